@@ -1,0 +1,21 @@
+/** Assertions stay on in production: a broken invariant ends the request or the actor, never the books. */
+
+/** The program is wrong, not the caller. Nobody handles it: the request dies, the actor restarts from the database. */
+export class InvariantBroken extends Error {
+  override name = 'InvariantBroken'
+}
+
+export function assert(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new InvariantBroken(message)
+}
+
+/** Ends a switch over a closed union: a forgotten member is a compile error here. */
+export function unreachable(value: never): never {
+  throw new InvariantBroken(`unexpected value: ${JSON.stringify(value)}`)
+}
+
+/** The value, which the caller knows to be there. Throws InvariantBroken with `what` when it is not. */
+export function present<T>(value: T | null | undefined, what: string): T {
+  assert(value !== null && value !== undefined, `${what} is missing`)
+  return value
+}

@@ -1,0 +1,21 @@
+/** Branded identifiers: a user id cannot be passed where a position id is meant. */
+
+declare const brand: unique symbol
+type Id<T extends string, Of = string> = Of & { readonly [brand]: T }
+
+/** The provider's fixture number; the match of a fixture has the same id. A 32-bit unsigned integer on the price feed. */
+export type FixtureId = Id<'fixture', number>
+/** The provider's player number. */
+export type PlayerId = Id<'player', number>
+/** A UUID that lasts as long as the player does. */
+export type InstrumentId = Id<'instrument'>
+export type PositionId = Id<'position'>
+export type UserId = Id<'user'>
+export type DistrictId = Id<'district', number>
+
+export const fixtureId = (value: number): FixtureId => value as FixtureId
+export const playerId = (value: number): PlayerId => value as PlayerId
+export const instrumentId = (value: string): InstrumentId => value as InstrumentId
+export const positionId = (value: string): PositionId => value as PositionId
+export const userId = (value: string): UserId => value as UserId
+export const districtId = (value: number): DistrictId => value as DistrictId

@@ -1,0 +1,82 @@
+/** Every constant and bound of the game in one place, with the relations between them asserted when the module loads. */
+import { assert } from './assert.ts'
+import { type Lots, lots, type Money, money, MICROS_PER_UNIT, type Price, price } from './micros.ts'
+import { SECOND_MS } from './world.ts'
+
+const units = (n: number): number => n * MICROS_PER_UNIT
+
+/** What a new wallet holds (specification 1 and 8). */
+export const STARTING_BALANCE: Money = money(units(10_000))
+/** Units of a player in one lot (specification 2.5). */
+export const CONTRACT_SIZE = 5
+/** Margin is notional ÷ 10 (specification 2.5). */
+export const LEVERAGE = 10
+/** No price falls below this, whatever base and imbalance say. */
+export const PRICE_MIN: Price = price(10_000)
+/** A new player without history starts here, by position, until he has a price of his own. */
+export const ANCHOR_BY_POSITION = {
+  GK: price(units(120)),
+  DEF: price(units(150)),
+  MID: price(units(200)),
+  FWD: price(units(250)),
+} as const
+/** The slope when nothing better is known (specification 2.4): 0.01 units per lot. */
+export const SLOPE_FALLBACK_MICROS = 10_000
+
+/** Commands that wait for a match; one more is refused as busy. */
+export const MAILBOX_MAX = 1_024
+/** Commands committed together. 500 measured best: 1,000 is no faster, 100 is a quarter slower. */
+export const BATCH_MAX = 500
+/** An idempotency key's longest form (contract 2). */
+export const KEY_LENGTH_MAX = 255
+/** Instruments one match can list: two squads of 23 and whoever comes late. */
+export const INSTRUMENTS_MAX = 80
+
+/**
+ * The rules an operator may change while a match runs. The values here are the defaults of the settings of the same
+ * name; a match reads them anew for every command.
+ */
+export interface TradingRules {
+  readonly lotMin: Lots
+  readonly lotMax: Lots
+  readonly lotStep: Lots
+  readonly openPositionsMax: number
+  /** How long after opening a user may not close (specification 2.5). */
+  readonly holdMs: number
+  /** How far `clientPrice` may be from the last published price, in parts per million (specification 7: 2.5 %). */
+  readonly priceGuardPpm: number
+  /** How far the crowd may push a price from its base, in parts per million. */
+  readonly impactCapPpm: number
+  /** A live feed older than this suspends trading. */
+  readonly feedStaleMs: number
+  /** The longest an in-game event keeps an instrument suspended. */
+  readonly eventSuspensionMs: number
+  /** How long full time must hold before a live match settles; replays use 0. */
+  readonly settlementConfirmMs: number
+  /** Whether positions may be opened before kick-off. */
+  readonly preMatch: boolean
+}
+
+export const DEFAULT_RULES: TradingRules = {
+  lotMin: lots(10_000),
+  lotMax: lots(units(100)),
+  lotStep: lots(10_000),
+  openPositionsMax: 100,
+  holdMs: 180 * SECOND_MS,
+  priceGuardPpm: 25_000,
+  impactCapPpm: 10_000,
+  feedStaleMs: 25 * SECOND_MS,
+  eventSuspensionMs: 15 * SECOND_MS,
+  settlementConfirmMs: 60 * SECOND_MS,
+  preMatch: false,
+}
+
+/** At most this many price frames a second for one instrument: 20. */
+export const PUBLISH_INTERVAL_MS = 50
+/** A trade-driven tick is stored at most this often per instrument; ticks of match events always are. */
+export const TICK_STORE_INTERVAL_MS = SECOND_MS
+
+assert(BATCH_MAX <= MAILBOX_MAX, 'a batch must fit the mailbox')
+assert(DEFAULT_RULES.lotMin >= DEFAULT_RULES.lotStep, 'the smallest lot must be at least one step')
+assert(DEFAULT_RULES.lotMin % DEFAULT_RULES.lotStep === 0, 'the smallest lot must be a whole number of steps')
+assert(DEFAULT_RULES.impactCapPpm < 1_000_000 / LEVERAGE, 'the crowd alone must never be able to wash a position out')

@@ -1,0 +1,48 @@
+/**
+ * What a command comes back with: a value, or a refusal from one closed catalogue. Refusals are data: they cross rooms
+ * and processes unharmed, and nothing on the way may turn one into a more general one.
+ */
+import type { PositionId } from './ids.ts'
+import type { Lots, Money, Price } from './micros.ts'
+import type { Instant } from './world.ts'
+
+export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal }
+
+export const done = <T>(value: T): Outcome<T> => ({ ok: true, value })
+export const refused = (refusal: Refusal): { readonly ok: false; readonly refusal: Refusal } => ({ ok: false, refusal })
+
+/** Whether a match takes trades, and why not. */
+export interface TradeWindow {
+  readonly status: 'OPEN' | 'SUSPENDED' | 'CLOSED'
+  readonly reason: string | null
+}
+
+export type Refusal =
+  /** No such thing, or it belongs to somebody else: the two must look alike. */
+  | { readonly code: 'not_found'; readonly what: 'instrument' | 'position' | 'match' }
+  | { readonly code: 'market_closed'; readonly window: TradeWindow }
+  | { readonly code: 'market_suspended'; readonly window: TradeWindow }
+  | { readonly code: 'lot_size_invalid'; readonly min: Lots; readonly max: Lots; readonly step: Lots }
+  | { readonly code: 'price_moved'; readonly currentPrice: Price; readonly lastPublishedPrice: Price }
+  | { readonly code: 'levels_invalid'; readonly currentPrice: Price }
+  | { readonly code: 'position_limit'; readonly max: number }
+  | {
+      readonly code: 'insufficient_margin'
+      readonly required: Money
+      readonly available: Money
+      readonly maxLots: Lots
+    }
+  /** A position whose record makes no sense (open price zero). Money stays where it is until a person has looked. */
+  | { readonly code: 'position_corrupt' }
+  | { readonly code: 'position_not_open'; readonly positionId: PositionId }
+  | { readonly code: 'cooldown_active'; readonly retryAfterSecs: number; readonly closableAt: Instant }
+  /** The same idempotency key is being worked on right now. */
+  | { readonly code: 'key_in_flight' }
+  /** The idempotency key belongs to another request body. */
+  | { readonly code: 'key_reused' }
+  /** The match has too much to do; nothing was started. */
+  | { readonly code: 'busy'; readonly retryAfterSecs: number }
+  /** No answer came in time: it may or may not have happened, and the same key finds out. */
+  | { readonly code: 'unknown_outcome'; readonly retryAfterSecs: number }
+
+export type RefusalCode = Refusal['code']

@@ -1,0 +1,23 @@
+/** Time, chance and identity come from a World and from nowhere else, so that a seed can replay everything. */
+
+declare const brand: unique symbol
+
+/** Milliseconds since 1970-01-01 UTC, as a whole number. */
+export type Instant = number & { readonly [brand]: 'instant' }
+
+export const instant = (ms: number): Instant => Math.trunc(ms) as Instant
+
+export const SECOND_MS = 1_000
+export const MINUTE_MS = 60_000
+export const HOUR_MS = 3_600_000
+
+export interface World {
+  /** The time now. It may stand still or jump; nothing may rely on it growing by itself. */
+  now(): Instant
+  /** A new UUIDv7: unique, and ordered by creation within one process. */
+  newId(): string
+  /** A uniform integer in [0, below). Not for secrets. */
+  randomInt(below: number): number
+  /** Unpredictable bytes as hex, from a cryptographic source. */
+  secret(bytes: number): string
+}

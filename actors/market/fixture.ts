@@ -1,0 +1,110 @@
+/**
+ * A football game as the rest of the game sees it: the provider's payload, cleaned of its quirks. Whoever parses a
+ * payload builds one of these; nothing in `actors` knows a provider's field name.
+ */
+import type { FixtureId, InstrumentId, PlayerId } from '../kernel/ids.ts'
+import type { Instant } from '../kernel/world.ts'
+
+export type Side = 'home' | 'away'
+export type PlayerPosition = 'GK' | 'DEF' | 'MID' | 'FWD'
+
+export interface FixtureTeam {
+  readonly id: number
+  readonly name: string
+  /** Null until the provider shows a current score. */
+  readonly goals: number | null
+}
+
+export type PeriodKind = 'first_half' | 'second_half' | 'extra_time' | 'penalties'
+
+export interface FixturePeriod {
+  readonly id: number
+  readonly kind: PeriodKind
+  /** Position among the periods of the fixture, from 1. */
+  readonly order: number
+  /** The minute its clock starts from: 0, 45, 90, 105, 120. */
+  readonly countsFrom: number
+  /** Its scheduled length in minutes. */
+  readonly length: number
+  /** Seconds played in it so far, added time included. */
+  readonly elapsedSecs: number
+  readonly ticking: boolean
+}
+
+export type FixtureEventKind =
+  | 'goal'
+  | 'own_goal'
+  | 'penalty_goal'
+  | 'penalty_missed'
+  | 'substitution'
+  | 'yellow'
+  | 'red'
+  | 'second_yellow'
+  | 'shootout_goal'
+  | 'shootout_miss'
+  | 'var'
+  | 'var_card'
+  | 'other'
+
+export interface FixtureEvent {
+  /** The provider's id. It may be replaced when a provisional row becomes final. */
+  readonly id: number
+  readonly kind: FixtureEventKind
+  readonly minute: number
+  readonly extraMinute: number | null
+  /** `order` of the period it happened in, or null when the provider does not say. */
+  readonly period: number | null
+  /** The side the provider files it under. For an own goal that is the side that gains. */
+  readonly side: Side | null
+  /** The scorer, the booked, the one coming on. */
+  readonly playerId: PlayerId | null
+  readonly playerName: string | null
+  /** The assist, the one going off. */
+  readonly relatedPlayerId: PlayerId | null
+  readonly relatedPlayerName: string | null
+  /** The running score of a goal: "2-1". */
+  readonly result: string | null
+  /** Free text of the provider ("Goal Disallowed", "1st Yellowcard"). */
+  readonly addition: string | null
+  readonly rescinded: boolean
+}
+
+export interface FixturePlayer {
+  readonly playerId: PlayerId
+  /** Derived from the player id (and, for a replay, from the replay) by whoever parsed the payload. */
+  readonly instrumentId: InstrumentId
+  readonly name: string
+  readonly side: Side
+  /** Null when the provider does not say. */
+  readonly position: PlayerPosition | null
+  readonly jersey: number | null
+  readonly starter: boolean
+  /** Statistics by the provider's type id. Null means no news this time, never zero. */
+  readonly details: Readonly<Record<number, number>> | null
+}
+
+export interface FixtureSnapshot {
+  readonly fixtureId: FixtureId
+  readonly name: string
+  readonly league: string
+  readonly startsAt: Instant
+  /** The provider's state name, or null when it sent only a number. */
+  readonly state: string | null
+  readonly stateId: number | null
+  readonly home: FixtureTeam
+  readonly away: FixtureTeam
+  readonly periods: readonly FixturePeriod[]
+  /** The full list as of now, in no particular order. Null means the provider left it out: keep the last one. */
+  readonly events: readonly FixtureEvent[] | null
+  readonly players: readonly FixturePlayer[]
+  /** Team statistics under the provider's own English names, or null when it has none. */
+  readonly teamStats: Readonly<Record<Side, Readonly<Record<string, number>>>> | null
+  /** When the provider says this was true. */
+  readonly sourceAt: Instant
+}
+
+/** The running match clock: which period, and the minute shown on the screen. Null before kick-off. */
+export function matchMinute(periods: readonly FixturePeriod[]): number | null {
+  const current = periods.find((p) => p.ticking) ?? periods.at(-1)
+  return current === undefined ? null : current.countsFrom + Math.floor(current.elapsedSecs / 60)
+}

@@ -1,0 +1,95 @@
+/** A tradeable player and his price: base from the match, plus the slope times what the crowd holds. */
+import type { InstrumentId, PlayerId } from '../kernel/ids.ts'
+import { ANCHOR_BY_POSITION, PRICE_MIN } from '../kernel/limits.ts'
+import {
+  decimal,
+  type Lots,
+  lots,
+  microsNearest,
+  MICROS_PER_UNIT,
+  mulDivFloor,
+  mulDivNearest,
+  type Price,
+  price,
+  type Slope,
+  slope,
+} from '../kernel/micros.ts'
+import type { Instant } from '../kernel/world.ts'
+import type { PlayerPosition, Side } from './fixture.ts'
+
+/** What moved a price. The byte that stands for it in a price frame is its index in CAUSES. */
+export type Cause = 'listing' | 'match' | 'event' | 'trade' | 'settlement'
+export const CAUSES: readonly Cause[] = ['listing', 'match', 'event', 'trade', 'settlement']
+
+export interface Instrument {
+  readonly id: InstrumentId
+  readonly playerId: PlayerId
+  readonly name: string
+  readonly position: PlayerPosition
+  readonly side: Side
+  readonly jersey: number | null
+  readonly starter: boolean
+  /** The base this match began with; the price model moves around it. */
+  readonly start: Price
+  /** `k0`: the slope while the crowd's part is below its cap. Constant for the whole match. */
+  readonly slope: Slope
+  /** `live_base_price`. */
+  readonly base: Price
+  /** `net_position_imbalance`: open long lots − open short lots. */
+  readonly imbalance: Lots
+  /** `last_published_price`: what subscribers were last told. */
+  readonly published: Price
+  /** An in-game event holds trading back until the next base price, at the latest until here. */
+  readonly suspendedUntil: Instant | null
+  /** Set once, when the match is over. */
+  readonly settlement: Price | null
+}
+
+export interface Quote {
+  readonly price: Price
+  readonly base: Price
+  readonly imbalance: Lots
+  /** `k_mod` in force: below `k0` once the crowd's part has reached its cap. */
+  readonly slope: Slope
+}
+
+/**
+ * The price is a function of base and imbalance alone, so no order of trades can make money out of the slope:
+ * price = base + sign(I) × min(|I| × k0, cap), cap = `capPpm` of base, never below PRICE_MIN.
+ */
+export function quoteAt(base: Price, imbalance: Lots, k0: Slope, capPpm: number): Quote {
+  const linear = mulDivNearest(imbalance, k0, MICROS_PER_UNIT)
+  const cap = mulDivFloor(base, capPpm, MICROS_PER_UNIT)
+  const impact = Math.max(-cap, Math.min(cap, linear))
+  const inForce = impact === linear ? k0 : slope(mulDivNearest(impact, MICROS_PER_UNIT, imbalance))
+  return { price: price(Math.max(PRICE_MIN, base + impact)), base, imbalance, slope: inForce }
+}
+
+export function quoteOf(instrument: Instrument, capPpm: number): Quote {
+  return quoteAt(instrument.base, instrument.imbalance, instrument.slope, capPpm)
+}
+
+/** The quote an opening of `exposure` (signed lots) would leave behind, which is the one it fills at. */
+export function quoteAfter(instrument: Instrument, exposure: Lots, capPpm: number): Quote {
+  return quoteAt(instrument.base, lots(instrument.imbalance + exposure), instrument.slope, capPpm)
+}
+
+/** How many fully invested fresh wallets move the price of such a player by 1 %. */
+const WALLETS_PER_PERCENT = { starter: 20, bench: 10 } as const
+
+/**
+ * `k0` for a start price P: 5·10⁻⁷ × P² ÷ n, so that n fresh wallets (10,000 units, 20,000 ÷ P lots each) move it 1 %,
+ * clamped to what 40 and 2 wallets would give.
+ */
+export function slopeFor(start: Price, starter: boolean): Slope {
+  const units = decimal(start)
+  const wallets = starter ? WALLETS_PER_PERCENT.starter : WALLETS_PER_PERCENT.bench
+  const clamped = Math.min(2.5e-7, Math.max(1.25e-8, 5e-7 / wallets)) * units * units
+  return slope(Math.max(1, microsNearest(clamped)))
+}
+
+/** Where a match starts a player: 0.6 × his last price + 0.4 × his anchor, or the anchor of his position alone. */
+export function startPrice(position: PlayerPosition, last: Price | null, anchor: Price | null): Price {
+  const home = anchor ?? ANCHOR_BY_POSITION[position]
+  return last === null ? home : price(mulDivNearest(last, 6, 10) + mulDivNearest(home, 4, 10))
+}

@@ -1,0 +1,96 @@
+/** What the provider's match states mean for trading (contract 4): the name decides, a bare number is the fallback. */
+import type { FixtureSnapshot } from './fixture.ts'
+
+export type Phase =
+  /** Before kick-off. */
+  | 'scheduled'
+  /** The ball is in play. */
+  | 'live'
+  /** Between two periods: tradeable, base prices flat. */
+  | 'break'
+  /** Full time as far as is known: closed, but extra time may follow, so settlement waits for confirmation. */
+  | 'ended'
+  /** Over for certain: settles at once. */
+  | 'final'
+  /** Will not be played out: every position is void. */
+  | 'off'
+  /** Nobody knows: suspended, never settled. */
+  | 'frozen'
+
+const PHASE_BY_NAME: Readonly<Record<string, Phase>> = {
+  NS: 'scheduled',
+  TBA: 'scheduled',
+  DELAYED: 'scheduled',
+  PENDING: 'scheduled',
+  INPLAY_1ST_HALF: 'live',
+  INPLAY_2ND_HALF: 'live',
+  INPLAY_ET: 'live',
+  INPLAY_ET_2ND_HALF: 'live',
+  INPLAY_ET_SECOND_HALF: 'live',
+  INPLAY_PENALTIES: 'live',
+  HT: 'break',
+  BREAK: 'break',
+  EXTRA_TIME_BREAK: 'break',
+  PEN_BREAK: 'break',
+  FT: 'ended',
+  AET: 'ended',
+  FINISHED: 'final',
+  FT_PEN: 'final',
+  POSTPONED: 'off',
+  CANCELLED: 'off',
+  ABANDONED: 'off',
+  AWARDED: 'off',
+  WALKOVER: 'off',
+  WO: 'off',
+  DELETED: 'off',
+  SUSPENDED: 'frozen',
+  INTERRUPTED: 'frozen',
+  AWAITING_UPDATES: 'frozen',
+}
+
+/**
+ * Specification 3.4 reads 2 and 3 as live and 5, 6, 7 as completed. In the provider's own table 6 is extra time in play,
+ * which is why a number never settles without confirmation and never overrules a name.
+ */
+const PHASE_BY_NUMBER: Readonly<Record<number, Phase>> = {
+  1: 'scheduled',
+  2: 'live',
+  3: 'break',
+  4: 'break',
+  5: 'ended',
+  6: 'ended',
+  7: 'ended',
+  8: 'final',
+  9: 'live',
+  13: 'scheduled',
+  16: 'scheduled',
+  21: 'break',
+  22: 'live',
+  23: 'live',
+  25: 'break',
+  26: 'scheduled',
+}
+
+/** The phase of a fixture. An unknown name or number freezes; a ticking period vetoes every kind of end. */
+export function phaseOf(fixture: Pick<FixtureSnapshot, 'state' | 'stateId' | 'periods'>): Phase {
+  const named = fixture.state === null ? undefined : (PHASE_BY_NAME[fixture.state] ?? 'frozen')
+  const phase = named ?? (fixture.stateId === null ? undefined : PHASE_BY_NUMBER[fixture.stateId]) ?? 'frozen'
+  const over = phase === 'ended' || phase === 'final'
+  return over && fixture.periods.some((p) => p.ticking) ? 'live' : phase
+}
+
+/** The clock runs and statistics accumulate. */
+export const isRunning = (phase: Phase): boolean => phase === 'live'
+/** Kick-off has been, full time has not: a silent feed is a fault here. */
+export const isInPlay = (phase: Phase): boolean => phase === 'live' || phase === 'break'
+
+/** The byte that stands for a phase in a price frame. */
+export const PHASE_CODE: Readonly<Record<Phase, number>> = {
+  scheduled: 0,
+  live: 1,
+  break: 2,
+  ended: 3,
+  final: 4,
+  off: 5,
+  frozen: 6,
+}

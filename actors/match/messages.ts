@@ -1,0 +1,140 @@
+/** Everything a match may be told (commands) and everything it may say happened (events): two closed unions. */
+import type { FixtureId, InstrumentId, PositionId, UserId } from '../kernel/ids.ts'
+import type { Lots, Money, Price } from '../kernel/micros.ts'
+import type { Refusal } from '../kernel/outcome.ts'
+import type { Instant } from '../kernel/world.ts'
+import type { FixtureEvent, FixtureSnapshot, FixtureTeam, Side } from '../market/fixture.ts'
+import type { Cause, Instrument, Quote } from '../market/instrument.ts'
+import type { Phase } from '../market/phase.ts'
+import type { PricingMemory } from '../market/pricing.ts'
+import type { Close, Direction, Position } from '../position/position.ts'
+
+/** The routes an idempotency key is scoped to. */
+export type KeyedRoute = 'open' | 'close'
+
+/** A client's promise that a retry is the same request, and the means to check it. */
+export interface IdempotencyKey {
+  readonly route: KeyedRoute
+  readonly key: string
+  /** A digest of the request: the same key with another one is refused. */
+  readonly fingerprint: string
+}
+
+export interface OpenPosition {
+  readonly kind: 'open_position'
+  readonly userId: UserId
+  readonly instrumentId: InstrumentId
+  readonly direction: Direction
+  readonly lots: Lots
+  /** The price the client saw when it decided. */
+  readonly clientPrice: Price
+  readonly stopLoss: Price | null
+  readonly takeProfit: Price | null
+  readonly idempotency: IdempotencyKey | null
+}
+
+export interface ChangeLevels {
+  readonly kind: 'change_levels'
+  readonly userId: UserId
+  readonly positionId: PositionId
+  /** Undefined keeps the level, null removes it. */
+  readonly stopLoss: Price | null | undefined
+  readonly takeProfit: Price | null | undefined
+}
+
+export interface ClosePosition {
+  readonly kind: 'close_position'
+  readonly userId: UserId
+  readonly positionId: PositionId
+  readonly idempotency: IdempotencyKey | null
+}
+
+/** What a user may ask of a match; each is answered with one Outcome. */
+export type UserCommand = OpenPosition | ChangeLevels | ClosePosition
+
+/** The provider's (or a replay's) next word on the fixture. Updates at or below the last accepted `seq` are dropped. */
+export interface FeedUpdate {
+  readonly kind: 'feed_update'
+  readonly seq: number
+  readonly snapshot: FixtureSnapshot
+}
+
+/** Time has passed: confirms full time, ends suspensions, goes on with a settlement. */
+export interface Clock {
+  readonly kind: 'clock'
+}
+
+export type Command = UserCommand | FeedUpdate | Clock
+
+/** A user's wallet as a commit left it. Unrealised PnL is over all his open positions, at the last committed prices. */
+export interface WalletAfter {
+  readonly balance: Money
+  readonly marginUsed: Money
+  readonly unrealizedPnl: Money
+}
+
+/** What an accepted user command comes back with. */
+export interface Trade {
+  readonly position: Position
+  /** The price right after it, its own impact included. */
+  readonly quote: Quote
+  readonly wallet: WalletAfter
+  /** True when this is the stored answer of an earlier request with the same key. */
+  readonly replayed: boolean
+}
+
+/** The match as a whole: what the fixture says, and how far the feed and the settlement have come. */
+export interface MatchInfo {
+  readonly matchId: FixtureId
+  readonly name: string
+  readonly league: string
+  readonly startsAt: Instant
+  readonly state: string | null
+  readonly stateId: number | null
+  readonly phase: Phase
+  readonly minute: number | null
+  readonly home: FixtureTeam
+  readonly away: FixtureTeam
+  /** True when a recording plays, not the world. */
+  readonly replay: boolean
+  /** The last accepted feed update, 0 before the first. */
+  readonly feedSeq: number
+  /** When that update was true. */
+  readonly sourceAt: Instant | null
+  /** When the phase became `ended`, for the confirmation window. */
+  readonly endedAt: Instant | null
+  /** Set when settlement has begun: how, and from then on prices stand still. */
+  readonly settling: 'full_time' | 'void' | null
+  /** Set when the last position is closed. */
+  readonly settledAt: Instant | null
+  /** The in-game events as last reported, for people to read. */
+  readonly events: readonly FixtureEvent[]
+  readonly teamStats: Readonly<Record<Side, Readonly<Record<string, number>>>> | null
+}
+
+export type MatchEvent =
+  | { readonly kind: 'match_updated'; readonly info: MatchInfo; readonly pricing: PricingMemory }
+  | { readonly kind: 'instrument_listed'; readonly instrument: Instrument }
+  | { readonly kind: 'instrument_suspended'; readonly instrumentId: InstrumentId; readonly until: Instant | null }
+  | { readonly kind: 'instrument_settled'; readonly instrumentId: InstrumentId; readonly price: Price }
+  | PriceMoved
+  | { readonly kind: 'position_opened'; readonly position: Position }
+  | { readonly kind: 'levels_changed'; readonly position: Position }
+  | { readonly kind: 'position_closed'; readonly position: Position & { readonly close: Close } }
+
+/** A new quote of one instrument, whatever moved it. */
+export interface PriceMoved {
+  readonly kind: 'price_moved'
+  readonly instrumentId: InstrumentId
+  readonly quote: Quote
+  readonly previous: Price
+  readonly cause: Cause
+  /** The provider's event that caused it, 0 when none did. */
+  readonly providerEventId: number
+  readonly at: Instant
+}
+
+/** The stored result of a keyed command: exactly one of position and refusal. */
+export type KeyedResult =
+  | { readonly position: Position; readonly quote: Quote }
+  | { readonly refusal: Refusal }

@@ -1,0 +1,87 @@
+/** One leveraged position on a player: what it costs, what it earns, where it washes out, when it may be closed. */
+import type { FixtureId, InstrumentId, PositionId, UserId } from '../kernel/ids.ts'
+import { CONTRACT_SIZE, LEVERAGE, PRICE_MIN } from '../kernel/limits.ts'
+import {
+  type Lots,
+  lots,
+  MICROS_PER_UNIT,
+  type Money,
+  money,
+  mulDivCeil,
+  mulDivFloor,
+  type Price,
+  price,
+} from '../kernel/micros.ts'
+import { type Instant, SECOND_MS } from '../kernel/world.ts'
+
+export type Direction = 'long' | 'short'
+
+export type ClosedBy = 'user' | 'stop_loss' | 'take_profit' | 'washout' | 'full_time' | 'void' | 'admin'
+
+/** Stop-loss and take-profit. */
+export interface Levels {
+  readonly stopLoss: Price | null
+  readonly takeProfit: Price | null
+}
+
+export interface Close {
+  readonly price: Price
+  /** Realised, already floored at −margin. */
+  readonly pnl: Money
+  readonly at: Instant
+  readonly by: ClosedBy
+}
+
+export interface Position extends Levels {
+  readonly id: PositionId
+  readonly userId: UserId
+  readonly instrumentId: InstrumentId
+  readonly fixtureId: FixtureId
+  readonly direction: Direction
+  readonly lots: Lots
+  readonly openPrice: Price
+  /** Debited when it opened, given back when it closes. */
+  readonly margin: Money
+  readonly openedAt: Instant
+  /** From here on its owner may close it. */
+  readonly closableAt: Instant
+  readonly close: Close | null
+}
+
+export const signOf = (direction: Direction): 1 | -1 => (direction === 'long' ? 1 : -1)
+
+/** Signed lots: what an open position adds to the imbalance. */
+export const exposureOf = (p: Pick<Position, 'direction' | 'lots'>): Lots => lots(signOf(p.direction) * p.lots)
+
+/** price × lots × 5 ÷ 10 (specification 2.5), rounded up: the house never carries the fraction. */
+export const marginFor = (at: Price, size: Lots): Money =>
+  money(mulDivCeil(at, size * CONTRACT_SIZE, MICROS_PER_UNIT * LEVERAGE))
+
+/** sign × (close − open) × lots × 5 (specification 2.5), rounded down, not floored at the margin. */
+export const pnlAt = (p: Pick<Position, 'direction' | 'lots' | 'openPrice'>, at: Price): Money =>
+  money(mulDivFloor(signOf(p.direction) * (at - p.openPrice), p.lots * CONTRACT_SIZE, MICROS_PER_UNIT))
+
+/** What closing at this price pays: a gap can never cost more than the margin, the house carries the rest. */
+export const realisedPnl = (p: Pick<Position, 'direction' | 'lots' | 'openPrice' | 'margin'>, at: Price): Money =>
+  money(Math.max(-p.margin, pnlAt(p, at)))
+
+/**
+ * The price at which the loss has eaten the margin: 10 % against the position. Rounded towards the open price, so that
+ * the loss at it never exceeds the margin by a fraction. Null for a long so cheap that its washout lies below the floor.
+ */
+export function washoutPrice(p: Pick<Position, 'direction' | 'openPrice'>): Price | null {
+  const long = p.direction === 'long'
+  const at = long ? mulDivCeil(p.openPrice, LEVERAGE - 1, LEVERAGE) : mulDivFloor(p.openPrice, LEVERAGE + 1, LEVERAGE)
+  return at < PRICE_MIN ? null : price(at)
+}
+
+/** Whether these levels make sense at a price: long `stopLoss < price < takeProfit`, short mirrored. */
+export function levelsValid(direction: Direction, levels: Levels, at: Price): boolean {
+  const below = direction === 'long' ? levels.stopLoss : levels.takeProfit
+  const above = direction === 'long' ? levels.takeProfit : levels.stopLoss
+  return (below === null || below < at) && (above === null || above > at)
+}
+
+/** Whole seconds until the owner may close, 0 when he may. */
+export const holdSecsLeft = (p: Pick<Position, 'closableAt'>, now: Instant): number =>
+  Math.max(0, Math.ceil((p.closableAt - now) / SECOND_MS))

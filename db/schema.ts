@@ -1,0 +1,165 @@
+/** Every table as a type. Money, prices and lots are integer millionths; the int8 parser of `connect.ts` yields numbers. */
+import type { ColumnType, Generated } from 'kysely'
+
+/** Written as milliseconds wrapped by `at()` in SQL, read back as Date. */
+type Timestamp = ColumnType<Date, Date | string, Date | string>
+type Json<T> = ColumnType<T, string, string>
+
+export interface Database {
+  districts: DistrictsTable
+  users: UsersTable
+  wallets: WalletsTable
+  ledger_entries: LedgerEntriesTable
+  matches: MatchesTable
+  match_leases: MatchLeasesTable
+  instruments: InstrumentsTable
+  ticks: TicksTable
+  positions: PositionsTable
+  command_results: CommandResultsTable
+  replays: ReplaysTable
+}
+
+export interface DistrictsTable {
+  id: number
+  name: string
+}
+
+export interface UsersTable {
+  id: string
+  /** The identity provider's subject; null for synthetic users. */
+  google_sub: string | null
+  email: string
+  name: string
+  picture: string | null
+  /** Lower case, unique. */
+  username: string
+  first_name: string
+  last_name: string | null
+  district_id: number
+  role: Generated<string>
+  xp: Generated<number>
+  referral_code: string
+  /** Made by the dev routes or a replay, not by a person. */
+  synthetic: Generated<boolean>
+  created_at: Timestamp
+}
+
+export interface WalletsTable {
+  user_id: string
+  balance_micros: number
+  /** Σ margin of the open positions. */
+  margin_micros: Generated<number>
+  open_positions: Generated<number>
+  /** Grows with every change; the cached balance carries it so that a late writer cannot win. */
+  version: Generated<number>
+}
+
+export interface LedgerEntriesTable {
+  id: Generated<number>
+  /** The transaction whose entries sum to zero: one batch of trades, one grant. */
+  tx: string
+  account: 'user' | 'house'
+  user_id: string | null
+  amount_micros: number
+  kind: 'grant' | 'margin' | 'release' | 'external_adjustment' | 'batch'
+  /** Unique: the same thing cannot be booked twice. */
+  reference: string
+  position_id: string | null
+  at: Timestamp
+}
+
+export interface MatchesTable {
+  id: number
+  phase: string
+  replay: boolean
+  starts_at: Timestamp
+  settled_at: Timestamp | null
+  /** The whole MatchInfo. */
+  info: Json<unknown>
+  /** The price model's memory, so that a restart prices on as if nothing had happened. */
+  pricing: Json<unknown>
+}
+
+export interface MatchLeasesTable {
+  match_id: number
+  owner: string
+  epoch: number
+  expires_at: Timestamp
+}
+
+export interface InstrumentsTable {
+  id: string
+  player_id: number
+  name: string
+  position: 'GK' | 'DEF' | 'MID' | 'FWD'
+  side: 'home' | 'away'
+  jersey: number | null
+  starter: boolean
+  /** The match that owns it: the last one his team played. */
+  match_id: number
+  anchor_micros: number | null
+  start_micros: number
+  slope_micros: number
+  base_micros: number
+  imbalance_micros: number
+  price_micros: number
+  published_micros: number
+  suspended_until: Timestamp | null
+  settlement_micros: number | null
+}
+
+export interface TicksTable {
+  instrument_id: string
+  at: Timestamp
+  price_micros: number
+  base_micros: number
+  imbalance_micros: number
+  cause: string
+  provider_event_id: number
+}
+
+export interface PositionsTable {
+  id: string
+  user_id: string
+  match_id: number
+  instrument_id: string
+  /** +1 long, −1 short. */
+  sign: number
+  lots_micros: number
+  open_micros: number
+  margin_micros: number
+  stop_loss_micros: number | null
+  take_profit_micros: number | null
+  opened_at: Timestamp
+  closable_at: Timestamp
+  close_micros: number | null
+  pnl_micros: number | null
+  closed_at: Timestamp | null
+  closed_by: 'user' | 'stop_loss' | 'take_profit' | 'washout' | 'full_time' | 'void' | 'admin' | null
+}
+
+export interface CommandResultsTable {
+  user_id: string
+  route: 'open' | 'close'
+  key: string
+  fingerprint: string
+  /** The KeyedResult. */
+  result: Json<unknown>
+  balance_micros: number
+  margin_micros: number
+  unrealized_micros: number
+  at: Timestamp
+}
+
+export interface ReplaysTable {
+  id: string
+  /** Name of the bundled recording. */
+  script: string
+  match_id: number
+  speed: number
+  traders: number
+  state: 'running' | 'finished' | 'stopped'
+  /** Whether a new match of the same recording starts when this one has settled. */
+  loop: boolean
+  started_at: Timestamp
+}
