@@ -25,6 +25,8 @@ export const SLOPE_FALLBACK_MICROS = 10_000
 
 /** Commands that wait for a match; one more is refused as busy. */
 export const MAILBOX_MAX = 1_024
+/** A command that waited longer than this is refused undone: its caller has stopped waiting. */
+export const COMMAND_DEADLINE_MS = 2 * SECOND_MS
 /** Commands committed together. 500 measured best: 1,000 is no faster, 100 is a quarter slower. */
 export const BATCH_MAX = 500
 /** An idempotency key's longest form (contract 2). */

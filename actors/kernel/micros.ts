@@ -74,7 +74,9 @@ function mulDiv(a: number, b: number, divisor: number, round: Rounding): number 
   assert(Number.isSafeInteger(divisor) && divisor > 0, `not a positive divisor: ${divisor}`)
   const product = BigInt(a) * BigInt(b)
   const by = BigInt(divisor)
-  return Number(round(product / by, product % by, by))
+  const rounded = Number(round(product / by, product % by, by))
+  assert(Number.isSafeInteger(rounded), `${a} × ${b} ÷ ${divisor} is out of range`)
+  return rounded
 }
 
 /** a × b ÷ divisor, rounded towards −∞. */

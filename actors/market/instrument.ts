@@ -61,12 +61,14 @@ export function quoteAt(base: Price, imbalance: Lots, k0: Slope, capPpm: number)
   const linear = mulDivNearest(imbalance, k0, MICROS_PER_UNIT)
   const cap = mulDivFloor(base, capPpm, MICROS_PER_UNIT)
   const impact = Math.max(-cap, Math.min(cap, linear))
-  const inForce = impact === linear ? k0 : slope(mulDivNearest(impact, MICROS_PER_UNIT, imbalance))
+  const inForce = impact === linear ? k0 : slope(mulDivNearest(Math.abs(impact), MICROS_PER_UNIT, Math.abs(imbalance)))
   return { price: price(Math.max(PRICE_MIN, base + impact)), base, imbalance, slope: inForce }
 }
 
+/** The quote in force. Once a match is settled it stands still at the settlement price, whoever has been paid out. */
 export function quoteOf(instrument: Instrument, capPpm: number): Quote {
-  return quoteAt(instrument.base, instrument.imbalance, instrument.slope, capPpm)
+  const quote = quoteAt(instrument.base, instrument.imbalance, instrument.slope, capPpm)
+  return instrument.settlement === null ? quote : { ...quote, price: instrument.settlement }
 }
 
 /** The quote an opening of `exposure` (signed lots) would leave behind, which is the one it fills at. */

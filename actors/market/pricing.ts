@@ -1,40 +1,277 @@
+/**
+ * Live base prices from the state of a match. Everything is recomputed from the current snapshot (levels, never
+ * increments), so whatever the provider takes back, the price takes back too.
+ *
+ *   D  = points of goals, assists, cards, goals conceded while on the pitch        Dp = what was expected of them
+ *   V  = points of shots, passes, tackles, saves, …                                Vp = what was expected of them
+ *   S  = V − Vp and the rating, smoothed over 45 s of match clock
+ *   target = start × e^(bound × tanh(x / bound)),  x = (D − Dp + S) / 100
+ */
 import type { PlayerId } from '../kernel/ids.ts'
-import type { Price } from '../kernel/micros.ts'
-import type { FixtureSnapshot, PlayerPosition } from './fixture.ts'
+import { type Price, price } from '../kernel/micros.ts'
+import type { FixturePeriod, FixturePlayer, FixtureSnapshot, PlayerPosition } from './fixture.ts'
+import { counts, type Incident, isCard, isGoal, type MatchNews, reconcile, scoringSide } from './incidents.ts'
+import { phaseOf } from './phase.ts'
+import {
+  type Counts,
+  type DiscreteAction,
+  discretePoints,
+  ratingPoints,
+  type ScoringModel,
+  STATISTIC,
+  volumePoints,
+} from './scoring.ts'
 
+export type { MatchNews } from './incidents.ts'
+export { DEFAULT_MODEL, type ScoringModel } from './scoring.ts'
+
+/** A player as last seen, for updates that say nothing about him. */
+interface PlayerMemory {
+  /** The smoothed part of his price, in points. */
+  readonly soft: number
+  /** Points of his statistics. */
+  readonly volume: number
+  readonly rating: number | null
+  /** What his statistics say about discrete actions; read only where the list of events does not. */
+  readonly counts: Counts
+}
+
+/** What pricing must remember between two updates of a match. Plain JSON; with the bases it is all a restart needs. */
 export interface PricingMemory {
   readonly version: 1
+  /** Where the match clock stood in the last accepted update; null before kick-off. */
+  readonly position: { readonly period: number; readonly elapsedSecs: number } | null
+  /** Seconds of play that are in the prices. */
+  readonly clockSecs: number
+  readonly incidents: readonly Incident[]
+  readonly players: Readonly<Record<string, PlayerMemory>>
 }
-export const EMPTY_PRICING: PricingMemory = { version: 1 }
+
+export const EMPTY_PRICING: PricingMemory = { version: 1, position: null, clockSecs: 0, incidents: [], players: {} }
 
 export interface PricedPlayer {
   readonly playerId: PlayerId
   readonly position: PlayerPosition
+  /** The base he began the match with. */
   readonly start: Price
+  /** The base of the last tick. */
   readonly base: Price
 }
-export interface MatchNews {
-  readonly eventId: number
-  readonly kind: 'goal' | 'red_card' | 'penalty' | 'var' | 'goal_cancelled'
-  readonly playerIds: readonly PlayerId[]
-  readonly wholeMatch: boolean
-}
+
 export interface Pricing {
+  /** False for an update older than the last one: then memory and bases are as before. */
   readonly accepted: boolean
   readonly memory: PricingMemory
+  /** The new base of every listed player. */
   readonly bases: ReadonlyMap<PlayerId, Price>
   readonly news: readonly MatchNews[]
 }
-export interface ScoringModel {
-  readonly bound: number
-}
-export const DEFAULT_MODEL: ScoringModel = { bound: 0.35 }
 
-export function priceMatch(
-  _snapshot: FixtureSnapshot,
-  _players: readonly PricedPlayer[],
-  memory: PricingMemory,
-  _model: ScoringModel,
-): Pricing {
-  return { accepted: true, memory, bases: new Map(), news: [] }
+/** When a player was on the pitch, in seconds of match clock. */
+interface Spell {
+  readonly from: number
+  readonly to: number
 }
+
+const UNSEEN: PlayerMemory = { soft: 0, volume: 0, rating: null, counts: {} }
+
+/** Prices are published with four decimals. */
+const STEP_MICROS = 100
+
+/**
+ * The bases after this snapshot. Pure: the same arguments give the same answer, at any replay speed, and a match priced
+ * on from stored memory and bases goes on as if it had never stopped.
+ */
+export function priceMatch(
+  snapshot: FixtureSnapshot,
+  players: readonly PricedPlayer[],
+  memory: PricingMemory,
+  model: ScoringModel,
+): Pricing {
+  const unchanged = { memory, bases: new Map(players.map((p) => [p.playerId, p.base])), news: [] }
+  const phase = phaseOf(snapshot)
+  const position = positionOf(snapshot.periods)
+  if (isStale(position, phase === 'scheduled', memory)) return { accepted: false, ...unchanged }
+  // Nothing can be said before kick-off, when nobody knows the state, or without a clock or line-ups.
+  const silent = phase === 'scheduled' || phase === 'frozen' || phase === 'off'
+  if (silent || position === null || snapshot.players.length === 0) return { accepted: true, ...unchanged }
+
+  // A break stands still even if its payload still ticks; what it adds is caught up when play goes on.
+  const still = phase === 'break' && memory.position !== null
+  const clockSecs = still ? memory.clockSecs : Math.max(memory.clockSecs, clockOf(snapshot.periods))
+  const { incidents, news } = reconcile(snapshot, memory.incidents)
+  const remembered: Record<string, PlayerMemory> = { ...memory.players }
+  const bases = new Map(unchanged.bases)
+  const spells = spellsOf(snapshot, incidents, clockSecs)
+  const tally = tallyOf(snapshot, incidents, spells)
+  const listed = new Map(players.map((p) => [p.playerId, p]))
+  for (const seen of snapshot.players) {
+    const player = listed.get(seen.playerId)
+    const spell = spells.get(seen.playerId)
+    if (player === undefined || spell === undefined) continue
+    const before = memory.players[seen.playerId] ?? UNSEEN
+    const now = refresh(before, seen.details, player.position, model)
+    const fromList = tally.get(seen.playerId) ?? {}
+    const discrete = discretePoints(model, player.position, { ...gaps(incidents, now.counts), ...fromList })
+    const minutes = (spell.to - spell.from) / 60
+    const soft = smooth(
+      before.soft,
+      softLevel(now, player.position, minutes, model),
+      clockSecs - memory.clockSecs,
+      model,
+    )
+    const par = (discretePoints(model, player.position, model.expected[player.position]) * minutes) / 90
+    remembered[seen.playerId] = { ...now, soft }
+    bases.set(seen.playerId, towards(player, (discrete - par + soft) / 100, model))
+  }
+  return { accepted: true, memory: { version: 1, position, clockSecs, incidents, players: remembered }, bases, news }
+}
+
+function positionOf(periods: readonly FixturePeriod[]): PricingMemory['position'] {
+  const current = periods.find((p) => p.ticking) ?? periods.at(-1)
+  return current === undefined ? null : { period: current.order, elapsedSecs: current.elapsedSecs }
+}
+
+/** The clock went back within a period, or to an earlier one, or to before kick-off. */
+function isStale(now: PricingMemory['position'], scheduled: boolean, { position: last }: PricingMemory): boolean {
+  if (last === null) return false
+  if (now === null) return scheduled
+  return now.period < last.period || (now.period === last.period && now.elapsedSecs < last.elapsedSecs)
+}
+
+/** Seconds of play so far, added time included; a shoot-out is not play. */
+function clockOf(periods: readonly FixturePeriod[]): number {
+  return periods.filter((p) => p.kind !== 'penalties').reduce((sum, p) => sum + p.elapsedSecs, 0)
+}
+
+/** The match clock at an event. Rows carry whole minutes, so it is taken to be the middle of its minute. */
+function clockAt(incident: Incident, periods: readonly FixturePeriod[]): number {
+  const played = periods.filter((p) => p.kind !== 'penalties')
+  const period =
+    played.find((p) => p.order === incident.period) ??
+    played.findLast((p) => p.countsFrom < incident.minute) ??
+    played[0]
+  if (period === undefined) return 0
+  const before = clockOf(played.slice(0, played.indexOf(period)))
+  const minute = incident.minute + (incident.extraMinute ?? 0) - 1 - period.countsFrom
+  return before + Math.min(period.elapsedSecs, Math.max(0, minute * 60 + 30))
+}
+
+/** Starters from the first second, substitutes from when they came on; until they went off, or now. */
+function spellsOf(snapshot: FixtureSnapshot, incidents: readonly Incident[], now: number): Map<PlayerId, Spell> {
+  const spells = new Map<PlayerId, Spell>()
+  for (const p of snapshot.players) if (p.starter) spells.set(p.playerId, { from: 0, to: now })
+  const leave = (id: PlayerId | null, at: number): void => {
+    const spell = id === null ? undefined : spells.get(id)
+    if (id !== null && spell !== undefined)
+      spells.set(id, { ...spell, to: Math.max(spell.from, Math.min(spell.to, at)) })
+  }
+  const changes = incidents
+    .filter((i) => counts(i) && (i.kind === 'substitution' || i.kind === 'red' || i.kind === 'second_yellow'))
+    .map((i) => ({ ...i, at: Math.min(now, clockAt(i, snapshot.periods)) }))
+    .toSorted((a, b) => a.at - b.at)
+  for (const change of changes) {
+    if (change.kind === 'substitution') {
+      leave(change.relatedPlayerId, change.at)
+      if (change.playerId !== null) spells.set(change.playerId, { from: change.at, to: now })
+    } else leave(change.playerId, change.at)
+  }
+  return spells
+}
+
+/** How often each player did what the list of events says; everybody on the pitch concedes a goal together. */
+function tallyOf(
+  snapshot: FixtureSnapshot,
+  incidents: readonly Incident[],
+  spells: ReadonlyMap<PlayerId, Spell>,
+): ReadonlyMap<PlayerId, Counts> {
+  const tally = new Map<PlayerId, Partial<Record<DiscreteAction, number>>>()
+  const add = (id: PlayerId | null, action: DiscreteAction): void => {
+    if (id === null) return
+    const own = tally.get(id) ?? {}
+    tally.set(id, { ...own, [action]: (own[action] ?? 0) + 1 })
+  }
+  for (const incident of incidents.filter(counts)) {
+    const { kind } = incident
+    if (kind === 'substitution' || kind === 'var' || kind === 'var_card') continue
+    add(incident.playerId, kind)
+    if (!isGoal(kind)) continue
+    if (kind === 'goal') add(incident.relatedPlayerId, 'assist')
+    const at = clockAt(incident, snapshot.periods)
+    const gained = scoringSide(incident)
+    for (const { playerId, side } of snapshot.players) {
+      const spell = spells.get(playerId)
+      if (side !== gained && spell !== undefined && spell.from <= at && at <= spell.to) add(playerId, 'conceded')
+    }
+  }
+  return tally
+}
+
+/** What the update says about a player; where it says nothing, what was known. A rating once given stays. */
+function refresh(
+  before: PlayerMemory,
+  details: FixturePlayer['details'],
+  position: PlayerPosition,
+  model: ScoringModel,
+): PlayerMemory {
+  if (details === null) return before
+  return {
+    soft: before.soft,
+    volume: rounded(volumePoints(model, position, details)),
+    rating: details[STATISTIC.rating] ?? before.rating,
+    counts: countsIn(details, position),
+  }
+}
+
+function countsIn(details: Readonly<Record<number, number>>, position: PlayerPosition): Counts {
+  const penaltyGoals = details[STATISTIC.penaltyGoals] ?? 0
+  const all: Counts = {
+    goal: Math.max(0, (details[STATISTIC.goals] ?? 0) - penaltyGoals),
+    penalty_goal: penaltyGoals,
+    assist: details[STATISTIC.assists] ?? 0,
+    own_goal: details[STATISTIC.ownGoals] ?? 0,
+    conceded: details[STATISTIC.conceded] ?? 0,
+    yellow: details[STATISTIC.yellow] ?? 0,
+    red: details[STATISTIC.red] ?? 0,
+    second_yellow: details[STATISTIC.secondYellow] ?? 0,
+    penalty_saved: position === 'GK' ? (details[STATISTIC.penaltiesSaved] ?? 0) : 0,
+  }
+  return Object.fromEntries(Object.entries(all).filter(([, n]) => n > 0))
+}
+
+/**
+ * What has to come from statistics: penalties saved always (no row of the list names the keeper), goals and cards in
+ * fixtures whose list has never shown one.
+ */
+function gaps(incidents: readonly Incident[], fromDetails: Counts): Counts {
+  const goalsListed = incidents.some((i) => isGoal(i.kind))
+  const cardsListed = incidents.some((i) => isCard(i.kind))
+  const { penalty_saved, yellow, red, second_yellow, ...goals } = fromDetails
+  const listed = {
+    penalty_saved,
+    ...(cardsListed ? {} : { yellow, red, second_yellow }),
+    ...(goalsListed ? {} : goals),
+  }
+  return Object.fromEntries(Object.entries(listed).filter(([, n]) => n !== undefined))
+}
+
+function softLevel(now: PlayerMemory, position: PlayerPosition, minutes: number, model: ScoringModel): number {
+  const volume = now.volume - (model.par[position] * minutes) / 90
+  return model.volumeGain * volume + ratingPoints(model, position, now.rating, minutes)
+}
+
+/** An exponential average over match time: it stands still when the clock does. */
+function smooth(before: number, level: number, elapsedSecs: number, model: ScoringModel): number {
+  return rounded(before + (1 - Math.exp(-elapsedSecs / model.smoothingSecs)) * (level - before))
+}
+
+/** The base one tick nearer to where `x` wants it: positive, within e^±bound of the start, at most `tickCap` away. */
+function towards({ start, base }: PricedPlayer, x: number, { bound, tickCap }: ScoringModel): Price {
+  const target = start * Math.exp(bound * Math.tanh(x / bound))
+  const cap = start * tickCap
+  const next = base + Math.max(-cap, Math.min(cap, target - base))
+  return price(Math.round(next / STEP_MICROS) * STEP_MICROS)
+}
+
+/** Millionths of a point, so that stored memory is short and exactly what was computed with. */
+const rounded = (points: number): number => Math.round(points * 1e6) / 1e6

@@ -135,6 +135,4 @@ export interface PriceMoved {
 }
 
 /** The stored result of a keyed command: exactly one of position and refusal. */
-export type KeyedResult =
-  | { readonly position: Position; readonly quote: Quote }
-  | { readonly refusal: Refusal }
+export type KeyedResult = { readonly position: Position; readonly quote: Quote } | { readonly refusal: Refusal }

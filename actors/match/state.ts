@@ -1,9 +1,17 @@
+/** What one match owns: the fixture, its instruments, the open positions. Only `apply` changes it. */
+import { assert, present } from '../kernel/assert.ts'
 import type { InstrumentId, PositionId, UserId } from '../kernel/ids.ts'
 import type { Price } from '../kernel/micros.ts'
+import type { FixtureSnapshot } from '../market/fixture.ts'
+import { matchMinute } from '../market/fixture.ts'
 import type { Instrument } from '../market/instrument.ts'
-import type { PricingMemory } from '../market/pricing.ts'
+import { phaseOf } from '../market/phase.ts'
+import { EMPTY_PRICING, type PricingMemory } from '../market/pricing.ts'
 import type { Position } from '../position/position.ts'
-import type { MatchInfo } from './messages.ts'
+import { TriggerBook, triggerAt } from '../position/triggers.ts'
+import { apply, type MatchTarget } from './apply.ts'
+import type { MatchEvent, MatchInfo } from './messages.ts'
+import type { MatchRecord } from './store.ts'
 
 /** What rules and rooms may read of a match. */
 export interface MatchView {
@@ -17,4 +25,232 @@ export interface MatchView {
   positionsOf(userId: UserId): Iterable<Position>
   /** Open positions of an instrument that a price closes, earliest opened first. */
   firing(id: InstrumentId, at: Price): readonly Position[]
+}
+
+/** A match nobody has traded yet, as its first snapshot describes it. */
+export function newMatch(snapshot: FixtureSnapshot, options: { readonly replay: boolean }): MatchRecord {
+  const info: MatchInfo = {
+    matchId: snapshot.fixtureId,
+    name: snapshot.name,
+    league: snapshot.league,
+    startsAt: snapshot.startsAt,
+    state: snapshot.state,
+    stateId: snapshot.stateId,
+    phase: phaseOf(snapshot),
+    minute: matchMinute(snapshot.periods),
+    home: snapshot.home,
+    away: snapshot.away,
+    replay: options.replay,
+    feedSeq: 0,
+    sourceAt: null,
+    endedAt: null,
+    settling: null,
+    settledAt: null,
+    events: [],
+    teamStats: null,
+  }
+  return { info, pricing: EMPTY_PRICING, instruments: [], openPositions: [] }
+}
+
+/** UUIDv7 ids grow with time, so ordering by id is ordering by age. */
+const byAge = (a: Position, b: Position): number => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+
+/** The committed state: a cache of facts that the database has. */
+export class MatchState implements MatchView, MatchTarget {
+  #info: MatchInfo
+  #pricing: PricingMemory
+  readonly #instruments = new Map<InstrumentId, Instrument>()
+  readonly #positions = new Map<PositionId, Position>()
+  readonly #byUser = new Map<UserId, Set<PositionId>>()
+  readonly #triggers = new Map<InstrumentId, TriggerBook>()
+
+  constructor(record: MatchRecord) {
+    this.#info = record.info
+    this.#pricing = record.pricing
+    for (const instrument of record.instruments) this.putInstrument(instrument)
+    for (const position of record.openPositions) this.addPosition(position)
+  }
+
+  get info(): MatchInfo {
+    return this.#info
+  }
+
+  get pricing(): PricingMemory {
+    return this.#pricing
+  }
+
+  instrument(id: InstrumentId): Instrument | undefined {
+    return this.#instruments.get(id)
+  }
+
+  instruments(): Iterable<Instrument> {
+    return this.#instruments.values()
+  }
+
+  position(id: PositionId): Position | undefined {
+    return this.#positions.get(id)
+  }
+
+  openPositions(): Iterable<Position> {
+    return this.#positions.values()
+  }
+
+  *positionsOf(userId: UserId): Iterable<Position> {
+    for (const id of this.#byUser.get(userId) ?? []) yield present(this.#positions.get(id), `position ${id}`)
+  }
+
+  firing(id: InstrumentId, at: Price): Position[] {
+    const ids = this.#triggers.get(id)?.firing(at) ?? []
+    return ids.map((p) => present(this.#positions.get(p), `position ${p}`)).toSorted(byAge)
+  }
+
+  apply(event: MatchEvent): void {
+    apply(this, event)
+  }
+
+  /** Remembers what subscribers were told. The one change that needs no commit: a restart tells them again. */
+  markPublished(id: InstrumentId, price: Price): void {
+    this.#instruments.set(id, { ...this.listed(id), published: price })
+  }
+
+  setInfo(info: MatchInfo, pricing: PricingMemory): void {
+    this.#info = info
+    this.#pricing = pricing
+  }
+
+  putInstrument(instrument: Instrument): void {
+    this.#instruments.set(instrument.id, instrument)
+  }
+
+  listed(id: InstrumentId): Instrument {
+    return present(this.#instruments.get(id), `instrument ${id}`)
+  }
+
+  addPosition(position: Position): void {
+    assert(!this.#positions.has(position.id), `position ${position.id} is open already`)
+    this.#positions.set(position.id, position)
+    const own = this.#byUser.get(position.userId)
+    if (own === undefined) this.#byUser.set(position.userId, new Set([position.id]))
+    else own.add(position.id)
+    this.#triggersOf(position.instrumentId).add(position)
+  }
+
+  changePosition(position: Position): void {
+    this.#triggersOf(position.instrumentId).remove(present(this.#positions.get(position.id), 'position to change'))
+    this.#positions.set(position.id, position)
+    this.#triggersOf(position.instrumentId).add(position)
+  }
+
+  removePosition(id: PositionId): void {
+    const position = present(this.#positions.get(id), `position ${id}`)
+    this.#positions.delete(id)
+    const own = this.#byUser.get(position.userId)
+    own?.delete(id)
+    if (own?.size === 0) this.#byUser.delete(position.userId)
+    this.#triggersOf(position.instrumentId).remove(position)
+  }
+
+  #triggersOf(id: InstrumentId): TriggerBook {
+    const book = this.#triggers.get(id) ?? new TriggerBook()
+    this.#triggers.set(id, book)
+    return book
+  }
+}
+
+/**
+ * A batch being decided: the committed state with what the batch would change laid over it. Dropped when the commit is
+ * turned down, so that memory is never ahead of the database.
+ */
+export class Draft implements MatchView, MatchTarget {
+  readonly events: MatchEvent[] = []
+  readonly #base: MatchView
+  #info: MatchInfo
+  #pricing: PricingMemory
+  readonly #instruments = new Map<InstrumentId, Instrument>()
+  /** Opened and changed positions; null for closed ones. */
+  readonly #positions = new Map<PositionId, Position | null>()
+
+  constructor(base: MatchView) {
+    this.#base = base
+    this.#info = base.info
+    this.#pricing = base.pricing
+  }
+
+  /** Records what would happen, and lets the rest of the batch see it. */
+  emit(event: MatchEvent): void {
+    apply(this, event)
+    this.events.push(event)
+  }
+
+  /** The instruments this batch lists or changes. */
+  get touched(): Iterable<Instrument> {
+    return this.#instruments.values()
+  }
+
+  get info(): MatchInfo {
+    return this.#info
+  }
+
+  get pricing(): PricingMemory {
+    return this.#pricing
+  }
+
+  instrument(id: InstrumentId): Instrument | undefined {
+    return this.#instruments.get(id) ?? this.#base.instrument(id)
+  }
+
+  *instruments(): Iterable<Instrument> {
+    for (const instrument of this.#base.instruments()) yield this.#instruments.get(instrument.id) ?? instrument
+    for (const [id, instrument] of this.#instruments) if (this.#base.instrument(id) === undefined) yield instrument
+  }
+
+  position(id: PositionId): Position | undefined {
+    const own = this.#positions.get(id)
+    return own === undefined ? this.#base.position(id) : (own ?? undefined)
+  }
+
+  *openPositions(): Iterable<Position> {
+    for (const position of this.#base.openPositions()) if (!this.#positions.has(position.id)) yield position
+    for (const position of this.#positions.values()) if (position !== null) yield position
+  }
+
+  *positionsOf(userId: UserId): Iterable<Position> {
+    for (const position of this.#base.positionsOf(userId)) if (!this.#positions.has(position.id)) yield position
+    for (const position of this.#positions.values()) if (position?.userId === userId) yield position
+  }
+
+  firing(id: InstrumentId, at: Price): Position[] {
+    const fired = this.#base.firing(id, at).filter((p) => !this.#positions.has(p.id))
+    for (const p of this.#positions.values())
+      if (p !== null && p.instrumentId === id && triggerAt(p, at) !== null) fired.push(p)
+    return fired.toSorted(byAge)
+  }
+
+  setInfo(info: MatchInfo, pricing: PricingMemory): void {
+    this.#info = info
+    this.#pricing = pricing
+  }
+
+  putInstrument(instrument: Instrument): void {
+    this.#instruments.set(instrument.id, instrument)
+  }
+
+  listed(id: InstrumentId): Instrument {
+    return present(this.instrument(id), `instrument ${id}`)
+  }
+
+  addPosition(position: Position): void {
+    assert(this.position(position.id) === undefined, `position ${position.id} is open already`)
+    this.#positions.set(position.id, position)
+  }
+
+  changePosition(position: Position): void {
+    present(this.position(position.id), `position ${position.id}`)
+    this.#positions.set(position.id, position)
+  }
+
+  removePosition(id: PositionId): void {
+    present(this.position(id), `position ${id}`)
+    this.#positions.set(id, null)
+  }
 }

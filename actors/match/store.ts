@@ -38,6 +38,8 @@ export interface Batch {
   readonly epoch: number
   readonly at: Instant
   readonly events: readonly MatchEvent[]
+  /** The instruments the batch listed or changed, as it leaves them, each with the price that then stands. */
+  readonly instruments: readonly { readonly instrument: Instrument; readonly price: Price }[]
   /** The ticks to keep, a subset of the batch's price moves. */
   readonly ticks: readonly PriceMoved[]
   readonly keyed: readonly KeyedCommand[]

@@ -1,0 +1,214 @@
+/**
+ * Which goals, cards and substitutions count as of now. The provider's list is a full set that may lose rows, change
+ * them and bring them back, so it is compared with what was seen before; nothing here ever adds up over time.
+ */
+import type { PlayerId } from '../kernel/ids.ts'
+import type { FixtureEvent, FixtureEventKind, FixtureSnapshot, Side } from './fixture.ts'
+
+/** Something that suspends trading and is shown as the cause of the tick. */
+export interface MatchNews {
+  /** The provider's id of the event. */
+  readonly eventId: number
+  readonly kind: 'goal' | 'red_card' | 'penalty' | 'var' | 'goal_cancelled'
+  readonly playerIds: readonly PlayerId[]
+  /** Nobody knows yet whom it concerns. */
+  readonly wholeMatch: boolean
+}
+
+type IncidentKind = Exclude<FixtureEventKind, 'shootout_goal' | 'shootout_miss' | 'other'>
+
+/** A row of the provider's list as it is remembered. */
+export interface Incident {
+  readonly id: number
+  readonly kind: IncidentKind
+  readonly minute: number
+  readonly extraMinute: number | null
+  readonly period: number | null
+  /** The side of the player's line-up; the provider's word only for players who are in neither. */
+  readonly side: Side | null
+  readonly playerId: PlayerId | null
+  readonly relatedPlayerId: PlayerId | null
+  /** The provider's text, kept for VAR rows only. */
+  readonly addition: string | null
+  /**
+   * `seen`: there, but without effect (nobody named yet, or ahead of the score). `missing`: counts, but was not in the
+   * last list. `cancelled`: no longer counts; kept so that it is not news again.
+   */
+  readonly standing: 'seen' | 'counted' | 'missing' | 'cancelled'
+}
+
+interface Candidate {
+  readonly row: Omit<Incident, 'standing'>
+  readonly before: Incident | null
+  readonly present: boolean
+  readonly rescinded: boolean
+}
+
+/** How many minutes after a goal or a card a VAR row may still be about it. */
+const VAR_REACH_MINUTES = 3
+
+export const isGoal = (kind: FixtureEventKind): boolean =>
+  kind === 'goal' || kind === 'own_goal' || kind === 'penalty_goal'
+export const isCard = (kind: FixtureEventKind): boolean =>
+  kind === 'yellow' || kind === 'red' || kind === 'second_yellow'
+const isVar = (kind: FixtureEventKind): boolean => kind === 'var' || kind === 'var_card'
+const clockMinute = (row: Pick<Incident, 'minute' | 'extraMinute'>): number => row.minute + (row.extraMinute ?? 0)
+
+export const counts = (incident: Incident): boolean =>
+  incident.standing === 'counted' || incident.standing === 'missing'
+
+/** The side that gains from a goal. */
+export function scoringSide(goal: Pick<Incident, 'kind' | 'side'>): Side | null {
+  if (goal.kind !== 'own_goal' || goal.side === null) return goal.side
+  return goal.side === 'home' ? 'away' : 'home'
+}
+
+/** The incidents as of this snapshot, and what is new about them. A snapshot without a list keeps the last one. */
+export function reconcile(
+  snapshot: FixtureSnapshot,
+  remembered: readonly Incident[],
+): { readonly incidents: readonly Incident[]; readonly news: readonly MatchNews[] } {
+  const candidates = match(snapshot, remembered)
+  const annulled = annulledBy(candidates)
+  const standing = candidates.filter((c) => stands(c, candidates) && !annulled.has(c))
+  const counted = new Set(withinScore(standing, snapshot))
+  const results = candidates.map((c) => ({
+    before: c.before,
+    now: { ...c.row, standing: standingOf(c, counted.has(c), annulled.has(c)) },
+  }))
+  return { incidents: results.map((r) => r.now), news: results.flatMap((r) => newsOf(r.now, r.before)) }
+}
+
+/** Pairs the rows of the list with what is remembered: by id where the player agrees, else by what, when and who. */
+function match(snapshot: FixtureSnapshot, remembered: readonly Incident[]): readonly Candidate[] {
+  if (snapshot.events === null) {
+    return remembered.map((before) => ({
+      row: before,
+      before,
+      present: before.standing !== 'cancelled',
+      rescinded: false,
+    }))
+  }
+  const sides = new Map(snapshot.players.map((p) => [p.playerId, p.side]))
+  const events = snapshot.events.filter((e) => isRelevant(e, snapshot))
+  const left = new Set(remembered)
+  const pair = (event: FixtureEvent, same: (r: Incident) => boolean): Incident | null => {
+    const found = [...left].find((r) => family(r.kind) === family(event.kind) && same(r)) ?? null
+    if (found !== null) left.delete(found)
+    return found
+  }
+  const byId = new Map(events.map((e) => [e, pair(e, (r) => r.id === e.id && agrees(r, e))]))
+  const here = events.map((event): Candidate => {
+    const row = rowOf(event, sides)
+    return {
+      row,
+      before: byId.get(event) ?? pair(event, (r) => sameKey(r, row)),
+      present: true,
+      rescinded: event.rescinded,
+    }
+  })
+  return [...here, ...[...left].map((r): Candidate => ({ row: r, before: r, present: false, rescinded: false }))]
+}
+
+const family = (kind: FixtureEventKind): string => (isGoal(kind) ? 'goal' : kind)
+
+const agrees = (r: Incident, e: FixtureEvent): boolean =>
+  isVar(r.kind)
+    ? r.addition === e.addition && r.playerId === e.playerId
+    : r.playerId === null || r.playerId === e.playerId
+
+const sameKey = (r: Incident, row: Candidate['row']): boolean =>
+  r.playerId === row.playerId && clockMinute(r) === clockMinute(row) && r.addition === row.addition
+
+/** Kicks of a shoot-out and cards for coaches move no price. */
+function isRelevant(event: FixtureEvent, { periods }: FixtureSnapshot): event is FixtureEvent & { kind: IncidentKind } {
+  if (event.kind === 'shootout_goal' || event.kind === 'shootout_miss' || event.kind === 'other') return false
+  if (event.period !== null && periods.some((p) => p.order === event.period && p.kind === 'penalties')) return false
+  return event.playerId !== null || isGoal(event.kind) || isVar(event.kind)
+}
+
+function rowOf(e: FixtureEvent & { kind: IncidentKind }, sides: ReadonlyMap<PlayerId, Side>): Candidate['row'] {
+  // An own goal of somebody in no line-up: the provider files it under the side that gains.
+  const filed = e.kind === 'own_goal' && e.side !== null ? (e.side === 'home' ? 'away' : 'home') : e.side
+  return {
+    id: e.id,
+    kind: e.kind,
+    minute: e.minute,
+    extraMinute: e.extraMinute,
+    period: e.period,
+    side: (e.playerId === null ? undefined : sides.get(e.playerId)) ?? filed,
+    playerId: e.playerId,
+    relatedPlayerId: e.relatedPlayerId,
+    addition: isVar(e.kind) ? e.addition : null,
+  }
+}
+
+/** A row stands while it is there; one that vanished stands for one more list, unless a VAR row explains it. */
+function stands(c: Candidate, all: readonly Candidate[]): boolean {
+  if (c.rescinded || c.row.playerId === null) return false
+  if (c.present) return true
+  if (c.before === null || c.before.standing !== 'counted') return false
+  return !all.some((v) => v.present && isVar(v.row.kind) && within(v.row, c.row))
+}
+
+const within = (review: Candidate['row'], row: Candidate['row']): boolean => {
+  const later = clockMinute(review) - clockMinute(row)
+  return later >= 0 && later <= VAR_REACH_MINUTES
+}
+
+/** A VAR row that takes a goal back names the latest goal of its player, be that row still there or gone already. */
+function annulledBy(all: readonly Candidate[]): ReadonlySet<Candidate> {
+  const annulled = new Set<Candidate>()
+  for (const review of all) {
+    const text = review.row.addition?.toLowerCase()
+    if (!review.present || (text !== 'goal disallowed' && text !== 'goal cancelled')) continue
+    const latest = all
+      .filter((c) => isGoal(c.row.kind) && c.row.playerId !== null && c.row.playerId === review.row.playerId)
+      .filter((c) => within(review.row, c.row))
+      .toSorted((a, b) => clockMinute(b.row) - clockMinute(a.row) || Number(a.present) - Number(b.present))[0]
+    if (latest !== undefined) annulled.add(latest)
+  }
+  return annulled
+}
+
+/** No side has more goals than the current score says: rows that vanished go first, then the latest. */
+function withinScore(standing: readonly Candidate[], { home, away }: FixtureSnapshot): readonly Candidate[] {
+  const goals = standing.filter((c) => isGoal(c.row.kind))
+  const capped = [home, away].flatMap(({ goals: score }, index) => {
+    const side = index === 0 ? 'home' : 'away'
+    const own = goals
+      .filter((c) => scoringSide(c.row) === side)
+      .toSorted((a, b) => Number(b.present) - Number(a.present) || clockMinute(a.row) - clockMinute(b.row))
+    return score === null ? own : own.slice(0, score)
+  })
+  return [...standing.filter((c) => !isGoal(c.row.kind)), ...capped]
+}
+
+function standingOf(c: Candidate, counted: boolean, annulled: boolean): Incident['standing'] {
+  if (counted) return c.present ? 'counted' : 'missing'
+  const without = c.before === null || c.before.standing === 'seen'
+  return without && c.present && !c.rescinded && !annulled ? 'seen' : 'cancelled'
+}
+
+function newsOf(now: Incident, before: Incident | null): readonly MatchNews[] {
+  const wasThere = before !== null && before.standing !== 'cancelled'
+  const tell = (kind: MatchNews['kind'], wholeMatch = false): readonly MatchNews[] => {
+    const players = [now.playerId, now.kind === 'goal' ? now.relatedPlayerId : null]
+    return [{ eventId: now.id, kind, playerIds: players.filter((id) => id !== null), wholeMatch }]
+  }
+  if (isVar(now.kind)) return before === null ? tell('var', concernsAll(now)) : []
+  if (now.standing === 'cancelled') {
+    return isGoal(now.kind) && before !== null && counts(before) ? tell('goal_cancelled') : []
+  }
+  if (isGoal(now.kind)) {
+    const named = wasThere && before.playerId === null && now.playerId !== null
+    return !wasThere || named ? tell('goal', now.playerId === null) : []
+  }
+  if (wasThere) return []
+  if (now.kind === 'red' || now.kind === 'second_yellow') return tell('red_card')
+  return now.kind === 'penalty_missed' ? tell('penalty') : []
+}
+
+/** A review that is still going on, or that names nobody, may end in anything. */
+const concernsAll = (review: Incident): boolean =>
+  review.playerId === null || review.addition === null || /review/i.test(review.addition)

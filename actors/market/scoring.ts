@@ -1,0 +1,235 @@
+/**
+ * The numbers of the price model: what each action on the pitch is worth, by position, and what is expected of a player
+ * anyway. One point is 1 % of the start price. Every number is a setting; this file holds their defaults.
+ */
+import type { PlayerPosition } from './fixture.ts'
+
+/** Actions counted from the list of events (and, where a fixture has none, from the statistics). */
+const DISCRETE = [
+  'goal',
+  'penalty_goal',
+  'assist',
+  'own_goal',
+  'penalty_missed',
+  'penalty_saved',
+  'yellow',
+  'red',
+  'second_yellow',
+  'conceded',
+] as const
+
+/** Actions that happen all the time, and the provider's statistic types they are read from. */
+const VOLUME = [
+  ['shot_on_target', 86],
+  ['shot_off_target', 41],
+  ['key_pass', 117],
+  ['cross_acc', 99],
+  ['pass_acc', 116],
+  ['dribble', 109],
+  ['dispossessed', 94],
+  ['tackle', 78],
+  ['interception', 100],
+  ['clearance', 101],
+  ['block', 97],
+  ['recovery', 27_271],
+  ['aerial_won', 107],
+  ['aerial_lost', 27_266],
+  ['foul', 56],
+  ['fouled', 96],
+  ['offside', 51],
+  ['dribbled_past', 110],
+  ['save', 57],
+  ['error_goal', 571],
+] as const
+
+export type DiscreteAction = (typeof DISCRETE)[number]
+/** A bad pass is no statistic: it is a pass that was not accurate. */
+export type VolumeAction = (typeof VOLUME)[number][0] | 'pass_bad'
+export type Action = DiscreteAction | VolumeAction
+
+/** Statistic types that are read by name. */
+export const STATISTIC = {
+  passes: 80,
+  accuratePasses: 116,
+  rating: 118,
+  goals: 52,
+  penaltyGoals: 111,
+  penaltiesSaved: 113,
+  assists: 79,
+  ownGoals: 324,
+  conceded: 88,
+  yellow: 84,
+  red: 83,
+  secondYellow: 85,
+} as const
+
+export interface ScoringModel {
+  /** Points an action earns: `scoring.base.<action>`. */
+  readonly base: Readonly<Record<Action, number>>
+  /** By how much a position multiplies them: `scoring.multiplier.<GK|DEF|MID|FWD>.<action>`. */
+  readonly multiplier: Readonly<Record<PlayerPosition, Readonly<Record<Action, number>>>>
+  /** How often a discrete action is expected in 90 minutes; the points of it are what an idle player loses. */
+  readonly expected: Readonly<Record<PlayerPosition, Readonly<Partial<Record<DiscreteAction, number>>>>>
+  /** Points expected from volume actions in 90 minutes. */
+  readonly par: Readonly<Record<PlayerPosition, number>>
+  readonly rating: {
+    /** Points per unit of rating above what is normal at that minute. */
+    readonly weight: number
+    /** The normal rating of somebody who has just come on, and after 90 minutes. */
+    readonly start: number
+    readonly end: Readonly<Record<PlayerPosition, number>>
+    /** Minutes on the pitch until a rating counts in full. */
+    readonly confidenceMinutes: number
+  }
+  /** What a volume point is worth beside a discrete one. */
+  readonly volumeGain: number
+  /** Time constant of the smoothing of volume and rating, in seconds of match clock. */
+  readonly smoothingSecs: number
+  /** No price leaves start × e^±bound. */
+  readonly bound: number
+  /** The most a price moves in one tick, as a fraction of the start price. */
+  readonly tickCap: number
+}
+
+const BASE: Readonly<Record<Action, number>> = {
+  goal: 3.5,
+  penalty_goal: 2.8,
+  assist: 2.2,
+  own_goal: -2.5,
+  penalty_missed: -2.2,
+  penalty_saved: 3.2,
+  yellow: -0.6,
+  red: -4,
+  second_yellow: -3.4,
+  conceded: -0.6,
+  shot_on_target: 0.5,
+  shot_off_target: 0.05,
+  key_pass: 0.4,
+  cross_acc: 0.15,
+  pass_acc: 0.01,
+  pass_bad: -0.02,
+  dribble: 0.15,
+  dispossessed: -0.12,
+  tackle: 0.15,
+  interception: 0.15,
+  clearance: 0.06,
+  block: 0.15,
+  recovery: 0.03,
+  aerial_won: 0.06,
+  aerial_lost: -0.05,
+  foul: -0.15,
+  fouled: 0.06,
+  offside: -0.1,
+  dribbled_past: -0.1,
+  save: 0.6,
+  error_goal: -2,
+}
+
+/** Every action at 1, so that the list of settings is complete and an override is always a replacement. */
+const EVEN: Readonly<Record<Action, number>> = {
+  goal: 1,
+  penalty_goal: 1,
+  assist: 1,
+  own_goal: 1,
+  penalty_missed: 1,
+  penalty_saved: 1,
+  yellow: 1,
+  red: 1,
+  second_yellow: 1,
+  conceded: 1,
+  shot_on_target: 1,
+  shot_off_target: 1,
+  key_pass: 1,
+  cross_acc: 1,
+  pass_acc: 1,
+  pass_bad: 1,
+  dribble: 1,
+  dispossessed: 1,
+  tackle: 1,
+  interception: 1,
+  clearance: 1,
+  block: 1,
+  recovery: 1,
+  aerial_won: 1,
+  aerial_lost: 1,
+  foul: 1,
+  fouled: 1,
+  offside: 1,
+  dribbled_past: 1,
+  save: 1,
+  error_goal: 1,
+}
+
+/**
+ * The rarer an action is for a position, the more it is worth. Par, expected counts and normal ratings are fitted so
+ * that the average player of each position ends a match where he began: otherwise "short every forward" would pay.
+ */
+export const DEFAULT_MODEL: ScoringModel = {
+  base: BASE,
+  multiplier: {
+    GK: {
+      ...EVEN,
+      goal: 1.4,
+      penalty_goal: 1.2,
+      assist: 1.4,
+      conceded: 2,
+      pass_acc: 0.5,
+      pass_bad: 0.5,
+      clearance: 0.5,
+      recovery: 0.3,
+      yellow: 1.2,
+      red: 1.2,
+    },
+    DEF: { ...EVEN, goal: 1.3, penalty_goal: 1.1, assist: 1.15, conceded: 1.2, pass_acc: 0.8, key_pass: 1.1 },
+    MID: { ...EVEN, goal: 1.1, conceded: 0.4 },
+    FWD: { ...EVEN, assist: 0.95, conceded: 0, tackle: 0.8, interception: 0.8, clearance: 0.8, key_pass: 0.95 },
+  },
+  expected: {
+    GK: { conceded: 1.35, penalty_saved: 0.02, yellow: 0.06 },
+    DEF: { goal: 0.05, assist: 0.06, conceded: 1.35, yellow: 0.2, red: 0.008, own_goal: 0.01 },
+    MID: { goal: 0.12, penalty_goal: 0.01, assist: 0.13, conceded: 1.35, yellow: 0.2, red: 0.006 },
+    FWD: { goal: 0.36, penalty_goal: 0.05, assist: 0.17, yellow: 0.13, red: 0.004, penalty_missed: 0.01 },
+  },
+  par: { GK: 2.698, DEF: 1.374, MID: 1.522, FWD: 1.928 },
+  rating: { weight: 1.5, start: 6.3, end: { GK: 6.811, DEF: 6.708, MID: 6.818, FWD: 6.974 }, confidenceMinutes: 30 },
+  volumeGain: 1.6,
+  smoothingSecs: 45,
+  bound: 0.35,
+  tickCap: 0.05,
+}
+
+export type Counts = Readonly<Partial<Record<DiscreteAction, number>>>
+type Details = Readonly<Record<number, number>>
+
+/** The points of counted (or expected) discrete actions. */
+export function discretePoints(model: ScoringModel, position: PlayerPosition, counts: Counts): number {
+  return DISCRETE.reduce((sum, action) => sum + (counts[action] ?? 0) * worth(model, position, action), 0)
+}
+
+/** The points of a player's running statistics. A statistic that is absent is zero. */
+export function volumePoints(model: ScoringModel, position: PlayerPosition, details: Details): number {
+  const bad = Math.max(0, (details[STATISTIC.passes] ?? 0) - (details[STATISTIC.accuratePasses] ?? 0))
+  return VOLUME.reduce(
+    (sum, [action, type]) => sum + (details[type] ?? 0) * worth(model, position, action),
+    bad * worth(model, position, 'pass_bad'),
+  )
+}
+
+/**
+ * Points of a rating above what is normal after `minutes` on the pitch. The normal rating rises from `start` to `end`
+ * over 90 minutes, and a rating of a few minutes counts little. No rating is worth nothing.
+ */
+export function ratingPoints(
+  { rating: { weight, start, end, confidenceMinutes } }: ScoringModel,
+  position: PlayerPosition,
+  rating: number | null,
+  minutes: number,
+): number {
+  if (rating === null) return 0
+  const normal = start + (end[position] - start) * Math.min(1, minutes / 90)
+  return weight * Math.min(1, minutes / confidenceMinutes) * (rating - normal)
+}
+
+function worth(model: ScoringModel, position: PlayerPosition, action: Action): number {
+  return model.base[action] * model.multiplier[position][action]
+}

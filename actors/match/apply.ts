@@ -1,0 +1,49 @@
+/** Event → state: the only place where a match changes, for the committed state and for the draft alike. */
+import { unreachable } from '../kernel/assert.ts'
+import type { InstrumentId, PositionId } from '../kernel/ids.ts'
+import { lots } from '../kernel/micros.ts'
+import type { Instrument } from '../market/instrument.ts'
+import type { PricingMemory } from '../market/pricing.ts'
+import { exposureOf, type Position } from '../position/position.ts'
+import type { MatchEvent, MatchInfo } from './messages.ts'
+
+/** What applying an event may do to a state. */
+export interface MatchTarget {
+  setInfo(info: MatchInfo, pricing: PricingMemory): void
+  putInstrument(instrument: Instrument): void
+  /** The instrument as it stands; throws InvariantBroken when it was never listed. */
+  listed(id: InstrumentId): Instrument
+  addPosition(position: Position): void
+  changePosition(position: Position): void
+  removePosition(id: PositionId): void
+}
+
+export function apply(target: MatchTarget, event: MatchEvent): void {
+  switch (event.kind) {
+    case 'match_updated':
+      return target.setInfo(event.info, event.pricing)
+    case 'instrument_listed':
+      return target.putInstrument(event.instrument)
+    case 'instrument_suspended':
+      return target.putInstrument({ ...target.listed(event.instrumentId), suspendedUntil: event.until })
+    case 'instrument_settled':
+      return target.putInstrument({ ...target.listed(event.instrumentId), settlement: event.price })
+    case 'price_moved':
+      return target.putInstrument({ ...target.listed(event.instrumentId), base: event.quote.base })
+    case 'position_opened':
+      target.addPosition(event.position)
+      return addImbalance(target, event.position, 1)
+    case 'levels_changed':
+      return target.changePosition(event.position)
+    case 'position_closed':
+      target.removePosition(event.position.id)
+      return addImbalance(target, event.position, -1)
+    default:
+      return unreachable(event)
+  }
+}
+
+function addImbalance(target: MatchTarget, position: Position, times: 1 | -1): void {
+  const instrument = target.listed(position.instrumentId)
+  target.putInstrument({ ...instrument, imbalance: lots(instrument.imbalance + times * exposureOf(position)) })
+}

@@ -1,0 +1,41 @@
+/** What must be true of a match at all times. A breach stops the actor: its state is only a cache of committed facts. */
+import { assert } from '../kernel/assert.ts'
+import type { InstrumentId } from '../kernel/ids.ts'
+import { PRICE_MIN } from '../kernel/limits.ts'
+import { quoteOf } from '../market/instrument.ts'
+import { exposureOf } from '../position/position.ts'
+import type { MatchEvent } from './messages.ts'
+import type { MatchView } from './state.ts'
+
+/** Checked after every commit, for the instruments it touched: costs what the batch did, however many positions are open. */
+export function checkTouched(view: MatchView, events: readonly MatchEvent[], capPpm: number): void {
+  const touched = new Set<InstrumentId>()
+  for (const event of events) if (event.kind === 'price_moved') touched.add(event.instrumentId)
+  for (const id of touched) checkInstrument(view, id, capPpm)
+}
+
+/** Checked when a match is loaded, and by whoever doubts. Costs what is open. */
+export function checkAll(view: MatchView, capPpm: number): void {
+  const exposure = new Map<InstrumentId, number>()
+  for (const p of view.openPositions()) {
+    exposure.set(p.instrumentId, (exposure.get(p.instrumentId) ?? 0) + exposureOf(p))
+    assert(p.close === null, `position ${p.id} is closed but still here`)
+    assert(p.fixtureId === view.info.matchId, `position ${p.id} belongs to another match`)
+  }
+  for (const i of view.instruments()) {
+    const sum = exposure.get(i.id) ?? 0
+    assert(i.imbalance === sum, `imbalance of ${i.id} is ${i.imbalance}, its positions sum to ${sum}`)
+    checkInstrument(view, i.id, capPpm)
+  }
+  assert(view.info.settledAt === null || exposure.size === 0, 'positions are open in a settled match')
+}
+
+function checkInstrument(view: MatchView, id: InstrumentId, capPpm: number): void {
+  const instrument = view.instrument(id)
+  assert(instrument !== undefined, `instrument ${id} moved but is not listed`)
+  const quote = quoteOf(instrument, capPpm)
+  assert(quote.price >= PRICE_MIN, `price of ${id} is ${quote.price}`)
+  if (instrument.settlement !== null) return
+  const late = view.firing(id, quote.price).find((p) => p.openPrice > 0)
+  assert(late === undefined, `position ${late?.id} is open beyond its trigger`)
+}

@@ -1,0 +1,202 @@
+/** What the match itself does to its prices and positions: feed updates, full time, voids. */
+import { present } from '../kernel/assert.ts'
+import type { InstrumentId, PlayerId } from '../kernel/ids.ts'
+import { BATCH_MAX, INSTRUMENTS_MAX } from '../kernel/limits.ts'
+import { lots, money, price } from '../kernel/micros.ts'
+import { instant } from '../kernel/world.ts'
+import { type FixturePlayer, type FixtureSnapshot, matchMinute } from '../market/fixture.ts'
+import { type Instrument, quoteOf, slopeFor, startPrice } from '../market/instrument.ts'
+import { type Phase, phaseOf } from '../market/phase.ts'
+import { type MatchNews, type Pricing, priceMatch, type ScoringModel } from '../market/pricing.ts'
+import type { FeedUpdate, MatchInfo } from './messages.ts'
+import type { Draft } from './state.ts'
+import type { InstrumentHistory } from './store.ts'
+import { emitClose, fireTriggers, type Terms } from './trading.ts'
+
+/** What a feed update is decided with besides the usual. */
+export interface FeedTerms extends Terms {
+  readonly model: ScoringModel
+  /** What is known of players this match has not listed yet. */
+  readonly histories: ReadonlyMap<InstrumentId, InstrumentHistory>
+}
+
+/** Players of a snapshot that this match has no instrument for, as many as it may still list. */
+export function unlisted(draft: Pick<Draft, 'instrument' | 'instruments'>, snapshot: FixtureSnapshot): FixturePlayer[] {
+  const room = INSTRUMENTS_MAX - [...draft.instruments()].length
+  return snapshot.players.filter((p) => draft.instrument(p.instrumentId) === undefined).slice(0, Math.max(0, room))
+}
+
+/**
+ * Takes the provider's word on the match: lists new players, moves base prices, fires what they reach, and begins
+ * settlement when the match is over. Old news, and anything after settlement has begun, changes nothing.
+ * @returns whether the update was news.
+ */
+export function update(draft: Draft, command: FeedUpdate, terms: FeedTerms): boolean {
+  if (command.seq <= draft.info.feedSeq || draft.info.settling !== null) return false
+  const { snapshot } = command
+  for (const player of unlisted(draft, snapshot)) list(draft, player, terms)
+  const listed = [...draft.instruments()]
+  const pricing = priceMatch(snapshot, listed, draft.pricing, terms.model)
+  draft.emit({
+    kind: 'match_updated',
+    info: nextInfo(draft.info, command, pricing.accepted, terms),
+    pricing: pricing.memory,
+  })
+  if (!pricing.accepted) return true
+  moveBases(draft, listed, pricing, terms)
+  settleWhenOver(draft, terms)
+  return true
+}
+
+function list(draft: Draft, player: FixturePlayer, terms: FeedTerms): void {
+  const position = player.position ?? 'MID'
+  const history = terms.histories.get(player.instrumentId)
+  const start = startPrice(position, history?.last ?? null, history?.anchor ?? null)
+  const instrument: Instrument = {
+    id: player.instrumentId,
+    playerId: player.playerId,
+    name: player.name,
+    position,
+    side: player.side,
+    jersey: player.jersey,
+    starter: player.starter,
+    start,
+    slope: slopeFor(start, player.starter),
+    base: start,
+    imbalance: lots(0),
+    published: start,
+    suspendedUntil: null,
+    settlement: null,
+  }
+  draft.emit({ kind: 'instrument_listed', instrument })
+  const quote = quoteOf(instrument, terms.rules.impactCapPpm)
+  draft.emit({
+    kind: 'price_moved',
+    instrumentId: instrument.id,
+    quote,
+    previous: start,
+    cause: 'listing',
+    providerEventId: 0,
+    at: terms.at,
+  })
+}
+
+/** A payload older than the last one advances the sequence, so that it is not asked for again, and nothing else. */
+function nextInfo(info: MatchInfo, command: FeedUpdate, accepted: boolean, terms: Terms): MatchInfo {
+  if (!accepted) return { ...info, feedSeq: command.seq }
+  const { snapshot, seq } = command
+  const phase = phaseOf(snapshot)
+  return {
+    ...info,
+    name: snapshot.name,
+    league: snapshot.league,
+    startsAt: snapshot.startsAt,
+    state: snapshot.state,
+    stateId: snapshot.stateId,
+    phase,
+    minute: matchMinute(snapshot.periods),
+    home: snapshot.home,
+    away: snapshot.away,
+    feedSeq: seq,
+    sourceAt: snapshot.sourceAt,
+    endedAt: phase === 'ended' ? (info.endedAt ?? terms.at) : null,
+    events: snapshot.events ?? info.events,
+    teamStats: snapshot.teamStats ?? info.teamStats,
+  }
+}
+
+function moveBases(draft: Draft, listed: readonly Instrument[], pricing: Pricing, terms: FeedTerms): void {
+  const newsOf = newsByPlayer(pricing.news, listed)
+  for (const before of listed) {
+    const news = newsOf.get(before.playerId)
+    suspend(draft, before, news, terms)
+    const base = pricing.bases.get(before.playerId) ?? before.base
+    if (base === before.base) continue
+    const quote = quoteOf({ ...before, base }, terms.rules.impactCapPpm)
+    draft.emit({
+      kind: 'price_moved',
+      instrumentId: before.id,
+      quote,
+      previous: quoteOf(before, terms.rules.impactCapPpm).price,
+      cause: news === undefined ? 'match' : 'event',
+      providerEventId: news?.eventId ?? 0,
+      at: terms.at,
+    })
+    fireTriggers(draft, before.id, terms)
+  }
+}
+
+function newsByPlayer(news: readonly MatchNews[], listed: readonly Instrument[]): Map<PlayerId, MatchNews> {
+  const byPlayer = new Map<PlayerId, MatchNews>()
+  for (const item of news) {
+    const concerned = item.wholeMatch ? listed.map((i) => i.playerId) : item.playerIds
+    for (const id of concerned) byPlayer.set(id, item)
+  }
+  return byPlayer
+}
+
+/** News holds an instrument back until its next base price; the update without news is that price. */
+function suspend(draft: Draft, before: Instrument, news: MatchNews | undefined, terms: Terms): void {
+  const until = news === undefined ? null : instant(terms.at + terms.rules.eventSuspensionMs)
+  if (until !== before.suspendedUntil) draft.emit({ kind: 'instrument_suspended', instrumentId: before.id, until })
+}
+
+/** Time has passed: full time that has held long enough settles, and a settlement under way goes on. */
+export function clock(draft: Draft, terms: Terms): void {
+  if (draft.info.settling === null) settleWhenOver(draft, terms)
+  else if (draft.info.settledAt === null) settleNext(draft, terms)
+}
+
+function settleWhenOver(draft: Draft, terms: Terms): void {
+  const how = ending(draft.info.phase)
+  if (how === null || draft.info.settling !== null) return
+  const waited = draft.info.endedAt === null ? Infinity : terms.at - draft.info.endedAt
+  if (draft.info.phase === 'ended' && waited < terms.rules.settlementConfirmMs) return
+  beginSettlement(draft, how, terms)
+}
+
+function ending(phase: Phase): MatchInfo['settling'] {
+  if (phase === 'ended' || phase === 'final') return 'full_time'
+  return phase === 'off' ? 'void' : null
+}
+
+/**
+ * Fixes one price per instrument, live base + k_mod × imbalance, before anybody is paid: everyone settles at the same
+ * one, and a crash in between finds it again.
+ */ // T9
+function beginSettlement(draft: Draft, settling: 'full_time' | 'void', terms: Terms): void {
+  draft.emit({ kind: 'match_updated', info: { ...draft.info, settling }, pricing: draft.pricing })
+  for (const before of [...draft.instruments()]) {
+    const quote = quoteOf(before, terms.rules.impactCapPpm)
+    draft.emit({ kind: 'instrument_settled', instrumentId: before.id, price: quote.price })
+    draft.emit({
+      kind: 'price_moved',
+      instrumentId: before.id,
+      quote,
+      previous: quote.price,
+      cause: 'settlement',
+      providerEventId: 0,
+      at: terms.at,
+    })
+  }
+}
+
+/** Closes the next positions of a settlement, as many as one batch holds; when none is left the match is settled. */
+function settleNext(draft: Draft, terms: Terms): void {
+  let left = BATCH_MAX
+  for (const position of [...draft.openPositions()]) {
+    if (left-- === 0) return
+    const settlement = present(draft.listed(position.instrumentId).settlement, 'settlement price')
+    const isVoid = draft.info.settling === 'void' || position.openPrice === 0
+    if (!isVoid) {
+      emitClose(draft, position, { price: settlement }, 'full_time', terms.at)
+      continue
+    }
+    // A void gives the margin back and nothing else. A corrupt record has no open price to show as its close.
+    const at = position.openPrice === 0 ? settlement : position.openPrice
+    const close = { price: price(at), pnl: money(0), at: terms.at, by: 'void' as const }
+    draft.emit({ kind: 'position_closed', position: { ...position, close } })
+  }
+  const info = { ...draft.info, settledAt: terms.at }
+  draft.emit({ kind: 'match_updated', info, pricing: draft.pricing })
+}

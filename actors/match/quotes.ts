@@ -1,0 +1,78 @@
+/** What an opening would cost and bring, worked out without touching anything. */
+import type { InstrumentId } from '../kernel/ids.ts'
+import type { TradingRules } from '../kernel/limits.ts'
+import { lots, type Lots, type Money, type Price, price } from '../kernel/micros.ts'
+import { done, type Outcome, type Refusal, refused } from '../kernel/outcome.ts'
+import type { Instant } from '../kernel/world.ts'
+import { type Instrument, quoteAfter, quoteOf } from '../market/instrument.ts'
+import { type Direction, exposureOf, type Levels, marginFor, realisedPnl, washoutPrice } from '../position/position.ts'
+import type { MatchView } from './state.ts'
+import { openRefusal } from './trading.ts'
+
+export interface QuoteQuery extends Levels {
+  readonly instrumentId: InstrumentId
+  readonly direction: Direction
+  readonly lots: Lots
+  /** The caller's free margin, or null when unknown. */
+  readonly available: Money | null
+}
+
+export interface QuoteAnswer {
+  readonly fillPrice: Price
+  /** Fill price − current price: what the order itself does to the price. */
+  readonly impact: Price
+  readonly currentPrice: Price
+  readonly margin: Money
+  readonly washoutPrice: Price | null
+  readonly pnlAtStopLoss: Money | null
+  readonly pnlAtTakeProfit: Money | null
+  /** The largest size the caller could open, 0 when he can afford none. */
+  readonly maxLots: Lots
+  /** Why an opening like this would be refused now, or null. */
+  readonly refusal: Refusal | null
+}
+
+/** What opening now would cost and bring. Changes nothing. */
+export function quote(view: MatchView, query: QuoteQuery, at: Instant, rules: TradingRules): Outcome<QuoteAnswer> {
+  const instrument = view.instrument(query.instrumentId)
+  if (instrument === undefined) return refused({ code: 'not_found', what: 'instrument' })
+  const current = quoteOf(instrument, rules.impactCapPpm)
+  const fill = quoteAfter(instrument, exposureOf(query), rules.impactCapPpm)
+  const margin = marginFor(fill.price, query.lots)
+  const opened = { direction: query.direction, lots: query.lots, openPrice: fill.price, margin }
+  const pnlAtLevel = (level: Levels['stopLoss']) => (level === null ? null : realisedPnl(opened, level))
+  const maxLots =
+    query.available === null ? rules.lotMax : largestLots(instrument, query.direction, query.available, rules)
+  const poor: Refusal | null =
+    query.available !== null && margin > query.available
+      ? { code: 'insufficient_margin', required: margin, available: query.available, maxLots }
+      : null
+  return done({
+    fillPrice: fill.price,
+    impact: price(fill.price - current.price),
+    currentPrice: current.price,
+    margin,
+    washoutPrice: washoutPrice(opened),
+    pnlAtStopLoss: pnlAtLevel(query.stopLoss),
+    pnlAtTakeProfit: pnlAtLevel(query.takeProfit),
+    maxLots,
+    refusal: openRefusal(view, instrument, { ...query, clientPrice: null }, at, rules) ?? poor,
+  })
+}
+
+/** The largest valid size whose margin fits, its own impact included; 0 when not even the smallest does. */
+export function largestLots(instrument: Instrument, direction: Direction, available: Money, rules: TradingRules): Lots {
+  let low = 0
+  let high = Math.floor((rules.lotMax - rules.lotMin) / rules.lotStep) + 1
+  const sizeAt = (n: number): Lots => lots(rules.lotMin + (n - 1) * rules.lotStep)
+  const affordable = (n: number): boolean => {
+    const fill = quoteAfter(instrument, exposureOf({ direction, lots: sizeAt(n) }), rules.impactCapPpm)
+    return marginFor(fill.price, sizeAt(n)) <= available
+  }
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (affordable(middle)) low = middle
+    else high = middle - 1
+  }
+  return low === 0 ? lots(0) : sizeAt(low)
+}

@@ -1,0 +1,57 @@
+/** When a match takes trades: its phase, the freshness of its feed, and in-game events that hold an instrument back. */
+import type { TradingRules } from '../kernel/limits.ts'
+import type { TradeWindow } from '../kernel/outcome.ts'
+import type { Instant } from '../kernel/world.ts'
+import type { Instrument } from '../market/instrument.ts'
+import { isInPlay } from '../market/phase.ts'
+import type { MatchInfo } from './messages.ts'
+
+const OPEN: TradeWindow = { status: 'OPEN', reason: null }
+const suspended = (reason: string): TradeWindow => ({ status: 'SUSPENDED', reason })
+const closed = (reason: string): TradeWindow => ({ status: 'CLOSED', reason })
+
+/** The trade window of a match, or of one instrument of it. Only OPEN takes new positions. */
+export function tradeWindow(
+  info: MatchInfo,
+  instrument: Instrument | null,
+  now: Instant,
+  rules: TradingRules,
+): TradeWindow {
+  const match = matchWindow(info, now, rules)
+  if (match.status !== 'OPEN' || instrument === null) return match
+  return isHeldBack(instrument, now) ? suspended('an in-game event is being priced') : OPEN
+}
+
+function matchWindow(info: MatchInfo, now: Instant, rules: TradingRules): TradeWindow {
+  if (info.settledAt !== null || info.settling !== null) return closed('the match has been settled')
+  switch (info.phase) {
+    case 'scheduled':
+      return rules.preMatch ? OPEN : closed('the match has not kicked off')
+    case 'ended':
+    case 'final':
+      return closed('the match is over')
+    case 'off':
+      return closed('the match will not be played')
+    case 'frozen':
+      return suspended('the state of the match is not known')
+    case 'live':
+    case 'break':
+      return isStale(info, now, rules) ? suspended('the live feed is late') : OPEN
+  }
+}
+
+/** Whether a user may close: whenever the price can be trusted and nothing else is about to close the position. */
+export function closeWindow(info: MatchInfo, instrument: Instrument, now: Instant, rules: TradingRules): TradeWindow {
+  const window = tradeWindow(info, instrument, now, rules)
+  // Full time closes the market to opens; until it is confirmed a holder may still leave at the standing price.
+  const waiting = info.settling === null && (info.phase === 'ended' || info.phase === 'scheduled')
+  return window.status === 'CLOSED' && waiting ? OPEN : window
+}
+
+export function isStale(info: MatchInfo, now: Instant, rules: TradingRules): boolean {
+  return isInPlay(info.phase) && (info.sourceAt === null || now - info.sourceAt > rules.feedStaleMs)
+}
+
+export function isHeldBack(instrument: Instrument, now: Instant): boolean {
+  return instrument.suspendedUntil !== null && now < instrument.suspendedUntil
+}

@@ -1,0 +1,138 @@
+/**
+ * Which open positions a price closes. Kept sorted by trigger price, so a tick costs what it fires, however many
+ * positions stand by.
+ */
+import { assert, present } from '../kernel/assert.ts'
+import type { PositionId } from '../kernel/ids.ts'
+import type { Price } from '../kernel/micros.ts'
+import { type ClosedBy, type Position, washoutPrice } from './position.ts'
+
+/** Prices at or below `floor`, or at or above `ceiling`, close a position. Null: nothing does on that side. */
+export interface Bounds {
+  readonly floor: Price | null
+  readonly ceiling: Price | null
+}
+
+export function boundsOf(p: Position): Bounds {
+  const washout = washoutPrice(p)
+  if (p.direction === 'long') return { floor: higher(p.stopLoss, washout), ceiling: p.takeProfit }
+  return { floor: p.takeProfit, ceiling: lower(p.stopLoss, washout) }
+}
+
+/**
+ * What closes a position at this price, or null. Where a stop-loss and the washout are both crossed the stop-loss is
+ * named: the owner asked for it, and the fill is the same.
+ */
+export function triggerAt(p: Position, at: Price): Extract<ClosedBy, 'stop_loss' | 'take_profit' | 'washout'> | null {
+  const long = p.direction === 'long'
+  const crossed = (level: Price | null, side: 'down' | 'up') =>
+    level !== null && (side === 'down' ? at <= level : at >= level)
+  if (crossed(p.stopLoss, long ? 'down' : 'up')) return 'stop_loss'
+  if (crossed(washoutPrice(p), long ? 'down' : 'up')) return 'washout'
+  if (crossed(p.takeProfit, long ? 'up' : 'down')) return 'take_profit'
+  return null
+}
+
+const higher = (a: Price | null, b: Price | null): Price | null => (a === null ? b : b === null || a > b ? a : b)
+const lower = (a: Price | null, b: Price | null): Price | null => (a === null ? b : b === null || a < b ? a : b)
+
+/** The trigger prices of one instrument's open positions, both sides. */
+export class TriggerBook {
+  readonly #floors = new SortedPrices()
+  readonly #ceilings = new SortedPrices()
+
+  add(p: Position): void {
+    const { floor, ceiling } = boundsOf(p)
+    if (floor !== null) this.#floors.add(floor, p.id)
+    if (ceiling !== null) this.#ceilings.add(ceiling, p.id)
+  }
+
+  remove(p: Position): void {
+    const { floor, ceiling } = boundsOf(p)
+    if (floor !== null) this.#floors.remove(floor, p.id)
+    if (ceiling !== null) this.#ceilings.remove(ceiling, p.id)
+  }
+
+  /** The positions this price closes, in no particular order. Changes nothing. */
+  firing(at: Price): PositionId[] {
+    return [...this.#floors.atOrAbove(at), ...this.#ceilings.atOrBelow(at)]
+  }
+}
+
+interface Entry {
+  readonly price: Price
+  readonly id: PositionId
+}
+
+const before = (a: Entry, b: Entry): boolean => a.price < b.price || (a.price === b.price && a.id < b.id)
+
+/** Entries ordered by price in blocks of bounded size: adding and removing moves a block, never the whole list. */
+class SortedPrices {
+  static readonly #blockMax = 512
+  readonly #blocks: Entry[][] = []
+
+  add(price: Price, id: PositionId): void {
+    const entry = { price, id }
+    if (this.#blocks.length === 0) {
+      this.#blocks.push([entry])
+      return
+    }
+    const b = Math.min(this.#blockOf(entry), this.#blocks.length - 1)
+    const block = present(this.#blocks[b], 'block')
+    block.splice(indexIn(block, entry), 0, entry)
+    if (block.length > SortedPrices.#blockMax) this.#blocks.splice(b + 1, 0, block.splice(block.length >>> 1))
+  }
+
+  remove(price: Price, id: PositionId): void {
+    const entry = { price, id }
+    const b = this.#blockOf(entry)
+    const block = present(this.#blocks[b], `trigger of ${id}`)
+    const i = indexIn(block, entry)
+    assert(block[i]?.id === id, `trigger of ${id} at ${price} is not where it belongs`)
+    block.splice(i, 1)
+    if (block.length === 0) this.#blocks.splice(b, 1)
+  }
+
+  *atOrBelow(at: Price): Generator<PositionId> {
+    for (const block of this.#blocks)
+      for (const entry of block) {
+        if (entry.price > at) return
+        yield entry.id
+      }
+  }
+
+  *atOrAbove(at: Price): Generator<PositionId> {
+    for (let b = this.#blocks.length - 1; b >= 0; b--) {
+      const block = present(this.#blocks[b], 'block')
+      for (let i = block.length - 1; i >= 0; i--) {
+        const entry = present(block[i], 'entry')
+        if (entry.price < at) return
+        yield entry.id
+      }
+    }
+  }
+
+  /** The first block whose last entry is not before this one; the number of blocks when all are. */
+  #blockOf(entry: Entry): number {
+    let low = 0
+    let high = this.#blocks.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (before(present(this.#blocks[middle]?.at(-1), 'last of a block'), entry)) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+/** Where an entry stands, or would stand. */
+function indexIn(block: readonly Entry[], entry: Entry): number {
+  let low = 0
+  let high = block.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (before(present(block[middle], 'entry'), entry)) low = middle + 1
+    else high = middle
+  }
+  return low
+}

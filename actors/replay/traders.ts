@@ -1,0 +1,220 @@
+/** Habits of simulated traders: what somebody of this kind would do next, given what he sees of the market. */
+import type { InstrumentId, UserId } from '../kernel/ids.ts'
+import { type Lots, lots, MICROS_PER_UNIT, type Money, mulDivNearest, type Price, price } from '../kernel/micros.ts'
+import type { Instant } from '../kernel/world.ts'
+import type { ChangeLevels, ClosePosition, OpenPosition } from '../match/messages.ts'
+import { type Direction, type Levels, marginFor, type Position, signOf } from '../position/position.ts'
+
+export type Habit = 'eager' | 'trend_follower' | 'contrarian' | 'panicker' | 'careful' | 'idle'
+export const HABITS: readonly Habit[] = ['eager', 'trend_follower', 'contrarian', 'panicker', 'careful', 'idle']
+
+export interface Trader {
+  readonly userId: UserId
+  readonly habit: Habit
+}
+
+export interface SeenInstrument {
+  readonly instrumentId: InstrumentId
+  readonly price: Price
+  readonly base: Price
+  readonly start: Price
+  readonly suspended: boolean
+}
+
+/** What a trader sees. */
+export interface Sight {
+  readonly now: Instant
+  /** What he may spend: the wallet's balance, from which margins are already taken. */
+  readonly balance: Money
+  readonly instruments: readonly SeenInstrument[]
+  /** His own open positions. */
+  readonly positions: readonly Position[]
+}
+
+/** A uniform integer in [0, below). */
+export type RandomInt = (below: number) => number
+
+export type TraderAction = OpenPosition | ClosePosition | ChangeLevels
+
+interface Temper {
+  /** Chances in a thousand, each time he is asked. */
+  readonly opens: number
+  readonly closes: number
+  readonly positionsMax: number
+  /** The most lots he opens at once, and the most he spends of his balance, in per cent. */
+  readonly hundredthsMax: number
+  readonly spendPercent: number
+  /** How far a player must have moved from his start before he acts on it, in ppm; null for whom it does not matter. */
+  readonly moveMin: number | null
+  /** Whether he goes with a move or against it. */
+  readonly follows: boolean
+  /** Where he loses his nerve, and where he is content, in ppm of the open price; null where never. */
+  readonly fleesAt: number | null
+  readonly contentAt: number | null
+  /** Distance of stop-loss and take-profit from the price, in ppm. */
+  readonly stops: { readonly loss: number; readonly profit: number } | null
+}
+
+const EAGER: Temper = {
+  opens: 350,
+  closes: 150,
+  positionsMax: 8,
+  hundredthsMax: 150,
+  spendPercent: 10,
+  moveMin: null,
+  follows: true,
+  fleesAt: null,
+  contentAt: null,
+  stops: null,
+}
+
+const TEMPERS: Readonly<Record<Habit, Temper>> = {
+  eager: EAGER,
+  trend_follower: {
+    ...EAGER,
+    opens: 120,
+    closes: 20,
+    positionsMax: 5,
+    hundredthsMax: 300,
+    moveMin: 5_000,
+    fleesAt: -12_000,
+    contentAt: 40_000,
+  },
+  contrarian: {
+    ...EAGER,
+    opens: 100,
+    closes: 20,
+    positionsMax: 5,
+    hundredthsMax: 200,
+    moveMin: 15_000,
+    follows: false,
+    fleesAt: -30_000,
+    contentAt: 12_000,
+  },
+  panicker: {
+    ...EAGER,
+    opens: 180,
+    closes: 40,
+    positionsMax: 3,
+    hundredthsMax: 100,
+    fleesAt: -2_000,
+    contentAt: 8_000,
+  },
+  careful: {
+    ...EAGER,
+    opens: 60,
+    closes: 5,
+    positionsMax: 3,
+    hundredthsMax: 50,
+    spendPercent: 4,
+    moveMin: 3_000,
+    stops: { loss: 15_000, profit: 35_000 },
+  },
+  idle: { ...EAGER, opens: 4, closes: 4, positionsMax: 1, hundredthsMax: 30, spendPercent: 3 },
+}
+
+const PPM = 1_000_000
+const HUNDREDTH_MICROS = MICROS_PER_UNIT / 100
+const HUNDREDTHS_MIN = 5
+/** How many players he looks at before he picks one. */
+const LOOKS_AT = 4
+
+/**
+ * The one thing he does now, or null. Pure but for `random`. What he asks for is affordable and valid at the prices he
+ * sees; whether it is still granted when it arrives is the match's business.
+ */
+export function nextAction(trader: Trader, sight: Sight, random: RandomInt): TraderAction | null {
+  const temper = TEMPERS[trader.habit]
+  return (
+    closing(trader, temper, sight, random) ?? trailing(trader, temper, sight) ?? opening(trader, temper, sight, random)
+  )
+}
+
+const chance = (permille: number, random: RandomInt): boolean => random(1_000) < permille
+
+/** How far a price went in a position's favour, in ppm of the open price. */
+const gain = (p: Position, now: Price): number => (signOf(p.direction) * (now - p.openPrice) * PPM) / p.openPrice
+
+function closing({ userId }: Trader, temper: Temper, sight: Sight, random: RandomInt): ClosePosition | null {
+  const free = sight.positions.filter((p) => p.closableAt <= sight.now && tradeable(sight, p.instrumentId) !== null)
+  const pressed = free.find((p) => {
+    const now = tradeable(sight, p.instrumentId)
+    if (now === null) return false
+    const ppm = gain(p, now.price)
+    return (temper.fleesAt !== null && ppm <= temper.fleesAt) || (temper.contentAt !== null && ppm >= temper.contentAt)
+  })
+  const bored = free.length > 0 && chance(temper.closes, random) ? free[random(free.length)] : undefined
+  const position = pressed ?? bored
+  return position === undefined ? null : { kind: 'close_position', userId, positionId: position.id, idempotency: null }
+}
+
+/** Pulls a stop-loss after a price that went his way; never back. */
+function trailing({ userId }: Trader, { stops }: Temper, sight: Sight): ChangeLevels | null {
+  if (stops === null) return null
+  for (const { id, direction, instrumentId, stopLoss } of sight.positions) {
+    const now = tradeable(sight, instrumentId)
+    if (now === null || stopLoss === null) continue
+    const pulled = levelsAt(now.price, direction, stops).stopLoss
+    const worth = signOf(direction) * (pulled - stopLoss) > (now.price * stops.loss) / PPM / 3
+    if (worth) return { kind: 'change_levels', userId, positionId: id, stopLoss: pulled, takeProfit: undefined }
+  }
+  return null
+}
+
+function opening({ userId }: Trader, temper: Temper, sight: Sight, random: RandomInt): OpenPosition | null {
+  if (sight.positions.length >= temper.positionsMax || !chance(temper.opens, random)) return null
+  const choices = sight.instruments.filter((i) => !i.suspended)
+  if (choices.length === 0) return null
+  const looked = Array.from({ length: LOOKS_AT }, () => choices[random(choices.length)]).filter((i) => i !== undefined)
+  const chosen = looked.toSorted((a, b) => Math.abs(moved(b)) - Math.abs(moved(a)))[0]
+  const direction = chosen === undefined ? null : directionFor(chosen, temper, random)
+  if (chosen === undefined || direction === null) return null
+  const size = sizeFor(chosen.price, temper, sight.balance, random)
+  if (size === null) return null
+  const levels = temper.stops === null ? NO_LEVELS : levelsAt(chosen.price, direction, temper.stops)
+  const { instrumentId, price: clientPrice } = chosen
+  return {
+    kind: 'open_position',
+    userId,
+    instrumentId,
+    direction,
+    lots: size,
+    clientPrice,
+    ...levels,
+    idempotency: null,
+  }
+}
+
+const NO_LEVELS: Levels = { stopLoss: null, takeProfit: null }
+
+/** How far a player is from his start, in ppm. */
+const moved = (i: SeenInstrument): number => ((i.price - i.start) * PPM) / i.start
+
+function directionFor(instrument: SeenInstrument, { moveMin, follows }: Temper, random: RandomInt): Direction | null {
+  if (moveMin === null) return random(2) === 0 ? 'long' : 'short'
+  const move = moved(instrument)
+  if (Math.abs(move) < moveMin) return null
+  return move > 0 === follows ? 'long' : 'short'
+}
+
+/** A whole number of hundredths of a lot that he can pay for; null when not even the smallest. */
+function sizeFor(at: Price, temper: Temper, balance: Money, random: RandomInt): Lots | null {
+  const budget = (balance * temper.spendPercent) / 100
+  const affordable = Math.floor(budget / marginFor(at, lots(HUNDREDTH_MICROS)))
+  const most = Math.min(temper.hundredthsMax, affordable)
+  if (most < HUNDREDTHS_MIN) return null
+  return lots((HUNDREDTHS_MIN + random(most - HUNDREDTHS_MIN + 1)) * HUNDREDTH_MICROS)
+}
+
+function levelsAt(
+  at: Price,
+  direction: Direction,
+  stops: { readonly loss: number; readonly profit: number },
+): { readonly stopLoss: Price; readonly takeProfit: Price } {
+  const away = (ppm: number): Price => price(mulDivNearest(at, PPM + signOf(direction) * ppm, PPM))
+  return { stopLoss: away(-stops.loss), takeProfit: away(stops.profit) }
+}
+
+function tradeable(sight: Sight, id: InstrumentId): SeenInstrument | null {
+  return sight.instruments.find((i) => i.instrumentId === id && !i.suspended) ?? null
+}

@@ -1,0 +1,19 @@
+/** PostgreSQL array literals: the one form in which both drivers pass hundreds of rows as one parameter. */
+
+const literal = (items: readonly string[]): string => `{${items.join(',')}}`
+
+const plain = (values: readonly (number | string | null)[]): string =>
+  literal(values.map((value) => (value === null ? 'NULL' : String(value))))
+
+export const bigints = (values: readonly (number | null)[]): string => plain(values)
+export const integers = (values: readonly number[]): string => plain(values)
+export const smallints = (values: readonly number[]): string => plain(values)
+export const uuids = (values: readonly string[]): string => plain(values)
+
+/** Milliseconds since 1970 as timestamps. */
+export const instants = (values: readonly (number | null)[]): string =>
+  plain(values.map((ms) => (ms === null ? null : `"${new Date(ms).toISOString()}"`)))
+
+/** Any text, quotes and backslashes included. */
+export const texts = (values: readonly string[]): string =>
+  literal(values.map((value) => `"${value.replace(/[\\"]/g, '\\$&')}"`))

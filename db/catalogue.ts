@@ -1,0 +1,131 @@
+/** Reading what can be traded: matches, and the players listed in them, as last committed. */
+import { type Kysely, type Selectable, sql } from 'kysely'
+import { present } from '../actors/kernel/assert.ts'
+import { type FixtureId, fixtureId, type InstrumentId } from '../actors/kernel/ids.ts'
+import { mulDivNearest, type Price, price } from '../actors/kernel/micros.ts'
+import { HOUR_MS, type World } from '../actors/kernel/world.ts'
+import type { Instrument } from '../actors/market/instrument.ts'
+import type { MatchInfo } from '../actors/match/messages.ts'
+import { instrumentFrom } from './match-store.ts'
+import type { Database, InstrumentsTable } from './schema.ts'
+
+/** A player, the match he belongs to, and how his price has moved. */
+export interface Listing {
+  readonly instrument: Instrument
+  readonly match: MatchInfo
+  readonly price: Price
+  /** Change since the first tick of the last 24 hours, or since the start of his match, in parts per million. */
+  readonly changePpm: number
+}
+
+/** Matches listed at most: more than a season's worth of unfinished ones, and the latest finished. */
+const MATCHES_MAX = 500
+const CHANGE_WINDOW_MS = 24 * HOUR_MS
+const PPM = 1_000_000
+
+export class Catalogue {
+  readonly #db: Kysely<Database>
+  readonly #world: Pick<World, 'now'>
+
+  constructor(db: Kysely<Database>, world: Pick<World, 'now'>) {
+    this.#db = db
+    this.#world = world
+  }
+
+  /** Known matches, the ones not yet settled before the others, the latest kick-off first. */
+  async matches(): Promise<readonly MatchInfo[]> {
+    const rows = await this.#db
+      .selectFrom('matches')
+      .select('info')
+      .orderBy(sql`settled_at is null`, 'desc')
+      .orderBy('starts_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(MATCHES_MAX)
+      .execute()
+    return rows.map(infoFrom)
+  }
+
+  async match(id: FixtureId): Promise<MatchInfo | null> {
+    const row = await this.#db.selectFrom('matches').select('info').where('id', '=', id).executeTakeFirst()
+    return row === undefined ? null : infoFrom(row)
+  }
+
+  /** Matches that somebody must run: they may hold open positions, or get some. */
+  async openMatchIds(): Promise<readonly FixtureId[]> {
+    const rows = await this.#db
+      .selectFrom('matches')
+      .select('id')
+      .where('settled_at', 'is', null)
+      .orderBy('id')
+      .execute()
+    return rows.map((row) => fixtureId(row.id))
+  }
+
+  /** Every active instrument: those of matches not yet settled, by match and name. */
+  async instruments(): Promise<readonly Listing[]> {
+    const rows = await this.#priced()
+      .innerJoin('matches', 'matches.id', 'instruments.match_id')
+      .where('matches.settled_at', 'is', null)
+      .orderBy('instruments.match_id')
+      .orderBy('instruments.name')
+      .orderBy('instruments.id')
+      .execute()
+    return this.#withMatches(rows)
+  }
+
+  /** The players of one match, by name; also of a settled one, as long as they have not played another since. */
+  async instrumentsOf(match: FixtureId): Promise<readonly Listing[]> {
+    const rows = await this.#priced().where('match_id', '=', match).orderBy('name').orderBy('id').execute()
+    return this.#withMatches(rows)
+  }
+
+  /** One instrument, active or not. */
+  async instrument(id: InstrumentId): Promise<Listing | null> {
+    const rows = await this.#priced().where('instruments.id', '=', id).execute()
+    const [listing] = await this.#withMatches(rows)
+    return listing ?? null
+  }
+
+  /** The match whose actor an instrument belongs to. */
+  async matchOfInstrument(id: InstrumentId): Promise<FixtureId | null> {
+    const row = await this.#db.selectFrom('instruments').select('match_id').where('id', '=', id).executeTakeFirst()
+    return row === undefined ? null : fixtureId(row.match_id)
+  }
+
+  #priced() {
+    const since = new Date(this.#world.now() - CHANGE_WINDOW_MS)
+    return this.#db
+      .selectFrom('instruments')
+      .selectAll('instruments')
+      .select((row) =>
+        row
+          .selectFrom('ticks')
+          .select('ticks.price_micros')
+          .whereRef('ticks.instrument_id', '=', 'instruments.id')
+          .where('ticks.at', '>=', since)
+          .orderBy('ticks.at')
+          .limit(1)
+          .as('first_micros'),
+      )
+  }
+
+  /** Each match is read once, however many players it lists. It was committed no later than they were. */
+  async #withMatches(rows: readonly PricedRow[]): Promise<readonly Listing[]> {
+    if (rows.length === 0) return []
+    const ids = [...new Set(rows.map((row) => row.match_id))]
+    const found = await this.#db.selectFrom('matches').select(['id', 'info']).where('id', 'in', ids).execute()
+    const matches = new Map(found.map((row) => [row.id, infoFrom(row)]))
+    return rows.map((row) => ({
+      instrument: instrumentFrom(row),
+      match: present(matches.get(row.match_id), `match ${row.match_id}`),
+      price: price(row.price_micros),
+      changePpm: changePpm(row.first_micros ?? row.start_micros, row.price_micros),
+    }))
+  }
+}
+
+type PricedRow = Selectable<InstrumentsTable> & { readonly first_micros: number | null }
+
+const changePpm = (from: number, to: number): number => mulDivNearest(to - from, PPM, from)
+
+const infoFrom = (row: { readonly info: unknown }): MatchInfo => row.info as MatchInfo

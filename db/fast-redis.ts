@@ -1,0 +1,127 @@
+/** The fast store on Redis, shared by all processes. */
+import { Redis, type Result } from 'ioredis'
+import { assert } from '../actors/kernel/assert.ts'
+import type { FastStore, Fields, Hits } from './fast-store.ts'
+
+export interface FastRedisOptions {
+  readonly url: string
+  /** Put before every key, so that several installations can share a server. */
+  readonly prefix?: string
+}
+
+/** A server that does not answer by then is away: callers have a database to fall back on, or a client to tell. */
+const COMMAND_TIMEOUT_MS = 1_000
+const CONNECT_TIMEOUT_MS = 2_000
+/** Retries to connect never stop; a server is found again within this time of coming back. */
+const RECONNECT_MAX_MS = 1_000
+
+const PUT_IF_NEWER = `
+  local version = redis.call('hget', KEYS[1], 'version')
+  if version and tonumber(version) and tonumber(version) >= tonumber(ARGV[1]) then return 0 end
+  redis.call('hset', KEYS[1], unpack(ARGV, 3))
+  redis.call('hset', KEYS[1], 'version', ARGV[1])
+  redis.call('pexpire', KEYS[1], ARGV[2])
+  return 1`
+
+const HIT = `
+  local count = redis.call('incr', KEYS[1])
+  if count == 1 then redis.call('pexpire', KEYS[1], ARGV[1]) end
+  return { count, redis.call('pttl', KEYS[1]) }`
+
+declare module 'ioredis' {
+  interface RedisCommander<Context> {
+    putIfNewer(key: string, version: number, ttlMs: number, ...fields: string[]): Result<number, Context>
+    hitWindow(key: string, windowMs: number): Result<[count: number, endsInMs: number], Context>
+  }
+}
+
+/**
+ * Connects; throws when the server cannot be reached. A connection lost later comes back by itself, and until then every
+ * call throws at once instead of waiting in a queue.
+ */
+export async function connectRedis(options: FastRedisOptions): Promise<FastStore> {
+  const redis = new Redis(options.url, {
+    keyPrefix: options.prefix ?? '',
+    connectionName: 'touchline',
+    lazyConnect: true,
+    enableAutoPipelining: true,
+    enableOfflineQueue: false,
+    // A command that was on its way when the connection broke may have been carried out: only the caller may repeat it.
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    retryStrategy: (attempt) => Math.min(RECONNECT_MAX_MS, 50 * 2 ** Math.min(attempt, 10)),
+    scripts: {
+      putIfNewer: { lua: PUT_IF_NEWER, numberOfKeys: 1 },
+      hitWindow: { lua: HIT, numberOfKeys: 1 },
+    },
+  })
+  // Every failing call tells its caller; without a listener ioredis would print each failing reconnect as well.
+  redis.on('error', () => {})
+  try {
+    await redis.connect()
+  } catch (error) {
+    redis.disconnect()
+    throw error
+  }
+  return new FastRedis(redis)
+}
+
+class FastRedis implements FastStore {
+  readonly #redis: Redis
+  #closed = false
+
+  constructor(redis: Redis) {
+    this.#redis = redis
+  }
+
+  get connected(): boolean {
+    return !this.#closed && this.#redis.status === 'ready'
+  }
+
+  get(key: string): Promise<string | null> {
+    return this.#redis.get(key)
+  }
+
+  async set(key: string, value: string, ttlMs: number): Promise<void> {
+    await this.#redis.set(key, value, 'PX', ttlMs)
+  }
+
+  async del(key: string): Promise<void> {
+    await this.#redis.del(key)
+  }
+
+  take(key: string): Promise<string | null> {
+    return this.#redis.getdel(key)
+  }
+
+  async claim(key: string, ttlMs: number): Promise<boolean> {
+    return (await this.#redis.set(key, '1', 'PX', ttlMs, 'NX')) === 'OK'
+  }
+
+  async hashGet(key: string): Promise<Fields | null> {
+    const fields = await this.#redis.hgetall(key)
+    return Object.keys(fields).length === 0 ? null : fields // Redis knows no empty hash
+  }
+
+  hashGetMany(wanted: readonly string[]): Promise<readonly (Fields | null)[]> {
+    return Promise.all(wanted.map((key) => this.hashGet(key))) // one round trip: auto-pipelined
+  }
+
+  async putIfNewer(key: string, fields: Fields, version: number, ttlMs: number): Promise<boolean> {
+    assert(Object.keys(fields).length > 0, 'there must be something to put')
+    return (await this.#redis.putIfNewer(key, version, ttlMs, ...Object.entries(fields).flat())) === 1
+  }
+
+  async hit(key: string, windowMs: number): Promise<Hits> {
+    const [count, endsInMs] = await this.#redis.hitWindow(key, windowMs)
+    return { count, endsInMs }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    // Says goodbye after what is under way; when the server is away, only the reconnecting has to end.
+    await this.#redis.quit().catch(() => this.#redis.disconnect())
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * The port to the fast store, and every key name in it. It holds what may be lost: what must last is in the database.
+ * That is why every key expires.
+ */
+import type { UserId } from '../actors/kernel/ids.ts'
+
+/** Where everything is kept. A new kind of key gets its name here, and nowhere else. */
+export const keys = {
+  /** Hash `balance` (decimal text), `version`: the balance as shown (specification 2.3). */
+  wallet: (userId: UserId) => `wallet:${userId}`,
+  /** A token that may not be used any more, until it would have expired anyway. */
+  revoked: (jti: string) => `rev:${jti}`,
+  /** A nonce that has signed somebody in. */
+  nonce: (nonce: string) => `nonce:${nonce}`,
+  /** How often somebody has called a route in the running window. */
+  rate: (route: string, caller: string) => `rate:${route}:${caller}`,
+} as const
+
+export type Fields = Readonly<Record<string, string>>
+
+export interface Hits {
+  /** Calls in the running window, this one included. */
+  readonly count: number
+  /** Milliseconds until the window ends and the count starts anew. */
+  readonly endsInMs: number
+}
+
+/**
+ * Every method is one atomic step, also among processes. A method throws when the store is away or full (a fault, see
+ * `faults.ts`); then it is unknown whether it happened. Times to live are whole milliseconds, at least 1.
+ */
+export interface FastStore {
+  /** Whether a call would be sent now; false while the store is away. */
+  readonly connected: boolean
+
+  /** The text at a key, or null. */
+  get(key: string): Promise<string | null>
+  /** Puts text there, whatever was there before, and starts its time anew. */
+  set(key: string, value: string, ttlMs: number): Promise<void>
+  /** Removes a key of any kind. */
+  del(key: string): Promise<void>
+  /** The text at a key, or null, and removes it: of several takers exactly one gets it. */
+  take(key: string): Promise<string | null>
+  /** Puts a mark where nothing is. True for exactly one of several claimants until the time is over. */
+  claim(key: string, ttlMs: number): Promise<boolean>
+
+  /** All fields at a key, or null. */
+  hashGet(key: string): Promise<Fields | null>
+  /** The same for many keys, in their order; one step a key, one round trip for all. */
+  hashGetMany(keys: readonly string[]): Promise<readonly (Fields | null)[]>
+  /**
+   * Sets fields, `version` among them, and starts the time anew, if the stored `version` is smaller, absent or not a
+   * number. False, and nothing changed, if it is the same or greater: a late writer cannot win.
+   */
+  putIfNewer(key: string, fields: Fields, version: number, ttlMs: number): Promise<boolean>
+
+  /** Counts a call. The first one starts a window of `windowMs`; later ones do not prolong it. */
+  hit(key: string, windowMs: number): Promise<Hits>
+
+  /** Lets go of the connection. Calls after it throw. */
+  close(): Promise<void>
+}

@@ -1,0 +1,50 @@
+/** Who may write a match: one lease row each, with an epoch that grows at every take-over. The clock is the database's. */
+import { type Kysely, sql } from 'kysely'
+import type { FixtureId } from '../actors/kernel/ids.ts'
+import type { Leases } from '../actors/match/store.ts'
+import type { Database } from './schema.ts'
+
+export interface LeaseOptions {
+  /** Unique per process incarnation. */
+  readonly owner: string
+  readonly ttlMs: number
+  /** This process is the only one that can reach the database, so a lease that runs is one it left behind: take it. */
+  readonly alone: boolean
+}
+
+export class SqlLeases implements Leases {
+  readonly #db: Kysely<Database>
+  readonly #options: LeaseOptions
+
+  constructor(db: Kysely<Database>, options: LeaseOptions) {
+    this.#db = db
+    this.#options = options
+  }
+
+  async acquire(matchId: FixtureId): Promise<number | null> {
+    const { owner, ttlMs, alone } = this.#options
+    const { rows } = await sql<{ epoch: number }>`
+      insert into match_leases (match_id, owner, epoch, expires_at)
+        values (${matchId}::bigint, ${owner}::text, 1, clock_timestamp() + make_interval(secs => ${ttlMs / 1000}::float8))
+        on conflict (match_id) do update
+           set owner = excluded.owner, epoch = match_leases.epoch + 1, expires_at = excluded.expires_at
+         where match_leases.expires_at < clock_timestamp() or match_leases.owner = excluded.owner or ${alone}::boolean
+        returning epoch`.execute(this.#db)
+    return rows[0]?.epoch ?? null
+  }
+
+  async renew(matchId: FixtureId, epoch: number): Promise<boolean> {
+    const { ttlMs } = this.#options
+    const { rows } = await sql`
+      update match_leases set expires_at = clock_timestamp() + make_interval(secs => ${ttlMs / 1000}::float8)
+       where match_id = ${matchId}::bigint and epoch = ${epoch}::bigint
+      returning epoch`.execute(this.#db)
+    return rows.length > 0
+  }
+
+  async release(matchId: FixtureId, epoch: number): Promise<void> {
+    await sql`
+      update match_leases set expires_at = '-infinity'
+       where match_id = ${matchId}::bigint and epoch = ${epoch}::bigint`.execute(this.#db)
+  }
+}

@@ -1,0 +1,50 @@
+/** Positions, the results of keyed commands, and the one function through which a match commits. */
+import { type Kysely, sql } from 'kysely'
+import { COMMIT_BATCH_SQL } from './commit-batch.ts'
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  // No foreign key to the user: the commit has locked his wallet, which proves him, and a check a row costs as much as
+  // the row itself.
+  await sql`
+    create table positions (
+      id uuid primary key,
+      user_id uuid not null,
+      match_id bigint not null,
+      instrument_id uuid not null,
+      sign smallint not null check (sign in (1, -1)),
+      lots_micros bigint not null check (lots_micros > 0),
+      open_micros bigint not null check (open_micros >= 0),
+      margin_micros bigint not null check (margin_micros >= 0),
+      stop_loss_micros bigint check (stop_loss_micros > 0),
+      take_profit_micros bigint check (take_profit_micros > 0),
+      opened_at timestamptz not null,
+      closable_at timestamptz not null,
+      close_micros bigint check (close_micros >= 10000),
+      pnl_micros bigint check (pnl_micros >= -margin_micros),
+      closed_at timestamptz,
+      closed_by text check (closed_by in ('user', 'stop_loss', 'take_profit', 'washout', 'full_time', 'void', 'admin')),
+      check (num_nonnulls(close_micros, pnl_micros, closed_at, closed_by) in (0, 4))
+    ) with (fillfactor = 80)`.execute(db)
+  await sql`create index positions_open_user on positions (user_id) where closed_at is null`.execute(db)
+  await sql`create index positions_open_match on positions (match_id) where closed_at is null`.execute(db)
+  await sql`create index positions_closed_user on positions (user_id, closed_at desc) where closed_at is not null`.execute(
+    db,
+  )
+
+  await sql`
+    create table command_results (
+      user_id uuid not null,
+      route text not null check (route in ('open', 'close')),
+      key text not null check (length(key) between 1 and 255),
+      fingerprint text not null,
+      result jsonb not null,
+      balance_micros bigint not null,
+      margin_micros bigint not null,
+      unrealized_micros bigint not null,
+      at timestamptz not null,
+      primary key (user_id, route, key)
+    )`.execute(db)
+  await sql`create index command_results_at on command_results (at)`.execute(db)
+
+  await sql.raw(COMMIT_BATCH_SQL).execute(db)
+}

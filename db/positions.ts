@@ -1,0 +1,109 @@
+/** Reading positions; only a match's commit writes them. */
+import type { Kysely, Selectable } from 'kysely'
+import { assert } from '../actors/kernel/assert.ts'
+import {
+  type FixtureId,
+  fixtureId,
+  instrumentId,
+  type PositionId,
+  positionId,
+  type UserId,
+  userId,
+} from '../actors/kernel/ids.ts'
+import { lots, money, type Price, price } from '../actors/kernel/micros.ts'
+import { instant } from '../actors/kernel/world.ts'
+import type { Close, Position } from '../actors/position/position.ts'
+import type { Database, PositionsTable } from './schema.ts'
+
+/** A position and the last committed price of its instrument. */
+export interface HeldPosition {
+  readonly position: Position
+  readonly currentPrice: Price
+}
+
+export interface PositionQuery {
+  readonly status: 'open' | 'closed' | 'all'
+  readonly limit: number
+  readonly offset: number
+}
+
+export class Positions {
+  readonly #db: Kysely<Database>
+
+  constructor(db: Kysely<Database>) {
+    this.#db = db
+  }
+
+  /** A user's positions, latest opened first. */
+  async list(user: UserId, query: PositionQuery): Promise<readonly HeldPosition[]> {
+    const { status, limit, offset } = query
+    const rows = await this.#held()
+      .where('positions.user_id', '=', user)
+      .$if(status === 'open', (held) => held.where('positions.closed_at', 'is', null))
+      .$if(status === 'closed', (held) => held.where('positions.closed_at', 'is not', null))
+      .orderBy('positions.opened_at', 'desc')
+      .orderBy('positions.id', 'desc')
+      .limit(limit)
+      .offset(offset)
+      .execute()
+    return rows.map(heldFrom)
+  }
+
+  /** One position of a user; null when there is none, or it is somebody else's. */
+  async find(user: UserId, id: PositionId): Promise<HeldPosition | null> {
+    const row = await this.#held()
+      .where('positions.id', '=', id)
+      .where('positions.user_id', '=', user)
+      .executeTakeFirst()
+    return row === undefined ? null : heldFrom(row)
+  }
+
+  /** The match to ask about a position; null when there is no such position, or it is somebody else's. */
+  async matchOf(id: PositionId, user: UserId): Promise<FixtureId | null> {
+    const row = await this.#db
+      .selectFrom('positions')
+      .select('match_id')
+      .where('id', '=', id)
+      .where('user_id', '=', user)
+      .executeTakeFirst()
+    return row === undefined ? null : fixtureId(row.match_id)
+  }
+
+  #held() {
+    return this.#db
+      .selectFrom('positions')
+      .innerJoin('instruments', 'instruments.id', 'positions.instrument_id')
+      .selectAll('positions')
+      .select('instruments.price_micros')
+  }
+}
+
+function heldFrom(row: Selectable<PositionsTable> & { price_micros: number }): HeldPosition {
+  return { position: positionFrom(row), currentPrice: price(row.price_micros) }
+}
+
+/** A row as the game knows it. Zero as open price passes: judging such a position is a rule of the game. */
+export function positionFrom(row: Selectable<PositionsTable>): Position {
+  return {
+    id: positionId(row.id),
+    userId: userId(row.user_id),
+    instrumentId: instrumentId(row.instrument_id),
+    fixtureId: fixtureId(row.match_id),
+    direction: row.sign === 1 ? 'long' : 'short',
+    lots: lots(row.lots_micros),
+    openPrice: price(row.open_micros),
+    margin: money(row.margin_micros),
+    stopLoss: row.stop_loss_micros === null ? null : price(row.stop_loss_micros),
+    takeProfit: row.take_profit_micros === null ? null : price(row.take_profit_micros),
+    openedAt: instant(row.opened_at.getTime()),
+    closableAt: instant(row.closable_at.getTime()),
+    close: closeFrom(row),
+  }
+}
+
+function closeFrom(row: Selectable<PositionsTable>): Close | null {
+  const { close_micros, pnl_micros, closed_at, closed_by } = row
+  if (closed_at === null) return null
+  assert(close_micros !== null && pnl_micros !== null && closed_by !== null, `position ${row.id} is half closed`)
+  return { price: price(close_micros), pnl: money(pnl_micros), at: instant(closed_at.getTime()), by: closed_by }
+}

@@ -1,0 +1,203 @@
+/** Accounts: finding them, and making synthetic ones with a wallet that the ledger accounts for. */
+import { createHash } from 'node:crypto'
+import type { Kysely, Selectable, Transaction } from 'kysely'
+import { assert, present } from '../actors/kernel/assert.ts'
+import { type DistrictId, districtId, type UserId, userId } from '../actors/kernel/ids.ts'
+import { STARTING_BALANCE } from '../actors/kernel/limits.ts'
+import { type Instant, instant, type World } from '../actors/kernel/world.ts'
+import type { Database, UsersTable } from './schema.ts'
+
+export interface User {
+  readonly id: UserId
+  readonly username: string
+  readonly firstName: string
+  readonly lastName: string | null
+  readonly email: string
+  readonly picture: string | null
+  readonly role: string
+  readonly districtId: DistrictId
+  readonly xp: number
+  readonly referralCode: string
+  readonly createdAt: Instant
+}
+
+export interface District {
+  readonly id: DistrictId
+  readonly name: string
+}
+
+export interface SyntheticSignIn {
+  readonly displayName: string
+  /** Null: any district. */
+  readonly districtId: DistrictId | null
+}
+
+export interface SignedIn {
+  readonly user: User
+  readonly isNew: boolean
+}
+
+const USERNAME_MIN = 3
+const USERNAME_MAX = 20
+
+export class Users {
+  readonly #db: Kysely<Database>
+  readonly #world: World
+
+  constructor(db: Kysely<Database>, world: World) {
+    this.#db = db
+    this.#world = world
+  }
+
+  async find(id: UserId): Promise<User | null> {
+    const row = await this.#db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst()
+    return row === undefined ? null : userFrom(row)
+  }
+
+  async findByUsername(username: string): Promise<User | null> {
+    const row = await this.#db
+      .selectFrom('users')
+      .selectAll()
+      .where('username', '=', username.toLowerCase())
+      .executeTakeFirst()
+    return row === undefined ? null : userFrom(row)
+  }
+
+  async districts(): Promise<readonly District[]> {
+    const rows = await this.#db.selectFrom('districts').selectAll().orderBy('id').execute()
+    return rows.map((row) => ({ id: districtId(row.id), name: row.name }))
+  }
+
+  /**
+   * The synthetic user of this name, made with a wallet of STARTING_BALANCE when new; null when there is no such
+   * district. Names that differ only in case, accents or punctuation are the same user (see `usernameFor`). Throws when
+   * a person has the username.
+   */
+  async signInSynthetic(request: SyntheticSignIn): Promise<SignedIn | null> {
+    const districts = (await this.districts()).map((district) => district.id)
+    const wanted = request.districtId === null ? districts : districts.filter((id) => id === request.districtId)
+    if (wanted.length === 0) return null
+    const [signedIn] = await this.#signInAll([request.displayName], wanted)
+    return present(signedIn, 'user')
+  }
+
+  /** The same for many names at once, in one transaction, in the order of the names; districts are dealt out in turn. */
+  async createSyntheticMany(displayNames: readonly string[]): Promise<readonly SignedIn[]> {
+    if (displayNames.length === 0) return []
+    const districts = (await this.districts()).map((district) => district.id)
+    return this.#signInAll(displayNames, districts)
+  }
+
+  async #signInAll(displayNames: readonly string[], districts: readonly DistrictId[]): Promise<SignedIn[]> {
+    const usernames = displayNames.map(usernameFor)
+    const known = await this.#byUsername(this.#db, usernames)
+    const drafts = new Map(
+      displayNames.map((name, i) => {
+        const district = present(districts[i % districts.length], 'district')
+        return [usernameFor(name), this.#draft(name, district)]
+      }),
+    )
+    for (const username of known.keys()) drafts.delete(username)
+    // Sorted, so that two makers of the same names wait for each other in one order.
+    const missing = [...drafts.values()].toSorted((a, b) => (a.username < b.username ? -1 : 1))
+    const fresh = await this.#db.transaction().execute((tx) => this.#create(tx, missing))
+
+    const rows =
+      fresh.size === missing.length ? new Map([...known, ...fresh]) : await this.#byUsername(this.#db, usernames)
+    return usernames.map((username) => {
+      const row = present(rows.get(username), username)
+      assert(row.synthetic, `the username ${username} belongs to a person`)
+      return { user: userFrom(row), isNew: fresh.delete(username) }
+    })
+  }
+
+  #draft(displayName: string, district: DistrictId): Draft {
+    const username = usernameFor(displayName)
+    return {
+      id: this.#world.newId(),
+      email: `${username}@synthetic.invalid`,
+      name: displayName,
+      username,
+      first_name: displayName,
+      district_id: district,
+      referral_code: this.#world.secret(5),
+      synthetic: true,
+      created_at: new Date(this.#world.now()),
+    }
+  }
+
+  /** Those of the drafts whose username was free; the others were made by somebody else a moment ago. */
+  async #create(tx: Transaction<Database>, drafts: readonly Draft[]): Promise<Map<string, UserRow>> {
+    if (drafts.length === 0) return new Map()
+    const made = await tx
+      .insertInto('users')
+      .values([...drafts])
+      .onConflict((conflict) => conflict.column('username').doNothing())
+      .returningAll()
+      .execute()
+    await this.#grant(
+      tx,
+      made.map((row) => userId(row.id)),
+    )
+    return new Map(made.map((row) => [row.username, row]))
+  }
+
+  /** Wallets with the starting balance, and where it came from: the house. */
+  async #grant(tx: Transaction<Database>, users: readonly UserId[]): Promise<void> {
+    if (users.length === 0) return
+    const at = new Date(this.#world.now())
+    const wallets = users.map((user) => ({ user_id: user, balance_micros: STARTING_BALANCE }))
+    const entries = users.flatMap((user) => {
+      const entry = { tx: this.#world.newId(), kind: 'grant', at } as const
+      return [
+        { ...entry, account: 'user', user_id: user, amount_micros: STARTING_BALANCE, reference: `grant:${user}` },
+        { ...entry, account: 'house', amount_micros: -STARTING_BALANCE, reference: `grant:house:${user}` },
+      ] as const
+    })
+    await tx.insertInto('wallets').values(wallets).execute()
+    await tx.insertInto('ledger_entries').values(entries).execute()
+  }
+
+  async #byUsername(db: Kysely<Database>, usernames: readonly string[]): Promise<Map<string, UserRow>> {
+    const rows = await db.selectFrom('users').selectAll().where('username', 'in', usernames).execute()
+    return new Map(rows.map((row) => [row.username, row]))
+  }
+}
+
+type UserRow = Selectable<UsersTable>
+
+type Draft = Pick<UserRow, 'id' | 'email' | 'name' | 'username' | 'first_name' | 'district_id' | 'referral_code'> &
+  Pick<UserRow, 'synthetic' | 'created_at'>
+
+/**
+ * A display name as a username: 3 to 20 of a–z, 0–9 and _, beginning with a letter. What does not fit is told apart by a
+ * digest, so that two long names with the same beginning, or two without a Latin letter, stay two users.
+ */
+export function usernameFor(displayName: string): string {
+  const digest = createHash('sha256').update(displayName.normalize('NFKC').toLowerCase()).digest('hex')
+  const plain = displayName
+    .normalize('NFKD')
+    .replace(/\p{Mark}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^_|_$/g, '')
+  const slug = plain === '' ? `p_${digest.slice(0, 8)}` : /^[a-z]/.test(plain) ? plain : `p_${plain}`
+  if (slug.length < USERNAME_MIN) return `p_${slug}`
+  return slug.length <= USERNAME_MAX ? slug : `${slug.slice(0, USERNAME_MAX - 7)}_${digest.slice(0, 6)}`
+}
+
+function userFrom(row: UserRow): User {
+  return {
+    id: userId(row.id),
+    username: row.username,
+    firstName: row.first_name,
+    lastName: row.last_name,
+    email: row.email,
+    picture: row.picture,
+    role: row.role,
+    districtId: districtId(row.district_id),
+    xp: row.xp,
+    referralCode: row.referral_code,
+    createdAt: instant(row.created_at.getTime()),
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * The cached balances of the fast store (`wallet:<userId>`). A hash that was changed from outside at the current version
+ * counts; one with an older version is simply late. The version only grows, so late writers cannot win.
+ */
+import type { UserId } from '../actors/kernel/ids.ts'
+import { decimalText, microsFromDecimal, type Money, money } from '../actors/kernel/micros.ts'
+import { HOUR_MS } from '../actors/kernel/world.ts'
+import { type FastStore, keys } from './fast-store.ts'
+
+/** As long as a wallet may rest before it is read from the database again. */
+const TTL_MS = 7 * 24 * HOUR_MS
+
+export interface CachedBalance {
+  readonly userId: UserId
+  readonly balance: Money
+  readonly version: number
+}
+
+export class WalletCache {
+  readonly #fast: FastStore
+  readonly #onFailure: (error: unknown) => void
+
+  /** Writing is not waited for: `onFailure` hears of writes that failed, and the next write heals them. */
+  constructor(fast: FastStore, onFailure: (error: unknown) => void) {
+    this.#fast = fast
+    this.#onFailure = onFailure
+  }
+
+  /** What is cached for these users. Unreadable hashes count as absent, and so does everything while the store is away. */
+  async read(users: readonly UserId[]): Promise<CachedBalance[]> {
+    if (users.length === 0) return []
+    const hashes = await this.#fast.hashGetMany(users.map(keys.wallet)).catch((error: unknown) => {
+      this.#onFailure(error)
+      return users.map(() => null)
+    })
+    return users.flatMap((userId, i) => {
+      const cached = parse(hashes[i] ?? null)
+      return cached === null ? [] : [{ userId, ...cached }]
+    })
+  }
+
+  write(balances: readonly CachedBalance[]): void {
+    for (const { userId, balance, version } of balances) {
+      this.#fast
+        .putIfNewer(keys.wallet(userId), { balance: decimalText(balance) }, version, TTL_MS)
+        .catch(this.#onFailure)
+    }
+  }
+}
+
+function parse(hash: Readonly<Record<string, string>> | null): { balance: Money; version: number } | null {
+  if (hash === null) return null
+  const version = Number(hash['version'])
+  const balance =
+    hash['balance'] === undefined || hash['balance'] === '' ? null : microsFromDecimal(Number(hash['balance']))
+  if (balance === null || balance < 0 || !Number.isSafeInteger(version)) return null
+  return { balance: money(balance), version }
+}

@@ -1,0 +1,94 @@
+/** Reading wallets and proving the books. Nothing here changes a balance. */
+import { type Kysely, sql } from 'kysely'
+import { present } from '../actors/kernel/assert.ts'
+import type { UserId } from '../actors/kernel/ids.ts'
+import { lots, money, price } from '../actors/kernel/micros.ts'
+import type { WalletAfter } from '../actors/match/messages.ts'
+import { realisedPnl } from '../actors/position/position.ts'
+import type { Database } from './schema.ts'
+import type { WalletCache } from './wallet-cache.ts'
+
+export interface LedgerAudit {
+  readonly wallets: number
+  /** Σ of all entries of all accounts, in micros: 0, or money has appeared or vanished. */
+  readonly imbalanceMicros: number
+  /** Transactions whose own entries do not sum to zero. */
+  readonly unbalancedTransactions: number
+  /** Wallets whose balance is not the sum of their entries. */
+  readonly mismatchedWallets: number
+}
+
+export class Wallets {
+  readonly #db: Kysely<Database>
+  readonly #cache: WalletCache
+
+  constructor(db: Kysely<Database>, cache: WalletCache) {
+    this.#db = db
+    this.#cache = cache
+  }
+
+  /**
+   * A user's wallet as of one snapshot, or null when he has none. Unrealised PnL is what closing everything now would
+   * pay: each position rounded down and never below its margin. A balance that was changed in the fast store at the
+   * current version takes precedence (specification 2.3).
+   */
+  async find(user: UserId): Promise<WalletAfter | null> {
+    // The cache first: what is then read from the database can only be as new or newer, never older.
+    const [cached] = await this.#cache.read([user])
+    const rows = await this.#db
+      .selectFrom('wallets')
+      .leftJoin('positions', (on) =>
+        on.onRef('positions.user_id', '=', 'wallets.user_id').on('positions.closed_at', 'is', null),
+      )
+      .leftJoin('instruments', 'instruments.id', 'positions.instrument_id')
+      .select(['balance_micros', 'wallets.margin_micros as margin_used', 'version', 'positions.id as position_id'])
+      .select(['sign', 'lots_micros', 'open_micros', 'positions.margin_micros', 'price_micros'])
+      .where('wallets.user_id', '=', user)
+      .execute()
+    const [wallet] = rows
+    if (wallet === undefined) return null
+    const open = rows.filter((row) => row.position_id !== null)
+    return {
+      balance: cached?.version === wallet.version ? cached.balance : money(wallet.balance_micros),
+      marginUsed: money(wallet.margin_used),
+      unrealizedPnl: money(open.reduce((sum, row) => sum + unrealizedPnl(row), 0)),
+    }
+  }
+
+  /** Adds up every entry there is. It reads the whole ledger: for operators, not for requests of players. */
+  async auditLedger(): Promise<LedgerAudit> {
+    const { rows } = await sql<LedgerAudit>`
+      with by_user as (
+        select user_id, sum(amount_micros) as total from ledger_entries where account = 'user' group by user_id
+      ), by_tx as (
+        select tx from ledger_entries group by tx having sum(amount_micros) <> 0
+      )
+      select
+        (select count(*) from wallets) as wallets,
+        (select coalesce(sum(amount_micros), 0)::bigint from ledger_entries) as "imbalanceMicros",
+        (select count(*) from by_tx) as "unbalancedTransactions",
+        (select count(*) from wallets full join by_user using (user_id)
+          where balance_micros is distinct from coalesce(total, 0)) as "mismatchedWallets"`.execute(this.#db)
+    return present(rows[0], 'audit')
+  }
+}
+
+interface OpenPositionRow {
+  readonly sign: number | null
+  readonly lots_micros: number | null
+  readonly open_micros: number | null
+  readonly margin_micros: number | null
+  readonly price_micros: number | null
+}
+
+function unrealizedPnl(row: OpenPositionRow): number {
+  return realisedPnl(
+    {
+      direction: row.sign === 1 ? 'long' : 'short',
+      lots: lots(present(row.lots_micros, 'lots')),
+      openPrice: price(present(row.open_micros, 'open price')),
+      margin: money(present(row.margin_micros, 'margin')),
+    },
+    price(present(row.price_micros, 'the price of an open position')),
+  )
+}

@@ -1,0 +1,9 @@
+/** Prints a new signing key for a server's environment: `node ops/keygen.ts >> .env`. */
+import { loadOrCreateKeys, newPrivateKeyPem } from '../src/auth/keys.ts'
+
+const pem = await newPrivateKeyPem()
+const { keyId } = await loadOrCreateKeys({ dataDir: '.', privateKeyPem: pem, keyId: null })
+
+console.log(`# RS256 key for access, refresh and WebSocket tokens. Every replica needs the same one; keep it secret.
+JWT_PRIVATE_KEY="${pem.trimEnd().replaceAll('\n', '\\n')}"
+JWT_KEY_ID=${keyId}`)

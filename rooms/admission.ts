@@ -1,0 +1,33 @@
+/** Who may connect: the `?token=` of a WebSocket address, judged before anything is upgraded. */
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { UserId } from '../actors/kernel/ids.ts'
+import type { Instant } from '../actors/kernel/world.ts'
+
+/** The bearer of a valid WebSocket token. */
+export interface Visitor {
+  readonly userId: UserId
+  readonly jti: string
+  readonly exp: Instant
+}
+
+/** The visitor a token stands for; null when it is invalid, expired, of another type, or revoked. Throws when it cannot tell. */
+export type VerifyToken = (token: string) => Promise<Visitor | null>
+
+/** The visitor of a request, by `?token=` or, as some clients send it, by an Authorization header. */
+export async function admit(
+  url: URL,
+  authorization: string | null | undefined,
+  verify: VerifyToken,
+): Promise<Visitor | null> {
+  const token = url.searchParams.get('token') ?? /^Bearer (.+)$/.exec(authorization ?? '')?.[1]
+  return token === undefined || token === '' ? null : await verify(token)
+}
+
+/** The address of an upgrade request; only its path and query mean anything. Null when it is not an address at all. */
+export const addressOf = (request: IncomingMessage): URL | null => URL.parse(request.url ?? '/', 'ws://here')
+
+/** Answers an upgrade request with a plain HTTP status and closes. */
+export function refuseUpgrade(socket: Duplex, status: 400 | 401 | 404 | 503): void {
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+}

@@ -1,0 +1,123 @@
+/** Starts and stops the real-time side of one process: rooms, both doors of the WebSocket address, and the desk. */
+import type { IncomingMessage, Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { LocalDriver, LocalPresence, matchMaker } from '@colyseus/core'
+import { setLogger } from '@colyseus/core/Logger'
+import type { FixtureId, UserId } from '../actors/kernel/ids.ts'
+import { addressOf, refuseUpgrade, type VerifyToken } from './admission.ts'
+import { type Directory, MatchDesk } from './match-desk.ts'
+import type { MatchSurroundings } from './match-host.ts'
+import { type HostedMatch, MATCH_ROOM, MatchRoom } from './match-room.ts'
+import { matchmake } from './matchmaking.ts'
+import { PriceFeed } from './price-feed.ts'
+import { REPLAY_ROOM, ReplayRoom, type ReplaySurroundings } from './replay-room.ts'
+import { Replays } from './replays.ts'
+import type { Report } from './report.ts'
+import { RoomTransport } from './transport.ts'
+import { WriteDeadline } from './write-deadline.ts'
+
+const CLOSE_UNAUTHORISED = 4001
+/** How long sockets may take to say goodbye. */
+const GOODBYE_MS = 1_000
+/** How long stopping may take in all; Colyseus by itself would wait for ever. */
+const STOP_MS = 10_000
+
+export interface RealTimeOptions extends Omit<MatchSurroundings, 'feed'> {
+  /** The server behind `{ws_url}`. Its `upgrade` events become ours; its requests and its `listen` do not. */
+  readonly server: Server
+  readonly verify: VerifyToken
+  readonly directory: Directory
+  readonly replay: ReplaySurroundings
+}
+
+export interface RealTime {
+  readonly desk: MatchDesk
+  readonly feed: PriceFeed
+  readonly replays: Replays
+  /** Answers `POST {ws_url}/matchmake/:method/:target`; to be mounted there. */
+  matchmake(request: Request): Promise<Response>
+  /** Closes every socket of a user, of both doors: he has signed out. */
+  disconnectUser(userId: UserId): void
+  /**
+   * Takes no more commands, tells clients, lets every match finish what it has, gives the leases back, closes the sockets.
+   * Returns within ten seconds whatever happens. The HTTP server is its owner's to close.
+   */
+  stop(): Promise<void>
+}
+
+/** One at a time per process, since Colyseus has one matchmaker; after `stop` it may be started again. */
+export async function startRealTime(options: RealTimeOptions): Promise<RealTime> {
+  const { server, verify, directory, world, report } = options
+  setLogger(quietLogger(report))
+  const deadline = new WriteDeadline()
+  const hosted = new Map<FixtureId, HostedMatch>()
+  // Feed and desk need each other: the feed wakes matches, the desk's matches publish through the feed.
+  const feed: PriceFeed = new PriceFeed({ verify, deadline, world, report, wake: (id) => desk.activateFor(id) })
+  const surroundings: MatchSurroundings = { ...options, feed }
+  const desk = new MatchDesk({ surroundings, directory, hosted })
+  const replays = new Replays({ surroundings: options.replay, desk, world, report })
+  const transport = new RoomTransport(deadline)
+
+  matchMaker.setHealthChecksEnabled(false) // one process has no peers to check on
+  await matchMaker.setup(new LocalPresence(), new LocalDriver(), undefined, async () => matchMaker.processId)
+  await matchMaker.accept()
+  matchMaker.defineRoomType(MATCH_ROOM, MatchRoom)
+  matchMaker.defineRoomType(REPLAY_ROOM, ReplayRoom)
+
+  const onUpgrade = dispatcher(feed, transport)
+  server.on('upgrade', onUpgrade)
+
+  const windDown = async (): Promise<void> => {
+    await replays.stop()
+    await desk.stop()
+    feed.announceStop()
+    await matchMaker.gracefullyShutdown()
+  }
+  return {
+    desk,
+    feed,
+    replays,
+    matchmake: (request) => matchmake(request, desk, verify),
+    disconnectUser: (userId) => {
+      feed.disconnectUser(userId)
+      for (const match of hosted.values()) match.disconnectUser(userId, CLOSE_UNAUTHORISED)
+    },
+    stop: async () => {
+      const woundDown = windDown().catch((error: unknown) => report('stopping', error))
+      await Promise.race([woundDown, pause(STOP_MS - GOODBYE_MS)])
+      server.off('upgrade', onUpgrade)
+      await Promise.race([Promise.all([feed.stop(), transport.close()]), pause(GOODBYE_MS)])
+      feed.terminate()
+      transport.terminate()
+      deadline.stop()
+    },
+  }
+}
+
+const ROOM_PATH = /^\/[\w-]+\/([\w-]+)$/
+
+/** The only listener of `upgrade`: every path gets an answer, since an unanswered upgrade would hang for ever. */
+function dispatcher(feed: PriceFeed, transport: RoomTransport) {
+  return (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    const path = addressOf(request)?.pathname ?? ''
+    const roomId = ROOM_PATH.exec(path)?.[1]
+    if (path === '/') void feed.upgrade(request, head)
+    else if (roomId !== undefined && matchMaker.getLocalRoomById(roomId)) transport.upgrade(request, head)
+    else refuseUpgrade(socket, 404)
+  }
+}
+
+const ignore = (): void => undefined
+
+/** Colyseus prints by itself, and much of it any client can provoke; only what it calls an error is passed on. */
+function quietLogger(report: Report): Parameters<typeof setLogger>[0] {
+  return {
+    debug: ignore,
+    info: ignore,
+    trace: ignore,
+    warn: ignore,
+    error: (...args: unknown[]) => report('colyseus', args.length === 1 ? args[0] : args),
+  }
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref())

@@ -1,0 +1,72 @@
+/** The control messages of the price feed, `feed.v1`: what a socket may say, and what it is told. Prices are not among them. */
+import type { RawData } from 'ws'
+import { z } from 'zod'
+
+export const SUBPROTOCOL = 'feed.v1'
+/** Instruments one socket may follow, and one message may name. */
+export const INSTRUMENTS_PER_SOCKET_MAX = 500
+
+const correlation = z.int().nonnegative().optional()
+const instrumentIds = z.array(z.string().max(64)).min(1).max(INSTRUMENTS_PER_SOCKET_MAX)
+
+const FeedRequest = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('subscribe'),
+    id: correlation,
+    instrumentIds,
+    /** The newest frame of one match that the client has: it gets what came after, not a snapshot. */
+    since: z.object({ epoch: z.int().nonnegative(), seq: z.int().nonnegative() }).optional(),
+  }),
+  z.object({ type: z.literal('unsubscribe'), id: correlation, instrumentIds }),
+  z.object({ type: z.literal('ping'), id: correlation }),
+])
+
+/** `id` is the client's own and comes back with the answer. */
+export type FeedRequest = z.infer<typeof FeedRequest>
+
+/** `not_found`: nobody publishes such an instrument, now or on demand. `limit`: the socket follows 500 already. */
+export type RejectionCode = 'not_found' | 'limit'
+
+export interface Rejection {
+  readonly instrumentId: string
+  readonly code: RejectionCode
+}
+
+export type FeedReply =
+  | {
+      readonly type: 'subscribed'
+      readonly id: number | undefined
+      readonly instrumentIds: readonly string[]
+      readonly rejected: readonly Rejection[]
+    }
+  | { readonly type: 'unsubscribed'; readonly id: number | undefined; readonly instrumentIds: readonly string[] }
+  | { readonly type: 'pong'; readonly id: number | undefined; readonly serverTime: string }
+  | { readonly type: 'heartbeat'; readonly serverTime: string }
+  /** The server is about to restart; come back after this long, not at once like everybody else. */
+  | { readonly type: 'shutdown'; readonly reconnectInMs: number }
+  | {
+      readonly type: 'error'
+      readonly id: number | undefined
+      readonly code: 'bad_message' | 'unavailable'
+      readonly message: string
+    }
+
+/** The request in a text message, or what is wrong with it. */
+export function parseRequest(data: RawData, isBinary: boolean): FeedRequest | { readonly wrong: string } {
+  if (isBinary) return { wrong: 'control messages are JSON text' }
+  let json: unknown
+  try {
+    json = JSON.parse(textOf(data))
+  } catch {
+    return { wrong: 'not JSON' }
+  }
+  const parsed = FeedRequest.safeParse(json)
+  if (parsed.success) return parsed.data
+  return { wrong: parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ') }
+}
+
+// `ws` hands over one Buffer, several, or an ArrayBuffer, whatever its `binaryType`.
+function textOf(data: RawData): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8')
+  return data instanceof ArrayBuffer ? Buffer.from(data).toString('utf8') : data.toString('utf8')
+}

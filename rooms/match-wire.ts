@@ -1,0 +1,45 @@
+/** What an SDK client of a match room sees: the synced state, in integers only, and the names of the messages. */
+import { schema, type SchemaType, t } from '@colyseus/schema'
+
+// int64, never t.number(): that one sends a float32 whenever it is close enough. Quantities are micros.
+
+export const InstrumentWire = schema(
+  {
+    price: t.int64(),
+    base: t.int64(),
+    imbalance: t.int64(),
+    /** OPEN, SUSPENDED or CLOSED. */
+    trading: t.string(),
+  },
+  'Instrument',
+)
+export type InstrumentWire = SchemaType<typeof InstrumentWire>
+
+export const MatchWire = schema(
+  {
+    matchId: t.uint32(),
+    name: t.string(),
+    /** The provider's name for the state of play, empty when it gave none. */
+    state: t.string(),
+    phase: t.string(),
+    /** −1 before kick-off. */
+    minute: t.int16(),
+    homeName: t.string(),
+    awayName: t.string(),
+    /** −1 while there is no score. */
+    homeGoals: t.int16(),
+    awayGoals: t.int16(),
+    /** OPEN, SUSPENDED or CLOSED, and why. */
+    trading: t.string(),
+    tradingReason: t.string(),
+    /** By instrument id. */
+    instruments: t.map(InstrumentWire),
+  },
+  'Match',
+)
+export type MatchWire = SchemaType<typeof MatchWire>
+
+/** Out: the 93 bytes of a price frame. */
+export const PRICE_MESSAGE = 'price'
+/** Out: `{ code, message }`, when a message in made no sense. */
+export const ERROR_MESSAGE = 'error'

@@ -1,0 +1,164 @@
+/** A replay as an actor: plays a recording into a match at its speed, with a crowd that trades on it. */
+import { present } from '../actors/kernel/assert.ts'
+import type { FixtureId, UserId } from '../actors/kernel/ids.ts'
+import { SECOND_MS, type World } from '../actors/kernel/world.ts'
+import type { FixtureSnapshot } from '../actors/market/fixture.ts'
+import type { UserCommand } from '../actors/match/messages.ts'
+import type { MatchView } from '../actors/match/state.ts'
+import { frameDue, frameIntervalMs, type Recording } from '../actors/replay/script.ts'
+import type { MatchDesk } from './match-desk.ts'
+import type { Report } from './report.ts'
+import { SafeRoom } from './safe-room.ts'
+
+export const REPLAY_ROOM = 'replay'
+export const replayRoomId = (id: string): string => `${REPLAY_ROOM}-${id}`
+
+/** A prime near a second: how often the crowd thinks. */
+const CROWD_MS = 1_013
+/** A recording that ends before its match does is given up this long after its last frame. */
+const PATIENCE_MS = 60 * SECOND_MS
+
+/** Simulated traders: what they want to do now, seeing only what a user could see. */
+export interface Crowd {
+  act(view: MatchView): readonly UserCommand[]
+}
+
+/** What every replay needs of the house. */
+export interface ReplaySurroundings {
+  /** The recorded payload as a snapshot of this match, or null when it makes no sense. */
+  readonly parse: (payload: unknown, matchId: FixtureId) => FixtureSnapshot | null
+  /** So many accounts for simulated traders. */
+  readonly enrol: (count: number) => Promise<readonly UserId[]>
+  readonly crowdOf: (users: readonly UserId[]) => Crowd
+}
+
+export interface ReplayOrder {
+  readonly recording: Recording
+  readonly matchId: FixtureId
+  /** Times faster than life, 1 to 120. */
+  readonly speed: number
+  /** 0 to 500. */
+  readonly traders: number
+}
+
+export interface ReplayStatus {
+  readonly id: string
+  /** The name of the recording. */
+  readonly script: string
+  readonly matchId: FixtureId
+  readonly minute: number | null
+  readonly speed: number
+  readonly traders: number
+  readonly state: 'playing' | 'ended'
+}
+
+export interface ReplayRoomOptions {
+  readonly id: string
+  readonly order: ReplayOrder
+  readonly surroundings: ReplaySurroundings
+  readonly desk: MatchDesk
+  readonly world: World
+  readonly report: Report
+  /** The match has settled, or the recording is over without that. Not called when the replay is stopped. */
+  readonly onEnded: () => void
+}
+
+export class ReplayRoom extends SafeRoom {
+  /** Nobody joins; null ticks the room's clock every 17 ms, fine enough for the shortest frame interval of 83 ms. */
+  override patchRate = null
+  #options: ReplayRoomOptions | null = null
+  #crowd: Crowd | null = null
+  #startedAt = 0
+  /** Index of the last frame that the match has heard. */
+  #played = -1
+  #minute: number | null = null
+  #atWork: Promise<void> | null = null
+  #ended = false
+
+  override async onCreate(options: ReplayRoomOptions): Promise<void> {
+    this.#options = options
+    const { id, order, surroundings, desk, world } = options
+    this.roomId = replayRoomId(id)
+    if (order.traders > 0) this.#crowd = surroundings.crowdOf(await surroundings.enrol(order.traders))
+    // After a restart it goes on where the match has got to.
+    const actor = await desk.activate(order.matchId)
+    this.#played = (actor?.view.info.feedSeq ?? 0) - 1
+    const interval = frameIntervalMs(order.speed)
+    this.#startedAt = world.now()
+    this.clock.setInterval(() => this.#step(), interval)
+    this.clock.setInterval(() => this.#trade(), CROWD_MS)
+    this.clock.setTimeout(() => this.#step(), 0) // the first frame is due now, once the room exists
+  }
+
+  /** Waits for the frame in hand. */
+  override async onDispose(): Promise<void> {
+    await this.#atWork
+  }
+
+  status(): ReplayStatus {
+    const { id, order } = this.#given
+    return {
+      id,
+      script: order.recording.name,
+      matchId: order.matchId,
+      minute: this.#minute,
+      speed: order.speed,
+      traders: order.traders,
+      state: this.#ended ? 'ended' : 'playing',
+    }
+  }
+
+  protected override report(where: string, error: unknown): void {
+    this.#options?.report(where, error)
+  }
+
+  get #given(): ReplayRoomOptions {
+    return present(this.#options, 'options of the replay')
+  }
+
+  /** Plays the frame that is due, one at a time: while the match is busy with the last one, frames are skipped, not queued. */
+  #step(): void {
+    if (this.#atWork !== null || this.#ended) return
+    this.#atWork = this.#play()
+      .catch((error: unknown) => this.report(`room ${this.roomId}: frame ${this.#played + 1}`, error))
+      .finally(() => (this.#atWork = null))
+  }
+
+  async #play(): Promise<void> {
+    const { order, surroundings, desk, world } = this.#given
+    const elapsedMs = world.now() - this.#startedAt
+    const due = frameDue(order.recording, elapsedMs, order.speed)
+    if (due > this.#played) {
+      const parsed = surroundings.parse(order.recording.frames[due], order.matchId)
+      if (parsed === null) {
+        this.#played = due
+        return this.report(`room ${this.roomId}`, new Error(`frame ${due} of ${order.recording.name} makes no sense`))
+      }
+      // True now, as far as the match is concerned: only then can a replay that stands still be told from one that runs.
+      const snapshot = { ...parsed, sourceAt: world.now() }
+      const fed = await desk.feed({ kind: 'feed_update', seq: due + 1, snapshot }, { replay: true })
+      if (fed === 'elsewhere') return // the next step offers it again
+      this.#played = due
+      if (fed === 'dropped' && desk.view(order.matchId) === undefined) return this.#end() // settled before we came
+    }
+    const info = desk.view(order.matchId)?.info
+    this.#minute = info?.minute ?? this.#minute
+    const overdue = elapsedMs - order.recording.frames.length * frameIntervalMs(order.speed)
+    if ((info !== undefined && info.settledAt !== null) || overdue > PATIENCE_MS) this.#end()
+  }
+
+  #end(): void {
+    this.#ended = true
+    this.#given.onEnded()
+  }
+
+  #trade(): void {
+    const { order, desk } = this.#given
+    const view = desk.view(order.matchId)
+    if (this.#crowd === null || this.#ended || view === undefined) return
+    for (const command of this.#crowd.act(view)) {
+      // A refusal is part of the game; a fault stops the match, which reports it.
+      desk.submit(command).catch(() => undefined)
+    }
+  }
+}

@@ -1,0 +1,53 @@
+/** Colyseus without a server of its own: it is handed sockets, and answers no HTTP request and no upgrade by itself. */
+import type { IncomingMessage } from 'node:http'
+import { WebSocketTransport } from '@colyseus/ws-transport'
+import { Rounds } from './rounds.ts'
+import { deadlineSocket, type WriteDeadline } from './write-deadline.ts'
+
+const MESSAGE_BYTES_MAX = 16 * 1024
+/** Between two pings of a socket. Staggered: pinging 20,000 sockets in one loop stalls everything for a third of a second. */
+const PING_MS = 20_000
+
+/**
+ * Given Hono's server, Colyseus would prepend its own `request` listener and answer everything on it, with any origin
+ * allowed. So `server` stays undefined, and whoever owns the server calls `upgrade`.
+ */
+export class RoomTransport extends WebSocketTransport {
+  readonly #deadline: WriteDeadline
+  readonly #rounds: Rounds<WebSocketOf>
+  readonly #silent = new WeakSet<WebSocketOf>()
+
+  constructor(deadline: WriteDeadline) {
+    super({ noServer: true, pingInterval: 0, maxPayload: MESSAGE_BYTES_MAX, WebSocket: deadlineSocket(deadline) })
+    this.#deadline = deadline
+    this.#rounds = new Rounds(this.wss.clients, PING_MS, (ws) => this.#ping(ws))
+  }
+
+  /** Takes over a socket whose path names a room of this process; the room decides by the seat it comes with. */
+  upgrade(request: IncomingMessage, head: Buffer): void {
+    const { socket } = request
+    this.wss.handleUpgrade(request, socket, head, (ws) => {
+      this.#deadline.guard(ws, socket)
+      ws.on('pong', () => this.#silent.delete(ws))
+      this.wss.emit('connection', ws, request)
+    })
+  }
+
+  /** Takes no more sockets and resolves when those it has are closed; `terminate` makes that at once. */
+  async close(): Promise<void> {
+    this.#rounds.stop()
+    await new Promise<void>((resolve) => this.wss.close(() => resolve()))
+  }
+
+  terminate(): void {
+    for (const ws of this.wss.clients) ws.terminate()
+  }
+
+  #ping(ws: WebSocketOf): void {
+    if (this.#silent.has(ws)) return ws.terminate()
+    this.#silent.add(ws)
+    ws.ping()
+  }
+}
+
+type WebSocketOf = WebSocketTransport['wss']['clients'] extends Set<infer Socket> ? Socket : never

@@ -1,0 +1,83 @@
+/** The write deadline of every socket of both doors: who cannot drain what he is sent is closed, so that he delays nobody. */
+import type { Socket } from 'node:net'
+import { WebSocket } from 'ws'
+
+/** What a write may take to leave for the kernel. */
+const DEADLINE_MS = 100
+/** Missed in a row, this many deadlines close a socket. */
+const STRIKES_MAX = 3
+/** Bytes that may wait for one socket. */
+const QUEUED_MAX = 1024 * 1024
+/** How long a closed socket may take to read why, before it is cut. */
+const FAREWELL_MS = 1_000
+const CLOSE_TOO_SLOW = 4008
+
+interface Watch {
+  /** Everything up to this byte must have drained at the next look. */
+  mark: number
+  strikes: number
+}
+
+/**
+ * Looks every 100 ms at the sockets that had not drained after a write, and at no others: one that keeps up costs nothing.
+ * The kernel's send buffer hides the first part of a stall; bound it with `net.ipv4.tcp_notsent_lowat` where that matters.
+ */
+export class WriteDeadline {
+  readonly #sockets = new WeakMap<WebSocket, Socket>()
+  readonly #watched = new Map<WebSocket, Watch>()
+  #timer: NodeJS.Timeout | undefined
+
+  /** Makes a socket known, once, before the first `check`. */
+  guard(ws: WebSocket, socket: Socket): void {
+    this.#sockets.set(ws, socket)
+  }
+
+  /** To be called after every write. */
+  check(ws: WebSocket): void {
+    if (ws.bufferedAmount === 0 || this.#watched.has(ws)) return
+    const socket = this.#sockets.get(ws)
+    if (socket === undefined) return
+    this.#watched.set(ws, { mark: socket.bytesWritten, strikes: 0 })
+    this.#timer ??= setInterval(() => this.#look(), DEADLINE_MS)
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+    this.#watched.clear()
+  }
+
+  #look(): void {
+    for (const [ws, watch] of this.#watched) {
+      const socket = this.#sockets.get(ws)
+      if (socket === undefined || ws.readyState !== WebSocket.OPEN || ws.bufferedAmount === 0) this.#watched.delete(ws)
+      else this.#judge(ws, socket, watch)
+    }
+    if (this.#watched.size === 0) this.stop()
+  }
+
+  #judge(ws: WebSocket, socket: Socket, watch: Watch): void {
+    const drained = socket.bytesWritten - socket.writableLength
+    watch.strikes = drained < watch.mark ? watch.strikes + 1 : 0
+    if (watch.strikes < STRIKES_MAX && ws.bufferedAmount <= QUEUED_MAX) {
+      if (watch.strikes === 0) watch.mark = socket.bytesWritten
+      return
+    }
+    this.#watched.delete(ws)
+    ws.close(CLOSE_TOO_SLOW, 'too slow')
+    setTimeout(() => ws.terminate(), FAREWELL_MS).unref()
+  }
+}
+
+type Sent = Parameters<WebSocket['send']>
+
+/** A server-side socket class that reports each of its own writes to a deadline; for `WebSocketServer({ WebSocket })`. */
+export function deadlineSocket(deadline: WriteDeadline): typeof WebSocket {
+  return class extends WebSocket {
+    override send(data: Sent[0], options?: Sent[1] | Sent[2], callback?: Sent[2]): void {
+      if (typeof options === 'function') super.send(data, options)
+      else super.send(data, options ?? {}, callback)
+      deadline.check(this)
+    }
+  }
+}

@@ -1,0 +1,33 @@
+/** The session cookies and their attributes (specification 5). */
+
+export const ACCESS_COOKIE = 'game_access'
+export const REFRESH_COOKIE = 'game_refresh'
+
+export interface CookiePolicy {
+  /** Cross-site pages carry the cookies in production (and only over TLS); in development one site does. */
+  readonly production: boolean
+  /** Null: the host that set the cookie, and no other. */
+  readonly domain: string | null
+}
+
+export interface SessionCookie {
+  readonly name: typeof ACCESS_COOKIE | typeof REFRESH_COOKIE
+  /** A token: never needs escaping. */
+  readonly value: string
+  readonly maxAgeSecs: number
+}
+
+/** The `Set-Cookie` header of a session cookie. */
+export function setCookie(cookie: SessionCookie, policy: CookiePolicy): string {
+  const domain = policy.domain === null ? [] : [`Domain=${policy.domain}`]
+  const site = policy.production ? ['Secure', 'SameSite=None', 'Partitioned'] : ['SameSite=Lax']
+  const parts = [
+    `${cookie.name}=${cookie.value}`,
+    'Path=/',
+    `Max-Age=${cookie.maxAgeSecs}`,
+    ...domain,
+    'HttpOnly',
+    ...site,
+  ]
+  return parts.join('; ')
+}

@@ -1,0 +1,62 @@
+/** The RS256 key that signs every token: given by the environment, or generated once and kept in the data folder. */
+import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto'
+import { link, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { calculateJwkThumbprint } from 'jose'
+
+export interface SigningKeys {
+  readonly privateKey: KeyObject
+  readonly publicKey: KeyObject
+  /** Goes into the header of every token. */
+  readonly keyId: string
+}
+
+export interface KeySource {
+  /** Where a generated key is kept. Not touched when a key is given. */
+  readonly dataDir: string
+  /** PKCS8 PEM, or null. */
+  readonly privateKeyPem: string | null
+  /** Null: the RFC 7638 thumbprint of the public key. */
+  readonly keyId: string | null
+}
+
+const KEY_FILE = 'jwt-private-key.pem'
+const MODULUS_BITS = 2_048
+
+/** The given key, or the one of the data folder, which is created (readable by its owner only) when there is none. */
+export async function loadOrCreateKeys(source: KeySource): Promise<SigningKeys> {
+  const privateKey = createPrivateKey(source.privateKeyPem ?? (await keptPem(source.dataDir)))
+  const publicKey = createPublicKey(privateKey)
+  const keyId = source.keyId ?? (await calculateJwkThumbprint(publicKey))
+  return { privateKey, publicKey, keyId }
+}
+
+/** A new RSA private key as PKCS8 PEM. */
+export async function newPrivateKeyPem(): Promise<string> {
+  const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: MODULUS_BITS })
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+}
+
+async function keptPem(dataDir: string): Promise<string> {
+  const path = join(dataDir, KEY_FILE)
+  await mkdir(dataDir, { recursive: true })
+  const kept = await readFile(path, 'utf8').catch(nullWhen('ENOENT'))
+  if (kept !== null) return kept
+  // Two processes may start at once: the first link wins, whole, and the other process uses the winner's key.
+  const draft = await mkdtemp(join(dataDir, 'new-key-'))
+  try {
+    await writeFile(join(draft, KEY_FILE), await newPrivateKeyPem(), { mode: 0o600 })
+    await link(join(draft, KEY_FILE), path).catch(nullWhen('EEXIST'))
+  } finally {
+    await rm(draft, { recursive: true })
+  }
+  return readFile(path, 'utf8')
+}
+
+const nullWhen =
+  (code: string) =>
+  (error: unknown): null => {
+    if (error instanceof Error && 'code' in error && error.code === code) return null
+    throw error
+  }

@@ -1,0 +1,167 @@
+/** The environment, read once and whole: every setting is checked, and everything wrong is reported in one go. */
+import { createPrivateKey } from 'node:crypto'
+import { z } from 'zod'
+import { LOG_LEVELS, type LogLevel } from './log.ts'
+
+export interface Config {
+  /** Switches the dev routes off and the cookies to their cross-site form, and demands what must not be made up. */
+  readonly production: boolean
+  readonly host: string
+  readonly port: number
+  readonly wsPort: number
+  /** Null: the embedded database in `dataDir`. */
+  readonly databaseUrl: string | null
+  /** Null: the in-process fast store. */
+  readonly redisUrl: string | null
+  readonly dataDir: string
+  /** The address clients are told to open sockets at. Null: the host they called, at `wsPort`. */
+  readonly publicWsUrl: string | null
+  readonly jwt: {
+    /** PKCS8 PEM. Null: generated into `dataDir`. */
+    readonly privateKeyPem: string | null
+    /** Null: the thumbprint of the public key. */
+    readonly keyId: string | null
+    readonly accessSecs: number
+    readonly refreshSecs: number
+    readonly wsSecs: number
+  }
+  readonly cookieDomain: string | null
+  /** Origins whose pages may call with cookies, exactly as a browser sends them. */
+  readonly corsOrigins: readonly string[]
+  readonly logLevel: LogLevel
+  /** The recording that plays from the start, with simulated traders; a null name plays none. */
+  readonly demo: { readonly replay: string | null; readonly speed: number; readonly traders: number }
+}
+
+/** What is wrong with the environment, one line a setting. Values are never repeated: some of them are secrets. */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+  readonly lines: readonly string[]
+
+  constructor(lines: readonly string[]) {
+    super(`The configuration cannot be used:\n${lines.map((line) => `  ${line}`).join('\n')}`)
+    this.lines = lines
+  }
+}
+
+const SECONDS_PER = { s: 1, m: 60, h: 3_600, d: 86_400 } as const
+/** Without these a production server would invent a secret or an empty database on every node. */
+const DEMANDED_IN_PRODUCTION = ['DATABASE_URL', 'JWT_PRIVATE_KEY'] as const
+
+const integer = (min: number, max: number, fallback: number) =>
+  z
+    .string()
+    .refine((text) => /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max, {
+      error: `must be a whole number from ${min} to ${max}`,
+    })
+    .default(String(fallback))
+    .transform(Number)
+
+const durationSecs = (fallback: string) =>
+  z
+    .string()
+    .regex(/^[1-9]\d{0,5}[smhd]$/, 'must be a duration such as 60s, 15m, 168h or 7d')
+    .default(fallback)
+    .transform((text) => {
+      const unit = z.enum(['s', 'm', 'h', 'd']).parse(text.slice(-1))
+      return Number(text.slice(0, -1)) * SECONDS_PER[unit]
+    })
+
+const list = (isItem: (item: string) => boolean, error: string) =>
+  z
+    .string()
+    .default('')
+    .transform((text) => text.split(',').map((item) => item.trim()))
+    .transform((items) => items.filter((item) => item !== ''))
+    .refine((items) => items.every(isItem), { error })
+
+const optional = (isValid: (text: string) => boolean, error: string) =>
+  z
+    .string()
+    .refine(isValid, { error })
+    .optional()
+    .transform((text) => text ?? null)
+
+const hasScheme = (text: string, schemes: readonly string[]): boolean =>
+  URL.canParse(text) && schemes.includes(new URL(text).protocol)
+
+const isOrigin = (text: string): boolean => hasScheme(text, ['http:', 'https:']) && new URL(text).origin === text
+
+/** One-line environments cannot hold a line feed, so `\n` may stand for it. */
+const pemText = (text: string): string => text.replaceAll('\\n', '\n')
+
+function isRsaKey(text: string): boolean {
+  try {
+    const key = createPrivateKey(pemText(text))
+    return key.asymmetricKeyType === 'rsa' && (key.asymmetricKeyDetails?.modulusLength ?? 0) >= 2_048
+  } catch {
+    return false
+  }
+}
+
+const Environment = z.object({
+  NODE_ENV: z
+    .enum(['development', 'test', 'production'], { error: 'must be development, test or production' })
+    .default('development'),
+  HOST: z.string().optional(),
+  PORT: integer(0, 65_535, 3_000),
+  WS_PORT: integer(0, 65_535, 3_001),
+  DATABASE_URL: optional((url) => hasScheme(url, ['postgres:', 'postgresql:']), 'must be a postgres:// address'),
+  REDIS_URL: optional((url) => hasScheme(url, ['redis:', 'rediss:']), 'must be a redis:// address'),
+  DATA_DIR: z.string().default('.data'),
+  PUBLIC_WS_URL: optional((url) => hasScheme(url, ['ws:', 'wss:']), 'must be a ws:// or wss:// address'),
+  JWT_PRIVATE_KEY: optional(isRsaKey, 'must be an RSA private key of at least 2048 bits in PKCS8 PEM form'),
+  JWT_KEY_ID: optional((id) => /^[\w.-]{1,100}$/.test(id), 'must be 1 to 100 letters, digits, dots, _ or -'),
+  JWT_ACCESS_EXPIRY: durationSecs('15m'),
+  JWT_REFRESH_EXPIRY: durationSecs('168h'),
+  JWT_WS_EXPIRY: durationSecs('60s'),
+  COOKIE_DOMAIN: optional((domain) => /^\.?[a-z0-9-]+(\.[a-z0-9-]+)*$/i.test(domain), 'must be a domain name'),
+  CORS_ORIGINS: list(isOrigin, 'must be origins such as https://play.example, without a path, separated by commas'),
+  LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
+  DEMO_REPLAY: z.string().optional(),
+  DEMO_SPEED: integer(1, 120, 1),
+  DEMO_TRADERS: integer(0, 500, 20),
+})
+
+/** The settings in this environment; an empty value counts as unset. Throws ConfigError with every problem there is. */
+export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
+  const production = set['NODE_ENV'] === 'production'
+  const missing = production ? DEMANDED_IN_PRODUCTION.filter((name) => set[name] === undefined) : []
+  const parsed = Environment.safeParse(set)
+  const lines = [
+    ...missing.map((name) => `${name}: is required in production`),
+    ...(parsed.error?.issues ?? []).map((issue) => `${issue.path.join('.')}: ${issue.message}`),
+  ]
+  if (!parsed.success || lines.length > 0) throw new ConfigError(lines)
+  return configFrom(parsed.data, production)
+}
+
+function configFrom(env: z.output<typeof Environment>, production: boolean): Config {
+  const demoReplay = env.DEMO_REPLAY ?? (production ? 'none' : 'demo')
+  return Object.freeze({
+    production,
+    host: env.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
+    port: env.PORT,
+    wsPort: env.WS_PORT,
+    databaseUrl: env.DATABASE_URL,
+    redisUrl: env.REDIS_URL,
+    dataDir: env.DATA_DIR,
+    publicWsUrl: env.PUBLIC_WS_URL?.replace(/\/+$/, '') ?? null,
+    jwt: Object.freeze({
+      privateKeyPem: env.JWT_PRIVATE_KEY === null ? null : pemText(env.JWT_PRIVATE_KEY),
+      keyId: env.JWT_KEY_ID,
+      accessSecs: env.JWT_ACCESS_EXPIRY,
+      refreshSecs: env.JWT_REFRESH_EXPIRY,
+      wsSecs: env.JWT_WS_EXPIRY,
+    }),
+    cookieDomain: env.COOKIE_DOMAIN,
+    corsOrigins: Object.freeze(env.CORS_ORIGINS),
+    logLevel: env.LOG_LEVEL,
+    demo: Object.freeze({
+      replay: demoReplay === 'none' ? null : demoReplay,
+      speed: env.DEMO_SPEED,
+      traders: env.DEMO_TRADERS,
+    }),
+  })
+}

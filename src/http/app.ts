@@ -1,0 +1,62 @@
+/** The contents page of the HTTP side: what every request passes, then every group of routes. */
+import { OpenAPIHono } from '@hono/zod-openapi'
+import { answerToThrown, fail, type HttpEnv, validationFailed } from './answers.ts'
+import { crossOrigin, limitBody, requestLine } from './edge.ts'
+import { createGates } from './gates.ts'
+import { apiDescription, methodsByPath } from './description.ts'
+import type { HttpDeps } from './ports.ts'
+import { authRoutes } from './routes/auth.ts'
+import { devRoutes } from './routes/dev.ts'
+import { healthRoutes } from './routes/health.ts'
+import { marketRoutes } from './routes/market.ts'
+import { tradingRoutes } from './routes/trading.ts'
+
+/** The REST API. */
+export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
+  const gates = createGates(deps.tokens)
+  const app = createEdge(deps)
+  app.use(crossOrigin(deps.corsOrigins))
+  app.use(limitBody())
+
+  app.route('/', healthRoutes(deps))
+  app.route('/', authRoutes(deps, gates)) // 4.1
+  if (!deps.cookies.production) app.route('/', devRoutes(deps)) // 4.1, dev-only
+  app.route('/', marketRoutes(deps, gates)) // 4.2
+  app.route('/', tradingRoutes(deps, gates)) // 4.3
+  app.route('/', apiDescription(app))
+  return answerTheRest(app)
+}
+
+/** What the WebSocket address serves besides sockets. */
+export function createHealthApp(
+  deps: Pick<HttpDeps, 'world' | 'log' | 'readyChecks' | 'isFault'>,
+): OpenAPIHono<HttpEnv> {
+  const app = createEdge(deps)
+  app.route('/', healthRoutes(deps))
+  return answerTheRest(app)
+}
+
+function createEdge({ world, log, isFault }: Pick<HttpDeps, 'world' | 'log' | 'isFault'>): OpenAPIHono<HttpEnv> {
+  const app = new OpenAPIHono<HttpEnv>({
+    defaultHook: (result, c) => (result.success ? undefined : fail(c, validationFailed(result.error))),
+  })
+  app.onError((error, c) => {
+    const answer = answerToThrown(error, isFault)
+    if (answer.status >= 500) log.error('request failed', { requestId: c.var.requestId, error })
+    return fail(c, answer)
+  })
+  app.use(requestLine(world, log))
+  return app
+}
+
+/** Unknown paths are 404, known paths with another method are 405. To be called when every route is mounted. */
+function answerTheRest(app: OpenAPIHono<HttpEnv>): OpenAPIHono<HttpEnv> {
+  const methodsOf = methodsByPath(app.openAPIRegistry.definitions)
+  app.notFound((c) => {
+    const allowed = methodsOf(c.req.path)
+    if (allowed.length === 0) return fail(c, { status: 404, code: 'NOT_FOUND', error: 'not found' })
+    c.header('Allow', allowed.join(', '))
+    return fail(c, { status: 405, code: 'METHOD_NOT_ALLOWED', error: 'method not allowed' })
+  })
+  return app
+}

@@ -1,0 +1,52 @@
+/** Who passes: the access cookie becomes a caller, or nobody. */
+import type { MiddlewareHandler } from 'hono'
+import { getCookie } from 'hono/cookie'
+import type { UserId } from '../../actors/kernel/ids.ts'
+import { ACCESS_COOKIE } from '../auth/cookies.ts'
+import type { Tokens } from '../auth/tokens.ts'
+import { fail, type HttpEnv, UNAUTHORIZED } from './answers.ts'
+
+export interface Caller {
+  readonly userId: UserId
+  readonly role: string
+}
+
+/** The caller is known. A handler behind this gate can read it; without the gate it does not compile. */
+export interface SignedInEnv {
+  Variables: HttpEnv['Variables'] & { caller: Caller }
+}
+/** Null: nobody is signed in. */
+export interface OptionalEnv {
+  Variables: HttpEnv['Variables'] & { caller: Caller | null }
+}
+
+/** How a route says in the API description that it takes the access cookie. */
+export const ACCESS_SECURITY = [{ accessCookie: [] }]
+/** … and that it does without. */
+export const OPTIONAL_SECURITY = [{}, { accessCookie: [] }]
+
+export interface Gates {
+  /** Answers 401 unless the access cookie is valid. */
+  readonly signedIn: MiddlewareHandler<SignedInEnv>
+  readonly optional: MiddlewareHandler<OptionalEnv>
+}
+
+export function createGates(tokens: Pick<Tokens, 'verifyAccess'>): Gates {
+  const callerOf = async (token: string | undefined): Promise<Caller | null> => {
+    const claims = token === undefined ? null : await tokens.verifyAccess(token)
+    return claims === null ? null : { userId: claims.userId, role: claims.role }
+  }
+
+  return {
+    signedIn: async (c, next) => {
+      const caller = await callerOf(getCookie(c, ACCESS_COOKIE))
+      if (caller === null) return fail(c, UNAUTHORIZED)
+      c.set('caller', caller)
+      return next()
+    },
+    optional: async (c, next) => {
+      c.set('caller', await callerOf(getCookie(c, ACCESS_COOKIE)))
+      return next()
+    },
+  }
+}

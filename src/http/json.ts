@@ -1,0 +1,143 @@
+/** The domain as JSON: decimals for micros, ISO 8601 for instants, and the names of the specification. */
+import type { z } from '@hono/zod-openapi'
+import { CONTRACT_SIZE, LEVERAGE, type TradingRules } from '../../actors/kernel/limits.ts'
+import { decimal, type Price } from '../../actors/kernel/micros.ts'
+import type { Instant } from '../../actors/kernel/world.ts'
+import type { FixtureTeam } from '../../actors/market/fixture.ts'
+import { quoteOf } from '../../actors/market/instrument.ts'
+import type { QuoteAnswer } from '../../actors/match/quotes.ts'
+import type { MatchInfo, WalletAfter } from '../../actors/match/messages.ts'
+import { tradeWindow } from '../../actors/match/suspension.ts'
+import { type Position, realisedPnl, washoutPrice } from '../../actors/position/position.ts'
+import type { Listing } from '../../db/catalogue.ts'
+import type { User } from '../../db/users.ts'
+import type { InstrumentBody, MatchBody, PositionBody, UserBody, WalletBody, WindowBody } from './schemas.ts'
+
+export const timestamp = (at: Instant): string => new Date(at).toISOString()
+
+const decimalOrNull = (micros: number | null): number | null => (micros === null ? null : decimal(micros))
+
+/** A position as its owner sees it. `currentPrice` is its instrument's; a closed one shows its close price instead. */
+export function positionJson(position: Position, currentPrice: Price): z.output<typeof PositionBody> {
+  const { close } = position
+  return {
+    id: position.id,
+    instrumentId: position.instrumentId,
+    fixtureId: position.fixtureId,
+    direction: position.direction,
+    lotSize: decimal(position.lots),
+    contractSize: CONTRACT_SIZE,
+    leverage: LEVERAGE,
+    openPrice: decimal(position.openPrice),
+    currentPrice: decimal(close?.price ?? currentPrice),
+    margin: decimal(position.margin),
+    unrealizedPnl: close === null ? decimal(realisedPnl(position, currentPrice)) : 0,
+    stopLoss: decimalOrNull(position.stopLoss),
+    takeProfit: decimalOrNull(position.takeProfit),
+    washoutPrice: decimalOrNull(washoutPrice(position)),
+    status: close === null ? 'open' : 'closed',
+    openedAt: timestamp(position.openedAt),
+    closableAt: timestamp(position.closableAt),
+    closePrice: close === null ? null : decimal(close.price),
+    realizedPnl: close === null ? null : decimal(close.pnl),
+    closedAt: close === null ? null : timestamp(close.at),
+    closedBy: close?.by ?? null,
+  }
+}
+
+export function walletJson(wallet: WalletAfter): z.output<typeof WalletBody> {
+  return {
+    balance: decimal(wallet.balance),
+    marginUsed: decimal(wallet.marginUsed),
+    unrealizedPnl: decimal(wallet.unrealizedPnl),
+    equity: decimal(wallet.balance + wallet.unrealizedPnl),
+    freeMargin: decimal(wallet.balance),
+    currency: 'UNIT',
+  }
+}
+
+const PPM_PER_PERCENT = 10_000
+
+export function instrumentJson(listing: Listing, now: Instant, rules: TradingRules): z.output<typeof InstrumentBody> {
+  const { instrument, match } = listing
+  const team = match[instrument.side]
+  return {
+    id: instrument.id,
+    name: instrument.name,
+    position: instrument.position,
+    team: { id: team.id, name: team.name, side: instrument.side },
+    fixtureId: match.matchId,
+    currentPrice: decimal(listing.price),
+    live_base_price: decimal(instrument.base),
+    net_position_imbalance: decimal(instrument.imbalance),
+    k_mod: decimal(quoteOf(instrument, rules.impactCapPpm).slope),
+    last_published_price: decimal(instrument.published),
+    changePct: listing.changePpm / PPM_PER_PERCENT,
+    tradingStatus: tradeWindow(match, instrument, now, rules).status,
+    minLot: decimal(rules.lotMin),
+    maxLot: decimal(rules.lotMax),
+    lotStep: decimal(rules.lotStep),
+    contractSize: CONTRACT_SIZE,
+    leverage: LEVERAGE,
+  }
+}
+
+export function windowJson(match: MatchInfo, now: Instant, rules: TradingRules): z.output<typeof WindowBody> {
+  const window = tradeWindow(match, null, now, rules)
+  return {
+    fixtureId: match.matchId,
+    status: window.status,
+    open: window.status === 'OPEN',
+    state: match.state,
+    reason: window.reason,
+    serverTime: timestamp(now),
+  }
+}
+
+const teamJson = (team: FixtureTeam) => ({ id: team.id, name: team.name, score: team.goals })
+
+export function matchJson(match: MatchInfo, now: Instant, rules: TradingRules): z.output<typeof MatchBody> {
+  return {
+    id: match.matchId,
+    name: match.name,
+    league: match.league,
+    startsAt: timestamp(match.startsAt),
+    state: match.state,
+    stateId: match.stateId,
+    minute: match.minute,
+    home: teamJson(match.home),
+    away: teamJson(match.away),
+    tradeWindow: windowJson(match, now, rules),
+  }
+}
+
+export function userJson(user: User, wallet: WalletAfter): z.output<typeof UserBody> {
+  return {
+    userId: user.id,
+    username: user.username,
+    firstName: user.firstName,
+    lastName: user.lastName,
+    email: user.email,
+    picture: user.picture,
+    role: user.role,
+    districtId: user.districtId,
+    xp: user.xp,
+    referralCode: user.referralCode,
+    createdAt: timestamp(user.createdAt),
+    wallet: walletJson(wallet),
+  }
+}
+
+/** The figures of a quote, without the refusal. */
+export function quoteJson(quote: QuoteAnswer) {
+  return {
+    fillPrice: decimal(quote.fillPrice),
+    impact: decimal(quote.impact),
+    currentPrice: decimal(quote.currentPrice),
+    margin: decimal(quote.margin),
+    washoutPrice: decimalOrNull(quote.washoutPrice),
+    pnlAtStopLoss: decimalOrNull(quote.pnlAtStopLoss),
+    pnlAtTakeProfit: decimalOrNull(quote.pnlAtTakeProfit),
+    maxLotSize: decimal(quote.maxLots),
+  }
+}

@@ -1,0 +1,70 @@
+/** What HTTP asks of the rest of the house; the composition root hands it the real things. */
+import type { FixtureId, InstrumentId, PositionId, UserId } from '../../actors/kernel/ids.ts'
+import type { TradingRules } from '../../actors/kernel/limits.ts'
+import type { Outcome } from '../../actors/kernel/outcome.ts'
+import type { World } from '../../actors/kernel/world.ts'
+import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
+import type { MatchInfo, Trade, UserCommand, WalletAfter } from '../../actors/match/messages.ts'
+import type { Listing } from '../../db/catalogue.ts'
+import type { HeldPosition, PositionQuery } from '../../db/positions.ts'
+import type { District, SignedIn, SyntheticSignIn, User } from '../../db/users.ts'
+import type { CookiePolicy } from '../auth/cookies.ts'
+import type { Tokens } from '../auth/tokens.ts'
+import type { Log } from '../log.ts'
+
+export interface Accounts {
+  find(id: UserId): Promise<User | null>
+  /** The synthetic user of this name, created with a wallet when new; null when there is no such district. */
+  signInSynthetic(request: SyntheticSignIn): Promise<SignedIn | null>
+  districts(): Promise<readonly District[]>
+}
+
+export interface Wallets {
+  /** Null when the user does not exist. */
+  find(userId: UserId): Promise<WalletAfter | null>
+}
+
+export interface Catalogue {
+  /** Every active instrument, by match and name. */
+  instruments(): Promise<readonly Listing[]>
+  instrument(id: InstrumentId): Promise<Listing | null>
+  /** Every known match, unfinished ones first. */
+  matches(): Promise<readonly MatchInfo[]>
+  match(id: FixtureId): Promise<MatchInfo | null>
+}
+
+export interface Positions {
+  /** The user's positions, latest opened first. */
+  list(userId: UserId, query: PositionQuery): Promise<readonly HeldPosition[]>
+  /** Null when there is none, or it is somebody else's. */
+  find(userId: UserId, id: PositionId): Promise<HeldPosition | null>
+}
+
+/** The caller's side of the matches. */
+export interface Desk {
+  submit(command: UserCommand): Promise<Outcome<Trade>>
+  quote(query: QuoteQuery): Promise<Outcome<QuoteAnswer>>
+}
+
+/** Each named check resolves when its part of the house works and rejects when it does not. */
+export type ReadyChecks = Readonly<Record<string, () => Promise<void>>>
+
+export interface HttpDeps {
+  readonly world: World
+  readonly log: Log
+  readonly tokens: Tokens
+  readonly cookies: CookiePolicy
+  readonly corsOrigins: readonly string[]
+  /** The WebSocket address for a client that called this host. */
+  readonly wsUrlFor: (hostname: string) => string
+  /** Read anew for every request, so that a changed setting counts at once. */
+  readonly rules: () => TradingRules
+  readonly accounts: Accounts
+  readonly wallets: Wallets
+  readonly catalogue: Catalogue
+  readonly positions: Positions
+  readonly desk: Desk
+  readonly readyChecks: ReadyChecks
+  /** Whether a thrown error means that something we depend on is away for now, so that a retry may help. */
+  readonly isFault: (error: unknown) => boolean
+}

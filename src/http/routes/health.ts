@@ -1,0 +1,50 @@
+/** `/health`: the process is up. `/ready`: what it depends on is up too. On the REST and on the WebSocket address. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { ErrorBody, fail, type HttpEnv } from '../answers.ts'
+import type { HttpDeps } from '../ports.ts'
+import { json } from '../schemas.ts'
+
+const RETRY_SECS = 2
+
+const health = createRoute({
+  method: 'get',
+  path: '/health',
+  tags: ['Operation'],
+  summary: 'The process is up',
+  responses: { 200: json(z.object({ status: z.literal('ok') }), 'It is.') },
+})
+
+const Checks = z.record(z.string(), z.enum(['ok', 'failed']))
+
+const ready = createRoute({
+  method: 'get',
+  path: '/ready',
+  tags: ['Operation'],
+  summary: 'The process can serve: its database, fast store and rooms answer',
+  responses: {
+    200: json(z.object({ status: z.literal('ready'), checks: Checks }), 'Everything answers.'),
+    503: json(ErrorBody, 'Something does not; `checks` says what.'),
+  },
+})
+
+export function healthRoutes({ readyChecks, log }: Pick<HttpDeps, 'readyChecks' | 'log'>) {
+  const check = async ([name, answers]: [string, () => Promise<void>]): Promise<[string, 'ok' | 'failed']> => {
+    try {
+      await answers()
+      return [name, 'ok']
+    } catch (error) {
+      log.warn('not ready', { check: name, error })
+      return [name, 'failed']
+    }
+  }
+
+  return new OpenAPIHono<HttpEnv>()
+    .openapi(health, (c) => c.json({ status: 'ok' as const }, 200))
+    .openapi(ready, async (c) => {
+      const results = await Promise.all(Object.entries(readyChecks).map(check))
+      const checks = Object.fromEntries(results)
+      if (results.every(([, result]) => result === 'ok')) return c.json({ status: 'ready' as const, checks }, 200)
+      const facts = { checks }
+      return fail(c, { status: 503, code: 'NOT_READY', error: 'not ready', facts, retryAfterSecs: RETRY_SECS })
+    })
+}

@@ -1,0 +1,253 @@
+/** Positions and the wallet (specification 4.3): text becomes a command, an outcome becomes an answer. No rule lives here. */
+import { createHash } from 'node:crypto'
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import { KEY_LENGTH_MAX } from '../../../actors/kernel/limits.ts'
+import { lots, price } from '../../../actors/kernel/micros.ts'
+import type { Refusal } from '../../../actors/kernel/outcome.ts'
+import type { IdempotencyKey, KeyedRoute, Trade } from '../../../actors/match/messages.ts'
+import { answerTo, ErrorBody, errors, fail, UNAUTHORIZED } from '../answers.ts'
+import { ACCESS_SECURITY, type Gates, type SignedInEnv } from '../gates.ts'
+import { positionJson, quoteJson, walletJson } from '../json.ts'
+import type { HttpDeps } from '../ports.ts'
+import {
+  decimalInput,
+  InstrumentIdInput,
+  json,
+  PositionBody,
+  PositionIdInput,
+  TradeBody,
+  WalletBody,
+} from '../schemas.ts'
+
+const priceInput = decimalInput(price, z.number().positive())
+const lotsInput = decimalInput(lots, z.number().nonnegative())
+const level = priceInput.nullable().openapi({ description: 'A price, or null for none.', example: 190 })
+
+const Key = z
+  .string()
+  .min(1)
+  .max(KEY_LENGTH_MAX)
+  .regex(/^[\x20-\x7e]*$/, 'must be printable ASCII')
+  .openapi({ description: 'A retry with the same key and body gets the first answer again.', example: 'b7f0c1d2' })
+const KeyHeader = z.object({ 'Idempotency-Key': Key.optional() })
+
+const Order = z.object({
+  instrumentId: InstrumentIdInput,
+  direction: z.enum(['long', 'short']),
+  lotSize: lotsInput.openapi({ example: 0.5 }),
+  stopLoss: level.optional(),
+  takeProfit: level.optional(),
+})
+const OpenOrder = Order.extend({
+  clientPrice: priceInput.openapi({ description: 'The price the client saw.', example: 200 }),
+})
+
+const open = createRoute({
+  method: 'post',
+  path: '/api/positions/open',
+  tags: ['Trading'],
+  summary: 'Open a position',
+  description: 'Fills at the price after its own impact, debits the margin, and may be closed after the hold.',
+  security: ACCESS_SECURITY,
+  request: {
+    headers: KeyHeader,
+    body: { required: true, content: { 'application/json': { schema: OpenOrder } } },
+  },
+  responses: {
+    201: json(TradeBody, 'Opened. With `Idempotent-Replayed: true`, by an earlier request with the same key.'),
+    ...errors(400, 401, 404, 409, 413, 415, 422, 503),
+  },
+})
+
+const list = createRoute({
+  method: 'get',
+  path: '/api/positions',
+  tags: ['Trading'],
+  summary: "The caller's positions, latest opened first",
+  security: ACCESS_SECURITY,
+  request: {
+    query: z.object({
+      status: z.enum(['open', 'closed', 'all']).default('open'),
+      limit: z.coerce.number().int().min(1).max(100).default(100),
+      offset: z.coerce.number().int().min(0).max(1_000_000).default(0),
+    }),
+  },
+  responses: { 200: json(z.object({ positions: z.array(PositionBody) }), 'A page.'), ...errors(400, 401, 503) },
+})
+
+const IdPath = z.object({ id: PositionIdInput })
+
+const change = createRoute({
+  method: 'patch',
+  path: '/api/positions/{id}',
+  tags: ['Trading'],
+  summary: 'Change stop-loss and take-profit of an open position',
+  description: 'A level left out stays, null removes it.',
+  security: ACCESS_SECURITY,
+  request: {
+    params: IdPath,
+    body: {
+      required: true,
+      content: {
+        'application/json': { schema: z.object({ stopLoss: level.optional(), takeProfit: level.optional() }) },
+      },
+    },
+  },
+  responses: { 200: json(TradeBody, 'Changed.'), ...errors(400, 401, 404, 409, 413, 415, 422, 503) },
+})
+
+const close = createRoute({
+  method: 'post',
+  path: '/api/positions/{id}/close',
+  tags: ['Trading'],
+  summary: 'Close a position',
+  description: 'Possible once the hold is over. Pays back the margin plus the realised PnL.',
+  security: ACCESS_SECURITY,
+  request: {
+    params: IdPath,
+    headers: KeyHeader,
+    body: {
+      content: {
+        'application/json': {
+          schema: z.object({
+            clientRequestId: Key.optional().openapi({ description: 'The key when there is no header.' }),
+          }),
+        },
+      },
+    },
+  },
+  responses: {
+    200: json(TradeBody, 'Closed. With `Idempotent-Replayed: true`, by an earlier request with the same key.'),
+    ...errors(400, 401, 404, 409, 413, 415, 422, 503),
+  },
+})
+
+const signed = z.number().openapi({ example: 0.05 })
+
+const QuoteBody = z
+  .object({
+    fillPrice: z.number().openapi({ description: 'Its own impact included.', example: 200.05 }),
+    impact: signed.openapi({ description: 'Fill price − current price.' }),
+    currentPrice: z.number(),
+    margin: z.number(),
+    washoutPrice: z.number().nullable(),
+    pnlAtStopLoss: signed.nullable(),
+    pnlAtTakeProfit: signed.nullable(),
+    maxLotSize: z.number().openapi({ description: 'The most that the free margin pays for.' }),
+    refusal: ErrorBody.omit({ requestId: true })
+      .nullable()
+      .openapi({ description: 'Why opening this now would be refused, or null.', additionalProperties: true }),
+  })
+  .openapi('Quote')
+
+const quote = createRoute({
+  method: 'post',
+  path: '/api/positions/quote',
+  tags: ['Trading'],
+  summary: 'What opening a position would cost, without opening it',
+  security: ACCESS_SECURITY,
+  request: { body: { required: true, content: { 'application/json': { schema: Order } } } },
+  responses: { 200: json(QuoteBody, 'As of now.'), ...errors(400, 401, 404, 409, 413, 415, 422, 503) },
+})
+
+const wallet = createRoute({
+  method: 'get',
+  path: '/api/wallet',
+  tags: ['Trading'],
+  summary: "The caller's wallet",
+  security: ACCESS_SECURITY,
+  responses: { 200: json(WalletBody, 'As last committed.'), ...errors(401, 503) },
+})
+
+export function tradingRoutes({ desk, positions, wallets }: HttpDeps, gates: Gates) {
+  /** A refusal; one about a closed position brings the position along. */
+  const refuse = async (c: Context<SignedInEnv>, refusal: Refusal) => {
+    const answer = answerTo(refusal)
+    if (refusal.code !== 'position_not_open') return fail(c, answer)
+    const held = await positions.find(c.var.caller.userId, refusal.positionId)
+    const facts = held === null ? answer.facts : { position: positionJson(held.position, held.currentPrice) }
+    return fail(c, { ...answer, ...(facts === undefined ? {} : { facts }) })
+  }
+
+  return new OpenAPIHono<SignedInEnv>()
+    .openapi({ ...open, middleware: gates.signedIn }, async (c) => {
+      const order = c.req.valid('json')
+      const { instrumentId, direction, lotSize, clientPrice, stopLoss = null, takeProfit = null } = order
+      const outcome = await desk.submit({
+        kind: 'open_position',
+        userId: c.var.caller.userId,
+        instrumentId,
+        direction,
+        lots: lotSize,
+        clientPrice,
+        stopLoss,
+        takeProfit,
+        idempotency: keyOf('open', c.req.valid('header')['Idempotency-Key'], [
+          instrumentId,
+          direction,
+          lotSize,
+          clientPrice,
+          stopLoss,
+          takeProfit,
+        ]),
+      })
+      if (!outcome.ok) return refuse(c, outcome.refusal)
+      return c.json(tradeJson(c, outcome.value), 201)
+    })
+    .openapi({ ...list, middleware: gates.signedIn }, async (c) => {
+      const held = await positions.list(c.var.caller.userId, c.req.valid('query'))
+      return c.json({ positions: held.map(({ position, currentPrice }) => positionJson(position, currentPrice)) }, 200)
+    })
+    .openapi({ ...quote, middleware: gates.signedIn }, async (c) => {
+      const { instrumentId, direction, lotSize, stopLoss = null, takeProfit = null } = c.req.valid('json')
+      const available = (await wallets.find(c.var.caller.userId))?.balance ?? null
+      const query = { instrumentId, direction, lots: lotSize, stopLoss, takeProfit, available }
+      const outcome = await desk.quote(query)
+      if (!outcome.ok) return refuse(c, outcome.refusal)
+      const { refusal } = outcome.value
+      return c.json({ ...quoteJson(outcome.value), refusal: refusal === null ? null : refusalJson(refusal) }, 200)
+    })
+    .openapi({ ...change, middleware: gates.signedIn }, async (c) => {
+      const { stopLoss, takeProfit } = c.req.valid('json')
+      const positionId = c.req.valid('param').id
+      const { userId } = c.var.caller
+      const outcome = await desk.submit({ kind: 'change_levels', userId, positionId, stopLoss, takeProfit })
+      if (!outcome.ok) return refuse(c, outcome.refusal)
+      return c.json(tradeJson(c, outcome.value), 200)
+    })
+    .openapi({ ...close, middleware: gates.signedIn }, async (c) => {
+      const positionId = c.req.valid('param').id
+      const key = c.req.valid('header')['Idempotency-Key'] ?? c.req.valid('json').clientRequestId
+      const { userId } = c.var.caller
+      const idempotency = keyOf('close', key, [positionId])
+      const outcome = await desk.submit({ kind: 'close_position', userId, positionId, idempotency })
+      if (!outcome.ok) return refuse(c, outcome.refusal)
+      return c.json(tradeJson(c, outcome.value), 200)
+    })
+    .openapi({ ...wallet, middleware: gates.signedIn }, async (c) => {
+      const held = await wallets.find(c.var.caller.userId)
+      if (held === null) return fail(c, UNAUTHORIZED) // a token may outlive its user
+      return c.json(walletJson(held), 200)
+    })
+}
+
+function tradeJson(c: Context, trade: Trade): z.output<typeof TradeBody> {
+  if (trade.replayed) c.header('Idempotent-Replayed', 'true')
+  return { position: positionJson(trade.position, trade.quote.price), wallet: walletJson(trade.wallet) }
+}
+
+function refusalJson(refusal: Refusal) {
+  const { error, code, facts } = answerTo(refusal)
+  return { ...facts, error, code }
+}
+
+/** The key with a digest of the request in canonical form: fields in fixed order, quantities in micros. */
+function keyOf(
+  route: KeyedRoute,
+  key: string | undefined,
+  request: readonly (string | number | null)[],
+): IdempotencyKey | null {
+  if (key === undefined) return null
+  return { route, key, fingerprint: createHash('sha256').update(JSON.stringify(request)).digest('hex') }
+}

@@ -1,0 +1,145 @@
+/** The shapes on the wire, named as the specification names them. The same schemas type the answers and document them. */
+import { z } from '@hono/zod-openapi'
+import { districtId, fixtureId, instrumentId, positionId } from '../../actors/kernel/ids.ts'
+import { microsFromDecimal } from '../../actors/kernel/micros.ts'
+
+const timestamp = z.string().openapi({ format: 'date-time', example: '2026-05-02T14:00:00.000Z' })
+const amount = z.number().openapi({ description: 'Units, at most 6 decimals.', example: 9950 })
+const priceNumber = z.number().openapi({ description: 'Units, at most 6 decimals.', example: 200.005 })
+const lotNumber = z.number().openapi({ description: 'Lots, at most 6 decimals.', example: 0.5 })
+
+export const WindowBody = z
+  .object({
+    fixtureId: z.int(),
+    status: z.enum(['OPEN', 'SUSPENDED', 'CLOSED']),
+    open: z.boolean().openapi({ description: 'Whether new positions are taken: `status` is `OPEN`.' }),
+    state: z.string().nullable().openapi({ description: "The provider's state name.", example: 'INPLAY_1ST_HALF' }),
+    reason: z.string().nullable().openapi({ description: 'Why it is not open, or null.' }),
+    serverTime: timestamp,
+  })
+  .openapi('TradeWindow')
+
+const MatchTeam = z.object({ id: z.int(), name: z.string(), score: z.int().nullable() })
+
+export const MatchBody = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    league: z.string(),
+    startsAt: timestamp,
+    state: z.string().nullable(),
+    stateId: z.int().nullable(),
+    minute: z.int().nullable().openapi({ description: 'The minute on the match clock, null before kick-off.' }),
+    home: MatchTeam,
+    away: MatchTeam,
+    tradeWindow: WindowBody,
+  })
+  .openapi('Match')
+
+export const InstrumentBody = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    position: z.enum(['GK', 'DEF', 'MID', 'FWD']),
+    team: z.object({ id: z.int(), name: z.string(), side: z.enum(['home', 'away']) }),
+    fixtureId: z.int(),
+    currentPrice: priceNumber.openapi({ description: '`live_base_price + k_mod × net_position_imbalance`.' }),
+    live_base_price: priceNumber,
+    net_position_imbalance: lotNumber.openapi({ description: 'Open long lots − open short lots.' }),
+    k_mod: z.number().openapi({ description: 'Price per lot of imbalance, as in force now.' }),
+    last_published_price: priceNumber,
+    changePct: z.number().openapi({ description: 'Percent over the last 24 hours, or since his match began.' }),
+    tradingStatus: z.enum(['OPEN', 'SUSPENDED', 'CLOSED']),
+    minLot: lotNumber,
+    maxLot: lotNumber,
+    lotStep: lotNumber,
+    contractSize: z.number(),
+    leverage: z.number(),
+  })
+  .openapi('Instrument')
+
+export const PositionBody = z
+  .object({
+    id: z.uuid(),
+    instrumentId: z.uuid(),
+    fixtureId: z.int(),
+    direction: z.enum(['long', 'short']),
+    lotSize: lotNumber,
+    contractSize: z.number(),
+    leverage: z.number(),
+    openPrice: priceNumber,
+    currentPrice: priceNumber.openapi({ description: 'The close price once it is closed.' }),
+    margin: amount,
+    unrealizedPnl: amount.openapi({ description: '0 once it is closed.' }),
+    stopLoss: priceNumber.nullable(),
+    takeProfit: priceNumber.nullable(),
+    washoutPrice: priceNumber.nullable().openapi({ description: 'Where its loss has eaten its margin.' }),
+    status: z.enum(['open', 'closed']),
+    openedAt: timestamp,
+    closableAt: timestamp.openapi({ description: 'From here on its owner may close it.' }),
+    closePrice: priceNumber.nullable(),
+    realizedPnl: amount.nullable(),
+    closedAt: timestamp.nullable(),
+    closedBy: z.enum(['user', 'stop_loss', 'take_profit', 'washout', 'full_time', 'void', 'admin']).nullable(),
+  })
+  .openapi('Position')
+
+export const WalletBody = z
+  .object({
+    balance: amount,
+    marginUsed: amount,
+    unrealizedPnl: amount,
+    equity: amount.openapi({ description: '`balance + unrealizedPnl`.' }),
+    freeMargin: amount.openapi({ description: '`balance`: margin in use has left it already.' }),
+    currency: z.literal('UNIT'),
+  })
+  .openapi('Wallet')
+
+export const TradeBody = z.object({ position: PositionBody, wallet: WalletBody }).openapi('Trade')
+
+export const UserBody = z
+  .object({
+    userId: z.uuid(),
+    username: z.string(),
+    firstName: z.string(),
+    lastName: z.string().nullable(),
+    email: z.string(),
+    picture: z.string().nullable(),
+    role: z.string(),
+    districtId: z.int(),
+    xp: z.int(),
+    referralCode: z.string(),
+    createdAt: timestamp,
+    wallet: WalletBody,
+  })
+  .openapi('User')
+
+const uuid = () => z.guid().toLowerCase().openapi({ format: 'uuid', example: '0197f2a0-5d5b-7cc4-8f3e-1d2c3b4a5968' })
+
+export const InstrumentIdInput = uuid().transform(instrumentId)
+export const PositionIdInput = uuid().transform(positionId)
+
+const UINT32_MAX = 0xffff_ffff
+
+export const FixtureIdInput = z
+  .string()
+  .refine((text) => /^[1-9]\d{0,9}$/.test(text) && Number(text) <= UINT32_MAX, { error: 'must be a fixture number' })
+  .openapi({ example: '19155071' })
+  .transform((text) => fixtureId(Number(text)))
+
+export const DistrictIdInput = z.int().min(1).max(2_147_483_647).transform(districtId)
+
+/** A decimal on the wire as micros of one kind. Refuses what has more than 6 decimals or lies out of range. */
+export const decimalInput = <T>(kind: (micros: number) => T, wire: z.ZodNumber = z.number()) =>
+  wire.transform((value, ctx): T => {
+    const micros = microsFromDecimal(value)
+    if (micros !== null) return kind(micros)
+    ctx.addIssue({ code: 'custom', message: 'must have at most 6 decimals and lie within ±1,000,000,000' })
+    return z.NEVER
+  })
+
+/** The `responses` entry of an answer with this body. */
+export const json = <Schema extends z.ZodType>(schema: Schema, description: string) => ({
+  description,
+  content: { 'application/json': { schema } },
+})

@@ -1,0 +1,112 @@
+/**
+ * The shape of a provider payload as far as it is read, as forgiving as the provider is careless: whatever is missing or
+ * of the wrong kind becomes null, numbers may be strings, and a row that makes no sense is left out.
+ */
+import { z } from 'zod'
+
+const number = z
+  .union([z.number(), z.string().trim().min(1).pipe(z.coerce.number())])
+  .nullable()
+  .catch(null)
+const text = z.string().min(1).nullable().catch(null)
+const flag = z.boolean().catch(false)
+const id = z.union([z.number(), z.string().trim().min(1).pipe(z.coerce.number())]).pipe(z.number().int().positive())
+
+/** The rows that can be read; null when there is no list at all. */
+function rows<T extends z.ZodType>(row: T) {
+  return z
+    .array(z.unknown())
+    .nullable()
+    .catch(null)
+    .transform((list) =>
+      list === null
+        ? null
+        : list.flatMap((item): z.output<T>[] => {
+            const parsed = row.safeParse(item)
+            return parsed.success ? [parsed.data] : []
+          }),
+    )
+}
+
+const named = z.object({ name: text }).nullable().catch(null)
+/** `data.value` of a statistic; ratings have been seen as `data.average` too. */
+const measure = z
+  .object({ value: number, average: number })
+  .transform((data) => data.value ?? data.average)
+  .nullable()
+  .catch(null)
+
+const participant = z.object({
+  id,
+  name: text,
+  meta: z.object({ location: z.enum(['home', 'away']) }),
+})
+
+const score = z.object({
+  description: text,
+  participant_id: number,
+  score: z.object({ goals: z.union([z.number(), z.string().min(1).pipe(z.coerce.number())]) }),
+})
+
+const period = z.object({
+  id,
+  type_id: number,
+  counts_from: number,
+  period_length: number,
+  ticking: flag,
+  sort_order: number,
+  minutes: number,
+  seconds: number,
+})
+
+const event = z.object({
+  id,
+  type_id: number,
+  participant_id: number,
+  period_id: number,
+  detailed_period_id: number,
+  player_id: number,
+  related_player_id: number,
+  player_name: text,
+  related_player_name: text,
+  minute: number,
+  extra_minute: number,
+  result: text,
+  addition: text,
+  rescinded: flag,
+})
+
+const statistic = z.object({ type_id: id, participant_id: number, data: measure, type: named })
+
+const lineup = z.object({
+  player_id: id,
+  team_id: number,
+  position_id: number,
+  type_id: number,
+  player_name: text,
+  player: named,
+  jersey_number: number,
+  details: rows(z.object({ type_id: id, data: measure })),
+})
+
+export const fixturePayload = z.object({
+  id,
+  name: text,
+  league_id: number,
+  league: named,
+  starting_at: text,
+  starting_at_timestamp: number,
+  state_id: number,
+  state: z.object({ id: number, state: text, developer_name: text }).nullable().catch(null),
+  participants: rows(participant),
+  scores: rows(score),
+  periods: rows(period),
+  detailedperiods: rows(period),
+  events: rows(event),
+  statistics: rows(statistic),
+  lineups: rows(lineup),
+})
+
+export type FixturePayload = z.output<typeof fixturePayload>
+export type EventRow = z.output<typeof event>
+export type PeriodRow = z.output<typeof period>

@@ -1,0 +1,77 @@
+/** Recorded matches on disk: one payload a line, plain or compressed, under a header line with the recording's title. */
+import { readdir, readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliDecompress, gunzip } from 'node:zlib'
+import { z } from 'zod'
+import type { Recording } from '../../actors/replay/script.ts'
+
+const UNPACK: Readonly<Record<string, (data: Buffer) => Promise<Buffer>>> = {
+  '.jsonl': (data) => Promise.resolve(data),
+  '.jsonl.gz': promisify(gunzip),
+  '.jsonl.br': promisify(brotliDecompress),
+}
+
+const header = z.object({ recording: z.object({ name: z.string().optional(), title: z.string().optional() }) })
+const named = z.object({ name: z.string() })
+
+const extensionOf = (path: string): string | undefined => Object.keys(UNPACK).find((ending) => path.endsWith(ending))
+
+export interface RecordingFile {
+  readonly name: string
+  readonly path: string
+}
+
+/** The recordings in a directory, by name; none when there is no such directory. */
+export async function listRecordings(dir: string): Promise<readonly RecordingFile[]> {
+  const files = await readdir(dir).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  return files
+    .flatMap((file) => {
+      const extension = extensionOf(file)
+      return extension === undefined ? [] : [{ name: basename(file, extension), path: join(dir, file) }]
+    })
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** Reads a whole recording into memory. Throws when the file cannot be read or a line of it is not JSON. */
+export async function loadRecording(path: string): Promise<Recording> {
+  const extension = extensionOf(path)
+  const unpack = extension === undefined ? undefined : UNPACK[extension]
+  if (extension === undefined || unpack === undefined) throw new Error(`not a recording: ${path}`)
+  const text = (await unpack(await readFile(path))).toString('utf8')
+  const lines = parseLines(text)
+  const head = header.safeParse(lines[0])
+  const frames = head.success ? lines.slice(1) : lines
+  const name = (head.success ? head.data.recording.name : undefined) ?? basename(path, extension)
+  const fixture = named.safeParse(frames[0])
+  const fixtureName = fixture.success ? fixture.data.name : name
+  const title = (head.success ? head.data.recording.title : undefined) ?? fixtureName
+  return { name, title, fixtureName, frames }
+}
+
+/** Frames repeat most of the one before, so what has not changed is kept once: a tenth of the memory. */
+function parseLines(text: string): readonly unknown[] {
+  const lines: unknown[] = []
+  for (const line of text.split('\n')) if (line.trim() !== '') lines.push(sharing(lines.at(-1), JSON.parse(line)))
+  return lines
+}
+
+/** `next`, with every part that equals the same part of `last` replaced by it. */
+function sharing(last: unknown, next: unknown): unknown {
+  if (Array.isArray(next)) {
+    const before: readonly unknown[] = Array.isArray(last) ? last : []
+    const shared = next.map((item, index) => sharing(before[index], item))
+    return shared.length === before.length && shared.every((item, index) => item === before[index]) ? last : shared
+  }
+  if (!isRecord(next)) return next
+  const before = isRecord(last) ? last : {}
+  const shared = Object.entries(next).map(([key, value]) => [key, sharing(before[key], value)] as const)
+  const same = shared.length === Object.keys(before).length && shared.every(([key, value]) => value === before[key])
+  return same && isRecord(last) ? last : Object.fromEntries(shared)
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,267 @@
+/** One payload of the provider → one fixture snapshot. Knows the provider's numbers and quirks, so nobody else has to. */
+import { createHash } from 'node:crypto'
+import { fixtureId, type InstrumentId, instrumentId, type PlayerId, playerId } from '../../actors/kernel/ids.ts'
+import { type Instant, instant, SECOND_MS } from '../../actors/kernel/world.ts'
+import type {
+  FixtureEvent,
+  FixtureEventKind,
+  FixturePeriod,
+  FixturePlayer,
+  FixtureSnapshot,
+  PeriodKind,
+  PlayerPosition,
+  Side,
+} from '../../actors/market/fixture.ts'
+import { type EventRow, type FixturePayload, fixturePayload, type PeriodRow } from './payload.ts'
+import { PLAYER_STATISTIC, TEAM_STATISTIC } from './statistic-names.ts'
+
+export interface ParseOptions {
+  readonly instrumentIdOf: (playerId: PlayerId) => InstrumentId
+  /** The provider dates no payload, so what it says counts as true when it came. */
+  readonly receivedAt: Instant
+}
+
+export type Parsed =
+  | { readonly ok: true; readonly snapshot: FixtureSnapshot }
+  | { readonly ok: false; readonly reason: string }
+
+/** The snapshot in a fixture payload, or why there is none, for people to read. Never throws. */
+export function parseFixture(payload: unknown, options: ParseOptions): Parsed {
+  const parsed = fixturePayload.safeParse(payload)
+  if (!parsed.success) return { ok: false, reason: whyNot(payload) }
+  const fixture = parsed.data
+  const home = fixture.participants?.find((p) => p.meta.location === 'home')
+  const away = fixture.participants?.find((p) => p.meta.location === 'away')
+  if (home === undefined || away === undefined) {
+    return { ok: false, reason: `fixture ${fixture.id} does not name a home and an away team` }
+  }
+  const sideOf = (team: number | null): Side | null => (team === home.id ? 'home' : team === away.id ? 'away' : null)
+  const goalsOf = (team: number): number | null => {
+    const current = fixture.scores?.find((s) => s.description === 'CURRENT' && s.participant_id === team)
+    return current?.score.goals ?? null
+  }
+  const goals = { home: goalsOf(home.id), away: goalsOf(away.id) }
+  const periods = periodsOf(fixture)
+  const players = playersOf(fixture, sideOf, options.instrumentIdOf)
+  const total = (goals.home ?? 0) + (goals.away ?? 0)
+  return {
+    ok: true,
+    snapshot: {
+      fixtureId: fixtureId(fixture.id),
+      name: fixture.name ?? `${home.name ?? 'Home'} vs ${away.name ?? 'Away'}`,
+      league: fixture.league?.name ?? (fixture.league_id === null ? '' : `League ${fixture.league_id}`),
+      startsAt: startOf(fixture) ?? options.receivedAt,
+      state: fixture.state?.state ?? fixture.state?.developer_name ?? null,
+      stateId: fixture.state_id ?? fixture.state?.id ?? null,
+      home: { id: home.id, name: home.name ?? 'Home', goals: goals.home },
+      away: { id: away.id, name: away.name ?? 'Away', goals: goals.away },
+      periods: periods.map((p) => p.period),
+      events: fixture.events?.map((row) => eventOf(row, periods, total, sideOf(row.participant_id))) ?? null,
+      players,
+      teamStats: teamStatsOf(fixture, sideOf) ?? summedStats(players),
+      sourceAt: options.receivedAt,
+    },
+  }
+}
+
+function whyNot(payload: unknown): string {
+  if (typeof payload !== 'object' || payload === null) return 'the payload is not an object'
+  if ('message' in payload && typeof payload.message === 'string') return `the provider says: ${payload.message}`
+  return 'the payload has no fixture id'
+}
+
+/** Without a zone the provider means UTC. */
+function startOf(fixture: FixturePayload): Instant | null {
+  if (fixture.starting_at_timestamp !== null) return instant(fixture.starting_at_timestamp * SECOND_MS)
+  const at = fixture.starting_at === null ? NaN : Date.parse(`${fixture.starting_at.replace(' ', 'T')}Z`)
+  return Number.isNaN(at) ? null : instant(at)
+}
+
+interface KnownPeriod {
+  readonly period: FixturePeriod
+  /** Where the provider's two lists of periods name it. */
+  readonly rowIds: readonly number[]
+}
+
+const PERIOD: Readonly<Record<number, { kind: PeriodKind; order: number; countsFrom: number; length: number }>> = {
+  1: { kind: 'first_half', order: 1, countsFrom: 0, length: 45 },
+  2: { kind: 'second_half', order: 2, countsFrom: 45, length: 45 },
+  5314: { kind: 'extra_time', order: 3, countsFrom: 90, length: 15 },
+  39: { kind: 'extra_time', order: 4, countsFrom: 105, length: 15 },
+  // The plain list has one row for all of extra time. From its second half on that row counts from 105, but its
+  // minutes never restart: counted from 90 it is one period of 30 minutes.
+  3: { kind: 'extra_time', order: 4, countsFrom: 90, length: 30 },
+  5: { kind: 'penalties', order: 5, countsFrom: 120, length: 0 },
+}
+
+/** `detailedperiods` tells the halves of extra time apart, so it goes first; it is absent where nobody asked for it. */
+function periodsOf(fixture: FixturePayload): readonly KnownPeriod[] {
+  const detailed = fixture.detailedperiods ?? []
+  const plain = fixture.periods ?? []
+  const rows = detailed.length > 0 ? detailed : plain
+  return rows
+    .flatMap((row) => {
+      const period = periodOf(row)
+      if (period === null) return []
+      return [{ period, rowIds: [row.id, ...twins(row, plain)] }]
+    })
+    .toSorted((a, b) => a.period.order - b.period.order)
+}
+
+/** The row of the plain list that stands for all of extra time, seen from its second half. */
+const twins = (row: PeriodRow, plain: readonly PeriodRow[]): readonly number[] =>
+  row.type_id === 39 ? plain.filter((p) => p.type_id === 3).map((p) => p.id) : []
+
+function periodOf(row: PeriodRow): FixturePeriod | null {
+  const known = row.type_id === null ? undefined : PERIOD[row.type_id]
+  if (known === undefined) return null
+  const whole = row.type_id === 3
+  const countsFrom = whole ? known.countsFrom : (row.counts_from ?? known.countsFrom)
+  const clock = row.minutes === null ? 0 : row.minutes * 60 + (row.seconds ?? 0) - countsFrom * 60
+  return {
+    id: row.id,
+    kind: known.kind,
+    order: row.sort_order ?? known.order,
+    countsFrom,
+    length: whole ? known.length : (row.period_length ?? known.length),
+    elapsedSecs: Math.max(0, Math.trunc(clock)),
+    ticking: row.ticking,
+  }
+}
+
+const EVENT_KIND: Readonly<Record<number, FixtureEventKind>> = {
+  10: 'var',
+  14: 'goal',
+  15: 'own_goal',
+  16: 'penalty_goal',
+  17: 'penalty_missed',
+  18: 'substitution',
+  19: 'yellow',
+  20: 'red',
+  21: 'second_yellow',
+  22: 'shootout_miss',
+  23: 'shootout_goal',
+  1697: 'var_card',
+}
+
+function eventOf(row: EventRow, periods: readonly KnownPeriod[], total: number, side: Side | null): FixtureEvent {
+  const find = (id: number | null) => periods.find((p) => id !== null && p.rowIds.includes(id))?.period
+  const period = find(row.detailed_period_id) ?? find(row.period_id)
+  const kind = (row.type_id === null ? undefined : EVENT_KIND[row.type_id]) ?? 'other'
+  return {
+    id: row.id,
+    kind: isShootoutKick(row, periods, total, period?.kind ?? null) ? shootoutKind(kind) : kind,
+    minute: row.minute ?? 0,
+    extraMinute: row.extra_minute,
+    period: period?.order ?? null,
+    side,
+    playerId: row.player_id === null ? null : playerId(row.player_id),
+    playerName: row.player_name,
+    relatedPlayerId: row.related_player_id === null ? null : playerId(row.related_player_id),
+    relatedPlayerName: row.related_player_name,
+    result: row.result,
+    addition: row.addition,
+    rescinded: row.rescinded,
+  }
+}
+
+/**
+ * Kicks of a shoot-out have been seen as ordinary penalties, with a minute of extra time and a running result that
+ * counts the shoot-out. Neither is possible for a goal of the match once there is a shoot-out.
+ */
+function isShootoutKick(
+  row: EventRow,
+  periods: readonly KnownPeriod[],
+  total: number,
+  kind: PeriodKind | null,
+): boolean {
+  if (row.type_id !== 16 && row.type_id !== 17) return false
+  if (kind === 'penalties') return true
+  if (!periods.some((p) => p.period.kind === 'penalties')) return false
+  const running = row.result?.match(/^(\d+)-(\d+)$/)
+  const beyondScore = running !== null && running !== undefined && Number(running[1]) + Number(running[2]) > total
+  return beyondScore || (kind === null && (row.minute ?? 0) >= 120)
+}
+
+const shootoutKind = (kind: FixtureEventKind): FixtureEventKind =>
+  kind === 'penalty_missed' ? 'shootout_miss' : 'shootout_goal'
+
+const POSITION: Readonly<Record<number, PlayerPosition>> = { 24: 'GK', 25: 'DEF', 26: 'MID', 27: 'FWD' }
+const STARTER = 11
+
+function playersOf(
+  fixture: FixturePayload,
+  sideOf: (team: number | null) => Side | null,
+  instrumentIdOf: ParseOptions['instrumentIdOf'],
+): readonly FixturePlayer[] {
+  const players = new Map<PlayerId, FixturePlayer>()
+  for (const row of fixture.lineups ?? []) {
+    const id = playerId(row.player_id)
+    const side = sideOf(row.team_id)
+    if (side === null || players.has(id)) continue
+    const details = (row.details ?? []).flatMap((d) => (d.data === null ? [] : [[d.type_id, d.data] as const]))
+    players.set(id, {
+      playerId: id,
+      instrumentId: instrumentIdOf(id),
+      name: row.player_name ?? row.player?.name ?? `Player ${id}`,
+      side,
+      position: row.position_id === null ? null : (POSITION[row.position_id] ?? null),
+      jersey: row.jersey_number,
+      starter: row.type_id === STARTER,
+      details: details.length === 0 ? null : Object.fromEntries(details),
+    })
+  }
+  return [...players.values()]
+}
+
+type TeamStats = Record<Side, Record<string, number>>
+
+function teamStatsOf(
+  fixture: FixturePayload,
+  sideOf: (team: number | null) => Side | null,
+): FixtureSnapshot['teamStats'] {
+  const stats: TeamStats = { home: {}, away: {} }
+  let any = false
+  for (const row of fixture.statistics ?? []) {
+    const side = sideOf(row.participant_id)
+    const name = row.type?.name ?? TEAM_STATISTIC[row.type_id]
+    if (side === null || name === undefined || row.data === null) continue
+    stats[side][name] = row.data
+    any = true
+  }
+  return any ? stats : null
+}
+
+/** Where a fixture has no statistics of its own: what its players' add up to, under their names. */
+function summedStats(players: readonly FixturePlayer[]): FixtureSnapshot['teamStats'] {
+  const stats: TeamStats = { home: {}, away: {} }
+  let any = false
+  for (const { side, details } of players) {
+    for (const [type, value] of Object.entries(details ?? {})) {
+      const name = PLAYER_STATISTIC[Number(type)]
+      if (name === undefined) continue
+      stats[side][name] = (stats[side][name] ?? 0) + value
+      any = true
+    }
+  }
+  return any ? stats : null
+}
+
+/** A UUID of Touchline's own, under which instrument ids are derived. */
+const INSTRUMENTS = '8c1f2f2e-5b0a-4c39-9d5e-3f6a7b1c4d20'
+
+/**
+ * The lasting id of a player's instrument: a UUIDv5 of namespace and player. The live feed's namespace is `provider`, a
+ * replay's is `replay/<name>`, so a replay never touches a real player's price.
+ */
+export function instrumentIdFor(namespace: string, id: PlayerId): InstrumentId {
+  const hash = createHash('sha1')
+    .update(Buffer.from(INSTRUMENTS.replaceAll('-', ''), 'hex'))
+    .update(`${namespace}/player/${id}`)
+    .digest()
+  hash.writeUInt8((hash.readUInt8(6) & 0x0f) | 0x50, 6)
+  hash.writeUInt8((hash.readUInt8(8) & 0x3f) | 0x80, 8)
+  const hex = hash.toString('hex', 0, 16)
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)]
+  return instrumentId(parts.join('-'))
+}

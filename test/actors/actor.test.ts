@@ -1,0 +1,226 @@
+import { describe, expect, it } from 'vitest'
+import { BATCH_MAX, COMMAND_DEADLINE_MS, DEFAULT_RULES, MAILBOX_MAX } from '../../actors/kernel/limits.ts'
+import { lots } from '../../actors/kernel/micros.ts'
+import { Mailbox } from '../../actors/match/mailbox.ts'
+import type { IdempotencyKey } from '../../actors/match/messages.ts'
+import type { Batch, MatchStore } from '../../actors/match/store.ts'
+import { openOrder, P, p, snapshot, U, u } from '../support/fixtures.ts'
+import type { MemoryMatchStore } from '../support/memory-store.ts'
+import { codeOf, ok, Stage } from '../support/stage.ts'
+
+const keyed = (key: string, fingerprint = 'body'): { idempotency: IdempotencyKey } => ({
+  idempotency: { route: 'open', key, fingerprint },
+})
+
+/** The store, with commits that a test lets through one by one. */
+function gated(): { wrap: (store: MatchStore) => MatchStore; batches: Batch[]; open: () => void } {
+  const batches: Batch[] = []
+  let release: () => void = () => undefined
+  const gate = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const wrap = (store: MatchStore): MatchStore => ({
+    ...bound(store),
+    commit: async (batch) => {
+      batches.push(batch)
+      await gate
+      return store.commit(batch)
+    },
+  })
+  return { wrap, batches, open: release }
+}
+
+describe('mailbox', () => {
+  it('[A1] takes so many messages and no more, and never turns the match itself away', () => {
+    const mailbox = new Mailbox(2)
+    expect([U(1), U(2), U(3), null].map((userId) => mailbox.put({ userId }))).toEqual([true, true, false, true])
+    expect(mailbox.size).toBe(3)
+  })
+
+  it('[A2] hands out batches in order, with at most one message a user', () => {
+    const mailbox = new Mailbox<{ userId: ReturnType<typeof U> | null; n: number }>()
+    const from = [U(1), U(2), U(1), null, U(1), U(2), U(3)]
+    for (const [n, userId] of from.entries()) mailbox.put({ userId, n })
+    const taken = [mailbox.take(), mailbox.take(), mailbox.take(), mailbox.take()]
+    expect(taken.map((batch) => batch.map((m) => m.n))).toEqual([[0, 1, 3, 6], [2, 5], [4], []])
+  })
+
+  it('[A2] a batch has a largest size, and what is left over keeps its order', () => {
+    const mailbox = new Mailbox<{ userId: null; n: number }>()
+    for (let n = 0; n < BATCH_MAX + 2; n++) mailbox.put({ userId: null, n })
+    expect(mailbox.take()).toHaveLength(BATCH_MAX)
+    expect(mailbox.take().map((m) => m.n)).toEqual([BATCH_MAX, BATCH_MAX + 1])
+  })
+})
+
+describe('actor', () => {
+  it('[A1] a full mailbox refuses as busy at once, and nothing of it happens', async () => {
+    const gate = gated()
+    const stage = await Stage.set({ users: MAILBOX_MAX + 2, wrap: gate.wrap })
+    const first = stage.opens({ userId: U(1) })
+    await expect.poll(() => gate.batches.length).toBe(1)
+    const waiting = Array.from({ length: MAILBOX_MAX }, (_, i) => stage.opens({ userId: U(i + 2), lots: lots(10_000) }))
+    expect(codeOf(await stage.opens({ userId: U(MAILBOX_MAX + 2) }))).toBe('busy')
+    gate.open()
+    expect(codeOf(await first)).toBe('ok')
+    expect((await Promise.all(waiting)).every((o) => o.ok)).toBe(true)
+    expect(stage.store.positions.size).toBe(MAILBOX_MAX + 1)
+  })
+
+  it('[A3] memory is never ahead of the store: while a commit is under way nobody sees what it would change', async () => {
+    const gate = gated()
+    const stage = await Stage.set({ wrap: gate.wrap })
+    const opening = stage.opens({ lots: lots(u(10)) })
+    await expect.poll(() => gate.batches.length).toBe(1)
+    expect([...stage.actor.view.openPositions()]).toHaveLength(0)
+    expect(stage.actor.view.instrument(P(1))?.imbalance).toBe(0)
+    gate.open()
+    ok(await opening)
+    expect(stage.actor.view.instrument(P(1))?.imbalance).toBe(u(10))
+  })
+
+  it('[A3] a commit that fails stops the actor, which stays as it was; a new owner finds what the store has', async () => {
+    const stage = await Stage.set({
+      wrap: (store) => ({ ...bound(store), commit: () => Promise.reject(new Error('connection lost')) }),
+    })
+    await expect(stage.opens()).rejects.toThrow('connection lost')
+    expect([...stage.actor.view.openPositions()]).toHaveLength(0)
+    expect(stage.stopped?.reason).toBe('fault')
+    expect(codeOf(await stage.opens())).toBe('busy')
+  })
+
+  it('[A4] an owner that was overtaken cannot write a single row, and stops', async () => {
+    const stage = await Stage.set()
+    const stale = stage.actor
+    await stage.load()
+    await expect(stale.submit(openOrder())).rejects.toThrow('newer')
+    expect(stage.stopped?.reason).toBe('fenced')
+    expect(stage.store.positions.size).toBe(0)
+    expect(stage.store.walletOf(U(1)).balance).toBe(u(10_000))
+    await expect(stale.feed({ kind: 'feed_update', seq: 9, snapshot: snapshot() })).rejects.toThrow('has stopped')
+    expect(codeOf(await stage.opens())).toBe('ok')
+  })
+
+  it('[A5] the same key and request again returns the stored trade, and does nothing twice', async () => {
+    const stage = await Stage.set()
+    const first = ok(await stage.opens(keyed('k1')))
+    stage.world.pass(1000)
+    const again = ok(await stage.opens(keyed('k1')))
+    expect(again).toEqual({ ...first, replayed: true })
+    expect(stage.store.positions.size).toBe(1)
+    expect(codeOf(await stage.opens(keyed('k2')))).toBe('ok')
+  })
+
+  it('[A5] a stored refusal is the answer too, even when the order would pass today', async () => {
+    const stage = await Stage.set()
+    const order = { ...keyed('k1'), clientPrice: p(250) }
+    const refusal = await stage.opens(order)
+    expect(codeOf(refusal)).toBe('price_moved')
+    expect(await stage.opens({ ...order, clientPrice: p(200) })).toEqual(refusal)
+  })
+
+  it('[A5] the key of another request is refused', async () => {
+    const stage = await Stage.set()
+    ok(await stage.opens(keyed('k1', 'one body')))
+    expect(codeOf(await stage.opens(keyed('k1', 'another')))).toBe('key_reused')
+    expect(codeOf(await stage.opens({ ...keyed('k1', 'another'), userId: U(2) }))).toBe('ok')
+  })
+
+  it('[A6] the same key 200 times at once opens one position; the others are told it is in flight', async () => {
+    const stage = await Stage.set()
+    const outcomes = await Promise.all(Array.from({ length: 200 }, () => stage.opens(keyed('k1'))))
+    expect(outcomes.filter((o) => o.ok)).toHaveLength(1)
+    expect(new Set(outcomes.filter((o) => !o.ok).map(codeOf))).toEqual(new Set(['key_in_flight']))
+    expect(stage.store.positions.size).toBe(1)
+    expect(ok(await stage.opens(keyed('k1'))).replayed).toBe(true)
+  })
+
+  it('[A7] a command that waited past its deadline is refused undone', async () => {
+    const gate = gated()
+    const stage = await Stage.set({ wrap: gate.wrap })
+    const first = stage.opens({ userId: U(1) })
+    await expect.poll(() => gate.batches.length).toBe(1)
+    const late = stage.opens({ userId: U(2) })
+    stage.world.pass(COMMAND_DEADLINE_MS + 1)
+    gate.open()
+    expect(codeOf(await first)).toBe('ok')
+    expect(codeOf(await late)).toBe('busy')
+  })
+
+  it('[A8] an update that is old, or comes twice, changes nothing', async () => {
+    const stage = await Stage.set()
+    expect(await stage.moves()).toBe(true)
+    const ticks = stage.store.ticks.length
+    const { feedSeq } = stage.actor.view.info
+    for (const seq of [feedSeq, feedSeq - 1, 0]) {
+      expect(await stage.actor.feed({ kind: 'feed_update', seq, snapshot: snapshot() })).toBe(false)
+    }
+    expect(stage.store.ticks.length).toBe(ticks)
+  })
+
+  it('[A9] a new owner finds the match as the last one left it', async () => {
+    const stage = await Stage.set()
+    ok(await stage.opens({ lots: lots(u(3)), stopLoss: p(190) }))
+    await stage.moves()
+    ok(await stage.opens({ userId: U(2), direction: 'short', clientPrice: p(200) }))
+    await stage.moves()
+    const before = stage.actor
+    await stage.load()
+    const published = <T extends object>(one: T) => ({ ...one, published: 0 })
+    expect([...stage.actor.view.openPositions()]).toEqual([...before.view.openPositions()])
+    expect([...stage.actor.view.instruments()].map(published)).toEqual([...before.view.instruments()].map(published))
+    expect(stage.actor.view.info).toEqual(before.view.info)
+    expect(stage.actor.view.pricing).toEqual(before.view.pricing)
+  })
+
+  it('[A10] publication folds what moved since the last one, and only then is it the last published price', async () => {
+    const stage = await Stage.set()
+    ok(await stage.opens({ lots: lots(u(10)) }))
+    ok(await stage.opens({ userId: U(2), lots: lots(u(10)) }))
+    expect(stage.actor.view.instrument(P(1))?.published).toBe(u(200))
+    const published = stage.actor.takeUnpublished()
+    expect(published).toMatchObject([{ previous: u(200), quote: { price: u(200.2) }, cause: 'trade', conflated: true }])
+    expect(stage.actor.view.instrument(P(1))?.published).toBe(u(200.2))
+    expect(stage.actor.takeUnpublished()).toEqual([])
+  })
+
+  it('[A11] ticks of the crowd are stored once a second and instrument, ticks of the match always', async () => {
+    const stage = await Stage.set()
+    ok(await stage.opens())
+    ok(await stage.opens({ userId: U(2) }))
+    expect(stage.store.ticks).toHaveLength(1)
+    await stage.moves()
+    await stage.moves()
+    expect(stage.store.ticks.filter((t) => t.instrumentId === P(1)).map((t) => t.cause)).toEqual([
+      'trade',
+      'match',
+      'match',
+    ])
+    stage.world.pass(1000)
+    ok(await stage.opens({ userId: U(3), clientPrice: p(200) }))
+    expect(stage.store.ticks.at(-1)?.cause).toBe('trade')
+  })
+
+  it('[A12] a changed rule counts from the next batch on', async () => {
+    const stage = await Stage.set()
+    stage.rules = { ...DEFAULT_RULES, lotMax: lots(u(1)) }
+    expect(codeOf(await stage.opens({ lots: lots(u(2)) }))).toBe('lot_size_invalid')
+  })
+
+  it('[A13] stopping finishes what waits and takes nothing more', async () => {
+    const stage = await Stage.set()
+    const opening = stage.opens()
+    await stage.actor.stop()
+    expect(codeOf(await opening)).toBe('ok')
+    expect(codeOf(await stage.opens())).toBe('busy')
+  })
+})
+
+function bound(store: MatchStore | MemoryMatchStore): MatchStore {
+  return {
+    load: (id) => store.load(id),
+    histories: (ids) => store.histories(ids),
+    recall: (user, key) => store.recall(user, key),
+    commit: (batch) => store.commit(batch),
+  }
+}

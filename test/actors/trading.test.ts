@@ -1,0 +1,467 @@
+import { describe, expect, it } from 'vitest'
+import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
+import { lots, price } from '../../actors/kernel/micros.ts'
+import { positionId, playerId } from '../../actors/kernel/ids.ts'
+import type { FixtureEvent, FixtureSnapshot } from '../../actors/market/fixture.ts'
+import { quoteOf } from '../../actors/market/instrument.ts'
+import { checkAll } from '../../actors/match/invariants.ts'
+import { info, instrument, MATCH, P, p, record, U, u } from '../support/fixtures.ts'
+import { codeOf, ok, Stage } from '../support/stage.ts'
+
+const HOLD_MS = DEFAULT_RULES.holdMs
+const priceOf = (stage: Stage, n = 1) => {
+  const listed = stage.actor.view.instrument(P(n))
+  if (listed === undefined) throw new Error(`no instrument ${n}`)
+  return quoteOf(listed, stage.rules.impactCapPpm).price
+}
+
+/** A snapshot in which player 1 has scored so often: about +3.8 % each, at most 5 % of the start price a tick. */
+function scored(goals: number): Partial<FixtureSnapshot> {
+  const events = Array.from({ length: goals }, (_, i): FixtureEvent => ({
+    id: 700 + i,
+    kind: 'goal',
+    minute: 1,
+    extraMinute: null,
+    period: 1,
+    side: 'home',
+    playerId: playerId(1),
+    playerName: 'Player 1',
+    relatedPlayerId: null,
+    relatedPlayerName: null,
+    result: `${i + 1}-0`,
+    addition: null,
+    rescinded: false,
+  }))
+  return { events, home: { id: 1, name: 'Harbour', goals } }
+}
+
+/** Lets the goal be priced, and the event suspension that it causes pass. */
+async function scores(stage: Stage, goals: number): Promise<void> {
+  for (let n = 1; n <= goals; n++) await stage.moves(scored(n))
+  for (let n = 0; n < 4; n++) await stage.moves(scored(goals))
+}
+
+describe('opening', () => {
+  it('[T2] debits the margin at the fill price and holds the position for 180 s', async () => {
+    const stage = await Stage.set()
+    const { position, wallet } = ok(await stage.opens())
+    expect(position).toMatchObject({ openPrice: u(200.005), margin: u(50.00125), lots: u(0.5), close: null })
+    expect(position.closableAt - position.openedAt).toBe(180_000)
+    expect(wallet).toEqual({ balance: u(9949.99875), marginUsed: u(50.00125), unrealizedPnl: 0 })
+  })
+
+  it('[T3] fills after its own impact: a fresh position shows no profit, and the next one pays what it left', async () => {
+    const stage = await Stage.set()
+    const first = ok(await stage.opens({ lots: lots(u(10)) }))
+    expect(first.position.openPrice).toBe(u(200.1))
+    expect(first.quote.price).toBe(u(200.1))
+    const second = ok(await stage.opens({ userId: U(2), lots: lots(u(10)), direction: 'short', clientPrice: p(200.1) }))
+    expect(second.position.openPrice).toBe(u(200))
+  })
+
+  it('[T3] commands committed together are priced one after the other, in the order they came', async () => {
+    const stage = await Stage.set()
+    const size = lots(u(1))
+    const trades = await Promise.all([1, 2, 3].map((n) => stage.opens({ userId: U(n), lots: size })))
+    expect(trades.map((t) => ok(t).position.openPrice)).toEqual([u(200.01), u(200.02), u(200.03)])
+  })
+
+  it('[T1] refusals come in one order: unknown, window, lots, price, levels, margin, limit', async () => {
+    const stage = await Stage.set({ record: record({ info: info({ feedSeq: 0 }), instruments: [instrument(1)] }) })
+    const wrong = { lots: lots(u(1000)), clientPrice: p(100), stopLoss: p(300) } as const
+    const ladder = [
+      [{ ...wrong, instrumentId: P(99) }, 'not_found'],
+      [wrong, 'market_closed'],
+      [wrong, 'lot_size_invalid'],
+      [{ ...wrong, lots: lots(u(100)) }, 'price_moved'],
+      [{ ...wrong, lots: lots(u(100)), clientPrice: p(200) }, 'levels_invalid'],
+      [{ ...wrong, lots: lots(u(100)), clientPrice: p(200), stopLoss: null }, 'insufficient_margin'],
+      [{ lots: lots(u(1)) }, 'position_limit'],
+    ] as const
+    stage.rules = { ...stage.rules, openPositionsMax: 0 }
+    const codes: string[] = []
+    for (const [order, code] of ladder) {
+      if (code === 'market_closed') await stage.load(record({ info: info({ phase: 'scheduled', feedSeq: 0 }) }))
+      if (code === 'lot_size_invalid') await stage.load(record({ instruments: [instrument(1)] }))
+      codes.push(codeOf(await stage.opens(order)))
+    }
+    expect(codes).toEqual(ladder.map(([, code]) => code))
+  })
+
+  it.each([0, -10_000, 5_000, 15_000, u(100) + 10_000])(
+    '[T5] %d millionths of a lot is no valid size',
+    async (size) => {
+      const stage = await Stage.set()
+      expect(await stage.opens({ lots: lots(size) })).toMatchObject({
+        refusal: { code: 'lot_size_invalid', min: 10_000, max: u(100), step: 10_000 },
+      })
+    },
+  )
+
+  it('[T6] a client price exactly 2.5 % off the published one passes, a millionth more is refused with both prices', async () => {
+    const stage = await Stage.set()
+    expect(codeOf(await stage.opens({ clientPrice: p(205) }))).toBe('ok')
+    const published = stage.actor.view.instrument(P(1))?.published
+    expect(published).toBe(u(200))
+    expect(await stage.opens({ userId: U(2), clientPrice: price(u(205) + 1) })).toMatchObject({
+      refusal: { code: 'price_moved', currentPrice: u(200.005), lastPublishedPrice: u(200) },
+    })
+    expect(codeOf(await stage.opens({ userId: U(3), clientPrice: price(u(195) - 1) }))).toBe('price_moved')
+  })
+
+  it('[T8] levels must lie on their sides of the fill price', async () => {
+    const stage = await Stage.set()
+    const levels = (stopLoss: number | null, takeProfit: number | null, direction: 'long' | 'short') =>
+      stage.opens({
+        direction,
+        stopLoss: stopLoss === null ? null : p(stopLoss),
+        takeProfit: takeProfit === null ? null : p(takeProfit),
+      })
+    expect(codeOf(await levels(190, 210, 'long'))).toBe('ok')
+    expect(codeOf(await levels(210, null, 'long'))).toBe('levels_invalid')
+    expect(codeOf(await levels(null, 190, 'long'))).toBe('levels_invalid')
+    expect(codeOf(await levels(210, 190, 'short'))).toBe('ok')
+    expect(codeOf(await levels(190, null, 'short'))).toBe('levels_invalid')
+    expect(codeOf(await levels(null, 210, 'short'))).toBe('levels_invalid')
+  })
+
+  it('[T8] an order cannot be stopped by its own impact', async () => {
+    const stage = await Stage.set()
+    const short = await stage.opens({ direction: 'short', lots: lots(u(10)), takeProfit: p(199.95) })
+    expect(short).toMatchObject({ refusal: { code: 'levels_invalid', currentPrice: u(199.9) } })
+  })
+
+  it('[T14] too poor: says what it costs, what there is, and the largest size that fits', async () => {
+    const stage = await Stage.set()
+    const refusal = await stage.opens({ lots: lots(u(100)) })
+    expect(refusal).toMatchObject({ refusal: { code: 'insufficient_margin', available: u(10_000) } })
+    if (refusal.ok || refusal.refusal.code !== 'insufficient_margin') throw new Error('not refused')
+    const { maxLots } = refusal.refusal
+    expect(maxLots).toBe(u(99.5))
+    expect(codeOf(await stage.opens({ lots: lots(maxLots + 10_000) }))).toBe('insufficient_margin')
+    expect(codeOf(await stage.opens({ lots: maxLots }))).toBe('ok')
+  })
+
+  it('[T14] of many orders at once only as many open as the wallet can pay', async () => {
+    const stage = await Stage.set()
+    const outcomes = await Promise.all(Array.from({ length: 50 }, () => stage.opens({ lots: lots(u(30)) })))
+    expect(outcomes.filter((o) => o.ok)).toHaveLength(3)
+    expect(new Set(outcomes.filter((o) => !o.ok).map(codeOf))).toEqual(new Set(['insufficient_margin']))
+    expect(stage.store.walletOf(U(1)).balance).toBeGreaterThanOrEqual(0)
+    expect(stage.store.audit()).toEqual({ imbalance: 0, mismatched: [] })
+  })
+
+  it('[T15] at most so many open positions a user, counted over everything he holds', async () => {
+    const stage = await Stage.set({ rules: { openPositionsMax: 2 } })
+    const outcomes = await Promise.all([1, 2, 1].map((n) => stage.opens({ instrumentId: P(n) })))
+    expect(outcomes.map(codeOf)).toEqual(['ok', 'ok', 'position_limit'])
+  })
+})
+
+describe('closing', () => {
+  it('[T4] pays the margin and the profit at the published price: a lone round trip is exactly zero-sum', async () => {
+    const stage = await Stage.set()
+    const { position } = ok(await stage.opens({ lots: lots(u(37.11)) }))
+    stage.world.pass(HOLD_MS)
+    const closed = ok(await stage.closes(position.id))
+    expect(closed.position.close).toMatchObject({ price: position.openPrice, pnl: 0, by: 'user' })
+    expect(closed.wallet).toEqual({ balance: u(10_000), marginUsed: 0, unrealizedPnl: 0 })
+    expect(stage.store.audit()).toEqual({ imbalance: 0, mismatched: [] })
+  })
+
+  it('[T4] balance after a close is the balance before the open plus the realised profit', async () => {
+    const stage = await Stage.set()
+    const { position } = ok(await stage.opens())
+    stage.world.pass(HOLD_MS)
+    await scores(stage, 1)
+    const closed = ok(await stage.closes(position.id))
+    const pnl = closed.position.close?.pnl ?? 0
+    expect(pnl).toBeGreaterThan(0)
+    expect(closed.wallet.balance).toBe(u(10_000) + pnl)
+  })
+
+  it('[T7] a user close within 180 s is refused with the seconds left; opening again does not prolong it', async () => {
+    const stage = await Stage.set()
+    const { position } = ok(await stage.opens())
+    stage.world.pass(1)
+    expect(await stage.closes(position.id)).toMatchObject({
+      refusal: { code: 'cooldown_active', retryAfterSecs: 180, closableAt: position.closableAt },
+    })
+    stage.world.pass(HOLD_MS - 2)
+    ok(await stage.opens())
+    expect(await stage.closes(position.id)).toMatchObject({ refusal: { code: 'cooldown_active', retryAfterSecs: 1 } })
+    stage.world.pass(1)
+    expect(codeOf(await stage.closes(position.id))).toBe('ok')
+  })
+
+  it('[T17] what is not yours, not there or already closed looks the same', async () => {
+    const stage = await Stage.set({ rules: { holdMs: 0 } })
+    const { position } = ok(await stage.opens())
+    expect(codeOf(await stage.closes(position.id, U(2)))).toBe('not_found')
+    expect(codeOf(await stage.closes(positionId('nonsense')))).toBe('not_found')
+    ok(await stage.closes(position.id))
+    expect(codeOf(await stage.closes(position.id))).toBe('not_found')
+  })
+
+  it('[T16] a position without an open price is left for a person: no close, no trigger, margin back at the end', async () => {
+    const stage = await Stage.set()
+    const { position } = ok(await stage.opens())
+    stage.store.positions.set(position.id, { ...position, openPrice: price(0), takeProfit: p(1) })
+    await stage.load()
+    stage.world.pass(HOLD_MS)
+    expect(codeOf(await stage.closes(position.id))).toBe('position_corrupt')
+    await stage.moves({ state: 'FINISHED', stateId: 5, periods: [] })
+    await stage.actor.stop()
+    expect(stage.store.positions.get(position.id)?.close).toMatchObject({ by: 'void', pnl: 0 })
+  })
+})
+
+describe('changing levels', () => {
+  it('[T18] an absent level keeps, null removes, a wrong one changes nothing', async () => {
+    const stage = await Stage.set()
+    const { position } = ok(await stage.opens({ stopLoss: p(190), takeProfit: p(230) }))
+    const change = (stopLoss?: number | null, takeProfit?: number | null) =>
+      stage.actor.submit({
+        kind: 'change_levels',
+        userId: U(1),
+        positionId: position.id,
+        stopLoss: typeof stopLoss === 'number' ? p(stopLoss) : stopLoss,
+        takeProfit: typeof takeProfit === 'number' ? p(takeProfit) : takeProfit,
+      })
+    expect(ok(await change(195)).position).toMatchObject({ stopLoss: u(195), takeProfit: u(230) })
+    expect(ok(await change(undefined, null)).position).toMatchObject({ stopLoss: u(195), takeProfit: null })
+    expect(codeOf(await change(201))).toBe('levels_invalid')
+    expect(stage.store.positions.get(position.id)).toMatchObject({ stopLoss: u(195), takeProfit: null })
+  })
+})
+
+describe('system closes', () => {
+  it('[T10] a stop-loss fires on the tick that crosses it, at the price of that tick, within the hold', async () => {
+    const stage = await Stage.set()
+    const { position } = ok(await stage.opens({ direction: 'short', stopLoss: p(203), lots: lots(u(1)) }))
+    await stage.moves(scored(1))
+    const close = stage.store.positions.get(position.id)?.close
+    expect(close).toMatchObject({ by: 'stop_loss' })
+    expect(close?.price).toBeGreaterThan(u(203))
+    expect(
+      stage.events.some((e) => e.kind === 'price_moved' && e.cause === 'event' && e.quote.price === close?.price),
+    ).toBe(true)
+  })
+
+  it('[T10] a take-profit fires on a price that the crowd moved', async () => {
+    const stage = await Stage.set()
+    const { position } = ok(await stage.opens({ takeProfit: p(200.1) }))
+    ok(await stage.opens({ userId: U(2), lots: lots(u(20)) }))
+    expect(stage.store.positions.get(position.id)?.close).toMatchObject({ by: 'take_profit', price: u(200.205) })
+  })
+
+  it('[T11] a close moves the price, which may close others: the cascade runs until nothing fires', async () => {
+    const stage = await Stage.set()
+    const chain = [
+      ok(await stage.opens({ lots: lots(u(40)), takeProfit: p(200.75) })),
+      ok(await stage.opens({ userId: U(2), lots: lots(u(20)), stopLoss: p(200.59) })),
+    ]
+    // 15 more lots lift the price to 200.75: the first takes its profit, which drops the price below the second's stop.
+    const last = ok(await stage.opens({ userId: U(3), lots: lots(u(15)) }))
+    expect(chain.map((t) => stage.store.positions.get(t.position.id)?.close?.by)).toEqual(['take_profit', 'stop_loss'])
+    expect(last.quote.price).toBe(u(200.15))
+    expect(priceOf(stage)).toBe(u(200.15))
+    checkAll(stage.actor.view, stage.rules.impactCapPpm)
+    expect(stage.store.audit()).toEqual({ imbalance: 0, mismatched: [] })
+  })
+
+  it('[T12] a position washes out when its loss has eaten the margin, and never loses more', async () => {
+    const stage = await Stage.set()
+    const { position } = ok(await stage.opens({ direction: 'short', lots: lots(u(2)) }))
+    await scores(stage, 4)
+    expect(stage.store.positions.get(position.id)?.close).toMatchObject({ by: 'washout', pnl: -position.margin })
+    expect(stage.store.walletOf(U(1)).balance).toBe(u(10_000) - position.margin)
+    expect(stage.store.audit()).toEqual({ imbalance: 0, mismatched: [] })
+  })
+
+  it('[T13] after a restart the missed price is applied first and fires what it crossed', async () => {
+    const stage = await Stage.set()
+    const { position } = ok(await stage.opens({ direction: 'short', stopLoss: p(203), lots: lots(u(1)) }))
+    await stage.load()
+    expect(stage.store.positions.get(position.id)?.close).toBeNull()
+    await stage.moves(scored(1))
+    expect(stage.store.positions.get(position.id)?.close?.by).toBe('stop_loss')
+  })
+})
+
+describe('suspension', () => {
+  it('[T23] a goal suspends its scorer until the next base price, and nobody else', async () => {
+    const stage = await Stage.set()
+    const { position } = ok(await stage.opens())
+    stage.world.pass(HOLD_MS)
+    await stage.moves(scored(1))
+    expect(codeOf(await stage.opens())).toBe('market_suspended')
+    expect(codeOf(await stage.closes(position.id))).toBe('market_suspended')
+    expect(codeOf(await stage.opens({ instrumentId: P(2) }))).toBe('ok')
+    await stage.moves(scored(1))
+    expect(codeOf(await stage.opens({ clientPrice: priceOf(stage) }))).not.toBe('market_suspended')
+  })
+
+  it('[T23] the suspension ends by itself after 15 s', async () => {
+    const stage = await Stage.set()
+    await stage.moves(scored(1))
+    expect(stage.actor.window(P(1)).status).toBe('SUSPENDED')
+    stage.world.pass(DEFAULT_RULES.eventSuspensionMs)
+    expect(stage.actor.window(P(1)).status).toBe('OPEN')
+  })
+
+  it('[T24] a feed older than 25 s suspends a match in play; fresh news opens it again', async () => {
+    const stage = await Stage.set({ rules: { feedStaleMs: DEFAULT_RULES.feedStaleMs } })
+    stage.world.pass(DEFAULT_RULES.feedStaleMs)
+    expect(stage.actor.window().status).toBe('OPEN')
+    stage.world.pass(1)
+    expect(stage.actor.window()).toEqual({ status: 'SUSPENDED', reason: 'the live feed is late' })
+    expect(codeOf(await stage.opens())).toBe('market_suspended')
+    await stage.moves()
+    expect(stage.actor.window().status).toBe('OPEN')
+  })
+})
+
+describe('the end of a match', () => {
+  const over = (state: string) => ({ state, stateId: 5, periods: [] })
+
+  it('[T9] everybody settles at live base + k_mod × imbalance, one price an instrument', async () => {
+    const stage = await Stage.set()
+    ok(await stage.opens({ lots: lots(u(20)) }))
+    ok(await stage.opens({ userId: U(2), lots: lots(u(10)) }))
+    ok(await stage.opens({ userId: U(3), direction: 'short', lots: lots(u(5)), clientPrice: p(200) }))
+    const settlement = priceOf(stage)
+    expect(settlement).toBe(u(200.25))
+    await stage.moves(over('FINISHED'))
+    await stage.actor.stop()
+    const closes = [...stage.store.positions.values()].map((position) => position.close)
+    expect(closes.map((c) => [c?.by, c?.price])).toEqual(closes.map(() => ['full_time', settlement]))
+    expect(stage.actor.view.info.settledAt).not.toBeNull()
+    expect(stage.actor.view.instrument(P(1))).toMatchObject({ settlement, imbalance: 0 })
+    expect(stage.store.audit()).toEqual({ imbalance: 0, mismatched: [] })
+  })
+
+  it('[T25] FT closes the market to opens at once and settles when it has held; play going on cancels it', async () => {
+    const stage = await Stage.set()
+    const { position } = ok(await stage.opens())
+    await stage.moves(over('FT'))
+    expect(codeOf(await stage.opens({ userId: U(2) }))).toBe('market_closed')
+    stage.world.pass(DEFAULT_RULES.settlementConfirmMs - 1)
+    await stage.actor.clock()
+    expect(stage.store.positions.get(position.id)?.close).toBeNull()
+    await stage.moves({ state: 'BREAK', stateId: 4, periods: [] })
+    stage.world.pass(DEFAULT_RULES.settlementConfirmMs)
+    await stage.actor.clock()
+    expect(stage.actor.view.info.settling).toBeNull()
+    await stage.moves(over('AET'))
+    stage.world.pass(DEFAULT_RULES.settlementConfirmMs)
+    await stage.actor.clock()
+    await stage.actor.stop()
+    expect(stage.store.positions.get(position.id)?.close?.by).toBe('full_time')
+  })
+
+  it('[T25] between FT and its confirmation a holder may still leave at the standing price', async () => {
+    const stage = await Stage.set()
+    const { position } = ok(await stage.opens())
+    stage.world.pass(HOLD_MS)
+    await stage.moves(over('FT'))
+    expect(codeOf(await stage.closes(position.id))).toBe('ok')
+  })
+
+  it('[T26] a match that will not be played voids every position: margin back, no profit, no loss', async () => {
+    const stage = await Stage.set()
+    const { position } = ok(await stage.opens({ lots: lots(u(3)) }))
+    ok(await stage.opens({ userId: U(2), lots: lots(u(20)) }))
+    await stage.moves({ state: 'ABANDONED', stateId: 15, periods: [] })
+    await stage.actor.stop()
+    expect(stage.store.positions.get(position.id)?.close).toMatchObject({
+      by: 'void',
+      pnl: 0,
+      price: position.openPrice,
+    })
+    expect([U(1), U(2)].map((user) => stage.store.walletOf(user).balance)).toEqual([u(10_000), u(10_000)])
+  })
+
+  it('[T27] a settlement interrupted half-way goes on after a restart, at the same price, and pays nobody twice', async () => {
+    const users = 700
+    const stage = await Stage.set({ users })
+    const opened = await Promise.all(
+      Array.from({ length: users }, (_, i) => stage.opens({ userId: U(i + 1), lots: lots(u(0.1)) })),
+    )
+    expect(opened.every((o) => o.ok)).toBe(true)
+    let commits = 0
+    const commit = stage.store.commit.bind(stage.store)
+    stage.store.commit = async (batch) => {
+      if (++commits === 3) throw new Error('power cut')
+      return commit(batch)
+    }
+    await stage.moves(over('FINISHED')).catch(() => undefined)
+    await stage.actor.stop()
+    const paid = [...stage.store.positions.values()].filter((position) => position.close !== null).length
+    expect(paid).toBe(500)
+    expect(stage.stopped?.reason).toBe('fault')
+    await stage.load()
+    await stage.actor.clock()
+    await stage.actor.stop()
+    const prices = new Set([...stage.store.positions.values()].map((position) => position.close?.price))
+    expect(prices.size).toBe(1)
+    expect(stage.actor.view.info.settledAt).not.toBeNull()
+    expect(stage.store.audit()).toEqual({ imbalance: 0, mismatched: [] })
+  })
+
+  it('[T28] nothing moves a settled match any more', async () => {
+    const stage = await Stage.set()
+    await stage.moves(over('FINISHED'))
+    await stage.actor.stop()
+    await stage.load()
+    expect(await stage.moves(scored(3))).toBe(false)
+    expect(priceOf(stage)).toBe(u(200))
+    expect(codeOf(await stage.opens())).toBe('market_closed')
+  })
+})
+
+describe('quoting', () => {
+  it('[T19] a quote says exactly what opening then costs, and changes nothing', async () => {
+    const stage = await Stage.set()
+    const asked = {
+      instrumentId: P(1),
+      direction: 'long',
+      lots: lots(u(10)),
+      stopLoss: p(190),
+      takeProfit: p(210),
+      available: null,
+    } as const
+    const before = stage.store.ledger.length
+    const quoted = ok(stage.actor.quote(asked))
+    expect(stage.store.ledger.length).toBe(before)
+    const { position } = ok(await stage.opens({ ...asked, clientPrice: p(200) }))
+    expect(quoted).toMatchObject({
+      fillPrice: position.openPrice,
+      impact: u(0.1),
+      margin: position.margin,
+      washoutPrice: u(180.09),
+      pnlAtStopLoss: u(-505),
+      pnlAtTakeProfit: u(495),
+      refusal: null,
+    })
+  })
+
+  it('[T19] a quote names the refusal that opening would meet', async () => {
+    const stage = await Stage.set()
+    const asked = {
+      instrumentId: P(1),
+      direction: 'long',
+      lots: lots(u(100)),
+      stopLoss: null,
+      takeProfit: null,
+    } as const
+    expect(ok(stage.actor.quote({ ...asked, available: stage.store.walletOf(U(1)).balance })).refusal).toMatchObject({
+      code: 'insufficient_margin',
+      maxLots: u(99.5),
+    })
+    stage.rules = { ...stage.rules, feedStaleMs: 0 }
+    stage.world.pass(1)
+    expect(ok(stage.actor.quote({ ...asked, available: null })).refusal?.code).toBe('market_suspended')
+    expect(stage.actor.matchId).toBe(MATCH)
+  })
+})

@@ -1,0 +1,221 @@
+/** What every fast store must do, whatever it is made of. */
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { FastStore, Fields } from '../../db/fast-store.ts'
+
+export interface OpenedFastStore {
+  readonly store: FastStore
+  /** Another client of the same data. */
+  readonly other: FastStore
+  /** Resolves when the store's clock is this much further. */
+  elapse(ms: number): Promise<void>
+  close(): Promise<void>
+}
+
+const LONG = 3_600_000
+const SHORT = 40
+
+export function fastStoreContract(title: string, open: () => Promise<OpenedFastStore>): void {
+  describe(title, () => {
+    let opened: OpenedFastStore
+    let store: FastStore
+
+    beforeEach(async () => {
+      opened = await open()
+      store = opened.store
+    })
+    afterEach(() => opened.close())
+
+    describe('text', () => {
+      it('[K1] is what was last put there, until it is removed', async () => {
+        expect(await store.get('a')).toBe(null)
+        await store.set('a', 'one', LONG)
+        await store.set('a', 'zwei ✓', LONG)
+        expect(await opened.other.get('a')).toBe('zwei ✓')
+        await store.del('a')
+        expect(await store.get('a')).toBe(null)
+        await store.del('a')
+      })
+
+      it('[K2] is gone when its time is over, and a new value starts it anew', async () => {
+        await store.set('short', 'x', SHORT)
+        await store.set('renewed', 'x', SHORT)
+        await store.set('renewed', 'y', LONG)
+        await opened.elapse(SHORT)
+        expect(await store.get('short')).toBe(null)
+        expect(await store.get('renewed')).toBe('y')
+      })
+
+      it('[K3] is taken by exactly one of several takers', async () => {
+        await store.set('ticket', 'seat 7', LONG)
+        const taken = await Promise.all([store, opened.other, store, opened.other].map((s) => s.take('ticket')))
+        expect(taken.filter((value) => value !== null)).toEqual(['seat 7'])
+        expect(await store.get('ticket')).toBe(null)
+      })
+    })
+
+    describe('a claim', () => {
+      it('[K4] succeeds for exactly one of several claimants', async () => {
+        const claims = await Promise.all([store, opened.other, store].map((s) => s.claim('nonce', LONG)))
+        expect(claims.filter(Boolean)).toHaveLength(1)
+      })
+
+      it('[K4] can be made again when its time is over or it is removed, not before', async () => {
+        expect(await store.claim('nonce', SHORT)).toBe(true)
+        expect(await store.claim('nonce', LONG)).toBe(false) // and does not prolong the first one
+        await opened.elapse(SHORT)
+        expect(await store.claim('nonce', LONG)).toBe(true)
+        await store.del('nonce')
+        expect(await store.claim('nonce', LONG)).toBe(true)
+      })
+    })
+
+    describe('fields', () => {
+      it('[K5] are written only by a newer version', async () => {
+        expect(await store.hashGet('h')).toBe(null)
+        expect(await store.putIfNewer('h', { balance: '10' }, 5, LONG)).toBe(true)
+        expect(await store.putIfNewer('h', { balance: '11' }, 5, LONG)).toBe(false)
+        expect(await store.putIfNewer('h', { balance: '12' }, 4, LONG)).toBe(false)
+        expect(await opened.other.hashGet('h')).toEqual({ balance: '10', version: '5' })
+        expect(await store.putIfNewer('h', { balance: '13' }, 10, LONG)).toBe(true) // as numbers: '10' < '5' as text
+        expect(await store.hashGet('h')).toEqual({ balance: '13', version: '10' })
+      })
+
+      it('[K5] end with the newest version when writers race', async () => {
+        const versions = [3, 9, 1, 7, 2, 8, 5]
+        await Promise.all(
+          versions.map((v, i) => (i % 2 ? store : opened.other).putIfNewer('h', { balance: String(v) }, v, LONG)),
+        )
+        expect(await store.hashGet('h')).toEqual({ balance: '9', version: '9' })
+      })
+
+      it('[K5] are gone when their time is over or they are removed, and any version may follow', async () => {
+        await store.putIfNewer('h', { balance: '1' }, 9, SHORT)
+        await opened.elapse(SHORT)
+        expect(await store.hashGet('h')).toBe(null)
+        expect(await store.putIfNewer('h', { balance: '2' }, 8, LONG)).toBe(true)
+        await store.del('h')
+        expect(await store.putIfNewer('h', { balance: '2' }, 1, LONG)).toBe(true)
+      })
+
+      it('[K6] of many keys come in the order of the keys', async () => {
+        await store.putIfNewer('h2', { x: '2' }, 1, LONG)
+        await store.putIfNewer('h1', { x: '1' }, 1, LONG)
+        expect(await store.hashGetMany(['h1', 'none', 'h2', 'h1'])).toEqual([
+          { x: '1', version: '1' },
+          null,
+          { x: '2', version: '1' },
+          { x: '1', version: '1' },
+        ])
+        expect(await store.hashGetMany([])).toEqual([])
+      })
+    })
+
+    describe('hits', () => {
+      it('[K7] are counted by all clients together, and say when the window ends', async () => {
+        const hits = await Promise.all([store, opened.other, store].map((s) => s.hit('rate', LONG)))
+        expect(hits.map((hit) => hit.count).toSorted((a, b) => a - b)).toEqual([1, 2, 3])
+        for (const hit of hits) {
+          expect(hit.endsInMs).toBeGreaterThan(LONG - 60_000)
+          expect(hit.endsInMs).toBeLessThanOrEqual(LONG)
+        }
+      })
+
+      it('[K7] do not prolong the window, and start anew after it', async () => {
+        await store.hit('rate', SHORT)
+        expect((await store.hit('rate', LONG)).endsInMs).toBeLessThanOrEqual(SHORT)
+        await opened.elapse(SHORT)
+        expect((await store.hit('rate', LONG)).count).toBe(1)
+      })
+    })
+
+    it('[K8] does what a plain map would do, whatever the order of calls', async () => {
+      let run = 0
+      await fc.assert(
+        fc.asyncProperty(fc.array(call, { maxLength: 40 }), async (calls) => {
+          run++
+          const model: Model = new Map()
+          for (const { operation, slot, value, version } of calls) {
+            const kind = KIND[operation]
+            const key = `${run}:${kind}:${slot}`
+            const actual = await perform(store, operation, key, value, version)
+            expect(actual, `${operation} ${key}`).toEqual(expected(model, operation, key, value, version))
+          }
+        }),
+        { numRuns: 60 },
+      )
+    })
+
+    it('[K9] throws once it is closed', async () => {
+      await store.close()
+      expect(store.connected).toBe(false)
+      await expect(store.get('a')).rejects.toThrow()
+      await expect(store.claim('a', LONG)).rejects.toThrow()
+    })
+  })
+}
+
+type Model = Map<string, string | Fields>
+
+/** Operations on keys of one kind: text, fields or a counter. */
+const KIND = { get: 't', set: 't', take: 't', claim: 't', del: 't', hashGet: 'h', put: 'h', delHash: 'h', hit: 'c' }
+type Operation = keyof typeof KIND
+
+const call = fc.record({
+  operation: fc.constantFrom<Operation>('get', 'set', 'take', 'claim', 'del', 'hashGet', 'put', 'delHash', 'hit'),
+  slot: fc.integer({ min: 0, max: 2 }),
+  value: fc.string({ maxLength: 8 }),
+  version: fc.integer({ min: 0, max: 12 }),
+})
+
+async function perform(store: FastStore, operation: Operation, key: string, value: string, version: number) {
+  switch (operation) {
+    case 'get':
+      return store.get(key)
+    case 'set':
+      return store.set(key, value, LONG)
+    case 'take':
+      return store.take(key)
+    case 'claim':
+      return store.claim(key, LONG)
+    case 'del':
+    case 'delHash':
+      return store.del(key)
+    case 'hashGet':
+      return store.hashGet(key)
+    case 'put':
+      return store.putIfNewer(key, { value }, version, LONG)
+    case 'hit':
+      return (await store.hit(key, LONG)).count
+  }
+}
+
+function expected(model: Model, operation: Operation, key: string, value: string, version: number) {
+  const present = model.get(key)
+  switch (operation) {
+    case 'get':
+    case 'hashGet':
+      return present ?? null
+    case 'set':
+      return void model.set(key, value)
+    case 'take':
+      model.delete(key)
+      return present ?? null
+    case 'claim':
+      if (present === undefined) model.set(key, '1')
+      return present === undefined
+    case 'del':
+    case 'delHash':
+      return void model.delete(key)
+    case 'put': {
+      const newer = typeof present !== 'object' || Number(present['version']) < version
+      if (newer) model.set(key, { value, version: String(version) })
+      return newer
+    }
+    case 'hit': {
+      const count = Number(present ?? 0) + 1
+      model.set(key, String(count))
+      return count
+    }
+  }
+}

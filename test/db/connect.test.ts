@@ -1,0 +1,126 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { connect, connectEmbedded } from '../../db/connect.ts'
+import { isAway } from '../../db/faults.ts'
+import { lockFolder } from '../../db/folder-lock.ts'
+import { createDatabase, eachDatabase, onPostgres } from '../support/databases.ts'
+
+eachDatabase((open) => {
+  it('[D10] gives bigint as an exact number, and refuses one that is not', async () => {
+    const { db } = open()
+    const { rows } = await sql`select 9007199254740991::bigint as max, -1::bigint as less, sum(x)::bigint as six
+      from generate_series(1, 3) x`.execute(db)
+    expect(rows).toEqual([{ max: Number.MAX_SAFE_INTEGER, less: -1, six: 6 }])
+    await expect(sql`select 9007199254740993::bigint as x`.execute(db)).rejects.toThrow('not exact')
+  })
+
+  it('[D11] takes and gives instants to the millisecond', async () => {
+    const at = new Date(1_787_000_000_123)
+    const { rows } = await sql<{ at: Date }>`select ${at}::timestamptz as at`.execute(open().db)
+    expect(rows[0]?.at).toEqual(at)
+  })
+
+  it('[D12] rolls a failed transaction back, and goes on', async () => {
+    const { db } = open()
+    const failing = db.transaction().execute(async (tx) => {
+      await tx.insertInto('districts').values({ id: 77, name: 'Nowhere' }).execute()
+      throw new Error('changed my mind')
+    })
+    await expect(failing).rejects.toThrow('changed my mind')
+    expect(await db.selectFrom('districts').selectAll().where('id', '=', 77).execute()).toEqual([])
+    await open().ping()
+  })
+
+  it('[D13] lets the event loop turn between queries', async () => {
+    const { db } = open()
+    const queries = Promise.all(Array.from({ length: 50 }, () => sql`select 1`.execute(db))).then(() => 'queries')
+    const turn = new Promise((resolve) => {
+      setImmediate(() => setImmediate(() => resolve('turn')))
+    })
+    expect(await Promise.race([queries, turn])).toBe('turn')
+    await queries
+  })
+})
+
+describe('the embedded database', () => {
+  let folder = ''
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'touchline-'))
+  })
+  afterEach(() => rmSync(folder, { recursive: true }))
+
+  it('[D14] keeps its rows from one start to the next, and its folder to itself', async () => {
+    const first = await connect({ databaseUrl: null, dataDir: folder })
+    await sql`create table kept (x integer)`.execute(first.db)
+    await sql`insert into kept values (7)`.execute(first.db)
+    await expect(connectEmbedded(folder)).rejects.toThrow(`in use by process ${process.pid}`)
+    await first.close()
+
+    const second = await connectEmbedded(folder)
+    expect((await sql`select x from kept`.execute(second.db)).rows).toEqual([{ x: 7 }])
+    await second.close()
+  })
+
+  it('[D15] takes over the lock of a process that died, not of one that lives', async () => {
+    const neighbour = spawn(process.execPath, ['-e', 'process.stdin.resume()'], { stdio: ['pipe', 'ignore', 'ignore'] })
+    try {
+      writeFileSync(join(folder, 'pg.lock'), String(neighbour.pid))
+      expect(() => lockFolder(folder)).toThrow(`in use by process ${neighbour.pid}`)
+    } finally {
+      const died = new Promise((resolve) => neighbour.once('exit', resolve))
+      neighbour.stdin?.end()
+      await died
+    }
+    const lock = lockFolder(folder)
+    expect(readFileSync(join(folder, 'pg.lock'), 'utf8')).toBe(String(process.pid))
+    lock.release()
+    lockFolder(folder).release()
+
+    // In a container the predecessor often had the same pid.
+    writeFileSync(join(folder, 'pg.lock'), String(process.pid))
+    lockFolder(folder).release()
+  })
+})
+
+onPostgres((server) => {
+  it('[D16] survives connections that break, and soon has new ones', async () => {
+    const { url, drop } = await createDatabase(server)
+    const ours = await connect({ databaseUrl: url, dataDir: null })
+    const operator = await connect({ databaseUrl: server, dataDir: null })
+    try {
+      await ours.ping()
+      await sql`select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = ${new URL(url).pathname.slice(1)}`.execute(operator.db)
+      // A query or two may still meet the dead connection; those are faults, and soon there is a new one.
+      await vi.waitUntil(async () => {
+        const error = await ours.ping().catch((e: unknown) => e)
+        expect(error === undefined || isAway(error), String(error)).toBe(true)
+        return error === undefined
+      })
+    } finally {
+      await Promise.all([ours.close(), operator.close()])
+      await drop()
+    }
+  })
+})
+
+it('[D17] tells a database that is away from a program that is wrong', async () => {
+  const nowhere = await connect({ databaseUrl: 'postgres://nobody@127.0.0.1:1/none', dataDir: null })
+  const refused = await nowhere.ping().catch((error: unknown) => error)
+  await nowhere.close()
+  expect(isAway(refused)).toBe(true)
+  expect(isAway(new Error('reading the wallet failed', { cause: refused }))).toBe(true)
+
+  const embedded = await connectEmbedded(null)
+  const wrong = await sql`select nonsense`.execute(embedded.db).catch((error: unknown) => error)
+  const failing = await sql`select 1 / 0`.execute(embedded.db).catch((error: unknown) => error)
+  await embedded.close()
+  const closed = await embedded.ping().catch((error: unknown) => error)
+  expect([wrong, failing].map(isAway)).toEqual([false, false])
+  expect(closed).toBeInstanceOf(Error)
+  expect(isAway('ECONNREFUSED')).toBe(false)
+})

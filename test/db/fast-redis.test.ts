@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto'
+import { createConnection, createServer, type Socket } from 'node:net'
+import { Redis } from 'ioredis'
+import { describe, expect, it, vi } from 'vitest'
+import { connectRedis } from '../../db/fast-redis.ts'
+import { isAway } from '../../db/faults.ts'
+import { fastStoreContract, type OpenedFastStore } from '../contract/fast-store.ts'
+
+const url = process.env['TEST_REDIS_URL'] ?? ''
+const newPrefix = () => `${process.env['TEST_REDIS_PREFIX'] ?? 'touchline-test:'}${randomUUID()}:`
+
+if (url === '' && process.env['CI'] === 'true') {
+  it('has a Redis to test against', () => {
+    throw new Error('CI is set but TEST_REDIS_URL is not: the suites for Redis would not run')
+  })
+}
+
+describe.skipIf(url === '')('with a server', () => {
+  fastStoreContract('the fast store on Redis', () => openRedis(url))
+  throughARelay(url)
+})
+
+it('[K12] a server that cannot be reached is a fault at once, not a wait', async () => {
+  const error = await connectRedis({ url: 'redis://127.0.0.1:1' }).catch((e: unknown) => e)
+  expect(isAway(error)).toBe(true)
+})
+
+/** Under a key prefix of its own, which is emptied at the end. */
+async function openRedis(server: string): Promise<OpenedFastStore> {
+  const prefix = newPrefix()
+  const plain = new Redis(server)
+  const [store, other] = [await connectRedis({ url: server, prefix }), await connectRedis({ url: server, prefix })]
+  const clock = async () => {
+    const [seconds, micros] = await plain.time()
+    return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000)
+  }
+  return {
+    store,
+    other,
+    async elapse(ms) {
+      const end = (await clock()) + ms
+      while ((await clock()) <= end);
+    },
+    async close() {
+      await Promise.all([store.close(), other.close()].map((closed) => closed.catch(() => {})))
+      for await (const found of plain.scanStream({ match: `${prefix}*`, count: 1_000 }) as AsyncIterable<string[]>) {
+        if (found.length > 0) await plain.unlink(found)
+      }
+      await plain.quit()
+    },
+  }
+}
+
+function throughARelay(server: string): void {
+  it('[K12] throws at once while the server is away, and serves again by itself when it is back', async () => {
+    const relay = await startRelay(server)
+    const store = await connectRedis({ url: relay.url, prefix: newPrefix() })
+    try {
+      await store.set('a', 'before', 60_000)
+      expect(store.connected).toBe(true)
+
+      relay.cut()
+      await vi.waitUntil(() => !store.connected)
+      const errors = await Promise.all([1, 2, 3].map(() => store.get('a').catch((error: unknown) => error)))
+      expect(errors.map(isAway)).toEqual([true, true, true])
+
+      relay.restore()
+      await vi.waitUntil(() => store.connected, { timeout: 10_000 })
+      expect(await store.take('a')).toBe('before')
+    } finally {
+      await store.close()
+      await relay.stop()
+    }
+  })
+
+  it('[K12] gives up on a server that takes a command and never answers', async () => {
+    const relay = await startRelay(server)
+    const store = await connectRedis({ url: relay.url })
+    try {
+      relay.freeze()
+      const error = await store.get('a').catch((e: unknown) => e)
+      expect(isAway(error)).toBe(true)
+    } finally {
+      relay.cut()
+      await store.close()
+      await relay.stop()
+    }
+  })
+}
+
+/** A TCP relay in front of the server: its connections can be cut, refused, or left without answers. */
+async function startRelay(server: string) {
+  const target = new URL(server)
+  const sockets = new Set<Socket>()
+  let refusing = false
+  const listener = createServer((client) => {
+    if (refusing) {
+      client.destroy()
+      return
+    }
+    const upstream = createConnection(Number(target.port || 6379), target.hostname)
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        sockets.delete(socket)
+        client.destroy()
+        upstream.destroy()
+      })
+    }
+    client.pipe(upstream)
+    upstream.pipe(client)
+  })
+  await new Promise<void>((listening) => listener.listen(0, '127.0.0.1', listening))
+  const address = listener.address()
+  if (address === null || typeof address === 'string') throw new Error('the relay has no port')
+  return {
+    url: `redis://127.0.0.1:${address.port}`,
+    cut() {
+      refusing = true
+      for (const socket of sockets) socket.destroy()
+    },
+    restore() {
+      refusing = false
+    },
+    freeze() {
+      for (const socket of sockets) socket.unpipe().pause()
+    },
+    stop: () => new Promise<void>((closed) => listener.close(() => closed())),
+  }
+}

@@ -1,0 +1,204 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { fixtureId, positionId, userId } from '../../actors/kernel/ids.ts'
+import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
+import { lots, money } from '../../actors/kernel/micros.ts'
+import { HOUR_MS, instant } from '../../actors/kernel/world.ts'
+import type { Position } from '../../actors/position/position.ts'
+import { Catalogue } from '../../db/catalogue.ts'
+import { FastMemory } from '../../db/fast-memory.ts'
+import { keys } from '../../db/fast-store.ts'
+import { Positions } from '../../db/positions.ts'
+import { seedDistricts } from '../../db/seed.ts'
+import { Users } from '../../db/users.ts'
+import { WalletCache } from '../../db/wallet-cache.ts'
+import { Wallets } from '../../db/wallets.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { info, instrument, MATCH, P, p, u } from '../support/fixtures.ts'
+import { insertInstrument, insertMatch, insertPosition, insertTick } from '../support/rows.ts'
+import { TestWorld } from '../support/test-world.ts'
+
+const SETTLED = fixtureId(90_002)
+const LATER = fixtureId(90_003)
+
+eachDatabase((open) => {
+  const world = new TestWorld()
+  const now = world.now()
+  const fast = new FastMemory(world)
+  const cache = new WalletCache(fast, () => {})
+
+  let alice = userId('')
+  let bob = userId('')
+
+  beforeAll(async () => {
+    const { db } = open()
+    await seedDistricts(db)
+    const made = await new Users(db, world).createSyntheticMany(['Alice', 'Bob'])
+    alice = made[0]?.user.id ?? alice
+    bob = made[1]?.user.id ?? bob
+
+    await insertMatch(db, info())
+    await insertMatch(
+      db,
+      info({ matchId: SETTLED, phase: 'final', settledAt: now, startsAt: instant(now + 2 * HOUR_MS) }),
+    )
+    await insertMatch(db, info({ matchId: LATER, phase: 'scheduled', startsAt: instant(now + HOUR_MS) }))
+    await insertInstrument(db, MATCH, instrument(1, { name: 'Zed', imbalance: lots(-u(3)) }), p(220))
+    await insertInstrument(db, MATCH, instrument(2, { name: 'Abe', suspendedUntil: now }), p(190))
+    await insertInstrument(db, SETTLED, instrument(3, { settlement: p(201.5) }), p(201.5))
+  })
+
+  const position = (over: Partial<Position> = {}): Position => ({
+    id: positionId(world.newId()),
+    userId: alice,
+    instrumentId: P(1),
+    fixtureId: MATCH,
+    direction: 'long',
+    lots: lots(u(0.5)),
+    openPrice: p(200),
+    margin: money(u(50)),
+    stopLoss: null,
+    takeProfit: null,
+    openedAt: now,
+    closableAt: instant(now + 180_000),
+    close: null,
+    ...over,
+  })
+
+  describe('positions', () => {
+    const positions = () => new Positions(open().db)
+    const open1 = position({ stopLoss: p(190), openedAt: instant(now - 3) })
+    const open2 = position({ direction: 'short', instrumentId: P(2), takeProfit: p(150), openedAt: instant(now - 1) })
+    const shut = position({
+      openedAt: instant(now - 2),
+      close: { price: p(210), pnl: money(u(25)), at: now, by: 'take_profit' },
+    })
+
+    beforeAll(async () => {
+      // The user is only known once the database is open.
+      for (const held of [open1, open2, shut]) await insertPosition(open().db, { ...held, userId: alice })
+      await insertPosition(open().db, position({ userId: bob }))
+    })
+
+    const list = async (status: 'open' | 'closed' | 'all', limit = 50, offset = 0) =>
+      (await positions().list(alice, { status, limit, offset })).map((held) => held.position.id)
+
+    it('[D40] are listed by status, latest opened first, a page at a time', async () => {
+      expect(await list('open')).toEqual([open2.id, open1.id])
+      expect(await list('closed')).toEqual([shut.id])
+      expect(await list('all')).toEqual([open2.id, shut.id, open1.id])
+      expect(await list('all', 1, 1)).toEqual([shut.id])
+    })
+
+    it('[D40] come back as they were written, with the current price of their instrument', async () => {
+      for (const [written, price] of [
+        [open1, p(220)],
+        [open2, p(190)],
+        [shut, p(220)],
+      ] as const) {
+        const held = await positions().find(alice, written.id)
+        expect(held).toEqual({ position: { ...written, userId: alice }, currentPrice: price })
+      }
+    })
+
+    it('[D41] of somebody else are not found, like those that do not exist', async () => {
+      expect(await positions().find(bob, open1.id)).toBe(null)
+      expect(await positions().matchOf(open1.id, bob)).toBe(null)
+      expect(await positions().find(alice, positionId(world.newId()))).toBe(null)
+      expect(await positions().matchOf(positionId(world.newId()), alice)).toBe(null)
+      expect(await positions().matchOf(open1.id, alice)).toBe(MATCH)
+    })
+  })
+
+  describe('a wallet', () => {
+    const wallets = () => new Wallets(open().db, cache)
+    const newUser = async (name: string) => {
+      const [made] = await new Users(open().db, world).createSyntheticMany([name])
+      return userId(made?.user.id ?? '')
+    }
+
+    it('[D42] counts what closing every open position now would pay, none below its margin', async () => {
+      const user = await newUser('Trader with positions')
+      const held = (over: Partial<Position>) => insertPosition(open().db, position({ userId: user, ...over }))
+      await held({}) // 220 − 200, long: +50
+      await held({ direction: 'short', instrumentId: P(2), lots: lots(u(0.2)) }) // 200 − 190, short: +10
+      await held({ direction: 'short' }) // −50, which is all its margin
+      await held({ direction: 'short', openPrice: p(100), margin: money(u(25)) }) // −300, floored at −25
+      await held({ openPrice: p(220.000001), lots: lots(u(0.01)) }) // −0.00000005, rounded down to −0.000001
+      await held({ close: { price: p(300), pnl: money(u(250)), at: now, by: 'user' } }) // closed: counts no more
+      await open().db.updateTable('wallets').set({ margin_micros: 7 }).where('user_id', '=', user).execute()
+      expect(await wallets().find(user)).toEqual({
+        balance: STARTING_BALANCE,
+        marginUsed: 7,
+        unrealizedPnl: u(50 + 10 - 50 - 25) - 1,
+      })
+    })
+
+    it('[D43] shows a cached balance that was changed from outside at the current version', async () => {
+      const user = await newUser('Outside change')
+      const shown = async () => (await wallets().find(user))?.balance
+      await fast.putIfNewer(keys.wallet(user), { balance: '123.45' }, 0, HOUR_MS)
+      expect(await shown()).toBe(u(123.45))
+
+      // A commit that the cache has not heard of makes the cached balance a late one.
+      await open().db.updateTable('wallets').set({ version: 1 }).where('user_id', '=', user).execute()
+      expect(await shown()).toBe(STARTING_BALANCE)
+
+      cache.write([{ userId: user, balance: money(u(77)), version: 1 }])
+      expect(await shown()).toBe(u(77))
+      for (const nonsense of ['', 'NaN', '-5', '1e400', '0.1234567', 'ten']) {
+        await fast.del(keys.wallet(user))
+        await fast.putIfNewer(keys.wallet(user), { balance: nonsense }, 1, HOUR_MS)
+        expect(await shown(), nonsense).toBe(STARTING_BALANCE)
+      }
+    })
+
+    it('[D43] is read from the database alone while the fast store is away', async () => {
+      const gone = new FastMemory(world)
+      await gone.close()
+      const failures: unknown[] = []
+      const alone = new Wallets(open().db, new WalletCache(gone, (error) => failures.push(error)))
+      expect((await alone.find(bob))?.balance).toBe(STARTING_BALANCE)
+      expect(failures).toHaveLength(1)
+      expect(await alone.find(userId(world.newId()))).toBe(null)
+    })
+  })
+
+  describe('the catalogue', () => {
+    const catalogue = () => new Catalogue(open().db, world)
+
+    it('[D44] lists matches, unsettled ones first, then the latest kick-off first', async () => {
+      const matches = await catalogue().matches()
+      expect(matches.map((match) => match.matchId)).toEqual([LATER, MATCH, SETTLED])
+      expect(matches[1]).toEqual(info())
+      expect(await catalogue().match(MATCH)).toEqual(info())
+      expect(await catalogue().match(fixtureId(1))).toBe(null)
+      expect(await catalogue().openMatchIds()).toEqual([MATCH, LATER])
+    })
+
+    it('[D45] lists the instruments of unsettled matches; one alone is found for ever', async () => {
+      const active = await catalogue().instruments()
+      expect(active.map((listing) => listing.instrument.id)).toEqual([P(2), P(1)]) // Abe before Zed
+      expect(active[1]).toEqual({
+        instrument: instrument(1, { name: 'Zed', imbalance: lots(-u(3)) }),
+        match: info(),
+        price: p(220),
+        changePpm: 100_000,
+      })
+      expect((await catalogue().instrumentsOf(SETTLED)).map((listing) => listing.instrument.id)).toEqual([P(3)])
+      expect(await catalogue().instrument(P(3))).toMatchObject({ match: { matchId: SETTLED }, price: p(201.5) })
+      expect(await catalogue().instrument(P(9))).toBe(null)
+      expect(await catalogue().matchOfInstrument(P(3))).toBe(SETTLED)
+      expect(await catalogue().matchOfInstrument(P(9))).toBe(null)
+    })
+
+    it('[D46] measures the change from the first tick of the last 24 hours', async () => {
+      const { db } = open()
+      const change = async () => (await catalogue().instrument(P(2)))?.changePpm
+      expect(await change()).toBe(-50_000) // no tick: from the start of the match, 200 → 190
+      await insertTick(db, { instrument_id: P(2), at: now - 24 * HOUR_MS - 1, price_micros: p(1) })
+      await insertTick(db, { instrument_id: P(2), at: now - 1, price_micros: p(380) })
+      await insertTick(db, { instrument_id: P(2), at: now - 24 * HOUR_MS, price_micros: p(95) })
+      expect(await change()).toBe(1_000_000)
+    })
+  })
+})

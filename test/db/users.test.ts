@@ -1,0 +1,171 @@
+import { expect, it } from 'vitest'
+import { districtId, userId } from '../../actors/kernel/ids.ts'
+import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
+import { FastMemory } from '../../db/fast-memory.ts'
+import { DISTRICTS, seedDistricts } from '../../db/seed.ts'
+import { usernameFor, Users } from '../../db/users.ts'
+import { WalletCache } from '../../db/wallet-cache.ts'
+import { Wallets } from '../../db/wallets.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { TestWorld } from '../support/test-world.ts'
+
+eachDatabase((open) => {
+  const world = new TestWorld()
+  const users = () => new Users(open().db, world)
+  const wallets = () => new Wallets(open().db, new WalletCache(new FastMemory(world), () => {}))
+  const anyDistrict = (displayName: string) => ({ displayName, districtId: null })
+
+  it('[D30] districts are seeded once, and keep the name an operator gave them', async () => {
+    const { db } = open()
+    await seedDistricts(db)
+    await db.updateTable('districts').set({ name: 'Docklands' }).where('id', '=', 1).execute()
+    await seedDistricts(db)
+    const names = DISTRICTS.map(({ name }) => name).with(0, 'Docklands')
+    expect((await users().districts()).map((district) => district.name)).toEqual(names)
+  })
+
+  it('[D31] a synthetic user is made once per name, with a profile and a funded wallet', async () => {
+    const first = await users().signInSynthetic({ displayName: 'Zoë Ångström', districtId: districtId(3) })
+    expect(first).toEqual({
+      isNew: true,
+      user: {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        username: 'zoe_angstrom',
+        firstName: 'Zoë Ångström',
+        lastName: null,
+        email: 'zoe_angstrom@synthetic.invalid',
+        picture: null,
+        role: 'user',
+        districtId: 3,
+        xp: 0,
+        referralCode: expect.stringMatching(/^[0-9a-f]{10}$/),
+        createdAt: world.now(),
+      },
+    })
+    const again = await users().signInSynthetic(anyDistrict('zoe  angstrom'))
+    expect(again).toEqual({ user: first?.user, isNew: false })
+    expect(await users().find(userId(first?.user.id ?? ''))).toEqual(first?.user)
+    expect(await users().findByUsername('ZOE_angstrom')).toEqual(first?.user)
+    expect(await wallets().find(userId(first?.user.id ?? ''))).toEqual({
+      balance: STARTING_BALANCE,
+      marginUsed: 0,
+      unrealizedPnl: 0,
+    })
+  })
+
+  it('[D31] an unknown user, name or district is nobody', async () => {
+    expect(await users().find(userId(world.newId()))).toBe(null)
+    expect(await users().findByUsername('nobody')).toBe(null)
+    expect(await users().signInSynthetic({ displayName: 'Homeless', districtId: districtId(99) })).toBe(null)
+    expect(await users().findByUsername('homeless')).toBe(null)
+  })
+
+  it('[D31] a person is never handed out as a synthetic user', async () => {
+    await open()
+      .db.insertInto('users')
+      .values({
+        id: world.newId(),
+        email: 'grace@example.com',
+        name: 'Grace',
+        username: 'grace',
+        first_name: 'Grace',
+        district_id: 1,
+        referral_code: 'gracescode',
+        created_at: new Date(world.now()),
+      })
+      .execute()
+    await expect(users().signInSynthetic(anyDistrict('Grace'))).rejects.toThrow('belongs to a person')
+  })
+
+  it('[D32] starting balances come from the house: every transaction and all accounts sum to zero', async () => {
+    const { db } = open()
+    const [made] = await users().createSyntheticMany(['Ledger Test'])
+    const entries = await db
+      .selectFrom('ledger_entries')
+      .select(['account', 'user_id', 'amount_micros', 'kind', 'reference'])
+      .where('reference', 'like', `grant:%${made?.user.id}`)
+      .orderBy('id')
+      .execute()
+    expect(entries).toEqual([
+      {
+        account: 'user',
+        user_id: made?.user.id,
+        amount_micros: STARTING_BALANCE,
+        kind: 'grant',
+        reference: `grant:${made?.user.id}`,
+      },
+      {
+        account: 'house',
+        user_id: null,
+        amount_micros: -STARTING_BALANCE,
+        kind: 'grant',
+        reference: `grant:house:${made?.user.id}`,
+      },
+    ])
+    const audit = await wallets().auditLedger()
+    expect(audit).toEqual({
+      wallets: audit.wallets,
+      imbalanceMicros: 0,
+      unbalancedTransactions: 0,
+      mismatchedWallets: 0,
+    })
+    expect(audit.wallets).toBeGreaterThan(0)
+  })
+
+  it('[D33] many are made in one go, in the order of their names, and made only once', async () => {
+    const names = Array.from({ length: 500 }, (_, i) => `Trader ${i + 1}`)
+    const made = await users().createSyntheticMany(names)
+    expect(made.map(({ user }) => user.firstName)).toEqual(names)
+    expect(made.every(({ isNew }) => isNew)).toBe(true)
+    expect(new Set(made.map(({ user }) => user.districtId)).size).toBe(DISTRICTS.length)
+
+    const again = await users().createSyntheticMany([...names.slice(0, 3), 'Trader X', 'Trader X'])
+    expect(again.map(({ isNew }) => isNew)).toEqual([false, false, false, true, false])
+    expect(again[4]?.user).toEqual(again[3]?.user)
+    expect(await users().createSyntheticMany([])).toEqual([])
+  })
+
+  it('[D33] makers of the same names at the same time make each one once', async () => {
+    const names = ['Racer 1', 'Racer 2', 'Racer 3']
+    const all = await Promise.all([names, names.toReversed(), names].map((n) => users().createSyntheticMany(n)))
+    const made = all.flat()
+    expect(made.filter(({ isNew }) => isNew)).toHaveLength(names.length)
+    expect(new Set(made.map(({ user }) => user.id)).size).toBe(names.length)
+  })
+
+  it('[D34] the audit finds a balance without entries and a transaction that does not sum to zero', async () => {
+    const { db } = open()
+    const [made] = await users().createSyntheticMany(['Forger'])
+    const id = made?.user.id ?? ''
+    await db.updateTable('wallets').set({ balance_micros: 1 }).where('user_id', '=', id).execute()
+    expect(await wallets().auditLedger()).toMatchObject({ imbalanceMicros: 0, mismatchedWallets: 1 })
+    await db
+      .insertInto('ledger_entries')
+      .values({
+        tx: world.newId(),
+        account: 'user',
+        user_id: id,
+        amount_micros: 1 - STARTING_BALANCE,
+        kind: 'release',
+        reference: 'forged',
+        at: new Date(world.now()),
+      })
+      .execute()
+    expect(await wallets().auditLedger()).toMatchObject({
+      imbalanceMicros: 1 - STARTING_BALANCE,
+      unbalancedTransactions: 1,
+      mismatchedWallets: 0,
+    })
+  })
+})
+
+it('[D35] a username fits the rules whatever the display name, and keeps different names apart', () => {
+  expect(usernameFor('Alice')).toBe('alice')
+  expect(usernameFor('  José-María  ')).toBe('jose_maria')
+  expect(usernameFor('7 of 9')).toBe('p_7_of_9')
+  expect(usernameFor('Al')).toBe('p_al')
+  const awkward = ['', '_', '!', '李', '王', '😀', 'x', '9', 'A very long display name 1', 'A very long display name 2']
+  const usernames = awkward.map(usernameFor)
+  for (const username of usernames) expect(username).toMatch(/^[a-z][a-z0-9_]{2,19}$/)
+  expect(new Set(usernames).size).toBe(awkward.length)
+})

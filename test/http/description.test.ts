@@ -1,0 +1,103 @@
+import { z } from '@hono/zod-openapi'
+import { describe, expect, it } from 'vitest'
+import { openDoor, order, PLAYER, POSITION } from './door.ts'
+
+const Document = z.object({
+  openapi: z.string(),
+  paths: z.record(
+    z.string(),
+    z.record(
+      z.string(),
+      z.object({
+        summary: z.string().min(1),
+        security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
+        responses: z.record(z.string(), z.object({ description: z.string().min(1), content: z.unknown() })),
+      }),
+    ),
+  ),
+  components: z.object({
+    schemas: z.record(z.string(), z.unknown()),
+    securitySchemes: z.record(z.string(), z.unknown()),
+  }),
+})
+
+const Described = z.object({ content: z.object({ 'application/json': z.object({ schema: z.instanceof(z.ZodType) }) }) })
+
+async function openDescribed() {
+  const door = await openDoor()
+  const document = Document.parse(await (await door.app.request('/api/openapi.json')).json())
+  const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, route]) => ({ method: method.toUpperCase(), path, ...route })),
+  )
+  return { ...door, document, routes }
+}
+
+const concrete = (path: string) =>
+  path
+    .replace('instruments/{id}', `instruments/${PLAYER}`)
+    .replace('positions/{id}', `positions/${POSITION}`)
+    .replace('{id}', '19155071')
+
+describe('the API description', () => {
+  it('[H50] describes every mounted route, and no other', async () => {
+    const { app, document, routes } = await openDescribed()
+    const mounted = app.routes.filter(({ method }) => method !== 'ALL')
+    const names = new Set(mounted.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`))
+    expect(document.openapi).toBe('3.1.0')
+    expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([...names].toSorted())
+  })
+
+  it('[H50] covers what the specification lists so far', async () => {
+    const { routes } = await openDescribed()
+    expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
+      'GET /api/districts',
+      'GET /api/instruments',
+      'GET /api/instruments/{id}',
+      'GET /api/matches',
+      'GET /api/matches/{id}/trade-window',
+      'GET /api/me',
+      'GET /api/openapi.json',
+      'GET /api/positions',
+      'GET /api/wallet',
+      'GET /health',
+      'GET /ready',
+      'PATCH /api/positions/{id}',
+      'POST /api/auth/dev',
+      'POST /api/positions/open',
+      'POST /api/positions/quote',
+      'POST /api/positions/{id}/close',
+      'POST /api/ws/token',
+    ])
+  })
+
+  it('[H51] says truly which routes need the access cookie', async () => {
+    const { app, routes, document } = await openDescribed()
+    expect(Object.keys(document.components.securitySchemes)).toEqual(['accessCookie'])
+    for (const { method, path, security = [] } of routes) {
+      const isProtected = security.length > 0 && security.every((way) => 'accessCookie' in way)
+      const { status } = await app.request(concrete(path), { method })
+      expect(status === 401, `${method} ${path} answers ${status}`).toBe(isProtected)
+    }
+  })
+
+  it('[H52] every answer has a status and a body that its route describes', async () => {
+    const { app, send, asAlice, routes } = await openDescribed()
+    const registered = app.openAPIRegistry.definitions.filter((definition) => definition.type === 'route')
+    for (const { method, path, responses } of routes) {
+      const body = path.includes('positions') ? order : { displayName: 'Alice' }
+      const url = concrete(path)
+      const response = await (method === 'GET' ? asAlice(url) : send(method, url, body))
+      const name = `${method} ${path} answers ${response.status}`
+      expect(response.ok, name).toBe(true)
+      expect(Object.keys(responses), name).toContain(String(response.status))
+      const route = registered.find(
+        (definition) => definition.route.path === path && definition.route.method === method.toLowerCase(),
+      )
+      const described = Described.parse(route?.route.responses[response.status])
+      const { schema } = described.content['application/json']
+      const json: unknown = await response.json()
+      // What a schema does not know it drops, so an equal value means that every field is described.
+      expect(schema.parse(json), name).toEqual(json)
+    }
+  })
+})

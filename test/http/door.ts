@@ -1,0 +1,198 @@
+/** The REST API over hand-written ports: what a test needs to knock, and what the ports heard. */
+import {
+  districtId,
+  fixtureId,
+  type InstrumentId,
+  instrumentId,
+  positionId,
+  type UserId,
+  userId,
+} from '../../actors/kernel/ids.ts'
+import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
+import { lots, money, price, slope } from '../../actors/kernel/micros.ts'
+import { done, type Outcome } from '../../actors/kernel/outcome.ts'
+import { instant } from '../../actors/kernel/world.ts'
+import type { Trade, UserCommand, WalletAfter } from '../../actors/match/messages.ts'
+import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
+import type { Close, Position } from '../../actors/position/position.ts'
+import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
+import { createTokens } from '../../src/auth/tokens.ts'
+import { createApp } from '../../src/http/app.ts'
+import type { Listing } from '../../db/catalogue.ts'
+import type { User } from '../../db/users.ts'
+import type { HttpDeps } from '../../src/http/ports.ts'
+import { createLog } from '../../src/log.ts'
+import { info, instrument as player } from '../support/fixtures.ts'
+import { TestWorld } from '../support/test-world.ts'
+
+export const NOW = instant(Date.UTC(2026, 4, 2, 14, 30))
+export const ALICE = userId('0197f2a0-0000-7000-8000-00000000000a')
+export const PLAYER = instrumentId('0197f2a0-0000-8000-8000-000000000001')
+export const POSITION = positionId('0197f2a0-0000-7000-8000-0000000000f1')
+export const FIXTURE = fixtureId(19_155_071)
+export const ALLOWED_ORIGIN = 'https://play.touchline.example'
+
+export const keys = await loadOrCreateKeys({ dataDir: '', privateKeyPem: await newPrivateKeyPem(), keyId: 'test' })
+export const LIFETIMES = { accessSecs: 900, refreshSecs: 604_800, wsSecs: 60 }
+
+export const matchInfo = info({
+  matchId: FIXTURE,
+  startsAt: instant(NOW - 30 * 60_000),
+  minute: 30,
+  home: { id: 1, name: 'Harbour', goals: 1 },
+  sourceAt: NOW,
+})
+
+export const listing: Listing = {
+  instrument: player(1, {
+    id: PLAYER,
+    name: 'A. Striker',
+    position: 'FWD',
+    base: price(210_000_000),
+    imbalance: lots(500_000),
+    published: price(209_990_000),
+  }),
+  match: matchInfo,
+  price: price(210_005_000),
+  changePpm: 50_025,
+}
+
+export const position: Position = {
+  id: POSITION,
+  userId: ALICE,
+  instrumentId: PLAYER,
+  fixtureId: FIXTURE,
+  direction: 'long',
+  lots: lots(500_000),
+  openPrice: price(200_000_000),
+  margin: money(50_000_000),
+  stopLoss: price(190_000_000),
+  takeProfit: null,
+  openedAt: NOW,
+  closableAt: instant(NOW + 180_000),
+  close: null,
+}
+
+const close: Close = { price: price(220_000_000), pnl: money(50_000_000), at: instant(NOW + 180_000), by: 'user' }
+export const closedPosition: Position = { ...position, close }
+
+export const wallet: WalletAfter = {
+  balance: money(9_950_000_000),
+  marginUsed: money(50_000_000),
+  unrealizedPnl: money(25_000_000),
+}
+
+export const trade: Trade = {
+  position,
+  quote: { price: price(200_005_000), base: price(200_000_000), imbalance: lots(500_000), slope: slope(10_000) },
+  wallet,
+  replayed: false,
+}
+
+export const quoteAnswer: QuoteAnswer = {
+  fillPrice: price(210_010_000),
+  impact: price(5_000),
+  currentPrice: price(210_005_000),
+  margin: money(52_502_500),
+  washoutPrice: price(189_009_000),
+  pnlAtStopLoss: money(-50_025_000),
+  pnlAtTakeProfit: null,
+  maxLots: lots(94_760_000),
+  refusal: null,
+}
+
+export const alice: User = {
+  id: ALICE,
+  username: 'alice',
+  firstName: 'Alice',
+  lastName: null,
+  email: 'alice@synthetic.touchline.example',
+  picture: null,
+  role: 'user',
+  districtId: districtId(1),
+  xp: 0,
+  referralCode: 'ALICE1',
+  createdAt: NOW,
+}
+
+export interface Door {
+  readonly app: ReturnType<typeof createApp>
+  readonly deps: HttpDeps
+  readonly world: TestWorld
+  /** Commands and quotes that reached the desk. */
+  readonly commands: UserCommand[]
+  readonly quotes: QuoteQuery[]
+  /** Lines that reached the log. */
+  readonly log: string[]
+  /** A request with Alice's access cookie. */
+  readonly asAlice: (path: string, init?: RequestInit) => Promise<Response>
+  /** … with a JSON body. */
+  readonly send: (method: string, path: string, body: unknown, headers?: Record<string, string>) => Promise<Response>
+}
+
+export interface DoorOptions {
+  readonly production?: boolean
+  readonly outcome?: Outcome<Trade>
+  readonly quote?: Outcome<QuoteAnswer>
+  readonly deps?: Partial<HttpDeps>
+}
+
+export async function openDoor(options: DoorOptions = {}): Promise<Door> {
+  const world = new TestWorld({ now: NOW })
+  const tokens = createTokens({ keys, lifetimes: LIFETIMES, world })
+  const heard = { commands: [] as UserCommand[], quotes: [] as QuoteQuery[], log: [] as string[] }
+  const users = new Map<UserId, User>([[ALICE, alice]])
+  const deps: HttpDeps = {
+    world,
+    log: createLog({ level: 'info', world, write: (line) => heard.log.push(line), readable: false }),
+    tokens,
+    cookies: { production: options.production ?? false, domain: null },
+    corsOrigins: [ALLOWED_ORIGIN],
+    wsUrlFor: (hostname) => `ws://${hostname}:3001`,
+    rules: () => DEFAULT_RULES,
+    accounts: {
+      find: async (id) => users.get(id) ?? null,
+      signInSynthetic: async (request) =>
+        request.districtId === 99 ? null : { user: alice, isNew: request.displayName !== 'Alice' },
+      districts: async () => [{ id: districtId(1), name: 'Harbour' }],
+    },
+    wallets: { find: async (id) => (users.has(id) ? wallet : null) },
+    catalogue: {
+      instruments: async () => [listing],
+      instrument: async (id: InstrumentId) => (id === PLAYER ? listing : null),
+      matches: async () => [matchInfo],
+      match: async (id) => (id === FIXTURE ? matchInfo : null),
+    },
+    positions: {
+      list: async () => [{ position, currentPrice: price(210_000_000) }],
+      find: async () => ({ position: closedPosition, currentPrice: price(230_000_000) }),
+    },
+    desk: {
+      submit: async (command) => {
+        heard.commands.push(command)
+        return options.outcome ?? done(trade)
+      },
+      quote: async (query) => {
+        heard.quotes.push(query)
+        return options.quote ?? done(quoteAnswer)
+      },
+    },
+    readyChecks: { database: async () => {}, fastStore: async () => {} },
+    isFault: (error) => error instanceof Error && error.message === 'away',
+    ...options.deps,
+  }
+  const app = createApp(deps)
+  const cookie = `game_access=${await tokens.issueAccess(alice)}`
+  const asAlice: Door['asAlice'] = async (path, init = {}) =>
+    app.request(path, { ...init, headers: { cookie, ...Object.fromEntries(new Headers(init.headers)) } })
+  const send: Door['send'] = (method, path, body, headers = {}) =>
+    asAlice(path, { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } })
+  return { app, deps, world, ...heard, asAlice, send }
+}
+
+export const order = { instrumentId: PLAYER, direction: 'long', lotSize: 0.5, clientPrice: 200 }
+
+/** A fault of the database, as `isFault` above knows it. */
+export const away = async (): Promise<never> => {
+  throw new Error('away')
+}

@@ -1,0 +1,218 @@
+import { describe, expect, it } from 'vitest'
+import { createHealthApp } from '../../src/http/app.ts'
+import { ALLOWED_ORIGIN, away, openDoor, order } from './door.ts'
+
+const preflight = (origin: string) => ({
+  method: 'OPTIONS',
+  headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'idempotency-key' },
+})
+
+const broken = async (): Promise<never> => {
+  throw new Error('secret detail')
+}
+
+describe('the error form', () => {
+  it('[H1] every error names what is wrong, a stable code and the request', async () => {
+    const { app } = await openDoor()
+    const response = await app.request('/nowhere')
+    expect(response.status).toBe(404)
+    expect(await response.json()).toEqual({
+      error: 'not found',
+      code: 'NOT_FOUND',
+      requestId: response.headers.get('x-request-id'),
+    })
+  })
+
+  it('[H1] answers are not cached and not sniffed', async () => {
+    const { headers } = await (await openDoor()).asAlice('/api/wallet')
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+  })
+
+  it('[H2] a known path with another method is 405 and says which it takes', async () => {
+    const { app } = await openDoor()
+    const response = await app.request('/api/positions/open', { method: 'GET' })
+    // `GET /api/positions/open` is no route, and `PATCH /api/positions/{id}` shares its form
+    expect(response.status).toBe(405)
+    expect(response.headers.get('allow')?.split(', ').toSorted()).toEqual(['PATCH', 'POST'])
+    expect(await response.json()).toMatchObject({ error: 'method not allowed', code: 'METHOD_NOT_ALLOWED' })
+    expect((await app.request('/api/openapi.json', { method: 'DELETE' })).headers.get('allow')).toBe('GET')
+    expect((await app.request('/api/openapixjson', { method: 'DELETE' })).status).toBe(404)
+  })
+
+  it('[H3] malformed JSON is 400', async () => {
+    const { asAlice } = await openDoor()
+    for (const body of ['{', '', 'NaN', '{"lotSize": 1e}', '\u0000']) {
+      const headers = { 'content-type': 'application/json' }
+      const response = await asAlice('/api/positions/open', { method: 'POST', body, headers })
+      expect(response.status, body).toBe(400)
+      expect(await response.json()).toMatchObject({ error: 'malformed JSON', code: 'MALFORMED_JSON' })
+    }
+  })
+
+  it('[H4] a failed validation is 400 and lists each issue with its path', async () => {
+    const { send, commands } = await openDoor()
+    const response = await send('POST', '/api/positions/open', { ...order, direction: 'up', lotSize: 'one' })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({
+      error: 'validation failed',
+      code: 'VALIDATION_FAILED',
+      issues: [{ path: 'direction' }, { path: 'lotSize', message: expect.any(String) }],
+    })
+    expect(commands).toEqual([])
+  })
+
+  it('[H4] a body that is not an object is a failed validation', async () => {
+    const { send } = await openDoor()
+    for (const body of [null, [], 'order', 7, true]) {
+      expect((await send('POST', '/api/positions/open', body)).status).toBe(400)
+    }
+  })
+
+  it('[H5] a body over 64 KiB is 413, by its stated length or by counting', async () => {
+    const { asAlice } = await openDoor()
+    const tooMuch = JSON.stringify({ ...order, note: 'x'.repeat(64 * 1024) })
+    for (const stated of [{}, { 'content-length': String(tooMuch.length) }]) {
+      const headers = { 'content-type': 'application/json', ...stated }
+      const response = await asAlice('/api/positions/open', { method: 'POST', body: tooMuch, headers })
+      expect(response.status).toBe(413)
+      expect(await response.json()).toMatchObject({ code: 'PAYLOAD_TOO_LARGE' })
+    }
+    const headers = { 'content-type': 'application/json' }
+    const justEnough = JSON.stringify({ ...order, note: '' }).length
+    const body = JSON.stringify({ ...order, note: 'x'.repeat(64 * 1024 - justEnough) })
+    expect((await asAlice('/api/positions/open', { method: 'POST', body, headers })).status).toBe(201)
+  })
+
+  it('[H6] a body that is not JSON is 415', async () => {
+    const { asAlice } = await openDoor()
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonx', 'json']) {
+      for (const path of ['/api/positions/open', '/api/auth/dev']) {
+        const headers = { 'content-type': type }
+        const response = await asAlice(path, { method: 'POST', body: JSON.stringify(order), headers })
+        expect(response.status, `${path} ${type}`).toBe(415)
+        expect(await response.json()).toMatchObject({ code: 'UNSUPPORTED_MEDIA_TYPE' })
+      }
+    }
+  })
+
+  it('[H7] something being away is 503 with Retry-After', async () => {
+    const { asAlice } = await openDoor({ deps: { wallets: { find: away } } })
+    const response = await asAlice('/api/wallet')
+    expect(response.status).toBe(503)
+    expect(response.headers.get('retry-after')).toBe('2')
+    expect(await response.json()).toMatchObject({ error: 'service unavailable', code: 'UNAVAILABLE' })
+  })
+
+  it('[H8] a broken program is 500 and tells the caller nothing but the request id', async () => {
+    const { asAlice, log } = await openDoor({ deps: { wallets: { find: broken } } })
+    const response = await asAlice('/api/wallet')
+    const requestId = response.headers.get('x-request-id')
+    expect(response.status).toBe(500)
+    expect(await response.json()).toEqual({ error: 'internal error', code: 'INTERNAL', requestId })
+    const lines = log.map((line) => JSON.parse(line))
+    expect(lines).toContainEqual(
+      expect.objectContaining({
+        event: 'request failed',
+        requestId,
+        error: expect.objectContaining({ message: 'secret detail' }),
+      }),
+    )
+    expect(lines).toContainEqual(
+      expect.objectContaining({ event: 'request', requestId, status: 500, path: '/api/wallet' }),
+    )
+  })
+
+  it('[H9] each request is one line in the log, and tokens are never in it', async () => {
+    const { app, log } = await openDoor()
+    await app.request('/api/me?token=hush')
+    expect(log).toHaveLength(1)
+    expect(JSON.parse(log[0] ?? '')).toMatchObject({ level: 'info', event: 'request', method: 'GET', path: '/api/me' })
+    expect(log[0]).not.toContain('hush')
+  })
+})
+
+describe('origins', () => {
+  it('[H10] a preflight from an allowed origin is 204, echoes it and allows credentials', async () => {
+    const { app } = await openDoor()
+    const response = await app.request('/api/positions/open', preflight(ALLOWED_ORIGIN))
+    expect(response.status).toBe(204)
+    expect(response.headers.get('access-control-allow-origin')).toBe(ALLOWED_ORIGIN)
+    expect(response.headers.get('access-control-allow-credentials')).toBe('true')
+    expect(response.headers.get('access-control-allow-headers')).toContain('Idempotency-Key')
+    expect(response.headers.get('access-control-allow-methods')).toContain('PATCH')
+    expect(response.headers.get('vary')).toBe('Origin')
+  })
+
+  it('[H10] any other origin is allowed nothing', async () => {
+    const { app } = await openDoor()
+    for (const origin of [
+      'https://evil.example',
+      'null',
+      `${ALLOWED_ORIGIN}.evil.example`,
+      'http://play.touchline.example',
+    ]) {
+      const response = await app.request('/api/positions/open', preflight(origin))
+      expect(response.status).toBe(403)
+      expect(response.headers.get('access-control-allow-origin')).toBeNull()
+    }
+  })
+
+  it('[H10] answers and errors carry the allowed origin too', async () => {
+    const { app } = await openDoor()
+    for (const path of ['/health', '/nowhere', '/api/wallet']) {
+      const { headers } = await app.request(path, { headers: { origin: ALLOWED_ORIGIN } })
+      expect(headers.get('access-control-allow-origin'), path).toBe(ALLOWED_ORIGIN)
+      expect(headers.get('access-control-expose-headers')).toContain('Retry-After')
+    }
+  })
+
+  it('[H11] a foreign page may read what is public and change nothing', async () => {
+    const { send, app, commands } = await openDoor()
+    for (const origin of ['https://evil.example', 'null']) {
+      const response = await send('POST', '/api/positions/open', order, { origin })
+      expect(response.status).toBe(403)
+      expect(await response.json()).toMatchObject({ code: 'ORIGIN_NOT_ALLOWED' })
+      expect((await app.request('/health', { headers: { origin } })).status).toBe(200)
+    }
+    expect(commands).toEqual([])
+  })
+
+  it('[H11] an allowed page, our own and a program without an origin may', async () => {
+    const { send } = await openDoor()
+    const own = { origin: 'https://api.touchline.example', host: 'api.touchline.example' }
+    for (const headers of [{ origin: ALLOWED_ORIGIN }, own, {}]) {
+      expect((await send('POST', '/api/positions/open', order, headers)).status).toBe(201)
+    }
+    const elsewhere = { origin: 'https://api.touchline.example:8443', host: 'api.touchline.example' }
+    expect((await send('POST', '/api/positions/open', order, elsewhere)).status).toBe(403)
+  })
+})
+
+describe('health', () => {
+  it('[H12] health says the process is up, whatever else is not', async () => {
+    const { app } = await openDoor({ deps: { readyChecks: { database: away } } })
+    const response = await app.request('/health')
+    expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }])
+  })
+
+  it('[H12] ready is 503 and names what does not answer', async () => {
+    const { app } = await openDoor({ deps: { readyChecks: { database: away, rooms: async () => {} } } })
+    const response = await app.request('/ready')
+    expect(response.status).toBe(503)
+    expect(response.headers.get('retry-after')).toBe('2')
+    expect(await response.json()).toMatchObject({ code: 'NOT_READY', checks: { database: 'failed', rooms: 'ok' } })
+  })
+
+  it('[H12] the WebSocket address answers both, and nothing else', async () => {
+    const { deps } = await openDoor()
+    const app = createHealthApp(deps)
+    expect((await app.request('/health')).status).toBe(200)
+    expect(await (await app.request('/ready')).json()).toEqual({
+      status: 'ready',
+      checks: { database: 'ok', fastStore: 'ok' },
+    })
+    expect((await app.request('/api/me')).status).toBe(404)
+    expect((await app.request('/health', { method: 'POST' })).status).toBe(405)
+  })
+})

@@ -1,0 +1,417 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { lots, money, price } from '../../actors/kernel/micros.ts'
+import { done, type Refusal, type RefusalCode, refused } from '../../actors/kernel/outcome.ts'
+import { instant } from '../../actors/kernel/world.ts'
+import { ALICE, FIXTURE, NOW, openDoor, order, PLAYER, POSITION, quoteAnswer, trade, wallet } from './door.ts'
+
+const OPEN = '/api/positions/open'
+const CLOSE = `/api/positions/${POSITION}/close`
+
+const keyed = (key: string) => ({ 'idempotency-key': key })
+
+const walletJson = {
+  balance: 9950,
+  marginUsed: 50,
+  unrealizedPnl: 25,
+  equity: 9975,
+  freeMargin: 9950,
+  currency: 'UNIT',
+}
+const positionJson = {
+  id: POSITION,
+  instrumentId: PLAYER,
+  fixtureId: FIXTURE,
+  direction: 'long',
+  lotSize: 0.5,
+  contractSize: 5,
+  leverage: 10,
+  openPrice: 200,
+  currentPrice: 200.005,
+  margin: 50,
+  unrealizedPnl: 0.0125,
+  stopLoss: 190,
+  takeProfit: null,
+  washoutPrice: 180,
+  status: 'open',
+  openedAt: '2026-05-02T14:30:00.000Z',
+  closableAt: '2026-05-02T14:33:00.000Z',
+  closePrice: null,
+  realizedPnl: null,
+  closedAt: null,
+  closedBy: null,
+}
+const closedJson = {
+  ...positionJson,
+  currentPrice: 220,
+  unrealizedPnl: 0,
+  status: 'closed',
+  closePrice: 220,
+  realizedPnl: 50,
+  closedAt: '2026-05-02T14:33:00.000Z',
+  closedBy: 'user',
+}
+
+describe('opening', () => {
+  it('[H20] an order becomes a command in micros, and its trade comes back as 201 with position and wallet', async () => {
+    const { send, commands } = await openDoor()
+    const body = { ...order, lotSize: 0.01, clientPrice: 200.000001, stopLoss: 190.5, takeProfit: null }
+    const response = await send('POST', OPEN, body)
+    expect(commands).toEqual([
+      {
+        kind: 'open_position',
+        userId: ALICE,
+        instrumentId: PLAYER,
+        direction: 'long',
+        lots: 10_000,
+        clientPrice: 200_000_001,
+        stopLoss: 190_500_000,
+        takeProfit: null,
+        idempotency: null,
+      },
+    ])
+    expect(response.status).toBe(201)
+    expect(response.headers.get('idempotent-replayed')).toBeNull()
+    expect(await response.json()).toEqual({ position: positionJson, wallet: walletJson })
+  })
+
+  it('[H20] ids are read in any case', async () => {
+    const { send, commands } = await openDoor()
+    await send('POST', OPEN, { ...order, instrumentId: PLAYER.toUpperCase() })
+    expect(commands).toMatchObject([{ instrumentId: PLAYER }])
+  })
+
+  it('[H21] numbers that no trade can have are a clean 400', async () => {
+    const { asAlice, send, commands } = await openDoor()
+    const never: unknown[] = [
+      1e308,
+      -1e308,
+      1e15,
+      -1,
+      -0.01,
+      1e-7,
+      0.1 + 0.2,
+      '1',
+      null,
+      true,
+      [],
+      {},
+      [1],
+      { valueOf: 1 },
+    ]
+    for (const field of ['lotSize', 'clientPrice', 'stopLoss', 'takeProfit']) {
+      const isLevel = field === 'stopLoss' || field === 'takeProfit'
+      for (const value of never.filter((bad) => !(isLevel && bad === null))) {
+        const response = await send('POST', OPEN, { ...order, [field]: value })
+        expect(response.status, `${field} ${JSON.stringify(value)}`).toBe(400)
+        expect(await response.json()).toMatchObject({ code: 'VALIDATION_FAILED', issues: [{ path: field }] })
+      }
+      const infinite = JSON.stringify(order).replace(/\}$/, `,"${field}":1e999}`)
+      const headers = { 'content-type': 'application/json' }
+      expect((await asAlice(OPEN, { method: 'POST', body: infinite, headers })).status).toBe(400)
+    }
+    for (const field of ['clientPrice', 'stopLoss']) {
+      expect((await send('POST', OPEN, { ...order, [field]: 0 })).status, field).toBe(400)
+    }
+    expect(commands).toEqual([])
+  })
+
+  it('[H21] ids, directions and keys that do not exist are a clean 400', async () => {
+    const { asAlice, send, commands } = await openDoor()
+    for (const bad of ['__proto__', 'constructor', 'toString', '', `${PLAYER}0`, `${PLAYER} `, 7, null, {}, [PLAYER]]) {
+      expect((await send('POST', OPEN, { ...order, instrumentId: bad })).status, `id ${JSON.stringify(bad)}`).toBe(400)
+      expect((await send('POST', OPEN, { ...order, direction: bad })).status, `way ${JSON.stringify(bad)}`).toBe(400)
+    }
+    for (const id of ['__proto__', 'constructor', '%00', '1', encodeURIComponent("' or 1=1")]) {
+      expect((await send('POST', `/api/positions/${id}/close`, {})).status, id).toBe(400)
+      expect((await send('PATCH', `/api/positions/${id}`, {})).status, id).toBe(400)
+    }
+    const polluted = `{"__proto__":{"lotSize":1},"instrumentId":"${PLAYER}","direction":"long","clientPrice":200}`
+    const headers = { 'content-type': 'application/json' }
+    expect((await asAlice(OPEN, { method: 'POST', body: polluted, headers })).status).toBe(400)
+    expect(commands).toEqual([])
+  })
+
+  it('[H21] whatever is sent, the answer is 201 or 400, and a number arrives as it was meant', async () => {
+    const { send, commands } = await openDoor()
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(fc.double(), fc.jsonValue(), fc.integer({ min: 0, max: 1e9 })), async (lotSize) => {
+        const before = commands.length
+        const { status } = await send('POST', OPEN, { ...order, lotSize })
+        expect([201, 400]).toContain(status)
+        if (status === 400) return
+        const meant = Math.round(Number(lotSize) * 1e6)
+        expect(commands.slice(before)).toMatchObject([{ lots: meant === 0 ? 0 : meant }])
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
+
+describe('idempotency', () => {
+  it('[H22] a key travels with a digest of the request: the same for the same order, another for any other', async () => {
+    const { asAlice, send, commands } = await openDoor()
+    await send('POST', OPEN, order, keyed('k'))
+    const reordered = `{ "clientPrice": 200.0, "takeProfit": null, "lotSize": 5e-1, "direction": "long", "instrumentId": "${PLAYER}" }`
+    const headers = { 'content-type': 'application/json', ...keyed('k') }
+    await asAlice(OPEN, { method: 'POST', body: reordered, headers })
+    const others = [
+      { ...order, lotSize: 0.51 },
+      { ...order, direction: 'short' },
+      { ...order, clientPrice: 200.01 },
+      { ...order, stopLoss: 190 },
+      { ...order, takeProfit: 190 },
+      { ...order, instrumentId: PLAYER.replace('1', '2') },
+    ]
+    for (const other of others) await send('POST', OPEN, other, keyed('k'))
+    const keys = commands.map((command) => (command.kind === 'change_levels' ? null : command.idempotency))
+    expect(keys[0]).toEqual({ route: 'open', key: 'k', fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) })
+    expect(keys[1]).toEqual(keys[0])
+    expect(new Set(keys.map((key) => key?.fingerprint)).size).toBe(1 + others.length)
+  })
+
+  it('[H23] a key is 1 to 255 printable characters', async () => {
+    const { send, commands } = await openDoor()
+    expect((await send('POST', OPEN, order, keyed('k'.repeat(255)))).status).toBe(201)
+    for (const bad of ['k'.repeat(256), 'ké', 'k\tk']) {
+      const response = await send('POST', OPEN, order, keyed(bad))
+      expect(response.status, bad).toBe(400)
+      expect(await response.json()).toMatchObject({ issues: [{ path: 'Idempotency-Key' }] })
+    }
+    for (const bad of ['', 'k'.repeat(256), 'k\u0000', 7, null]) {
+      expect((await send('POST', CLOSE, { clientRequestId: bad })).status, String(bad)).toBe(400)
+    }
+    expect(commands).toHaveLength(1)
+  })
+
+  it('[H24] the stored answer of an earlier request says that it is one', async () => {
+    const { send } = await openDoor({ outcome: done({ ...trade, replayed: true }) })
+    const response = await send('POST', OPEN, order, keyed('k'))
+    expect(response.status).toBe(201)
+    expect(response.headers.get('idempotent-replayed')).toBe('true')
+    expect((await send('POST', CLOSE, {}, keyed('k'))).headers.get('idempotent-replayed')).toBe('true')
+  })
+
+  it('[H25] a close takes its key from the header, else from clientRequestId, and needs neither', async () => {
+    const { send, asAlice, commands } = await openDoor()
+    await send('POST', CLOSE, { clientRequestId: 'body' }, keyed('header'))
+    await send('POST', CLOSE, { clientRequestId: 'body' })
+    await send('POST', CLOSE, {})
+    await asAlice(CLOSE, { method: 'POST' })
+    expect(commands).toMatchObject([
+      { kind: 'close_position', userId: ALICE, positionId: POSITION, idempotency: { route: 'close', key: 'header' } },
+      { idempotency: { route: 'close', key: 'body' } },
+      { idempotency: null },
+      { idempotency: null },
+    ])
+  })
+
+  it('[H25] the key of a close belongs to one position', async () => {
+    const { send, commands } = await openDoor()
+    await send('POST', CLOSE, {}, keyed('k'))
+    await send('POST', CLOSE.replace(/1\/close$/, '2/close'), {}, keyed('k'))
+    const prints = commands.map((command) =>
+      command.kind === 'close_position' ? command.idempotency?.fingerprint : '',
+    )
+    expect(new Set(prints).size).toBe(2)
+  })
+})
+
+describe('changing and closing', () => {
+  it('[H26] a level left out stays, null removes it', async () => {
+    const { send, commands } = await openDoor()
+    const path = `/api/positions/${POSITION}`
+    const response = await send('PATCH', path, { stopLoss: 190 })
+    await send('PATCH', path, { takeProfit: null })
+    await send('PATCH', path, {})
+    const change = { kind: 'change_levels', userId: ALICE, positionId: POSITION }
+    expect(commands).toEqual([
+      { ...change, stopLoss: 190_000_000, takeProfit: undefined },
+      { ...change, stopLoss: undefined, takeProfit: null },
+      { ...change, stopLoss: undefined, takeProfit: undefined },
+    ])
+    expect([response.status, await response.json()]).toEqual([200, { position: positionJson, wallet: walletJson }])
+  })
+
+  it('[H27] a closed position shows how it closed', async () => {
+    const { positions } = (await openDoor()).deps
+    const held = await positions.find(ALICE, POSITION)
+    const { send } = await openDoor({ outcome: done({ ...trade, position: held?.position ?? trade.position }) })
+    const response = await send('POST', CLOSE, {})
+    expect([response.status, await response.json()]).toEqual([200, { position: closedJson, wallet: walletJson }])
+  })
+})
+
+describe('refusals', () => {
+  const window = { status: 'SUSPENDED', reason: 'the live feed is late' } as const
+  const refusals: { [Code in RefusalCode]: [Extract<Refusal, { code: Code }>, number, object] } = {
+    not_found: [{ code: 'not_found', what: 'instrument' }, 404, { error: 'not found', what: 'instrument' }],
+    market_closed: [
+      { code: 'market_closed', window: { status: 'CLOSED', reason: 'the match is over' } },
+      409,
+      { error: 'market closed', tradeWindow: { status: 'CLOSED', open: false, reason: 'the match is over' } },
+    ],
+    market_suspended: [
+      { code: 'market_suspended', window },
+      409,
+      { error: 'market suspended', tradeWindow: { ...window, open: false } },
+    ],
+    lot_size_invalid: [
+      { code: 'lot_size_invalid', min: lots(10_000), max: lots(100_000_000), step: lots(10_000) },
+      422,
+      { error: 'lot size invalid', minLot: 0.01, maxLot: 100, lotStep: 0.01 },
+    ],
+    price_moved: [
+      { code: 'price_moved', currentPrice: price(206_000_000), lastPublishedPrice: price(205_500_000) },
+      409,
+      { error: 'PRICE_MOVED', currentPrice: 206, lastPublishedPrice: 205.5 },
+    ],
+    levels_invalid: [
+      { code: 'levels_invalid', currentPrice: price(206_000_000) },
+      422,
+      { error: 'stop-loss / take-profit level invalid for the current price', currentPrice: 206 },
+    ],
+    position_limit: [
+      { code: 'position_limit', max: 100 },
+      422,
+      { error: 'position limit reached', maxOpenPositions: 100 },
+    ],
+    insufficient_margin: [
+      { code: 'insufficient_margin', required: money(100_500_000), available: money(1), maxLots: lots(0) },
+      422,
+      { error: 'insufficient margin', required: 100.5, available: 0.000001, maxLotSize: 0 },
+    ],
+    position_corrupt: [
+      { code: 'position_corrupt' },
+      409,
+      { error: 'position is in an invalid state; contact support' },
+    ],
+    position_not_open: [
+      { code: 'position_not_open', positionId: POSITION },
+      409,
+      { error: 'position is not open', position: closedJson },
+    ],
+    cooldown_active: [
+      { code: 'cooldown_active', retryAfterSecs: 120, closableAt: instant(NOW + 120_000) },
+      409,
+      { error: 'cooldown_active', retry_after_secs: 120, closableAt: '2026-05-02T14:32:00.000Z' },
+    ],
+    key_in_flight: [{ code: 'key_in_flight' }, 409, { error: 'duplicate request; please retry' }],
+    key_reused: [{ code: 'key_reused' }, 409, { error: 'duplicate request; please retry' }],
+    busy: [{ code: 'busy', retryAfterSecs: 1 }, 503, { error: 'too busy; please retry' }],
+    unknown_outcome: [
+      { code: 'unknown_outcome', retryAfterSecs: 1 },
+      503,
+      { error: 'outcome not known yet; please retry with the same idempotency key' },
+    ],
+  }
+
+  it.each(Object.values(refusals))(
+    '[H28] $0.code is answered with $1, its own text and its facts',
+    async (refusal, status, facts) => {
+      const { send } = await openDoor({ outcome: refused(refusal) })
+      const requests = [
+        send('POST', OPEN, order),
+        send('PATCH', `/api/positions/${POSITION}`, {}),
+        send('POST', CLOSE, {}),
+      ]
+      for (const response of await Promise.all(requests)) {
+        const requestId = response.headers.get('x-request-id')
+        expect(response.status).toBe(status)
+        expect(await response.json()).toEqual({ ...facts, code: refusal.code.toUpperCase(), requestId })
+        const retryAfter = 'retryAfterSecs' in refusal ? String(refusal.retryAfterSecs) : null
+        expect(response.headers.get('retry-after')).toBe(retryAfter)
+      }
+    },
+  )
+
+  it('[H28] a closed position that cannot be read any more is named', async () => {
+    const { positions } = (await openDoor()).deps
+    const outcome = refused(refusals.position_not_open[0])
+    const { send } = await openDoor({ outcome, deps: { positions: { ...positions, find: async () => null } } })
+    expect(await (await send('POST', CLOSE, {})).json()).toMatchObject({
+      code: 'POSITION_NOT_OPEN',
+      positionId: POSITION,
+    })
+  })
+})
+
+describe('reading', () => {
+  it('[H29] positions are listed by status, open ones unless asked otherwise', async () => {
+    const asked: object[] = []
+    const { positions } = (await openDoor()).deps
+    const spy: typeof positions = { ...positions, list: async (user, query) => (asked.push({ user, ...query }), []) }
+    const { asAlice } = await openDoor({ deps: { positions: spy } })
+    await asAlice('/api/positions')
+    await asAlice('/api/positions?status=closed&limit=5&offset=10')
+    expect(asked).toEqual([
+      { user: ALICE, status: 'open', limit: 100, offset: 0 },
+      { user: ALICE, status: 'closed', limit: 5, offset: 10 },
+    ])
+    for (const query of [
+      'status=won',
+      'limit=0',
+      'limit=101',
+      'limit=x',
+      'offset=-1',
+      'limit=1.5',
+      'status=open&status=all',
+    ]) {
+      expect((await asAlice(`/api/positions?${query}`)).status, query).toBe(400)
+    }
+  })
+
+  it("[H29] a position shows its instrument's price and what it would earn there", async () => {
+    const { asAlice } = await openDoor()
+    expect(await (await asAlice('/api/positions')).json()).toEqual({
+      positions: [{ ...positionJson, currentPrice: 210, unrealizedPnl: 25 }],
+    })
+  })
+
+  it('[H30] the wallet is whole: equity is the balance plus what open positions would earn', async () => {
+    const { asAlice } = await openDoor()
+    expect(await (await asAlice('/api/wallet')).json()).toEqual(walletJson)
+  })
+
+  it('[H31] a quote is worked out with the free margin, changes nothing and says why it would be refused', async () => {
+    const refusal: Refusal = { code: 'levels_invalid', currentPrice: price(210_005_000) }
+    const { send, quotes, commands } = await openDoor({ quote: done({ ...quoteAnswer, refusal }) })
+    const { clientPrice: _, ...query } = order
+    const response = await send('POST', '/api/positions/quote', { ...query, stopLoss: 190 })
+    expect(quotes).toEqual([
+      {
+        instrumentId: PLAYER,
+        direction: 'long',
+        lots: 500_000,
+        stopLoss: 190_000_000,
+        takeProfit: null,
+        available: wallet.balance,
+      },
+    ])
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      {
+        fillPrice: 210.01,
+        impact: 0.005,
+        currentPrice: 210.005,
+        margin: 52.5025,
+        washoutPrice: 189.009,
+        pnlAtStopLoss: -50.025,
+        pnlAtTakeProfit: null,
+        maxLotSize: 94.76,
+        refusal: {
+          error: 'stop-loss / take-profit level invalid for the current price',
+          code: 'LEVELS_INVALID',
+          currentPrice: 210.005,
+        },
+      },
+    ])
+    expect(commands).toEqual([])
+  })
+
+  it('[H31] a quote for an unknown player is 404', async () => {
+    const { send } = await openDoor({ quote: refused({ code: 'not_found', what: 'instrument' }) })
+    const body = { ...order, instrumentId: '00000000-0000-0000-0000-000000000000' }
+    expect((await send('POST', '/api/positions/quote', body)).status).toBe(404)
+  })
+})

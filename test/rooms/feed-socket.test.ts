@@ -1,0 +1,43 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { FeedSocket } from '../../rooms/feed-socket.ts'
+import { PriceBoard } from '../../rooms/price-board.ts'
+import { FLAG } from '../../rooms/price-frame.ts'
+import { WriteDeadline } from '../../rooms/write-deadline.ts'
+import { MATCH, P, U } from '../support/fixtures.ts'
+import { priceOf, type SocketPair, socketPair, stall, until } from './arena.ts'
+
+let pair: SocketPair
+const deadline = new WriteDeadline()
+afterEach(async () => {
+  deadline.stop()
+  await pair.close()
+})
+
+describe('a socket that cannot keep up', () => {
+  it('[W24] gets only the newest price of what moved meanwhile, in the order of the moves, marked as conflated', async () => {
+    pair = await socketPair()
+    const { ws, client } = pair
+    const board = new PriceBoard<FeedSocket>()
+    const topics = board.open(MATCH, 1, [priceOf(1, 0), priceOf(2, 0)])
+    const socket = new FeedSocket({ ws, socket: pair.socket, userId: U(1), deadline, stamp: board.stamp })
+    for (const topic of topics) socket.topics.add(topic)
+
+    await stall(pair)
+    for (const move of [priceOf(2, 1), priceOf(1, 2), priceOf(2, 3)]) board.publish(move)
+    expect(socket.serve(board.stamp)).toBe(false)
+    client.ws.resume()
+    await until('it has drained', () => socket.serve(board.stamp))
+    await until('both prices', () => client.prices.length === 2)
+    expect(client.prices).toMatchObject([
+      { instrumentId: P(1), seq: 2, flags: 0 },
+      { instrumentId: P(2), seq: 3, flags: FLAG.conflated },
+    ])
+
+    // And nothing twice.
+    socket.serve(board.stamp)
+    board.publish(priceOf(1, 4))
+    socket.serve(board.stamp)
+    await until('the next move', () => client.prices.length === 3)
+    expect(client.prices[2]).toMatchObject({ seq: 4, flags: 0 })
+  })
+})

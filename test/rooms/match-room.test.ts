@@ -1,0 +1,270 @@
+import type { Room } from '@colyseus/sdk'
+import { matchMaker } from '@colyseus/core'
+import { WebSocketClient } from '@colyseus/ws-transport'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { present } from '../../actors/kernel/assert.ts'
+import { MICROS_MAX, price } from '../../actors/kernel/micros.ts'
+import { fixtureId, instrumentId } from '../../actors/kernel/ids.ts'
+import { MatchRoom, matchRoomId } from '../../rooms/match-room.ts'
+import { MatchWire } from '../../rooms/match-wire.ts'
+import { decodePriceFrame, FLAG, type PriceFrame } from '../../rooms/price-frame.ts'
+import { MATCH, openOrder, P, U } from '../support/fixtures.ts'
+import { ok } from '../support/stage.ts'
+import { Arena, until } from './arena.ts'
+
+let arena: Arena
+const rooms: Room[] = []
+afterEach(async () => {
+  vi.useRealTimers()
+  for (const room of rooms.splice(0)) {
+    room.reconnection.enabled = false
+    room.connection.close()
+  }
+  await arena.close()
+})
+
+const seat = (token: string) => arena.sdk(token).joinById(matchRoomId(MATCH), {}, MatchWire)
+type MatchSdkRoom = Awaited<ReturnType<typeof seat>>
+
+interface Viewer {
+  readonly room: MatchSdkRoom
+  readonly prices: PriceFrame[]
+  readonly errors: unknown[]
+}
+
+function view(room: MatchSdkRoom): Viewer {
+  rooms.push(room)
+  const viewer: Viewer = { room, prices: [], errors: [] }
+  room.reconnection.minUptime = 0
+  room.reconnection.minDelay = 10
+  room.onMessage('price', (bytes: Uint8Array) => viewer.prices.push(present(decodePriceFrame(bytes), 'a valid frame')))
+  room.onMessage('error', (error: unknown) => viewer.errors.push(error))
+  return viewer
+}
+
+const join = async (token = '1'): Promise<Viewer> => view(await seat(token))
+
+const Seat = z.object({ processId: z.string(), roomId: z.string(), sessionId: z.string() })
+
+const serverRoom = (): MatchRoom => {
+  const room = matchMaker.getLocalRoomById(matchRoomId(MATCH))
+  if (!(room instanceof MatchRoom)) throw new Error('the match has no room')
+  return room
+}
+
+/** The HTTP status of a matchmaking request. */
+const asks = async (path: string, body: unknown = {}): Promise<number> => {
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+  return (await fetch(`http://${arena.address}/matchmake/${path}`, init)).status
+}
+
+describe('a seat in a match room', () => {
+  it('[W27] a seat needs a valid token: 401 without', async () => {
+    arena = await Arena.open()
+    await arena.plays()
+    expect(await asks('joinById/match-90001')).toBe(401)
+    expect(await asks('joinById/match-90001?token=nobody')).toBe(401)
+    expect(await asks('joinById/match-90001?token=1')).toBe(200)
+    await expect(join('nobody')).rejects.toMatchObject({ code: 401, message: 'invalid token' })
+  })
+
+  it('[W28] clients cannot create rooms, by any method or name', async () => {
+    arena = await Arena.open()
+    for (const path of ['create/match', 'joinOrCreate/match', 'create/replay', 'query/match']) {
+      expect(await asks(`${path}?token=1`, { matchId: 90_001 }), path).toBe(403)
+    }
+    for (const path of ['joinById/match-90001', 'joinById/other-1', 'join/match', 'join/other']) {
+      expect(await asks(`${path}?token=1`, { matchId: 90_001 }), path).toBe(404)
+    }
+    expect(await matchMaker.query({})).toHaveLength(0)
+  })
+
+  it('[W29] a match is joined by its room id, or by name and match id, and woken when it sleeps', async () => {
+    arena = await Arena.open()
+    await arena.plays()
+    await arena.realTime.stop()
+    await arena.boot()
+    const byId = await join('1')
+    const byName = view(await arena.sdk('2').join('match', { matchId: MATCH }, MatchWire))
+    expect(byId.room.roomId).toBe(byName.room.roomId)
+  })
+})
+
+describe('an SDK client', () => {
+  it('[W30] sees the match as synced state in exact integers', async () => {
+    arena = await Arena.open()
+    arena.grant(1)
+    await arena.plays({ home: { id: 1, name: 'Harbour', goals: 2 } })
+    const { room } = await join()
+    await until('the state', () => room.state.instruments?.size === 2)
+    expect(room.state.toJSON()).toMatchObject({
+      matchId: MATCH,
+      phase: 'live',
+      minute: 0,
+      homeGoals: 2,
+      awayGoals: 0,
+      trading: 'OPEN',
+    })
+    const { quote } = ok(await arena.desk.submit(openOrder()))
+    await until('the price', () => room.state.instruments.get(P(1))?.price === quote.price)
+    expect(room.state.instruments.get(P(1))?.imbalance).toBe(quote.imbalance)
+    const wire = present(serverRoom().state.instruments.get(P(2)), 'instrument')
+    for (const edge of [price(MICROS_MAX), -1, -MICROS_MAX]) {
+      wire.imbalance = edge
+      serverRoom().broadcastPatch()
+      await until(`${edge} arrives`, () => room.state.instruments.get(P(2))?.imbalance === edge)
+    }
+  })
+
+  it('[W31] gets the price frames of what it subscribed to, and of nothing else', async () => {
+    arena = await Arena.open()
+    arena.grant(1)
+    await arena.plays()
+    const { room, prices } = await join()
+    const stranger = instrumentId('cccccccc-0000-5000-8000-000000000001')
+    expect(await room.request('subscribe', { instrumentIds: [P(1), stranger] })).toEqual({
+      instrumentIds: [P(1)],
+      rejected: [{ instrumentId: stranger, code: 'not_found' }],
+    })
+    await until('the snapshot', () => prices.length === 1)
+    expect(prices[0]).toMatchObject({ instrumentId: P(1), flags: FLAG.snapshot })
+    ok(await arena.desk.submit(openOrder({ instrumentId: P(2) })))
+    const { quote } = ok(await arena.desk.submit(openOrder({ instrumentId: P(1) })))
+    await until('the move', () => prices.length === 2)
+    expect(prices[1]).toMatchObject({ instrumentId: P(1), price: quote.price, cause: 'trade' })
+    await room.request('unsubscribe', { instrumentIds: [P(1)] })
+    const witness = await arena.feedClient('2')
+    await witness.subscribe([P(1)])
+    ok(await arena.desk.submit(openOrder({ instrumentId: P(1) })))
+    await until('the next move is out', () => witness.prices.length === 2)
+    await room.request('unsubscribe', { instrumentIds: [P(1)] }) // whatever was sent before its answer has arrived
+    expect(prices).toHaveLength(2)
+  })
+
+  it('[W32] both doors show the same bytes', async () => {
+    arena = await Arena.open()
+    arena.grant(1)
+    await arena.plays()
+    const viewer = await join()
+    const plain = await arena.feedClient('2')
+    await viewer.room.request('subscribe', { instrumentIds: [P(1)] })
+    await plain.subscribe([P(1)])
+    ok(await arena.desk.submit(openOrder()))
+    await until('both moves', () => viewer.prices.length === 2 && plain.prices.length === 2)
+    expect(viewer.prices).toEqual(plain.prices)
+  })
+
+  it('[W33] a message that makes no sense is answered with an error, and the client stays', async () => {
+    arena = await Arena.open()
+    await arena.plays()
+    const { room, errors } = await join()
+    room.send('subscribe', { instrumentIds: 'all' })
+    room.send('buy', { lots: 100 })
+    await until('two errors', () => errors.length === 2)
+    await expect(room.request('subscribe', {})).rejects.toMatchObject({ reason: { code: 'bad_message' } })
+    expect(room.connection.isOpen).toBe(true)
+    expect(arena.reports).toEqual([])
+  })
+
+  it('[W34] comes back after a broken connection and still follows what it followed', async () => {
+    arena = await Arena.open()
+    arena.grant(1)
+    await arena.plays()
+    const { room, prices } = await join()
+    await room.request('subscribe', { instrumentIds: [P(1)] })
+    let returned = false
+    room.onReconnect(() => (returned = true))
+    const before = present(serverRoom().clients.get(room.sessionId), 'client')
+    if (!(before instanceof WebSocketClient)) throw new Error('not a WebSocket')
+    before.ref.terminate()
+    await until('it is back', () => returned && serverRoom().clients.get(room.sessionId)?.state === 1)
+    const seen = prices.length
+    ok(await arena.desk.submit(openOrder()))
+    await until('the move', () => prices.length === seen + 1)
+  })
+
+  it('[W35] is sent away with 4001 when its user signs out, for good', async () => {
+    arena = await Arena.open()
+    await arena.plays()
+    const { room } = await join('1')
+    const closed = new Promise((resolve) => room.onLeave((code) => resolve(code)))
+    arena.realTime.disconnectUser(U(1))
+    expect(await closed).toBe(4001)
+    await until('the seat is free', () => serverRoom().clients.length === 0)
+    const [roomId, reconnectionToken] = room.reconnectionToken.split(':')
+    expect(await asks(`reconnect/${roomId}`, { reconnectionToken })).toBe(409)
+  })
+
+  it('[W36] a patch queued for a slow client is not overwritten by the next one', async () => {
+    arena = await Arena.open()
+    await arena.plays()
+    await join()
+    const room = serverRoom()
+    const client = present(room.clients[0], 'client')
+    await until('it has joined', () => client.state === 1)
+    const queued: { readonly bytes: Uint8Array; readonly asSent: string }[] = []
+    client.raw = (bytes) => queued.push({ bytes, asSent: Buffer.from(bytes).toString('hex') })
+    for (let n = 1; n <= 20; n++) {
+      present(room.state.instruments.get(P(1)), 'instrument').base = n
+      room.broadcastPatch()
+    }
+    expect(queued).toHaveLength(20)
+    expect(queued.map(({ bytes }) => Buffer.from(bytes).toString('hex'))).toEqual(queued.map((sent) => sent.asSent))
+    expect(new Set(queued.map((sent) => sent.asSent)).size).toBe(20)
+  })
+
+  it('[W37] that never acknowledges its join is sent away', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    arena = await Arena.open()
+    await arena.plays()
+    const response = await fetch(`http://${arena.address}/matchmake/joinById/match-90001?token=1`, { method: 'POST' })
+    const { processId, roomId, sessionId } = Seat.parse(await response.json())
+    const path = `${processId}/${roomId}?sessionId=${sessionId}`
+    const silent = new WebSocket(`ws://${arena.address}/${path}`)
+    const closed = new Promise<number>((resolve) => silent.addEventListener('close', ({ code }) => resolve(code)))
+    await until('it sits', () => serverRoom().clients.length === 1)
+    vi.setSystemTime(Date.now() + 5_000)
+    serverRoom().clock.tick()
+    expect(await closed).toBe(4002)
+  })
+})
+
+describe('a room in trouble', () => {
+  it('[W38] a throwing handler or timer is reported and kills nothing', async () => {
+    arena = await Arena.open()
+    await arena.plays()
+    const { room } = await join()
+    serverRoom().onMessage('trip', () => {
+      throw new Error('tripped')
+    })
+    serverRoom().clock.setTimeout(() => {
+      throw new Error('late')
+    }, 0)
+    room.send('trip')
+    await until('both are reported', () => arena.reports.length >= 2)
+    expect(await room.request('unsubscribe', { instrumentIds: [P(1)] })).toEqual({ instrumentIds: [P(1)] })
+    await expect(arena.plays()).resolves.toBe('applied')
+  })
+
+  it('[W39] a match whose lease is lost is let go of', async () => {
+    arena = await Arena.open({ leaseTtlMs: 60 })
+    await arena.plays()
+    const { room } = await join()
+    const closed = new Promise((resolve) => room.onLeave((code) => resolve(code)))
+    await arena.store.acquire(MATCH)
+    expect(await closed).toBe(1012)
+    await until('it is gone', () => arena.desk.view(MATCH) === undefined)
+  })
+
+  it('[W40] after a fenced commit the next command finds a new owner of the match', async () => {
+    arena = await Arena.open()
+    arena.grant(1)
+    await arena.plays()
+    await arena.store.acquire(MATCH)
+    await expect(arena.desk.submit(openOrder())).rejects.toThrow()
+    await until('it is gone', () => arena.desk.view(MATCH) === undefined)
+    expect(ok(await arena.desk.submit(openOrder())).position.fixtureId).toBe(fixtureId(90_001))
+    expect((await arena.desk.activate(MATCH))?.epoch).toBe(3)
+  })
+})

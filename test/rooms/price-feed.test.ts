@@ -1,0 +1,268 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { lots } from '../../actors/kernel/micros.ts'
+import { instrumentId } from '../../actors/kernel/ids.ts'
+import { FLAG } from '../../rooms/price-frame.ts'
+import { MATCH, openOrder, P, u, U } from '../support/fixtures.ts'
+import { ok } from '../support/stage.ts'
+import { Arena, FeedStand, until } from './arena.ts'
+
+const closers: (() => Promise<void>)[] = []
+afterEach(async () => {
+  vi.useRealTimers()
+  for (const close of closers.splice(0)) await close()
+})
+
+async function openArena(options: Parameters<typeof Arena.open>[0] = {}): Promise<Arena> {
+  const arena = await Arena.open(options)
+  closers.push(() => arena.close())
+  return arena
+}
+
+async function openStand(options: Parameters<typeof FeedStand.open>[0] = {}): Promise<FeedStand> {
+  const stand = await FeedStand.open(options)
+  closers.push(() => stand.close())
+  return stand
+}
+
+/** User n buys enough of a player to move his price. */
+const buys = async (arena: Arena, n: number, player: number) =>
+  ok(await arena.desk.submit(openOrder({ userId: U(n), instrumentId: P(player), lots: lots(u(1)) })))
+
+describe('the door of the price feed', () => {
+  it('[W5] a socket without a valid token is refused with 401 before it is upgraded', async () => {
+    const arena = await openArena()
+    expect(await arena.refusedWith('/?token=nobody')).toBe(401)
+    expect(await arena.refusedWith('/')).toBe(401)
+  })
+
+  it('[W6] when a token cannot be checked the upgrade is refused with 503 and the fault reported', async () => {
+    const arena = await openArena()
+    expect(await arena.refusedWith('/?token=broken')).toBe(503)
+    expect(arena.reports).toHaveLength(1)
+  })
+
+  it('[W7] an upgrade on any other path is answered 404', async () => {
+    const arena = await openArena()
+    for (const path of ['/feed?token=1', '/x/match-1?token=1', '/a/b/c', '//']) {
+      expect(await arena.refusedWith(path), path).toBe(404)
+    }
+  })
+
+  it('[W8] the feed speaks feed.v1 when the client offers it', async () => {
+    const arena = await openArena()
+    expect((await arena.feedClient()).ws.protocol).toBe('feed.v1')
+  })
+
+  it('[W9] signing out closes the sockets of that user with 4001, and no others', async () => {
+    const arena = await openArena()
+    const leaver = await arena.feedClient('1')
+    const other = await arena.feedClient('2')
+    arena.realTime.disconnectUser(U(1))
+    expect(await leaver.closed).toBe(4001)
+    other.ask({ type: 'ping', id: 1 })
+    await until('the other is answered', () => other.said.length === 1)
+  })
+})
+
+describe('a subscription', () => {
+  it('[W10] brings the current price at once, and from then on the moves of that instrument only', async () => {
+    const arena = await openArena()
+    arena.grant(1)
+    await arena.plays()
+    const client = await arena.feedClient()
+    expect(await client.subscribe([P(1)])).toMatchObject({
+      type: 'subscribed',
+      id: 7,
+      instrumentIds: [P(1)],
+      rejected: [],
+    })
+    await until('the snapshot', () => client.prices.length === 1)
+    expect(client.prices[0]).toMatchObject({ instrumentId: P(1), flags: FLAG.snapshot, epoch: 1, status: 'OPEN' })
+    await buys(arena, 1, 2)
+    const { quote } = await buys(arena, 1, 1)
+    await until('the move', () => client.prices.length === 2)
+    expect(client.prices[1]).toMatchObject({
+      instrumentId: P(1),
+      flags: 0,
+      cause: 'trade',
+      price: quote.price,
+      imbalance: u(1),
+      previous: client.prices[0]?.price,
+    })
+  })
+
+  it('[W11] sequence numbers of a match run from 1 without a gap for whoever follows all of it', async () => {
+    const arena = await openArena({ players: 4 })
+    for (let n = 1; n <= 4; n++) arena.grant(n)
+    await arena.plays()
+    const client = await arena.feedClient()
+    const ids = [P(1), P(2), P(3), P(4)]
+    await client.subscribe(ids)
+    await until('the snapshots', () => client.prices.length === 4)
+    const from = Math.max(...client.prices.map((price) => price.seq))
+    for (let round = 0; round < 5; round++) {
+      const seen = client.prices.length
+      await Promise.all([1, 2, 3, 4].map((n) => buys(arena, n, n)))
+      await until('four moves', () => client.prices.length === seen + 4)
+    }
+    const seqs = client.prices.slice(4).map((price) => price.seq)
+    expect(seqs).toEqual(Array.from({ length: 20 }, (_, i) => from + 1 + i))
+  })
+
+  it('[W12] ids that nobody publishes are rejected by name, the others are accepted', async () => {
+    const arena = await openArena()
+    await arena.plays()
+    const client = await arena.feedClient()
+    const stranger = instrumentId('cccccccc-0000-5000-8000-000000000001')
+    expect(await client.subscribe([stranger, P(1)])).toMatchObject({
+      instrumentIds: [P(1)],
+      rejected: [{ instrumentId: stranger, code: 'not_found' }],
+    })
+  })
+
+  it('[W13] unsubscribing ends the moves', async () => {
+    const arena = await openArena()
+    arena.grant(1)
+    await arena.plays()
+    const client = await arena.feedClient()
+    await client.subscribe([P(1), P(2)])
+    client.ask({ type: 'unsubscribe', id: 8, instrumentIds: [P(1)] })
+    await until('unsubscribed', () => client.said.some((said) => said.type === 'unsubscribed' && said['id'] === 8))
+    await buys(arena, 1, 1)
+    await buys(arena, 1, 2)
+    await until('the move of the other', () => client.prices.length === 3)
+    expect(client.prices[2]?.instrumentId).toBe(P(2))
+  })
+
+  it('[W14] with `since` it brings what was missed, flagged REPLAY; with a foreign epoch a snapshot', async () => {
+    const arena = await openArena()
+    arena.grant(1)
+    await arena.plays()
+    const witness = await arena.feedClient()
+    await witness.subscribe([P(1)])
+    for (let n = 1; n <= 3; n++) {
+      await buys(arena, 1, 1)
+      await until('the move', () => witness.prices.length === 1 + n)
+    }
+    const [, first, second, third] = witness.prices
+    const client = await arena.feedClient('2')
+    await client.subscribe([P(1)], { since: { epoch: 1, seq: first?.seq } })
+    await until('two moves', () => client.prices.length === 2)
+    expect(client.prices).toEqual([
+      { ...second, flags: FLAG.replay },
+      { ...third, flags: FLAG.replay },
+    ])
+    await client.subscribe([P(1)], { since: { epoch: 9, seq: first?.seq } })
+    await until('the snapshot', () => client.prices.length === 3)
+    expect(client.prices[2]).toEqual({ ...third, flags: FLAG.snapshot })
+  })
+
+  it('[W15] a subscription wakes a sleeping match', async () => {
+    const arena = await openArena()
+    await arena.plays()
+    const price = arena.desk.view(MATCH)?.instrument(P(1))?.base
+    await arena.realTime.stop()
+    await arena.boot()
+    const client = await arena.feedClient()
+    await client.subscribe([P(1)])
+    await until('the snapshot', () => client.prices.length === 1)
+    expect(client.prices[0]).toMatchObject({ epoch: 2, seq: 0, flags: FLAG.snapshot, price })
+  })
+
+  it('[W16] a change of trading status is published although the price stands', async () => {
+    const arena = await openArena()
+    await arena.plays()
+    const client = await arena.feedClient()
+    await client.subscribe([P(1)])
+    await arena.plays({ state: 'SUSPENDED' })
+    await until('the suspension', () => client.prices.length === 2)
+    expect(client.prices[1]).toMatchObject({ flags: FLAG.suspended, status: 'SUSPENDED', phase: 'frozen' })
+  })
+})
+
+describe('the manners of a socket', () => {
+  it('[W17] a message that makes no sense is answered with an error, and the socket stays', async () => {
+    const arena = await openArena()
+    const client = await arena.feedClient()
+    for (const nonsense of ['{', '{"type":"account"}', '{"type":"subscribe","instrumentIds":[]}']) client.ask(nonsense)
+    await until('three errors', () => client.said.length === 3)
+    expect(client.said.map((said) => said['code'])).toEqual(['bad_message', 'bad_message', 'bad_message'])
+    expect(client.ws.readyState).toBe(client.ws.OPEN)
+  })
+
+  it('[W18] more than ten messages in a second close it with 4029, a message over 16 KiB with 1009', async () => {
+    const arena = await openArena()
+    const talker = await arena.feedClient()
+    for (let n = 0; n < 11; n++) talker.ask({ type: 'ping', id: n })
+    expect(await talker.closed).toBe(4029)
+    const shouter = await arena.feedClient()
+    shouter.ask({ type: 'ping', padding: 'x'.repeat(16 * 1024) })
+    expect(await shouter.closed).toBe(1009)
+  })
+
+  it('[W19] one socket follows at most 500 instruments', async () => {
+    const stand = await openStand({ players: 510 })
+    const client = await stand.client()
+    const ids = Array.from({ length: 510 }, (_, i) => P(i + 1))
+    await client.subscribe(ids.slice(0, 300))
+    await until('the snapshots', () => client.prices.length === 300)
+    const answer = await client.subscribe(ids.slice(300))
+    expect(answer['instrumentIds']).toHaveLength(200)
+    expect(answer['rejected']).toContainEqual({ instrumentId: P(501), code: 'limit' })
+    // What it follows already is no new instrument.
+    expect(await client.subscribe([P(1)])).toMatchObject({ instrumentIds: [P(1)], rejected: [] })
+  })
+
+  it('[W20] an idle socket hears a heartbeat within ten seconds, a dead one is cut', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const arena = await openArena()
+    const client = await arena.feedClient()
+    await vi.advanceTimersByTimeAsync(10_000)
+    await until('the heartbeat', () => client.said.some((said) => said.type === 'heartbeat'))
+    client.ws.pause() // it answers no ping any more
+    await vi.advanceTimersByTimeAsync(60_000)
+    await until('it is cut', () => arena.realTime.feed.connections === 0)
+    expect(client.ws.readyState).toBe(client.ws.OPEN) // it does not know yet: it has stopped reading
+  })
+
+  it('[W21] stopping says `shutdown` with a time to come back, then closes with 1012', async () => {
+    const arena = await openArena()
+    const client = await arena.feedClient()
+    await arena.realTime.stop()
+    expect(await client.closed).toBe(1012)
+    expect(client.said).toEqual([{ type: 'shutdown', reconnectInMs: expect.any(Number) }])
+    await arena.boot()
+    expect((await arena.feedClient()).ws.readyState).toBe(client.ws.OPEN)
+  })
+})
+
+describe('a full house', () => {
+  it('[W23] turns further sockets away with 1013', async () => {
+    const stand = await openStand({ connectionsMax: 1 })
+    const first = await stand.client()
+    const second = await stand.client()
+    expect(await second.closed).toBe(1013)
+    expect((await first.subscribe([P(1)]))['instrumentIds']).toEqual([P(1)])
+  })
+})
+
+describe('a slow socket', () => {
+  it('[W22] is closed when its writes do not drain, and delays nobody', async () => {
+    const stand = await openStand({ players: 300 })
+    const { feed, world } = stand
+    const slow = await stand.client('1')
+    const fast = await stand.client('2')
+    const ids = Array.from({ length: 300 }, (_, i) => P(i + 1))
+    await fast.subscribe([P(1)])
+    slow.ws.pause()
+    // 28 KB for each subscription: enough of them fill the kernel's buffers, which hide a stall at first.
+    const flood = setInterval(() => {
+      if (slow.ws.readyState === slow.ws.OPEN) slow.ask({ type: 'subscribe', instrumentIds: ids })
+      world.pass(1_000)
+    }, 1)
+    await until('it is closed', () => feed.connections === 1).finally(() => clearInterval(flood))
+    stand.move(1)
+    await until('the fast one is served', () => fast.prices.length === 2)
+    expect(fast.prices[1]).toMatchObject({ seq: 1, flags: 0 })
+  })
+})

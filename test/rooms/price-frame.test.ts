@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest'
+import { fixtureId, instrumentId } from '../../actors/kernel/ids.ts'
+import { lots, MICROS_MAX, price } from '../../actors/kernel/micros.ts'
+import { instant } from '../../actors/kernel/world.ts'
+import { CAUSES } from '../../actors/market/instrument.ts'
+import { type Phase, PHASE_CODE } from '../../actors/market/phase.ts'
+import { present } from '../../actors/kernel/assert.ts'
+import {
+  asMessage,
+  decodePriceFrame,
+  encodePriceFrame,
+  FLAG,
+  flagged,
+  PRICE_FRAME_BYTES,
+  type PriceFrame,
+} from '../../rooms/price-frame.ts'
+
+const FRAME: PriceFrame = {
+  flags: FLAG.conflated | FLAG.suspended,
+  epoch: 3,
+  seq: 1041,
+  instrumentId: instrumentId('0198f3a2-7c1d-7e00-8f00-0123456789ab'),
+  at: instant(1_787_410_800_123),
+  price: price(200_005_000),
+  base: price(200_000_000),
+  imbalance: lots(-500_000),
+  previous: price(199_000_001),
+  providerEventId: 112_233_445_566,
+  fixtureId: fixtureId(19_155_061),
+  phase: 'live',
+  cause: 'trade',
+  minute: 67,
+  status: 'SUSPENDED',
+}
+
+const PHASES: readonly Phase[] = ['scheduled', 'live', 'break', 'ended', 'final', 'off', 'frozen']
+
+// Written out by hand from the contract's layout, not by the encoder.
+const GOLDEN = [
+  '01', // type
+  '01', // version
+  '0014', // flags: CONFLATED, SUSPENDED
+  '00000003', // epoch
+  '0000000000000411', // seq
+  '0198f3a27c1d7e008f000123456789ab', // instrument
+  '000659a401cf1c78', // microseconds
+  '000000000bebd588', // price
+  '000000000bebc200', // live base
+  'fffffffffff85ee0', // imbalance
+  '000000000bdc7fc1', // previous price
+  '0000001a21a278be', // provider event
+  '01244875', // fixture
+  '01', // match state: live
+  '03', // cause: trade
+  '0043', // minute
+  '02', // trading status: suspended
+].join('')
+
+describe('price frame', () => {
+  it('[W1] a price frame is these 93 bytes, big-endian, and ends in the checksum of the bytes before', () => {
+    const bytes = encodePriceFrame(FRAME)
+    expect(bytes.length).toBe(PRICE_FRAME_BYTES)
+    expect(bytes.toString('hex', 0, 89)).toBe(GOLDEN)
+    expect(bytes.readUInt32BE(89)).toBe(crc32(bytes.subarray(0, 89)))
+    expect(asMessage(bytes).toString('hex', 0, 4)).toBe('825d0101')
+    expect(asMessage(bytes).length).toBe(95)
+  })
+
+  it('[W2] every frame decodes to what was encoded, at the ends of every range', () => {
+    const edges: Partial<PriceFrame>[] = [
+      {},
+      { price: price(MICROS_MAX), base: price(1), previous: price(10_000), imbalance: lots(MICROS_MAX) },
+      { imbalance: lots(-MICROS_MAX), seq: Number.MAX_SAFE_INTEGER, epoch: 0xffffffff },
+      { imbalance: lots(-1), minute: null, fixtureId: fixtureId(0xffffffff), providerEventId: 0 },
+      ...CAUSES.map((cause) => ({ cause })),
+      ...PHASES.map((phase) => ({ phase })),
+      ...(['OPEN', 'SUSPENDED', 'CLOSED'] as const).map((status) => ({ status })),
+    ]
+    expect(PHASES).toHaveLength(Object.keys(PHASE_CODE).length)
+    for (const edge of edges) {
+      const frame = { ...FRAME, ...edge }
+      expect(decodePriceFrame(encodePriceFrame(frame))).toEqual(frame)
+    }
+  })
+
+  it('[W3] a damaged, foreign or shortened frame decodes to nothing', () => {
+    const bytes = encodePriceFrame(FRAME)
+    for (let offset = 0; offset < bytes.length; offset++) {
+      const damaged = Buffer.from(bytes)
+      damaged.writeUInt8(present(damaged[offset], 'byte') ^ 1, offset)
+      expect(decodePriceFrame(damaged), `byte ${offset}`).toBeNull()
+    }
+    expect(decodePriceFrame(bytes.subarray(0, 92))).toBeNull()
+  })
+
+  it('[W4] flagging a frame leaves the original, which others may still be sending, as it was', () => {
+    const bytes = encodePriceFrame(FRAME)
+    const before = bytes.toString('hex')
+    expect(decodePriceFrame(flagged(bytes, FLAG.replay))).toEqual({ ...FRAME, flags: FRAME.flags | FLAG.replay })
+    expect(bytes.toString('hex')).toBe(before)
+  })
+})
+
+/** CRC-32 (IEEE 802.3), bit by bit: the definition, to check the library's use. */
+function crc32(bytes: Uint8Array): number {
+  let crc = 0xffffffff
+  for (const byte of bytes) {
+    crc ^= byte
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1
+  }
+  return (crc ^ 0xffffffff) >>> 0
+}

@@ -1,0 +1,102 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
+import { FRAME_MS, type Recording } from '../../actors/replay/script.ts'
+import type { ReplayStatus } from '../../rooms/replay-room.ts'
+import { MATCH, P } from '../support/fixtures.ts'
+import { Arena, until } from './arena.ts'
+
+let arena: Arena
+afterEach(() => arena.close())
+
+const SPEED = 120
+const INTERVAL_MS = FRAME_MS / SPEED
+
+const minutePlayed = (minute: number): Partial<FixtureSnapshot> => ({
+  periods: [
+    { id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs: minute * 60, ticking: true },
+  ],
+})
+
+/** A recording of one frame a minute, which ends in full time. */
+function recording(minutes: number): Recording {
+  const frames: unknown[] = Array.from({ length: minutes }, (_, minute) => minutePlayed(minute))
+  frames.push({ state: 'FINISHED', periods: [] })
+  return { name: 'short', title: 'A short one', fixtureName: 'Harbour vs Mill', frames }
+}
+
+const start = (over: { recording?: Recording; traders?: number } = {}, onEnded: (s: ReplayStatus) => void = () => {}) =>
+  arena.realTime.replays.start({ recording: recording(5), matchId: MATCH, speed: SPEED, traders: 0, ...over }, onEnded)
+
+/** Lets the world's time run until something holds. */
+const playing = (what: string, holds: () => boolean) =>
+  until(what, () => {
+    arena.world.pass(1)
+    return holds()
+  })
+
+describe('a replay', () => {
+  it('[R20] plays its frames in order at its speed, settles the match, and says that it has ended', async () => {
+    arena = await Arena.open()
+    const ends: ReplayStatus[] = []
+    const minutes: number[] = []
+    const started = await start({}, (status) => ends.push(status))
+    expect(started).toMatchObject({ script: 'short', matchId: MATCH, speed: SPEED, traders: 0, state: 'playing' })
+    await playing('it has ended', () => {
+      const { minute = null } = arena.desk.view(MATCH)?.info ?? {}
+      if (minute !== null && minutes.at(-1) !== minute) minutes.push(minute)
+      return ends.length > 0
+    })
+    expect(ends).toEqual([{ ...started, minute: expect.any(Number), state: 'ended' }])
+    expect(minutes).toEqual([0, 1, 2, 3, 4])
+    expect((await arena.store.load(MATCH))?.info).toMatchObject({ replay: true, phase: 'final', feedSeq: 6 })
+    expect((await arena.store.load(MATCH))?.info.settledAt).not.toBeNull()
+    expect(arena.realTime.replays.status()).toEqual([])
+  })
+
+  it('[R21] after a restart goes on where the match had got to', async () => {
+    arena = await Arena.open()
+    await start({ recording: recording(50) })
+    await playing('some frames', () => (arena.desk.view(MATCH)?.info.feedSeq ?? 0) >= 3)
+    await arena.realTime.stop()
+    const before = (await arena.store.load(MATCH))?.info.feedSeq ?? 0
+    await arena.boot()
+    await start({ recording: recording(50) })
+    await playing('the next frame', () => (arena.desk.view(MATCH)?.info.feedSeq ?? 0) > before)
+    expect(arena.desk.view(MATCH)?.info.feedSeq).toBe(before + 1)
+  })
+
+  it('[R22] held up, skips to the frame that is due', async () => {
+    arena = await Arena.open()
+    await start({ recording: recording(50) })
+    await until('the first frame', () => arena.desk.view(MATCH)?.info.feedSeq === 1)
+    arena.world.pass(INTERVAL_MS * 20.5)
+    await until('the frame now due', () => (arena.desk.view(MATCH)?.info.feedSeq ?? 0) > 1)
+    expect(arena.desk.view(MATCH)?.info.feedSeq).toBe(21)
+  })
+
+  it('[R23] its crowd trades through the desk like everybody else', async () => {
+    arena = await Arena.open()
+    await start({ recording: recording(500), traders: 3 })
+    await until('three positions', () => [...(arena.desk.view(MATCH)?.openPositions() ?? [])].length === 3)
+    expect(arena.desk.view(MATCH)?.instrument(P(1))?.imbalance).toBeGreaterThan(0)
+    expect(arena.realTime.replays.status()).toMatchObject([{ traders: 3, state: 'playing' }])
+  })
+
+  it('[R24] a frame that makes no sense is reported and skipped', async () => {
+    arena = await Arena.open()
+    const frames = [minutePlayed(0), null, minutePlayed(2), ...Array.from({ length: 50 }, () => minutePlayed(3))]
+    await start({ recording: { ...recording(0), frames } })
+    await playing('the third frame', () => (arena.desk.view(MATCH)?.info.feedSeq ?? 0) >= 3)
+    expect(arena.reports).toHaveLength(1)
+  })
+
+  it('[R25] is stopped by id or with all others; an unknown one is none', async () => {
+    arena = await Arena.open()
+    const { id } = await start({ recording: recording(500) })
+    expect(await arena.realTime.replays.stop('another')).toBe(0)
+    expect(await arena.realTime.replays.stop(id)).toBe(1)
+    await start({ recording: recording(500) })
+    expect(await arena.realTime.replays.stop()).toBe(1)
+    expect(arena.realTime.replays.status()).toEqual([])
+  })
+})

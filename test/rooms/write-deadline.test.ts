@@ -1,0 +1,63 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { WebSocket } from 'ws'
+import { WriteDeadline } from '../../rooms/write-deadline.ts'
+import { type SocketPair, socketPair, stall } from './arena.ts'
+
+let pair: SocketPair
+let deadline: WriteDeadline
+afterEach(async () => {
+  deadline.stop()
+  vi.useRealTimers()
+  await pair.close()
+})
+
+/** A pair whose server side is under a deadline, whose clock the test moves. */
+async function watched(): Promise<void> {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  deadline = new WriteDeadline()
+  pair = await socketPair()
+  deadline.guard(pair.ws, pair.socket)
+}
+
+describe('the write deadline', () => {
+  it('[W41] closes with 4008 a socket that missed three deadlines in a row, and not before', async () => {
+    await watched()
+    await stall(pair)
+    deadline.check(pair.ws)
+    vi.advanceTimersByTime(299)
+    expect(pair.ws.readyState).toBe(WebSocket.OPEN)
+    vi.advanceTimersByTime(1)
+    expect(pair.ws.readyState).toBe(WebSocket.CLOSING)
+    pair.client.ws.resume()
+    expect(await pair.client.closed).toBe(4008)
+  })
+
+  it('[W42] a socket that drains, however late, starts anew', async () => {
+    await watched()
+    for (let round = 0; round < 3; round++) {
+      await stall(pair)
+      deadline.check(pair.ws)
+      vi.advanceTimersByTime(200)
+      pair.client.ws.resume()
+      await vi.waitUntil(() => pair.socket.writableLength === 0)
+      vi.advanceTimersByTime(100)
+    }
+    expect(pair.ws.readyState).toBe(WebSocket.OPEN)
+  })
+
+  it('[W43] closes at once whoever lets more than 1 MiB queue up', async () => {
+    await watched()
+    await stall(pair)
+    pair.ws.send('x'.repeat(1024 * 1024))
+    deadline.check(pair.ws)
+    vi.advanceTimersByTime(100)
+    expect(pair.ws.readyState).toBe(WebSocket.CLOSING)
+  })
+
+  it('[W44] a socket that keeps up is not looked at', async () => {
+    await watched()
+    pair.ws.send('hello')
+    deadline.check(pair.ws)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+})

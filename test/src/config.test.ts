@@ -1,0 +1,173 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { generateKeyPairSync } from 'node:crypto'
+import { spawnSync } from 'node:child_process'
+import { describe, expect, it } from 'vitest'
+import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
+import { ConfigError, readConfig } from '../../src/config.ts'
+
+const pem = await newPrivateKeyPem()
+const production = { NODE_ENV: 'production', DATABASE_URL: 'postgres://db/touchline', JWT_PRIVATE_KEY: pem }
+
+/** What is wrong with an environment. */
+function wrong(env: Record<string, string>): readonly string[] {
+  try {
+    readConfig(env)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.lines
+    throw error
+  }
+  return []
+}
+
+describe('configuration', () => {
+  it('[C1] nothing set is a complete embedded development server', () => {
+    expect(readConfig({})).toEqual({
+      production: false,
+      host: '127.0.0.1',
+      port: 3000,
+      wsPort: 3001,
+      databaseUrl: null,
+      redisUrl: null,
+      dataDir: '.data',
+      publicWsUrl: null,
+      jwt: { privateKeyPem: null, keyId: null, accessSecs: 900, refreshSecs: 604_800, wsSecs: 60 },
+      cookieDomain: null,
+      corsOrigins: [],
+      logLevel: 'info',
+      demo: { replay: 'demo', speed: 1, traders: 20 },
+    })
+  })
+
+  it('[C1] an empty value counts as unset', () => {
+    const names = ['PORT', 'DATABASE_URL', 'JWT_PRIVATE_KEY', 'CORS_ORIGINS', 'LOG_LEVEL', 'HOST', 'DEMO_REPLAY']
+    expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}))
+  })
+
+  it('[C2] everything set is read in its own unit', () => {
+    const config = readConfig({
+      ...production,
+      PORT: '0',
+      WS_PORT: '65535',
+      REDIS_URL: 'rediss://cache:6380/1',
+      PUBLIC_WS_URL: 'wss://live.touchline.example/',
+      JWT_KEY_ID: '2026-05',
+      JWT_ACCESS_EXPIRY: '90s',
+      JWT_REFRESH_EXPIRY: '30d',
+      JWT_WS_EXPIRY: '2m',
+      COOKIE_DOMAIN: '.touchline.example',
+      CORS_ORIGINS: 'https://play.touchline.example, http://localhost:5173,',
+      LOG_LEVEL: 'debug',
+      DEMO_REPLAY: 'derby',
+      DEMO_SPEED: '120',
+      DEMO_TRADERS: '0',
+    })
+    expect(config).toEqual({
+      production: true,
+      host: '0.0.0.0',
+      port: 0,
+      wsPort: 65_535,
+      databaseUrl: 'postgres://db/touchline',
+      redisUrl: 'rediss://cache:6380/1',
+      dataDir: '.data',
+      publicWsUrl: 'wss://live.touchline.example',
+      jwt: { privateKeyPem: pem, keyId: '2026-05', accessSecs: 90, refreshSecs: 2_592_000, wsSecs: 120 },
+      cookieDomain: '.touchline.example',
+      corsOrigins: ['https://play.touchline.example', 'http://localhost:5173'],
+      logLevel: 'debug',
+      demo: { replay: 'derby', speed: 120, traders: 0 },
+    })
+  })
+
+  it('[C3] everything wrong is reported at once, by name, without repeating secrets', () => {
+    const lines = wrong({
+      NODE_ENV: 'production',
+      PORT: '70000',
+      WS_PORT: '3001x',
+      REDIS_URL: 'http://user:hush@cache',
+      PUBLIC_WS_URL: 'https://live.touchline.example',
+      JWT_PRIVATE_KEY: 'hush',
+      JWT_ACCESS_EXPIRY: '15',
+      JWT_WS_EXPIRY: '0s',
+      CORS_ORIGINS: 'https://play.touchline.example/,*',
+      COOKIE_DOMAIN: 'a b',
+      LOG_LEVEL: 'loud',
+      DEMO_SPEED: '121',
+    })
+    expect(lines).toEqual([
+      'DATABASE_URL: is required in production',
+      'PORT: must be a whole number from 0 to 65535',
+      'WS_PORT: must be a whole number from 0 to 65535',
+      'REDIS_URL: must be a redis:// address',
+      'PUBLIC_WS_URL: must be a ws:// or wss:// address',
+      'JWT_PRIVATE_KEY: must be an RSA private key of at least 2048 bits in PKCS8 PEM form',
+      'JWT_ACCESS_EXPIRY: must be a duration such as 60s, 15m, 168h or 7d',
+      'JWT_WS_EXPIRY: must be a duration such as 60s, 15m, 168h or 7d',
+      'COOKIE_DOMAIN: must be a domain name',
+      'CORS_ORIGINS: must be origins such as https://play.example, without a path, separated by commas',
+      'LOG_LEVEL: must be one of debug, info, warn, error, silent',
+      'DEMO_SPEED: must be a whole number from 1 to 120',
+    ])
+    for (const origin of [
+      '*',
+      'https://play.example/',
+      'https://play.example/game',
+      'play.example',
+      'ftp://play.example',
+    ]) {
+      expect(wrong({ CORS_ORIGINS: origin }), origin).toHaveLength(1)
+    }
+    expect(wrong({ NODE_ENV: 'prod' })).toEqual(['NODE_ENV: must be development, test or production'])
+  })
+
+  it('[C4] production starts with nothing made up: all that is missing is named', () => {
+    expect(wrong({ NODE_ENV: 'production' })).toEqual([
+      'DATABASE_URL: is required in production',
+      'JWT_PRIVATE_KEY: is required in production',
+    ])
+    expect(wrong(production)).toEqual([])
+    expect(readConfig(production)).toMatchObject({ host: '0.0.0.0', demo: { replay: null } })
+  })
+
+  it('[C4] none plays no recording', () => {
+    expect(readConfig({ DEMO_REPLAY: 'none' }).demo.replay).toBeNull()
+  })
+
+  it('[C5] a key may stand on one line, and only a strong RSA key will do', () => {
+    const oneLine = pem.replaceAll('\n', '\\n')
+    expect(readConfig({ JWT_PRIVATE_KEY: oneLine }).jwt.privateKeyPem).toBe(pem)
+    const weak = generateKeyPairSync('rsa', { modulusLength: 1_024 }).privateKey
+    const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+    for (const key of [weak, curve]) {
+      const JWT_PRIVATE_KEY = key.export({ type: 'pkcs8', format: 'pem' }).toString()
+      expect(wrong({ JWT_PRIVATE_KEY })).toHaveLength(1)
+    }
+  })
+
+  it('[C6] what is read cannot be changed', () => {
+    const config = readConfig({ CORS_ORIGINS: 'http://localhost:5173' })
+    for (const part of [config, config.jwt, config.corsOrigins, config.demo]) {
+      expect(Object.isFrozen(part)).toBe(true)
+    }
+  })
+
+  it('[C7] keygen prints an environment that production takes', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'touchline-keygen-'))
+    try {
+      const printed = spawnSync(process.execPath, [join(import.meta.dirname, '../../ops/keygen.ts')], {
+        cwd: folder,
+        encoding: 'utf8',
+      })
+      expect(printed.stderr).toBe('')
+      const env = Object.fromEntries(
+        [...printed.stdout.matchAll(/^(\w+)="?([^"\n]*)"?$/gm)].map(([, name, value]) => [name, value]),
+      )
+      const { jwt } = readConfig({ ...env, NODE_ENV: 'production', DATABASE_URL: 'postgres://db/touchline' })
+      const keys = await loadOrCreateKeys({ dataDir: folder, privateKeyPem: jwt.privateKeyPem, keyId: null })
+      expect(keys.keyId).toBe(jwt.keyId)
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+})

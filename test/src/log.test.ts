@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import { createLog, type LogLevel } from '../../src/log.ts'
+import { TestWorld } from '../support/test-world.ts'
+
+function open(level: LogLevel, readable = false) {
+  const lines: string[] = []
+  const world = new TestWorld({ now: Date.UTC(2026, 4, 2, 14, 30, 0, 5) })
+  return { lines, log: createLog({ level, world, readable, write: (line) => lines.push(line) }) }
+}
+
+describe('the log', () => {
+  it('[C20] is one JSON object a line', () => {
+    const { lines, log } = open('info')
+    log.info('request', { path: '/health', status: 200, note: 'two\nlines' })
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toMatch(/^[^\n]*\n$/)
+    expect(JSON.parse(lines[0] ?? '')).toEqual({
+      at: '2026-05-02T14:30:00.005Z',
+      level: 'info',
+      event: 'request',
+      path: '/health',
+      status: 200,
+      note: 'two\nlines',
+    })
+  })
+
+  it('[C21] drops what is below its level', () => {
+    for (const [level, heard] of [
+      ['debug', 4],
+      ['info', 3],
+      ['warn', 2],
+      ['error', 1],
+      ['silent', 0],
+    ] as const) {
+      const { lines, log } = open(level)
+      log.debug('a')
+      log.info('b')
+      log.warn('c')
+      log.error('d')
+      expect(lines, level).toHaveLength(heard)
+    }
+  })
+
+  it('[C22] writes errors with their causes', () => {
+    const { lines, log } = open('info')
+    log.error('failed', { error: new TypeError('no answer', { cause: new Error('socket closed') }) })
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      error: {
+        name: 'TypeError',
+        message: 'no answer',
+        stack: expect.any(String),
+        cause: { message: 'socket closed' },
+      },
+    })
+  })
+
+  it('[C22] never throws, whatever it is given', () => {
+    const circle: Record<string, unknown> = {}
+    circle['self'] = circle
+    const hostile = {
+      toJSON: () => {
+        throw new Error('no')
+      },
+    }
+    for (const readable of [false, true]) {
+      const { lines, log } = open('info', readable)
+      for (const fact of [circle, hostile, 10n, undefined, Symbol('s'), () => 0]) log.info('odd', { fact })
+      expect(lines).toHaveLength(6)
+      expect(lines.every((line) => line.includes('odd'))).toBe(true)
+    }
+  })
+
+  it('[C23] is short and readable for a person', () => {
+    const { lines, log } = open('info', true)
+    log.warn('not ready', { check: 'database', tries: 3 })
+    expect(lines).toEqual(['14:30:00.005 WARN  not ready  check=database  tries=3\n'])
+  })
+})

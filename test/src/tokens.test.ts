@@ -1,0 +1,131 @@
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { decodeJwt, decodeProtectedHeader } from 'jose'
+import { afterEach, describe, expect, it } from 'vitest'
+import { districtId, userId } from '../../actors/kernel/ids.ts'
+import { setCookie } from '../../src/auth/cookies.ts'
+import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
+import { createTokens } from '../../src/auth/tokens.ts'
+import { TestWorld } from '../support/test-world.ts'
+
+const pem = await newPrivateKeyPem()
+const keys = await loadOrCreateKeys({ dataDir: '', privateKeyPem: pem, keyId: 'k1' })
+const lifetimes = { accessSecs: 900, refreshSecs: 604_800, wsSecs: 60 }
+const user = { id: userId('0197f2a0-0000-7000-8000-00000000000a'), districtId: districtId(3), role: 'admin' }
+
+const open = () => {
+  const world = new TestWorld({ now: Date.UTC(2026, 4, 2, 14, 30, 0, 700) })
+  return { world, tokens: createTokens({ keys, lifetimes, world }) }
+}
+
+describe('tokens', () => {
+  it("[S1] carry the specification's claims, signed with RS256 by issuer game-api", async () => {
+    const { tokens } = open()
+    const iat = Date.UTC(2026, 4, 2, 14, 30) / 1_000
+    const common = { iss: 'game-api', userId: user.id, iat, jti: expect.any(String) }
+    const access = await tokens.issueAccess(user)
+    expect(decodeProtectedHeader(access)).toEqual({ alg: 'RS256', kid: 'k1' })
+    expect(decodeJwt(access)).toEqual({ ...common, typ: 'access', districtId: 3, role: 'admin', exp: iat + 900 })
+    expect(decodeJwt(await tokens.issueRefresh(user.id))).toEqual({ ...common, typ: 'refresh', exp: iat + 604_800 })
+    expect(decodeJwt(await tokens.issueWs(user.id))).toEqual({ ...common, typ: 'ws', exp: iat + 60 })
+  })
+
+  it('[S1] no two tokens have the same id', async () => {
+    const { tokens } = open()
+    const made = await Promise.all([tokens.issueAccess(user), tokens.issueAccess(user), tokens.issueRefresh(user.id)])
+    expect(new Set(made.map((token) => decodeJwt(token).jti)).size).toBe(3)
+  })
+
+  it('[S2] a token passes as its own type and as no other', async () => {
+    const { tokens } = open()
+    const made = [await tokens.issueAccess(user), await tokens.issueRefresh(user.id), await tokens.issueWs(user.id)]
+    const verifiers = [tokens.verifyAccess, tokens.verifyRefresh, tokens.verifyWs]
+    for (const [i, token] of made.entries()) {
+      for (const [j, verify] of verifiers.entries()) {
+        expect((await verify(token))?.userId, `${i} as ${j}`).toBe(i === j ? user.id : undefined)
+      }
+    }
+  })
+
+  it('[S3] a token ends with its lifetime, and says when as an instant', async () => {
+    const { world, tokens } = open()
+    const token = await tokens.issueWs(user.id)
+    const claims = await tokens.verifyWs(token)
+    expect(claims?.exp).toBe(Date.UTC(2026, 4, 2, 14, 31))
+    world.pass((claims?.exp ?? 0) - world.now() - 1)
+    expect(await tokens.verifyWs(token)).not.toBeNull()
+    world.pass(1)
+    expect(await tokens.verifyWs(token)).toBeNull()
+  })
+
+  it('[S3] what is not a token is nobody', async () => {
+    const { tokens } = open()
+    for (const text of ['', '.', '..', 'a.b.c', '{}', '\u0000', 'x'.repeat(10_000)]) {
+      expect(await tokens.verifyAccess(text), text.slice(0, 9)).toBeNull()
+    }
+  })
+})
+
+describe('signing keys', () => {
+  const folders: string[] = []
+  const folder = async () => {
+    const path = await mkdtemp(join(tmpdir(), 'touchline-keys-'))
+    folders.push(path)
+    return path
+  }
+  afterEach(async () => {
+    for (const path of folders.splice(0)) await rm(path, { recursive: true })
+  })
+
+  it('[S4] are made once, kept where only their owner reads them, and found again', async () => {
+    const dataDir = join(await folder(), 'deep', 'data')
+    const source = { dataDir, privateKeyPem: null, keyId: null }
+    const made = await loadOrCreateKeys(source)
+    const again = await loadOrCreateKeys(source)
+    expect(again.keyId).toBe(made.keyId)
+    expect(again.privateKey.equals(made.privateKey)).toBe(true)
+    const [file = ''] = await readdir(dataDir)
+    expect((await stat(join(dataDir, file))).mode & 0o777).toBe(0o600)
+  })
+
+  it('[S4] two servers starting at once agree on one', async () => {
+    const source = { dataDir: await folder(), privateKeyPem: null, keyId: null }
+    const made = await Promise.all([loadOrCreateKeys(source), loadOrCreateKeys(source), loadOrCreateKeys(source)])
+    expect(new Set(made.map(({ keyId }) => keyId)).size).toBe(1)
+  })
+
+  it('[S4] a given key is used as it is, and nothing is written', async () => {
+    const dataDir = await folder()
+    const given = await loadOrCreateKeys({ dataDir, privateKeyPem: pem, keyId: null })
+    expect(given.privateKey.equals(keys.privateKey)).toBe(true)
+    expect(given.keyId).toMatch(/^[\w-]{43}$/)
+    expect(await readdir(dataDir)).toEqual([])
+  })
+
+  it('[S4] a file that is not a key stops the start', async () => {
+    const dataDir = await folder()
+    await loadOrCreateKeys({ dataDir, privateKeyPem: null, keyId: null })
+    const [file = ''] = await readdir(dataDir)
+    await writeFile(join(dataDir, file), 'not a key')
+    await expect(loadOrCreateKeys({ dataDir, privateKeyPem: null, keyId: null })).rejects.toThrow(
+      /unsupported|PEM|DECODER/i,
+    )
+  })
+})
+
+describe('session cookies', () => {
+  const cookie = { name: 'game_access', value: 'a.b.c', maxAgeSecs: 900 } as const
+
+  it('[S5] are HttpOnly and Lax in development', () => {
+    const text = setCookie(cookie, { production: false, domain: null })
+    expect(text).toBe('game_access=a.b.c; Path=/; Max-Age=900; HttpOnly; SameSite=Lax')
+  })
+
+  it('[S5] are Secure, SameSite=None, Partitioned and on their domain in production', () => {
+    const text = setCookie(cookie, { production: true, domain: '.touchline.example' })
+    expect(text).toBe(
+      'game_access=a.b.c; Path=/; Max-Age=900; Domain=.touchline.example; HttpOnly; Secure; SameSite=None; Partitioned',
+    )
+  })
+})

@@ -1,0 +1,122 @@
+/** The same suite on every database: the embedded one always, PostgreSQL when TEST_DATABASE_URL names a server. */
+import { createHash, randomUUID } from 'node:crypto'
+import { existsSync, mkdirSync, openAsBlob, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { PGlite } from '@electric-sql/pglite'
+import { Kysely, PGliteDialect } from 'kysely'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import { type Connection, connect, connectEmbedded } from '../../db/connect.ts'
+import { migrate } from '../../db/migrate.ts'
+import type { Database } from '../../db/schema.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+/**
+ * Runs a suite once per database. `open` gives the migrated database of this test file, empty when the file starts and
+ * gone when it ends; it may be called from hooks and tests, not while the suite is being described.
+ */
+export function eachDatabase(suite: (open: () => Connection) => void): void {
+  describe('on PGlite', () => runOn(openEmbedded, suite))
+  const server = serverUrl()
+  if (server !== null) describe('on PostgreSQL', () => runOn(() => openPostgres(server), suite))
+}
+
+/** A suite that only a real server can pass: one with more than one connection, for example. */
+export function onPostgres(suite: (serverUrl: string) => void): void {
+  const server = serverUrl()
+  if (server !== null) describe('on PostgreSQL', () => suite(server))
+}
+
+/** A new, empty, not yet migrated database of the server. */
+export async function createDatabase(
+  server: string,
+): Promise<{ readonly url: string; readonly drop: () => Promise<void> }> {
+  const name = `touchline_test_${randomUUID().replaceAll('-', '')}`
+  await administer(server, `create database ${name}`)
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return { url: url.href, drop: () => administer(server, `drop database ${name} with (force)`) }
+}
+
+function runOn(
+  open: () => Promise<{ readonly connection: Connection; readonly remove: () => Promise<void> }>,
+  suite: (open: () => Connection) => void,
+): void {
+  let opened: Awaited<ReturnType<typeof open>> | undefined
+  beforeAll(async () => {
+    opened = await open()
+  })
+  afterAll(async () => {
+    await opened?.connection.close()
+    await opened?.remove()
+  })
+  suite(() => {
+    if (opened === undefined) throw new Error('the database is open only while hooks and tests run')
+    return opened.connection
+  })
+}
+
+/** The server's address, or null to skip. Where everything must run, a missing server is a failing test. */
+function serverUrl(): string | null {
+  const url = process.env['TEST_DATABASE_URL']
+  if (url !== undefined && url !== '') return url
+  if (process.env['CI'] === 'true') {
+    it('has a PostgreSQL to test against', () => {
+      throw new Error('CI is set but TEST_DATABASE_URL is not: the suites for PostgreSQL would not run')
+    })
+  }
+  return null
+}
+
+async function openPostgres(server: string) {
+  const { url, drop } = await createDatabase(server)
+  const connection = await connect({ databaseUrl: url, dataDir: null })
+  await migrate(connection.db)
+  return { connection, remove: drop }
+}
+
+async function openEmbedded() {
+  return { connection: await connectEmbedded(null, await migratedTemplate()), remove: async () => {} }
+}
+
+/**
+ * A dumped, migrated data folder, made once per version of the migrations and kept beside the installed packages: loading
+ * it takes a second, making it takes four. Workers that race for it make it twice, which does no harm.
+ */
+async function migratedTemplate(): Promise<Blob> {
+  const folder = join(ROOT, 'node_modules/.cache/touchline')
+  const path = join(folder, `pglite-${migrationsDigest()}.tar`)
+  if (!existsSync(path)) {
+    mkdirSync(folder, { recursive: true })
+    const pglite = await PGlite.create()
+    const db = new Kysely<Database>({ dialect: new PGliteDialect({ pglite }) })
+    await migrate(db)
+    const dump = await pglite.dumpDataDir('none')
+    await db.destroy()
+    const partial = `${path}.${process.pid}`
+    writeFileSync(partial, new Uint8Array(await dump.arrayBuffer()))
+    renameSync(partial, path)
+  }
+  return openAsBlob(path)
+}
+
+function migrationsDigest(): string {
+  const digest = createHash('sha256')
+  const folder = join(ROOT, 'db/migrations')
+  for (const name of readdirSync(folder).toSorted()) digest.update(readFileSync(join(folder, name)))
+  digest.update(readFileSync(join(ROOT, 'db/migrate.ts')))
+  digest.update(createRequire(import.meta.url).resolve('@electric-sql/pglite'))
+  return digest.digest('hex').slice(0, 16)
+}
+
+async function administer(server: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,130 @@
+/** Matches, players and orders to test with: small, named, and everything overridable. */
+import { fixtureId, instrumentId, playerId, type UserId, userId } from '../../actors/kernel/ids.ts'
+import { lots, microsFromDecimal, price, type Price, slope } from '../../actors/kernel/micros.ts'
+import { present } from '../../actors/kernel/assert.ts'
+import { instant } from '../../actors/kernel/world.ts'
+import type { FixturePlayer, FixtureSnapshot } from '../../actors/market/fixture.ts'
+import type { Instrument } from '../../actors/market/instrument.ts'
+import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
+import type { ClosePosition, MatchInfo, OpenPosition } from '../../actors/match/messages.ts'
+import type { MatchRecord } from '../../actors/match/store.ts'
+import type { PositionId } from '../../actors/kernel/ids.ts'
+
+/** A decimal as micros: `u(9950.5)`. */
+export const u = (units: number): number => present(microsFromDecimal(units), `decimal ${units}`)
+export const p = (units: number): Price => price(u(units))
+
+export const MATCH = fixtureId(90_001)
+export const KICK_OFF = instant(Date.UTC(2026, 7, 22, 15, 0, 0))
+
+/** The nth instrument of the test match. */
+export const P = (n: number) => instrumentId(`aaaaaaaa-0000-5000-8000-${n.toString().padStart(12, '0')}`)
+/** The nth user. */
+export const U = (n: number): UserId => userId(`bbbbbbbb-0000-7000-8000-${n.toString().padStart(12, '0')}`)
+
+export function instrument(n: number, over: Partial<Instrument> = {}): Instrument {
+  return {
+    id: P(n),
+    playerId: playerId(n),
+    name: `Player ${n}`,
+    position: 'MID',
+    side: n % 2 === 0 ? 'away' : 'home',
+    jersey: n,
+    starter: true,
+    start: p(200),
+    slope: slope(u(0.01)),
+    base: p(200),
+    imbalance: lots(0),
+    published: p(200),
+    suspendedUntil: null,
+    settlement: null,
+    ...over,
+  }
+}
+
+export function info(over: Partial<MatchInfo> = {}): MatchInfo {
+  return {
+    matchId: MATCH,
+    name: 'Harbour vs Mill',
+    league: 'League 1',
+    startsAt: KICK_OFF,
+    state: 'INPLAY_1ST_HALF',
+    stateId: 2,
+    phase: 'live',
+    minute: 1,
+    home: { id: 1, name: 'Harbour', goals: 0 },
+    away: { id: 2, name: 'Mill', goals: 0 },
+    replay: false,
+    feedSeq: 1,
+    sourceAt: KICK_OFF,
+    endedAt: null,
+    settling: null,
+    settledAt: null,
+    events: [],
+    teamStats: null,
+    ...over,
+  }
+}
+
+export function record(over: Partial<MatchRecord> = {}): MatchRecord {
+  return {
+    info: info(),
+    pricing: EMPTY_PRICING,
+    instruments: [instrument(1), instrument(2)],
+    openPositions: [],
+    ...over,
+  }
+}
+
+export function openOrder(over: Partial<OpenPosition> = {}): OpenPosition {
+  return {
+    kind: 'open_position',
+    userId: U(1),
+    instrumentId: P(1),
+    direction: 'long',
+    lots: lots(u(0.5)),
+    clientPrice: p(200),
+    stopLoss: null,
+    takeProfit: null,
+    idempotency: null,
+    ...over,
+  }
+}
+
+export function closeOrder(positionId: PositionId, over: Partial<ClosePosition> = {}): ClosePosition {
+  return { kind: 'close_position', userId: U(1), positionId, idempotency: null, ...over }
+}
+
+export function player(n: number, over: Partial<FixturePlayer> = {}): FixturePlayer {
+  return {
+    playerId: playerId(n),
+    instrumentId: P(n),
+    name: `Player ${n}`,
+    side: n % 2 === 0 ? 'away' : 'home',
+    position: 'MID',
+    jersey: n,
+    starter: true,
+    details: {},
+    ...over,
+  }
+}
+
+/** The tenth second of the first half, nothing has happened, nobody has done anything. */
+export function snapshot(over: Partial<FixtureSnapshot> = {}): FixtureSnapshot {
+  return {
+    fixtureId: MATCH,
+    name: 'Harbour vs Mill',
+    league: 'League 1',
+    startsAt: KICK_OFF,
+    state: 'INPLAY_1ST_HALF',
+    stateId: 2,
+    home: { id: 1, name: 'Harbour', goals: 0 },
+    away: { id: 2, name: 'Mill', goals: 0 },
+    periods: [{ id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs: 10, ticking: true }],
+    events: [],
+    players: [player(1), player(2)],
+    teamStats: null,
+    sourceAt: KICK_OFF,
+    ...over,
+  }
+}

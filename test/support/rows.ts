@@ -1,0 +1,94 @@
+/** Rows as a match's commit would leave them, for tests of what reads them. */
+import type { Insertable, Kysely } from 'kysely'
+import type { FixtureId } from '../../actors/kernel/ids.ts'
+import { signOf } from '../../actors/position/position.ts'
+import type { Instrument } from '../../actors/market/instrument.ts'
+import type { MatchInfo } from '../../actors/match/messages.ts'
+import type { Position } from '../../actors/position/position.ts'
+import type { Database, TicksTable } from '../../db/schema.ts'
+
+type Db = Kysely<Database>
+
+const date = (ms: number): Date => new Date(ms)
+
+export async function insertMatch(db: Db, info: MatchInfo): Promise<void> {
+  await db
+    .insertInto('matches')
+    .values({
+      id: info.matchId,
+      phase: info.phase,
+      replay: info.replay,
+      starts_at: date(info.startsAt),
+      settled_at: info.settledAt === null ? null : date(info.settledAt),
+      info: JSON.stringify(info),
+      pricing: JSON.stringify({}),
+    })
+    .execute()
+}
+
+export async function insertInstrument(db: Db, match: FixtureId, instrument: Instrument, price: number): Promise<void> {
+  await db
+    .insertInto('instruments')
+    .values({
+      id: instrument.id,
+      player_id: instrument.playerId,
+      name: instrument.name,
+      position: instrument.position,
+      side: instrument.side,
+      jersey: instrument.jersey,
+      starter: instrument.starter,
+      match_id: match,
+      start_micros: instrument.start,
+      slope_micros: instrument.slope,
+      base_micros: instrument.base,
+      imbalance_micros: instrument.imbalance,
+      price_micros: price,
+      published_micros: instrument.published,
+      suspended_until: instrument.suspendedUntil === null ? null : date(instrument.suspendedUntil),
+      settlement_micros: instrument.settlement,
+    })
+    .execute()
+}
+
+export async function insertTick(
+  db: Db,
+  tick: Pick<Insertable<TicksTable>, 'instrument_id' | 'price_micros'> & { at: number },
+): Promise<void> {
+  await db
+    .insertInto('ticks')
+    .values({
+      ...tick,
+      at: date(tick.at),
+      base_micros: tick.price_micros,
+      imbalance_micros: 0,
+      cause: 'match',
+      provider_event_id: 0,
+    })
+    .execute()
+}
+
+/** The position alone: its margin is not debited. */
+export async function insertPosition(db: Db, position: Position): Promise<void> {
+  const { close } = position
+  await db
+    .insertInto('positions')
+    .values({
+      id: position.id,
+      user_id: position.userId,
+      match_id: position.fixtureId,
+      instrument_id: position.instrumentId,
+      sign: signOf(position.direction),
+      lots_micros: position.lots,
+      open_micros: position.openPrice,
+      margin_micros: position.margin,
+      stop_loss_micros: position.stopLoss,
+      take_profit_micros: position.takeProfit,
+      opened_at: date(position.openedAt),
+      closable_at: date(position.closableAt),
+      close_micros: close?.price ?? null,
+      pnl_micros: close?.pnl ?? null,
+      closed_at: close === null ? null : date(close.at),
+      closed_by: close?.by ?? null,
+    })
+    .execute()
+}

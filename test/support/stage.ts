@@ -1,0 +1,104 @@
+/** A match actor on a memory store, with users who have wallets: the stage on which the game's rules are tested. */
+import type { PositionId, UserId } from '../../actors/kernel/ids.ts'
+import { DEFAULT_RULES, STARTING_BALANCE, type TradingRules } from '../../actors/kernel/limits.ts'
+import { HOUR_MS } from '../../actors/kernel/world.ts'
+import type { Outcome } from '../../actors/kernel/outcome.ts'
+import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
+import { DEFAULT_MODEL } from '../../actors/market/pricing.ts'
+import { MatchActor, type StopReason } from '../../actors/match/actor.ts'
+import type { MatchEvent, Trade } from '../../actors/match/messages.ts'
+import type { MatchRecord, MatchStore } from '../../actors/match/store.ts'
+import { MATCH, openOrder, record, snapshot, U } from './fixtures.ts'
+import { MemoryMatchStore } from './memory-store.ts'
+import { TestWorld } from './test-world.ts'
+
+export interface StageOptions {
+  readonly record?: MatchRecord
+  readonly rules?: Partial<TradingRules>
+  readonly users?: number
+  /** Wraps the store, to make it fail. */
+  readonly wrap?: (store: MatchStore) => MatchStore
+}
+
+export class Stage {
+  readonly world = new TestWorld()
+  readonly store = new MemoryMatchStore()
+  readonly events: MatchEvent[] = []
+  stopped: { readonly reason: StopReason; readonly error: unknown } | null = null
+  rules: TradingRules
+  #actor: MatchActor | null = null
+  #seq = 1
+  #elapsedSecs = 10
+  readonly #options: StageOptions
+
+  private constructor(options: StageOptions) {
+    this.#options = options
+    // A test that lets time pass is not about a late feed unless it says so.
+    this.rules = { ...DEFAULT_RULES, feedStaleMs: HOUR_MS, ...options.rules }
+    for (let n = 1; n <= (options.users ?? 3); n++) this.store.grant(U(n), STARTING_BALANCE)
+  }
+
+  /** A stage whose match is live and stored, as if it had been running for a while. */
+  static async set(options: StageOptions = {}): Promise<Stage> {
+    const stage = new Stage(options)
+    await stage.load(options.record ?? record())
+    return stage
+  }
+
+  get actor(): MatchActor {
+    if (this.#actor === null) throw new Error('the stage is not set')
+    return this.#actor
+  }
+
+  /** Puts a new owner in charge: of this record, or of the match as last committed. */
+  async load(from?: MatchRecord): Promise<MatchActor> {
+    const epoch = (await this.store.acquire(MATCH)) ?? 0
+    if (from !== undefined) this.store.put(from)
+    const loaded = await this.store.load(MATCH)
+    if (loaded === null) throw new Error('no match to load')
+    this.stopped = null
+    this.#actor = new MatchActor({
+      record: loaded,
+      epoch,
+      store: this.#options.wrap?.(this.store) ?? this.store,
+      world: this.world,
+      rules: () => this.rules,
+      model: () => DEFAULT_MODEL,
+      onCommitted: (events) => this.events.push(...events),
+      onStopped: (reason, error) => {
+        this.stopped = { reason, error }
+      },
+    })
+    return this.#actor
+  }
+
+  /** The next feed update, ten seconds of play on. */
+  async moves(over: Partial<FixtureSnapshot> = {}): Promise<boolean> {
+    this.#elapsedSecs += 10
+    const periods = [
+      { id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs: this.#elapsedSecs, ticking: true },
+    ] as const
+    return this.actor.feed({
+      kind: 'feed_update',
+      seq: ++this.#seq,
+      snapshot: snapshot({ periods, sourceAt: this.world.now(), ...over }),
+    })
+  }
+
+  async opens(over: Parameters<typeof openOrder>[0] = {}): Promise<Outcome<Trade>> {
+    return this.actor.submit(openOrder(over))
+  }
+
+  async closes(positionId: PositionId, userId: UserId = U(1)): Promise<Outcome<Trade>> {
+    return this.actor.submit({ kind: 'close_position', userId, positionId, idempotency: null })
+  }
+}
+
+/** The value of an outcome that must be a success. */
+export function ok<T>(outcome: Outcome<T>): T {
+  if (!outcome.ok) throw new Error(`refused: ${JSON.stringify(outcome.refusal)}`)
+  return outcome.value
+}
+
+/** The code of a refusal, or 'ok'. */
+export const codeOf = (outcome: Outcome<unknown>): string => (outcome.ok ? 'ok' : outcome.refusal.code)

@@ -1,0 +1,279 @@
+/** The house checks itself, and each check is checked: a deliberate violation that it must find. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import * as house from './support/house-rules.ts'
+import { codeOf, exportsOf, importsOf } from './support/source-text.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const READ = /\.(ts|md|txt|json|ya?ml)$/
+const SKIPPED = new Set(['node_modules', '.git', '.data', 'coverage', 'tmp', 'package-lock.json'])
+
+function repository(): house.Files {
+  const files = new Map<string, string>()
+  const walk = (folder: string) => {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name)
+      if (SKIPPED.has(entry.name)) continue
+      if (entry.isDirectory()) walk(path)
+      else files.set(relative(ROOT, path), READ.test(entry.name) ? readFileSync(path, 'utf8') : '')
+    }
+  }
+  walk(ROOT)
+  return files
+}
+
+const repo = repository()
+const on = (files: Record<string, string>): house.Files => new Map(Object.entries(files))
+
+/** The check passes on the repository and on `tidy`, and says exactly this about each of `untidy`. */
+function proves(
+  title: string,
+  check: (files: house.Files) => string[],
+  tidy: Record<string, string>,
+  untidy: readonly (readonly [files: Record<string, string>, problems: readonly RegExp[]])[],
+): void {
+  it(title, () => {
+    expect(check(on(tidy)), 'found a problem where there is none').toEqual([])
+    for (const [files, problems] of untidy) {
+      expect(check(on(files))).toEqual(problems.map((problem) => expect.stringMatching(problem)))
+    }
+    expect(check(repo)).toEqual([])
+  })
+}
+
+describe('floors', () => {
+  proves(
+    '[Y1] each floor knows only the floors and packages it may know',
+    house.floors,
+    {
+      'actors/match/actor.ts': `import { a } from '../market/b.ts'`,
+      'db/users.ts': `import { sql } from 'kysely'\nimport { createHash } from 'node:crypto'\nimport './schema.ts'`,
+      'src/http/app.ts': `import type { Users } from '../../db/users.ts'\nimport { Hono } from 'hono/tiny'`,
+      'src/compose.ts': `import { Users } from '../db/users.ts'`,
+      'test/any.test.ts': `import x from 'anything'`,
+    },
+    [
+      [
+        { 'actors/kernel/a.ts': `import { b } from '../market/b.ts'` },
+        [/^actors\/kernel\/a\.ts:1: .*actors\/market\/b\.ts/],
+      ],
+      [{ 'actors/match/a.ts': `import { readFile } from 'node:fs'` }, [/:1: .* package node:fs/]],
+      [{ 'actors/match/a.ts': `// one\nexport * from\n  'zod'` }, [/:2: .* package zod/]],
+      [{ 'db/a.ts': `const a = await import('../rooms/b.ts')` }, [/db\/ may not know rooms\/b\.ts/]],
+      [{ 'rooms/a.ts': `import type { B } from '../src/config.ts'` }, [/rooms\/ may not know src\/config\.ts/]],
+      [{ 'src/http/a.ts': `import { Users } from '../../db/users.ts'` }, [/by its types only/]],
+      [{ 'src/http/a.ts': `import { type Users } from '../../db/users.ts'` }, [/by its types only/]],
+      [{ 'src/http/a.ts': `import { x } from 'honolulu'` }, [/package honolulu/]],
+      [{ 'src/main.ts': `import { x } from '../db/connect.ts'` }, [/src\/main\.ts may not know/]],
+      [{ 'actors/cellar/a.ts': '' }, [/stands on no floor/]],
+    ],
+  )
+
+  proves(
+    '[Y2] no two modules need each other to load',
+    house.cycles,
+    {
+      'db/a.ts': `import { b } from './b.ts'\nimport { c } from './c.ts'`,
+      'db/b.ts': `import type { a } from './a.ts'\nimport { c } from './c.ts'`,
+      'db/c.ts': `const s = "import { a } from './a.ts'"`,
+    },
+    [
+      [{ 'db/a.ts': `import './b.ts'`, 'db/b.ts': `import './a.ts'` }, [/^db\/a\.ts → db\/b\.ts → db\/a\.ts: a cycle/]],
+      [
+        { 'db/x.ts': `import './a.ts'`, 'db/a.ts': `export { b } from './b.ts'`, 'db/b.ts': `import './a.ts'` },
+        [/^db\/a\.ts → db\/b\.ts → db\/a\.ts/],
+      ],
+    ],
+  )
+})
+
+describe('purity', () => {
+  const impure = (path: string, text: string, problem: RegExp) => [{ [path]: text }, [problem]] as const
+  proves(
+    '[Y3] clock, chance, timers, environment, console, network and SQL stay where they belong',
+    house.purity,
+    {
+      'src/system-world.ts': 'Date.now(); Math.random(); randomUUID()',
+      'src/config.ts': 'process.env.PORT',
+      'src/provider/poll.ts': 'await fetch(url)',
+      'src/http/app.ts': 'app.fetch(request) // fetch(it), then select a from b',
+      'rooms/a.ts': 'setTimeout(f, 1)',
+      'actors/a.ts': `const s = 'Date.now()' // Date.now()\nworld.randomInt(6)`,
+      'db/a.ts': 'new Date(ms); sql`select a from b`',
+      'test/a.ts': 'Date.now(); console.log(process.env)',
+    },
+    [
+      impure('db/a.ts', 'a\nDate.now()', /^db\/a\.ts:2: reads the clock \(Date\.now\)/),
+      impure('src/http/a.ts', 'const at = new Date()', /reads the clock/),
+      impure('rooms/a.ts', 'performance.now()', /reads the clock/),
+      impure('rooms/a.ts', 'Math.random()', /makes chance/),
+      impure('db/a.ts', 'const id = randomUUID()', /makes chance/),
+      impure('src/auth/a.ts', 'randomBytes(8)', /makes chance/),
+      impure('src/auth/a.ts', `import { a, randomInt } from 'node:crypto'`, /makes chance/),
+      impure('db/a.ts', 'setInterval(f, 1)', /starts a timer/),
+      impure('actors/a.ts', 'setTimeout(f, 1)', /starts a timer/),
+      impure('db/a.ts', 'process.env.HOME', /reads the environment/),
+      impure('src/http/a.ts', 'console.log(1)', /writes to the console/),
+      impure('rooms/a.ts', 'await fetch(url)', /calls the network/),
+      impure('actors/a.ts', 'new Date(5)', /knows the platform/),
+      impure('actors/a.ts', 'process.exit()', /knows the platform/),
+      impure('src/http/a.ts', 'db.query(`select a\n from b`)', /speaks SQL/),
+      impure('rooms/a.ts', `'INSERT INTO users'`, /speaks SQL/),
+      impure('src/http/a.ts', 'const s = `${Date.now()}`', /reads the clock/),
+    ],
+  )
+})
+
+describe('rules', () => {
+  const RULES = '- **A1** One.\n- **A2** Two.\n'
+  proves(
+    '[Y4] every rule has a test, and every test names a rule that exists',
+    house.rules,
+    { 'test/RULES.md': RULES, 'test/a.test.ts': `it('[A1] one', f)\nit.each([1])(\`[A2] two \${x}\`, f)` },
+    [
+      [{ 'test/RULES.md': RULES, 'test/a.test.ts': `it('[A1] one', f)` }, [/no test is named \[A2\]/]],
+      [{ 'test/RULES.md': RULES, 'test/a.test.ts': `it('[A1] one')\n// it('[A2] two')` }, [/no test is named \[A2\]/]],
+      [
+        { 'test/RULES.md': '- **A1** One.', 'test/a.ts': `it('[A1] one')\nit('[B7] lost')` },
+        [/^test\/a\.ts:2: no rule B7/],
+      ],
+      [{ 'test/RULES.md': '- **A1** One.\n- **A1** Two.', 'test/a.ts': `it('[A1] x')` }, [/A1 stands there twice/]],
+    ],
+  )
+
+  const outcome = `export type Refusal = { readonly code: 'busy' } // | { code: 'gone' }`
+  proves(
+    '[Y5] every refusal has an answer over HTTP and a test',
+    house.refusals,
+    { 'actors/kernel/outcome.ts': outcome, 'src/http/answers.ts': 'busy: 503', 'test/a.test.ts': `'busy'` },
+    [
+      [
+        { 'actors/kernel/outcome.ts': outcome, 'src/http/answers.ts': 'busyness', 'test/a.test.ts': `'busy'` },
+        [/no answer for the refusal busy/],
+      ],
+      [
+        { 'actors/kernel/outcome.ts': outcome, 'src/http/answers.ts': 'busy: 1', 'test/a.test.ts': '// busy' },
+        [/no test mentions the refusal busy/],
+      ],
+    ],
+  )
+})
+
+describe('dead things', () => {
+  proves(
+    '[Y6] every file is imported and every export is used by somebody else',
+    house.deadThings,
+    {
+      'src/main.ts': `import { a } from './a.ts'\nimport * as c from './c.ts'\nnew Worker('./worker.ts')`,
+      'src/a.ts': 'export interface Options { x: 1 }\nexport function a(o: Options) {}',
+      'src/b.ts': 'export const b = 1',
+      'src/c.ts': 'export const c = 1',
+      'src/worker.ts': '',
+      'test/b.test.ts': `import { type b } from '../src/b.ts'`,
+    },
+    [
+      [{ 'src/lonely.ts': 'export const x = 1' }, [/^src\/lonely\.ts: nobody imports it/]],
+      [
+        { 'src/main.ts': `import { a } from './a.ts'`, 'src/a.ts': 'export const a = 1\nexport const b = a + a' },
+        [/^src\/a\.ts:2: nobody uses b/],
+      ],
+      [
+        { 'src/main.ts': `import './a.ts'`, 'src/a.ts': `export type Unused = 1 // Unused\nconst s = 'Unused'` },
+        [/nobody uses Unused/],
+      ],
+    ],
+  )
+})
+
+describe('prose', () => {
+  proves(
+    '[Y7] links lead somewhere, and the documents name no missing file',
+    house.prose,
+    {
+      'README.md':
+        '[a](ARCHITECTURE.md#the-floors) [b](https://x.y) [c](db/) [d](#top) `db/a.ts` `a.ts` `npm test`\n# Top',
+      'ARCHITECTURE.md': '## The floors\n`db/` `actors/*` `db/a.ts:12`\n```\n`db/drawn.ts`\n```\n',
+      'db/a.ts': '',
+    },
+    [
+      [{ 'README.md': 'x\n[a](missing.md)' }, [/^README\.md:2: the link missing\.md leads nowhere/]],
+      [{ 'test/RULES.md': '[a](../README.md#gone)', 'README.md': '# Here' }, [/README\.md#gone leads nowhere/]],
+      [{ 'ARCHITECTURE.md': 'see `db/gone.ts`' }, [/there is no db\/gone\.ts/]],
+      [{ 'README.md': 'see `gone.ts` and `src/gone/`' }, [/there is no gone\.ts/, /there is no src\/gone\//]],
+    ],
+  )
+})
+
+describe('leftovers', () => {
+  const [later, mend] = ['TO DO', 'FIX ME'].map((words) => words.replace(' ', ''))
+  proves(
+    '[Y8] nothing unfinished is left behind',
+    house.leftovers,
+    { 'db/a.ts': `const method = 'it.only('`, 'README.md': 'methodologies' },
+    [
+      [{ 'db/a.ts': `a\n// ${later}: later` }, [/^db\/a\.ts:2: .*do it/]],
+      [{ 'README.md': `x ${mend} y` }, [/do it/]],
+      [{ 'test/a.test.ts': `it.only('x')` }, [/was left behind/]],
+      [{ 'test/a.test.ts': `describe.concurrent.only('x')` }, [/was left behind/]],
+      [{ 'db/a.ts': 'debugger' }, [/debugger was left behind/]],
+    ],
+  )
+})
+
+describe('the reader of sources', () => {
+  it('[Y9] tells code from comments, strings, templates and regular expressions', () => {
+    const code = (source: string) => codeOf(source).replaceAll(' ', '')
+    expect(code(`a /* b */ c // d\ne`)).toBe('ac\ne')
+    expect(code(`f('a\\'b', "c")`)).toBe(`f('',"")`)
+    expect(code('`a${b + `c${d}` + {}}e` + f')).toBe('`${b+`${d}`+{}}`+f')
+    expect(code(`x = /['"\`/]\\//g; y = a / b / c`)).toBe('x=g;y=a/b/c')
+    expect(code(`return /'/.test(s)`)).toBe('return.test(s)')
+    expect(codeOf(`'kept' // gone`, 'keep').trimEnd()).toBe(`'kept'`)
+    const sources = [...repo].filter(([path]) => path.endsWith('.ts'))
+    for (const [path, text] of sources) expect(codeOf(text), path).toHaveLength(text.length)
+  })
+
+  it('[Y9] finds imports and exports of every form in use here', () => {
+    const source = [
+      `import a, { b as c, type D } from './x.ts'`,
+      `import type { E } from 'y'`,
+      `import {\n  f,\n} from './z.ts'`,
+      `import './w.ts'`,
+      `export { g } from './v.ts'`,
+      `const s = \`import h from 'i'\``,
+    ].join('\n')
+    expect(importsOf(source)).toEqual([
+      { specifier: './x.ts', typeOnly: false, names: ['b', 'D'], line: 1 },
+      { specifier: 'y', typeOnly: true, names: ['E'], line: 2 },
+      { specifier: './z.ts', typeOnly: false, names: ['f'], line: 3 },
+      { specifier: './w.ts', typeOnly: false, names: [], line: 6 },
+      { specifier: './v.ts', typeOnly: false, names: ['g'], line: 7 },
+    ])
+    expect(exportsOf('export const a = 1\nexport async function b() {}\nexport type C = 1\nexport class D {}')).toEqual(
+      [
+        { name: 'a', kind: 'value', line: 1 },
+        { name: 'b', kind: 'value', line: 2 },
+        { name: 'C', kind: 'type', line: 3 },
+        { name: 'D', kind: 'value', line: 4 },
+      ],
+    )
+  })
+
+  it('[Y10] the checks read the whole repository, and know what is started from outside', () => {
+    const read = [...repo.keys()]
+    for (const path of ['actors/kernel/micros.ts', 'db/connect.ts', 'package.json', 'test/tidy.test.ts', '.ci/run']) {
+      expect(read).toContain(path)
+    }
+    expect(read.some((path) => path.includes('node_modules'))).toBe(false)
+    for (const entryPoint of house.ENTRY_POINTS) expect(read).toContain(entryPoint)
+
+    const { scripts } = JSON.parse(repo.get('package.json') ?? '') as { scripts: Record<string, string> }
+    for (const script of Object.values(scripts)
+      .join(' ')
+      .match(/[\w/.-]+\.ts\b/g) ?? []) {
+      expect(house.isEntryPoint(script), `${script} of package.json is no entry point`).toBe(true)
+      expect(read).toContain(script)
+    }
+  })
+})
