@@ -9,7 +9,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     // Bounds for a busy machine, not expectations: no test waits for them.
-    testTimeout: 30_000,
+    testTimeout: 15_000,
     hookTimeout: 60_000,
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
   },

@@ -28,7 +28,7 @@ export class SqlLeases implements Leases {
         values (${matchId}::bigint, ${owner}::text, 1, clock_timestamp() + make_interval(secs => ${ttlMs / 1000}::float8))
         on conflict (match_id) do update
            set owner = excluded.owner, epoch = match_leases.epoch + 1, expires_at = excluded.expires_at
-         where match_leases.expires_at < clock_timestamp() or match_leases.owner = excluded.owner or ${alone}::boolean
+         where match_leases.expires_at <= clock_timestamp() or match_leases.owner = excluded.owner or ${alone}::boolean
         returning epoch`.execute(this.#db)
     return rows[0]?.epoch ?? null
   }

@@ -158,8 +158,6 @@ export interface ReplaysTable {
   match_id: number
   speed: number
   traders: number
-  state: 'running' | 'finished' | 'stopped'
-  /** Whether a new match of the same recording starts when this one has settled. */
-  loop: boolean
+  state: 'running' | 'finished'
   started_at: Timestamp
 }

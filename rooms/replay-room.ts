@@ -3,9 +3,8 @@ import { present } from '../actors/kernel/assert.ts'
 import type { FixtureId, UserId } from '../actors/kernel/ids.ts'
 import { SECOND_MS, type World } from '../actors/kernel/world.ts'
 import type { FixtureSnapshot } from '../actors/market/fixture.ts'
-import type { UserCommand } from '../actors/match/messages.ts'
-import type { MatchView } from '../actors/match/state.ts'
 import { frameDue, frameIntervalMs, type Recording } from '../actors/replay/script.ts'
+import { Crowd } from './crowd.ts'
 import type { MatchDesk } from './match-desk.ts'
 import type { Report } from './report.ts'
 import { SafeRoom } from './safe-room.ts'
@@ -13,15 +12,10 @@ import { SafeRoom } from './safe-room.ts'
 export const REPLAY_ROOM = 'replay'
 export const replayRoomId = (id: string): string => `${REPLAY_ROOM}-${id}`
 
-/** A prime near a second: how often the crowd thinks. */
+/** A prime near a second: how often a part of the crowd has its turn. */
 const CROWD_MS = 1_013
 /** A recording that ends before its match does is given up this long after its last frame. */
 const PATIENCE_MS = 60 * SECOND_MS
-
-/** Simulated traders: what they want to do now, seeing only what a user could see. */
-export interface Crowd {
-  act(view: MatchView): readonly UserCommand[]
-}
 
 /** What every replay needs of the house. */
 export interface ReplaySurroundings {
@@ -29,7 +23,6 @@ export interface ReplaySurroundings {
   readonly parse: (payload: unknown, matchId: FixtureId) => FixtureSnapshot | null
   /** So many accounts for simulated traders. */
   readonly enrol: (count: number) => Promise<readonly UserId[]>
-  readonly crowdOf: (users: readonly UserId[]) => Crowd
 }
 
 export interface ReplayOrder {
@@ -79,14 +72,14 @@ export class ReplayRoom extends SafeRoom {
     this.#options = options
     const { id, order, surroundings, desk, world } = options
     this.roomId = replayRoomId(id)
-    if (order.traders > 0) this.#crowd = surroundings.crowdOf(await surroundings.enrol(order.traders))
+    if (order.traders > 0) this.#crowd = new Crowd(await surroundings.enrol(order.traders), desk, world)
     // After a restart it goes on where the match has got to.
     const actor = await desk.activate(order.matchId)
     this.#played = (actor?.view.info.feedSeq ?? 0) - 1
     const interval = frameIntervalMs(order.speed)
-    this.#startedAt = world.now()
+    this.#startedAt = world.now() - (this.#played + 1) * interval
     this.clock.setInterval(() => this.#step(), interval)
-    this.clock.setInterval(() => this.#trade(), CROWD_MS)
+    this.clock.setInterval(() => this.#crowd?.takeTurn(order.matchId), CROWD_MS)
     this.clock.setTimeout(() => this.#step(), 0) // the first frame is due now, once the room exists
   }
 
@@ -150,15 +143,5 @@ export class ReplayRoom extends SafeRoom {
   #end(): void {
     this.#ended = true
     this.#given.onEnded()
-  }
-
-  #trade(): void {
-    const { order, desk } = this.#given
-    const view = desk.view(order.matchId)
-    if (this.#crowd === null || this.#ended || view === undefined) return
-    for (const command of this.#crowd.act(view)) {
-      // A refusal is part of the game; a fault stops the match, which reports it.
-      desk.submit(command).catch(() => undefined)
-    }
   }
 }

@@ -1,6 +1,7 @@
 /** Colyseus without a server of its own: it is handed sockets, and answers no HTTP request and no upgrade by itself. */
 import type { IncomingMessage } from 'node:http'
 import { WebSocketTransport } from '@colyseus/ws-transport'
+import type { WebSocket } from 'ws'
 import { Rounds } from './rounds.ts'
 import { deadlineSocket, type WriteDeadline } from './write-deadline.ts'
 
@@ -14,8 +15,8 @@ const PING_MS = 20_000
  */
 export class RoomTransport extends WebSocketTransport {
   readonly #deadline: WriteDeadline
-  readonly #rounds: Rounds<WebSocketOf>
-  readonly #silent = new WeakSet<WebSocketOf>()
+  readonly #rounds: Rounds<WebSocket>
+  readonly #silent = new WeakSet<WebSocket>()
 
   constructor(deadline: WriteDeadline) {
     super({ noServer: true, pingInterval: 0, maxPayload: MESSAGE_BYTES_MAX, WebSocket: deadlineSocket(deadline) })
@@ -43,11 +44,9 @@ export class RoomTransport extends WebSocketTransport {
     for (const ws of this.wss.clients) ws.terminate()
   }
 
-  #ping(ws: WebSocketOf): void {
+  #ping(ws: WebSocket): void {
     if (this.#silent.has(ws)) return ws.terminate()
     this.#silent.add(ws)
     ws.ping()
   }
 }
-
-type WebSocketOf = WebSocketTransport['wss']['clients'] extends Set<infer Socket> ? Socket : never

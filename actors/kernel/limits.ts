@@ -31,6 +31,10 @@ export const COMMAND_DEADLINE_MS = 2 * SECOND_MS
 export const BATCH_MAX = 500
 /** An idempotency key's longest form (contract 2). */
 export const KEY_LENGTH_MAX = 255
+/** Fixtures of replays are numbered from here on, far above any provider's and still 32 bits wide. */
+export const REPLAY_FIXTURES_FROM = 4_000_000_000
+/** How many updates full time must hold in a replay: a minute of play at one every ten seconds. */
+export const REPLAY_CONFIRM_UPDATES = 6
 /** Instruments one match can list: two squads of 23 and whoever comes late. */
 export const INSTRUMENTS_MAX = 80
 
@@ -53,7 +57,7 @@ export interface TradingRules {
   readonly feedStaleMs: number
   /** The longest an in-game event keeps an instrument suspended. */
   readonly eventSuspensionMs: number
-  /** How long full time must hold before a live match settles; replays use 0. */
+  /** How long full time must hold before a match settles. */
   readonly settlementConfirmMs: number
   /** Whether positions may be opened before kick-off. */
   readonly preMatch: boolean

@@ -101,8 +101,9 @@ export interface MatchInfo {
   readonly feedSeq: number
   /** When that update was true. */
   readonly sourceAt: Instant | null
-  /** When the phase became `ended`, for the confirmation window. */
+  /** When the phase became `ended`, and with which update: the confirmation window starts here. */
   readonly endedAt: Instant | null
+  readonly endedSeq: number | null
   /** Set when settlement has begun: how, and from then on prices stand still. */
   readonly settling: 'full_time' | 'void' | null
   /** Set when the last position is closed. */

@@ -1,7 +1,7 @@
 /** What the match itself does to its prices and positions: feed updates, full time, voids. */
 import { present } from '../kernel/assert.ts'
 import type { InstrumentId, PlayerId } from '../kernel/ids.ts'
-import { BATCH_MAX, INSTRUMENTS_MAX } from '../kernel/limits.ts'
+import { BATCH_MAX, INSTRUMENTS_MAX, REPLAY_CONFIRM_UPDATES } from '../kernel/limits.ts'
 import { lots, money, price } from '../kernel/micros.ts'
 import { instant } from '../kernel/world.ts'
 import { type FixturePlayer, type FixtureSnapshot, matchMinute } from '../market/fixture.ts'
@@ -100,6 +100,7 @@ function nextInfo(info: MatchInfo, command: FeedUpdate, accepted: boolean, terms
     feedSeq: seq,
     sourceAt: snapshot.sourceAt,
     endedAt: phase === 'ended' ? (info.endedAt ?? terms.at) : null,
+    endedSeq: phase === 'ended' ? (info.endedSeq ?? seq) : null,
     events: snapshot.events ?? info.events,
     teamStats: snapshot.teamStats ?? info.teamStats,
   }
@@ -150,9 +151,18 @@ export function clock(draft: Draft, terms: Terms): void {
 function settleWhenOver(draft: Draft, terms: Terms): void {
   const how = ending(draft.info.phase)
   if (how === null || draft.info.settling !== null) return
-  const waited = draft.info.endedAt === null ? Infinity : terms.at - draft.info.endedAt
-  if (draft.info.phase === 'ended' && waited < terms.rules.settlementConfirmMs) return
+  if (draft.info.phase === 'ended' && !isConfirmed(draft.info, terms)) return
   beginSettlement(draft, how, terms)
+}
+
+/**
+ * Whether full time has held long enough. The provider shows FT for a moment before extra time begins, in a recording as
+ * in life; a replay counts that moment in updates, since its clock may run a hundred times faster than ours.
+ */ // T25
+function isConfirmed(info: MatchInfo, terms: Terms): boolean {
+  const heldMs = terms.at - (info.endedAt ?? terms.at)
+  const heldUpdates = info.feedSeq - (info.endedSeq ?? info.feedSeq)
+  return heldMs >= terms.rules.settlementConfirmMs || (info.replay && heldUpdates >= REPLAY_CONFIRM_UPDATES)
 }
 
 function ending(phase: Phase): MatchInfo['settling'] {

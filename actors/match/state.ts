@@ -44,6 +44,7 @@ export function newMatch(snapshot: FixtureSnapshot, options: { readonly replay: 
     feedSeq: 0,
     sourceAt: null,
     endedAt: null,
+    endedSeq: null,
     settling: null,
     settledAt: null,
     events: [],

@@ -63,8 +63,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       match_id bigint not null unique,
       speed double precision not null check (speed > 0),
       traders integer not null check (traders >= 0),
-      state text not null check (state in ('running', 'finished', 'stopped')),
-      loop boolean not null,
+      state text not null check (state in ('running', 'finished')),
       started_at timestamptz not null
     )`.execute(db)
 }

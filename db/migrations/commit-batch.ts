@@ -76,7 +76,7 @@ begin
      cross join (values ('user', 1), ('house', -1)) side (account, sign);
 
   update wallets w
-     set balance_micros = coalesce(c.balance, w.balance_micros) + d.balance,
+     set balance_micros = case when c.version = w.version then c.balance else w.balance_micros end + d.balance,
          margin_micros = w.margin_micros + d.margin,
          open_positions = w.open_positions + d.open,
          version = w.version + 1

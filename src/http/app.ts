@@ -27,12 +27,18 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   return answerTheRest(app)
 }
 
+export interface WsDeps extends Pick<HttpDeps, 'world' | 'log' | 'readyChecks' | 'isFault' | 'corsOrigins'> {
+  /** Seats a Colyseus SDK client in a match room. */
+  readonly matchmake: (request: Request) => Promise<Response>
+}
+
 /** What the WebSocket address serves besides sockets. */
-export function createHealthApp(
-  deps: Pick<HttpDeps, 'world' | 'log' | 'readyChecks' | 'isFault'>,
-): OpenAPIHono<HttpEnv> {
+export function createWsApp(deps: WsDeps): OpenAPIHono<HttpEnv> {
   const app = createEdge(deps)
+  app.use(crossOrigin(deps.corsOrigins))
+  app.use(limitBody())
   app.route('/', healthRoutes(deps))
+  app.post('/matchmake/:method/:target', (c) => deps.matchmake(c.req.raw))
   return answerTheRest(app)
 }
 

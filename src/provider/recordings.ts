@@ -64,13 +64,17 @@ function sharing(last: unknown, next: unknown): unknown {
   if (Array.isArray(next)) {
     const before: readonly unknown[] = Array.isArray(last) ? last : []
     const shared = next.map((item, index) => sharing(before[index], item))
-    return shared.length === before.length && shared.every((item, index) => item === before[index]) ? last : shared
+    const same = Array.isArray(last) && shared.length === last.length && shared.every((item, i) => item === before[i])
+    return same ? last : shared
   }
   if (!isRecord(next)) return next
   const before = isRecord(last) ? last : {}
   const shared = Object.entries(next).map(([key, value]) => [key, sharing(before[key], value)] as const)
-  const same = shared.length === Object.keys(before).length && shared.every(([key, value]) => value === before[key])
-  return same && isRecord(last) ? last : Object.fromEntries(shared)
+  const same =
+    isRecord(last) &&
+    shared.length === Object.keys(last).length &&
+    shared.every(([key, v]) => key in last && v === last[key])
+  return same ? last : Object.fromEntries(shared)
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
+import { DEFAULT_RULES, REPLAY_CONFIRM_UPDATES } from '../../actors/kernel/limits.ts'
 import { lots, price } from '../../actors/kernel/micros.ts'
 import { positionId, playerId } from '../../actors/kernel/ids.ts'
 import type { FixtureEvent, FixtureSnapshot } from '../../actors/market/fixture.ts'
@@ -358,6 +358,14 @@ describe('the end of a match', () => {
     await stage.actor.clock()
     await stage.actor.stop()
     expect(stage.store.positions.get(position.id)?.close?.by).toBe('full_time')
+  })
+
+  it('[T25] a replay counts the confirmation in updates, whatever its speed', async () => {
+    const stage = await Stage.set({ record: record({ info: info({ replay: true }) }) })
+    for (let n = 0; n < REPLAY_CONFIRM_UPDATES; n++) await stage.moves(over('FT'))
+    expect(stage.actor.view.info.settling).toBeNull()
+    await stage.moves(over('FT'))
+    expect(stage.actor.view.info.settling).toBe('full_time')
   })
 
   it('[T25] between FT and its confirmation a holder may still leave at the standing price', async () => {

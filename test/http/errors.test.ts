@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createHealthApp } from '../../src/http/app.ts'
+import { createWsApp } from '../../src/http/app.ts'
 import { ALLOWED_ORIGIN, away, openDoor, order } from './door.ts'
 
 const preflight = (origin: string) => ({
@@ -206,7 +206,7 @@ describe('health', () => {
 
   it('[H12] the WebSocket address answers both, and nothing else', async () => {
     const { deps } = await openDoor()
-    const app = createHealthApp(deps)
+    const app = createWsApp(deps)
     expect((await app.request('/health')).status).toBe(200)
     expect(await (await app.request('/ready')).json()).toEqual({
       status: 'ready',

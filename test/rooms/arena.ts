@@ -18,7 +18,7 @@ import { PriceFeed, type PriceSource } from '../../rooms/price-feed.ts'
 import { decodePriceFrame, encodePriceFrame, type PriceFrame } from '../../rooms/price-frame.ts'
 import { WriteDeadline } from '../../rooms/write-deadline.ts'
 import type { Visitor } from '../../rooms/admission.ts'
-import { KICK_OFF, MATCH, openOrder, P, player, snapshot, U, u } from '../support/fixtures.ts'
+import { KICK_OFF, MATCH, P, player, snapshot, U, u } from '../support/fixtures.ts'
 import { MemoryMatchStore } from '../support/memory-store.ts'
 import { TestWorld } from '../support/test-world.ts'
 
@@ -149,15 +149,11 @@ export class Arena {
     await new Promise((resolve) => this.#server.close(resolve))
   }
 
-  /** Recordings whose frames are snapshots already, null for nonsense; and a crowd of which each buys once. */
+  /** Recordings whose frames are snapshots already, null for nonsense. */
   #replay(): Parameters<typeof startRealTime>[0]['replay'] {
     return {
       parse: (payload) => (typeof payload === 'object' && payload !== null ? snapshot(payload) : null),
       enrol: async (count) => Array.from({ length: count }, (_, i) => this.grant(i + 1)),
-      crowdOf: (users) => {
-        const waiting = [...users]
-        return { act: () => waiting.splice(0).map((userId) => openOrder({ userId })) }
-      },
     }
   }
 

@@ -23,14 +23,14 @@ describe('a socket that cannot keep up', () => {
     for (const topic of topics) socket.topics.add(topic)
 
     await stall(pair)
-    for (const move of [priceOf(2, 1), priceOf(1, 2), priceOf(2, 3)]) board.publish(move)
+    for (const move of [priceOf(1, 1), priceOf(2, 2), priceOf(1, 3)]) board.publish(move)
     expect(socket.serve(board.stamp)).toBe(false)
     client.ws.resume()
     await until('it has drained', () => socket.serve(board.stamp))
     await until('both prices', () => client.prices.length === 2)
     expect(client.prices).toMatchObject([
-      { instrumentId: P(1), seq: 2, flags: 0 },
-      { instrumentId: P(2), seq: 3, flags: FLAG.conflated },
+      { instrumentId: P(2), seq: 2, flags: 0 },
+      { instrumentId: P(1), seq: 3, flags: FLAG.conflated },
     ])
 
     // And nothing twice.

@@ -267,4 +267,29 @@ describe('a room in trouble', () => {
     expect(ok(await arena.desk.submit(openOrder())).position.fixtureId).toBe(fixtureId(90_001))
     expect((await arena.desk.activate(MATCH))?.epoch).toBe(3)
   })
+
+  it('[W55] a match on its way out finishes what it has before another owner may fence it', async () => {
+    arena = await Arena.open()
+    arena.grant(1)
+    await arena.plays()
+    await join()
+    const gate = Promise.withResolvers<void>()
+    const commit = arena.store.commit.bind(arena.store)
+    const commits = vi.spyOn(arena.store, 'commit').mockImplementationOnce(async (batch) => {
+      await gate.promise
+      return commit(batch)
+    })
+    const outcome = arena.desk.submit(openOrder())
+    await until('it is being committed', () => commits.mock.calls.length === 1)
+    const before = serverRoom()
+    const leaving = before.retire()
+    const next = arena.desk.activate(MATCH)
+    await new Promise(setImmediate)
+    gate.resolve()
+    expect(ok(await outcome).replayed).toBe(false)
+    await leaving
+    expect((await next)?.epoch).toBe(2)
+    expect(serverRoom()).not.toBe(before)
+    expect(await asks('joinById/match-90001?token=1')).toBe(200)
+  })
 })

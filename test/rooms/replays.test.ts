@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import { FRAME_MS, type Recording } from '../../actors/replay/script.ts'
 import type { ReplayStatus } from '../../rooms/replay-room.ts'
-import { MATCH, P } from '../support/fixtures.ts'
+import { MATCH } from '../support/fixtures.ts'
 import { Arena, until } from './arena.ts'
 
 let arena: Arena
@@ -55,14 +55,15 @@ describe('a replay', () => {
 
   it('[R21] after a restart goes on where the match had got to', async () => {
     arena = await Arena.open()
-    await start({ recording: recording(50) })
-    await playing('some frames', () => (arena.desk.view(MATCH)?.info.feedSeq ?? 0) >= 3)
+    await start({ recording: recording(100) })
+    await until('the first frame', () => arena.desk.view(MATCH)?.info.feedSeq === 1)
+    arena.world.pass(INTERVAL_MS * 40.5)
+    await until('the frame now due', () => arena.desk.view(MATCH)?.info.feedSeq === 41)
     await arena.realTime.stop()
-    const before = (await arena.store.load(MATCH))?.info.feedSeq ?? 0
     await arena.boot()
-    await start({ recording: recording(50) })
-    await playing('the next frame', () => (arena.desk.view(MATCH)?.info.feedSeq ?? 0) > before)
-    expect(arena.desk.view(MATCH)?.info.feedSeq).toBe(before + 1)
+    await start({ recording: recording(100) })
+    await playing('the next frame', () => (arena.desk.view(MATCH)?.info.feedSeq ?? 0) > 41)
+    expect(arena.desk.view(MATCH)?.info.feedSeq).toBe(42)
   })
 
   it('[R22] held up, skips to the frame that is due', async () => {
@@ -76,10 +77,11 @@ describe('a replay', () => {
 
   it('[R23] its crowd trades through the desk like everybody else', async () => {
     arena = await Arena.open()
-    await start({ recording: recording(500), traders: 3 })
-    await until('three positions', () => [...(arena.desk.view(MATCH)?.openPositions() ?? [])].length === 3)
-    expect(arena.desk.view(MATCH)?.instrument(P(1))?.imbalance).toBeGreaterThan(0)
-    expect(arena.realTime.replays.status()).toMatchObject([{ traders: 3, state: 'playing' }])
+    await start({ recording: recording(500), traders: 100 })
+    const positions = () => [...(arena.desk.view(MATCH)?.openPositions() ?? [])]
+    await until('three positions', () => positions().length >= 3)
+    expect(positions().map((position) => arena.store.positions.get(position.id))).toEqual(positions())
+    expect(arena.realTime.replays.status()).toMatchObject([{ traders: 100, state: 'playing' }])
   })
 
   it('[R24] a frame that makes no sense is reported and skipped', async () => {

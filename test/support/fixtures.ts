@@ -58,6 +58,7 @@ export function info(over: Partial<MatchInfo> = {}): MatchInfo {
     feedSeq: 1,
     sourceAt: KICK_OFF,
     endedAt: null,
+    endedSeq: null,
     settling: null,
     settledAt: null,
     events: [],

@@ -101,6 +101,9 @@ export class MemoryMatchStore implements MatchStore, Leases {
     await null
     if (this.#epochs.get(batch.matchId) !== batch.epoch) return { kind: 'fenced' }
     const changes = changesOf(batch)
+    for (const event of batch.events) {
+      if (event.kind === 'position_closed') assert(this.#closable(event.position, batch), 'closes what is not open')
+    }
     const failures = this.#failures(batch, changes)
     if (failures.length > 0) return { kind: 'rejected', failures }
     this.#write(structuredClone(batch), changes)
@@ -119,6 +122,11 @@ export class MemoryMatchStore implements MatchStore, Leases {
 
   #wallet(userId: UserId): Wallet {
     return present(this.#wallets.get(userId), `wallet of ${userId}`)
+  }
+
+  #closable({ id }: Position, batch: Batch): boolean {
+    if (batch.events.some((event) => event.kind === 'position_opened' && event.position.id === id)) return true
+    return this.positions.get(id)?.close === null
   }
 
   #failures(batch: Batch, changes: Map<UserId, Wallet>): CommitFailure[] {

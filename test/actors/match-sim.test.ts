@@ -1,0 +1,299 @@
+import { createHash } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
+import { type PlayerId } from '../../actors/kernel/ids.ts'
+import { decimal, type Price, price } from '../../actors/kernel/micros.ts'
+import { instant } from '../../actors/kernel/world.ts'
+import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
+import { phaseOf } from '../../actors/market/phase.ts'
+import { DEFAULT_MODEL, EMPTY_PRICING, type MatchNews, priceMatch } from '../../actors/market/pricing.ts'
+import { chanceFrom } from '../../actors/replay/chance.ts'
+import { type MatchPlan, simulateMatch } from '../../actors/replay/match-sim.ts'
+import { durationMs, frameDue, frameIntervalMs } from '../../actors/replay/script.ts'
+import { BUNDLED } from '../../ops/replays/plans.ts'
+import { listRecordings, loadRecording } from '../../src/provider/recordings.ts'
+import { instrumentIdFor, parseFixture } from '../../src/provider/snapshot.ts'
+
+const REPLAYS = join(import.meta.dirname, '../../ops/replays')
+const START = price(200_000_000)
+
+const plan = (seed: number, over: Partial<MatchPlan> = {}): MatchPlan => ({
+  seed,
+  fixtureId: 880_000 + seed,
+  kickOff: instant(Date.UTC(2028, 1, 29, 18, 45, 0)),
+  league: 'Test League',
+  home: { name: 'Harbour', shortCode: 'HAR', expectedGoals: 1.35 },
+  away: { name: 'Mill', shortCode: 'MIL', expectedGoals: 1.35 },
+  ...over,
+})
+
+function read(frame: unknown): FixtureSnapshot {
+  const parsed = parseFixture(frame, {
+    instrumentIdOf: (id) => instrumentIdFor('replay/test', id),
+    receivedAt: instant(0),
+  })
+  if (!parsed.ok) throw new Error(parsed.reason)
+  return parsed.snapshot
+}
+
+interface Priced {
+  readonly snapshots: readonly FixtureSnapshot[]
+  /** Prices by player, one a frame. */
+  readonly prices: readonly ReadonlyMap<PlayerId, Price>[]
+  readonly news: readonly (MatchNews & { frame: number })[]
+  readonly played: readonly PlayerId[]
+}
+
+/** Prices every `step`th frame. */
+function priced(frames: readonly unknown[], step = 1): Priced {
+  const snapshots = frames.filter((_, n) => n % step === 0 || n === frames.length - 1).map(read)
+  const prices: ReadonlyMap<PlayerId, Price>[] = []
+  const news: (MatchNews & { frame: number })[] = []
+  let memory = EMPTY_PRICING
+  for (const [frame, snapshot] of snapshots.entries()) {
+    const players = snapshot.players.map(({ playerId, position }) => {
+      return { playerId, position: position ?? 'MID', start: START, base: prices.at(-1)?.get(playerId) ?? START }
+    })
+    const pricing = priceMatch(snapshot, players, memory, DEFAULT_MODEL)
+    expect(pricing.accepted).toBe(true)
+    memory = pricing.memory
+    prices.push(pricing.bases)
+    news.push(...pricing.news.map((n) => ({ ...n, frame })))
+  }
+  const used = present(snapshots.at(-1), 'a frame').players.filter((p) => p.details !== null)
+  return { snapshots, prices, news, played: used.map((p) => p.playerId) }
+}
+
+const digest = (frames: readonly unknown[]): string =>
+  createHash('sha256')
+    .update(frames.map((f) => JSON.stringify(f)).join('\n'))
+    .digest('hex')
+
+const states = (snapshots: readonly FixtureSnapshot[]): readonly (string | null)[] =>
+  snapshots.map((s) => s.state).filter((state, n, all) => state !== all[n - 1])
+
+describe('a simulated match', () => {
+  const frames = simulateMatch(plan(3))
+  const match = priced(frames)
+
+  it('[R1] is the same for the same seed, and another for another', () => {
+    expect(digest(simulateMatch(plan(3)))).toBe(digest(frames))
+    expect(digest(simulateMatch({ ...plan(3), seed: 4 }))).not.toBe(digest(frames))
+  })
+
+  it('[R2] runs from before kick-off over half time to full time, its clock in steps of ten seconds', () => {
+    expect(states(match.snapshots)).toEqual(['NS', 'INPLAY_1ST_HALF', 'HT', 'INPLAY_2ND_HALF', 'FT'])
+    const halves = match.snapshots.filter((s) => phaseOf(s) === 'live').map((s) => present(s.periods.at(-1), 'period'))
+    const clocks = halves.filter((p) => p.order === 2).map((p) => p.elapsedSecs)
+    expect(clocks).toEqual(clocks.map((_, n) => n * 10))
+    expect(clocks.at(-1)).toBeGreaterThanOrEqual(47 * 60)
+    expect(match.snapshots[0]?.startsAt).toBe(instant(Date.UTC(2028, 1, 29, 18, 45, 0)))
+    expect(frames[0]).toMatchObject({ starting_at: '2028-02-29 18:45:00' })
+  })
+
+  it('[R3] keeps its books: score, goals in the list, and goals of the players agree in every frame', () => {
+    for (const { home, away, events, players } of match.snapshots.slice(6)) {
+      const goals = (events ?? []).filter((e) => ['goal', 'penalty_goal', 'own_goal'].includes(e.kind))
+      expect([home.goals, away.goals]).toEqual([
+        goals.filter((e) => e.side === 'home').length,
+        goals.filter((e) => e.side === 'away').length,
+      ])
+      const byPlayers = players.reduce((sum, p) => sum + (p.details?.[52] ?? 0) + (p.details?.[324] ?? 0), 0)
+      expect(byPlayers).toBe(goals.length)
+      const shots = players.filter((p) => (p.details?.[86] ?? 0) > (p.details?.[42] ?? 0))
+      expect(shots).toEqual([])
+    }
+  })
+
+  it('[R4] keeps the traps of the real feed', () => {
+    const odd = read(present(simulateMatch(plan(5)).at(-1), 'frame'))
+    const raw = simulateMatch(plan(5)).at(-1) as { participants: { meta: { location: string } }[] }
+    expect(raw.participants[0]?.meta.location).toBe('away')
+    const ids = (odd.events ?? []).map((e) => e.id)
+    expect(ids).not.toEqual(ids.toSorted((a, b) => a - b))
+    expect(odd.players.filter((p) => p.details === null).every((p) => !p.starter)).toBe(true)
+    expect(odd.players.some((p) => p.details === null)).toBe(true)
+    const values = odd.players.flatMap((p) => Object.values(p.details ?? {}))
+    expect(values).not.toContain(0)
+    const early = match.snapshots.filter((s) => (s.periods[0]?.elapsedSecs ?? 0) < 600)
+    expect(early.flatMap((s) => s.players.map((p) => p.details?.[118])).every((r) => r === undefined)).toBe(true)
+    const late = present(match.snapshots.at(-1), 'frame').players.filter((p) => p.details?.[118] !== undefined)
+    expect(late.length).toBeGreaterThan(20)
+  })
+
+  it('[R5] moves prices alive but not wild: flat at half time, small steps between events', () => {
+    const [first, last] = [
+      match.snapshots.findIndex((s) => s.state === 'HT'),
+      match.snapshots.findLastIndex((s) => s.state === 'HT'),
+    ]
+    for (let n = first; n <= last; n += 1) expect(match.prices[n]).toEqual(match.prices[first - 1])
+    const steps = match.played.flatMap((id) =>
+      match.prices
+        .slice(1)
+        .map((now, n) => Math.abs(present(now.get(id), 'p') - present(match.prices[n]?.get(id), 'p')) / START),
+    )
+    const sorted = steps.toSorted((a, b) => a - b)
+    expect(present(sorted.at(-1), 'step')).toBeLessThanOrEqual(0.05)
+    expect(present(sorted[Math.floor(0.99 * sorted.length)], 'step')).toBeLessThan(0.003)
+    expect(steps.filter((s) => s > 0).length / steps.length).toBeGreaterThan(0.5)
+  })
+})
+
+it('[R6] nobody gains by betting on or against simulated players as such: full-time moves average out', () => {
+  const moves = Array.from({ length: 10 }, (_, n) => priced(simulateMatch(plan(100 + n)), 3)).flatMap((m) =>
+    m.played.map((id) => 100 * (decimal(present(m.prices.at(-1)?.get(id), 'price')) / decimal(START) - 1)),
+  )
+  const mean = moves.reduce((a, b) => a + b, 0) / moves.length
+  const deviation = Math.sqrt(moves.reduce((sum, m) => sum + (m - mean) ** 2, 0) / moves.length)
+  expect(Math.abs(mean)).toBeLessThan(1)
+  expect(deviation).toBeGreaterThan(2)
+  expect(deviation).toBeLessThan(5)
+}, 30_000)
+
+describe('moments', () => {
+  it('[R7] a goal is taken back by VAR: review, row and score gone, price back', () => {
+    const { news, snapshots, prices } = priced(
+      simulateMatch(plan(21, { moments: [{ kind: 'goal_disallowed', minute: 30, side: 'home' }] })),
+    )
+    const cancelled = present(
+      news.find((n) => n.kind === 'goal_cancelled'),
+      'cancelled goal',
+    )
+    const given = present(
+      news.find((n) => n.kind === 'goal' && n.eventId === cancelled.eventId),
+      'goal',
+    )
+    expect(
+      news.some((n) => n.kind === 'var' && n.wholeMatch && n.frame > given.frame && n.frame < cancelled.frame),
+    ).toBe(true)
+    const scorer = present(given.playerIds[0], 'scorer')
+    const at = (frame: number) => decimal(present(prices[frame]?.get(scorer), 'price'))
+    expect(at(given.frame) - at(given.frame - 1)).toBeGreaterThan(5)
+    expect(at(cancelled.frame) - at(cancelled.frame - 1)).toBeLessThan(-5)
+    const [before, during] = [snapshots[given.frame - 1]?.home.goals ?? 0, snapshots[given.frame]?.home.goals ?? 0]
+    expect([during - before, snapshots[cancelled.frame]?.home.goals]).toEqual([1, before])
+  })
+
+  it('[R8] a forced red card sends somebody of that side off at that minute', () => {
+    const { news, snapshots } = priced(
+      simulateMatch(plan(22, { moments: [{ kind: 'red_card', minute: 58, side: 'away' }] })),
+    )
+    const red = present(
+      news.find((n) => n.kind === 'red_card'),
+      'red card',
+    )
+    const row = snapshots[red.frame]?.events?.find((e) => e.id === red.eventId)
+    expect(row).toMatchObject({ kind: 'red', side: 'away', minute: 59 })
+  })
+})
+
+describe('bundled replays', () => {
+  it.each(BUNDLED)('[R9] $name holds exactly what its plan makes', async ({ name, title, plan: made }) => {
+    const recording = await loadRecording(join(REPLAYS, `${name}.jsonl.br`))
+    expect(recording).toMatchObject({ name, title, fixtureName: `${made.home.name} vs ${made.away.name}` })
+    expect(digest(recording.frames)).toBe(digest(simulateMatch(made)))
+  })
+
+  it('[R10] cup night goes through extra time and a shoot-out, and shows full time briefly before', async () => {
+    const { frames } = await loadRecording(join(REPLAYS, 'cup-night.jsonl.br'))
+    const { snapshots, prices } = priced(frames)
+    expect(states(snapshots)).toEqual([
+      'NS',
+      'INPLAY_1ST_HALF',
+      'HT',
+      'INPLAY_2ND_HALF',
+      'FT',
+      'BREAK',
+      'INPLAY_ET',
+      'EXTRA_TIME_BREAK',
+      'INPLAY_ET_2ND_HALF',
+      'PEN_BREAK',
+      'INPLAY_PENALTIES',
+      'FT_PEN',
+    ])
+    const end = present(snapshots.at(-1), 'frame')
+    expect(end.home.goals).toBe(end.away.goals)
+    const kicks = end.events?.filter((e) => e.kind === 'shootout_goal' || e.kind === 'shootout_miss') ?? []
+    expect(kicks.length).toBeGreaterThanOrEqual(6)
+    const whistle = snapshots.findIndex((s) => s.state === 'INPLAY_PENALTIES')
+    expect(prices.at(-1)).toEqual(prices[whistle])
+  })
+
+  it('[R11] goal feast and slow burner are what they are called', async () => {
+    const feast = priced((await loadRecording(join(REPLAYS, 'goal-feast.jsonl.br'))).frames)
+    expect(feast.news.filter((n) => n.kind === 'goal').length).toBeGreaterThanOrEqual(6)
+    expect(feast.news.some((n) => n.kind === 'red_card')).toBe(true)
+    const burner = priced((await loadRecording(join(REPLAYS, 'slow-burner.jsonl.br'))).frames)
+    const end = present(burner.snapshots.at(-1), 'frame')
+    expect(end.home.goals).toBe(end.away.goals)
+    expect(burner.news.filter((n) => n.kind === 'goal_cancelled').length).toBe(1)
+    const early = burner.news.filter((n) => (burner.snapshots[n.frame]?.periods.length ?? 0) < 2)
+    expect(early).toEqual([])
+  })
+})
+
+describe('recordings', () => {
+  let directory = ''
+  const frames = [
+    { id: 1, name: 'A vs B', rows: [{ n: 1 }, { n: 2 }], none: null },
+    { id: 1, name: 'A vs B', rows: [{ n: 1 }, { n: 3 }], none: null },
+    { id: 1, name: 'A vs B', rows: [{ n: 1 }], extra: [] },
+  ]
+  const text = frames.map((f) => JSON.stringify(f)).join('\n')
+  const header = JSON.stringify({ recording: { name: 'derby', title: 'The derby', seed: 4 } })
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'recordings-'))
+    await writeFile(join(directory, 'plain.jsonl'), text)
+    await writeFile(join(directory, 'zipped.jsonl.gz'), gzipSync(`${text}\n`))
+    await writeFile(join(directory, 'derby.jsonl.br'), brotliCompressSync(`${header}\n${text}\n`))
+    await writeFile(join(directory, 'notes.md'), 'not a recording')
+  })
+  afterAll(() => rm(directory, { recursive: true }))
+
+  it('[R12] are found by name and read plain, gzipped or brotli-packed, with or without a header', async () => {
+    const found = await listRecordings(directory)
+    expect(found.map((r) => r.name)).toEqual(['derby', 'plain', 'zipped'])
+    expect(await listRecordings(join(directory, 'nowhere'))).toEqual([])
+    const read = await Promise.all(found.map((r) => loadRecording(r.path)))
+    expect(read.map((r) => [r.name, r.title, r.fixtureName])).toEqual([
+      ['derby', 'The derby', 'A vs B'],
+      ['plain', 'A vs B', 'A vs B'],
+      ['zipped', 'A vs B', 'A vs B'],
+    ])
+    for (const recording of read) expect(recording.frames.map((f) => JSON.stringify(f))).toEqual(text.split('\n'))
+    await expect(loadRecording(join(directory, 'notes.md'))).rejects.toThrow('not a recording')
+  })
+
+  it('[R13] keep what does not change from frame to frame once in memory', async () => {
+    const [one, two] = (await loadRecording(join(directory, 'plain.jsonl'))).frames as (typeof frames)[number][]
+    expect(one?.rows[0]).toBe(two?.rows[0])
+    expect(one?.rows[1]).not.toEqual(two?.rows[1])
+  })
+
+  it('[R14] play at any speed: the newest due frame, none past the end', () => {
+    const recording = { frames: [0, 1, 2, 3] }
+    expect([0, 9_999, 10_000, 25_000, 1e9, -5].map((ms) => frameDue(recording, ms, 1))).toEqual([0, 0, 1, 2, 3, 0])
+    expect([0, 249, 250, 600].map((ms) => frameDue(recording, ms, 40))).toEqual([0, 0, 1, 2])
+    expect([frameIntervalMs(1), frameIntervalMs(40), durationMs(recording, 40)]).toEqual([10_000, 250, 1_000])
+  })
+})
+
+it('[R15] seeded chance is uniform enough and draws what it is asked for', () => {
+  const chance = chanceFrom(9)
+  const draws = Array.from({ length: 20_000 }, () => chance.uniform())
+  expect(draws.every((d) => d >= 0 && d < 1)).toBe(true)
+  expect(draws.reduce((a, b) => a + b, 0) / draws.length).toBeCloseTo(0.5, 1)
+  const times = Array.from({ length: 20_000 }, () => chance.times(0.3)).reduce((a, b) => a + b, 0) / 20_000
+  expect(times).toBeCloseTo(0.3, 1)
+  const picks = Array.from({ length: 4_000 }, () =>
+    chance.pick(['a', 'b', 'c'], (x) => (x === 'b' ? 3 : x === 'c' ? 1 : 0)),
+  )
+  expect(picks.filter((x) => x === 'b').length / 4_000).toBeCloseTo(0.75, 1)
+  expect(picks).not.toContain('a')
+  expect(chance.pick([], () => 1)).toBeNull()
+})

@@ -1,0 +1,280 @@
+/** What every MatchStore promises, whatever it keeps its rows in. Ids differ per store so that a shared database is no trap. */
+import { describe, expect, it } from 'vitest'
+import { fixtureId, type FixtureId, type PositionId, positionId, type UserId } from '../../actors/kernel/ids.ts'
+import { lots, type Money, money } from '../../actors/kernel/micros.ts'
+import { instant } from '../../actors/kernel/world.ts'
+import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
+import type { Batch, KeyedCommand, Leases, MatchStore, Verdict } from '../../actors/match/store.ts'
+import type { IdempotencyKey, MatchEvent, PriceMoved } from '../../actors/match/messages.ts'
+import { marginFor, type Position, realisedPnl } from '../../actors/position/position.ts'
+import { quoteOf } from '../../actors/market/instrument.ts'
+import { MatchState } from '../../actors/match/state.ts'
+import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
+import { info, instrument, KICK_OFF, p, u } from '../support/fixtures.ts'
+import type { Instrument } from '../../actors/market/instrument.ts'
+
+export interface StoreUnderTest {
+  readonly store: MatchStore
+  readonly leases: Leases
+  /** A new user with a wallet. */
+  newUser(balance: Money): Promise<UserId>
+  newId(): string
+  audit(): Promise<{ imbalance: number; mismatched: number }>
+}
+
+let fixtures = 71_000
+
+export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
+  /** A live match with one instrument, owned at the current epoch, and a hand to commit to it. */
+  async function stage() {
+    const kit = await open()
+    const matchId = fixtureId(++fixtures)
+    const epoch = (await kit.leases.acquire(matchId)) ?? 0
+    const listed = instrument(1, { id: kit.newId() as Instrument['id'] })
+    const match = info({ matchId })
+    const at = instant(KICK_OFF)
+    const commit = (events: readonly MatchEvent[], over: Partial<Batch> = {}): Promise<Verdict> => {
+      const state = new MatchState({ info: match, pricing: EMPTY_PRICING, instruments: [listed], openPositions: [] })
+      const users = events.flatMap((e) => ('position' in e ? [e.position.userId] : []))
+      return kit.store.commit({
+        id: kit.newId(),
+        matchId,
+        epoch,
+        at,
+        events,
+        instruments: [...state.instruments()].map((i) => ({ instrument: i, price: quoteOf(i, 10_000).price })),
+        ticks: [],
+        keyed: [],
+        watch: [...new Set(users)],
+        openPositionsMax: DEFAULT_RULES.openPositionsMax,
+        ...over,
+      })
+    }
+    const first = await commit([
+      { kind: 'match_updated', info: match, pricing: EMPTY_PRICING },
+      { kind: 'instrument_listed', instrument: listed },
+    ])
+    expect(first.kind).toBe('committed')
+    return { ...kit, matchId, epoch, at, listed, match, commit, position: positionsOf(kit, matchId, listed) }
+  }
+
+  const opened = (position: Position): MatchEvent => ({ kind: 'position_opened', position })
+  const closed = (position: Position, at: number): MatchEvent => ({
+    kind: 'position_closed',
+    position: { ...position, close: { price: p(at), pnl: realisedPnl(position, p(at)), at: KICK_OFF, by: 'user' } },
+  })
+  const keyedAs = (userId: UserId, key: string, result: KeyedCommand['result']): KeyedCommand => ({
+    userId,
+    idempotency: { route: 'open', key, fingerprint: `digest of ${key}` },
+    result,
+  })
+  const balances = (verdict: Verdict) =>
+    verdict.kind === 'committed' ? [...verdict.wallets.values()].map((w) => [w.balance, w.marginUsed]) : verdict
+
+  describe('load', () => {
+    it('[D1] a match nobody has reported is null', async () => {
+      expect(await (await open()).store.load(fixtureId(++fixtures))).toBeNull()
+    })
+
+    it('[D2] what was committed comes back as it was: match, instruments, open positions', async () => {
+      const { store, commit, position, match, newUser, listed } = await stage()
+      const user = await newUser(money(u(10_000)))
+      const [kept, gone] = [position(user, { stopLoss: p(190) }), position(user, { direction: 'short' })]
+      await commit([opened(kept), opened(gone)])
+      await commit([closed(gone, 190)])
+      const loaded = await store.load(match.matchId)
+      expect(loaded).toMatchObject({ info: match, pricing: EMPTY_PRICING, instruments: [listed] })
+      expect(loaded?.openPositions).toEqual([kept])
+    })
+
+    it('[D2] the last change of levels in a batch is the one that stays', async () => {
+      const { store, commit, position, match, newUser } = await stage()
+      const one = position(await newUser(money(u(10_000))))
+      await commit([opened(one)])
+      await commit([
+        { kind: 'levels_changed', position: { ...one, stopLoss: p(150) } },
+        { kind: 'levels_changed', position: { ...one, takeProfit: p(250) } },
+      ])
+      expect((await store.load(match.matchId))?.openPositions).toEqual([{ ...one, takeProfit: p(250) }])
+    })
+
+    it('[D3] the history of an instrument is its last price; an unknown one has none', async () => {
+      const { store, listed, commit, newId } = await stage()
+      const moved = { ...listed, base: p(210) }
+      await commit([], { instruments: [{ instrument: moved, price: p(210) }], ticks: [tick(moved)] })
+      const histories = await store.histories([listed.id, newId() as Instrument['id']])
+      expect([...histories]).toEqual([[listed.id, { last: p(210), anchor: null }]])
+    })
+  })
+
+  describe('money', () => {
+    it('[D4] an opening debits the margin, a close pays margin and profit, and the books balance', async () => {
+      const { commit, position, newUser, audit } = await stage()
+      const user = await newUser(money(u(10_000)))
+      const one = position(user)
+      expect(balances(await commit([opened(one)]))).toEqual([[u(9_900), u(100)]])
+      expect(balances(await commit([closed(one, 220)]))).toEqual([[u(10_100), 0]])
+      expect(await audit()).toEqual({ imbalance: 0, mismatched: 0 })
+    })
+
+    it('[D5] unrealised profit is over every open position of the user, at the price the batch leaves', async () => {
+      const { commit, position, newUser, listed } = await stage()
+      const user = await newUser(money(u(10_000)))
+      await commit([opened(position(user)), opened(position(user, { direction: 'short', lots: lots(u(3)) }))])
+      const moved = { ...listed, base: p(210) }
+      const verdict = await commit([], { instruments: [{ instrument: moved, price: p(210) }], watch: [user] })
+      expect(verdict.kind === 'committed' && verdict.wallets.get(user)?.unrealizedPnl).toBe(u(50 - 150))
+    })
+
+    it('[D6] a position opened and closed in one batch leaves the wallet as it was', async () => {
+      const { commit, position, newUser, audit } = await stage()
+      const one = position(await newUser(money(u(100))))
+      expect(balances(await commit([opened(one), closed(one, 200)]))).toEqual([[u(100), 0]])
+      expect(await audit()).toEqual({ imbalance: 0, mismatched: 0 })
+    })
+
+    it('[D7] one who cannot pay turns the whole batch down, and nothing of it is written', async () => {
+      const { store, commit, position, newUser, match, audit } = await stage()
+      const [rich, poor] = [await newUser(money(u(10_000))), await newUser(money(u(99)))]
+      const verdict = await commit([opened(position(rich)), opened(position(poor))])
+      expect(verdict).toEqual({
+        kind: 'rejected',
+        failures: [{ kind: 'insufficient_margin', userId: poor, available: u(99) }],
+      })
+      expect((await store.load(match.matchId))?.openPositions).toEqual([])
+      expect(balances(await commit([], { watch: [rich] }))).toEqual([[u(10_000), 0]])
+      expect(await audit()).toEqual({ imbalance: 0, mismatched: 0 })
+    })
+
+    it('[D7] so does one who already holds as many positions as he may', async () => {
+      const { commit, position, newUser } = await stage()
+      const user = await newUser(money(u(10_000)))
+      await commit([opened(position(user))])
+      const verdict = await commit([opened(position(user))], { openPositionsMax: 1 })
+      expect(verdict).toEqual({ kind: 'rejected', failures: [{ kind: 'position_limit', userId: user }] })
+    })
+
+    it('[D8] closing what is not open is a fault, and nothing is written', async () => {
+      const { commit, position, newUser, audit } = await stage()
+      const user = await newUser(money(u(10_000)))
+      const one = position(user)
+      await commit([opened(one)])
+      await commit([closed(one, 200)])
+      await expect(commit([closed(one, 300)])).rejects.toThrow()
+      expect(balances(await commit([], { watch: [user] }))).toEqual([[u(10_000), 0]])
+      expect(await audit()).toEqual({ imbalance: 0, mismatched: 0 })
+    })
+  })
+
+  describe('keys', () => {
+    it('[D9] the result of a key is stored with the effect, wallet and all, and turns its second use down', async () => {
+      const { store, commit, position, newUser, listed } = await stage()
+      const user = await newUser(money(u(10_000)))
+      const one = position(user)
+      const command = keyedAs(user, 'k "1" \\ {,}', { position: one, quote: quoteOf(listed, 10_000) })
+      await commit([opened(one)], { keyed: [command] })
+      const stored = {
+        fingerprint: command.idempotency.fingerprint,
+        result: command.result,
+        wallet: { balance: u(9_900), marginUsed: u(100), unrealizedPnl: 0 },
+      }
+      expect(await store.recall(user, command.idempotency)).toEqual(stored)
+      const again = await commit([opened(position(user))], { keyed: [command] })
+      expect(again).toEqual({ kind: 'rejected', failures: [{ kind: 'key_used', userId: user, stored }] })
+      expect(balances(await commit([], { watch: [user] }))).toEqual([[u(9_900), u(100)]])
+    })
+
+    it('[D9] a key is scoped to its user and route', async () => {
+      const { store, commit, newUser } = await stage()
+      const [one, two] = [await newUser(money(0)), await newUser(money(0))]
+      const refusal = { refusal: { code: 'not_found', what: 'position' } } as const
+      await commit([], { keyed: [keyedAs(one, 'k', refusal)], watch: [one] })
+      const close: IdempotencyKey = { route: 'close', key: 'k', fingerprint: '' }
+      expect(await store.recall(two, { ...close, route: 'open' })).toBeNull()
+      expect(await store.recall(one, close)).toBeNull()
+      expect((await store.recall(one, { ...close, route: 'open' }))?.result).toEqual(refusal)
+    })
+
+    it('[D10] a used key answers for the command even when the wallet could not pay it either', async () => {
+      const { commit, position, newUser } = await stage()
+      const user = await newUser(money(u(100)))
+      const one = position(user)
+      const command = keyedAs(user, 'k', { refusal: { code: 'busy', retryAfterSecs: 1 } })
+      await commit([opened(one)], { keyed: [command] })
+      const verdict = await commit([opened(position(user))], { keyed: [command] })
+      expect(verdict.kind === 'rejected' && verdict.failures.map((f) => f.kind)).toEqual(['key_used'])
+    })
+  })
+
+  describe('fencing', () => {
+    it('[D11] every new owner has a greater epoch, and the one before cannot write any more', async () => {
+      const { store, leases, commit, match, epoch, position, newUser } = await stage()
+      const user = await newUser(money(u(10_000)))
+      await leases.release(match.matchId, epoch)
+      const next = (await leases.acquire(match.matchId)) ?? 0
+      expect(next).toBeGreaterThan(epoch)
+      expect(await commit([opened(position(user))])).toEqual({ kind: 'fenced' })
+      expect(await leases.renew(match.matchId, epoch)).toBe(false)
+      expect(await leases.renew(match.matchId, next)).toBe(true)
+      expect((await store.load(match.matchId))?.openPositions).toEqual([])
+      expect((await commit([opened(position(user))], { epoch: next })).kind).toBe('committed')
+    })
+  })
+
+  describe('concurrency', () => {
+    it('[D12] matches that share users neither deadlock nor overdraw', async () => {
+      const stages = await Promise.all([stage(), stage(), stage(), stage()])
+      const [first] = stages
+      if (first === undefined) throw new Error('no stage')
+      const users = await Promise.all(Array.from({ length: 12 }, () => first.newUser(money(u(1_000)))))
+      const rounds = stages.map(async ({ commit, position }, n) => {
+        for (let round = 0; round < 8; round++) {
+          // Each match names the users in an order of its own.
+          const order = users.toSorted((a, b) => (n % 2 === 0 ? a.localeCompare(b) : b.localeCompare(a)))
+          const verdict = await commit(order.map((user) => opened(position(user))))
+          if (verdict.kind === 'committed') {
+            for (const wallet of verdict.wallets.values()) expect(wallet.balance).toBeGreaterThanOrEqual(0)
+          }
+        }
+      })
+      await Promise.all(rounds)
+      const seen = await first.commit([], { watch: users })
+      expect(balances(seen)).toEqual(users.map(() => [0, u(1_000)]))
+      expect(await first.audit()).toEqual({ imbalance: 0, mismatched: 0 })
+    })
+  })
+}
+
+function positionsOf(kit: StoreUnderTest, matchId: FixtureId, listed: Instrument) {
+  return (userId: UserId, over: Partial<Position> = {}): Position => {
+    const size = over.lots ?? lots(u(1))
+    return {
+      id: positionId(kit.newId()) satisfies PositionId,
+      userId,
+      instrumentId: listed.id,
+      fixtureId: matchId,
+      direction: 'long',
+      lots: size,
+      openPrice: p(200),
+      margin: marginFor(p(200), size),
+      stopLoss: null,
+      takeProfit: null,
+      openedAt: KICK_OFF,
+      closableAt: instant(KICK_OFF + 180_000),
+      close: null,
+      ...over,
+    }
+  }
+}
+
+function tick(of: Instrument): PriceMoved {
+  return {
+    kind: 'price_moved',
+    instrumentId: of.id,
+    quote: quoteOf(of, 10_000),
+    previous: p(200),
+    cause: 'match',
+    providerEventId: 0,
+    at: KICK_OFF,
+  }
+}

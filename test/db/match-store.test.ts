@@ -1,0 +1,158 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { sql } from 'kysely'
+import { type FixtureId, fixtureId, positionId, type UserId, userId } from '../../actors/kernel/ids.ts'
+import { lots, money } from '../../actors/kernel/micros.ts'
+import type { MatchEvent } from '../../actors/match/messages.ts'
+import type { Connection } from '../../db/connect.ts'
+import { FastMemory } from '../../db/fast-memory.ts'
+import { keys } from '../../db/fast-store.ts'
+import { SqlLeases } from '../../db/leases.ts'
+import { SqlMatchStore } from '../../db/match-store.ts'
+import { seedDistricts } from '../../db/seed.ts'
+import { WalletCache } from '../../db/wallet-cache.ts'
+import { Wallets } from '../../db/wallets.ts'
+import { systemWorld } from '../../src/system-world.ts'
+import { matchStoreContract, type StoreUnderTest } from '../contract/match-store.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { P, p, u } from '../support/fixtures.ts'
+
+const world = systemWorld()
+
+/** A store over an open database, and the cache its balances are copied to. */
+function kit(connection: Connection) {
+  const fast = new FastMemory(world)
+  const failures: unknown[] = []
+  const cache = new WalletCache(fast, (error) => failures.push(error))
+  const leases = new SqlLeases(connection.db, { owner: world.newId(), ttlMs: 5_000, alone: true })
+  const under: StoreUnderTest = {
+    store: new SqlMatchStore(connection.db, cache),
+    leases,
+    newId: () => world.newId(),
+    newUser: async (balance) => {
+      const user = world.newId()
+      await sql`with person as (
+          insert into users (id, email, name, username, first_name, district_id, referral_code, created_at)
+          values (${user}, ${user}, ${user}, ${user}, ${user}, 1, ${user}, now())
+        ), paid as (insert into wallets (user_id, balance_micros) values (${user}, ${balance}))
+        insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, at)
+        values (${user}, 'user', ${user}, ${balance}, 'grant', ${`grant:${user}`}, now()),
+               (${user}, 'house', null, ${-balance}, 'grant', ${`grant:house:${user}`}, now())`.execute(connection.db)
+      return userId(user)
+    },
+    audit: async () => {
+      const audit = await new Wallets(connection.db, cache).auditLedger()
+      expect(audit.unbalancedTransactions).toBe(0)
+      return { imbalance: audit.imbalanceMicros, mismatched: audit.mismatchedWallets }
+    },
+  }
+  return { ...under, fast, cache, failures, wallets: new Wallets(connection.db, cache) }
+}
+
+eachDatabase((open) => {
+  beforeAll(() => seedDistricts(open().db))
+
+  matchStoreContract(async () => kit(open()))
+
+  describe('leases', () => {
+    it('[D13] while a lease runs another process must wait; released, it may take over at once', async () => {
+      const { db } = open()
+      const matchId = fixtureId(80_001)
+      const one = new SqlLeases(db, { owner: 'one', ttlMs: 60_000, alone: false })
+      const two = new SqlLeases(db, { owner: 'two', ttlMs: 60_000, alone: false })
+      expect(await one.acquire(matchId)).toBe(1)
+      expect(await two.acquire(matchId)).toBeNull()
+      await one.release(matchId, 1)
+      expect(await one.renew(matchId, 1)).toBe(true)
+      await one.release(matchId, 1)
+      expect(await two.acquire(matchId)).toBe(2)
+      expect(await one.acquire(matchId)).toBeNull()
+    })
+
+    it('[D13] an expired lease is taken over, and so is one left behind by a process that is alone', async () => {
+      const { db } = open()
+      const matchId = fixtureId(80_002)
+      const brief = new SqlLeases(db, { owner: 'brief', ttlMs: 0, alone: false })
+      expect(await brief.acquire(matchId)).toBe(1)
+      const long = new SqlLeases(db, { owner: 'long', ttlMs: 60_000, alone: false })
+      expect(await long.acquire(matchId)).toBe(2)
+      expect(await new SqlLeases(db, { owner: 'sole', ttlMs: 60_000, alone: true }).acquire(matchId)).toBe(3)
+    })
+  })
+
+  describe('cached balances', () => {
+    const commit = async (setup: ReturnType<typeof kit>, user: UserId, events: (match: FixtureId) => MatchEvent[]) => {
+      const matchId = fixtureId(81_000 + world.randomInt(1_000_000))
+      const epoch = (await setup.leases.acquire(matchId)) ?? 0
+      const batch = { id: world.newId(), matchId, epoch, at: world.now(), instruments: [], ticks: [], keyed: [] }
+      return setup.store.commit({ ...batch, events: events(matchId), watch: [user], openPositionsMax: 100 })
+    }
+    const watching = (setup: ReturnType<typeof kit>, user: UserId) => commit(setup, user, () => [])
+    const opening = (setup: ReturnType<typeof kit>, user: UserId) =>
+      commit(setup, user, (fixture) => [
+        {
+          kind: 'position_opened',
+          position: {
+            id: positionId(world.newId()),
+            userId: user,
+            instrumentId: P(1),
+            fixtureId: fixture,
+            direction: 'long',
+            lots: lots(u(0.2)),
+            openPrice: p(200),
+            margin: money(u(20)),
+            stopLoss: null,
+            takeProfit: null,
+            openedAt: world.now(),
+            closableAt: world.now(),
+            close: null,
+          },
+        },
+      ])
+
+    it('[D14] after a commit the balance stands in the fast store with its version', async () => {
+      const setup = kit(open())
+      const user = await setup.newUser(money(u(12.5)))
+      await watching(setup, user)
+      await expect.poll(() => setup.fast.hashGet(keys.wallet(user))).toMatchObject({ balance: '12.5', version: '0' })
+      expect(setup.failures).toEqual([])
+    })
+
+    it('[D16] a trade adopts a balance changed from outside, and books the difference for all to see', async () => {
+      const setup = kit(open())
+      const user = await setup.newUser(money(u(100)))
+      await setup.fast.putIfNewer(keys.wallet(user), { balance: '40' }, 0, 60_000)
+      const opened = await opening(setup, user)
+      expect(opened).toMatchObject({ kind: 'committed' })
+      expect(await setup.wallets.find(user)).toMatchObject({ balance: u(20), marginUsed: u(20) })
+      expect(await setup.audit()).toEqual({ imbalance: 0, mismatched: 0 })
+      const booked = await open()
+        .db.selectFrom('ledger_entries')
+        .select('amount_micros')
+        .where('user_id', '=', user)
+        .where('kind', '=', 'external_adjustment')
+        .execute()
+      expect(booked).toEqual([{ amount_micros: u(-60) }])
+    })
+
+    it('[D16] a trade trusts no cached balance of another version', async () => {
+      const setup = kit(open())
+      const user = await setup.newUser(money(u(100)))
+      await setup.fast.putIfNewer(keys.wallet(user), { balance: '40' }, -1, 60_000)
+      await opening(setup, user)
+      expect((await setup.wallets.find(user))?.balance).toBe(u(80))
+    })
+
+    it('[D15] a cached balance changed at the current version is what a wallet shows; a stale or broken one is not', async () => {
+      const setup = kit(open())
+      const user = await setup.newUser(money(u(100)))
+      const shown = async (fields: Record<string, string>, version: number) => {
+        await setup.fast.del(keys.wallet(user))
+        await setup.fast.putIfNewer(keys.wallet(user), fields, version, 60_000)
+        return (await setup.wallets.find(user))?.balance
+      }
+      expect(await shown({ balance: '70' }, 0)).toBe(u(70))
+      expect(await shown({ balance: '70' }, -1)).toBe(u(100))
+      for (const balance of ['', 'NaN', '-1', '1e400', 'seventy']) expect(await shown({ balance }, 0)).toBe(u(100))
+    })
+  })
+})
