@@ -5,7 +5,7 @@ import { PGlite, types as oids } from '@electric-sql/pglite'
 import { Kysely, PGliteDialect, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { assert } from '../actors/kernel/assert.ts'
-import { type FolderLock, lockFolder } from './folder-lock.ts'
+import { type FolderLock, lockFolderSoon } from './folder-lock.ts'
 import type { Database } from './schema.ts'
 
 export interface ConnectOptions {
@@ -81,7 +81,7 @@ function connectPostgres(databaseUrl: string): Connection {
  * It survives the death of the process, not of the machine: PGlite never syncs its files.
  */
 export async function connectEmbedded(dataDir: string | null, template?: Blob): Promise<Connection> {
-  const lock: FolderLock | null = dataDir === null ? null : lockFolder(dataDir)
+  const lock: FolderLock | null = dataDir === null ? null : await lockFolderSoon(dataDir)
   try {
     const pglite = await PGlite.create({
       ...(dataDir === null ? {} : { dataDir: join(dataDir, 'pg') }),

@@ -1,6 +1,7 @@
 /** Keeps two processes out of one data folder: the embedded database does not, and loses rows when both write. */
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 
 export interface FolderLock {
   release(): void
@@ -9,13 +10,34 @@ export interface FolderLock {
 /** Folders this process has locked; its own pid in a lock file is otherwise what a predecessor in a container left. */
 const held = new Set<string>()
 
+/** A killed process gives its memory back before it is gone, and its successor may be there within that moment. */
+const PATIENCE_MS = 3_000
+const RETRY_MS = 100
+
+/** The folder is another process's. */
+export class FolderInUse extends Error {
+  override name = 'FolderInUse'
+}
+
+/** Locks a folder as `lockFolder` does, waiting a moment for an owner that is on its way out. */
+export async function lockFolderSoon(folder: string): Promise<FolderLock> {
+  for (let waitedMs = 0; ; waitedMs += RETRY_MS) {
+    try {
+      return lockFolder(folder)
+    } catch (error) {
+      if (!(error instanceof FolderInUse) || waitedMs >= PATIENCE_MS || held.has(lockOf(folder))) throw error
+    }
+    await pause(RETRY_MS)
+  }
+}
+
 /**
  * Locks a folder, which is made when it is missing. A lock whose process has died is taken over.
- * Throws when a living process has it, this one included.
+ * Throws FolderInUse when a living process has it, this one included.
  */
 export function lockFolder(folder: string): FolderLock {
   mkdirSync(folder, { recursive: true })
-  const path = join(resolve(folder), 'pg.lock')
+  const path = lockOf(folder)
   const mine = `${path}.${process.pid}`
   if (held.has(path)) throw inUse(folder, process.pid, path)
   writeFileSync(mine, String(process.pid))
@@ -34,6 +56,8 @@ export function lockFolder(folder: string): FolderLock {
     },
   }
 }
+
+const lockOf = (folder: string): string => join(resolve(folder), 'pg.lock')
 
 /** Gives the lock its name in one step, content included; false when the name is taken. */
 function tryLink(from: string, to: string): boolean {
@@ -64,12 +88,24 @@ function isAlive(pid: number): boolean {
   if (pid === process.pid || !Number.isSafeInteger(pid) || pid <= 0) return false
   try {
     process.kill(pid, 0)
-    return true
+    return !isZombie(pid)
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'EPERM' // alive, and somebody else's
   }
 }
 
-function inUse(folder: string, owner: number, path: string): Error {
-  return new Error(`${folder} is in use by process ${owner}; stop it, or delete ${path} if it is not this program`)
+/** Dead, but its parent has not looked yet: common in containers, where nobody does. Elsewhere than on Linux unknown. */
+function isZombie(pid: number): boolean {
+  try {
+    // The name in brackets may hold anything, so the state is what follows the last bracket.
+    return /\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8').slice(-400))
+  } catch {
+    return false
+  }
+}
+
+function inUse(folder: string, owner: number, path: string): FolderInUse {
+  return new FolderInUse(
+    `${folder} is in use by process ${owner}; stop it, or delete ${path} if it is not this program`,
+  )
 }

@@ -13,7 +13,8 @@ const TTL_MS = 7 * 24 * HOUR_MS
 export interface CachedBalance {
   readonly userId: UserId
   readonly balance: Money
-  readonly version: number
+  /** Null when somebody wrote a balance and no version: then it is meant for whatever version there is. */
+  readonly version: number | null
 }
 
 export class WalletCache {
@@ -39,7 +40,7 @@ export class WalletCache {
     })
   }
 
-  write(balances: readonly CachedBalance[]): void {
+  write(balances: readonly (CachedBalance & { readonly version: number })[]): void {
     for (const { userId, balance, version } of balances) {
       this.#fast
         .putIfNewer(keys.wallet(userId), { balance: decimalText(balance) }, version, TTL_MS)
@@ -48,11 +49,11 @@ export class WalletCache {
   }
 }
 
-function parse(hash: Readonly<Record<string, string>> | null): { balance: Money; version: number } | null {
+function parse(hash: Readonly<Record<string, string>> | null): { balance: Money; version: number | null } | null {
   if (hash === null) return null
-  const version = Number(hash['version'])
+  const version = hash['version'] === undefined ? null : Number(hash['version'])
   const balance =
     hash['balance'] === undefined || hash['balance'] === '' ? null : microsFromDecimal(Number(hash['balance']))
-  if (balance === null || balance < 0 || !Number.isSafeInteger(version)) return null
+  if (balance === null || balance < 0 || (version !== null && !Number.isSafeInteger(version))) return null
   return { balance: money(balance), version }
 }

@@ -6,7 +6,7 @@ import { lots, money, price } from '../actors/kernel/micros.ts'
 import type { WalletAfter } from '../actors/match/messages.ts'
 import { realisedPnl } from '../actors/position/position.ts'
 import type { Database } from './schema.ts'
-import type { WalletCache } from './wallet-cache.ts'
+import type { CachedBalance, WalletCache } from './wallet-cache.ts'
 
 export interface LedgerAudit {
   readonly wallets: number
@@ -41,17 +41,18 @@ export class Wallets {
         on.onRef('positions.user_id', '=', 'wallets.user_id').on('positions.closed_at', 'is', null),
       )
       .leftJoin('instruments', 'instruments.id', 'positions.instrument_id')
-      .select(['balance_micros', 'wallets.margin_micros as margin_used', 'version', 'positions.id as position_id'])
+      .select(['balance_micros', 'wallets.margin_micros as margin_used', 'version'])
       .select(['sign', 'lots_micros', 'open_micros', 'positions.margin_micros', 'price_micros'])
       .where('wallets.user_id', '=', user)
       .execute()
     const [wallet] = rows
     if (wallet === undefined) return null
-    const open = rows.filter((row) => row.position_id !== null)
+    // A position whose instrument has no row cannot be priced; that must not cost its owner the sight of his wallet.
+    const priced = rows.filter((row) => row.price_micros !== null)
     return {
-      balance: cached?.version === wallet.version ? cached.balance : money(wallet.balance_micros),
+      balance: counts(cached, wallet.version) ? cached.balance : money(wallet.balance_micros),
       marginUsed: money(wallet.margin_used),
-      unrealizedPnl: money(open.reduce((sum, row) => sum + unrealizedPnl(row), 0)),
+      unrealizedPnl: money(priced.reduce((sum, row) => sum + unrealizedPnl(row), 0)),
     }
   }
 
@@ -73,6 +74,11 @@ export class Wallets {
   }
 }
 
+/** Whether a cached balance is of this version of the wallet, or of no version in particular. */
+function counts(cached: CachedBalance | undefined, version: number): cached is CachedBalance {
+  return cached !== undefined && (cached.version ?? version) === version
+}
+
 interface OpenPositionRow {
   readonly sign: number | null
   readonly lots_micros: number | null
@@ -89,6 +95,6 @@ function unrealizedPnl(row: OpenPositionRow): number {
       openPrice: price(present(row.open_micros, 'open price')),
       margin: money(present(row.margin_micros, 'margin')),
     },
-    price(present(row.price_micros, 'the price of an open position')),
+    price(present(row.price_micros, 'price')),
   )
 }

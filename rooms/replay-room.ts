@@ -19,14 +19,16 @@ const PATIENCE_MS = 60 * SECOND_MS
 
 /** What every replay needs of the house. */
 export interface ReplaySurroundings {
-  /** The recorded payload as a snapshot of this match, or null when it makes no sense. */
-  readonly parse: (payload: unknown, matchId: FixtureId) => FixtureSnapshot | null
+  /** A payload of this recording as a snapshot of this match, or null when it makes no sense. */
+  readonly parse: (payload: unknown, matchId: FixtureId, recording: string) => FixtureSnapshot | null
   /** So many accounts for simulated traders. */
   readonly enrol: (count: number) => Promise<readonly UserId[]>
 }
 
 export interface ReplayOrder {
   readonly recording: Recording
+  /** Index of the frame that a new match begins with. */
+  readonly from: number
   readonly matchId: FixtureId
   /** Times faster than life, 1 to 120. */
   readonly speed: number
@@ -75,7 +77,7 @@ export class ReplayRoom extends SafeRoom {
     if (order.traders > 0) this.#crowd = new Crowd(await surroundings.enrol(order.traders), desk, world)
     // After a restart it goes on where the match has got to.
     const actor = await desk.activate(order.matchId)
-    this.#played = (actor?.view.info.feedSeq ?? 0) - 1
+    this.#played = Math.max(order.from, actor?.view.info.feedSeq ?? 0) - 1
     const interval = frameIntervalMs(order.speed)
     this.#startedAt = world.now() - (this.#played + 1) * interval
     this.clock.setInterval(() => this.#step(), interval)
@@ -122,7 +124,7 @@ export class ReplayRoom extends SafeRoom {
     const elapsedMs = world.now() - this.#startedAt
     const due = frameDue(order.recording, elapsedMs, order.speed)
     if (due > this.#played) {
-      const parsed = surroundings.parse(order.recording.frames[due], order.matchId)
+      const parsed = surroundings.parse(order.recording.frames[due], order.matchId, order.recording.name)
       if (parsed === null) {
         this.#played = due
         return this.report(`room ${this.roomId}`, new Error(`frame ${due} of ${order.recording.name} makes no sense`))

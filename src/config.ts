@@ -138,7 +138,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
 }
 
 function configFrom(env: z.output<typeof Environment>, production: boolean): Config {
-  const demoReplay = env.DEMO_REPLAY ?? (production ? 'none' : 'demo')
+  const demoReplay = env.DEMO_REPLAY ?? (production ? 'none' : 'goal-feast')
   return Object.freeze({
     production,
     host: env.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),

@@ -1,7 +1,10 @@
 /** The bundled match that plays when nothing else does: one recording on a loop, with simulated traders, across restarts. */
+import type { FixtureSnapshot } from '../actors/market/fixture.ts'
+import { isInPlay, phaseOf } from '../actors/market/phase.ts'
 import type { Recording } from '../actors/replay/script.ts'
 import type { ReplayRun, ReplayRuns } from '../db/replays.ts'
-import type { Replays, ReplayStatus } from '../rooms/replays.ts'
+import type { ReplayStatus } from '../rooms/replay-room.ts'
+import type { Replays } from '../rooms/replays.ts'
 import type { Log } from './log.ts'
 
 export interface DemoOptions {
@@ -13,6 +16,15 @@ export interface DemoOptions {
   readonly runs: ReplayRuns
   readonly replays: Replays
   readonly log: Log
+}
+
+/** Where a recording's match kicks off: its first frame in play, or its first one. */
+export function kickOffFrame(recording: Recording, parse: (frame: unknown) => FixtureSnapshot | null): number {
+  const kickOff = recording.frames.findIndex((frame) => {
+    const snapshot = parse(frame)
+    return snapshot !== null && isInPlay(phaseOf(snapshot))
+  })
+  return Math.max(0, kickOff)
 }
 
 /** Goes on with the run that a restart interrupted, or begins one; when it has settled the next begins. */

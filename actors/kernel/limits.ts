@@ -20,8 +20,6 @@ export const ANCHOR_BY_POSITION = {
   MID: price(units(200)),
   FWD: price(units(250)),
 } as const
-/** The slope when nothing better is known (specification 2.4): 0.01 units per lot. */
-export const SLOPE_FALLBACK_MICROS = 10_000
 
 /** Commands that wait for a match; one more is refused as busy. */
 export const MAILBOX_MAX = 1_024
@@ -35,6 +33,8 @@ export const KEY_LENGTH_MAX = 255
 export const REPLAY_FIXTURES_FROM = 4_000_000_000
 /** How many updates full time must hold in a replay: a minute of play at one every ten seconds. */
 export const REPLAY_CONFIRM_UPDATES = 6
+/** How long a match belongs to a process that has stopped saying so. */
+export const LEASE_TTL_MS = 5 * SECOND_MS
 /** Instruments one match can list: two squads of 23 and whoever comes late. */
 export const INSTRUMENTS_MAX = 80
 

@@ -79,8 +79,6 @@ export function phaseOf(fixture: Pick<FixtureSnapshot, 'state' | 'stateId' | 'pe
   return over && fixture.periods.some((p) => p.ticking) ? 'live' : phase
 }
 
-/** The clock runs and statistics accumulate. */
-export const isRunning = (phase: Phase): boolean => phase === 'live'
 /** Kick-off has been, full time has not: a silent feed is a fault here. */
 export const isInPlay = (phase: Phase): boolean => phase === 'live' || phase === 'break'
 

@@ -99,11 +99,12 @@ export function priceMatch(
   // A break stands still even if its payload still ticks; what it adds is caught up when play goes on.
   const still = phase === 'break' && memory.position !== null
   const clockSecs = still ? memory.clockSecs : Math.max(memory.clockSecs, clockOf(snapshot.periods))
+  const elapsedSecs = clockSecs - memory.clockSecs
   const { incidents, news } = reconcile(snapshot, memory.incidents)
   const remembered: Record<string, PlayerMemory> = { ...memory.players }
   const bases = new Map(unchanged.bases)
   const spells = spellsOf(snapshot, incidents, clockSecs)
-  const tally = tallyOf(snapshot, incidents, spells)
+  const tally = tallyOf(snapshot, incidents, spells, clockSecs)
   const listed = new Map(players.map((p) => [p.playerId, p]))
   for (const seen of snapshot.players) {
     const player = listed.get(seen.playerId)
@@ -114,12 +115,7 @@ export function priceMatch(
     const fromList = tally.get(seen.playerId) ?? {}
     const discrete = discretePoints(model, player.position, { ...gaps(incidents, now.counts), ...fromList })
     const minutes = (spell.to - spell.from) / 60
-    const soft = smooth(
-      before.soft,
-      softLevel(now, player.position, minutes, model),
-      clockSecs - memory.clockSecs,
-      model,
-    )
+    const soft = smooth(before.soft, softLevel(now, player.position, minutes, model), elapsedSecs, model)
     const par = (discretePoints(model, player.position, model.expected[player.position]) * minutes) / 90
     remembered[seen.playerId] = { ...now, soft }
     bases.set(seen.playerId, towards(player, (discrete - par + soft) / 100, model))
@@ -144,8 +140,8 @@ function clockOf(periods: readonly FixturePeriod[]): number {
   return periods.filter((p) => p.kind !== 'penalties').reduce((sum, p) => sum + p.elapsedSecs, 0)
 }
 
-/** The match clock at an event. Rows carry whole minutes, so it is taken to be the middle of its minute. */
-function clockAt(incident: Incident, periods: readonly FixturePeriod[]): number {
+/** The match clock at an event, not later than now. Rows carry whole minutes, so it is taken to be in the middle of one. */
+function clockAt(incident: Incident, periods: readonly FixturePeriod[], now: number): number {
   const played = periods.filter((p) => p.kind !== 'penalties')
   const period =
     played.find((p) => p.order === incident.period) ??
@@ -154,7 +150,7 @@ function clockAt(incident: Incident, periods: readonly FixturePeriod[]): number 
   if (period === undefined) return 0
   const before = clockOf(played.slice(0, played.indexOf(period)))
   const minute = incident.minute + (incident.extraMinute ?? 0) - 1 - period.countsFrom
-  return before + Math.min(period.elapsedSecs, Math.max(0, minute * 60 + 30))
+  return Math.min(now, before + Math.min(period.elapsedSecs, Math.max(0, minute * 60 + 30)))
 }
 
 /** Starters from the first second, substitutes from when they came on; until they went off, or now. */
@@ -168,7 +164,7 @@ function spellsOf(snapshot: FixtureSnapshot, incidents: readonly Incident[], now
   }
   const changes = incidents
     .filter((i) => counts(i) && (i.kind === 'substitution' || i.kind === 'red' || i.kind === 'second_yellow'))
-    .map((i) => ({ ...i, at: Math.min(now, clockAt(i, snapshot.periods)) }))
+    .map((i) => ({ ...i, at: clockAt(i, snapshot.periods, now) }))
     .toSorted((a, b) => a.at - b.at)
   for (const change of changes) {
     if (change.kind === 'substitution') {
@@ -184,6 +180,7 @@ function tallyOf(
   snapshot: FixtureSnapshot,
   incidents: readonly Incident[],
   spells: ReadonlyMap<PlayerId, Spell>,
+  now: number,
 ): ReadonlyMap<PlayerId, Counts> {
   const tally = new Map<PlayerId, Partial<Record<DiscreteAction, number>>>()
   const add = (id: PlayerId | null, action: DiscreteAction): void => {
@@ -197,7 +194,7 @@ function tallyOf(
     add(incident.playerId, kind)
     if (!isGoal(kind)) continue
     if (kind === 'goal') add(incident.relatedPlayerId, 'assist')
-    const at = clockAt(incident, snapshot.periods)
+    const at = clockAt(incident, snapshot.periods, now)
     const gained = scoringSide(incident)
     for (const { playerId, side } of snapshot.players) {
       const spell = spells.get(playerId)

@@ -339,18 +339,18 @@ export class MatchActor {
   }
 }
 
-/** The actor takes nothing any more; the match has, or will have, another one. */
+/** This actor takes nothing any more; the match has, or will have, another one, and a retry reaches it. */
 export class ActorStopped extends Error {
   override name = 'ActorStopped'
-  constructor(matchId: FixtureId) {
-    super(`the actor of match ${matchId} has stopped`)
+  constructor(matchId: FixtureId, why = 'has stopped') {
+    super(`the actor of match ${matchId} ${why}`)
   }
 }
 
-class Fenced extends Error {
+class Fenced extends ActorStopped {
   override name = 'Fenced'
   constructor(matchId: FixtureId, epoch: number) {
-    super(`match ${matchId} has an owner newer than epoch ${epoch}`)
+    super(matchId, `was overtaken: there is an epoch newer than ${epoch}`)
   }
 }
 

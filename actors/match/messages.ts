@@ -64,8 +64,6 @@ export interface Clock {
   readonly kind: 'clock'
 }
 
-export type Command = UserCommand | FeedUpdate | Clock
-
 /** A user's wallet as a commit left it. Unrealised PnL is over all his open positions, at the last committed prices. */
 export interface WalletAfter {
   readonly balance: Money

@@ -52,6 +52,6 @@ export function isStale(info: MatchInfo, now: Instant, rules: TradingRules): boo
   return isInPlay(info.phase) && (info.sourceAt === null || now - info.sourceAt > rules.feedStaleMs)
 }
 
-export function isHeldBack(instrument: Instrument, now: Instant): boolean {
+function isHeldBack(instrument: Instrument, now: Instant): boolean {
   return instrument.suspendedUntil !== null && now < instrument.suspendedUntil
 }

@@ -144,7 +144,7 @@ function afterTrade(draft: Draft, before: Instrument, terms: Terms): void {
 }
 
 /** Tells that the quote of an instrument is another one than `before` had. Says nothing when it is not. */
-export function emitMove(draft: Draft, before: Instrument, cause: Cause, providerEventId: number, terms: Terms): void {
+function emitMove(draft: Draft, before: Instrument, cause: Cause, providerEventId: number, terms: Terms): void {
   const quote = quoteOf(draft.listed(before.id), terms.rules.impactCapPpm)
   const previous = quoteOf(before, terms.rules.impactCapPpm)
   if (quote.price === previous.price && quote.base === previous.base && quote.imbalance === previous.imbalance) return

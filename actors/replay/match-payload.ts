@@ -43,7 +43,7 @@ export type StateName = keyof typeof STATES
 const SIDES = ['home', 'away'] as const
 const OVER: ReadonlySet<StateName> = new Set(['FT', 'AET', 'FT_PEN'])
 
-export const teamId = ({ fixtureId }: FixtureInfo, side: Side): number => fixtureId * 10 + (side === 'home' ? 1 : 2)
+const teamId = ({ fixtureId }: FixtureInfo, side: Side): number => fixtureId * 10 + (side === 'home' ? 1 : 2)
 
 /** The whole fixture as of now, one payload. */
 export function payloadOf(game: Game, info: FixtureInfo, stateName: StateName): unknown {

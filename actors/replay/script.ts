@@ -24,8 +24,3 @@ export function frameDue(recording: Pick<Recording, 'frames'>, elapsedMs: number
   const due = Math.floor(Math.max(0, elapsedMs) / frameIntervalMs(speed))
   return Math.min(recording.frames.length - 1, due)
 }
-
-/** How long the whole recording plays, in real milliseconds. */
-export function durationMs(recording: Pick<Recording, 'frames'>, speed: number): number {
-  return recording.frames.length * frameIntervalMs(speed)
-}

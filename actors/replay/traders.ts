@@ -187,8 +187,8 @@ function opening({ userId }: Trader, temper: Temper, sight: Sight, random: Rando
 
 const NO_LEVELS: Levels = { stopLoss: null, takeProfit: null }
 
-/** How far a player is from his start, in ppm. */
-const moved = (i: SeenInstrument): number => ((i.price - i.start) * PPM) / i.start
+/** How far the match has moved a player from his start, in ppm; what the crowd made of him does not impress anybody. */
+const moved = (i: SeenInstrument): number => ((i.base - i.start) * PPM) / i.start
 
 function directionFor(instrument: SeenInstrument, { moveMin, follows }: Temper, random: RandomInt): Direction | null {
   if (moveMin === null) return random(2) === 0 ? 'long' : 'short'

@@ -55,7 +55,7 @@ begin
       from unnest(w_user, w_balance) d (user_id, balance)
       join wallets w on w.user_id = d.user_id
       left join unnest(c_user, c_version, c_balance) c (user_id, version, balance)
-        on c.user_id = w.user_id and c.version = w.version
+        on c.user_id = w.user_id and coalesce(c.version, w.version) = w.version
      where d.balance < 0 and coalesce(c.balance, w.balance_micros) + d.balance < 0
     union all
     select 'position_limit', w.user_id, null, null, null, null, null, null
@@ -72,18 +72,20 @@ begin
            side.sign * (c.balance - w.balance_micros), 'external_adjustment',
            'external:' || side.account || ':' || w.user_id || ':' || w.version, p_at
       from unnest(c_user, c_version, c_balance) c (user_id, version, balance)
-      join wallets w on w.user_id = c.user_id and w.version = c.version and w.balance_micros <> c.balance
+      join wallets w on w.user_id = c.user_id and w.version = coalesce(c.version, w.version)
+                    and w.balance_micros <> c.balance
      cross join (values ('user', 1), ('house', -1)) side (account, sign);
 
   update wallets w
-     set balance_micros = case when c.version = w.version then c.balance else w.balance_micros end + d.balance,
+     set balance_micros = case when coalesce(c.version, w.version) = w.version then coalesce(c.balance, w.balance_micros)
+                           else w.balance_micros end + d.balance,
          margin_micros = w.margin_micros + d.margin,
          open_positions = w.open_positions + d.open,
          version = w.version + 1
     from unnest(w_user, w_balance, w_margin, w_open) d (user_id, balance, margin, open)
     left join unnest(c_user, c_version, c_balance) c (user_id, version, balance) on c.user_id = d.user_id
    where w.user_id = d.user_id
-     and (d.open <> 0 or d.balance <> 0 or d.margin <> 0 or (c.version = w.version and c.balance <> w.balance_micros));
+     and (d.open <> 0 or d.balance <> 0 or d.margin <> 0 or (coalesce(c.version, w.version) = w.version and c.balance <> w.balance_micros));
 
   insert into positions (id, user_id, match_id, instrument_id, sign, lots_micros, open_micros, margin_micros,
                          stop_loss_micros, take_profit_micros, opened_at, closable_at)
@@ -156,7 +158,7 @@ begin
   return query
     with after as materialized (
       select w.user_id, w.balance_micros, w.margin_micros, w.version, coalesce(sum(greatest(-p.margin_micros, floor(
-               p.sign * (i.price_micros - p.open_micros)::numeric * p.lots_micros * 5 / 1000000))), 0)::bigint as pnl
+               p.sign * (i.price_micros - p.open_micros)::numeric * p.lots_micros * 5 / 1000000))) filter (where i.id is not null), 0)::bigint as pnl
         from wallets w
         left join positions p on p.user_id = w.user_id and p.closed_at is null
         left join instruments i on i.id = p.instrument_id

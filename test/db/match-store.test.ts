@@ -19,8 +19,7 @@ import { P, p, u } from '../support/fixtures.ts'
 const world = systemWorld()
 
 /** A store over an open database, and the cache its balances are copied to. */
-function kit(connection: Connection) {
-  const fast = new FastMemory(world)
+function kit(connection: Connection, fast: FastMemory = new FastMemory(world)) {
   const failures: unknown[] = []
   const cache = new WalletCache(fast, (error) => failures.push(error))
   const leases = new SqlLeases(connection.db, { owner: world.newId(), ttlMs: 5_000, alone: true })
@@ -132,6 +131,19 @@ eachDatabase((open) => {
         .where('kind', '=', 'external_adjustment')
         .execute()
       expect(booked).toEqual([{ amount_micros: u(-60) }])
+    })
+
+    it('[D15] a cached balance that somebody wrote without a version counts, for wallets and trades alike', async () => {
+      class Tampered extends FastMemory {
+        override hashGetMany = async () => [{ balance: '70' }]
+      }
+      const setup = kit(open(), new Tampered(world))
+      const user = await setup.newUser(money(u(100)))
+      expect((await setup.wallets.find(user))?.balance).toBe(u(70))
+      expect(await opening(setup, user)).toMatchObject({ kind: 'committed' })
+      const row = open().db.selectFrom('wallets').select('balance_micros').where('user_id', '=', user)
+      expect(await row.executeTakeFirst()).toEqual({ balance_micros: u(50) })
+      expect(await setup.audit()).toEqual({ imbalance: 0, mismatched: 0 })
     })
 
     it('[D16] a trade trusts no cached balance of another version', async () => {

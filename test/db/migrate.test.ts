@@ -23,7 +23,7 @@ const step = (name: string, statement: string): Migration => ({
 })
 
 describe('an empty database', () => {
-  it('[D20] gets every migration once, in order, and remembers them', () =>
+  it('[D20] gets every migration once, in order, and remembers them', { timeout: 60_000 }, () =>
     onEmpty(
       () => connectEmbedded(null),
       async ({ db }) => {
@@ -44,7 +44,8 @@ describe('an empty database', () => {
         await expect(migrate(db, [one, two])).rejects.toThrow('newer or different version: 3 unknown here')
         await expect(migrate(db, [one, half, two])).rejects.toThrow('2, 3 unknown here')
       },
-    ))
+    ),
+  )
 })
 
 eachDatabase((open) => {

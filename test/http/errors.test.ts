@@ -204,14 +204,15 @@ describe('health', () => {
     expect(await response.json()).toMatchObject({ code: 'NOT_READY', checks: { database: 'failed', rooms: 'ok' } })
   })
 
-  it('[H12] the WebSocket address answers both, and nothing else', async () => {
+  it('[H12] the WebSocket address answers both, seats room clients, and nothing else', async () => {
     const { deps } = await openDoor()
-    const app = createWsApp(deps)
+    const app = createWsApp({ ...deps, matchmake: async () => Response.json({ seat: 1 }) })
     expect((await app.request('/health')).status).toBe(200)
     expect(await (await app.request('/ready')).json()).toEqual({
       status: 'ready',
       checks: { database: 'ok', fastStore: 'ok' },
     })
+    expect(await (await app.request('/matchmake/join/match', { method: 'POST' })).json()).toEqual({ seat: 1 })
     expect((await app.request('/api/me')).status).toBe(404)
     expect((await app.request('/health', { method: 'POST' })).status).toBe(405)
   })

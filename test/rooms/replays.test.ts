@@ -25,7 +25,10 @@ function recording(minutes: number): Recording {
 }
 
 const start = (over: { recording?: Recording; traders?: number } = {}, onEnded: (s: ReplayStatus) => void = () => {}) =>
-  arena.realTime.replays.start({ recording: recording(5), matchId: MATCH, speed: SPEED, traders: 0, ...over }, onEnded)
+  arena.realTime.replays.start(
+    { recording: recording(5), from: 0, matchId: MATCH, speed: SPEED, traders: 0, ...over },
+    onEnded,
+  )
 
 /** Lets the world's time run until something holds. */
 const playing = (what: string, holds: () => boolean) =>

@@ -36,7 +36,7 @@ describe('configuration', () => {
       cookieDomain: null,
       corsOrigins: [],
       logLevel: 'info',
-      demo: { replay: 'demo', speed: 1, traders: 20 },
+      demo: { replay: 'goal-feast', speed: 1, traders: 20 },
     })
   })
 

@@ -362,7 +362,7 @@ function anchorsIn(markdown: string): Set<string> {
 }
 
 // Put together here, so that this file does not find itself.
-const UNFINISHED = new RegExp(`\b(${['TO DO', 'FIX ME', 'X X X'].join('|').replaceAll(' ', '')})\b`, 'g')
+const UNFINISHED = new RegExp(`\\b(${['TO DO', 'FIX ME', 'X X X'].join('|').replaceAll(' ', '')})\\b`, 'g')
 const FORGOTTEN = /\b(?:it|test|describe)(?:\.\w+)*\.only\(|\bdebugger\b/g
 
 export function leftovers(files: Files): string[] {

@@ -1,0 +1,244 @@
+/**
+ * The composition root: the only file that knows every part. It builds the house from a configuration, embedded or on
+ * PostgreSQL and Redis, starts it in order and stops it in the reverse order. No decision about the game is made here.
+ */
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { createAdaptorServer } from '@hono/node-server'
+import { type FixtureId, fixtureId } from '../actors/kernel/ids.ts'
+import { DEFAULT_RULES, LEASE_TTL_MS, REPLAY_FIXTURES_FROM } from '../actors/kernel/limits.ts'
+import type { World } from '../actors/kernel/world.ts'
+import type { FixtureSnapshot } from '../actors/market/fixture.ts'
+import { DEFAULT_MODEL } from '../actors/market/pricing.ts'
+import { ActorStopped } from '../actors/match/actor.ts'
+import { Catalogue } from '../db/catalogue.ts'
+import { connect } from '../db/connect.ts'
+import { FastMemory } from '../db/fast-memory.ts'
+import { connectRedis } from '../db/fast-redis.ts'
+import type { FastStore } from '../db/fast-store.ts'
+import { isAway } from '../db/faults.ts'
+import { SqlLeases } from '../db/leases.ts'
+import { SqlMatchStore } from '../db/match-store.ts'
+import { migrate } from '../db/migrate.ts'
+import { Positions } from '../db/positions.ts'
+import { ReplayRuns } from '../db/replays.ts'
+import { seedDistricts } from '../db/seed.ts'
+import { Users } from '../db/users.ts'
+import { WalletCache } from '../db/wallet-cache.ts'
+import { Wallets } from '../db/wallets.ts'
+import { type RealTime, startRealTime } from '../rooms/boot.ts'
+import { loadOrCreateKeys } from './auth/keys.ts'
+import { createTokens } from './auth/tokens.ts'
+import type { Config } from './config.ts'
+import { kickOffFrame, startDemo } from './demo.ts'
+import { createApp, createWsApp } from './http/app.ts'
+import type { HttpDeps } from './http/ports.ts'
+import { createLog, type Log } from './log.ts'
+import { loadRecording } from './provider/recordings.ts'
+import { instrumentIdFor, parseFixture } from './provider/snapshot.ts'
+import { systemWorld } from './system-world.ts'
+
+/** Parts a test puts in the place of the real ones. */
+export interface Overrides {
+  readonly world?: World
+  readonly log?: Log
+}
+
+export interface Touchline {
+  /** The REST API, callable without a socket. */
+  readonly app: ReturnType<typeof createApp>
+  readonly realTime: RealTime
+  readonly wallets: Wallets
+  readonly users: Users
+  /** Listens on both addresses, takes up what an earlier process left unfinished, and plays the demo if there is one. */
+  start(): Promise<{ readonly url: string; readonly wsUrl: string }>
+  /** Takes no more requests, lets matches finish what they have, and closes everything. Safe to call once. */
+  stop(): Promise<void>
+}
+
+const RECORDINGS = join(import.meta.dirname, '../ops/replays')
+
+/** Builds everything and migrates the database. Nothing listens yet. Throws what a part throws that cannot start. */
+export async function compose(config: Config, overrides: Overrides = {}): Promise<Touchline> {
+  const world = overrides.world ?? systemWorld()
+  const log = overrides.log ?? createLog({ level: config.logLevel, world })
+  const undo: (() => Promise<void>)[] = []
+  const stopAll = async (): Promise<void> => {
+    for (const stop of undo.splice(0).toReversed()) await stop()
+  }
+  try {
+    return await assemble(config, world, log, undo, stopAll)
+  } catch (error) {
+    await stopAll()
+    throw error
+  }
+}
+
+/** Every part pushes how it is undone, so that stopping is the reverse of starting, also half-way. */
+async function assemble(
+  config: Config,
+  world: World,
+  log: Log,
+  undo: (() => Promise<void>)[],
+  stop: () => Promise<void>,
+): Promise<Touchline> {
+  const connection = await connect({ databaseUrl: config.databaseUrl, dataDir: config.dataDir })
+  undo.push(() => connection.close())
+  const { db } = connection
+  const migrated = await migrate(db)
+  if (migrated.length > 0) log.info('migrated', { migrations: migrated })
+  await seedDistricts(db)
+
+  const fast = await openFastStore(config, world)
+  undo.push(() => fast.close())
+
+  const cache = new WalletCache(fast, (error) => log.warn('wallet cache', { error }))
+  const users = new Users(db, world)
+  const wallets = new Wallets(db, cache)
+  const catalogue = new Catalogue(db, world)
+  const positions = new Positions(db)
+  const keys = await loadOrCreateKeys({ dataDir: config.dataDir, ...config.jwt })
+  const tokens = createTokens({ keys, lifetimes: config.jwt, world })
+  const rules = () => DEFAULT_RULES
+
+  const httpServer = serverFor(() => app)
+  const wsServer = serverFor(() => wsApp)
+  const realTime = await startRealTime({
+    server: wsServer,
+    verify: tokens.verifyWs,
+    directory: {
+      matchOfInstrument: (id) => catalogue.matchOfInstrument(id),
+      matchOfPosition: async (id, user) => {
+        const held = await positions.find(user, id)
+        return held === null ? null : { matchId: held.position.fixtureId, open: held.position.close === null }
+      },
+    },
+    replay: {
+      parse: (payload, matchId, recording) => parseReplayed(payload, matchId, recording, world),
+      enrol: async (count) => (await users.createSyntheticMany(traderNames(count))).map(({ user }) => user.id),
+    },
+    store: new SqlMatchStore(db, cache),
+    leases: new SqlLeases(db, {
+      owner: world.newId(),
+      ttlMs: LEASE_TTL_MS,
+      alone: connection.kind === 'pglite',
+    }),
+    leaseTtlMs: LEASE_TTL_MS,
+    world,
+    rules,
+    model: () => DEFAULT_MODEL,
+    report: (where, error) => log.error(where, { error }),
+  })
+  undo.push(() => realTime.stop())
+
+  const shared = {
+    world,
+    log,
+    isFault: (error: unknown) => isAway(error) || error instanceof ActorStopped,
+    corsOrigins: config.corsOrigins,
+    readyChecks: {
+      database: () => connection.ping(),
+      fastStore: async () => {
+        if (!fast.connected) throw new Error('the fast store is away')
+      },
+    },
+  }
+  const deps: HttpDeps = {
+    ...shared,
+    tokens,
+    cookies: { production: config.production, domain: config.cookieDomain },
+    wsUrlFor: (hostname) => config.publicWsUrl ?? `ws://${hostname}:${portOf(wsServer)}`,
+    rules,
+    accounts: users,
+    wallets,
+    catalogue,
+    positions,
+    desk: realTime.desk,
+  }
+  const app = createApp(deps)
+  const wsApp = createWsApp({ ...shared, matchmake: (request) => realTime.matchmake(request) })
+
+  const start: Touchline['start'] = async () => {
+    await listen(wsServer, config.wsPort, config.host)
+    undo.push(() => close(wsServer))
+    await listen(httpServer, config.port, config.host)
+    undo.push(() => close(httpServer))
+    // No stop-loss may wait for a visitor: whatever is unsettled runs from the start.
+    void realTime.desk
+      .activateOpenMatches(await catalogue.openMatchIds())
+      .catch((error: unknown) => log.error('activation', { error }))
+    await playDemo(config, realTime, new ReplayRuns(db, world), world, log)
+    return {
+      url: `http://${config.host}:${portOf(httpServer)}`,
+      wsUrl: config.publicWsUrl ?? `ws://${config.host}:${portOf(wsServer)}`,
+    }
+  }
+  return { app, realTime, wallets, users, start, stop }
+}
+
+async function openFastStore(config: Config, world: World): Promise<FastStore> {
+  return config.redisUrl === null ? new FastMemory(world) : connectRedis({ url: config.redisUrl })
+}
+
+async function playDemo(
+  { demo }: Config,
+  { replays }: RealTime,
+  runs: ReplayRuns,
+  world: World,
+  log: Log,
+): Promise<void> {
+  if (demo.replay === null) return
+  const recording = await loadRecording(join(RECORDINGS, `${demo.replay}.jsonl.br`))
+  const from = kickOffFrame(recording, (frame) =>
+    parseReplayed(frame, fixtureId(REPLAY_FIXTURES_FROM), recording.name, world),
+  )
+  await startDemo({ recording, from, speed: demo.speed, traders: demo.traders, runs, replays, log })
+}
+
+/** A recorded payload as a snapshot of the match it plays into; instruments are the recording's own, never a player's. */
+function parseReplayed(payload: unknown, matchId: FixtureId, recording: string, world: World): FixtureSnapshot | null {
+  const parsed = parseFixture(payload, {
+    instrumentIdOf: (player) => instrumentIdFor(`replay/${recording}`, player),
+    receivedAt: world.now(),
+  })
+  return parsed.ok ? { ...parsed.snapshot, fixtureId: matchId } : null
+}
+
+const traderNames = (count: number): string[] =>
+  Array.from({ length: count }, (_, n) => `Trader ${String(n + 1).padStart(3, '0')}`)
+
+type FetchApp = { readonly fetch: (request: Request) => Response | Promise<Response> }
+
+/** An HTTP server whose app may be made after it. */
+function serverFor(app: () => FetchApp): Server {
+  return createAdaptorServer({ fetch: (request: Request) => app().fetch(request) }) as Server
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+/** Lets requests under way finish for a moment, then closes what is left. */
+async function close(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve())
+  })
+  server.closeIdleConnections()
+  const late = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
+  await closed
+  clearTimeout(late)
+}
+
+const DRAIN_MS = 2_000
+
+function portOf(server: Server): number {
+  const address: AddressInfo | string | null = server.address()
+  return address !== null && typeof address === 'object' ? address.port : 0
+}
