@@ -193,7 +193,7 @@ export class MatchActor {
   async #run(): Promise<void> {
     try {
       // Everything that arrives in this turn of the loop joins the first batch.
-      await null
+      await Promise.resolve()
       while (this.#mailbox.size > 0) await this.#settle(this.#mailbox.take())
     } catch (error) {
       this.#break(error instanceof InvariantBroken ? 'broken' : 'fault', error)

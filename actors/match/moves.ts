@@ -176,7 +176,7 @@ function ending(phase: Phase): MatchInfo['settling'] {
  */ // T9
 function beginSettlement(draft: Draft, settling: 'full_time' | 'void', terms: Terms): void {
   draft.emit({ kind: 'match_updated', info: { ...draft.info, settling }, pricing: draft.pricing })
-  for (const before of [...draft.instruments()]) {
+  for (const before of Array.from(draft.instruments())) {
     const quote = quoteOf(before, terms.rules.impactCapPpm)
     draft.emit({ kind: 'instrument_settled', instrumentId: before.id, price: quote.price })
     draft.emit({
@@ -194,7 +194,7 @@ function beginSettlement(draft: Draft, settling: 'full_time' | 'void', terms: Te
 /** Closes the next positions of a settlement, as many as one batch holds; when none is left the match is settled. */
 function settleNext(draft: Draft, terms: Terms): void {
   let left = BATCH_MAX
-  for (const position of [...draft.openPositions()]) {
+  for (const position of Array.from(draft.openPositions())) {
     if (left-- === 0) return
     const settlement = present(draft.listed(position.instrumentId).settlement, 'settlement price')
     const isVoid = draft.info.settling === 'void' || position.openPrice === 0

@@ -35,7 +35,7 @@ export const ALLOWED_ORIGIN = 'https://play.touchline.example'
 export const keys = await loadOrCreateKeys({ dataDir: '', privateKeyPem: await newPrivateKeyPem(), keyId: 'test' })
 export const LIFETIMES = { accessSecs: 900, refreshSecs: 604_800, wsSecs: 60 }
 
-export const matchInfo = info({
+const matchInfo = info({
   matchId: FIXTURE,
   startsAt: instant(NOW - 30 * 60_000),
   minute: 30,
@@ -43,7 +43,7 @@ export const matchInfo = info({
   sourceAt: NOW,
 })
 
-export const listing: Listing = {
+const listing: Listing = {
   instrument: player(1, {
     id: PLAYER,
     name: 'A. Striker',
@@ -57,7 +57,7 @@ export const listing: Listing = {
   changePpm: 50_025,
 }
 
-export const position: Position = {
+const position: Position = {
   id: POSITION,
   userId: ALICE,
   instrumentId: PLAYER,
@@ -74,7 +74,7 @@ export const position: Position = {
 }
 
 const close: Close = { price: price(220_000_000), pnl: money(50_000_000), at: instant(NOW + 180_000), by: 'user' }
-export const closedPosition: Position = { ...position, close }
+const closedPosition: Position = { ...position, close }
 
 export const wallet: WalletAfter = {
   balance: money(9_950_000_000),

@@ -98,7 +98,7 @@ export class MemoryMatchStore implements MatchStore, Leases {
   }
 
   async commit(batch: Batch): Promise<Verdict> {
-    await null
+    await Promise.resolve()
     if (this.#epochs.get(batch.matchId) !== batch.epoch) return { kind: 'fenced' }
     const changes = changesOf(batch)
     for (const event of batch.events) {
