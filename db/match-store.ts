@@ -1,7 +1,15 @@
 /** MatchStore on PostgreSQL: loads a match, and commits a batch of it in one statement. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
-import { type FixtureId, type InstrumentId, instrumentId, playerId, type UserId, userId } from '../actors/kernel/ids.ts'
+import {
+  type FixtureId,
+  type InstrumentId,
+  instrumentId,
+  playerId,
+  type PositionId,
+  type UserId,
+  userId,
+} from '../actors/kernel/ids.ts'
 import { lots, money, price, slope } from '../actors/kernel/micros.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import type { Instrument } from '../actors/market/instrument.ts'
@@ -16,10 +24,10 @@ import type {
   StoredResult,
   Verdict,
 } from '../actors/match/store.ts'
-import { signOf } from '../actors/position/position.ts'
+import { type Position, signOf } from '../actors/position/position.ts'
 import { bigints, instants, integers, smallints, texts, uuids } from './arrays.ts'
 import { positionFrom } from './positions.ts'
-import type { Database, InstrumentsTable } from './schema.ts'
+import type { AccountEventsTable, Database, InstrumentsTable } from './schema.ts'
 import type { WalletCache } from './wallet-cache.ts'
 import type { Selectable } from 'kysely'
 
@@ -105,13 +113,14 @@ interface WalletChange {
   balance: number
   margin: number
   open: number
+  events: number
 }
 
 /** What the batch does to each wallet it concerns, users who only wait for an answer included. */
 function walletChanges(batch: Batch): Map<UserId, WalletChange> {
   const changes = new Map<UserId, WalletChange>()
   const of = (user: UserId): WalletChange => {
-    const change = changes.get(user) ?? { balance: 0, margin: 0, open: 0 }
+    const change = changes.get(user) ?? { balance: 0, margin: 0, open: 0, events: 0 }
     changes.set(user, change)
     return change
   }
@@ -128,7 +137,23 @@ function walletChanges(batch: Batch): Map<UserId, WalletChange> {
     change.margin -= position.margin
     change.open -= 1
   }
+  for (const { position } of accountEvents(batch)) of(position.userId).events += 1
   return changes
+}
+
+/** The account event that each event of the batch is to the owner of its position, in order. */
+function accountEvents(batch: Batch): { readonly kind: AccountEventsTable['kind']; readonly position: Position }[] {
+  return batch.events.flatMap((event) => {
+    const kind = ACCOUNT_EVENT[event.kind]
+    return kind !== undefined && 'position' in event ? [{ kind, position: event.position }] : []
+  })
+}
+
+const ACCOUNT_EVENT: Partial<Readonly<Record<MatchEvent['kind'], AccountEventsTable['kind']>>> = {
+  position_opened: 'opened',
+  levels_changed: 'changed',
+  margin_warned: 'margin_warning',
+  position_closed: 'closed',
 }
 
 function ofKind<K extends MatchEvent['kind']>(batch: Batch, kind: K): OfKind<K>[] {
@@ -158,11 +183,13 @@ function commitStatement(batch: Batch, wallets: Map<UserId, WalletChange>, cache
   const moved = batch.instruments
   const info = ofKind(batch, 'match_updated').at(-1)
   const { keyed, ticks } = batch
+  const account = accountEvents(batch)
   return sql<CommitRow>`select * from commit_batch(
     ${batch.matchId}::bigint, ${batch.epoch}::bigint, ${batch.id}::uuid, ${iso(batch.at)}::timestamptz,
     ${batch.openPositionsMax}::integer, ${uuids(batch.watch)}::uuid[],
     ${uuids([...wallets.keys()])}::uuid[], ${bigints(changes.map((c) => c.balance))}::bigint[],
     ${bigints(changes.map((c) => c.margin))}::bigint[], ${integers(changes.map((c) => c.open))}::integer[],
+    ${integers(changes.map((c) => c.events))}::integer[],
     ${uuids(cached.map((c) => c.userId))}::uuid[], ${bigints(cached.map((c) => c.version))}::bigint[],
     ${bigints(cached.map((c) => c.balance))}::bigint[],
     ${uuids(keyed.map((k) => k.userId))}::uuid[], ${texts(keyed.map((k) => k.idempotency.route))}::text[],
@@ -174,10 +201,14 @@ function commitStatement(batch: Batch, wallets: Map<UserId, WalletChange>, cache
     ${bigints(opened.map((p) => p.margin))}::bigint[], ${bigints(opened.map((p) => p.stopLoss))}::bigint[],
     ${bigints(opened.map((p) => p.takeProfit))}::bigint[], ${instants(opened.map((p) => p.closableAt))}::timestamptz[],
     ${uuids(changed.map((p) => p.id))}::uuid[], ${bigints(changed.map((p) => p.stopLoss))}::bigint[],
-    ${bigints(changed.map((p) => p.takeProfit))}::bigint[],
+    ${bigints(changed.map((p) => p.takeProfit))}::bigint[], ${smallints(changed.map((p) => p.warned))}::smallint[],
     ${uuids(closed.map((p) => p.id))}::uuid[], ${uuids(closed.map((p) => p.userId))}::uuid[],
     ${bigints(closed.map((p) => p.close.price))}::bigint[], ${bigints(closed.map((p) => p.close.pnl))}::bigint[],
     ${bigints(closed.map((p) => p.margin + p.close.pnl))}::bigint[], ${texts(closed.map((p) => p.close.by))}::text[],
+    ${uuids(account.map((e) => e.position.userId))}::uuid[], ${texts(account.map((e) => e.kind))}::text[],
+    ${uuids(account.map((e) => e.position.id))}::uuid[], ${bigints(account.map((e) => e.position.stopLoss))}::bigint[],
+    ${bigints(account.map((e) => e.position.takeProfit))}::bigint[],
+    ${smallints(account.map((e) => e.position.warned))}::smallint[],
     ${JSON.stringify(moved.filter((m) => listed.has(m.instrument.id)).map((m) => m.instrument))}::jsonb,
     ${uuids(moved.map((m) => m.instrument.id))}::uuid[], ${bigints(moved.map((m) => m.instrument.base))}::bigint[],
     ${bigints(moved.map((m) => m.instrument.imbalance))}::bigint[], ${bigints(moved.map((m) => m.price))}::bigint[],
@@ -191,9 +222,13 @@ function commitStatement(batch: Batch, wallets: Map<UserId, WalletChange>, cache
     ${info === undefined ? null : JSON.stringify(info.pricing)}::jsonb)`
 }
 
-/** The levels each changed position ends up with; one that the batch also closed needs none. */
+/** What each changed or warned position ends up as; one that the batch also closed needs none. */
 function lastChanges(batch: Batch) {
-  const changed = new Map(ofKind(batch, 'levels_changed').map(({ position }) => [position.id, position]))
+  const changed = new Map<PositionId, Position>()
+  for (const event of batch.events) {
+    if (event.kind === 'levels_changed' || event.kind === 'margin_warned')
+      changed.set(event.position.id, event.position)
+  }
   for (const { position } of ofKind(batch, 'position_closed')) changed.delete(position.id)
   return [...changed.values()]
 }

@@ -97,6 +97,7 @@ export function positionFrom(row: Selectable<PositionsTable>): Position {
     takeProfit: row.take_profit_micros === null ? null : price(row.take_profit_micros),
     openedAt: instant(row.opened_at.getTime()),
     closableAt: instant(row.closable_at.getTime()),
+    warned: row.warned,
     close: closeFrom(row),
   }
 }

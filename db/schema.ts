@@ -15,6 +15,7 @@ export interface Database {
   instruments: InstrumentsTable
   ticks: TicksTable
   positions: PositionsTable
+  account_events: AccountEventsTable
   command_results: CommandResultsTable
   replays: ReplaysTable
 }
@@ -52,6 +53,8 @@ export interface WalletsTable {
   open_positions: Generated<number>
   /** Grows with every change; the cached balance carries it so that a late writer cannot win. */
   version: Generated<number>
+  /** The marker of his latest account event. */
+  events: Generated<number>
 }
 
 export interface LedgerEntriesTable {
@@ -132,10 +135,25 @@ export interface PositionsTable {
   take_profit_micros: number | null
   opened_at: Timestamp
   closable_at: Timestamp
+  /** Per cent of the margin lost at the last warning. */
+  warned: Generated<0 | 50 | 80>
   close_micros: number | null
   pnl_micros: number | null
   closed_at: Timestamp | null
   closed_by: 'user' | 'stop_loss' | 'take_profit' | 'washout' | 'full_time' | 'void' | 'admin' | null
+}
+
+export interface AccountEventsTable {
+  user_id: string
+  /** Counts the user's events from 1, without gaps. */
+  marker: number
+  kind: 'opened' | 'changed' | 'margin_warning' | 'closed'
+  position_id: string
+  /** Levels and warning as the event left them. */
+  stop_loss_micros: number | null
+  take_profit_micros: number | null
+  warned: 0 | 50 | 80
+  at: Timestamp
 }
 
 export interface CommandResultsTable {

@@ -12,6 +12,7 @@ import type { World } from '../actors/kernel/world.ts'
 import type { FixtureSnapshot } from '../actors/market/fixture.ts'
 import { DEFAULT_MODEL } from '../actors/market/pricing.ts'
 import { ActorStopped } from '../actors/match/actor.ts'
+import { AccountLog } from '../db/account-log.ts'
 import { Catalogue } from '../db/catalogue.ts'
 import { connect } from '../db/connect.ts'
 import { FastMemory } from '../db/fast-memory.ts'
@@ -154,6 +155,7 @@ async function assemble(
     wallets,
     catalogue,
     positions,
+    account: new AccountLog(db),
     desk: realTime.desk,
   }
   const app = createApp(deps)

@@ -5,6 +5,8 @@ import { SECOND_MS } from './world.ts'
 
 const units = (n: number): number => n * MICROS_PER_UNIT
 
+/** A position's owner is warned when so many per cent of its margin are lost, once each. */
+export const MARGIN_WARNINGS = [50, 80] as const
 /** What a new wallet holds (specification 1 and 8). */
 export const STARTING_BALANCE: Money = money(units(10_000))
 /** Units of a player in one lot (specification 2.5). */

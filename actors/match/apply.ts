@@ -34,6 +34,7 @@ export function apply(target: MatchTarget, event: MatchEvent): void {
       target.addPosition(event.position)
       return addImbalance(target, event.position, 1)
     case 'levels_changed':
+    case 'margin_warned':
       return target.changePosition(event.position)
     case 'position_closed':
       target.removePosition(event.position.id)

@@ -119,6 +119,8 @@ export type MatchEvent =
   | PriceMoved
   | { readonly kind: 'position_opened'; readonly position: Position }
   | { readonly kind: 'levels_changed'; readonly position: Position }
+  /** A part of the margin is lost; the position goes on. */
+  | { readonly kind: 'margin_warned'; readonly position: Position }
   | { readonly kind: 'position_closed'; readonly position: Position & { readonly close: Close } }
 
 /** A new quote of one instrument, whatever moved it. */

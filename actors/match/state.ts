@@ -8,7 +8,7 @@ import type { Instrument } from '../market/instrument.ts'
 import { phaseOf } from '../market/phase.ts'
 import { EMPTY_PRICING, type PricingMemory } from '../market/pricing.ts'
 import type { Position } from '../position/position.ts'
-import { TriggerBook, triggerAt } from '../position/triggers.ts'
+import { isConcerned, TriggerBook } from '../position/triggers.ts'
 import { apply, type MatchTarget } from './apply.ts'
 import type { MatchEvent, MatchInfo } from './messages.ts'
 import type { MatchRecord } from './store.ts'
@@ -23,7 +23,7 @@ export interface MatchView {
   position(id: PositionId): Position | undefined
   openPositions(): Iterable<Position>
   positionsOf(userId: UserId): Iterable<Position>
-  /** Open positions of an instrument that a price closes, earliest opened first. */
+  /** Open positions of an instrument that a price closes or warns about, earliest opened first. */
   firing(id: InstrumentId, at: Price): readonly Position[]
 }
 
@@ -223,7 +223,7 @@ export class Draft implements MatchView, MatchTarget {
   firing(id: InstrumentId, at: Price): Position[] {
     const fired = this.#base.firing(id, at).filter((p) => !this.#positions.has(p.id))
     for (const p of this.#positions.values())
-      if (p !== null && p.instrumentId === id && triggerAt(p, at) !== null) fired.push(p)
+      if (p !== null && p.instrumentId === id && isConcerned(p, at)) fired.push(p)
     return fired.toSorted(byAge)
   }
 

@@ -16,7 +16,7 @@ import {
   type Position,
   realisedPnl,
 } from '../position/position.ts'
-import { triggerAt } from '../position/triggers.ts'
+import { triggerAt, warningAt } from '../position/triggers.ts'
 import type { ChangeLevels, ClosePosition, OpenPosition } from './messages.ts'
 import type { Draft, MatchView } from './state.ts'
 import { closeWindow, tradeWindow } from './suspension.ts'
@@ -56,6 +56,7 @@ export function open(draft: Draft, command: OpenPosition, terms: Terms): Outcome
     takeProfit: command.takeProfit,
     openedAt: at,
     closableAt: instant(at + rules.holdMs),
+    warned: 0,
     close: null,
   }
   draft.emit({ kind: 'position_opened', position })
@@ -137,6 +138,11 @@ export function emitClose(draft: Draft, position: Position, at: Pick<Quote, 'pri
   return closed
 }
 
+function emitWarning(draft: Draft, position: Position, at: Price): void {
+  const warned = warningAt(position, at)
+  if (warned !== null) draft.emit({ kind: 'margin_warned', position: { ...position, warned } })
+}
+
 /** A trade moved the imbalance: tell the new price, and close what it reaches. */
 function afterTrade(draft: Draft, before: Instrument, terms: Terms): void {
   emitMove(draft, before, 'trade', 0, terms)
@@ -161,7 +167,7 @@ function emitMove(draft: Draft, before: Instrument, cause: Cause, providerEventI
 
 /**
  * Closes every position the price has reached, all at that price; their removal moves it on and may reach others, until
- * nothing fires. Ends because every round closes at least one.
+ * nothing fires. Owners whose margin dwindles are warned on the way. Ends because every round closes or warns.
  */ // T7
 export function fireTriggers(draft: Draft, id: InstrumentId, terms: Terms): void {
   for (;;) {
@@ -172,7 +178,8 @@ export function fireTriggers(draft: Draft, id: InstrumentId, terms: Terms): void
     if (firing.length === 0) return
     for (const position of firing) {
       const by = triggerAt(position, quote.price)
-      if (by !== null) emitClose(draft, position, quote, by, terms.at)
+      if (by === null) emitWarning(draft, position, quote.price)
+      else emitClose(draft, position, quote, by, terms.at)
     }
     emitMove(draft, before, 'trade', 0, terms)
   }

@@ -1,6 +1,6 @@
 /** One leveraged position on a player: what it costs, what it earns, where it washes out, when it may be closed. */
 import type { FixtureId, InstrumentId, PositionId, UserId } from '../kernel/ids.ts'
-import { CONTRACT_SIZE, LEVERAGE, PRICE_MIN } from '../kernel/limits.ts'
+import { CONTRACT_SIZE, LEVERAGE, type MARGIN_WARNINGS, PRICE_MIN } from '../kernel/limits.ts'
 import {
   type Lots,
   lots,
@@ -17,6 +17,9 @@ import { type Instant, SECOND_MS } from '../kernel/world.ts'
 export type Direction = 'long' | 'short'
 
 export type ClosedBy = 'user' | 'stop_loss' | 'take_profit' | 'washout' | 'full_time' | 'void' | 'admin'
+
+/** Per cent of the margin lost at which the owner is warned. */
+export type MarginWarning = (typeof MARGIN_WARNINGS)[number]
 
 /** Stop-loss and take-profit. */
 export interface Levels {
@@ -45,6 +48,8 @@ export interface Position extends Levels {
   readonly openedAt: Instant
   /** From here on its owner may close it. */
   readonly closableAt: Instant
+  /** The last margin warning its owner got, in per cent lost. */
+  readonly warned: MarginWarning | 0
   readonly close: Close | null
 }
 
@@ -69,9 +74,13 @@ export const realisedPnl = (p: Pick<Position, 'direction' | 'lots' | 'openPrice'
  * The price at which the loss has eaten the margin: 10 % against the position. Rounded towards the open price, so that
  * the loss at it never exceeds the margin by a fraction. Null for a long so cheap that its washout lies below the floor.
  */
-export function washoutPrice(p: Pick<Position, 'direction' | 'openPrice'>): Price | null {
+export const washoutPrice = (p: Pick<Position, 'direction' | 'openPrice'>): Price | null => priceAtLoss(p, 100)
+
+/** The price at which so many per cent of the margin are lost, rounded towards the open price. */
+export function priceAtLoss(p: Pick<Position, 'direction' | 'openPrice'>, percent: number): Price | null {
+  const whole = LEVERAGE * 100
   const long = p.direction === 'long'
-  const at = long ? mulDivCeil(p.openPrice, LEVERAGE - 1, LEVERAGE) : mulDivFloor(p.openPrice, LEVERAGE + 1, LEVERAGE)
+  const at = long ? mulDivCeil(p.openPrice, whole - percent, whole) : mulDivFloor(p.openPrice, whole + percent, whole)
   return at < PRICE_MIN ? null : price(at)
 }
 

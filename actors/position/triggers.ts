@@ -1,22 +1,24 @@
 /**
- * Which open positions a price closes. Kept sorted by trigger price, so a tick costs what it fires, however many
- * positions stand by.
+ * Which open positions a price closes or warns about. Kept sorted by trigger price, so a tick costs what it fires,
+ * however many positions stand by.
  */
 import { assert, present } from '../kernel/assert.ts'
+import { MARGIN_WARNINGS } from '../kernel/limits.ts'
 import type { PositionId } from '../kernel/ids.ts'
 import type { Price } from '../kernel/micros.ts'
-import { type ClosedBy, type Position, washoutPrice } from './position.ts'
+import { type ClosedBy, type MarginWarning, type Position, priceAtLoss, washoutPrice } from './position.ts'
 
-/** Prices at or below `floor`, or at or above `ceiling`, close a position. Null: nothing does on that side. */
+/** Prices at or below `floor`, or at or above `ceiling`, concern a position. Null: nothing does on that side. */
 export interface Bounds {
   readonly floor: Price | null
   readonly ceiling: Price | null
 }
 
 export function boundsOf(p: Position): Bounds {
-  const washout = washoutPrice(p)
-  if (p.direction === 'long') return { floor: higher(p.stopLoss, washout), ceiling: p.takeProfit }
-  return { floor: p.takeProfit, ceiling: lower(p.stopLoss, washout) }
+  const next = MARGIN_WARNINGS.find((percent) => percent > p.warned)
+  const loss = priceAtLoss(p, next ?? 100)
+  if (p.direction === 'long') return { floor: higher(p.stopLoss, loss), ceiling: p.takeProfit }
+  return { floor: p.takeProfit, ceiling: lower(p.stopLoss, loss) }
 }
 
 /**
@@ -32,6 +34,19 @@ export function triggerAt(p: Position, at: Price): Extract<ClosedBy, 'stop_loss'
   if (crossed(p.takeProfit, long ? 'up' : 'down')) return 'take_profit'
   return null
 }
+
+/** The warning that a price is worth and that has not been given: the highest one, or null. */
+export function warningAt(p: Position, at: Price): MarginWarning | null {
+  const long = p.direction === 'long'
+  const due = MARGIN_WARNINGS.filter((percent) => {
+    const level = priceAtLoss(p, percent)
+    return percent > p.warned && level !== null && (long ? at <= level : at >= level)
+  })
+  return due.at(-1) ?? null
+}
+
+/** Whether a price closes a position or calls for a warning. */
+export const isConcerned = (p: Position, at: Price): boolean => triggerAt(p, at) !== null || warningAt(p, at) !== null
 
 const higher = (a: Price | null, b: Price | null): Price | null => (a === null ? b : b === null || a > b ? a : b)
 const lower = (a: Price | null, b: Price | null): Price | null => (a === null ? b : b === null || a < b ? a : b)
@@ -53,7 +68,7 @@ export class TriggerBook {
     if (ceiling !== null) this.#ceilings.remove(ceiling, p.id)
   }
 
-  /** The positions this price closes, in no particular order. Changes nothing. */
+  /** The positions this price concerns, in no particular order. Changes nothing. */
   firing(at: Price): PositionId[] {
     return [...this.#floors.atOrAbove(at), ...this.#ceilings.atOrBelow(at)]
   }

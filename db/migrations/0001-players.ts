@@ -33,7 +33,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       balance_micros bigint not null check (balance_micros between 0 and 1000000000000000),
       margin_micros bigint not null default 0 check (margin_micros between 0 and 1000000000000000),
       open_positions integer not null default 0 check (open_positions >= 0),
-      version bigint not null default 0
+      version bigint not null default 0,
+      events bigint not null default 0
     ) with (fillfactor = 60)`.execute(db)
 
   // The house is an account but never a row to update: its balance is the sum of its entries, because one hot row would

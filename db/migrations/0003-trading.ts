@@ -19,6 +19,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       take_profit_micros bigint check (take_profit_micros > 0),
       opened_at timestamptz not null,
       closable_at timestamptz not null,
+      warned smallint not null default 0 check (warned between 0 and 100),
       close_micros bigint check (close_micros >= 10000),
       pnl_micros bigint check (pnl_micros >= -margin_micros),
       closed_at timestamptz,
@@ -30,6 +31,20 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create index positions_closed_user on positions (user_id, closed_at desc) where closed_at is not null`.execute(
     db,
   )
+
+  // What happened to a user's positions, in the order of his own markers; the rest of a position is in its row.
+  await sql`
+    create table account_events (
+      user_id uuid not null,
+      marker bigint not null,
+      kind text not null check (kind in ('opened', 'changed', 'margin_warning', 'closed')),
+      position_id uuid not null,
+      stop_loss_micros bigint,
+      take_profit_micros bigint,
+      warned smallint not null,
+      at timestamptz not null,
+      primary key (user_id, marker)
+    )`.execute(db)
 
   await sql`
     create table command_results (

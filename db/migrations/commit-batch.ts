@@ -11,13 +11,14 @@
 export const COMMIT_BATCH_SQL = `
 create function commit_batch(
   p_match bigint, p_epoch bigint, p_batch uuid, p_at timestamptz, p_open_max integer, p_watch uuid[],
-  w_user uuid[], w_balance bigint[], w_margin bigint[], w_open integer[],
+  w_user uuid[], w_balance bigint[], w_margin bigint[], w_open integer[], w_events integer[],
   c_user uuid[], c_version bigint[], c_balance bigint[],
   k_user uuid[], k_route text[], k_key text[], k_fingerprint text[], k_result text[],
   o_id uuid[], o_user uuid[], o_instrument uuid[], o_sign smallint[], o_lots bigint[], o_price bigint[],
   o_margin bigint[], o_stop bigint[], o_take bigint[], o_closable timestamptz[],
-  l_id uuid[], l_stop bigint[], l_take bigint[],
+  l_id uuid[], l_stop bigint[], l_take bigint[], l_warned smallint[],
   x_id uuid[], x_user uuid[], x_price bigint[], x_pnl bigint[], x_release bigint[], x_by text[],
+  e_user uuid[], e_kind text[], e_position uuid[], e_stop bigint[], e_take bigint[], e_warned smallint[],
   i_listed jsonb,
   i_id uuid[], i_base bigint[], i_imbalance bigint[], i_price bigint[], i_published bigint[],
   i_suspended timestamptz[], i_settlement bigint[],
@@ -81,11 +82,12 @@ begin
                            else w.balance_micros end + d.balance,
          margin_micros = w.margin_micros + d.margin,
          open_positions = w.open_positions + d.open,
+         events = w.events + d.events,
          version = w.version + 1
-    from unnest(w_user, w_balance, w_margin, w_open) d (user_id, balance, margin, open)
+    from unnest(w_user, w_balance, w_margin, w_open, w_events) d (user_id, balance, margin, open, events)
     left join unnest(c_user, c_version, c_balance) c (user_id, version, balance) on c.user_id = d.user_id
    where w.user_id = d.user_id
-     and (d.open <> 0 or d.balance <> 0 or d.margin <> 0 or (coalesce(c.version, w.version) = w.version and c.balance <> w.balance_micros));
+     and (d.events <> 0 or (coalesce(c.version, w.version) = w.version and c.balance <> w.balance_micros));
 
   insert into positions (id, user_id, match_id, instrument_id, sign, lots_micros, open_micros, margin_micros,
                          stop_loss_micros, take_profit_micros, opened_at, closable_at)
@@ -93,8 +95,8 @@ begin
       from unnest(o_id, o_user, o_instrument, o_sign, o_lots, o_price, o_margin, o_stop, o_take, o_closable)
            o (id, user_id, instrument, sign, lots, price, margin, stop, take, closable);
 
-  update positions p set stop_loss_micros = l.stop, take_profit_micros = l.take
-    from unnest(l_id, l_stop, l_take) l (id, stop, take)
+  update positions p set stop_loss_micros = l.stop, take_profit_micros = l.take, warned = l.warned
+    from unnest(l_id, l_stop, l_take, l_warned) l (id, stop, take, warned)
    where p.id = l.id and p.match_id = p_match and p.closed_at is null;
   get diagnostics changed = row_count;
   if changed <> cardinality(l_id) then
@@ -108,6 +110,15 @@ begin
   if changed <> cardinality(x_id) then
     raise exception 'batch %: % of % closed positions were open', p_batch, changed, cardinality(x_id);
   end if;
+
+  -- A user's events are numbered by his wallet, which is locked: markers have no gaps and become visible in order.
+  insert into account_events (user_id, marker, kind, position_id, stop_loss_micros, take_profit_micros, warned, at)
+    select e.user_id, w.events - d.events + row_number() over (partition by e.user_id order by e.n),
+           e.kind, e.position, e.stop, e.take, e.warned, p_at
+      from unnest(e_user, e_kind, e_position, e_stop, e_take, e_warned)
+           with ordinality e (user_id, kind, position, stop, take, warned, n)
+      join wallets w on w.user_id = e.user_id
+      join unnest(w_user, w_events) d (user_id, events) on d.user_id = e.user_id;
 
   with entries as (
     insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, position_id, at)

@@ -5,6 +5,7 @@ import { crossOrigin, limitBody, requestLine } from './edge.ts'
 import { createGates } from './gates.ts'
 import { apiDescription, methodsByPath } from './description.ts'
 import type { HttpDeps } from './ports.ts'
+import { accountRoutes } from './routes/account.ts'
 import { authRoutes } from './routes/auth.ts'
 import { devRoutes } from './routes/dev.ts'
 import { healthRoutes } from './routes/health.ts'
@@ -23,6 +24,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   if (!deps.cookies.production) app.route('/', devRoutes(deps)) // 4.1, dev-only
   app.route('/', marketRoutes(deps, gates)) // 4.2
   app.route('/', tradingRoutes(deps, gates)) // 4.3
+  app.route('/', accountRoutes(deps, gates)) // 6
   app.route('/', apiDescription(app))
   return answerTheRest(app)
 }

@@ -9,9 +9,19 @@ import type { QuoteAnswer } from '../../actors/match/quotes.ts'
 import type { MatchInfo, WalletAfter } from '../../actors/match/messages.ts'
 import { tradeWindow } from '../../actors/match/suspension.ts'
 import { type Position, realisedPnl, washoutPrice } from '../../actors/position/position.ts'
+import type { AccountChanges, AccountEvent } from '../../db/account-log.ts'
 import type { Listing } from '../../db/catalogue.ts'
 import type { User } from '../../db/users.ts'
-import type { InstrumentBody, MatchBody, PositionBody, UserBody, WalletBody, WindowBody } from './schemas.ts'
+import type {
+  AccountChangesBody,
+  AccountEventBody,
+  InstrumentBody,
+  MatchBody,
+  PositionBody,
+  UserBody,
+  WalletBody,
+  WindowBody,
+} from './schemas.ts'
 
 export const timestamp = (at: Instant): string => new Date(at).toISOString()
 
@@ -42,6 +52,25 @@ export function positionJson(position: Position, currentPrice: Price): z.output<
     realizedPnl: close === null ? null : decimal(close.pnl),
     closedAt: close === null ? null : timestamp(close.at),
     closedBy: close?.by ?? null,
+  }
+}
+
+export function accountChangesJson(changes: AccountChanges): z.output<typeof AccountChangesBody> {
+  const marker = String(changes.marker)
+  if (changes.kind === 'snapshot') {
+    const positions = changes.positions.map((held) => positionJson(held.position, held.currentPrice))
+    return { marker, snapshot: true, events: [], positions, more: false }
+  }
+  return { marker, snapshot: false, events: changes.events.map(accountEventJson), positions: null, more: changes.more }
+}
+
+function accountEventJson(event: AccountEvent): z.output<typeof AccountEventBody> {
+  return {
+    marker: String(event.marker),
+    type: event.kind,
+    at: timestamp(event.at),
+    marginLostPct: event.kind === 'margin_warning' ? event.position.warned : null,
+    position: positionJson(event.position, event.currentPrice),
   }
 }
 

@@ -5,6 +5,7 @@ import type { Outcome } from '../../actors/kernel/outcome.ts'
 import type { World } from '../../actors/kernel/world.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
 import type { MatchInfo, Trade, UserCommand, WalletAfter } from '../../actors/match/messages.ts'
+import type { AccountChanges } from '../../db/account-log.ts'
 import type { Listing } from '../../db/catalogue.ts'
 import type { HeldPosition, PositionQuery } from '../../db/positions.ts'
 import type { District, SignedIn, SyntheticSignIn, User } from '../../db/users.ts'
@@ -31,6 +32,11 @@ export interface Catalogue {
   /** Every known match, unfinished ones first. */
   matches(): Promise<readonly MatchInfo[]>
   match(id: FixtureId): Promise<MatchInfo | null>
+}
+
+export interface Account {
+  /** What happened to the user's positions after a marker, or a snapshot. Null when the user does not exist. */
+  changes(userId: UserId, since: number | null, limit: number): Promise<AccountChanges | null>
 }
 
 export interface Positions {
@@ -63,6 +69,7 @@ export interface HttpDeps {
   readonly wallets: Wallets
   readonly catalogue: Catalogue
   readonly positions: Positions
+  readonly account: Account
   readonly desk: Desk
   readonly readyChecks: ReadyChecks
   /** Whether a thrown error means that something we depend on is away for now, so that a retry may help. */

@@ -97,6 +97,28 @@ export const WalletBody = z
 
 export const TradeBody = z.object({ position: PositionBody, wallet: WalletBody }).openapi('Trade')
 
+const marker = z.string().openapi({ description: 'Ask for what follows with `since`.', example: '42' })
+
+export const AccountEventBody = z
+  .object({
+    marker,
+    type: z.enum(['opened', 'changed', 'margin_warning', 'closed']),
+    at: timestamp,
+    marginLostPct: z.int().nullable().openapi({ description: 'Of a margin warning: 50 or 80.' }),
+    position: PositionBody.openapi({ description: 'As the event left it, at the current price of its instrument.' }),
+  })
+  .openapi('AccountEvent')
+
+export const AccountChangesBody = z
+  .object({
+    marker,
+    snapshot: z.boolean().openapi({ description: 'Whether `positions` replaces what you know, instead of `events`.' }),
+    events: z.array(AccountEventBody),
+    positions: z.array(PositionBody).nullable().openapi({ description: 'Of a snapshot: every open position.' }),
+    more: z.boolean().openapi({ description: 'Whether more events follow after `marker`.' }),
+  })
+  .openapi('AccountChanges')
+
 export const UserBody = z
   .object({
     userId: z.uuid(),

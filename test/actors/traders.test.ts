@@ -39,6 +39,7 @@ const held = (n: number, over: Partial<Position> = {}): Position => ({
   margin: money(50e6),
   openedAt: instant(0),
   closableAt: instant(180_000),
+  warned: 0,
   stopLoss: null,
   takeProfit: null,
   close: null,

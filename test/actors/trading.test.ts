@@ -279,6 +279,23 @@ describe('system closes', () => {
     expect(stage.store.audit()).toEqual({ imbalance: 0, mismatched: [] })
   })
 
+  it('[T29] the owner is warned once at 50 and once at 80 per cent of the margin lost, and the position goes on', async () => {
+    const stage = await Stage.set()
+    const { position } = ok(await stage.opens({ direction: 'short', lots: lots(u(1)) }))
+    const warnings = () => stage.events.flatMap((e) => (e.kind === 'margin_warned' ? [e.position.warned] : []))
+    await scores(stage, 1)
+    expect(warnings()).toEqual([])
+    await scores(stage, 2)
+    expect(warnings()).toEqual([50])
+    await stage.load()
+    await stage.moves(scored(2))
+    expect(warnings()).toEqual([50])
+    await stage.moves(scored(1))
+    await scores(stage, 2)
+    expect(warnings()).toEqual([50])
+    expect(stage.store.positions.get(position.id)).toMatchObject({ warned: 50, close: null })
+  })
+
   it('[T13] after a restart the missed price is applied first and fires what it crossed', async () => {
     const stage = await Stage.set()
     const { position } = ok(await stage.opens({ direction: 'short', stopLoss: p(203), lots: lots(u(1)) }))

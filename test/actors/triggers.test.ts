@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { positionId } from '../../actors/kernel/ids.ts'
 import { lots, money, price } from '../../actors/kernel/micros.ts'
-import { boundsOf, TriggerBook, triggerAt } from '../../actors/position/triggers.ts'
+import { boundsOf, isConcerned, TriggerBook, triggerAt, warningAt } from '../../actors/position/triggers.ts'
 import type { Position } from '../../actors/position/position.ts'
 import { KICK_OFF, MATCH, p, P, U, u } from '../support/fixtures.ts'
 
@@ -20,6 +20,7 @@ function position(over: Partial<Position> = {}): Position {
     takeProfit: null,
     openedAt: KICK_OFF,
     closableAt: KICK_OFF,
+    warned: 0,
     close: null,
     ...over,
   }
@@ -43,7 +44,7 @@ describe('triggers', () => {
     expect(triggerAt(position({ direction: 'short' }), p(220))).toBe('washout')
   })
 
-  it('[T21] the book fires exactly the positions whose trigger a price has reached', () => {
+  it('[T21] the book fires exactly the positions that a price concerns', () => {
     const cents = (low: number, high: number) => fc.integer({ min: low, max: high }).map((n) => price(n * 10_000))
     const drawn = fc.record({
       direction: fc.constantFrom('long' as const, 'short' as const),
@@ -59,7 +60,7 @@ describe('triggers', () => {
         for (const one of all) book.add(one)
         for (const one of all) if (one.leaves) book.remove(one)
         for (const at of ticks) {
-          const expected = all.filter((one) => !one.leaves && triggerAt(one, at) !== null).map((one) => one.id)
+          const expected = all.filter((one) => !one.leaves && isConcerned(one, at)).map((one) => one.id)
           expect(new Set(book.firing(at))).toEqual(new Set(expected))
         }
       }),
@@ -73,8 +74,18 @@ describe('triggers', () => {
     expect(() => book.remove(position({ id: positionId('2') }))).toThrow('trigger of 2 is missing')
   })
 
-  it('[T22] the nearer of stop-loss and washout bounds a position', () => {
-    expect(boundsOf(position({ stopLoss: p(150) })).floor).toBe(u(180))
-    expect(boundsOf(position({ direction: 'short', stopLoss: p(300) })).ceiling).toBe(u(220))
+  it('[T22] the nearest of stop-loss, washout and next warning bounds a position', () => {
+    const told = { warned: 80 } as const
+    expect(boundsOf(position({ stopLoss: p(150), ...told })).floor).toBe(u(180))
+    expect(boundsOf(position({ direction: 'short', stopLoss: p(300), ...told })).ceiling).toBe(u(220))
+    expect(boundsOf(position({ stopLoss: p(150), warned: 50 })).floor).toBe(u(184))
+    expect(boundsOf(position({ stopLoss: p(195) })).floor).toBe(u(195))
+  })
+
+  it('[T29] a warning is due at 50 and at 80 per cent of the margin lost, the higher one when both are', () => {
+    const at = [191, 190, 185, 184, 181].map((units) => warningAt(position(), p(units)))
+    expect(at).toEqual([null, 50, 50, 80, 80])
+    const short = position({ direction: 'short', warned: 50 })
+    expect([p(210), p(215), p(216)].map((one) => warningAt(short, one))).toEqual([null, null, 80])
   })
 })

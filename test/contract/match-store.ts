@@ -166,6 +166,14 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
     })
   })
 
+  it('[D17] a warning stays with its position', async () => {
+    const { store, commit, position, match, newUser } = await stage()
+    const one = position(await newUser(money(u(10_000))))
+    await commit([opened(one)])
+    await commit([{ kind: 'margin_warned', position: { ...one, warned: 50 } }])
+    expect((await store.load(match.matchId))?.openPositions).toEqual([{ ...one, warned: 50 }])
+  })
+
   describe('keys', () => {
     it('[D9] the result of a key is stored with the effect, wallet and all, and turns its second use down', async () => {
       const { store, commit, position, newUser, listed } = await stage()
@@ -260,6 +268,7 @@ function positionsOf(kit: StoreUnderTest, matchId: FixtureId, listed: Instrument
       takeProfit: null,
       openedAt: KICK_OFF,
       closableAt: instant(KICK_OFF + 180_000),
+      warned: 0,
       close: null,
       ...over,
     }

@@ -103,6 +103,7 @@ eachDatabase((open) => {
             takeProfit: null,
             openedAt: world.now(),
             closableAt: world.now(),
+            warned: 0,
             close: null,
           },
         },

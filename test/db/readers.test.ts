@@ -60,6 +60,7 @@ eachDatabase((open) => {
     takeProfit: null,
     openedAt: now,
     closableAt: instant(now + 180_000),
+    warned: 0,
     close: null,
     ...over,
   })

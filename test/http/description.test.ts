@@ -50,6 +50,7 @@ describe('the API description', () => {
   it('[H50] covers what the specification lists so far', async () => {
     const { routes } = await openDescribed()
     expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
+      'GET /api/account/changes',
       'GET /api/districts',
       'GET /api/instruments',
       'GET /api/instruments/{id}',

@@ -18,6 +18,7 @@ import type { Close, Position } from '../../actors/position/position.ts'
 import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
 import { createTokens } from '../../src/auth/tokens.ts'
 import { createApp } from '../../src/http/app.ts'
+import type { AccountEvent } from '../../db/account-log.ts'
 import type { Listing } from '../../db/catalogue.ts'
 import type { User } from '../../db/users.ts'
 import type { HttpDeps } from '../../src/http/ports.ts'
@@ -70,6 +71,7 @@ const position: Position = {
   takeProfit: null,
   openedAt: NOW,
   closableAt: instant(NOW + 180_000),
+  warned: 0,
   close: null,
 }
 
@@ -99,6 +101,14 @@ export const quoteAnswer: QuoteAnswer = {
   pnlAtTakeProfit: null,
   maxLots: lots(94_760_000),
   refusal: null,
+}
+
+const accountEvent: AccountEvent = {
+  marker: 7,
+  kind: 'margin_warning',
+  at: NOW,
+  position: { ...position, warned: 50 },
+  currentPrice: price(190_000_000),
 }
 
 export const alice: User = {
@@ -166,6 +176,12 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
     positions: {
       list: async () => [{ position, currentPrice: price(210_000_000) }],
       find: async () => ({ position: closedPosition, currentPrice: price(230_000_000) }),
+    },
+    account: {
+      changes: async (_user, since) =>
+        since === null
+          ? { kind: 'snapshot', marker: 7, positions: [{ position, currentPrice: price(210_000_000) }] }
+          : { kind: 'events', marker: 7, events: [accountEvent], more: false },
     },
     desk: {
       submit: async (command) => {

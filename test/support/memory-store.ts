@@ -162,7 +162,11 @@ export class MemoryMatchStore implements MatchStore, Leases {
         const { position } = event
         this.positions.set(position.id, position)
         entries.push([position.userId, -position.margin, `open:${position.id}`])
-      } else if (event.kind === 'levels_changed' || event.kind === 'position_closed') {
+      } else if (
+        event.kind === 'levels_changed' ||
+        event.kind === 'margin_warned' ||
+        event.kind === 'position_closed'
+      ) {
         this.#change(event.position)
         if (event.kind === 'position_closed') {
           const { position } = event

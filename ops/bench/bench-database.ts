@@ -1,0 +1,124 @@
+/** The database a benchmark runs on: made for it, filled with users, emptied between variants, audited, and dropped. */
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { present } from '../../actors/kernel/assert.ts'
+import { type UserId, userId } from '../../actors/kernel/ids.ts'
+import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
+import { connect, connectEmbedded, type Connection } from '../../db/connect.ts'
+import { FastMemory } from '../../db/fast-memory.ts'
+import { migrate } from '../../db/migrate.ts'
+import { seedDistricts } from '../../db/seed.ts'
+import { WalletCache } from '../../db/wallet-cache.ts'
+import { Wallets } from '../../db/wallets.ts'
+import { systemWorld } from '../../src/system-world.ts'
+
+export interface BenchDatabase {
+  readonly connection: Connection
+  /** PostgreSQL's address; null for the embedded database. */
+  readonly url: string | null
+  readonly users: readonly UserId[]
+  close(): Promise<void>
+}
+
+/** A new database of this server, with wallets for so many users. Default durability: whatever the server has set. */
+export async function createOnServer(server: string, users: number): Promise<BenchDatabase> {
+  const name = `touchline_bench_${randomUUID().replaceAll('-', '')}`
+  await administer(server, `create database ${name}`)
+  const address = new URL(server)
+  address.pathname = `/${name}`
+  const connection = await connect({ databaseUrl: address.href, dataDir: null })
+  const close = async (): Promise<void> => {
+    await connection.close()
+    await administer(server, `drop database ${name} with (force)`)
+  }
+  try {
+    return { connection, url: address.href, users: await populate(connection, users), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** The same in the embedded database, its files in `folder`. */
+export async function createEmbedded(folder: string, users: number): Promise<BenchDatabase> {
+  const connection = await connectEmbedded(folder)
+  return { connection, url: null, users: await populate(connection, users), close: () => connection.close() }
+}
+
+async function administer(server: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+async function populate({ db }: Connection, users: number): Promise<UserId[]> {
+  await migrate(db)
+  await seedDistricts(db)
+  const { rows } = await sql<{ id: string }>`
+    insert into users (id, email, name, username, first_name, district_id, referral_code, synthetic, created_at)
+      select gen_random_uuid(), n, n, 'user_' || n, n, 1, n, true, now() from generate_series(1, ${users}::integer) n
+      returning id`.execute(db)
+  return rows.map((row) => userId(row.id))
+}
+
+/** Forgets every trade and match and gives everybody a fresh wallet, so that every variant starts alike. */
+export async function reset({ connection: { db } }: BenchDatabase): Promise<void> {
+  await sql`truncate wallets, ledger_entries, positions, command_results, ticks, instruments, matches, match_leases,
+            replays`.execute(db)
+  await sql`insert into wallets (user_id, balance_micros) select id, ${STARTING_BALANCE}::bigint from users`.execute(db)
+  const tx = randomUUID()
+  await sql`
+    insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, at)
+      select ${tx}::uuid, 'user', user_id, balance_micros, 'grant', 'grant:' || user_id, now() from wallets
+      union all
+      select ${tx}::uuid, 'house', null, -sum(balance_micros), 'grant', 'grant:house', now() from wallets`.execute(
+    db,
+  )
+  await sql`vacuum analyze`.execute(db)
+  await sql`checkpoint`.execute(db)
+}
+
+export interface Expected {
+  readonly opened: number
+  readonly closed: number
+  /** Commands with an idempotency key. */
+  readonly keyed: number
+}
+
+/**
+ * Throws unless exactly what was acknowledged is in the books: one position, one ledger entry and one stored result per
+ * trade, every wallet the sum of its entries, and the sum of all entries zero.
+ */
+export async function audit({ connection: { db } }: BenchDatabase, expected: Expected): Promise<void> {
+  const { rows } = await sql<Expected & { released: number; margins: number; held: number; open: number }>`
+    select (select count(*) from positions) as opened,
+           (select count(*) from positions where closed_at is not null) as closed,
+           (select count(*) from command_results) as keyed,
+           (select count(*) from ledger_entries where account = 'user' and kind = 'margin') as margins,
+           (select count(*) from ledger_entries where account = 'user' and kind = 'release') as released,
+           (select coalesce(sum(open_positions), 0) from wallets) as held,
+           (select count(*) from positions where closed_at is null) as open`.execute(db)
+  const found = present(rows[0], 'audit')
+  const books = await new Wallets(db, unusedCache()).auditLedger()
+  const complaints = [
+    found.opened === expected.opened ? '' : `${found.opened} positions for ${expected.opened} acknowledged openings`,
+    found.closed === expected.closed ? '' : `${found.closed} closed for ${expected.closed} acknowledged closes`,
+    found.keyed === expected.keyed ? '' : `${found.keyed} stored results for ${expected.keyed} keyed commands`,
+    found.margins === found.opened ? '' : `${found.margins} margins for ${found.opened} positions`,
+    found.released === found.closed ? '' : `${found.released} releases for ${found.closed} closes`,
+    found.held === found.open ? '' : `wallets count ${found.held} open positions of ${found.open}`,
+    books.imbalanceMicros === 0 ? '' : `the books are off by ${books.imbalanceMicros}`,
+    books.unbalancedTransactions === 0 ? '' : `${books.unbalancedTransactions} transactions do not balance`,
+    books.mismatchedWallets === 0 ? '' : `${books.mismatchedWallets} wallets are not the sum of their entries`,
+  ].filter((complaint) => complaint !== '')
+  if (complaints.length > 0) throw new Error(`audit: ${complaints.join('; ')}`)
+}
+
+function unusedCache(): WalletCache {
+  return new WalletCache(new FastMemory(systemWorld()), () => undefined)
+}

@@ -1,0 +1,163 @@
+/** Real matches to put load on: a MatchActor each, on the real store, with 44 instruments listed by a feed update. */
+import { present } from '../../actors/kernel/assert.ts'
+import { type FixtureId, fixtureId, instrumentId, playerId, type PositionId, type UserId } from '../../actors/kernel/ids.ts'
+import { DEFAULT_RULES, PUBLISH_INTERVAL_MS, type TradingRules } from '../../actors/kernel/limits.ts'
+import { lots } from '../../actors/kernel/micros.ts'
+import type { Outcome } from '../../actors/kernel/outcome.ts'
+import { HOUR_MS } from '../../actors/kernel/world.ts'
+import type { FixturePlayer, FixtureSnapshot } from '../../actors/market/fixture.ts'
+import { DEFAULT_MODEL } from '../../actors/market/pricing.ts'
+import { MatchActor } from '../../actors/match/actor.ts'
+import type { Trade } from '../../actors/match/messages.ts'
+import { newMatch } from '../../actors/match/state.ts'
+import type { Connection } from '../../db/connect.ts'
+import { FastMemory } from '../../db/fast-memory.ts'
+import { SqlLeases } from '../../db/leases.ts'
+import { SqlMatchStore } from '../../db/match-store.ts'
+import { WalletCache } from '../../db/wallet-cache.ts'
+import { systemWorld } from '../../src/system-world.ts'
+
+export const PLAYERS = 44
+const POSITIONS = ['GK', 'DEF', 'DEF', 'DEF', 'DEF', 'MID', 'MID', 'MID', 'MID', 'FWD', 'FWD'] as const
+
+/** No benchmark is about the feed's lateness or the hold, which would only make it wait. */
+export const RULES: TradingRules = { ...DEFAULT_RULES, feedStaleMs: HOUR_MS, holdMs: 0 }
+
+const world = systemWorld()
+
+/** The nth second of a match's first half. `details` are the statistics of a player, by his number. */
+export function snapshotAt(
+  id: FixtureId,
+  elapsedSecs: number,
+  over: Partial<FixtureSnapshot> & { readonly details?: (player: number) => FixturePlayer['details'] } = {},
+): FixtureSnapshot {
+  const { details = () => null, ...rest } = over
+  return {
+    fixtureId: id,
+    name: 'Harbour vs Mill',
+    league: 'League 1',
+    startsAt: world.now(),
+    state: 'INPLAY_1ST_HALF',
+    stateId: 2,
+    home: { id: 1, name: 'Harbour', goals: 0 },
+    away: { id: 2, name: 'Mill', goals: 0 },
+    periods: [{ id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs, ticking: true }],
+    events: [],
+    players: Array.from({ length: PLAYERS }, (_, n) => player(id, n, details(n))),
+    teamStats: null,
+    sourceAt: world.now(),
+    ...rest,
+  }
+}
+
+function player(id: FixtureId, n: number, details: FixturePlayer['details']): FixturePlayer {
+  return {
+    playerId: playerId(id * 100 + n),
+    instrumentId: instrumentId(`00000000-0000-5000-8000-${(id * 100 + n).toString().padStart(12, '0')}`),
+    name: `Player ${n}`,
+    side: n % 2 === 0 ? 'home' : 'away',
+    position: present(POSITIONS[(n >> 1) % POSITIONS.length], 'position'),
+    jersey: n + 1,
+    starter: n < 22,
+    details,
+  }
+}
+
+/** An actor as a host would run it: it owns a lease, and its prices are published twenty times a second. */
+export class BenchMatch {
+  readonly actor: MatchActor
+  readonly #instruments: readonly ReturnType<typeof instrumentId>[]
+  readonly #publishing: NodeJS.Timeout
+  #turn = 0
+  /** Why the actor stopped by itself, if it did. */
+  fault: unknown = null
+
+  private constructor(actor: (onStopped: (error: unknown) => void) => MatchActor) {
+    this.actor = actor((error) => {
+      this.fault = error
+    })
+    this.#instruments = [...this.actor.view.instruments()].map((i) => i.id)
+    this.#publishing = setInterval(() => this.actor.takeUnpublished(), PUBLISH_INTERVAL_MS)
+  }
+
+  /** So many new matches, made by their first feed update and then loaded again as their next owner would. */
+  static async start(connection: Connection, count: number): Promise<BenchMatch[]> {
+    const host = hostOn(connection)
+    const ids = Array.from({ length: count }, (_, n) => fixtureId(90_000 + n))
+    for (const id of ids) {
+      const first = (await host(id))(() => undefined)
+      await first.feed({ kind: 'feed_update', seq: 1, snapshot: snapshotAt(id, 10) })
+    }
+    return Promise.all(ids.map(async (id) => new BenchMatch(await host(id))))
+  }
+
+  /** A match as it stands in the database. */
+  static async load(connection: Connection, id: FixtureId): Promise<BenchMatch> {
+    return new BenchMatch(await hostOn(connection)(id))
+  }
+
+  /** Opens the smallest position there is, with a key, as a client does. Long and short take turns, so prices stay. */
+  async open(user: UserId): Promise<PositionId> {
+    const turn = this.#turn++
+    const instrument = present(this.#instruments[(turn >> 1) % this.#instruments.length], 'instrument')
+    const outcome = await this.actor.submit({
+      kind: 'open_position',
+      userId: user,
+      instrumentId: instrument,
+      direction: turn % 2 === 0 ? 'long' : 'short',
+      lots: lots(RULES.lotMin),
+      clientPrice: present(this.actor.view.instrument(instrument), 'instrument').published,
+      stopLoss: null,
+      takeProfit: null,
+      idempotency: keyed('open'),
+    })
+    return accepted(outcome).position.id
+  }
+
+  async close(user: UserId, position: PositionId): Promise<void> {
+    const idempotency = keyed('close')
+    accepted(await this.actor.submit({ kind: 'close_position', userId: user, positionId: position, idempotency }))
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#publishing)
+    await this.actor.stop()
+    if (this.fault !== null) throw this.fault
+  }
+}
+
+/** One process's worth of surroundings: matches made by it share a store and a cache of balances. */
+function hostOn(connection: Connection) {
+  const store = new SqlMatchStore(connection.db, new WalletCache(new FastMemory(world), rethrow))
+  const leases = new SqlLeases(connection.db, { owner: world.newId(), ttlMs: HOUR_MS, alone: true })
+  return async (id: FixtureId) => {
+    const epoch = present(await leases.acquire(id), 'lease')
+    const record = (await store.load(id)) ?? newMatch(snapshotAt(id, 0), { replay: false })
+    return (onStopped: (error: unknown) => void): MatchActor =>
+      new MatchActor({
+        record,
+        epoch,
+        store,
+        world,
+        rules: () => RULES,
+        model: () => DEFAULT_MODEL,
+        onCommitted: () => undefined,
+        onStopped: (_reason, error) => onStopped(error),
+      })
+  }
+}
+
+/** What the HTTP door makes of a client's key: as long as a real one, and a digest. */
+function keyed(route: 'open' | 'close') {
+  return { route, key: world.newId(), fingerprint: FINGERPRINT }
+}
+const FINGERPRINT = world.secret(32)
+
+function accepted(outcome: Outcome<Trade>): Trade {
+  if (!outcome.ok) throw new Error(`refused: ${JSON.stringify(outcome.refusal)}`)
+  return outcome.value
+}
+
+function rethrow(error: unknown): never {
+  throw error
+}

@@ -1,0 +1,108 @@
+/**
+ * The baseline: what most servers do, a transaction per trade over a pool of connections. Same tables, same constraints,
+ * same books as the product; seven round trips.
+ */
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import type { UserId } from '../../actors/kernel/ids.ts'
+
+export interface NaiveTrade {
+  readonly user: UserId
+  readonly instrument: string
+}
+
+const MATCH = 90_000
+const PRICE = 200_000_000
+const LOTS = 10_000
+const MARGIN = 1_000_000
+
+export function naivePool(url: string, connections: number): pg.Pool {
+  return new pg.Pool({ connectionString: url, max: connections })
+}
+
+/** Opens a position. Throws when the wallet cannot pay it. */
+export async function naiveOpen(pool: pg.Pool, user: UserId, instrument: string): Promise<void> {
+  const id = randomUUID()
+  await transaction(pool, async (client) => {
+    const wallet = await client.query<{ balance_micros: string }>(
+      'select balance_micros from wallets where user_id = $1 for update',
+      [user],
+    )
+    const balance = Number(wallet.rows[0]?.balance_micros)
+    if (!(balance >= MARGIN)) throw new Error('insufficient margin')
+    const position = { id, user, instrument, price: PRICE, lots: LOTS, margin: MARGIN }
+    await client.query(
+      `insert into positions (id, user_id, match_id, instrument_id, sign, lots_micros, open_micros, margin_micros,
+                              opened_at, closable_at)
+       values ($1, $2, $3, $4, 1, $5, $6, $7, now(), now())`,
+      [id, user, MATCH, instrument, LOTS, PRICE, MARGIN],
+    )
+    await book(client, { user, position: id, amount: -MARGIN, kind: 'margin' })
+    await client.query(
+      `update wallets set balance_micros = balance_micros - $2, margin_micros = margin_micros + $2,
+                          open_positions = open_positions + 1, version = version + 1
+        where user_id = $1`,
+      [user, MARGIN],
+    )
+    await client.query(
+      `insert into command_results (user_id, route, key, fingerprint, result, balance_micros, margin_micros,
+                                    unrealized_micros, at)
+       values ($1, 'open', $2, $3, $4, $5, $6, 0, now())`,
+      [user, randomUUID(), id, JSON.stringify({ position }), balance - MARGIN, MARGIN],
+    )
+  })
+}
+
+/** Closes a position at the price it was opened at. */
+export async function naiveSettle(pool: pg.Pool, id: string, price: number): Promise<void> {
+  await transaction(pool, async (client) => {
+    const position = await client.query<{ user_id: string; margin_micros: string }>(
+      'select user_id, margin_micros from positions where id = $1 and closed_at is null for update',
+      [id],
+    )
+    const { user_id: user, margin_micros: margin } = position.rows[0] ?? {}
+    if (user === undefined || margin === undefined) throw new Error('no such open position')
+    await client.query('select balance_micros from wallets where user_id = $1 for update', [user])
+    await client.query(
+      `update positions set close_micros = $2, pnl_micros = 0, closed_at = now(), closed_by = 'full_time' where id = $1`,
+      [id, price],
+    )
+    await book(client, { user, position: id, amount: Number(margin), kind: 'release' })
+    await client.query(
+      `update wallets set balance_micros = balance_micros + $2, margin_micros = margin_micros - $2,
+                          open_positions = open_positions - 1, version = version + 1
+        where user_id = $1`,
+      [user, margin],
+    )
+  })
+}
+
+async function transaction(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<void>): Promise<void> {
+  const client = await pool.connect()
+  try {
+    await client.query('begin')
+    await work(client)
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback')
+    throw error
+  } finally {
+    client.release()
+  }
+}
+
+interface Entry {
+  readonly user: string
+  readonly position: string
+  readonly amount: number
+  readonly kind: 'margin' | 'release'
+}
+
+/** The user's entry and the house's, which sum to zero. */
+async function book(client: pg.PoolClient, { user, position, amount, kind }: Entry): Promise<void> {
+  await client.query(
+    `insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, position_id, at)
+     values ($1, 'user', $2, $3, $4, $5, $1, now()), ($1, 'house', null, -$3, $4, $6, $1, now())`,
+    [position, user, amount, kind, `${kind}:${position}`, `${kind}:house:${position}`],
+  )
+}

@@ -1,0 +1,32 @@
+/** Figures of several rounds as medians with their spread, and tables of them as plain text. */
+import { present } from '../../actors/kernel/assert.ts'
+
+export interface Spread {
+  readonly median: number
+  readonly min: number
+  readonly max: number
+}
+
+/** The middle of the figures, the upper one of two middles. Throws when there are none. */
+export function spreadOf(figures: readonly number[]): Spread {
+  const sorted = figures.toSorted((a, b) => a - b)
+  const at = (n: number): number => present(sorted[n], 'a figure')
+  return { median: at(sorted.length >> 1), min: at(0), max: at(sorted.length - 1) }
+}
+
+/** Three significant digits at least, thousands apart. */
+export function figure(value: number): string {
+  const decimals = value >= 100 ? 0 : value >= 10 ? 1 : 2
+  return value.toLocaleString('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals })
+}
+
+export const withSpread = ({ median, min, max }: Spread): string =>
+  min === max ? figure(median) : `${figure(median)} (${figure(min)}..${figure(max)})`
+
+/** The first column to the left, figures to the right. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)))
+  const line = (row: readonly string[]): string =>
+    row.map((cell, n) => (n === 0 ? cell.padEnd(widths[n] ?? 0) : cell.padStart(widths[n] ?? 0))).join('  ')
+  return [line(head), widths.map((width) => '-'.repeat(width)).join('  '), ...rows.map(line)].join('\n')
+}

@@ -1,0 +1,138 @@
+import { beforeAll, expect, it } from 'vitest'
+import { fixtureId, positionId, type UserId } from '../../actors/kernel/ids.ts'
+import { lots, money } from '../../actors/kernel/micros.ts'
+import type { MatchEvent } from '../../actors/match/messages.ts'
+import type { Position } from '../../actors/position/position.ts'
+import { AccountLog } from '../../db/account-log.ts'
+import { FastMemory } from '../../db/fast-memory.ts'
+import { SqlLeases } from '../../db/leases.ts'
+import { SqlMatchStore } from '../../db/match-store.ts'
+import { seedDistricts } from '../../db/seed.ts'
+import { Users } from '../../db/users.ts'
+import { WalletCache } from '../../db/wallet-cache.ts'
+import { systemWorld } from '../../src/system-world.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { info, instrument, KICK_OFF, p, P, u } from '../support/fixtures.ts'
+import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
+
+const world = systemWorld()
+const MATCH = fixtureId(95_001)
+
+eachDatabase((open) => {
+  let commit: (events: readonly MatchEvent[]) => Promise<unknown>
+  let users: Users
+  const log = () => new AccountLog(open().db)
+
+  beforeAll(async () => {
+    const { db } = open()
+    await seedDistricts(db)
+    users = new Users(db, world)
+    const leases = new SqlLeases(db, { owner: 'test', ttlMs: 60_000, alone: true })
+    const epoch = (await leases.acquire(MATCH)) ?? 0
+    const store = new SqlMatchStore(db, new WalletCache(new FastMemory(world), () => undefined))
+    const base = { matchId: MATCH, epoch, at: KICK_OFF, ticks: [], keyed: [], watch: [], openPositionsMax: 100 }
+    commit = (events) => store.commit({ ...base, id: world.newId(), events, instruments: [] })
+    const listed = instrument(1)
+    await store.commit({
+      ...base,
+      id: world.newId(),
+      events: [
+        { kind: 'match_updated', info: info({ matchId: MATCH }), pricing: EMPTY_PRICING },
+        { kind: 'instrument_listed', instrument: listed },
+      ],
+      instruments: [{ instrument: listed, price: p(200) }],
+    })
+  })
+
+  let made = 0
+  const newUser = async (): Promise<UserId> => {
+    const signedIn = await users.signInSynthetic({ displayName: `Reader ${++made}`, districtId: null })
+    if (signedIn === null) throw new Error('no district')
+    return signedIn.user.id
+  }
+
+  const held = (userId: UserId): Position => ({
+    id: positionId(world.newId()),
+    userId,
+    instrumentId: P(1),
+    fixtureId: MATCH,
+    direction: 'long',
+    lots: lots(u(0.1)),
+    openPrice: p(200),
+    margin: money(u(10)),
+    stopLoss: null,
+    takeProfit: null,
+    openedAt: KICK_OFF,
+    closableAt: KICK_OFF,
+    warned: 0,
+    close: null,
+  })
+
+  /** Opens, changes, warns and closes, in two commits. */
+  async function lived(user: UserId): Promise<Position> {
+    const one = held(user)
+    const changed = { ...one, stopLoss: p(150) }
+    const warned = { ...changed, warned: 50 } as const
+    await commit([
+      { kind: 'position_opened', position: one },
+      { kind: 'levels_changed', position: changed },
+    ])
+    await commit([
+      { kind: 'margin_warned', position: warned },
+      {
+        kind: 'position_closed',
+        position: { ...warned, close: { price: p(150), pnl: money(u(-10)), at: KICK_OFF, by: 'stop_loss' } },
+      },
+    ])
+    return one
+  }
+
+  it('[D60] every event of a user has the next marker, whatever batch it came in, and shows the position as it left it', async () => {
+    const user = await newUser()
+    const one = await lived(user)
+    const changes = await log().changes(user, 0, 100)
+    if (changes?.kind !== 'events') throw new Error('not events')
+    expect(changes).toMatchObject({ marker: 4, more: false })
+    expect(
+      changes.events.map((e) => [e.marker, e.kind, e.position.stopLoss, e.position.warned, e.position.close?.by]),
+    ).toEqual([
+      [1, 'opened', null, 0, undefined],
+      [2, 'changed', u(150), 0, undefined],
+      [3, 'margin_warning', u(150), 50, undefined],
+      [4, 'closed', u(150), 50, 'stop_loss'],
+    ])
+    expect(changes.events[0]?.position).toEqual(one)
+  })
+
+  it('[D61] asking on from each marker brings everything once, in order', async () => {
+    const user = await newUser()
+    await lived(user)
+    const seen: number[] = []
+    for (let since = 0, more = true; more;) {
+      const changes = await log().changes(user, since, 1)
+      if (changes?.kind !== 'events') throw new Error('not events')
+      seen.push(...changes.events.map((e) => e.marker))
+      since = changes.marker
+      more = changes.more
+    }
+    expect(seen).toEqual([1, 2, 3, 4])
+    expect(await log().changes(user, 4, 100)).toEqual({ kind: 'events', marker: 4, events: [], more: false })
+  })
+
+  it('[D62] no marker, a future one, or one whose successors are gone brings the open positions instead', async () => {
+    const user = await newUser()
+    await lived(user)
+    const open_ = held(user)
+    await commit([{ kind: 'position_opened', position: open_ }])
+    const snapshot = { kind: 'snapshot', marker: 5, positions: [{ position: open_, currentPrice: p(200) }] }
+    expect(await log().changes(user, null, 100)).toEqual(snapshot)
+    expect(await log().changes(user, 6, 100)).toEqual(snapshot)
+    await open().db.deleteFrom('account_events').where('user_id', '=', user).where('marker', '<=', 2).execute()
+    expect(await log().changes(user, 1, 100)).toEqual(snapshot)
+    expect(await log().changes(user, 2, 100)).toMatchObject({ kind: 'events', marker: 5 })
+  })
+
+  it('[D62] somebody without a wallet has no changes', async () => {
+    expect(await log().changes(world.newId() as UserId, null, 100)).toBeNull()
+  })
+})

@@ -1,0 +1,55 @@
+/** What the simulator calls a failure: an invariant by name, and what was found instead. */
+
+/** The house's list of what must be true after every step, and what each name stands for. */
+export const INVARIANTS = {
+  ledger: 'a balance is what its ledger entries and the committed events add up to, and never negative',
+  'zero-sum': 'all accounts, the house included, sum to zero',
+  imbalance: 'an imbalance is the sum of the exposures of the open positions',
+  price: 'price = base + k_mod × imbalance, the crowd’s part within its cap',
+  trigger: 'nobody is open beyond a level or a washout, and nothing closes that has not reached one',
+  key: 'one key, one position; what was acknowledged exists exactly once, the rest at most once',
+  reload: 'a match that is loaded is the match that was committed',
+  settled: 'no position is open in a settled match, and nothing moves it any more',
+  margin: 'margin in use is the sum of the margins of the open positions, each what its fill costs',
+  fill: 'an open fills after its own impact, a close before its own',
+  hold: 'no user closes within the hold',
+  window: 'users trade only while the market is open, at a price they saw',
+  settlement: 'everybody settles at base + k_mod × imbalance of one moment, once full time has held',
+  void: 'a void gives the margin back and nothing else',
+  refusal: 'every refusal has its reason',
+  memory: 'the memory of an actor is what the store has committed for it, never ahead and never behind',
+  fence: 'nobody writes with an epoch that has been overtaken',
+  alive: 'an actor stops only when it was overtaken or its store failed',
+} as const
+
+export type Invariant = keyof typeof INVARIANTS
+
+export class Violation extends Error {
+  override name = 'Violation'
+  readonly invariant: Invariant
+
+  constructor(invariant: Invariant, message: string) {
+    super(message)
+    this.invariant = invariant
+  }
+}
+
+/** Throws a Violation unless the condition holds. */
+export function hold(invariant: Invariant, condition: boolean, message: () => string): asserts condition {
+  if (!condition) throw new Violation(invariant, message())
+}
+
+/** Both are the same, written the same way. */
+export function same(invariant: Invariant, found: unknown, expected: unknown, what: string): void {
+  const [a, b] = [canonical(found), canonical(expected)]
+  hold(invariant, a === b, () => `${what} is ${a}, expected ${b}`)
+}
+
+/** JSON with sorted keys: two values with the same content have the same text. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  )
+}

@@ -1,0 +1,71 @@
+/** The whole program in this process: real sockets, real stores, and a clock that stands still until a test moves it. */
+import { vi } from 'vitest'
+import { readConfig } from '../../src/config.ts'
+import { compose, type Touchline } from '../../src/compose.ts'
+import { createLog } from '../../src/log.ts'
+import { systemWorld } from '../../src/system-world.ts'
+import { HttpClient, type InstrumentSeen } from './http-client.ts'
+import type { Site } from './site.ts'
+
+/** How long a house may take to get somewhere; only a broken one does. */
+export const PATIENCE = { timeout: 10_000, interval: 20 }
+
+/**
+ * Ten times as fast as life: a second of the house's clock is one frame of the recording, which is looked for once a
+ * second. Nobody but the test trades.
+ */
+const QUIET_DEMO = { DEMO_SPEED: '10', DEMO_TRADERS: '0' }
+
+export class House {
+  readonly url: string
+  readonly wsUrl: string
+  readonly touchline: Touchline
+  /** Every warning and error that was logged. */
+  readonly complaints: readonly string[]
+  readonly #clock: { now: number }
+
+  private constructor(parts: Pick<House, 'url' | 'wsUrl' | 'touchline' | 'complaints'> & { clock: { now: number } }) {
+    this.url = parts.url
+    this.wsUrl = parts.wsUrl
+    this.touchline = parts.touchline
+    this.complaints = parts.complaints
+    this.#clock = parts.clock
+  }
+
+  /** A house in which the demo match has kicked off. */
+  static async open(site: Site): Promise<House> {
+    const clock = { now: Date.now() }
+    const world = systemWorld(() => clock.now)
+    const complaints: string[] = []
+    const log = createLog({ level: 'warn', world, readable: false, write: (line) => complaints.push(line) })
+    const config = readConfig({ ...site.env, ...QUIET_DEMO, PORT: '0', WS_PORT: '0' })
+    const touchline = await compose(config, { world, log })
+    const house = new House({ ...(await touchline.start()), touchline, complaints, clock })
+    const visitor = await house.player('Early Bird')
+    await vi.waitUntil(async () => (await visitor.instruments()).length > 0, PATIENCE)
+    return house
+  }
+
+  /** Somebody who is signed in. */
+  async player(name: string): Promise<HttpClient> {
+    const client = new HttpClient(this.url)
+    await client.signIn(name)
+    return client
+  }
+
+  /** Lets the clock jump, and the match hear of it: it goes on where it would be by then. */
+  async pass(seconds: number, player: HttpClient): Promise<void> {
+    const heard = await this.#feedSeq(player)
+    this.#clock.now += seconds * 1_000
+    await vi.waitUntil(async () => (await this.#feedSeq(player)) > heard, PATIENCE)
+  }
+
+  /** Lets the clock jump, whatever follows from it. */
+  jump(seconds: number): void {
+    this.#clock.now += seconds * 1_000
+  }
+
+  close(): Promise<void> {
+    return this.touchline.stop()
+  }
+}

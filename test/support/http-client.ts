@@ -1,0 +1,175 @@
+/** Somebody who plays over HTTP, as a browser would: with a cookie jar, and what the answers must look like. */
+import { z } from 'zod'
+import { present } from '../../actors/kernel/assert.ts'
+import { fixtureId, instrumentId, positionId, userId } from '../../actors/kernel/ids.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  /** The body as JSON, whatever it says. */
+  readonly body: unknown
+}
+
+const Wallet = z.looseObject({
+  balance: z.number(),
+  marginUsed: z.number(),
+  unrealizedPnl: z.number(),
+  equity: z.number(),
+  freeMargin: z.number(),
+})
+const User = z.looseObject({ userId: z.uuid().transform(userId), username: z.string(), wallet: Wallet })
+const Instrument = z.looseObject({
+  id: z.uuid().transform(instrumentId),
+  position: z.string(),
+  currentPrice: z.number(),
+  live_base_price: z.number(),
+  net_position_imbalance: z.number(),
+  k_mod: z.number(),
+  last_published_price: z.number(),
+  tradingStatus: z.string(),
+})
+const Position = z.looseObject({
+  id: z.uuid().transform(positionId),
+  instrumentId: z.uuid().transform(instrumentId),
+  lotSize: z.number(),
+  openPrice: z.number(),
+  currentPrice: z.number(),
+  margin: z.number(),
+  unrealizedPnl: z.number(),
+  stopLoss: z.number().nullable(),
+  takeProfit: z.number().nullable(),
+  status: z.enum(['open', 'closed']),
+  closePrice: z.number().nullable(),
+  realizedPnl: z.number().nullable(),
+  closedBy: z.string().nullable(),
+})
+const Match = z.looseObject({
+  id: z.int().transform(fixtureId),
+  minute: z.int().nullable(),
+  tradeWindow: z.looseObject({ status: z.string() }),
+})
+const Quote = z.looseObject({
+  fillPrice: z.number(),
+  margin: z.number(),
+  maxLotSize: z.number(),
+  refusal: z.looseObject({ code: z.string() }).nullable(),
+})
+
+export const TradeAnswer = z.strictObject({ position: Position, wallet: Wallet })
+export type InstrumentSeen = z.output<typeof Instrument>
+export type PositionSeen = z.output<typeof Position>
+
+export interface Order {
+  readonly instrumentId: string
+  readonly direction: 'long' | 'short'
+  readonly lotSize: number
+  readonly clientPrice: number
+  readonly stopLoss?: number | null
+  readonly takeProfit?: number | null
+}
+
+export class HttpClient {
+  /** Where the server is; another one after a restart. */
+  url: string
+  readonly #cookies = new Map<string, string>()
+
+  constructor(url: string) {
+    this.url = url
+  }
+
+  async request(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const json = body === undefined ? {} : { 'content-type': 'application/json' }
+    const response = await fetch(this.url + path, {
+      method,
+      headers: { cookie, ...json, ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    for (const set of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? []
+      this.#cookies.set(name, value)
+    }
+    return { status: response.status, headers: response.headers, body: await response.json() }
+  }
+
+  /** A body that must come with status 200. */
+  async get<T>(path: string, shape: z.ZodType<T>): Promise<T> {
+    return read(await this.request('GET', path), 200, shape)
+  }
+
+  async signIn(displayName: string): Promise<z.output<typeof User>> {
+    const answer = await this.request('POST', '/api/auth/dev', { displayName })
+    return read(answer, 200, z.looseObject({ user: User })).user
+  }
+
+  wallet() {
+    return this.get('/api/wallet', Wallet)
+  }
+
+  async instruments(): Promise<readonly InstrumentSeen[]> {
+    return (await this.get('/api/instruments', z.strictObject({ instruments: z.array(Instrument) }))).instruments
+  }
+
+  instrument(id: string) {
+    return this.get(`/api/instruments/${id}`, Instrument)
+  }
+
+  async matches() {
+    return (await this.get('/api/matches', z.strictObject({ matches: z.array(Match) }))).matches
+  }
+
+  async positions(status: 'open' | 'closed' | 'all' = 'open'): Promise<readonly PositionSeen[]> {
+    const page = await this.get(`/api/positions?status=${status}`, z.strictObject({ positions: z.array(Position) }))
+    return page.positions
+  }
+
+  async quote(order: Omit<Order, 'clientPrice'>) {
+    return read(await this.request('POST', '/api/positions/quote', order), 200, Quote)
+  }
+
+  open(order: Order, key?: string): Promise<Answer> {
+    return this.request('POST', '/api/positions/open', order, key === undefined ? {} : { 'Idempotency-Key': key })
+  }
+
+  /** A position that must open. */
+  async opens(order: Order, key?: string): Promise<z.output<typeof TradeAnswer>> {
+    return read(await this.open(order, key), 201, TradeAnswer)
+  }
+
+  change(id: string, levels: Pick<Order, 'stopLoss' | 'takeProfit'>): Promise<Answer> {
+    return this.request('PATCH', `/api/positions/${id}`, levels)
+  }
+
+  close(id: string, clientRequestId: string): Promise<Answer> {
+    return this.request('POST', `/api/positions/${id}/close`, { clientRequestId })
+  }
+
+  /** A ticket to the WebSocket address, and where that is. */
+  async ticket() {
+    const Ticket = z.strictObject({ token: z.string(), expiresIn: z.literal(60), wsUrl: z.string() })
+    return read(await this.request('POST', '/api/ws/token'), 200, Ticket)
+  }
+
+  /** Where a WebSocket client connects, ticket included. */
+  async socketUrl(): Promise<string> {
+    const { wsUrl, token } = await this.ticket()
+    return `${wsUrl}/?token=${token}`
+  }
+}
+
+/** The body of an answer that must have this status and this shape. */
+export function read<T>(answer: Answer, status: number, shape: z.ZodType<T>): T {
+  if (answer.status !== status) throw new Error(`${answer.status} instead of ${status}: ${JSON.stringify(answer.body)}`)
+  return shape.parse(answer.body)
+}
+
+/** The first instrument that takes trades, of those that are wanted. */
+export function pick(
+  instruments: readonly InstrumentSeen[],
+  wanted: (instrument: InstrumentSeen) => boolean = () => true,
+): InstrumentSeen {
+  return present(
+    instruments.find((i) => i.tradingStatus === 'OPEN' && wanted(i)),
+    'an instrument that takes trades',
+  )
+}
