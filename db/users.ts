@@ -44,9 +44,23 @@ export class Users {
   readonly #db: Kysely<Database>
   readonly #world: World
 
-  constructor(db: Kysely<Database>, world: World) {
+  readonly #adminEmails: ReadonlySet<string>
+
+  /** Whoever has one of `adminEmails` (lower case) is made an admin: new users at once, others by `promoteAdmins`. */
+  constructor(db: Kysely<Database>, world: World, adminEmails: readonly string[] = []) {
     this.#db = db
     this.#world = world
+    this.#adminEmails = new Set(adminEmails)
+  }
+
+  /** Makes admins of those users whose e-mail says so and who were made before it did. */
+  async promoteAdmins(): Promise<void> {
+    if (this.#adminEmails.size === 0) return
+    await this.#db
+      .updateTable('users')
+      .set({ role: 'admin' })
+      .where(({ fn, ref }) => fn<string>('lower', [ref('email')]), 'in', [...this.#adminEmails])
+      .execute()
   }
 
   async find(id: UserId): Promise<User | null> {
@@ -113,9 +127,11 @@ export class Users {
 
   #draft(displayName: string, district: DistrictId): Draft {
     const username = usernameFor(displayName)
+    const email = `${username}@synthetic.invalid`
     return {
       id: this.#world.newId(),
-      email: `${username}@synthetic.invalid`,
+      email,
+      role: this.#adminEmails.has(email) ? 'admin' : 'user',
       name: displayName,
       username,
       first_name: displayName,
@@ -167,7 +183,7 @@ export class Users {
 type UserRow = Selectable<UsersTable>
 
 type Draft = Pick<UserRow, 'id' | 'email' | 'name' | 'username' | 'first_name' | 'district_id' | 'referral_code'> &
-  Pick<UserRow, 'synthetic' | 'created_at'>
+  Pick<UserRow, 'role' | 'synthetic' | 'created_at'>
 
 /**
  * A display name as a username: 3 to 20 of a–z, 0–9 and _, beginning with a letter. What does not fit is told apart by a

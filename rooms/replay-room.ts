@@ -14,7 +14,7 @@ export const replayRoomId = (id: string): string => `${REPLAY_ROOM}-${id}`
 
 /** A prime near a second: how often a part of the crowd has its turn. */
 const CROWD_MS = 1_013
-/** A recording that ends before its match does is given up this long after its last frame. */
+/** A recording that ends in the middle of its match is given up this long after its last frame. */
 const PATIENCE_MS = 60 * SECOND_MS
 
 /** What every replay needs of the house. */
@@ -75,12 +75,9 @@ export class ReplayRoom extends SafeRoom {
     const { id, order, surroundings, desk, world } = options
     this.roomId = replayRoomId(id)
     if (order.traders > 0) this.#crowd = new Crowd(await surroundings.enrol(order.traders), desk, world)
-    // After a restart it goes on where the match has got to.
-    const actor = await desk.activate(order.matchId)
-    this.#played = Math.max(order.from, actor?.view.info.feedSeq ?? 0) - 1
-    const interval = frameIntervalMs(order.speed)
-    this.#startedAt = world.now() - (this.#played + 1) * interval
-    this.clock.setInterval(() => this.#step(), interval)
+    await desk.activate(order.matchId)
+    this.#goOnFrom(Math.max(order.from, this.#heard))
+    this.clock.setInterval(() => this.#step(), frameIntervalMs(order.speed))
     this.clock.setInterval(() => this.#crowd?.takeTurn(order.matchId), CROWD_MS)
     this.clock.setTimeout(() => this.#step(), 0) // the first frame is due now, once the room exists
   }
@@ -111,6 +108,19 @@ export class ReplayRoom extends SafeRoom {
     return present(this.#options, 'options of the replay')
   }
 
+  /** How many frames of the recording the match has heard, as far as it runs here. */
+  get #heard(): number {
+    const { desk, order } = this.#given
+    return desk.view(order.matchId)?.info.feedSeq ?? 0
+  }
+
+  /** Makes this frame the one that is due now. */
+  #goOnFrom(frame: number): void {
+    const { order, world } = this.#given
+    this.#played = frame - 1
+    this.#startedAt = world.now() - frame * frameIntervalMs(order.speed)
+  }
+
   /** Plays the frame that is due, one at a time: while the match is busy with the last one, frames are skipped, not queued. */
   #step(): void {
     if (this.#atWork !== null || this.#ended) return
@@ -121,6 +131,8 @@ export class ReplayRoom extends SafeRoom {
 
   async #play(): Promise<void> {
     const { order, surroundings, desk, world } = this.#given
+    // After a restart it goes on where the match has got to, which is known only once the match runs here.
+    if (this.#heard > this.#played + 1) this.#goOnFrom(this.#heard)
     const elapsedMs = world.now() - this.#startedAt
     const due = frameDue(order.recording, elapsedMs, order.speed)
     if (due > this.#played) {
@@ -138,8 +150,10 @@ export class ReplayRoom extends SafeRoom {
     }
     const info = desk.view(order.matchId)?.info
     this.#minute = info?.minute ?? this.#minute
+    // A match that is over settles by itself, and keeps its instruments until it has.
+    if (info !== undefined && isOver(info.phase)) return info.settledAt === null ? undefined : this.#end()
     const overdue = elapsedMs - order.recording.frames.length * frameIntervalMs(order.speed)
-    if ((info !== undefined && info.settledAt !== null) || overdue > PATIENCE_MS) this.#end()
+    if (overdue > PATIENCE_MS) this.#end()
   }
 
   #end(): void {

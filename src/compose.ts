@@ -95,7 +95,8 @@ async function assemble(
   undo.push(() => fast.close())
 
   const cache = new WalletCache(fast, (error) => log.warn('wallet cache', { error }))
-  const users = new Users(db, world)
+  const users = new Users(db, world, config.adminEmails)
+  await users.promoteAdmins()
   const wallets = new Wallets(db, cache)
   const catalogue = new Catalogue(db, world)
   const positions = new Positions(db)

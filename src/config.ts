@@ -28,6 +28,8 @@ export interface Config {
   readonly cookieDomain: string | null
   /** Origins whose pages may call with cookies, exactly as a browser sends them. */
   readonly corsOrigins: readonly string[]
+  /** Whoever signs in with one of these, in lower case, is an admin. */
+  readonly adminEmails: readonly string[]
   readonly logLevel: LogLevel
   /** The recording that plays from the start, with simulated traders; a null name plays none. */
   readonly demo: { readonly replay: string | null; readonly speed: number; readonly traders: number }
@@ -117,6 +119,7 @@ const Environment = z.object({
   JWT_WS_EXPIRY: durationSecs('60s'),
   COOKIE_DOMAIN: optional((domain) => /^\.?[a-z0-9-]+(\.[a-z0-9-]+)*$/i.test(domain), 'must be a domain name'),
   CORS_ORIGINS: list(isOrigin, 'must be origins such as https://play.example, without a path, separated by commas'),
+  ADMIN_EMAILS: list((mail) => /^[^\s@]+@[^\s@]+$/.test(mail), 'must be e-mail addresses, separated by commas'),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
   DEMO_REPLAY: z.string().optional(),
   DEMO_SPEED: integer(1, 120, 1),
@@ -157,6 +160,7 @@ function configFrom(env: z.output<typeof Environment>, production: boolean): Con
     }),
     cookieDomain: env.COOKIE_DOMAIN,
     corsOrigins: Object.freeze(env.CORS_ORIGINS),
+    adminEmails: Object.freeze(env.ADMIN_EMAILS.map((mail) => mail.toLowerCase())),
     logLevel: env.LOG_LEVEL,
     demo: Object.freeze({
       replay: demoReplay === 'none' ? null : demoReplay,

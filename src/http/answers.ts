@@ -141,6 +141,8 @@ export function answerToThrown(error: Error, isFault: HttpDeps['isFault']): Answ
 
 export const UNAUTHORIZED: Answer<401> = { status: 401, code: 'UNAUTHORIZED', error: 'unauthorized' }
 
+export const FORBIDDEN: Answer<403> = { status: 403, code: 'FORBIDDEN', error: 'admins only' }
+
 export const notFound = (what: 'instrument' | 'match'): Answer<404> => ({
   status: 404,
   code: 'NOT_FOUND',
@@ -159,7 +161,7 @@ export const validationFailed = (error: z.ZodError): Answer<400> => ({
 const ERROR_DESCRIPTIONS: Readonly<Record<ErrorStatus, string>> = {
   400: 'Malformed JSON, or values outside their schema (`issues` lists them).',
   401: 'The access token is missing, invalid, expired or of another type.',
-  403: 'The page that sent this request is on an origin that may not.',
+  403: 'Admins only, or the page that sent this request is on an origin that may not.',
   404: 'No such thing, or it belongs to somebody else.',
   405: 'This path does not take this method.',
   409: 'The state of the market, the position or the idempotency key does not allow it.',

@@ -6,6 +6,7 @@ import { createGates } from './gates.ts'
 import { apiDescription, methodsByPath } from './description.ts'
 import type { HttpDeps } from './ports.ts'
 import { accountRoutes } from './routes/account.ts'
+import { adminRoutes } from './routes/admin.ts'
 import { authRoutes } from './routes/auth.ts'
 import { devRoutes } from './routes/dev.ts'
 import { healthRoutes } from './routes/health.ts'
@@ -24,6 +25,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   if (!deps.cookies.production) app.route('/', devRoutes(deps)) // 4.1, dev-only
   app.route('/', marketRoutes(deps, gates)) // 4.2
   app.route('/', tradingRoutes(deps, gates)) // 4.3
+  app.route('/', adminRoutes(deps, gates)) // 4.5
   app.route('/', accountRoutes(deps, gates)) // 6
   app.route('/', apiDescription(app))
   return answerTheRest(app)

@@ -4,7 +4,7 @@ import { getCookie } from 'hono/cookie'
 import type { UserId } from '../../actors/kernel/ids.ts'
 import { ACCESS_COOKIE } from '../auth/cookies.ts'
 import type { Tokens } from '../auth/tokens.ts'
-import { fail, type HttpEnv, UNAUTHORIZED } from './answers.ts'
+import { fail, FORBIDDEN, type HttpEnv, UNAUTHORIZED } from './answers.ts'
 
 export interface Caller {
   readonly userId: UserId
@@ -28,6 +28,8 @@ export const OPTIONAL_SECURITY = [{}, { accessCookie: [] }]
 export interface Gates {
   /** Answers 401 unless the access cookie is valid. */
   readonly signedIn: MiddlewareHandler<SignedInEnv>
+  /** The same, and 403 unless the caller is an admin. */
+  readonly admin: MiddlewareHandler<SignedInEnv>
   readonly optional: MiddlewareHandler<OptionalEnv>
 }
 
@@ -41,6 +43,13 @@ export function createGates(tokens: Pick<Tokens, 'verifyAccess'>): Gates {
     signedIn: async (c, next) => {
       const caller = await callerOf(getCookie(c, ACCESS_COOKIE))
       if (caller === null) return fail(c, UNAUTHORIZED)
+      c.set('caller', caller)
+      return next()
+    },
+    admin: async (c, next) => {
+      const caller = await callerOf(getCookie(c, ACCESS_COOKIE))
+      if (caller === null) return fail(c, UNAUTHORIZED)
+      if (caller.role !== 'admin') return fail(c, FORBIDDEN)
       c.set('caller', caller)
       return next()
     },

@@ -9,6 +9,7 @@ import type { AccountChanges } from '../../db/account-log.ts'
 import type { Listing } from '../../db/catalogue.ts'
 import type { HeldPosition, PositionQuery } from '../../db/positions.ts'
 import type { District, SignedIn, SyntheticSignIn, User } from '../../db/users.ts'
+import type { LedgerAudit } from '../../db/wallets.ts'
 import type { CookiePolicy } from '../auth/cookies.ts'
 import type { Tokens } from '../auth/tokens.ts'
 import type { Log } from '../log.ts'
@@ -23,6 +24,8 @@ export interface Accounts {
 export interface Wallets {
   /** Null when the user does not exist. */
   find(userId: UserId): Promise<WalletAfter | null>
+  /** Adds up the whole ledger. */
+  auditLedger(): Promise<LedgerAudit>
 }
 
 export interface Catalogue {

@@ -53,6 +53,16 @@ eachDatabase((open) => {
     })
   })
 
+  it('[D36] whoever has the e-mail of an admin is one, from the start or from the next one on', async () => {
+    const early = await users().signInSynthetic(anyDistrict('Early Admin'))
+    const listed = new Users(open().db, world, ['early_admin@synthetic.invalid', 'late_admin@synthetic.invalid'])
+    const late = await listed.signInSynthetic(anyDistrict('Late Admin'))
+    expect([early?.user.role, late?.user.role]).toEqual(['user', 'admin'])
+    await listed.promoteAdmins()
+    expect((await listed.signInSynthetic(anyDistrict('Early Admin')))?.user.role).toBe('admin')
+    expect((await listed.signInSynthetic(anyDistrict('Somebody Else')))?.user.role).toBe('user')
+  })
+
   it('[D31] an unknown user, name or district is nobody', async () => {
     expect(await users().find(userId(world.newId()))).toBe(null)
     expect(await users().findByUsername('nobody')).toBe(null)

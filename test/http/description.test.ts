@@ -24,7 +24,7 @@ const Document = z.object({
 const Described = z.object({ content: z.object({ 'application/json': z.object({ schema: z.instanceof(z.ZodType) }) }) })
 
 async function openDescribed() {
-  const door = await openDoor()
+  const door = await openDoor({ role: 'admin' })
   const document = Document.parse(await (await door.app.request('/api/openapi.json')).json())
   const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, route]) => ({ method: method.toUpperCase(), path, ...route })),
@@ -51,6 +51,7 @@ describe('the API description', () => {
     const { routes } = await openDescribed()
     expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
       'GET /api/account/changes',
+      'GET /api/admin/ledger/audit',
       'GET /api/districts',
       'GET /api/instruments',
       'GET /api/instruments/{id}',

@@ -18,6 +18,7 @@ import type { Close, Position } from '../../actors/position/position.ts'
 import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
 import { createTokens } from '../../src/auth/tokens.ts'
 import { createApp } from '../../src/http/app.ts'
+import type { LedgerAudit } from '../../db/wallets.ts'
 import type { AccountEvent } from '../../db/account-log.ts'
 import type { Listing } from '../../db/catalogue.ts'
 import type { User } from '../../db/users.ts'
@@ -140,7 +141,11 @@ export interface Door {
   readonly send: (method: string, path: string, body: unknown, headers?: Record<string, string>) => Promise<Response>
 }
 
+const BALANCED = { wallets: 1, imbalanceMicros: 0, unbalancedTransactions: 0, mismatchedWallets: 0 }
+
 export interface DoorOptions {
+  readonly role?: 'admin' | 'user'
+  readonly audit?: LedgerAudit
   readonly production?: boolean
   readonly outcome?: Outcome<Trade>
   readonly quote?: Outcome<QuoteAnswer>
@@ -166,7 +171,10 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
         request.districtId === 99 ? null : { user: alice, isNew: request.displayName !== 'Alice' },
       districts: async () => [{ id: districtId(1), name: 'Harbour' }],
     },
-    wallets: { find: async (id) => (users.has(id) ? wallet : null) },
+    wallets: {
+      find: async (id) => (users.has(id) ? wallet : null),
+      auditLedger: async () => options.audit ?? BALANCED,
+    },
     catalogue: {
       instruments: async () => [listing],
       instrument: async (id: InstrumentId) => (id === PLAYER ? listing : null),
@@ -198,7 +206,7 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
     ...options.deps,
   }
   const app = createApp(deps)
-  const cookie = `game_access=${await tokens.issueAccess(alice)}`
+  const cookie = `game_access=${await tokens.issueAccess({ ...alice, role: options.role ?? 'user' })}`
   const asAlice: Door['asAlice'] = async (path, init = {}) =>
     app.request(path, { ...init, headers: { cookie, ...Object.fromEntries(new Headers(init.headers)) } })
   const send: Door['send'] = (method, path, body, headers = {}) =>

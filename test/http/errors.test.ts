@@ -97,7 +97,7 @@ describe('the error form', () => {
   })
 
   it('[H7] something being away is 503 with Retry-After', async () => {
-    const { asAlice } = await openDoor({ deps: { wallets: { find: away } } })
+    const { asAlice } = await openDoor({ deps: { wallets: { find: away, auditLedger: away } } })
     const response = await asAlice('/api/wallet')
     expect(response.status).toBe(503)
     expect(response.headers.get('retry-after')).toBe('2')

@@ -35,6 +35,7 @@ describe('configuration', () => {
       jwt: { privateKeyPem: null, keyId: null, accessSecs: 900, refreshSecs: 604_800, wsSecs: 60 },
       cookieDomain: null,
       corsOrigins: [],
+      adminEmails: [],
       logLevel: 'info',
       demo: { replay: 'goal-feast', speed: 1, traders: 20 },
     })
@@ -52,6 +53,7 @@ describe('configuration', () => {
       WS_PORT: '65535',
       REDIS_URL: 'rediss://cache:6380/1',
       PUBLIC_WS_URL: 'wss://live.touchline.example/',
+      ADMIN_EMAILS: 'Ops@touchline.example, ada@synthetic.invalid',
       JWT_KEY_ID: '2026-05',
       JWT_ACCESS_EXPIRY: '90s',
       JWT_REFRESH_EXPIRY: '30d',
@@ -74,6 +76,7 @@ describe('configuration', () => {
       publicWsUrl: 'wss://live.touchline.example',
       jwt: { privateKeyPem: pem, keyId: '2026-05', accessSecs: 90, refreshSecs: 2_592_000, wsSecs: 120 },
       cookieDomain: '.touchline.example',
+      adminEmails: ['ops@touchline.example', 'ada@synthetic.invalid'],
       corsOrigins: ['https://play.touchline.example', 'http://localhost:5173'],
       logLevel: 'debug',
       demo: { replay: 'derby', speed: 120, traders: 0 },

@@ -1,10 +1,13 @@
 /** The whole program in this process: real sockets, real stores, and a clock that stands still until a test moves it. */
 import { vi } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
+import type { FixtureId } from '../../actors/kernel/ids.ts'
+import { SECOND_MS } from '../../actors/kernel/world.ts'
 import { readConfig } from '../../src/config.ts'
 import { compose, type Touchline } from '../../src/compose.ts'
 import { createLog } from '../../src/log.ts'
 import { systemWorld } from '../../src/system-world.ts'
-import { HttpClient, type InstrumentSeen } from './http-client.ts'
+import { HttpClient } from './http-client.ts'
 import type { Site } from './site.ts'
 
 /** How long a house may take to get somewhere; only a broken one does. */
@@ -41,9 +44,13 @@ export class House {
     const config = readConfig({ ...site.env, ...QUIET_DEMO, PORT: '0', WS_PORT: '0' })
     const touchline = await compose(config, { world, log })
     const house = new House({ ...(await touchline.start()), touchline, complaints, clock })
-    const visitor = await house.player('Early Bird')
-    await vi.waitUntil(async () => (await visitor.instruments()).length > 0, PATIENCE)
+    await vi.waitUntil(() => house.framesHeard > 0, PATIENCE)
     return house
+  }
+
+  /** The demo match that plays now. */
+  get matchId(): FixtureId {
+    return present(this.touchline.realTime.replays.status()[0], 'a match that plays').matchId
   }
 
   /** Somebody who is signed in. */
@@ -53,19 +60,23 @@ export class House {
     return client
   }
 
-  /** Lets the clock jump, and the match hear of it: it goes on where it would be by then. */
-  async pass(seconds: number, player: HttpClient): Promise<void> {
-    const heard = await this.#feedSeq(player)
-    this.#clock.now += seconds * 1_000
-    await vi.waitUntil(async () => (await this.#feedSeq(player)) > heard, PATIENCE)
+  /** Lets the clock jump. */
+  jump(seconds: number): void {
+    this.#clock.now += seconds * SECOND_MS
   }
 
-  /** Lets the clock jump, whatever follows from it. */
-  jump(seconds: number): void {
-    this.#clock.now += seconds * 1_000
+  /** Lets the clock jump, and the match get to where it is by then. */
+  async play(seconds: number): Promise<void> {
+    const before = this.framesHeard
+    this.jump(seconds)
+    await vi.waitUntil(() => this.framesHeard > before, PATIENCE)
   }
 
   close(): Promise<void> {
     return this.touchline.stop()
+  }
+
+  private get framesHeard(): number {
+    return this.touchline.realTime.desk.view(this.matchId)?.info.feedSeq ?? 0
   }
 }

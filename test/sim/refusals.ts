@@ -1,0 +1,91 @@
+/** Whether a refusal that was committed had its reason, by what the book knew before the batch. */
+import type { Refusal } from '../../actors/kernel/outcome.ts'
+import type { UserCommand } from '../../actors/match/messages.ts'
+import type { Book, BookedInstrument, Committed } from './book.ts'
+import * as oracle from './oracle.ts'
+import { hold, same } from './violation.ts'
+
+export function checkRefusal(refusal: Refusal, command: UserCommand, book: Book, committed: Committed): void {
+  const { batch, rules } = committed
+  const because = (condition: boolean): void =>
+    hold('refusal', condition, () => `${command.kind} is refused without reason: ${JSON.stringify(refusal)}`)
+  switch (refusal.code) {
+    case 'not_found':
+      return because(!isThere(command, book, committed))
+    case 'market_closed':
+    case 'market_suspended':
+      return because(!mayTrade(command, book, committed) || marketMoves(committed))
+    case 'lot_size_invalid':
+      return because(command.kind === 'open_position' && !oracle.oracleLots(command.lots, rules))
+    case 'price_moved': {
+      if (command.kind !== 'open_position') return because(false)
+      const told = committed.published.get(command.instrumentId)
+      same('refusal', refusal.lastPublishedPrice, told, 'the last published price of a refusal')
+      return because(told !== undefined && !oracle.oracleGuard(command.clientPrice, told, rules.priceGuardPpm))
+    }
+    case 'levels_invalid': {
+      if (command.kind !== 'open_position') return because(false)
+      return because(!oracle.oracleLevels(command, refusal.currentPrice))
+    }
+    case 'cooldown_active': {
+      if (command.kind !== 'close_position') return because(false)
+      const closableAt = book.positions.get(command.positionId)?.closableAt ?? 0
+      same('hold', refusal.retryAfterSecs, Math.ceil((closableAt - batch.at) / 1000), 'seconds left of a hold')
+      return because(closableAt > batch.at)
+    }
+    case 'insufficient_margin': {
+      if (command.kind !== 'open_position') return because(false)
+      same('refusal', refusal.available, book.balances.get(command.userId), 'what is available')
+      because(refusal.required > refusal.available)
+      return checkLargest(refusal.maxLots, refusal.available, command, book, committed)
+    }
+    case 'position_limit':
+      return because(book.openPositions({ userId: command.userId }).length >= rules.openPositionsMax)
+    default:
+      return because(false)
+  }
+}
+
+function instrumentFor(command: UserCommand, book: Book): BookedInstrument | undefined {
+  if (command.kind === 'open_position') return book.instruments.get(command.instrumentId)
+  const position = book.positions.get(command.positionId)
+  return position === undefined ? undefined : book.instruments.get(position.instrumentId)
+}
+
+function isThere(command: UserCommand, book: Book, { batch }: Committed): boolean {
+  if (command.kind === 'open_position') return book.instruments.get(command.instrumentId)?.matchId === batch.matchId
+  const position = book.positions.get(command.positionId)
+  if (position === undefined || position.userId !== command.userId || position.fixtureId !== batch.matchId) return false
+  // It may have been triggered by what came before the command in the same batch.
+  const closed = batch.events.some((e) => e.kind === 'position_closed' && e.position.id === position.id)
+  return position.close === null && !closed
+}
+
+function mayTrade(command: UserCommand, book: Book, { batch, rules }: Committed): boolean {
+  const info = book.matches.get(batch.matchId)
+  const instrument = instrumentFor(command, book)
+  if (info === undefined || instrument === undefined) return false
+  const moment = { info, suspendedUntil: instrument.suspendedUntil, at: batch.at, rules }
+  return command.kind === 'open_position' ? oracle.oracleMayOpen(moment) : oracle.oracleMayClose(moment)
+}
+
+/** The batch itself changes what the market is like, so its order decides, which a naive reader does not follow. */
+const marketMoves = ({ batch }: Committed): boolean =>
+  batch.events.some((e) => e.kind === 'match_updated' || e.kind === 'instrument_suspended')
+
+function checkLargest(
+  most: number,
+  available: number,
+  command: Extract<UserCommand, { kind: 'open_position' }>,
+  book: Book,
+  { rules }: Committed,
+): void {
+  const i = book.instrument(command.instrumentId)
+  const costs = (lots: number): number => {
+    const imbalance = i.imbalance + oracle.oracleExposure({ direction: command.direction, lots })
+    return oracle.oracleMargin(oracle.oraclePrice(i.base, imbalance, i.k0, rules.impactCapPpm), lots)
+  }
+  const next = most === 0 ? rules.lotMin : most + rules.lotStep
+  hold('refusal', most === 0 || costs(most) <= available, () => `${most} lots are more than ${available} pays`)
+  hold('refusal', next > rules.lotMax || costs(next) > available, () => `${available} pays more than ${most} lots`)
+}
