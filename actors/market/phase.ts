@@ -82,6 +82,9 @@ export function phaseOf(fixture: Pick<FixtureSnapshot, 'state' | 'stateId' | 'pe
 /** Kick-off has been, full time has not: a silent feed is a fault here. */
 export const isInPlay = (phase: Phase): boolean => phase === 'live' || phase === 'break'
 
+/** It will settle, or be declared void, by itself. */
+export const isOver = (phase: Phase): boolean => phase === 'ended' || phase === 'final' || phase === 'off'
+
 /** The byte that stands for a phase in a price frame. */
 export const PHASE_CODE: Readonly<Record<Phase, number>> = {
   scheduled: 0,

@@ -105,7 +105,7 @@ describe('the error form', () => {
   })
 
   it('[H8] a broken program is 500 and tells the caller nothing but the request id', async () => {
-    const { asAlice, log } = await openDoor({ deps: { wallets: { find: broken } } })
+    const { asAlice, log } = await openDoor({ deps: { wallets: { find: broken, auditLedger: broken } } })
     const response = await asAlice('/api/wallet')
     const requestId = response.headers.get('x-request-id')
     expect(response.status).toBe(500)
