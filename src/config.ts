@@ -1,5 +1,6 @@
 /** The environment, read once and whole: every setting is checked, and everything wrong is reported in one go. */
 import { createPrivateKey } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
 
@@ -126,8 +127,14 @@ const Environment = z.object({
   DEMO_TRADERS: integer(0, 500, 20),
 })
 
-/** The settings in this environment; an empty value counts as unset. Throws ConfigError with every problem there is. */
-export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
+/** What this process was started with, and below it what a `.env` file in the working directory adds. */
+export function environment(): NodeJS.ProcessEnv {
+  if (existsSync('.env')) process.loadEnvFile('.env')
+  return process.env
+}
+
+/** The settings in an environment; an empty value counts as unset. Throws ConfigError with every problem there is. */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
   const production = set['NODE_ENV'] === 'production'
   const missing = production ? DEMANDED_IN_PRODUCTION.filter((name) => set[name] === undefined) : []

@@ -1,6 +1,6 @@
 /** The program: configuration, house, and a wait for the signal to stop. */
 import { compose } from './compose.ts'
-import { ConfigError, readConfig } from './config.ts'
+import { ConfigError, environment, readConfig } from './config.ts'
 import { createLog } from './log.ts'
 import { systemWorld } from './system-world.ts'
 import { welcome } from './welcome.ts'
@@ -9,7 +9,7 @@ import { welcome } from './welcome.ts'
 const STOP_MS = 15_000
 
 async function main(): Promise<void> {
-  const config = readConfig()
+  const config = readConfig(environment())
   const world = systemWorld()
   const log = createLog({ level: config.logLevel, world })
   const house = await compose(config, { world, log })

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { u } from '../support/fixtures.ts'
 import { House, PATIENCE } from '../support/house.ts'
 import { pick, type PositionSeen, read, TradeAnswer } from '../support/http-client.ts'
-import { audit, BALANCED, eachSite, type Site } from '../support/site.ts'
+import { audit, BALANCED, eachSite, onServers, type ServerSite, type Site } from '../support/site.ts'
 
 const HOLD_SECS = 180
 /** More than what is left of the match at any time. */
@@ -239,34 +239,47 @@ eachSite((settle) => {
     const next = await ada.opens({ ...order, clientPrice: (await ada.instrument(player.id)).currentPrice })
     expect(next.position['fixtureId']).toBe(matchId + 1)
   })
-
-  it('[E8] the fast store shows the balance; one changed there counts, and is booked', async ({ skip }) => {
-    if (site.redis === null) return skip('embedded: nobody outside can see the fast store')
-    const ada = await house.player('Ada E8')
-    const player = pick(await ada.instruments())
-    const order = { instrumentId: player.id, direction: 'long', lotSize: 1, clientPrice: player.currentPrice } as const
-    const { wallet } = await ada.opens(order)
-    const { userId } = await ada.get('/api/me', z.looseObject({ userId: z.string() }))
-    const key = `wallet:${userId}`
-    await vi.waitUntil(async () => (await site.redis?.hget(key, 'balance')) === String(wallet.balance), PATIENCE)
-
-    await site.redis.hset(key, 'balance', '7000.000001')
-    expect(await ada.wallet()).toMatchObject({ balance: 7_000.000001 })
-    const { position, wallet: after } = await ada.opens({
-      ...order,
-      clientPrice: (await ada.instrument(player.id)).currentPrice,
-    })
-    expect(u(after.balance)).toBe(u(7_000.000001) - u(position.margin))
-    const adjusted = await site.look(({ db }) =>
-      db
-        .selectFrom('ledger_entries')
-        .select('amount_micros')
-        .where('kind', '=', 'external_adjustment')
-        .where('user_id', '=', userId)
-        .execute(),
-    )
-    expect(adjusted).toEqual([{ amount_micros: u(7_000.000001) - u(wallet.balance) }])
-  })
 })
 
 const LEVELS = 'stop-loss / take-profit level invalid for the current price'
+
+onServers((settle) => {
+  let site: ServerSite
+  let house: House
+  beforeAll(async () => {
+    site = await settle()
+    house = await House.open(site)
+  })
+  afterAll(async () => {
+    await house.close()
+    expect(await audit(site)).toMatchObject(BALANCED)
+    await site.remove()
+  })
+
+  it('[E8] the fast store shows the balance; one that is changed there counts, and is booked', async () => {
+    const ada = await house.player('Ada E8')
+    const { userId } = await ada.get('/api/me', z.looseObject({ userId: z.string() }))
+    const { id } = pick(await ada.instruments())
+    const buys = async () => {
+      const { currentPrice } = await ada.instrument(id)
+      return ada.opens({ instrumentId: id, direction: 'long', lotSize: 1, clientPrice: currentPrice })
+    }
+    const { wallet } = await buys()
+    const hash = `wallet:${userId}`
+    await vi.waitUntil(async () => (await site.redis.hget(hash, 'balance')) === String(wallet.balance), PATIENCE)
+
+    await site.redis.hset(hash, 'balance', '7000.000001')
+    expect(await ada.wallet()).toMatchObject({ balance: 7_000.000001 })
+    const next = await buys()
+    expect(u(next.wallet.balance)).toBe(u(7_000.000001) - u(next.position.margin))
+    const booked = await site.look(({ db }) =>
+      db
+        .selectFrom('ledger_entries')
+        .select(['user_id', 'amount_micros'])
+        .where('kind', '=', 'external_adjustment')
+        .where('account', '=', 'user')
+        .execute(),
+    )
+    expect(booked).toEqual([{ user_id: userId, amount_micros: u(7_000.000001) - u(wallet.balance) }])
+  })
+})

@@ -1,4 +1,5 @@
 /** When a match may end: full time that has held, a final whistle, or a match that will not be played. */
+import { REPLAY_CONFIRM_UPDATES } from '../../actors/kernel/limits.ts'
 import type { MatchInfo } from '../../actors/match/messages.ts'
 import type { Committed } from './book.ts'
 import { hold, same } from './violation.ts'
@@ -18,7 +19,8 @@ export function checkEnding(before: MatchInfo | undefined, now: MatchInfo, { bat
   if (now.settling === null) return
   const how = now.phase === 'off' ? 'void' : 'full_time'
   same('settlement', now.settling, how, `how match ${now.matchId} settles`)
-  const held = batch.at - since >= rules.settlementConfirmMs
+  const updates = now.feedSeq - (now.endedSeq ?? now.feedSeq)
+  const held = batch.at - since >= rules.settlementConfirmMs || (now.replay && updates >= REPLAY_CONFIRM_UPDATES)
   hold('settlement', now.phase !== 'ended' || held, () => `match ${now.matchId} settles before full time has held`)
   const over = ended || now.phase === 'final' || now.phase === 'off'
   hold('settlement', over, () => `match ${now.matchId} settles while it is ${now.phase}`)

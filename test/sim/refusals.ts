@@ -1,9 +1,10 @@
 /** Whether a refusal that was committed had its reason, by what the book knew before the batch. */
 import type { Refusal } from '../../actors/kernel/outcome.ts'
 import type { UserCommand } from '../../actors/match/messages.ts'
+import type { CommitFailure } from '../../actors/match/store.ts'
 import type { Book, BookedInstrument, Committed } from './book.ts'
 import * as oracle from './oracle.ts'
-import { hold, same } from './violation.ts'
+import { canonical, hold, same } from './violation.ts'
 
 export function checkRefusal(refusal: Refusal, command: UserCommand, book: Book, committed: Committed): void {
   const { batch, rules } = committed
@@ -35,14 +36,34 @@ export function checkRefusal(refusal: Refusal, command: UserCommand, book: Book,
     }
     case 'insufficient_margin': {
       if (command.kind !== 'open_position') return because(false)
-      same('refusal', refusal.available, book.balances.get(command.userId), 'what is available')
       because(refusal.required > refusal.available)
       return checkLargest(refusal.maxLots, refusal.available, command, book, committed)
     }
     case 'position_limit':
-      return because(book.openPositions({ userId: command.userId }).length >= rules.openPositionsMax)
+      // Checked when the commit was turned down: since then he may have closed one in another match.
+      return
     default:
       return because(false)
+  }
+}
+
+/** Whether a commit was turned down for a reason, by what the book knows now. */
+export function checkFailure(failure: CommitFailure, book: Book, openPositionsMax: number): void {
+  const { userId } = failure
+  switch (failure.kind) {
+    case 'insufficient_margin':
+      return same('refusal', failure.available, book.balances.get(userId), `what is available to ${userId}`)
+    case 'position_limit': {
+      const held = book.openPositions({ userId }).length
+      return hold('refusal', held >= openPositionsMax, () => `${userId} holds only ${held} positions`)
+    }
+    case 'key_used': {
+      const { stored } = failure
+      const known = [...book.results].some(
+        ([text, result]) => text.startsWith(userId) && canonical(result) === canonical(stored),
+      )
+      return hold('key', known, () => `a result of ${userId} that nobody has stored: ${JSON.stringify(stored)}`)
+    }
   }
 }
 

@@ -77,6 +77,10 @@ export class HttpClient {
     this.url = url
   }
 
+  cookie(name: string): string {
+    return present(this.#cookies.get(name), `the cookie ${name}`)
+  }
+
   async request(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
     const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const json = body === undefined ? {} : { 'content-type': 'application/json' }

@@ -16,22 +16,24 @@ import { createDatabase } from './databases.ts'
 export interface Site {
   /** The settings that make a house live here. */
   readonly env: Readonly<Record<string, string>>
-  /** The Redis it uses, null when it is embedded. */
-  readonly redis: Redis | null
   /** A look at the database. The embedded one can be seen only while no house is open in it. */
   look<T>(at: (connection: Connection) => Promise<T>): Promise<T>
   /** Removes everything that a house has left here. */
   remove(): Promise<void>
 }
 
+export interface ServerSite extends Site {
+  readonly redis: Redis
+}
+
 /** Runs a suite on the embedded stores, and on PostgreSQL with Redis where the environment names both. */
 export function eachSite(suite: (settle: () => Promise<Site>) => void): void {
   describe('embedded', () => suite(embeddedSite))
-  onServers((settle) => suite(settle))
+  onServers(suite)
 }
 
 /** A suite for what only real servers do. */
-export function onServers(suite: (settle: () => Promise<Site>) => void): void {
+export function onServers(suite: (settle: () => Promise<ServerSite>) => void): void {
   const database = process.env['TEST_DATABASE_URL'] ?? ''
   const redis = process.env['TEST_REDIS_URL'] ?? ''
   if (database !== '' && redis !== '') {
@@ -47,13 +49,12 @@ export async function embeddedSite(): Promise<Site> {
   const folder = mkdtempSync(join(tmpdir(), 'touchline-house-'))
   return {
     env: { DATA_DIR: folder },
-    redis: null,
     look: (at) => look({ databaseUrl: null, dataDir: folder }, at),
     remove: async () => rmSync(folder, { recursive: true }),
   }
 }
 
-async function serverSite(database: string, redisUrl: string): Promise<Site> {
+async function serverSite(database: string, redisUrl: string): Promise<ServerSite> {
   const { url, drop } = await createDatabase(database)
   // Signing keys are kept here as well.
   const folder = mkdtempSync(join(tmpdir(), 'touchline-house-'))

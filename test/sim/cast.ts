@@ -1,0 +1,112 @@
+/** The players of the simulation: what somebody of a certain habit asks for next, sensible or not. */
+import { positionId, type InstrumentId, type UserId } from '../../actors/kernel/ids.ts'
+import { type Lots, lots, type Price, price } from '../../actors/kernel/micros.ts'
+import type { UserCommand } from '../../actors/match/messages.ts'
+import type { Direction, Position } from '../../actors/position/position.ts'
+import type { Chance } from '../../actors/replay/chance.ts'
+
+export const HABITS = ['eager', 'hedger', 'panicker', 'double_clicker', 'level_mover', 'whale', 'idle'] as const
+export type Habit = (typeof HABITS)[number]
+
+export interface Player {
+  readonly userId: UserId
+  readonly habit: Habit
+}
+
+/** What a player sees when it is his turn. */
+export interface Sight {
+  readonly instruments: readonly { readonly id: InstrumentId; readonly published: number }[]
+  readonly own: readonly Position[]
+  /** Positions that are not his, or not open any more. */
+  readonly others: readonly Position[]
+  readonly balance: number
+}
+
+type Wish = UserCommand extends infer C ? (C extends { idempotency: unknown } ? Omit<C, 'idempotency'> : C) : never
+
+const CHANCE_TO_ACT: Readonly<Record<Habit, number>> = {
+  eager: 1,
+  hedger: 0.6,
+  panicker: 0.8,
+  double_clicker: 0.7,
+  level_mover: 0.9,
+  whale: 0.7,
+  idle: 0.05,
+}
+
+/** What he asks for now, without a key; null when he waits. */
+export function wish(player: Player, sight: Sight, chance: Chance): Wish | null {
+  if (!chance.happens(CHANCE_TO_ACT[player.habit])) return null
+  if (chance.happens(0.05)) return nonsense(player, sight, chance)
+  const own = sight.own[chance.below(Math.max(1, sight.own.length))]
+  const eagerToClose = player.habit === 'panicker' ? 0.6 : 0.4
+  const movesLevels = player.habit === 'level_mover' ? 0.5 : 0.05
+  if (own !== undefined && chance.happens(movesLevels)) return changing(player, own, chance)
+  if (own !== undefined && chance.happens(eagerToClose)) {
+    return { kind: 'close_position', userId: player.userId, positionId: own.id }
+  }
+  return opening(player, sight, chance)
+}
+
+function opening(player: Player, sight: Sight, chance: Chance): Wish | null {
+  const seen = sight.instruments[chance.below(Math.max(1, sight.instruments.length))]
+  if (seen === undefined) return null
+  const last = sight.own.at(-1)
+  // A hedger takes the other side of what he has; the rest guess.
+  const hedges = player.habit === 'hedger' && last !== undefined && chance.happens(0.7)
+  const direction: Direction = hedges ? other(last.direction) : chance.happens(0.5) ? 'long' : 'short'
+  const { id, published } = hedges ? (sight.instruments.find((i) => i.id === last.instrumentId) ?? seen) : seen
+  const off = chance.happens(0.85) ? 0 : chance.below(70_000) - 35_000
+  const clientPrice = price(Math.max(1, published + Math.round((published * off) / 1_000_000)))
+  const size = hedges && last.instrumentId === id ? last.lots : sizeFor(player, published, sight.balance, chance)
+  const levels = chance.happens(player.habit === 'eager' ? 0.2 : 0.7)
+  return {
+    kind: 'open_position',
+    userId: player.userId,
+    instrumentId: id,
+    direction,
+    lots: size,
+    clientPrice,
+    stopLoss: levels ? level(published, other(direction), chance) : null,
+    takeProfit: levels ? level(published, direction, chance) : null,
+  }
+}
+
+const other = (direction: Direction): Direction => (direction === 'long' ? 'short' : 'long')
+
+/** A price a little up for a long, down for a short; now and then on the wrong side, or not at all. */
+function level(at: number, direction: Direction, chance: Chance): Price | null {
+  if (chance.happens(0.2)) return null
+  const ppm = chance.happens(0.3) ? chance.below(300) : chance.below(80_000)
+  const up = (direction === 'long') !== chance.happens(0.04)
+  const offset = Math.round((at * ppm) / 1_000_000)
+  return price(Math.max(1, up ? at + offset : at - offset))
+}
+
+function sizeFor(player: Player, at: number, balance: number, chance: Chance): Lots {
+  const affordable = Math.floor((balance * 2) / Math.max(1, at)) // in lots, since margin is half the price
+  const whole = player.habit === 'whale' ? Math.min(100, affordable + chance.below(3)) : chance.below(3)
+  const odd = chance.happens(0.02) ? 1 + chance.below(9_999) : 0
+  return lots(whole * 1_000_000 + (1 + chance.below(100)) * 10_000 + odd)
+}
+
+function changing({ userId }: Player, p: Position, chance: Chance): Wish {
+  const change = (direction: Direction): Price | null | undefined =>
+    chance.happens(0.4) ? undefined : level(p.openPrice, direction, chance)
+  return {
+    kind: 'change_levels',
+    userId,
+    positionId: p.id,
+    stopLoss: change(other(p.direction)),
+    takeProfit: change(p.direction),
+  }
+}
+
+/** Somebody else's position, one that is closed, one that never was. */
+function nonsense({ userId }: Player, sight: Sight, chance: Chance): Wish {
+  const found = sight.others[chance.below(Math.max(1, sight.others.length))]
+  const id = found?.id ?? positionId('00000000-0000-7000-8000-ffffffffffff')
+  return chance.happens(0.5)
+    ? { kind: 'close_position', userId, positionId: id }
+    : { kind: 'change_levels', userId, positionId: id, stopLoss: null, takeProfit: undefined }
+}

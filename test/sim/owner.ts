@@ -1,0 +1,45 @@
+/** One incarnation of a match actor, and what the simulation has done to it. */
+import { createHash } from 'node:crypto'
+import type { MatchActor } from '../../actors/match/actor.ts'
+import { MatchState, type MatchView } from '../../actors/match/state.ts'
+import type { MatchRecord } from '../../actors/match/store.ts'
+import { canonical } from './violation.ts'
+
+export interface Owner {
+  readonly actor: MatchActor
+  readonly epoch: number
+  /** The number of the pitch its match is played on. */
+  readonly pitch: number
+  /** Stalled: it does not know that another has taken over. Gone: killed, stopped or retired. */
+  standing: 'serving' | 'stalled' | 'gone'
+  /** Its store has failed it, so it must stop. */
+  failed: boolean
+  /** A glance at its state when it last changed by right. */
+  glance: string
+}
+
+/**
+ * A digest of everything that a match must remember: two actors with the same digest go on the same way. Published
+ * prices are not part of it, since a restart tells them anew.
+ */
+export function stateHash(view: MatchView): string {
+  const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : 1)
+  const text = canonical({
+    info: view.info,
+    pricing: view.pricing,
+    instruments: [...view.instruments()].toSorted(byId).map((i) => ({ ...i, published: 0 })),
+    positions: [...view.openPositions()].toSorted(byId),
+  })
+  return createHash('sha256').update(text).digest('hex').slice(0, 16)
+}
+
+export const recordHash = (record: MatchRecord): string => stateHash(new MatchState(record))
+
+/** Everything of a state that can change, shortly: cheap enough to look at after every step. */
+export function glanceAt(view: MatchView): string {
+  const { info } = view
+  const parts = [info.feedSeq, info.phase, info.settling, info.settledAt]
+  const instruments = [...view.instruments()].map((i) => [i.base, i.imbalance, i.suspendedUntil, i.settlement].join())
+  const positions = [...view.openPositions()].map((p) => [p.id, p.stopLoss, p.takeProfit, p.warned].join())
+  return [parts.join(), ...instruments, ...positions].join(' ')
+}

@@ -1,0 +1,90 @@
+/**
+ * The line between the actors and their store, cut and delayed at will. Every call waits here until the simulation lets
+ * it through, so that the simulation alone decides what happens before what.
+ */
+import type { InstrumentId } from '../../actors/kernel/ids.ts'
+import { InvariantBroken } from '../../actors/kernel/assert.ts'
+import type { TradingRules } from '../../actors/kernel/limits.ts'
+import type { Batch, InstrumentHistory, MatchStore, Verdict } from '../../actors/match/store.ts'
+import type { MemoryMatchStore } from '../support/memory-store.ts'
+import type { Owner } from './owner.ts'
+import { Violation } from './violation.ts'
+
+export class LostConnection extends Error {
+  override name = 'LostConnection'
+}
+
+/** A commit on its way: first asked, then carried out, then answered; or cut off anywhere in between. */
+export interface CommitCall {
+  readonly kind: 'commit'
+  readonly owner: Owner
+  readonly batch: Batch
+  /** The rules it was decided by, and what subscribers had been told. */
+  readonly rules: TradingRules
+  readonly published: ReadonlyMap<InstrumentId, number>
+  /** What the store said, once it has been carried out. */
+  verdict: Verdict | null
+  readonly answer: (verdict: Verdict) => void
+  readonly fail: (error: Error) => void
+}
+
+export interface HistoriesCall {
+  readonly kind: 'histories'
+  readonly owner: Owner
+  readonly ids: readonly InstrumentId[]
+  readonly answer: (histories: ReadonlyMap<InstrumentId, InstrumentHistory>) => void
+  readonly fail: (error: Error) => void
+}
+
+export type Call = CommitCall | HistoriesCall
+
+export class Wire {
+  readonly calls: Call[] = []
+  /** Commits whose caller has gone or was told that they failed, and which may still reach the store. */
+  readonly ghosts: CommitCall[] = []
+  readonly #store: MemoryMatchStore
+
+  constructor(store: MemoryMatchStore) {
+    this.#store = store
+  }
+
+  /** The store as an owner sees it. */
+  storeFor(owner: () => Owner, rules: () => TradingRules): MatchStore {
+    return {
+      load: (id) => this.#store.load(id),
+      recall: (user, key) => this.#store.recall(user, key),
+      histories: (ids) =>
+        new Promise((answer, fail) => this.calls.push({ kind: 'histories', owner: owner(), ids, answer, fail })),
+      commit: (batch) =>
+        new Promise((answer, fail) => {
+          const instruments = [...owner().actor.view.instruments()]
+          const published = new Map(instruments.map((i) => [i.id, i.published]))
+          const call = { kind: 'commit', owner: owner(), batch, rules: rules(), published, verdict: null } as const
+          this.calls.push({ ...call, answer, fail })
+        }),
+    }
+  }
+
+  /** Lets the store carry out a commit. What the store finds impossible is a violation: nobody may ask for it. */
+  async carryOut(call: CommitCall): Promise<Verdict> {
+    try {
+      call.verdict = await this.#store.commit(call.batch)
+      return call.verdict
+    } catch (error) {
+      if (error instanceof InvariantBroken) throw new Violation('ledger', `the store cannot do it: ${error.message}`)
+      throw error
+    }
+  }
+
+  take(call: Call): void {
+    this.calls.splice(this.calls.indexOf(call), 1)
+  }
+
+  /** The caller is gone: its commits may still arrive, or not. */
+  cutOff(owner: Owner, arrives: () => boolean): void {
+    for (const call of this.calls.filter((c) => c.owner === owner)) {
+      this.take(call)
+      if (call.kind === 'commit' && call.verdict === null && arrives()) this.ghosts.push(call)
+    }
+  }
+}
