@@ -33,8 +33,8 @@ export const BATCH_MAX = 500
 export const KEY_LENGTH_MAX = 255
 /** Fixtures of replays are numbered from here on, far above any provider's and still 32 bits wide. */
 export const REPLAY_FIXTURES_FROM = 4_000_000_000
-/** How many updates full time must hold in a replay: a minute of play at one every ten seconds. */
-export const REPLAY_CONFIRM_UPDATES = 6
+/** How many updates full time must hold in a replay: fifty seconds of play, and a recording shows it for a minute. */
+export const REPLAY_CONFIRM_UPDATES = 5
 /** How long a match belongs to a process that has stopped saying so. */
 export const LEASE_TTL_MS = 5 * SECOND_MS
 /** Instruments one match can list: two squads of 23 and whoever comes late. */

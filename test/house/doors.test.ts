@@ -31,7 +31,7 @@ eachSite((settle) => {
   /** A plain WebSocket with a fresh ticket, and the length of every price message on it. */
   async function plainDoor(player: HttpClient): Promise<FeedClient & { readonly lengths: number[] }> {
     const client = Object.assign(new FeedClient(await player.socketUrl()), { lengths: [] as number[] })
-    client.ws.on('message', (data: Buffer, isBinary) => (isBinary ? client.lengths.push(data.length) : 0))
+    client.ws.on('message', (data: Buffer, isBinary: boolean) => (isBinary ? client.lengths.push(data.length) : 0))
     sockets.push(client)
     await client.opened
     return client

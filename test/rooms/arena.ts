@@ -172,7 +172,7 @@ export class Arena {
 }
 
 /** A plain client of the price feed, which remembers all it was sent. */
-class FeedClient {
+export class FeedClient {
   readonly ws: WebSocket
   readonly opened: Promise<void>
   readonly closed: Promise<number>

@@ -24,6 +24,8 @@ export interface CommitCall {
   readonly published: ReadonlyMap<InstrumentId, number>
   /** What the store said, once it has been carried out. */
   verdict: Verdict | null
+  /** The digest of the match as this commit left it. */
+  after: string
   readonly answer: (verdict: Verdict) => void
   readonly fail: (error: Error) => void
 }
@@ -59,7 +61,7 @@ export class Wire {
         new Promise((answer, fail) => {
           const instruments = [...owner().actor.view.instruments()]
           const published = new Map(instruments.map((i) => [i.id, i.published]))
-          const call = { kind: 'commit', owner: owner(), batch, rules: rules(), published, verdict: null } as const
+          const call = { kind: 'commit', owner: owner(), batch, rules: rules(), published, verdict: null, after: '' } as const
           this.calls.push({ ...call, answer, fail })
         }),
     }

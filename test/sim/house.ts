@@ -1,0 +1,302 @@
+/**
+ * Everything that is simulated: two pitches with their match actors, one store, the line between them, and the clients.
+ * Says what can be done to it, and after every step checks what must be true of it.
+ */
+import type { FixtureId, InstrumentId, UserId } from '../../actors/kernel/ids.ts'
+import type { TradingRules } from '../../actors/kernel/limits.ts'
+import { type Money, type Price, price } from '../../actors/kernel/micros.ts'
+import { type Outcome, refused } from '../../actors/kernel/outcome.ts'
+import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
+import type { ScoringModel } from '../../actors/market/pricing.ts'
+import { ActorStopped, MatchActor, replayOf, type StopReason } from '../../actors/match/actor.ts'
+import type { FeedUpdate, Trade, UserCommand, WalletAfter } from '../../actors/match/messages.ts'
+import { newMatch } from '../../actors/match/state.ts'
+import { MemoryMatchStore } from '../support/memory-store.ts'
+import { TestWorld } from '../support/test-world.ts'
+import { Book } from './book.ts'
+import type { Football } from './football.ts'
+import { glanceAt, type Owner, recordHash, stateHash } from './owner.ts'
+import { Purse } from './purse.ts'
+import { checkFailure } from './refusals.ts'
+import { checkAnswer, type Request, Requests } from './requests.ts'
+import { hold, same, Violation } from './violation.ts'
+import { type CommitCall, type HistoriesCall, LostConnection, Wire } from './wire.ts'
+
+/** Where one match after the other is played, always by the same people. */
+export interface Pitch {
+  readonly n: number
+  readonly players: readonly number[]
+  football: Football
+  /** The number of the last update that was offered. */
+  seq: number
+  serving: Owner | null
+}
+
+/** One attempt of a client. */
+export interface Attempt {
+  readonly owner: Owner
+  /** The digest of the body it was sent with. */
+  readonly fingerprint: string
+  /** Whether the answer will reach the client. */
+  readonly heard: boolean
+}
+
+export interface HouseOptions {
+  readonly model: ScoringModel
+  /** What a season says of some players; the rest start where their position does. */
+  readonly anchors: ReadonlyMap<InstrumentId, Price>
+  readonly log: (line: string) => void
+}
+
+export class House {
+  readonly world = new TestWorld()
+  readonly store = new MemoryMatchStore()
+  readonly wire = new Wire(this.store)
+  readonly requests = new Requests()
+  readonly book = new Book((key) => this.requests.commandOf(key))
+  readonly owners: Owner[] = []
+  readonly pitches: Pitch[] = []
+  rules: TradingRules
+  readonly #purse = new Purse(this.store, this.book)
+  readonly #options: HouseOptions
+  /** Per match: the newest epoch, and what the store has of it. */
+  readonly #epochs = new Map<FixtureId, number>()
+  readonly #stored = new Map<FixtureId, string>()
+  #delivered: { readonly owner: Owner; readonly wallets: ReadonlyMap<UserId, WalletAfter> } | null = null
+  #problem: Violation | null = null
+
+  constructor(rules: TradingRules, options: HouseOptions) {
+    this.rules = rules
+    this.#options = options
+  }
+
+  grant(userId: UserId, amount: Money): void {
+    this.store.grant(userId, amount)
+    this.book.grant(userId, amount)
+    this.#purse.enter(userId)
+  }
+
+  /** The owner of a match now; takes the match over when nobody serves it. Null when nobody has ever reported it. */
+  async serving(pitch: Pitch, snapshot: FixtureSnapshot | null = null): Promise<Owner | null> {
+    return pitch.serving ?? this.takeOver(pitch, snapshot)
+  }
+
+  /** Puts a new owner in charge. The one before, if there is one, is not told. */
+  async takeOver(pitch: Pitch, snapshot: FixtureSnapshot | null = null): Promise<Owner | null> {
+    const matchId = pitch.football.fixtureId
+    const stored = await this.store.load(matchId)
+    if (stored === null && snapshot === null) return null
+    const epoch = (await this.store.acquire(matchId)) ?? 0
+    const record = stored ?? (snapshot === null ? null : newMatch(snapshot, { replay: pitch.n === 2 }))
+    if (record === null) return null
+    if (stored !== null) this.#checkRecord(matchId, recordHash(record))
+    hold('fence', epoch > (this.#epochs.get(matchId) ?? 0), () => `epoch ${epoch} is not new`)
+    this.#epochs.set(matchId, epoch)
+    if (pitch.serving !== null) pitch.serving.standing = 'stalled'
+    const owner: Owner = {
+      actor: new MatchActor({
+        record,
+        epoch,
+        store: this.wire.storeFor(
+          () => owner,
+          () => this.rules,
+        ),
+        world: this.world,
+        rules: () => this.rules,
+        model: () => this.#options.model,
+        onCommitted: () => undefined,
+        onStopped: (reason, error) => this.#stopped(owner, pitch, reason, error),
+      }),
+      epoch,
+      pitch: pitch.n,
+      standing: 'serving',
+      failed: false,
+      glance: '',
+    }
+    owner.glance = glanceAt(owner.actor.view)
+    this.owners.push(owner)
+    pitch.serving = owner
+    this.#options.log(`owner ${epoch} takes match ${matchId}`)
+    return owner
+  }
+
+  /** Sends a client's request to an actor. What comes back is checked when it comes. */
+  send(request: Request, attempt: Attempt): void {
+    request.out++
+    if (request.key === null) request.closed = true // without a key nobody dares to ask twice
+    attempt.owner.actor.submit(withBody(request.command, attempt.fingerprint)).then(
+      (outcome) => this.#guard(() => this.#answered(request, attempt, outcome)),
+      (error: unknown) => this.#guard(() => this.#failed(request, attempt.owner, error)),
+    )
+  }
+
+  /** Answers a request for a match that is over, as the desk does: from the stored results. */
+  async recall(request: Request, fingerprint: string): Promise<void> {
+    const { command } = request
+    const idempotency = command.kind === 'change_levels' ? null : command.idempotency
+    const stored = idempotency === null ? null : await this.store.recall(command.userId, idempotency)
+    request.closed = true
+    if (stored === null || idempotency === null) return
+    const outcome = replayOf(stored, { ...idempotency, fingerprint })
+    checkAnswer(request, fingerprint, outcome, { wallets: null, stalled: false }, this.book)
+  }
+
+  /** Offers an update to an owner. */
+  offer(owner: Owner, update: FeedUpdate): void {
+    const { matchId } = owner.actor
+    owner.actor.feed(update).then(
+      (news) =>
+        this.#guard(() => {
+          const reached = this.book.matches.get(matchId)?.feedSeq ?? 0
+          hold('memory', !news || reached >= update.seq, () => `update ${update.seq} was acknowledged, not committed`)
+        }),
+      (error: unknown) => this.#guard(() => this.#checkFault(owner, error)),
+    )
+  }
+
+  clock(owner: Owner): void {
+    owner.actor.clock().catch((error: unknown) => this.#guard(() => this.#checkFault(owner, error)))
+  }
+
+  /** Tells subscribers what has moved, which must be the price that stands. */
+  publish(owner: Owner): void {
+    const ahead = this.wire.calls.some((c) => c.kind === 'commit' && c.owner === owner && c.verdict !== null)
+    for (const { instrument, quote } of owner.actor.takeUnpublished()) {
+      if (ahead || owner.standing !== 'serving') continue
+      const { base, imbalance, settlement } = this.book.instrument(instrument.id)
+      same('price', [quote.base, quote.imbalance], [base, imbalance], `published quote of ${instrument.id}`)
+      hold('settlement', settlement === null || quote.price === settlement, () => `${instrument.id} is told wrongly`)
+    }
+  }
+
+  /** The store carries out a commit; its answer stays on the line. */
+  async carryOut(call: CommitCall): Promise<void> {
+    const { batch } = call
+    const verdict = await this.wire.carryOut(call)
+    const newest = this.#epochs.get(batch.matchId) ?? 0
+    this.#options.log(`store ${verdict.kind} ${batch.events.map((e) => e.kind).join(' ')}`)
+    switch (verdict.kind) {
+      case 'fenced':
+        return hold('fence', batch.epoch < newest, () => 'the rightful owner was turned away')
+      case 'rejected':
+        for (const failure of verdict.failures) checkFailure(failure, this.book, batch.openPositionsMax)
+        return
+      case 'committed': {
+        hold('fence', batch.epoch === newest, () => `epoch ${batch.epoch} writes, the newest is ${newest}`)
+        this.book.take({ ...call, wallets: verdict.wallets })
+        const record = await this.store.load(batch.matchId)
+        call.after = record === null ? '' : recordHash(record)
+        this.#stored.set(batch.matchId, call.after)
+      }
+    }
+  }
+
+  /** The actor hears what the store said. */
+  async answer(call: CommitCall): Promise<void> {
+    const { owner, verdict } = call
+    if (verdict === null) throw new Error('nothing to answer')
+    this.wire.take(call)
+    const committed = verdict.kind === 'committed'
+    if (committed) this.#delivered = { owner, wallets: verdict.wallets }
+    call.answer(verdict)
+    await turn()
+    this.#delivered = null
+    if (!committed || this.#problem !== null) return
+    if (call.after !== '') same('memory', stateHash(owner.actor.view), call.after, `state of owner ${owner.epoch}`)
+    owner.glance = glanceAt(owner.actor.view)
+  }
+
+  async answerHistories(call: HistoriesCall): Promise<void> {
+    this.wire.take(call)
+    const known = new Map(await this.store.histories(call.ids))
+    for (const id of call.ids) {
+      const anchor = this.#options.anchors.get(id) ?? null
+      if (anchor !== null) known.set(id, { last: known.get(id)?.last ?? null, anchor })
+    }
+    call.answer(known)
+  }
+
+  /** The line breaks: the actor hears that its call has failed, whatever became of it. */
+  breakOff(call: CommitCall | HistoriesCall): void {
+    this.wire.take(call)
+    call.owner.failed = true
+    call.fail(new LostConnection('the line is dead'))
+  }
+
+  /** The process of an owner dies. Nobody hears of it again, but what it has sent may still arrive. */
+  kill(owner: Owner, arrives: () => boolean): void {
+    this.#options.log(`owner ${owner.epoch} of pitch ${owner.pitch} dies`)
+    this.wire.cutOff(owner, arrives)
+    owner.standing = 'gone'
+    for (const pitch of this.pitches) if (pitch.serving === owner) pitch.serving = null
+  }
+
+  /** Everything that must be true now. Throws a Violation. */
+  check(): void {
+    if (this.#problem !== null) throw this.#problem
+    for (const owner of this.owners) {
+      if (owner.standing === 'gone') continue
+      const glance = glanceAt(owner.actor.view)
+      hold('memory', glance === owner.glance, () => `owner ${owner.epoch} changed without a commit`)
+    }
+    this.#purse.check()
+  }
+
+  #answered(request: Request, { owner, fingerprint, heard }: Attempt, outcome: Outcome<Trade>): void {
+    request.out--
+    const told = outcome.ok ? `trade ${outcome.value.position.id}` : outcome.refusal.code
+    this.#options.log(`answer ${request.key ?? request.command.kind} ${told}${heard ? '' : ' (lost)'}`)
+    const wallets = this.#delivered?.owner === owner ? this.#delivered.wallets : null
+    checkAnswer(request, fingerprint, outcome, { wallets, stalled: owner.standing !== 'serving' }, this.book)
+    if (!heard) request.unknown = true
+    else if (outcome.ok || !ASK_AGAIN.has(outcome.refusal.code)) request.closed = true
+  }
+
+  #failed(request: Request, owner: Owner, error: unknown): void {
+    request.out--
+    request.unknown = true
+    this.#checkFault(owner, error)
+  }
+
+  /** A fault must have a reason: the line broke, or somebody else owns the match now. */
+  #checkFault(owner: Owner, error: unknown): void {
+    const expected = error instanceof LostConnection || error instanceof ActorStopped
+    const overtaken = owner.epoch < (this.#epochs.get(owner.actor.matchId) ?? 0)
+    hold('alive', expected && (owner.failed || overtaken || owner.standing === 'gone'), () => `a fault: ${String(error)}`)
+  }
+
+  #stopped(owner: Owner, pitch: Pitch, reason: StopReason, error: unknown): void {
+    this.#options.log(`owner ${owner.epoch} stops: ${reason}`)
+    owner.standing = 'gone'
+    if (pitch.serving === owner) pitch.serving = null
+    this.#guard(() => {
+      hold('alive', reason !== 'broken', () => `owner ${owner.epoch} broke down: ${String(error)}`)
+      this.#checkFault(owner, error)
+    })
+  }
+
+  #checkRecord(matchId: FixtureId, found: string): void {
+    const known = this.#stored.get(matchId)
+    hold('reload', known === undefined || known === found, () => `match ${matchId} is loaded as ${found}, was ${known}`)
+  }
+
+  #guard(check: () => void): void {
+    try {
+      check()
+    } catch (error) {
+      if (!(error instanceof Violation)) throw error
+      this.#problem ??= error
+    }
+  }
+}
+
+/** Refusals that say nothing about the request itself. */
+const ASK_AGAIN: ReadonlySet<string> = new Set(['busy', 'key_in_flight', 'unknown_outcome'])
+
+/** Lets everything happen that can happen without the line. */
+export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+function withBody(command: UserCommand, fingerprint: string): UserCommand {
+  if (command.kind === 'change_levels' || command.idempotency === null) return command
+  return { ...command, idempotency: { ...command.idempotency, fingerprint } }
+}

@@ -1,0 +1,144 @@
+/** What clients have asked for and what they were told: every answer is checked against the book. */
+import { present } from '../../actors/kernel/assert.ts'
+import type { UserId } from '../../actors/kernel/ids.ts'
+import type { Outcome, Refusal } from '../../actors/kernel/outcome.ts'
+import type { Trade, UserCommand, WalletAfter } from '../../actors/match/messages.ts'
+import { type Book, keyText } from './book.ts'
+import * as oracle from './oracle.ts'
+import { hold, same } from './violation.ts'
+
+/** One thing a client wants, however often it has to ask. */
+export interface Request {
+  readonly command: UserCommand
+  /** Its key with user and route; null when it has none. */
+  readonly key: string | null
+  /** Attempts that nobody has answered. */
+  out: number
+  /** An attempt failed or its answer was lost: it may or may not have happened. */
+  unknown: boolean
+  /** Answers that told of a trade just made. */
+  acknowledged: number
+  /** The client knows what became of it, and asks no more. */
+  closed: boolean
+}
+
+/** Where an answer came from. */
+export interface Source {
+  /** The wallets of the commit that was answered in the same step, if any. */
+  readonly wallets: ReadonlyMap<UserId, WalletAfter> | null
+  /** The answering actor may be behind, and not know it. */
+  readonly stalled: boolean
+}
+
+export function requestFor(command: UserCommand): Request {
+  const idempotency = command.kind === 'change_levels' ? null : command.idempotency
+  const key = idempotency === null ? null : keyText(command.userId, idempotency.route, idempotency.key)
+  return { command, key, out: 0, unknown: false, acknowledged: 0, closed: false }
+}
+
+export class Requests {
+  readonly all: Request[] = []
+  readonly #byKey = new Map<string, Request>()
+
+  add(request: Request): void {
+    this.all.push(request)
+    if (request.key !== null) this.#byKey.set(request.key, request)
+  }
+
+  commandOf(key: string): UserCommand | undefined {
+    return this.#byKey.get(key)?.command
+  }
+
+  get open(): Request[] {
+    return this.all.filter((request) => !request.closed)
+  }
+
+  /** Every position ever opened was asked for, and every one that was acknowledged is there. */
+  checkCounts(book: Book): void {
+    for (const [user, opened] of book.opened) {
+      const keyed = [...book.results].filter(([text, { result }]) => text.startsWith(`${user} open `) && 'position' in result)
+      const unkeyed = this.all.filter(({ command: c, key }) => c.userId === user && c.kind === 'open_position' && key === null)
+      const sure = unkeyed.filter((r) => r.acknowledged > 0).length
+      const perhaps = unkeyed.filter((r) => r.acknowledged === 0 && (r.unknown || r.out > 0)).length
+      const found = opened - keyed.length
+      hold('key', found >= sure && found <= sure + perhaps, () => {
+        return `${user} has opened ${found} positions without a key; ${sure} to ${sure + perhaps} were asked for`
+      })
+    }
+  }
+}
+
+/** Checks an answer. `fingerprint` is of the body that this attempt was sent with. */
+export function checkAnswer(request: Request, fingerprint: string, outcome: Outcome<Trade>, source: Source, book: Book) {
+  if (outcome.ok) checkTrade(request, fingerprint, outcome.value, source, book)
+  else checkRefused(request, fingerprint, outcome.refusal, source, book)
+}
+
+function checkTrade(request: Request, fingerprint: string, trade: Trade, source: Source, book: Book): void {
+  const { command, key } = request
+  const { position, quote, wallet, replayed } = trade
+  const booked = book.positions.get(position.id)
+  hold('memory', booked !== undefined, () => `${position.id} was acknowledged but not committed`)
+  hold('key', position.userId === command.userId, () => `${command.userId} was told of a trade of ${position.userId}`)
+  checkWish(command, trade)
+  if (key !== null) {
+    const stored = book.results.get(key)
+    hold('key', stored !== undefined, () => `${key} was acknowledged but its result is not stored`)
+    same('key', [position, quote, wallet], [...Object.values(inOrder(stored.result)), stored.wallet], `answer to ${key}`)
+    same('key', fingerprint, stored.fingerprint, `body that ${key} was answered for`)
+  }
+  if (replayed) return hold('key', key !== null, () => 'a trade without a key was replayed')
+  hold('key', request.acknowledged === 0, () => `${position.id} was made twice for one request`)
+  same('memory', wallet, source.wallets?.get(command.userId), `wallet that ${command.userId} was told`)
+  request.acknowledged++
+}
+
+function inOrder(result: Book['results'] extends Map<string, infer R> ? (R extends { result: infer K } ? K : never) : never) {
+  return 'refusal' in result ? { position: null, quote: null } : { position: result.position, quote: result.quote }
+}
+
+/** What was done is what was asked for. */
+function checkWish(command: UserCommand, { position }: Trade): void {
+  switch (command.kind) {
+    case 'open_position': {
+      const { instrumentId, direction, lots, stopLoss, takeProfit } = command
+      const found = [position.instrumentId, position.direction, position.lots, position.stopLoss, position.takeProfit]
+      return same('fill', found, [instrumentId, direction, lots, stopLoss, takeProfit], `what ${position.id} is`)
+    }
+    case 'close_position':
+      return same('fill', [position.id, position.close?.by], [command.positionId, 'user'], 'what was closed')
+    case 'change_levels': {
+      same('fill', position.id, command.positionId, 'whose levels were changed')
+      const { stopLoss, takeProfit } = command
+      if (stopLoss !== undefined) same('fill', position.stopLoss, stopLoss, `stop-loss of ${position.id}`)
+      if (takeProfit !== undefined) same('fill', position.takeProfit, takeProfit, `take-profit of ${position.id}`)
+    }
+  }
+}
+
+function checkRefused(request: Request, fingerprint: string, refusal: Refusal, source: Source, book: Book): void {
+  const { command, key } = request
+  const stored = key === null ? undefined : book.results.get(key)
+  const because = (condition: boolean): void =>
+    hold('refusal', condition, () => `${command.kind} ${key ?? ''} is refused without reason: ${JSON.stringify(refusal)}`)
+  switch (refusal.code) {
+    case 'busy':
+      // Nothing was started, says this answer: true unless another attempt has started it.
+      return because(request.unknown || request.out > 0 || request.acknowledged > 0 || stored === undefined)
+    case 'key_in_flight':
+      return because(request.out > 0)
+    case 'key_reused':
+      return because(present(stored, `result of ${key}`).fingerprint !== fingerprint)
+    default:
+  }
+  if (key !== null) return same('key', stored?.result, { refusal }, `stored result of ${key}`)
+  if (source.stalled || command.kind === 'open_position') return
+  const position = book.positions.get(command.positionId)
+  if (refusal.code === 'not_found') {
+    return because(position?.userId !== command.userId || position.close !== null)
+  }
+  if (refusal.code === 'levels_invalid' && position !== undefined && command.kind === 'change_levels') {
+    const { stopLoss = position.stopLoss, takeProfit = position.takeProfit } = command
+    because(!oracle.oracleLevels({ ...position, stopLoss, takeProfit }, refusal.currentPrice))
+  }
+}

@@ -1,0 +1,26 @@
+/**
+ * The deterministic simulator: real match actors on a virtual clock, one seed, and a store that can be cut off at any
+ * moment. After every step everything that must be true is checked against the book.
+ */
+import { createHash } from 'node:crypto'
+import type { FixtureId, InstrumentId, UserId } from '../../actors/kernel/ids.ts'
+import { userId } from '../../actors/kernel/ids.ts'
+import { DEFAULT_RULES, type TradingRules } from '../../actors/kernel/limits.ts'
+import { money } from '../../actors/kernel/micros.ts'
+import type { Outcome } from '../../actors/kernel/outcome.ts'
+import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
+import { DEFAULT_MODEL, type ScoringModel } from '../../actors/market/pricing.ts'
+import { MatchActor, replayOf, type StopReason } from '../../actors/match/actor.ts'
+import type { FeedUpdate, Trade, UserCommand, WalletAfter } from '../../actors/match/messages.ts'
+import { newMatch } from '../../actors/match/state.ts'
+import { type Chance, chanceFrom } from '../../actors/replay/chance.ts'
+import { MemoryMatchStore } from '../support/memory-store.ts'
+import { TestWorld } from '../support/test-world.ts'
+import { Book } from './book.ts'
+import { HABITS, type Player, wish } from './cast.ts'
+import { Football, instrumentOf } from './football.ts'
+import { glanceAt, type Owner, recordHash, stateHash } from './owner.ts'
+import { checkFailure } from './refusals.ts'
+import { checkAnswer, type Request, requestFor, Requests } from './requests.ts'
+import { hold, same, Violation } from './violation.ts'
+import { type Call, type CommitCall, LostConnection, Wire } from './wire.ts'
