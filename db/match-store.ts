@@ -68,17 +68,27 @@ export class SqlMatchStore implements MatchStore {
   }
 
   async histories(ids: readonly InstrumentId[]): Promise<ReadonlyMap<InstrumentId, InstrumentHistory>> {
-    const rows = await this.#db
-      .selectFrom('instruments')
-      .select(['id', 'price_micros', 'anchor_micros'])
-      .where('id', 'in', [...ids])
-      .execute()
-    return new Map(
-      rows.map((row) => [
-        instrumentId(row.id),
-        { last: price(row.price_micros), anchor: row.anchor_micros === null ? null : price(row.anchor_micros) },
-      ]),
-    )
+    const [lasts, anchors] = await Promise.all([
+      this.#db
+        .selectFrom('instruments')
+        .select(['id', 'price_micros'])
+        .where('id', 'in', [...ids])
+        .execute(),
+      this.#db
+        .selectFrom('anchors')
+        .selectAll()
+        .where('instrument_id', 'in', [...ids])
+        .execute(),
+    ])
+    const known = new Map<InstrumentId, InstrumentHistory>()
+    for (const row of anchors) {
+      known.set(instrumentId(row.instrument_id), { last: null, anchor: price(row.price_micros) })
+    }
+    for (const row of lasts) {
+      const id = instrumentId(row.id)
+      known.set(id, { last: price(row.price_micros), anchor: known.get(id)?.anchor ?? null })
+    }
+    return known
   }
 
   async recall(user: UserId, idempotency: IdempotencyKey): Promise<StoredResult | null> {

@@ -13,6 +13,7 @@ export interface Database {
   matches: MatchesTable
   match_leases: MatchLeasesTable
   instruments: InstrumentsTable
+  anchors: AnchorsTable
   ticks: TicksTable
   positions: PositionsTable
   account_events: AccountEventsTable
@@ -100,7 +101,6 @@ export interface InstrumentsTable {
   starter: boolean
   /** The match that owns it: the last one his team played. */
   match_id: number
-  anchor_micros: number | null
   start_micros: number
   slope_micros: number
   base_micros: number
@@ -109,6 +109,11 @@ export interface InstrumentsTable {
   published_micros: number
   suspended_until: Timestamp | null
   settlement_micros: number | null
+}
+
+export interface AnchorsTable {
+  instrument_id: string
+  price_micros: number
 }
 
 export interface TicksTable {

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
-import { simulateMatch } from '../actors/replay/match-sim.ts'
+import { anchorsOf, simulateMatch } from '../actors/replay/match-sim.ts'
 import { BUNDLED } from './replays/plans.ts'
 
 // Frames repeat each other some 30 KB apart: further than gzip looks back, near for a window of 16 MB.
@@ -13,7 +13,8 @@ const PACKING = {
 const directory = process.argv[2] ?? join(import.meta.dirname, 'replays')
 for (const { name, title, plan } of BUNDLED) {
   const frames = simulateMatch(plan)
-  const lines = [{ recording: { name, title, seed: plan.seed } }, ...frames].map((line) => `${JSON.stringify(line)}\n`)
+  const recording = { name, title, seed: plan.seed, anchors: anchorsOf(plan) }
+  const lines = [{ recording }, ...frames].map((line) => `${JSON.stringify(line)}\n`)
   const packed = brotliCompressSync(lines.join(''), PACKING)
   await writeFile(join(directory, `${name}.jsonl.br`), packed)
   console.log(`${name}: ${frames.length} frames, ${Math.round(packed.length / 1024)} KB`)

@@ -33,6 +33,8 @@ const SLICE = 256
 const ROUND_MS = 5_000
 /** Matches that one subscription may wake; naming unknown instruments must not become a stream of queries. */
 const LOOKUPS_PER_REQUEST_MAX = 8
+/** What is no id is not looked up: a database would call that a fault. */
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 /** Over which time clients are asked to come back after a restart. */
 const RECONNECT_SPREAD_MS = 5_000
 
@@ -238,10 +240,12 @@ export class PriceFeed {
   }
 
   async #wakeMatchesOf(wanted: ReadonlySet<InstrumentId>): Promise<void> {
+    // A player who was listed a moment ago still waits for the next beat.
+    if ([...wanted].some((id) => this.#board.topic(id) === undefined)) this.#collectAll()
     let lookups = 0
     for (const id of wanted) {
       // One lookup wakes the match, and thereby all its players; after a few that led nowhere the rest is not found.
-      if (this.#board.topic(id) !== undefined) continue
+      if (this.#board.topic(id) !== undefined || !UUID.test(id)) continue
       if (++lookups > LOOKUPS_PER_REQUEST_MAX) return
       await this.#options.wake(id)
     }
@@ -273,9 +277,13 @@ export class PriceFeed {
   }
 
   #beatOnce(): void {
+    this.#collectAll()
+    this.#writeSlice([...this.#due], 0)
+  }
+
+  #collectAll(): void {
     for (const source of this.#moved) this.#collect(source)
     this.#moved.clear()
-    this.#writeSlice([...this.#due], 0)
   }
 
   #collect(source: PriceSource): void {

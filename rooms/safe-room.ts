@@ -40,6 +40,17 @@ export abstract class SafeRoom<O extends RoomOptions = RoomOptions> extends Room
   override maxMessagesPerSecond = MESSAGES_PER_SECOND_MAX
   override seatReservationTimeout = SEAT_SECS
 
+  /** Ends the room, and with it the seats that nobody has taken yet: by itself it would wait until they expire. */
+  override disconnect(closeCode?: number): Promise<unknown> {
+    const expiries: Record<string, NodeJS.Timeout> = this['_reservedSeatTimeouts']
+    for (const [sessionId, expiry] of Object.entries(expiries)) {
+      clearTimeout(expiry)
+      delete expiries[sessionId]
+      delete this['_reservedSeats'][sessionId]
+    }
+    return super.disconnect(closeCode)
+  }
+
   /** Must not throw. */
   protected abstract report(where: string, error: unknown): void
 

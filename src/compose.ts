@@ -6,13 +6,17 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createAdaptorServer } from '@hono/node-server'
-import { type FixtureId, fixtureId } from '../actors/kernel/ids.ts'
+import type { Kysely } from 'kysely'
+import { type FixtureId, fixtureId, type InstrumentId, playerId } from '../actors/kernel/ids.ts'
 import { DEFAULT_RULES, LEASE_TTL_MS, REPLAY_FIXTURES_FROM } from '../actors/kernel/limits.ts'
+import { microsNearest, type Price, price } from '../actors/kernel/micros.ts'
 import type { World } from '../actors/kernel/world.ts'
 import type { FixtureSnapshot } from '../actors/market/fixture.ts'
 import { DEFAULT_MODEL } from '../actors/market/pricing.ts'
+import type { Recording } from '../actors/replay/script.ts'
 import { ActorStopped } from '../actors/match/actor.ts'
 import { AccountLog } from '../db/account-log.ts'
+import { setAnchors } from '../db/anchors.ts'
 import { Catalogue } from '../db/catalogue.ts'
 import { connect } from '../db/connect.ts'
 import { FastMemory } from '../db/fast-memory.ts'
@@ -24,6 +28,7 @@ import { SqlMatchStore } from '../db/match-store.ts'
 import { migrate } from '../db/migrate.ts'
 import { Positions } from '../db/positions.ts'
 import { ReplayRuns } from '../db/replays.ts'
+import type { Database } from '../db/schema.ts'
 import { seedDistricts } from '../db/seed.ts'
 import { Users } from '../db/users.ts'
 import { WalletCache } from '../db/wallet-cache.ts'
@@ -106,6 +111,8 @@ async function assemble(
 
   const httpServer = serverFor(() => app)
   const wsServer = serverFor(() => wsApp)
+  // Undone after the real-time side, which alone can end the sockets that a closing server would wait for.
+  undo.push(() => close(wsServer))
   const realTime = await startRealTime({
     server: wsServer,
     verify: tokens.verifyWs,
@@ -164,14 +171,13 @@ async function assemble(
 
   const start: Touchline['start'] = async () => {
     await listen(wsServer, config.wsPort, config.host)
-    undo.push(() => close(wsServer))
     await listen(httpServer, config.port, config.host)
     undo.push(() => close(httpServer))
     // No stop-loss may wait for a visitor: whatever is unsettled runs from the start.
     void realTime.desk
       .activateOpenMatches(await catalogue.openMatchIds())
       .catch((error: unknown) => log.error('activation', { error }))
-    await playDemo(config, realTime, new ReplayRuns(db, world), world, log)
+    await playDemo(config, realTime, db, world, log)
     return {
       url: `http://${config.host}:${portOf(httpServer)}`,
       wsUrl: config.publicWsUrl ?? `ws://${config.host}:${portOf(wsServer)}`,
@@ -187,7 +193,7 @@ async function openFastStore(config: Config, world: World): Promise<FastStore> {
 async function playDemo(
   { demo }: Config,
   { replays }: RealTime,
-  runs: ReplayRuns,
+  db: Kysely<Database>,
   world: World,
   log: Log,
 ): Promise<void> {
@@ -196,7 +202,25 @@ async function playDemo(
   const from = kickOffFrame(recording, (frame) =>
     parseReplayed(frame, fixtureId(REPLAY_FIXTURES_FROM), recording.name, world),
   )
-  await startDemo({ recording, from, speed: demo.speed, traders: demo.traders, runs, replays, log })
+  await setAnchors(db, anchorsOf(recording))
+  await startDemo({
+    recording,
+    from,
+    speed: demo.speed,
+    traders: demo.traders,
+    runs: new ReplayRuns(db, world),
+    replays,
+    log,
+  })
+}
+
+function anchorsOf({ name, anchors }: Recording): Map<InstrumentId, Price> {
+  return new Map(
+    Object.entries(anchors).map(([player, units]) => [
+      instrumentIdFor(`replay/${name}`, playerId(Number(player))),
+      price(microsNearest(units)),
+    ]),
+  )
 }
 
 /** A recorded payload as a snapshot of the match it plays into; instruments are the recording's own, never a player's. */

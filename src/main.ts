@@ -36,8 +36,24 @@ async function main(): Promise<void> {
   if (!config.production) process.stdout.write(welcome({ url, wsUrl, replay: config.demo.replay }))
 }
 
+/** What keeps it from starting and is not ours to mend, by error code or name, with what to do about it. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'stop what listens there, or choose other ports with PORT and WS_PORT',
+  ECONNREFUSED: 'start the database that DATABASE_URL names, or leave it empty for the embedded one',
+  '3D000': 'create it, or correct DATABASE_URL',
+  '28P01': 'correct DATABASE_URL',
+  FolderInUse: 'or choose another folder with DATA_DIR',
+}
+
+/** One line for what the one who starts it can mend; a stack for everything else. */
+function explain(error: unknown): string {
+  if (error instanceof ConfigError) return error.message
+  if (!(error instanceof Error)) return `Touchline cannot start: ${String(error)}`
+  const remedy = REMEDIES['code' in error ? String(error.code) : error.name]
+  return `Touchline cannot start: ${remedy === undefined ? error.stack : `${error.message}; ${remedy}`}`
+}
+
 main().catch((error: unknown) => {
-  if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`)
-  else process.stderr.write(`Touchline cannot start: ${error instanceof Error ? error.stack : String(error)}\n`)
+  process.stderr.write(`${explain(error)}\n`)
   process.exit(1)
 })

@@ -207,7 +207,7 @@ export class MatchActor {
   async #settle(batch: readonly Entry[]): Promise<void> {
     try {
       const { store, world, rules, model } = this.#options
-      const fates = new Map<Entry, Fate>()
+      const turnedDown = new Map<Entry, Fate>()
       const histories = await this.#historiesFor(batch)
       for (;;) {
         const terms: FeedTerms = {
@@ -218,11 +218,16 @@ export class MatchActor {
           histories,
         }
         const draft = new Draft(this.#state)
-        for (const entry of batch) fates.set(entry, this.#decide(entry, draft, terms, fates.get(entry)))
+        // What the commit has turned down stays so; the rest is decided as if that had never been there, refusals too.
+        const fates = new Map<Entry, Fate>()
+        for (const entry of batch) fates.set(entry, turnedDown.get(entry) ?? this.#decide(entry, draft, terms))
         const verdict = await this.#commit(store, batch, fates, draft, terms)
         if (verdict.kind === 'fenced') throw new Fenced(this.matchId, this.epoch)
         if (verdict.kind === 'committed') return this.#conclude(batch, fates, draft, terms, verdict.wallets)
-        for (const failure of verdict.failures) this.#turnDown(failure, batch, fates, terms)
+        for (const failure of verdict.failures) {
+          const [entry, fate] = this.#turnDown(failure, fates, terms)
+          turnedDown.set(entry, fate)
+        }
       }
     } catch (error) {
       for (const entry of batch) entry.fail(error)
@@ -230,9 +235,7 @@ export class MatchActor {
     }
   }
 
-  #decide(entry: Entry, draft: Draft, terms: FeedTerms, before: Fate | undefined): Fate {
-    // What the commit has turned down stays turned down; the rest is decided as if it had never been there.
-    if (before?.kind === 'refused' || before?.kind === 'replayed') return before
+  #decide(entry: Entry, draft: Draft, terms: FeedTerms): Fate {
     if (entry.userId === null) return { kind: 'proceeded', news: proceed(draft, entry.command, terms) }
     if (terms.at > entry.deadline) return { kind: 'refused', refusal: BUSY.refusal }
     const outcome = decide(draft, entry.command, terms)
@@ -287,12 +290,12 @@ export class MatchActor {
     this.#mailbox.put({ userId: null, command: { kind: 'clock' }, answer: ignore, fail: ignore })
   }
 
-  #turnDown(failure: CommitFailure, batch: readonly Entry[], fates: Map<Entry, Fate>, terms: FeedTerms): void {
-    const entry = present(
-      batch.find((e) => e.userId === failure.userId),
+  #turnDown(failure: CommitFailure, fates: ReadonlyMap<Entry, Fate>, terms: FeedTerms): readonly [Entry, Fate] {
+    const [entry, fate] = present(
+      [...fates].find(([e]) => e.userId === failure.userId),
       `command of ${failure.userId}`,
     )
-    fates.set(entry, this.#turnedDown(failure, present(fates.get(entry), 'fate'), terms))
+    return [entry, this.#turnedDown(failure, fate, terms)]
   }
 
   #turnedDown(failure: CommitFailure, fate: Fate, terms: FeedTerms): Fate {

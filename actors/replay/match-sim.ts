@@ -1,5 +1,7 @@
 /** A seeded football match, reported every ten seconds the way the provider reports a real one. */
 import { assert } from '../kernel/assert.ts'
+import { ANCHOR_BY_POSITION } from '../kernel/limits.ts'
+import { decimal } from '../kernel/micros.ts'
 import type { Instant } from '../kernel/world.ts'
 import type { PlayerPosition, Side } from '../market/fixture.ts'
 import { chanceFrom } from './chance.ts'
@@ -48,6 +50,9 @@ export interface MatchPlan {
 /** How many frames each kind of standstill is shown. Half time is two minutes, not fifteen: nobody watches it. */
 const FRAMES = { preMatch: 5, halfTime: 12, fullTime: 6, fullTimeBeforeExtra: 2, break: 6, kick: 3 } as const
 
+/** Skill to this power: the best are worth about twice the average, the weakest not quite half of it. */
+const ANCHOR_SPREAD = 1.5
+
 const SUBSTITUTIONS_MAX = 5
 /** A goal is under review this long after it was given, and taken back that long after. */
 const REVIEW_AFTER_SECS = 40
@@ -90,6 +95,18 @@ export function simulateMatch(plan: MatchPlan): readonly unknown[] {
   show(telling, 'PEN_BREAK', FRAMES.break)
   shootout(telling)
   return show(telling, 'FT_PEN', FRAMES.fullTime)
+}
+
+/**
+ * What each player of the match is worth to begin with, by his id, in whole units: the anchor of his position, more for
+ * a good one than for an ordinary one.
+ */
+export function anchorsOf(plan: MatchPlan): Readonly<Record<number, number>> {
+  const worth = begin(plan).game.players.map(({ id, position, skill }) => {
+    const units = decimal(ANCHOR_BY_POSITION[position]) * skill ** ANCHOR_SPREAD
+    return [id, Math.round(units)] as const
+  })
+  return Object.fromEntries(worth)
 }
 
 function begin(plan: MatchPlan): Telling {

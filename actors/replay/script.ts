@@ -6,6 +6,8 @@ export interface Recording {
   readonly title: string
   /** "Home vs Away". */
   readonly fixtureName: string
+  /** What its players are worth before they have a price of their own, by player id, in units. */
+  readonly anchors: Readonly<Record<string, number>>
   /** Full fixture payloads in the provider's format, FRAME_MS of match time apart. */
   readonly frames: readonly unknown[]
 }

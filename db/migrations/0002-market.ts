@@ -32,7 +32,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       jersey integer,
       starter boolean not null,
       match_id bigint not null references matches,
-      anchor_micros bigint check (anchor_micros > 0),
       start_micros bigint not null check (start_micros > 0),
       slope_micros bigint not null check (slope_micros > 0),
       base_micros bigint not null check (base_micros > 0),
@@ -43,6 +42,13 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       settlement_micros bigint check (settlement_micros >= 10000)
     ) with (fillfactor = 60)`.execute(db)
   await sql`create index instruments_match on instruments (match_id)`.execute(db)
+
+  // A player's value for the season. It may be set before he is ever listed, and outlives every match.
+  await sql`
+    create table anchors (
+      instrument_id uuid primary key,
+      price_micros bigint not null check (price_micros > 0)
+    )`.execute(db)
 
   await sql`
     create table ticks (

@@ -76,9 +76,7 @@ export async function reset({ connection: { db } }: BenchDatabase): Promise<void
     insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, at)
       select ${tx}::uuid, 'user', user_id, balance_micros, 'grant', 'grant:' || user_id, now() from wallets
       union all
-      select ${tx}::uuid, 'house', null, -sum(balance_micros), 'grant', 'grant:house', now() from wallets`.execute(
-    db,
-  )
+      select ${tx}::uuid, 'house', null, -sum(balance_micros), 'grant', 'grant:house', now() from wallets`.execute(db)
   await sql`vacuum analyze`.execute(db)
   await sql`checkpoint`.execute(db)
 }

@@ -1,6 +1,13 @@
 /** Real matches to put load on: a MatchActor each, on the real store, with 44 instruments listed by a feed update. */
 import { present } from '../../actors/kernel/assert.ts'
-import { type FixtureId, fixtureId, instrumentId, playerId, type PositionId, type UserId } from '../../actors/kernel/ids.ts'
+import {
+  type FixtureId,
+  fixtureId,
+  instrumentId,
+  playerId,
+  type PositionId,
+  type UserId,
+} from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES, PUBLISH_INTERVAL_MS, type TradingRules } from '../../actors/kernel/limits.ts'
 import { lots } from '../../actors/kernel/micros.ts'
 import type { Outcome } from '../../actors/kernel/outcome.ts'

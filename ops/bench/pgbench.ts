@@ -20,7 +20,11 @@ export async function preparePgbench(url: string): Promise<boolean> {
 }
 
 /** Transactions a second. */
-export async function pgbench(url: string, clients: number, seconds: number): Promise<{ perSecond: number; meanMs: number }> {
+export async function pgbench(
+  url: string,
+  clients: number,
+  seconds: number,
+): Promise<{ perSecond: number; meanMs: number }> {
   const { stdout } = await run('pgbench', [
     ...['--protocol', 'prepared', '--no-vacuum', '--client', String(clients), '--jobs', String(Math.min(clients, 2))],
     ...['--time', String(seconds), url],

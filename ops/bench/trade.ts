@@ -18,7 +18,9 @@ try {
       const cpu = process.cpuUsage()
       let turn = 0
       const load = await closedLoop({
-        callers, seconds: Number(secs), warmUpSeconds: 1,
+        callers,
+        seconds: Number(secs),
+        warmUpSeconds: 1,
         ask: async (n) => {
           const user = present(db.users[turn++ % db.users.length], 'user')
           await present(matches[n % matches.length], 'match').open(user)
@@ -32,9 +34,15 @@ try {
       const pool = naivePool(present(db.url, 'url'), callers)
       let turn = 0
       const load = await closedLoop({
-        callers, seconds: Number(secs), warmUpSeconds: 1,
+        callers,
+        seconds: Number(secs),
+        warmUpSeconds: 1,
         ask: async () => {
-          await naiveOpen(pool, present(db.users[turn++ % db.users.length], 'user'), '00000000-0000-5000-8000-000000000001')
+          await naiveOpen(
+            pool,
+            present(db.users[turn++ % db.users.length], 'user'),
+            '00000000-0000-5000-8000-000000000001',
+          )
         },
       })
       await pool.end()

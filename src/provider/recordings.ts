@@ -12,7 +12,13 @@ const UNPACK: Readonly<Record<string, (data: Buffer) => Promise<Buffer>>> = {
   '.jsonl.br': promisify(brotliDecompress),
 }
 
-const header = z.object({ recording: z.object({ name: z.string().optional(), title: z.string().optional() }) })
+const header = z.object({
+  recording: z.object({
+    name: z.string().optional(),
+    title: z.string().optional(),
+    anchors: z.record(z.string(), z.number().positive()).optional(),
+  }),
+})
 const named = z.object({ name: z.string() })
 
 const extensionOf = (path: string): string | undefined => Object.keys(UNPACK).find((ending) => path.endsWith(ending))
@@ -49,7 +55,8 @@ export async function loadRecording(path: string): Promise<Recording> {
   const fixture = named.safeParse(frames[0])
   const fixtureName = fixture.success ? fixture.data.name : name
   const title = (head.success ? head.data.recording.title : undefined) ?? fixtureName
-  return { name, title, fixtureName, frames }
+  const anchors = (head.success ? head.data.recording.anchors : undefined) ?? {}
+  return { name, title, fixtureName, anchors, frames }
 }
 
 /** Frames repeat most of the one before, so what has not changed is kept once: a tenth of the memory. */

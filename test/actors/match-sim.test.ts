@@ -12,7 +12,7 @@ import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import { phaseOf } from '../../actors/market/phase.ts'
 import { DEFAULT_MODEL, EMPTY_PRICING, type MatchNews, priceMatch } from '../../actors/market/pricing.ts'
 import { chanceFrom } from '../../actors/replay/chance.ts'
-import { type MatchPlan, simulateMatch } from '../../actors/replay/match-sim.ts'
+import { anchorsOf, type MatchPlan, simulateMatch } from '../../actors/replay/match-sim.ts'
 import { frameDue, frameIntervalMs } from '../../actors/replay/script.ts'
 import { BUNDLED } from '../../ops/replays/plans.ts'
 import { listRecordings, loadRecording } from '../../src/provider/recordings.ts'
@@ -194,8 +194,20 @@ describe('moments', () => {
 describe('bundled replays', () => {
   it.each(BUNDLED)('[R9] $name holds exactly what its plan makes', async ({ name, title, plan: made }) => {
     const recording = await loadRecording(join(REPLAYS, `${name}.jsonl.br`))
-    expect(recording).toMatchObject({ name, title, fixtureName: `${made.home.name} vs ${made.away.name}` })
+    expect(recording).toMatchObject({
+      name,
+      title,
+      anchors: anchorsOf(made),
+      fixtureName: `${made.home.name} vs ${made.away.name}`,
+    })
     expect(digest(recording.frames)).toBe(digest(simulateMatch(made)))
+  })
+
+  it('[R16] players are worth what their skill makes of their position, and differ', () => {
+    const anchors = Object.values(anchorsOf(present(BUNDLED[0], 'plan').plan))
+    expect(Math.min(...anchors)).toBeGreaterThan(40)
+    expect(Math.max(...anchors)).toBeLessThan(500)
+    expect(new Set(anchors).size).toBeGreaterThan(anchors.length / 2)
   })
 
   it('[R10] cup night goes through extra time and a shoot-out, and shows full time briefly before', async () => {

@@ -4,6 +4,7 @@ import { type FixtureId, fixtureId, positionId, type UserId, userId } from '../.
 import { lots, money } from '../../actors/kernel/micros.ts'
 import type { MatchEvent } from '../../actors/match/messages.ts'
 import type { Connection } from '../../db/connect.ts'
+import { setAnchors } from '../../db/anchors.ts'
 import { FastMemory } from '../../db/fast-memory.ts'
 import { keys } from '../../db/fast-store.ts'
 import { SqlLeases } from '../../db/leases.ts'
@@ -51,6 +52,23 @@ eachDatabase((open) => {
   beforeAll(() => seedDistricts(open().db))
 
   matchStoreContract(async () => kit(open()))
+
+  it('[D3] an anchor is part of the history, before the player is listed and after it is changed', async () => {
+    const { store } = kit(open())
+    const [one, two] = [P(901), P(902)]
+    await setAnchors(
+      open().db,
+      new Map([
+        [one, p(310)],
+        [two, p(90)],
+      ]),
+    )
+    await setAnchors(open().db, new Map([[two, p(95)]]))
+    expect([...(await store.histories([one, two]))]).toEqual([
+      [one, { last: null, anchor: p(310) }],
+      [two, { last: null, anchor: p(95) }],
+    ])
+  })
 
   describe('leases', () => {
     it('[D13] while a lease runs another process must wait; released, it may take over at once', async () => {

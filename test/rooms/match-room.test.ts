@@ -257,6 +257,15 @@ describe('a room in trouble', () => {
     await until('it is gone', () => arena.desk.view(MATCH) === undefined)
   })
 
+  it('[E15] a seat that nobody has taken yet does not hold up a match that is let go of', async () => {
+    arena = await Arena.open()
+    await arena.plays()
+    await join()
+    expect(await asks('joinById/match-90001?token=1')).toBe(200)
+    void serverRoom().retire()
+    await until('it is gone', () => arena.desk.view(MATCH) === undefined && matchMaker.stats.local.roomCount === 0)
+  })
+
   it('[W40] after a fenced commit the next command finds a new owner of the match', async () => {
     arena = await Arena.open()
     arena.grant(1)

@@ -120,6 +120,17 @@ describe('a subscription', () => {
     })
   })
 
+  it('[W12] a player who was listed a moment ago is known, though no beat has told of him yet', async () => {
+    const stand = await openStand({ players: 1 })
+    const client = await stand.client()
+    await client.subscribe([P(1)])
+    stand.move(1)
+    await until('the move', () => client.prices.length === 2) // and now the feed rests for a while
+    stand.move(2)
+    expect(await client.subscribe([P(2)])).toMatchObject({ instrumentIds: [P(2)], rejected: [] })
+    await until('his price, once', () => client.prices.length === 3)
+  })
+
   it('[W13] unsubscribing ends the moves', async () => {
     const arena = await openArena()
     arena.grant(1)

@@ -21,7 +21,7 @@ const minutePlayed = (minute: number): Partial<FixtureSnapshot> => ({
 function recording(minutes: number): Recording {
   const frames: unknown[] = Array.from({ length: minutes }, (_, minute) => minutePlayed(minute))
   frames.push({ state: 'FINISHED', periods: [] })
-  return { name: 'short', title: 'A short one', fixtureName: 'Harbour vs Mill', frames }
+  return { name: 'short', title: 'A short one', fixtureName: 'Harbour vs Mill', anchors: {}, frames }
 }
 
 const start = (over: { recording?: Recording; traders?: number } = {}, onEnded: (s: ReplayStatus) => void = () => {}) =>

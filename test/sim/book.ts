@@ -44,6 +44,12 @@ export interface BookedResult {
 
 export const keyText = (userId: UserId, route: string, key: string): string => `${userId} ${route} ${key}`
 
+/** What subscribers had been told of an instrument; one that the batch lists is told with its listing. */
+export function toldOf(id: InstrumentId, { batch, published }: Committed): number | undefined {
+  const listed = batch.events.find((e) => e.kind === 'instrument_listed' && e.instrument.id === id)
+  return listed?.kind === 'instrument_listed' ? listed.instrument.published : published.get(id)
+}
+
 export class Book {
   readonly matches = new Map<FixtureId, MatchInfo>()
   readonly instruments = new Map<InstrumentId, BookedInstrument>()
@@ -62,7 +68,11 @@ export class Book {
     this.balances.set(userId, amount)
   }
 
-  openPositions(of?: { readonly matchId?: FixtureId; readonly userId?: UserId; readonly id?: InstrumentId }): Position[] {
+  openPositions(of?: {
+    readonly matchId?: FixtureId
+    readonly userId?: UserId
+    readonly id?: InstrumentId
+  }): Position[] {
     return [...this.positions.values()].filter(
       (p) =>
         p.close === null &&
@@ -202,7 +212,11 @@ export class Book {
     const before = this.#open1(p)
     same('trigger', { ...p, warned: 0 }, { ...before, warned: 0 }, `warned ${p.id}`)
     const { standing } = this.instrument(p.instrumentId)
-    hold('trigger', p.warned > before.warned && oracle.oracleLost(p, standing, p.warned), () => `${p.id} need not worry`)
+    hold(
+      'trigger',
+      p.warned > before.warned && oracle.oracleLost(p, standing, p.warned),
+      () => `${p.id} need not worry`,
+    )
     this.positions.set(p.id, p)
   }
 
@@ -250,21 +264,42 @@ export class Book {
   }
 
   #checkInstrument(i: BookedInstrument, { batch, rules }: Committed): void {
-    const touched = batch.events.some((e) => 'instrumentId' in e && e.instrumentId === i.id)
-    const traded = batch.events.some((e) => 'position' in e && e.position.instrumentId === i.id)
     const open = this.openPositions({ id: i.id })
-    same('imbalance', i.imbalance, open.reduce((sum, p) => sum + oracle.oracleExposure(p), 0), `imbalance of ${i.id}`)
-    if (!touched && !traded) return
+    same(
+      'imbalance',
+      i.imbalance,
+      open.reduce((sum, p) => sum + oracle.oracleExposure(p), 0),
+      `imbalance of ${i.id}`,
+    )
     same('price', i.standing, this.#priceOf(i, rules), `the price of ${i.id} that was told last`)
-    const stored = batch.instruments.find(({ instrument }) => instrument.id === i.id)
-    const { base, imbalance, suspendedUntil, settlement } = stored?.instrument ?? {}
-    const found = [base, imbalance, suspendedUntil, settlement, stored?.price]
-    same('memory', found, [i.base, i.imbalance, i.suspendedUntil, i.settlement, i.standing], `${i.id} as it is stored`)
-    i.stored = i.standing
-    if (i.settlement !== null) return
-    for (const p of open) {
-      const by = oracle.oracleTrigger(p, i.standing)
-      hold('trigger', by === null, () => `${p.id} is open beyond its ${by} at ${i.standing}`)
+    if (batch.events.some((event) => changes(event, i.id))) {
+      const stored = batch.instruments.find(({ instrument }) => instrument.id === i.id)
+      const { base, imbalance, suspendedUntil, settlement } = stored?.instrument ?? {}
+      const found = [base, imbalance, suspendedUntil, settlement, stored?.price]
+      same(
+        'memory',
+        found,
+        [i.base, i.imbalance, i.suspendedUntil, i.settlement, i.standing],
+        `${i.id} as it is stored`,
+      )
+      i.stored = i.standing
+    }
+    if (batch.events.some((event) => concerns(event, i.id))) this.#checkTriggers(i, rules)
+  }
+
+  /** Nobody is open beyond a trigger, whatever rule has changed since his price last moved. */
+  checkTriggers(rules: TradingRules): void {
+    for (const i of this.instruments.values()) this.#checkTriggers(i, rules)
+  }
+
+  #checkTriggers(i: BookedInstrument, rules: TradingRules): void {
+    if (i.settlement !== null || this.matches.get(i.matchId)?.settling !== null) return
+    const price = this.#priceOf(i, rules)
+    for (const p of this.openPositions({ id: i.id })) {
+      const by = oracle.oracleTrigger(p, price)
+      hold('trigger', by === null, () => `${p.id} is open beyond its ${by} at ${price}`)
+      const due = oracle.ORACLE_WARNINGS.find((percent) => percent > p.warned && oracle.oracleLost(p, price, percent))
+      hold('trigger', due === undefined, () => `the owner of ${p.id} was not warned of ${due} % at ${price}`)
     }
   }
 
@@ -282,7 +317,8 @@ export class Book {
       const held = this.openPositions({ userId: user }).length
       hold('window', held <= rules.openPositionsMax, () => `${user} holds ${held} positions`)
     }
-    for (const [user, wallet] of wallets) same('ledger', wallet, this.walletOf(user), `wallet of ${user} after a commit`)
+    for (const [user, wallet] of wallets)
+      same('ledger', wallet, this.walletOf(user), `wallet of ${user} after a commit`)
   }
 
   walletOf(userId: UserId): WalletAfter {
@@ -299,7 +335,8 @@ export class Book {
     return this.#commandOf(keyText(userId, idempotency.route, idempotency.key))
   }
 
-  #remember(keyed: KeyedCommand, { batch, published, rules }: Committed): void {
+  #remember(keyed: KeyedCommand, committed: Committed): void {
+    const { batch, rules } = committed
     const { userId, idempotency, result } = keyed
     const text = keyText(userId, idempotency.route, idempotency.key)
     hold('key', !this.results.has(text), () => `${text} has a second result`)
@@ -313,8 +350,17 @@ export class Book {
     hold('key', position.userId === userId, () => `${text} traded for ${position.userId}`)
     const command = this.#commandOf(text)
     if (command?.kind !== 'open_position') return
-    const told = published.get(position.instrumentId)
+    const told = toldOf(position.instrumentId, committed)
     const close = told !== undefined && oracle.oracleGuard(command.clientPrice, told, rules.priceGuardPpm)
     hold('window', close, () => `${position.id} opens at ${command.clientPrice}, told was ${told}`)
   }
 }
+
+/** Whether an event leaves an instrument other than it was. */
+function changes(event: MatchEvent, id: InstrumentId): boolean {
+  if (event.kind === 'position_opened' || event.kind === 'position_closed') return event.position.instrumentId === id
+  return 'instrumentId' in event && event.instrumentId === id
+}
+
+const concerns = (event: MatchEvent, id: InstrumentId): boolean =>
+  changes(event, id) || ('position' in event && event.position.instrumentId === id)

@@ -20,6 +20,8 @@ export interface Sight {
   /** Positions that are not his, or not open any more. */
   readonly others: readonly Position[]
   readonly balance: number
+  /** How likely he takes what he opens for a rise. */
+  readonly bullish: number
 }
 
 type Wish = UserCommand extends infer C ? (C extends { idempotency: unknown } ? Omit<C, 'idempotency'> : C) : never
@@ -54,11 +56,11 @@ function opening(player: Player, sight: Sight, chance: Chance): Wish | null {
   const last = sight.own.at(-1)
   // A hedger takes the other side of what he has; the rest guess.
   const hedges = player.habit === 'hedger' && last !== undefined && chance.happens(0.7)
-  const direction: Direction = hedges ? other(last.direction) : chance.happens(0.5) ? 'long' : 'short'
+  const direction: Direction = hedges ? other(last.direction) : chance.happens(sight.bullish) ? 'long' : 'short'
   const { id, published } = hedges ? (sight.instruments.find((i) => i.id === last.instrumentId) ?? seen) : seen
   const off = chance.happens(0.85) ? 0 : chance.below(70_000) - 35_000
   const clientPrice = price(Math.max(1, published + Math.round((published * off) / 1_000_000)))
-  const size = hedges && last.instrumentId === id ? last.lots : sizeFor(player, published, sight.balance, chance)
+  const size = hedges && last.instrumentId === id ? last.lots : sizeFor(player, published, sight, chance)
   const levels = chance.happens(player.habit === 'eager' ? 0.2 : 0.7)
   return {
     kind: 'open_position',
@@ -83,9 +85,10 @@ function level(at: number, direction: Direction, chance: Chance): Price | null {
   return price(Math.max(1, up ? at + offset : at - offset))
 }
 
-function sizeFor(player: Player, at: number, balance: number, chance: Chance): Lots {
+function sizeFor(player: Player, at: number, { balance, bullish }: Sight, chance: Chance): Lots {
   const affordable = Math.floor((balance * 2) / Math.max(1, at)) // in lots, since margin is half the price
-  const whole = player.habit === 'whale' ? Math.min(100, affordable + chance.below(3)) : chance.below(3)
+  const whole =
+    player.habit === 'whale' || bullish > 0.5 ? Math.min(99, affordable + chance.below(3)) : chance.below(3)
   const odd = chance.happens(0.02) ? 1 + chance.below(9_999) : 0
   return lots(whole * 1_000_000 + (1 + chance.below(100)) * 10_000 + odd)
 }

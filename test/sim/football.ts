@@ -86,7 +86,7 @@ export class Football {
       this.#stats.set(player, stats)
     }
     if (period === 'penalties') return
-    if (chance.happens(0.35)) this.#goal(period)
+    if (chance.happens(0.25)) this.#goal(period)
     if (chance.happens(0.12)) this.#happen(period, chance.happens(0.5) ? 'red' : 'yellow')
     if (chance.happens(0.15)) this.#takeBack(period)
   }
@@ -171,7 +171,7 @@ export class Football {
 
 /** How a match goes: sometimes longer than it looked, sometimes not to the end. */
 function script(chance: Chance): Stage[] {
-  const half = (): number => 2 + chance.below(5)
+  const half = (): number => 3 + chance.below(8)
   const stages = [
     stage('NS', 1, 1 + chance.below(2)),
     stage('INPLAY_1ST_HALF', 2, half(), 'first_half'),

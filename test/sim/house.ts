@@ -4,13 +4,14 @@
  */
 import type { FixtureId, InstrumentId, UserId } from '../../actors/kernel/ids.ts'
 import type { TradingRules } from '../../actors/kernel/limits.ts'
-import { type Money, type Price, price } from '../../actors/kernel/micros.ts'
-import { type Outcome, refused } from '../../actors/kernel/outcome.ts'
+import type { Money, Price } from '../../actors/kernel/micros.ts'
+import type { Outcome } from '../../actors/kernel/outcome.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import type { ScoringModel } from '../../actors/market/pricing.ts'
 import { ActorStopped, MatchActor, replayOf, type StopReason } from '../../actors/match/actor.ts'
 import type { FeedUpdate, Trade, UserCommand, WalletAfter } from '../../actors/match/messages.ts'
 import { newMatch } from '../../actors/match/state.ts'
+import type { MatchRecord } from '../../actors/match/store.ts'
 import { MemoryMatchStore } from '../support/memory-store.ts'
 import { TestWorld } from '../support/test-world.ts'
 import { Book } from './book.ts'
@@ -93,31 +94,32 @@ export class House {
     hold('fence', epoch > (this.#epochs.get(matchId) ?? 0), () => `epoch ${epoch} is not new`)
     this.#epochs.set(matchId, epoch)
     if (pitch.serving !== null) pitch.serving.standing = 'stalled'
-    const owner: Owner = {
-      actor: new MatchActor({
+    this.#options.log(`owner ${epoch} takes match ${matchId}`)
+    const owner = this.#ownerOf(pitch, record, epoch)
+    this.owners.push(owner)
+    pitch.serving = owner
+    return owner
+  }
+
+  #ownerOf(pitch: Pitch, record: MatchRecord, epoch: number): Owner {
+    const rules = (): TradingRules => this.rules
+    try {
+      const actor = new MatchActor({
         record,
         epoch,
-        store: this.wire.storeFor(
-          () => owner,
-          () => this.rules,
-        ),
+        store: this.wire.storeFor(() => owner, rules),
         world: this.world,
-        rules: () => this.rules,
+        rules,
         model: () => this.#options.model,
         onCommitted: () => undefined,
         onStopped: (reason, error) => this.#stopped(owner, pitch, reason, error),
-      }),
-      epoch,
-      pitch: pitch.n,
-      standing: 'serving',
-      failed: false,
-      glance: '',
+      })
+      const glance = glanceAt(actor.view)
+      const owner: Owner = { actor, epoch, pitch: pitch.n, standing: 'serving', failed: false, glance }
+      return owner
+    } catch (error) {
+      throw new Violation('reload', `match ${record.info.matchId} cannot be loaded: ${String(error)}`)
     }
-    owner.glance = glanceAt(owner.actor.view)
-    this.owners.push(owner)
-    pitch.serving = owner
-    this.#options.log(`owner ${epoch} takes match ${matchId}`)
-    return owner
   }
 
   /** Sends a client's request to an actor. What comes back is checked when it comes. */
@@ -262,7 +264,11 @@ export class House {
   #checkFault(owner: Owner, error: unknown): void {
     const expected = error instanceof LostConnection || error instanceof ActorStopped
     const overtaken = owner.epoch < (this.#epochs.get(owner.actor.matchId) ?? 0)
-    hold('alive', expected && (owner.failed || overtaken || owner.standing === 'gone'), () => `a fault: ${String(error)}`)
+    hold(
+      'alive',
+      expected && (owner.failed || overtaken || owner.standing !== 'serving'),
+      () => `a fault: ${String(error)}`,
+    )
   }
 
   #stopped(owner: Owner, pitch: Pitch, reason: StopReason, error: unknown): void {

@@ -54,6 +54,9 @@ export function oracleLost(bet: Bet, price: number, percent: number): boolean {
   return bet.direction === 'long' ? now < open * (1000n - tenths) + 1000n : now > open * (1000n + tenths) - 1000n
 }
 
+/** Per cent of the margin lost at which an owner is warned. */
+export const ORACLE_WARNINGS = [50, 80] as const
+
 /** What closes this position at this price. */
 export function oracleTrigger(p: Position, price: number): ClosedBy | null {
   const up = p.direction === 'long'

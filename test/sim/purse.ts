@@ -25,8 +25,8 @@ export class Purse {
     const { ledger, positions } = this.#store
     if (this.#read === ledger.length) return
     for (const { account, amount, reference } of ledger.slice(this.#read)) {
-      hold('ledger', !this.#references.has(reference), () => `${reference} is booked twice`)
-      this.#references.add(reference)
+      hold('ledger', !this.#references.has(`${account} ${reference}`), () => `${reference} is booked twice`)
+      this.#references.add(`${account} ${reference}`)
       this.#sums.set(account, (this.#sums.get(account) ?? 0) + amount)
     }
     this.#read = ledger.length

@@ -2,7 +2,7 @@
 import type { Refusal } from '../../actors/kernel/outcome.ts'
 import type { UserCommand } from '../../actors/match/messages.ts'
 import type { CommitFailure } from '../../actors/match/store.ts'
-import type { Book, BookedInstrument, Committed } from './book.ts'
+import { type Book, type BookedInstrument, type Committed, toldOf } from './book.ts'
 import * as oracle from './oracle.ts'
 import { canonical, hold, same } from './violation.ts'
 
@@ -20,7 +20,7 @@ export function checkRefusal(refusal: Refusal, command: UserCommand, book: Book,
       return because(command.kind === 'open_position' && !oracle.oracleLots(command.lots, rules))
     case 'price_moved': {
       if (command.kind !== 'open_position') return because(false)
-      const told = committed.published.get(command.instrumentId)
+      const told = toldOf(command.instrumentId, committed)
       same('refusal', refusal.lastPublishedPrice, told, 'the last published price of a refusal')
       return because(told !== undefined && !oracle.oracleGuard(command.clientPrice, told, rules.priceGuardPpm))
     }
@@ -103,7 +103,7 @@ function checkLargest(
 ): void {
   const i = book.instrument(command.instrumentId)
   const costs = (lots: number): number => {
-    const imbalance = i.imbalance + oracle.oracleExposure({ direction: command.direction, lots })
+    const imbalance = i.imbalance + (command.direction === 'long' ? lots : -lots)
     return oracle.oracleMargin(oracle.oraclePrice(i.base, imbalance, i.k0, rules.impactCapPpm), lots)
   }
   const next = most === 0 ? rules.lotMin : most + rules.lotStep

@@ -56,8 +56,12 @@ export class Requests {
   /** Every position ever opened was asked for, and every one that was acknowledged is there. */
   checkCounts(book: Book): void {
     for (const [user, opened] of book.opened) {
-      const keyed = [...book.results].filter(([text, { result }]) => text.startsWith(`${user} open `) && 'position' in result)
-      const unkeyed = this.all.filter(({ command: c, key }) => c.userId === user && c.kind === 'open_position' && key === null)
+      const keyed = [...book.results].filter(
+        ([text, { result }]) => text.startsWith(`${user} open `) && 'position' in result,
+      )
+      const unkeyed = this.all.filter(
+        ({ command: c, key }) => c.userId === user && c.kind === 'open_position' && key === null,
+      )
       const sure = unkeyed.filter((r) => r.acknowledged > 0).length
       const perhaps = unkeyed.filter((r) => r.acknowledged === 0 && (r.unknown || r.out > 0)).length
       const found = opened - keyed.length
@@ -69,7 +73,13 @@ export class Requests {
 }
 
 /** Checks an answer. `fingerprint` is of the body that this attempt was sent with. */
-export function checkAnswer(request: Request, fingerprint: string, outcome: Outcome<Trade>, source: Source, book: Book) {
+export function checkAnswer(
+  request: Request,
+  fingerprint: string,
+  outcome: Outcome<Trade>,
+  source: Source,
+  book: Book,
+) {
   if (outcome.ok) checkTrade(request, fingerprint, outcome.value, source, book)
   else checkRefused(request, fingerprint, outcome.refusal, source, book)
 }
@@ -84,7 +94,12 @@ function checkTrade(request: Request, fingerprint: string, trade: Trade, source:
   if (key !== null) {
     const stored = book.results.get(key)
     hold('key', stored !== undefined, () => `${key} was acknowledged but its result is not stored`)
-    same('key', [position, quote, wallet], [...Object.values(inOrder(stored.result)), stored.wallet], `answer to ${key}`)
+    same(
+      'key',
+      [position, quote, wallet],
+      [...Object.values(inOrder(stored.result)), stored.wallet],
+      `answer to ${key}`,
+    )
     same('key', fingerprint, stored.fingerprint, `body that ${key} was answered for`)
   }
   if (replayed) return hold('key', key !== null, () => 'a trade without a key was replayed')
@@ -93,7 +108,9 @@ function checkTrade(request: Request, fingerprint: string, trade: Trade, source:
   request.acknowledged++
 }
 
-function inOrder(result: Book['results'] extends Map<string, infer R> ? (R extends { result: infer K } ? K : never) : never) {
+function inOrder(
+  result: Book['results'] extends Map<string, infer R> ? (R extends { result: infer K } ? K : never) : never,
+) {
   return 'refusal' in result ? { position: null, quote: null } : { position: result.position, quote: result.quote }
 }
 
@@ -120,11 +137,15 @@ function checkRefused(request: Request, fingerprint: string, refusal: Refusal, s
   const { command, key } = request
   const stored = key === null ? undefined : book.results.get(key)
   const because = (condition: boolean): void =>
-    hold('refusal', condition, () => `${command.kind} ${key ?? ''} is refused without reason: ${JSON.stringify(refusal)}`)
+    hold(
+      'refusal',
+      condition,
+      () => `${command.kind} ${key ?? ''} is refused without reason: ${JSON.stringify(refusal)}`,
+    )
   switch (refusal.code) {
     case 'busy':
       // Nothing was started, says this answer: true unless another attempt has started it.
-      return because(request.unknown || request.out > 0 || request.acknowledged > 0 || stored === undefined)
+      return because(request.closed || request.unknown || request.out > 0 || stored === undefined)
     case 'key_in_flight':
       return because(request.out > 0)
     case 'key_reused':

@@ -1,26 +1,351 @@
-/**
- * The deterministic simulator: real match actors on a virtual clock, one seed, and a store that can be cut off at any
- * moment. After every step everything that must be true is checked against the book.
- */
+/** One run of the simulator: a seed, so many steps of trading, football and mishaps, and a quiet end. */
 import { createHash } from 'node:crypto'
-import type { FixtureId, InstrumentId, UserId } from '../../actors/kernel/ids.ts'
-import { userId } from '../../actors/kernel/ids.ts'
-import { DEFAULT_RULES, type TradingRules } from '../../actors/kernel/limits.ts'
-import { money } from '../../actors/kernel/micros.ts'
-import type { Outcome } from '../../actors/kernel/outcome.ts'
-import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
-import { DEFAULT_MODEL, type ScoringModel } from '../../actors/market/pricing.ts'
-import { MatchActor, replayOf, type StopReason } from '../../actors/match/actor.ts'
-import type { FeedUpdate, Trade, UserCommand, WalletAfter } from '../../actors/match/messages.ts'
-import { newMatch } from '../../actors/match/state.ts'
+import type { TradingRules } from '../../actors/kernel/limits.ts'
+import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
+import { lots } from '../../actors/kernel/micros.ts'
+import type { UserCommand } from '../../actors/match/messages.ts'
 import { type Chance, chanceFrom } from '../../actors/replay/chance.ts'
-import { MemoryMatchStore } from '../support/memory-store.ts'
-import { TestWorld } from '../support/test-world.ts'
-import { Book } from './book.ts'
-import { HABITS, type Player, wish } from './cast.ts'
-import { Football, instrumentOf } from './football.ts'
-import { glanceAt, type Owner, recordHash, stateHash } from './owner.ts'
-import { checkFailure } from './refusals.ts'
-import { checkAnswer, type Request, requestFor, Requests } from './requests.ts'
-import { hold, same, Violation } from './violation.ts'
-import { type Call, type CommitCall, LostConnection, Wire } from './wire.ts'
+import { wish } from './cast.ts'
+import { Football } from './football.ts'
+import { House, type Pitch, turn } from './house.ts'
+import type { Owner } from './owner.ts'
+import { type Plan, planFor, SQUADS } from './plan.ts'
+import { type Request, requestFor } from './requests.ts'
+import { type Call } from './wire.ts'
+import { hold, type Invariant, INVARIANTS, Violation } from './violation.ts'
+
+export interface SimulationOptions {
+  readonly seed: number
+  readonly steps: number
+}
+
+/** What a run was like: its digest is the same whenever the seed is. */
+export interface Report {
+  readonly digest: string
+  /** How often what happened: closes by their reason, refusals by their code, mishaps by their name. */
+  readonly counts: Readonly<Record<string, number>>
+}
+
+/** How many of the last log lines a failure shows. */
+const SHOWN = 20
+/** Rounds after which everybody must have had his answer, and every match its end. */
+const ROUNDS_MAX = 300
+
+export class SimulationFailed extends Error {
+  override name = 'SimulationFailed'
+  readonly invariant: Invariant | null
+  readonly step: number
+
+  constructor(options: SimulationOptions, step: number, cause: unknown, lines: readonly string[]) {
+    const invariant = cause instanceof Violation ? cause.invariant : null
+    const rule = invariant === null ? '' : `\n  ${invariant}: ${INVARIANTS[invariant]}`
+    const what = cause instanceof Error ? cause.message : String(cause)
+    super(`seed ${options.seed}, step ${step}: ${what}${rule}\n  ${lines.join('\n  ')}`, { cause })
+    this.invariant = invariant
+    this.step = step
+  }
+}
+
+/** Runs a seed. Rejects with SimulationFailed when anything is not as it must be. */
+export async function simulate(options: SimulationOptions): Promise<Report> {
+  const simulation = new Simulation(options.seed)
+  try {
+    while (simulation.step < options.steps) await simulation.next()
+    await simulation.finish()
+    return simulation.report()
+  } catch (error) {
+    throw new SimulationFailed(options, simulation.step, error, simulation.lines.slice(-SHOWN))
+  }
+}
+
+class Simulation {
+  step = 0
+  readonly lines: string[] = []
+  readonly #chance: Chance
+  readonly #plan: Plan
+  readonly #house: House
+  readonly #hash = createHash('sha256')
+  readonly #counts = new Map<string, number>()
+  #keys = 0
+  #fixtures = 90_000
+
+  constructor(seed: number) {
+    this.#chance = chanceFrom(seed)
+    this.#plan = planFor(this.#chance)
+    const { rules, model, anchors, players } = this.#plan
+    this.#house = new House(rules, { model, anchors, log: (line) => this.#log(line) })
+    for (const [n, squad] of SQUADS.entries()) {
+      this.#house.pitches.push({ n: n + 1, players: squad, football: this.#kickOff(squad), seq: 0, serving: null })
+    }
+    for (const { userId, grant } of players) this.#house.grant(userId, grant)
+  }
+
+  /** One thing happens, and everything must still be true. */
+  async next(): Promise<void> {
+    this.step++
+    const { storm } = this.#plan
+    const act = this.#chance.pick(
+      [
+        { weight: 30, happens: () => this.#play() },
+        { weight: 6, happens: () => this.#askAgain() },
+        { weight: 40, happens: () => this.#deliver() },
+        { weight: 9, happens: () => this.#feed(this.#pitch()) },
+        { weight: 14, happens: () => this.#pass(50 + this.#chance.below(900)) },
+        { weight: 1, happens: () => this.#pass(1_000 + this.#chance.below(20_000)) },
+        { weight: 5, happens: () => this.#publish() },
+        { weight: 20 * storm, happens: () => this.#mishap() },
+        { weight: 20 * storm, happens: () => this.#haunt() },
+        { weight: 0.5, happens: () => this.#changeRules() },
+      ],
+      (one) => one.weight,
+    )
+    await act?.happens()
+    await turn()
+    this.#house.check()
+  }
+
+  /** The storm is over: everybody gets his answer, every match comes to its end, and nothing is left. */
+  async finish(): Promise<void> {
+    const { wire, requests, book, pitches } = this.#house
+    wire.ghosts.length = 0
+    for (let round = 0; ; round++) {
+      this.step++
+      hold('alive', round < ROUNDS_MAX, () => `no end after ${round} rounds`)
+      this.#house.world.pass(1_100)
+      for (const pitch of pitches) {
+        const begun = book.matches.has(pitch.football.fixtureId)
+        if (!begun || (requests.open.length === 0 && !this.#hasSettled(pitch))) await this.#feed(pitch, true)
+        const owner = await this.#house.serving(pitch)
+        if (owner !== null) this.#house.clock(owner)
+      }
+      for (const request of requests.open) await this.#send(request)
+      await turn()
+      while (wire.calls.length > 0) await this.#deliver(true)
+      this.#house.check()
+      book.checkTriggers(this.#house.rules)
+      if (requests.open.length === 0 && pitches.every((pitch) => this.#hasSettled(pitch))) break
+    }
+    requests.checkCounts(book)
+    hold('settled', book.openPositions().length === 0, () => `${book.openPositions().length} positions are left open`)
+  }
+
+  report(): Report {
+    for (const { close } of this.#house.book.positions.values()) this.#count(`closed by ${close?.by ?? 'nobody'}`)
+    for (const { result } of this.#house.book.results.values()) {
+      if ('refusal' in result) this.#count(`refused ${result.refusal.code}`)
+    }
+    for (const [user, { balance }] of this.#plan.players.map(
+      (p) => [p.userId, this.#house.store.walletOf(p.userId)] as const,
+    )) {
+      this.#hash.update(`${user} ${balance}`)
+    }
+    return { digest: this.#hash.digest('hex'), counts: Object.fromEntries([...this.#counts].toSorted()) }
+  }
+
+  /** A player has his turn. */
+  async #play(): Promise<void> {
+    const player = this.#plan.players[this.#chance.below(this.#plan.players.length)]
+    const pitch = this.#pitch()
+    const owner = await this.#house.serving(pitch)
+    if (player === undefined || owner === null) return
+    const { book } = this.#house
+    const all = [...book.positions.values()].slice(-60)
+    const isOwn = (p: (typeof all)[number]): boolean => p.userId === player.userId && p.close === null
+    const wished = wish(
+      player,
+      {
+        instruments: [...owner.actor.view.instruments()].map(({ id, published }) => ({ id, published })),
+        own: all.filter(isOwn),
+        others: all.filter((p) => !isOwn(p)),
+        balance: book.balances.get(player.userId) ?? 0,
+        bullish: this.#plan.herd ? 0.9 : 0.5,
+      },
+      this.#chance,
+    )
+    if (wished === null) return
+    const request = requestFor(this.#withKey(wished))
+    this.#house.requests.add(request)
+    await this.#send(request)
+    if (player.habit !== 'double_clicker') return
+    for (let again = this.#chance.below(3); again > 0; again--) await this.#send(request)
+  }
+
+  #withKey(wished: NonNullable<ReturnType<typeof wish>>): UserCommand {
+    if (wished.kind === 'change_levels') return wished
+    const route = wished.kind === 'open_position' ? 'open' : 'close'
+    // Now and then a key that another user, or another route, has used as well.
+    const key = this.#chance.happens(0.02) ? 'everybody’s key' : `k${++this.#keys}`
+    const known = this.#house.requests.commandOf(`${wished.userId} ${route} ${key}`)
+    const none = this.#chance.happens(0.15) || known !== undefined
+    return { ...wished, idempotency: none ? null : { route, key, fingerprint: 'body' } }
+  }
+
+  /** Somebody who has heard nothing, or nothing certain, asks again with the same key. */
+  async #askAgain(): Promise<void> {
+    const { open } = this.#house.requests
+    const request = open[this.#chance.below(Math.max(1, open.length))]
+    if (request !== undefined) await this.#send(request)
+  }
+
+  async #send(request: Request): Promise<void> {
+    if (request.key === null && request.closed) return
+    const { command } = request
+    const { book, pitches } = this.#house
+    const fingerprint = this.#chance.happens(0.02) ? 'another body' : 'body'
+    const place = command.kind === 'open_position' ? book.instruments.get(command.instrumentId) : undefined
+    const position = command.kind === 'open_position' ? undefined : book.positions.get(command.positionId)
+    const matchId = place?.matchId ?? position?.fixtureId
+    const pitch = pitches.find((p) => p.football.fixtureId === matchId) ?? pitches[0]
+    if (pitch === undefined) return
+    const over = position !== undefined && pitch.football.fixtureId !== matchId
+    if (over) return this.#house.recall(request, fingerprint)
+    const owner = this.#stalledOwner(pitch) ?? (await this.#house.serving(pitch))
+    if (owner === null) return
+    this.#log(`send ${JSON.stringify(command)} to owner ${owner.epoch}`)
+    this.#house.send(request, { owner, fingerprint, heard: !this.#chance.happens(this.#plan.storm) })
+  }
+
+  /** A request may still reach an owner that does not know it has been overtaken. */
+  #stalledOwner(pitch: Pitch): Owner | null {
+    const stalled = this.#house.owners.find((o) => o.pitch === pitch.n && o.standing === 'stalled')
+    return stalled !== undefined && this.#chance.happens(0.3) ? stalled : null
+  }
+
+  /** One call reaches the store, or its answer the actor, or neither; at the end all goes well. */
+  async #deliver(calm = false): Promise<void> {
+    const { wire } = this.#house
+    const call = wire.calls[this.#chance.below(Math.max(1, wire.calls.length))]
+    if (call === undefined) return
+    const fate = calm ? 1 : this.#chance.uniform() / Math.max(this.#plan.storm, 1e-9)
+    if (fate < 3 && !calm) return this.#breakOff(call, Math.floor(fate))
+    if (call.kind === 'histories') return this.#house.answerHistories(call)
+    if (call.verdict === null) {
+      await this.#house.carryOut(call)
+      if (!calm && this.#chance.happens(0.25)) return // the answer is still on its way
+    }
+    await this.#house.answer(call)
+  }
+
+  async #breakOff(call: Call, how: number): Promise<void> {
+    const { wire } = this.#house
+    this.#count(['commit fails before', 'commit fails after', 'commit arrives late'][how] ?? 'line breaks')
+    this.#log(`line of owner ${call.owner.epoch} breaks (${how})`)
+    if (call.kind === 'commit' && call.verdict === null) {
+      if (how === 1) await this.#house.carryOut(call)
+      if (how === 2) wire.ghosts.push(call)
+    }
+    this.#house.breakOff(call)
+  }
+
+  /** The provider says something new, or something old again. */
+  async #feed(pitch: Pitch, calm = false): Promise<void> {
+    const { house } = { house: this.#house }
+    if (this.#hasSettled(pitch) && !calm) return this.#nextMatch(pitch)
+    const snapshot = pitch.football.next(house.world.now())
+    const owner = await house.serving(pitch, snapshot)
+    if (owner === null) return
+    const old = !calm && this.#chance.happens(0.15)
+    const seq = old ? Math.max(0, pitch.seq - this.#chance.below(3)) : (pitch.seq += 1 + this.#chance.below(2))
+    this.#log(`feed ${pitch.football.fixtureId} ${seq} ${snapshot.state ?? snapshot.stateId}`)
+    house.offer(owner, { kind: 'feed_update', seq, snapshot })
+    const stalled = this.#stalledOwner(pitch)
+    if (stalled !== null) house.offer(stalled, { kind: 'feed_update', seq, snapshot })
+  }
+
+  #hasSettled(pitch: Pitch): boolean {
+    return (this.#house.book.matches.get(pitch.football.fixtureId)?.settledAt ?? null) !== null
+  }
+
+  /** The pitch is used again, once nobody has anything to say about the last match. */
+  #nextMatch(pitch: Pitch): void {
+    const { owners, wire } = this.#house
+    if (wire.calls.some((call) => call.owner.pitch === pitch.n)) return
+    const living = owners.filter((owner) => owner.pitch === pitch.n && owner.standing !== 'gone')
+    for (const owner of living) this.#house.kill(owner, () => false)
+    pitch.football = this.#kickOff(pitch.players)
+    pitch.seq = 0
+    this.#count('matches')
+  }
+
+  #kickOff(players: readonly number[]): Football {
+    return new Football({ fixtureId: ++this.#fixtures, players, chance: this.#chance })
+  }
+
+  #pass(ms: number): void {
+    this.#log(`${ms} ms pass`)
+    this.#house.world.pass(ms)
+    for (const owner of this.#house.owners) if (owner.standing !== 'gone') this.#house.clock(owner)
+  }
+
+  #publish(): void {
+    for (const owner of this.#house.owners) if (owner.standing !== 'gone') this.#house.publish(owner)
+  }
+
+  /** A process dies or stalls, or the clock jumps. */
+  async #mishap(): Promise<void> {
+    const pitch = this.#pitch()
+    const living = this.#house.owners.filter((o) => o.standing !== 'gone')
+    const owner = living[this.#chance.below(Math.max(1, living.length))]
+    switch (this.#chance.below(4)) {
+      case 0:
+        if (owner !== undefined) this.#house.kill(owner, () => this.#chance.happens(0.5))
+        return this.#count('owner dies')
+      case 1:
+        this.#count('owner stalls')
+        await this.#house.takeOver(pitch)
+        return
+      case 2:
+        if (pitch.serving !== null) {
+          void pitch.serving.actor.stop()
+          pitch.serving.standing = 'stalled'
+        }
+        pitch.serving = null
+        return this.#count('owner retires')
+      default:
+        this.#count('clock jumps')
+        return this.#pass(this.#chance.happens(0.5) ? 200_000 : -this.#chance.below(5_000))
+    }
+  }
+
+  #changeRules(): void {
+    // A batch that was turned down once is judged by the rules of its last attempt; the book knows only those.
+    if (this.#house.wire.calls.length > 0) return
+    const changes: readonly Partial<TradingRules>[] = [
+      { impactCapPpm: 100 + this.#chance.below(2_000) },
+      { impactCapPpm: DEFAULT_RULES.impactCapPpm },
+      { holdMs: this.#chance.below(10_000) },
+      { priceGuardPpm: this.#chance.below(50_000) },
+      { lotMax: lots(3_000_000) },
+      { lotMax: DEFAULT_RULES.lotMax },
+    ]
+    const change = changes[this.#chance.below(changes.length)]
+    this.#log(`rules ${JSON.stringify(change)}`)
+    this.#house.rules = { ...this.#house.rules, ...change }
+    this.#count('rules change')
+  }
+
+  /** A commit that nobody waits for any more arrives, or is lost for good. */
+  async #haunt(): Promise<void> {
+    const ghost = this.#house.wire.ghosts.shift()
+    if (ghost === undefined || this.#chance.happens(0.3)) return
+    this.#count('ghosts')
+    await this.#house.carryOut(ghost)
+  }
+
+  #pitch(): Pitch {
+    const pitch = this.#house.pitches[this.#chance.below(this.#house.pitches.length)]
+    if (pitch === undefined) throw new Error('no pitch')
+    return pitch
+  }
+
+  #count(what: string): void {
+    this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1)
+  }
+
+  #log(line: string): void {
+    const whole = `${this.step} @${this.#house?.world.now() ?? 0} ${line}`
+    this.#hash.update(whole)
+    this.lines.push(whole)
+    if (this.lines.length > 4 * SHOWN) this.lines.splice(0, 2 * SHOWN)
+  }
+}

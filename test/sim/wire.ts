@@ -61,7 +61,15 @@ export class Wire {
         new Promise((answer, fail) => {
           const instruments = [...owner().actor.view.instruments()]
           const published = new Map(instruments.map((i) => [i.id, i.published]))
-          const call = { kind: 'commit', owner: owner(), batch, rules: rules(), published, verdict: null, after: '' } as const
+          const call = {
+            kind: 'commit',
+            owner: owner(),
+            batch,
+            rules: rules(),
+            published,
+            verdict: null,
+            after: '',
+          } as const
           this.calls.push({ ...call, answer, fail })
         }),
     }

@@ -1,4 +1,5 @@
 /** The whole program in this process: real sockets, real stores, and a clock that stands still until a test moves it. */
+import { deepEqual } from 'node:assert/strict'
 import { vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import type { FixtureId } from '../../actors/kernel/ids.ts'
@@ -8,7 +9,7 @@ import { compose, type Touchline } from '../../src/compose.ts'
 import { createLog } from '../../src/log.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { HttpClient } from './http-client.ts'
-import type { Site } from './site.ts'
+import { audit, BALANCED, type Site } from './site.ts'
 
 /** How long a house may take to get somewhere; only a broken one does. */
 export const PATIENCE = { timeout: 10_000, interval: 20 }
@@ -22,17 +23,22 @@ const QUIET_DEMO = { DEMO_SPEED: '10', DEMO_TRADERS: '0' }
 export class House {
   readonly url: string
   readonly wsUrl: string
-  readonly touchline: Touchline
-  /** Every warning and error that was logged. */
-  readonly complaints: readonly string[]
+  readonly #site: Site
+  readonly #touchline: Touchline
   readonly #clock: { now: number }
+  /** Every warning and error that was logged. */
+  readonly #complaints: readonly string[]
 
-  private constructor(parts: Pick<House, 'url' | 'wsUrl' | 'touchline' | 'complaints'> & { clock: { now: number } }) {
-    this.url = parts.url
-    this.wsUrl = parts.wsUrl
-    this.touchline = parts.touchline
-    this.complaints = parts.complaints
+  private constructor(
+    addresses: { readonly url: string; readonly wsUrl: string },
+    parts: { site: Site; touchline: Touchline; clock: { now: number }; complaints: readonly string[] },
+  ) {
+    this.url = addresses.url
+    this.wsUrl = addresses.wsUrl
+    this.#site = parts.site
+    this.#touchline = parts.touchline
     this.#clock = parts.clock
+    this.#complaints = parts.complaints
   }
 
   /** A house in which the demo match has kicked off. */
@@ -43,14 +49,14 @@ export class House {
     const log = createLog({ level: 'warn', world, readable: false, write: (line) => complaints.push(line) })
     const config = readConfig({ ...site.env, ...QUIET_DEMO, PORT: '0', WS_PORT: '0' })
     const touchline = await compose(config, { world, log })
-    const house = new House({ ...(await touchline.start()), touchline, complaints, clock })
-    await vi.waitUntil(() => house.framesHeard > 0, PATIENCE)
+    const house = new House(await touchline.start(), { site, touchline, clock, complaints })
+    await vi.waitUntil(() => house.#framesHeard > 0, PATIENCE)
     return house
   }
 
   /** The demo match that plays now. */
   get matchId(): FixtureId {
-    return present(this.touchline.realTime.replays.status()[0], 'a match that plays').matchId
+    return present(this.#touchline.realTime.replays.status()[0], 'a match that plays').matchId
   }
 
   /** Somebody who is signed in. */
@@ -67,16 +73,20 @@ export class House {
 
   /** Lets the clock jump, and the match get to where it is by then. */
   async play(seconds: number): Promise<void> {
-    const before = this.framesHeard
+    const before = this.#framesHeard
     this.jump(seconds)
-    await vi.waitUntil(() => this.framesHeard > before, PATIENCE)
+    await vi.waitUntil(() => this.#framesHeard > before, PATIENCE)
   }
 
-  close(): Promise<void> {
-    return this.touchline.stop()
+  /** Closes the house for good. Throws when it had anything to complain about, or its books do not add up. */
+  async close(): Promise<void> {
+    await this.#touchline.stop()
+    const books = await audit(this.#site)
+    await this.#site.remove()
+    deepEqual({ ...books, complaints: this.#complaints }, { ...books, ...BALANCED, complaints: [] })
   }
 
-  private get framesHeard(): number {
-    return this.touchline.realTime.desk.view(this.matchId)?.info.feedSeq ?? 0
+  get #framesHeard(): number {
+    return this.#touchline.realTime.desk.view(this.matchId)?.info.feedSeq ?? 0
   }
 }

@@ -1,0 +1,14 @@
+/** What players are worth for the season, whatever one match makes of them. */
+import { type Kysely, sql } from 'kysely'
+import type { InstrumentId } from '../actors/kernel/ids.ts'
+import type { Price } from '../actors/kernel/micros.ts'
+import { bigints, uuids } from './arrays.ts'
+import type { Database } from './schema.ts'
+
+/** Sets anchors, known ones too. They count from the next match on in which a player is listed. */
+export async function setAnchors(db: Kysely<Database>, anchors: ReadonlyMap<InstrumentId, Price>): Promise<void> {
+  await sql`
+    insert into anchors (instrument_id, price_micros)
+    select * from unnest(${uuids([...anchors.keys()])}::uuid[], ${bigints([...anchors.values()])}::bigint[])
+    on conflict (instrument_id) do update set price_micros = excluded.price_micros`.execute(db)
+}

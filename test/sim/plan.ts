@@ -1,0 +1,70 @@
+/** What a seed stands for: who plays, by which rules, and how bad the weather is. */
+import type { InstrumentId } from '../../actors/kernel/ids.ts'
+import { userId, type UserId } from '../../actors/kernel/ids.ts'
+import { DEFAULT_RULES, type TradingRules } from '../../actors/kernel/limits.ts'
+import { type Money, money, type Price, price } from '../../actors/kernel/micros.ts'
+import { DEFAULT_MODEL, type ScoringModel } from '../../actors/market/pricing.ts'
+import type { Chance } from '../../actors/replay/chance.ts'
+import { HABITS, type Player } from './cast.ts'
+import { instrumentOf } from './football.ts'
+
+export interface Plan {
+  readonly players: readonly (Player & { readonly grant: Money })[]
+  /** Everybody is rich and of one mind, so that the crowd's part of the price reaches its cap. */
+  readonly herd: boolean
+  readonly rules: TradingRules
+  readonly model: ScoringModel
+  readonly anchors: ReadonlyMap<InstrumentId, Price>
+  /** How likely a call to the store goes wrong in each of the possible ways. */
+  readonly storm: number
+}
+
+/** Football players per pitch. */
+const SQUADS: readonly (readonly number[])[] = [
+  [1, 2, 3, 4],
+  [5, 6, 7, 8],
+]
+export { SQUADS }
+
+const user = (n: number): UserId => userId(`bbbbbbbb-0000-7000-8000-${n.toString().padStart(12, '0')}`)
+
+export function planFor(chance: Chance): Plan {
+  const oneOf = <T>(first: T, ...rest: readonly T[]): T => rest[chance.below(rest.length + 1) - 1] ?? first
+  const herd = chance.happens(0.3)
+  const grants = herd ? [1_000_000] : [100, 10_000, 10_000, 1_000_000]
+  const players = Array.from({ length: 4 + chance.below(5) }, (_, n) => ({
+    userId: user(n + 1),
+    habit: oneOf(...HABITS),
+    grant: money((grants[chance.below(grants.length)] ?? 0) * 1_000_000),
+  }))
+  const rules: TradingRules = {
+    ...DEFAULT_RULES,
+    holdMs: oneOf(180_000, 5_000, 1_500),
+    impactCapPpm: oneOf(10_000, 10_000, 500),
+    settlementConfirmMs: oneOf(60_000, 5_000, 0),
+    openPositionsMax: oneOf(100, 5),
+    feedStaleMs: oneOf(25_000, 5_000),
+    preMatch: chance.happens(0.3),
+  }
+  return { players, herd, rules, model: wild(chance), anchors: anchors(chance), storm: oneOf(0, 0.01, 0.04) }
+}
+
+/** A model under which prices jump, so that positions wash out and gaps are wide. */
+function wild(chance: Chance): ScoringModel {
+  const times = 1 + chance.below(6)
+  const base = Object.fromEntries(
+    Object.entries(DEFAULT_MODEL.base).map(([action, points]) => [action, points * times]),
+  )
+  return { ...DEFAULT_MODEL, base: { ...DEFAULT_MODEL.base, ...base }, bound: 0.6, tickCap: 0.25 }
+}
+
+/** Players next to worthless and players beyond price, besides the ordinary ones. */
+function anchors(chance: Chance): ReadonlyMap<InstrumentId, Price> {
+  const units = [0.02, 0.7, 3.333333, 200, 4_999.999999]
+  const found = new Map<InstrumentId, Price>()
+  for (const player of SQUADS.flat()) {
+    const anchor = units[chance.below(units.length * 2)]
+    if (anchor !== undefined) found.set(instrumentOf(player), price(Math.round(anchor * 1_000_000)))
+  }
+  return found
+}
