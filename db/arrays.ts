@@ -15,5 +15,5 @@ export const instants = (values: readonly (number | null)[]): string =>
   plain(values.map((ms) => (ms === null ? null : `"${new Date(ms).toISOString()}"`)))
 
 /** Any text, quotes and backslashes included. */
-export const texts = (values: readonly string[]): string =>
-  literal(values.map((value) => `"${value.replace(/[\\"]/g, '\\$&')}"`))
+export const texts = (values: readonly (string | null)[]): string =>
+  literal(values.map((value) => (value === null ? 'NULL' : `"${value.replace(/[\\"]/g, '\\$&')}"`)))

@@ -15,7 +15,7 @@ const PATIENCE_MS = 3_000
 const RETRY_MS = 100
 
 /** The folder is another process's. */
-export class FolderInUse extends Error {
+class FolderInUse extends Error {
   override name = 'FolderInUse'
 }
 

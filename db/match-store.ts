@@ -204,7 +204,7 @@ function commitStatement(batch: Batch, wallets: Map<UserId, WalletChange>, cache
     ${bigints(cached.map((c) => c.balance))}::bigint[],
     ${uuids(keyed.map((k) => k.userId))}::uuid[], ${texts(keyed.map((k) => k.idempotency.route))}::text[],
     ${texts(keyed.map((k) => k.idempotency.key))}::text[], ${texts(keyed.map((k) => k.idempotency.fingerprint))}::text[],
-    ${texts(keyed.map((k) => JSON.stringify(k.result)))}::text[],
+    ${texts(keyed.map((k) => (k.result === null ? null : JSON.stringify(k.result))))}::text[],
     ${uuids(opened.map((p) => p.id))}::uuid[], ${uuids(opened.map((p) => p.userId))}::uuid[],
     ${uuids(opened.map((p) => p.instrumentId))}::uuid[], ${smallints(opened.map((p) => signOf(p.direction)))}::smallint[],
     ${bigints(opened.map((p) => p.lots))}::bigint[], ${bigints(opened.map((p) => p.openPrice))}::bigint[],

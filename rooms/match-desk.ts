@@ -7,7 +7,7 @@ import { unreachable } from '../actors/kernel/assert.ts'
 import type { FixtureId, InstrumentId, PositionId, UserId } from '../actors/kernel/ids.ts'
 import { COMMAND_DEADLINE_MS } from '../actors/kernel/limits.ts'
 import { type Outcome, type Refusal, refused, type TradeWindow } from '../actors/kernel/outcome.ts'
-import { SECOND_MS } from '../actors/kernel/world.ts'
+import { type Instant, instant, SECOND_MS } from '../actors/kernel/world.ts'
 import { type MatchActor, replayOf } from '../actors/match/actor.ts'
 import type { FeedUpdate, Trade, UserCommand } from '../actors/match/messages.ts'
 import type { QuoteAnswer, QuoteQuery } from '../actors/match/quotes.ts'
@@ -68,7 +68,8 @@ export class MatchDesk {
    * it may or may not have happened, and the same idempotency key finds out. Rejects with a fault of the database.
    */
   submit(command: UserCommand): Promise<Outcome<Trade>> {
-    return withinDeadline(this.#carryOut(command))
+    const deadline = instant(this.#options.surroundings.world.now() + COMMAND_DEADLINE_MS)
+    return withinDeadline(this.#carryOut(command, deadline))
   }
 
   /** What an opening would cost now. Changes nothing. */
@@ -131,13 +132,13 @@ export class MatchDesk {
     await Promise.allSettled(this.#activations.values())
   }
 
-  async #carryOut(command: UserCommand): Promise<Outcome<Trade>> {
+  async #carryOut(command: UserCommand, deadline: Instant): Promise<Outcome<Trade>> {
     if (this.#stopping) return refused(NOT_HERE)
     const destination =
       command.kind === 'open_position'
         ? await this.#byInstrument(command.instrumentId)
         : await this.#byPosition(command.positionId, command.userId)
-    if ('actor' in destination) return destination.actor.submit(command)
+    if ('actor' in destination) return destination.actor.submit(command, deadline)
     return (await this.#recall(command)) ?? refused(destination.refusal)
   }
 
@@ -222,7 +223,15 @@ export class MatchDesk {
       const record = (await store.load(matchId)) ?? fresh?.() ?? known
       if (record === null) return { kind: 'unknown' }
       const { surroundings, hosted } = this.#options
-      await matchMaker.createRoom(MATCH_ROOM, { surroundings, hosted, record, epoch } satisfies MatchRoomOptions)
+      // Its stop-losses and its settlement must not wait for a visitor.
+      const onFallen = (): void => void this.#keepTrying(matchId)
+      await matchMaker.createRoom(MATCH_ROOM, {
+        surroundings,
+        hosted,
+        record,
+        epoch,
+        onFallen,
+      } satisfies MatchRoomOptions)
     } catch (error) {
       await leases.release(matchId, epoch)
       throw error

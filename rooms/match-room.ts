@@ -51,6 +51,8 @@ export interface MatchRoomOptions {
   readonly hosted: Map<FixtureId, HostedMatch>
   readonly record: MatchRecord
   readonly epoch: number
+  /** The match has stopped by itself, though it is still ours to run; the room is gone. */
+  readonly onFallen: () => void
 }
 
 type MatchClient = Client<{ auth: { userId: UserId }; userData: { readonly follows: Set<InstrumentId> } }>
@@ -81,7 +83,7 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
 
   override onCreate(options: MatchRoomOptions): void {
     this.#options = options
-    const { surroundings, hosted, record, epoch } = options
+    const { surroundings, hosted, record, epoch, onFallen } = options
     this.roomId = matchRoomId(record.info.matchId)
     this.#host = new MatchHost({
       surroundings,
@@ -91,7 +93,7 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
       onStopped: (reason, error) => {
         if (reason !== 'fenced') surroundings.report(`room ${this.roomId}: the actor stopped (${reason})`, error)
         // Not in the middle of the turn that is still creating the room.
-        setImmediate(() => void this.retire())
+        setImmediate(() => void this.retire().then(reason === 'fenced' ? undefined : onFallen))
       },
     })
     this.#show()

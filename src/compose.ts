@@ -6,7 +6,6 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createAdaptorServer } from '@hono/node-server'
-import type { Kysely } from 'kysely'
 import { type FixtureId, fixtureId, type InstrumentId, playerId } from '../actors/kernel/ids.ts'
 import { DEFAULT_RULES, LEASE_TTL_MS, REPLAY_FIXTURES_FROM } from '../actors/kernel/limits.ts'
 import { microsNearest, type Price, price } from '../actors/kernel/micros.ts'
@@ -18,7 +17,7 @@ import { ActorStopped } from '../actors/match/actor.ts'
 import { AccountLog } from '../db/account-log.ts'
 import { setAnchors } from '../db/anchors.ts'
 import { Catalogue } from '../db/catalogue.ts'
-import { connect } from '../db/connect.ts'
+import { type Connection, connect } from '../db/connect.ts'
 import { FastMemory } from '../db/fast-memory.ts'
 import { connectRedis } from '../db/fast-redis.ts'
 import type { FastStore } from '../db/fast-store.ts'
@@ -28,7 +27,6 @@ import { SqlMatchStore } from '../db/match-store.ts'
 import { migrate } from '../db/migrate.ts'
 import { Positions } from '../db/positions.ts'
 import { ReplayRuns } from '../db/replays.ts'
-import type { Database } from '../db/schema.ts'
 import { seedDistricts } from '../db/seed.ts'
 import { Users } from '../db/users.ts'
 import { WalletCache } from '../db/wallet-cache.ts'
@@ -177,7 +175,7 @@ async function assemble(
     void realTime.desk
       .activateOpenMatches(await catalogue.openMatchIds())
       .catch((error: unknown) => log.error('activation', { error }))
-    await playDemo(config, realTime, db, world, log)
+    await playDemo(config, realTime, connection, world, log)
     return {
       url: `http://${config.host}:${portOf(httpServer)}`,
       wsUrl: config.publicWsUrl ?? `ws://${config.host}:${portOf(wsServer)}`,
@@ -193,7 +191,7 @@ async function openFastStore(config: Config, world: World): Promise<FastStore> {
 async function playDemo(
   { demo }: Config,
   { replays }: RealTime,
-  db: Kysely<Database>,
+  { db }: Connection,
   world: World,
   log: Log,
 ): Promise<void> {

@@ -6,10 +6,17 @@ import type { PositionId } from './ids.ts'
 import type { Lots, Money, Price } from './micros.ts'
 import type { Instant } from './world.ts'
 
-export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal }
+export type Outcome<T> = { readonly ok: true; readonly value: T } | Refused
+
+export interface Refused {
+  readonly ok: false
+  readonly refusal: Refusal
+  /** True when this is the stored answer of an earlier request with the same idempotency key. */
+  readonly replayed: boolean
+}
 
 export const done = <T>(value: T): Outcome<T> => ({ ok: true, value })
-export const refused = (refusal: Refusal): { readonly ok: false; readonly refusal: Refusal } => ({ ok: false, refusal })
+export const refused = (refusal: Refusal, replayed = false): Refused => ({ ok: false, refusal, replayed })
 
 /** Whether a match takes trades, and why not. */
 export interface TradeWindow {

@@ -6,7 +6,7 @@ import { InvariantBroken, present, unreachable } from '../kernel/assert.ts'
 import type { FixtureId, InstrumentId } from '../kernel/ids.ts'
 import { COMMAND_DEADLINE_MS, type TradingRules } from '../kernel/limits.ts'
 import type { Price } from '../kernel/micros.ts'
-import { done, type Outcome, type Refusal, refused, type TradeWindow } from '../kernel/outcome.ts'
+import { done, type Outcome, type Refusal, type RefusalCode, refused, type TradeWindow } from '../kernel/outcome.ts'
 import { type Instant, instant, type World } from '../kernel/world.ts'
 import { type Cause, type Instrument, type Quote, quoteOf } from '../market/instrument.ts'
 import type { ScoringModel } from '../market/pricing.ts'
@@ -105,9 +105,13 @@ export class MatchActor {
   /**
    * Queues a user's command and answers with its outcome once that is durable. Refuses `busy` when the mailbox is full,
    * when the command waited past its deadline, or when the actor has stopped; `key_in_flight` when its idempotency key
-   * is being worked on. Rejects only with a fault, and then the command may or may not have happened.
+   * is being worked on. Rejects only with a fault, and then the command may or may not have happened. The deadline is the
+   * caller's when he has been waiting already.
    */
-  submit(command: UserCommand): Promise<Outcome<Trade>> {
+  submit(
+    command: UserCommand,
+    deadline: Instant = instant(this.#options.world.now() + COMMAND_DEADLINE_MS),
+  ): Promise<Outcome<Trade>> {
     const key = keyOf(command)
     if (key !== null && this.#keysAtWork.has(key)) return Promise.resolve(refused({ code: 'key_in_flight' }))
     return new Promise((resolve, reject) => {
@@ -117,7 +121,7 @@ export class MatchActor {
       const entry: UserEntry = {
         userId: command.userId,
         command,
-        deadline: instant(this.#options.world.now() + COMMAND_DEADLINE_MS),
+        deadline,
         answer: (outcome) => {
           release()
           resolve(outcome)
@@ -368,7 +372,10 @@ function keyOf(command: UserCommand): string | null {
   return idempotency === null ? null : `${command.userId} ${idempotency.route} ${idempotency.key}`
 }
 
-/** The results to store for retries. Refusals that say nothing about the request (busy) are not results. */
+/** Refusals that ask for patience: a retry with the same key must be able to succeed, so they are not kept. */
+const NOT_NOW: ReadonlySet<RefusalCode> = new Set(['cooldown_active', 'market_suspended'])
+
+/** The keys to look up, and the results to store for their retries. One that waited too long has not been looked at. */
 function keyedCommands(batch: readonly Entry[], fates: ReadonlyMap<Entry, Fate>): KeyedCommand[] {
   const keyed: KeyedCommand[] = []
   for (const entry of batch) {
@@ -378,7 +385,8 @@ function keyedCommands(batch: readonly Entry[], fates: ReadonlyMap<Entry, Fate>)
     if (idempotency === null) continue
     if (fate.kind === 'decided') keyed.push({ userId: entry.userId, idempotency, result: fate.decided })
     if (fate.kind === 'refused' && fate.refusal.code !== 'busy') {
-      keyed.push({ userId: entry.userId, idempotency, result: { refusal: fate.refusal } })
+      const result = NOT_NOW.has(fate.refusal.code) ? null : { refusal: fate.refusal }
+      keyed.push({ userId: entry.userId, idempotency, result })
     }
   }
   return keyed
@@ -417,6 +425,6 @@ function answer(entry: Entry, fate: Fate, wallets: Extract<Verdict, { kind: 'com
 /** The answer to a key that was used before: the stored result for the same request, a refusal for another one. */
 export function replayOf(stored: StoredResult, idempotency: IdempotencyKey | null): Outcome<Trade> {
   if (stored.fingerprint !== idempotency?.fingerprint) return refused({ code: 'key_reused' })
-  if ('refusal' in stored.result) return refused(stored.result.refusal)
+  if ('refusal' in stored.result) return refused(stored.result.refusal, true)
   return done({ ...stored.result, wallet: stored.wallet, replayed: true })
 }

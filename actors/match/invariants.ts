@@ -2,7 +2,8 @@
 import { assert } from '../kernel/assert.ts'
 import type { InstrumentId } from '../kernel/ids.ts'
 import { PRICE_MIN } from '../kernel/limits.ts'
-import { quoteOf } from '../market/instrument.ts'
+import type { Price } from '../kernel/micros.ts'
+import { type Instrument, quoteOf } from '../market/instrument.ts'
 import { exposureOf } from '../position/position.ts'
 import type { MatchEvent } from './messages.ts'
 import type { MatchView } from './state.ts'
@@ -14,7 +15,10 @@ export function checkTouched(view: MatchView, events: readonly MatchEvent[], cap
   for (const id of touched) checkInstrument(view, id, capPpm)
 }
 
-/** Checked when a match is loaded, and by whoever doubts. Costs what is open. */
+/**
+ * Checked when a match is loaded, and by whoever doubts. Costs what is open. Triggers may be due: a rule that changed
+ * while nobody was looking has moved the prices, and the next look at the clock fires what they reached.
+ */
 export function checkAll(view: MatchView, capPpm: number): void {
   const exposure = new Map<InstrumentId, number>()
   for (const p of view.openPositions()) {
@@ -25,7 +29,7 @@ export function checkAll(view: MatchView, capPpm: number): void {
   for (const i of view.instruments()) {
     const sum = exposure.get(i.id) ?? 0
     assert(i.imbalance === sum, `imbalance of ${i.id} is ${i.imbalance}, its positions sum to ${sum}`)
-    checkInstrument(view, i.id, capPpm)
+    checkPrice(i, capPpm)
   }
   assert(view.info.settledAt === null || exposure.size === 0, 'positions are open in a settled match')
 }
@@ -33,9 +37,14 @@ export function checkAll(view: MatchView, capPpm: number): void {
 function checkInstrument(view: MatchView, id: InstrumentId, capPpm: number): void {
   const instrument = view.instrument(id)
   assert(instrument !== undefined, `instrument ${id} moved but is not listed`)
-  const quote = quoteOf(instrument, capPpm)
-  assert(quote.price >= PRICE_MIN, `price of ${id} is ${quote.price}`)
+  const at = checkPrice(instrument, capPpm)
   if (instrument.settlement !== null) return
-  const late = view.firing(id, quote.price).find((p) => p.openPrice > 0)
+  const late = view.firing(id, at).find((p) => p.openPrice > 0)
   assert(late === undefined, `position ${late?.id} is open beyond its trigger`)
+}
+
+function checkPrice(instrument: Instrument, capPpm: number): Price {
+  const { price } = quoteOf(instrument, capPpm)
+  assert(price >= PRICE_MIN, `price of ${instrument.id} is ${price}`)
+  return price
 }

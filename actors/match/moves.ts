@@ -144,8 +144,15 @@ function suspend(draft: Draft, before: Instrument, news: MatchNews | undefined, 
 
 /** Time has passed: full time that has held long enough settles, and a settlement under way goes on. */
 export function clock(draft: Draft, terms: Terms): void {
-  if (draft.info.settling === null) settleWhenOver(draft, terms)
-  else if (draft.info.settledAt === null) settleNext(draft, terms)
+  if (draft.info.settling === null) {
+    fireDue(draft, terms)
+    settleWhenOver(draft, terms)
+  } else if (draft.info.settledAt === null) settleNext(draft, terms)
+}
+
+/** A changed rule moves prices without anything having happened; whom that carried over a trigger it closes now. */ // T30
+function fireDue(draft: Draft, terms: Terms): void {
+  for (const { id } of Array.from(draft.instruments())) fireTriggers(draft, id, terms)
 }
 
 function settleWhenOver(draft: Draft, terms: Terms): void {

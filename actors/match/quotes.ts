@@ -32,15 +32,20 @@ export interface QuoteAnswer {
   readonly refusal: Refusal | null
 }
 
-/** What opening now would cost and bring. Changes nothing. */
+/** A level this many times the price away says nothing about money: its PnL would be no quantity. */
+const LEVEL_REACH = 1_000
+
+/** What opening now would cost and bring; for a size over the limit, what the limit would. Changes nothing. */
 export function quote(view: MatchView, query: QuoteQuery, at: Instant, rules: TradingRules): Outcome<QuoteAnswer> {
   const instrument = view.instrument(query.instrumentId)
   if (instrument === undefined) return refused({ code: 'not_found', what: 'instrument' })
   const current = quoteOf(instrument, rules.impactCapPpm)
-  const fill = quoteAfter(instrument, exposureOf(query), rules.impactCapPpm)
-  const margin = marginFor(fill.price, query.lots)
-  const opened = { direction: query.direction, lots: query.lots, openPrice: fill.price, margin }
-  const pnlAtLevel = (level: Levels['stopLoss']) => (level === null ? null : realisedPnl(opened, level))
+  const order = { direction: query.direction, lots: lots(Math.min(query.lots, rules.lotMax)) }
+  const fill = quoteAfter(instrument, exposureOf(order), rules.impactCapPpm)
+  const margin = marginFor(fill.price, order.lots)
+  const opened = { ...order, openPrice: fill.price, margin }
+  const pnlAtLevel = (level: Levels['stopLoss']) =>
+    level === null || level > fill.price * LEVEL_REACH ? null : realisedPnl(opened, level)
   const maxLots =
     query.available === null ? rules.lotMax : largestLots(instrument, query.direction, query.available, rules)
   const poor: Refusal | null =

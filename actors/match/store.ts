@@ -23,11 +23,12 @@ export interface InstrumentHistory {
   readonly anchor: Price | null
 }
 
-/** A keyed command of a batch, and the result to store for its retries. */
+/** A keyed command of a batch. */
 export interface KeyedCommand {
   readonly userId: UserId
   readonly idempotency: IdempotencyKey
-  readonly result: KeyedResult
+  /** What to store for its retries; null when a retry is to be decided anew, and only earlier results count. */
+  readonly result: KeyedResult | null
 }
 
 /** What is committed together. Events are in the order in which they happened. */

@@ -18,8 +18,12 @@ export function tradeWindow(
   rules: TradingRules,
 ): TradeWindow {
   const match = matchWindow(info, now, rules)
-  if (match.status !== 'OPEN' || instrument === null) return match
-  return isHeldBack(instrument, now) ? suspended('an in-game event is being priced') : OPEN
+  return match.status !== 'OPEN' || instrument === null ? match : instrumentWindow(instrument, now)
+}
+
+function instrumentWindow({ suspendedUntil }: Instrument, now: Instant): TradeWindow {
+  const isHeldBack = suspendedUntil !== null && now < suspendedUntil
+  return isHeldBack ? suspended('an in-game event is being priced') : OPEN
 }
 
 function matchWindow(info: MatchInfo, now: Instant, rules: TradingRules): TradeWindow {
@@ -42,16 +46,11 @@ function matchWindow(info: MatchInfo, now: Instant, rules: TradingRules): TradeW
 
 /** Whether a user may close: whenever the price can be trusted and nothing else is about to close the position. */
 export function closeWindow(info: MatchInfo, instrument: Instrument, now: Instant, rules: TradingRules): TradeWindow {
-  const window = tradeWindow(info, instrument, now, rules)
   // Full time closes the market to opens; until it is confirmed a holder may still leave at the standing price.
   const waiting = info.settling === null && (info.phase === 'ended' || info.phase === 'scheduled')
-  return window.status === 'CLOSED' && waiting ? OPEN : window
+  return waiting ? instrumentWindow(instrument, now) : tradeWindow(info, instrument, now, rules)
 }
 
 export function isStale(info: MatchInfo, now: Instant, rules: TradingRules): boolean {
   return isInPlay(info.phase) && (info.sourceAt === null || now - info.sourceAt > rules.feedStaleMs)
-}
-
-function isHeldBack(instrument: Instrument, now: Instant): boolean {
-  return instrument.suspendedUntil !== null && now < instrument.suspendedUntil
 }

@@ -28,9 +28,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     ) with (fillfactor = 80)`.execute(db)
   await sql`create index positions_open_user on positions (user_id) where closed_at is null`.execute(db)
   await sql`create index positions_open_match on positions (match_id) where closed_at is null`.execute(db)
-  await sql`create index positions_closed_user on positions (user_id, closed_at desc) where closed_at is not null`.execute(
-    db,
-  )
+  // All of a user's, for lists that ask for more than the open ones: no partial index serves those.
+  await sql`create index positions_user on positions (user_id, opened_at desc)`.execute(db)
 
   // What happened to a user's positions, in the order of his own markers; the rest of a position is in its row.
   await sql`

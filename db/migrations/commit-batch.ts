@@ -181,6 +181,7 @@ begin
         select k.user_id, k.route, k.key, k.fingerprint, k.result::jsonb, a.balance_micros, a.margin_micros, a.pnl, p_at
           from unnest(k_user, k_route, k_key, k_fingerprint, k_result) k (user_id, route, key, fingerprint, result)
           join after a on a.user_id = k.user_id
+         where k.result is not null
     )
     select 'committed', a.user_id, a.balance_micros, a.margin_micros, a.pnl, a.version, null, null::jsonb from after a
     union all

@@ -4,7 +4,7 @@ import { lots } from '../../actors/kernel/micros.ts'
 import { Mailbox } from '../../actors/match/mailbox.ts'
 import type { IdempotencyKey } from '../../actors/match/messages.ts'
 import type { Batch, MatchStore } from '../../actors/match/store.ts'
-import { openOrder, P, p, snapshot, U, u } from '../support/fixtures.ts'
+import { closeOrder, openOrder, P, p, snapshot, U, u } from '../support/fixtures.ts'
 import type { MemoryMatchStore } from '../support/memory-store.ts'
 import { codeOf, ok, Stage } from '../support/stage.ts'
 
@@ -116,7 +116,27 @@ describe('actor', () => {
     const order = { ...keyed('k1'), clientPrice: p(250) }
     const refusal = await stage.opens(order)
     expect(codeOf(refusal)).toBe('price_moved')
-    expect(await stage.opens({ ...order, clientPrice: p(200) })).toEqual(refusal)
+    expect(await stage.opens({ ...order, clientPrice: p(200) })).toEqual({ ...refusal, replayed: true })
+  })
+
+  it('[A15] a refusal that asks for patience is not kept: the same key succeeds when the time has come', async () => {
+    const stage = await Stage.set()
+    const { position } = ok(await stage.opens())
+    const close = { idempotency: { route: 'close', key: 'k', fingerprint: '' } } as const
+    expect(codeOf(await stage.actor.submit(closeOrder(position.id, close)))).toBe('cooldown_active')
+    stage.world.pass(DEFAULT_RULES.holdMs)
+    const closed = ok(await stage.actor.submit(closeOrder(position.id, close)))
+    expect(closed.replayed).toBe(false)
+    expect(ok(await stage.actor.submit(closeOrder(position.id, close)))).toEqual({ ...closed, replayed: true })
+  })
+
+  it('[A15] but a key that was used answers first, also while trading is suspended', async () => {
+    const stage = await Stage.set()
+    const first = ok(await stage.opens(keyed('k1')))
+    stage.rules = { ...stage.rules, feedStaleMs: 0 }
+    stage.world.pass(1)
+    expect(codeOf(await stage.opens(keyed('k2')))).toBe('market_suspended')
+    expect(ok(await stage.opens(keyed('k1')))).toEqual({ ...first, replayed: true })
   })
 
   it('[A5] the key of another request is refused', async () => {
@@ -133,6 +153,16 @@ describe('actor', () => {
     expect(new Set(outcomes.filter((o) => !o.ok).map(codeOf))).toEqual(new Set(['key_in_flight']))
     expect(stage.store.positions.size).toBe(1)
     expect(ok(await stage.opens(keyed('k1'))).replayed).toBe(true)
+  })
+
+  it('[A14] what the commit turns down leaves no trace: a refusal it alone caused is decided anew', async () => {
+    const stage = await Stage.set()
+    // More than the wallet pays, and before the other one in the batch: its impact would carry the price over his target.
+    const tooMuch = stage.opens({ userId: U(1), lots: lots(u(100)) })
+    const modest = stage.opens({ userId: U(2), takeProfit: p(200.5), ...keyed('k1') })
+    expect(codeOf(await tooMuch)).toBe('insufficient_margin')
+    expect(ok(await modest).position.openPrice).toBe(u(200.005))
+    expect(codeOf(await stage.opens({ userId: U(2), takeProfit: p(200.5), ...keyed('k1') }))).toBe('ok')
   })
 
   it('[A7] a command that waited past its deadline is refused undone', async () => {

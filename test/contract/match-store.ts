@@ -203,6 +203,17 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect((await store.recall(one, { ...close, route: 'open' }))?.result).toEqual(refusal)
     })
 
+    it('[D18] a key without a result is looked up and not stored', async () => {
+      const { store, commit, position, newUser } = await stage()
+      const user = await newUser(money(u(1_000)))
+      const asked: KeyedCommand = keyedAs(user, 'k', null)
+      expect((await commit([], { keyed: [asked], watch: [user] })).kind).toBe('committed')
+      expect(await store.recall(user, asked.idempotency)).toBeNull()
+      const one = position(user)
+      await commit([opened(one)], { keyed: [keyedAs(user, 'k', { refusal: { code: 'key_in_flight' } })] })
+      expect((await commit([], { keyed: [asked], watch: [user] })).kind).toBe('rejected')
+    })
+
     it('[D10] a used key answers for the command even when the wallet could not pay it either', async () => {
       const { commit, position, newUser } = await stage()
       const user = await newUser(money(u(100)))

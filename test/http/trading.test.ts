@@ -192,6 +192,19 @@ describe('idempotency', () => {
     expect((await send('POST', CLOSE, {}, keyed('k'))).headers.get('idempotent-replayed')).toBe('true')
   })
 
+  it('[H24] so does the stored refusal', async () => {
+    const refusal = {
+      code: 'price_moved',
+      currentPrice: price(210_000_000),
+      lastPublishedPrice: price(200_000_000),
+    } as const
+    const { send } = await openDoor({ outcome: refused(refusal, true) })
+    const replayed = await send('POST', OPEN, order, keyed('k'))
+    expect([replayed.status, replayed.headers.get('idempotent-replayed')]).toEqual([409, 'true'])
+    const fresh = await openDoor({ outcome: refused(refusal) })
+    expect((await fresh.send('POST', OPEN, order, keyed('k'))).headers.has('idempotent-replayed')).toBe(false)
+  })
+
   it('[H25] a close takes its key from the header, else from clientRequestId, and needs neither', async () => {
     const { send, asAlice, commands } = await openDoor()
     await send('POST', CLOSE, { clientRequestId: 'body' }, keyed('header'))

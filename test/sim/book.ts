@@ -6,8 +6,9 @@ import { present } from '../../actors/kernel/assert.ts'
 import type { FixtureId, InstrumentId, PositionId, UserId } from '../../actors/kernel/ids.ts'
 import type { TradingRules } from '../../actors/kernel/limits.ts'
 import type { KeyedResult, MatchEvent, MatchInfo, UserCommand, WalletAfter } from '../../actors/match/messages.ts'
-import type { Batch, KeyedCommand } from '../../actors/match/store.ts'
+import type { KeyedCommand } from '../../actors/match/store.ts'
 import type { Position } from '../../actors/position/position.ts'
+import { type Committed, toldOf } from './committed.ts'
 import { checkEnding } from './endings.ts'
 import * as oracle from './oracle.ts'
 import { checkRefusal } from './refusals.ts'
@@ -27,15 +28,6 @@ export interface BookedInstrument {
   settlement: number | null
 }
 
-/** A batch that the store has taken, and what was true around it. */
-export interface Committed {
-  readonly batch: Batch
-  readonly rules: TradingRules
-  /** What subscribers had been told when it was decided. */
-  readonly published: ReadonlyMap<InstrumentId, number>
-  readonly wallets: ReadonlyMap<UserId, WalletAfter>
-}
-
 export interface BookedResult {
   readonly fingerprint: string
   readonly result: KeyedResult
@@ -43,12 +35,6 @@ export interface BookedResult {
 }
 
 export const keyText = (userId: UserId, route: string, key: string): string => `${userId} ${route} ${key}`
-
-/** What subscribers had been told of an instrument; one that the batch lists is told with its listing. */
-export function toldOf(id: InstrumentId, { batch, published }: Committed): number | undefined {
-  const listed = batch.events.find((e) => e.kind === 'instrument_listed' && e.instrument.id === id)
-  return listed?.kind === 'instrument_listed' ? listed.instrument.published : published.get(id)
-}
 
 export class Book {
   readonly matches = new Map<FixtureId, MatchInfo>()
@@ -90,7 +76,7 @@ export class Book {
     for (const i of ours()) if (i.settlement === null) i.standing = this.#priceOf(i, rules)
     const before = this.matches.get(batch.matchId)
     for (const keyed of batch.keyed) {
-      if ('refusal' in keyed.result) {
+      if (keyed.result !== null && 'refusal' in keyed.result) {
         const command = this.#command(keyed)
         if (command !== undefined) checkRefusal(keyed.result.refusal, command, this, committed)
       }
@@ -201,7 +187,7 @@ export class Book {
   }
 
   #change(p: Position): void {
-    const before = this.#open1(p)
+    const before = this.#bookedOpen(p)
     same('fill', { ...p, stopLoss: 0, takeProfit: 0 }, { ...before, stopLoss: 0, takeProfit: 0 }, `changed ${p.id}`)
     const { standing } = this.instrument(p.instrumentId)
     hold('trigger', oracle.oracleLevels(p, standing), () => `levels of ${p.id} are not about ${standing}`)
@@ -209,7 +195,7 @@ export class Book {
   }
 
   #warn(p: Position): void {
-    const before = this.#open1(p)
+    const before = this.#bookedOpen(p)
     same('trigger', { ...p, warned: 0 }, { ...before, warned: 0 }, `warned ${p.id}`)
     const { standing } = this.instrument(p.instrumentId)
     hold(
@@ -221,7 +207,7 @@ export class Book {
   }
 
   #close(p: Position, { batch, rules }: Committed): void {
-    const before = this.#open1(p)
+    const before = this.#bookedOpen(p)
     const close = present(p.close, `close of ${p.id}`)
     same('fill', { ...p, close: null }, before, `closed ${p.id}`)
     same('fill', close.at, batch.at, `time of the close of ${p.id}`)
@@ -253,7 +239,7 @@ export class Book {
   }
 
   /** The position as booked, which must be open. */
-  #open1(p: Position): Position {
+  #bookedOpen(p: Position): Position {
     const before = this.positions.get(p.id)
     hold('key', before !== undefined && before.close === null, () => `${p.id} is not open`)
     return before
@@ -284,12 +270,13 @@ export class Book {
       )
       i.stored = i.standing
     }
-    if (batch.events.some((event) => concerns(event, i.id))) this.#checkTriggers(i, rules)
+    const moved = batch.events.some((event) => event.kind === 'price_moved' && event.instrumentId === i.id)
+    if (moved) this.#checkTriggers(i, rules)
   }
 
   /** Nobody is open beyond a trigger, whatever rule has changed since his price last moved. */
-  checkTriggers(rules: TradingRules): void {
-    for (const i of this.instruments.values()) this.#checkTriggers(i, rules)
+  checkTriggers(matchId: FixtureId, rules: TradingRules): void {
+    for (const i of this.instruments.values()) if (i.matchId === matchId) this.#checkTriggers(i, rules)
   }
 
   #checkTriggers(i: BookedInstrument, rules: TradingRules): void {
@@ -339,6 +326,7 @@ export class Book {
     const { batch, rules } = committed
     const { userId, idempotency, result } = keyed
     const text = keyText(userId, idempotency.route, idempotency.key)
+    if (result === null) return
     hold('key', !this.results.has(text), () => `${text} has a second result`)
     const wallet = this.walletOf(userId)
     this.results.set(text, { fingerprint: idempotency.fingerprint, result, wallet })
@@ -361,6 +349,3 @@ function changes(event: MatchEvent, id: InstrumentId): boolean {
   if (event.kind === 'position_opened' || event.kind === 'position_closed') return event.position.instrumentId === id
   return 'instrumentId' in event && event.instrumentId === id
 }
-
-const concerns = (event: MatchEvent, id: InstrumentId): boolean =>
-  changes(event, id) || ('position' in event && event.position.instrumentId === id)

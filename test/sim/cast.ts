@@ -1,7 +1,7 @@
 /** The players of the simulation: what somebody of a certain habit asks for next, sensible or not. */
 import { positionId, type InstrumentId, type UserId } from '../../actors/kernel/ids.ts'
 import { type Lots, lots, type Price, price } from '../../actors/kernel/micros.ts'
-import type { UserCommand } from '../../actors/match/messages.ts'
+import type { ChangeLevels, ClosePosition, OpenPosition } from '../../actors/match/messages.ts'
 import type { Direction, Position } from '../../actors/position/position.ts'
 import type { Chance } from '../../actors/replay/chance.ts'
 
@@ -24,7 +24,8 @@ export interface Sight {
   readonly bullish: number
 }
 
-type Wish = UserCommand extends infer C ? (C extends { idempotency: unknown } ? Omit<C, 'idempotency'> : C) : never
+/** A command as it is wanted; keys are the client's business. */
+export type Wish = ChangeLevels | Omit<OpenPosition, 'idempotency'> | Omit<ClosePosition, 'idempotency'>
 
 const CHANCE_TO_ACT: Readonly<Record<Habit, number>> = {
   eager: 1,
@@ -87,8 +88,7 @@ function level(at: number, direction: Direction, chance: Chance): Price | null {
 
 function sizeFor(player: Player, at: number, { balance, bullish }: Sight, chance: Chance): Lots {
   const affordable = Math.floor((balance * 2) / Math.max(1, at)) // in lots, since margin is half the price
-  const whole =
-    player.habit === 'whale' || bullish > 0.5 ? Math.min(99, affordable + chance.below(3)) : chance.below(3)
+  const whole = player.habit === 'whale' || bullish > 0.5 ? Math.min(99, affordable + chance.below(3)) : chance.below(3)
   const odd = chance.happens(0.02) ? 1 + chance.below(9_999) : 0
   return lots(whole * 1_000_000 + (1 + chance.below(100)) * 10_000 + odd)
 }

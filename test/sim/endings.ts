@@ -1,7 +1,7 @@
 /** When a match may end: full time that has held, a final whistle, or a match that will not be played. */
 import { REPLAY_CONFIRM_UPDATES } from '../../actors/kernel/limits.ts'
 import type { MatchInfo } from '../../actors/match/messages.ts'
-import type { Committed } from './book.ts'
+import type { Committed } from './committed.ts'
 import { hold, same } from './violation.ts'
 
 /** Checks one step of a match as a whole. */

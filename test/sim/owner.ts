@@ -1,5 +1,6 @@
 /** One incarnation of a match actor, and what the simulation has done to it. */
 import { createHash } from 'node:crypto'
+import type { InstrumentId } from '../../actors/kernel/ids.ts'
 import type { MatchActor } from '../../actors/match/actor.ts'
 import { MatchState, type MatchView } from '../../actors/match/state.ts'
 import type { MatchRecord } from '../../actors/match/store.ts'
@@ -10,8 +11,13 @@ export interface Owner {
   readonly epoch: number
   /** The number of the pitch its match is played on. */
   readonly pitch: number
-  /** Stalled: it does not know that another has taken over. Gone: killed, stopped or retired. */
-  standing: 'serving' | 'stalled' | 'gone'
+  /**
+   * Stalled: it does not know that another has taken over. Stopped: by itself, but somebody may still hold on to it.
+   * Gone: nobody does.
+   */
+  standing: 'serving' | 'stalled' | 'stopped' | 'gone'
+  /** What it has told subscribers; an instrument that is not here was told when it was listed. */
+  readonly told: Map<InstrumentId, number>
   /** Its store has failed it, so it must stop. */
   failed: boolean
   /** A glance at its state when it last changed by right. */

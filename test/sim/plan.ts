@@ -20,11 +20,10 @@ export interface Plan {
 }
 
 /** Football players per pitch. */
-const SQUADS: readonly (readonly number[])[] = [
+export const SQUADS: readonly (readonly number[])[] = [
   [1, 2, 3, 4],
   [5, 6, 7, 8],
 ]
-export { SQUADS }
 
 const user = (n: number): UserId => userId(`bbbbbbbb-0000-7000-8000-${n.toString().padStart(12, '0')}`)
 

@@ -2,7 +2,8 @@
 import type { Refusal } from '../../actors/kernel/outcome.ts'
 import type { UserCommand } from '../../actors/match/messages.ts'
 import type { CommitFailure } from '../../actors/match/store.ts'
-import { type Book, type BookedInstrument, type Committed, toldOf } from './book.ts'
+import type { Book, BookedInstrument } from './book.ts'
+import { type Committed, toldOf } from './committed.ts'
 import * as oracle from './oracle.ts'
 import { canonical, hold, same } from './violation.ts'
 

@@ -94,24 +94,12 @@ function checkTrade(request: Request, fingerprint: string, trade: Trade, source:
   if (key !== null) {
     const stored = book.results.get(key)
     hold('key', stored !== undefined, () => `${key} was acknowledged but its result is not stored`)
-    same(
-      'key',
-      [position, quote, wallet],
-      [...Object.values(inOrder(stored.result)), stored.wallet],
-      `answer to ${key}`,
-    )
-    same('key', fingerprint, stored.fingerprint, `body that ${key} was answered for`)
+    same('key', { result: { position, quote }, wallet, fingerprint }, stored, `answer to ${key}`)
   }
   if (replayed) return hold('key', key !== null, () => 'a trade without a key was replayed')
   hold('key', request.acknowledged === 0, () => `${position.id} was made twice for one request`)
   same('memory', wallet, source.wallets?.get(command.userId), `wallet that ${command.userId} was told`)
   request.acknowledged++
-}
-
-function inOrder(
-  result: Book['results'] extends Map<string, infer R> ? (R extends { result: infer K } ? K : never) : never,
-) {
-  return 'refusal' in result ? { position: null, quote: null } : { position: result.position, quote: result.quote }
 }
 
 /** What was done is what was asked for. */

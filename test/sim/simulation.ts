@@ -5,9 +5,9 @@ import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import { lots } from '../../actors/kernel/micros.ts'
 import type { UserCommand } from '../../actors/match/messages.ts'
 import { type Chance, chanceFrom } from '../../actors/replay/chance.ts'
-import { wish } from './cast.ts'
+import { type Wish, wish } from './cast.ts'
 import { Football } from './football.ts'
-import { House, type Pitch, turn } from './house.ts'
+import { type Pitch, Stadium, turn } from './stadium.ts'
 import type { Owner } from './owner.ts'
 import { type Plan, planFor, SQUADS } from './plan.ts'
 import { type Request, requestFor } from './requests.ts'
@@ -63,7 +63,7 @@ class Simulation {
   readonly lines: string[] = []
   readonly #chance: Chance
   readonly #plan: Plan
-  readonly #house: House
+  readonly #stadium: Stadium
   readonly #hash = createHash('sha256')
   readonly #counts = new Map<string, number>()
   #keys = 0
@@ -73,11 +73,18 @@ class Simulation {
     this.#chance = chanceFrom(seed)
     this.#plan = planFor(this.#chance)
     const { rules, model, anchors, players } = this.#plan
-    this.#house = new House(rules, { model, anchors, log: (line) => this.#log(line) })
+    this.#stadium = new Stadium(rules, { model, anchors, log: (line) => this.#log(line) })
     for (const [n, squad] of SQUADS.entries()) {
-      this.#house.pitches.push({ n: n + 1, players: squad, football: this.#kickOff(squad), seq: 0, serving: null })
+      this.#stadium.pitches.push({
+        n: n + 1,
+        players: squad,
+        football: this.#kickOff(squad),
+        seq: 0,
+        serving: null,
+        unruly: false,
+      })
     }
-    for (const { userId, grant } of players) this.#house.grant(userId, grant)
+    for (const { userId, grant } of players) this.#stadium.grant(userId, grant)
   }
 
   /** One thing happens, and everything must still be true. */
@@ -101,28 +108,27 @@ class Simulation {
     )
     await act?.happens()
     await turn()
-    this.#house.check()
+    this.#stadium.check()
   }
 
   /** The storm is over: everybody gets his answer, every match comes to its end, and nothing is left. */
   async finish(): Promise<void> {
-    const { wire, requests, book, pitches } = this.#house
+    const { wire, requests, book, pitches } = this.#stadium
     wire.ghosts.length = 0
     for (let round = 0; ; round++) {
       this.step++
       hold('alive', round < ROUNDS_MAX, () => `no end after ${round} rounds`)
-      this.#house.world.pass(1_100)
+      this.#stadium.world.pass(1_100)
       for (const pitch of pitches) {
         const begun = book.matches.has(pitch.football.fixtureId)
         if (!begun || (requests.open.length === 0 && !this.#hasSettled(pitch))) await this.#feed(pitch, true)
-        const owner = await this.#house.serving(pitch)
-        if (owner !== null) this.#house.clock(owner)
+        const owner = await this.#stadium.serving(pitch)
+        if (owner !== null) this.#stadium.clock(owner)
       }
       for (const request of requests.open) await this.#send(request)
       await turn()
       while (wire.calls.length > 0) await this.#deliver(true)
-      this.#house.check()
-      book.checkTriggers(this.#house.rules)
+      this.#stadium.check()
       if (requests.open.length === 0 && pitches.every((pitch) => this.#hasSettled(pitch))) break
     }
     requests.checkCounts(book)
@@ -130,12 +136,12 @@ class Simulation {
   }
 
   report(): Report {
-    for (const { close } of this.#house.book.positions.values()) this.#count(`closed by ${close?.by ?? 'nobody'}`)
-    for (const { result } of this.#house.book.results.values()) {
+    for (const { close } of this.#stadium.book.positions.values()) this.#count(`closed by ${close?.by ?? 'nobody'}`)
+    for (const { result } of this.#stadium.book.results.values()) {
       if ('refusal' in result) this.#count(`refused ${result.refusal.code}`)
     }
     for (const [user, { balance }] of this.#plan.players.map(
-      (p) => [p.userId, this.#house.store.walletOf(p.userId)] as const,
+      (p) => [p.userId, this.#stadium.store.walletOf(p.userId)] as const,
     )) {
       this.#hash.update(`${user} ${balance}`)
     }
@@ -146,9 +152,9 @@ class Simulation {
   async #play(): Promise<void> {
     const player = this.#plan.players[this.#chance.below(this.#plan.players.length)]
     const pitch = this.#pitch()
-    const owner = await this.#house.serving(pitch)
+    const owner = await this.#stadium.serving(pitch)
     if (player === undefined || owner === null) return
-    const { book } = this.#house
+    const { book } = this.#stadium
     const all = [...book.positions.values()].slice(-60)
     const isOwn = (p: (typeof all)[number]): boolean => p.userId === player.userId && p.close === null
     const wished = wish(
@@ -164,25 +170,25 @@ class Simulation {
     )
     if (wished === null) return
     const request = requestFor(this.#withKey(wished))
-    this.#house.requests.add(request)
+    this.#stadium.requests.add(request)
     await this.#send(request)
     if (player.habit !== 'double_clicker') return
     for (let again = this.#chance.below(3); again > 0; again--) await this.#send(request)
   }
 
-  #withKey(wished: NonNullable<ReturnType<typeof wish>>): UserCommand {
+  #withKey(wished: Wish): UserCommand {
     if (wished.kind === 'change_levels') return wished
     const route = wished.kind === 'open_position' ? 'open' : 'close'
     // Now and then a key that another user, or another route, has used as well.
     const key = this.#chance.happens(0.02) ? 'everybody’s key' : `k${++this.#keys}`
-    const known = this.#house.requests.commandOf(`${wished.userId} ${route} ${key}`)
+    const known = this.#stadium.requests.commandOf(`${wished.userId} ${route} ${key}`)
     const none = this.#chance.happens(0.15) || known !== undefined
     return { ...wished, idempotency: none ? null : { route, key, fingerprint: 'body' } }
   }
 
   /** Somebody who has heard nothing, or nothing certain, asks again with the same key. */
   async #askAgain(): Promise<void> {
-    const { open } = this.#house.requests
+    const { open } = this.#stadium.requests
     const request = open[this.#chance.below(Math.max(1, open.length))]
     if (request !== undefined) await this.#send(request)
   }
@@ -190,7 +196,7 @@ class Simulation {
   async #send(request: Request): Promise<void> {
     if (request.key === null && request.closed) return
     const { command } = request
-    const { book, pitches } = this.#house
+    const { book, pitches } = this.#stadium
     const fingerprint = this.#chance.happens(0.02) ? 'another body' : 'body'
     const place = command.kind === 'open_position' ? book.instruments.get(command.instrumentId) : undefined
     const position = command.kind === 'open_position' ? undefined : book.positions.get(command.positionId)
@@ -198,70 +204,72 @@ class Simulation {
     const pitch = pitches.find((p) => p.football.fixtureId === matchId) ?? pitches[0]
     if (pitch === undefined) return
     const over = position !== undefined && pitch.football.fixtureId !== matchId
-    if (over) return this.#house.recall(request, fingerprint)
-    const owner = this.#stalledOwner(pitch) ?? (await this.#house.serving(pitch))
+    if (over) return this.#stadium.recall(request, fingerprint)
+    const owner = this.#formerOwner(pitch) ?? (await this.#stadium.serving(pitch))
     if (owner === null) return
     this.#log(`send ${JSON.stringify(command)} to owner ${owner.epoch}`)
-    this.#house.send(request, { owner, fingerprint, heard: !this.#chance.happens(this.#plan.storm) })
+    this.#stadium.send(request, { owner, fingerprint, heard: !this.#chance.happens(this.#plan.storm) })
   }
 
-  /** A request may still reach an owner that does not know it has been overtaken. */
-  #stalledOwner(pitch: Pitch): Owner | null {
-    const stalled = this.#house.owners.find((o) => o.pitch === pitch.n && o.standing === 'stalled')
-    return stalled !== undefined && this.#chance.happens(0.3) ? stalled : null
+  /** A request may still reach an owner that has been overtaken, or has stopped. */
+  #formerOwner(pitch: Pitch): Owner | null {
+    const former = this.#stadium.owners.findLast(
+      (o) => o.pitch === pitch.n && (o.standing === 'stalled' || o.standing === 'stopped'),
+    )
+    return former !== undefined && this.#chance.happens(0.3) ? former : null
   }
 
   /** One call reaches the store, or its answer the actor, or neither; at the end all goes well. */
   async #deliver(calm = false): Promise<void> {
-    const { wire } = this.#house
+    const { wire } = this.#stadium
     const call = wire.calls[this.#chance.below(Math.max(1, wire.calls.length))]
     if (call === undefined) return
     const fate = calm ? 1 : this.#chance.uniform() / Math.max(this.#plan.storm, 1e-9)
     if (fate < 3 && !calm) return this.#breakOff(call, Math.floor(fate))
-    if (call.kind === 'histories') return this.#house.answerHistories(call)
+    if (call.kind === 'histories') return this.#stadium.answerHistories(call)
     if (call.verdict === null) {
-      await this.#house.carryOut(call)
+      await this.#stadium.carryOut(call)
       if (!calm && this.#chance.happens(0.25)) return // the answer is still on its way
     }
-    await this.#house.answer(call)
+    await this.#stadium.answer(call)
   }
 
   async #breakOff(call: Call, how: number): Promise<void> {
-    const { wire } = this.#house
+    const { wire } = this.#stadium
     this.#count(['commit fails before', 'commit fails after', 'commit arrives late'][how] ?? 'line breaks')
     this.#log(`line of owner ${call.owner.epoch} breaks (${how})`)
     if (call.kind === 'commit' && call.verdict === null) {
-      if (how === 1) await this.#house.carryOut(call)
+      if (how === 1) await this.#stadium.carryOut(call)
       if (how === 2) wire.ghosts.push(call)
     }
-    this.#house.breakOff(call)
+    this.#stadium.breakOff(call)
   }
 
   /** The provider says something new, or something old again. */
   async #feed(pitch: Pitch, calm = false): Promise<void> {
-    const { house } = { house: this.#house }
+    const stadium = this.#stadium
     if (this.#hasSettled(pitch) && !calm) return this.#nextMatch(pitch)
-    const snapshot = pitch.football.next(house.world.now())
-    const owner = await house.serving(pitch, snapshot)
+    const snapshot = pitch.football.next(stadium.world.now())
+    const owner = await stadium.serving(pitch, snapshot)
     if (owner === null) return
     const old = !calm && this.#chance.happens(0.15)
     const seq = old ? Math.max(0, pitch.seq - this.#chance.below(3)) : (pitch.seq += 1 + this.#chance.below(2))
     this.#log(`feed ${pitch.football.fixtureId} ${seq} ${snapshot.state ?? snapshot.stateId}`)
-    house.offer(owner, { kind: 'feed_update', seq, snapshot })
-    const stalled = this.#stalledOwner(pitch)
-    if (stalled !== null) house.offer(stalled, { kind: 'feed_update', seq, snapshot })
+    stadium.offer(owner, { kind: 'feed_update', seq, snapshot })
+    const former = this.#formerOwner(pitch)
+    if (former !== null) stadium.offer(former, { kind: 'feed_update', seq, snapshot })
   }
 
   #hasSettled(pitch: Pitch): boolean {
-    return (this.#house.book.matches.get(pitch.football.fixtureId)?.settledAt ?? null) !== null
+    return (this.#stadium.book.matches.get(pitch.football.fixtureId)?.settledAt ?? null) !== null
   }
 
   /** The pitch is used again, once nobody has anything to say about the last match. */
   #nextMatch(pitch: Pitch): void {
-    const { owners, wire } = this.#house
+    const { owners, wire } = this.#stadium
     if (wire.calls.some((call) => call.owner.pitch === pitch.n)) return
     const living = owners.filter((owner) => owner.pitch === pitch.n && owner.standing !== 'gone')
-    for (const owner of living) this.#house.kill(owner, () => false)
+    for (const owner of living) this.#stadium.kill(owner, () => false)
     pitch.football = this.#kickOff(pitch.players)
     pitch.seq = 0
     this.#count('matches')
@@ -273,26 +281,26 @@ class Simulation {
 
   #pass(ms: number): void {
     this.#log(`${ms} ms pass`)
-    this.#house.world.pass(ms)
-    for (const owner of this.#house.owners) if (owner.standing !== 'gone') this.#house.clock(owner)
+    this.#stadium.world.pass(ms)
+    for (const owner of this.#stadium.owners) if (owner.standing !== 'gone') this.#stadium.clock(owner)
   }
 
   #publish(): void {
-    for (const owner of this.#house.owners) if (owner.standing !== 'gone') this.#house.publish(owner)
+    for (const owner of this.#stadium.owners) if (owner.standing !== 'gone') this.#stadium.publish(owner)
   }
 
   /** A process dies or stalls, or the clock jumps. */
   async #mishap(): Promise<void> {
     const pitch = this.#pitch()
-    const living = this.#house.owners.filter((o) => o.standing !== 'gone')
+    const living = this.#stadium.owners.filter((o) => o.standing !== 'gone')
     const owner = living[this.#chance.below(Math.max(1, living.length))]
     switch (this.#chance.below(4)) {
       case 0:
-        if (owner !== undefined) this.#house.kill(owner, () => this.#chance.happens(0.5))
+        if (owner !== undefined) this.#stadium.kill(owner, () => this.#chance.happens(0.5))
         return this.#count('owner dies')
       case 1:
         this.#count('owner stalls')
-        await this.#house.takeOver(pitch)
+        await this.#stadium.takeOver(pitch)
         return
       case 2:
         if (pitch.serving !== null) {
@@ -309,7 +317,7 @@ class Simulation {
 
   #changeRules(): void {
     // A batch that was turned down once is judged by the rules of its last attempt; the book knows only those.
-    if (this.#house.wire.calls.length > 0) return
+    if (this.#stadium.wire.calls.length > 0) return
     const changes: readonly Partial<TradingRules>[] = [
       { impactCapPpm: 100 + this.#chance.below(2_000) },
       { impactCapPpm: DEFAULT_RULES.impactCapPpm },
@@ -320,20 +328,20 @@ class Simulation {
     ]
     const change = changes[this.#chance.below(changes.length)]
     this.#log(`rules ${JSON.stringify(change)}`)
-    this.#house.rules = { ...this.#house.rules, ...change }
+    this.#stadium.changeRules(change ?? {})
     this.#count('rules change')
   }
 
   /** A commit that nobody waits for any more arrives, or is lost for good. */
   async #haunt(): Promise<void> {
-    const ghost = this.#house.wire.ghosts.shift()
+    const ghost = this.#stadium.wire.ghosts.shift()
     if (ghost === undefined || this.#chance.happens(0.3)) return
     this.#count('ghosts')
-    await this.#house.carryOut(ghost)
+    await this.#stadium.carryOut(ghost)
   }
 
   #pitch(): Pitch {
-    const pitch = this.#house.pitches[this.#chance.below(this.#house.pitches.length)]
+    const pitch = this.#stadium.pitches[this.#chance.below(this.#stadium.pitches.length)]
     if (pitch === undefined) throw new Error('no pitch')
     return pitch
   }
@@ -343,7 +351,7 @@ class Simulation {
   }
 
   #log(line: string): void {
-    const whole = `${this.step} @${this.#house?.world.now() ?? 0} ${line}`
+    const whole = `${this.step} @${this.#stadium?.world.now() ?? 0} ${line}`
     this.#hash.update(whole)
     this.lines.push(whole)
     if (this.lines.length > 4 * SHOWN) this.lines.splice(0, 2 * SHOWN)

@@ -59,7 +59,12 @@ export const FLOORS: readonly Floor[] = [
 ]
 
 /** Started from outside, so nobody imports them: by package.json, by the test runner, by an operator. */
-export const ENTRY_POINTS: readonly string[] = ['src/main.ts', 'vitest.config.ts']
+export const ENTRY_POINTS: readonly string[] = [
+  'src/main.ts',
+  'test/sim/mutants.ts',
+  'test/sim/run.ts',
+  'vitest.config.ts',
+]
 
 const PRODUCT = /^(actors|db|rooms|src)\//
 const isSource = (path: string): boolean => path.endsWith('.ts')

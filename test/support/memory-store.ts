@@ -193,6 +193,7 @@ export class MemoryMatchStore implements MatchStore, Leases {
   }
 
   #remember({ userId, idempotency, result }: KeyedCommand): void {
+    if (result === null) return
     this.#results.set(keyText(userId, idempotency), {
       fingerprint: idempotency.fingerprint,
       result: structuredClone(result),

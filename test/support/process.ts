@@ -7,7 +7,7 @@ import { z } from 'zod'
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts')
 /** How long it may take to start or to stop; only a broken one does. */
-const PATIENCE = { timeout: 20_000, interval: 20 }
+export const PATIENCE = { timeout: 20_000, interval: 20 }
 
 export type Settings = Readonly<Record<string, string>>
 

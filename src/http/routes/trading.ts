@@ -4,7 +4,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { KEY_LENGTH_MAX } from '../../../actors/kernel/limits.ts'
 import { lots, price } from '../../../actors/kernel/micros.ts'
-import type { Refusal } from '../../../actors/kernel/outcome.ts'
+import type { Refusal, Refused } from '../../../actors/kernel/outcome.ts'
 import type { IdempotencyKey, KeyedRoute, Trade } from '../../../actors/match/messages.ts'
 import { answerTo, ErrorBody, errors, fail, UNAUTHORIZED } from '../answers.ts'
 import { ACCESS_SECURITY, type Gates, type SignedInEnv } from '../gates.ts'
@@ -19,6 +19,9 @@ import {
   TradeBody,
   WalletBody,
 } from '../schemas.ts'
+
+/** Says that an answer is the stored one of an earlier request. */
+const REPLAYED = 'Idempotent-Replayed'
 
 const priceInput = decimalInput(price, z.number().positive())
 const lotsInput = decimalInput(lots, z.number().nonnegative())
@@ -162,7 +165,8 @@ const wallet = createRoute({
 
 export function tradingRoutes({ desk, positions, wallets }: HttpDeps, gates: Gates) {
   /** A refusal; one about a closed position brings the position along. */
-  const refuse = async (c: Context<SignedInEnv>, refusal: Refusal) => {
+  const refuse = async (c: Context<SignedInEnv>, { refusal, replayed }: Refused) => {
+    if (replayed) c.header(REPLAYED, 'true')
     const answer = answerTo(refusal)
     if (refusal.code !== 'position_not_open') return fail(c, answer)
     const held = await positions.find(c.var.caller.userId, refusal.positionId)
@@ -192,7 +196,7 @@ export function tradingRoutes({ desk, positions, wallets }: HttpDeps, gates: Gat
           takeProfit,
         ]),
       })
-      if (!outcome.ok) return refuse(c, outcome.refusal)
+      if (!outcome.ok) return refuse(c, outcome)
       return c.json(tradeJson(c, outcome.value), 201)
     })
     .openapi({ ...list, middleware: gates.signedIn }, async (c) => {
@@ -204,7 +208,7 @@ export function tradingRoutes({ desk, positions, wallets }: HttpDeps, gates: Gat
       const available = (await wallets.find(c.var.caller.userId))?.balance ?? null
       const query = { instrumentId, direction, lots: lotSize, stopLoss, takeProfit, available }
       const outcome = await desk.quote(query)
-      if (!outcome.ok) return refuse(c, outcome.refusal)
+      if (!outcome.ok) return refuse(c, outcome)
       const { refusal } = outcome.value
       return c.json({ ...quoteJson(outcome.value), refusal: refusal === null ? null : refusalJson(refusal) }, 200)
     })
@@ -213,7 +217,7 @@ export function tradingRoutes({ desk, positions, wallets }: HttpDeps, gates: Gat
       const positionId = c.req.valid('param').id
       const { userId } = c.var.caller
       const outcome = await desk.submit({ kind: 'change_levels', userId, positionId, stopLoss, takeProfit })
-      if (!outcome.ok) return refuse(c, outcome.refusal)
+      if (!outcome.ok) return refuse(c, outcome)
       return c.json(tradeJson(c, outcome.value), 200)
     })
     .openapi({ ...close, middleware: gates.signedIn }, async (c) => {
@@ -222,7 +226,7 @@ export function tradingRoutes({ desk, positions, wallets }: HttpDeps, gates: Gat
       const { userId } = c.var.caller
       const idempotency = keyOf('close', key, [positionId])
       const outcome = await desk.submit({ kind: 'close_position', userId, positionId, idempotency })
-      if (!outcome.ok) return refuse(c, outcome.refusal)
+      if (!outcome.ok) return refuse(c, outcome)
       return c.json(tradeJson(c, outcome.value), 200)
     })
     .openapi({ ...wallet, middleware: gates.signedIn }, async (c) => {
@@ -233,7 +237,7 @@ export function tradingRoutes({ desk, positions, wallets }: HttpDeps, gates: Gat
 }
 
 function tradeJson(c: Context, trade: Trade): z.output<typeof TradeBody> {
-  if (trade.replayed) c.header('Idempotent-Replayed', 'true')
+  if (trade.replayed) c.header(REPLAYED, 'true')
   return { position: positionJson(trade.position, trade.quote.price), wallet: walletJson(trade.wallet) }
 }
 

@@ -31,6 +31,8 @@ export interface Pitch {
   /** The number of the last update that was offered. */
   seq: number
   serving: Owner | null
+  /** A rule has changed, and the owner has not looked at the clock since. */
+  unruly: boolean
 }
 
 /** One attempt of a client. */
@@ -42,14 +44,14 @@ export interface Attempt {
   readonly heard: boolean
 }
 
-export interface HouseOptions {
+export interface StadiumOptions {
   readonly model: ScoringModel
   /** What a season says of some players; the rest start where their position does. */
   readonly anchors: ReadonlyMap<InstrumentId, Price>
   readonly log: (line: string) => void
 }
 
-export class House {
+export class Stadium {
   readonly world = new TestWorld()
   readonly store = new MemoryMatchStore()
   readonly wire = new Wire(this.store)
@@ -59,14 +61,14 @@ export class House {
   readonly pitches: Pitch[] = []
   rules: TradingRules
   readonly #purse = new Purse(this.store, this.book)
-  readonly #options: HouseOptions
+  readonly #options: StadiumOptions
   /** Per match: the newest epoch, and what the store has of it. */
   readonly #epochs = new Map<FixtureId, number>()
   readonly #stored = new Map<FixtureId, string>()
   #delivered: { readonly owner: Owner; readonly wallets: ReadonlyMap<UserId, WalletAfter> } | null = null
   #problem: Violation | null = null
 
-  constructor(rules: TradingRules, options: HouseOptions) {
+  constructor(rules: TradingRules, options: StadiumOptions) {
     this.rules = rules
     this.#options = options
   }
@@ -114,8 +116,9 @@ export class House {
         onCommitted: () => undefined,
         onStopped: (reason, error) => this.#stopped(owner, pitch, reason, error),
       })
+      const told = new Map(record.instruments.map((i) => [i.id, i.published]))
       const glance = glanceAt(actor.view)
-      const owner: Owner = { actor, epoch, pitch: pitch.n, standing: 'serving', failed: false, glance }
+      const owner: Owner = { actor, epoch, pitch: pitch.n, standing: 'serving', told, failed: false, glance }
       return owner
     } catch (error) {
       throw new Violation('reload', `match ${record.info.matchId} cannot be loaded: ${String(error)}`)
@@ -157,13 +160,19 @@ export class House {
   }
 
   clock(owner: Owner): void {
-    owner.actor.clock().catch((error: unknown) => this.#guard(() => this.#checkFault(owner, error)))
+    owner.actor.clock().then(
+      () => {
+        for (const pitch of this.pitches) if (pitch.serving === owner) pitch.unruly = false
+      },
+      (error: unknown) => this.#guard(() => this.#checkFault(owner, error)),
+    )
   }
 
   /** Tells subscribers what has moved, which must be the price that stands. */
   publish(owner: Owner): void {
     const ahead = this.wire.calls.some((c) => c.kind === 'commit' && c.owner === owner && c.verdict !== null)
     for (const { instrument, quote } of owner.actor.takeUnpublished()) {
+      owner.told.set(instrument.id, quote.price)
       if (ahead || owner.standing !== 'serving') continue
       const { base, imbalance, settlement } = this.book.instrument(instrument.id)
       same('price', [quote.base, quote.imbalance], [base, imbalance], `published quote of ${instrument.id}`)
@@ -242,6 +251,15 @@ export class House {
       hold('memory', glance === owner.glance, () => `owner ${owner.epoch} changed without a commit`)
     }
     this.#purse.check()
+    for (const { serving, football, unruly } of this.pitches) {
+      const idle = serving !== null && !this.wire.calls.some((call) => call.owner === serving)
+      if (idle && !unruly) this.book.checkTriggers(football.fixtureId, this.rules)
+    }
+  }
+
+  changeRules(change: Partial<TradingRules>): void {
+    this.rules = { ...this.rules, ...change }
+    for (const pitch of this.pitches) pitch.unruly = true
   }
 
   #answered(request: Request, { owner, fingerprint, heard }: Attempt, outcome: Outcome<Trade>): void {
@@ -273,7 +291,7 @@ export class House {
 
   #stopped(owner: Owner, pitch: Pitch, reason: StopReason, error: unknown): void {
     this.#options.log(`owner ${owner.epoch} stops: ${reason}`)
-    owner.standing = 'gone'
+    owner.standing = 'stopped'
     if (pitch.serving === owner) pitch.serving = null
     this.#guard(() => {
       hold('alive', reason !== 'broken', () => `owner ${owner.epoch} broke down: ${String(error)}`)

@@ -1,0 +1,50 @@
+import { createServer } from 'node:net'
+import { afterEach, expect, it, vi } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
+import { killTheRest, PATIENCE, Program } from '../support/process.ts'
+import { embeddedSite, type Site } from '../support/site.ts'
+
+const cleanUp: (() => Promise<void>)[] = []
+afterEach(async () => {
+  await killTheRest()
+  for (const clean of cleanUp.splice(0)) await clean()
+})
+
+async function settle(): Promise<Site> {
+  const site = await embeddedSite()
+  cleanUp.push(() => site.remove())
+  return site
+}
+
+/** A port of this machine that somebody else has. */
+async function takenPort(): Promise<string> {
+  const neighbour = createServer().listen(0, '127.0.0.1')
+  cleanUp.push(() => new Promise((resolve) => neighbour.close(() => resolve())))
+  await vi.waitUntil(() => neighbour.listening, PATIENCE)
+  const address = present(neighbour.address(), 'an address')
+  return typeof address === 'string' ? address : String(address.port)
+}
+
+it('[E22] a folder that another process has keeps it from starting: one line says which, and it ends with 1', async () => {
+  const site = await settle()
+  const first = new Program({ ...site.env, DEMO_REPLAY: 'none' })
+  await first.listening()
+  const { code, complained } = await new Program(site.env).ended
+  expect(code).toBe(1)
+  expect(complained).toMatch(/^Touchline cannot start: .* is in use by process \d+; stop it.* DATA_DIR\n$/)
+  expect(complained).toContain(site.env['DATA_DIR'])
+}, 60_000)
+
+it('[E23] so does a port that is taken, and a database that is not there', async () => {
+  const port = await takenPort()
+  const site = await settle()
+  for (const taken of [{ PORT: port }, { WS_PORT: port }]) {
+    const { code, complained } = await new Program({ ...site.env, ...taken }).ended
+    expect(code).toBe(1)
+    expect(complained).toMatch(new RegExp(`^Touchline cannot start: .*127\\.0\\.0\\.1:${port}; .* PORT and WS_PORT\n$`))
+  }
+  const nowhere = { ...site.env, DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
+  const { code, complained } = await new Program(nowhere).ended
+  expect(code).toBe(1)
+  expect(complained).toMatch(/^Touchline cannot start: .*127\.0\.0\.1:1; .* DATABASE_URL .*\n$/)
+}, 60_000)

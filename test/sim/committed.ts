@@ -1,0 +1,19 @@
+/** A batch that the store has taken, and what was true around it when it was decided. */
+import type { InstrumentId, UserId } from '../../actors/kernel/ids.ts'
+import type { TradingRules } from '../../actors/kernel/limits.ts'
+import type { WalletAfter } from '../../actors/match/messages.ts'
+import type { Batch } from '../../actors/match/store.ts'
+
+export interface Committed {
+  readonly batch: Batch
+  readonly rules: TradingRules
+  /** What subscribers had been told. */
+  readonly published: ReadonlyMap<InstrumentId, number>
+  readonly wallets: ReadonlyMap<UserId, WalletAfter>
+}
+
+/** What subscribers had been told of an instrument; one that the batch lists is told with its listing. */
+export function toldOf(id: InstrumentId, { batch, published }: Committed): number | undefined {
+  const listed = batch.events.find((e) => e.kind === 'instrument_listed' && e.instrument.id === id)
+  return listed?.kind === 'instrument_listed' ? listed.instrument.published : published.get(id)
+}

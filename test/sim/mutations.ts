@@ -1,0 +1,203 @@
+/**
+ * Deliberate breakages of the game. The simulator must catch every one of them; what it does not catch here it would not
+ * catch if it happened by mistake. A mutation is a change of text, and `from` stands in its file exactly once.
+ */
+export interface Edit {
+  readonly file: string
+  readonly from: string
+  readonly to: string
+}
+
+export interface Mutation {
+  readonly name: string
+  readonly edits: readonly Edit[]
+}
+
+/** The text after an edit. Throws when it does not apply exactly once. */
+export function edited(text: string, { file, from, to }: Edit): string {
+  if (text.split(from).length !== 2) throw new Error(`${file}: this stands there not exactly once: ${from}`)
+  return text.replace(from, () => to)
+}
+
+const mutation = (name: string, file: string, from: string, to: string): Mutation => ({
+  name,
+  edits: [{ file, from, to }],
+})
+
+const ACTOR = 'actors/match/actor.ts'
+const APPLY = 'actors/match/apply.ts'
+const MOVES = 'actors/match/moves.ts'
+const TRADING = 'actors/match/trading.ts'
+const WINDOW = 'actors/match/suspension.ts'
+const POSITION = 'actors/position/position.ts'
+const TRIGGERS = 'actors/position/triggers.ts'
+const INSTRUMENT = 'actors/market/instrument.ts'
+const STATE = 'actors/match/state.ts'
+const STORE = 'test/support/memory-store.ts'
+
+export const MUTATIONS: readonly Mutation[] = [
+  mutation('the fence is skipped', STORE, `this.#epochs.get(batch.matchId) !== batch.epoch`, `batch.epoch < 0`),
+  mutation(
+    'a ledger row is lost',
+    STORE,
+    `entries.push([position.userId, -position.margin, \`open:\${position.id}\`])`,
+    ``,
+  ),
+  mutation(
+    'the wrong user is credited',
+    STORE,
+    `const { userId, margin, close } = event.position`,
+    `const { margin, close } = event.position\n      const userId = batch.watch[0] ?? event.position.userId`,
+  ),
+  mutation(
+    'the key check is skipped',
+    STORE,
+    `if (stored !== undefined) failures.set`,
+    `if (stored === null) failures.set`,
+  ),
+  mutation(
+    'a key is everybody’s',
+    STORE,
+    `\`\${userId} \${route} \${key}\``,
+    `\`\${route} \${key} \${userId.length}\``,
+  ),
+  mutation(
+    'the position limit is skipped',
+    STORE,
+    `wallet.open + change.open > batch.openPositionsMax`,
+    `wallet.open < 0`,
+  ),
+  mutation('margin rounds down', POSITION, `money(mulDivCeil(at, size`, `money(mulDivFloor(at, size`),
+  mutation('a loss may exceed the margin', POSITION, `money(Math.max(-p.margin, pnlAt(p, at)))`, `pnlAt(p, at)`),
+  mutation(
+    'profit rounds up',
+    POSITION,
+    `money(mulDivFloor(signOf(p.direction)`,
+    `money(mulDivCeil(signOf(p.direction)`,
+  ),
+  mutation(
+    'the hold ends a second early',
+    POSITION,
+    `Math.ceil((p.closableAt - now)`,
+    `Math.floor((p.closableAt - now)`,
+  ),
+  mutation(
+    'a take-profit lies on the wrong side',
+    POSITION,
+    `(above === null || above > at)`,
+    `(above === null || direction === 'long' || above > at)`,
+  ),
+  mutation(
+    'an open fills before its impact',
+    TRADING,
+    `const fill = quoteAfter(instrument, exposureOf(command), rules.impactCapPpm)\n  const position`,
+    `const fill = quoteOf(instrument, rules.impactCapPpm)\n  const position`,
+  ),
+  mutation(
+    'a close fills after its own removal',
+    TRADING,
+    `emitClose(draft, found.value, quoteOf(instrument, rules.impactCapPpm), 'user', at)`,
+    `emitClose(draft, found.value, quoteAfter(instrument, -exposureOf(found.value) as Lots, rules.impactCapPpm), 'user', at)`,
+  ),
+  mutation('triggers fire a tick late', MOVES, `    fireTriggers(draft, before.id, terms)\n`, ``),
+  mutation(
+    'a cascade stops after one round',
+    TRADING,
+    `    emitMove(draft, before, 'trade', 0, terms)\n  }`,
+    `    emitMove(draft, before, 'trade', 0, terms)\n    return\n  }`,
+  ),
+  mutation(
+    'the price guard looks at the quote',
+    TRADING,
+    `priceMoved(intent.clientPrice, instrument.published,`,
+    `priceMoved(intent.clientPrice, current.price,`,
+  ),
+  mutation(
+    'anybody may close a position',
+    TRADING,
+    `position === undefined || position.userId !== command.userId`,
+    `position === undefined`,
+  ),
+  mutation(
+    'a void keeps the margin',
+    MOVES,
+    `pnl: money(0), at: terms.at`,
+    `pnl: money(-position.margin), at: terms.at`,
+  ),
+  mutation(
+    'a settlement re-prices as it goes',
+    MOVES,
+    `const settlement = present(draft.listed(position.instrumentId).settlement, 'settlement price')`,
+    `const { price: settlement } = quoteOf({ ...draft.listed(position.instrumentId), settlement: null }, terms.rules.impactCapPpm)`,
+  ),
+  mutation(
+    'a match settles before full time has held',
+    MOVES,
+    `heldMs >= terms.rules.settlementConfirmMs`,
+    `heldMs >= 0`,
+  ),
+  mutation(
+    'an old update counts again',
+    MOVES,
+    `command.seq <= draft.info.feedSeq`,
+    `command.seq < draft.info.feedSeq - 1`,
+  ),
+  mutation('a close forgets the imbalance', APPLY, `return addImbalance(target, event.position, -1)`, `return`),
+  mutation('the crowd has no cap', INSTRUMENT, `Math.max(-cap, Math.min(cap, linear))`, `linear`),
+  mutation('a late feed does not suspend', WINDOW, `now - info.sourceAt > rules.feedStaleMs`, `now < info.sourceAt`),
+  mutation(
+    'a stop-loss is forgotten by the book',
+    TRIGGERS,
+    `{ floor: higher(p.stopLoss, loss), ceiling: p.takeProfit }`,
+    `{ floor: loss, ceiling: p.takeProfit }`,
+  ),
+  mutation(
+    'changed levels are not watched',
+    STATE,
+    `    this.#triggersOf(position.instrumentId).remove(present(this.#positions.get(position.id), 'position to change'))\n    this.#positions.set(position.id, position)\n    this.#triggersOf(position.instrumentId).add(position)`,
+    `    this.#positions.set(position.id, position)`,
+  ),
+  {
+    name: 'memory runs ahead of the commit',
+    edits: [
+      { file: ACTOR, from: `    for (const event of draft.events) this.#state.apply(event)\n`, to: `` },
+      {
+        file: ACTOR,
+        from: `        const verdict = await this.#commit(`,
+        to: `        for (const event of draft.events) this.#state.apply(event)\n        const verdict = await this.#commit(`,
+      },
+    ],
+  },
+  mutation(
+    'an actor goes on after a commit of unknown outcome',
+    ACTOR,
+    `    this.#stopped = true\n    for (const entry of this.#mailbox`,
+    `    for (const entry of this.#mailbox`,
+  ),
+  mutation(
+    'an unknown outcome is told as nothing started',
+    ACTOR,
+    `for (const entry of batch) entry.fail(error)`,
+    `for (const entry of batch) entry.userId === null ? entry.fail(error) : entry.answer(BUSY)`,
+  ),
+  mutation(
+    'a replay is answered as the first time',
+    ACTOR,
+    `wallet: stored.wallet, replayed: true`,
+    `wallet: stored.wallet, replayed: false`,
+  ),
+  mutation(
+    'another body gets the stored answer',
+    ACTOR,
+    `stored.fingerprint !== idempotency?.fingerprint`,
+    `idempotency === null`,
+  ),
+  mutation(
+    'a refusal caused by what was turned down stays',
+    ACTOR,
+    `turnedDown.get(entry) ?? this.#decide(entry, draft, terms))`,
+    `turnedDown.get(entry) ?? this.#decide(entry, draft, terms))\n        for (const [entry, fate] of fates) if (fate.kind === 'refused') turnedDown.set(entry, fate)`,
+  ),
+  mutation('a changed rule fires nothing', MOVES, `    fireDue(draft, terms)\n`, ``),
+  mutation('a published price is not remembered', ACTOR, `this.#state.markPublished(before.id, now.price)`, `void now`),
+]
