@@ -32,11 +32,11 @@ export class Catalogue {
     this.#world = world
   }
 
-  /** Known matches, the ones not yet settled before the others, the latest kick-off first. */
+  /** Known matches in outline (no events), the ones not yet settled before the others, the latest kick-off first. */
   async matches(): Promise<readonly MatchInfo[]> {
     const rows = await this.#db
       .selectFrom('matches')
-      .select('info')
+      .select(outline)
       .orderBy(sql`settled_at is null`, 'desc')
       .orderBy('starts_at', 'desc')
       .orderBy('id', 'desc')
@@ -113,7 +113,7 @@ export class Catalogue {
   async #withMatches(rows: readonly PricedRow[]): Promise<readonly Listing[]> {
     if (rows.length === 0) return []
     const ids = [...new Set(rows.map((row) => row.match_id))]
-    const found = await this.#db.selectFrom('matches').select(['id', 'info']).where('id', 'in', ids).execute()
+    const found = await this.#db.selectFrom('matches').select(['id', outline]).where('id', 'in', ids).execute()
     const matches = new Map(found.map((row) => [row.id, infoFrom(row)]))
     return rows.map((row) => ({
       instrument: instrumentFrom(row),
@@ -127,5 +127,8 @@ export class Catalogue {
 type PricedRow = Selectable<InstrumentsTable> & { readonly first_micros: number | null }
 
 const changePpm = (from: number, to: number): number => mulDivNearest(to - from, PPM, from)
+
+/** A match without its events and team statistics: some kilobytes each, which lists of matches do not show. */
+const outline = sql`info || '{"events": [], "teamStats": null}'::jsonb`.as('info')
 
 const infoFrom = (row: { readonly info: unknown }): MatchInfo => row.info as MatchInfo

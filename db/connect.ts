@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { PGlite, types as oids } from '@electric-sql/pglite'
 import { Kysely, PGliteDialect, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
-import { assert } from '../actors/kernel/assert.ts'
+import { assert, present } from '../actors/kernel/assert.ts'
+import type { FixtureId } from '../actors/kernel/ids.ts'
 import { type FolderLock, lockFolderSoon } from './folder-lock.ts'
 import type { Database } from './schema.ts'
 
@@ -18,18 +19,28 @@ export interface ConnectOptions {
 export interface Connection {
   readonly db: Kysely<Database>
   readonly kind: 'postgres' | 'pglite'
+  /** The connection that a match commits on, always the same one. */
+  committer(matchId: FixtureId): Committer
   /** Resolves when the database answers, rejects when it does not. */
   ping(): Promise<void>
   /** Waits for what is running, then lets go of sockets, files and the folder's lock. */
   close(): Promise<void>
 }
 
+/** One connection, on which one call follows the other. */
+export interface Committer {
+  /** The rows of `select * from name(…)`. The function must have this one signature only. */
+  call<Row extends object>(name: string, values: readonly unknown[]): Promise<readonly Row[]>
+}
+
 /** A query that takes longer is cancelled by PostgreSQL: a stuck one must not hold a connection for ever. */
 const STATEMENT_TIMEOUT_MS = 10_000
 /** How long a query waits for a free connection, or a new one for PostgreSQL to answer. */
 const CONNECT_TIMEOUT_MS = 5_000
-/** Connections of one process. Matches commit on few of them at once; the rest serve readers. */
+/** Connections of one process that serve readers. */
 const POOL_MAX = 10
+/** Connections of one process that matches commit on, shared out among them: about one per core of the database. */
+const COMMITTERS = 2
 
 /**
  * The database that the options choose. PostgreSQL is first spoken to by the first query, so that a server may start
@@ -47,10 +58,34 @@ function safeInteger(text: string): number {
 }
 
 function connectPostgres(databaseUrl: string): Connection {
+  const pool = openPool(databaseUrl, POOL_MAX)
+  // A pool of one is a connection that comes back by itself after it broke.
+  const committers = Array.from({ length: COMMITTERS }, () => openPool(databaseUrl, 1))
+  const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
+  return {
+    db,
+    kind: 'postgres',
+    committer(matchId) {
+      const chosen = present(committers[matchId % COMMITTERS], 'committer')
+      return {
+        // Named, so that the connection parses and plans it once.
+        call: async <Row extends object>(name: string, values: readonly unknown[]) =>
+          (await chosen.query<Row>({ name, text: callOf(name, values), values: [...values] })).rows,
+      }
+    },
+    ping: () => ping(db),
+    async close() {
+      await db.destroy()
+      for (const each of [pool, ...committers]) if (!each.ended) await each.end()
+    },
+  }
+}
+
+function openPool(connectionString: string, max: number): pg.Pool {
   const pool = new pg.Pool({
-    connectionString: databaseUrl,
+    connectionString,
     application_name: 'touchline',
-    max: POOL_MAX,
+    max,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
@@ -64,17 +99,11 @@ function connectPostgres(databaseUrl: string): Connection {
   // or the next query meets it. Without these listeners either would end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
-  const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
-  return {
-    db,
-    kind: 'postgres',
-    ping: () => ping(db),
-    async close() {
-      await db.destroy()
-      if (!pool.ended) await pool.end()
-    },
-  }
+  return pool
 }
+
+const callOf = (name: string, values: readonly unknown[]): string =>
+  `select * from ${name}(${values.map((_, n) => `$${n + 1}`).join(', ')})`
 
 /**
  * The embedded database in a folder or in memory, as a copy of `template` (a dumped data folder) when one is given.
@@ -90,10 +119,14 @@ export async function connectEmbedded(dataDir: string | null, template?: Blob): 
       // The defaults of a server cost 200 MB of this process.
       postgresqlconf: ['shared_buffers=8MB', 'jit=off'],
     })
-    const db = new Kysely<Database>({ dialect: new PGliteDialect({ pglite: polite(pglite) }) })
+    const client = polite(pglite)
+    const db = new Kysely<Database>({ dialect: new PGliteDialect({ pglite: client }) })
+    const call = async <Row extends object>(name: string, values: readonly unknown[]) =>
+      (await client.query<Row>(callOf(name, values), [...values])).rows
     return {
       db,
       kind: 'pglite',
+      committer: () => ({ call }),
       ping: () => ping(db),
       async close() {
         await db.destroy()
@@ -111,11 +144,13 @@ async function ping(db: Kysely<Database>): Promise<void> {
   await sql`select 1`.execute(db)
 }
 
+type Polite = Exclude<ConstructorParameters<typeof PGliteDialect>[0]['pglite'], (...args: never[]) => unknown>
+
 /**
  * PGlite answers within microtasks, so a busy one would starve every socket and timer. One turn of the event loop before
  * each unit of work cuts the longest stall of 500 concurrent transactions from 500 ms to 20 ms, at no cost in total time.
  */
-function polite(pglite: PGlite): ConstructorParameters<typeof PGliteDialect>[0]['pglite'] {
+function polite(pglite: PGlite): Polite {
   return {
     get closed() {
       return pglite.closed

@@ -1,8 +1,9 @@
 /** MatchStore on PostgreSQL: loads a match, and commits a batch of it in one statement. */
-import { type Kysely, type RawBuilder, sql } from 'kysely'
-import { present } from '../actors/kernel/assert.ts'
+import type { Selectable } from 'kysely'
+import { assert, present } from '../actors/kernel/assert.ts'
 import {
   type FixtureId,
+  fixtureId,
   type InstrumentId,
   instrumentId,
   playerId,
@@ -25,26 +26,26 @@ import type {
   Verdict,
 } from '../actors/match/store.ts'
 import { type Position, signOf } from '../actors/position/position.ts'
-import { bigints, instants, integers, smallints, texts, uuids } from './arrays.ts'
+import { bigints, booleans, instants, integers, jsonLines, smallints, texts, uuids } from './arrays.ts'
+import type { Connection } from './connect.ts'
 import { positionFrom } from './positions.ts'
-import type { AccountEventsTable, Database, InstrumentsTable } from './schema.ts'
-import type { WalletCache } from './wallet-cache.ts'
-import type { Selectable } from 'kysely'
+import type { AccountEventsTable, InstrumentsTable } from './schema.ts'
+import type { VersionedBalance, WalletCache } from './wallet-cache.ts'
 
 type OfKind<K extends MatchEvent['kind']> = Extract<MatchEvent, { kind: K }>
 
 export class SqlMatchStore implements MatchStore {
-  readonly #db: Kysely<Database>
+  readonly #connection: Pick<Connection, 'db' | 'committer'>
   readonly #cache: WalletCache
 
-  constructor(db: Kysely<Database>, cache: WalletCache) {
-    this.#db = db
+  constructor(connection: Pick<Connection, 'db' | 'committer'>, cache: WalletCache) {
+    this.#connection = connection
     this.#cache = cache
   }
 
   async load(matchId: FixtureId): Promise<MatchRecord | null> {
     // One snapshot for the three reads: no commit of a former owner can fall between them.
-    return this.#db
+    return this.#connection.db
       .transaction()
       .setIsolationLevel('repeatable read')
       .execute(async (tx) => {
@@ -68,13 +69,15 @@ export class SqlMatchStore implements MatchStore {
   }
 
   async histories(ids: readonly InstrumentId[]): Promise<ReadonlyMap<InstrumentId, InstrumentHistory>> {
+    const { db } = this.#connection
     const [lasts, anchors] = await Promise.all([
-      this.#db
+      db
         .selectFrom('instruments')
-        .select(['id', 'price_micros'])
-        .where('id', 'in', [...ids])
+        .innerJoin('matches', 'matches.id', 'instruments.match_id')
+        .select(['instruments.id', 'price_micros', 'match_id', 'settled_at'])
+        .where('instruments.id', 'in', [...ids])
         .execute(),
-      this.#db
+      db
         .selectFrom('anchors')
         .selectAll()
         .where('instrument_id', 'in', [...ids])
@@ -82,17 +85,18 @@ export class SqlMatchStore implements MatchStore {
     ])
     const known = new Map<InstrumentId, InstrumentHistory>()
     for (const row of anchors) {
-      known.set(instrumentId(row.instrument_id), { last: null, anchor: price(row.price_micros) })
+      known.set(instrumentId(row.instrument_id), { last: null, anchor: price(row.price_micros), heldBy: null })
     }
     for (const row of lasts) {
       const id = instrumentId(row.id)
-      known.set(id, { last: price(row.price_micros), anchor: known.get(id)?.anchor ?? null })
+      const heldBy = row.settled_at === null ? fixtureId(row.match_id) : null
+      known.set(id, { last: price(row.price_micros), anchor: known.get(id)?.anchor ?? null, heldBy })
     }
     return known
   }
 
   async recall(user: UserId, idempotency: IdempotencyKey): Promise<StoredResult | null> {
-    const row = await this.#db
+    const row = await this.#connection.db
       .selectFrom('command_results')
       .selectAll()
       .where('user_id', '=', user)
@@ -102,36 +106,49 @@ export class SqlMatchStore implements MatchStore {
     if (row === undefined) return null
     return {
       fingerprint: row.fingerprint,
-      result: row.result as KeyedResult,
+      result: JSON.parse(row.result) as KeyedResult,
       wallet: walletFrom(row.balance_micros, row.margin_micros, row.unrealized_micros),
     }
   }
 
   async commit(batch: Batch): Promise<Verdict> {
     const wallets = walletChanges(batch)
-    const debited = [...wallets].filter(([, change]) => change.balance < 0).map(([user]) => user)
-    const cached = await this.#cache.read(debited)
-    const { rows } = await commitStatement(batch, wallets, cached).execute(this.#db)
+    const moved = wallets.filter((change) => change.balance !== 0).map((change) => change.userId)
+    const cached = await this.#cache.claim(moved, (users) => this.#versionsOf(users))
+    const rows = await this.#connection
+      .committer(batch.matchId)
+      .call<CommitRow>('commit_batch', argumentsOf(batch, wallets, cached))
     const verdict = verdictOf(rows)
     // The books are closed; a cache that cannot be written now is behind by a version, and readers can tell.
     if (verdict.kind === 'committed') this.#cache.write(rows.filter((row) => row.user_id !== null).map(cachedFrom))
     return verdict
   }
+
+  async #versionsOf(users: readonly UserId[]): Promise<Map<UserId, number>> {
+    const rows = await this.#connection.db
+      .selectFrom('wallets')
+      .select(['user_id', 'version'])
+      .where('user_id', 'in', [...users])
+      .execute()
+    return new Map(rows.map((row) => [userId(row.user_id), row.version]))
+  }
 }
 
+/** What a batch does to one wallet. */
 interface WalletChange {
+  readonly userId: UserId
   balance: number
   margin: number
   open: number
   events: number
 }
 
-/** What the batch does to each wallet it concerns, users who only wait for an answer included. */
-function walletChanges(batch: Batch): Map<UserId, WalletChange> {
+/** The wallets that the batch concerns, those of users who only wait for an answer included, in ascending order. */
+function walletChanges(batch: Batch): WalletChange[] {
   const changes = new Map<UserId, WalletChange>()
-  const of = (user: UserId): WalletChange => {
-    const change = changes.get(user) ?? { balance: 0, margin: 0, open: 0, events: 0 }
-    changes.set(user, change)
+  const of = (userId: UserId): WalletChange => {
+    const change = changes.get(userId) ?? { userId, balance: 0, margin: 0, open: 0, events: 0 }
+    changes.set(userId, change)
     return change
   }
   for (const user of batch.watch) of(user)
@@ -148,14 +165,26 @@ function walletChanges(batch: Batch): Map<UserId, WalletChange> {
     change.open -= 1
   }
   for (const { position } of accountEvents(batch)) of(position.userId).events += 1
-  return changes
+  return [...changes.values()].toSorted((a, b) => (a.userId < b.userId ? -1 : 1))
 }
 
-/** The account event that each event of the batch is to the owner of its position, in order. */
-function accountEvents(batch: Batch): { readonly kind: AccountEventsTable['kind']; readonly position: Position }[] {
-  return batch.events.flatMap((event) => {
+interface AccountEvent {
+  readonly kind: AccountEventsTable['kind']
+  readonly position: Position
+  /** How many events of the same user come after it in the batch. */
+  readonly followers: number
+}
+
+/** The account event that each event of the batch is to the owner of its position, the latest first. */
+function accountEvents(batch: Batch): AccountEvent[] {
+  const seen = new Map<UserId, number>()
+  return batch.events.toReversed().flatMap((event) => {
     const kind = ACCOUNT_EVENT[event.kind]
-    return kind !== undefined && 'position' in event ? [{ kind, position: event.position }] : []
+    if (kind === undefined || !('position' in event)) return []
+    const { position } = event
+    const followers = seen.get(position.userId) ?? 0
+    seen.set(position.userId, followers + 1)
+    return [{ kind, position, followers }]
   })
 }
 
@@ -178,68 +207,103 @@ type CommitRow = {
   readonly unrealized: number | null
   readonly version: number | null
   readonly fingerprint: string | null
-  readonly result: unknown
+  readonly result: string | null
 }
 
-type Cached = Awaited<ReturnType<WalletCache['read']>>
-
-/** The call of `commit_batch`, its arguments in the order of its declaration (migrations/commit-batch.ts). */
-function commitStatement(batch: Batch, wallets: Map<UserId, WalletChange>, cached: Cached): RawBuilder<CommitRow> {
-  const changes = [...wallets.values()]
+/** The arguments of `commit_batch`, in the order of its declaration (migrations/commit-batch.ts). */
+function argumentsOf(batch: Batch, wallets: readonly WalletChange[], cached: readonly VersionedBalance[]): unknown[] {
   const opened = ofKind(batch, 'position_opened').map((event) => event.position)
   const changed = lastChanges(batch)
   const closed = ofKind(batch, 'position_closed').map((event) => event.position)
-  const listed = new Set(ofKind(batch, 'instrument_listed').map((event) => event.instrument.id))
-  const moved = batch.instruments
   const info = ofKind(batch, 'match_updated').at(-1)
-  const { keyed, ticks } = batch
-  const account = accountEvents(batch)
-  return sql<CommitRow>`select * from commit_batch(
-    ${batch.matchId}::bigint, ${batch.epoch}::bigint, ${batch.id}::uuid, ${iso(batch.at)}::timestamptz,
-    ${batch.openPositionsMax}::integer, ${uuids(batch.watch)}::uuid[],
-    ${uuids([...wallets.keys()])}::uuid[], ${bigints(changes.map((c) => c.balance))}::bigint[],
-    ${bigints(changes.map((c) => c.margin))}::bigint[], ${integers(changes.map((c) => c.open))}::integer[],
-    ${integers(changes.map((c) => c.events))}::integer[],
-    ${uuids(cached.map((c) => c.userId))}::uuid[], ${bigints(cached.map((c) => c.version))}::bigint[],
-    ${bigints(cached.map((c) => c.balance))}::bigint[],
-    ${uuids(keyed.map((k) => k.userId))}::uuid[], ${texts(keyed.map((k) => k.idempotency.route))}::text[],
-    ${texts(keyed.map((k) => k.idempotency.key))}::text[], ${texts(keyed.map((k) => k.idempotency.fingerprint))}::text[],
-    ${texts(keyed.map((k) => (k.result === null ? null : JSON.stringify(k.result))))}::text[],
-    ${uuids(opened.map((p) => p.id))}::uuid[], ${uuids(opened.map((p) => p.userId))}::uuid[],
-    ${uuids(opened.map((p) => p.instrumentId))}::uuid[], ${smallints(opened.map((p) => signOf(p.direction)))}::smallint[],
-    ${bigints(opened.map((p) => p.lots))}::bigint[], ${bigints(opened.map((p) => p.openPrice))}::bigint[],
-    ${bigints(opened.map((p) => p.margin))}::bigint[], ${bigints(opened.map((p) => p.stopLoss))}::bigint[],
-    ${bigints(opened.map((p) => p.takeProfit))}::bigint[], ${instants(opened.map((p) => p.closableAt))}::timestamptz[],
-    ${uuids(changed.map((p) => p.id))}::uuid[], ${bigints(changed.map((p) => p.stopLoss))}::bigint[],
-    ${bigints(changed.map((p) => p.takeProfit))}::bigint[], ${smallints(changed.map((p) => p.warned))}::smallint[],
-    ${uuids(closed.map((p) => p.id))}::uuid[], ${uuids(closed.map((p) => p.userId))}::uuid[],
-    ${bigints(closed.map((p) => p.close.price))}::bigint[], ${bigints(closed.map((p) => p.close.pnl))}::bigint[],
-    ${bigints(closed.map((p) => p.margin + p.close.pnl))}::bigint[], ${texts(closed.map((p) => p.close.by))}::text[],
-    ${uuids(account.map((e) => e.position.userId))}::uuid[], ${texts(account.map((e) => e.kind))}::text[],
-    ${uuids(account.map((e) => e.position.id))}::uuid[], ${bigints(account.map((e) => e.position.stopLoss))}::bigint[],
-    ${bigints(account.map((e) => e.position.takeProfit))}::bigint[],
-    ${smallints(account.map((e) => e.position.warned))}::smallint[],
-    ${JSON.stringify(moved.filter((m) => listed.has(m.instrument.id)).map((m) => m.instrument))}::jsonb,
-    ${uuids(moved.map((m) => m.instrument.id))}::uuid[], ${bigints(moved.map((m) => m.instrument.base))}::bigint[],
-    ${bigints(moved.map((m) => m.instrument.imbalance))}::bigint[], ${bigints(moved.map((m) => m.price))}::bigint[],
-    ${bigints(moved.map((m) => m.price))}::bigint[], ${instants(moved.map((m) => m.instrument.suspendedUntil))}::timestamptz[],
-    ${bigints(moved.map((m) => m.instrument.settlement))}::bigint[],
-    ${uuids(ticks.map((t) => t.instrumentId))}::uuid[], ${instants(ticks.map((t) => t.at))}::timestamptz[],
-    ${bigints(ticks.map((t) => t.quote.price))}::bigint[], ${bigints(ticks.map((t) => t.quote.base))}::bigint[],
-    ${bigints(ticks.map((t) => t.quote.imbalance))}::bigint[], ${texts(ticks.map((t) => t.cause))}::text[],
-    ${bigints(ticks.map((t) => t.providerEventId))}::bigint[],
-    ${info === undefined ? null : JSON.stringify(info.info)}::jsonb,
-    ${info === undefined ? null : JSON.stringify(info.pricing)}::jsonb)`
+  // Arrays of PostgreSQL begin at 1.
+  const indexes = new Map(wallets.map((wallet, n) => [wallet.userId, n + 1]))
+  const indexOf = (user: UserId): number => present(indexes.get(user), 'wallet index')
+  return [
+    ...[batch.matchId, batch.epoch, batch.id, iso(batch.at), batch.openPositionsMax],
+    ...walletArguments(batch, wallets, cached),
+    ...[
+      uuids(opened.map((p) => p.id)),
+      integers(opened.map((p) => indexOf(p.userId))),
+      uuids(opened.map((p) => p.instrumentId)),
+    ],
+    ...[smallints(opened.map((p) => signOf(p.direction))), bigints(opened.map((p) => p.lots))],
+    ...[bigints(opened.map((p) => p.openPrice)), bigints(opened.map((p) => p.margin))],
+    ...[bigints(opened.map((p) => p.stopLoss)), bigints(opened.map((p) => p.takeProfit))],
+    instants(opened.map((p) => p.closableAt)),
+    ...[uuids(changed.map((p) => p.id)), bigints(changed.map((p) => p.stopLoss))],
+    ...[bigints(changed.map((p) => p.takeProfit)), smallints(changed.map((p) => p.warned))],
+    ...[uuids(closed.map((p) => p.id)), integers(closed.map((p) => indexOf(p.userId)))],
+    ...[bigints(closed.map((p) => p.close.price)), bigints(closed.map((p) => p.close.pnl))],
+    ...[bigints(closed.map((p) => p.margin + p.close.pnl)), texts(closed.map((p) => p.close.by))],
+    ...accountArguments(accountEvents(batch), indexOf),
+    ...instrumentArguments(batch),
+    ...tickArguments(batch.ticks),
+    ...(info === undefined ? [null, null] : [JSON.stringify(info.info), JSON.stringify(info.pricing)]),
+  ]
 }
 
-/** What each changed or warned position ends up as; one that the batch also closed needs none. */
+function walletArguments(
+  batch: Batch,
+  wallets: readonly WalletChange[],
+  cached: readonly VersionedBalance[],
+): unknown[] {
+  const watched = new Set(batch.watch)
+  const cachedOf = new Map(cached.map((balance) => [balance.userId, balance]))
+  const keyedOf = new Map(batch.keyed.map((keyed) => [keyed.userId, keyed]))
+  assert(keyedOf.size === batch.keyed.length, 'a user has two keyed commands in one batch')
+  const caches = wallets.map(({ userId }) => cachedOf.get(userId))
+  const keyed = wallets.map(({ userId }) => keyedOf.get(userId))
+  return [
+    ...[uuids(wallets.map((w) => w.userId)), bigints(wallets.map((w) => w.balance))],
+    ...[bigints(wallets.map((w) => w.margin)), integers(wallets.map((w) => w.open))],
+    ...[integers(wallets.map((w) => w.events)), booleans(wallets.map((w) => watched.has(w.userId)))],
+    ...[bigints(caches.map((c) => c?.balance ?? null)), bigints(caches.map((c) => c?.version ?? null))],
+    ...[texts(keyed.map((k) => k?.idempotency.route ?? null)), texts(keyed.map((k) => k?.idempotency.key ?? null))],
+    texts(keyed.map((k) => k?.idempotency.fingerprint ?? null)),
+    jsonLines(keyed.map((k) => k?.result ?? null)),
+  ]
+}
+
+function accountArguments(account: readonly AccountEvent[], indexOf: (user: UserId) => number): unknown[] {
+  return [
+    ...[integers(account.map((e) => indexOf(e.position.userId))), integers(account.map((e) => e.followers))],
+    ...[texts(account.map((e) => e.kind)), uuids(account.map((e) => e.position.id))],
+    ...[bigints(account.map((e) => e.position.stopLoss)), bigints(account.map((e) => e.position.takeProfit))],
+    smallints(account.map((e) => e.position.warned)),
+  ]
+}
+
+function instrumentArguments(batch: Batch): unknown[] {
+  const moved = batch.instruments
+  const listed = new Set(ofKind(batch, 'instrument_listed').map((event) => event.instrument.id))
+  const news = moved.filter((m) => listed.has(m.instrument.id)).map((m) => m.instrument)
+  const prices = bigints(moved.map((m) => m.price))
+  return [
+    news.length === 0 ? null : JSON.stringify(news),
+    ...[uuids(moved.map((m) => m.instrument.id)), bigints(moved.map((m) => m.instrument.base))],
+    ...[bigints(moved.map((m) => m.instrument.imbalance)), prices, prices],
+    instants(moved.map((m) => m.instrument.suspendedUntil)),
+    bigints(moved.map((m) => m.instrument.settlement)),
+  ]
+}
+
+function tickArguments(ticks: Batch['ticks']): unknown[] {
+  return [
+    ...[uuids(ticks.map((t) => t.instrumentId)), instants(ticks.map((t) => t.at))],
+    ...[bigints(ticks.map((t) => t.quote.price)), bigints(ticks.map((t) => t.quote.base))],
+    ...[bigints(ticks.map((t) => t.quote.imbalance)), texts(ticks.map((t) => t.cause))],
+    bigints(ticks.map((t) => t.providerEventId)),
+  ]
+}
+
+/** What each changed or warned position ends up as; one that the batch also closes keeps what it closed with. */
 function lastChanges(batch: Batch) {
   const changed = new Map<PositionId, Position>()
   for (const event of batch.events) {
     if (event.kind === 'levels_changed' || event.kind === 'margin_warned')
       changed.set(event.position.id, event.position)
   }
-  for (const { position } of ofKind(batch, 'position_closed')) changed.delete(position.id)
   return [...changed.values()]
 }
 
@@ -252,7 +316,7 @@ function verdictOf(rows: readonly CommitRow[]): Verdict {
     const user = userId(row.user_id)
     switch (row.verdict) {
       case 'committed':
-        wallets.set(user, walletOf(row))
+        if (row.unrealized !== null) wallets.set(user, walletOf(row))
         break
       case 'key_used':
         failures.set(user, { kind: 'key_used', userId: user, stored: storedFrom(row) })
@@ -276,7 +340,7 @@ function verdictOf(rows: readonly CommitRow[]): Verdict {
 function storedFrom(row: CommitRow): StoredResult {
   return {
     fingerprint: present(row.fingerprint, 'fingerprint'),
-    result: row.result as KeyedResult,
+    result: JSON.parse(present(row.result, 'result')) as KeyedResult,
     wallet: walletOf(row),
   }
 }

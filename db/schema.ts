@@ -166,8 +166,8 @@ export interface CommandResultsTable {
   route: 'open' | 'close'
   key: string
   fingerprint: string
-  /** The KeyedResult. */
-  result: Json<unknown>
+  /** The KeyedResult as JSON; nothing in the database looks into it. */
+  result: string
   balance_micros: number
   margin_micros: number
   unrealized_micros: number

@@ -17,6 +17,10 @@ export interface CachedBalance {
   readonly version: number | null
 }
 
+export interface VersionedBalance extends CachedBalance {
+  readonly version: number
+}
+
 export class WalletCache {
   readonly #fast: FastStore
   readonly #onFailure: (error: unknown) => void
@@ -40,11 +44,38 @@ export class WalletCache {
     })
   }
 
-  write(balances: readonly (CachedBalance & { readonly version: number })[]): void {
-    for (const { userId, balance, version } of balances) {
-      this.#fast
-        .putIfNewer(keys.wallet(userId), { balance: decimalText(balance) }, version, TTL_MS)
-        .catch(this.#onFailure)
+  /**
+   * What a commit may count on. A balance without a version is first given the wallet's, in the store itself: so it counts
+   * once, also when the store refuses writes or two matches come upon it together.
+   */
+  async claim(
+    users: readonly UserId[],
+    versionsOf: (users: readonly UserId[]) => Promise<ReadonlyMap<UserId, number>>,
+  ): Promise<VersionedBalance[]> {
+    const found = await this.read(users)
+    const loose = found.filter((cached) => cached.version === null)
+    const versions = loose.length === 0 ? new Map<UserId, number>() : await versionsOf(loose.map((c) => c.userId))
+    const claimed = await Promise.all(
+      found.map(async (cached) => {
+        const version = cached.version ?? versions.get(cached.userId)
+        if (version === undefined) return []
+        return cached.version !== null || (await this.#put({ ...cached, version })) ? [{ ...cached, version }] : []
+      }),
+    )
+    return claimed.flat()
+  }
+
+  write(balances: readonly VersionedBalance[]): void {
+    for (const balance of balances) void this.#put(balance)
+  }
+
+  /** False when it was not written: something newer is there, or the store is away. */
+  async #put({ userId, balance, version }: VersionedBalance): Promise<boolean> {
+    try {
+      return await this.#fast.putIfNewer(keys.wallet(userId), { balance: decimalText(balance) }, version, TTL_MS)
+    } catch (error) {
+      this.#onFailure(error)
+      return false
     }
   }
 }

@@ -138,8 +138,16 @@ export class MatchDesk {
       command.kind === 'open_position'
         ? await this.#byInstrument(command.instrumentId)
         : await this.#byPosition(command.positionId, command.userId)
-    if ('actor' in destination) return destination.actor.submit(command, deadline)
+    if ('actor' in destination) return this.#withHistory(command, await destination.actor.submit(command, deadline))
     return (await this.#recall(command)) ?? refused(destination.refusal)
+  }
+
+  /** A match knows only what is open; a position that closed while the command was on its way is not unknown to its owner. */
+  async #withHistory(command: UserCommand, outcome: Outcome<Trade>): Promise<Outcome<Trade>> {
+    if (outcome.ok || outcome.refusal.code !== 'not_found' || command.kind === 'open_position') return outcome
+    const { positionId, userId } = command
+    const found = await this.#options.directory.matchOfPosition(positionId, userId)
+    return found?.open === false ? refused({ code: 'position_not_open', positionId }, outcome.replayed) : outcome
   }
 
   /** The stored answer of a command that had been carried out while its match was still there to ask. */
@@ -225,13 +233,8 @@ export class MatchDesk {
       const { surroundings, hosted } = this.#options
       // Its stop-losses and its settlement must not wait for a visitor.
       const onFallen = (): void => void this.#keepTrying(matchId)
-      await matchMaker.createRoom(MATCH_ROOM, {
-        surroundings,
-        hosted,
-        record,
-        epoch,
-        onFallen,
-      } satisfies MatchRoomOptions)
+      const room: MatchRoomOptions = { surroundings, hosted, record, epoch, onFallen }
+      await matchMaker.createRoom(MATCH_ROOM, room)
     } catch (error) {
       await leases.release(matchId, epoch)
       throw error

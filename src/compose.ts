@@ -125,7 +125,7 @@ async function assemble(
       parse: (payload, matchId, recording) => parseReplayed(payload, matchId, recording, world),
       enrol: async (count) => (await users.createSyntheticMany(traderNames(count))).map(({ user }) => user.id),
     },
-    store: new SqlMatchStore(db, cache),
+    store: new SqlMatchStore(connection, cache),
     leases: new SqlLeases(db, {
       owner: world.newId(),
       ttlMs: LEASE_TTL_MS,

@@ -34,7 +34,11 @@ export function unlisted(draft: Pick<Draft, 'instrument' | 'instruments'>, snaps
 export function update(draft: Draft, command: FeedUpdate, terms: FeedTerms): boolean {
   if (command.seq <= draft.info.feedSeq || draft.info.settling !== null) return false
   const { snapshot } = command
-  for (const player of unlisted(draft, snapshot)) list(draft, player, terms)
+  for (const player of unlisted(draft, snapshot)) {
+    // He plays elsewhere until that match has settled; then the next update lists him here.
+    const heldBy = terms.histories.get(player.instrumentId)?.heldBy ?? null
+    if (heldBy === null || heldBy === draft.info.matchId) list(draft, player, terms)
+  }
   const listed = [...draft.instruments()]
   const pricing = priceMatch(snapshot, listed, draft.pricing, terms.model)
   draft.emit({

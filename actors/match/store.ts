@@ -21,6 +21,8 @@ export interface InstrumentHistory {
   readonly last: Price | null
   /** His season's value, when somebody set one. */
   readonly anchor: Price | null
+  /** The match that has him and has not settled: nobody else may list him, or its positions would lose their price. */
+  readonly heldBy: FixtureId | null
 }
 
 /** A keyed command of a batch. */

@@ -41,17 +41,16 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   // make every match wait for every other.
   await sql`
     create table ledger_entries (
-      id bigint generated always as identity primary key,
+      id bigint generated always as identity,
       tx uuid not null,
       account text not null check (account in ('user', 'house')),
       user_id uuid,
       amount_micros bigint not null,
       kind text not null check (kind in ('grant', 'margin', 'release', 'external_adjustment', 'batch')),
-      reference text not null unique,
+      reference text collate "C" primary key,
       position_id uuid,
       at timestamptz not null,
       check ((account = 'user') = (user_id is not null))
     )`.execute(db)
   await sql`create index ledger_entries_user on ledger_entries (user_id, id) where user_id is not null`.execute(db)
-  await sql`create index ledger_entries_tx on ledger_entries (tx)`.execute(db)
 }

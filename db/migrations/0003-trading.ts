@@ -26,8 +26,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       closed_by text check (closed_by in ('user', 'stop_loss', 'take_profit', 'washout', 'full_time', 'void', 'admin')),
       check (num_nonnulls(close_micros, pnl_micros, closed_at, closed_by) in (0, 4))
     ) with (fillfactor = 80)`.execute(db)
-  await sql`create index positions_open_user on positions (user_id) where closed_at is null`.execute(db)
-  await sql`create index positions_open_match on positions (match_id) where closed_at is null`.execute(db)
+  // The only index of open positions, read whole when a match is loaded: while the table was small the planner took one
+  // by match for one by user, and kept to it (0.4 ms a trade instead of 0.01).
+  await sql`create index positions_open on positions (user_id, match_id) where closed_at is null`.execute(db)
   // All of a user's, for lists that ask for more than the open ones: no partial index serves those.
   await sql`create index positions_user on positions (user_id, opened_at desc)`.execute(db)
 
@@ -48,17 +49,17 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table command_results (
       user_id uuid not null,
-      route text not null check (route in ('open', 'close')),
-      key text not null check (length(key) between 1 and 255),
+      route text collate "C" not null check (route in ('open', 'close')),
+      key text collate "C" not null check (length(key) between 1 and 255),
       fingerprint text not null,
-      result jsonb not null,
+      result text not null,
       balance_micros bigint not null,
       margin_micros bigint not null,
       unrealized_micros bigint not null,
       at timestamptz not null,
       primary key (user_id, route, key)
     )`.execute(db)
-  await sql`create index command_results_at on command_results (at)`.execute(db)
+  await sql`create index command_results_at on command_results using brin (at)`.execute(db)
 
   await sql.raw(COMMIT_BATCH_SQL).execute(db)
 }

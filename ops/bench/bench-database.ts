@@ -68,7 +68,7 @@ async function populate({ db }: Connection, users: number): Promise<UserId[]> {
 
 /** Forgets every trade and match and gives everybody a fresh wallet, so that every variant starts alike. */
 export async function reset({ connection: { db } }: BenchDatabase): Promise<void> {
-  await sql`truncate wallets, ledger_entries, positions, command_results, ticks, instruments, matches, match_leases,
+  await sql`truncate wallets, ledger_entries, positions, account_events, command_results, ticks, instruments, matches, match_leases,
             replays`.execute(db)
   await sql`insert into wallets (user_id, balance_micros) select id, ${STARTING_BALANCE}::bigint from users`.execute(db)
   const tx = randomUUID()
@@ -77,7 +77,7 @@ export async function reset({ connection: { db } }: BenchDatabase): Promise<void
       select ${tx}::uuid, 'user', user_id, balance_micros, 'grant', 'grant:' || user_id, now() from wallets
       union all
       select ${tx}::uuid, 'house', null, -sum(balance_micros), 'grant', 'grant:house', now() from wallets`.execute(db)
-  await sql`vacuum analyze`.execute(db)
+  await sql`vacuum analyze users, wallets`.execute(db)
   await sql`checkpoint`.execute(db)
 }
 

@@ -135,7 +135,7 @@ export class BenchMatch {
 
 /** One process's worth of surroundings: matches made by it share a store and a cache of balances. */
 function hostOn(connection: Connection) {
-  const store = new SqlMatchStore(connection.db, new WalletCache(new FastMemory(world), rethrow))
+  const store = new SqlMatchStore(connection, new WalletCache(new FastMemory(world), rethrow))
   const leases = new SqlLeases(connection.db, { owner: world.newId(), ttlMs: HOUR_MS, alone: true })
   return async (id: FixtureId) => {
     const epoch = present(await leases.acquire(id), 'lease')

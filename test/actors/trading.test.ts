@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_RULES, REPLAY_CONFIRM_UPDATES } from '../../actors/kernel/limits.ts'
-import { lots, price } from '../../actors/kernel/micros.ts'
-import { positionId, playerId } from '../../actors/kernel/ids.ts'
+import { lots, MICROS_MAX, price } from '../../actors/kernel/micros.ts'
+import { fixtureId, positionId, playerId } from '../../actors/kernel/ids.ts'
 import type { FixtureEvent, FixtureSnapshot } from '../../actors/market/fixture.ts'
 import { quoteOf } from '../../actors/market/instrument.ts'
 import { checkAll } from '../../actors/match/invariants.ts'
-import { info, instrument, MATCH, P, p, record, U, u } from '../support/fixtures.ts'
+import { info, instrument, MATCH, P, p, player, record, U, u } from '../support/fixtures.ts'
 import { codeOf, ok, Stage } from '../support/stage.ts'
 
 const HOLD_MS = DEFAULT_RULES.holdMs
@@ -407,6 +407,17 @@ describe('the end of a match', () => {
     expect(codeOf(await stage.closes(position.id))).toBe('ok')
   })
 
+  it('[T31] news of the last minute holds closes back too, until it is priced or the match settles', async () => {
+    const stage = await Stage.set()
+    const { position } = ok(await stage.opens())
+    stage.world.pass(HOLD_MS)
+    const whistle = { ...scored(1), state: 'FT', stateId: 5 }
+    await stage.moves(whistle)
+    expect(codeOf(await stage.closes(position.id))).toBe('market_suspended')
+    await stage.moves(whistle)
+    expect(codeOf(await stage.closes(position.id))).toBe('ok')
+  })
+
   it('[T26] a match that will not be played voids every position: margin back, no profit, no loss', async () => {
     const stage = await Stage.set()
     const { position } = ok(await stage.opens({ lots: lots(u(3)) }))
@@ -459,6 +470,19 @@ describe('the end of a match', () => {
   })
 })
 
+describe('listing', () => {
+  it('[T32] a player whom an unsettled match holds is listed once that has settled, and not before', async () => {
+    const stage = await Stage.set()
+    const elsewhere = record({ info: info({ matchId: fixtureId(90_002) }), instruments: [instrument(7)] })
+    stage.store.put(elsewhere)
+    await stage.moves({ players: [player(1), player(7)] })
+    expect(stage.actor.view.instrument(P(7))).toBeUndefined()
+    stage.store.put({ ...elsewhere, info: { ...elsewhere.info, settledAt: stage.world.now() } })
+    await stage.moves({ players: [player(1), player(7)] })
+    expect(stage.actor.view.instrument(P(7))).toBeDefined()
+  })
+})
+
 describe('quoting', () => {
   it('[T19] a quote says exactly what opening then costs, and changes nothing', async () => {
     const stage = await Stage.set()
@@ -483,6 +507,16 @@ describe('quoting', () => {
       pnlAtTakeProfit: u(495),
       refusal: null,
     })
+  })
+
+  it('[T19] a quote answers for every size and level that can be written down', async () => {
+    const stage = await Stage.set()
+    const asked = { instrumentId: P(1), direction: 'long', stopLoss: p(0.01), available: null } as const
+    const most = { lots: lots(MICROS_MAX), takeProfit: price(MICROS_MAX) }
+    const quoted = ok(stage.actor.quote({ ...asked, ...most }))
+    expect(quoted.refusal?.code).toBe('lot_size_invalid')
+    expect(quoted).toMatchObject({ fillPrice: u(201), pnlAtTakeProfit: null })
+    expect(ok(stage.actor.quote({ ...asked, ...most, lots: lots(u(100)) })).refusal).toBeNull()
   })
 
   it('[T19] a quote names the refusal that opening would meet', async () => {

@@ -99,11 +99,11 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
     })
 
     it('[D3] the history of an instrument is its last price; an unknown one has none', async () => {
-      const { store, listed, commit, newId } = await stage()
+      const { store, listed, commit, newId, matchId } = await stage()
       const moved = { ...listed, base: p(210) }
       await commit([], { instruments: [{ instrument: moved, price: p(210) }], ticks: [tick(moved)] })
       const histories = await store.histories([listed.id, newId() as Instrument['id']])
-      expect([...histories]).toEqual([[listed.id, { last: p(210), anchor: null }]])
+      expect([...histories]).toEqual([[listed.id, { last: p(210), anchor: null, heldBy: matchId }]])
     })
   })
 
@@ -146,6 +146,16 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(await audit()).toEqual({ imbalance: 0, mismatched: 0 })
     })
 
+    it('[D7] so does one who has no wallet at all', async () => {
+      const { commit, position, newId } = await stage()
+      const nobody = newId() as UserId
+      const verdict = await commit([opened(position(nobody))])
+      expect(verdict).toEqual({
+        kind: 'rejected',
+        failures: [{ kind: 'insufficient_margin', userId: nobody, available: 0 }],
+      })
+    })
+
     it('[D7] so does one who already holds as many positions as he may', async () => {
       const { commit, position, newUser } = await stage()
       const user = await newUser(money(u(10_000)))
@@ -172,6 +182,21 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
     await commit([opened(one)])
     await commit([{ kind: 'margin_warned', position: { ...one, warned: 50 } }])
     expect((await store.load(match.matchId))?.openPositions).toEqual([{ ...one, warned: 50 }])
+  })
+
+  describe('instruments', () => {
+    it('[D23] one that an unsettled match holds cannot be listed by another, and can when that has settled', async () => {
+      const first = await stage()
+      const second = await stage()
+      const taken = { kind: 'instrument_listed', instrument: first.listed } as const
+      const instruments = [{ instrument: first.listed, price: p(200) }]
+      await expect(second.commit([taken], { instruments })).rejects.toThrow()
+      expect((await first.store.load(first.matchId))?.instruments).toEqual([first.listed])
+      const settled = { ...first.match, settledAt: first.at }
+      await first.commit([{ kind: 'match_updated', info: settled, pricing: EMPTY_PRICING }])
+      expect((await first.store.histories([first.listed.id])).get(first.listed.id)?.heldBy).toBeNull()
+      expect((await second.commit([taken], { instruments })).kind).toBe('committed')
+    })
   })
 
   describe('keys', () => {

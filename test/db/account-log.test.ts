@@ -29,7 +29,7 @@ eachDatabase((open) => {
     users = new Users(db, world)
     const leases = new SqlLeases(db, { owner: 'test', ttlMs: 60_000, alone: true })
     const epoch = (await leases.acquire(MATCH)) ?? 0
-    const store = new SqlMatchStore(db, new WalletCache(new FastMemory(world), () => undefined))
+    const store = new SqlMatchStore(open(), new WalletCache(new FastMemory(world), () => undefined))
     const base = { matchId: MATCH, epoch, at: KICK_OFF, ticks: [], keyed: [], watch: [], openPositionsMax: 100 }
     commit = (events) => store.commit({ ...base, id: world.newId(), events, instruments: [] })
     const listed = instrument(1)

@@ -87,7 +87,7 @@ describe('the embedded database', () => {
 
   it.runIf(process.platform === 'linux')('[D55] takes over the lock of a process that nobody has reaped', async () => {
     // The shell becomes a program that never asks after the child it inherits.
-    const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] })
+    const parent = spawn('sh', ['-c', 'sleep 0.3 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] })
     try {
       const pid = await new Promise<string>((resolve) =>
         parent.stdout.once('data', (data) => resolve(String(data).trim())),

@@ -3,12 +3,14 @@ import { sql } from 'kysely'
 import { type FixtureId, fixtureId, positionId, type UserId, userId } from '../../actors/kernel/ids.ts'
 import { lots, money } from '../../actors/kernel/micros.ts'
 import type { MatchEvent } from '../../actors/match/messages.ts'
+import type { Position } from '../../actors/position/position.ts'
 import type { Connection } from '../../db/connect.ts'
 import { setAnchors } from '../../db/anchors.ts'
 import { FastMemory } from '../../db/fast-memory.ts'
 import { keys } from '../../db/fast-store.ts'
 import { SqlLeases } from '../../db/leases.ts'
 import { SqlMatchStore } from '../../db/match-store.ts'
+import { positionFrom } from '../../db/positions.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
@@ -25,7 +27,7 @@ function kit(connection: Connection, fast: FastMemory = new FastMemory(world)) {
   const cache = new WalletCache(fast, (error) => failures.push(error))
   const leases = new SqlLeases(connection.db, { owner: world.newId(), ttlMs: 5_000, alone: true })
   const under: StoreUnderTest = {
-    store: new SqlMatchStore(connection.db, cache),
+    store: new SqlMatchStore(connection, cache),
     leases,
     newId: () => world.newId(),
     newUser: async (balance) => {
@@ -65,9 +67,33 @@ eachDatabase((open) => {
     )
     await setAnchors(open().db, new Map([[two, p(95)]]))
     expect([...(await store.histories([one, two]))]).toEqual([
-      [one, { last: null, anchor: p(310) }],
-      [two, { last: null, anchor: p(95) }],
+      [one, { last: null, anchor: p(310), heldBy: null }],
+      [two, { last: null, anchor: p(95), heldBy: null }],
     ])
+  })
+
+  it('[D19] a position keeps the levels and the warning it closed with, also when one batch changes and closes it', async () => {
+    const { store, leases, newUser, newId } = kit(open())
+    const user = await newUser(money(u(100)))
+    const matchId = fixtureId(81_000_001)
+    const epoch = (await leases.acquire(matchId)) ?? 0
+    const opened = openPosition(user, matchId)
+    const changed = { ...opened, stopLoss: p(199), takeProfit: p(201), warned: 50 } as const
+    const closed = {
+      ...changed,
+      close: { price: p(198), pnl: money(u(-2)), at: opened.openedAt, by: 'stop_loss' },
+    } as const
+    const batch = { matchId, epoch, at: opened.openedAt, instruments: [], ticks: [], keyed: [], watch: [] }
+    const commit = (events: readonly MatchEvent[]) =>
+      store.commit({ ...batch, id: newId(), events, openPositionsMax: 100 })
+    await commit([{ kind: 'position_opened', position: opened }])
+    await commit([
+      { kind: 'levels_changed', position: { ...changed, warned: 0 } },
+      { kind: 'margin_warned', position: changed },
+      { kind: 'position_closed', position: closed },
+    ])
+    const row = open().db.selectFrom('positions').selectAll().where('id', '=', opened.id)
+    expect(positionFrom(await row.executeTakeFirstOrThrow())).toEqual(closed)
   })
 
   describe('leases', () => {
@@ -105,27 +131,7 @@ eachDatabase((open) => {
     }
     const watching = (setup: ReturnType<typeof kit>, user: UserId) => commit(setup, user, () => [])
     const opening = (setup: ReturnType<typeof kit>, user: UserId) =>
-      commit(setup, user, (fixture) => [
-        {
-          kind: 'position_opened',
-          position: {
-            id: positionId(world.newId()),
-            userId: user,
-            instrumentId: P(1),
-            fixtureId: fixture,
-            direction: 'long',
-            lots: lots(u(0.2)),
-            openPrice: p(200),
-            margin: money(u(20)),
-            stopLoss: null,
-            takeProfit: null,
-            openedAt: world.now(),
-            closableAt: world.now(),
-            warned: 0,
-            close: null,
-          },
-        },
-      ])
+      commit(setup, user, (fixture) => [{ kind: 'position_opened', position: openPosition(user, fixture) }])
 
     it('[D14] after a commit the balance stands in the fast store with its version', async () => {
       const setup = kit(open())
@@ -162,6 +168,9 @@ eachDatabase((open) => {
       expect(await opening(setup, user)).toMatchObject({ kind: 'committed' })
       const row = open().db.selectFrom('wallets').select('balance_micros').where('user_id', '=', user)
       expect(await row.executeTakeFirst()).toEqual({ balance_micros: u(50) })
+      // The store goes on saying 70, and is not believed again.
+      await opening(setup, user)
+      expect(await row.executeTakeFirst()).toEqual({ balance_micros: u(30) })
       expect(await setup.audit()).toEqual({ imbalance: 0, mismatched: 0 })
     })
 
@@ -187,3 +196,23 @@ eachDatabase((open) => {
     })
   })
 })
+
+/** A fifth of a lot of the first player, for 20 units. */
+function openPosition(user: UserId, match: FixtureId): Position {
+  return {
+    id: positionId(world.newId()),
+    userId: user,
+    instrumentId: P(1),
+    fixtureId: match,
+    direction: 'long',
+    lots: lots(u(0.2)),
+    openPrice: p(200),
+    margin: money(u(20)),
+    stopLoss: null,
+    takeProfit: null,
+    openedAt: world.now(),
+    closableAt: world.now(),
+    warned: 0,
+    close: null,
+  }
+}

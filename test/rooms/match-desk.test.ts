@@ -115,12 +115,39 @@ describe('the desk', () => {
     arena = await Arena.open()
     arena.grant(1)
     await arena.plays()
+    const acquire = vi.spyOn(arena.store, 'acquire')
     vi.spyOn(arena.store, 'commit').mockRejectedValueOnce(new Error('away'))
     await expect(arena.desk.submit(openOrder())).rejects.toThrow('away')
-    await until('it is let go of', () => arena.desk.view(MATCH) === undefined)
+    await until('it runs anew', () => acquire.mock.calls.length === 1 && arena.desk.view(MATCH) !== undefined)
     ok(await arena.desk.submit(openOrder()))
     expect((await arena.desk.activate(MATCH))?.epoch).toBe(2)
     expect(arena.reports).toHaveLength(1)
+  })
+
+  it('[W56] a match that a fault has stopped runs on without a visitor, and finishes a settlement under way', async () => {
+    arena = await Arena.open()
+    arena.grant(1)
+    await arena.plays()
+    const { position } = ok(await arena.desk.submit(openOrder()))
+    const commit = arena.store.commit.bind(arena.store)
+    vi.spyOn(arena.store, 'commit').mockImplementationOnce(commit).mockRejectedValueOnce(new Error('away'))
+    await arena.plays({ state: 'FINISHED', periods: [] })
+    await until('settled', () => arena.store.positions.get(position.id)?.close?.by === 'full_time')
+  })
+
+  it('[W57] waiting for a match to wake counts: a command past its deadline by then is refused undone', async () => {
+    arena = await Arena.open()
+    arena.grant(1)
+    await arena.plays()
+    await arena.realTime.stop()
+    await arena.boot()
+    const load = arena.store.load.bind(arena.store)
+    vi.spyOn(arena.store, 'load').mockImplementationOnce((matchId) => {
+      arena.world.pass(COMMAND_DEADLINE_MS + 1)
+      return load(matchId)
+    })
+    expect(codeOf(await arena.desk.submit(openOrder()))).toBe('busy')
+    expect(arena.store.positions.size).toBe(0)
   })
 
   it('[W52] a match with open positions is taken over as soon as its former owner lets go', async () => {

@@ -76,10 +76,9 @@ export class Book {
     for (const i of ours()) if (i.settlement === null) i.standing = this.#priceOf(i, rules)
     const before = this.matches.get(batch.matchId)
     for (const keyed of batch.keyed) {
-      if (keyed.result !== null && 'refusal' in keyed.result) {
-        const command = this.#command(keyed)
-        if (command !== undefined) checkRefusal(keyed.result.refusal, command, this, committed)
-      }
+      const command = this.#command(keyed)
+      if (command === undefined || keyed.result === null || !('refusal' in keyed.result)) continue
+      checkRefusal(keyed.result.refusal, command, this, committed)
     }
     for (const event of batch.events) this.#apply(event, committed)
     for (const i of ours()) this.#checkInstrument(i, committed)
@@ -227,7 +226,10 @@ export class Book {
       case 'void':
         same('void', [info.settling, close.price, close.pnl], ['void', p.openPrice, 0], `void of ${p.id}`)
         break
-      default:
+      case 'stop_loss':
+      case 'take_profit':
+      case 'washout':
+      case 'admin':
         same('trigger', close.by, oracle.oracleTrigger(before, i.standing), `trigger of ${p.id}`)
         same('fill', close.price, i.standing, `price of ${close.by} of ${p.id}`)
         hold('settled', info.settling === null, () => `${p.id} is triggered after the end`)
@@ -328,6 +330,7 @@ export class Book {
     const text = keyText(userId, idempotency.route, idempotency.key)
     if (result === null) return
     hold('key', !this.results.has(text), () => `${text} has a second result`)
+    if (result === null) return
     const wallet = this.walletOf(userId)
     this.results.set(text, { fingerprint: idempotency.fingerprint, result, wallet })
     if ('refusal' in result) return

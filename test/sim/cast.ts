@@ -80,7 +80,7 @@ const other = (direction: Direction): Direction => (direction === 'long' ? 'shor
 /** A price a little up for a long, down for a short; now and then on the wrong side, or not at all. */
 function level(at: number, direction: Direction, chance: Chance): Price | null {
   if (chance.happens(0.2)) return null
-  const ppm = chance.happens(0.3) ? chance.below(300) : chance.below(80_000)
+  const ppm = chance.happens(0.6) ? chance.below(1_000) : chance.below(80_000)
   const up = (direction === 'long') !== chance.happens(0.04)
   const offset = Math.round((at * ppm) / 1_000_000)
   return price(Math.max(1, up ? at + offset : at - offset))
@@ -88,7 +88,7 @@ function level(at: number, direction: Direction, chance: Chance): Price | null {
 
 function sizeFor(player: Player, at: number, { balance, bullish }: Sight, chance: Chance): Lots {
   const affordable = Math.floor((balance * 2) / Math.max(1, at)) // in lots, since margin is half the price
-  const whole = player.habit === 'whale' || bullish > 0.5 ? Math.min(99, affordable + chance.below(3)) : chance.below(3)
+  const whole = player.habit === 'whale' || bullish > 0.5 ? Math.min(97, affordable) + chance.below(3) : chance.below(3)
   const odd = chance.happens(0.02) ? 1 + chance.below(9_999) : 0
   return lots(whole * 1_000_000 + (1 + chance.below(100)) * 10_000 + odd)
 }

@@ -86,9 +86,9 @@ export class Football {
       this.#stats.set(player, stats)
     }
     if (period === 'penalties') return
-    if (chance.happens(0.25)) this.#goal(period)
-    if (chance.happens(0.12)) this.#happen(period, chance.happens(0.5) ? 'red' : 'yellow')
-    if (chance.happens(0.15)) this.#takeBack(period)
+    if (chance.happens(0.2)) this.#goal(period)
+    if (chance.happens(0.08)) this.#happen(period, chance.happens(0.5) ? 'red' : 'yellow')
+    if (chance.happens(0.1)) this.#takeBack(period)
   }
 
   #goal(period: PeriodKind): void {

@@ -32,6 +32,7 @@ const WINDOW = 'actors/match/suspension.ts'
 const POSITION = 'actors/position/position.ts'
 const TRIGGERS = 'actors/position/triggers.ts'
 const INSTRUMENT = 'actors/market/instrument.ts'
+const INVARIANTS = 'actors/match/invariants.ts'
 const STATE = 'actors/match/state.ts'
 const STORE = 'test/support/memory-store.ts'
 
@@ -197,6 +198,12 @@ export const MUTATIONS: readonly Mutation[] = [
     ACTOR,
     `turnedDown.get(entry) ?? this.#decide(entry, draft, terms))`,
     `turnedDown.get(entry) ?? this.#decide(entry, draft, terms))\n        for (const [entry, fate] of fates) if (fate.kind === 'refused') turnedDown.set(entry, fate)`,
+  ),
+  mutation(
+    'a due trigger keeps a match from loading',
+    INVARIANTS,
+    `    checkPrice(i, capPpm)\n`,
+    `    checkInstrument(view, i.id, capPpm)\n`,
   ),
   mutation('a changed rule fires nothing', MOVES, `    fireDue(draft, terms)\n`, ``),
   mutation('a published price is not remembered', ACTOR, `this.#state.markPublished(before.id, now.price)`, `void now`),

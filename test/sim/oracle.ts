@@ -99,11 +99,13 @@ function playing({ info, at, rules }: Moment): boolean {
   return info.sourceAt !== null && at - info.sourceAt <= rules.feedStaleMs
 }
 
-export const oracleMayOpen = (moment: Moment): boolean =>
-  playing(moment) && (moment.suspendedUntil === null || moment.suspendedUntil <= moment.at)
+/** An in-game event holds the instrument back. */
+const heldBack = ({ suspendedUntil, at }: Moment): boolean => suspendedUntil !== null && at < suspendedUntil
+
+export const oracleMayOpen = (moment: Moment): boolean => playing(moment) && !heldBack(moment)
 
 export function oracleMayClose(moment: Moment): boolean {
-  const { info, rules } = moment
-  const waiting = info.phase === 'ended' || (info.phase === 'scheduled' && !rules.preMatch)
-  return oracleMayOpen(moment) || (waiting && info.settling === null)
+  const { info } = moment
+  const waiting = (info.phase === 'ended' || info.phase === 'scheduled') && info.settling === null
+  return (playing(moment) || waiting) && !heldBack(moment)
 }

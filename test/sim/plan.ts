@@ -29,7 +29,7 @@ const user = (n: number): UserId => userId(`bbbbbbbb-0000-7000-8000-${n.toString
 
 export function planFor(chance: Chance): Plan {
   const oneOf = <T>(first: T, ...rest: readonly T[]): T => rest[chance.below(rest.length + 1) - 1] ?? first
-  const herd = chance.happens(0.3)
+  const herd = chance.happens(0.5)
   const grants = herd ? [1_000_000] : [100, 10_000, 10_000, 1_000_000]
   const players = Array.from({ length: 4 + chance.below(5) }, (_, n) => ({
     userId: user(n + 1),
@@ -38,14 +38,15 @@ export function planFor(chance: Chance): Plan {
   }))
   const rules: TradingRules = {
     ...DEFAULT_RULES,
-    holdMs: oneOf(180_000, 5_000, 1_500),
+    holdMs: oneOf(180_000, 3_000, 500),
     impactCapPpm: oneOf(10_000, 10_000, 500),
-    settlementConfirmMs: oneOf(60_000, 5_000, 0),
+    settlementConfirmMs: oneOf(8_000, 2_000, 0),
     openPositionsMax: oneOf(100, 5),
     feedStaleMs: oneOf(25_000, 5_000),
+    eventSuspensionMs: oneOf(15_000, 1_000),
     preMatch: chance.happens(0.3),
   }
-  return { players, herd, rules, model: wild(chance), anchors: anchors(chance), storm: oneOf(0, 0.01, 0.04) }
+  return { players, herd, rules, model: wild(chance), anchors: anchors(chance), storm: oneOf(0, 0.01, 0.03) }
 }
 
 /** A model under which prices jump, so that positions wash out and gaps are wide. */

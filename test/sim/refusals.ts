@@ -43,7 +43,12 @@ export function checkRefusal(refusal: Refusal, command: UserCommand, book: Book,
     case 'position_limit':
       // Checked when the commit was turned down: since then he may have closed one in another match.
       return
-    default:
+    case 'position_corrupt':
+    case 'position_not_open':
+    case 'key_in_flight':
+    case 'key_reused':
+    case 'busy':
+    case 'unknown_outcome':
       return because(false)
   }
 }

@@ -1,11 +1,14 @@
 /** What clients have asked for and what they were told: every answer is checked against the book. */
-import { present } from '../../actors/kernel/assert.ts'
-import type { UserId } from '../../actors/kernel/ids.ts'
-import type { Outcome, Refusal } from '../../actors/kernel/outcome.ts'
-import type { Trade, UserCommand, WalletAfter } from '../../actors/match/messages.ts'
+import type { Outcome, Refusal, RefusalCode } from '../../actors/kernel/outcome.ts'
+import type { Trade, UserCommand } from '../../actors/match/messages.ts'
 import { type Book, keyText } from './book.ts'
+import type { Committed } from './committed.ts'
 import * as oracle from './oracle.ts'
+import { checkRefusal } from './refusals.ts'
 import { hold, same } from './violation.ts'
+
+/** Refusals that are not kept: the same request may be granted later. */
+export const PATIENCE: ReadonlySet<RefusalCode> = new Set(['cooldown_active', 'market_suspended'])
 
 /** One thing a client wants, however often it has to ask. */
 export interface Request {
@@ -24,8 +27,8 @@ export interface Request {
 
 /** Where an answer came from. */
 export interface Source {
-  /** The wallets of the commit that was answered in the same step, if any. */
-  readonly wallets: ReadonlyMap<UserId, WalletAfter> | null
+  /** The commit that was answered in the same step, if any. */
+  readonly committed: Committed | null
   /** The answering actor may be behind, and not know it. */
   readonly stalled: boolean
 }
@@ -98,7 +101,7 @@ function checkTrade(request: Request, fingerprint: string, trade: Trade, source:
   }
   if (replayed) return hold('key', key !== null, () => 'a trade without a key was replayed')
   hold('key', request.acknowledged === 0, () => `${position.id} was made twice for one request`)
-  same('memory', wallet, source.wallets?.get(command.userId), `wallet that ${command.userId} was told`)
+  same('memory', wallet, source.committed?.wallets.get(command.userId), `wallet that ${command.userId} was told`)
   request.acknowledged++
 }
 
@@ -130,15 +133,16 @@ function checkRefused(request: Request, fingerprint: string, refusal: Refusal, s
       condition,
       () => `${command.kind} ${key ?? ''} is refused without reason: ${JSON.stringify(refusal)}`,
     )
-  switch (refusal.code) {
-    case 'busy':
-      // Nothing was started, says this answer: true unless another attempt has started it.
-      return because(request.closed || request.unknown || request.out > 0 || stored === undefined)
-    case 'key_in_flight':
-      return because(request.out > 0)
-    case 'key_reused':
-      return because(present(stored, `result of ${key}`).fingerprint !== fingerprint)
-    default:
+  const { code } = refusal
+  // Nothing was started, says this answer: true unless another attempt has started it.
+  if (code === 'busy') return because(request.closed || request.unknown || request.out > 0 || stored === undefined)
+  if (code === 'key_in_flight') return because(request.out > 0)
+  if (code === 'key_reused') return because(stored !== undefined && stored.fingerprint !== fingerprint)
+  if (key !== null && PATIENCE.has(refusal.code)) {
+    hold('key', stored === undefined, () => `${key} has a result and is told to wait`)
+    hold('memory', source.committed !== null, () => `${key} is refused without a look at its results`)
+    // A new owner may have committed since; then the book knows more than this one did.
+    return source.stalled ? undefined : checkRefusal(refusal, command, book, source.committed)
   }
   if (key !== null) return same('key', stored?.result, { refusal }, `stored result of ${key}`)
   if (source.stalled || command.kind === 'open_position') return

@@ -1,6 +1,6 @@
 /** `npm run sim -- --seed 42 --steps 20000 --seeds 100`: runs seeds one after the other until one fails. */
 import { parseArgs } from 'node:util'
-import { simulate, SimulationFailed } from './simulation.ts'
+import { simulate, SimulationFailed } from './simulate.ts'
 
 const { values } = parseArgs({
   options: {
@@ -26,4 +26,4 @@ for (let seed = from; seed < from + Number(values.seeds); seed++) {
     process.exit(1)
   }
 }
-for (const [what, n] of [...totals].toSorted()) console.log(`${what}: ${n}`)
+for (const [what, n] of [...totals].toSorted(([a], [b]) => (a < b ? -1 : 1))) console.log(`${what}: ${n}`)

@@ -11,13 +11,8 @@ import { type Pitch, Stadium, turn } from './stadium.ts'
 import type { Owner } from './owner.ts'
 import { type Plan, planFor, SQUADS } from './plan.ts'
 import { type Request, requestFor } from './requests.ts'
-import { type Call } from './wire.ts'
-import { hold, type Invariant, INVARIANTS, Violation } from './violation.ts'
-
-export interface SimulationOptions {
-  readonly seed: number
-  readonly steps: number
-}
+import type { Call } from './wire.ts'
+import { hold } from './violation.ts'
 
 /** What a run was like: its digest is the same whenever the seed is. */
 export interface Report {
@@ -26,41 +21,16 @@ export interface Report {
   readonly counts: Readonly<Record<string, number>>
 }
 
-/** How many of the last log lines a failure shows. */
+/** How many of the last log lines are kept. */
 const SHOWN = 20
 /** Rounds after which everybody must have had his answer, and every match its end. */
 const ROUNDS_MAX = 300
 
-export class SimulationFailed extends Error {
-  override name = 'SimulationFailed'
-  readonly invariant: Invariant | null
-  readonly step: number
-
-  constructor(options: SimulationOptions, step: number, cause: unknown, lines: readonly string[]) {
-    const invariant = cause instanceof Violation ? cause.invariant : null
-    const rule = invariant === null ? '' : `\n  ${invariant}: ${INVARIANTS[invariant]}`
-    const what = cause instanceof Error ? cause.message : String(cause)
-    super(`seed ${options.seed}, step ${step}: ${what}${rule}\n  ${lines.join('\n  ')}`, { cause })
-    this.invariant = invariant
-    this.step = step
-  }
-}
-
-/** Runs a seed. Rejects with SimulationFailed when anything is not as it must be. */
-export async function simulate(options: SimulationOptions): Promise<Report> {
-  const simulation = new Simulation(options.seed)
-  try {
-    while (simulation.step < options.steps) await simulation.next()
-    await simulation.finish()
-    return simulation.report()
-  } catch (error) {
-    throw new SimulationFailed(options, simulation.step, error, simulation.lines.slice(-SHOWN))
-  }
-}
-
-class Simulation {
+export class Simulation {
   step = 0
-  readonly lines: string[] = []
+  readonly #lines: string[] = []
+  /** What may happen in a step, each as often as its weight. */
+  readonly #acts: readonly { readonly weight: number; readonly happens: () => Promise<void> }[]
   readonly #chance: Chance
   readonly #plan: Plan
   readonly #stadium: Stadium
@@ -72,7 +42,7 @@ class Simulation {
   constructor(seed: number) {
     this.#chance = chanceFrom(seed)
     this.#plan = planFor(this.#chance)
-    const { rules, model, anchors, players } = this.#plan
+    const { rules, model, anchors, players, storm } = this.#plan
     this.#stadium = new Stadium(rules, { model, anchors, log: (line) => this.#log(line) })
     for (const [n, squad] of SQUADS.entries()) {
       this.#stadium.pitches.push({
@@ -85,27 +55,24 @@ class Simulation {
       })
     }
     for (const { userId, grant } of players) this.#stadium.grant(userId, grant)
+    this.#acts = [
+      { weight: 40, happens: () => this.#play() },
+      { weight: 6, happens: () => this.#askAgain() },
+      { weight: 60, happens: () => this.#deliver() },
+      { weight: 6, happens: () => this.#feed(this.#pitch()) },
+      { weight: 10, happens: () => this.#pass(50 + this.#chance.below(700)) },
+      { weight: 1, happens: () => this.#pass(1_000 + this.#chance.below(20_000)) },
+      { weight: 5, happens: () => this.#publish() },
+      { weight: 1, happens: () => this.#changeRules() },
+      { weight: 80 * storm, happens: () => this.#mishap() },
+      { weight: 40 * storm, happens: () => this.#haunt() },
+    ]
   }
 
   /** One thing happens, and everything must still be true. */
   async next(): Promise<void> {
     this.step++
-    const { storm } = this.#plan
-    const act = this.#chance.pick(
-      [
-        { weight: 30, happens: () => this.#play() },
-        { weight: 6, happens: () => this.#askAgain() },
-        { weight: 40, happens: () => this.#deliver() },
-        { weight: 9, happens: () => this.#feed(this.#pitch()) },
-        { weight: 14, happens: () => this.#pass(50 + this.#chance.below(900)) },
-        { weight: 1, happens: () => this.#pass(1_000 + this.#chance.below(20_000)) },
-        { weight: 5, happens: () => this.#publish() },
-        { weight: 20 * storm, happens: () => this.#mishap() },
-        { weight: 20 * storm, happens: () => this.#haunt() },
-        { weight: 0.5, happens: () => this.#changeRules() },
-      ],
-      (one) => one.weight,
-    )
+    const act = this.#chance.pick(this.#acts, ({ weight }) => weight)
     await act?.happens()
     await turn()
     this.#stadium.check()
@@ -125,7 +92,7 @@ class Simulation {
         const owner = await this.#stadium.serving(pitch)
         if (owner !== null) this.#stadium.clock(owner)
       }
-      for (const request of requests.open) await this.#send(request)
+      for (const request of requests.open) await this.#send(request, false)
       await turn()
       while (wire.calls.length > 0) await this.#deliver(true)
       this.#stadium.check()
@@ -135,17 +102,20 @@ class Simulation {
     hold('settled', book.openPositions().length === 0, () => `${book.openPositions().length} positions are left open`)
   }
 
+  get lastLines(): readonly string[] {
+    return this.#lines.slice(-SHOWN)
+  }
+
+  /** Ends the run. */
   report(): Report {
     for (const { close } of this.#stadium.book.positions.values()) this.#count(`closed by ${close?.by ?? 'nobody'}`)
     for (const { result } of this.#stadium.book.results.values()) {
       if ('refusal' in result) this.#count(`refused ${result.refusal.code}`)
     }
-    for (const [user, { balance }] of this.#plan.players.map(
-      (p) => [p.userId, this.#stadium.store.walletOf(p.userId)] as const,
-    )) {
-      this.#hash.update(`${user} ${balance}`)
+    for (const { userId } of this.#plan.players) {
+      this.#hash.update(`${userId} ${this.#stadium.store.walletOf(userId).balance}`)
     }
-    return { digest: this.#hash.digest('hex'), counts: Object.fromEntries([...this.#counts].toSorted()) }
+    return { digest: this.#hash.digest('hex'), counts: Object.fromEntries(this.#counts) }
   }
 
   /** A player has his turn. */
@@ -193,11 +163,11 @@ class Simulation {
     if (request !== undefined) await this.#send(request)
   }
 
-  async #send(request: Request): Promise<void> {
+  async #send(request: Request, patient = this.#chance.happens(0.2)): Promise<void> {
     if (request.key === null && request.closed) return
     const { command } = request
     const { book, pitches } = this.#stadium
-    const fingerprint = this.#chance.happens(0.02) ? 'another body' : 'body'
+    const fingerprint = this.#chance.happens(0.04) ? 'another body' : 'body'
     const place = command.kind === 'open_position' ? book.instruments.get(command.instrumentId) : undefined
     const position = command.kind === 'open_position' ? undefined : book.positions.get(command.positionId)
     const matchId = place?.matchId ?? position?.fixtureId
@@ -208,7 +178,7 @@ class Simulation {
     const owner = this.#formerOwner(pitch) ?? (await this.#stadium.serving(pitch))
     if (owner === null) return
     this.#log(`send ${JSON.stringify(command)} to owner ${owner.epoch}`)
-    this.#stadium.send(request, { owner, fingerprint, heard: !this.#chance.happens(this.#plan.storm) })
+    this.#stadium.send(request, { owner, fingerprint, heard: !this.#chance.happens(this.#plan.storm), patient })
   }
 
   /** A request may still reach an owner that has been overtaken, or has stopped. */
@@ -279,13 +249,13 @@ class Simulation {
     return new Football({ fixtureId: ++this.#fixtures, players, chance: this.#chance })
   }
 
-  #pass(ms: number): void {
+  async #pass(ms: number): Promise<void> {
     this.#log(`${ms} ms pass`)
     this.#stadium.world.pass(ms)
     for (const owner of this.#stadium.owners) if (owner.standing !== 'gone') this.#stadium.clock(owner)
   }
 
-  #publish(): void {
+  async #publish(): Promise<void> {
     for (const owner of this.#stadium.owners) if (owner.standing !== 'gone') this.#stadium.publish(owner)
   }
 
@@ -303,11 +273,7 @@ class Simulation {
         await this.#stadium.takeOver(pitch)
         return
       case 2:
-        if (pitch.serving !== null) {
-          void pitch.serving.actor.stop()
-          pitch.serving.standing = 'stalled'
-        }
-        pitch.serving = null
+        this.#stadium.retire(pitch)
         return this.#count('owner retires')
       default:
         this.#count('clock jumps')
@@ -315,7 +281,7 @@ class Simulation {
     }
   }
 
-  #changeRules(): void {
+  async #changeRules(): Promise<void> {
     // A batch that was turned down once is judged by the rules of its last attempt; the book knows only those.
     if (this.#stadium.wire.calls.length > 0) return
     const changes: readonly Partial<TradingRules>[] = [
@@ -323,13 +289,16 @@ class Simulation {
       { impactCapPpm: DEFAULT_RULES.impactCapPpm },
       { holdMs: this.#chance.below(10_000) },
       { priceGuardPpm: this.#chance.below(50_000) },
-      { lotMax: lots(3_000_000) },
+      { lotMax: lots(30_000_000) },
       { lotMax: DEFAULT_RULES.lotMax },
     ]
     const change = changes[this.#chance.below(changes.length)]
     this.#log(`rules ${JSON.stringify(change)}`)
     this.#stadium.changeRules(change ?? {})
     this.#count('rules change')
+    if (this.#chance.happens(0.5)) return
+    // A new rule often comes with a new version of everything.
+    for (const pitch of this.#stadium.pitches) await this.#stadium.takeOver(pitch)
   }
 
   /** A commit that nobody waits for any more arrives, or is lost for good. */
@@ -353,7 +322,7 @@ class Simulation {
   #log(line: string): void {
     const whole = `${this.step} @${this.#stadium?.world.now() ?? 0} ${line}`
     this.#hash.update(whole)
-    this.lines.push(whole)
-    if (this.lines.length > 4 * SHOWN) this.lines.splice(0, 2 * SHOWN)
+    this.#lines.push(whole)
+    if (this.#lines.length > 4 * SHOWN) this.#lines.splice(0, 2 * SHOWN)
   }
 }

@@ -5,21 +5,22 @@
 import type { FixtureId, InstrumentId, UserId } from '../../actors/kernel/ids.ts'
 import type { TradingRules } from '../../actors/kernel/limits.ts'
 import type { Money, Price } from '../../actors/kernel/micros.ts'
-import type { Outcome } from '../../actors/kernel/outcome.ts'
+import type { Outcome, RefusalCode } from '../../actors/kernel/outcome.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import type { ScoringModel } from '../../actors/market/pricing.ts'
 import { ActorStopped, MatchActor, replayOf, type StopReason } from '../../actors/match/actor.ts'
-import type { FeedUpdate, Trade, UserCommand, WalletAfter } from '../../actors/match/messages.ts'
+import type { FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
 import { newMatch } from '../../actors/match/state.ts'
 import type { MatchRecord } from '../../actors/match/store.ts'
 import { MemoryMatchStore } from '../support/memory-store.ts'
 import { TestWorld } from '../support/test-world.ts'
 import { Book } from './book.ts'
+import type { Committed } from './committed.ts'
 import type { Football } from './football.ts'
 import { glanceAt, type Owner, recordHash, stateHash } from './owner.ts'
 import { Purse } from './purse.ts'
 import { checkFailure } from './refusals.ts'
-import { checkAnswer, type Request, Requests } from './requests.ts'
+import { checkAnswer, PATIENCE, type Request, Requests } from './requests.ts'
 import { hold, same, Violation } from './violation.ts'
 import { type CommitCall, type HistoriesCall, LostConnection, Wire } from './wire.ts'
 
@@ -42,6 +43,8 @@ export interface Attempt {
   readonly fingerprint: string
   /** Whether the answer will reach the client. */
   readonly heard: boolean
+  /** Whether the client comes back when it is told to wait. */
+  readonly patient: boolean
 }
 
 export interface StadiumOptions {
@@ -65,7 +68,8 @@ export class Stadium {
   /** Per match: the newest epoch, and what the store has of it. */
   readonly #epochs = new Map<FixtureId, number>()
   readonly #stored = new Map<FixtureId, string>()
-  #delivered: { readonly owner: Owner; readonly wallets: ReadonlyMap<UserId, WalletAfter> } | null = null
+  /** What the owner that is being answered just now has committed. */
+  #delivered: { readonly owner: Owner; readonly committed: Committed } | null = null
   #problem: Violation | null = null
 
   constructor(rules: TradingRules, options: StadiumOptions) {
@@ -143,7 +147,7 @@ export class Stadium {
     request.closed = true
     if (stored === null || idempotency === null) return
     const outcome = replayOf(stored, { ...idempotency, fingerprint })
-    checkAnswer(request, fingerprint, outcome, { wallets: null, stalled: false }, this.book)
+    checkAnswer(request, fingerprint, outcome, { committed: null, stalled: false }, this.book)
   }
 
   /** Offers an update to an owner. */
@@ -208,7 +212,7 @@ export class Stadium {
     if (verdict === null) throw new Error('nothing to answer')
     this.wire.take(call)
     const committed = verdict.kind === 'committed'
-    if (committed) this.#delivered = { owner, wallets: verdict.wallets }
+    if (committed) this.#delivered = { owner, committed: { ...call, wallets: verdict.wallets } }
     call.answer(verdict)
     await turn()
     this.#delivered = null
@@ -222,7 +226,7 @@ export class Stadium {
     const known = new Map(await this.store.histories(call.ids))
     for (const id of call.ids) {
       const anchor = this.#options.anchors.get(id) ?? null
-      if (anchor !== null) known.set(id, { last: known.get(id)?.last ?? null, anchor })
+      if (anchor !== null) known.set(id, { last: null, heldBy: null, ...known.get(id), anchor })
     }
     call.answer(known)
   }
@@ -242,6 +246,14 @@ export class Stadium {
     for (const pitch of this.pitches) if (pitch.serving === owner) pitch.serving = null
   }
 
+  /** The owner is told to leave, and does not wait to see who comes. */
+  retire(pitch: Pitch): void {
+    if (pitch.serving === null) return
+    void pitch.serving.actor.stop()
+    pitch.serving.standing = 'stalled'
+    pitch.serving = null
+  }
+
   /** Everything that must be true now. Throws a Violation. */
   check(): void {
     if (this.#problem !== null) throw this.#problem
@@ -257,19 +269,20 @@ export class Stadium {
     }
   }
 
+  /** Somebody changes a setting, which counts from the next batch on. */
   changeRules(change: Partial<TradingRules>): void {
     this.rules = { ...this.rules, ...change }
     for (const pitch of this.pitches) pitch.unruly = true
   }
 
-  #answered(request: Request, { owner, fingerprint, heard }: Attempt, outcome: Outcome<Trade>): void {
+  #answered(request: Request, { owner, fingerprint, heard, patient }: Attempt, outcome: Outcome<Trade>): void {
     request.out--
     const told = outcome.ok ? `trade ${outcome.value.position.id}` : outcome.refusal.code
     this.#options.log(`answer ${request.key ?? request.command.kind} ${told}${heard ? '' : ' (lost)'}`)
-    const wallets = this.#delivered?.owner === owner ? this.#delivered.wallets : null
-    checkAnswer(request, fingerprint, outcome, { wallets, stalled: owner.standing !== 'serving' }, this.book)
+    const committed = this.#delivered?.owner === owner ? this.#delivered.committed : null
+    checkAnswer(request, fingerprint, outcome, { committed, stalled: owner.standing !== 'serving' }, this.book)
     if (!heard) request.unknown = true
-    else if (outcome.ok || !ASK_AGAIN.has(outcome.refusal.code)) request.closed = true
+    else if (outcome.ok || !(patient ? WAIT : ASK_AGAIN).has(outcome.refusal.code)) request.closed = true
   }
 
   #failed(request: Request, owner: Owner, error: unknown): void {
@@ -315,7 +328,8 @@ export class Stadium {
 }
 
 /** Refusals that say nothing about the request itself. */
-const ASK_AGAIN: ReadonlySet<string> = new Set(['busy', 'key_in_flight', 'unknown_outcome'])
+const ASK_AGAIN: ReadonlySet<RefusalCode> = new Set(['busy', 'key_in_flight', 'unknown_outcome'])
+const WAIT: ReadonlySet<RefusalCode> = new Set([...ASK_AGAIN, ...PATIENCE])
 
 /** Lets everything happen that can happen without the line. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

@@ -88,7 +88,9 @@ export class MemoryMatchStore implements MatchStore, Leases {
   async histories(ids: readonly InstrumentId[]): Promise<ReadonlyMap<InstrumentId, InstrumentHistory>> {
     const known = ids.flatMap((id) => {
       const listed = this.#instruments.get(id)
-      return listed === undefined ? [] : ([[id, { last: listed.price, anchor: null }]] as const)
+      if (listed === undefined) return []
+      const heldBy = this.#isOver(listed.matchId) ? null : listed.matchId
+      return [[id, { last: listed.price, anchor: null, heldBy }]] as const
     })
     return new Map(known)
   }
@@ -102,6 +104,11 @@ export class MemoryMatchStore implements MatchStore, Leases {
     if (this.#epochs.get(batch.matchId) !== batch.epoch) return { kind: 'fenced' }
     const changes = changesOf(batch)
     for (const event of batch.events) {
+      if (event.kind === 'instrument_listed') {
+        const held = this.#instruments.get(event.instrument.id)
+        const isFree = held === undefined || held.matchId === batch.matchId || this.#isOver(held.matchId)
+        assert(isFree, 'a listed instrument is held by another match')
+      }
       if (event.kind === 'position_closed') assert(this.#closable(event.position, batch), 'closes what is not open')
     }
     const failures = this.#failures(batch, changes)
@@ -124,6 +131,10 @@ export class MemoryMatchStore implements MatchStore, Leases {
     return present(this.#wallets.get(userId), `wallet of ${userId}`)
   }
 
+  #isOver(matchId: FixtureId): boolean {
+    return (this.#infos.get(matchId)?.info.settledAt ?? null) !== null
+  }
+
   #closable({ id }: Position, batch: Batch): boolean {
     if (batch.events.some((event) => event.kind === 'position_opened' && event.position.id === id)) return true
     return this.positions.get(id)?.close === null
@@ -136,7 +147,7 @@ export class MemoryMatchStore implements MatchStore, Leases {
       if (stored !== undefined) failures.set(userId, { kind: 'key_used', userId, stored })
     }
     for (const [userId, change] of changes) {
-      const wallet = this.#wallet(userId)
+      const wallet = this.#wallets.get(userId) ?? { balance: 0, margin: 0, open: 0 }
       if (failures.has(userId)) continue
       if (change.balance < 0 && wallet.balance + change.balance < 0) {
         failures.set(userId, { kind: 'insufficient_margin', userId, available: money(wallet.balance) })

@@ -1,0 +1,120 @@
+/**
+ * What one user has asked for, in order, and what he was told became of it. His events must tell the same story: every
+ * command that was acknowledged, once, in order; of the others each at most once; and nothing that he did not ask for.
+ */
+import { brief, demand, sameClose, sameTerms, Violation } from './account.ts'
+import type { EventSeen, PositionSeen } from './guest.ts'
+
+export interface Order {
+  readonly instrumentId: string
+  readonly direction: 'long' | 'short'
+  readonly lotSize: number
+  readonly clientPrice: number
+  readonly stopLoss: number | null
+  readonly takeProfit: number | null
+}
+
+export interface Levels {
+  readonly stopLoss: number | null
+  readonly takeProfit: number | null
+}
+
+export type Command =
+  | { readonly kind: 'open'; readonly key: string; readonly order: Order }
+  | { readonly kind: 'change'; readonly positionId: string; readonly levels: Levels }
+  | { readonly kind: 'close'; readonly key: string; readonly positionId: string }
+
+export interface Entry {
+  readonly command: Command
+  /** `unknown` until he hears; then it was done, or refused and therefore never happened. */
+  state: 'unknown' | 'done' | 'refused'
+  /** The position in the answer. */
+  answer: PositionSeen | null
+  /** The position in the event. */
+  event: PositionSeen | null
+}
+
+export class Journal {
+  /** Commands whose events have not been read yet. */
+  #ahead: Entry[] = []
+  /** The last command, while he does not know what became of it. */
+  #unsure: Entry | null = null
+
+  /** The last command, if it has a key to find out with. */
+  get unsure(): Entry | null {
+    return this.#unsure
+  }
+
+  begin(command: Command): Entry {
+    const entry: Entry = { command, state: 'unknown', answer: null, event: null }
+    this.#ahead.push(entry)
+    this.#unsure = command.kind === 'change' ? null : entry
+    return entry
+  }
+
+  acknowledge(entry: Entry, answer: PositionSeen): void {
+    entry.state = 'done'
+    entry.answer = answer
+    this.#unsure = null
+    if (entry.event !== null) agree(entry, answer, entry.event)
+  }
+
+  refuse(entry: Entry, why: string): void {
+    demand(entry.event === null, () => `${told(entry)} was refused (${why}), and yet it has happened`)
+    entry.state = 'refused'
+    this.#unsure = null
+  }
+
+  /** An event of his own making. Throws when none of his commands accounts for it, or an acknowledged one is missing. */
+  witness(event: EventSeen): void {
+    for (;;) {
+      const entry = this.#ahead.shift()
+      if (entry === undefined) throw new Violation(`nobody asked for event ${event.marker}: ${brief(event.position)}`)
+      if (entry.state !== 'refused' && accountsFor(entry.command, event)) {
+        entry.event = event.position
+        if (entry.answer !== null) agree(entry, entry.answer, event.position)
+        return
+      }
+      demand(entry.state !== 'done', () => `${told(entry)} was acknowledged, and left no event before ${event.marker}`)
+    }
+  }
+
+  /** All events there are have been read. Throws when an acknowledged command is not among them. */
+  settle(): void {
+    const lost = this.#ahead.find((entry) => entry.state === 'done')
+    demand(lost === undefined, () => `${lost === undefined ? '' : told(lost)} was acknowledged, and left no event`)
+    // What may still be asked for again stays; whatever else has not happened by now never will.
+    this.#ahead = this.#ahead.filter((entry) => entry === this.#unsure)
+  }
+}
+
+function accountsFor(command: Command, { type, position }: EventSeen): boolean {
+  switch (command.kind) {
+    case 'open':
+      return (
+        type === 'opened' &&
+        position.instrumentId === command.order.instrumentId &&
+        position.direction === command.order.direction &&
+        position.lotSize === micros(command.order.lotSize) &&
+        sameLevels(position, command.order)
+      )
+    case 'change':
+      return type === 'changed' && position.id === command.positionId && sameLevels(position, command.levels)
+    case 'close':
+      return type === 'closed' && position.id === command.positionId
+  }
+}
+
+function sameLevels(position: PositionSeen, levels: Levels): boolean {
+  return position.stopLoss === orNull(levels.stopLoss) && position.takeProfit === orNull(levels.takeProfit)
+}
+
+const micros = (units: number): number => Math.round(units * 1_000_000)
+const orNull = (units: number | null): number | null => (units === null ? null : micros(units))
+
+function agree(entry: Entry, answer: PositionSeen, event: PositionSeen): void {
+  const isSame = sameTerms(answer, event) && (entry.command.kind !== 'close' || sameClose(answer, event))
+  demand(isSame, () => `${told(entry)} was answered with ${brief(answer)}, and its event says ${brief(event)}`)
+}
+
+const told = ({ command }: Entry): string => JSON.stringify(command)

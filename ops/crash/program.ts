@@ -1,0 +1,77 @@
+/** The real program as a process of its own: started, asked where it listens, and killed without warning. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+
+const MAIN = join(import.meta.dirname, '../../src/main.ts')
+/** Longer than any start takes that is going to succeed. */
+const START_MS = 30_000
+const STOP_MS = 20_000
+
+export type Settings = Readonly<Record<string, string>>
+
+export class Program {
+  readonly pid: number
+  /** Resolves with the address of the REST API once it listens; rejects when the process ends before, or takes too long. */
+  readonly listening: Promise<string>
+  /** Resolves when the process is gone: with its exit code, null when a signal ended it. */
+  readonly gone: Promise<number | null>
+  readonly startedAt = performance.now()
+  readonly #child: ChildProcess
+  /** Lines that it logged as errors. */
+  readonly errors: string[] = []
+  #complained = ''
+
+  /** Starts the program with these settings and no others, from a folder without a `.env`. */
+  constructor(settings: Settings) {
+    const env = { PATH: process.env['PATH'], PORT: '0', WS_PORT: '0', LOG_LEVEL: 'error', ...settings }
+    this.#child = spawn(process.execPath, [MAIN], { cwd: tmpdir(), env, stdio: ['ignore', 'pipe', 'pipe'] })
+    this.pid = this.#child.pid ?? 0
+    this.#child.stderr?.on('data', (data) => (this.#complained += String(data)))
+    this.gone = new Promise((resolve) => this.#child.once('close', (code) => resolve(code)))
+    this.listening = this.#address()
+    // Whoever kills it while it starts does not wait for its address.
+    this.listening.catch(() => undefined)
+  }
+
+  get isGone(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null
+  }
+
+  /** `kill -9`, and waits for the end. */
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL')
+    await this.gone
+  }
+
+  /** Asks it to stop. Its exit code; null when it had to be killed. */
+  async stop(): Promise<number | null> {
+    this.#child.kill('SIGTERM')
+    const late = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS)
+    const code = await this.gone
+    clearTimeout(late)
+    return code
+  }
+
+  #address(): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const late = setTimeout(() => reject(new Error('it did not start')), START_MS)
+      let line = ''
+      this.#child.stdout?.on('data', (data) => {
+        const lines = (line + String(data)).split('\n')
+        line = lines.pop() ?? ''
+        for (const whole of lines) {
+          const url = /REST +(\S+)\/api\b/.exec(whole)?.[1]
+          if (url !== undefined) resolve(url)
+          if (whole.includes('"level":"error"')) this.errors.push(whole)
+        }
+      })
+      void this.gone.then(() => {
+        clearTimeout(late)
+        reject(new Error(`it ended: ${this.#complained}`))
+      })
+      this.#child.stdout?.once('close', () => clearTimeout(late))
+    })
+  }
+}

@@ -1,0 +1,70 @@
+/** What a crash run has seen, counted, and as a table. */
+import { spreadOf } from '../bench/report.ts'
+
+type Counts = Map<string, number>
+
+const count = (counts: Counts, what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1)
+const listed = (counts: Counts): string =>
+  [...counts]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([what, n]) => `${n.toLocaleString('en')} ${what}`)
+    .join(', ')
+
+export class Tally {
+  kills = 0
+  /** Of them while it was still starting. */
+  killedStarting = 0
+  /** Old keys that were asked for again, and got the old answer. */
+  resent = 0
+  checks = 0
+  /** From starting the process until it listens, and until it carries out commands again. */
+  readonly listeningMs: number[] = []
+  readonly tradingMs: number[] = []
+  readonly #replies: Counts = new Map()
+  readonly #events: Counts = new Map()
+  readonly #retries: Counts = new Map()
+  #acknowledged = 0
+  #lost = 0
+
+  reply(kind: string, status: number | 'lost'): void {
+    count(this.#replies, `${kind} ${status}`)
+    if (status === 'lost') this.#lost++
+    if (status === 200 || status === 201) this.#acknowledged++
+  }
+
+  event(what: string): void {
+    count(this.#events, what)
+  }
+
+  retry(what: string): void {
+    count(this.#retries, what)
+  }
+
+  /** One line on how far it is. */
+  progress(of: number): string {
+    const [listening = 0, trading = 0] = [this.listeningMs.at(-1), this.tradingMs.at(-1)].map((ms) =>
+      Math.round(ms ?? 0),
+    )
+    const kills = `${String(this.kills).padStart(String(of).length)}/${of} kills`
+    return `${kills}  ${this.#acknowledged} acknowledged, ${this.#lost} lost  up in ${listening} ms, trading in ${trading} ms`
+  }
+
+  table(): string {
+    const ms = (figures: readonly number[]): string => {
+      if (figures.length === 0) return 'none'
+      const { median, min, max } = spreadOf(figures)
+      return `${Math.round(median)} ms (${Math.round(min)}..${Math.round(max)})`
+    }
+    const rows = [
+      ['kills', `${this.kills}, ${this.killedStarting} of them during a start`],
+      ['checks of everything', String(this.checks)],
+      ['answers', listed(this.#replies)],
+      ['events', listed(this.#events)],
+      ['retries of lost commands', listed(this.#retries)],
+      ['old keys asked for again', String(this.resent)],
+      ['start to listening', ms(this.listeningMs)],
+      ['start to trading', ms(this.tradingMs)],
+    ]
+    return rows.map(([what = '', figures = '']) => `${what.padEnd(26)}${figures}`).join('\n')
+  }
+}

@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { edited, MUTATIONS } from './mutations.ts'
+import { oracleMargin, oraclePnl, oraclePrice } from './oracle.ts'
+import { simulate, SimulationFailed } from './simulate.ts'
+import type { Report } from './simulation.ts'
+import { Violation } from './violation.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const STEPS = 1_000
+const FIXED = Array.from({ length: 20 }, (_, n) => n + 1)
+const FRESH = Array.from({ length: 5 }, () => Math.floor(Math.random() * 2 ** 31))
+
+/** Seeds that found something, and what. They stay. */
+const FOUND: readonly (readonly [seed: number, what: string])[] = [
+  [20, 'a refusal that only a command caused which the commit turned down'],
+  [1_112, 'a match that could not be loaded after a rule had changed'],
+  [74, 'a stop-loss that slept on after a rule had changed'],
+]
+
+const runs = new Map<number, Promise<Report>>()
+
+/** A seed's run, which several tests look at. */
+function run(seed: number): Promise<Report> {
+  const known = runs.get(seed) ?? simulate({ seed, steps: STEPS })
+  runs.set(seed, known)
+  return known
+}
+
+describe('simulator', () => {
+  it.each(FIXED)('[G1] whatever fails, what must be true is true after every step of seed %i', async (seed) => {
+    await run(seed)
+  })
+
+  it.each(FRESH)('[G1] so it is for a seed that nobody has tried: %i', async (seed) => {
+    await run(seed)
+  })
+
+  it.each(FOUND)('[G2] seed %i stays mended: %s', async (seed) => {
+    await run(seed)
+  })
+
+  it('[G3] the same seed is the same run, to the last answer; another seed is another run', async () => {
+    const { digest } = await run(7)
+    expect((await simulate({ seed: 7, steps: STEPS })).digest).toBe(digest)
+    expect((await run(8)).digest).not.toBe(digest)
+  })
+
+  it('[G4] it is about something: every way to close, the refusals, and every mishap happen', async () => {
+    const seen = new Set<string>()
+    for (const seed of FIXED) for (const what of Object.keys((await run(seed)).counts)) seen.add(what)
+    const closes = ['user', 'stop_loss', 'take_profit', 'washout', 'full_time', 'void'].map((by) => `closed by ${by}`)
+    const refusals = ['insufficient_margin', 'levels_invalid', 'lot_size_invalid', 'market_closed', 'not_found']
+    const mishaps = ['commit fails before', 'commit fails after', 'commit arrives late', 'ghosts', 'owner dies']
+    const more = ['owner stalls', 'owner retires', 'clock jumps', 'rules change', 'matches', 'refused price_moved']
+    const wanted = [...closes, ...refusals.map((code) => `refused ${code}`), ...mishaps, ...more]
+    expect(wanted.filter((what) => !seen.has(what))).toEqual([])
+  })
+
+  it('[G5] a failure names its seed, its step, what was broken, and what was last done', () => {
+    const cause = new Violation('hold', 'p1 closes 3 ms too early')
+    const failure = new SimulationFailed({ seed: 42, steps: 10 }, 7, cause, ['6 send p1', '7 answer p1'])
+    expect(failure).toMatchObject({ step: 7, invariant: 'hold', cause })
+    expect(failure.message).toBe(
+      'seed 42, step 7: p1 closes 3 ms too early\n  hold: no user closes within the hold\n  6 send p1\n  7 answer p1',
+    )
+  })
+
+  it('[G6] the oracle counts as the specification does', () => {
+    expect(oracleMargin(200_000_000, 500_000)).toBe(50_000_000)
+    const bet = { direction: 'long', lots: 500_000, openPrice: 200_000_000, margin: 50_000_000 } as const
+    const as = (over: object) => ({ ...bet, ...over }) as Parameters<typeof oraclePnl>[0]
+    expect(oraclePnl(as({}), 220_000_000)).toBe(50_000_000)
+    expect(oraclePnl(as({ direction: 'short' }), 210_000_000)).toBe(-25_000_000)
+    expect(oraclePnl(as({}), 100_000_000)).toBe(-50_000_000)
+    expect(oraclePrice(200_000_000, -50_000_000, 10_000, 10_000)).toBe(199_500_000)
+    expect(oraclePrice(200_000_000, 900_000_000, 10_000, 10_000)).toBe(202_000_000)
+  })
+
+  it('[G7] every mutation still applies, exactly once', () => {
+    expect(MUTATIONS.length).toBeGreaterThanOrEqual(12)
+    for (const { edits } of MUTATIONS) {
+      for (const edit of edits) {
+        const text = readFileSync(join(ROOT, edit.file), 'utf8')
+        expect(edited(text, edit)).not.toBe(text)
+      }
+    }
+  })
+})
