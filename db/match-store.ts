@@ -146,9 +146,9 @@ interface WalletChange {
 /** The wallets that the batch concerns, those of users who only wait for an answer included, in ascending order. */
 function walletChanges(batch: Batch): WalletChange[] {
   const changes = new Map<UserId, WalletChange>()
-  const of = (userId: UserId): WalletChange => {
-    const change = changes.get(userId) ?? { userId, balance: 0, margin: 0, open: 0, events: 0 }
-    changes.set(userId, change)
+  const of = (user: UserId): WalletChange => {
+    const change = changes.get(user) ?? { userId: user, balance: 0, margin: 0, open: 0, events: 0 }
+    changes.set(user, change)
     return change
   }
   for (const user of batch.watch) of(user)
@@ -212,34 +212,23 @@ type CommitRow = {
 
 /** The arguments of `commit_batch`, in the order of its declaration (migrations/commit-batch.ts). */
 function argumentsOf(batch: Batch, wallets: readonly WalletChange[], cached: readonly VersionedBalance[]): unknown[] {
-  const opened = ofKind(batch, 'position_opened').map((event) => event.position)
-  const changed = lastChanges(batch)
-  const closed = ofKind(batch, 'position_closed').map((event) => event.position)
   const info = ofKind(batch, 'match_updated').at(-1)
   // Arrays of PostgreSQL begin at 1.
   const indexes = new Map(wallets.map((wallet, n) => [wallet.userId, n + 1]))
   const indexOf = (user: UserId): number => present(indexes.get(user), 'wallet index')
   return [
-    ...[batch.matchId, batch.epoch, batch.id, iso(batch.at), batch.openPositionsMax],
+    batch.matchId,
+    batch.epoch,
+    batch.id,
+    iso(batch.at),
+    batch.openPositionsMax,
     ...walletArguments(batch, wallets, cached),
-    ...[
-      uuids(opened.map((p) => p.id)),
-      integers(opened.map((p) => indexOf(p.userId))),
-      uuids(opened.map((p) => p.instrumentId)),
-    ],
-    ...[smallints(opened.map((p) => signOf(p.direction))), bigints(opened.map((p) => p.lots))],
-    ...[bigints(opened.map((p) => p.openPrice)), bigints(opened.map((p) => p.margin))],
-    ...[bigints(opened.map((p) => p.stopLoss)), bigints(opened.map((p) => p.takeProfit))],
-    instants(opened.map((p) => p.closableAt)),
-    ...[uuids(changed.map((p) => p.id)), bigints(changed.map((p) => p.stopLoss))],
-    ...[bigints(changed.map((p) => p.takeProfit)), smallints(changed.map((p) => p.warned))],
-    ...[uuids(closed.map((p) => p.id)), integers(closed.map((p) => indexOf(p.userId)))],
-    ...[bigints(closed.map((p) => p.close.price)), bigints(closed.map((p) => p.close.pnl))],
-    ...[bigints(closed.map((p) => p.margin + p.close.pnl)), texts(closed.map((p) => p.close.by))],
+    ...positionArguments(batch, indexOf),
     ...accountArguments(accountEvents(batch), indexOf),
     ...instrumentArguments(batch),
     ...tickArguments(batch.ticks),
-    ...(info === undefined ? [null, null] : [JSON.stringify(info.info), JSON.stringify(info.pricing)]),
+    info === undefined ? null : JSON.stringify(info.info),
+    info === undefined ? null : JSON.stringify(info.pricing),
   ]
 }
 
@@ -250,26 +239,63 @@ function walletArguments(
 ): unknown[] {
   const watched = new Set(batch.watch)
   const cachedOf = new Map(cached.map((balance) => [balance.userId, balance]))
-  const keyedOf = new Map(batch.keyed.map((keyed) => [keyed.userId, keyed]))
+  const keyedOf = new Map(batch.keyed.map((one) => [one.userId, one]))
   assert(keyedOf.size === batch.keyed.length, 'a user has two keyed commands in one batch')
-  const caches = wallets.map(({ userId }) => cachedOf.get(userId))
-  const keyed = wallets.map(({ userId }) => keyedOf.get(userId))
+  const caches = wallets.map((wallet) => cachedOf.get(wallet.userId))
+  const keyed = wallets.map((wallet) => keyedOf.get(wallet.userId))
   return [
-    ...[uuids(wallets.map((w) => w.userId)), bigints(wallets.map((w) => w.balance))],
-    ...[bigints(wallets.map((w) => w.margin)), integers(wallets.map((w) => w.open))],
-    ...[integers(wallets.map((w) => w.events)), booleans(wallets.map((w) => watched.has(w.userId)))],
-    ...[bigints(caches.map((c) => c?.balance ?? null)), bigints(caches.map((c) => c?.version ?? null))],
-    ...[texts(keyed.map((k) => k?.idempotency.route ?? null)), texts(keyed.map((k) => k?.idempotency.key ?? null))],
+    uuids(wallets.map((w) => w.userId)),
+    bigints(wallets.map((w) => w.balance)),
+    bigints(wallets.map((w) => w.margin)),
+    integers(wallets.map((w) => w.open)),
+    integers(wallets.map((w) => w.events)),
+    booleans(wallets.map((w) => watched.has(w.userId))),
+    bigints(caches.map((c) => c?.balance ?? null)),
+    bigints(caches.map((c) => c?.version ?? null)),
+    texts(keyed.map((k) => k?.idempotency.route ?? null)),
+    texts(keyed.map((k) => k?.idempotency.key ?? null)),
     texts(keyed.map((k) => k?.idempotency.fingerprint ?? null)),
     jsonLines(keyed.map((k) => k?.result ?? null)),
   ]
 }
 
+/** Positions opened, changed and closed. */
+function positionArguments(batch: Batch, indexOf: (user: UserId) => number): unknown[] {
+  const opened = ofKind(batch, 'position_opened').map((event) => event.position)
+  const changed = lastChanges(batch)
+  const closed = ofKind(batch, 'position_closed').map((event) => event.position)
+  return [
+    uuids(opened.map((p) => p.id)),
+    integers(opened.map((p) => indexOf(p.userId))),
+    uuids(opened.map((p) => p.instrumentId)),
+    smallints(opened.map((p) => signOf(p.direction))),
+    bigints(opened.map((p) => p.lots)),
+    bigints(opened.map((p) => p.openPrice)),
+    bigints(opened.map((p) => p.margin)),
+    bigints(opened.map((p) => p.stopLoss)),
+    bigints(opened.map((p) => p.takeProfit)),
+    instants(opened.map((p) => p.closableAt)),
+    uuids(changed.map((p) => p.id)),
+    bigints(changed.map((p) => p.stopLoss)),
+    bigints(changed.map((p) => p.takeProfit)),
+    smallints(changed.map((p) => p.warned)),
+    uuids(closed.map((p) => p.id)),
+    integers(closed.map((p) => indexOf(p.userId))),
+    bigints(closed.map((p) => p.close.price)),
+    bigints(closed.map((p) => p.close.pnl)),
+    bigints(closed.map((p) => p.margin + p.close.pnl)),
+    texts(closed.map((p) => p.close.by)),
+  ]
+}
+
 function accountArguments(account: readonly AccountEvent[], indexOf: (user: UserId) => number): unknown[] {
   return [
-    ...[integers(account.map((e) => indexOf(e.position.userId))), integers(account.map((e) => e.followers))],
-    ...[texts(account.map((e) => e.kind)), uuids(account.map((e) => e.position.id))],
-    ...[bigints(account.map((e) => e.position.stopLoss)), bigints(account.map((e) => e.position.takeProfit))],
+    integers(account.map((e) => indexOf(e.position.userId))),
+    integers(account.map((e) => e.followers)),
+    texts(account.map((e) => e.kind)),
+    uuids(account.map((e) => e.position.id)),
+    bigints(account.map((e) => e.position.stopLoss)),
+    bigints(account.map((e) => e.position.takeProfit)),
     smallints(account.map((e) => e.position.warned)),
   ]
 }
@@ -278,11 +304,12 @@ function instrumentArguments(batch: Batch): unknown[] {
   const moved = batch.instruments
   const listed = new Set(ofKind(batch, 'instrument_listed').map((event) => event.instrument.id))
   const news = moved.filter((m) => listed.has(m.instrument.id)).map((m) => m.instrument)
-  const prices = bigints(moved.map((m) => m.price))
   return [
     news.length === 0 ? null : JSON.stringify(news),
-    ...[uuids(moved.map((m) => m.instrument.id)), bigints(moved.map((m) => m.instrument.base))],
-    ...[bigints(moved.map((m) => m.instrument.imbalance)), prices, prices],
+    uuids(moved.map((m) => m.instrument.id)),
+    bigints(moved.map((m) => m.instrument.base)),
+    bigints(moved.map((m) => m.instrument.imbalance)),
+    bigints(moved.map((m) => m.price)),
     instants(moved.map((m) => m.instrument.suspendedUntil)),
     bigints(moved.map((m) => m.instrument.settlement)),
   ]
@@ -290,9 +317,12 @@ function instrumentArguments(batch: Batch): unknown[] {
 
 function tickArguments(ticks: Batch['ticks']): unknown[] {
   return [
-    ...[uuids(ticks.map((t) => t.instrumentId)), instants(ticks.map((t) => t.at))],
-    ...[bigints(ticks.map((t) => t.quote.price)), bigints(ticks.map((t) => t.quote.base))],
-    ...[bigints(ticks.map((t) => t.quote.imbalance)), texts(ticks.map((t) => t.cause))],
+    uuids(ticks.map((t) => t.instrumentId)),
+    instants(ticks.map((t) => t.at)),
+    bigints(ticks.map((t) => t.quote.price)),
+    bigints(ticks.map((t) => t.quote.base)),
+    bigints(ticks.map((t) => t.quote.imbalance)),
+    texts(ticks.map((t) => t.cause)),
     bigints(ticks.map((t) => t.providerEventId)),
   ]
 }

@@ -59,7 +59,7 @@ export class Users {
     await this.#db
       .updateTable('users')
       .set({ role: 'admin' })
-      .where(({ fn, ref }) => fn<string>('lower', [ref('email')]), 'in', [...this.#adminEmails])
+      .where((eb) => eb.fn<string>('lower', [eb.ref('email')]), 'in', [...this.#adminEmails])
       .execute()
   }
 

@@ -82,9 +82,11 @@ export class WalletCache {
 
 function parse(hash: Readonly<Record<string, string>> | null): { balance: Money; version: number | null } | null {
   if (hash === null) return null
-  const version = hash['version'] === undefined ? null : Number(hash['version'])
-  const balance =
-    hash['balance'] === undefined || hash['balance'] === '' ? null : microsFromDecimal(Number(hash['balance']))
+  const version = hash['version'] === undefined ? null : numberIn(hash['version'])
+  const balance = microsFromDecimal(numberIn(hash['balance'] ?? ''))
   if (balance === null || balance < 0 || (version !== null && !Number.isSafeInteger(version))) return null
   return { balance: money(balance), version }
 }
+
+/** NaN where there is none: `Number` alone reads blank text as zero. */
+const numberIn = (text: string): number => (text.trim() === '' ? Number.NaN : Number(text))

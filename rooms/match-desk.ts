@@ -138,8 +138,11 @@ export class MatchDesk {
       command.kind === 'open_position'
         ? await this.#byInstrument(command.instrumentId)
         : await this.#byPosition(command.positionId, command.userId)
-    if ('actor' in destination) return this.#withHistory(command, await destination.actor.submit(command, deadline))
-    return (await this.#recall(command)) ?? refused(destination.refusal)
+    const outcome =
+      'actor' in destination
+        ? await destination.actor.submit(command, deadline)
+        : ((await this.#recall(command)) ?? refused(destination.refusal))
+    return this.#withHistory(command, outcome)
   }
 
   /** A match knows only what is open; a position that closed while the command was on its way is not unknown to its owner. */

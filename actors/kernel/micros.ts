@@ -59,24 +59,35 @@ export function decimalText(micros: Micros): string {
   return `${micros < 0 ? '-' : ''}${digits.slice(0, -6)}${fraction === '' ? '' : `.${fraction}`}`
 }
 
-type Rounding = (quotient: bigint, remainder: bigint, divisor: bigint) => bigint
+type Rounding = (quotient: number, remainder: number, divisor: number) => number
 
-// BigInt division truncates towards zero, so only the side that truncation gets wrong needs a correction.
-const floor: Rounding = (q, r) => (r < 0n ? q - 1n : q)
-const ceil: Rounding = (q, r) => (r > 0n ? q + 1n : q)
+// The quotient is truncated towards zero, so only the side that truncation gets wrong needs a correction.
+const floor: Rounding = (q, r) => (r < 0 ? q - 1 : q)
+const ceil: Rounding = (q, r) => (r > 0 ? q + 1 : q)
 const nearest: Rounding = (q, r, d) => {
-  const twice = r < 0n ? -2n * r : 2n * r
-  return twice < d ? q : r < 0n ? q - 1n : q + 1n // halves away from zero: long and short round alike
+  const near = Math.abs(r) < d - Math.abs(r)
+  return near ? q : r < 0 ? q - 1 : q + 1 // halves away from zero: long and short round alike
 }
 
 function mulDiv(a: number, b: number, divisor: number, round: Rounding): number {
   assert(Number.isSafeInteger(a) && Number.isSafeInteger(b), `not integers: ${a}, ${b}`)
   assert(Number.isSafeInteger(divisor) && divisor > 0, `not a positive divisor: ${divisor}`)
-  const product = BigInt(a) * BigInt(b)
-  const by = BigInt(divisor)
-  const rounded = Number(round(product / by, product % by, by))
+  const [quotient, remainder] = divide(a, b, divisor)
+  const rounded = round(quotient, remainder, divisor)
   assert(Number.isSafeInteger(rounded), `${a} × ${b} ÷ ${divisor} is out of range`)
   return rounded
+}
+
+/** Quotient and remainder of a × b ÷ divisor. Only a product beyond 2⁵³ needs a BigInt, which takes ten times as long. */
+function divide(a: number, b: number, divisor: number): [quotient: number, remainder: number] {
+  const product = a * b
+  if (Number.isSafeInteger(product)) {
+    const remainder = product % divisor
+    return [(product - remainder) / divisor, remainder]
+  }
+  const exact = BigInt(a) * BigInt(b)
+  const by = BigInt(divisor)
+  return [Number(exact / by), Number(exact % by)]
 }
 
 /** a × b ÷ divisor, rounded towards −∞. */

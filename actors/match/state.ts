@@ -8,7 +8,7 @@ import type { Instrument } from '../market/instrument.ts'
 import { phaseOf } from '../market/phase.ts'
 import { EMPTY_PRICING, type PricingMemory } from '../market/pricing.ts'
 import type { Position } from '../position/position.ts'
-import { isConcerned, TriggerBook } from '../position/triggers.ts'
+import { TriggerBooks } from '../position/triggers.ts'
 import { apply, type MatchTarget } from './apply.ts'
 import type { MatchEvent, MatchInfo } from './messages.ts'
 import type { MatchRecord } from './store.ts'
@@ -63,7 +63,7 @@ export class MatchState implements MatchView, MatchTarget {
   readonly #instruments = new Map<InstrumentId, Instrument>()
   readonly #positions = new Map<PositionId, Position>()
   readonly #byUser = new Map<UserId, Set<PositionId>>()
-  readonly #triggers = new Map<InstrumentId, TriggerBook>()
+  readonly #triggers = new TriggerBooks()
 
   constructor(record: MatchRecord) {
     this.#info = record.info
@@ -101,7 +101,7 @@ export class MatchState implements MatchView, MatchTarget {
   }
 
   firing(id: InstrumentId, at: Price): Position[] {
-    const ids = this.#triggers.get(id)?.firing(at) ?? []
+    const ids = this.#triggers.firing(id, at)
     return ids.map((p) => present(this.#positions.get(p), `position ${p}`)).toSorted(byAge)
   }
 
@@ -133,13 +133,13 @@ export class MatchState implements MatchView, MatchTarget {
     const own = this.#byUser.get(position.userId)
     if (own === undefined) this.#byUser.set(position.userId, new Set([position.id]))
     else own.add(position.id)
-    this.#triggersOf(position.instrumentId).add(position)
+    this.#triggers.add(position)
   }
 
   changePosition(position: Position): void {
-    this.#triggersOf(position.instrumentId).remove(present(this.#positions.get(position.id), 'position to change'))
+    this.#triggers.remove(present(this.#positions.get(position.id), 'position to change'))
     this.#positions.set(position.id, position)
-    this.#triggersOf(position.instrumentId).add(position)
+    this.#triggers.add(position)
   }
 
   removePosition(id: PositionId): void {
@@ -148,13 +148,7 @@ export class MatchState implements MatchView, MatchTarget {
     const own = this.#byUser.get(position.userId)
     own?.delete(id)
     if (own?.size === 0) this.#byUser.delete(position.userId)
-    this.#triggersOf(position.instrumentId).remove(position)
-  }
-
-  #triggersOf(id: InstrumentId): TriggerBook {
-    const book = this.#triggers.get(id) ?? new TriggerBook()
-    this.#triggers.set(id, book)
-    return book
+    this.#triggers.remove(position)
   }
 }
 
@@ -170,6 +164,8 @@ export class Draft implements MatchView, MatchTarget {
   readonly #instruments = new Map<InstrumentId, Instrument>()
   /** Opened and changed positions; null for closed ones. */
   readonly #positions = new Map<PositionId, Position | null>()
+  /** Of the opened and changed ones: a batch of 500 on one instrument must not look at 500 for each. */
+  readonly #triggers = new TriggerBooks()
 
   constructor(base: MatchView) {
     this.#base = base
@@ -222,8 +218,7 @@ export class Draft implements MatchView, MatchTarget {
 
   firing(id: InstrumentId, at: Price): Position[] {
     const fired = this.#base.firing(id, at).filter((p) => !this.#positions.has(p.id))
-    for (const p of this.#positions.values())
-      if (p !== null && p.instrumentId === id && isConcerned(p, at)) fired.push(p)
+    for (const own of this.#triggers.firing(id, at)) fired.push(present(this.position(own), `position ${own}`))
     return fired.toSorted(byAge)
   }
 
@@ -242,16 +237,23 @@ export class Draft implements MatchView, MatchTarget {
 
   addPosition(position: Position): void {
     assert(this.position(position.id) === undefined, `position ${position.id} is open already`)
-    this.#positions.set(position.id, position)
+    this.#put(position.id, position)
   }
 
   changePosition(position: Position): void {
     present(this.position(position.id), `position ${position.id}`)
-    this.#positions.set(position.id, position)
+    this.#put(position.id, position)
   }
 
   removePosition(id: PositionId): void {
     present(this.position(id), `position ${id}`)
-    this.#positions.set(id, null)
+    this.#put(id, null)
+  }
+
+  #put(id: PositionId, position: Position | null): void {
+    const before = this.#positions.get(id) ?? null
+    if (before !== null) this.#triggers.remove(before)
+    if (position !== null) this.#triggers.add(position)
+    this.#positions.set(id, position)
   }
 }

@@ -4,7 +4,7 @@
  */
 import { assert, present } from '../kernel/assert.ts'
 import { MARGIN_WARNINGS } from '../kernel/limits.ts'
-import type { PositionId } from '../kernel/ids.ts'
+import type { InstrumentId, PositionId } from '../kernel/ids.ts'
 import type { Price } from '../kernel/micros.ts'
 import { type ClosedBy, type MarginWarning, type Position, priceAtLoss, washoutPrice } from './position.ts'
 
@@ -45,9 +45,6 @@ export function warningAt(p: Position, at: Price): MarginWarning | null {
   return due.at(-1) ?? null
 }
 
-/** Whether a price closes a position or calls for a warning. */
-export const isConcerned = (p: Position, at: Price): boolean => triggerAt(p, at) !== null || warningAt(p, at) !== null
-
 const higher = (a: Price | null, b: Price | null): Price | null => (a === null ? b : b === null || a > b ? a : b)
 const lower = (a: Price | null, b: Price | null): Price | null => (a === null ? b : b === null || a < b ? a : b)
 
@@ -71,6 +68,27 @@ export class TriggerBook {
   /** The positions this price concerns, in no particular order. Changes nothing. */
   firing(at: Price): PositionId[] {
     return [...this.#floors.atOrAbove(at), ...this.#ceilings.atOrBelow(at)]
+  }
+}
+
+/** A trigger book for every instrument. */
+export class TriggerBooks {
+  readonly #books = new Map<InstrumentId, TriggerBook>()
+
+  add(p: Position): void {
+    const book = this.#books.get(p.instrumentId) ?? new TriggerBook()
+    this.#books.set(p.instrumentId, book)
+    book.add(p)
+  }
+
+  /** Throws InvariantBroken when the position, exactly as given, is not there. */
+  remove(p: Position): void {
+    present(this.#books.get(p.instrumentId), `triggers of ${p.instrumentId}`).remove(p)
+  }
+
+  /** The positions of an instrument that a price concerns, in no particular order. Changes nothing. */
+  firing(id: InstrumentId, at: Price): PositionId[] {
+    return this.#books.get(id)?.firing(at) ?? []
   }
 }
 

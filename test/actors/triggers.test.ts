@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { positionId } from '../../actors/kernel/ids.ts'
-import { lots, money, price } from '../../actors/kernel/micros.ts'
-import { boundsOf, isConcerned, TriggerBook, triggerAt, warningAt } from '../../actors/position/triggers.ts'
+import { lots, money, type Price, price } from '../../actors/kernel/micros.ts'
+import { boundsOf, TriggerBook, triggerAt, warningAt } from '../../actors/position/triggers.ts'
 import type { Position } from '../../actors/position/position.ts'
 import { KICK_OFF, MATCH, p, P, U, u } from '../support/fixtures.ts'
 
@@ -25,6 +25,9 @@ function position(over: Partial<Position> = {}): Position {
     ...over,
   }
 }
+
+/** Whether a price closes a position or calls for a warning. */
+const isConcerned = (one: Position, at: Price) => triggerAt(one, at) !== null || warningAt(one, at) !== null
 
 describe('triggers', () => {
   it('[T20] a long stops at or below its stop-loss, takes profit at or above, washes out a tenth below', () => {

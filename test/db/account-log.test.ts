@@ -122,9 +122,9 @@ eachDatabase((open) => {
   it('[D62] no marker, a future one, or one whose successors are gone brings the open positions instead', async () => {
     const user = await newUser()
     await lived(user)
-    const open_ = held(user)
-    await commit([{ kind: 'position_opened', position: open_ }])
-    const snapshot = { kind: 'snapshot', marker: 5, positions: [{ position: open_, currentPrice: p(200) }] }
+    const kept = held(user)
+    await commit([{ kind: 'position_opened', position: kept }])
+    const snapshot = { kind: 'snapshot', marker: 5, positions: [{ position: kept, currentPrice: p(200) }] }
     expect(await log().changes(user, null, 100)).toEqual(snapshot)
     expect(await log().changes(user, 6, 100)).toEqual(snapshot)
     await open().db.deleteFrom('account_events').where('user_id', '=', user).where('marker', '<=', 2).execute()

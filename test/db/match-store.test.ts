@@ -192,7 +192,7 @@ eachDatabase((open) => {
       }
       expect(await shown({ balance: '70' }, 0)).toBe(u(70))
       expect(await shown({ balance: '70' }, -1)).toBe(u(100))
-      for (const balance of ['', 'NaN', '-1', '1e400', 'seventy']) expect(await shown({ balance }, 0)).toBe(u(100))
+      for (const balance of ['', ' ', 'NaN', '-1', '1e400', 'seventy']) expect(await shown({ balance }, 0)).toBe(u(100))
     })
   })
 })

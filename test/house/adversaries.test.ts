@@ -281,8 +281,11 @@ describe('with a Redis that goes away', () => {
     ground = await Ground.open({ ...site, env: { ...site.env, REDIS_URL: redis.url } })
   })
   afterAll(async () => {
-    await ground.close(/"wallet cache"|"not ready"/)
-    await redis.kill()
+    try {
+      await ground.close(/"wallet cache"|"not ready"/)
+    } finally {
+      await redis.kill()
+    }
   })
 
   it('[X8] trades go on without it, readiness says so, and with it back the balances are there again', async () => {

@@ -130,6 +130,9 @@ export class Book {
 
   #list({ instrument }: Extract<MatchEvent, { kind: 'instrument_listed' }>, matchId: FixtureId): void {
     const { id, slope: k0, base, imbalance } = instrument
+    const held = this.instruments.get(id)
+    const elsewhere = held !== undefined && held.matchId !== matchId ? this.matches.get(held.matchId) : undefined
+    hold('settled', elsewhere === undefined || elsewhere.settledAt !== null, () => `${id} plays in two matches`)
     same('imbalance', [imbalance, this.openPositions({ id }).length], [0, 0], `imbalance of the new listing ${id}`)
     const price = base
     this.instruments.set(id, {

@@ -19,10 +19,10 @@ export interface Plan {
   readonly storm: number
 }
 
-/** Football players per pitch. */
+/** Football players per pitch. The fourth plays on both, one match at a time. */
 export const SQUADS: readonly (readonly number[])[] = [
   [1, 2, 3, 4],
-  [5, 6, 7, 8],
+  [4, 5, 6, 7],
 ]
 
 const user = (n: number): UserId => userId(`bbbbbbbb-0000-7000-8000-${n.toString().padStart(12, '0')}`)

@@ -96,7 +96,7 @@ export class Stadium {
     const epoch = (await this.store.acquire(matchId)) ?? 0
     const record = stored ?? (snapshot === null ? null : newMatch(snapshot, { replay: pitch.n === 2 }))
     if (record === null) return null
-    if (stored !== null) this.#checkRecord(matchId, recordHash(record))
+    if (stored !== null) this.#checkRecord(matchId, await this.#hashOf(matchId))
     hold('fence', epoch > (this.#epochs.get(matchId) ?? 0), () => `epoch ${epoch} is not new`)
     this.#epochs.set(matchId, epoch)
     if (pitch.serving !== null) pitch.serving.standing = 'stalled'
@@ -188,6 +188,7 @@ export class Stadium {
   async carryOut(call: CommitCall): Promise<void> {
     const { batch } = call
     const verdict = await this.wire.carryOut(call)
+    if (verdict === null) return this.breakOff(call)
     const newest = this.#epochs.get(batch.matchId) ?? 0
     this.#options.log(`store ${verdict.kind} ${batch.events.map((e) => e.kind).join(' ')}`)
     switch (verdict.kind) {
@@ -199,8 +200,7 @@ export class Stadium {
       case 'committed': {
         hold('fence', batch.epoch === newest, () => `epoch ${batch.epoch} writes, the newest is ${newest}`)
         this.book.take({ ...call, wallets: verdict.wallets })
-        const record = await this.store.load(batch.matchId)
-        call.after = record === null ? '' : recordHash(record)
+        call.after = await this.#hashOf(batch.matchId)
         this.#stored.set(batch.matchId, call.after)
       }
     }
@@ -209,7 +209,7 @@ export class Stadium {
   /** The actor hears what the store said. */
   async answer(call: CommitCall): Promise<void> {
     const { owner, verdict } = call
-    if (verdict === null) throw new Error('nothing to answer')
+    if (verdict === null) return
     this.wire.take(call)
     const committed = verdict.kind === 'committed'
     if (committed) this.#delivered = { owner, committed: { ...call, wallets: verdict.wallets } }
@@ -310,6 +310,12 @@ export class Stadium {
       hold('alive', reason !== 'broken', () => `owner ${owner.epoch} broke down: ${String(error)}`)
       this.#checkFault(owner, error)
     })
+  }
+
+  /** The digest of a match as stored; empty once it has settled, when other matches may take its players over. */
+  async #hashOf(matchId: FixtureId): Promise<string> {
+    const record = await this.store.load(matchId)
+    return record === null || record.info.settledAt !== null ? '' : recordHash(record)
   }
 
   #checkRecord(matchId: FixtureId, found: string): void {

@@ -75,12 +75,16 @@ export class Wire {
     }
   }
 
-  /** Lets the store carry out a commit. What the store finds impossible is a violation: nobody may ask for it. */
-  async carryOut(call: CommitCall): Promise<Verdict> {
+  /**
+   * Lets the store carry out a commit; null when it throws because two matches listed a player at the same moment. What
+   * else it finds impossible is a violation: nobody may ask for it.
+   */
+  async carryOut(call: CommitCall): Promise<Verdict | null> {
     try {
       call.verdict = await this.#store.commit(call.batch)
       return call.verdict
     } catch (error) {
+      if (error instanceof InvariantBroken && error.message.endsWith('is held by another match')) return null
       if (error instanceof InvariantBroken) throw new Violation('ledger', `the store cannot do it: ${error.message}`)
       throw error
     }
