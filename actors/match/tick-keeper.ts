@@ -27,9 +27,13 @@ export class TickKeeper {
         keepsCause ? { ...event, cause: cause.cause, providerEventId: cause.providerEventId } : event,
       )
     }
-    return [...last.values()].filter(
-      (move) => move.cause !== 'trade' || at - (this.#storedAt.get(move.instrumentId) ?? 0) >= TICK_STORE_INTERVAL_MS,
-    )
+    return [...last.values()].filter((move) => move.cause !== 'trade' || this.#isDue(move, at))
+  }
+
+  /** A clock that jumped back counts as time passed: otherwise nothing would be stored until it has caught up. */
+  #isDue(move: PriceMoved, at: Instant): boolean {
+    const storedAt = this.#storedAt.get(move.instrumentId)
+    return storedAt === undefined || Math.abs(at - storedAt) >= TICK_STORE_INTERVAL_MS
   }
 
   /** A batch stands: remembers what was stored, and queues its moves for publication. */

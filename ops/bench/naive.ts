@@ -4,14 +4,10 @@
  */
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import type { UserId } from '../../actors/kernel/ids.ts'
-
-export interface NaiveTrade {
-  readonly user: UserId
-  readonly instrument: string
-}
+import type { PositionId, UserId } from '../../actors/kernel/ids.ts'
 
 const MATCH = 90_000
+const INSTRUMENT = '00000000-0000-5000-8000-000000000001'
 const PRICE = 200_000_000
 const LOTS = 10_000
 const MARGIN = 1_000_000
@@ -21,7 +17,7 @@ export function naivePool(url: string, connections: number): pg.Pool {
 }
 
 /** Opens a position. Throws when the wallet cannot pay it. */
-export async function naiveOpen(pool: pg.Pool, user: UserId, instrument: string): Promise<void> {
+export async function naiveOpen(pool: pg.Pool, user: UserId): Promise<void> {
   const id = randomUUID()
   await transaction(pool, async (client) => {
     const wallet = await client.query<{ balance_micros: string }>(
@@ -30,12 +26,12 @@ export async function naiveOpen(pool: pg.Pool, user: UserId, instrument: string)
     )
     const balance = Number(wallet.rows[0]?.balance_micros)
     if (!(balance >= MARGIN)) throw new Error('insufficient margin')
-    const position = { id, user, instrument, price: PRICE, lots: LOTS, margin: MARGIN }
+    const position = { id, user, instrument: INSTRUMENT, price: PRICE, lots: LOTS, margin: MARGIN }
     await client.query(
       `insert into positions (id, user_id, match_id, instrument_id, sign, lots_micros, open_micros, margin_micros,
                               opened_at, closable_at)
        values ($1, $2, $3, $4, 1, $5, $6, $7, now(), now())`,
-      [id, user, MATCH, instrument, LOTS, PRICE, MARGIN],
+      [id, user, MATCH, INSTRUMENT, LOTS, PRICE, MARGIN],
     )
     await book(client, { user, position: id, amount: -MARGIN, kind: 'margin' })
     await client.query(
@@ -54,7 +50,7 @@ export async function naiveOpen(pool: pg.Pool, user: UserId, instrument: string)
 }
 
 /** Closes a position at the price it was opened at. */
-export async function naiveSettle(pool: pg.Pool, id: string, price: number): Promise<void> {
+export async function naiveSettle(pool: pg.Pool, id: PositionId, price: number): Promise<void> {
   await transaction(pool, async (client) => {
     const position = await client.query<{ user_id: string; margin_micros: string }>(
       'select user_id, margin_micros from positions where id = $1 and closed_at is null for update',

@@ -25,10 +25,9 @@ export async function pgbench(
   clients: number,
   seconds: number,
 ): Promise<{ perSecond: number; meanMs: number }> {
-  const { stdout } = await run('pgbench', [
-    ...['--protocol', 'prepared', '--no-vacuum', '--client', String(clients), '--jobs', String(Math.min(clients, 2))],
-    ...['--time', String(seconds), url],
-  ])
+  const options = { protocol: 'prepared', client: clients, jobs: Math.min(clients, 2), time: seconds }
+  const words = Object.entries(options).map(([name, value]) => `--${name}=${value}`)
+  const { stdout } = await run('pgbench', [...words, '--no-vacuum', url])
   const figure = (pattern: RegExp): number => Number(present(pattern.exec(stdout)?.[1], String(pattern)))
   return { perSecond: figure(/^tps = ([\d.]+)/m), meanMs: figure(/^latency average = ([\d.]+) ms/m) }
 }

@@ -1,6 +1,21 @@
 /** Figures of several rounds as medians with their spread, and tables of them as plain text. */
 import { present } from '../../actors/kernel/assert.ts'
 
+/** How long to measure. */
+export interface Pace {
+  readonly rounds: number
+  readonly seconds: number
+  readonly warmUpSeconds: number
+  /** Only a look: smaller stocks, too. */
+  readonly quick: boolean
+}
+
+/** What one part of a benchmark found, for people and for programs. */
+export interface Section {
+  readonly text: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
 export interface Spread {
   readonly median: number
   readonly min: number

@@ -1,85 +1,57 @@
-/** dev scaffold */
-import { readFileSync } from 'node:fs'
-import { sql } from 'kysely'
+/**
+ * Measures the trade path against what it must beat, in one run on one machine:
+ *
+ *   node ops/bench/trade.ts [--only opens,hot,settlement,ticks,embedded] [--rounds 3] [--seconds 3] [--quick] [--json]
+ *
+ * DATABASE_URL (or TEST_DATABASE_URL) names a PostgreSQL server with default durability; a database is made there and
+ * dropped. Rounds take turns through all variants, and ratios are made within a round: on a shared machine only those
+ * mean anything. After every variant the books are audited, and a difference ends the run.
+ */
+import { parseArgs } from 'node:util'
 import { present } from '../../actors/kernel/assert.ts'
-import { audit, createOnServer, reset } from './bench-database.ts'
-import { closedLoop } from './closed-loop.ts'
-import { BenchMatch } from './matches.ts'
-import { naiveOpen, naivePool } from './naive.ts'
+import { type BenchDatabase, createOnServer } from './bench-database.ts'
+import { benchEmbedded } from './embedded.ts'
+import { benchHotUsers } from './hot-users.ts'
+import { benchOpens } from './opens.ts'
+import type { Pace, Section } from './report.ts'
+import { benchSettlement } from './settlement.ts'
+import { benchTicks } from './ticks.ts'
 
-const server = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL'] ?? ''
-const [only = '', secs = '3'] = process.argv.slice(2)
-const pgCpu = async () => {
-  const { rows } = await sql<{
-    pid: number
-  }>`select pid from pg_stat_activity where datname = current_database()`.execute(db.connection.db)
-  return rows.reduce((sum, { pid }) => {
-    const f = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-    return sum + (Number(f[11]) + Number(f[12])) * 10_000
-  }, 0)
+const SECTIONS: Readonly<Record<string, (database: BenchDatabase, pace: Pace) => Promise<Section>>> = {
+  opens: benchOpens,
+  hot: benchHotUsers,
+  settlement: benchSettlement,
+  ticks: benchTicks,
+  embedded: (_database, pace) => benchEmbedded(pace),
 }
-const db = await createOnServer(server, 100_000)
+
+const USERS = 100_000
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string', default: Object.keys(SECTIONS).join(',') },
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '3' },
+    quick: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  },
+})
+const server = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
+if (server === undefined) throw new Error('DATABASE_URL must name a PostgreSQL server to measure on')
+const pace: Pace = {
+  rounds: options.quick ? 1 : Number(options.rounds),
+  seconds: options.quick ? 1 : Number(options.seconds),
+  warmUpSeconds: options.quick ? 0.5 : 1,
+  quick: options.quick,
+}
+
+const database = await createOnServer(server, USERS)
 try {
-  for (const spec of only.split(',')) {
-    await reset(db)
-    const [kind, c, m] = spec.split(':')
-    const callers = Number(c)
-    if (kind === 'actor') {
-      let turn = 0
-      const matches = await BenchMatch.start(db.connection, Number(m))
-      const warm = await closedLoop({
-        callers,
-        seconds: 1,
-        warmUpSeconds: 1,
-        ask: async (n) => {
-          await present(matches[n % matches.length], 'match').open(
-            present(db.users[(turn++ * 7919) % db.users.length], 'user'),
-          )
-        },
-      })
-      const pg0 = await pgCpu()
-      const cpu = process.cpuUsage()
-      const load = await closedLoop({
-        callers,
-        seconds: Number(secs),
-        warmUpSeconds: 0,
-        ask: async (n) => {
-          const user = present(db.users[turn++ % db.users.length], 'user')
-          await present(matches[n % matches.length], 'match').open(user)
-        },
-      })
-      const used = process.cpuUsage(cpu)
-      const pg1 = await pgCpu()
-      await Promise.all(matches.map((x) => x.stop()))
-      await audit(db, { opened: load.answered + warm.answered, closed: 0, keyed: load.answered + warm.answered })
-      console.log(
-        spec,
-        load,
-        'pg us/trade',
-        Math.round((pg1 - pg0) / load.answered),
-        'node us/trade',
-        Math.round((used.user + used.system) / load.answered),
-      )
-    } else {
-      const pool = naivePool(present(db.url, 'url'), callers)
-      let turn = 0
-      const load = await closedLoop({
-        callers,
-        seconds: Number(secs),
-        warmUpSeconds: 1,
-        ask: async () => {
-          await naiveOpen(
-            pool,
-            present(db.users[turn++ % db.users.length], 'user'),
-            '00000000-0000-5000-8000-000000000001',
-          )
-        },
-      })
-      await pool.end()
-      await audit(db, { opened: load.answered, closed: 0, keyed: load.answered })
-      console.log(spec, load)
-    }
+  for (const name of options.only.split(',')) {
+    const bench = present(SECTIONS[name], `a section called ${name}`)
+    const section = await bench(database, pace)
+    console.log(options.json ? JSON.stringify({ section: name, ...section.data }) : `\n${section.text}`)
   }
 } finally {
-  await db.close()
+  await database.close()
 }

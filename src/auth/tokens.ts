@@ -4,9 +4,12 @@ import { z } from 'zod'
 import { type DistrictId, districtId, type UserId, userId } from '../../actors/kernel/ids.ts'
 import { instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
 import type { SigningKeys } from './keys.ts'
+import { TokenCache } from './token-cache.ts'
 
 const ISSUER = 'game-api'
 const ALGORITHM = 'RS256'
+/** Some 30 MB of claims. Twenty thousand players have so many tokens in an hour. */
+const CACHED_MAX = 100_000
 
 /** Seconds from issue to expiry. */
 export interface Lifetimes {
@@ -84,13 +87,22 @@ export function createTokens({ keys, lifetimes, world }: TokensOptions): Tokens 
     }
   }
 
+  const verified = new TokenCache<AccessClaims>(CACHED_MAX)
+  const verifyAccess = async (token: string): Promise<AccessClaims | null> => {
+    const known = verified.get(token, world.now())
+    if (known !== null) return known
+    const claims = await verify(token, AccessClaims)
+    if (claims !== null) verified.put(token, claims)
+    return claims
+  }
+
   return {
     lifetimes,
     issueAccess: (user) =>
       sign({ typ: 'access', userId: user.id, districtId: user.districtId, role: user.role }, lifetimes.accessSecs),
     issueRefresh: (user) => sign({ typ: 'refresh', userId: user }, lifetimes.refreshSecs),
     issueWs: (user) => sign({ typ: 'ws', userId: user }, lifetimes.wsSecs),
-    verifyAccess: (token) => verify(token, AccessClaims),
+    verifyAccess,
     verifyRefresh: (token) => verify(token, RefreshClaims),
     verifyWs: (token) => verify(token, WsClaims),
   }

@@ -155,7 +155,7 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'changed levels are not watched',
     STATE,
-    `    this.#triggersOf(position.instrumentId).remove(present(this.#positions.get(position.id), 'position to change'))\n    this.#positions.set(position.id, position)\n    this.#triggersOf(position.instrumentId).add(position)`,
+    `    this.#triggers.remove(present(this.#positions.get(position.id), 'position to change'))\n    this.#positions.set(position.id, position)\n    this.#triggers.add(position)`,
     `    this.#positions.set(position.id, position)`,
   ),
   {

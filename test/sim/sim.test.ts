@@ -12,11 +12,13 @@ const STEPS = 1_000
 const FIXED = Array.from({ length: 20 }, (_, n) => n + 1)
 const FRESH = Array.from({ length: 5 }, () => Math.floor(Math.random() * 2 ** 31))
 
-/** Seeds that found something, and what. They stay. */
+/**
+ * Seeds that found something, and what. A change of the simulator changes what a seed stands for; the mutations that bring
+ * these faults back prove that they would still be found.
+ */
 const FOUND: readonly (readonly [seed: number, what: string])[] = [
-  [20, 'a refusal that only a command caused which the commit turned down'],
-  [1_112, 'a match that could not be loaded after a rule had changed'],
-  [74, 'a stop-loss that slept on after a rule had changed'],
+  [22, 'a refusal that was caused only by a command which the commit turned down'],
+  [9, 'a match that could not be loaded, and a stop-loss that slept on, after a rule had changed'],
 ]
 
 const runs = new Map<number, Promise<Report>>()

@@ -178,7 +178,8 @@ export class Stadium {
     for (const { instrument, quote } of owner.actor.takeUnpublished()) {
       owner.told.set(instrument.id, quote.price)
       if (ahead || owner.standing !== 'serving') continue
-      const { base, imbalance, settlement } = this.book.instrument(instrument.id)
+      const { matchId, base, imbalance, settlement } = this.book.instrument(instrument.id)
+      if (matchId !== owner.actor.matchId) continue
       same('price', [quote.base, quote.imbalance], [base, imbalance], `published quote of ${instrument.id}`)
       hold('settlement', settlement === null || quote.price === settlement, () => `${instrument.id} is told wrongly`)
     }

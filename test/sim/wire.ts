@@ -90,8 +90,10 @@ export class Wire {
     }
   }
 
+  /** Off the line with it; a ghost is no more on it. */
   take(call: Call): void {
-    this.calls.splice(this.calls.indexOf(call), 1)
+    const at = this.calls.indexOf(call)
+    if (at >= 0) this.calls.splice(at, 1)
   }
 
   /** The caller is gone: its commits may still arrive, or not. */

@@ -1,0 +1,134 @@
+/** Durable openings a second: real actors on the real store, against a transaction per trade and against pgbench. */
+import { present } from '../../actors/kernel/assert.ts'
+import { audit, type BenchDatabase, reset } from './bench-database.ts'
+import { closedLoop, type Load } from './closed-loop.ts'
+import { BenchMatch } from './matches.ts'
+import { naiveOpen, naivePool } from './naive.ts'
+import { pgbench, preparePgbench } from './pgbench.ts'
+import { figure, type Pace, type Section, type Spread, spreadOf, table, withSpread } from './report.ts'
+
+/** One way to open positions. The name says how many questions are under way. */
+interface Variant {
+  readonly name: string
+  readonly rival: 'naive' | 'pgbench' | null
+  readonly run: (database: BenchDatabase, pace: Pace) => Promise<Figures>
+}
+
+type Figures = Pick<Load, 'perSecond' | 'p50Ms' | 'p99Ms'>
+
+const OUTSTANDING = [1, 64, 1_000]
+const MATCHES = [1, 2, 8]
+const RIVAL_CLIENTS = [1, 8, 32, 64]
+
+export async function benchOpens(database: BenchDatabase, pace: Pace): Promise<Section> {
+  const hasPgbench = await preparePgbench(present(database.url, 'address of a server'))
+  const variants = [...actorVariants(), ...naiveVariants(), ...(hasPgbench ? pgbenchVariants() : [])]
+  const rounds: Map<string, Figures>[] = []
+  for (let round = 0; round < pace.rounds; round++) {
+    const figures = new Map<string, Figures>()
+    for (const { name, run } of variants) figures.set(name, await run(database, pace))
+    rounds.push(figures)
+  }
+  return describe(variants, rounds)
+}
+
+/** Openings by `users`, each with a key, spread over new matches; audited. */
+export async function actorOpens(
+  database: BenchDatabase,
+  { outstanding, matches: count }: { readonly outstanding: number; readonly matches: number },
+  pace: Pace,
+): Promise<Load> {
+  await reset(database)
+  const matches = await BenchMatch.start(database.connection, count)
+  const nextUser = inTurn(database.users)
+  const load = await closedLoop({
+    ...pace,
+    callers: outstanding,
+    ask: async (caller) => {
+      await present(matches[caller % count], 'match').open(nextUser())
+    },
+  })
+  for (const match of matches) await match.stop()
+  await audit(database, { opened: load.answered, closed: 0, keyed: load.answered })
+  return load
+}
+
+/** Far more users than questions under way, so that nobody waits for himself. */
+function inTurn<T>(all: readonly T[]): () => T {
+  let turn = 0
+  return () => present(all[turn++ % all.length], 'one of many')
+}
+
+function actorVariants(): Variant[] {
+  return OUTSTANDING.flatMap((outstanding) =>
+    MATCHES.map((matches) => ({
+      name: `actor, ${outstanding} under way, ${matches} ${matches === 1 ? 'match' : 'matches'}`,
+      rival: null,
+      run: (database: BenchDatabase, pace: Pace) => actorOpens(database, { outstanding, matches }, pace),
+    })),
+  )
+}
+
+function naiveVariants(): Variant[] {
+  return RIVAL_CLIENTS.map((clients) => ({
+    name: `transaction per trade, ${clients} clients`,
+    rival: 'naive',
+    run: (database, pace) => naiveOpens(database, clients, pace),
+  }))
+}
+
+async function naiveOpens(database: BenchDatabase, clients: number, pace: Pace): Promise<Load> {
+  await reset(database)
+  const pool = naivePool(present(database.url, 'address of a server'), clients)
+  const nextUser = inTurn(database.users)
+  const load = await closedLoop({ ...pace, callers: clients, ask: () => naiveOpen(pool, nextUser()) })
+  await pool.end()
+  await audit(database, { opened: load.answered, closed: 0, keyed: load.answered })
+  return load
+}
+
+function pgbenchVariants(): Variant[] {
+  return RIVAL_CLIENTS.map((clients) => ({
+    name: `pgbench TPC-B-like, ${clients} clients`,
+    rival: 'pgbench',
+    run: async (database, pace) => {
+      await reset(database)
+      const { perSecond, meanMs } = await pgbench(present(database.url, 'address of a server'), clients, pace.seconds)
+      return { perSecond, p50Ms: meanMs, p99Ms: Number.NaN }
+    },
+  }))
+}
+
+function describe(variants: readonly Variant[], rounds: readonly ReadonlyMap<string, Figures>[]): Section {
+  const of = (round: ReadonlyMap<string, Figures>, name: string): Figures => present(round.get(name), name)
+  const best = (round: ReadonlyMap<string, Figures>, rival: Variant['rival']): number =>
+    Math.max(...variants.filter((v) => v.rival === rival).map((v) => of(round, v.name).perSecond))
+  const ratio = (name: string, rival: Variant['rival']): Spread | null =>
+    variants.some((v) => v.rival === rival)
+      ? spreadOf(rounds.map((round) => of(round, name).perSecond / best(round, rival)))
+      : null
+
+  const results = variants.map(({ name, rival }) => ({
+    name,
+    perSecond: spreadOf(rounds.map((round) => of(round, name).perSecond)),
+    p50Ms: spreadOf(rounds.map((round) => of(round, name).p50Ms)).median,
+    p99Ms: spreadOf(rounds.map((round) => of(round, name).p99Ms)).median,
+    timesNaive: rival === null ? ratio(name, 'naive') : null,
+    timesPgbench: rival === null ? ratio(name, 'pgbench') : null,
+  }))
+  const cell = (spread: Spread | null): string => (spread === null ? '' : withSpread(spread))
+  const rows = results.map((r) => [
+    r.name,
+    withSpread(r.perSecond),
+    figure(r.p50Ms),
+    Number.isNaN(r.p99Ms) ? '' : figure(r.p99Ms),
+    cell(r.timesNaive),
+    cell(r.timesPgbench),
+  ])
+  const title = `Durable openings: median (min..max) of ${rounds.length} rounds; the best rival of a round counts`
+  const note = variants.some((v) => v.rival === 'pgbench')
+    ? 'pgbench reports the mean latency.'
+    : 'pgbench is not installed: no ratio to it.'
+  const head = ['', 'a second', 'p50 ms', 'p99 ms', '× transactions', '× pgbench']
+  return { text: `${title}\n${table(head, rows)}\n${note}`, data: { results } }
+}

@@ -1,0 +1,62 @@
+/** Open positions in great number, made at once as if they had been traded, for whatever then happens to them. */
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { present } from '../../actors/kernel/assert.ts'
+import { type FixtureId, type InstrumentId, type PositionId, positionId, type UserId } from '../../actors/kernel/ids.ts'
+import type { Price } from '../../actors/kernel/micros.ts'
+import { bigints, smallints, uuids } from '../../db/arrays.ts'
+import type { BenchDatabase } from './bench-database.ts'
+
+export interface Stocked {
+  readonly instrumentId: InstrumentId
+  readonly sign: 1 | -1
+  /** In micros of a lot, of a unit. */
+  readonly lots: number
+  readonly open: number
+  readonly margin: number
+  readonly takeProfit: Price | null
+}
+
+/** Writes positions of a match that nobody runs, dealt out to the users in turn, with wallets and books to match. */
+export async function stock(
+  database: BenchDatabase,
+  match: FixtureId,
+  positions: readonly Stocked[],
+  users: readonly UserId[] = database.users,
+): Promise<readonly PositionId[]> {
+  const tx = randomUUID()
+  const ids = positions.map(() => positionId(randomUUID()))
+  const owners = positions.map((_, n) => present(users[n % users.length], 'user'))
+  await sql`
+    with stock as materialized (
+      select * from unnest(
+        ${uuids(ids)}::uuid[], ${uuids(owners)}::uuid[], ${uuids(positions.map((p) => p.instrumentId))}::uuid[],
+        ${smallints(positions.map((p) => p.sign))}::smallint[], ${bigints(positions.map((p) => p.lots))}::bigint[],
+        ${bigints(positions.map((p) => p.open))}::bigint[], ${bigints(positions.map((p) => p.margin))}::bigint[],
+        ${bigints(positions.map((p) => p.takeProfit))}::bigint[])
+        s (id, user_id, instrument, sign, lots, open, margin, take)
+    ), held as (
+      insert into positions (id, user_id, match_id, instrument_id, sign, lots_micros, open_micros, margin_micros,
+                             take_profit_micros, opened_at, closable_at)
+        select id, user_id, ${match}::bigint, instrument, sign, lots, open, margin, take, now(), now() from stock
+    ), paid as (
+      update wallets w
+         set balance_micros = w.balance_micros - s.margin, margin_micros = w.margin_micros + s.margin,
+             open_positions = w.open_positions + s.open, version = w.version + 1
+        from (select user_id, sum(margin)::bigint as margin, count(*)::integer as open from stock group by user_id) s
+       where w.user_id = s.user_id
+    ), moved as (
+      update instruments i set imbalance_micros = i.imbalance_micros + s.exposure
+        from (select instrument, sum(sign * lots)::bigint as exposure from stock group by instrument) s
+       where i.id = s.instrument
+    )
+    insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, position_id, at)
+      select ${tx}::uuid, 'user', user_id, -margin, 'margin', 'open:' || id, id, now() from stock
+      union all
+      select ${tx}::uuid, 'house', null, sum(margin), 'batch', 'batch:stock', null, now() from stock`.execute(
+    database.connection.db,
+  )
+  await sql`vacuum analyze positions, wallets, ledger_entries`.execute(database.connection.db)
+  await sql`checkpoint`.execute(database.connection.db)
+  return ids
+}

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { districtId, userId } from '../../actors/kernel/ids.ts'
+import { instant, SECOND_MS } from '../../actors/kernel/world.ts'
+import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
+import { TokenCache } from '../../src/auth/token-cache.ts'
+import { createTokens } from '../../src/auth/tokens.ts'
+import { TestWorld } from '../support/test-world.ts'
+
+const at = (ms: number) => instant(ms)
+const claims = (exp: number) => ({ exp: at(exp) })
+
+describe('the token cache', () => {
+  it('[S6] knows what a token said, until it ends', () => {
+    const cache = new TokenCache(10)
+    const said = claims(1_000)
+    cache.put('a', said)
+    expect(cache.get('a', at(999))).toBe(said)
+    expect(cache.get('b', at(999))).toBeNull()
+    expect(cache.get('a', at(1_000))).toBeNull()
+    expect(cache.get('a', at(999))).toBeNull()
+  })
+
+  it('[S6] is bounded, and forgets the token that was not asked about for longest', () => {
+    const cache = new TokenCache(2)
+    cache.put('a', claims(1_000))
+    cache.put('b', claims(1_000))
+    cache.get('a', at(0))
+    cache.put('c', claims(1_000))
+    expect(['a', 'b', 'c'].filter((token) => cache.get(token, at(0)) !== null)).toEqual(['a', 'c'])
+  })
+})
+
+it('[S6] an access token is verified once, ends all the same, and makes no other token valid', async () => {
+  const world = new TestWorld()
+  const keys = await loadOrCreateKeys({ dataDir: '', privateKeyPem: await newPrivateKeyPem(), keyId: null })
+  const tokens = createTokens({ keys, lifetimes: { accessSecs: 900, refreshSecs: 900, wsSecs: 60 }, world })
+  const user = { id: userId('0197f2a0-0000-7000-8000-00000000000a'), districtId: districtId(3), role: 'user' }
+  const token = await tokens.issueAccess(user)
+  const first = await tokens.verifyAccess(token)
+  expect(first).not.toBeNull()
+  expect(await tokens.verifyAccess(token)).toBe(first)
+  expect(await tokens.verifyRefresh(token)).toBeNull()
+  expect(await tokens.verifyAccess(token.replace(/[^.]+$/, 'A'.repeat(342)))).toBeNull()
+  world.pass(900 * SECOND_MS)
+  expect(await tokens.verifyAccess(token)).toBeNull()
+})
