@@ -24,6 +24,7 @@ const MESSAGES = [
   'Connection terminated',
   'Client has encountered a connection error',
   'timeout exceeded when trying to connect',
+  'Query read timeout',
   'Cannot use a pool after calling end on the pool',
   'PGlite is clos',
   "Stream isn't writeable",

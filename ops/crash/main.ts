@@ -19,13 +19,14 @@ const { values } = parseArgs({
     kills: { type: 'string', default: '50' },
     database: { type: 'string', default: 'pglite' },
     users: { type: 'string', default: '40' },
-    speed: { type: 'string', default: '20' },
+    speed: { type: 'string', default: '60' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 })
 const [kills, users, seed] = [Number(values.kills), Number(values.users), Number(values.seed)]
 
 const HOUSE: Settings = {
+  // So fast that a run sees several full times.
   DEMO_SPEED: values.speed,
   // Every open lot must belong to a player who is asked about it.
   DEMO_TRADERS: '0',

@@ -50,6 +50,17 @@ describe('micros', () => {
     )
   })
 
+  it('[M3] a product beyond what a double holds is divided as exactly as one within', () => {
+    const size = fc.oneof(fc.integer({ min: -1e6, max: 1e6 }), fc.integer({ min: -1e15, max: 1e15 }))
+    fc.assert(
+      fc.property(size, fc.integer({ min: -1e6, max: 1e6 }), (a, b) => {
+        const product = BigInt(a) * BigInt(b)
+        const down = product / 1_000_000n - (product % 1_000_000n < 0n ? 1n : 0n)
+        expect(mulDivFloor(a, b, 1e6)).toBe(Number(down))
+      }),
+    )
+  })
+
   it('[M4] what is not a safe integer in range cannot become a quantity', () => {
     for (const bad of [0.5, NaN, MICROS_MAX + 1]) expect(() => price(bad)).toThrow('not a quantity')
   })

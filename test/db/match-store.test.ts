@@ -123,15 +123,19 @@ eachDatabase((open) => {
   })
 
   describe('cached balances', () => {
-    const commit = async (setup: ReturnType<typeof kit>, user: UserId, events: (match: FixtureId) => MatchEvent[]) => {
+    const commit = async (
+      setup: ReturnType<typeof kit>,
+      watch: readonly UserId[],
+      events: (match: FixtureId) => MatchEvent[],
+    ) => {
       const matchId = fixtureId(81_000 + world.randomInt(1_000_000))
       const epoch = (await setup.leases.acquire(matchId)) ?? 0
       const batch = { id: world.newId(), matchId, epoch, at: world.now(), instruments: [], ticks: [], keyed: [] }
-      return setup.store.commit({ ...batch, events: events(matchId), watch: [user], openPositionsMax: 100 })
+      return setup.store.commit({ ...batch, events: events(matchId), watch, openPositionsMax: 100 })
     }
-    const watching = (setup: ReturnType<typeof kit>, user: UserId) => commit(setup, user, () => [])
+    const watching = (setup: ReturnType<typeof kit>, user: UserId) => commit(setup, [user], () => [])
     const opening = (setup: ReturnType<typeof kit>, user: UserId) =>
-      commit(setup, user, (fixture) => [{ kind: 'position_opened', position: openPosition(user, fixture) }])
+      commit(setup, [user], (fixture) => [{ kind: 'position_opened', position: openPosition(user, fixture) }])
 
     it('[D14] after a commit the balance stands in the fast store with its version', async () => {
       const setup = kit(open())
@@ -139,6 +143,24 @@ eachDatabase((open) => {
       await watching(setup, user)
       await expect.poll(() => setup.fast.hashGet(keys.wallet(user))).toMatchObject({ balance: '12.5', version: '0' })
       expect(setup.failures).toEqual([])
+    })
+
+    it('[D14] so does the balance of somebody whom the caller does not watch', async () => {
+      const setup = kit(open())
+      const user = await setup.newUser(money(u(100)))
+      const verdict = await commit(setup, [], (fixture) => [
+        { kind: 'position_opened', position: openPosition(user, fixture) },
+      ])
+      expect(verdict).toEqual({ kind: 'committed', wallets: new Map() })
+      await expect.poll(() => setup.fast.hashGet(keys.wallet(user))).toMatchObject({ balance: '80', version: '1' })
+    })
+
+    it('[D66] somebody without a wallet can pay nothing', async () => {
+      const nobody = userId(world.newId())
+      expect(await opening(kit(open()), nobody)).toEqual({
+        kind: 'rejected',
+        failures: [{ kind: 'insufficient_margin', userId: nobody, available: 0 }],
+      })
     })
 
     it('[D16] a trade adopts a balance changed from outside, and books the difference for all to see', async () => {

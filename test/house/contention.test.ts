@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, connect as dial, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Kysely, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId, type PositionId, type UserId } from '../../actors/kernel/ids.ts'
@@ -30,13 +30,14 @@ import { closeOrder, openOrder, P, player, snapshot, u } from '../support/fixtur
 import { codeOf } from '../support/stage.ts'
 
 /** Where this is not set, CI fails elsewhere. */
-const server = process.env['TEST_DATABASE_URL'] ?? ''
+const SERVER = process.env['TEST_DATABASE_URL'] ?? ''
 const world = systemWorld()
 /** Nothing here is about the hold or a late feed. */
 const RULES = { ...DEFAULT_RULES, holdMs: 0, feedStaleMs: HOUR_MS }
 const PLAYERS = 4
 /** Answers between two blows. */
 const HARM_EVERY = 20
+const ATTEMPTS_MAX = 1_000
 /** Only what is broken takes so long. */
 const PATIENCE = { timeout: 20_000, interval: 1 }
 
@@ -98,13 +99,13 @@ const orderOf = (n: number, userId: UserId, key: string, over: Parameters<typeof
     ...over,
   })
 
-describe.skipIf(server === '')('on PostgreSQL', () => {
+describe.skipIf(SERVER === '')('on PostgreSQL', () => {
   let database: Awaited<ReturnType<typeof createDatabase>>
   let owners: Owner[] = []
   let users: UserId[] = []
 
   beforeEach(async () => {
-    database = await createDatabase(server)
+    database = await createDatabase(SERVER)
     const { connection } = await newOwner()
     await migrate(connection.db)
     await seedDistricts(connection.db)
@@ -262,6 +263,7 @@ describe.skipIf(server === '')('on PostgreSQL', () => {
       const outcome = await ask().catch(() => null)
       if (outcome?.ok === true) return { trade: outcome.value, lost }
       if (outcome !== null && outcome.refusal.code !== 'busy') throw new Error(JSON.stringify(outcome.refusal))
+      if (lost > ATTEMPTS_MAX) throw new Error('asked in vain')
       await recover()
     }
   }

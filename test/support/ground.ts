@@ -15,7 +15,7 @@ const MATCHES_FROM = 77_000
 /** Every match has so many players: those of the nth are the instruments P(10n + 1), P(10n + 2), …, all worth 200. */
 const PLAYERS = 4
 
-export const matchOf = (n: number): FixtureId => fixtureId(MATCHES_FROM + n)
+const matchOf = (n: number): FixtureId => fixtureId(MATCHES_FROM + n)
 
 export class Ground {
   readonly url: string

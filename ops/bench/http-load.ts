@@ -1,0 +1,93 @@
+/**
+ * The clients of the HTTP benchmark, in a thread of their own: keep-alive connections that each ask again once they have
+ * been answered. They speak HTTP by hand, because a real client would take more of the machine than the server.
+ */
+import { connect, type Socket } from 'node:net'
+import { randomUUID } from 'node:crypto'
+import { parentPort, workerData } from 'node:worker_threads'
+import { present } from '../../actors/kernel/assert.ts'
+import { closedLoop, type Load } from './closed-loop.ts'
+
+export interface HttpLoadOptions {
+  readonly port: number
+  readonly connections: number
+  readonly seconds: number
+  readonly warmUpSeconds: number
+  readonly path: string
+  /** Taken in turn: the cookies of users, and what they ask for. */
+  readonly cookies: readonly string[]
+  readonly bodies: readonly string[]
+  /** Whether each request has an idempotency key of its own. */
+  readonly keyed: boolean
+  /** Any other answer ends the benchmark. */
+  readonly expectedStatus: number
+}
+
+const options: HttpLoadOptions = workerData
+let turn = 0
+
+function request(): string {
+  const n = turn++
+  const body = present(options.bodies[n % options.bodies.length], 'body')
+  return [
+    `POST ${options.path} HTTP/1.1`,
+    'Host: 127.0.0.1',
+    `Cookie: ${present(options.cookies[n % options.cookies.length], 'cookie')}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    ...(options.keyed ? [`Idempotency-Key: ${randomUUID()}`] : []),
+    '',
+    body,
+  ].join('\r\n')
+}
+
+/** One connection, and one question under way on it. */
+class Connection {
+  readonly #socket: Socket
+  #received = ''
+  #answered: (() => void) | null = null
+  #failed: ((error: Error) => void) | null = null
+
+  constructor(port: number) {
+    this.#socket = connect({ port, host: '127.0.0.1', noDelay: true })
+    this.#socket.setEncoding('latin1')
+    this.#socket.on('data', (chunk) => this.#hear(String(chunk)))
+    this.#socket.on('error', (error) => this.#failed?.(error))
+    this.#socket.on('close', () => this.#failed?.(new Error('the server closed the connection')))
+  }
+
+  ask(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#answered = resolve
+      this.#failed = reject
+      this.#socket.write(request())
+    })
+  }
+
+  close(): void {
+    this.#failed = null
+    this.#socket.destroy()
+  }
+
+  #hear(chunk: string): void {
+    this.#received += chunk
+    const head = this.#received.indexOf('\r\n\r\n')
+    if (head < 0) return
+    const length = Number(/\r\ncontent-length: (\d+)/i.exec(this.#received)?.[1])
+    if (this.#received.length < head + 4 + length) return
+    const answer = this.#received
+    this.#received = ''
+    if (answer.startsWith(`HTTP/1.1 ${options.expectedStatus} `)) this.#answered?.()
+    else this.#failed?.(new Error(`answered ${answer}`))
+  }
+}
+
+const connections = Array.from({ length: options.connections }, () => new Connection(options.port))
+const load = await closedLoop({
+  ...options,
+  callers: options.connections,
+  ask: (caller) => present(connections[caller], 'connection').ask(),
+})
+for (const connection of connections) connection.close()
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
+parentPort?.postMessage(load satisfies Load)

@@ -1,0 +1,155 @@
+/**
+ * Measures openings over HTTP through the whole house, against an order that is refused without asking the database:
+ *
+ *   node ops/bench/http.ts [--rounds 3] [--seconds 3] [--quick] [--json]
+ *
+ * DATABASE_URL (or TEST_DATABASE_URL) names a PostgreSQL server; a database is made there and dropped. Server, clients
+ * and PostgreSQL share the machine, so only the ratio means anything.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { Worker } from 'node:worker_threads'
+import { present } from '../../actors/kernel/assert.ts'
+import { fixtureId } from '../../actors/kernel/ids.ts'
+import { decimal } from '../../actors/kernel/micros.ts'
+import { ACCESS_COOKIE } from '../../src/auth/cookies.ts'
+import { loadOrCreateKeys } from '../../src/auth/keys.ts'
+import { createTokens } from '../../src/auth/tokens.ts'
+import { compose, type Touchline } from '../../src/compose.ts'
+import { type Config, readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/log.ts'
+import { systemWorld } from '../../src/system-world.ts'
+import { audit, createOnServer } from './bench-database.ts'
+import type { Load } from './closed-loop.ts'
+import type { HttpLoadOptions } from './http-load.ts'
+import { snapshotAt } from './matches.ts'
+import { figure, type Pace, spreadOf, table, withSpread } from './report.ts'
+
+/** A user may hold 100 positions, and nobody closes any here. */
+const USERS = 3_000
+const CONNECTIONS = [16, 64, 256]
+const MATCH = fixtureId(90_000)
+/** Well within what makes a feed late. */
+const FEED_EVERY_MS = 5_000
+
+const world = systemWorld()
+const { values: options } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '3' },
+    quick: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  },
+})
+const server = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
+if (server === undefined) throw new Error('DATABASE_URL must name a PostgreSQL server to measure on')
+const pace: Pace = {
+  rounds: options.quick ? 1 : Number(options.rounds),
+  seconds: options.quick ? 1 : Number(options.seconds),
+  warmUpSeconds: options.quick ? 0.5 : 1,
+  quick: options.quick,
+}
+
+const database = await createOnServer(server, 0)
+const folder = mkdtempSync(join(tmpdir(), 'touchline-bench-'))
+try {
+  const config = readConfig({
+    DATABASE_URL: present(database.url, 'address'),
+    DATA_DIR: folder,
+    DEMO_REPLAY: 'none',
+    HOST: '127.0.0.1',
+    PORT: '0',
+    WS_PORT: '0',
+    RATE_LIMIT_PER_MIN: '0',
+  })
+  // A line per request is written for nobody: what it costs to make it belongs to the request, the terminal does not.
+  const log = createLog({ level: 'info', world, readable: false, write: () => undefined })
+  const touchline = await compose(config, { log })
+  try {
+    await measure(touchline, config)
+  } finally {
+    await touchline.stop()
+  }
+} finally {
+  rmSync(folder, { recursive: true })
+  await database.close()
+}
+
+async function measure(touchline: Touchline, config: Config): Promise<void> {
+  const { url } = await touchline.start()
+  const feeding = await keepFeeding(touchline)
+  const cookies = await signedInUsers(touchline, config)
+  const base = { ...pace, port: Number(new URL(url).port), path: '/api/positions/open', cookies }
+  const rounds: { readonly connections: number; readonly opened: Load; readonly refused: Load }[] = []
+  for (let round = 0; round < pace.rounds; round++) {
+    for (const connections of CONNECTIONS) {
+      const trade = { keyed: true, bodies: orders(touchline, 0.01), expectedStatus: 201 }
+      const refusal = { keyed: false, bodies: orders(touchline, 0), expectedStatus: 422 }
+      const opened = await load({ ...base, ...trade, connections })
+      const refused = await load({ ...base, ...refusal, connections })
+      rounds.push({ connections, opened, refused })
+    }
+  }
+  clearInterval(feeding)
+  const answered = rounds.reduce((sum, { opened }) => sum + opened.answered, 0)
+  await audit(database, { opened: answered, closed: 0, keyed: answered })
+  console.log(options.json ? JSON.stringify({ rounds }) : describe(rounds))
+}
+
+/** A live match, heard of again and again so that its feed is never late. */
+async function keepFeeding({ realTime: { desk } }: Touchline): Promise<NodeJS.Timeout> {
+  let seq = 0
+  const feed = () => {
+    seq++
+    return desk.feed({ kind: 'feed_update', seq, snapshot: snapshotAt(MATCH, 10 * seq) }, { replay: false })
+  }
+  await feed()
+  return setInterval(() => void feed(), FEED_EVERY_MS)
+}
+
+/** The cookies of users who have just signed in. */
+async function signedInUsers({ users }: Touchline, { dataDir, jwt }: Config): Promise<string[]> {
+  const tokens = createTokens({ keys: await loadOrCreateKeys({ dataDir, ...jwt }), lifetimes: jwt, world })
+  const made = await users.createSyntheticMany(Array.from({ length: USERS }, (_, n) => `Bench ${n}`))
+  return Promise.all(made.map(async ({ user }) => `${ACCESS_COOKIE}=${await tokens.issueAccess(user)}`))
+}
+
+/** An order for every instrument and direction. */
+function orders({ realTime: { desk } }: Touchline, lotSize: number): string[] {
+  const instruments = [...present(desk.view(MATCH), 'match').instruments()]
+  return instruments.flatMap((instrument) =>
+    ['long', 'short'].map((direction) => {
+      const clientPrice = decimal(instrument.published)
+      return JSON.stringify({ instrumentId: instrument.id, direction, lotSize, clientPrice })
+    }),
+  )
+}
+
+function load(work: HttpLoadOptions): Promise<Load> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL('./http-load.ts', import.meta.url), { workerData: work })
+    worker.once('message', resolve)
+    worker.once('error', reject)
+  })
+}
+
+function describe(
+  rounds: readonly { readonly connections: number; readonly opened: Load; readonly refused: Load }[],
+): string {
+  const rows = CONNECTIONS.map((connections) => {
+    const mine = rounds.filter((round) => round.connections === connections)
+    const spread = (of: (round: (typeof mine)[number]) => number): string => withSpread(spreadOf(mine.map(of)))
+    return [
+      `${connections} connections`,
+      spread((r) => r.opened.perSecond),
+      figure(spreadOf(mine.map((r) => r.opened.p50Ms)).median),
+      figure(spreadOf(mine.map((r) => r.opened.p99Ms)).median),
+      spread((r) => r.refused.perSecond),
+      spread((r) => (100 * r.opened.perSecond) / r.refused.perSecond),
+    ]
+  })
+  const head = ['', 'opened a second', 'p50 ms', 'p99 ms', 'refused a second', 'opened : refused, %']
+  return `POST /api/positions/open, a key with each\n${table(head, rows)}`
+}
