@@ -21,7 +21,7 @@ const Position = z.looseObject({
   realizedPnl: micros.nullable(),
   closedBy: z.string().nullable(),
 })
-const Wallet = z.looseObject({ balance: micros, marginUsed: micros })
+export const Wallet = z.looseObject({ balance: micros, marginUsed: micros })
 const Event = z.looseObject({
   marker: z.string().transform(Number),
   type: z.enum(['opened', 'changed', 'margin_warning', 'closed']),
@@ -45,7 +45,6 @@ export const Positions = z.looseObject({ positions: z.array(Position) })
 export const Instruments = z.looseObject({ instruments: z.array(Instrument) })
 export const Audit = z.looseObject({ balanced: z.boolean(), wallets: z.int() })
 export const Failure = z.looseObject({ code: z.string() })
-export { Wallet }
 
 export type PositionSeen = z.output<typeof Position>
 export type EventSeen = z.output<typeof Event>

@@ -136,8 +136,7 @@ export class Player {
       const path = `/api/positions?status=all&limit=100&offset=${offset}`
       const { positions } = await this.guest.read(url, path, Positions)
       for (const position of positions) {
-        const { currentPrice: _, unrealizedPnl: __, ...told } = { ...known.get(position.id) }
-        const { currentPrice: ___, unrealizedPnl: ____, ...shown } = position
+        const [shown, told] = [lasting(position), lasting(known.get(position.id))]
         demand(isDeepStrictEqual(shown, told), () =>
           this.#says(`position ${JSON.stringify(shown)} was told as ${JSON.stringify(told)}`),
         )
@@ -273,7 +272,9 @@ export class Player {
     return `${this.guest.name} ${this.#keys}`
   }
 
-  #says = (what: string): string => `${this.guest.name}: ${what}`
+  #says(what: string): string {
+    return `${this.guest.name}: ${what}`
+  }
 }
 
 /** How often he does what. */
@@ -298,3 +299,6 @@ const PLAIN: ReadonlySet<string> = new Set([
 ])
 
 const cents = (units: number): number => Math.round(units * 10_000) / 10_000
+
+/** A position without what moves with the price. */
+const lasting = (position: PositionSeen | undefined) => ({ ...position, currentPrice: null, unrealizedPnl: null })
