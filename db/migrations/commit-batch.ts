@@ -36,7 +36,7 @@ create function commit_batch(
   fingerprint text, result text
 ) language plpgsql
 set plan_cache_mode = force_generic_plan
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $body$
 #variable_conflict use_column
 declare
