@@ -25,7 +25,12 @@ export async function pgbench(
   clients: number,
   seconds: number,
 ): Promise<{ perSecond: number; meanMs: number }> {
-  const options = { protocol: 'prepared', client: clients, jobs: Math.min(clients, 2), time: seconds }
+  const options = {
+    protocol: 'prepared',
+    client: clients,
+    jobs: Math.min(clients, 2),
+    time: Math.max(1, Math.round(seconds)),
+  }
   const words = Object.entries(options).map(([name, value]) => `--${name}=${value}`)
   const { stdout } = await run('pgbench', [...words, '--no-vacuum', url])
   const figure = (pattern: RegExp): number => Number(present(pattern.exec(stdout)?.[1], String(pattern)))
