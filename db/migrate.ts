@@ -3,6 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import * as players from './migrations/0001-players.ts'
 import * as market from './migrations/0002-market.ts'
 import * as trading from './migrations/0003-trading.ts'
+import * as sessions from './migrations/0004-sessions.ts'
 import type { Database } from './schema.ts'
 
 export interface Migration {
@@ -16,6 +17,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0001-players', up: players.up },
   { name: '0002-market', up: market.up },
   { name: '0003-trading', up: trading.up },
+  { name: '0004-sessions', up: sessions.up },
 ]
 
 /** Any number will do, as long as everybody who migrates this database uses the same. */

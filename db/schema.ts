@@ -8,6 +8,8 @@ type Json<T> = ColumnType<T, string, string>
 export interface Database {
   districts: DistrictsTable
   users: UsersTable
+  sessions: SessionsTable
+  referrals: ReferralsTable
   wallets: WalletsTable
   ledger_entries: LedgerEntriesTable
   matches: MatchesTable
@@ -44,6 +46,34 @@ export interface UsersTable {
   /** Made by the dev routes or a replay, not by a person. */
   synthetic: Generated<boolean>
   created_at: Timestamp
+}
+
+/** A sign-in, to which its access, refresh and WebSocket tokens belong. */
+export interface SessionsTable {
+  id: string
+  user_id: string
+  /** Of the refresh token that may be used next; counts rotations from 1. */
+  generation: Generated<number>
+  /** When that token was made. */
+  rotated_at: Timestamp
+  expires_at: Timestamp
+  /** Null while it lasts. */
+  ended_at: Timestamp | null
+}
+
+/** A named invite, or an anonymous referral made by the referrer's own code. */
+export interface ReferralsTable {
+  id: string
+  referrer_id: string
+  /** Null when anonymous, like `code`. */
+  name: string | null
+  code: string | null
+  /** Whoever registered; null while an invite waits. */
+  referee_id: string | null
+  created_at: Timestamp
+  registered_at: Timestamp | null
+  credited_at: Timestamp | null
+  reward_micros: Generated<number>
 }
 
 export interface WalletsTable {
