@@ -21,6 +21,9 @@ export interface Database {
   account_events: AccountEventsTable
   command_results: CommandResultsTable
   replays: ReplaysTable
+  settings: SettingsTable
+  settings_version: SettingsVersionTable
+  audit_log: AuditLogTable
 }
 
 export interface DistrictsTable {
@@ -213,4 +216,30 @@ export interface ReplaysTable {
   traders: number
   state: 'running' | 'finished'
   started_at: Timestamp
+}
+
+export interface SettingsTable {
+  /** A key of the catalogue; a flag's begins with `flags.`. */
+  key: string
+  value: Json<unknown>
+  updated_at: Timestamp
+  updated_by: string | null
+}
+
+/** One row: who changes a setting locks it, and who has seen its number has seen every change. */
+export interface SettingsVersionTable {
+  id: Generated<boolean>
+  version: number
+}
+
+export interface AuditLogTable {
+  id: Generated<number>
+  at: Timestamp
+  /** The admin who did it; null for what the house did by itself. */
+  actor_id: string | null
+  action: string
+  /** What it was done to. */
+  subject: string
+  before: Json<unknown> | null
+  after: Json<unknown> | null
 }

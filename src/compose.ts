@@ -7,15 +7,15 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createAdaptorServer } from '@hono/node-server'
 import { type FixtureId, fixtureId, type InstrumentId, playerId } from '../actors/kernel/ids.ts'
-import { DEFAULT_RULES, LEASE_TTL_MS, REPLAY_FIXTURES_FROM } from '../actors/kernel/limits.ts'
+import { LEASE_TTL_MS, REPLAY_FIXTURES_FROM } from '../actors/kernel/limits.ts'
 import { microsNearest, type Price, price } from '../actors/kernel/micros.ts'
 import type { World } from '../actors/kernel/world.ts'
 import type { FixtureSnapshot } from '../actors/market/fixture.ts'
-import { DEFAULT_MODEL } from '../actors/market/pricing.ts'
 import type { Recording } from '../actors/replay/script.ts'
 import { ActorStopped } from '../actors/match/actor.ts'
 import { AccountLog } from '../db/account-log.ts'
 import { setAnchors } from '../db/anchors.ts'
+import { AuditLog } from '../db/audit-log.ts'
 import { Catalogue } from '../db/catalogue.ts'
 import { type Connection, connect } from '../db/connect.ts'
 import { FastMemory } from '../db/fast-memory.ts'
@@ -28,6 +28,7 @@ import { migrate } from '../db/migrate.ts'
 import { Positions } from '../db/positions.ts'
 import { ReplayRuns } from '../db/replays.ts'
 import { seedDistricts } from '../db/seed.ts'
+import { Settings } from '../db/settings.ts'
 import { Users } from '../db/users.ts'
 import { WalletCache } from '../db/wallet-cache.ts'
 import { Wallets } from '../db/wallets.ts'
@@ -55,6 +56,7 @@ export interface Touchline {
   readonly realTime: RealTime
   readonly wallets: Wallets
   readonly users: Users
+  readonly settings: Settings
   /** Listens on both addresses, takes up what an earlier process left unfinished, and plays the demo if there is one. */
   start(): Promise<{ readonly url: string; readonly wsUrl: string }>
   /** Takes no more requests, lets matches finish what they have, and closes everything. Safe to call once. */
@@ -105,7 +107,10 @@ async function assemble(
   const positions = new Positions(db)
   const keys = await loadOrCreateKeys({ dataDir: config.dataDir, ...config.jwt })
   const tokens = createTokens({ keys, lifetimes: config.jwt, world })
-  const rules = () => DEFAULT_RULES
+  const audit = new AuditLog(db, world)
+  const settings = await Settings.open({ db, world, audit, report: (error) => log.error('settings', { error }) })
+  undo.push(followSettings(settings, log))
+  const rules = () => settings.rules
 
   const httpServer = serverFor(() => app)
   const wsServer = serverFor(() => wsApp)
@@ -134,7 +139,7 @@ async function assemble(
     leaseTtlMs: LEASE_TTL_MS,
     world,
     rules,
-    model: () => DEFAULT_MODEL,
+    model: () => settings.model,
     report: (where, error) => log.error(where, { error }),
   })
   undo.push(() => realTime.stop())
@@ -181,7 +186,35 @@ async function assemble(
       wsUrl: config.publicWsUrl ?? `ws://${config.host}:${portOf(wsServer)}`,
     }
   }
-  return { app, realTime, wallets, users, start, stop }
+  return { app, realTime, wallets, users, settings, start, stop }
+}
+
+/** Twice a second, so that a setting changed in any process is in force in every other within one. A prime. */
+const SETTINGS_POLL_MS = 499
+
+/** Looks for changed settings until undone. Says once that it cannot, and once that it can again. */
+function followSettings(settings: Settings, log: Log): () => Promise<void> {
+  const unfollow = settings.onChange((changed) => log.info('settings changed', { keys: [...changed] }))
+  let looking: Promise<void> | null = null
+  let blind = false
+  const look = async (): Promise<void> => {
+    try {
+      await settings.refresh()
+      if (blind) log.info('settings are followed again')
+      blind = false
+    } catch (error) {
+      if (!blind) log.warn('settings cannot be followed', { error })
+      blind = true
+    }
+  }
+  const polling = setInterval(() => {
+    looking ??= look().finally(() => (looking = null))
+  }, SETTINGS_POLL_MS)
+  return async () => {
+    clearInterval(polling)
+    unfollow()
+    await looking
+  }
 }
 
 async function openFastStore(config: Config, world: World): Promise<FastStore> {

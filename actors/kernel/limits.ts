@@ -1,6 +1,7 @@
 /** Every constant and bound of the game in one place, with the relations between them asserted when the module loads. */
 import { assert } from './assert.ts'
 import { type Lots, lots, type Money, money, MICROS_PER_UNIT, type Price, price } from './micros.ts'
+import { ALL_OPEN, type TradingModes } from './trading-mode.ts'
 import { SECOND_MS } from './world.ts'
 
 const units = (n: number): number => n * MICROS_PER_UNIT
@@ -63,6 +64,8 @@ export interface TradingRules {
   readonly settlementConfirmMs: number
   /** Whether positions may be opened before kick-off. */
   readonly preMatch: boolean
+  /** What an operator has restricted: everywhere, in a match, or for a player. */
+  readonly modes: TradingModes
 }
 
 export const DEFAULT_RULES: TradingRules = {
@@ -77,6 +80,7 @@ export const DEFAULT_RULES: TradingRules = {
   eventSuspensionMs: 15 * SECOND_MS,
   settlementConfirmMs: 60 * SECOND_MS,
   preMatch: false,
+  modes: ALL_OPEN,
 }
 
 /** At most this many price frames a second for one instrument: 20. */

@@ -1,6 +1,7 @@
 /** When a match takes trades: its phase, the freshness of its feed, and in-game events that hold an instrument back. */
 import type { TradingRules } from '../kernel/limits.ts'
 import type { TradeWindow } from '../kernel/outcome.ts'
+import { tradingMode } from '../kernel/trading-mode.ts'
 import type { Instant } from '../kernel/world.ts'
 import type { Instrument } from '../market/instrument.ts'
 import { isInPlay } from '../market/phase.ts'
@@ -9,14 +10,36 @@ import type { MatchInfo } from './messages.ts'
 const OPEN: TradeWindow = { status: 'OPEN', reason: null }
 const suspended = (reason: string): TradeWindow => ({ status: 'SUSPENDED', reason })
 const closed = (reason: string): TradeWindow => ({ status: 'CLOSED', reason })
+const REDUCE_ONLY = suspended('positions can be closed, not opened')
+export const HALTED = suspended('trading is halted')
 
-/** The trade window of a match, or of one instrument of it. Only OPEN takes new positions. */
+/**
+ * The trade window of a match, or of one instrument of it. Only OPEN takes new positions. What is over says so first; then
+ * comes what an operator has restricted, then what the match itself says.
+ */ // J4
 export function tradeWindow(
   info: MatchInfo,
   instrument: Instrument | null,
   now: Instant,
   rules: TradingRules,
 ): TradeWindow {
+  const window = playWindow(info, instrument, now, rules)
+  return window.status === 'CLOSED' ? window : (restriction(info, instrument, rules) ?? window)
+}
+
+/** What an operator lets nobody do here, or null when trading is open as far as he is concerned. */
+function restriction({ matchId }: MatchInfo, instrument: Instrument | null, rules: TradingRules): TradeWindow | null {
+  switch (tradingMode(rules.modes, matchId, instrument?.id ?? null)) {
+    case 'open':
+      return null
+    case 'reduce_only':
+      return REDUCE_ONLY
+    case 'halted':
+      return HALTED
+  }
+}
+
+function playWindow(info: MatchInfo, instrument: Instrument | null, now: Instant, rules: TradingRules): TradeWindow {
   const match = matchWindow(info, now, rules)
   return match.status !== 'OPEN' || instrument === null ? match : instrumentWindow(instrument, now)
 }
@@ -48,8 +71,13 @@ function matchWindow(info: MatchInfo, now: Instant, rules: TradingRules): TradeW
 export function closeWindow(info: MatchInfo, instrument: Instrument, now: Instant, rules: TradingRules): TradeWindow {
   // Full time closes the market to opens; until it is confirmed a holder may still leave at the standing price.
   const waiting = info.settling === null && (info.phase === 'ended' || info.phase === 'scheduled')
-  return waiting ? instrumentWindow(instrument, now) : tradeWindow(info, instrument, now, rules)
+  const window = waiting ? instrumentWindow(instrument, now) : playWindow(info, instrument, now, rules)
+  return window.status !== 'CLOSED' && isHalted(info, instrument, rules) ? HALTED : window
 }
+
+/** Whether an operator has stopped everything that users may ask for, level changes too. */
+export const isHalted = (info: MatchInfo, instrument: Instrument, rules: TradingRules): boolean =>
+  restriction(info, instrument, rules) === HALTED
 
 export function isStale(info: MatchInfo, now: Instant, rules: TradingRules): boolean {
   return isInPlay(info.phase) && (info.sourceAt === null || now - info.sourceAt > rules.feedStaleMs)

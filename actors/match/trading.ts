@@ -19,7 +19,7 @@ import {
 import { triggerAt, warningAt } from '../position/triggers.ts'
 import type { ChangeLevels, ClosePosition, OpenPosition } from './messages.ts'
 import type { Draft, MatchView } from './state.ts'
-import { closeWindow, tradeWindow } from './suspension.ts'
+import { closeWindow, HALTED, isHalted, tradeWindow } from './suspension.ts'
 
 /** What a decision is made with: values only, so that it can be made again. */
 export interface Terms {
@@ -99,7 +99,10 @@ export function changeLevels(draft: Draft, command: ChangeLevels, terms: Terms):
     stopLoss: command.stopLoss === undefined ? found.value.stopLoss : command.stopLoss,
     takeProfit: command.takeProfit === undefined ? found.value.takeProfit : command.takeProfit,
   }
-  const quote = quoteOf(draft.listed(position.instrumentId), terms.rules.impactCapPpm)
+  const instrument = draft.listed(position.instrumentId)
+  // Otherwise a level a hair from the price would be a close by another name.
+  if (isHalted(draft.info, instrument, terms.rules)) return refused(windowRefusal(HALTED)) // J4
+  const quote = quoteOf(instrument, terms.rules.impactCapPpm)
   if (!levelsValid(position.direction, position, quote.price)) {
     return refused({ code: 'levels_invalid', currentPrice: quote.price })
   }

@@ -1,0 +1,217 @@
+/**
+ * What an operator may change while the house runs: every setting and flag with its type, default, bounds and meaning.
+ * The values of the price model are listed beside it, in `actors/market/scoring-settings.ts`.
+ */
+import { fixtureId, instrumentId } from './ids.ts'
+import { DEFAULT_RULES, LEVERAGE, type TradingRules } from './limits.ts'
+import { decimal, lots, microsNearest } from './micros.ts'
+import { TRADING_MODES, type TradingMode, type TradingModes } from './trading-mode.ts'
+import { SECOND_MS } from './world.ts'
+
+export interface NumberSetting {
+  readonly type: 'number'
+  readonly default: number
+  readonly min: number
+  readonly max: number
+  /** How many decimals a value may have; 0 for whole numbers. */
+  readonly decimals: number
+  readonly description: string
+}
+
+export interface BooleanSetting {
+  readonly type: 'boolean'
+  readonly default: boolean
+  readonly description: string
+}
+
+export interface ChoiceSetting<Option extends string = string> {
+  readonly type: 'choice'
+  readonly default: Option
+  readonly options: readonly Option[]
+  /** What holds when a stored value is none of the options: the one that can do no harm. */
+  readonly whenUnreadable: Option
+  readonly description: string
+}
+
+export type Setting = NumberSetting | BooleanSetting | ChoiceSetting
+export type SettingValue = number | boolean | string
+
+export const numberSetting = (
+  value: number,
+  [min, max, decimals]: readonly [min: number, max: number, decimals: number],
+  description: string,
+): NumberSetting => ({ type: 'number', default: value, min, max, decimals, description })
+
+const booleanSetting = (value: boolean, description: string): BooleanSetting => ({
+  type: 'boolean',
+  default: value,
+  description,
+})
+
+const modeSetting = (description: string): ChoiceSetting<TradingMode> => ({
+  type: 'choice',
+  default: 'open',
+  options: TRADING_MODES,
+  whenUnreadable: 'halted',
+  description,
+})
+
+const PPM_PER_PERCENT = 10_000
+const HOUR_SECS = 3_600
+const secs = (ms: number): number => ms / SECOND_MS
+const percent = (ppm: number): number => ppm / PPM_PER_PERCENT
+
+const WHOLE = 0
+/** Percentages are counted in parts per million inside. */
+const PERCENT_DECIMALS = 4
+const LOT_DECIMALS = 6
+
+export const SETTINGS = {
+  'trading.mode': modeSetting(
+    'Whether users trade: `open`, `reduce_only` (closes only) or `halted` (nothing; level changes neither). Stop-losses, ' +
+      'take-profits, washouts and settlement go on in every mode.',
+  ),
+  'trading.pre_match': booleanSetting(DEFAULT_RULES.preMatch, 'Whether positions may be opened before kick-off.'),
+  'trading.lot_min': numberSetting(
+    decimal(DEFAULT_RULES.lotMin),
+    [0.000_1, 10_000, LOT_DECIMALS],
+    'The smallest position, in lots. A whole number of steps.',
+  ),
+  'trading.lot_max': numberSetting(
+    decimal(DEFAULT_RULES.lotMax),
+    [0.000_1, 10_000, LOT_DECIMALS],
+    'The largest position, in lots.',
+  ),
+  'trading.lot_step': numberSetting(
+    decimal(DEFAULT_RULES.lotStep),
+    [0.000_1, 10_000, LOT_DECIMALS],
+    'Positions are a whole number of these, in lots.',
+  ),
+  'trading.open_positions_max': numberSetting(
+    DEFAULT_RULES.openPositionsMax,
+    [1, 1_000, WHOLE],
+    'How many open positions a user may hold, over all matches.',
+  ),
+  'trading.hold_secs': numberSetting(
+    secs(DEFAULT_RULES.holdMs),
+    [0, 24 * HOUR_SECS, WHOLE],
+    'Seconds for which a user may not close a position he has opened. Positions that are open keep theirs.',
+  ),
+  'trading.price_guard_pct': numberSetting(
+    percent(DEFAULT_RULES.priceGuardPpm),
+    [0, 100, PERCENT_DECIMALS],
+    'How far the price a client saw may be from the last published one, in per cent.',
+  ),
+  'trading.impact_cap_pct': numberSetting(
+    percent(DEFAULT_RULES.impactCapPpm),
+    [0, 100 / LEVERAGE - 0.000_1, PERCENT_DECIMALS],
+    'How far the crowd may push a price from its base, in per cent. Below what would wash a position out by itself.',
+  ),
+  'trading.event_suspension_secs': numberSetting(
+    secs(DEFAULT_RULES.eventSuspensionMs),
+    [0, 600, WHOLE],
+    'The longest a goal, card, penalty or review holds its players back, in seconds.',
+  ),
+  'feed.stale_secs': numberSetting(
+    secs(DEFAULT_RULES.feedStaleMs),
+    [5, 600, WHOLE],
+    'A match in play whose feed is older than this is suspended, in seconds.',
+  ),
+  'settlement.confirm_secs': numberSetting(
+    secs(DEFAULT_RULES.settlementConfirmMs),
+    [0, 900, WHOLE],
+    'How long full time must hold before a match settles, in seconds. Replays count it in updates.',
+  ),
+  'boards.include_replays': booleanSetting(false, 'Whether positions in replays count on the leaderboards.'),
+  'retention.ticks_days': numberSetting(
+    365,
+    [1, 3_650, WHOLE],
+    'Days for which price ticks are kept. The first tick of a player is kept for ever.',
+  ),
+} as const satisfies Record<string, Setting>
+
+export type SettingKey = keyof typeof SETTINGS
+type ValueOf<S> = S extends NumberSetting ? number : S extends BooleanSetting ? boolean : TradingMode
+export type SettingValues = { readonly [Key in SettingKey]: ValueOf<(typeof SETTINGS)[Key]> }
+
+/** Switches of the whole house, as `GET /api/flags` shows them to everybody. */
+export const FLAGS = {
+  coming_soon: booleanSetting(false, 'Every protected route answers 503 to everybody but admins.'),
+} as const satisfies Record<string, BooleanSetting>
+
+export type FlagKey = keyof typeof FLAGS
+export type Flags = Readonly<Record<FlagKey, boolean>>
+
+/** A trading mode of one match or one player. It is set by its own key, and gone when it is `open` again. */
+const MATCH_MODE = modeSetting('The trading mode of one match; the strictest that applies counts.')
+const INSTRUMENT_MODE = modeSetting('The trading mode of one player; the strictest that applies counts.')
+const MATCH_KEY = /^trading\.mode\.match\.([1-9]\d{0,9})$/
+const INSTRUMENT_KEY = /^trading\.mode\.instrument\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
+
+/** The setting of a key that names a match or a player, or null. */
+export function scopedSetting(key: string): ChoiceSetting<TradingMode> | null {
+  if (MATCH_KEY.test(key)) return MATCH_MODE
+  return INSTRUMENT_KEY.test(key) ? INSTRUMENT_MODE : null
+}
+
+/** The value as the setting takes it, or what is wrong with it. */
+export function readSetting(
+  setting: Setting,
+  value: unknown,
+): { readonly ok: true; readonly value: SettingValue } | { readonly ok: false; readonly problem: string } {
+  switch (setting.type) {
+    case 'boolean':
+      return typeof value === 'boolean' ? { ok: true, value } : { ok: false, problem: 'must be true or false' }
+    case 'choice':
+      return typeof value === 'string' && setting.options.includes(value)
+        ? { ok: true, value }
+        : { ok: false, problem: `must be one of ${setting.options.join(', ')}` }
+    case 'number': {
+      const { min, max, decimals } = setting
+      const fits = typeof value === 'number' && value >= min && value <= max
+      if (fits && Number(value.toFixed(decimals)) === value) return { ok: true, value }
+      const form = decimals === 0 ? 'a whole number' : `a number with at most ${decimals} decimals`
+      return { ok: false, problem: `must be ${form} from ${min} to ${max}` }
+    }
+  }
+}
+
+/** Why these values cannot hold together, or null. Each of them is within its own bounds. */
+export function contradictionIn(values: SettingValues): string | null {
+  const [min, max, step] = [values['trading.lot_min'], values['trading.lot_max'], values['trading.lot_step']]
+  if (min > max) return `trading.lot_min (${min}) must not be above trading.lot_max (${max})`
+  if (microsNearest(min) % microsNearest(step) === 0) return null
+  return `trading.lot_min (${min}) must be a whole number of trading.lot_step (${step})`
+}
+
+/** The trading modes in force, from the platform's and those of scoped keys. */
+export function modesFrom(platform: TradingMode, scoped: ReadonlyMap<string, TradingMode>): TradingModes {
+  const matches = new Map<ReturnType<typeof fixtureId>, TradingMode>()
+  const instruments = new Map<ReturnType<typeof instrumentId>, TradingMode>()
+  for (const [key, mode] of scoped) {
+    const match = MATCH_KEY.exec(key)?.[1]
+    const instrument = INSTRUMENT_KEY.exec(key)?.[1]
+    if (match !== undefined) matches.set(fixtureId(Number(match)), mode)
+    if (instrument !== undefined) instruments.set(instrumentId(instrument), mode)
+  }
+  return { platform, matches, instruments }
+}
+
+/** The rules that these values make. */
+export function rulesFrom(values: SettingValues, modes: TradingModes): TradingRules {
+  const ppm = (pct: number): number => Math.round(pct * PPM_PER_PERCENT)
+  return {
+    lotMin: lots(microsNearest(values['trading.lot_min'])),
+    lotMax: lots(microsNearest(values['trading.lot_max'])),
+    lotStep: lots(microsNearest(values['trading.lot_step'])),
+    openPositionsMax: values['trading.open_positions_max'],
+    holdMs: values['trading.hold_secs'] * SECOND_MS,
+    priceGuardPpm: ppm(values['trading.price_guard_pct']),
+    impactCapPpm: ppm(values['trading.impact_cap_pct']),
+    feedStaleMs: values['feed.stale_secs'] * SECOND_MS,
+    eventSuspensionMs: values['trading.event_suspension_secs'] * SECOND_MS,
+    settlementConfirmMs: values['settlement.confirm_secs'] * SECOND_MS,
+    preMatch: values['trading.pre_match'],
+    modes,
+  }
+}

@@ -1,0 +1,107 @@
+/** Every number of the price model as a setting: `scoring.` and its place in the model. */
+import { numberSetting, type NumberSetting } from '../kernel/settings.ts'
+import type { PlayerPosition } from './fixture.ts'
+import { type Action, DEFAULT_MODEL, type ScoringModel } from './scoring.ts'
+
+const DECIMALS = 6
+const POINTS = [-100, 100, DECIMALS] as const
+const FACTOR = [0, 100, DECIMALS] as const
+const RATING = [1, 10, DECIMALS] as const
+
+const POSITION_NAMES: Readonly<Record<PlayerPosition, string>> = {
+  GK: 'goalkeeper',
+  DEF: 'defender',
+  MID: 'midfielder',
+  FWD: 'forward',
+}
+const POSITIONS: readonly PlayerPosition[] = ['GK', 'DEF', 'MID', 'FWD']
+const words = (action: string): string => action.replaceAll('_', ' ')
+
+const keyed = <T extends object>(values: T) => Object.entries(values) as [Extract<keyof T, string>, number][]
+
+function* settings(): Generator<[string, NumberSetting]> {
+  const model = DEFAULT_MODEL
+  for (const [action, points] of keyed(model.base)) {
+    yield [
+      `scoring.base.${action}`,
+      numberSetting(points, POINTS, `Points a ${words(action)} earns; one point is 1 % of the start price.`),
+    ]
+  }
+  for (const position of POSITIONS) {
+    const name = POSITION_NAMES[position]
+    for (const [action, factor] of keyed(model.multiplier[position])) {
+      yield [multiplierKey(position, action), numberSetting(factor, FACTOR, `What multiplies them for a ${name}.`)]
+    }
+    for (const [action, count] of keyed(model.expected[position])) {
+      const text = `How many times a ${words(action)} is expected of a ${name} in 90 minutes.`
+      yield [`scoring.expected.${position}.${action}`, numberSetting(count, FACTOR, text)]
+    }
+    const par = `Points expected of a ${name}'s running statistics in 90 minutes.`
+    yield [`scoring.par.${position}`, numberSetting(model.par[position], POINTS, par)]
+    const normal = `The normal rating of a ${name} after 90 minutes.`
+    yield [`scoring.rating.end.${position}`, numberSetting(model.rating.end[position], RATING, normal)]
+  }
+  const { rating } = model
+  yield ['scoring.rating.weight', numberSetting(rating.weight, FACTOR, 'Points per unit of rating above the normal.')]
+  yield ['scoring.rating.start', numberSetting(rating.start, RATING, 'The normal rating of one who has just come on.')]
+  yield [
+    'scoring.rating.confidence_minutes',
+    numberSetting(rating.confidenceMinutes, [1, 90, 0], 'Minutes on the pitch until a rating counts in full.'),
+  ]
+  yield [
+    'scoring.volume_gain',
+    numberSetting(
+      model.volumeGain,
+      FACTOR,
+      'What a point of running statistics is worth beside one of goals and cards.',
+    ),
+  ]
+  yield [
+    'scoring.smoothing_secs',
+    numberSetting(model.smoothingSecs, [1, 3_600, 0], 'Time constant of the smoothing, in seconds of match clock.'),
+  ]
+  yield ['scoring.bound', numberSetting(model.bound, [0.01, 2, DECIMALS], 'No price leaves start × e^±bound.')]
+  yield [
+    'scoring.tick_cap',
+    numberSetting(model.tickCap, [0.001, 1, DECIMALS], 'The most a price moves in one tick, as a part of its start.'),
+  ]
+}
+
+const multiplierKey = (position: PlayerPosition, action: Action): string => `scoring.multiplier.${position}.${action}`
+
+export const SCORING_SETTINGS: ReadonlyMap<string, NumberSetting> = new Map(settings())
+
+/** The keys of what multiplies an action's points, by position. */
+export const MULTIPLIER_KEYS: readonly string[] = [...SCORING_SETTINGS.keys()].filter((key) =>
+  key.startsWith('scoring.multiplier.'),
+)
+
+/** The model that these values make. `valueOf` knows every key of SCORING_SETTINGS. */
+export function modelFrom(valueOf: (key: string) => number): ScoringModel {
+  const each = <T extends object>(prefix: string, of: T) =>
+    Object.fromEntries(Object.keys(of).map((name) => [name, valueOf(`scoring.${prefix}.${name}`)])) as {
+      [Key in keyof T]: number
+    }
+  const perPosition = <T>(make: (position: PlayerPosition) => T): Readonly<Record<PlayerPosition, T>> => ({
+    GK: make('GK'),
+    DEF: make('DEF'),
+    MID: make('MID'),
+    FWD: make('FWD'),
+  })
+  return {
+    base: each('base', DEFAULT_MODEL.base),
+    multiplier: perPosition((position) => each(`multiplier.${position}`, DEFAULT_MODEL.multiplier[position])),
+    expected: perPosition((position) => each(`expected.${position}`, DEFAULT_MODEL.expected[position])),
+    par: each('par', DEFAULT_MODEL.par),
+    rating: {
+      weight: valueOf('scoring.rating.weight'),
+      start: valueOf('scoring.rating.start'),
+      end: each('rating.end', DEFAULT_MODEL.rating.end),
+      confidenceMinutes: valueOf('scoring.rating.confidence_minutes'),
+    },
+    volumeGain: valueOf('scoring.volume_gain'),
+    smoothingSecs: valueOf('scoring.smoothing_secs'),
+    bound: valueOf('scoring.bound'),
+    tickCap: valueOf('scoring.tick_cap'),
+  }
+}

@@ -1,0 +1,72 @@
+/** What operators did: who, what, to what, and how it was before and after. Rows are written once and stay. */
+import type { Kysely } from 'kysely'
+import { type UserId, userId } from '../actors/kernel/ids.ts'
+import { type Instant, instant, type World } from '../actors/kernel/world.ts'
+import type { Database } from './schema.ts'
+
+/** Something an operator did. `before` and `after` are plain JSON. */
+export interface Deed {
+  /** Null for what the house did by itself. */
+  readonly actor: UserId | null
+  /** As `noun.verb`: `setting.set`, `user.role`, `replay.start`. */
+  readonly action: string
+  readonly subject: string
+  readonly before: unknown
+  readonly after: unknown
+}
+
+export interface AuditEntry extends Deed {
+  readonly id: number
+  readonly at: Instant
+  /** The actor's username, null when he has none any more. */
+  readonly actorName: string | null
+}
+
+export class AuditLog {
+  readonly #db: Kysely<Database>
+  readonly #world: Pick<World, 'now'>
+
+  constructor(db: Kysely<Database>, world: Pick<World, 'now'>) {
+    this.#db = db
+    this.#world = world
+  }
+
+  /** Records a deed; in the transaction that does it, when there is one. */
+  async record(deed: Deed, db: Kysely<Database> = this.#db): Promise<void> {
+    const { actor, action, subject, before, after } = deed
+    await db
+      .insertInto('audit_log')
+      .values({
+        at: new Date(this.#world.now()),
+        actor_id: actor,
+        action,
+        subject,
+        before: before === null ? null : JSON.stringify(before),
+        after: after === null ? null : JSON.stringify(after),
+      })
+      .execute()
+  }
+
+  /** The latest first; `before` goes on from an entry's id. */
+  async list(limit: number, before: number | null): Promise<readonly AuditEntry[]> {
+    const rows = await this.#db
+      .selectFrom('audit_log')
+      .leftJoin('users', 'users.id', 'audit_log.actor_id')
+      .selectAll('audit_log')
+      .select('users.username')
+      .$if(before !== null, (query) => query.where('audit_log.id', '<', before))
+      .orderBy('audit_log.id', 'desc')
+      .limit(limit)
+      .execute()
+    return rows.map((row) => ({
+      id: row.id,
+      at: instant(row.at.getTime()),
+      actor: row.actor_id === null ? null : userId(row.actor_id),
+      actorName: row.username,
+      action: row.action,
+      subject: row.subject,
+      before: row.before,
+      after: row.after,
+    }))
+  }
+}

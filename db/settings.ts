@@ -1,0 +1,282 @@
+/**
+ * The settings and flags in force. They are read from memory, written to PostgreSQL with an audit row in one transaction,
+ * and followed by every process: `refresh` looks at one number and reads on only when it has changed.
+ */
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { present } from '../actors/kernel/assert.ts'
+import type { UserId } from '../actors/kernel/ids.ts'
+import type { TradingRules } from '../actors/kernel/limits.ts'
+import {
+  contradictionIn,
+  FLAGS,
+  type Flags,
+  modesFrom,
+  readSetting,
+  rulesFrom,
+  scopedSetting,
+  type Setting,
+  SETTINGS,
+  type SettingKey,
+  type SettingValue,
+  type SettingValues,
+} from '../actors/kernel/settings.ts'
+import { TRADING_MODES, type TradingMode } from '../actors/kernel/trading-mode.ts'
+import { type Instant, instant, type World } from '../actors/kernel/world.ts'
+import type { ScoringModel } from '../actors/market/pricing.ts'
+import { modelFrom, SCORING_SETTINGS } from '../actors/market/scoring-settings.ts'
+import type { AuditLog } from './audit-log.ts'
+import type { Database } from './schema.ts'
+
+/** A setting or flag as it stands. */
+export interface SettingEntry {
+  readonly key: string
+  readonly setting: Setting
+  readonly value: SettingValue
+  /** Null while it has its default. */
+  readonly updatedAt: Instant | null
+  /** The username of the admin who set it. */
+  readonly updatedBy: string | null
+}
+
+export interface SettingChange {
+  readonly key: string
+  readonly value: unknown
+  readonly by: UserId
+}
+
+export type SettingOutcome =
+  | { readonly kind: 'set'; readonly entry: SettingEntry }
+  /** No such setting. */
+  | { readonly kind: 'unknown' }
+  /** It cannot have this value, or not together with the others; nothing has changed. */
+  | { readonly kind: 'invalid'; readonly problem: string }
+
+/** Called with the keys whose values are other ones now, in this process or another. */
+type Listener = (changed: ReadonlySet<string>) => void
+
+interface SettingsOptions {
+  readonly db: Kysely<Database>
+  readonly world: Pick<World, 'now'>
+  readonly audit: AuditLog
+  /** Hears of stored values that make no sense, and of listeners that throw. */
+  readonly report: (error: unknown) => void
+}
+
+const FLAG_PREFIX = 'flags.'
+const flagKey = (key: string): string => `${FLAG_PREFIX}${key}`
+
+const CATALOGUE: ReadonlyMap<string, Setting> = new Map<string, Setting>([
+  ...Object.entries(SETTINGS),
+  ...SCORING_SETTINGS,
+  ...Object.entries(FLAGS).map(([key, flag]) => [flagKey(key), flag] as const),
+])
+
+const settingOf = (key: string): Setting | undefined => CATALOGUE.get(key) ?? scopedSetting(key) ?? undefined
+
+interface Stored {
+  readonly value: unknown
+  readonly updatedAt: Instant
+  readonly updatedBy: string | null
+}
+
+/** Everything that is in force at one version; replaced whole, so that nobody sees half a change. */
+interface InForce {
+  readonly version: number
+  /** By key, the whole catalogue first, then the scoped ones. */
+  readonly entries: ReadonlyMap<string, SettingEntry>
+  readonly values: SettingValues
+  readonly flags: Flags
+  readonly rules: TradingRules
+  readonly model: ScoringModel
+}
+
+export class Settings {
+  readonly #options: SettingsOptions
+  readonly #listeners = new Set<Listener>()
+  #inForce: InForce
+  /** Looks follow each other, so that an older one never overwrites a newer one. */
+  #looking: Promise<unknown> = Promise.resolve()
+
+  private constructor(options: SettingsOptions, inForce: InForce) {
+    this.#options = options
+    this.#inForce = inForce
+  }
+
+  /** Reads what is in force now. */
+  static async open(options: SettingsOptions): Promise<Settings> {
+    return new Settings(options, inForceFrom(await load(options.db), options.report))
+  }
+
+  /** The same object until a setting changes. */
+  get rules(): TradingRules {
+    return this.#inForce.rules
+  }
+
+  get model(): ScoringModel {
+    return this.#inForce.model
+  }
+
+  get flags(): Flags {
+    return this.#inForce.flags
+  }
+
+  value<Key extends SettingKey>(key: Key): SettingValues[Key] {
+    return this.#inForce.values[key]
+  }
+
+  /** Every setting but the flags: the catalogue, and the modes of single matches and players that are not open. */
+  list(): readonly SettingEntry[] {
+    return [...this.#inForce.entries.values()].filter(({ key }) => !key.startsWith(FLAG_PREFIX))
+  }
+
+  listFlags(): readonly SettingEntry[] {
+    const entries = [...this.#inForce.entries.values()].filter(({ key }) => key.startsWith(FLAG_PREFIX))
+    return entries.map((entry) => ({ ...entry, key: entry.key.slice(FLAG_PREFIX.length) }))
+  }
+
+  /** Sets a setting, flags aside. In force here when it resolves, elsewhere at the next `refresh`. */
+  async set(change: SettingChange): Promise<SettingOutcome> {
+    return change.key.startsWith(FLAG_PREFIX) ? { kind: 'unknown' } : this.#set(change)
+  }
+
+  async setFlag(change: SettingChange): Promise<SettingOutcome> {
+    const outcome = await this.#set({ ...change, key: flagKey(change.key) })
+    return outcome.kind === 'set' ? { ...outcome, entry: { ...outcome.entry, key: change.key } } : outcome
+  }
+
+  /** Looks whether anybody has changed a setting, and takes it over. Rejects when the database is away. */
+  async refresh(): Promise<void> {
+    const look = this.#looking.then(() => this.#look())
+    this.#looking = look.catch(() => undefined)
+    return look
+  }
+
+  /** Calls `listener` after each change that is in force here; the function returned ends it. */
+  onChange(listener: Listener): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  async #look(): Promise<void> {
+    const { db, report } = this.#options
+    const { version } = await db.selectFrom('settings_version').select('version').executeTakeFirstOrThrow()
+    if (version === this.#inForce.version) return
+    const before = this.#inForce
+    this.#inForce = inForceFrom(await load(db), report)
+    const changed = changedKeys(before, this.#inForce)
+    if (changed.size === 0) return
+    for (const listener of this.#listeners) {
+      try {
+        listener(changed)
+      } catch (error) {
+        report(error)
+      }
+    }
+  }
+
+  async #set({ key, value, by }: SettingChange): Promise<SettingOutcome> {
+    const setting = settingOf(key)
+    if (setting === undefined) return { kind: 'unknown' }
+    const read = readSetting(setting, value)
+    if (!read.ok) return { kind: 'invalid', problem: read.problem }
+    const problem = await this.#options.db.transaction().execute((tx) => this.#write(tx, key, read.value, by))
+    if (problem !== null) return { kind: 'invalid', problem }
+    await this.refresh()
+    return { kind: 'set', entry: this.#inForce.entries.get(key) ?? defaultEntry(key, setting) }
+  }
+
+  /** Writes one value and what is to be known about it, or says why it cannot stand beside the others. */
+  async #write(tx: Transaction<Database>, key: string, value: SettingValue, by: UserId): Promise<string | null> {
+    const { world, audit } = this.#options
+    const known = (): void => undefined // what makes no sense was reported when it was read
+    await sql`select from settings_version for update`.execute(tx) // one change at a time
+    const stored = await load(tx)
+    const before = inForceFrom(stored, known).entries.get(key)?.value ?? settingOf(key)?.default ?? null
+    const now = world.now()
+    const entry = { value, updatedAt: now, updatedBy: null }
+    const problem = contradictionIn(
+      inForceFrom({ ...stored, rows: new Map(stored.rows).set(key, entry) }, known).values,
+    )
+    if (problem !== null) return problem
+    if (scopedSetting(key) !== null && value === 'open') {
+      await tx.deleteFrom('settings').where('key', '=', key).execute()
+    } else {
+      const row = { value: JSON.stringify(value), updated_at: new Date(now), updated_by: by }
+      await tx
+        .insertInto('settings')
+        .values({ key, ...row })
+        .onConflict((conflict) => conflict.column('key').doUpdateSet(row))
+        .execute()
+    }
+    await audit.record({ actor: by, action: 'setting.set', subject: key, before, after: value }, tx)
+    await sql`update settings_version set version = version + 1`.execute(tx)
+    return null
+  }
+}
+
+interface Loaded {
+  readonly version: number
+  readonly rows: ReadonlyMap<string, Stored>
+}
+
+/** Every stored value with the version it belongs to, in one statement and so as of one moment. */
+async function load(db: Kysely<Database>): Promise<Loaded> {
+  const rows = await db
+    .selectFrom('settings_version')
+    .leftJoin('settings', (on) => on.onTrue())
+    .leftJoin('users', 'users.id', 'settings.updated_by')
+    .select(['version', 'key', 'value', 'updated_at', 'username'])
+    .orderBy('key')
+    .execute()
+  const stored = new Map<string, Stored>()
+  for (const { key, value, updated_at, username } of rows) {
+    if (key === null || updated_at === null) continue
+    stored.set(key, { value, updatedAt: instant(updated_at.getTime()), updatedBy: username })
+  }
+  return { version: present(rows[0], 'version of the settings').version, rows: stored }
+}
+
+const defaultEntry = (key: string, setting: Setting): SettingEntry => ({
+  key,
+  setting,
+  value: setting.default,
+  updatedAt: null,
+  updatedBy: null,
+})
+
+function inForceFrom({ version, rows }: Loaded, report: (error: unknown) => void): InForce {
+  const entries = new Map([...CATALOGUE].map(([key, setting]) => [key, defaultEntry(key, setting)]))
+  for (const [key, { value, updatedAt, updatedBy }] of rows) {
+    const setting = settingOf(key)
+    if (setting === undefined) continue // of another version of this program
+    const read = readSetting(setting, value)
+    if (!read.ok) report(new Error(`the stored setting ${key} ${read.problem}; it is ${JSON.stringify(value)}`))
+    entries.set(key, { key, setting, value: read.ok ? read.value : unreadable(setting), updatedAt, updatedBy })
+  }
+  const valueOf = (key: string): SettingValue => present(entries.get(key), key).value
+  const values = Object.fromEntries(Object.keys(SETTINGS).map((key) => [key, valueOf(key)])) as SettingValues
+  const flags = Object.fromEntries(Object.keys(FLAGS).map((key) => [key, valueOf(flagKey(key)) === true])) as Flags
+  const scoped = new Map<string, TradingMode>()
+  for (const { key, value } of entries.values()) {
+    if (scopedSetting(key) !== null) scoped.set(key, modeOf(value))
+  }
+  return {
+    version,
+    entries,
+    values,
+    flags,
+    rules: rulesFrom(values, modesFrom(values['trading.mode'], scoped)),
+    model: modelFrom((key) => Number(valueOf(key))),
+  }
+}
+
+/** A value nobody understands must not open what somebody meant to close. */
+const unreadable = (setting: Setting): SettingValue =>
+  setting.type === 'choice' ? setting.whenUnreadable : setting.default
+
+const modeOf = (value: SettingValue): TradingMode => TRADING_MODES.find((mode) => mode === value) ?? 'halted'
+
+function changedKeys(before: InForce, after: InForce): ReadonlySet<string> {
+  const keys = new Set([...before.entries.keys(), ...after.entries.keys()])
+  return new Set([...keys].filter((key) => before.entries.get(key)?.value !== after.entries.get(key)?.value))
+}

@@ -1,0 +1,199 @@
+import { beforeEach, expect, it } from 'vitest'
+import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
+import { lots } from '../../actors/kernel/micros.ts'
+import { fixtureId, type UserId } from '../../actors/kernel/ids.ts'
+import { AuditLog } from '../../db/audit-log.ts'
+import { seedDistricts } from '../../db/seed.ts'
+import { Settings } from '../../db/settings.ts'
+import { Users } from '../../db/users.ts'
+import { present } from '../../actors/kernel/assert.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { MATCH, P, u } from '../support/fixtures.ts'
+import { TestWorld } from '../support/test-world.ts'
+
+eachDatabase((open) => {
+  const world = new TestWorld()
+  const reports: string[] = []
+  const audit = () => new AuditLog(open().db, world)
+  let admin: UserId
+
+  /** The settings as another process has them. */
+  const settings = (db = open().db) =>
+    Settings.open({ db, world, audit: audit(), report: (error) => reports.push(String(error)) })
+
+  beforeEach(async () => {
+    const { db } = open()
+    await seedDistricts(db)
+    admin = present(await new Users(db, world).signInSynthetic({ displayName: 'Ann', districtId: null }), 'Ann').user.id
+    await db.deleteFrom('settings').execute()
+    await db.deleteFrom('audit_log').execute()
+    await db
+      .updateTable('settings_version')
+      .set((row) => ({ version: row('version', '+', 1) }))
+      .execute()
+    reports.length = 0
+  })
+
+  it('[J9] what one process sets is in force there at once, and in every other at its next look', async () => {
+    const [here, there] = [await settings(), await settings()]
+    expect([here.rules, there.rules]).toEqual([DEFAULT_RULES, DEFAULT_RULES])
+    const before = there.rules
+    await there.refresh()
+    expect(there.rules).toBe(before)
+    await here.set({ key: 'trading.lot_max', value: 5, by: admin })
+    await here.set({ key: 'scoring.multiplier.FWD.goal', value: 2.5, by: admin })
+    await here.setFlag({ key: 'coming_soon', value: true, by: admin })
+    for (const house of [here, there]) {
+      await house.refresh()
+      expect(house.rules.lotMax).toBe(lots(u(5)))
+      expect(house.model.multiplier.FWD.goal).toBe(2.5)
+      expect(house.flags).toEqual({ coming_soon: true })
+      expect(house.value('trading.lot_max')).toBe(5)
+    }
+    expect((await settings()).rules).toEqual(here.rules)
+  })
+
+  it('[J9] a look that fails leaves what was known in force, and the next one brings what was missed', async () => {
+    const { db } = open()
+    let isAway = false
+    const unreliable = new Proxy(db, {
+      get: (target, name) => {
+        if (isAway && name === 'selectFrom') throw new Error('the database is away')
+        const value: unknown = Reflect.get(target, name)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    const there = await settings(unreliable)
+    isAway = true
+    await (await settings()).set({ key: 'trading.hold_secs', value: 60, by: admin })
+    await expect(there.refresh()).rejects.toThrow('away')
+    expect(there.rules.holdMs).toBe(DEFAULT_RULES.holdMs)
+    isAway = false
+    await there.refresh()
+    expect(there.rules.holdMs).toBe(60_000)
+  })
+
+  it('[J3] a change is written with who made it, when, and what was before', async () => {
+    const here = await settings()
+    world.pass(1_000)
+    const outcome = await here.set({ key: 'trading.hold_secs', value: 60, by: admin })
+    const { setting } = present(
+      here.list().find(({ key }) => key === 'trading.hold_secs'),
+      'setting',
+    )
+    const entry = { key: 'trading.hold_secs', setting, value: 60, updatedAt: world.now(), updatedBy: 'ann' }
+    expect(outcome).toEqual({ kind: 'set', entry })
+    await here.setFlag({ key: 'coming_soon', value: true, by: admin })
+    expect(here.listFlags()).toMatchObject([{ key: 'coming_soon', value: true, updatedBy: 'ann' }])
+    expect(await audit().list(10, null)).toMatchObject([
+      {
+        actor: admin,
+        actorName: 'ann',
+        action: 'setting.set',
+        subject: 'flags.coming_soon',
+        before: false,
+        after: true,
+      },
+      { subject: 'trading.hold_secs', before: 180, after: 60, at: world.now() },
+    ])
+    const [latest] = await audit().list(1, null)
+    expect(await audit().list(10, latest?.id ?? 0)).toMatchObject([{ subject: 'trading.hold_secs' }])
+  })
+
+  it('[J3] a change whose audit row cannot be written is not made', async () => {
+    const broken = new AuditLog(open().db, world)
+    broken.record = () => Promise.reject(new Error('no audit'))
+    const here = await Settings.open({ db: open().db, world, audit: broken, report: () => {} })
+    await expect(here.set({ key: 'trading.hold_secs', value: 60, by: admin })).rejects.toThrow('no audit')
+    expect((await settings()).rules).toEqual(DEFAULT_RULES)
+  })
+
+  it('[J2] what is unknown, not a value, or at odds with the others changes nothing', async () => {
+    const here = await settings()
+    const refused = [
+      await here.set({ key: 'trading.nothing', value: 1, by: admin }),
+      await here.set({ key: 'flags.coming_soon', value: true, by: admin }),
+      await here.setFlag({ key: 'nothing', value: true, by: admin }),
+      await here.set({ key: '__proto__', value: 1, by: admin }),
+      await here.set({ key: 'trading.hold_secs', value: '60', by: admin }),
+      await here.set({ key: 'trading.lot_max', value: 0.001, by: admin }),
+    ]
+    expect(refused.map(({ kind }) => kind)).toEqual(['unknown', 'unknown', 'unknown', 'unknown', 'invalid', 'invalid'])
+    expect(refused[5]).toMatchObject({ problem: expect.stringContaining('must not be above trading.lot_max') })
+    expect(here.rules).toEqual(DEFAULT_RULES)
+    expect(await audit().list(10, null)).toEqual([])
+  })
+
+  it('[J2] of two changes at once that contradict each other one is refused', async () => {
+    const [here, there] = [await settings(), await settings()]
+    const outcomes = await Promise.all([
+      here.set({ key: 'trading.lot_min', value: 50, by: admin }),
+      there.set({ key: 'trading.lot_max', value: 10, by: admin }),
+    ])
+    expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual(['invalid', 'set'])
+  })
+
+  it('[J7] a match and a player have modes of their own, which are gone when they are open again', async () => {
+    const here = await settings()
+    const [match, player] = [`trading.mode.match.${MATCH}`, `trading.mode.instrument.${P(1)}`]
+    await here.set({ key: match, value: 'reduce_only', by: admin })
+    await here.set({ key: player, value: 'halted', by: admin })
+    expect(here.rules.modes).toEqual({
+      platform: 'open',
+      matches: new Map([[fixtureId(MATCH), 'reduce_only']]),
+      instruments: new Map([[P(1), 'halted']]),
+    })
+    expect(here.list().filter(({ key }) => key === match || key === player)).toHaveLength(2)
+    expect(await here.set({ key: match, value: 'open', by: admin })).toMatchObject({ entry: { value: 'open' } })
+    await here.set({ key: player, value: 'open', by: admin })
+    expect(here.rules).toEqual(DEFAULT_RULES)
+    expect(await open().db.selectFrom('settings').selectAll().execute()).toEqual([])
+    expect(await here.set({ key: 'trading.mode.match.0', value: 'open', by: admin })).toEqual({ kind: 'unknown' })
+  })
+
+  it('[J8] a stored mode that nobody understands halts, whatever it is about; other nonsense is its default', async () => {
+    const stored = (key: string, value: unknown) => ({
+      key,
+      value: JSON.stringify(value),
+      updated_at: new Date(world.now()),
+    })
+    const rows = [
+      stored('trading.mode', 'maintenance'),
+      stored(`trading.mode.match.${MATCH}`, null),
+      stored(`trading.mode.instrument.${P(1)}`, 7),
+      stored('trading.hold_secs', 'long'),
+      stored('a.setting.of.tomorrow', 1),
+    ]
+    await open().db.insertInto('settings').values(rows).execute()
+    const { rules } = await settings()
+    const halted = {
+      platform: 'halted',
+      matches: new Map([[MATCH, 'halted']]),
+      instruments: new Map([[P(1), 'halted']]),
+    }
+    expect(rules).toEqual({ ...DEFAULT_RULES, modes: halted })
+    expect(reports).toHaveLength(4)
+    expect(reports).toContainEqual(expect.stringMatching(/trading.hold_secs must be a whole number .*; it is "long"/))
+  })
+
+  it('[J10] listeners hear which settings have changed, once, whoever set them', async () => {
+    const [here, there] = [await settings(), await settings()]
+    const heard: string[][] = []
+    there.onChange(() => {
+      throw new Error('deaf')
+    })
+    const unlisten = there.onChange((changed) => heard.push([...changed]))
+    await here.set({ key: 'trading.hold_secs', value: 60, by: admin })
+    await here.set({ key: 'trading.lot_max', value: 5, by: admin })
+    await there.refresh()
+    await there.refresh()
+    await there.set({ key: 'trading.hold_secs', value: 90, by: admin })
+    unlisten()
+    await there.set({ key: 'trading.hold_secs', value: 91, by: admin })
+    expect(heard.map((keys) => keys.toSorted())).toEqual([
+      ['trading.hold_secs', 'trading.lot_max'],
+      ['trading.hold_secs'],
+    ])
+    expect(reports).toEqual(['Error: deaf', 'Error: deaf', 'Error: deaf'])
+  })
+})
