@@ -1,7 +1,7 @@
 /** The fast store inside this process, for one that runs alone. */
 import { assert } from '../actors/kernel/assert.ts'
 import type { World } from '../actors/kernel/world.ts'
-import type { FastStore, Fields, Hits } from './fast-store.ts'
+import { type Allowance, type FastStore, type Fields, type Hits, type Spent, spentOf } from './fast-store.ts'
 
 interface Entry {
   readonly value: string | Fields
@@ -89,6 +89,16 @@ export class FastMemory implements FastStore {
     const count = Number(this.#text(key)) + 1
     this.#entries.set(key, { value: String(count), expiresAt: running.expiresAt })
     return { count, endsInMs: running.expiresAt - this.#world.now() }
+  }
+
+  async spend(key: string, { burst, everyMs }: Allowance): Promise<Spent> {
+    const now = this.#world.now()
+    // The instant at which everything spent will have come back: the one number that an allowance is made of.
+    const wholeAt = Math.max(now, Number(this.#text(key) ?? now))
+    const allowed = wholeAt - now <= (burst - 1) * everyMs
+    const owedMs = wholeAt - now + (allowed ? everyMs : 0)
+    if (allowed) this.#write(key, String(now + owedMs), owedMs)
+    return spentOf({ allowed, owedMs }, { burst, everyMs })
   }
 
   async close(): Promise<void> {

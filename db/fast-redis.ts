@@ -1,7 +1,7 @@
 /** The fast store on Redis, shared by all processes. */
 import { Redis, type Result } from 'ioredis'
 import { assert } from '../actors/kernel/assert.ts'
-import type { FastStore, Fields, Hits } from './fast-store.ts'
+import { type Allowance, type FastStore, type Fields, type Hits, type Spent, spentOf } from './fast-store.ts'
 
 export interface FastRedisOptions {
   readonly url: string
@@ -28,10 +28,21 @@ const HIT = `
   if count == 1 then redis.call('pexpire', KEYS[1], ARGV[1]) end
   return { count, redis.call('pttl', KEYS[1]) }`
 
+/** See `FastMemory.spend`: the key holds the instant at which everything spent will have come back. */
+const SPEND = `
+  local time = redis.call('time')
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  local owed = math.max(0, tonumber(redis.call('get', KEYS[1]) or now) - now)
+  if owed > (ARGV[1] - 1) * ARGV[2] then return { 0, owed } end
+  owed = owed + ARGV[2]
+  redis.call('set', KEYS[1], string.format('%.0f', now + owed), 'px', owed)
+  return { 1, owed }`
+
 declare module 'ioredis' {
   interface RedisCommander<Context> {
     putIfNewer(key: string, version: number, ttlMs: number, ...fields: string[]): Result<number, Context>
     hitWindow(key: string, windowMs: number): Result<[count: number, endsInMs: number], Context>
+    spendAllowance(key: string, burst: number, everyMs: number): Result<[allowed: number, owedMs: number], Context>
   }
 }
 
@@ -55,6 +66,7 @@ export async function connectRedis(options: FastRedisOptions): Promise<FastStore
     scripts: {
       putIfNewer: { lua: PUT_IF_NEWER, numberOfKeys: 1 },
       hitWindow: { lua: HIT, numberOfKeys: 1 },
+      spendAllowance: { lua: SPEND, numberOfKeys: 1 },
     },
   })
   // Every failing call tells its caller; without a listener ioredis would print each failing reconnect as well.
@@ -117,6 +129,11 @@ class FastRedis implements FastStore {
   async hit(key: string, windowMs: number): Promise<Hits> {
     const [count, endsInMs] = await this.#redis.hitWindow(key, windowMs)
     return { count, endsInMs }
+  }
+
+  async spend(key: string, allowance: Allowance): Promise<Spent> {
+    const [allowed, owedMs] = await this.#redis.spendAllowance(key, allowance.burst, allowance.everyMs)
+    return spentOf({ allowed: allowed === 1, owedMs }, allowance)
   }
 
   async close(): Promise<void> {

@@ -14,6 +14,8 @@ export const keys = {
   nonce: (nonce: string) => `nonce:${nonce}`,
   /** How often somebody has called a route in the running window. */
   rate: (route: string, caller: string) => `rate:${route}:${caller}`,
+  /** How much of his allowance somebody has spent on an action. */
+  allowance: (action: string, caller: string) => `allow:${action}:${caller}`,
 } as const
 
 export type Fields = Readonly<Record<string, string>>
@@ -23,6 +25,30 @@ export interface Hits {
   readonly count: number
   /** Milliseconds until the window ends and the count starts anew. */
   readonly endsInMs: number
+}
+
+/** Calls that may be spent: so many at once, each of which comes back after a while. */
+export interface Allowance {
+  readonly burst: number
+  /** Whole milliseconds, at least 1. */
+  readonly everyMs: number
+}
+
+export interface Spent {
+  readonly allowed: boolean
+  /** Calls that may follow at once. */
+  readonly left: number
+  /** Milliseconds until one more may follow; 0 when one may now. */
+  readonly inMs: number
+}
+
+/** What is left of an allowance when all of it will have come back in `owedMs`. */
+export function spentOf(
+  { allowed, owedMs }: { readonly allowed: boolean; readonly owedMs: number },
+  { burst, everyMs }: Allowance,
+): Spent {
+  const left = Math.max(0, burst - Math.ceil(owedMs / everyMs))
+  return { allowed, left, inMs: Math.max(0, owedMs - (burst - 1) * everyMs) }
 }
 
 /**
@@ -56,6 +82,8 @@ export interface FastStore {
 
   /** Counts a call. The first one starts a window of `windowMs`; later ones do not prolong it. */
   hit(key: string, windowMs: number): Promise<Hits>
+  /** Takes a call out of an allowance, which is whole at first; a call that is not allowed takes nothing. */
+  spend(key: string, allowance: Allowance): Promise<Spent>
 
   /** Lets go of the connection. Calls after it throw. */
   close(): Promise<void>

@@ -26,6 +26,7 @@ import { SqlLeases } from '../db/leases.ts'
 import { SqlMatchStore } from '../db/match-store.ts'
 import { migrate } from '../db/migrate.ts'
 import { Positions } from '../db/positions.ts'
+import { Rates } from '../db/rates.ts'
 import { ReplayRuns } from '../db/replays.ts'
 import { seedDistricts } from '../db/seed.ts'
 import { Settings } from '../db/settings.ts'
@@ -38,6 +39,7 @@ import { createTokens } from './auth/tokens.ts'
 import type { Config } from './config.ts'
 import { kickOffFrame, startDemo } from './demo.ts'
 import { createApp, createWsApp } from './http/app.ts'
+import type { HttpEnv } from './http/answers.ts'
 import type { HttpDeps } from './http/ports.ts'
 import { createLog, type Log } from './log.ts'
 import { loadRecording } from './provider/recordings.ts'
@@ -149,6 +151,7 @@ async function assemble(
     log,
     isFault: (error: unknown) => isAway(error) || error instanceof ActorStopped,
     corsOrigins: config.corsOrigins,
+    cookies: { production: config.production, domain: config.cookieDomain },
     readyChecks: {
       database: () => connection.ping(),
       fastStore: async () => {
@@ -159,7 +162,7 @@ async function assemble(
   const deps: HttpDeps = {
     ...shared,
     tokens,
-    cookies: { production: config.production, domain: config.cookieDomain },
+    limits: { ...config.limits, rates: new Rates(fast, world) },
     wsUrlFor: (hostname) => config.publicWsUrl ?? `ws://${hostname}:${portOf(wsServer)}`,
     rules,
     accounts: users,
@@ -266,11 +269,11 @@ function parseReplayed(payload: unknown, matchId: FixtureId, recording: string, 
 const traderNames = (count: number): string[] =>
   Array.from({ length: count }, (_, n) => `Trader ${String(n + 1).padStart(3, '0')}`)
 
-type FetchApp = { readonly fetch: (request: Request) => Response | Promise<Response> }
+type FetchApp = { readonly fetch: (request: Request, env: HttpEnv['Bindings']) => Response | Promise<Response> }
 
 /** An HTTP server whose app may be made after it. */
 function serverFor(app: () => FetchApp): Server {
-  return createAdaptorServer({ fetch: (request: Request) => app().fetch(request) }) as Server
+  return createAdaptorServer({ fetch: (request, env) => app().fetch(request, env) }) as Server
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {

@@ -27,6 +27,12 @@ export interface Config {
     readonly wsSecs: number
   }
   readonly cookieDomain: string | null
+  readonly limits: {
+    /** Requests a minute from one address; 0 switches all rate limits off. */
+    readonly perMinute: number
+    /** How many proxies of ours stand in front; 0 believes the socket's address alone. */
+    readonly trustedProxies: number
+  }
   /** Origins whose pages may call with cookies, exactly as a browser sends them. */
   readonly corsOrigins: readonly string[]
   /** Whoever signs in with one of these, in lower case, is an admin. */
@@ -121,6 +127,8 @@ const Environment = z.object({
   COOKIE_DOMAIN: optional((domain) => /^\.?[a-z0-9-]+(\.[a-z0-9-]+)*$/i.test(domain), 'must be a domain name'),
   CORS_ORIGINS: list(isOrigin, 'must be origins such as https://play.example, without a path, separated by commas'),
   ADMIN_EMAILS: list((mail) => /^[^\s@]+@[^\s@]+$/.test(mail), 'must be e-mail addresses, separated by commas'),
+  TRUSTED_PROXIES: integer(0, 16, 0),
+  RATE_LIMIT_PER_MIN: integer(0, 1_000_000, 200),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
   DEMO_REPLAY: z.string().optional(),
   DEMO_SPEED: integer(1, 120, 1),
@@ -166,6 +174,7 @@ function configFrom(env: z.output<typeof Environment>, production: boolean): Con
       wsSecs: env.JWT_WS_EXPIRY,
     }),
     cookieDomain: env.COOKIE_DOMAIN,
+    limits: Object.freeze({ perMinute: env.RATE_LIMIT_PER_MIN, trustedProxies: env.TRUSTED_PROXIES }),
     corsOrigins: Object.freeze(env.CORS_ORIGINS),
     adminEmails: Object.freeze(env.ADMIN_EMAILS.map((mail) => mail.toLowerCase())),
     logLevel: env.LOG_LEVEL,

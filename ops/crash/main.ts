@@ -30,6 +30,7 @@ const HOUSE: Settings = {
   DEMO_SPEED: values.speed,
   // Every open lot must belong to a player who is asked about it.
   DEMO_TRADERS: '0',
+  RATE_LIMIT_PER_MIN: '0',
   JWT_ACCESS_EXPIRY: '7d',
   ADMIN_EMAILS: 'crash_auditor@synthetic.invalid',
 }

@@ -10,6 +10,8 @@ import type { HttpDeps } from './ports.ts'
 
 /** What every request carries from the first middleware on. */
 export interface HttpEnv {
+  /** What the server adds to a request; a request that came through no socket has none of it. */
+  Bindings: { readonly incoming?: { readonly socket: { readonly remoteAddress?: string | undefined } } }
   Variables: { requestId: string }
 }
 
@@ -24,7 +26,7 @@ export const ErrorBody = z
     additionalProperties: true,
   })
 
-export type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 500 | 503
+export type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | 500 | 503
 type Facts = Readonly<Record<string, unknown>>
 
 export interface Answer<Status extends ErrorStatus = ErrorStatus> {
@@ -168,6 +170,7 @@ const ERROR_DESCRIPTIONS: Readonly<Record<ErrorStatus, string>> = {
   413: 'The body is larger than 64 KiB.',
   415: 'The body is not `application/json`.',
   422: 'Understood, but a trading rule refuses it; the facts say which bound was missed.',
+  429: 'Too many requests: retry after `Retry-After` seconds. The `RateLimit` headers say how much is left.',
   500: 'Our fault. The log knows more under `requestId`.',
   503: 'Overloaded, or the database is away: retry after `Retry-After` seconds.',
 }
@@ -177,9 +180,10 @@ interface ErrorResponse {
   readonly content: { readonly 'application/json': { readonly schema: typeof ErrorBody } }
 }
 
-/** The `responses` entries of a route for these statuses. */
-export function errors<Status extends ErrorStatus>(...statuses: Status[]): Record<Status, ErrorResponse>
+/** The `responses` entries of a route for these statuses, and for 429, which every one of them may answer. */
+export function errors<Status extends ErrorStatus>(...statuses: Status[]): Record<Status | 429, ErrorResponse>
 export function errors(...statuses: ErrorStatus[]): Partial<Record<ErrorStatus, ErrorResponse>> {
   const content = { 'application/json': { schema: ErrorBody } }
-  return Object.fromEntries(statuses.map((status) => [status, { description: ERROR_DESCRIPTIONS[status], content }]))
+  const all = [...statuses, 429] as const
+  return Object.fromEntries(all.map((status) => [status, { description: ERROR_DESCRIPTIONS[status], content }]))
 }

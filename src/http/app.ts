@@ -5,33 +5,37 @@ import { crossOrigin, limitBody, requestLine } from './edge.ts'
 import { createGates } from './gates.ts'
 import { apiDescription, methodsByPath } from './description.ts'
 import type { HttpDeps } from './ports.ts'
+import { createRateLimits } from './rate-limits.ts'
 import { accountRoutes } from './routes/account.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { authRoutes } from './routes/auth.ts'
 import { devRoutes } from './routes/dev.ts'
 import { healthRoutes } from './routes/health.ts'
 import { marketRoutes } from './routes/market.ts'
-import { tradingRoutes } from './routes/trading.ts'
+import { orderRoutes, tradingRoutes } from './routes/trading.ts'
 
 /** The REST API. */
 export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
-  const gates = createGates(deps.tokens)
+  const limits = createRateLimits(deps.limits)
+  const gates = createGates({ tokens: deps.tokens, limits })
   const app = createEdge(deps)
   app.use(crossOrigin(deps.corsOrigins))
   app.use(limitBody())
 
   app.route('/', healthRoutes(deps))
+  app.route('/', orderRoutes(deps, gates)) // 4.3: counted by user, so that a school behind one address can play
+  app.use(limits.perAddress)
   app.route('/', authRoutes(deps, gates)) // 4.1
   if (!deps.cookies.production) app.route('/', devRoutes(deps)) // 4.1, dev-only
   app.route('/', marketRoutes(deps, gates)) // 4.2
-  app.route('/', tradingRoutes(deps, gates)) // 4.3
+  app.route('/', tradingRoutes(deps, gates)) // 4.3, what changes nothing
   app.route('/', adminRoutes(deps, gates)) // 4.5
   app.route('/', accountRoutes(deps, gates)) // 6
   app.route('/', apiDescription(app))
   return answerTheRest(app)
 }
 
-export interface WsDeps extends Pick<HttpDeps, 'world' | 'log' | 'readyChecks' | 'isFault' | 'corsOrigins'> {
+export interface WsDeps extends Pick<HttpDeps, 'readyChecks' | 'corsOrigins'>, EdgeDeps {
   /** Seats a Colyseus SDK client in a match room. */
   readonly matchmake: (request: Request) => Promise<Response>
 }
@@ -46,7 +50,9 @@ export function createWsApp(deps: WsDeps): OpenAPIHono<HttpEnv> {
   return answerTheRest(app)
 }
 
-function createEdge({ world, log, isFault }: Pick<HttpDeps, 'world' | 'log' | 'isFault'>): OpenAPIHono<HttpEnv> {
+type EdgeDeps = Pick<HttpDeps, 'world' | 'log' | 'isFault' | 'cookies'>
+
+function createEdge({ world, log, isFault, cookies }: EdgeDeps): OpenAPIHono<HttpEnv> {
   const app = new OpenAPIHono<HttpEnv>({
     defaultHook: (result, c) => (result.success ? undefined : fail(c, validationFailed(result.error))),
   })
@@ -55,7 +61,7 @@ function createEdge({ world, log, isFault }: Pick<HttpDeps, 'world' | 'log' | 'i
     if (answer.status >= 500) log.error('request failed', { requestId: c.var.requestId, error })
     return fail(c, answer)
   })
-  app.use(requestLine(world, log))
+  app.use(requestLine({ world, log, production: cookies.production }))
   return app
 }
 

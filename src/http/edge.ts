@@ -1,4 +1,4 @@
-/** What every request passes first: its id and its line in the log, the rules about origins, and the limit on bodies. */
+/** What every request passes first: its id, its line in the log, what browsers may do with it, origins, and the limit on bodies. */
 import type { MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { HTTPException } from 'hono/http-exception'
@@ -11,16 +11,34 @@ const PREFLIGHT_SECS = '600'
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 const EXPOSED_HEADERS = 'Idempotent-Replayed, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id'
 
-/** Names the request, keeps its answer out of caches, and writes one line about it when it is done. */
-export function requestLine(world: Pick<World, 'now' | 'newId'>, log: Log): MiddlewareHandler<HttpEnv> {
+/** An answer of ours is data: never a page, part of one, or something to be kept or guessed at. */
+const SAFE_HEADERS: readonly (readonly [name: string, value: string])[] = [
+  ['Cache-Control', 'no-store'],
+  ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"],
+  ['Cross-Origin-Resource-Policy', 'same-origin'],
+  ['Referrer-Policy', 'no-referrer'],
+  ['X-Content-Type-Options', 'nosniff'],
+  ['X-Frame-Options', 'DENY'],
+]
+/** Once a browser has been here over TLS it comes back over nothing else, for a year. */
+const TLS_ONLY = ['Strict-Transport-Security', 'max-age=31536000; includeSubDomains'] as const
+
+export interface RequestLineOptions {
+  readonly world: Pick<World, 'now' | 'newId'>
+  readonly log: Log
+  readonly production: boolean
+}
+
+/** Names the request, says how browsers are to treat its answer, and writes one line about it when it is done. */
+export function requestLine({ world, log, production }: RequestLineOptions): MiddlewareHandler<HttpEnv> {
+  const headers = production ? [...SAFE_HEADERS, TLS_ONLY] : SAFE_HEADERS
   return async (c, next) => {
     const startedAt = world.now()
     const requestId = world.newId()
     c.set('requestId', requestId)
     // Headers set before the handler stay on node-server's fast path; touching c.res afterwards would leave it.
     c.header('X-Request-Id', requestId)
-    c.header('Cache-Control', 'no-store')
-    c.header('X-Content-Type-Options', 'nosniff')
+    for (const [name, value] of headers) c.header(name, value)
     await next()
     const { method, path } = c.req
     log.info('request', { requestId, method, path, status: c.res.status, ms: world.now() - startedAt })

@@ -5,6 +5,7 @@ import type { UserId } from '../../actors/kernel/ids.ts'
 import { ACCESS_COOKIE } from '../auth/cookies.ts'
 import type { Tokens } from '../auth/tokens.ts'
 import { fail, FORBIDDEN, type HttpEnv, UNAUTHORIZED } from './answers.ts'
+import type { LimitedAction, RateLimits } from './rate-limits.ts'
 
 export interface Caller {
   readonly userId: UserId
@@ -13,10 +14,12 @@ export interface Caller {
 
 /** The caller is known. A handler behind this gate can read it; without the gate it does not compile. */
 export interface SignedInEnv {
+  Bindings: HttpEnv['Bindings']
   Variables: HttpEnv['Variables'] & { caller: Caller }
 }
 /** Null: nobody is signed in. */
 export interface OptionalEnv {
+  Bindings: HttpEnv['Bindings']
   Variables: HttpEnv['Variables'] & { caller: Caller | null }
 }
 
@@ -31,9 +34,16 @@ export interface Gates {
   /** The same, and 403 unless the caller is an admin. */
   readonly admin: MiddlewareHandler<SignedInEnv>
   readonly optional: MiddlewareHandler<OptionalEnv>
+  /** `signedIn`, and 429 when he has done this too often; visitors count against their address. */
+  readonly acting: (action: LimitedAction) => MiddlewareHandler<SignedInEnv>
 }
 
-export function createGates(tokens: Pick<Tokens, 'verifyAccess'>): Gates {
+export interface GatesOptions {
+  readonly tokens: Pick<Tokens, 'verifyAccess'>
+  readonly limits: RateLimits
+}
+
+export function createGates({ tokens, limits }: GatesOptions): Gates {
   const callerOf = async (token: string | undefined): Promise<Caller | null> => {
     const claims = token === undefined ? null : await tokens.verifyAccess(token)
     return claims === null ? null : { userId: claims.userId, role: claims.role }
@@ -50,6 +60,14 @@ export function createGates(tokens: Pick<Tokens, 'verifyAccess'>): Gates {
       const caller = await callerOf(getCookie(c, ACCESS_COOKIE))
       if (caller === null) return fail(c, UNAUTHORIZED)
       if (caller.role !== 'admin') return fail(c, FORBIDDEN)
+      c.set('caller', caller)
+      return next()
+    },
+    acting: (action) => async (c, next) => {
+      const caller = await callerOf(getCookie(c, ACCESS_COOKIE))
+      const excess = await (caller === null ? limits.countAddress(c) : limits.countAction(c, action, caller.userId))
+      if (excess !== null) return fail(c, excess)
+      if (caller === null) return fail(c, UNAUTHORIZED)
       c.set('caller', caller)
       return next()
     },

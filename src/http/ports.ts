@@ -7,12 +7,14 @@ import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
 import type { MatchInfo, Trade, UserCommand, WalletAfter } from '../../actors/match/messages.ts'
 import type { AccountChanges } from '../../db/account-log.ts'
 import type { Listing } from '../../db/catalogue.ts'
+import type { Allowance, Hits, Spent } from '../../db/fast-store.ts'
 import type { HeldPosition, PositionQuery } from '../../db/positions.ts'
 import type { District, SignedIn, SyntheticSignIn, User } from '../../db/users.ts'
 import type { LedgerAudit } from '../../db/wallets.ts'
 import type { CookiePolicy } from '../auth/cookies.ts'
 import type { Tokens } from '../auth/tokens.ts'
 import type { Log } from '../log.ts'
+import type { RateLimitOptions } from './rate-limits.ts'
 
 export interface Accounts {
   find(id: UserId): Promise<User | null>
@@ -55,6 +57,12 @@ export interface Desk {
   quote(query: QuoteQuery): Promise<Outcome<QuoteAnswer>>
 }
 
+/** Counts calls, in all processes together when they share a fast store. */
+export interface Rates {
+  hit(route: string, caller: string, windowMs: number): Promise<Hits>
+  spend(action: string, caller: string, allowance: Allowance): Promise<Spent>
+}
+
 /** Each named check resolves when its part of the house works and rejects when it does not. */
 export type ReadyChecks = Readonly<Record<string, () => Promise<void>>>
 
@@ -64,6 +72,7 @@ export interface HttpDeps {
   readonly tokens: Tokens
   readonly cookies: CookiePolicy
   readonly corsOrigins: readonly string[]
+  readonly limits: RateLimitOptions
   /** The WebSocket address for a client that called this host. */
   readonly wsUrlFor: (hostname: string) => string
   /** Read anew for every request, so that a changed setting counts at once. */

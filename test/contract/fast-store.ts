@@ -129,6 +129,31 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
       })
     })
 
+    describe('an allowance', () => {
+      const TWO = { burst: 2, everyMs: LONG }
+
+      it('[S10] is spent by all clients together, exactly once whole', async () => {
+        const asked = Array.from({ length: 200 }, (_, n) => (n % 2 ? store : opened.other).spend('a', TWO))
+        const answers = await Promise.all(asked)
+        expect(answers.filter(({ allowed }) => allowed)).toHaveLength(2)
+        for (const { inMs } of answers.filter(({ allowed }) => !allowed)) {
+          expect(inMs).toBeGreaterThan(LONG - 60_000)
+          expect(inMs).toBeLessThanOrEqual(LONG)
+        }
+        expect(await store.spend('b', TWO)).toEqual({ allowed: true, left: 1, inMs: 0 })
+      })
+
+      it('[S10] comes back one by one, and what was refused took nothing', async () => {
+        const one = { burst: 2, everyMs: SHORT }
+        for (let n = 0; n < 2; n++) await store.spend('a', one)
+        await store.spend('a', one)
+        await opened.elapse(SHORT)
+        expect((await store.spend('a', one)).allowed).toBe(true)
+        await opened.elapse(2 * SHORT)
+        expect(await store.spend('a', { burst: 2, everyMs: LONG })).toMatchObject({ allowed: true, left: 1 })
+      })
+    })
+
     it('[K8] does what a plain map would do, whatever the order of calls', async () => {
       let run = 0
       await fc.assert(

@@ -18,6 +18,8 @@ import type { Close, Position } from '../../actors/position/position.ts'
 import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
 import { createTokens } from '../../src/auth/tokens.ts'
 import { createApp } from '../../src/http/app.ts'
+import { FastMemory } from '../../db/fast-memory.ts'
+import { Rates } from '../../db/rates.ts'
 import type { LedgerAudit } from '../../db/wallets.ts'
 import type { AccountEvent } from '../../db/account-log.ts'
 import type { Listing } from '../../db/catalogue.ts'
@@ -163,6 +165,7 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
     tokens,
     cookies: { production: options.production ?? false, domain: null },
     corsOrigins: [ALLOWED_ORIGIN],
+    limits: { perMinute: 0, trustedProxies: 0, rates: new Rates(new FastMemory(world), world) },
     wsUrlFor: (hostname) => `ws://${hostname}:3001`,
     rules: () => DEFAULT_RULES,
     accounts: {

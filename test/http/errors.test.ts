@@ -132,6 +132,22 @@ describe('the error form', () => {
   })
 })
 
+describe('browsers', () => {
+  it('[H68] are told with every answer that it is data, and in production to come back over TLS', async () => {
+    const [{ app }, live] = [await openDoor(), await openDoor({ production: true })]
+    for (const path of ['/health', '/api/me', '/nowhere', '/api/wallet']) {
+      const { headers } = await app.request(path)
+      expect(headers.get('cache-control'), path).toBe('no-store')
+      expect(headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'")
+      expect(headers.get('x-frame-options')).toBe('DENY')
+      expect(headers.get('referrer-policy')).toBe('no-referrer')
+      expect(headers.get('cross-origin-resource-policy')).toBe('same-origin')
+      expect(headers.get('strict-transport-security')).toBeNull()
+      expect((await live.app.request(path)).headers.get('strict-transport-security')).toContain('max-age=31536000')
+    }
+  })
+})
+
 describe('origins', () => {
   it('[H10] a preflight from an allowed origin is 204, echoes it and allows credentials', async () => {
     const { app } = await openDoor()

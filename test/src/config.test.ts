@@ -36,6 +36,7 @@ describe('configuration', () => {
       cookieDomain: null,
       corsOrigins: [],
       adminEmails: [],
+      limits: { perMinute: 200, trustedProxies: 0 },
       logLevel: 'info',
       demo: { replay: 'goal-feast', speed: 1, traders: 20 },
     })
@@ -60,6 +61,8 @@ describe('configuration', () => {
       JWT_WS_EXPIRY: '2m',
       COOKIE_DOMAIN: '.touchline.example',
       CORS_ORIGINS: 'https://play.touchline.example, http://localhost:5173,',
+      TRUSTED_PROXIES: '2',
+      RATE_LIMIT_PER_MIN: '0',
       LOG_LEVEL: 'debug',
       DEMO_REPLAY: 'derby',
       DEMO_SPEED: '120',
@@ -78,6 +81,7 @@ describe('configuration', () => {
       cookieDomain: '.touchline.example',
       adminEmails: ['ops@touchline.example', 'ada@synthetic.invalid'],
       corsOrigins: ['https://play.touchline.example', 'http://localhost:5173'],
+      limits: { perMinute: 0, trustedProxies: 2 },
       logLevel: 'debug',
       demo: { replay: 'derby', speed: 120, traders: 0 },
     })
@@ -95,6 +99,8 @@ describe('configuration', () => {
       JWT_WS_EXPIRY: '0s',
       CORS_ORIGINS: 'https://play.touchline.example/,*',
       COOKIE_DOMAIN: 'a b',
+      TRUSTED_PROXIES: '10.0.0.1',
+      RATE_LIMIT_PER_MIN: '-1',
       LOG_LEVEL: 'loud',
       DEMO_SPEED: '121',
     })
@@ -109,6 +115,8 @@ describe('configuration', () => {
       'JWT_WS_EXPIRY: must be a duration such as 60s, 15m, 168h or 7d',
       'COOKIE_DOMAIN: must be a domain name',
       'CORS_ORIGINS: must be origins such as https://play.example, without a path, separated by commas',
+      'TRUSTED_PROXIES: must be a whole number from 0 to 16',
+      'RATE_LIMIT_PER_MIN: must be a whole number from 0 to 1000000',
       'LOG_LEVEL: must be one of debug, info, warn, error, silent',
       'DEMO_SPEED: must be a whole number from 1 to 120',
     ])
@@ -150,7 +158,7 @@ describe('configuration', () => {
 
   it('[C6] what is read cannot be changed', () => {
     const config = readConfig({ CORS_ORIGINS: 'http://localhost:5173' })
-    for (const part of [config, config.jwt, config.corsOrigins, config.demo]) {
+    for (const part of [config, config.jwt, config.limits, config.corsOrigins, config.demo]) {
       expect(Object.isFrozen(part)).toBe(true)
     }
   })

@@ -43,7 +43,7 @@ export class Ground {
     const world = systemWorld(() => clock.now)
     const complaints: string[] = []
     const log = createLog({ level: 'warn', world, readable: false, write: (line) => complaints.push(line) })
-    const config = readConfig({ ...site.env, DEMO_REPLAY: 'none', PORT: '0', WS_PORT: '0' })
+    const config = readConfig({ ...site.env, DEMO_REPLAY: 'none', RATE_LIMIT_PER_MIN: '0', PORT: '0', WS_PORT: '0' })
     const touchline = await compose(config, { world, log })
     const { url } = await touchline.start()
     const ground = new Ground(url, { site, touchline, clock, complaints })

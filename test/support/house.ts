@@ -18,7 +18,7 @@ export const PATIENCE = { timeout: 10_000, interval: 20 }
  * Ten times as fast as life: a second of the house's clock is one frame of the recording, which is looked for once a
  * second. Nobody but the test trades.
  */
-const QUIET_DEMO = { DEMO_SPEED: '10', DEMO_TRADERS: '0' }
+const QUIET_DEMO = { DEMO_SPEED: '10', DEMO_TRADERS: '0', RATE_LIMIT_PER_MIN: '0' }
 
 export class House {
   readonly url: string

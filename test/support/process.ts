@@ -38,7 +38,7 @@ export class Program {
   /** Starts it with these settings and no others; ports are free ones unless the settings say which. */
   constructor(settings: Settings) {
     // From a folder without a .env of ours.
-    const env = { PATH: process.env['PATH'], PORT: '0', WS_PORT: '0', ...settings }
+    const env = { PATH: process.env['PATH'], PORT: '0', WS_PORT: '0', RATE_LIMIT_PER_MIN: '0', ...settings }
     this.#child = spawn(process.execPath, [MAIN], { cwd: tmpdir(), env, stdio: ['ignore', 'pipe', 'pipe'] })
     running.add(this.#child)
     this.#child.stdout?.on('data', (data) => (this.#said += String(data)))

@@ -163,19 +163,11 @@ const wallet = createRoute({
   responses: { 200: json(WalletBody, 'As last committed.'), ...errors(401, 503) },
 })
 
-export function tradingRoutes({ desk, positions, wallets }: HttpDeps, gates: Gates) {
-  /** A refusal; one about a closed position brings the position along. */
-  const refuse = async (c: Context<SignedInEnv>, { refusal, replayed }: Refused) => {
-    if (replayed) c.header(REPLAYED, 'true')
-    const answer = answerTo(refusal)
-    if (refusal.code !== 'position_not_open') return fail(c, answer)
-    const held = await positions.find(c.var.caller.userId, refusal.positionId)
-    const facts = held === null ? answer.facts : { position: positionJson(held.position, held.currentPrice) }
-    return fail(c, { ...answer, ...(facts === undefined ? {} : { facts }) })
-  }
-
+/** What changes positions. */
+export function orderRoutes({ desk, positions }: Pick<HttpDeps, 'desk' | 'positions'>, gates: Gates) {
+  const refuse = refusing(positions)
   return new OpenAPIHono<SignedInEnv>()
-    .openapi({ ...open, middleware: gates.signedIn }, async (c) => {
+    .openapi({ ...open, middleware: gates.acting('open') }, async (c) => {
       const order = c.req.valid('json')
       const { instrumentId, direction, lotSize, clientPrice, stopLoss = null, takeProfit = null } = order
       const outcome = await desk.submit({
@@ -199,6 +191,29 @@ export function tradingRoutes({ desk, positions, wallets }: HttpDeps, gates: Gat
       if (!outcome.ok) return refuse(c, outcome)
       return c.json(tradeJson(c, outcome.value), 201)
     })
+    .openapi({ ...change, middleware: gates.acting('change') }, async (c) => {
+      const { stopLoss, takeProfit } = c.req.valid('json')
+      const positionId = c.req.valid('param').id
+      const { userId } = c.var.caller
+      const outcome = await desk.submit({ kind: 'change_levels', userId, positionId, stopLoss, takeProfit })
+      if (!outcome.ok) return refuse(c, outcome)
+      return c.json(tradeJson(c, outcome.value), 200)
+    })
+    .openapi({ ...close, middleware: gates.acting('close') }, async (c) => {
+      const positionId = c.req.valid('param').id
+      const key = c.req.valid('header')['Idempotency-Key'] ?? c.req.valid('json').clientRequestId
+      const { userId } = c.var.caller
+      const idempotency = keyOf('close', key, [positionId])
+      const outcome = await desk.submit({ kind: 'close_position', userId, positionId, idempotency })
+      if (!outcome.ok) return refuse(c, outcome)
+      return c.json(tradeJson(c, outcome.value), 200)
+    })
+}
+
+/** What looks at positions and the wallet, and changes nothing. */
+export function tradingRoutes({ desk, positions, wallets }: HttpDeps, gates: Gates) {
+  const refuse = refusing(positions)
+  return new OpenAPIHono<SignedInEnv>()
     .openapi({ ...list, middleware: gates.signedIn }, async (c) => {
       const held = await positions.list(c.var.caller.userId, c.req.valid('query'))
       return c.json({ positions: held.map(({ position, currentPrice }) => positionJson(position, currentPrice)) }, 200)
@@ -212,29 +227,24 @@ export function tradingRoutes({ desk, positions, wallets }: HttpDeps, gates: Gat
       const { refusal } = outcome.value
       return c.json({ ...quoteJson(outcome.value), refusal: refusal === null ? null : refusalJson(refusal) }, 200)
     })
-    .openapi({ ...change, middleware: gates.signedIn }, async (c) => {
-      const { stopLoss, takeProfit } = c.req.valid('json')
-      const positionId = c.req.valid('param').id
-      const { userId } = c.var.caller
-      const outcome = await desk.submit({ kind: 'change_levels', userId, positionId, stopLoss, takeProfit })
-      if (!outcome.ok) return refuse(c, outcome)
-      return c.json(tradeJson(c, outcome.value), 200)
-    })
-    .openapi({ ...close, middleware: gates.signedIn }, async (c) => {
-      const positionId = c.req.valid('param').id
-      const key = c.req.valid('header')['Idempotency-Key'] ?? c.req.valid('json').clientRequestId
-      const { userId } = c.var.caller
-      const idempotency = keyOf('close', key, [positionId])
-      const outcome = await desk.submit({ kind: 'close_position', userId, positionId, idempotency })
-      if (!outcome.ok) return refuse(c, outcome)
-      return c.json(tradeJson(c, outcome.value), 200)
-    })
     .openapi({ ...wallet, middleware: gates.signedIn }, async (c) => {
       const held = await wallets.find(c.var.caller.userId)
       if (held === null) return fail(c, UNAUTHORIZED) // a token may outlive its user
       return c.json(walletJson(held), 200)
     })
 }
+
+/** Answers a refusal; one about a closed position brings the position along. */
+const refusing =
+  (positions: HttpDeps['positions']) =>
+  async (c: Context<SignedInEnv>, { refusal, replayed }: Refused) => {
+    if (replayed) c.header(REPLAYED, 'true')
+    const answer = answerTo(refusal)
+    if (refusal.code !== 'position_not_open') return fail(c, answer)
+    const held = await positions.find(c.var.caller.userId, refusal.positionId)
+    const facts = held === null ? answer.facts : { position: positionJson(held.position, held.currentPrice) }
+    return fail(c, { ...answer, ...(facts === undefined ? {} : { facts }) })
+  }
 
 function tradeJson(c: Context, trade: Trade): z.output<typeof TradeBody> {
   if (trade.replayed) c.header(REPLAYED, 'true')

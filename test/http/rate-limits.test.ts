@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import { FastMemory } from '../../db/fast-memory.ts'
+import { Rates } from '../../db/rates.ts'
+import { TestWorld } from '../support/test-world.ts'
+import { NOW, openDoor, order, POSITION } from './door.ts'
+
+/** A door behind one proxy that limits what passes; two of them may share what they count. */
+async function openLimited(perMinute = 200, rates = ratesOf(new TestWorld({ now: NOW }))) {
+  const door = await openDoor({ deps: { limits: { perMinute, trustedProxies: 1, rates } } })
+  const from = async (address: string, path: string, init: RequestInit = {}) =>
+    door.app.request(path, { ...init, headers: { 'x-forwarded-for': address } })
+  return { ...door, from }
+}
+
+const ratesOf = (world: TestWorld) => new Rates(new FastMemory(world), world)
+const statuses = async (answers: readonly Promise<Response>[]) =>
+  Object.groupBy(
+    (await Promise.all(answers)).map(({ status }) => status),
+    String,
+  )
+
+describe('the limit of an address', () => {
+  it('[H62] tells with every answer what is left, and refuses the one too many with Retry-After', async () => {
+    const { from } = await openLimited(3)
+    for (const left of [2, 1, 0]) {
+      const { status, headers } = await from('203.0.113.7', '/api/districts')
+      expect([status, headers.get('ratelimit'), headers.get('ratelimit-policy')]).toEqual([
+        200,
+        `"global";r=${left};t=60`,
+        '"global";q=3;w=60',
+      ])
+    }
+    const refused = await from('203.0.113.7', '/api/districts')
+    expect([refused.status, refused.headers.get('retry-after'), refused.headers.get('ratelimit')]).toEqual([
+      429,
+      '60',
+      '"global";r=0;t=60',
+    ])
+    expect(await refused.json()).toMatchObject({ error: 'too many requests', code: 'RATE_LIMITED', limit: 'global' })
+  })
+
+  it('[H63] is one of that address alone, and starts anew after a minute', async () => {
+    const world = new TestWorld({ now: NOW })
+    const { from } = await openLimited(1, ratesOf(world))
+    const ask = async (address: string) => (await from(address, '/api/districts')).status
+    expect([await ask('203.0.113.7'), await ask('203.0.113.7'), await ask('203.0.113.8')]).toEqual([200, 429, 200])
+    world.pass(59_999)
+    expect(await ask('203.0.113.7')).toBe(429)
+    world.pass(1)
+    expect(await ask('203.0.113.7')).toBe(200)
+  })
+
+  it('[H64] lets exactly as many of two hundred parallel requests pass as are left, at two servers together', async () => {
+    const rates = ratesOf(new TestWorld({ now: NOW }))
+    const [one, two] = [await openLimited(150, rates), await openLimited(150, rates)]
+    const asked = Array.from({ length: 200 }, (_, n) => (n % 2 ? one : two).from('203.0.113.7', '/api/districts'))
+    const counted = await statuses(asked)
+    expect([counted['200']?.length, counted['429']?.length]).toEqual([150, 50])
+  })
+
+  it('[H66] counts what leads nowhere and what needs a session, and no health check', async () => {
+    const { from } = await openLimited(4)
+    for (let n = 0; n < 9; n++) expect((await from('203.0.113.7', '/health')).status).toBe(200)
+    expect((await from('203.0.113.7', '/nowhere')).status).toBe(404)
+    expect((await from('203.0.113.7', '/api/wallet')).status).toBe(401)
+    expect((await from('203.0.113.7', '/api/positions/open', { method: 'POST' })).status).toBe(401)
+    expect((await from('203.0.113.7', `/api/positions/${POSITION}`, { method: 'PATCH' })).status).toBe(401)
+    expect((await from('203.0.113.7', '/api/positions/open', { method: 'POST' })).status).toBe(429)
+    expect((await from('203.0.113.7', '/nowhere')).status).toBe(429)
+  })
+
+  it('[H67] of 0 is none', async () => {
+    const { from, send } = await openLimited(0)
+    const asked = Array.from({ length: 300 }, () => from('203.0.113.7', '/api/districts'))
+    expect(Object.keys(await statuses(asked))).toEqual(['200'])
+    const orders = Array.from({ length: 50 }, () => send('POST', '/api/positions/open', order))
+    expect(Object.keys(await statuses(orders))).toEqual(['201'])
+    expect((await from('203.0.113.7', '/api/districts')).headers.get('ratelimit')).toBeNull()
+  })
+})
+
+describe('the limit of a user', () => {
+  it('[H65] is ten actions of a kind at once, and one more a second', async () => {
+    const world = new TestWorld({ now: NOW })
+    const { send, commands } = await openLimited(1, ratesOf(world))
+    const counted = await statuses(Array.from({ length: 25 }, () => send('POST', '/api/positions/open', order)))
+    expect([counted['201']?.length, counted['429']?.length, commands.length]).toEqual([10, 15, 10])
+    const refused = await send('POST', '/api/positions/open', order)
+    expect([refused.headers.get('retry-after'), refused.headers.get('ratelimit')]).toEqual(['1', '"open";r=0;t=1'])
+    expect(refused.headers.get('ratelimit-policy')).toBe('"open";q=60;w=60;burst=10')
+    expect(await refused.json()).toMatchObject({ code: 'RATE_LIMITED', limit: 'open' })
+    // Closing and changing have allowances of their own.
+    expect((await send('POST', `/api/positions/${POSITION}/close`, {})).status).toBe(200)
+    expect((await send('PATCH', `/api/positions/${POSITION}`, {})).status).toBe(200)
+    world.pass(1_000)
+    expect((await send('POST', '/api/positions/open', order)).status).toBe(201)
+    expect((await send('POST', '/api/positions/open', order)).status).toBe(429)
+  })
+})
