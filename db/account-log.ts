@@ -5,12 +5,12 @@ import { type Price, price } from '../actors/kernel/micros.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import type { Position } from '../actors/position/position.ts'
 import { type HeldPosition, positionFrom } from './positions.ts'
-import type { AccountEventsTable, Database, PositionsTable } from './schema.ts'
+import type { AccountLogView, Database, PositionsTable } from './schema.ts'
 
 export interface AccountEvent {
   /** Counts the user's events from 1, without gaps, in the order in which they were committed. */
   readonly marker: number
-  readonly kind: AccountEventsTable['kind']
+  readonly kind: AccountLogView['kind']
   readonly at: Instant
   /** The position as the event left it. */
   readonly position: Position
@@ -50,7 +50,8 @@ export class AccountLog {
         if (wallet === undefined) return null
         if (since !== null && since >= 0 && since <= wallet.events) {
           const events = await eventsAfter(tx, user, since, limit)
-          const isWhole = since === wallet.events || events[0]?.marker === since + 1
+          // None is missing: old ones are not kept for ever.
+          const isWhole = events.length > 0 ? events.at(-1)?.marker === since + events.length : since === wallet.events
           const marker = events.at(-1)?.marker ?? since
           if (isWhole) return { kind: 'events', marker, events, more: marker < wallet.events }
         }
@@ -61,7 +62,7 @@ export class AccountLog {
 
 async function eventsAfter(db: Kysely<Database>, user: UserId, since: number, limit: number): Promise<AccountEvent[]> {
   const rows = await db
-    .selectFrom('account_events as e')
+    .selectFrom('account_log as e')
     .innerJoin('positions', 'positions.id', 'e.position_id')
     .innerJoin('instruments', 'instruments.id', 'positions.instrument_id')
     .selectAll('positions')

@@ -15,7 +15,7 @@ import { lots, money, price, slope } from '../actors/kernel/micros.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import type { Instrument } from '../actors/market/instrument.ts'
 import type { PricingMemory } from '../actors/market/pricing.ts'
-import type { IdempotencyKey, KeyedResult, MatchEvent, MatchInfo, WalletAfter } from '../actors/match/messages.ts'
+import type { IdempotencyKey, MatchEvent, MatchInfo, WalletAfter } from '../actors/match/messages.ts'
 import type {
   Batch,
   CommitFailure,
@@ -27,9 +27,10 @@ import type {
 } from '../actors/match/store.ts'
 import { type Position, signOf } from '../actors/position/position.ts'
 import { bigints, booleans, instants, integers, jsonLines, smallints, texts, uuids } from './arrays.ts'
+import { findResult, keptOf, restoreResults, type StoredRow, walletAfter } from './command-results.ts'
 import type { Connection } from './connect.ts'
 import { positionFrom } from './positions.ts'
-import type { AccountEventsTable, InstrumentsTable } from './schema.ts'
+import type { AccountLogView, InstrumentsTable } from './schema.ts'
 import type { VersionedBalance, WalletCache } from './wallet-cache.ts'
 
 type OfKind<K extends MatchEvent['kind']> = Extract<MatchEvent, { kind: K }>
@@ -96,19 +97,7 @@ export class SqlMatchStore implements MatchStore {
   }
 
   async recall(user: UserId, idempotency: IdempotencyKey): Promise<StoredResult | null> {
-    const row = await this.#connection.db
-      .selectFrom('command_results')
-      .selectAll()
-      .where('user_id', '=', user)
-      .where('route', '=', idempotency.route)
-      .where('key', '=', idempotency.key)
-      .executeTakeFirst()
-    if (row === undefined) return null
-    return {
-      fingerprint: row.fingerprint,
-      result: JSON.parse(row.result) as KeyedResult,
-      wallet: walletFrom(row.balance_micros, row.margin_micros, row.unrealized_micros),
-    }
+    return findResult(this.#connection.db, user, idempotency)
   }
 
   async commit(batch: Batch): Promise<Verdict> {
@@ -118,10 +107,38 @@ export class SqlMatchStore implements MatchStore {
     const rows = await this.#connection
       .committer(batch.matchId)
       .call<CommitRow>('commit_batch', argumentsOf(batch, wallets, cached))
-    const verdict = verdictOf(rows)
+    const verdict = await this.#verdictOf(rows)
     // The books are closed; a cache that cannot be written now is behind by a version, and readers can tell.
     if (verdict.kind === 'committed') this.#cache.write(rows.filter((row) => row.user_id !== null).map(cachedFrom))
     return verdict
+  }
+
+  async #verdictOf(rows: readonly CommitRow[]): Promise<Verdict> {
+    const wallets = new Map<UserId, WalletAfter>()
+    const failures = new Map<UserId, CommitFailure>()
+    const used: (CommitRow & StoredRow & { readonly user_id: string })[] = []
+    for (const row of rows) {
+      if (row.verdict === 'fenced') return { kind: 'fenced' }
+      if (row.user_id === null) continue
+      const user = userId(row.user_id)
+      if (row.verdict === 'committed') {
+        if (isAnswer(row)) wallets.set(user, walletAfter(row))
+      } else if (row.verdict === 'key_used') {
+        assert(isAnswer(row) && row.fingerprint !== null && row.result !== null, 'a stored result lacks a part')
+        used.push({ ...row, user_id: row.user_id, fingerprint: row.fingerprint, result: row.result })
+      } else if (row.verdict === 'insufficient_margin') {
+        failures.set(user, { kind: row.verdict, userId: user, available: money(present(row.balance, 'balance')) })
+      } else if (!failures.has(user)) {
+        failures.set(user, { kind: row.verdict, userId: user })
+      }
+    }
+    // A key that was used before answers for the whole command, whatever the wallet says today.
+    const stored = await restoreResults(this.#connection.db, used)
+    for (const [n, result] of stored.entries()) {
+      const user = userId(present(used[n], 'used key').user_id)
+      failures.set(user, { kind: 'key_used', userId: user, stored: result })
+    }
+    return failures.size > 0 ? { kind: 'rejected', failures: [...failures.values()] } : { kind: 'committed', wallets }
   }
 
   async #versionsOf(users: readonly UserId[]): Promise<Map<UserId, number>> {
@@ -169,31 +186,36 @@ function walletChanges(batch: Batch): WalletChange[] {
 }
 
 interface AccountEvent {
-  readonly kind: AccountEventsTable['kind']
+  readonly kind: AccountLogView['kind']
   readonly position: Position
   /** How many events of the same user come after it in the batch. */
   readonly followers: number
 }
 
-/** The account event that each event of the batch is to the owner of its position, the latest first. */
+/** The account event that each event of the batch is to the owner of its position. */
 function accountEvents(batch: Batch): AccountEvent[] {
   const seen = new Map<UserId, number>()
-  return batch.events.toReversed().flatMap((event) => {
+  const events: AccountEvent[] = []
+  for (const event of batch.events.toReversed()) {
     const kind = ACCOUNT_EVENT[event.kind]
-    if (kind === undefined || !('position' in event)) return []
+    if (kind === undefined || !('position' in event)) continue
     const { position } = event
     const followers = seen.get(position.userId) ?? 0
     seen.set(position.userId, followers + 1)
-    return [{ kind, position, followers }]
-  })
+    events.push({ kind, position, followers })
+  }
+  return events.toReversed()
 }
 
-const ACCOUNT_EVENT: Partial<Readonly<Record<MatchEvent['kind'], AccountEventsTable['kind']>>> = {
+const ACCOUNT_EVENT: Partial<Readonly<Record<MatchEvent['kind'], AccountLogView['kind']>>> = {
   position_opened: 'opened',
   levels_changed: 'changed',
   margin_warned: 'margin_warning',
   position_closed: 'closed',
 }
+
+/** Openings and closes stand in the position itself, everything else in a row of its own. */
+const isLogged = ({ kind }: AccountEvent): boolean => kind === 'changed' || kind === 'margin_warning'
 
 function ofKind<K extends MatchEvent['kind']>(batch: Batch, kind: K): OfKind<K>[] {
   return batch.events.filter((event): event is OfKind<K> => event.kind === kind)
@@ -210,12 +232,20 @@ type CommitRow = {
   readonly result: string | null
 }
 
+type Answered = CommitRow & Pick<StoredRow, 'balance' | 'margin' | 'unrealized'>
+
+/** Whether the row shows a wallet to somebody who waits for it. */
+function isAnswer(row: CommitRow): row is Answered {
+  return row.balance !== null && row.margin !== null && row.unrealized !== null
+}
+
 /** The arguments of `commit_batch`, in the order of its declaration (migrations/commit-batch.ts). */
 function argumentsOf(batch: Batch, wallets: readonly WalletChange[], cached: readonly VersionedBalance[]): unknown[] {
   const info = ofKind(batch, 'match_updated').at(-1)
   // Arrays of PostgreSQL begin at 1.
   const indexes = new Map(wallets.map((wallet, n) => [wallet.userId, n + 1]))
   const indexOf = (user: UserId): number => present(indexes.get(user), 'wallet index')
+  const account = accountEvents(batch)
   return [
     batch.matchId,
     batch.epoch,
@@ -223,8 +253,8 @@ function argumentsOf(batch: Batch, wallets: readonly WalletChange[], cached: rea
     iso(batch.at),
     batch.openPositionsMax,
     ...walletArguments(batch, wallets, cached),
-    ...positionArguments(batch, indexOf),
-    ...accountArguments(accountEvents(batch), indexOf),
+    ...positionArguments(batch, account, indexOf),
+    ...accountArguments(account.filter(isLogged), indexOf),
     ...instrumentArguments(batch),
     ...tickArguments(batch.ticks),
     info === undefined ? null : JSON.stringify(info.info),
@@ -252,15 +282,20 @@ function walletArguments(
     booleans(wallets.map((w) => watched.has(w.userId))),
     bigints(caches.map((c) => c?.balance ?? null)),
     bigints(caches.map((c) => c?.version ?? null)),
+    batch.keyed.some((one) => one.result === null),
     texts(keyed.map((k) => k?.idempotency.route ?? null)),
     texts(keyed.map((k) => k?.idempotency.key ?? null)),
     texts(keyed.map((k) => k?.idempotency.fingerprint ?? null)),
-    jsonLines(keyed.map((k) => k?.result ?? null)),
+    jsonLines(keyed.map((k) => (k === undefined || k.result === null ? null : keptOf(k.result)))),
   ]
 }
 
 /** Positions opened, changed and closed. */
-function positionArguments(batch: Batch, indexOf: (user: UserId) => number): unknown[] {
+function positionArguments(
+  batch: Batch,
+  account: readonly AccountEvent[],
+  indexOf: (user: UserId) => number,
+): unknown[] {
   const opened = ofKind(batch, 'position_opened').map((event) => event.position)
   const changed = lastChanges(batch)
   const closed = ofKind(batch, 'position_closed').map((event) => event.position)
@@ -275,6 +310,7 @@ function positionArguments(batch: Batch, indexOf: (user: UserId) => number): unk
     bigints(opened.map((p) => p.stopLoss)),
     bigints(opened.map((p) => p.takeProfit)),
     instants(opened.map((p) => p.closableAt)),
+    integers(account.filter((e) => e.kind === 'opened').map((e) => e.followers)),
     uuids(changed.map((p) => p.id)),
     bigints(changed.map((p) => p.stopLoss)),
     bigints(changed.map((p) => p.takeProfit)),
@@ -285,6 +321,7 @@ function positionArguments(batch: Batch, indexOf: (user: UserId) => number): unk
     bigints(closed.map((p) => p.close.pnl)),
     bigints(closed.map((p) => p.margin + p.close.pnl)),
     texts(closed.map((p) => p.close.by)),
+    integers(account.filter((e) => e.kind === 'closed').map((e) => e.followers)),
   ]
 }
 
@@ -336,53 +373,6 @@ function lastChanges(batch: Batch) {
   }
   return [...changed.values()]
 }
-
-function verdictOf(rows: readonly CommitRow[]): Verdict {
-  if (rows[0]?.verdict === 'fenced') return { kind: 'fenced' }
-  const failures = new Map<string, CommitFailure>()
-  const wallets = new Map<UserId, WalletAfter>()
-  for (const row of rows) {
-    if (row.user_id === null) continue
-    const user = userId(row.user_id)
-    switch (row.verdict) {
-      case 'committed':
-        if (row.unrealized !== null) wallets.set(user, walletOf(row))
-        break
-      case 'key_used':
-        failures.set(user, { kind: 'key_used', userId: user, stored: storedFrom(row) })
-        break
-      case 'insufficient_margin':
-        // A key that was used before answers for the whole command, whatever the wallet says today.
-        if (!failures.has(user)) {
-          failures.set(user, { kind: row.verdict, userId: user, available: money(present(row.balance, 'balance')) })
-        }
-        break
-      case 'position_limit':
-        if (!failures.has(user)) failures.set(user, { kind: row.verdict, userId: user })
-        break
-      case 'fenced':
-        return { kind: 'fenced' }
-    }
-  }
-  return failures.size > 0 ? { kind: 'rejected', failures: [...failures.values()] } : { kind: 'committed', wallets }
-}
-
-function storedFrom(row: CommitRow): StoredResult {
-  return {
-    fingerprint: present(row.fingerprint, 'fingerprint'),
-    result: JSON.parse(present(row.result, 'result')) as KeyedResult,
-    wallet: walletOf(row),
-  }
-}
-
-const walletOf = (row: CommitRow): WalletAfter =>
-  walletFrom(present(row.balance, 'balance'), present(row.margin, 'margin'), present(row.unrealized, 'unrealized'))
-
-const walletFrom = (balance: number, marginUsed: number, unrealizedPnl: number): WalletAfter => ({
-  balance: money(balance),
-  marginUsed: money(marginUsed),
-  unrealizedPnl: money(unrealizedPnl),
-})
 
 const cachedFrom = (row: CommitRow) => ({
   userId: userId(present(row.user_id, 'user')),

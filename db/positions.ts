@@ -41,8 +41,7 @@ export class Positions {
       .where('positions.user_id', '=', user)
       .$if(status === 'open', (held) => held.where('positions.closed_at', 'is', null))
       .$if(status === 'closed', (held) => held.where('positions.closed_at', 'is not', null))
-      .orderBy('positions.opened_at', 'desc')
-      .orderBy('positions.id', 'desc')
+      .orderBy('positions.opened_marker', 'desc')
       .limit(limit)
       .offset(offset)
       .execute()
@@ -100,6 +99,21 @@ export function positionFrom(row: Selectable<PositionsTable>): Position {
     warned: row.warned,
     close: closeFrom(row),
   }
+}
+
+/** The position as its opening left it, whatever has become of it. */
+export const positionAsOpened = (row: Selectable<PositionsTable>): Position => ({
+  ...positionFrom(row),
+  stopLoss: row.opened_stop_micros === null ? null : price(row.opened_stop_micros),
+  takeProfit: row.opened_take_micros === null ? null : price(row.opened_take_micros),
+  warned: 0,
+  close: null,
+})
+
+/** The position as its close left it, which is as it stays. */
+export function positionAsClosed(row: Selectable<PositionsTable>): Position {
+  assert(row.closed_at !== null, `position ${row.id} is not closed`)
+  return positionFrom(row)
 }
 
 function closeFrom(row: Selectable<PositionsTable>): Close | null {

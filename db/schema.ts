@@ -19,6 +19,7 @@ export interface Database {
   ticks: TicksTable
   positions: PositionsTable
   account_events: AccountEventsTable
+  account_log: AccountLogView
   command_results: CommandResultsTable
   replays: ReplaysTable
   settings: SettingsTable
@@ -179,9 +180,21 @@ export interface PositionsTable {
   pnl_micros: number | null
   closed_at: Timestamp | null
   closed_by: 'user' | 'stop_loss' | 'take_profit' | 'washout' | 'full_time' | 'void' | 'admin' | null
+  /** The markers of its opening and its close in its owner's account log. */
+  opened_marker: number
+  closed_marker: number | null
+  /** The levels it was opened with. */
+  opened_stop_micros: number | null
+  opened_take_micros: number | null
 }
 
-export interface AccountEventsTable {
+/** What happened to a user's open positions besides opening and closing them, which their own rows tell. */
+export interface AccountEventsTable extends Omit<AccountLogView, 'kind'> {
+  kind: 'changed' | 'margin_warning'
+}
+
+/** All that happened to a user's positions. */
+export interface AccountLogView {
   user_id: string
   /** Counts the user's events from 1, without gaps. */
   marker: number
@@ -199,7 +212,7 @@ export interface CommandResultsTable {
   route: 'open' | 'close'
   key: string
   fingerprint: string
-  /** The KeyedResult as JSON; nothing in the database looks into it. */
+  /** What of the result stands nowhere else, as JSON (command-results.ts). */
   result: string
   balance_micros: number
   margin_micros: number

@@ -1,14 +1,17 @@
 /**
  * The one function through which a match writes. It lives in the database because a batch is many small statements that
- * must be one round trip, one transaction, and able to turn itself down before it has written anything.
+ * must be one round trip, one transaction, and able to turn itself down with nothing written.
  */
 
 /**
  * The caller passes parallel arrays, so a batch of 500 trades costs about what 20 do. Everything about one wallet stands
  * at one index of the `w_` arrays, in ascending order of users, and other arrays name that index: joining two arrays
  * would cost n², looking the wallet up again 1 µs each time.
- * Statements inside see each other's effects (READ COMMITTED, one snapshot each): after the wallets are locked nothing
- * about these users can change. Planner settings are pinned, and what is looked up by row is written as a sub-select: a
+ * A batch is written as if it could not fail, in a subtransaction. When it does fail (a wallet that cannot pay, a key
+ * that was used before, a balance changed from outside) that is undone, and the wallets are locked and looked into. To
+ * look first would cost a fifth more per trade, for what hardly ever happens.
+ * Statements see each other's effects (READ COMMITTED, one snapshot each): from the first one on every wallet is locked,
+ * and nothing about these users can change. Planner settings are pinned, and what is looked up by row is written as a sub-select: a
  * plan made while a table was empty reads it whole for every row, and stays (at 6,000 positions 40 times slower).
  * Arrays are unnested in select lists: in a from clause each of them is first put away in a store of its own, which costs
  * 4 µs a trade, a tenth of it.
@@ -18,11 +21,12 @@ create function commit_batch(
   p_match bigint, p_epoch bigint, p_batch uuid, p_at timestamptz, p_open_max integer,
   w_user uuid[], w_balance bigint[], w_margin bigint[], w_open integer[], w_events integer[], w_watched boolean[],
   w_cached bigint[], w_cached_version bigint[],
-  w_route text[], w_key text[], w_fingerprint text[], w_result text,
+  p_look boolean, w_route text[], w_key text[], w_fingerprint text[], w_result text,
   o_id uuid[], o_wallet integer[], o_instrument uuid[], o_sign smallint[], o_lots bigint[], o_price bigint[],
-  o_margin bigint[], o_stop bigint[], o_take bigint[], o_closable timestamptz[],
+  o_margin bigint[], o_stop bigint[], o_take bigint[], o_closable timestamptz[], o_followers integer[],
   l_id uuid[], l_stop bigint[], l_take bigint[], l_warned smallint[],
   x_id uuid[], x_wallet integer[], x_price bigint[], x_pnl bigint[], x_release bigint[], x_by text[],
+  x_followers integer[],
   e_wallet integer[], e_followers integer[], e_kind text[], e_position uuid[], e_stop bigint[], e_take bigint[],
   e_warned smallint[],
   i_listed jsonb,
@@ -40,9 +44,11 @@ set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off s
 as $body$
 #variable_conflict use_column
 declare
+  -- The wallets as the batch leaves them.
+  n_user uuid[]; n_balance bigint[]; n_margin bigint[]; n_events bigint[]; n_version bigint[]; n_pnl bigint[];
   -- The wallets as they are: the balance that is booked, the one in force, and what counts their changes.
-  h_booked bigint[]; h_balance bigint[]; h_margin bigint[]; h_open integer[]; h_events bigint[]; h_version bigint[];
-  changed bigint;
+  h_booked bigint[]; h_balance bigint[]; h_open integer[]; h_version bigint[];
+  changed bigint; broken text;
 begin
   -- Fence. The share lock makes a take-over wait for this transaction, and this one notice a take-over.
   perform 1 from match_leases l where l.match_id = p_match and l.epoch = p_epoch for share;
@@ -51,179 +57,217 @@ begin
     return;
   end if;
 
-  -- Everybody locks wallets in the order of users, so no two matches can wait for each other. A cached balance takes
-  -- precedence at its version, or at any when it has none. Nobody's wallet is an empty one.
-  select array_agg(coalesce(w.balance_micros, 0)),
-         array_agg(case when w.version = coalesce(d.cached_version, w.version) then coalesce(d.cached, w.balance_micros)
-                   else coalesce(w.balance_micros, 0) end),
-         array_agg(w.margin_micros), array_agg(w.open_positions), array_agg(w.events), array_agg(w.version)
-    into h_booked, h_balance, h_margin, h_open, h_events, h_version
-    from (select unnest(w_user) as user_id, unnest(w_cached) as cached, unnest(w_cached_version) as cached_version) d
-    left join lateral (select * from wallets w where w.user_id = d.user_id for no key update) w on true;
+  -- The first round fails only by what the code after it finds; the second finds the wallets locked and put right.
+  for round in 1..2 loop
+    begin
+      -- Everybody locks wallets in the order of users, so no two matches can wait for each other.
+      with after as (
+        update wallets w
+           set balance_micros = w.balance_micros + d.balance, margin_micros = w.margin_micros + d.margin,
+               open_positions = w.open_positions + d.open, events = w.events + d.events,
+               version = w.version + (d.events <> 0)::integer
+          from (select unnest(w_user) as user_id, unnest(w_balance) as balance, unnest(w_margin) as margin,
+                       unnest(w_open) as open, unnest(w_events) as events, unnest(w_cached) as cached,
+                       unnest(w_cached_version) as cached_version) d
+         where w.user_id = d.user_id
+           and (d.balance >= 0 or w.balance_micros + d.balance >= 0)
+           and (d.open <= 0 or w.open_positions + d.open <= p_open_max)
+           and (d.cached is null or d.cached = w.balance_micros or d.cached_version <> w.version)
+        returning w.user_id, w.balance_micros, w.margin_micros, w.events, w.version
+      )
+      select array_agg(a.user_id), array_agg(a.balance_micros), array_agg(a.margin_micros), array_agg(a.events),
+             array_agg(a.version)
+        into n_user, n_balance, n_margin, n_events, n_version
+        from after a;
+      if n_user is distinct from nullif(w_user, '{}') then
+        raise sqlstate 'TL001' using message = format('batch %s: a wallet is not as it has to be', p_batch);
+      end if;
 
-  return query
-    select 'key_used', r.user_id, r.balance_micros, r.margin_micros, r.unrealized_micros, null::bigint,
-           r.fingerprint, r.result
-      from (select unnest(w_user) as user_id, unnest(w_route) as route, unnest(w_key) as key) d
-     cross join lateral (select * from command_results r
-                          where r.user_id = d.user_id and r.route = d.route and r.key = d.key offset 0) r
-    union all
-    select 'insufficient_margin', d.user_id, d.held, null, null, null, null, null
-      from (select unnest(w_user) as user_id, unnest(w_balance) as balance, unnest(h_balance) as held) d
-     where d.balance < 0 and d.held + d.balance < 0
-    union all
-    select 'position_limit', d.user_id, null, null, null, null, null, null
-      from (select unnest(w_user) as user_id, unnest(w_open) as open, unnest(h_open) as held) d
-     where d.open > 0 and d.held + d.open > p_open_max;
-  if found then
-    return;
-  end if;
+      if p_look and exists (
+        select from (select unnest(w_user) as user_id, unnest(w_route) as route, unnest(w_key) as key) d
+         where exists (select from command_results r
+                        where r.user_id = d.user_id and r.route = d.route and r.key = d.key)
+      ) then
+        raise sqlstate 'TL001' using message = format('batch %s: a key is in use', p_batch);
+      end if;
 
-  -- A cached balance that somebody else changed at the current version is adopted, and booked where all can see it.
-  insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, at)
-    select p_batch, side.account, case side.account when 'user' then d.user_id end,
-           side.sign * (d.held - d.booked), 'external_adjustment',
-           'external:' || side.account || ':' || d.user_id || ':' || d.version, p_at
-      from (select unnest(w_user) as user_id, unnest(h_balance) as held, unnest(h_booked) as booked,
-                   unnest(h_version) as version) d
-     cross join (values ('user', 1), ('house', -1)) side (account, sign)
-     where d.held <> d.booked;
+      if cardinality(o_id) > 0 then
+        insert into positions (id, user_id, match_id, instrument_id, sign, lots_micros, open_micros, margin_micros,
+                               stop_loss_micros, take_profit_micros, opened_at, closable_at, opened_marker,
+                               opened_stop_micros, opened_take_micros)
+          select o.id, w_user[o.wallet], p_match, o.instrument, o.sign, o.lots, o.price, o.margin, o.stop, o.take, p_at,
+                 o.closable, n_events[o.wallet] - o.followers, o.stop, o.take
+            from (select unnest(o_id) as id, unnest(o_wallet) as wallet, unnest(o_instrument) as instrument,
+                         unnest(o_sign) as sign, unnest(o_lots) as lots, unnest(o_price) as price,
+                         unnest(o_margin) as margin, unnest(o_stop) as stop, unnest(o_take) as take,
+                         unnest(o_closable) as closable, unnest(o_followers) as followers) o;
+      end if;
 
-  update wallets w
-     set balance_micros = d.held + d.balance, margin_micros = w.margin_micros + d.margin,
-         open_positions = w.open_positions + d.open, events = w.events + d.events, version = w.version + 1
-    from (select unnest(w_user) as user_id, unnest(w_balance) as balance, unnest(w_margin) as margin,
-                 unnest(w_open) as open, unnest(w_events) as events, unnest(h_balance) as held,
-                 unnest(h_booked) as booked) d
-   where w.user_id = d.user_id and (d.events <> 0 or d.held <> d.booked);
+      -- An open position has not been closed by anybody. Asking for closed_at would offer the planner the wrong index.
+      if cardinality(l_id) > 0 then
+        update positions p set stop_loss_micros = l.stop, take_profit_micros = l.take, warned = l.warned
+          from (select unnest(l_id) as id, unnest(l_stop) as stop, unnest(l_take) as take,
+                       unnest(l_warned) as warned) l
+         where p.id = l.id and p.match_id = p_match and p.closed_by is null;
+        get diagnostics changed = row_count;
+        if changed <> cardinality(l_id) then
+          raise exception 'batch %: % of % changed positions are open', p_batch, changed, cardinality(l_id);
+        end if;
+      end if;
 
-  if cardinality(o_id) > 0 then
-    insert into positions (id, user_id, match_id, instrument_id, sign, lots_micros, open_micros, margin_micros,
-                           stop_loss_micros, take_profit_micros, opened_at, closable_at)
-      select o.id, w_user[o.wallet], p_match, o.instrument, o.sign, o.lots, o.price, o.margin, o.stop, o.take, p_at,
-             o.closable
-        from (select unnest(o_id) as id, unnest(o_wallet) as wallet, unnest(o_instrument) as instrument,
-                     unnest(o_sign) as sign, unnest(o_lots) as lots, unnest(o_price) as price,
-                     unnest(o_margin) as margin, unnest(o_stop) as stop, unnest(o_take) as take,
-                     unnest(o_closable) as closable) o;
-  end if;
+      if cardinality(x_id) > 0 then
+        update positions p
+           set close_micros = x.price, pnl_micros = x.pnl, closed_at = p_at, closed_by = x.by,
+               closed_marker = n_events[x.wallet] - x.followers
+          from (select unnest(x_id) as id, unnest(x_wallet) as wallet, unnest(x_price) as price, unnest(x_pnl) as pnl,
+                       unnest(x_by) as by, unnest(x_followers) as followers) x
+         where p.id = x.id and p.match_id = p_match and p.closed_by is null;
+        get diagnostics changed = row_count;
+        if changed <> cardinality(x_id) then
+          raise exception 'batch %: % of % closed positions were open', p_batch, changed, cardinality(x_id);
+        end if;
+      end if;
 
-  -- An open position has not been closed by anybody. Asking for closed_at would offer the planner the wrong index.
-  if cardinality(l_id) > 0 then
-    update positions p set stop_loss_micros = l.stop, take_profit_micros = l.take, warned = l.warned
-      from (select unnest(l_id) as id, unnest(l_stop) as stop, unnest(l_take) as take, unnest(l_warned) as warned) l
-     where p.id = l.id and p.match_id = p_match and p.closed_by is null;
-    get diagnostics changed = row_count;
-    if changed <> cardinality(l_id) then
-      raise exception 'batch %: % of % changed positions are open', p_batch, changed, cardinality(l_id);
-    end if;
-  end if;
+      -- A user's events are numbered by his wallet, which is locked: markers have no gaps and become visible in order.
+      if cardinality(e_wallet) > 0 then
+        insert into account_events (user_id, marker, kind, position_id, stop_loss_micros, take_profit_micros, warned, at)
+          select w_user[e.wallet], n_events[e.wallet] - e.followers, e.kind, e.position, e.stop, e.take, e.warned, p_at
+            from (select unnest(e_wallet) as wallet, unnest(e_followers) as followers, unnest(e_kind) as kind,
+                         unnest(e_position) as position, unnest(e_stop) as stop, unnest(e_take) as take,
+                         unnest(e_warned) as warned) e;
+      end if;
 
-  if cardinality(x_id) > 0 then
-    update positions p set close_micros = x.price, pnl_micros = x.pnl, closed_at = p_at, closed_by = x.by
-      from (select unnest(x_id) as id, unnest(x_price) as price, unnest(x_pnl) as pnl, unnest(x_by) as by) x
-     where p.id = x.id and p.match_id = p_match and p.closed_by is null;
-    get diagnostics changed = row_count;
-    if changed <> cardinality(x_id) then
-      raise exception 'batch %: % of % closed positions were open', p_batch, changed, cardinality(x_id);
-    end if;
-  end if;
+      if cardinality(o_id) + cardinality(x_id) > 0 then
+        with entries as (
+          insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, position_id, at)
+            select p_batch, 'user', w_user[o.wallet], -o.margin, 'margin', 'open:' || o.id, o.id, p_at
+              from (select unnest(o_id) as id, unnest(o_wallet) as wallet, unnest(o_margin) as margin) o
+            union all
+            select p_batch, 'user', w_user[x.wallet], x.release, 'release', 'close:' || x.id, x.id, p_at
+              from (select unnest(x_id) as id, unnest(x_wallet) as wallet, unnest(x_release) as release) x
+            returning amount_micros
+        )
+        insert into ledger_entries (tx, account, amount_micros, kind, reference, at)
+          select p_batch, 'house', -sum(amount_micros), 'batch', 'batch:' || p_batch, p_at from entries;
+      end if;
 
-  -- A user's events are numbered by his wallet, which is locked: markers have no gaps and become visible in order.
-  if cardinality(e_wallet) > 0 then
-    insert into account_events (user_id, marker, kind, position_id, stop_loss_micros, take_profit_micros, warned, at)
-      select w_user[e.wallet], h_events[e.wallet] + w_events[e.wallet] - e.followers,
-             e.kind, e.position, e.stop, e.take, e.warned, p_at
-        from (select unnest(e_wallet) as wallet, unnest(e_followers) as followers, unnest(e_kind) as kind,
-                     unnest(e_position) as position, unnest(e_stop) as stop, unnest(e_take) as take,
-                     unnest(e_warned) as warned) e;
-  end if;
+      if m_info is not null then
+        insert into matches (id, phase, replay, starts_at, settled_at, info, pricing)
+          values (p_match, m_info ->> 'phase', (m_info ->> 'replay')::boolean,
+                  to_timestamp((m_info ->> 'startsAt')::double precision / 1000),
+                  to_timestamp((m_info ->> 'settledAt')::double precision / 1000), m_info, m_pricing)
+          on conflict (id) do update
+             set phase = excluded.phase, starts_at = excluded.starts_at, settled_at = excluded.settled_at,
+                 info = excluded.info, pricing = excluded.pricing;
+      end if;
 
-  if cardinality(o_id) + cardinality(x_id) > 0 then
-    with entries as (
-      insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, position_id, at)
-        select p_batch, 'user', w_user[o.wallet], -o.margin, 'margin', 'open:' || o.id, o.id, p_at
-          from (select unnest(o_id) as id, unnest(o_wallet) as wallet, unnest(o_margin) as margin) o
-        union all
-        select p_batch, 'user', w_user[x.wallet], x.release, 'release', 'close:' || x.id, x.id, p_at
-          from (select unnest(x_id) as id, unnest(x_wallet) as wallet, unnest(x_release) as release) x
-        returning amount_micros
-    )
-    insert into ledger_entries (tx, account, amount_micros, kind, reference, at)
-      select p_batch, 'house', -sum(amount_micros), 'batch', 'batch:' || p_batch, p_at from entries;
-  end if;
+      if i_listed is not null then
+        insert into instruments (id, player_id, name, position, side, jersey, starter, match_id, start_micros,
+                                 slope_micros, base_micros, imbalance_micros, price_micros, published_micros)
+          select n.id, n."playerId", n.name, n.position, n.side, n.jersey, n.starter, p_match, n.start, n.slope,
+                 n.base, n.imbalance, n.base, n.published
+            from jsonb_to_recordset(i_listed) n (id uuid, "playerId" bigint, name text, position text, side text,
+                 jersey integer, starter boolean, start bigint, slope bigint, base bigint, imbalance bigint,
+                 published bigint)
+          on conflict (id) do update
+             set name = excluded.name, position = excluded.position, side = excluded.side, jersey = excluded.jersey,
+                 starter = excluded.starter, match_id = excluded.match_id, start_micros = excluded.start_micros,
+                 slope_micros = excluded.slope_micros, base_micros = excluded.base_micros,
+                 imbalance_micros = excluded.imbalance_micros, price_micros = excluded.price_micros,
+                 published_micros = excluded.published_micros, suspended_until = null, settlement_micros = null
+           where instruments.match_id = p_match
+              or exists (select from matches m where m.id = instruments.match_id and m.settled_at is not null);
+        get diagnostics changed = row_count;
+        if changed <> jsonb_array_length(i_listed) then
+          raise exception 'batch %: a listed instrument is held by another match', p_batch;
+        end if;
+      end if;
 
-  if m_info is not null then
-    insert into matches (id, phase, replay, starts_at, settled_at, info, pricing)
-      values (p_match, m_info ->> 'phase', (m_info ->> 'replay')::boolean,
-              to_timestamp((m_info ->> 'startsAt')::double precision / 1000),
-              to_timestamp((m_info ->> 'settledAt')::double precision / 1000), m_info, m_pricing)
-      on conflict (id) do update
-         set phase = excluded.phase, starts_at = excluded.starts_at, settled_at = excluded.settled_at,
-             info = excluded.info, pricing = excluded.pricing;
-  end if;
+      if cardinality(i_id) > 0 then
+        update instruments i
+           set base_micros = n.base, imbalance_micros = n.imbalance, price_micros = n.price, published_micros = n.price,
+               suspended_until = n.suspended, settlement_micros = n.settlement
+          from (select unnest(i_id) as id, unnest(i_base) as base, unnest(i_imbalance) as imbalance,
+                       unnest(i_price) as price, unnest(i_suspended) as suspended,
+                       unnest(i_settlement) as settlement) n
+         where i.ctid = (select c.ctid from instruments c where c.id = n.id and c.match_id = p_match);
+      end if;
 
-  if i_listed is not null then
-    insert into instruments (id, player_id, name, position, side, jersey, starter, match_id, start_micros, slope_micros,
-                             base_micros, imbalance_micros, price_micros, published_micros)
-      select n.id, n."playerId", n.name, n.position, n.side, n.jersey, n.starter, p_match, n.start, n.slope,
-             n.base, n.imbalance, n.base, n.published
-        from jsonb_to_recordset(i_listed) n (id uuid, "playerId" bigint, name text, position text, side text,
-             jersey integer, starter boolean, start bigint, slope bigint, base bigint, imbalance bigint, published bigint)
-      on conflict (id) do update
-         set name = excluded.name, position = excluded.position, side = excluded.side, jersey = excluded.jersey,
-             starter = excluded.starter, match_id = excluded.match_id, start_micros = excluded.start_micros,
-             slope_micros = excluded.slope_micros, base_micros = excluded.base_micros,
-             imbalance_micros = excluded.imbalance_micros, price_micros = excluded.price_micros,
-             published_micros = excluded.published_micros, suspended_until = null, settlement_micros = null
-       where instruments.match_id = p_match
-          or exists (select from matches m where m.id = instruments.match_id and m.settled_at is not null);
-    get diagnostics changed = row_count;
-    if changed <> jsonb_array_length(i_listed) then
-      raise exception 'batch %: a listed instrument is held by another match', p_batch;
-    end if;
-  end if;
+      if cardinality(t_id) > 0 then
+        insert into ticks (instrument_id, at, price_micros, base_micros, imbalance_micros, cause, provider_event_id)
+          select * from unnest(t_id, t_at, t_price, t_base, t_imbalance, t_cause, t_event);
+      end if;
 
-  if cardinality(i_id) > 0 then
-    update instruments i
-       set base_micros = n.base, imbalance_micros = n.imbalance, price_micros = n.price, published_micros = n.price,
-           suspended_until = n.suspended, settlement_micros = n.settlement
-      from (select unnest(i_id) as id, unnest(i_base) as base, unnest(i_imbalance) as imbalance,
-                   unnest(i_price) as price, unnest(i_suspended) as suspended, unnest(i_settlement) as settlement) n
-     where i.ctid = (select c.ctid from instruments c where c.id = n.id and c.match_id = p_match);
-  end if;
-
-  if cardinality(t_id) > 0 then
-    insert into ticks (instrument_id, at, price_micros, base_micros, imbalance_micros, cause, provider_event_id)
-      select * from unnest(t_id, t_at, t_price, t_base, t_imbalance, t_cause, t_event);
-  end if;
-
-  -- Equity in the answer is over every match the user has positions in, at their last committed prices.
-  return query
-    with answers as materialized (
-      select d.user_id, d.held + d.change as balance, d.margin + d.margin_change as margin,
-             d.version + (d.events <> 0 or d.held <> d.booked)::integer as version,
-             d.route, d.key, d.fingerprint, d.result,
-             case when d.watched then (
+      -- Equity in the answer is over every match the user has positions in, at their last committed prices.
+      select array_agg(case when d.watched then (
                select coalesce(sum(greatest(-p.margin_micros, floor(
                         p.sign * (i.price_micros - p.open_micros)::numeric * p.lots_micros * 0.000005))), 0)::bigint
                  from positions p join instruments i on i.id = p.instrument_id
                 where p.user_id = d.user_id and p.closed_at is null
-             ) end as pnl
-        from (select unnest(w_user) as user_id, unnest(w_balance) as change, unnest(w_margin) as margin_change,
-                     unnest(w_events) as events, unnest(w_watched) as watched, unnest(w_route) as route,
-                     unnest(w_key) as key, unnest(w_fingerprint) as fingerprint,
-                     unnest(string_to_array(w_result, E'\\n', '')) as result, unnest(h_booked) as booked,
-                     unnest(h_balance) as held, unnest(h_margin) as margin, unnest(h_version) as version) d
-       where d.version is not null
-    ), stored as (
+             ) end)
+        into n_pnl
+        from (select unnest(w_user) as user_id, unnest(w_watched) as watched) d;
+
       insert into command_results (user_id, route, key, fingerprint, result, balance_micros, margin_micros,
                                    unrealized_micros, at)
-        select a.user_id, a.route, a.key, a.fingerprint, a.result, a.balance, a.margin, a.pnl, p_at
-          from answers a where a.key is not null and a.result is not null
-    )
-    select 'committed', a.user_id, a.balance, a.margin, a.pnl, a.version, null, null from answers a
-    union all
-    select 'committed', null, null, null, null, null, null, null where cardinality(w_user) = 0;
+        select d.user_id, d.route, d.key, d.fingerprint, d.result, d.balance, d.margin, d.pnl, p_at
+          from (select unnest(w_user) as user_id, unnest(w_route) as route, unnest(w_key) as key,
+                       unnest(w_fingerprint) as fingerprint, unnest(string_to_array(w_result, E'\\n', '')) as result,
+                       unnest(n_balance) as balance, unnest(n_margin) as margin, unnest(n_pnl) as pnl) d
+         where d.key is not null and d.result is not null;
+
+      return query
+        select 'committed', unnest(w_user), unnest(n_balance), unnest(n_margin), unnest(n_pnl), unnest(n_version),
+               null, null
+        union all
+        select 'committed', null, null, null, null, null, null, null where cardinality(w_user) = 0;
+      return;
+    exception
+      when sqlstate 'TL001' or unique_violation then
+        get stacked diagnostics broken = constraint_name;
+        if round = 2 or broken not in ('', 'command_results_pkey') then
+          raise;
+        end if;
+    end;
+
+    -- What was wrong? A cached balance takes precedence at its version. Nobody's wallet is an empty one.
+    select array_agg(coalesce(w.balance_micros, 0)),
+           array_agg(case when w.version = d.cached_version then d.cached else coalesce(w.balance_micros, 0) end),
+           array_agg(w.open_positions), array_agg(w.version)
+      into h_booked, h_balance, h_open, h_version
+      from (select unnest(w_user) as user_id, unnest(w_cached) as cached, unnest(w_cached_version) as cached_version) d
+      left join lateral (select * from wallets w where w.user_id = d.user_id for no key update) w on true;
+
+    return query
+      select 'key_used', r.user_id, r.balance_micros, r.margin_micros, r.unrealized_micros, null::bigint,
+             r.fingerprint, r.result
+        from (select unnest(w_user) as user_id, unnest(w_route) as route, unnest(w_key) as key) d
+       cross join lateral (select * from command_results r
+                            where r.user_id = d.user_id and r.route = d.route and r.key = d.key offset 0) r
+      union all
+      select 'insufficient_margin', d.user_id, d.held, null, null, null, null, null
+        from (select unnest(w_user) as user_id, unnest(w_balance) as balance, unnest(h_balance) as held) d
+       where d.balance < 0 and d.held + d.balance < 0
+      union all
+      select 'position_limit', d.user_id, null, null, null, null, null, null
+        from (select unnest(w_user) as user_id, unnest(w_open) as open, unnest(h_open) as held) d
+       where d.open > 0 and d.held + d.open > p_open_max;
+    if found then
+      return;
+    end if;
+
+    -- Then somebody else changed a cached balance at the current version. It is adopted, and booked where all can see.
+    insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, at)
+      select p_batch, side.account, case side.account when 'user' then d.user_id end,
+             side.sign * (d.held - d.booked), 'external_adjustment',
+             'external:' || side.account || ':' || d.user_id || ':' || d.version, p_at
+        from (select unnest(w_user) as user_id, unnest(h_balance) as held, unnest(h_booked) as booked,
+                     unnest(h_version) as version) d
+       cross join (values ('user', 1), ('house', -1)) side (account, sign)
+       where d.held <> d.booked;
+    update wallets w set balance_micros = d.held, version = w.version + 1
+      from (select unnest(w_user) as user_id, unnest(h_balance) as held, unnest(h_booked) as booked) d
+     where w.user_id = d.user_id and d.held <> d.booked;
+  end loop;
 end
 $body$`

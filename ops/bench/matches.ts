@@ -158,7 +158,7 @@ function hostOn(connection: Connection) {
 function keyed(route: 'open' | 'close') {
   return { route, key: world.newId(), fingerprint: FINGERPRINT }
 }
-const FINGERPRINT = world.secret(32)
+const FINGERPRINT = world.secret(16)
 
 function accepted(outcome: Outcome<Trade>): Trade {
   if (!outcome.ok) throw new Error(`refused: ${JSON.stringify(outcome.refusal)}`)

@@ -20,8 +20,8 @@ export function naivePool(url: string, connections: number): pg.Pool {
 export async function naiveOpen(pool: pg.Pool, user: UserId): Promise<void> {
   const id = randomUUID()
   await transaction(pool, async (client) => {
-    const wallet = await client.query<{ balance_micros: string }>(
-      'select balance_micros from wallets where user_id = $1 for update',
+    const wallet = await client.query<{ balance_micros: string; events: string }>(
+      'select balance_micros, events from wallets where user_id = $1 for update',
       [user],
     )
     const balance = Number(wallet.rows[0]?.balance_micros)
@@ -29,14 +29,14 @@ export async function naiveOpen(pool: pg.Pool, user: UserId): Promise<void> {
     const position = { id, user, instrument: INSTRUMENT, price: PRICE, lots: LOTS, margin: MARGIN }
     await client.query(
       `insert into positions (id, user_id, match_id, instrument_id, sign, lots_micros, open_micros, margin_micros,
-                              opened_at, closable_at)
-       values ($1, $2, $3, $4, 1, $5, $6, $7, now(), now())`,
-      [id, user, MATCH, INSTRUMENT, LOTS, PRICE, MARGIN],
+                              opened_at, closable_at, opened_marker)
+       values ($1, $2, $3, $4, 1, $5, $6, $7, now(), now(), $8)`,
+      [id, user, MATCH, INSTRUMENT, LOTS, PRICE, MARGIN, Number(wallet.rows[0]?.events) + 1],
     )
     await book(client, { user, position: id, amount: -MARGIN, kind: 'margin' })
     await client.query(
       `update wallets set balance_micros = balance_micros - $2, margin_micros = margin_micros + $2,
-                          open_positions = open_positions + 1, version = version + 1
+                          open_positions = open_positions + 1, events = events + 1, version = version + 1
         where user_id = $1`,
       [user, MARGIN],
     )
@@ -58,15 +58,18 @@ export async function naiveSettle(pool: pg.Pool, id: PositionId, price: number):
     )
     const { user_id: user, margin_micros: margin } = position.rows[0] ?? {}
     if (user === undefined || margin === undefined) throw new Error('no such open position')
-    await client.query('select balance_micros from wallets where user_id = $1 for update', [user])
+    const wallet = await client.query<{ events: string }>('select events from wallets where user_id = $1 for update', [
+      user,
+    ])
     await client.query(
-      `update positions set close_micros = $2, pnl_micros = 0, closed_at = now(), closed_by = 'full_time' where id = $1`,
-      [id, price],
+      `update positions set close_micros = $2, pnl_micros = 0, closed_at = now(), closed_by = 'full_time',
+                            closed_marker = $3 where id = $1`,
+      [id, price, Number(wallet.rows[0]?.events) + 1],
     )
     await book(client, { user, position: id, amount: Number(margin), kind: 'release' })
     await client.query(
       `update wallets set balance_micros = balance_micros + $2, margin_micros = margin_micros - $2,
-                          open_positions = open_positions - 1, version = version + 1
+                          open_positions = open_positions - 1, events = events + 1, version = version + 1
         where user_id = $1`,
       [user, margin],
     )

@@ -37,12 +37,15 @@ export async function stock(
         s (id, user_id, instrument, sign, lots, open, margin, take)
     ), held as (
       insert into positions (id, user_id, match_id, instrument_id, sign, lots_micros, open_micros, margin_micros,
-                             take_profit_micros, opened_at, closable_at)
-        select id, user_id, ${match}::bigint, instrument, sign, lots, open, margin, take, now(), now() from stock
+                             take_profit_micros, opened_at, closable_at, opened_marker)
+        select s.id, s.user_id, ${match}::bigint, s.instrument, s.sign, s.lots, s.open, s.margin, s.take, now(), now(),
+               w.events + row_number() over (partition by s.user_id)
+          from stock s join wallets w on w.user_id = s.user_id
     ), paid as (
       update wallets w
          set balance_micros = w.balance_micros - s.margin, margin_micros = w.margin_micros + s.margin,
-             open_positions = w.open_positions + s.open, version = w.version + 1
+             open_positions = w.open_positions + s.open, events = w.events + s.open,
+             version = w.version + 1
         from (select user_id, sum(margin)::bigint as margin, count(*)::integer as open from stock group by user_id) s
        where w.user_id = s.user_id
     ), moved as (

@@ -142,10 +142,8 @@ describe.skipIf(SERVER === '')('on PostgreSQL', () => {
           or w.margin_micros <> coalesce(sum(p.margin_micros) filter (where p.closed_at is null), 0)
           or w.open_positions <> count(p.id) filter (where p.closed_at is null)
           or w.balance_micros < 0
-          or w.events <> (select count(*) from account_events e where e.user_id = w.user_id)
-          or w.events <> coalesce((select max(marker) from account_events e where e.user_id = w.user_id), 0)`.execute(
-      db(),
-    )
+          or w.events <> (select count(*) from account_log e where e.user_id = w.user_id)
+          or w.events <> coalesce((select max(marker) from account_log e where e.user_id = w.user_id), 0)`.execute(db())
     expect(rows).toEqual([])
     const { rows: off } = await sql`
       select i.id from instruments i left join positions p on p.instrument_id = i.id and p.closed_at is null
@@ -199,7 +197,7 @@ describe.skipIf(SERVER === '')('on PostgreSQL', () => {
       expect([...refusals.difference(new Set(['insufficient_margin', 'position_limit', 'busy']))]).toEqual([])
       const counts = await sql<{ opened: number; closed: number; results: number; deadlocks: number }>`
         select (select count(*) from positions) as opened, (select count(*) from positions where closed_by = 'user') as closed,
-               (select count(*) from command_results where result::text like '%"position"%') as results,
+               (select count(*) from command_results where result not like '{"refusal"%') as results,
                (select deadlocks from pg_stat_database where datname = current_database()) as deadlocks`.execute(db())
       expect(counts.rows).toEqual([{ ...acked, results: acked.opened + acked.closed, deadlocks: 0 }])
       expect(acked.opened + acked.closed).toBeGreaterThan(3_000)
@@ -252,7 +250,7 @@ describe.skipIf(SERVER === '')('on PostgreSQL', () => {
       select (select count(*) from positions where user_id = any (${some})) as positions,
              (select count(*) from ledger_entries where user_id = any (${some})) as entries,
              (select count(*) from command_results where user_id = any (${some})) as results,
-             (select count(*) from account_events where user_id = any (${some})) as events,
+             (select count(*) from account_log where user_id = any (${some})) as events,
              (select sum(version) from wallets where user_id = any (${some})) as versions`.execute(db())
     return rows
   }

@@ -67,7 +67,7 @@ export async function insertTick(
     .execute()
 }
 
-/** The position alone: its margin is not debited. */
+/** The position alone: its margin is not debited, and its markers only grow with time. */
 export async function insertPosition(db: Db, position: Position): Promise<void> {
   const { close } = position
   await db
@@ -89,6 +89,13 @@ export async function insertPosition(db: Db, position: Position): Promise<void> 
       pnl_micros: close?.pnl ?? null,
       closed_at: close === null ? null : date(close.at),
       closed_by: close?.by ?? null,
+      opened_marker: marker(position.openedAt),
+      closed_marker: close === null ? null : marker(close.at),
+      opened_stop_micros: position.stopLoss,
+      opened_take_micros: position.takeProfit,
     })
     .execute()
 }
+
+let inserted = 0
+const marker = (at: number): number => at * 1_000 + ++inserted

@@ -256,12 +256,16 @@ function refusalJson(refusal: Refusal) {
   return { ...facts, error, code }
 }
 
-/** The key with a digest of the request in canonical form: fields in fixed order, quantities in micros. */
+/** The key with a digest (128 bits) of the request in canonical form: fields in fixed order, quantities in micros. */
 function keyOf(
   route: KeyedRoute,
   key: string | undefined,
   request: readonly (string | number | null)[],
 ): IdempotencyKey | null {
   if (key === undefined) return null
-  return { route, key, fingerprint: createHash('sha256').update(JSON.stringify(request)).digest('hex') }
+  return {
+    route,
+    key,
+    fingerprint: createHash('sha256').update(JSON.stringify(request)).digest('base64url').slice(0, 22),
+  }
 }
