@@ -30,6 +30,7 @@ import { Rates } from '../db/rates.ts'
 import { ReplayRuns } from '../db/replays.ts'
 import { seedDistricts } from '../db/seed.ts'
 import { Settings } from '../db/settings.ts'
+import { UserList } from '../db/user-list.ts'
 import { Users } from '../db/users.ts'
 import { WalletCache } from '../db/wallet-cache.ts'
 import { Wallets } from '../db/wallets.ts'
@@ -171,6 +172,9 @@ async function assemble(
     positions,
     account: new AccountLog(db),
     desk: realTime.desk,
+    settings,
+    audit,
+    userList: new UserList(db, audit),
   }
   const app = createApp(deps)
   const wsApp = createWsApp({ ...shared, matchmake: (request) => realTime.matchmake(request) })

@@ -145,7 +145,9 @@ export const UNAUTHORIZED: Answer<401> = { status: 401, code: 'UNAUTHORIZED', er
 
 export const FORBIDDEN: Answer<403> = { status: 403, code: 'FORBIDDEN', error: 'admins only' }
 
-export const notFound = (what: 'instrument' | 'match'): Answer<404> => ({
+export const notFound = (
+  what: 'instrument' | 'match' | 'flag' | 'setting' | 'user' | 'fixture' | 'replay',
+): Answer<404> => ({
   status: 404,
   code: 'NOT_FOUND',
   error: 'not found',
@@ -158,6 +160,14 @@ export const validationFailed = (error: z.ZodError): Answer<400> => ({
   code: 'VALIDATION_FAILED',
   error: 'validation failed',
   facts: { issues: error.issues.map(({ path, message }) => ({ path: path.join('.'), message })) },
+})
+
+/** A value that its schema passes and the house cannot take. */
+export const invalid = (path: string, message: string): Answer<400> => ({
+  status: 400,
+  code: 'VALIDATION_FAILED',
+  error: 'validation failed',
+  facts: { issues: [{ path, message }] },
 })
 
 const ERROR_DESCRIPTIONS: Readonly<Record<ErrorStatus, string>> = {

@@ -8,6 +8,7 @@ import type { HttpDeps } from './ports.ts'
 import { createRateLimits } from './rate-limits.ts'
 import { accountRoutes } from './routes/account.ts'
 import { adminRoutes } from './routes/admin.ts'
+import { adminUserRoutes } from './routes/admin-users.ts'
 import { authRoutes } from './routes/auth.ts'
 import { devRoutes } from './routes/dev.ts'
 import { healthRoutes } from './routes/health.ts'
@@ -30,6 +31,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   app.route('/', marketRoutes(deps, gates)) // 4.2
   app.route('/', tradingRoutes(deps, gates)) // 4.3, what changes nothing
   app.route('/', adminRoutes(deps, gates)) // 4.5
+  app.route('/', adminUserRoutes(deps, gates)) // 4.5
   app.route('/', accountRoutes(deps, gates)) // 6
   app.route('/', apiDescription(app))
   return answerTheRest(app)

@@ -6,9 +6,12 @@ import type { World } from '../../actors/kernel/world.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
 import type { MatchInfo, Trade, UserCommand, WalletAfter } from '../../actors/match/messages.ts'
 import type { AccountChanges } from '../../db/account-log.ts'
+import type { AuditEntry, Deed } from '../../db/audit-log.ts'
 import type { Listing } from '../../db/catalogue.ts'
 import type { Allowance, Hits, Spent } from '../../db/fast-store.ts'
 import type { HeldPosition, PositionQuery } from '../../db/positions.ts'
+import type { SettingChange, SettingEntry, SettingOutcome } from '../../db/settings.ts'
+import type { ListedUser, RoleChange, RoleOutcome, UserPage, UserQuery } from '../../db/user-list.ts'
 import type { District, SignedIn, SyntheticSignIn, User } from '../../db/users.ts'
 import type { LedgerAudit } from '../../db/wallets.ts'
 import type { CookiePolicy } from '../auth/cookies.ts'
@@ -63,6 +66,29 @@ export interface Rates {
   spend(action: string, caller: string, allowance: Allowance): Promise<Spent>
 }
 
+export interface Settings {
+  /** Every setting as it stands; flags are listed by themselves. */
+  list(): readonly SettingEntry[]
+  listFlags(): readonly SettingEntry[]
+  /** In force here when it resolves, in every other process within a second. Writes an audit row. */
+  set(change: SettingChange): Promise<SettingOutcome>
+  setFlag(change: SettingChange): Promise<SettingOutcome>
+}
+
+export interface Audit {
+  record(deed: Deed): Promise<void>
+  /** The latest first; `before` goes on from an entry's id. */
+  list(limit: number, before: number | null): Promise<readonly AuditEntry[]>
+}
+
+export interface UserList {
+  search(query: UserQuery): Promise<UserPage>
+  /** Writes an audit row; counts from the user's next token on. */
+  setRole(change: RoleChange): Promise<RoleOutcome>
+  /** Everybody, oldest first, a page at a time: no more than one is ever in memory. */
+  pages(): AsyncGenerator<readonly ListedUser[]>
+}
+
 /** Each named check resolves when its part of the house works and rejects when it does not. */
 export type ReadyChecks = Readonly<Record<string, () => Promise<void>>>
 
@@ -83,6 +109,9 @@ export interface HttpDeps {
   readonly positions: Positions
   readonly account: Account
   readonly desk: Desk
+  readonly settings: Settings
+  readonly audit: Audit
+  readonly userList: UserList
   readonly readyChecks: ReadyChecks
   /** Whether a thrown error means that something we depend on is away for now, so that a retry may help. */
   readonly isFault: (error: unknown) => boolean

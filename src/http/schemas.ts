@@ -1,9 +1,9 @@
 /** The shapes on the wire, named as the specification names them. The same schemas type the answers and document them. */
 import { z } from '@hono/zod-openapi'
-import { districtId, fixtureId, instrumentId, positionId } from '../../actors/kernel/ids.ts'
+import { districtId, fixtureId, instrumentId, positionId, userId } from '../../actors/kernel/ids.ts'
 import { microsFromDecimal } from '../../actors/kernel/micros.ts'
 
-const timestamp = z.string().openapi({ format: 'date-time', example: '2026-05-02T14:00:00.000Z' })
+export const timestampText = z.string().openapi({ format: 'date-time', example: '2026-05-02T14:00:00.000Z' })
 const amount = z.number().openapi({ description: 'Units, at most 6 decimals.', example: 9950 })
 const priceNumber = z.number().openapi({ description: 'Units, at most 6 decimals.', example: 200.005 })
 const lotNumber = z.number().openapi({ description: 'Lots, at most 6 decimals.', example: 0.5 })
@@ -15,7 +15,7 @@ export const WindowBody = z
     open: z.boolean().openapi({ description: 'Whether new positions are taken: `status` is `OPEN`.' }),
     state: z.string().nullable().openapi({ description: "The provider's state name.", example: 'INPLAY_1ST_HALF' }),
     reason: z.string().nullable().openapi({ description: 'Why it is not open, or null.' }),
-    serverTime: timestamp,
+    serverTime: timestampText,
   })
   .openapi('TradeWindow')
 
@@ -26,7 +26,7 @@ export const MatchBody = z
     id: z.int(),
     name: z.string(),
     league: z.string(),
-    startsAt: timestamp,
+    startsAt: timestampText,
     state: z.string().nullable(),
     stateId: z.int().nullable(),
     minute: z.int().nullable().openapi({ description: 'The minute on the match clock, null before kick-off.' }),
@@ -75,11 +75,11 @@ export const PositionBody = z
     takeProfit: priceNumber.nullable(),
     washoutPrice: priceNumber.nullable().openapi({ description: 'Where its loss has eaten its margin.' }),
     status: z.enum(['open', 'closed']),
-    openedAt: timestamp,
-    closableAt: timestamp.openapi({ description: 'From here on its owner may close it.' }),
+    openedAt: timestampText,
+    closableAt: timestampText.openapi({ description: 'From here on its owner may close it.' }),
     closePrice: priceNumber.nullable(),
     realizedPnl: amount.nullable(),
-    closedAt: timestamp.nullable(),
+    closedAt: timestampText.nullable(),
     closedBy: z.enum(['user', 'stop_loss', 'take_profit', 'washout', 'full_time', 'void', 'admin']).nullable(),
   })
   .openapi('Position')
@@ -103,7 +103,7 @@ export const AccountEventBody = z
   .object({
     marker,
     type: z.enum(['opened', 'changed', 'margin_warning', 'closed']),
-    at: timestamp,
+    at: timestampText,
     marginLostPct: z.int().nullable().openapi({ description: 'Of a margin warning: 50 or 80.' }),
     position: PositionBody.openapi({ description: 'As the event left it, at the current price of its instrument.' }),
   })
@@ -131,7 +131,7 @@ export const UserBody = z
     districtId: z.int(),
     xp: z.int(),
     referralCode: z.string(),
-    createdAt: timestamp,
+    createdAt: timestampText,
     wallet: WalletBody,
   })
   .openapi('User')
@@ -140,6 +140,7 @@ const uuid = () => z.guid().toLowerCase().openapi({ format: 'uuid', example: '01
 
 export const InstrumentIdInput = uuid().transform(instrumentId)
 export const PositionIdInput = uuid().transform(positionId)
+export const UserIdInput = uuid().transform(userId)
 
 const UINT32_MAX = 0xffff_ffff
 

@@ -1,19 +1,28 @@
 import { describe, expect, it } from 'vitest'
-import { openDoor } from './door.ts'
+import { z } from '@hono/zod-openapi'
+import { MULTIPLIER_KEYS } from '../../actors/market/scoring-settings.ts'
+import { adminPorts } from './admin-ports.ts'
+import { ALICE, alice, away, openDoor } from './door.ts'
 
-const PATH = '/api/admin/ledger/audit'
+const LEDGER = '/api/admin/ledger/audit'
 
 describe('admin routes', () => {
-  it('[H70] are closed to visitors and to users', async () => {
+  it('[H70] are closed to visitors and to users, every one of them', async () => {
     const { app, asAlice } = await openDoor()
-    expect((await app.request(PATH)).status).toBe(401)
-    const refused = await asAlice(PATH)
-    expect([refused.status, await refused.json()]).toMatchObject([403, { code: 'FORBIDDEN' }])
+    const routes = app.routes.filter(({ path, method }) => path.startsWith('/api/admin/') && method !== 'ALL')
+    expect(new Set(routes.map(({ path }) => path)).size).toBeGreaterThan(8)
+    for (const { method, path } of routes) {
+      const url = path.replace(':id', ALICE).replace(':key', 'coming_soon')
+      const body = method === 'GET' ? {} : { body: '{}', headers: { 'content-type': 'application/json' } }
+      expect([url, (await app.request(url, { method, ...body })).status]).toEqual([url, 401])
+      const refused = await asAlice(url, { method, ...body })
+      expect([url, refused.status, await refused.json()]).toMatchObject([url, 403, { code: 'FORBIDDEN' }])
+    }
   })
 
   it('[H71] the ledger audit says whether the books balance, and what does not', async () => {
     const { asAlice } = await openDoor({ role: 'admin' })
-    expect(await (await asAlice(PATH)).json()).toEqual({
+    expect(await (await asAlice(LEDGER)).json()).toEqual({
       balanced: true,
       wallets: 1,
       imbalance: 0,
@@ -22,6 +31,137 @@ describe('admin routes', () => {
     })
     const audit = { wallets: 2, imbalanceMicros: -1, unbalancedTransactions: 0, mismatchedWallets: 0 }
     const broken = await openDoor({ role: 'admin', audit })
-    expect(await (await broken.asAlice(PATH)).json()).toMatchObject({ balanced: false, imbalance: -0.000001 })
+    expect(await (await broken.asAlice(LEDGER)).json()).toMatchObject({ balanced: false, imbalance: -0.000001 })
+  })
+
+  it('[H170] flags are listed with what they mean, and set', async () => {
+    const { asAlice, send } = await openDoor({ role: 'admin' })
+    const flag = { key: 'coming_soon', enabled: false, default: false, updatedAt: null, updatedBy: null }
+    expect(await (await asAlice('/api/admin/flags')).json()).toEqual({
+      flags: [{ ...flag, description: expect.stringContaining('503') }],
+    })
+    const set = await send('PUT', '/api/admin/flags/coming_soon', { enabled: true })
+    expect([set.status, await set.json()]).toMatchObject([200, { enabled: true, updatedBy: 'alice' }])
+  })
+
+  it('[H171] settings are listed with type, default and bounds, and set', async () => {
+    const { asAlice, send } = await openDoor({ role: 'admin' })
+    const listed: unknown = await (await asAlice('/api/admin/settings')).json()
+    expect(listed).toMatchObject({
+      settings: [
+        { key: 'trading.hold_secs', value: 180, type: 'number', default: 180, min: 0, max: 86_400, decimals: 0 },
+        { key: 'trading.pre_match', value: false, type: 'boolean', default: false },
+        { key: 'trading.mode', value: 'open', type: 'choice', options: ['open', 'reduce_only', 'halted'] },
+      ],
+    })
+    const set = await send('PUT', '/api/admin/settings/trading.hold_secs', { value: 60 })
+    expect([set.status, await set.json()]).toMatchObject([200, { key: 'trading.hold_secs', value: 60 }])
+  })
+
+  it('[H172] an unknown key is 404, a value that cannot be is 400 and says what can', async () => {
+    const { send } = await openDoor({ role: 'admin' })
+    const statusOf = async (path: string, body: unknown) => {
+      const response = await send('PUT', `/api/admin/${path}`, body)
+      return [response.status, z.looseObject({ code: z.string() }).parse(await response.json())] as const
+    }
+    expect(await statusOf('settings/trading.none', { value: 1 })).toMatchObject([404, { what: 'setting' }])
+    expect(await statusOf('flags/none', { enabled: true })).toMatchObject([404, { what: 'flag' }])
+    expect(await statusOf('settings/trading.mode', { value: 'closed' })).toMatchObject([
+      400,
+      { issues: [{ path: 'value', message: 'must be one of open, reduce_only, halted' }] },
+    ])
+    for (const body of [{}, { value: null }, { value: [1] }, { value: { toString: 1 } }, null, 7]) {
+      expect([body, (await statusOf('settings/trading.hold_secs', body))[0]]).toEqual([body, 400])
+    }
+    for (const body of [{}, { enabled: 'true' }, { enabled: 1 }]) {
+      expect([body, (await statusOf('flags/coming_soon', body))[0]]).toEqual([body, 400])
+    }
+  })
+
+  it('[H173] the multiplier keys are those of the catalogue', async () => {
+    const { asAlice } = await openDoor({ role: 'admin' })
+    const body: unknown = await (await asAlice('/api/admin/settings/scoring/multiplier-keys')).json()
+    expect(body).toEqual({ keys: MULTIPLIER_KEYS })
+  })
+
+  it('[H174] the audit log is read page by page, the latest first', async () => {
+    const { asAlice } = await openDoor({ role: 'admin' })
+    const first: unknown = await (await asAlice('/api/admin/audit?limit=2')).json()
+    const actor = { userId: ALICE, username: 'alice' }
+    expect(first).toMatchObject({ entries: [{ id: 3, actor, before: 180, after: 63 }, { id: 2 }], nextCursor: '2' })
+    const rest: unknown = await (await asAlice('/api/admin/audit?limit=2&cursor=2')).json()
+    expect(rest).toMatchObject({ entries: [{ id: 1 }], nextCursor: null })
+    expect((await asAlice('/api/admin/audit?cursor=x')).status).toBe(400)
+  })
+
+  it('[H175] users are listed and searched within bounds', async () => {
+    const { asAlice } = await openDoor({ role: 'admin' })
+    const body: unknown = await (await asAlice('/api/admin/users?search=ali')).json()
+    expect(body).toMatchObject({ total: 1, users: [{ userId: ALICE, username: 'alice', balance: 9950 }] })
+    for (const query of ['limit=101', 'limit=0', 'offset=-1', `search=${'a'.repeat(101)}`, 'limit=x']) {
+      expect([query, (await asAlice(`/api/admin/users?${query}`)).status]).toEqual([query, 400])
+    }
+  })
+
+  it('[H176] a role is changed, but nobody takes away his own', async () => {
+    const { send } = await openDoor({ role: 'admin' })
+    const role = (id: string) => `/api/admin/users/${id}/role`
+    const made = await send('PUT', role(ALICE), { role: 'admin' })
+    expect([made.status, await made.json()]).toMatchObject([200, { userId: ALICE, role: 'admin' }])
+    expect((await send('PUT', role(ALICE), { role: 'user' })).status).toBe(409)
+    expect((await send('PUT', role(ALICE.replace('a', 'b')), { role: 'user' })).status).toBe(404)
+    expect((await send('PUT', role(ALICE), { role: 'owner' })).status).toBe(400)
+    expect((await send('PUT', role('me'), { role: 'user' })).status).toBe(400)
+  })
+
+  it('[H177] the export is RFC 4180, safe in a spreadsheet, and leaves an audit row', async () => {
+    const ports = adminPorts(alice)
+    const { asAlice } = await openDoor({ role: 'admin', deps: ports })
+    const response = await asAlice('/api/admin/users/export.csv')
+    expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    expect(response.headers.get('content-disposition')).toBe('attachment; filename="users.csv"')
+    const at = new Date(alice.createdAt).toISOString()
+    const mail = alice.email
+    expect(await response.text()).toBe(
+      [
+        'userId,username,email,name,firstName,lastName,role,districtId,xp,balance,referralCode,synthetic,createdAt',
+        `${ALICE},alice,${mail},'=1+1,Alice,"O""Neil, Jr.",user,1,0,9950,ALICE1,true,${at}`,
+        `${ALICE},alice,${mail},Alice,"two\nlines",,'-user,1,0,,ALICE1,true,${at}`,
+        '',
+      ].join('\r\n'),
+    )
+    expect(ports.deeds).toMatchObject([{ actor: ALICE, action: 'users.export' }])
+  })
+
+  it('[H178] the export reads a page when it is asked for more, and stops when nobody takes it', async () => {
+    const ports = adminPorts(alice)
+    let read = 0
+    let ended = false
+    async function* pages() {
+      try {
+        for (;;) {
+          read += 1
+          yield (await ports.userList.search({ search: '', limit: 1, offset: 0 })).users
+        }
+      } finally {
+        ended = true
+      }
+    }
+    const { asAlice } = await openDoor({ role: 'admin', deps: { ...ports, userList: { ...ports.userList, pages } } })
+    const body = (await asAlice('/api/admin/users/export.csv')).body?.getReader()
+    for (let n = 0; n < 5; n++) await body?.read()
+    expect(read).toBeLessThanOrEqual(6)
+    await body?.cancel()
+    expect(ended).toBe(true)
+  })
+
+  it('[H178] a fault in the middle of the export breaks it off, rather than end it as if that were all', async () => {
+    const ports = adminPorts(alice)
+    async function* pages() {
+      yield (await ports.userList.search({ search: '', limit: 1, offset: 0 })).users
+      await away()
+    }
+    const { asAlice } = await openDoor({ role: 'admin', deps: { ...ports, userList: { ...ports.userList, pages } } })
+    await expect((await asAlice('/api/admin/users/export.csv')).text()).rejects.toThrow('away')
   })
 })

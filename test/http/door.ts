@@ -28,6 +28,7 @@ import type { HttpDeps } from '../../src/http/ports.ts'
 import { createLog } from '../../src/log.ts'
 import { info, instrument as player } from '../support/fixtures.ts'
 import { TestWorld } from '../support/test-world.ts'
+import { adminPorts } from './admin-ports.ts'
 
 export const NOW = instant(Date.UTC(2026, 4, 2, 14, 30))
 export const ALICE = userId('0197f2a0-0000-7000-8000-00000000000a')
@@ -204,6 +205,7 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
         return options.quote ?? done(quoteAnswer)
       },
     },
+    ...adminPorts(alice),
     readyChecks: { database: async () => {}, fastStore: async () => {} },
     isFault: (error) => error instanceof Error && error.message === 'away',
     ...options.deps,

@@ -1,6 +1,15 @@
 /** The same suite on every database: the embedded one always, PostgreSQL when TEST_DATABASE_URL names a server. */
 import { createHash, randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, openAsBlob, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  openAsBlob,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
@@ -97,7 +106,9 @@ async function migratedTemplate(): Promise<Blob> {
     await db.destroy()
     const partial = `${path}.${process.pid}`
     writeFileSync(partial, new Uint8Array(await dump.arrayBuffer()))
-    renameSync(partial, path)
+    // Whoever came first stays: a template that is replaced while somebody loads it cannot be read.
+    if (!existsSync(path)) renameSync(partial, path)
+    else rmSync(partial)
   }
   return openAsBlob(path)
 }

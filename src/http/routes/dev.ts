@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { present } from '../../../actors/kernel/assert.ts'
 import { ACCESS_COOKIE, REFRESH_COOKIE, setCookie } from '../../auth/cookies.ts'
-import { errors, fail, type HttpEnv } from '../answers.ts'
+import { errors, fail, type HttpEnv, invalid } from '../answers.ts'
 import { userJson } from '../json.ts'
 import type { HttpDeps } from '../ports.ts'
 import { DistrictIdInput, json, UserBody } from '../schemas.ts'
@@ -36,8 +36,7 @@ export function devRoutes({ accounts, wallets, tokens, cookies }: HttpDeps) {
     const { displayName, districtId = null } = c.req.valid('json')
     const session = await accounts.signInSynthetic({ displayName, districtId })
     if (session === null) {
-      const issues = [{ path: 'districtId', message: 'no such district' }]
-      return fail(c, { status: 400, code: 'VALIDATION_FAILED', error: 'validation failed', facts: { issues } })
+      return fail(c, invalid('districtId', 'no such district'))
     }
     const { user, isNew } = session
     const [access, refresh, wallet] = await Promise.all([

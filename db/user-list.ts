@@ -1,0 +1,140 @@
+/** Users as operators see them: found by any part of a name, paged through without an end, and given roles. */
+import type { Kysely, Selectable } from 'kysely'
+import { type UserId, userId } from '../actors/kernel/ids.ts'
+import { type Money, money } from '../actors/kernel/micros.ts'
+import { type Instant, instant } from '../actors/kernel/world.ts'
+import type { AuditLog } from './audit-log.ts'
+import type { Database, UsersTable } from './schema.ts'
+
+export interface ListedUser {
+  readonly id: UserId
+  readonly username: string
+  readonly email: string
+  readonly name: string
+  readonly firstName: string
+  readonly lastName: string | null
+  readonly role: string
+  readonly districtId: number
+  readonly xp: number
+  /** Null when he has no wallet. */
+  readonly balance: Money | null
+  readonly referralCode: string
+  readonly synthetic: boolean
+  readonly createdAt: Instant
+}
+
+export interface UserQuery {
+  /** A part of the username, e-mail or name, in any case, or a whole user id; empty for everybody. */
+  readonly search: string
+  readonly limit: number
+  readonly offset: number
+}
+
+export interface UserPage {
+  readonly users: readonly ListedUser[]
+  /** How many there are in all. */
+  readonly total: number
+}
+
+export interface RoleChange {
+  readonly id: UserId
+  readonly role: 'admin' | 'user'
+  readonly by: UserId
+}
+
+export type RoleOutcome =
+  | { readonly kind: 'changed'; readonly user: ListedUser }
+  | { readonly kind: 'unknown' }
+  /** Nobody takes his own admin role away: the last one could. */
+  | { readonly kind: 'own_role' }
+
+/** Users read at once: some 300 KB of rows. */
+const PAGE = 1_000
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+export class UserList {
+  readonly #db: Kysely<Database>
+  readonly #audit: AuditLog
+
+  constructor(db: Kysely<Database>, audit: AuditLog) {
+    this.#db = db
+    this.#audit = audit
+  }
+
+  /** The latest to join first. */
+  async search({ search, limit, offset }: UserQuery): Promise<UserPage> {
+    const text = search.trim().toLowerCase()
+    const part = `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
+    const found = this.#listed().$if(text !== '', (query) =>
+      query.where((eb) =>
+        eb.or([
+          eb('username', 'like', part),
+          eb(eb.fn<string>('lower', ['email']), 'like', part),
+          eb(eb.fn<string>('lower', ['name']), 'like', part),
+          ...(UUID.test(text) ? [eb('users.id', '=', text)] : []),
+        ]),
+      ),
+    )
+    const [rows, { total }] = await Promise.all([
+      found.orderBy('users.id', 'desc').limit(limit).offset(offset).execute(),
+      found
+        .clearSelect()
+        .select((eb) => eb.fn.countAll<number>().as('total'))
+        .executeTakeFirstOrThrow(),
+    ])
+    return { users: rows.map(userFrom), total }
+  }
+
+  async *pages(): AsyncGenerator<readonly ListedUser[]> {
+    let after: string | null = null
+    for (;;) {
+      const rows: ListedRow[] = await this.#listed()
+        .$if(after !== null, (query) => query.where('users.id', '>', after))
+        .orderBy('users.id')
+        .limit(PAGE)
+        .execute()
+      const last = rows.at(-1)
+      if (last === undefined) return
+      after = last.id
+      yield rows.map(userFrom)
+    }
+  }
+
+  async setRole({ id, role, by }: RoleChange): Promise<RoleOutcome> {
+    if (id === by && role !== 'admin') return { kind: 'own_role' }
+    return this.#db.transaction().execute(async (tx) => {
+      const before = await tx.selectFrom('users').select('role').where('id', '=', id).forUpdate().executeTakeFirst()
+      if (before === undefined) return { kind: 'unknown' }
+      await tx.updateTable('users').set({ role }).where('id', '=', id).execute()
+      await this.#audit.record({ actor: by, action: 'user.role', subject: id, before: before.role, after: role }, tx)
+      const user = await this.#listed(tx).where('users.id', '=', id).executeTakeFirstOrThrow()
+      return { kind: 'changed', user: userFrom(user) }
+    })
+  }
+
+  #listed(db: Kysely<Database> = this.#db) {
+    return db
+      .selectFrom('users')
+      .leftJoin('wallets', 'wallets.user_id', 'users.id')
+      .selectAll('users')
+      .select('balance_micros')
+  }
+}
+
+type ListedRow = Selectable<UsersTable> & { readonly balance_micros: number | null }
+
+const userFrom = (row: ListedRow): ListedUser => ({
+  id: userId(row.id),
+  username: row.username,
+  email: row.email,
+  name: row.name,
+  firstName: row.first_name,
+  lastName: row.last_name,
+  role: row.role,
+  districtId: row.district_id,
+  xp: row.xp,
+  balance: row.balance_micros === null ? null : money(row.balance_micros),
+  referralCode: row.referral_code,
+  synthetic: row.synthetic,
+  createdAt: instant(row.created_at.getTime()),
+})

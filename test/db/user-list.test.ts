@@ -1,0 +1,72 @@
+import { beforeAll, expect, it } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
+import { type UserId, userId } from '../../actors/kernel/ids.ts'
+import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
+import { AuditLog } from '../../db/audit-log.ts'
+import { seedDistricts } from '../../db/seed.ts'
+import { UserList } from '../../db/user-list.ts'
+import { Users } from '../../db/users.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { TestWorld } from '../support/test-world.ts'
+
+/** More than two pages. */
+const CROWD = 2_100
+
+eachDatabase((open) => {
+  const world = new TestWorld()
+  const audit = () => new AuditLog(open().db, world)
+  const list = () => new UserList(open().db, audit())
+  let ids: readonly UserId[]
+
+  beforeAll(async () => {
+    const { db } = open()
+    await seedDistricts(db)
+    const names = ['Ann', 'Zoë 100%', ...Array.from({ length: CROWD }, (_, n) => `Guest ${n}`)]
+    ids = (await new Users(db, world).createSyntheticMany(names)).map(({ user }) => user.id)
+  })
+
+  it('[J11] users are found by any part of a name, in any case, literally, or by id', async () => {
+    const found = async (search: string) => {
+      const { users, total } = await list().search({ search, limit: 3, offset: 0 })
+      return [users.map(({ username }) => username), total]
+    }
+    expect(await found(' ANN ')).toEqual([['ann'], 1])
+    expect(await found('ZOË')).toEqual([['zoe_100'], 1])
+    expect(await found('100%')).toEqual([['zoe_100'], 1])
+    expect(await found('guest_7@')).toEqual([['guest_7'], 1])
+    expect(await found('%')).toEqual([['zoe_100'], 1])
+    expect(await found(String.raw`\ `)).toEqual([[], 0])
+    expect(await found(present(ids[0], 'Ann').toUpperCase())).toEqual([['ann'], 1])
+    expect(await found('')).toEqual([['guest_2099', 'guest_2098', 'guest_2097'], CROWD + 2])
+    expect((await list().search({ search: '', limit: 2, offset: CROWD })).users).toMatchObject([
+      { username: 'zoe_100', name: 'Zoë 100%', balance: STARTING_BALANCE, synthetic: true },
+      { username: 'ann' },
+    ])
+  })
+
+  it('[J11] all of them are read page by page, oldest first, each once', async () => {
+    const sizes: number[] = []
+    const read: UserId[] = []
+    for await (const page of list().pages()) {
+      sizes.push(page.length)
+      read.push(...page.map(({ id }) => id))
+    }
+    expect(sizes).toEqual([1_000, 1_000, 102])
+    expect(read).toEqual([...ids].toSorted())
+  })
+
+  it('[J12] a role is changed with its audit row, and nobody takes away his own', async () => {
+    const [ann, zoe] = [present(ids[0], 'Ann'), present(ids[1], 'Zoë')]
+    expect(await list().setRole({ id: zoe, role: 'admin', by: ann })).toMatchObject({
+      kind: 'changed',
+      user: { id: zoe, role: 'admin' },
+    })
+    expect(await list().setRole({ id: zoe, role: 'user', by: zoe })).toEqual({ kind: 'own_role' })
+    const nobody = userId('00000000-0000-7000-8000-0000000fffff')
+    expect(await list().setRole({ id: nobody, role: 'user', by: ann })).toEqual({ kind: 'unknown' })
+    expect(await new Users(open().db, world).find(zoe)).toMatchObject({ role: 'admin' })
+    expect(await audit().list(5, null)).toMatchObject([
+      { actor: ann, action: 'user.role', subject: zoe, before: 'user', after: 'admin' },
+    ])
+  })
+})

@@ -1,0 +1,81 @@
+/** What operators reach through the door, as hand-written ports: two users, one flag, three settings, and what was done. */
+import { instant } from '../../actors/kernel/world.ts'
+import { districtId } from '../../actors/kernel/ids.ts'
+import { money } from '../../actors/kernel/micros.ts'
+import { FLAGS, readSetting, type Setting, SETTINGS } from '../../actors/kernel/settings.ts'
+import type { Deed } from '../../db/audit-log.ts'
+import type { SettingChange, SettingEntry, SettingOutcome } from '../../db/settings.ts'
+import type { ListedUser } from '../../db/user-list.ts'
+import type { User } from '../../db/users.ts'
+import type { HttpDeps } from '../../src/http/ports.ts'
+
+/** Some settings of each type. */
+const LISTED = ['trading.hold_secs', 'trading.pre_match', 'trading.mode'] as const
+
+const listed = (user: User, over: Partial<ListedUser> = {}): ListedUser => ({
+  id: user.id,
+  username: user.username,
+  email: user.email,
+  name: user.firstName,
+  firstName: user.firstName,
+  lastName: user.lastName,
+  role: user.role,
+  districtId: Number(districtId(1)),
+  xp: user.xp,
+  balance: money(9_950_000_000),
+  referralCode: user.referralCode,
+  synthetic: true,
+  createdAt: user.createdAt,
+  ...over,
+})
+
+export function adminPorts(user: User): Pick<HttpDeps, 'settings' | 'audit' | 'userList'> & { readonly deeds: Deed[] } {
+  const deeds: Deed[] = []
+  const entry = (key: string, setting: Setting): SettingEntry => ({
+    key,
+    setting,
+    value: setting.default,
+    updatedAt: null,
+    updatedBy: null,
+  })
+  const settings = LISTED.map((key) => entry(key, SETTINGS[key]))
+  const flags = Object.entries(FLAGS).map(([key, flag]) => entry(key, flag))
+  const set = async (entries: SettingEntry[], { key, value }: SettingChange): Promise<SettingOutcome> => {
+    const at = entries.findIndex((known) => known.key === key)
+    const known = entries[at]
+    if (known === undefined) return { kind: 'unknown' }
+    const read = readSetting(known.setting, value)
+    if (!read.ok) return { kind: 'invalid', problem: read.problem }
+    const changed = { ...known, value: read.value, updatedAt: user.createdAt, updatedBy: user.username }
+    entries[at] = changed
+    return { kind: 'set', entry: changed }
+  }
+  return {
+    deeds,
+    settings: {
+      list: () => settings,
+      listFlags: () => flags,
+      set: (change) => set(settings, change),
+      setFlag: (change) => set(flags, change),
+    },
+    audit: {
+      record: async (deed) => void deeds.push(deed),
+      list: async (limit, before) => {
+        const deed = { actor: user.id, actorName: 'alice', action: 'setting.set', subject: 'trading.hold_secs' }
+        const all = [3, 2, 1].map((id) => ({ ...deed, id, at: instant(id * 1_000), before: 180, after: 60 + id }))
+        return all.filter(({ id }) => before === null || id < before).slice(0, limit)
+      },
+    },
+    userList: {
+      search: async () => ({ users: [listed(user)], total: 1 }),
+      setRole: async ({ id, role, by }) => {
+        if (id !== user.id) return { kind: 'unknown' }
+        return id === by && role === 'user' ? { kind: 'own_role' } : { kind: 'changed', user: listed(user, { role }) }
+      },
+      async *pages() {
+        yield [listed(user, { name: '=1+1', lastName: 'O"Neil, Jr.' })]
+        yield [listed(user, { firstName: 'two\nlines', balance: null, role: '-user' })]
+      },
+    },
+  }
+}
