@@ -2,14 +2,14 @@
  * The port to the fast store, and every key name in it. It holds what may be lost: what must last is in the database.
  * That is why every key expires.
  */
-import type { UserId } from '../actors/kernel/ids.ts'
+import type { SessionId, UserId } from '../actors/kernel/ids.ts'
 
 /** Where everything is kept. A new kind of key gets its name here, and nowhere else. */
 export const keys = {
   /** Hash `balance` (decimal text), `version`: the balance as shown (specification 2.3). */
   wallet: (userId: UserId) => `wallet:${userId}`,
-  /** A token that may not be used any more, until it would have expired anyway. */
-  revoked: (jti: string) => `rev:${jti}`,
+  /** A session that is over, until the last of its tokens would have expired anyway. */
+  ended: (session: SessionId) => `ended:${session}`,
   /** A nonce that has signed somebody in. */
   nonce: (nonce: string) => `nonce:${nonce}`,
   /** How often somebody has called a route in the running window. */

@@ -9,7 +9,7 @@ import { createAdaptorServer } from '@hono/node-server'
 import { type FixtureId, fixtureId, type InstrumentId, playerId } from '../actors/kernel/ids.ts'
 import { LEASE_TTL_MS, REPLAY_FIXTURES_FROM } from '../actors/kernel/limits.ts'
 import { microsNearest, type Price, price } from '../actors/kernel/micros.ts'
-import type { World } from '../actors/kernel/world.ts'
+import { SECOND_MS, type World } from '../actors/kernel/world.ts'
 import type { FixtureSnapshot } from '../actors/market/fixture.ts'
 import type { Recording } from '../actors/replay/script.ts'
 import { ActorStopped } from '../actors/match/actor.ts'
@@ -19,6 +19,7 @@ import { AuditLog } from '../db/audit-log.ts'
 import { Catalogue } from '../db/catalogue.ts'
 import { type Connection, connect } from '../db/connect.ts'
 import { FastMemory } from '../db/fast-memory.ts'
+import { fastOrElse } from '../db/fast-or-else.ts'
 import { connectRedis } from '../db/fast-redis.ts'
 import type { FastStore } from '../db/fast-store.ts'
 import { isAway } from '../db/faults.ts'
@@ -29,6 +30,7 @@ import { Positions } from '../db/positions.ts'
 import { Rates } from '../db/rates.ts'
 import { ReplayRuns } from '../db/replays.ts'
 import { seedDistricts } from '../db/seed.ts'
+import { Sessions } from '../db/sessions.ts'
 import { Settings } from '../db/settings.ts'
 import { UserList } from '../db/user-list.ts'
 import { Users } from '../db/users.ts'
@@ -36,6 +38,7 @@ import { WalletCache } from '../db/wallet-cache.ts'
 import { Wallets } from '../db/wallets.ts'
 import { type RealTime, startRealTime } from '../rooms/boot.ts'
 import { loadOrCreateKeys } from './auth/keys.ts'
+import { createSessions } from './auth/sessions.ts'
 import { createTokens } from './auth/tokens.ts'
 import type { Config } from './config.ts'
 import { kickOffFrame, startDemo } from './demo.ts'
@@ -109,7 +112,21 @@ async function assemble(
   const catalogue = new Catalogue(db, world)
   const positions = new Positions(db)
   const keys = await loadOrCreateKeys({ dataDir: config.dataDir, ...config.jwt })
-  const tokens = createTokens({ keys, lifetimes: config.jwt, world })
+  const askFast = fastOrElse(fast, world)
+  const sessionRows = new Sessions({
+    db,
+    ask: askFast,
+    world,
+    tokenLifeMs: Math.max(config.jwt.accessSecs, config.jwt.wsSecs) * SECOND_MS,
+    sessionLifeMs: config.jwt.refreshSecs * SECOND_MS,
+  })
+  await sessionRows.recall()
+  const sessions = createSessions({
+    tokens: createTokens({ keys, lifetimes: config.jwt, world }),
+    rows: sessionRows,
+    disconnect: (user) => realTime.disconnectUser(user),
+    log,
+  })
   const audit = new AuditLog(db, world)
   const settings = await Settings.open({ db, world, audit, report: (error) => log.error('settings', { error }) })
   undo.push(followSettings(settings, log))
@@ -121,7 +138,7 @@ async function assemble(
   undo.push(() => close(wsServer))
   const realTime = await startRealTime({
     server: wsServer,
-    verify: tokens.verifyWs,
+    verify: sessions.verifyWs,
     directory: {
       matchOfInstrument: (id) => catalogue.matchOfInstrument(id),
       matchOfPosition: async (id, user) => {
@@ -162,10 +179,11 @@ async function assemble(
   }
   const deps: HttpDeps = {
     ...shared,
-    tokens,
-    limits: { ...config.limits, rates: new Rates(fast, world) },
+    sessions,
+    limits: { ...config.limits, rates: new Rates(askFast, world) },
     wsUrlFor: (hostname) => config.publicWsUrl ?? `ws://${hostname}:${portOf(wsServer)}`,
     rules,
+    flags: () => settings.flags,
     accounts: users,
     wallets,
     catalogue,

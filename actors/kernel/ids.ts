@@ -11,6 +11,8 @@ export type PlayerId = Id<'player', number>
 export type InstrumentId = Id<'instrument'>
 export type PositionId = Id<'position'>
 export type UserId = Id<'user'>
+/** One sign-in of one user. */
+export type SessionId = Id<'session'>
 export type DistrictId = Id<'district', number>
 
 export const fixtureId = (value: number): FixtureId => value as FixtureId
@@ -18,4 +20,5 @@ export const playerId = (value: number): PlayerId => value as PlayerId
 export const instrumentId = (value: string): InstrumentId => value as InstrumentId
 export const positionId = (value: string): PositionId => value as PositionId
 export const userId = (value: string): UserId => value as UserId
+export const sessionId = (value: string): SessionId => value as SessionId
 export const districtId = (value: number): DistrictId => value as DistrictId

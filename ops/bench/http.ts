@@ -11,14 +11,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Worker } from 'node:worker_threads'
+import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
 import { fixtureId } from '../../actors/kernel/ids.ts'
 import { decimal } from '../../actors/kernel/micros.ts'
 import { ACCESS_COOKIE } from '../../src/auth/cookies.ts'
-import { loadOrCreateKeys } from '../../src/auth/keys.ts'
-import { createTokens } from '../../src/auth/tokens.ts'
 import { compose, type Touchline } from '../../src/compose.ts'
-import { type Config, readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { audit, createOnServer } from './bench-database.ts'
@@ -29,6 +28,8 @@ import { figure, type Pace, spreadOf, table, withSpread } from './report.ts'
 
 /** A user may hold 100 positions, and nobody closes any here. */
 const USERS = 3_000
+const BATCH = 1_000
+const Batch = z.object({ users: z.array(z.object({ accessToken: z.string() })) })
 const CONNECTIONS = [16, 64, 256]
 const MATCH = fixtureId(90_000)
 /** Well within what makes a feed late. */
@@ -68,7 +69,7 @@ try {
   const log = createLog({ level: 'info', world, readable: false, write: () => undefined })
   const touchline = await compose(config, { log })
   try {
-    await measure(touchline, config)
+    await measure(touchline)
   } finally {
     await touchline.stop()
   }
@@ -77,10 +78,10 @@ try {
   await database.close()
 }
 
-async function measure(touchline: Touchline, config: Config): Promise<void> {
+async function measure(touchline: Touchline): Promise<void> {
   const { url } = await touchline.start()
   const feeding = await keepFeeding(touchline)
-  const cookies = await signedInUsers(touchline, config)
+  const cookies = await signedInUsers(url)
   const base = { ...pace, port: Number(new URL(url).port), path: '/api/positions/open', cookies }
   const rounds: { readonly connections: number; readonly opened: Load; readonly refused: Load }[] = []
   for (let round = 0; round < pace.rounds; round++) {
@@ -110,10 +111,16 @@ async function keepFeeding({ realTime: { desk } }: Touchline): Promise<NodeJS.Ti
 }
 
 /** The cookies of users who have just signed in. */
-async function signedInUsers({ users }: Touchline, { dataDir, jwt }: Config): Promise<string[]> {
-  const tokens = createTokens({ keys: await loadOrCreateKeys({ dataDir, ...jwt }), lifetimes: jwt, world })
-  const made = await users.createSyntheticMany(Array.from({ length: USERS }, (_, n) => `Bench ${n}`))
-  return Promise.all(made.map(async ({ user }) => `${ACCESS_COOKIE}=${await tokens.issueAccess(user)}`))
+async function signedInUsers(url: string): Promise<string[]> {
+  const batches = Array.from({ length: USERS / BATCH }, async (_, n) => {
+    const response = await fetch(`${url}/api/auth/dev/batch`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ count: BATCH, prefix: `Bench ${n}` }),
+    })
+    return Batch.parse(await response.json()).users.map(({ accessToken }) => `${ACCESS_COOKIE}=${accessToken}`)
+  })
+  return (await Promise.all(batches)).flat()
 }
 
 /** An order for every instrument and direction. */

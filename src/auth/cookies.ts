@@ -17,6 +17,10 @@ export interface SessionCookie {
   readonly maxAgeSecs: number
 }
 
+/** The `Set-Cookie` header that makes a browser forget one. */
+export const clearCookie = (name: SessionCookie['name'], policy: CookiePolicy): string =>
+  setCookie({ name, value: '', maxAgeSecs: 0 }, policy)
+
 /** The `Set-Cookie` header of a session cookie. */
 export function setCookie(cookie: SessionCookie, policy: CookiePolicy): string {
   const domain = policy.domain === null ? [] : [`Domain=${policy.domain}`]

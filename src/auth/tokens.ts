@@ -1,8 +1,9 @@
 /** Access, refresh and WebSocket tokens (specification 2.1): signed with RS256, always verified with the type expected. */
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
-import { type DistrictId, districtId, type UserId, userId } from '../../actors/kernel/ids.ts'
+import { type DistrictId, districtId, type SessionId, sessionId, type UserId, userId } from '../../actors/kernel/ids.ts'
 import { instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
+import type { Session } from '../../db/sessions.ts'
 import type { SigningKeys } from './keys.ts'
 import { TokenCache } from './token-cache.ts'
 
@@ -18,9 +19,13 @@ export interface Lifetimes {
   readonly wsSecs: number
 }
 
-const common = {
+/** Whom a token speaks for, in which session: ending that session revokes all its tokens. */
+const Bearer = z.object({
   userId: z.string().min(1).transform(userId),
-  /** What a revocation names. */
+  sid: z.string().min(1).transform(sessionId),
+})
+const common = {
+  ...Bearer.shape,
   jti: z.string().min(1),
   exp: z
     .number()
@@ -33,12 +38,14 @@ const AccessClaims = z.object({
   districtId: z.number().int().transform(districtId),
   role: z.string().min(1),
 })
-const RefreshClaims = z.object({ ...common, typ: z.literal('refresh') })
+const RefreshClaims = z.object({ ...common, typ: z.literal('refresh'), gen: z.number().int() })
 const WsClaims = z.object({ ...common, typ: z.literal('ws') })
+const SessionBearer = Bearer.extend({ typ: z.enum(['access', 'refresh']) })
 
 export type AccessClaims = z.output<typeof AccessClaims>
 export type RefreshClaims = z.output<typeof RefreshClaims>
 export type WsClaims = z.output<typeof WsClaims>
+export type Bearer = z.output<typeof Bearer>
 
 /** Whom an access token speaks for. */
 export interface TokenUser {
@@ -49,13 +56,15 @@ export interface TokenUser {
 
 export interface Tokens {
   readonly lifetimes: Lifetimes
-  readonly issueAccess: (user: TokenUser) => Promise<string>
-  readonly issueRefresh: (user: UserId) => Promise<string>
-  readonly issueWs: (user: UserId) => Promise<string>
+  readonly issueAccess: (user: TokenUser, session: SessionId) => Promise<string>
+  readonly issueRefresh: (session: Session) => Promise<string>
+  readonly issueWs: (bearer: Bearer) => Promise<string>
   /** The claims, or null for a token that is not ours, has expired, was altered or is of another type. */
   readonly verifyAccess: (token: string) => Promise<AccessClaims | null>
   readonly verifyRefresh: (token: string) => Promise<RefreshClaims | null>
   readonly verifyWs: (token: string) => Promise<WsClaims | null>
+  /** Whose an access or refresh token is or was, expired or not; null when it is neither. */
+  readonly bearerOf: (token: string) => Promise<Bearer | null>
 }
 
 export interface TokensOptions {
@@ -76,8 +85,8 @@ export function createTokens({ keys, lifetimes, world }: TokensOptions): Tokens 
       .sign(keys.privateKey)
   }
 
-  const verify = async <Claims>(token: string, schema: z.ZodType<Claims>): Promise<Claims | null> => {
-    const currentDate = new Date(world.now())
+  const verify = async <Claims>(token: string, schema: z.ZodType<Claims>, at: number): Promise<Claims | null> => {
+    const currentDate = new Date(at)
     try {
       const verified = await jwtVerify(token, keys.publicKey, { algorithms: [ALGORITHM], issuer: ISSUER, currentDate })
       return schema.safeParse(verified.payload).data ?? null
@@ -91,19 +100,22 @@ export function createTokens({ keys, lifetimes, world }: TokensOptions): Tokens 
   const verifyAccess = async (token: string): Promise<AccessClaims | null> => {
     const known = verified.get(token, world.now())
     if (known !== null) return known
-    const claims = await verify(token, AccessClaims)
+    const claims = await verify(token, AccessClaims, world.now())
     if (claims !== null) verified.put(token, claims)
     return claims
   }
 
   return {
     lifetimes,
-    issueAccess: (user) =>
-      sign({ typ: 'access', userId: user.id, districtId: user.districtId, role: user.role }, lifetimes.accessSecs),
-    issueRefresh: (user) => sign({ typ: 'refresh', userId: user }, lifetimes.refreshSecs),
-    issueWs: (user) => sign({ typ: 'ws', userId: user }, lifetimes.wsSecs),
+    issueAccess: ({ id, districtId: district, role }, session) =>
+      sign({ typ: 'access', userId: id, sid: session, districtId: district, role }, lifetimes.accessSecs),
+    issueRefresh: ({ id, userId: user, generation }) =>
+      sign({ typ: 'refresh', userId: user, sid: id, gen: generation }, lifetimes.refreshSecs),
+    issueWs: ({ userId: user, sid }) => sign({ typ: 'ws', userId: user, sid }, lifetimes.wsSecs),
     verifyAccess,
-    verifyRefresh: (token) => verify(token, RefreshClaims),
-    verifyWs: (token) => verify(token, WsClaims),
+    verifyRefresh: (token) => verify(token, RefreshClaims, world.now()),
+    verifyWs: (token) => verify(token, WsClaims, world.now()),
+    // In 1970 no token of ours had expired.
+    bearerOf: (token) => verify(token, SessionBearer, 0),
   }
 }

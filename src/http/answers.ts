@@ -145,6 +145,16 @@ export const UNAUTHORIZED: Answer<401> = { status: 401, code: 'UNAUTHORIZED', er
 
 export const FORBIDDEN: Answer<403> = { status: 403, code: 'FORBIDDEN', error: 'admins only' }
 
+/** How soon it is worth asking again whether it has begun. */
+const COMING_SOON_RETRY_SECS = 60
+
+export const COMING_SOON: Answer<503> = {
+  status: 503,
+  code: 'COMING_SOON',
+  error: 'coming soon',
+  retryAfterSecs: COMING_SOON_RETRY_SECS,
+}
+
 export const notFound = (
   what: 'instrument' | 'match' | 'flag' | 'setting' | 'user' | 'fixture' | 'replay',
 ): Answer<404> => ({
@@ -172,7 +182,7 @@ export const invalid = (path: string, message: string): Answer<400> => ({
 
 const ERROR_DESCRIPTIONS: Readonly<Record<ErrorStatus, string>> = {
   400: 'Malformed JSON, or values outside their schema (`issues` lists them).',
-  401: 'The access token is missing, invalid, expired or of another type.',
+  401: 'The access token is missing, invalid, expired, of another type, or its session is over.',
   403: 'Admins only, or the page that sent this request is on an origin that may not.',
   404: 'No such thing, or it belongs to somebody else.',
   405: 'This path does not take this method.',
@@ -182,7 +192,7 @@ const ERROR_DESCRIPTIONS: Readonly<Record<ErrorStatus, string>> = {
   422: 'Understood, but a trading rule refuses it; the facts say which bound was missed.',
   429: 'Too many requests: retry after `Retry-After` seconds. The `RateLimit` headers say how much is left.',
   500: 'Our fault. The log knows more under `requestId`.',
-  503: 'Overloaded, or the database is away: retry after `Retry-After` seconds.',
+  503: 'Overloaded, something we depend on is away, or it has not begun (`COMING_SOON`): see `Retry-After`.',
 }
 
 interface ErrorResponse {

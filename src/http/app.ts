@@ -13,12 +13,13 @@ import { authRoutes } from './routes/auth.ts'
 import { devRoutes } from './routes/dev.ts'
 import { healthRoutes } from './routes/health.ts'
 import { marketRoutes } from './routes/market.ts'
+import { publicRoutes } from './routes/public.ts'
 import { orderRoutes, tradingRoutes } from './routes/trading.ts'
 
 /** The REST API. */
 export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   const limits = createRateLimits(deps.limits)
-  const gates = createGates({ tokens: deps.tokens, limits })
+  const gates = createGates({ sessions: deps.sessions, flags: deps.flags, limits })
   const app = createEdge(deps)
   app.use(crossOrigin(deps.corsOrigins))
   app.use(limitBody())
@@ -27,6 +28,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   app.route('/', orderRoutes(deps, gates)) // 4.3: counted by user, so that a school behind one address can play
   app.use(limits.perAddress)
   app.route('/', authRoutes(deps, gates)) // 4.1
+  app.route('/', publicRoutes(deps)) // 4.1
   if (!deps.cookies.production) app.route('/', devRoutes(deps)) // 4.1, dev-only
   app.route('/', marketRoutes(deps, gates)) // 4.2
   app.route('/', tradingRoutes(deps, gates)) // 4.3, what changes nothing

@@ -1,6 +1,6 @@
 /** The API description (OpenAPI 3.1), made from the routes themselves, and what it knows about paths and methods. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { ACCESS_COOKIE } from '../auth/cookies.ts'
+import { ACCESS_COOKIE, REFRESH_COOKIE } from '../auth/cookies.ts'
 import type { HttpEnv } from './answers.ts'
 import { json } from './schemas.ts'
 
@@ -31,6 +31,12 @@ export function apiDescription(app: OpenAPIHono<HttpEnv>) {
     in: 'cookie',
     name: ACCESS_COOKIE,
     description: 'Set at sign-in; valid for 15 minutes by default.',
+  })
+  app.openAPIRegistry.registerComponent('securitySchemes', 'refreshCookie', {
+    type: 'apiKey',
+    in: 'cookie',
+    name: REFRESH_COOKIE,
+    description: 'Set at sign-in; valid for 7 days by default, and for one rotation.',
   })
   let described: z.output<typeof Described> | null = null
   return new OpenAPIHono<HttpEnv>().openapi(document, (c) => {

@@ -1,16 +1,20 @@
 /** Who passes: the access cookie becomes a caller, or nobody. */
-import type { MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import { getCookie } from 'hono/cookie'
-import type { UserId } from '../../actors/kernel/ids.ts'
+import type { SessionId, UserId } from '../../actors/kernel/ids.ts'
+import type { Flags } from '../../actors/kernel/settings.ts'
 import { ACCESS_COOKIE } from '../auth/cookies.ts'
-import type { Tokens } from '../auth/tokens.ts'
-import { fail, FORBIDDEN, type HttpEnv, UNAUTHORIZED } from './answers.ts'
+import type { Sessions } from '../auth/sessions.ts'
+import { COMING_SOON, fail, FORBIDDEN, type HttpEnv, UNAUTHORIZED } from './answers.ts'
 import type { LimitedAction, RateLimits } from './rate-limits.ts'
 
 export interface Caller {
   readonly userId: UserId
   readonly role: string
+  readonly sid: SessionId
 }
+
+const ADMIN = 'admin'
 
 /** The caller is known. A handler behind this gate can read it; without the gate it does not compile. */
 export interface SignedInEnv {
@@ -25,54 +29,62 @@ export interface OptionalEnv {
 
 /** How a route says in the API description that it takes the access cookie. */
 export const ACCESS_SECURITY = [{ accessCookie: [] }]
+/** … the refresh cookie. */
+export const REFRESH_SECURITY = [{ refreshCookie: [] }]
 /** … and that it does without. */
 export const OPTIONAL_SECURITY = [{}, { accessCookie: [] }]
 
 export interface Gates {
-  /** Answers 401 unless the access cookie is valid. */
+  /** Answers 401 unless the access cookie is valid, and 503 to everybody but admins while all is still to come. */
   readonly signedIn: MiddlewareHandler<SignedInEnv>
   /** The same, and 403 unless the caller is an admin. */
   readonly admin: MiddlewareHandler<SignedInEnv>
+  /** Lets everybody pass. */
   readonly optional: MiddlewareHandler<OptionalEnv>
   /** `signedIn`, and 429 when he has done this too often; visitors count against their address. */
   readonly acting: (action: LimitedAction) => MiddlewareHandler<SignedInEnv>
 }
 
 export interface GatesOptions {
-  readonly tokens: Pick<Tokens, 'verifyAccess'>
+  readonly sessions: Pick<Sessions, 'verifyAccess'>
+  readonly flags: () => Flags
   readonly limits: RateLimits
 }
 
-export function createGates({ tokens, limits }: GatesOptions): Gates {
-  const callerOf = async (token: string | undefined): Promise<Caller | null> => {
-    const claims = token === undefined ? null : await tokens.verifyAccess(token)
-    return claims === null ? null : { userId: claims.userId, role: claims.role }
+export function createGates({ sessions, flags, limits }: GatesOptions): Gates {
+  const callerFrom = async (c: Context): Promise<Caller | null> => {
+    const token = getCookie(c, ACCESS_COOKIE)
+    const claims = token === undefined ? null : await sessions.verifyAccess(token)
+    return claims === null ? null : { userId: claims.userId, role: claims.role, sid: claims.sid }
   }
+  const isTooEarly = (caller: Caller): boolean => flags().coming_soon && caller.role !== ADMIN
 
   return {
     signedIn: async (c, next) => {
-      const caller = await callerOf(getCookie(c, ACCESS_COOKIE))
+      const caller = await callerFrom(c)
       if (caller === null) return fail(c, UNAUTHORIZED)
+      if (isTooEarly(caller)) return fail(c, COMING_SOON)
       c.set('caller', caller)
       return next()
     },
     admin: async (c, next) => {
-      const caller = await callerOf(getCookie(c, ACCESS_COOKIE))
+      const caller = await callerFrom(c)
       if (caller === null) return fail(c, UNAUTHORIZED)
-      if (caller.role !== 'admin') return fail(c, FORBIDDEN)
+      if (caller.role !== ADMIN) return fail(c, FORBIDDEN)
       c.set('caller', caller)
       return next()
     },
     acting: (action) => async (c, next) => {
-      const caller = await callerOf(getCookie(c, ACCESS_COOKIE))
+      const caller = await callerFrom(c)
       const excess = await (caller === null ? limits.countAddress(c) : limits.countAction(c, action, caller.userId))
       if (excess !== null) return fail(c, excess)
       if (caller === null) return fail(c, UNAUTHORIZED)
+      if (isTooEarly(caller)) return fail(c, COMING_SOON)
       c.set('caller', caller)
       return next()
     },
     optional: async (c, next) => {
-      c.set('caller', await callerOf(getCookie(c, ACCESS_COOKIE)))
+      c.set('caller', await callerFrom(c))
       return next()
     },
   }

@@ -1,6 +1,7 @@
 /** What HTTP asks of the rest of the house; the composition root hands it the real things. */
 import type { FixtureId, InstrumentId, PositionId, UserId } from '../../actors/kernel/ids.ts'
 import type { TradingRules } from '../../actors/kernel/limits.ts'
+import type { Flags } from '../../actors/kernel/settings.ts'
 import type { Outcome } from '../../actors/kernel/outcome.ts'
 import type { World } from '../../actors/kernel/world.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
@@ -15,7 +16,7 @@ import type { ListedUser, RoleChange, RoleOutcome, UserPage, UserQuery } from '.
 import type { District, SignedIn, SyntheticSignIn, User } from '../../db/users.ts'
 import type { LedgerAudit } from '../../db/wallets.ts'
 import type { CookiePolicy } from '../auth/cookies.ts'
-import type { Tokens } from '../auth/tokens.ts'
+import type { Sessions } from '../auth/sessions.ts'
 import type { Log } from '../log.ts'
 import type { RateLimitOptions } from './rate-limits.ts'
 
@@ -23,6 +24,8 @@ export interface Accounts {
   find(id: UserId): Promise<User | null>
   /** The synthetic user of this name, created with a wallet when new; null when there is no such district. */
   signInSynthetic(request: SyntheticSignIn): Promise<SignedIn | null>
+  /** The same for many names, in their order; districts are dealt out in turn. */
+  createSyntheticMany(displayNames: readonly string[]): Promise<readonly SignedIn[]>
   districts(): Promise<readonly District[]>
 }
 
@@ -95,7 +98,7 @@ export type ReadyChecks = Readonly<Record<string, () => Promise<void>>>
 export interface HttpDeps {
   readonly world: World
   readonly log: Log
-  readonly tokens: Tokens
+  readonly sessions: Sessions
   readonly cookies: CookiePolicy
   readonly corsOrigins: readonly string[]
   readonly limits: RateLimitOptions
@@ -103,6 +106,7 @@ export interface HttpDeps {
   readonly wsUrlFor: (hostname: string) => string
   /** Read anew for every request, so that a changed setting counts at once. */
   readonly rules: () => TradingRules
+  readonly flags: () => Flags
   readonly accounts: Accounts
   readonly wallets: Wallets
   readonly catalogue: Catalogue

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { FastMemory } from '../../db/fast-memory.ts'
+import { fastOrElse } from '../../db/fast-or-else.ts'
 import { Rates } from '../../db/rates.ts'
 import { TestWorld } from '../support/test-world.ts'
 
@@ -23,8 +24,8 @@ function open() {
   })
   return {
     world,
-    here: new Rates(mortal, world),
-    there: new Rates(mortal, world),
+    here: new Rates(fastOrElse(mortal, world), world),
+    there: new Rates(fastOrElse(mortal, world), world),
     asked: () => asked,
     hang: (hangs: boolean) => (answers = !hangs),
     close: () => fast.close(),

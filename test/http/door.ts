@@ -5,6 +5,8 @@ import {
   type InstrumentId,
   instrumentId,
   positionId,
+  type SessionId,
+  sessionId,
   type UserId,
   userId,
 } from '../../actors/kernel/ids.ts'
@@ -16,9 +18,11 @@ import type { Trade, UserCommand, WalletAfter } from '../../actors/match/message
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
 import type { Close, Position } from '../../actors/position/position.ts'
 import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
-import { createTokens } from '../../src/auth/tokens.ts'
+import { createSessions, type SessionRows } from '../../src/auth/sessions.ts'
+import { createTokens, type Tokens } from '../../src/auth/tokens.ts'
 import { createApp } from '../../src/http/app.ts'
 import { FastMemory } from '../../db/fast-memory.ts'
+import { fastOrElse } from '../../db/fast-or-else.ts'
 import { Rates } from '../../db/rates.ts'
 import type { LedgerAudit } from '../../db/wallets.ts'
 import type { AccountEvent } from '../../db/account-log.ts'
@@ -38,6 +42,8 @@ export const FIXTURE = fixtureId(19_155_071)
 export const ALLOWED_ORIGIN = 'https://play.touchline.example'
 
 export const keys = await loadOrCreateKeys({ dataDir: '', privateKeyPem: await newPrivateKeyPem(), keyId: 'test' })
+/** The session of Alice's access cookie. */
+export const SESSION = sessionId('0197f2a0-0000-7000-8000-0000000000e1')
 export const LIFETIMES = { accessSecs: 900, refreshSecs: 604_800, wsSecs: 60 }
 
 const matchInfo = info({
@@ -132,13 +138,16 @@ export const alice: User = {
 export interface Door {
   readonly app: ReturnType<typeof createApp>
   readonly deps: HttpDeps
+  readonly tokens: Tokens
   readonly world: TestWorld
   /** Commands and quotes that reached the desk. */
   readonly commands: UserCommand[]
   readonly quotes: QuoteQuery[]
+  /** Whose sockets were closed. */
+  readonly disconnected: UserId[]
   /** Lines that reached the log. */
   readonly log: string[]
-  /** A request with Alice's access cookie. */
+  /** A request with Alice's cookies. */
   readonly asAlice: (path: string, init?: RequestInit) => Promise<Response>
   /** … with a JSON body. */
   readonly send: (method: string, path: string, body: unknown, headers?: Record<string, string>) => Promise<Response>
@@ -150,6 +159,7 @@ export interface DoorOptions {
   readonly role?: 'admin' | 'user'
   readonly audit?: LedgerAudit
   readonly production?: boolean
+  readonly comingSoon?: boolean
   readonly outcome?: Outcome<Trade>
   readonly quote?: Outcome<QuoteAnswer>
   readonly deps?: Partial<HttpDeps>
@@ -158,21 +168,35 @@ export interface DoorOptions {
 export async function openDoor(options: DoorOptions = {}): Promise<Door> {
   const world = new TestWorld({ now: NOW })
   const tokens = createTokens({ keys, lifetimes: LIFETIMES, world })
-  const heard = { commands: [] as UserCommand[], quotes: [] as QuoteQuery[], log: [] as string[] }
+  const log = createLog({ level: 'info', world, write: (line) => heard.log.push(line), readable: false })
+  const sessions = createSessions({
+    tokens,
+    rows: memorySessions(world),
+    disconnect: (id) => heard.disconnected.push(id),
+    log,
+  })
+  const heard = {
+    commands: [] as UserCommand[],
+    quotes: [] as QuoteQuery[],
+    log: [] as string[],
+    disconnected: [] as UserId[],
+  }
   const users = new Map<UserId, User>([[ALICE, alice]])
   const deps: HttpDeps = {
     world,
-    log: createLog({ level: 'info', world, write: (line) => heard.log.push(line), readable: false }),
-    tokens,
+    log,
+    sessions,
     cookies: { production: options.production ?? false, domain: null },
     corsOrigins: [ALLOWED_ORIGIN],
-    limits: { perMinute: 0, trustedProxies: 0, rates: new Rates(new FastMemory(world), world) },
+    limits: { perMinute: 0, trustedProxies: 0, rates: new Rates(fastOrElse(new FastMemory(world), world), world) },
     wsUrlFor: (hostname) => `ws://${hostname}:3001`,
     rules: () => DEFAULT_RULES,
+    flags: () => ({ coming_soon: options.comingSoon ?? false }),
     accounts: {
       find: async (id) => users.get(id) ?? null,
       signInSynthetic: async (request) =>
         request.districtId === 99 ? null : { user: alice, isNew: request.displayName !== 'Alice' },
+      createSyntheticMany: async (names) => names.map(() => ({ user: alice, isNew: true })),
       districts: async () => [{ id: districtId(1), name: 'Harbour' }],
     },
     wallets: {
@@ -211,12 +235,35 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
     ...options.deps,
   }
   const app = createApp(deps)
-  const cookie = `game_access=${await tokens.issueAccess({ ...alice, role: options.role ?? 'user' })}`
+  const access = await tokens.issueAccess({ ...alice, role: options.role ?? 'user' }, SESSION)
+  const refresh = await tokens.issueRefresh({ id: SESSION, userId: ALICE, generation: 1 })
+  const cookie = `game_access=${access}; game_refresh=${refresh}`
   const asAlice: Door['asAlice'] = async (path, init = {}) =>
     app.request(path, { ...init, headers: { cookie, ...Object.fromEntries(new Headers(init.headers)) } })
   const send: Door['send'] = (method, path, body, headers = {}) =>
     asAlice(path, { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } })
-  return { app, deps, world, ...heard, asAlice, send }
+  return { app, deps, tokens, world, ...heard, asAlice, send }
+}
+
+/** Sessions as they are when all goes well: each generation is presented once. */
+function memorySessions(world: TestWorld): SessionRows {
+  const ended = new Set<SessionId>()
+  const owners = new Map<SessionId, UserId>([[SESSION, ALICE]])
+  return {
+    start: async (users) =>
+      users.map((user) => {
+        const id = sessionId(world.newId())
+        owners.set(id, user)
+        return { id, userId: user, generation: 1 }
+      }),
+    rotate: async ({ id, generation }) => {
+      const user = owners.get(id)
+      if (user === undefined || ended.has(id)) return { kind: 'ended' }
+      return { kind: 'rotated', session: { id, userId: user, generation: generation + 1 } }
+    },
+    end: async (id) => void ended.add(id),
+    isEnded: async (id) => ended.has(id),
+  }
 }
 
 export const order = { instrumentId: PLAYER, direction: 'long', lotSize: 0.5, clientPrice: 200 }

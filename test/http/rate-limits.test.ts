@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { FastMemory } from '../../db/fast-memory.ts'
+import { fastOrElse } from '../../db/fast-or-else.ts'
 import { Rates } from '../../db/rates.ts'
 import { TestWorld } from '../support/test-world.ts'
 import { NOW, openDoor, order, POSITION } from './door.ts'
@@ -12,7 +13,7 @@ async function openLimited(perMinute = 200, rates = ratesOf(new TestWorld({ now:
   return { ...door, from }
 }
 
-const ratesOf = (world: TestWorld) => new Rates(new FastMemory(world), world)
+const ratesOf = (world: TestWorld) => new Rates(fastOrElse(new FastMemory(world), world), world)
 const statuses = async (answers: readonly Promise<Response>[]) =>
   Object.groupBy(
     (await Promise.all(answers)).map(({ status }) => status),

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { userId } from '../../actors/kernel/ids.ts'
 import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
 import { createTokens } from '../../src/auth/tokens.ts'
-import { ALICE, alice, keys, LIFETIMES, openDoor } from './door.ts'
+import { ALICE, alice, away, keys, LIFETIMES, openDoor, order, SESSION } from './door.ts'
 
 const profile = {
   userId: ALICE,
@@ -31,7 +31,7 @@ const signIn = (body: unknown) => ({
 
 describe('the dev sign-in', () => {
   it('[H40] signs in by display name: the profile, and both session cookies', async () => {
-    const { app, deps } = await openDoor()
+    const { app, tokens } = await openDoor()
     const response = await app.request('/api/auth/dev', signIn({ displayName: ' Alice ', districtId: 1 }))
     expect([response.status, await response.json()]).toEqual([200, { user: profile, isNew: false }])
     const cookies = response.headers.getSetCookie()
@@ -40,8 +40,8 @@ describe('the dev sign-in', () => {
       expect.stringMatching(/^game_refresh=[\w.-]+; Path=\/; Max-Age=604800; HttpOnly; SameSite=Lax$/),
     ])
     const [access = '', refresh = ''] = cookies.map((cookie) => /=([^;]+)/.exec(cookie)?.[1])
-    expect(await deps.tokens.verifyAccess(access)).toMatchObject({ userId: ALICE, districtId: 1, role: 'user' })
-    expect(await deps.tokens.verifyRefresh(refresh)).toMatchObject({ userId: ALICE })
+    expect(await tokens.verifyAccess(access)).toMatchObject({ userId: ALICE, districtId: 1, role: 'user' })
+    expect(await tokens.verifyRefresh(refresh)).toMatchObject({ userId: ALICE })
   })
 
   it('[H40] the cookie it sets opens the protected routes', async () => {
@@ -79,43 +79,43 @@ describe('the dev sign-in', () => {
 
 describe('who is signed in', () => {
   it('[H43] me is the profile with the wallet, or just not logged in', async () => {
-    const { app, asAlice, deps } = await openDoor()
+    const { app, asAlice, tokens } = await openDoor()
     expect(await (await asAlice('/api/me')).json()).toEqual({ loggedIn: true, ...profile })
     expect(await (await app.request('/api/me')).json()).toEqual({ loggedIn: false })
     const forged = await app.request('/api/me', { headers: { cookie: 'game_access=forged' } })
     expect([forged.status, await forged.json()]).toEqual([200, { loggedIn: false }])
-    const ghost = await deps.tokens.issueAccess({ ...alice, id: userId('0197f2a0-0000-7000-8000-0000000000ff') })
+    const ghost = await tokens.issueAccess({ ...alice, id: userId('0197f2a0-0000-7000-8000-0000000000ff') }, SESSION)
     const headers = { cookie: `game_access=${ghost}` }
     expect(await (await app.request('/api/me', { headers })).json()).toEqual({ loggedIn: false })
     expect((await app.request('/api/wallet', { headers })).status).toBe(401)
   })
 
   it('[H44] a WebSocket token speaks for the caller for a minute, and comes with the address to use it at', async () => {
-    const { asAlice, deps } = await openDoor()
+    const { asAlice, tokens } = await openDoor()
     const response = await asAlice('http://game.example:3000/api/ws/token', { method: 'POST' })
     expect(response.status).toBe(200)
     const { token, ...rest } = WsToken.parse(await response.json())
     expect(rest).toEqual({ expiresIn: 60, wsUrl: 'ws://game.example:3001' })
-    expect(await deps.tokens.verifyWs(token)).toMatchObject({ userId: ALICE })
+    expect(await tokens.verifyWs(token)).toMatchObject({ userId: ALICE })
   })
 })
 
 describe('the access cookie', () => {
   it('[H45] a protected route answers 401 to anything but a valid access token', async () => {
-    const { app, deps, world } = await openDoor()
+    const { app, tokens, world } = await openDoor()
     const strangers = await loadOrCreateKeys({ dataDir: '', privateKeyPem: await newPrivateKeyPem(), keyId: 'test' })
     const theirs = createTokens({ keys: strangers, lifetimes: LIFETIMES, world })
-    const claims = { typ: 'access', userId: ALICE, districtId: 1, role: 'admin', jti: 'x' }
-    const good = await deps.tokens.issueAccess(alice)
+    const claims = { typ: 'access', userId: ALICE, districtId: 1, role: 'admin', jti: 'x', sid: SESSION }
+    const good = await tokens.issueAccess(alice, SESSION)
     const exp = Math.floor(world.now() / 1000) + 60
     const ours = (payload: object, issuer = 'game-api') =>
       new SignJWT({ ...claims, exp, ...payload }).setProtectedHeader({ alg: 'RS256' }).setIssuer(issuer)
     const bad = {
       missing: '',
       nonsense: 'nonsense',
-      'a refresh token': await deps.tokens.issueRefresh(ALICE),
-      'a WebSocket token': await deps.tokens.issueWs(ALICE),
-      "another server's": await theirs.issueAccess(alice),
+      'a refresh token': await tokens.issueRefresh({ id: SESSION, userId: ALICE, generation: 1 }),
+      'a WebSocket token': await tokens.issueWs({ userId: ALICE, sid: SESSION }),
+      "another server's": await theirs.issueAccess(alice, SESSION),
       altered: good.replace(/\.[^.]+\./, `.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.`),
       unsigned: new UnsecuredJWT({ ...claims, exp }).setIssuer('game-api').encode(),
       'signed with the public key': await new SignJWT({ ...claims, exp })
@@ -152,5 +152,128 @@ describe('the access cookie', () => {
     const response = await app.request('/api/positions/open', signIn({ lotSize: 'x' }))
     expect(response.status).toBe(401)
     expect(commands).toEqual([])
+  })
+})
+
+describe('staying signed in', () => {
+  const cookiesOf = (response: Response) => response.headers.getSetCookie()
+  const CLEARED = [
+    'game_access=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax',
+    'game_refresh=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax',
+  ]
+
+  it('[H69] a refresh answers with the user and sets the next pair, which carries his role of now', async () => {
+    const { app, tokens } = await openDoor()
+    const refresh = await tokens.issueRefresh({ id: SESSION, userId: ALICE, generation: 1 })
+    const headers = { cookie: `game_refresh=${refresh}` }
+    const response = await app.request('/api/auth/refresh', { method: 'POST', headers })
+    expect([response.status, await response.json()]).toEqual([200, { user: profile }])
+    const [access = '', next = ''] = cookiesOf(response).map((cookie) => /=([^;]+)/.exec(cookie)?.[1])
+    expect(await tokens.verifyAccess(access)).toMatchObject({ userId: ALICE, sid: SESSION, role: 'user' })
+    expect(await tokens.verifyRefresh(next)).toMatchObject({ sid: SESSION, gen: 2 })
+  })
+
+  it('[H69] a refresh token that is missing, of another kind or over is 401, and both cookies are cleared', async () => {
+    const { app, tokens } = await openDoor()
+    const over = await tokens.issueRefresh({ id: SESSION, userId: ALICE, generation: 1 })
+    await app.request('/api/auth/logout', { method: 'POST', headers: { cookie: `game_refresh=${over}` } })
+    for (const token of ['', 'x', await tokens.issueAccess(alice, SESSION), over]) {
+      const headers = { cookie: `game_refresh=${token}` }
+      const response = await app.request('/api/auth/refresh', { method: 'POST', headers })
+      expect(response.status).toBe(401)
+      expect(cookiesOf(response)).toEqual(CLEARED)
+    }
+  })
+
+  it('[H72] logout ends the session of an expired access cookie too, closes the sockets, and clears both cookies', async () => {
+    const { app, asAlice, tokens, world, disconnected } = await openDoor()
+    const refresh = await tokens.issueRefresh({ id: SESSION, userId: ALICE, generation: 1 })
+    world.pass(LIFETIMES.accessSecs * 1_000)
+    for (let n = 0; n < 2; n++) {
+      const response = await asAlice('/api/auth/logout', { method: 'POST' })
+      expect([response.status, await response.json()]).toEqual([200, { loggedOut: true }])
+      expect(cookiesOf(response)).toEqual(CLEARED)
+    }
+    expect(disconnected).toEqual([ALICE, ALICE])
+    const again = { method: 'POST', headers: { cookie: `game_refresh=${refresh}` } }
+    expect((await app.request('/api/auth/refresh', again)).status).toBe(401)
+  })
+
+  it('[H72] logout of nobody is the same, and of a forged cookie ends nothing', async () => {
+    const { app, asAlice, disconnected } = await openDoor()
+    for (const cookie of ['', 'game_access=x; game_refresh=y']) {
+      const response = await app.request('/api/auth/logout', { method: 'POST', headers: { cookie } })
+      expect([response.status, cookiesOf(response)]).toEqual([200, CLEARED])
+    }
+    expect(disconnected).toEqual([])
+    expect((await asAlice('/api/wallet')).status).toBe(200)
+  })
+
+  it('[H72] cookies are cleared although the database is away', async () => {
+    const { deps } = await openDoor()
+    const { asAlice } = await openDoor({ deps: { sessions: { ...deps.sessions, end: away } } })
+    const response = await asAlice('/api/auth/logout', { method: 'POST' })
+    expect([response.status, cookiesOf(response)]).toEqual([503, CLEARED])
+  })
+
+  it('[S14] the access cookie of a session that is over opens nothing, at once', async () => {
+    const { asAlice } = await openDoor()
+    expect((await asAlice('/api/wallet')).status).toBe(200)
+    await asAlice('/api/auth/logout', { method: 'POST' })
+    expect((await asAlice('/api/wallet')).status).toBe(401)
+    expect(await (await asAlice('/api/me')).json()).toEqual({ loggedIn: false })
+  })
+})
+
+describe('the dev batch', () => {
+  it('[H73] makes as many users as asked, each with tokens that work', async () => {
+    const { app, tokens } = await openDoor()
+    const response = await app.request('/api/auth/dev/batch', signIn({ count: 3, prefix: 'Load' }))
+    const { users } = z
+      .object({ users: z.array(z.object({ accessToken: z.string(), refreshToken: z.string() })) })
+      .parse(await response.json())
+    expect([response.status, users.length, response.headers.getSetCookie()]).toEqual([200, 3, []])
+    const claims = await Promise.all(users.map(({ accessToken }) => tokens.verifyAccess(accessToken)))
+    expect(new Set(claims.map((claim) => claim?.sid)).size).toBe(3)
+    expect(await tokens.verifyRefresh(users[0]?.refreshToken ?? '')).toMatchObject({ sid: claims[0]?.sid, gen: 1 })
+  })
+
+  it('[H73] refuses what is no number up to 1,000, and does not exist in production', async () => {
+    const { app } = await openDoor()
+    for (const count of [0, 1_001, 1.5, '3', null, undefined]) {
+      expect((await app.request('/api/auth/dev/batch', signIn({ count }))).status, String(count)).toBe(400)
+    }
+    const live = await openDoor({ production: true })
+    expect((await live.app.request('/api/auth/dev/batch', signIn({ count: 1 }))).status).toBe(404)
+  })
+})
+
+describe('before it begins', () => {
+  it('[H74] protected routes are 503 with Retry-After to everybody but admins', async () => {
+    const [user, admin] = [await openDoor({ comingSoon: true }), await openDoor({ comingSoon: true, role: 'admin' })]
+    const asked = [
+      ['GET', '/api/wallet'],
+      ['POST', '/api/positions/open'],
+      ['POST', '/api/ws/token'],
+    ] as const
+    for (const [method, path] of asked) {
+      const body =
+        method === 'GET' ? {} : { body: JSON.stringify(order), headers: { 'content-type': 'application/json' } }
+      const refused = await user.asAlice(path, { method, ...body })
+      expect([refused.status, refused.headers.get('retry-after')], path).toEqual([503, '60'])
+      expect(await refused.json()).toMatchObject({ error: 'coming soon', code: 'COMING_SOON' })
+      expect((await admin.asAlice(path, { method, ...body })).ok, path).toBe(true)
+      expect((await user.app.request(path, { method })).status).toBe(401)
+    }
+    expect(user.commands).toEqual([])
+    expect((await user.asAlice('/api/me')).status).toBe(200)
+    expect((await user.asAlice('/api/auth/logout', { method: 'POST' })).status).toBe(200)
+  })
+
+  it('[H75] flags are there for everybody, as they are now', async () => {
+    for (const comingSoon of [false, true]) {
+      const { app } = await openDoor({ comingSoon })
+      expect(await (await app.request('/api/flags')).json()).toEqual({ coming_soon: comingSoon })
+    }
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { districtId, userId } from '../../actors/kernel/ids.ts'
+import { districtId, sessionId, userId } from '../../actors/kernel/ids.ts'
 import { instant, SECOND_MS } from '../../actors/kernel/world.ts'
 import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
 import { TokenCache } from '../../src/auth/token-cache.ts'
@@ -35,7 +35,7 @@ it('[S6] an access token is verified once, ends all the same, and makes no other
   const keys = await loadOrCreateKeys({ dataDir: '', privateKeyPem: await newPrivateKeyPem(), keyId: null })
   const tokens = createTokens({ keys, lifetimes: { accessSecs: 900, refreshSecs: 900, wsSecs: 60 }, world })
   const user = { id: userId('0197f2a0-0000-7000-8000-00000000000a'), districtId: districtId(3), role: 'user' }
-  const token = await tokens.issueAccess(user)
+  const token = await tokens.issueAccess(user, sessionId('s1'))
   const first = await tokens.verifyAccess(token)
   expect(first).not.toBeNull()
   expect(await tokens.verifyAccess(token)).toBe(first)

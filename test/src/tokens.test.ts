@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { afterEach, describe, expect, it } from 'vitest'
-import { districtId, userId } from '../../actors/kernel/ids.ts'
+import { districtId, sessionId, userId } from '../../actors/kernel/ids.ts'
 import { setCookie } from '../../src/auth/cookies.ts'
 import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
 import { createTokens } from '../../src/auth/tokens.ts'
@@ -14,6 +14,8 @@ const keys = await loadOrCreateKeys({ dataDir: '', privateKeyPem: pem, keyId: 'k
 const lifetimes = { accessSecs: 900, refreshSecs: 604_800, wsSecs: 60 }
 const user = { id: userId('0197f2a0-0000-7000-8000-00000000000a'), districtId: districtId(3), role: 'admin' }
 
+const session = { id: sessionId('0197f2a0-0000-7000-8000-0000000000e1'), userId: user.id, generation: 7 }
+
 const open = () => {
   const world = new TestWorld({ now: Date.UTC(2026, 4, 2, 14, 30, 0, 700) })
   return { world, tokens: createTokens({ keys, lifetimes, world }) }
@@ -23,23 +25,40 @@ describe('tokens', () => {
   it("[S1] carry the specification's claims, signed with RS256 by issuer game-api", async () => {
     const { tokens } = open()
     const iat = Date.UTC(2026, 4, 2, 14, 30) / 1_000
-    const common = { iss: 'game-api', userId: user.id, iat, jti: expect.any(String) }
-    const access = await tokens.issueAccess(user)
+    const common = { iss: 'game-api', userId: user.id, sid: session.id, iat, jti: expect.any(String) }
+    const access = await tokens.issueAccess(user, session.id)
     expect(decodeProtectedHeader(access)).toEqual({ alg: 'RS256', kid: 'k1' })
     expect(decodeJwt(access)).toEqual({ ...common, typ: 'access', districtId: 3, role: 'admin', exp: iat + 900 })
-    expect(decodeJwt(await tokens.issueRefresh(user.id))).toEqual({ ...common, typ: 'refresh', exp: iat + 604_800 })
-    expect(decodeJwt(await tokens.issueWs(user.id))).toEqual({ ...common, typ: 'ws', exp: iat + 60 })
+    expect(decodeJwt(await tokens.issueRefresh(session))).toEqual({
+      ...common,
+      typ: 'refresh',
+      gen: 7,
+      exp: iat + 604_800,
+    })
+    expect(decodeJwt(await tokens.issueWs({ userId: user.id, sid: session.id }))).toEqual({
+      ...common,
+      typ: 'ws',
+      exp: iat + 60,
+    })
   })
 
   it('[S1] no two tokens have the same id', async () => {
     const { tokens } = open()
-    const made = await Promise.all([tokens.issueAccess(user), tokens.issueAccess(user), tokens.issueRefresh(user.id)])
+    const made = await Promise.all([
+      tokens.issueAccess(user, session.id),
+      tokens.issueAccess(user, session.id),
+      tokens.issueRefresh(session),
+    ])
     expect(new Set(made.map((token) => decodeJwt(token).jti)).size).toBe(3)
   })
 
   it('[S2] a token passes as its own type and as no other', async () => {
     const { tokens } = open()
-    const made = [await tokens.issueAccess(user), await tokens.issueRefresh(user.id), await tokens.issueWs(user.id)]
+    const made = [
+      await tokens.issueAccess(user, session.id),
+      await tokens.issueRefresh(session),
+      await tokens.issueWs({ userId: user.id, sid: session.id }),
+    ]
     const verifiers = [tokens.verifyAccess, tokens.verifyRefresh, tokens.verifyWs]
     for (const [i, token] of made.entries()) {
       for (const [j, verify] of verifiers.entries()) {
@@ -50,7 +69,7 @@ describe('tokens', () => {
 
   it('[S3] a token ends with its lifetime, and says when as an instant', async () => {
     const { world, tokens } = open()
-    const token = await tokens.issueWs(user.id)
+    const token = await tokens.issueWs({ userId: user.id, sid: session.id })
     const claims = await tokens.verifyWs(token)
     expect(claims?.exp).toBe(Date.UTC(2026, 4, 2, 14, 31))
     world.pass((claims?.exp ?? 0) - world.now() - 1)

@@ -1,10 +1,13 @@
-/** Who am I, and the ticket to the WebSocket (specification 4.1). */
+/** Who am I, the ticket to the WebSocket, staying signed in and signing out (specification 4.1). */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { errors, type HttpEnv } from '../answers.ts'
-import { ACCESS_SECURITY, type Gates, OPTIONAL_SECURITY } from '../gates.ts'
+import { getCookie } from 'hono/cookie'
+import { ACCESS_COOKIE, REFRESH_COOKIE } from '../../auth/cookies.ts'
+import { errors, fail, type HttpEnv, UNAUTHORIZED } from '../answers.ts'
+import { ACCESS_SECURITY, type Gates, OPTIONAL_SECURITY, REFRESH_SECURITY } from '../gates.ts'
 import { userJson } from '../json.ts'
 import type { HttpDeps } from '../ports.ts'
 import { json, UserBody } from '../schemas.ts'
+import { clearSession, setSession } from '../session-cookies.ts'
 
 const me = createRoute({
   method: 'get',
@@ -44,8 +47,34 @@ const wsToken = createRoute({
   },
 })
 
+const refresh = createRoute({
+  method: 'post',
+  path: '/api/auth/refresh',
+  tags: ['Session'],
+  summary: 'The next pair of tokens, for the refresh cookie',
+  description:
+    'Each refresh token is good for one rotation. Within ten seconds the one before still gets the same rotation, so that ' +
+    'two tabs do not sign each other out; later than that it is taken for a stolen copy, and ends the session.',
+  security: REFRESH_SECURITY,
+  responses: {
+    200: json(z.object({ user: UserBody }), 'Both session cookies are new; `role` is the one of now.'),
+    ...errors(401, 503),
+  },
+})
+
+const logout = createRoute({
+  method: 'post',
+  path: '/api/auth/logout',
+  tags: ['Session'],
+  summary: 'Sign out',
+  security: [...OPTIONAL_SECURITY, ...REFRESH_SECURITY],
+  description:
+    'Ends the session of either cookie, expired or not, closes its sockets, and clears both cookies in any case.',
+  responses: { 200: json(z.object({ loggedOut: z.literal(true) }), 'Nobody is signed in.'), ...errors(503) },
+})
+
 export function authRoutes(deps: HttpDeps, gates: Gates) {
-  const { accounts, wallets, tokens, wsUrlFor } = deps
+  const { accounts, wallets, sessions, cookies, wsUrlFor } = deps
   return new OpenAPIHono<HttpEnv>()
     .openapi({ ...me, middleware: gates.optional }, async (c) => {
       const { caller } = c.var
@@ -55,8 +84,25 @@ export function authRoutes(deps: HttpDeps, gates: Gates) {
       return c.json({ loggedIn: true as const, ...userJson(user, wallet) }, 200)
     })
     .openapi({ ...wsToken, middleware: gates.signedIn }, async (c) => {
-      const token = await tokens.issueWs(c.var.caller.userId)
+      const token = await sessions.issueWs(c.var.caller)
       const { hostname } = new URL(c.req.url)
-      return c.json({ token, expiresIn: tokens.lifetimes.wsSecs, wsUrl: wsUrlFor(hostname) }, 200)
+      return c.json({ token, expiresIn: sessions.lifetimes.wsSecs, wsUrl: wsUrlFor(hostname) }, 200)
+    })
+    .openapi(refresh, async (c) => {
+      const presented = getCookie(c, REFRESH_COOKIE)
+      const found = presented === undefined ? null : await sessions.refresh(presented, (id) => accounts.find(id))
+      const wallet = found === null ? null : await wallets.find(found.user.id)
+      if (found === null || wallet === null) {
+        clearSession(c, cookies)
+        return fail(c, UNAUTHORIZED)
+      }
+      setSession(c, { tokens: found.tokens, lifetimes: sessions.lifetimes, cookies })
+      return c.json({ user: userJson(found.user, wallet) }, 200)
+    })
+    .openapi(logout, async (c) => {
+      clearSession(c, cookies) // first: whatever happens then, this browser is signed out
+      const presented = [getCookie(c, ACCESS_COOKIE), getCookie(c, REFRESH_COOKIE)]
+      await sessions.end(presented.filter((token) => token !== undefined))
+      return c.json({ loggedOut: true as const }, 200)
     })
 }

@@ -1,0 +1,24 @@
+/** The session of a browser: both cookies together, set or cleared. */
+import type { Context } from 'hono'
+import { ACCESS_COOKIE, clearCookie, type CookiePolicy, REFRESH_COOKIE, setCookie } from '../auth/cookies.ts'
+import type { TokenPair } from '../auth/sessions.ts'
+import type { Lifetimes } from '../auth/tokens.ts'
+
+export interface NewSession {
+  readonly tokens: TokenPair
+  readonly lifetimes: Lifetimes
+  readonly cookies: CookiePolicy
+}
+
+export function setSession(c: Pick<Context, 'header'>, { tokens, lifetimes, cookies }: NewSession): void {
+  const { accessSecs, refreshSecs } = lifetimes
+  const access = setCookie({ name: ACCESS_COOKIE, value: tokens.access, maxAgeSecs: accessSecs }, cookies)
+  const refresh = setCookie({ name: REFRESH_COOKIE, value: tokens.refresh, maxAgeSecs: refreshSecs }, cookies)
+  for (const cookie of [access, refresh]) c.header('Set-Cookie', cookie, { append: true })
+}
+
+export function clearSession(c: Pick<Context, 'header'>, cookies: CookiePolicy): void {
+  for (const name of [ACCESS_COOKIE, REFRESH_COOKIE] as const) {
+    c.header('Set-Cookie', clearCookie(name, cookies), { append: true })
+  }
+}
