@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { PGlite, types as oids } from '@electric-sql/pglite'
 import { Kysely, PGliteDialect, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
-import { assert, present } from '../actors/kernel/assert.ts'
-import type { FixtureId } from '../actors/kernel/ids.ts'
+import { assert } from '../actors/kernel/assert.ts'
+import { CallLimit } from './call-limit.ts'
 import { type FolderLock, lockFolderSoon } from './folder-lock.ts'
 import type { Database } from './schema.ts'
 
@@ -19,18 +19,15 @@ export interface ConnectOptions {
 export interface Connection {
   readonly db: Kysely<Database>
   readonly kind: 'postgres' | 'pglite'
-  /** The connection that a match commits on, always the same one. */
-  committer(matchId: FixtureId): Committer
+  /**
+   * The rows of `select * from name(…)`, a function that has this one signature only. Runs beside readers, on connections
+   * of its own; one call that is slow does not hold up the others.
+   */
+  call<Row extends object>(name: string, values: readonly unknown[]): Promise<readonly Row[]>
   /** Resolves when the database answers, rejects when it does not. */
   ping(): Promise<void>
   /** Waits for what is running, then lets go of sockets, files and the folder's lock. */
   close(): Promise<void>
-}
-
-/** One connection, on which one call follows the other. */
-export interface Committer {
-  /** The rows of `select * from name(…)`. The function must have this one signature only. */
-  call<Row extends object>(name: string, values: readonly unknown[]): Promise<readonly Row[]>
 }
 
 /** A query that takes longer is cancelled by PostgreSQL: a stuck one must not hold a connection for ever. */
@@ -40,10 +37,11 @@ const CONNECT_TIMEOUT_MS = 5_000
 /** Connections of one process that serve readers. */
 const POOL_MAX = 10
 /**
- * Connections of one process that matches commit on, shared out among them: about two per core of the database, so that
- * one computes while another waits for the disk. With 2 instead of 4, eight matches with little to do were half as fast.
+ * Commits of one process at a time: about two per core of the database, so that one computes while another waits for the
+ * disk. With 2 instead of 4, eight matches with little to do were half as fast. A commit takes 1 to 30 ms; one that takes
+ * ten times that waits for somebody, and lets others pass.
  */
-const COMMITTERS = 4
+const COMMITS = { together: 4, slowAfterMs: 250, atMost: 32 }
 
 /**
  * The database that the options choose. PostgreSQL is first spoken to by the first query, so that a server may start
@@ -62,24 +60,22 @@ function safeInteger(text: string): number {
 
 function connectPostgres(databaseUrl: string): Connection {
   const pool = openPool(databaseUrl, POOL_MAX)
-  // A pool of one is a connection that comes back by itself after it broke.
-  const committers = Array.from({ length: COMMITTERS }, () => openPool(databaseUrl, 1))
+  const commits = openPool(databaseUrl, COMMITS.atMost)
+  const limit = new CallLimit(COMMITS)
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
   return {
     db,
     kind: 'postgres',
-    committer(matchId) {
-      const chosen = present(committers[matchId % COMMITTERS], 'committer')
-      return {
-        // Named, so that the connection parses and plans it once.
-        call: async <Row extends object>(name: string, values: readonly unknown[]) =>
-          (await chosen.query<Row>({ name, text: callOf(name, values), values: [...values] })).rows,
-      }
-    },
+    call: <Row extends object>(name: string, values: readonly unknown[]) =>
+      limit.run(async () => {
+        // Named, so that each connection parses and plans it once.
+        const { rows } = await commits.query<Row>({ name, text: callOf(name, values), values: [...values] })
+        return rows
+      }),
     ping: () => ping(db),
     async close() {
       await db.destroy()
-      for (const each of [pool, ...committers]) if (!each.ended) await each.end()
+      for (const each of [pool, commits]) if (!each.ended) await each.end()
     },
   }
 }
@@ -131,7 +127,7 @@ export async function connectEmbedded(dataDir: string | null, template?: Blob): 
     return {
       db,
       kind: 'pglite',
-      committer: () => ({ call }),
+      call,
       ping: () => ping(db),
       async close() {
         await db.destroy()

@@ -36,10 +36,10 @@ import type { VersionedBalance, WalletCache } from './wallet-cache.ts'
 type OfKind<K extends MatchEvent['kind']> = Extract<MatchEvent, { kind: K }>
 
 export class SqlMatchStore implements MatchStore {
-  readonly #connection: Pick<Connection, 'db' | 'committer'>
+  readonly #connection: Pick<Connection, 'db' | 'call'>
   readonly #cache: WalletCache
 
-  constructor(connection: Pick<Connection, 'db' | 'committer'>, cache: WalletCache) {
+  constructor(connection: Pick<Connection, 'db' | 'call'>, cache: WalletCache) {
     this.#connection = connection
     this.#cache = cache
   }
@@ -104,9 +104,7 @@ export class SqlMatchStore implements MatchStore {
     const wallets = walletChanges(batch)
     const moved = wallets.filter((change) => change.balance !== 0).map((change) => change.userId)
     const cached = await this.#cache.claim(moved, (users) => this.#versionsOf(users))
-    const rows = await this.#connection
-      .committer(batch.matchId)
-      .call<CommitRow>('commit_batch', argumentsOf(batch, wallets, cached))
+    const rows = await this.#connection.call<CommitRow>('commit_batch', argumentsOf(batch, wallets, cached))
     const verdict = await this.#verdictOf(rows)
     // The books are closed; a cache that cannot be written now is behind by a version, and readers can tell.
     if (verdict.kind === 'committed') this.#cache.write(rows.filter((row) => row.user_id !== null).map(cachedFrom))

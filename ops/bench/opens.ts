@@ -7,9 +7,11 @@ import { naiveOpen, naivePool } from './naive.ts'
 import { pgbench, preparePgbench } from './pgbench.ts'
 import { figure, type Pace, type Section, type Spread, spreadOf, table, withSpread } from './report.ts'
 
-/** One way to open positions. The name says how many questions are under way. */
+/** One way to open positions. */
 interface Variant {
   readonly name: string
+  /** Questions under way at a time. */
+  readonly underWay: number
   readonly rival: 'naive' | 'pgbench' | null
   readonly run: (database: BenchDatabase, pace: Pace) => Promise<Figures>
 }
@@ -63,6 +65,7 @@ function actorVariants(): Variant[] {
   return OUTSTANDING.flatMap((outstanding) =>
     MATCHES.map((matches) => ({
       name: `actor, ${outstanding} under way, ${matches} ${matches === 1 ? 'match' : 'matches'}`,
+      underWay: outstanding,
       rival: null,
       run: (database: BenchDatabase, pace: Pace) => actorOpens(database, { outstanding, matches }, pace),
     })),
@@ -72,6 +75,7 @@ function actorVariants(): Variant[] {
 function naiveVariants(): Variant[] {
   return RIVAL_CLIENTS.map((clients) => ({
     name: `transaction per trade, ${clients} clients`,
+    underWay: clients,
     rival: 'naive',
     run: (database, pace) => naiveOpens(database, clients, pace),
   }))
@@ -90,6 +94,7 @@ async function naiveOpens(database: BenchDatabase, clients: number, pace: Pace):
 function pgbenchVariants(): Variant[] {
   return RIVAL_CLIENTS.map((clients) => ({
     name: `pgbench TPC-B-like, ${clients} clients`,
+    underWay: clients,
     rival: 'pgbench',
     run: async (database, pace) => {
       await reset(database)
@@ -101,21 +106,23 @@ function pgbenchVariants(): Variant[] {
 
 function describe(variants: readonly Variant[], rounds: readonly ReadonlyMap<string, Figures>[]): Section {
   const of = (round: ReadonlyMap<string, Figures>, name: string): Figures => present(round.get(name), name)
-  const best = (round: ReadonlyMap<string, Figures>, rival: Variant['rival']): number =>
-    Math.max(...variants.filter((v) => v.rival === rival).map((v) => of(round, v.name).perSecond))
-  const ratio = (name: string, rival: Variant['rival']): Spread | null =>
-    variants.some((v) => v.rival === rival)
-      ? spreadOf(rounds.map((round) => of(round, name).perSecond / best(round, rival)))
-      : null
+  const ratio = ({ name, underWay }: Variant, rival: Variant['rival']): Spread | null => {
+    const rivals = variants.filter((v) => v.rival === rival && v.underWay <= underWay)
+    const best = (round: ReadonlyMap<string, Figures>) => Math.max(...rivals.map((v) => of(round, v.name).perSecond))
+    return rivals.length === 0 ? null : spreadOf(rounds.map((round) => of(round, name).perSecond / best(round)))
+  }
 
-  const results = variants.map(({ name, rival }) => ({
-    name,
-    perSecond: spreadOf(rounds.map((round) => of(round, name).perSecond)),
-    p50Ms: spreadOf(rounds.map((round) => of(round, name).p50Ms)).median,
-    p99Ms: spreadOf(rounds.map((round) => of(round, name).p99Ms)).median,
-    timesNaive: rival === null ? ratio(name, 'naive') : null,
-    timesPgbench: rival === null ? ratio(name, 'pgbench') : null,
-  }))
+  const results = variants.map((variant) => {
+    const { name, rival } = variant
+    return {
+      name,
+      perSecond: spreadOf(rounds.map((round) => of(round, name).perSecond)),
+      p50Ms: spreadOf(rounds.map((round) => of(round, name).p50Ms)).median,
+      p99Ms: spreadOf(rounds.map((round) => of(round, name).p99Ms)).median,
+      timesNaive: rival === null ? ratio(variant, 'naive') : null,
+      timesPgbench: rival === null ? ratio(variant, 'pgbench') : null,
+    }
+  })
   const cell = (spread: Spread | null): string => (spread === null ? '' : withSpread(spread))
   const rows = results.map((r) => [
     r.name,
@@ -125,7 +132,7 @@ function describe(variants: readonly Variant[], rounds: readonly ReadonlyMap<str
     cell(r.timesNaive),
     cell(r.timesPgbench),
   ])
-  const title = `Durable openings: median (min..max) of ${rounds.length} rounds; the best rival of a round counts`
+  const title = `Durable openings: median (min..max) of ${rounds.length} rounds; ratios to the best rival with as much under way`
   const note = variants.some((v) => v.rival === 'pgbench')
     ? 'pgbench reports the mean latency.'
     : 'pgbench is not installed: no ratio to it.'

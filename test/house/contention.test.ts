@@ -205,6 +205,28 @@ describe.skipIf(SERVER === '')('on PostgreSQL', () => {
     },
   )
 
+  it('[X24] matches whose commits wait for somebody do not hold up the matches beside them', async () => {
+    const one = await newOwner()
+    const matches = await Promise.all(Array.from({ length: 9 }, (_, n) => one.takes(n + 1)))
+    const orders = (from: number, to: number, key: string) =>
+      matches.slice(from, to).map((actor, n) => {
+        return actor.submit(orderOf(from + n + 1, present(users[from + n], 'user'), key))
+      })
+    const { connection } = await newOwner()
+    const stuck = await connection.db.transaction().execute(async (tx) => {
+      await sql`select from wallets where user_id = any (${users.slice(0, 5)}) for update`.execute(tx)
+      const waiting = Promise.all(orders(0, 5, 'stuck'))
+      for (const round of [1, 2, 3]) {
+        const outcomes = await Promise.all(orders(5, 9, `free ${round}`))
+        expect(outcomes.map(codeOf)).toEqual(['ok', 'ok', 'ok', 'ok'])
+      }
+      expect(await Promise.race([waiting, nextTurn('still waiting')])).toBe('still waiting')
+      return { waiting }
+    })
+    expect((await stuck.waiting).map(codeOf)).toEqual(['ok', 'ok', 'ok', 'ok', 'ok'])
+    await expectExactBooks()
+  })
+
   it(
     '[X21] an owner that was overtaken in the middle of its work writes not one row more',
     { timeout: 60_000 },

@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
+import { CallLimit } from '../../db/call-limit.ts'
+
+beforeEach(() => vi.useFakeTimers())
+afterEach(() => vi.useRealTimers())
+
+/** Calls that begin when the limit lets them and end when the test says so. */
+function stage() {
+  const limit = new CallLimit({ together: 2, slowAfterMs: 100, atMost: 4 })
+  const begun: string[] = []
+  const ends = new Map<string, (outcome: 'done' | 'failed') => void>()
+  const call = (name: string): Promise<string> =>
+    limit.run(
+      () =>
+        new Promise((resolve, reject) => {
+          begun.push(name)
+          ends.set(name, (outcome) => (outcome === 'done' ? resolve(name) : reject(new Error(name))))
+        }),
+    )
+  const ask = (...names: string[]) => names.map((name) => call(name))
+  const end = (name: string, outcome: 'done' | 'failed' = 'done') => present(ends.get(name), name)(outcome)
+  return { begun, ask, end }
+}
+
+it('[D67] few calls run together, the others in their order, also when one fails', async () => {
+  const { begun, ask, end } = stage()
+  const [a, b, c] = ask('a', 'b', 'c', 'd')
+  expect(begun).toEqual(['a', 'b'])
+  end('b', 'failed')
+  await expect(b).rejects.toThrow('b')
+  expect(begun).toEqual(['a', 'b', 'c'])
+  end('a')
+  end('c')
+  expect(await Promise.all([a, c])).toEqual(['a', 'c'])
+  expect(begun).toEqual(['a', 'b', 'c', 'd'])
+})
+
+it('[D67] a slow call gives its place to the next, and takes none back when it ends', async () => {
+  const { begun, ask, end } = stage()
+  const [a] = ask('a', 'b', 'c', 'd', 'e')
+  await vi.advanceTimersByTimeAsync(100)
+  expect(begun).toEqual(['a', 'b', 'c', 'd'])
+  end('a')
+  expect(await a).toBe('a')
+  // b is slow, c and d are quick: the two places are taken.
+  expect(begun).toEqual(['a', 'b', 'c', 'd'])
+  end('c')
+  await vi.waitFor(() => expect(begun).toEqual(['a', 'b', 'c', 'd', 'e']))
+})
+
+it('[D67] however slow they are, no more than the bound run at a time', async () => {
+  const { begun, ask, end } = stage()
+  void ask('a', 'b', 'c', 'd', 'e', 'f')
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(begun).toEqual(['a', 'b', 'c', 'd'])
+  end('c')
+  await vi.waitFor(() => expect(begun).toEqual(['a', 'b', 'c', 'd', 'e']))
+})
