@@ -32,21 +32,31 @@ export class Catalogue {
     this.#world = world
   }
 
-  /** Known matches in outline (no events), the ones not yet settled before the others, the latest kick-off first. */
+  /**
+   * Known matches in outline (no events, no squads): those under way, the latest kick-off first, those to come, the next
+   * one first, and those that are over, the latest first. A fixture counts as its match does once that is run.
+   */
   async matches(): Promise<readonly MatchInfo[]> {
-    const rows = await this.#db
-      .selectFrom('matches')
-      .select(outline)
-      .orderBy(sql`settled_at is null`, 'desc')
-      .orderBy('starts_at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(MATCHES_MAX)
-      .execute()
+    const { rows } = await sql<{ info: unknown }>`
+      select ${outline} as info, known.id, known.starts_at, known.rank
+        from (
+          select id, starts_at, info,
+                 case when settled_at is not null then 2 when phase = 'scheduled' then 1 else 0 end as rank
+            from matches
+          union all
+          select id, starts_at, info, case info ->> 'phase' when 'scheduled' then 1 else 2 end
+            from fixtures f where not exists (select from matches m where m.id = f.id)
+        ) known
+       order by known.rank, case known.rank when 1 then known.starts_at end, known.starts_at desc, known.id desc
+       limit ${MATCHES_MAX}::integer`.execute(this.#db)
     return rows.map(infoFrom)
   }
 
+  /** A match as it stands, or as the calendar announces it. */
   async match(id: FixtureId): Promise<MatchInfo | null> {
-    const row = await this.#db.selectFrom('matches').select('info').where('id', '=', id).executeTakeFirst()
+    const row =
+      (await this.#db.selectFrom('matches').select('info').where('id', '=', id).executeTakeFirst()) ??
+      (await this.#db.selectFrom('fixtures').select('info').where('id', '=', id).executeTakeFirst())
     return row === undefined ? null : infoFrom(row)
   }
 
@@ -113,7 +123,11 @@ export class Catalogue {
   async #withMatches(rows: readonly PricedRow[]): Promise<readonly Listing[]> {
     if (rows.length === 0) return []
     const ids = [...new Set(rows.map((row) => row.match_id))]
-    const found = await this.#db.selectFrom('matches').select(['id', outline]).where('id', 'in', ids).execute()
+    const found = await this.#db
+      .selectFrom('matches')
+      .select(['id', outline.as('info')])
+      .where('id', 'in', ids)
+      .execute()
     const matches = new Map(found.map((row) => [row.id, infoFrom(row)]))
     return rows.map((row) => ({
       instrument: instrumentFrom(row),
@@ -126,9 +140,9 @@ export class Catalogue {
 
 type PricedRow = Selectable<InstrumentsTable> & { readonly first_micros: number | null }
 
-const changePpm = (from: number, to: number): number => mulDivNearest(to - from, PPM, from)
+export const changePpm = (from: number, to: number): number => mulDivNearest(to - from, PPM, from)
 
-/** A match without its events and team statistics: some kilobytes each, which lists of matches do not show. */
-const outline = sql`info || '{"events": [], "teamStats": null}'::jsonb`.as('info')
+/** A match without its events, team statistics and squads: some kilobytes each, which lists of matches do not show. */
+const outline = sql`info || '{"events": [], "teamStats": null, "squad": []}'::jsonb`
 
 const infoFrom = (row: { readonly info: unknown }): MatchInfo => row.info as MatchInfo

@@ -31,6 +31,7 @@ import { findResult, keptOf, restoreResults, type StoredRow, walletAfter } from 
 import type { Connection } from './connect.ts'
 import { positionFrom } from './positions.ts'
 import type { AccountLogView, InstrumentsTable } from './schema.ts'
+import { stripsOf } from './tape.ts'
 import type { VersionedBalance, WalletCache } from './wallet-cache.ts'
 
 type OfKind<K extends MatchEvent['kind']> = Extract<MatchEvent, { kind: K }>
@@ -255,6 +256,7 @@ function argumentsOf(batch: Batch, wallets: readonly WalletChange[], cached: rea
     ...accountArguments(account.filter(isLogged), indexOf),
     ...instrumentArguments(batch),
     ...tickArguments(batch.ticks),
+    ...tapeArguments(batch),
     info === undefined ? null : JSON.stringify(info.info),
     info === undefined ? null : JSON.stringify(info.pricing),
   ]
@@ -359,6 +361,16 @@ function tickArguments(ticks: Batch['ticks']): unknown[] {
     bigints(ticks.map((t) => t.quote.imbalance)),
     texts(ticks.map((t) => t.cause)),
     bigints(ticks.map((t) => t.providerEventId)),
+  ]
+}
+
+/** What was traded, by player. */
+function tapeArguments(batch: Batch): unknown[] {
+  const strips = stripsOf(batch.events)
+  return [
+    uuids(strips.map((strip) => strip.instrumentId)),
+    bigints(strips.map((strip) => strip.lots)),
+    texts(strips.map((strip) => strip.trades)),
   ]
 }
 

@@ -25,6 +25,9 @@ export interface Database {
   settings: SettingsTable
   settings_version: SettingsVersionTable
   audit_log: AuditLogTable
+  tape: TapeTable
+  fixtures: FixturesTable
+  upkeep: UpkeepTable
 }
 
 export interface DistrictsTable {
@@ -255,4 +258,28 @@ export interface AuditLogTable {
   subject: string
   before: Json<unknown> | null
   after: Json<unknown> | null
+}
+
+/** What one commit traded in one player. */
+export interface TapeTable {
+  instrument_id: string
+  at: Timestamp
+  /** Lots traded in him ever, these included. */
+  traded_micros: number
+  /** The newest of them, the oldest first (tape.ts). */
+  trades: string
+}
+
+/** A match that is not run yet. */
+export interface FixturesTable {
+  id: number
+  starts_at: Timestamp
+  /** The whole MatchInfo. */
+  info: Json<unknown>
+}
+
+/** How far a task of the upkeep has got: everything before is done. */
+export interface UpkeepTable {
+  task: string
+  done_until: Timestamp
 }

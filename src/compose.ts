@@ -26,6 +26,7 @@ import { isAway } from '../db/faults.ts'
 import { SqlLeases } from '../db/leases.ts'
 import { SqlMatchStore } from '../db/match-store.ts'
 import { migrate } from '../db/migrate.ts'
+import { Movers } from '../db/movers.ts'
 import { Positions } from '../db/positions.ts'
 import { Rates } from '../db/rates.ts'
 import { ReplayRuns } from '../db/replays.ts'
@@ -33,6 +34,8 @@ import { seedDistricts } from '../db/seed.ts'
 import { Sessions } from '../db/sessions.ts'
 import { Settings } from '../db/settings.ts'
 import { UserList } from '../db/user-list.ts'
+import { PriceHistory } from '../db/price-history.ts'
+import { Tape } from '../db/tape.ts'
 import { Users } from '../db/users.ts'
 import { WalletCache } from '../db/wallet-cache.ts'
 import { Wallets } from '../db/wallets.ts'
@@ -111,6 +114,9 @@ async function assemble(
   const wallets = new Wallets(db, cache)
   const catalogue = new Catalogue(db, world)
   const positions = new Positions(db)
+  const prices = new PriceHistory(db)
+  const tape = new Tape(db)
+  const movers = new Movers(db, world)
   const keys = await loadOrCreateKeys({ dataDir: config.dataDir, ...config.jwt })
   const askFast = fastOrElse(fast, world)
   const sessionRows = new Sessions({
@@ -187,6 +193,11 @@ async function assemble(
     accounts: users,
     wallets,
     catalogue,
+    history: {
+      prices: (id, from) => prices.of(id, from),
+      trades: (id, limit) => tape.recent(id, limit),
+      movers: () => movers.top(),
+    },
     positions,
     account: new AccountLog(db),
     desk: realTime.desk,

@@ -85,7 +85,7 @@ export const DEFAULT_RULES: TradingRules = {
 
 /** At most this many price frames a second for one instrument: 20. */
 export const PUBLISH_INTERVAL_MS = 50
-/** A trade-driven tick is stored at most this often per instrument; ticks of match events always are. */
+/** Ticks of match data and trades are stored at most this often per instrument; ticks of in-game events always are. */
 export const TICK_STORE_INTERVAL_MS = SECOND_MS
 
 assert(BATCH_MAX <= MAILBOX_MAX, 'a batch must fit the mailbox')

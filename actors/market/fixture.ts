@@ -31,20 +31,22 @@ export interface FixturePeriod {
   readonly ticking: boolean
 }
 
-export type FixtureEventKind =
-  | 'goal'
-  | 'own_goal'
-  | 'penalty_goal'
-  | 'penalty_missed'
-  | 'substitution'
-  | 'yellow'
-  | 'red'
-  | 'second_yellow'
-  | 'shootout_goal'
-  | 'shootout_miss'
-  | 'var'
-  | 'var_card'
-  | 'other'
+export const EVENT_KINDS = [
+  'goal',
+  'own_goal',
+  'penalty_goal',
+  'penalty_missed',
+  'substitution',
+  'yellow',
+  'red',
+  'second_yellow',
+  'shootout_goal',
+  'shootout_miss',
+  'var',
+  'var_card',
+  'other',
+] as const
+export type FixtureEventKind = (typeof EVENT_KINDS)[number]
 
 export interface FixtureEvent {
   /** The provider's id. It may be replaced when a provisional row becomes final. */

@@ -18,8 +18,8 @@ import type { Instant } from '../kernel/world.ts'
 import type { PlayerPosition, Side } from './fixture.ts'
 
 /** What moved a price. The byte that stands for it in a price frame is its index in CAUSES. */
-export type Cause = 'listing' | 'match' | 'event' | 'trade' | 'settlement'
-export const CAUSES: readonly Cause[] = ['listing', 'match', 'event', 'trade', 'settlement']
+export const CAUSES = ['listing', 'match', 'event', 'trade', 'settlement'] as const
+export type Cause = (typeof CAUSES)[number]
 
 export interface Instrument {
   readonly id: InstrumentId

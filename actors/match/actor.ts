@@ -254,7 +254,9 @@ export class MatchActor {
     terms: FeedTerms,
   ): Promise<Verdict> {
     const keyed = keyedCommands(batch, fates)
-    if (draft.events.length === 0 && keyed.length === 0) return { kind: 'committed', wallets: new Map() }
+    const ticks = this.#ticks.toStore(draft.events, terms.at)
+    if (draft.events.length === 0 && keyed.length === 0 && ticks.length === 0)
+      return { kind: 'committed', wallets: new Map() }
     return store.commit({
       id: this.#options.world.newId(),
       matchId: this.matchId,
@@ -265,7 +267,7 @@ export class MatchActor {
         instrument: i,
         price: quoteOf(i, terms.rules.impactCapPpm).price,
       })),
-      ticks: this.#ticks.toStore(draft.events, terms.at),
+      ticks,
       keyed,
       watch: usersOf(batch, fates),
       openPositionsMax: terms.rules.openPositionsMax,

@@ -3,8 +3,9 @@ import type { FixtureId, InstrumentId, PositionId, UserId } from '../kernel/ids.
 import type { Lots, Money, Price } from '../kernel/micros.ts'
 import type { Refusal } from '../kernel/outcome.ts'
 import type { Instant } from '../kernel/world.ts'
-import type { FixtureEvent, FixtureSnapshot, FixtureTeam, Side } from '../market/fixture.ts'
+import type { FixturePlayer, FixtureSnapshot, FixtureTeam, Side } from '../market/fixture.ts'
 import type { Cause, Instrument, Quote } from '../market/instrument.ts'
+import type { ReportedEvent } from '../market/match-report.ts'
 import type { Phase } from '../market/phase.ts'
 import type { PricingMemory } from '../market/pricing.ts'
 import type { Close, Direction, Position } from '../position/position.ts'
@@ -107,7 +108,9 @@ export interface MatchInfo {
   /** Set when the last position is closed. */
   readonly settledAt: Instant | null
   /** The in-game events as last reported, for people to read. */
-  readonly events: readonly FixtureEvent[]
+  readonly events: readonly ReportedEvent[]
+  /** Everybody the line-ups have named, with his latest statistics. */
+  readonly squad: readonly FixturePlayer[]
   readonly teamStats: Readonly<Record<Side, Readonly<Record<string, number>>>> | null
 }
 

@@ -6,6 +6,7 @@ import { lots, money, price } from '../kernel/micros.ts'
 import { instant } from '../kernel/world.ts'
 import { type FixturePlayer, type FixtureSnapshot, matchMinute } from '../market/fixture.ts'
 import { type Instrument, quoteOf, slopeFor, startPrice } from '../market/instrument.ts'
+import { reportEvents, reportSquad } from '../market/match-report.ts'
 import { type Phase, phaseOf } from '../market/phase.ts'
 import { type MatchNews, type Pricing, priceMatch, type ScoringModel } from '../market/pricing.ts'
 import type { FeedUpdate, MatchInfo } from './messages.ts'
@@ -43,7 +44,7 @@ export function update(draft: Draft, command: FeedUpdate, terms: FeedTerms): boo
   const pricing = priceMatch(snapshot, listed, draft.pricing, terms.model)
   draft.emit({
     kind: 'match_updated',
-    info: nextInfo(draft.info, command, pricing.accepted, terms),
+    info: nextInfo(draft.info, command, pricing, terms),
     pricing: pricing.memory,
   })
   if (!pricing.accepted) return true
@@ -86,7 +87,7 @@ function list(draft: Draft, player: FixturePlayer, terms: FeedTerms): void {
 }
 
 /** A payload older than the last one advances the sequence, so that it is not asked for again, and nothing else. */
-function nextInfo(info: MatchInfo, command: FeedUpdate, accepted: boolean, terms: Terms): MatchInfo {
+function nextInfo(info: MatchInfo, command: FeedUpdate, { accepted, memory }: Pricing, terms: Terms): MatchInfo {
   if (!accepted) return { ...info, feedSeq: command.seq }
   const { snapshot, seq } = command
   const phase = phaseOf(snapshot)
@@ -105,7 +106,8 @@ function nextInfo(info: MatchInfo, command: FeedUpdate, accepted: boolean, terms
     sourceAt: snapshot.sourceAt,
     endedAt: phase === 'ended' ? (info.endedAt ?? terms.at) : null,
     endedSeq: phase === 'ended' ? (info.endedSeq ?? seq) : null,
-    events: snapshot.events ?? info.events,
+    events: reportEvents(snapshot, info.events, memory.incidents),
+    squad: reportSquad(snapshot, info.squad),
     teamStats: snapshot.teamStats ?? info.teamStats,
   }
 }

@@ -48,6 +48,7 @@ export function newMatch(snapshot: FixtureSnapshot, options: { readonly replay: 
     settling: null,
     settledAt: null,
     events: [],
+    squad: [],
     teamStats: null,
   }
   return { info, pricing: EMPTY_PRICING, instruments: [], openPositions: [] }

@@ -34,6 +34,7 @@ create function commit_batch(
   i_settlement bigint[],
   t_id uuid[], t_at timestamptz[], t_price bigint[], t_base bigint[], t_imbalance bigint[], t_cause text[],
   t_event bigint[],
+  s_id uuid[], s_lots bigint[], s_trades text[],
   m_info jsonb, m_pricing jsonb
 ) returns table (
   verdict text, user_id uuid, balance bigint, margin bigint, unrealized bigint, version bigint,
@@ -196,6 +197,14 @@ begin
       if cardinality(t_id) > 0 then
         insert into ticks (instrument_id, at, price_micros, base_micros, imbalance_micros, cause, provider_event_id)
           select * from unnest(t_id, t_at, t_price, t_base, t_imbalance, t_cause, t_event);
+      end if;
+
+      if cardinality(s_id) > 0 then
+        insert into tape (instrument_id, at, traded_micros, trades)
+          select s.id, p_at,
+                 s.lots + coalesce((select b.traded_micros from tape b where b.instrument_id = s.id
+                                     order by b.at desc, b.traded_micros desc limit 1), 0), s.trades
+            from (select unnest(s_id) as id, unnest(s_lots) as lots, unnest(s_trades) as trades) s;
       end if;
 
       -- Equity in the answer is over every match the user has positions in, at their last committed prices.

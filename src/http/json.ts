@@ -2,22 +2,34 @@
 import type { z } from '@hono/zod-openapi'
 import { CONTRACT_SIZE, LEVERAGE, type TradingRules } from '../../actors/kernel/limits.ts'
 import { decimal, type Price } from '../../actors/kernel/micros.ts'
-import type { Instant } from '../../actors/kernel/world.ts'
-import type { FixtureTeam } from '../../actors/market/fixture.ts'
+import type { InstrumentId } from '../../actors/kernel/ids.ts'
+import { type Instant, instant, SECOND_MS } from '../../actors/kernel/world.ts'
+import type { FixturePlayer, FixtureTeam, Side } from '../../actors/market/fixture.ts'
 import { quoteOf } from '../../actors/market/instrument.ts'
+import type { ReportedEvent } from '../../actors/market/match-report.ts'
+import { namedStatistics } from '../../actors/market/statistic-names.ts'
 import type { QuoteAnswer } from '../../actors/match/quotes.ts'
 import type { MatchInfo, WalletAfter } from '../../actors/match/messages.ts'
 import { tradeWindow } from '../../actors/match/suspension.ts'
 import { type Position, realisedPnl, washoutPrice } from '../../actors/position/position.ts'
 import type { AccountChanges, AccountEvent } from '../../db/account-log.ts'
 import type { Listing } from '../../db/catalogue.ts'
+import type { Mover, MoversBoard } from '../../db/movers.ts'
+import type { History } from '../../db/price-history.ts'
+import type { TapeTrade } from '../../db/tape.ts'
 import type { User } from '../../db/users.ts'
 import type {
   AccountChangesBody,
   AccountEventBody,
   InstrumentBody,
   MatchBody,
+  MatchEventsBody,
+  MoversBody,
+  PERIODS,
   PositionBody,
+  PriceHistoryBody,
+  RecentTradesBody,
+  SquadBody,
   UserBody,
   WalletBody,
   WindowBody,
@@ -120,6 +132,110 @@ export function windowJson(match: MatchInfo, now: Instant, rules: TradingRules):
     state: match.state,
     reason: window.reason,
     serverTime: timestamp(now),
+  }
+}
+
+const CENTS = 10_000
+
+/** With four digits of a second, a space, and the zone as PostgreSQL writes it (specification 2.4). */
+const tickTimestamp = (at: Instant): string => timestamp(at).replace('T', ' ').replace('Z', '0+00')
+
+export function priceHistoryJson(
+  id: InstrumentId,
+  period: (typeof PERIODS)[number],
+  { ticks, volume, firstTickAt }: History,
+): z.output<typeof PriceHistoryBody> {
+  const prices = ticks.map((tick) => tick.price)
+  const [first, last] = [prices.at(0), prices.at(-1)]
+  const isEmpty = first === undefined || last === undefined
+  return {
+    instrumentId: id,
+    period,
+    ticks: ticks.map((tick) => ({ at: timestamp(tick.at), price: decimal(tick.price), cause: tick.cause })),
+    stats: {
+      open: isEmpty ? null : decimal(first),
+      high: isEmpty ? null : decimal(Math.max(...prices)),
+      low: isEmpty ? null : decimal(Math.min(...prices)),
+      volume: decimal(volume),
+      changePct: isEmpty ? null : Math.round(((last - first) / first) * 100 * CENTS) / CENTS,
+      firstTickAt: firstTickAt === null ? null : tickTimestamp(firstTickAt),
+    },
+  }
+}
+
+export function recentTradesJson(trades: readonly TapeTrade[]): z.output<typeof RecentTradesBody> {
+  const toTheSecond = (at: Instant): Instant => instant(Math.round(at / SECOND_MS) * SECOND_MS)
+  return {
+    trades: trades.map((trade) => ({
+      at: timestamp(toTheSecond(trade.at)),
+      direction: trade.direction,
+      lotSize: decimal(trade.lots),
+      price: decimal(trade.price),
+      action: trade.action,
+    })),
+  }
+}
+
+export function moversJson({ asOf, ...boards }: MoversBoard): z.output<typeof MoversBody> {
+  const shown = (mover: Mover) => ({
+    instrumentId: mover.instrumentId,
+    name: mover.name,
+    position: mover.position,
+    team: { id: mover.team.id, name: mover.team.name, side: mover.side },
+    fixtureId: mover.matchId,
+    currentPrice: decimal(mover.price),
+    changePct: mover.changePpm / PPM_PER_PERCENT,
+    volume: decimal(mover.volume),
+  })
+  return {
+    gainers: boards.gainers.map(shown),
+    losers: boards.losers.map(shown),
+    mostTraded: boards.mostTraded.map(shown),
+    asOf: timestamp(asOf),
+  }
+}
+
+/** In the order in which they happened; the provider's has none. */
+export function matchEventsJson({ matchId, events, teamStats }: MatchInfo): z.output<typeof MatchEventsBody> {
+  const minuteOf = (event: ReportedEvent): number => event.minute * 100 + (event.extraMinute ?? 0)
+  return {
+    fixtureId: matchId,
+    events: events
+      .toSorted((a, b) => (a.period ?? 0) - (b.period ?? 0) || minuteOf(a) - minuteOf(b) || a.id - b.id)
+      .map((event) => ({
+        id: event.id,
+        type: event.kind,
+        minute: event.minute,
+        extraMinute: event.extraMinute,
+        team: event.side,
+        playerId: event.playerId,
+        playerName: event.playerName,
+        relatedPlayerName: event.relatedPlayerName,
+        result: event.result,
+        retracted: event.retracted,
+      })),
+    teamStats:
+      teamStats === null ? { home: {}, away: {} } : { home: { ...teamStats.home }, away: { ...teamStats.away } },
+  }
+}
+
+/** Starters first, then by number. */
+export function squadJson(match: MatchInfo, side: Side): z.output<typeof SquadBody> {
+  const shirt = (player: FixturePlayer): number => player.jersey ?? Infinity
+  return {
+    team: { id: match[side].id, name: match[side].name, side },
+    players: match.squad
+      .filter((player) => player.side === side)
+      .toSorted((a, b) => Number(b.starter) - Number(a.starter) || shirt(a) - shirt(b) || a.playerId - b.playerId)
+      .map((player) => ({
+        playerId: player.playerId,
+        instrumentId: player.instrumentId,
+        name: player.name,
+        position: player.position,
+        jerseyNumber: player.jersey,
+        starter: player.starter,
+        stats: namedStatistics(player.details ?? {}),
+      })),
   }
 }
 

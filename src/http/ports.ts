@@ -3,13 +3,16 @@ import type { FixtureId, InstrumentId, PositionId, UserId } from '../../actors/k
 import type { TradingRules } from '../../actors/kernel/limits.ts'
 import type { Flags } from '../../actors/kernel/settings.ts'
 import type { Outcome } from '../../actors/kernel/outcome.ts'
-import type { World } from '../../actors/kernel/world.ts'
+import type { Instant, World } from '../../actors/kernel/world.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
 import type { MatchInfo, Trade, UserCommand, WalletAfter } from '../../actors/match/messages.ts'
 import type { AccountChanges } from '../../db/account-log.ts'
 import type { AuditEntry, Deed } from '../../db/audit-log.ts'
 import type { Listing } from '../../db/catalogue.ts'
 import type { Allowance, Hits, Spent } from '../../db/fast-store.ts'
+import type { MoversBoard } from '../../db/movers.ts'
+import type { History } from '../../db/price-history.ts'
+import type { TapeTrade } from '../../db/tape.ts'
 import type { HeldPosition, PositionQuery } from '../../db/positions.ts'
 import type { SettingChange, SettingEntry, SettingOutcome } from '../../db/settings.ts'
 import type { ListedUser, RoleChange, RoleOutcome, UserPage, UserQuery } from '../../db/user-list.ts'
@@ -43,6 +46,14 @@ export interface Catalogue {
   /** Every known match, unfinished ones first. */
   matches(): Promise<readonly MatchInfo[]>
   match(id: FixtureId): Promise<MatchInfo | null>
+}
+
+export interface MarketHistory {
+  /** A player's prices since an instant, or since his first tick; empty for one who has none. */
+  prices(id: InstrumentId, from: Instant | null): Promise<History>
+  /** The latest trades in a player, the newest first. */
+  trades(id: InstrumentId, limit: number): Promise<readonly TapeTrade[]>
+  movers(): Promise<MoversBoard>
 }
 
 export interface Account {
@@ -110,6 +121,7 @@ export interface HttpDeps {
   readonly accounts: Accounts
   readonly wallets: Wallets
   readonly catalogue: Catalogue
+  readonly history: MarketHistory
   readonly positions: Positions
   readonly account: Account
   readonly desk: Desk

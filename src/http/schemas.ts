@@ -2,6 +2,8 @@
 import { z } from '@hono/zod-openapi'
 import { districtId, fixtureId, instrumentId, positionId, userId } from '../../actors/kernel/ids.ts'
 import { microsFromDecimal } from '../../actors/kernel/micros.ts'
+import { EVENT_KINDS } from '../../actors/market/fixture.ts'
+import { CAUSES } from '../../actors/market/instrument.ts'
 
 export const timestampText = z.string().openapi({ format: 'date-time', example: '2026-05-02T14:00:00.000Z' })
 const amount = z.number().openapi({ description: 'Units, at most 6 decimals.', example: 9950 })
@@ -57,6 +59,121 @@ export const InstrumentBody = z
     leverage: z.number(),
   })
   .openapi('Instrument')
+
+export const PERIODS = ['5m', '1h', '6h', '1d', 'all'] as const
+
+export const PriceHistoryBody = z
+  .object({
+    instrumentId: z.uuid(),
+    period: z.enum(PERIODS),
+    ticks: z
+      .array(
+        z.object({
+          at: timestampText,
+          price: priceNumber,
+          cause: z.enum(CAUSES).openapi({
+            description:
+              'What moved it: he was listed, match data, an in-game event, a trade (imbalance), or settlement.',
+          }),
+        }),
+      )
+      .openapi({ description: 'The oldest first; at most 500, thinned evenly when the period holds more.' }),
+    stats: z
+      .object({
+        open: priceNumber.nullable(),
+        high: priceNumber.nullable(),
+        low: priceNumber.nullable(),
+        volume: lotNumber.openapi({ description: 'Lots opened and closed in the period.' }),
+        changePct: z.number().nullable().openapi({ description: 'Per cent from the first to the last tick.' }),
+        firstTickAt: z.string().nullable().openapi({
+          description: 'His earliest tick ever, or null.',
+          example: '2026-05-02 14:00:00.0000+00',
+        }),
+      })
+      .openapi({ description: '`open`, `high`, `low` and `changePct` are over the ticks returned.' }),
+  })
+  .openapi('PriceHistory')
+
+export const RecentTradesBody = z
+  .object({
+    trades: z.array(
+      z.object({
+        at: timestampText.openapi({ description: 'Rounded to the second.' }),
+        direction: z.enum(['long', 'short']).openapi({ description: 'Of the position that was opened or closed.' }),
+        lotSize: lotNumber,
+        price: priceNumber,
+        action: z.enum(['open', 'close']),
+      }),
+    ),
+  })
+  .openapi('RecentTrades')
+
+const MoverBody = z
+  .object({
+    instrumentId: z.uuid(),
+    name: z.string(),
+    position: z.enum(['GK', 'DEF', 'MID', 'FWD']),
+    team: z.object({ id: z.int(), name: z.string(), side: z.enum(['home', 'away']) }),
+    fixtureId: z.int(),
+    currentPrice: priceNumber,
+    changePct: z.number().openapi({ description: 'Per cent over the last 24 hours.' }),
+    volume: lotNumber.openapi({ description: 'Lots opened and closed in the last 24 hours.' }),
+  })
+  .openapi('Mover')
+
+export const MoversBody = z
+  .object({
+    gainers: z.array(MoverBody),
+    losers: z.array(MoverBody),
+    mostTraded: z.array(MoverBody),
+    asOf: timestampText.openapi({ description: 'The answer is kept for 60 seconds.' }),
+  })
+  .openapi('Movers')
+
+const figures = z.record(z.string(), z.number())
+
+export const MatchEventsBody = z
+  .object({
+    fixtureId: z.int(),
+    events: z.array(
+      z.object({
+        id: z.int(),
+        type: z.enum(EVENT_KINDS),
+        minute: z.int(),
+        extraMinute: z.int().nullable(),
+        team: z.enum(['home', 'away']).nullable(),
+        playerId: z.int().nullable(),
+        playerName: z.string().nullable(),
+        relatedPlayerName: z
+          .string()
+          .nullable()
+          .openapi({ description: 'The assist of a goal; of a substitution, who goes off.' }),
+        result: z.string().nullable().openapi({ description: 'The running score of a goal.', example: '2-1' }),
+        retracted: z.boolean().openapi({ description: 'It was reported and does not count any more.' }),
+      }),
+    ),
+    teamStats: z.object({ home: figures, away: figures }).openapi({
+      description: "Under the data provider's names; what players add up to where a fixture has no statistics.",
+    }),
+  })
+  .openapi('MatchEvents')
+
+export const SquadBody = z
+  .object({
+    team: z.object({ id: z.int(), name: z.string(), side: z.enum(['home', 'away']) }),
+    players: z.array(
+      z.object({
+        playerId: z.int(),
+        instrumentId: z.uuid(),
+        name: z.string(),
+        position: z.enum(['GK', 'DEF', 'MID', 'FWD']).nullable(),
+        jerseyNumber: z.int().nullable(),
+        starter: z.boolean(),
+        stats: figures,
+      }),
+    ),
+  })
+  .openapi('Squad')
 
 export const PositionBody = z
   .object({

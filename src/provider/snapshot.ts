@@ -13,7 +13,7 @@ import type {
   Side,
 } from '../../actors/market/fixture.ts'
 import { type EventRow, type FixturePayload, fixturePayload, type PeriodRow } from './payload.ts'
-import { PLAYER_STATISTIC, TEAM_STATISTIC } from './statistic-names.ts'
+import { PLAYER_STATISTIC, TEAM_STATISTIC } from '../../actors/market/statistic-names.ts'
 
 export interface ParseOptions {
   readonly instrumentIdOf: (playerId: PlayerId) => InstrumentId

@@ -4,7 +4,7 @@ import { lots } from '../../actors/kernel/micros.ts'
 import { Mailbox } from '../../actors/match/mailbox.ts'
 import type { IdempotencyKey } from '../../actors/match/messages.ts'
 import type { Batch, MatchStore } from '../../actors/match/store.ts'
-import { closeOrder, openOrder, P, p, snapshot, U, u } from '../support/fixtures.ts'
+import { closeOrder, openOrder, GOAL, P, p, snapshot, U, u } from '../support/fixtures.ts'
 import type { MemoryMatchStore } from '../support/memory-store.ts'
 import { codeOf, ok, Stage } from '../support/stage.ts'
 
@@ -214,21 +214,39 @@ describe('actor', () => {
     expect(stage.actor.takeUnpublished()).toEqual([])
   })
 
-  it('[A11] ticks of the crowd are stored once a second and instrument, ticks of the match always', async () => {
-    const stage = await Stage.set()
-    ok(await stage.opens())
-    ok(await stage.opens({ userId: U(2) }))
-    expect(stage.store.ticks).toHaveLength(1)
-    await stage.moves()
-    await stage.moves()
-    expect(stage.store.ticks.filter((t) => t.instrumentId === P(1)).map((t) => t.cause)).toEqual([
-      'trade',
-      'match',
-      'match',
-    ])
-    stage.world.pass(1000)
-    ok(await stage.opens({ userId: U(3), clientPrice: p(200) }))
-    expect(stage.store.ticks.at(-1)?.cause).toBe('trade')
+  describe('ticks', () => {
+    const stored = (stage: Stage) => stage.store.ticks.filter((t) => t.instrumentId === P(1))
+
+    it('[A11] of the crowd and of match data are stored once a second and instrument, in-game events always', async () => {
+      const stage = await Stage.set()
+      ok(await stage.opens())
+      ok(await stage.opens({ userId: U(2) }))
+      await stage.moves()
+      expect(stored(stage).map((t) => t.cause)).toEqual(['trade'])
+      await stage.moves({ events: [GOAL], home: { id: 1, name: 'Harbour', goals: 1 } })
+      expect(stored(stage).map((t) => t.cause)).toEqual(['trade', 'event'])
+      stage.world.pass(1000)
+      ok(await stage.opens({ userId: U(3), clientPrice: p(205), instrumentId: P(2) }))
+      expect(stage.store.ticks.at(-1)).toMatchObject({ cause: 'trade', instrumentId: P(2) })
+    })
+
+    it('[A11] that came too soon are stored when they are due, the newest of them as it was', async () => {
+      const stage = await Stage.set()
+      ok(await stage.opens())
+      stage.world.pass(10)
+      ok(await stage.opens({ userId: U(2) }))
+      const last = stage.world.now()
+      stage.world.pass(10)
+      await stage.actor.clock()
+      expect(stored(stage)).toHaveLength(1)
+      stage.world.pass(1000)
+      await stage.actor.clock()
+      await stage.actor.clock()
+      expect(stored(stage).map((t) => [t.at, t.quote.price])).toEqual([
+        [last - 10, u(200.005)],
+        [last, u(200.01)],
+      ])
+    })
   })
 
   it('[A12] a changed rule counts from the next batch on', async () => {

@@ -167,10 +167,10 @@ eachDatabase((open) => {
   describe('the catalogue', () => {
     const catalogue = () => new Catalogue(open().db, world)
 
-    it('[D44] lists matches, unsettled ones first, then the latest kick-off first', async () => {
+    it('[D44] lists matches under way, then those to come, then those that are over', async () => {
       const matches = await catalogue().matches()
-      expect(matches.map((match) => match.matchId)).toEqual([LATER, MATCH, SETTLED])
-      expect(matches[1]).toEqual(info())
+      expect(matches.map((match) => match.matchId)).toEqual([MATCH, LATER, SETTLED])
+      expect(matches[0]).toEqual(info())
       expect(await catalogue().match(MATCH)).toEqual(info())
       expect(await catalogue().match(fixtureId(1))).toBe(null)
       expect(await catalogue().openMatchIds()).toEqual([MATCH, LATER])

@@ -27,10 +27,13 @@ import { Rates } from '../../db/rates.ts'
 import type { LedgerAudit } from '../../db/wallets.ts'
 import type { AccountEvent } from '../../db/account-log.ts'
 import type { Listing } from '../../db/catalogue.ts'
+import type { Mover } from '../../db/movers.ts'
+import type { History } from '../../db/price-history.ts'
+import type { TapeTrade } from '../../db/tape.ts'
 import type { User } from '../../db/users.ts'
 import type { HttpDeps } from '../../src/http/ports.ts'
 import { createLog } from '../../src/log.ts'
-import { info, instrument as player } from '../support/fixtures.ts'
+import { GOAL, info, instrument, player } from '../support/fixtures.ts'
 import { TestWorld } from '../support/test-world.ts'
 import { adminPorts } from './admin-ports.ts'
 
@@ -52,10 +55,21 @@ const matchInfo = info({
   minute: 30,
   home: { id: 1, name: 'Harbour', goals: 1 },
   sourceAt: NOW,
+  events: [
+    { ...GOAL, id: 12, minute: 45, extraMinute: 2, result: '2-0', retracted: true },
+    { ...GOAL, id: 11, minute: 45, relatedPlayerName: 'B. Wing', result: '1-0', retracted: false },
+  ],
+  squad: [
+    player(3, { name: 'Bench', starter: false, jersey: null, details: null, position: null }),
+    player(1, { name: 'A. Striker', jersey: 9, details: { 86: 2, 118: 7.4, 999_999: 1 } }),
+    player(5, { name: 'Keeper', jersey: 1, position: 'GK' }),
+    player(2, { name: 'Visitor' }),
+  ],
+  teamStats: { home: { Corners: 4, 'Ball Possession %': 61 }, away: { Corners: 1 } },
 })
 
 const listing: Listing = {
-  instrument: player(1, {
+  instrument: instrument(1, {
     id: PLAYER,
     name: 'A. Striker',
     position: 'FWD',
@@ -66,6 +80,33 @@ const listing: Listing = {
   match: matchInfo,
   price: price(210_005_000),
   changePpm: 50_025,
+}
+
+const priceHistory: History = {
+  ticks: [
+    { at: instant(NOW - 20_000), price: price(200_000_000), cause: 'listing' },
+    { at: instant(NOW - 10_000), price: price(230_000_000), cause: 'event' },
+    { at: NOW, price: price(210_005_000), cause: 'trade' },
+  ],
+  volume: lots(1_500_000),
+  firstTickAt: instant(NOW - 86_400_123),
+}
+
+const tradesShown: readonly TapeTrade[] = [
+  { at: instant(NOW + 700), direction: 'short', lots: lots(10_000), price: price(210_005_000), action: 'close' },
+  { at: instant(NOW + 300), direction: 'long', lots: lots(500_000), price: price(210_000_000), action: 'open' },
+]
+
+const mover: Mover = {
+  instrumentId: PLAYER,
+  name: 'A. Striker',
+  position: 'FWD',
+  side: 'home',
+  team: matchInfo.home,
+  matchId: FIXTURE,
+  price: price(210_005_000),
+  changePpm: 50_025,
+  volume: lots(2_500_000),
 }
 
 const position: Position = {
@@ -208,6 +249,11 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
       instrument: async (id: InstrumentId) => (id === PLAYER ? listing : null),
       matches: async () => [matchInfo],
       match: async (id) => (id === FIXTURE ? matchInfo : null),
+    },
+    history: {
+      prices: async () => priceHistory,
+      trades: async (_id, limit) => tradesShown.slice(0, limit),
+      movers: async () => ({ gainers: [mover], losers: [], mostTraded: [mover], asOf: NOW }),
     },
     positions: {
       list: async () => [{ position, currentPrice: price(210_000_000) }],

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
-import { FIXTURE, openDoor, PLAYER } from './door.ts'
+import { lots } from '../../actors/kernel/micros.ts'
+import { P } from '../support/fixtures.ts'
+import { away, FIXTURE, NOW, openDoor, PLAYER } from './door.ts'
 
 const STRANGER = '0197f2a0-0000-8000-8000-0000000000ff'
 
@@ -90,6 +92,137 @@ describe('the market', () => {
       expect((await asAlice(`/api/matches/${id}/trade-window`)).status, id).toBe(400)
       expect((await asAlice(`/api/instruments/${id}`)).status, id).toBe(400)
     }
+  })
+
+  it("[H100] a price history is ticks with causes, figures over them, and the player's first tick", async () => {
+    const { asAlice } = await openDoor()
+    const path = `/api/instruments/${PLAYER}/price-history`
+    expect(await (await asAlice(`${path}?period=5m`)).json()).toEqual({
+      instrumentId: PLAYER,
+      period: '5m',
+      ticks: [
+        { at: '2026-05-02T14:29:40.000Z', price: 200, cause: 'listing' },
+        { at: '2026-05-02T14:29:50.000Z', price: 230, cause: 'event' },
+        { at: '2026-05-02T14:30:00.000Z', price: 210.005, cause: 'trade' },
+      ],
+      stats: {
+        open: 200,
+        high: 230,
+        low: 200,
+        volume: 1.5,
+        changePct: 5.0025,
+        firstTickAt: '2026-05-01 14:29:59.8770+00',
+      },
+    })
+    expect((await asAlice(`${path}?period=2h`)).status).toBe(400)
+    expect((await asAlice(`/api/instruments/${STRANGER}/price-history`)).status).toBe(404)
+  })
+
+  it('[H100] each period reaches back as far as it says, and a player without ticks has no figures', async () => {
+    const asked: (number | null)[] = []
+    const none = { ticks: [], volume: lots(0), firstTickAt: null }
+    const prices = async (_id: unknown, from: number | null) => {
+      asked.push(from === null ? null : NOW - from)
+      return none
+    }
+    const { asAlice } = await openDoor({ deps: { history: { prices, trades: away, movers: away } } })
+    for (const period of ['5m', '1h', '6h', '1d', 'all']) {
+      const response = await asAlice(`/api/instruments/${PLAYER}/price-history?period=${period}`)
+      expect(await response.json()).toMatchObject({
+        ticks: [],
+        stats: { open: null, high: null, low: null, volume: 0, changePct: null, firstTickAt: null },
+      })
+    }
+    expect(asked).toEqual([300_000, 3_600_000, 21_600_000, 86_400_000, null])
+  })
+
+  it('[H101] recent trades name nobody and are timed to the second', async () => {
+    const { asAlice } = await openDoor()
+    const path = `/api/instruments/${PLAYER}/recent-trades`
+    expect(await (await asAlice(path)).json()).toEqual({
+      trades: [
+        { at: '2026-05-02T14:30:01.000Z', direction: 'short', lotSize: 0.01, price: 210.005, action: 'close' },
+        { at: '2026-05-02T14:30:00.000Z', direction: 'long', lotSize: 0.5, price: 210, action: 'open' },
+      ],
+    })
+    expect(await (await asAlice(`${path}?limit=1`)).json()).toMatchObject({ trades: [{ direction: 'short' }] })
+    for (const limit of ['0', '101', '1.5', 'all']) {
+      expect((await asAlice(`${path}?limit=${limit}`)).status, limit).toBe(400)
+    }
+    expect((await asAlice(`/api/instruments/${STRANGER}/recent-trades`)).status).toBe(404)
+  })
+
+  it('[H102] movers carry price, change and volume', async () => {
+    const { asAlice } = await openDoor()
+    const shown = {
+      instrumentId: PLAYER,
+      name: 'A. Striker',
+      position: 'FWD',
+      team: { id: 1, name: 'Harbour', side: 'home' },
+      fixtureId: FIXTURE,
+      currentPrice: 210.005,
+      changePct: 5.0025,
+      volume: 2.5,
+    }
+    expect(await (await asAlice('/api/instruments/movers')).json()).toEqual({
+      gainers: [shown],
+      losers: [],
+      mostTraded: [shown],
+      asOf: '2026-05-02T14:30:00.000Z',
+    })
+  })
+
+  it('[H103] match events are in the order of play, with team statistics, retracted ones included', async () => {
+    const { asAlice } = await openDoor()
+    const goal = { type: 'goal', minute: 45, team: 'home', playerId: 1, playerName: 'Player 1' }
+    expect(await (await asAlice(`/api/matches/${FIXTURE}/events`)).json()).toEqual({
+      fixtureId: FIXTURE,
+      events: [
+        { ...goal, id: 11, extraMinute: null, relatedPlayerName: 'B. Wing', result: '1-0', retracted: false },
+        { ...goal, id: 12, extraMinute: 2, relatedPlayerName: null, result: '2-0', retracted: true },
+      ],
+      teamStats: { home: { Corners: 4, 'Ball Possession %': 61 }, away: { Corners: 1 } },
+    })
+    expect((await asAlice('/api/matches/7/events')).status).toBe(404)
+  })
+
+  it('[H104] a squad is one team, starters first, with named statistics', async () => {
+    const { asAlice } = await openDoor()
+    const squad = await (await asAlice(`/api/matches/${FIXTURE}/squad?team=home`)).json()
+    expect(squad).toEqual({
+      team: { id: 1, name: 'Harbour', side: 'home' },
+      players: [
+        {
+          playerId: 5,
+          instrumentId: P(5),
+          name: 'Keeper',
+          position: 'GK',
+          jerseyNumber: 1,
+          starter: true,
+          stats: {},
+        },
+        {
+          playerId: 1,
+          instrumentId: P(1),
+          name: 'A. Striker',
+          position: 'MID',
+          jerseyNumber: 9,
+          starter: true,
+          stats: { 'Shots On Target': 2, Rating: 7.4 },
+        },
+        {
+          playerId: 3,
+          instrumentId: P(3),
+          name: 'Bench',
+          position: null,
+          jerseyNumber: null,
+          starter: false,
+          stats: {},
+        },
+      ],
+    })
+    expect((await asAlice(`/api/matches/${FIXTURE}/squad?team=both`)).status).toBe(400)
+    expect((await asAlice('/api/matches/7/squad?team=away')).status).toBe(404)
   })
 
   it('[H36] districts are public', async () => {

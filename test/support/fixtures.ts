@@ -3,7 +3,7 @@ import { fixtureId, instrumentId, playerId, type UserId, userId } from '../../ac
 import { lots, microsFromDecimal, price, type Price, slope } from '../../actors/kernel/micros.ts'
 import { present } from '../../actors/kernel/assert.ts'
 import { instant } from '../../actors/kernel/world.ts'
-import type { FixturePlayer, FixtureSnapshot } from '../../actors/market/fixture.ts'
+import type { FixtureEvent, FixturePlayer, FixtureSnapshot } from '../../actors/market/fixture.ts'
 import type { Instrument } from '../../actors/market/instrument.ts'
 import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
 import type { ClosePosition, MatchInfo, OpenPosition } from '../../actors/match/messages.ts'
@@ -62,6 +62,7 @@ export function info(over: Partial<MatchInfo> = {}): MatchInfo {
     settling: null,
     settledAt: null,
     events: [],
+    squad: [],
     teamStats: null,
     ...over,
   }
@@ -108,6 +109,23 @@ export function player(n: number, over: Partial<FixturePlayer> = {}): FixturePla
     details: {},
     ...over,
   }
+}
+
+/** A goal of the home team's first player in the first minute. */
+export const GOAL: FixtureEvent = {
+  id: 501,
+  kind: 'goal',
+  minute: 1,
+  extraMinute: null,
+  period: 1,
+  side: 'home',
+  playerId: playerId(1),
+  playerName: 'Player 1',
+  relatedPlayerId: null,
+  relatedPlayerName: null,
+  result: '1-0',
+  addition: null,
+  rescinded: false,
 }
 
 /** The tenth second of the first half, nothing has happened, nobody has done anything. */

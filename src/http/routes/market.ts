@@ -1,10 +1,33 @@
 /** Players, matches and districts: what there is to trade (specification 4.2). */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { HOUR_MS, instant, MINUTE_MS } from '../../../actors/kernel/world.ts'
 import { errors, fail, type HttpEnv, notFound } from '../answers.ts'
 import { ACCESS_SECURITY, type Gates } from '../gates.ts'
-import { instrumentJson, matchJson, windowJson } from '../json.ts'
+import {
+  instrumentJson,
+  matchEventsJson,
+  matchJson,
+  moversJson,
+  priceHistoryJson,
+  recentTradesJson,
+  squadJson,
+  windowJson,
+} from '../json.ts'
 import type { HttpDeps } from '../ports.ts'
-import { FixtureIdInput, InstrumentBody, InstrumentIdInput, json, MatchBody, WindowBody } from '../schemas.ts'
+import {
+  FixtureIdInput,
+  InstrumentBody,
+  InstrumentIdInput,
+  json,
+  MatchBody,
+  MatchEventsBody,
+  MoversBody,
+  PERIODS,
+  PriceHistoryBody,
+  RecentTradesBody,
+  SquadBody,
+  WindowBody,
+} from '../schemas.ts'
 
 const instruments = createRoute({
   method: 'get',
@@ -23,6 +46,65 @@ const instrument = createRoute({
   security: ACCESS_SECURITY,
   request: { params: z.object({ id: InstrumentIdInput }) },
   responses: { 200: json(InstrumentBody, 'As last committed.'), ...errors(400, 401, 404, 503) },
+})
+
+const movers = createRoute({
+  method: 'get',
+  path: '/api/instruments/movers',
+  tags: ['Market'],
+  summary: 'The top five gainers, losers and most traded of the last 24 hours',
+  security: ACCESS_SECURITY,
+  responses: { 200: json(MoversBody, 'At most a minute old.'), ...errors(401, 503) },
+})
+
+const priceHistory = createRoute({
+  method: 'get',
+  path: '/api/instruments/{id}/price-history',
+  tags: ['Market'],
+  summary: 'The prices of an instrument over a period that ends now',
+  security: ACCESS_SECURITY,
+  request: {
+    params: z.object({ id: InstrumentIdInput }),
+    query: z.object({ period: z.enum(PERIODS).default('1d') }),
+  },
+  responses: { 200: json(PriceHistoryBody, 'At most 500 ticks.'), ...errors(400, 401, 404, 503) },
+})
+
+const recentTrades = createRoute({
+  method: 'get',
+  path: '/api/instruments/{id}/recent-trades',
+  tags: ['Market'],
+  summary: 'What was traded in an instrument last, by nobody in particular',
+  description: 'What full time or a void closes is no trade.',
+  security: ACCESS_SECURITY,
+  request: {
+    params: z.object({ id: InstrumentIdInput }),
+    query: z.object({ limit: z.coerce.number().int().min(1).max(100).default(50) }),
+  },
+  responses: { 200: json(RecentTradesBody, 'The newest first.'), ...errors(400, 401, 404, 503) },
+})
+
+const matchEvents = createRoute({
+  method: 'get',
+  path: '/api/matches/{id}/events',
+  tags: ['Market'],
+  summary: 'What has happened in a match, with the statistics of both teams',
+  security: ACCESS_SECURITY,
+  request: { params: z.object({ id: FixtureIdInput }) },
+  responses: { 200: json(MatchEventsBody, 'In the order of play.'), ...errors(400, 401, 404, 503) },
+})
+
+const squad = createRoute({
+  method: 'get',
+  path: '/api/matches/{id}/squad',
+  tags: ['Market'],
+  summary: 'The players of one team of a match',
+  security: ACCESS_SECURITY,
+  request: {
+    params: z.object({ id: FixtureIdInput }),
+    query: z.object({ team: z.enum(['home', 'away']).default('home') }),
+  },
+  responses: { 200: json(SquadBody, 'Empty until there are line-ups.'), ...errors(400, 401, 404, 503) },
 })
 
 const matches = createRoute({
@@ -55,30 +137,73 @@ const districts = createRoute({
   },
 })
 
-export function marketRoutes({ catalogue, accounts, world, rules }: HttpDeps, gates: Gates) {
-  return new OpenAPIHono<HttpEnv>()
-    .openapi({ ...instruments, middleware: gates.signedIn }, async (c) => {
-      const listings = await catalogue.instruments()
-      const now = world.now()
-      return c.json({ instruments: listings.map((listing) => instrumentJson(listing, now, rules())) }, 200)
-    })
-    .openapi({ ...instrument, middleware: gates.signedIn }, async (c) => {
-      const listing = await catalogue.instrument(c.req.valid('param').id)
-      if (listing === null) return fail(c, notFound('instrument'))
-      return c.json(instrumentJson(listing, world.now(), rules()), 200)
-    })
-    .openapi({ ...matches, middleware: gates.signedIn }, async (c) => {
-      const known = await catalogue.matches()
-      const now = world.now()
-      return c.json({ matches: known.map((match) => matchJson(match, now, rules())) }, 200)
-    })
-    .openapi({ ...window, middleware: gates.signedIn }, async (c) => {
-      const match = await catalogue.match(c.req.valid('param').id)
-      if (match === null) return fail(c, notFound('match'))
-      return c.json(windowJson(match, world.now(), rules()), 200)
-    })
-    .openapi(districts, async (c) => {
-      const known = await accounts.districts()
-      return c.json({ districts: known.map(({ id, name }) => ({ id: Number(id), name })) }, 200)
-    })
+/** How far back each period reaches, null to the beginning. */
+const REACH_MS: Readonly<Record<(typeof PERIODS)[number], number | null>> = {
+  '5m': 5 * MINUTE_MS,
+  '1h': HOUR_MS,
+  '6h': 6 * HOUR_MS,
+  '1d': 24 * HOUR_MS,
+  all: null,
+}
+
+export function marketRoutes({ catalogue, history, accounts, world, rules }: HttpDeps, gates: Gates) {
+  return (
+    new OpenAPIHono<HttpEnv>()
+      .openapi({ ...instruments, middleware: gates.signedIn }, async (c) => {
+        const listings = await catalogue.instruments()
+        const now = world.now()
+        return c.json({ instruments: listings.map((listing) => instrumentJson(listing, now, rules())) }, 200)
+      })
+      // Before `/{id}`, which would take it for an id.
+      .openapi({ ...movers, middleware: gates.signedIn }, async (c) => c.json(moversJson(await history.movers()), 200))
+      .openapi({ ...priceHistory, middleware: gates.signedIn }, async (c) => {
+        const { id } = c.req.valid('param')
+        const { period } = c.req.valid('query')
+        const reach = REACH_MS[period]
+        const [known, prices] = await Promise.all([
+          catalogue.instrument(id),
+          history.prices(id, reach === null ? null : instant(world.now() - reach)),
+        ])
+        if (known === null) return fail(c, notFound('instrument'))
+        return c.json(priceHistoryJson(id, period, prices), 200)
+      })
+      .openapi({ ...recentTrades, middleware: gates.signedIn }, async (c) => {
+        const { id } = c.req.valid('param')
+        const [known, trades] = await Promise.all([
+          catalogue.instrument(id),
+          history.trades(id, c.req.valid('query').limit),
+        ])
+        if (known === null) return fail(c, notFound('instrument'))
+        return c.json(recentTradesJson(trades), 200)
+      })
+      .openapi({ ...instrument, middleware: gates.signedIn }, async (c) => {
+        const listing = await catalogue.instrument(c.req.valid('param').id)
+        if (listing === null) return fail(c, notFound('instrument'))
+        return c.json(instrumentJson(listing, world.now(), rules()), 200)
+      })
+      .openapi({ ...matches, middleware: gates.signedIn }, async (c) => {
+        const known = await catalogue.matches()
+        const now = world.now()
+        return c.json({ matches: known.map((match) => matchJson(match, now, rules())) }, 200)
+      })
+      .openapi({ ...matchEvents, middleware: gates.signedIn }, async (c) => {
+        const match = await catalogue.match(c.req.valid('param').id)
+        if (match === null) return fail(c, notFound('match'))
+        return c.json(matchEventsJson(match), 200)
+      })
+      .openapi({ ...squad, middleware: gates.signedIn }, async (c) => {
+        const match = await catalogue.match(c.req.valid('param').id)
+        if (match === null) return fail(c, notFound('match'))
+        return c.json(squadJson(match, c.req.valid('query').team), 200)
+      })
+      .openapi({ ...window, middleware: gates.signedIn }, async (c) => {
+        const match = await catalogue.match(c.req.valid('param').id)
+        if (match === null) return fail(c, notFound('match'))
+        return c.json(windowJson(match, world.now(), rules()), 200)
+      })
+      .openapi(districts, async (c) => {
+        const known = await accounts.districts()
+        return c.json({ districts: known.map(({ id, name }) => ({ id: Number(id), name })) }, 200)
+      })
+  )
 }

@@ -77,3 +77,30 @@ export const PLAYER_STATISTIC: Readonly<Record<number, string>> = {
   27266: 'Aerials Lost',
   27271: 'Ball Recovery',
 }
+
+/** The other types of a player's statistics: of these no team has a sum. */
+const PLAYER_FIGURE: Readonly<Record<number, string>> = {
+  40: 'Captain',
+  88: 'Goals Conceded',
+  111: 'Penalties Scored',
+  112: 'Penalties Missed',
+  113: 'Penalties Saved',
+  114: 'Penalties Committed',
+  115: 'Penalties Won',
+  118: 'Rating',
+  119: 'Minutes Played',
+  120: 'Touches',
+  324: 'Own Goals',
+  571: 'Error Lead To Goal',
+  1584: 'Accurate Passes Percentage',
+  5304: 'Expected Goals (xG)',
+}
+
+/** A player's statistics under their names; a type that has none here is left out. */
+export function namedStatistics(details: Readonly<Record<number, number>>): Record<string, number> {
+  const named = Object.entries(details).flatMap(([type, value]) => {
+    const name = PLAYER_STATISTIC[Number(type)] ?? PLAYER_FIGURE[Number(type)]
+    return name === undefined ? [] : [[name, value] as const]
+  })
+  return Object.fromEntries(named)
+}

@@ -1,0 +1,159 @@
+/** What prices a player has had: the ticks of a stretch of time, thinned evenly, in milliseconds however many there are. */
+import { type Kysely, sql } from 'kysely'
+import { present } from '../actors/kernel/assert.ts'
+import type { InstrumentId } from '../actors/kernel/ids.ts'
+import { type Lots, lots, type Price, price } from '../actors/kernel/micros.ts'
+import { type Instant, instant } from '../actors/kernel/world.ts'
+import type { Cause } from '../actors/market/instrument.ts'
+import { instants } from './arrays.ts'
+import type { Database } from './schema.ts'
+import { volumeSince } from './tape.ts'
+
+export interface Tick {
+  readonly at: Instant
+  readonly price: Price
+  readonly cause: Cause
+}
+
+export interface History {
+  /** The oldest first, at most HISTORY_TICKS_MAX. */
+  readonly ticks: readonly Tick[]
+  /** Lots traded in the stretch, openings and closes. */
+  readonly volume: Lots
+  /** His earliest tick ever, null when he has none. */
+  readonly firstTickAt: Instant | null
+}
+
+/** Ticks of one answer (specification 8). */
+export const HISTORY_TICKS_MAX = 500
+/** Up to so many ticks are counted, and thinned exactly; beyond it counting would take longer than a chart is worth. */
+const COUNTED_MAX = 10_000
+/** Where there are more, time without ticks is passed over in steps of this part of the whole. */
+const SLICES = 1_000
+
+/** From one tick to another, in milliseconds since 1970. */
+interface Stretch {
+  readonly first: number
+  readonly last: number
+}
+
+interface TickRow {
+  readonly at: Date
+  readonly price_micros: number
+  readonly cause: string
+}
+
+export class PriceHistory {
+  readonly #db: Kysely<Database>
+
+  constructor(db: Kysely<Database>) {
+    this.#db = db
+  }
+
+  /** The history of a player since `from`, or since his first tick. Nobody's is empty. */
+  async of(id: InstrumentId, from: Instant | null): Promise<History> {
+    const since = new Date(from ?? 0).toISOString()
+    const [ticks, volume, firstTickAt] = await Promise.all([
+      this.#ticks(id, since),
+      this.#volume(id, since),
+      this.#firstTickAt(id),
+    ])
+    return { ticks: ticks.map(tickFrom), volume, firstTickAt }
+  }
+
+  async #ticks(id: InstrumentId, since: string): Promise<readonly TickRow[]> {
+    const { rows } = await sql`
+      select from ticks where instrument_id = ${id}::uuid and at >= ${since}::timestamptz
+       order by at offset ${COUNTED_MAX}::integer limit 1`.execute(this.#db)
+    return rows.length === 0 ? this.#thinned(id, since) : this.#sampled(id, since)
+  }
+
+  /** All of them, or the first, the last, and as many at equal distances between them as an answer holds. */
+  async #thinned(id: InstrumentId, since: string): Promise<readonly TickRow[]> {
+    const { rows } = await sql<TickRow>`
+      with held as (
+        select at, price_micros, cause, row_number() over (order by at) - 1 as n, count(*) over () as total
+          from ticks where instrument_id = ${id}::uuid and at >= ${since}::timestamptz
+      )
+      select at, price_micros, cause from held
+       where total <= ${HISTORY_TICKS_MAX}::integer or n = 0
+          or n * ${HISTORY_TICKS_MAX - 1}::integer / (total - 1) > (n - 1) * ${HISTORY_TICKS_MAX - 1}::integer / (total - 1)
+       order by n`.execute(this.#db)
+    return rows
+  }
+
+  /**
+   * The ticks at moments that lie evenly over the time in which there were any: a season's matches, without the days
+   * between them. Each stretch and each moment is a step or two into the index.
+   */
+  async #sampled(id: InstrumentId, since: string): Promise<readonly TickRow[]> {
+    const moments = spread(await this.#stretches(id, since), HISTORY_TICKS_MAX)
+    const { rows } = await sql<TickRow>`
+      select distinct on (tick.at) tick.at, tick.price_micros, tick.cause
+        from unnest(${instants(moments)}::timestamptz[]) moment, lateral (
+          select t.at, t.price_micros, t.cause from ticks t
+           where t.instrument_id = ${id}::uuid and t.at <= moment
+           order by t.at desc limit 1) tick
+       order by tick.at`.execute(this.#db)
+    return rows
+  }
+
+  /** The stretches of time in which there are ticks, in order; none is longer than a slice. */
+  async #stretches(id: InstrumentId, since: string): Promise<readonly Stretch[]> {
+    const { rows } = await sql<{ first: Date; last: Date }>`
+      with recursive bounds as (
+        select min(at) as first, (max(at) - min(at)) / ${SLICES}::integer + interval '1 millisecond' as slice
+          from ticks where instrument_id = ${id}::uuid and at >= ${since}::timestamptz
+      ), stretches (first, until) as (
+        select first, first + slice from bounds
+        union all
+        select next.at, next.at + b.slice
+          from stretches s, bounds b, lateral (
+            select t.at from ticks t where t.instrument_id = ${id}::uuid and t.at >= s.until order by t.at limit 1) next
+      )
+      select s.first, last.at as last
+        from stretches s, lateral (
+          select t.at from ticks t where t.instrument_id = ${id}::uuid and t.at < s.until order by t.at desc limit 1) last
+       order by s.first`.execute(this.#db)
+    return rows.map(({ first, last }) => ({ first: first.getTime(), last: last.getTime() }))
+  }
+
+  async #volume(id: InstrumentId, since: string): Promise<Lots> {
+    const { rows } = await sql<{ volume: number }>`
+      select ${volumeSince(sql`${id}::uuid`, sql`${since}::timestamptz`)} as volume`.execute(this.#db)
+    return lots(present(rows[0], 'volume').volume)
+  }
+
+  async #firstTickAt(id: InstrumentId): Promise<Instant | null> {
+    const row = await this.#db
+      .selectFrom('ticks')
+      .select('at')
+      .where('instrument_id', '=', id)
+      .orderBy('at')
+      .limit(1)
+      .executeTakeFirst()
+    return row === undefined ? null : instant(row.at.getTime())
+  }
+}
+
+/** So many moments at equal distances over all the stretches, from the very first to the very last. */
+function spread(stretches: readonly Stretch[], count: number): readonly Instant[] {
+  const total = stretches.reduce((sum, { first, last }) => sum + last - first, 0)
+  const moments: Instant[] = []
+  let passed = 0
+  for (const { first, last } of stretches) {
+    while (moments.length < count) {
+      const due = first + (moments.length / (count - 1)) * total - passed
+      if (due > last) break
+      moments.push(instant(due))
+    }
+    passed += last - first
+  }
+  return moments
+}
+
+const tickFrom = (row: TickRow): Tick => ({
+  at: instant(row.at.getTime()),
+  price: price(row.price_micros),
+  cause: row.cause as Cause,
+})

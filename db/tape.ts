@@ -1,0 +1,103 @@
+/** The tape: what was traded in a player, as anybody may see it. Whose trade it was is not on it. */
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { InstrumentId } from '../actors/kernel/ids.ts'
+import { type Lots, lots, type Price, price } from '../actors/kernel/micros.ts'
+import { type Instant, instant } from '../actors/kernel/world.ts'
+import type { MatchEvent } from '../actors/match/messages.ts'
+import { type ClosedBy, type Direction, signOf } from '../actors/position/position.ts'
+import type { Database } from './schema.ts'
+
+/** One opening or close of somebody's position. */
+export interface TapeTrade {
+  readonly at: Instant
+  /** Of the position: closing a long one is a `long` trade with action `close`. */
+  readonly direction: Direction
+  readonly lots: Lots
+  readonly price: Price
+  readonly action: 'open' | 'close'
+}
+
+/** What one batch traded in one player, as the commit writes it. */
+interface Strip {
+  readonly instrumentId: InstrumentId
+  /** All that was traded. */
+  readonly lots: Lots
+  /** The newest trades as JSON, the oldest first. */
+  readonly trades: string
+}
+
+/** A batch keeps so many of its trades in one player: more than anybody can ask for are not looked at again. */
+const STRIP_MAX = 100
+
+/** A trade as the tape has it: sign of the position, lots and price in micros, 1 for an opening. */
+type Kept = readonly [sign: 1 | -1, lots: number, price: number, opened: 0 | 1]
+
+/** Nobody decided to trade when a match ended or was called off. */
+const NO_TRADE: ReadonlySet<ClosedBy> = new Set(['full_time', 'void'])
+
+export function stripsOf(events: readonly MatchEvent[]): readonly Strip[] {
+  const traded = new Map<InstrumentId, Kept[]>()
+  for (const event of events) {
+    const kept = keptOf(event)
+    if (kept === null) continue
+    const [id, trade] = kept
+    const strip = traded.get(id)
+    if (strip === undefined) traded.set(id, [trade])
+    else strip.push(trade)
+  }
+  return [...traded].map(([instrumentId, trades]) => ({
+    instrumentId,
+    lots: lots(trades.reduce((sum, [, size]) => sum + size, 0)),
+    trades: JSON.stringify(trades.slice(-STRIP_MAX)),
+  }))
+}
+
+function keptOf(event: MatchEvent): readonly [InstrumentId, Kept] | null {
+  if (event.kind === 'position_opened') {
+    const { instrumentId, direction, lots: size, openPrice } = event.position
+    return [instrumentId, [signOf(direction), size, openPrice, 1]]
+  }
+  if (event.kind !== 'position_closed' || NO_TRADE.has(event.position.close.by)) return null
+  const { instrumentId, direction, lots: size, close } = event.position
+  return [instrumentId, [signOf(direction), size, close.price, 0]]
+}
+
+/** Lots traded in a player since a moment, as a part of a query: what the tape counts now, less what it counted before. */
+export function volumeSince(instrument: RawBuilder<unknown>, since: RawBuilder<unknown>): RawBuilder<number> {
+  const counted = (condition: RawBuilder<unknown>) => sql`
+    coalesce((select t.traded_micros from tape t where t.instrument_id = ${instrument} and ${condition}
+               order by t.at desc, t.traded_micros desc limit 1), 0)`
+  return sql<number>`greatest(0, ${counted(sql`true`)} - ${counted(sql`t.at < ${since}`)})`
+}
+
+export class Tape {
+  readonly #db: Kysely<Database>
+
+  constructor(db: Kysely<Database>) {
+    this.#db = db
+  }
+
+  /** The latest trades in a player, the newest first. */
+  async recent(id: InstrumentId, limit: number): Promise<readonly TapeTrade[]> {
+    const strips = await this.#db
+      .selectFrom('tape')
+      .select(['at', 'trades'])
+      .where('instrument_id', '=', id)
+      .orderBy('at', 'desc')
+      .orderBy('traded_micros', 'desc')
+      .limit(limit) // each holds one trade at least
+      .execute()
+    return strips.flatMap(tradesFrom).slice(0, limit)
+  }
+}
+
+function tradesFrom(strip: { readonly at: Date; readonly trades: string }): TapeTrade[] {
+  const kept = JSON.parse(strip.trades) as readonly Kept[]
+  return kept.toReversed().map(([sign, size, at, opened]) => ({
+    at: instant(strip.at.getTime()),
+    direction: sign === 1 ? 'long' : 'short',
+    lots: lots(size),
+    price: price(at),
+    action: opened === 1 ? 'open' : 'close',
+  }))
+}
