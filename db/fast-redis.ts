@@ -16,6 +16,7 @@ const CONNECT_TIMEOUT_MS = 2_000
 const RECONNECT_MAX_MS = 1_000
 
 const PUT_IF_NEWER = `
+  if redis.call('type', KEYS[1]).ok ~= 'hash' then redis.call('del', KEYS[1]) end
   local version = redis.call('hget', KEYS[1], 'version')
   if version and tonumber(version) and tonumber(version) >= tonumber(ARGV[1]) then return 0 end
   redis.call('hset', KEYS[1], unpack(ARGV, 3))
@@ -113,7 +114,7 @@ class FastRedis implements FastStore {
   }
 
   async hashGet(key: string): Promise<Fields | null> {
-    const fields = await this.#redis.hgetall(key)
+    const fields = await this.#redis.hgetall(key).catch(nothingIfOtherKind)
     return Object.keys(fields).length === 0 ? null : fields // Redis knows no empty hash
   }
 
@@ -141,4 +142,10 @@ class FastRedis implements FastStore {
     // Says goodbye after what is under way; when the server is away, only the reconnecting has to end.
     await this.#redis.quit().catch(() => this.#redis.disconnect())
   }
+}
+
+/** Somebody put something else there; the next write puts it right. */
+function nothingIfOtherKind(error: unknown): Record<string, string> {
+  if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return {}
+  throw error
 }

@@ -70,7 +70,7 @@ export interface FastStore {
   /** Puts a mark where nothing is. True for exactly one of several claimants until the time is over. */
   claim(key: string, ttlMs: number): Promise<boolean>
 
-  /** All fields at a key, or null. */
+  /** All fields at a key, or null; text that somebody put there counts as nothing, and is written over. */
   hashGet(key: string): Promise<Fields | null>
   /** The same for many keys, in their order; one step a key, one round trip for all. */
   hashGetMany(keys: readonly string[]): Promise<readonly (Fields | null)[]>

@@ -25,7 +25,7 @@ export class WalletCache {
   readonly #fast: FastStore
   readonly #onFailure: (error: unknown) => void
 
-  /** Writing is not waited for: `onFailure` hears of writes that failed, and the next write heals them. */
+  /** Writing is not waited for: `onFailure` hears once of a batch that failed, and the next write heals it. */
   constructor(fast: FastStore, onFailure: (error: unknown) => void) {
     this.#fast = fast
     this.#onFailure = onFailure
@@ -59,24 +59,28 @@ export class WalletCache {
       found.map(async (cached) => {
         const version = cached.version ?? versions.get(cached.userId)
         if (version === undefined) return []
-        return cached.version !== null || (await this.#put({ ...cached, version })) ? [{ ...cached, version }] : []
+        return cached.version !== null || (await this.#stamp({ ...cached, version })) ? [{ ...cached, version }] : []
       }),
     )
     return claimed.flat()
   }
 
   write(balances: readonly VersionedBalance[]): void {
-    for (const balance of balances) void this.#put(balance)
+    Promise.all(balances.map((balance) => this.#put(balance))).catch(this.#onFailure)
   }
 
   /** False when it was not written: something newer is there, or the store is away. */
-  async #put({ userId, balance, version }: VersionedBalance): Promise<boolean> {
+  async #stamp(balance: VersionedBalance): Promise<boolean> {
     try {
-      return await this.#fast.putIfNewer(keys.wallet(userId), { balance: decimalText(balance) }, version, TTL_MS)
+      return await this.#put(balance)
     } catch (error) {
       this.#onFailure(error)
       return false
     }
+  }
+
+  #put({ userId, balance, version }: VersionedBalance): Promise<boolean> {
+    return this.#fast.putIfNewer(keys.wallet(userId), { balance: decimalText(balance) }, version, TTL_MS)
   }
 }
 

@@ -109,6 +109,15 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
         ])
         expect(await store.hashGetMany([])).toEqual([])
       })
+
+      it('[K13] what is not a hash reads as nothing, beside others too, and is written over', async () => {
+        await store.set('odd', 'text', LONG)
+        await store.putIfNewer('even', { x: '1' }, 1, LONG)
+        expect(await store.hashGet('odd')).toBeNull()
+        expect(await store.hashGetMany(['odd', 'even'])).toEqual([null, { x: '1', version: '1' }])
+        expect(await store.putIfNewer('odd', { x: '2' }, 1, LONG)).toBe(true)
+        expect(await store.hashGet('odd')).toEqual({ x: '2', version: '1' })
+      })
     })
 
     describe('hits', () => {

@@ -205,7 +205,7 @@ onServers((settle) => {
     site = await settle()
     ground = await Ground.open(site)
   })
-  afterAll(() => ground.close(/"wallet cache".*WRONGTYPE/))
+  afterAll(() => ground.close())
 
   it('[X7] whatever somebody does to a cached wallet, money is adopted and booked, or left alone, and never lost', async () => {
     const ada = await ground.player('Ada X7')
