@@ -1,9 +1,11 @@
 /** What happened to a user's positions, by marker: what came after the last one he saw, or how things stand now. */
-import type { Kysely, Selectable } from 'kysely'
-import type { UserId } from '../actors/kernel/ids.ts'
+import { type Kysely, type Selectable, sql } from 'kysely'
+import { assert, present } from '../actors/kernel/assert.ts'
+import { type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Price, price } from '../actors/kernel/micros.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import type { Position } from '../actors/position/position.ts'
+import { bigints, uuids } from './arrays.ts'
 import { type HeldPosition, positionFrom } from './positions.ts'
 import type { AccountLogView, Database, PositionsTable } from './schema.ts'
 
@@ -29,6 +31,12 @@ export type AccountChanges =
   /** The marker cannot be gone on from: the open positions as they stand at `marker`. */
   | { readonly kind: 'snapshot'; readonly marker: number; readonly positions: readonly HeldPosition[] }
 
+/** What a user has seen so far; null when he wants to know how things stand. */
+export interface LogQuestion {
+  readonly userId: UserId
+  readonly since: number | null
+}
+
 export class AccountLog {
   readonly #db: Kysely<Database>
 
@@ -41,67 +49,137 @@ export class AccountLog {
    * whose successors are not kept any more gets a snapshot. Null when the user has no wallet.
    */
   async changes(user: UserId, since: number | null, limit: number): Promise<AccountChanges | null> {
-    // One snapshot for all reads: marker, events and positions are of the same moment.
-    return this.#db
-      .transaction()
-      .setIsolationLevel('repeatable read')
-      .execute(async (tx) => {
-        const wallet = await tx.selectFrom('wallets').select('events').where('user_id', '=', user).executeTakeFirst()
-        if (wallet === undefined) return null
-        if (since !== null && since >= 0 && since <= wallet.events) {
-          const events = await eventsAfter(tx, user, since, limit)
-          // None is missing: old ones are not kept for ever.
-          const isWhole = events.length > 0 ? events.at(-1)?.marker === since + events.length : since === wallet.events
-          const marker = events.at(-1)?.marker ?? since
-          if (isWhole) return { kind: 'events', marker, events, more: marker < wallet.events }
-        }
-        return { kind: 'snapshot', marker: wallet.events, positions: await openPositions(tx, user) }
-      })
+    const [changes] = await this.changesOf([{ userId: user, since }], limit)
+    return changes ?? null
+  }
+
+  /** The same for many, in the order of the questions: one query, and a second one when somebody needs a snapshot. */
+  async changesOf(questions: readonly LogQuestion[], limit: number): Promise<(AccountChanges | null)[]> {
+    const logs = await this.#eventsAfter(questions, limit)
+    const found = questions.map((question, n) => eventsIn(logs.get(n) ?? [], question.since))
+    const missing = questions.filter((_, n) => found[n] === 'snapshot').map(({ userId }) => userId)
+    const snapshots = missing.length === 0 ? null : await this.#snapshotsOf(missing)
+    return found.map((changes, n) => {
+      if (changes !== 'snapshot') return changes
+      return snapshots?.get(present(questions[n], 'question').userId) ?? null
+    })
+  }
+
+  /** By the number of the question. One statement, hence one moment: where a log ends and what is in it fit together. */
+  async #eventsAfter(
+    questions: readonly LogQuestion[],
+    limit: number,
+  ): Promise<ReadonlyMap<number, readonly LogRow[]>> {
+    const asked = sql<{ n: number; user_id: string; since: number | null }>`(
+      select n, user_id, since
+        from unnest(${uuids(questions.map((q) => q.userId))}::uuid[], ${bigints(questions.map((q) => q.since))}::bigint[])
+             with ordinality u (user_id, since, n))`.as<'asked'>('asked')
+    const rows: readonly LogRow[] = await this.#db
+      .selectFrom(asked)
+      .innerJoin('wallets', 'wallets.user_id', 'asked.user_id')
+      .leftJoinLateral(
+        (from) =>
+          from
+            .selectFrom('account_log as e')
+            .selectAll('e')
+            // Most of those who are asked about have no news, and their positions need not be looked through.
+            .whereRef('asked.since', '<', 'wallets.events')
+            .whereRef('e.user_id', '=', 'asked.user_id')
+            .whereRef('e.marker', '>', 'asked.since')
+            .orderBy('e.marker')
+            .limit(limit)
+            .as('e'),
+        (on) => on.onTrue(),
+      )
+      .leftJoin('positions', 'positions.id', 'e.position_id')
+      .leftJoin('instruments', 'instruments.id', 'positions.instrument_id')
+      .selectAll('positions')
+      .select(['asked.n', 'wallets.events as newest'])
+      .select(['e.marker', 'e.kind', 'e.at', 'e.stop_loss_micros as stop', 'e.take_profit_micros as take'])
+      .select(['e.warned as warned_then', 'instruments.price_micros'])
+      .orderBy('asked.n')
+      .orderBy('e.marker')
+      .execute()
+    return Map.groupBy(rows, (row) => Number(row.n) - 1)
+  }
+
+  async #snapshotsOf(users: readonly UserId[]): Promise<ReadonlyMap<UserId, AccountChanges>> {
+    const rows = await this.#db
+      .selectFrom('wallets')
+      .leftJoin('positions', (on) =>
+        on.onRef('positions.user_id', '=', 'wallets.user_id').on('positions.closed_at', 'is', null),
+      )
+      .leftJoin('instruments', 'instruments.id', 'positions.instrument_id')
+      .selectAll('positions')
+      .select(['wallets.user_id as owner', 'wallets.events as newest', 'instruments.price_micros'])
+      .where('wallets.user_id', 'in', users)
+      .orderBy('positions.id')
+      .execute()
+    const byOwner = Map.groupBy(rows, (row) => userId(row.owner))
+    return new Map(
+      [...byOwner].map(([owner, his]) => {
+        const positions = his.flatMap((row) => {
+          if (!isHeld(row)) return []
+          return [{ position: positionFrom(row), currentPrice: price(row.price_micros) }]
+        })
+        return [owner, { kind: 'snapshot', marker: present(his[0], 'wallet').newest, positions }]
+      }),
+    )
   }
 }
 
-async function eventsAfter(db: Kysely<Database>, user: UserId, since: number, limit: number): Promise<AccountEvent[]> {
-  const rows = await db
-    .selectFrom('account_log as e')
-    .innerJoin('positions', 'positions.id', 'e.position_id')
-    .innerJoin('instruments', 'instruments.id', 'positions.instrument_id')
-    .selectAll('positions')
-    .select(['e.marker', 'e.kind', 'e.at', 'e.stop_loss_micros as stop', 'e.take_profit_micros as take'])
-    .select(['e.warned as warned_then', 'instruments.price_micros'])
-    .where('e.user_id', '=', user)
-    .where('e.marker', '>', since)
-    .orderBy('e.marker')
-    .limit(limit)
-    .execute()
-  return rows.map((row) => ({
-    marker: row.marker,
-    kind: row.kind,
-    at: instant(row.at.getTime()),
-    position: asOf(row.kind, {
+type Nullable<T> = { [Key in keyof T]: T[Key] | null }
+
+/** A wallet, and one of its events if there is one. */
+interface LogRow extends Nullable<Selectable<PositionsTable>> {
+  readonly n: number
+  readonly newest: number
+  readonly marker: number | null
+  readonly kind: AccountEvent['kind'] | null
+  readonly at: Date | null
+  readonly stop: number | null
+  readonly take: number | null
+  readonly warned_then: Selectable<PositionsTable>['warned'] | null
+  readonly price_micros: number | null
+}
+
+type Held = Selectable<PositionsTable> & { readonly price_micros: number }
+
+/** Whether a left join has found a position. */
+const isHeld = <Row extends { readonly id: string | null }>(row: Row): row is Row & Held => row.id !== null
+
+/** The answer that the rows of one question give: none for somebody unknown, and where they do not go on from `since`. */
+function eventsIn(rows: readonly LogRow[], since: number | null): AccountChanges | 'snapshot' | null {
+  const [first] = rows
+  if (first === undefined) return null
+  const { newest } = first
+  if (since === null || since < 0 || since > newest) return 'snapshot'
+  const events = rows.flatMap((row) => (row.marker === null ? [] : [eventFrom(row)]))
+  const marker = events.at(-1)?.marker ?? since
+  // None may be missing: old ones are not kept for ever.
+  if (marker !== since + events.length || (events.length === 0 && since < newest)) return 'snapshot'
+  return { kind: 'events', marker, events, more: marker < newest }
+}
+
+function eventFrom(row: LogRow): AccountEvent {
+  const { marker, kind, at } = row
+  assert(marker !== null && kind !== null && at !== null && isHeld(row), 'an event has a position')
+  return {
+    marker,
+    kind,
+    at: instant(at.getTime()),
+    position: asOf(kind, {
       ...row,
       stop_loss_micros: row.stop,
       take_profit_micros: row.take,
-      warned: row.warned_then,
+      warned: row.warned_then ?? 0,
     }),
     currentPrice: price(row.price_micros),
-  }))
+  }
 }
 
 /** A position's row is as it is now; before its close it was open, whatever has become of it. */
 function asOf(kind: AccountEvent['kind'], row: Selectable<PositionsTable>): Position {
   const position = positionFrom(row)
   return kind === 'closed' ? position : { ...position, close: null }
-}
-
-async function openPositions(db: Kysely<Database>, user: UserId): Promise<HeldPosition[]> {
-  const rows = await db
-    .selectFrom('positions')
-    .innerJoin('instruments', 'instruments.id', 'positions.instrument_id')
-    .selectAll('positions')
-    .select('instruments.price_micros')
-    .where('positions.user_id', '=', user)
-    .where('positions.closed_at', 'is', null)
-    .orderBy('positions.id')
-    .execute()
-  return rows.map((row) => ({ position: positionFrom(row), currentPrice: price(row.price_micros) }))
 }

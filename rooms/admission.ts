@@ -28,6 +28,6 @@ export async function admit(
 export const addressOf = (request: IncomingMessage): URL | null => URL.parse(request.url ?? '/', 'ws://here')
 
 /** Answers an upgrade request with a plain HTTP status and closes. */
-export function refuseUpgrade(socket: Duplex, status: 400 | 401 | 404 | 503): void {
+export function refuseUpgrade(socket: Duplex, status: 400 | 401 | 404 | 429 | 503): void {
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
 }

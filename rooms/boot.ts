@@ -1,38 +1,44 @@
 /** Starts and stops the real-time side of one process: rooms, both doors of the WebSocket address, and the desk. */
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { LocalDriver, LocalPresence, matchMaker } from '@colyseus/core'
+import { LocalDriver, LocalPresence, matchMaker, type Room } from '@colyseus/core'
 import { setLogger } from '@colyseus/core/Logger'
-import type { FixtureId, UserId } from '../actors/kernel/ids.ts'
+import type { FixtureId, InstrumentId, UserId } from '../actors/kernel/ids.ts'
+import { AccountStream, type ReadAccounts } from './account-stream.ts'
 import { addressOf, refuseUpgrade, type VerifyToken } from './admission.ts'
+import { FanOut } from './fan-out.ts'
 import { type Directory, MatchDesk } from './match-desk.ts'
 import type { MatchSurroundings } from './match-host.ts'
 import { type HostedMatch, MATCH_ROOM, MatchRoom } from './match-room.ts'
 import { matchmake } from './matchmaking.ts'
-import { PriceFeed } from './price-feed.ts'
+import { PriceFeed, RECONNECT_SPREAD_MS } from './price-feed.ts'
 import { REPLAY_ROOM, ReplayRoom, type ReplaySurroundings } from './replay-room.ts'
 import { Replays } from './replays.ts'
 import type { Report } from './report.ts'
 import { RoomTransport } from './transport.ts'
+import { Turnstile, type TurnstileLimits } from './turnstile.ts'
 import { WriteDeadline } from './write-deadline.ts'
 
-const CLOSE_UNAUTHORISED = 4001
 /** How long sockets may take to say goodbye. */
 const GOODBYE_MS = 1_000
 /** How long stopping may take in all; Colyseus by itself would wait for ever. */
 const STOP_MS = 10_000
 
-export interface RealTimeOptions extends Omit<MatchSurroundings, 'feed'> {
+export interface RealTimeOptions extends Omit<MatchSurroundings, 'fanOut' | 'account' | 'deadline'> {
   /** The server behind `{ws_url}`. Its `upgrade` events become ours; its requests and its `listen` do not. */
   readonly server: Server
   readonly verify: VerifyToken
   readonly directory: Directory
+  readonly readAccounts: ReadAccounts
+  /** Only tests have others. */
+  readonly limits?: Partial<TurnstileLimits>
   readonly replay: ReplaySurroundings
 }
 
 export interface RealTime {
   readonly desk: MatchDesk
   readonly feed: PriceFeed
+  readonly account: AccountStream
   readonly replays: Replays
   /** Answers `POST {ws_url}/matchmake/:method/:target`; to be mounted there. */
   matchmake(request: Request): Promise<Response>
@@ -50,13 +56,16 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
   const { server, verify, directory, world, report } = options
   setLogger(quietLogger(report))
   const deadline = new WriteDeadline()
+  const turnstile = new Turnstile(options.limits)
   const hosted = new Map<FixtureId, HostedMatch>()
-  // Feed and desk need each other: the feed wakes matches, the desk's matches publish through the feed.
-  const feed: PriceFeed = new PriceFeed({ verify, deadline, world, report, wake: (id) => desk.activateFor(id) })
-  const surroundings: MatchSurroundings = { ...options, feed }
+  const fanOut = new FanOut({ world, report })
+  const account = new AccountStream({ read: options.readAccounts, report })
+  const surroundings: MatchSurroundings = { ...options, fanOut, account, deadline }
   const desk = new MatchDesk({ surroundings, directory, hosted })
+  const wake = (id: InstrumentId): Promise<boolean> => desk.activateFor(id)
+  const feed = new PriceFeed({ verify, turnstile, fanOut, account, wake, deadline, world, report })
   const replays = new Replays({ surroundings: options.replay, desk, world, report })
-  const transport = new RoomTransport(deadline)
+  const transport = new RoomTransport(deadline, world)
 
   matchMaker.setHealthChecksEnabled(false) // one process has no peers to check on
   await matchMaker.setup(new LocalPresence(), new LocalDriver(), undefined, async () => matchMaker.processId)
@@ -71,21 +80,25 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
     await replays.stop()
     await desk.stop()
     feed.announceStop()
+    for (const match of hosted.values()) match.announceStop(RECONNECT_SPREAD_MS)
     await matchMaker.gracefullyShutdown()
   }
   return {
     desk,
     feed,
+    account,
     replays,
-    matchmake: (request) => matchmake(request, desk, verify),
+    matchmake: (request) => matchmake(request, { desk, hosted, turnstile, verify }),
     disconnectUser: (userId) => {
       feed.disconnectUser(userId)
-      for (const match of hosted.values()) match.disconnectUser(userId, CLOSE_UNAUTHORISED)
+      for (const match of hosted.values()) match.disconnectUser(userId)
     },
     stop: async () => {
       const woundDown = windDown().catch((error: unknown) => report('stopping', error))
       await Promise.race([woundDown, pause(STOP_MS - GOODBYE_MS)])
       server.off('upgrade', onUpgrade)
+      fanOut.stop()
+      account.stop()
       await Promise.race([Promise.all([feed.stop(), transport.close()]), pause(GOODBYE_MS)])
       feed.terminate()
       transport.terminate()
@@ -99,13 +112,19 @@ const ROOM_PATH = /^\/[\w-]+\/([\w-]+)$/
 /** The only listener of `upgrade`: every path gets an answer, since an unanswered upgrade would hang for ever. */
 function dispatcher(feed: PriceFeed, transport: RoomTransport) {
   return (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    const path = addressOf(request)?.pathname ?? ''
-    const roomId = ROOM_PATH.exec(path)?.[1]
+    const address = addressOf(request)
+    const path = address?.pathname ?? ''
+    const room = matchMaker.getLocalRoomById(ROOM_PATH.exec(path)?.[1] ?? '')
     if (path === '/') void feed.upgrade(request, head)
-    else if (roomId !== undefined && matchMaker.getLocalRoomById(roomId)) transport.upgrade(request, head)
-    else refuseUpgrade(socket, 404)
+    else if (address === null || room === undefined) refuseUpgrade(socket, 404)
+    else if (isSeated(room, address.searchParams)) transport.upgrade(request, head)
+    else refuseUpgrade(socket, 401)
   }
 }
+
+/** Whether a seat is kept for whoever asks; without one he would be let in only to be sent away. */
+const isSeated = (room: Room, query: URLSearchParams): boolean =>
+  room.hasReservedSeat(query.get('sessionId') ?? '', query.get('reconnectionToken') ?? undefined)
 
 const ignore = (): void => undefined
 

@@ -3,29 +3,42 @@ import type { RawData } from 'ws'
 import { z } from 'zod'
 
 export const SUBPROTOCOL = 'feed.v1'
-/** Instruments one socket may follow, and one message may name. */
-export const INSTRUMENTS_PER_SOCKET_MAX = 500
+/** What one message may weigh, through either door. */
+export const MESSAGE_BYTES_MAX = 16 * 1024
+/** Ids that one message may name: so many UUIDs fit it. Whoever follows more names the rest in another. */
+export const INSTRUMENTS_PER_MESSAGE_MAX = 400
 
 const correlation = z.int().nonnegative().optional()
-const instrumentIds = z.array(z.string().max(64)).min(1).max(INSTRUMENTS_PER_SOCKET_MAX)
+const instrumentIds = z.array(z.string().max(64)).min(1).max(INSTRUMENTS_PER_MESSAGE_MAX)
+/** The newest frame of one match that the client has: it gets what came after, not a snapshot. */
+const since = z.object({ epoch: z.int().nonnegative(), seq: z.int().nonnegative() }).optional()
+
+/** What follows `type` and `id` in a request, and all there is to a message of the match room. */
+export const Follow = z.object({ instrumentIds, since })
+export const Unfollow = z.object({ instrumentIds })
+/** The marker of the last account event that the client has; without one it gets a snapshot of its open positions. */
+export const ListenToAccount = z.object({
+  since: z
+    .string()
+    .regex(/^\d{1,15}$/, 'must be a marker')
+    .optional(),
+})
 
 const FeedRequest = z.discriminatedUnion('type', [
-  z.object({
-    type: z.literal('subscribe'),
-    id: correlation,
-    instrumentIds,
-    /** The newest frame of one match that the client has: it gets what came after, not a snapshot. */
-    since: z.object({ epoch: z.int().nonnegative(), seq: z.int().nonnegative() }).optional(),
-  }),
-  z.object({ type: z.literal('unsubscribe'), id: correlation, instrumentIds }),
+  z.object({ type: z.literal('subscribe'), id: correlation, ...Follow.shape }),
+  z.object({ type: z.literal('unsubscribe'), id: correlation, ...Unfollow.shape }),
+  z.object({ type: z.literal('account'), id: correlation, ...ListenToAccount.shape }),
   z.object({ type: z.literal('ping'), id: correlation }),
 ])
 
 /** `id` is the client's own and comes back with the answer. */
 export type FeedRequest = z.infer<typeof FeedRequest>
 
-/** `not_found`: nobody publishes such an instrument, now or on demand. `limit`: the socket follows 500 already. */
-export type RejectionCode = 'not_found' | 'limit'
+/**
+ * `not_found`: nobody publishes such an instrument, now or on demand. `limit`: the socket follows 500 already. `busy`: it has
+ * named too many that nobody publishes to look for this one, too; ask again in a second.
+ */
+export type RejectionCode = 'not_found' | 'limit' | 'busy'
 
 export interface Rejection {
   readonly instrumentId: string
@@ -42,12 +55,17 @@ export type FeedReply =
   | { readonly type: 'unsubscribed'; readonly id: number | undefined; readonly instrumentIds: readonly string[] }
   | { readonly type: 'pong'; readonly id: number | undefined; readonly serverTime: string }
   | { readonly type: 'heartbeat'; readonly serverTime: string }
+  /**
+   * What happened to the user's positions up to `marker`, as `GET /api/account/changes` shows it. `id` is that of the
+   * request in the answer to it, and absent in what follows.
+   */
+  | { readonly type: 'account'; readonly id: number | undefined; readonly [field: string]: unknown }
   /** The server is about to restart; come back after this long, not at once like everybody else. */
   | { readonly type: 'shutdown'; readonly reconnectInMs: number }
   | {
       readonly type: 'error'
       readonly id: number | undefined
-      readonly code: 'bad_message' | 'unavailable'
+      readonly code: 'bad_message' | 'unavailable' | 'busy'
       readonly message: string
     }
 

@@ -1,58 +1,78 @@
-/** One subscriber of the price feed: what he follows, what he has been sent, and whether he is still there. */
+/** One visitor of the price feed: his requests, what he follows, his account, and whether he is still there. */
 import type { Socket } from 'node:net'
 import { WebSocket } from 'ws'
 import type { UserId } from '../actors/kernel/ids.ts'
 import { type Instant, instant, SECOND_MS } from '../actors/kernel/world.ts'
+import type { AccountStream } from './account-stream.ts'
 import type { FeedReply } from './feed-protocol.ts'
-import type { Topic } from './price-board.ts'
+import { asMessage } from './price-frame.ts'
+import { RequestRate } from './request-rate.ts'
+import { Subscriber } from './subscriber.ts'
 import type { WriteDeadline } from './write-deadline.ts'
 
-const REQUESTS_PER_SECOND_MAX = 10
+/** Requests that wait for an earlier one of the same socket. */
+const WAITING_MAX = 10
+/** Names of instruments that nobody publishes: so many at once, and then one a second. */
+const LOOKUPS_MAX = 8
+
+export interface FeedSocketOptions {
+  readonly ws: WebSocket
+  readonly socket: Socket
+  readonly userId: UserId
+  readonly deadline: WriteDeadline
+}
 
 export class FeedSocket {
   readonly ws: WebSocket
   readonly userId: UserId
-  readonly topics = new Set<Topic<FeedSocket>>()
-  /** Requests are answered in order, though some wait for a match to wake. */
-  queue: Promise<void> = Promise.resolve()
+  readonly subscriber: Subscriber
+  readonly rate = new RequestRate()
   /** Heard from since it was last asked. */
   alive = true
   /** Rounds since it was last written to. */
   quietRounds = 0
   /** Rounds in all. */
   rounds = 0
-  readonly #socket: Socket
-  readonly #deadline: WriteDeadline
-  /** The board's stamp up to which it has been served. */
-  #served: number
-  #requests = 0
-  #windowEnds = instant(0)
+  /** Requests are answered in order, though some wait for a match to wake. */
+  #queue: Promise<void> = Promise.resolve()
+  #waiting = 0
+  #listening: (() => void) | null = null
+  #writtenThen = 0
+  /** When it will have all its lookups again. */
+  #lookupsWholeAt = instant(0)
+  #accountAskedAt = instant(0)
 
-  constructor(options: {
-    readonly ws: WebSocket
-    readonly socket: Socket
-    readonly userId: UserId
-    readonly deadline: WriteDeadline
-    readonly stamp: number
-  }) {
-    this.ws = options.ws
-    this.userId = options.userId
-    this.#socket = options.socket
-    this.#deadline = options.deadline
-    this.#served = options.stamp
+  constructor({ ws, socket, userId, deadline }: FeedSocketOptions) {
+    this.ws = ws
+    this.userId = userId
+    this.subscriber = new Subscriber({ ws, socket, deadline, pack: asMessage })
   }
 
   get isOpen(): boolean {
     return this.ws.readyState === WebSocket.OPEN
   }
 
-  /** Counts one request; false when it is one too many in this second. */
-  mayAsk(now: Instant): boolean {
-    if (now >= this.#windowEnds) {
-      this.#windowEnds = instant(now + SECOND_MS)
-      this.#requests = 0
-    }
-    return ++this.#requests <= REQUESTS_PER_SECOND_MAX
+  /** Does this after what was asked before it; false when too much waits already. The work must not reject. */
+  inTurn(work: () => Promise<void> | void): boolean {
+    if (this.#waiting >= WAITING_MAX) return false
+    this.#waiting++
+    this.#queue = this.#queue.then(work).finally(() => this.#waiting--)
+    return true
+  }
+
+  /** Counts one lookup; false when it is one too many for now. */
+  mayLookUp(now: Instant): boolean {
+    const wholeAt = Math.max(this.#lookupsWholeAt, now) + SECOND_MS
+    if (wholeAt > now + LOOKUPS_MAX * SECOND_MS) return false
+    this.#lookupsWholeAt = instant(wholeAt)
+    return true
+  }
+
+  /** Whether the account may be asked for: once a second, since each time is a query. */
+  mayAskForAccount(now: Instant): boolean {
+    if (now < this.#accountAskedAt + SECOND_MS) return false
+    this.#accountAskedAt = now
+    return true
   }
 
   say(reply: FeedReply): void {
@@ -60,25 +80,36 @@ export class FeedSocket {
     if (this.isOpen) this.ws.send(JSON.stringify(reply))
   }
 
-  /** Writes complete WebSocket messages, past `ws`, in one go: one system call however many they are. */
-  write(messages: readonly Buffer[]): void {
-    const [first] = messages
-    if (first === undefined || !this.isOpen) return
-    this.quietRounds = 0
-    this.#socket.write(messages.length === 1 ? first : Buffer.concat(messages))
-    this.#deadline.check(this.ws)
+  /** Listens to the account from now on, and no longer as before. The first page answers the request `id`. */
+  listen(account: AccountStream, since: number | null, id: number | undefined): void {
+    this.stopListening()
+    let answered = id
+    const { userId, ws } = this
+    this.#listening = account.listen(
+      {
+        userId,
+        isReady: () => ws.bufferedAmount === 0,
+        tell: ({ body }) => {
+          this.say({ type: 'account', id: answered, ...body })
+          answered = undefined
+        },
+        notify: (notice) => {
+          if (this.isOpen) ws.send(JSON.stringify(notice))
+        },
+      },
+      since,
+    )
   }
 
-  /**
-   * Writes the newest price of every topic that moved since the last time, in the order in which they moved. False when
-   * earlier bytes still wait for the network: then the prices wait too, and newer ones will take their place.
-   */
-  serve(stamp: number): boolean {
-    if (this.#socket.writableLength > 0) return false
-    const due = [...this.topics].filter((topic) => topic.stamp > this.#served && topic.price !== null)
-    due.sort((a, b) => a.stamp - b.stamp)
-    this.write(due.map((topic) => topic.messageAfter(this.#served)))
-    this.#served = stamp
-    return true
+  stopListening(): void {
+    this.#listening?.()
+    this.#listening = null
+  }
+
+  /** A round has passed; counts those in which nothing was written. */
+  countRound(): void {
+    this.rounds++
+    this.quietRounds = this.subscriber.written === this.#writtenThen ? this.quietRounds + 1 : 0
+    this.#writtenThen = this.subscriber.written
   }
 }

@@ -6,12 +6,15 @@ import type { World } from '../actors/kernel/world.ts'
 import { type Instrument, quoteOf } from '../actors/market/instrument.ts'
 import type { ScoringModel } from '../actors/market/pricing.ts'
 import { MatchActor, type Publication, type StopReason } from '../actors/match/actor.ts'
+import type { MatchEvent } from '../actors/match/messages.ts'
 import type { Leases, MatchRecord, MatchStore } from '../actors/match/store.ts'
 import { isStale } from '../actors/match/suspension.ts'
+import type { AccountStream } from './account-stream.ts'
+import type { FanOut, PriceSource } from './fan-out.ts'
 import type { PublishedPrice } from './price-board.ts'
-import type { PriceFeed, PriceSource } from './price-feed.ts'
 import { encodePriceFrame, FLAG } from './price-frame.ts'
 import type { Report } from './report.ts'
+import type { WriteDeadline } from './write-deadline.ts'
 
 /** What every hosted match needs of the house. */
 export interface MatchSurroundings {
@@ -22,7 +25,9 @@ export interface MatchSurroundings {
   readonly world: World
   readonly rules: () => TradingRules
   readonly model: () => ScoringModel
-  readonly feed: PriceFeed
+  readonly fanOut: FanOut
+  readonly account: AccountStream
+  readonly deadline: WriteDeadline
   readonly report: Report
 }
 
@@ -30,8 +35,8 @@ export interface MatchHostOptions {
   readonly surroundings: MatchSurroundings
   readonly record: MatchRecord
   readonly epoch: number
-  /** These prices go out now, to whoever else wants them than the feed. */
-  readonly onPrices: (prices: readonly PublishedPrice[]) => void
+  /** New prices go out now. */
+  readonly onPrices: () => void
   /** The actor has stopped by itself. */
   readonly onStopped: (reason: StopReason, error: unknown) => void
 }
@@ -62,10 +67,10 @@ export class MatchHost implements PriceSource {
       world: this.#surroundings.world,
       rules: this.#surroundings.rules,
       model: this.#surroundings.model,
-      onCommitted: () => this.#surroundings.feed.moved(this),
+      onCommitted: (events) => this.#tell(events),
       onStopped: options.onStopped,
     })
-    this.#surroundings.feed.open(this)
+    this.#surroundings.fanOut.open(this)
   }
 
   /** Time has passed: call about once a second. */
@@ -73,7 +78,7 @@ export class MatchHost implements PriceSource {
     // A refusal to tick means that the actor has stopped, which it says by itself.
     this.actor.clock().catch(() => undefined)
     // Trading may have opened or closed by the clock alone.
-    this.#surroundings.feed.moved(this)
+    this.#surroundings.fanOut.moved(this)
   }
 
   /**
@@ -87,11 +92,6 @@ export class MatchHost implements PriceSource {
       this.#surroundings.report(`match ${this.matchId}: lease`, error)
       return true
     }
-  }
-
-  /** The last published price of an instrument, undefined when the match has no such one. */
-  price(id: InstrumentId): PublishedPrice | undefined {
-    return this.#published.get(id)?.price
   }
 
   standingPrices(): readonly PublishedPrice[] {
@@ -116,15 +116,20 @@ export class MatchHost implements PriceSource {
         this.#frame(instrument, { previous: instrument.published, cause: 'match', providerEventId: 0, at }, 0),
       )
     }
-    if (prices.length > 0) this.#options.onPrices(prices)
+    if (prices.length > 0) this.#options.onPrices()
     return prices
   }
 
   /** Takes no more commands, finishes those it has, publishes what came of them, and gives the lease back. */
   async close(): Promise<void> {
     await this.actor.stop()
-    this.#surroundings.feed.close(this)
+    this.#surroundings.fanOut.close(this)
     await this.#surroundings.leases.release(this.matchId, this.epoch)
+  }
+
+  #tell(events: readonly MatchEvent[]): void {
+    this.#surroundings.fanOut.moved(this)
+    for (const event of events) if ('position' in event) this.#surroundings.account.grew(event.position.userId)
   }
 
   #frame(instrument: Instrument, move: Move, flags: number): PublishedPrice {

@@ -1,18 +1,28 @@
 /** The Colyseus room of one match: lives as long as the match is hosted here, and shows it to SDK clients. */
-import { type Client, CloseCode, getMessageBytes, type MessageContext, Protocol } from '@colyseus/core'
+import {
+  type Client,
+  ClientState,
+  CloseCode,
+  Deferred,
+  getMessageBytes,
+  type MessageContext,
+  Protocol,
+} from '@colyseus/core'
+import { WebSocketClient } from '@colyseus/ws-transport'
 import { z } from 'zod'
-import { present } from '../actors/kernel/assert.ts'
+import { assert, present } from '../actors/kernel/assert.ts'
 import { type FixtureId, type InstrumentId, instrumentId, type UserId } from '../actors/kernel/ids.ts'
-import { MINUTE_MS } from '../actors/kernel/world.ts'
+import { instant, MINUTE_MS, SECOND_MS } from '../actors/kernel/world.ts'
 import type { MatchActor } from '../actors/match/actor.ts'
 import type { MatchRecord } from '../actors/match/store.ts'
-import { INSTRUMENTS_PER_SOCKET_MAX, type Rejection } from './feed-protocol.ts'
+import { Follow, ListenToAccount, type Rejection, Unfollow } from './feed-protocol.ts'
 import { MatchHost, type MatchSurroundings } from './match-host.ts'
-import { ERROR_MESSAGE, MatchWire, PRICE_MESSAGE } from './match-wire.ts'
-import type { PublishedPrice } from './price-board.ts'
-import { asSnapshot } from './price-frame.ts'
+import { ACCOUNT_MESSAGE, ERROR_MESSAGE, MatchWire, PRICE_MESSAGE, SHUTDOWN_MESSAGE } from './match-wire.ts'
+import { asMessage } from './price-frame.ts'
 import { project } from './projection.ts'
 import { SafeRoom } from './safe-room.ts'
+import { Subscriber } from './subscriber.ts'
+import type { Pass } from './turnstile.ts'
 
 export const MATCH_ROOM = 'match'
 /** Where a match can be joined, by everybody and always the same. */
@@ -31,7 +41,7 @@ const BROKEN: ReadonlySet<number | undefined> = new Set([
   CloseCode.ABNORMAL_CLOSURE,
   CloseCode.MAY_TRY_RECONNECT,
 ])
-const CLOSE_RESTART = 1012
+const CLOSE = { unauthorised: 4001, restart: 1012 } as const
 /** A settled match that nobody watches is let go of after this long. */
 const AFTERGLOW_MS = MINUTE_MS
 
@@ -42,7 +52,12 @@ export interface HostedMatch {
   readonly leaving: Promise<void> | null
   /** Lets go of it: the actor finishes what it has, the lease goes back, clients are told to come back. */
   retire(): Promise<void>
-  disconnectUser(userId: UserId, code: number): void
+  /** Somebody has been given a seat. The pass goes back when the seat is free again. */
+  expect(sessionId: string, pass: Pass): void
+  /** Sends away every client of a user, those who are on their way back too, and takes back the seats he was given. */
+  disconnectUser(userId: UserId): void
+  /** Tells every client when to come back, each at another time within this. */
+  announceStop(spreadMs: number): void
 }
 
 export interface MatchRoomOptions {
@@ -57,7 +72,13 @@ export interface MatchRoomOptions {
 
 type MatchClient = Client<{ auth: { userId: UserId }; userData: { readonly follows: Set<InstrumentId> } }>
 
-const Instruments = z.object({ instrumentIds: z.array(z.string().max(64)).min(1).max(INSTRUMENTS_PER_SOCKET_MAX) })
+/** A client that is connected. */
+interface Guest {
+  readonly client: MatchClient
+  readonly subscriber: Subscriber
+  stopListening: () => void
+  accountAskedAt: number
+}
 
 export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient }> implements HostedMatch {
   override state = new MatchWire()
@@ -66,12 +87,19 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
     subscribe: (client: MatchClient, payload: unknown, ctx: MessageContext) => this.#subscribe(client, payload, ctx),
     unsubscribe: (client: MatchClient, payload: unknown, ctx: MessageContext) =>
       this.#unsubscribe(client, payload, ctx),
+    account: (client: MatchClient, payload: unknown, ctx: MessageContext) => this.#listen(client, payload, ctx),
     _: (client: MatchClient, type: unknown) => client.send(ERROR_MESSAGE, wrong(`no such message: ${String(type)}`)),
   }
   #options: MatchRoomOptions | null = null
   #host: MatchHost | null = null
   #leaving: Promise<void> | null = null
-  readonly #followers = new Map<InstrumentId, Set<MatchClient>>()
+  /** By session: who has a seat that he has not taken yet. */
+  readonly #expected = new Map<string, Pass>()
+  /** By session: who has taken his seat, though he may be away for a moment. */
+  readonly #seated = new Map<string, Pass>()
+  readonly #guests = new Map<string, Guest>()
+  /** By session: who may come back. Rejecting it is saying that he may not. */
+  readonly #away = new Map<string, Deferred>()
 
   get actor(): MatchActor {
     return this.#hosting.actor
@@ -89,7 +117,7 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
       surroundings,
       record,
       epoch,
-      onPrices: (prices) => this.#publish(prices),
+      onPrices: () => this.#show(),
       onStopped: (reason, error) => {
         if (reason !== 'fenced') surroundings.report(`room ${this.roomId}: the actor stopped (${reason})`, error)
         // Not in the middle of the turn that is still creating the room.
@@ -103,25 +131,36 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
   }
 
   override onJoin(client: MatchClient): void {
+    const pass = this.#expected.get(client.sessionId)
+    // He has signed out between asking for the seat and taking it.
+    if (pass === undefined) return client.leave(CLOSE.unauthorised, 'signed out')
+    this.#expected.delete(client.sessionId)
+    this.#seated.set(client.sessionId, pass)
     client.userData = { follows: new Set() }
     this.expectArrival(client)
+    this.#welcome(client)
   }
 
   override onDrop(client: MatchClient, code?: number): void {
     this.#letGo(client)
-    if (!BROKEN.has(code)) return
-    const back = this.allowReconnection(client, RECONNECT_SECS)
-    back.catch(() => undefined) // he did not come back: `onLeave` follows
+    if (!BROKEN.has(code) || !this.#seated.has(client.sessionId)) return
+    const back: unknown = this.allowReconnection(client, RECONNECT_SECS)
+    const forget = (): void => void this.#away.delete(client.sessionId)
+    // A client that never joined gets a rejected promise of another kind; if he does not come back, `onLeave` follows.
+    if (back instanceof Deferred) this.#away.set(client.sessionId, back)
+    void Promise.resolve(back).then(forget, forget)
   }
 
   /** The returning client is a new object; sending to the old one would vanish silently. */
   override onReconnect(client: MatchClient): void {
     this.expectArrival(client)
-    for (const id of follows(client)) this.#followersOf(id).add(client)
+    this.#surroundings.fanOut.resume(this.#welcome(client).subscriber, follows(client))
   }
 
   override onLeave(client: MatchClient): void {
     this.#letGo(client)
+    this.#seated.get(client.sessionId)?.giveBack()
+    this.#seated.delete(client.sessionId)
   }
 
   override onBeforeShutdown(): void {
@@ -138,12 +177,27 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
   }
 
   retire(): Promise<void> {
-    this.#leaving ??= this.disconnect(CLOSE_RESTART).then(() => undefined)
+    this.#leaving ??= this.disconnect(CLOSE.restart).then(() => undefined)
     return this.#leaving
   }
 
-  disconnectUser(userId: UserId, code: number): void {
-    for (const client of this.clients) if (client.auth?.userId === userId) client.leave(code, 'signed out')
+  expect(sessionId: string, pass: Pass): void {
+    this.#expected.set(sessionId, pass)
+  }
+
+  disconnectUser(userId: UserId): void {
+    for (const [sessionId, pass] of this.#expected) if (pass.userId === userId) this.#giveUp(sessionId)
+    for (const [sessionId, pass] of this.#seated) {
+      if (pass.userId !== userId) continue
+      this.#guests.get(sessionId)?.client.leave(CLOSE.unauthorised, 'signed out')
+      this.#away.get(sessionId)?.reject()
+    }
+  }
+
+  announceStop(spreadMs: number): void {
+    for (const client of this.clients) {
+      client.send(SHUTDOWN_MESSAGE, { reconnectInMs: this.#surroundings.world.randomInt(spreadMs) })
+    }
   }
 
   protected override report(where: string, error: unknown): void {
@@ -154,12 +208,17 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
     return present(this.#host, 'host of the room')
   }
 
+  get #surroundings(): MatchSurroundings {
+    return present(this.#options, 'options of the room').surroundings
+  }
+
   #tick(): void {
     this.#hosting.tick()
     this.#show()
+    for (const sessionId of this.#expected.keys()) if (!this.hasReservedSeat(sessionId)) this.#giveUp(sessionId)
     const { settledAt } = this.actor.view.info
-    const { world } = present(this.#options, 'options of the room').surroundings
-    if (settledAt !== null && this.clients.length === 0 && world.now() - settledAt > AFTERGLOW_MS) void this.retire()
+    const now = this.#surroundings.world.now()
+    if (settledAt !== null && this.clients.length === 0 && now - settledAt > AFTERGLOW_MS) void this.retire()
   }
 
   async #renew(): Promise<void> {
@@ -168,38 +227,59 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
 
   #show(): void {
     const { actor } = this.#hosting
-    const { rules } = present(this.#options, 'options of the room').surroundings
     const window = actor.window.bind(actor)
-    project({ view: actor.view, impactCapPpm: rules().impactCapPpm, window }, this.state)
+    project({ view: actor.view, impactCapPpm: this.#surroundings.rules().impactCapPpm, window }, this.state)
   }
 
-  #publish(prices: readonly PublishedPrice[]): void {
-    this.#show()
-    for (const price of prices) {
-      const followers = this.#followers.get(price.instrumentId)
-      if (followers === undefined) continue
-      const message = priceMessage(price.frame)
-      for (const client of followers) client.enqueueRaw(message)
-    }
+  /** The seat was not taken, or may not be. */
+  #giveUp(sessionId: string): void {
+    this.#expected.get(sessionId)?.giveBack()
+    this.#expected.delete(sessionId)
+  }
+
+  #welcome(client: MatchClient): Guest {
+    assert(client instanceof WebSocketClient, 'clients come over WebSockets')
+    const { deadline } = this.#surroundings
+    const subscriber = new Subscriber({
+      ws: client.ref,
+      socket: deadline.socketOf(client.ref),
+      deadline,
+      pack: priceMessage,
+      hasArrived: () => client.state === ClientState.JOINED,
+    })
+    const guest = { client, subscriber, stopListening: () => undefined, accountAskedAt: instant(0) }
+    this.#guests.set(client.sessionId, guest)
+    return guest
+  }
+
+  #letGo(client: MatchClient): void {
+    const guest = this.#guests.get(client.sessionId)
+    if (guest?.client !== client) return
+    guest.stopListening()
+    this.#surroundings.fanOut.forget(guest.subscriber)
+    this.#guests.delete(client.sessionId)
+  }
+
+  #guestOf(client: MatchClient): Guest {
+    return present(this.#guests.get(client.sessionId), 'a client that is here')
   }
 
   /** Answers a request with what was accepted; a plain message hears of trouble only. The current prices follow at once. */
   #subscribe(client: MatchClient, payload: unknown, ctx: MessageContext): unknown {
-    const request = Instruments.safeParse(payload)
+    const request = Follow.safeParse(payload)
     if (!request.success) return refuse(client, ctx, request.error)
-    const accepted: string[] = []
+    const { fanOut } = this.#surroundings
+    const { subscriber } = this.#guestOf(client)
+    const accepted: InstrumentId[] = []
     const rejected: Rejection[] = []
+    fanOut.bringUpToDate(subscriber)
     for (const id of new Set(request.data.instrumentIds.map((text) => instrumentId(text.toLowerCase())))) {
-      const price = this.#hosting.price(id)
-      if (price === undefined) {
-        rejected.push({ instrumentId: id, code: 'not_found' })
-        continue
-      }
-      follows(client).add(id)
-      this.#followersOf(id).add(client)
-      accepted.push(id)
-      client.enqueueRaw(priceMessage(asSnapshot(price.frame)))
+      const refusal = fanOut.publishes(id, this.#hosting.matchId) ? fanOut.follow(subscriber, id) : 'not_found'
+      if (refusal === null) accepted.push(id)
+      else rejected.push({ instrumentId: id, code: refusal })
     }
+    for (const id of accepted) follows(client).add(id)
+    subscriber.write(fanOut.catchUp(accepted, request.data.since))
     if (ctx.id === undefined && rejected.length > 0) {
       client.send(ERROR_MESSAGE, wrong(`not in this match: ${rejected.map((r) => r.instrumentId).join(', ')}`))
     }
@@ -207,27 +287,34 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
   }
 
   #unsubscribe(client: MatchClient, payload: unknown, ctx: MessageContext): unknown {
-    const request = Instruments.safeParse(payload)
+    const request = Unfollow.safeParse(payload)
     if (!request.success) return refuse(client, ctx, request.error)
-    const ids = request.data.instrumentIds.map((text) => instrumentId(text.toLowerCase()))
-    for (const id of ids) {
-      follows(client).delete(id)
-      this.#followers.get(id)?.delete(client)
-    }
-    return { instrumentIds: ids }
+    const ids = new Set(request.data.instrumentIds.map((text) => instrumentId(text.toLowerCase())))
+    this.#surroundings.fanOut.unfollow(this.#guestOf(client).subscriber, ids)
+    for (const id of ids) follows(client).delete(id)
+    return { instrumentIds: [...ids] }
   }
 
-  #followersOf(id: InstrumentId): Set<MatchClient> {
-    let followers = this.#followers.get(id)
-    if (followers === undefined) {
-      followers = new Set()
-      this.#followers.set(id, followers)
-    }
-    return followers
-  }
-
-  #letGo(client: MatchClient): void {
-    for (const id of follows(client)) this.#followers.get(id)?.delete(client)
+  /** Until the connection ends; whoever comes back asks anew, with the last marker he has got. */
+  #listen(client: MatchClient, payload: unknown, ctx: MessageContext): unknown {
+    const request = ListenToAccount.safeParse(payload ?? {})
+    if (!request.success) return refuse(client, ctx, request.error)
+    const { account, world } = this.#surroundings
+    const guest = this.#guestOf(client)
+    const { subscriber } = guest
+    if (world.now() < guest.accountAskedAt + SECOND_MS) return ctx.reject({ code: 'busy', message: 'once a second' })
+    guest.accountAskedAt = world.now()
+    guest.stopListening()
+    guest.stopListening = account.listen(
+      {
+        userId: present(client.auth, 'whose seat it is').userId,
+        isReady: () => subscriber.isReady,
+        tell: ({ body }) => client.send(ACCOUNT_MESSAGE, body),
+        notify: ({ type, ...fields }) => client.send(type, fields),
+      },
+      request.data.since === undefined ? null : Number(request.data.since),
+    )
+    return {}
   }
 }
 
@@ -241,6 +328,6 @@ function refuse(client: MatchClient, ctx: MessageContext, error: z.ZodError): un
   return ctx.reject(answer)
 }
 
-/** The frame as Colyseus sends bytes, built once for all followers. */
-const priceMessage = (frame: Buffer): Uint8Array =>
-  getMessageBytes.raw(Protocol.ROOM_DATA_BYTES, PRICE_MESSAGE, undefined, frame)
+/** The frame as Colyseus sends bytes, made once for all followers. */
+const priceMessage = (frame: Buffer): Buffer =>
+  asMessage(Buffer.from(getMessageBytes.raw(Protocol.ROOM_DATA_BYTES, PRICE_MESSAGE, undefined, frame)))

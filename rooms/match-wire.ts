@@ -43,3 +43,7 @@ export type MatchWire = SchemaType<typeof MatchWire>
 export const PRICE_MESSAGE = 'price'
 /** Out: `{ code, message }`, when a message in made no sense. */
 export const ERROR_MESSAGE = 'error'
+/** Out: what happened to the client's positions, as `GET /api/account/changes` shows it. */
+export const ACCOUNT_MESSAGE = 'account'
+/** Out: `{ reconnectInMs }`, the server is about to restart. */
+export const SHUTDOWN_MESSAGE = 'shutdown'

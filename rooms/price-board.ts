@@ -1,7 +1,7 @@
 /** What there is to subscribe to: the current price of every instrument that is being published, and what led there. */
 import { present } from '../actors/kernel/assert.ts'
 import type { FixtureId, InstrumentId } from '../actors/kernel/ids.ts'
-import { asMessage, FLAG, flagged } from './price-frame.ts'
+import { FLAG, flagged } from './price-frame.ts'
 
 /** One price as its match publishes it: encoded once, shared by all who get it, never changed. */
 export interface PublishedPrice {
@@ -11,6 +11,9 @@ export interface PublishedPrice {
   readonly seq: number
   readonly frame: Buffer
 }
+
+/** A frame as one door puts it on the wire; the result is shared by all who get it. */
+export type Pack = (frame: Buffer) => Buffer
 
 /** Where a returning subscriber left off. */
 export interface Since {
@@ -32,8 +35,8 @@ export class Topic<Subscriber> {
   #price: PublishedPrice | null = null
   #stamp = 0
   #previousStamp = 0
-  #message: Buffer | null = null
-  #conflated: Buffer | null = null
+  readonly #messages = new Map<Pack, Buffer>()
+  readonly #conflated = new Map<Pack, Buffer>()
 
   constructor(id: InstrumentId) {
     this.instrumentId = id
@@ -53,15 +56,21 @@ export class Topic<Subscriber> {
     this.#price = price
     this.#previousStamp = this.#stamp
     this.#stamp = stamp
-    this.#message = null
-    this.#conflated = null
+    this.#messages.clear()
+    this.#conflated.clear()
   }
 
-  /** The current price as a WebSocket message, for a subscriber who was last served at `served`. */
-  messageAfter(served: number): Buffer {
-    const { frame } = present(this.#price, `price of ${this.instrumentId}`)
-    if (this.#previousStamp > served) return (this.#conflated ??= asMessage(flagged(frame, FLAG.conflated)))
-    return (this.#message ??= asMessage(frame))
+  /** The current price as a message, for a subscriber who was last served at `served`. */
+  messageAfter(served: number, pack: Pack): Buffer {
+    const isConflated = this.#previousStamp > served
+    const made = isConflated ? this.#conflated : this.#messages
+    let message = made.get(pack)
+    if (message === undefined) {
+      const { frame } = present(this.#price, `price of ${this.instrumentId}`)
+      message = pack(isConflated ? flagged(frame, FLAG.conflated) : frame)
+      made.set(pack, message)
+    }
+    return message
   }
 }
 

@@ -1,89 +1,56 @@
-/**
- * The plain WebSocket feed: one socket per visitor, prices only of what it subscribed to. Matches are asked for their moves
- * at most every PUBLISH_INTERVAL_MS; each move is one shared frame; each socket gets one write for all it is due.
- */
+/** The plain WebSocket feed: one socket per visitor, prices only of what it subscribed to, and what happens to his account. */
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { unreachable } from '../actors/kernel/assert.ts'
-import { type FixtureId, type InstrumentId, instrumentId, type UserId } from '../actors/kernel/ids.ts'
-import { PUBLISH_INTERVAL_MS } from '../actors/kernel/limits.ts'
+import { type InstrumentId, instrumentId, type UserId } from '../actors/kernel/ids.ts'
 import type { World } from '../actors/kernel/world.ts'
-import { addressOf, admit, refuseUpgrade, type VerifyToken, type Visitor } from './admission.ts'
-import {
-  type FeedRequest,
-  INSTRUMENTS_PER_SOCKET_MAX,
-  parseRequest,
-  type Rejection,
-  type RejectionCode,
-  SUBPROTOCOL,
-} from './feed-protocol.ts'
+import type { AccountStream } from './account-stream.ts'
+import { addressOf, admit, refuseUpgrade, type VerifyToken } from './admission.ts'
+import type { FanOut } from './fan-out.ts'
+import { type FeedRequest, parseRequest, type Rejection, SUBPROTOCOL } from './feed-protocol.ts'
 import { FeedSocket } from './feed-socket.ts'
-import { PriceBoard, type PublishedPrice, type Since, type Topic } from './price-board.ts'
-import { asMessage, asSnapshot, FLAG, flagged } from './price-frame.ts'
+import { Lookups, type Wake } from './lookups.ts'
 import type { Report } from './report.ts'
+import { CLOSE_TOO_MANY_MESSAGES } from './request-rate.ts'
 import { Rounds } from './rounds.ts'
-import { deadlineSocket, type WriteDeadline } from './write-deadline.ts'
+import type { Pass, Turnstile } from './turnstile.ts'
+import { socketOptions, type WriteDeadline } from './write-deadline.ts'
 
-const CONNECTIONS_MAX = 20_000
-const MESSAGE_BYTES_MAX = 16 * 1024
-/** Sockets written to in one turn of the event loop. */
-const SLICE = 256
 /** A socket is looked at this often; two looks without a write to it bring a heartbeat, four a ping. */
 const ROUND_MS = 5_000
-/** Matches that one subscription may wake; naming unknown instruments must not become a stream of queries. */
-const LOOKUPS_PER_REQUEST_MAX = 8
-/** What is no id is not looked up: a database would call that a fault. */
-const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 /** Over which time clients are asked to come back after a restart. */
-const RECONNECT_SPREAD_MS = 5_000
+export const RECONNECT_SPREAD_MS = 5_000
 
-const CLOSE = { unauthorised: 4001, tooManyMessages: 4029, restart: 1012, full: 1013 } as const
-
-/** A match that publishes through the feed. */
-export interface PriceSource {
-  readonly matchId: FixtureId
-  readonly epoch: number
-  /** How all its prices stand. */
-  standingPrices(): readonly PublishedPrice[]
-  /** What moved since the last call. */
-  takePrices(): readonly PublishedPrice[]
-}
+const CLOSE = { unauthorised: 4001, restart: 1012, full: 1013 } as const
 
 export interface PriceFeedOptions {
   readonly verify: VerifyToken
-  /** Sees to it that the match of an instrument is awake; false when there is none to wake. */
-  readonly wake: (id: InstrumentId) => Promise<boolean>
+  readonly turnstile: Turnstile
+  readonly fanOut: FanOut
+  readonly account: AccountStream
+  readonly wake: Wake
   readonly deadline: WriteDeadline
   readonly world: World
   readonly report: Report
-  /** Only tests have fewer. */
-  readonly connectionsMax?: number
 }
 
 export class PriceFeed {
   readonly #options: PriceFeedOptions
   readonly #server: WebSocketServer
-  readonly #board = new PriceBoard<FeedSocket>()
+  readonly #lookups: Lookups
   readonly #sockets = new Set<FeedSocket>()
   readonly #rounds: Rounds<FeedSocket>
-  /** Matches with moves to collect. */
-  readonly #moved = new Set<PriceSource>()
-  /** Sockets with something to be served. */
-  readonly #due = new Set<FeedSocket>()
-  #beat: 'idle' | 'beating' | 'resting' | 'stopped' = 'idle'
-  #rest: NodeJS.Timeout | undefined
+  #isStopping = false
   #emptied: (() => void) | undefined
 
   constructor(options: PriceFeedOptions) {
     this.#options = options
+    this.#lookups = new Lookups(options.wake)
     this.#server = new WebSocketServer({
-      noServer: true,
+      ...socketOptions(options.deadline),
       clientTracking: false,
-      maxPayload: MESSAGE_BYTES_MAX,
-      perMessageDeflate: false, // `asMessage` writes past it
       handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
-      WebSocket: deadlineSocket(options.deadline),
     })
     this.#rounds = new Rounds(this.#sockets, ROUND_MS, (socket) => this.#lookAfter(socket))
   }
@@ -92,43 +59,31 @@ export class PriceFeed {
     return this.#sockets.size
   }
 
-  /** Answers an upgrade request: 401 without a valid token, 503 when that cannot be told or the feed is stopping. */
+  /**
+   * Answers an upgrade request: 401 without a valid token, 429 when the user has too many connections, 503 when the token
+   * cannot be checked or the feed is stopping.
+   */
   async upgrade(request: IncomingMessage, head: Buffer): Promise<void> {
     const { socket } = request
+    const { verify, turnstile, report } = this.#options
     const abandon = (): void => void socket.destroy()
     socket.on('error', abandon) // nobody else listens until `ws` does
     try {
       const address = addressOf(request)
       if (address === null) return refuseUpgrade(socket, 400)
-      const visitor = await admit(address, request.headers.authorization, this.#options.verify)
+      const visitor = await admit(address, request.headers.authorization, verify)
       if (visitor === null) return refuseUpgrade(socket, 401)
-      if (this.#beat === 'stopped') return refuseUpgrade(socket, 503)
+      if (this.#isStopping) return refuseUpgrade(socket, 503)
+      if (socket.destroyed) return
+      const pass = turnstile.enter(visitor.userId)
+      if (pass === 'too_many') return refuseUpgrade(socket, 429)
+      if (pass !== 'full') socket.once('close', () => pass.giveBack()) // also when the handshake fails
       socket.off('error', abandon)
-      this.#server.handleUpgrade(request, socket, head, (ws) => this.#welcome(ws, socket, visitor))
+      this.#server.handleUpgrade(request, socket, head, (ws) => this.#welcome(ws, socket, pass))
     } catch (error) {
-      this.#options.report('price feed: upgrade', error)
+      report('price feed: upgrade', error)
       refuseUpgrade(socket, 503)
     }
-  }
-
-  /** A match begins to publish. Who was subscribed to its players is told how they stand. */
-  open(source: PriceSource): void {
-    const prices = source.standingPrices()
-    for (const topic of this.#board.open(source.matchId, source.epoch, prices)) this.#markDue(topic)
-    this.#schedule()
-  }
-
-  /** A match has moved: its prices will be taken soon, together with those of others. */
-  moved(source: PriceSource): void {
-    this.#moved.add(source)
-    this.#schedule()
-  }
-
-  /** A match stops publishing; its last moves are still delivered. */
-  close(source: PriceSource): void {
-    if (this.#moved.delete(source)) this.#collect(source)
-    for (const socket of this.#due) socket.serve(this.#board.stamp)
-    this.#board.close(source.matchId)
   }
 
   /** Closes every socket of a user: signed out, his token is void. */
@@ -140,7 +95,7 @@ export class PriceFeed {
 
   /** Takes no more visitors and tells those it has when to come back, each at another time. */
   announceStop(): void {
-    this.#beat = 'stopped'
+    this.#isStopping = true
     for (const socket of this.#sockets) {
       socket.say({ type: 'shutdown', reconnectInMs: this.#options.world.randomInt(RECONNECT_SPREAD_MS) })
     }
@@ -148,8 +103,7 @@ export class PriceFeed {
 
   /** Closes every socket and leaves no timer; resolves when the last socket has answered. */
   async stop(): Promise<void> {
-    this.#beat = 'stopped'
-    clearTimeout(this.#rest)
+    this.#isStopping = true
     this.#rounds.stop()
     for (const socket of this.#sockets) socket.ws.close(CLOSE.restart, 'restart')
     if (this.#sockets.size > 0) await new Promise<void>((resolve) => (this.#emptied = resolve))
@@ -160,43 +114,50 @@ export class PriceFeed {
     for (const socket of this.#sockets) socket.ws.terminate()
   }
 
-  #welcome(ws: WebSocket, netSocket: Socket, { userId }: Visitor): void {
-    const { deadline, connectionsMax = CONNECTIONS_MAX } = this.#options
+  #welcome(ws: WebSocket, netSocket: Socket, pass: Pass | 'full'): void {
+    const { deadline } = this.#options
     ws.on('error', () => undefined) // a 'close' follows, and nobody here is to blame
-    if (this.#sockets.size >= connectionsMax) return ws.close(CLOSE.full, 'full')
+    if (pass === 'full') return ws.close(CLOSE.full, 'full')
     deadline.guard(ws, netSocket)
-    const socket = new FeedSocket({ ws, socket: netSocket, userId, deadline, stamp: this.#board.stamp })
+    const socket = new FeedSocket({ ws, socket: netSocket, userId: pass.userId, deadline })
     this.#sockets.add(socket)
-    ws.on('message', (data, isBinary) => this.#hear(socket, parseRequest(data, isBinary)))
+    ws.on('message', (data, isBinary) => {
+      if (this.#maySpeak(socket)) this.#hear(socket, parseRequest(data, isBinary))
+    })
+    ws.on('ping', () => this.#maySpeak(socket))
     ws.on('pong', () => (socket.alive = true))
     ws.on('close', () => this.#forget(socket))
   }
 
   #forget(socket: FeedSocket): void {
     this.#sockets.delete(socket)
-    this.#due.delete(socket)
+    this.#options.fanOut.forget(socket.subscriber)
+    socket.stopListening()
     if (this.#sockets.size === 0) this.#emptied?.()
-    for (const topic of socket.topics) this.#leave(socket, topic)
   }
 
-  #leave(socket: FeedSocket, topic: Topic<FeedSocket>): void {
-    socket.topics.delete(topic)
-    topic.subscribers.delete(socket)
-    this.#board.forget(topic)
+  /** A closing socket is not listened to: what it still sends costs nothing. */
+  #maySpeak(socket: FeedSocket): boolean {
+    if (!socket.isOpen) return false
+    socket.alive = true
+    if (socket.rate.admits(this.#options.world.now())) return true
+    socket.ws.close(CLOSE_TOO_MANY_MESSAGES, 'too many messages')
+    return false
   }
 
   #hear(socket: FeedSocket, request: FeedRequest | { readonly wrong: string }): void {
-    socket.alive = true
-    if (!socket.mayAsk(this.#options.world.now())) return socket.ws.close(CLOSE.tooManyMessages, 'too many messages')
     if ('wrong' in request) {
       return socket.say({ type: 'error', id: undefined, code: 'bad_message', message: request.wrong })
     }
-    socket.queue = socket.queue
-      .then(() => this.#answer(socket, request))
-      .catch((error: unknown) => {
+    const isQueued = socket.inTurn(async () => {
+      try {
+        await this.#answer(socket, request)
+      } catch (error) {
         this.#options.report('price feed: request', error)
         socket.say({ type: 'error', id: request.id, code: 'unavailable', message: 'please retry' })
-      })
+      }
+    })
+    if (!isQueued) socket.say({ type: 'error', id: request.id, code: 'busy', message: 'wait for earlier answers' })
   }
 
   #answer(socket: FeedSocket, request: FeedRequest): Promise<void> | void {
@@ -204,10 +165,12 @@ export class PriceFeed {
       case 'subscribe':
         return this.#subscribe(socket, request)
       case 'unsubscribe': {
-        const named = new Set(request.instrumentIds)
-        for (const topic of socket.topics) if (named.has(topic.instrumentId)) this.#leave(socket, topic)
-        return socket.say({ type: 'unsubscribed', id: request.id, instrumentIds: [...named] })
+        const ids = new Set(request.instrumentIds.map((id) => instrumentId(id.toLowerCase())))
+        this.#options.fanOut.unfollow(socket.subscriber, ids)
+        return socket.say({ type: 'unsubscribed', id: request.id, instrumentIds: [...ids] })
       }
+      case 'account':
+        return this.#listen(socket, request)
       case 'ping':
         return socket.say({ type: 'pong', id: request.id, serverTime: this.#serverTime() })
       default:
@@ -216,105 +179,49 @@ export class PriceFeed {
   }
 
   async #subscribe(socket: FeedSocket, request: Extract<FeedRequest, { type: 'subscribe' }>): Promise<void> {
+    const { fanOut } = this.#options
     const wanted = new Set(request.instrumentIds.map((id) => instrumentId(id.toLowerCase())))
-    await this.#wakeMatchesOf(wanted)
+    const unasked = await this.#wakeMatchesOf(wanted, socket)
     if (!socket.isOpen) return
-    const accepted: Topic<FeedSocket>[] = []
+    const accepted: InstrumentId[] = []
     const rejected: Rejection[] = []
-    const reject = (id: InstrumentId, code: RejectionCode) => rejected.push({ instrumentId: id, code })
     // What he followed before is served up to now, so that nothing below is sent to him twice.
-    socket.serve(this.#board.stamp)
+    fanOut.bringUpToDate(socket.subscriber)
     for (const id of wanted) {
-      const topic = this.#board.topic(id)
-      if (topic === undefined) reject(id, 'not_found')
-      else if (!socket.topics.has(topic) && socket.topics.size >= INSTRUMENTS_PER_SOCKET_MAX) reject(id, 'limit')
-      else {
-        socket.topics.add(topic)
-        topic.subscribers.add(socket)
-        accepted.push(topic)
-      }
+      const refusal = fanOut.follow(socket.subscriber, id)
+      if (refusal === null) accepted.push(id)
+      else rejected.push({ instrumentId: id, code: unasked.has(id) ? 'busy' : refusal })
     }
-    const instrumentIds = accepted.map((topic) => topic.instrumentId)
-    socket.say({ type: 'subscribed', id: request.id, instrumentIds, rejected })
-    socket.write(accepted.flatMap((topic) => this.#catchUp(topic, request.since)))
+    socket.say({ type: 'subscribed', id: request.id, instrumentIds: accepted, rejected })
+    socket.subscriber.write(fanOut.catchUp(accepted, request.since))
   }
 
-  async #wakeMatchesOf(wanted: ReadonlySet<InstrumentId>): Promise<void> {
-    // A player who was listed a moment ago still waits for the next beat.
-    if ([...wanted].some((id) => this.#board.topic(id) === undefined)) this.#collectAll()
-    let lookups = 0
+  /** Wakes the matches of players whom nobody publishes; returns those who were one too many to look up. */
+  async #wakeMatchesOf(wanted: ReadonlySet<InstrumentId>, socket: FeedSocket): Promise<ReadonlySet<InstrumentId>> {
+    const unasked = new Set<InstrumentId>()
     for (const id of wanted) {
-      // One lookup wakes the match, and thereby all its players; after a few that led nowhere the rest is not found.
-      if (this.#board.topic(id) !== undefined || !UUID.test(id)) continue
-      if (++lookups > LOOKUPS_PER_REQUEST_MAX) return
-      await this.#options.wake(id)
+      // One lookup wakes the match, and thereby all its players.
+      if (this.#options.fanOut.publishes(id) || !this.#lookups.couldKnow(id)) continue
+      const mayAsk = socket.mayLookUp(this.#options.world.now())
+      if (!mayAsk || (await this.#lookups.wake(id)) === 'busy') unasked.add(id)
     }
+    return unasked
   }
 
-  /** What a new subscriber of a topic must get: the moves he missed, or how it stands. */
-  #catchUp(topic: Topic<FeedSocket>, since: Since | undefined): readonly Buffer[] {
-    const { price } = topic
-    if (price === null) return []
-    const missed = since === undefined ? null : this.#board.missed(price, since)
-    if (missed === null) return [asMessage(asSnapshot(price.frame))]
-    return missed.map((move) => asMessage(flagged(move.frame, FLAG.replay)))
+  #listen(socket: FeedSocket, { id, since }: Extract<FeedRequest, { type: 'account' }>): void {
+    if (!socket.mayAskForAccount(this.#options.world.now())) {
+      return socket.say({ type: 'error', id, code: 'busy', message: 'ask for the account once a second at most' })
+    }
+    socket.listen(this.#options.account, since === undefined ? null : Number(since), id)
   }
 
   #lookAfter(socket: FeedSocket): void {
-    if (++socket.quietRounds >= 2) socket.say({ type: 'heartbeat', serverTime: this.#serverTime() })
-    if (++socket.rounds % 4 !== 0) return
+    socket.countRound()
+    if (socket.quietRounds >= 2) socket.say({ type: 'heartbeat', serverTime: this.#serverTime() })
+    if (socket.rounds % 4 !== 0) return
     if (!socket.alive) return socket.ws.terminate()
     socket.alive = false
     socket.ws.ping()
-  }
-
-  // Publication: idle → beating (collect, then write in slices) → resting, and again while there is something to do.
-
-  #schedule(): void {
-    if (this.#beat !== 'idle') return
-    this.#beat = 'beating'
-    setImmediate(() => this.#beatOnce())
-  }
-
-  #beatOnce(): void {
-    this.#collectAll()
-    this.#writeSlice([...this.#due], 0)
-  }
-
-  #collectAll(): void {
-    for (const source of this.#moved) this.#collect(source)
-    this.#moved.clear()
-  }
-
-  #collect(source: PriceSource): void {
-    try {
-      for (const price of source.takePrices()) this.#markDue(this.#board.publish(price))
-    } catch (error) {
-      this.#options.report(`match ${source.matchId}: prices`, error)
-    }
-  }
-
-  #markDue(topic: Topic<FeedSocket>): void {
-    for (const socket of topic.subscribers) this.#due.add(socket)
-  }
-
-  #writeSlice(sockets: readonly FeedSocket[], from: number): void {
-    if (this.#beat === 'stopped') return
-    for (const socket of sockets.slice(from, from + SLICE)) {
-      if (socket.serve(this.#board.stamp)) this.#due.delete(socket)
-    }
-    if (from + SLICE < sockets.length) setImmediate(() => this.#writeSlice(sockets, from + SLICE))
-    else this.#takeRest()
-  }
-
-  #takeRest(): void {
-    this.#beat = 'resting'
-    // From the end of the last write, so that a slow beat makes the next one later, not the queue longer.
-    this.#rest = setTimeout(() => {
-      if (this.#beat !== 'resting') return
-      this.#beat = 'idle'
-      if (this.#moved.size > 0 || this.#due.size > 0) this.#schedule()
-    }, PUBLISH_INTERVAL_MS)
   }
 
   #serverTime(): string {

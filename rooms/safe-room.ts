@@ -14,7 +14,6 @@ import type { Schema } from '@colyseus/schema'
 
 /** A client that has not acknowledged its join by then is sent away: until it does, all it is sent queues up in memory. */
 const JOIN_DEADLINE_MS = 5_000
-const MESSAGES_PER_SECOND_MAX = 10
 /** Between reserving a seat over HTTP and opening the socket. */
 const SEAT_SECS = 10
 
@@ -37,7 +36,6 @@ class CopyingSerializer<T extends Schema> extends SchemaSerializer<T> {
 export abstract class SafeRoom<O extends RoomOptions = RoomOptions> extends Room<O> {
   /** Rooms are owned by the desk, not by whoever happens to watch. */
   override autoDispose = false
-  override maxMessagesPerSecond = MESSAGES_PER_SECOND_MAX
   override seatReservationTimeout = SEAT_SECS
 
   /** Ends the room, and with it the seats that nobody has taken yet: by itself it would wait until they expire. */

@@ -1,11 +1,12 @@
 /** Colyseus without a server of its own: it is handed sockets, and answers no HTTP request and no upgrade by itself. */
 import type { IncomingMessage } from 'node:http'
 import { WebSocketTransport } from '@colyseus/ws-transport'
-import type { WebSocket } from 'ws'
+import { WebSocket } from 'ws'
+import type { World } from '../actors/kernel/world.ts'
+import { CLOSE_TOO_MANY_MESSAGES, RequestRate } from './request-rate.ts'
 import { Rounds } from './rounds.ts'
-import { deadlineSocket, type WriteDeadline } from './write-deadline.ts'
+import { socketOptions, type WriteDeadline } from './write-deadline.ts'
 
-const MESSAGE_BYTES_MAX = 16 * 1024
 /** Between two pings of a socket. Staggered: pinging 20,000 sockets in one loop stalls everything for a third of a second. */
 const PING_MS = 20_000
 
@@ -15,12 +16,14 @@ const PING_MS = 20_000
  */
 export class RoomTransport extends WebSocketTransport {
   readonly #deadline: WriteDeadline
+  readonly #world: Pick<World, 'now'>
   readonly #rounds: Rounds<WebSocket>
   readonly #silent = new WeakSet<WebSocket>()
 
-  constructor(deadline: WriteDeadline) {
-    super({ noServer: true, pingInterval: 0, maxPayload: MESSAGE_BYTES_MAX, WebSocket: deadlineSocket(deadline) })
+  constructor(deadline: WriteDeadline, world: Pick<World, 'now'>) {
+    super({ ...socketOptions(deadline), pingInterval: 0 })
     this.#deadline = deadline
+    this.#world = world
     this.#rounds = new Rounds(this.wss.clients, PING_MS, (ws) => this.#ping(ws))
   }
 
@@ -30,6 +33,7 @@ export class RoomTransport extends WebSocketTransport {
     this.wss.handleUpgrade(request, socket, head, (ws) => {
       this.#deadline.guard(ws, socket)
       ws.on('pong', () => this.#silent.delete(ws))
+      this.#limit(ws)
       this.wss.emit('connection', ws, request)
     })
   }
@@ -42,6 +46,18 @@ export class RoomTransport extends WebSocketTransport {
 
   terminate(): void {
     for (const ws of this.wss.clients) ws.terminate()
+  }
+
+  /** Counts what is said before Colyseus hears it, which listens to a closing socket too unless it is cut off. */
+  #limit(ws: WebSocket): void {
+    const rate = new RequestRate()
+    const count = (): void => {
+      if (ws.readyState !== WebSocket.OPEN || rate.admits(this.#world.now())) return
+      ws.removeAllListeners('message')
+      ws.close(CLOSE_TOO_MANY_MESSAGES, 'too many messages')
+    }
+    ws.on('message', count)
+    ws.on('ping', count)
   }
 
   #ping(ws: WebSocket): void {

@@ -1,6 +1,8 @@
 /** The write deadline of every socket of both doors: who cannot drain what he is sent is closed, so that he delays nobody. */
 import type { Socket } from 'node:net'
 import { WebSocket } from 'ws'
+import { present } from '../actors/kernel/assert.ts'
+import { MESSAGE_BYTES_MAX } from './feed-protocol.ts'
 
 /** What a write may take to leave for the kernel. */
 const DEADLINE_MS = 100
@@ -30,6 +32,11 @@ export class WriteDeadline {
   /** Makes a socket known, once, before the first `check`. */
   guard(ws: WebSocket, socket: Socket): void {
     this.#sockets.set(ws, socket)
+  }
+
+  /** The connection under a socket that is guarded. */
+  socketOf(ws: WebSocket): Socket {
+    return present(this.#sockets.get(ws), 'connection of a guarded socket')
   }
 
   /** To be called after every write. */
@@ -71,12 +78,29 @@ export class WriteDeadline {
 
 type Sent = Parameters<WebSocket['send']>
 
-/** A server-side socket class that reports each of its own writes to a deadline; for `WebSocketServer({ WebSocket })`. */
-export function deadlineSocket(deadline: WriteDeadline): typeof WebSocket {
+/** How every WebSocket server of ours is set up: nobody is compressed for, waited for, or written to without a deadline. */
+export const socketOptions = (deadline: WriteDeadline) => ({
+  noServer: true as const,
+  maxPayload: MESSAGE_BYTES_MAX,
+  perMessageDeflate: false, // prices are written past it
+  closeTimeout: FAREWELL_MS, // unknown to the types of `ws`
+  WebSocket: deadlineSocket(deadline),
+})
+
+/**
+ * A server-side socket class that reports each of its own writes to a deadline, answers to pings too: a client may ask for
+ * thousands of them and read none.
+ */
+function deadlineSocket(deadline: WriteDeadline): typeof WebSocket {
   return class extends WebSocket {
     override send(data: Sent[0], options?: Sent[1] | Sent[2], callback?: Sent[2]): void {
       if (typeof options === 'function') super.send(data, options)
       else super.send(data, options ?? {}, callback)
+      deadline.check(this)
+    }
+
+    override pong(...args: Parameters<WebSocket['pong']>): void {
+      super.pong(...args)
       deadline.check(this)
     }
   }

@@ -13,7 +13,7 @@ import { SECOND_MS, type World } from '../actors/kernel/world.ts'
 import type { FixtureSnapshot } from '../actors/market/fixture.ts'
 import type { Recording } from '../actors/replay/script.ts'
 import { ActorStopped } from '../actors/match/actor.ts'
-import { AccountLog } from '../db/account-log.ts'
+import { type AccountChanges, AccountLog } from '../db/account-log.ts'
 import { setAnchors } from '../db/anchors.ts'
 import { AuditLog } from '../db/audit-log.ts'
 import { Catalogue } from '../db/catalogue.ts'
@@ -39,6 +39,7 @@ import { Tape } from '../db/tape.ts'
 import { Users } from '../db/users.ts'
 import { WalletCache } from '../db/wallet-cache.ts'
 import { Wallets } from '../db/wallets.ts'
+import type { AccountPage } from '../rooms/account-stream.ts'
 import { type RealTime, startRealTime } from '../rooms/boot.ts'
 import { loadOrCreateKeys } from './auth/keys.ts'
 import { createSessions } from './auth/sessions.ts'
@@ -47,6 +48,7 @@ import type { Config } from './config.ts'
 import { kickOffFrame, startDemo } from './demo.ts'
 import { createApp, createWsApp } from './http/app.ts'
 import type { HttpEnv } from './http/answers.ts'
+import { accountChangesJson } from './http/json.ts'
 import type { HttpDeps } from './http/ports.ts'
 import { createLog, type Log } from './log.ts'
 import { loadRecording } from './provider/recordings.ts'
@@ -117,6 +119,7 @@ async function assemble(
   const prices = new PriceHistory(db)
   const tape = new Tape(db)
   const movers = new Movers(db, world)
+  const accountLog = new AccountLog(db)
   const keys = await loadOrCreateKeys({ dataDir: config.dataDir, ...config.jwt })
   const askFast = fastOrElse(fast, world)
   const sessionRows = new Sessions({
@@ -140,6 +143,8 @@ async function assemble(
 
   const httpServer = serverFor(() => app)
   const wsServer = serverFor(() => wsApp)
+  // Whoever is slow to say what he wants holds a connection that nobody has counted yet.
+  Object.assign(wsServer, { headersTimeout: HANDSHAKE_MS, requestTimeout: HANDSHAKE_MS })
   // Undone after the real-time side, which alone can end the sockets that a closing server would wait for.
   undo.push(() => close(wsServer))
   const realTime = await startRealTime({
@@ -152,6 +157,8 @@ async function assemble(
         return held === null ? null : { matchId: held.position.fixtureId, open: held.position.close === null }
       },
     },
+    readAccounts: async (questions) =>
+      (await accountLog.changesOf(questions, ACCOUNT_PAGE)).map((changes) => changes && accountPage(changes)),
     replay: {
       parse: (payload, matchId, recording) => parseReplayed(payload, matchId, recording, world),
       enrol: async (count) => (await users.createSyntheticMany(traderNames(count))).map(({ user }) => user.id),
@@ -199,7 +206,7 @@ async function assemble(
       movers: () => movers.top(),
     },
     positions,
-    account: new AccountLog(db),
+    account: accountLog,
     desk: realTime.desk,
     settings,
     audit,
@@ -251,6 +258,15 @@ function followSettings(settings: Settings, log: Log): () => Promise<void> {
     unfollow()
     await looking
   }
+}
+
+/** Account events of one message on a socket: 70 kB at most. */
+const ACCOUNT_PAGE = 100
+
+function accountPage(changes: AccountChanges): AccountPage {
+  const { marker, kind } = changes
+  const isEmpty = kind === 'events' && changes.events.length === 0
+  return { marker, more: kind === 'events' && changes.more, isEmpty, body: accountChangesJson(changes) }
 }
 
 async function openFastStore(config: Config, world: World): Promise<FastStore> {
@@ -331,6 +347,8 @@ async function close(server: Server): Promise<void> {
 }
 
 const DRAIN_MS = 2_000
+/** Within which a handshake must have arrived; Node looks every 30 seconds. */
+const HANDSHAKE_MS = 10_000
 
 function portOf(server: Server): number {
   const address: AddressInfo | string | null = server.address()

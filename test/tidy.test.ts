@@ -121,6 +121,8 @@ describe('purity', () => {
       impure('src/http/a.ts', 'db.query(`select a\n from b`)', /speaks SQL/),
       impure('rooms/a.ts', `'INSERT INTO users'`, /speaks SQL/),
       impure('src/http/a.ts', 'const s = `${Date.now()}`', /reads the clock/),
+      impure('rooms/a.ts', 'await matchMaker.remoteRoomCall(id, name)', /trap of Colyseus \(remoteRoomCall\)/),
+      impure('rooms/a.ts', 'schema({ price: t.number() })', /trap of Colyseus \(t\.number/),
     ],
   )
 })

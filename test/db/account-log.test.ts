@@ -135,4 +135,29 @@ eachDatabase((open) => {
   it('[D62] somebody without a wallet has no changes', async () => {
     expect(await log().changes(world.newId() as UserId, null, 100)).toBeNull()
   })
+
+  it('[D61] the logs of many users are read together, each from its own marker', async () => {
+    const [one, other, fresh] = [await newUser(), await newUser(), await newUser()]
+    await lived(one)
+    await lived(other)
+    const nobody = world.newId() as UserId
+    const asked = [
+      { userId: one, since: 1 },
+      { userId: nobody, since: 0 },
+      { userId: fresh, since: 0 },
+      { userId: other, since: null },
+      { userId: one, since: 3 },
+      { userId: nobody, since: null },
+    ]
+    const each = await Promise.all(asked.map(({ userId, since }) => log().changes(userId, since, 2)))
+    expect(await log().changesOf(asked, 2)).toEqual(each)
+    expect(each.map((changes) => changes && [changes.kind, changes.marker])).toEqual([
+      ['events', 3],
+      null,
+      ['events', 0],
+      ['snapshot', 4],
+      ['events', 4],
+      null,
+    ])
+  })
 })

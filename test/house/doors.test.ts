@@ -159,4 +159,29 @@ eachSite((settle) => {
       rejected: [stranger, 'nobody', ''].map((instrumentId) => ({ instrumentId, code: 'not_found' })),
     })
   })
+
+  it('[W70] both doors tell of an account what REST tells', async () => {
+    const ada = await house.player('Ada W70')
+    const [first, second] = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN').slice(3)
+    const [plain, seat] = [await plainDoor(ada), await roomDoor(ada)]
+    const told: { plain: unknown[]; seat: unknown[] } = { plain: [], seat: [] }
+    plain.ws.on('message', (data: Buffer, isBinary) => {
+      if (isBinary) return
+      const { type, id: _, ...page } = JSON.parse(data.toString())
+      if (type === 'account') told.plain.push(page)
+    })
+    seat.room.onMessage('account', (page: unknown) => told.seat.push(page))
+    await ada.opens(buy(present(first, 'a player')))
+    plain.ask({ type: 'account', id: 1, since: '0' })
+    await seat.room.request('account', { since: '0' })
+    await vi.waitUntil(() => told.plain.length === 1 && told.seat.length === 1, PATIENCE)
+    await ada.opens(buy(present(second, 'another player')))
+    await vi.waitUntil(() => told.plain.length === 2 && told.seat.length === 2, PATIENCE)
+    const rest = await Promise.all(
+      [0, 1].map((since) => ada.request('GET', `/api/account/changes?since=${since}&limit=1`)),
+    )
+    const events = (pages: readonly unknown[]) => pages.flatMap((page) => (page as { events: unknown[] }).events)
+    expect(told.plain).toEqual(told.seat)
+    expect(events(told.plain)).toEqual(events(rest.map(({ body }) => body)))
+  })
 })

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { Client as Sdk } from '@colyseus/sdk'
-import { WebSocket, WebSocketServer } from 'ws'
+import { type ServerOptions, WebSocket, WebSocketServer } from 'ws'
 import { present } from '../../actors/kernel/assert.ts'
 import type { InstrumentId, UserId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES, STARTING_BALANCE } from '../../actors/kernel/limits.ts'
@@ -14,7 +14,10 @@ import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import { type RealTime, startRealTime } from '../../rooms/boot.ts'
 import type { Directory } from '../../rooms/match-desk.ts'
 import type { PublishedPrice } from '../../rooms/price-board.ts'
-import { PriceFeed, type PriceSource } from '../../rooms/price-feed.ts'
+import { AccountStream, type ReadAccounts } from '../../rooms/account-stream.ts'
+import { FanOut, type PriceSource } from '../../rooms/fan-out.ts'
+import { PriceFeed } from '../../rooms/price-feed.ts'
+import { Turnstile, type TurnstileLimits } from '../../rooms/turnstile.ts'
 import { decodePriceFrame, encodePriceFrame, type PriceFrame } from '../../rooms/price-frame.ts'
 import { WriteDeadline } from '../../rooms/write-deadline.ts'
 import type { Visitor } from '../../rooms/admission.ts'
@@ -35,7 +38,29 @@ export interface ArenaOptions {
   readonly store?: MemoryMatchStore
   readonly players?: number
   readonly leaseTtlMs?: number
+  readonly limits?: Partial<TurnstileLimits>
 }
+
+/** Events of one page of the account stream here. */
+export const PAGE = 3
+
+/** What a log would tell about the accounts of a memory store. */
+export const readerOf =
+  (store: MemoryMatchStore): ReadAccounts =>
+  async (questions) =>
+    questions.map(({ userId, since }) => {
+      const events = store.accountEvents.get(userId) ?? []
+      if (since === null || since > events.length) {
+        const body = { marker: String(events.length), snapshot: true, events: [] }
+        return { marker: events.length, more: false, isEmpty: false, body }
+      }
+      const page = events
+        .slice(since, since + PAGE)
+        .map(({ kind }, n) => ({ marker: String(since + n + 1), type: kind }))
+      const marker = since + page.length
+      const body = { marker: String(marker), snapshot: false, events: page }
+      return { marker, more: marker < events.length, isEmpty: page.length === 0, body }
+    })
 
 /** A token is the user's number: `token=1`. */
 async function verify(token: string): Promise<Visitor | null> {
@@ -51,13 +76,18 @@ export class Arena {
   readonly #server: Server
   readonly #sockets: FeedClient[] = []
   readonly #players: number
+  readonly #limits: Partial<TurnstileLimits>
   #realTime: RealTime | null = null
   #seq = 0
   #elapsedSecs = 0
+  /** A test may put something else in its place. */
+  readAccounts: ReadAccounts
 
   private constructor(options: ArenaOptions) {
     this.store = options.store ?? new MemoryMatchStore()
     this.#players = options.players ?? 2
+    this.#limits = options.limits ?? {}
+    this.readAccounts = readerOf(this.store)
     const answer = getRequestListener((request) => this.realTime.matchmake(request))
     this.#server = createServer((request, response) => void answer(request, response))
   }
@@ -74,6 +104,8 @@ export class Arena {
       server: this.#server,
       verify,
       directory: this.#directory(),
+      readAccounts: (questions) => this.readAccounts(questions),
+      limits: this.#limits,
       store: this.store,
       leases: this.store,
       leaseTtlMs,
@@ -227,25 +259,41 @@ export const priceOf = (n: number, seq: number): PublishedPrice => {
   return { matchId: MATCH, instrumentId: P(n), epoch: 1, seq, frame }
 }
 
+export interface FeedStandOptions {
+  readonly players?: number
+  readonly connectionsMax?: number
+  /** Answers lookups of instruments that the match does not have. */
+  readonly wake?: (id: InstrumentId) => Promise<boolean>
+}
+
 /** The price feed alone, with one pretended match of as many players as a test needs. */
 export class FeedStand {
   readonly world = new TestWorld()
   readonly deadline = new WriteDeadline()
+  readonly reports: unknown[] = []
+  readonly fanOut: FanOut
   readonly feed: PriceFeed
+  readonly #account: AccountStream
   readonly #server = createServer()
   readonly #clients: FeedClient[] = []
   readonly #moves = new Map<InstrumentId, PublishedPrice>()
   readonly #source: PriceSource
   #seq = 0
 
-  private constructor(players: number, connectionsMax: number) {
+  private constructor({ players = 2, connectionsMax = 100, wake = async () => false }: FeedStandOptions) {
+    const { world, deadline } = this
+    const report = (_where: string, error: unknown): void => void this.reports.push(error)
+    this.fanOut = new FanOut({ world, report })
+    this.#account = new AccountStream({ read: async (asked) => asked.map(() => null), report })
     this.feed = new PriceFeed({
       verify,
-      deadline: this.deadline,
-      world: this.world,
-      report: () => undefined,
-      wake: async () => false,
-      connectionsMax,
+      turnstile: new Turnstile({ connectionsMax }),
+      fanOut: this.fanOut,
+      account: this.#account,
+      wake,
+      deadline,
+      world,
+      report,
     })
     this.#source = {
       matchId: MATCH,
@@ -257,12 +305,12 @@ export class FeedStand {
         return prices
       },
     }
-    this.feed.open(this.#source)
+    this.fanOut.open(this.#source)
     this.#server.on('upgrade', (request, _socket, head: Buffer) => void this.feed.upgrade(request, head))
   }
 
-  static async open(options: { readonly players?: number; readonly connectionsMax?: number } = {}): Promise<FeedStand> {
-    const stand = new FeedStand(options.players ?? 2, options.connectionsMax ?? 100)
+  static async open(options: FeedStandOptions = {}): Promise<FeedStand> {
+    const stand = new FeedStand(options)
     await new Promise<void>((resolve) => stand.#server.listen(0, '127.0.0.1', resolve))
     return stand
   }
@@ -270,8 +318,9 @@ export class FeedStand {
   /** A move of the nth player, with the next sequence number. */
   move(n: number): void {
     this.#seq++
+    this.#moves.delete(P(n)) // the newest move comes last
     this.#moves.set(P(n), priceOf(n, this.#seq))
-    this.feed.moved(this.#source)
+    this.fanOut.moved(this.#source)
   }
 
   async client(token = '1'): Promise<FeedClient> {
@@ -285,6 +334,8 @@ export class FeedStand {
 
   async close(): Promise<void> {
     for (const client of this.#clients) client.ws.terminate()
+    this.fanOut.stop()
+    this.#account.stop()
     await this.feed.stop()
     this.deadline.stop()
     this.#server.closeAllConnections()
@@ -300,9 +351,9 @@ export interface SocketPair {
   close(): Promise<void>
 }
 
-export async function socketPair(): Promise<SocketPair> {
+export async function socketPair(options: ServerOptions = {}): Promise<SocketPair> {
   const server = createServer()
-  const wss = new WebSocketServer({ server })
+  const wss = new WebSocketServer({ ...options, server })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
   const arrived = new Promise<{ readonly ws: WebSocket; readonly socket: Socket }>((resolve) => {

@@ -1,5 +1,5 @@
 import type { Room } from '@colyseus/sdk'
-import { matchMaker } from '@colyseus/core'
+import { ClientState, matchMaker } from '@colyseus/core'
 import { WebSocketClient } from '@colyseus/ws-transport'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
@@ -52,6 +52,16 @@ const serverRoom = (): MatchRoom => {
   if (!(room instanceof MatchRoom)) throw new Error('the match has no room')
   return room
 }
+
+/** Cuts a client's connection without a word. */
+function breakOff(room: Room): void {
+  const client = present(serverRoom().clients.get(room.sessionId), 'client')
+  if (!(client instanceof WebSocketClient)) throw new Error('not a WebSocket')
+  client.ref.terminate()
+}
+
+const reserve = (): Promise<Response> =>
+  fetch(`http://${arena.address}/matchmake/joinById/match-90001?token=1`, { method: 'POST' })
 
 /** The HTTP status of a matchmaking request. */
 const asks = async (path: string, body: unknown = {}): Promise<number> => {
@@ -175,13 +185,106 @@ describe('an SDK client', () => {
     await room.request('subscribe', { instrumentIds: [P(1)] })
     let returned = false
     room.onReconnect(() => (returned = true))
-    const before = present(serverRoom().clients.get(room.sessionId), 'client')
-    if (!(before instanceof WebSocketClient)) throw new Error('not a WebSocket')
-    before.ref.terminate()
+    breakOff(room)
     await until('it is back', () => returned && serverRoom().clients.get(room.sessionId)?.state === 1)
-    const seen = prices.length
-    ok(await arena.desk.submit(openOrder()))
-    await until('the move', () => prices.length === seen + 1)
+    await until('how it stands', () => prices.length === 2)
+    const { quote } = ok(await arena.desk.submit(openOrder()))
+    await until('the move', () => prices.length === 3)
+    expect(prices[2]).toMatchObject({ flags: 0, price: quote.price })
+  })
+
+  it('[W90] that comes back is told how what it follows stands', async () => {
+    arena = await Arena.open()
+    arena.grant(1)
+    await arena.plays()
+    const { room, prices } = await join()
+    await room.request('subscribe', { instrumentIds: [P(1)] })
+    room.reconnection.minDelay = 100
+    const gone = new Promise((resolve) => room.onDrop(() => resolve(true)))
+    breakOff(room)
+    await gone
+    const { quote } = ok(await arena.desk.submit(openOrder()))
+    await until('it is told', () => prices.length === 2)
+    expect(prices[1]).toMatchObject({ flags: FLAG.conflated, price: quote.price })
+  })
+
+  it('[W83] that talks too much is closed with 4029, too', async () => {
+    arena = await Arena.open()
+    await arena.plays()
+    const { room } = await join()
+    const closed = new Promise((resolve) => room.onLeave((code) => resolve(code)))
+    for (let n = 0; n < 11; n++) room.send('unsubscribe', { instrumentIds: [P(1)] })
+    expect(await closed).toBe(4029)
+  })
+
+  it('[W84] hears of a shutdown and when to come back, and joins again after the restart', async () => {
+    arena = await Arena.open()
+    await arena.plays()
+    const { room } = await join()
+    const said: unknown[] = []
+    room.onMessage('shutdown', (message: unknown) => said.push(message))
+    await until('it has arrived', () => serverRoom().clients[0]?.state === 1)
+    const closed = new Promise((resolve) => room.onLeave((code) => resolve(code)))
+    await arena.realTime.stop()
+    expect(await closed).toBe(1012)
+    expect(said).toEqual([{ reconnectInMs: expect.any(Number) }])
+    await arena.boot()
+    const again = await join()
+    await until('the state', () => again.room.state.instruments?.size === 2)
+  })
+
+  it('[W79] signing out ends a seat that is kept for a return, and one that is not taken yet', async () => {
+    arena = await Arena.open({ limits: { perUserMax: 2 } })
+    await arena.plays()
+    const { room } = await join('1')
+    await until('it has arrived', () => serverRoom().clients[0]?.state === 1)
+    room.reconnection.enabled = false
+    breakOff(room)
+    await until('it is away', () => serverRoom().clients.length === 0)
+    const [roomId, reconnectionToken] = room.reconnectionToken.split(':')
+    const { sessionId } = Seat.parse(await (await reserve()).json())
+    expect((await reserve()).status).toBe(429)
+    arena.realTime.disconnectUser(U(1))
+    await until('nobody is expected', () => !serverRoom().hasReservedSeat(room.sessionId, reconnectionToken))
+    expect(await asks(`reconnect/${roomId}`, { reconnectionToken })).toBe(409)
+    const late = new WebSocket(`ws://${arena.address}/${matchMaker.processId}/${roomId}?sessionId=${sessionId}`)
+    expect(await new Promise<number>((resolve) => late.addEventListener('close', ({ code }) => resolve(code)))).toBe(
+      4001,
+    )
+    expect((await reserve()).status).toBe(200)
+    expect((await reserve()).status).toBe(200)
+  })
+
+  it('[W79] a seat that is not taken in time is free again', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+    arena = await Arena.open({ limits: { perUserMax: 1 } })
+    await arena.plays()
+    expect((await reserve()).status).toBe(200)
+    expect((await reserve()).status).toBe(429)
+    vi.advanceTimersByTime(10_000)
+    serverRoom().clock.tick()
+    expect((await reserve()).status).toBe(200)
+  })
+
+  it('[W85] gets nothing before it has acknowledged its join, then only the newest price of what moved meanwhile', async () => {
+    arena = await Arena.open()
+    arena.grant(1)
+    await arena.plays()
+    const viewer = await join()
+    const witness = await arena.feedClient('2')
+    await viewer.room.request('subscribe', { instrumentIds: [P(1)] })
+    await witness.subscribe([P(1)])
+    await until('the snapshots', () => viewer.prices.length === 1 && witness.prices.length === 1)
+    const client = present(serverRoom().clients[0], 'client')
+    client.state = ClientState.JOINING
+    for (let n = 1; n <= 3; n++) {
+      ok(await arena.desk.submit(openOrder()))
+      await until('the witness is told', () => witness.prices.length === 1 + n)
+    }
+    expect(viewer.prices).toHaveLength(1)
+    client.state = ClientState.JOINED
+    await until('it is told', () => viewer.prices.length === 2)
+    expect(viewer.prices[1]).toEqual({ ...witness.prices[3], flags: FLAG.conflated })
   })
 
   it('[W35] is sent away with 4001 when its user signs out, for good', async () => {
@@ -230,7 +333,49 @@ describe('an SDK client', () => {
   })
 })
 
+describe('the door of the room', () => {
+  it('[W87] a socket without a seat is refused with 401 before it is upgraded', async () => {
+    arena = await Arena.open()
+    await arena.plays()
+    for (const query of [
+      '',
+      '?sessionId=guess',
+      '?sessionId=guess&reconnectionToken=guess',
+      '?sessionId=constructor',
+    ]) {
+      expect(await arena.refusedWith(`/x/match-90001${query}`), query).toBe(401)
+    }
+  })
+
+  it('[W89] Colyseus answers no HTTP request by itself', async () => {
+    arena = await Arena.open()
+    await arena.plays()
+    const foreign = { origin: 'https://foreign.example' }
+    for (const method of ['OPTIONS', 'GET', 'POST']) {
+      for (const path of ['', '__healthcheck', 'matchmake/create/match', 'matchmake/joinOrCreate/match']) {
+        const response = await fetch(`http://${arena.address}/${path}`, { method, headers: foreign })
+        expect([405, 403], `${method} ${path}`).toContain(response.status)
+        expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
+      }
+    }
+  })
+})
+
 describe('a room in trouble', () => {
+  it('[W91] a timer that throws is reported once', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    arena = await Arena.open()
+    await arena.plays()
+    serverRoom().clock.setTimeout(() => {
+      throw new Error('late')
+    }, 0)
+    for (let n = 1; n <= 5; n++) {
+      vi.setSystemTime(Date.now() + 100)
+      serverRoom().clock.tick()
+    }
+    expect(arena.reports.map(({ error }) => String(error))).toEqual(['Error: late'])
+  })
+
   it('[W38] a throwing handler or timer is reported and kills nothing', async () => {
     arena = await Arena.open()
     await arena.plays()

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
 import { lots } from '../../actors/kernel/micros.ts'
 import { instrumentId } from '../../actors/kernel/ids.ts'
 import { FLAG } from '../../rooms/price-frame.ts'
@@ -195,7 +196,8 @@ describe('the manners of a socket', () => {
   it('[W17] a message that makes no sense is answered with an error, and the socket stays', async () => {
     const arena = await openArena()
     const client = await arena.feedClient()
-    for (const nonsense of ['{', '{"type":"account"}', '{"type":"subscribe","instrumentIds":[]}']) client.ask(nonsense)
+    for (const nonsense of ['{', '{"type":"account","since":"yesterday"}', '{"type":"subscribe","instrumentIds":[]}'])
+      client.ask(nonsense)
     await until('three errors', () => client.said.length === 3)
     expect(client.said.map((said) => said['code'])).toEqual(['bad_message', 'bad_message', 'bad_message'])
     expect(client.ws.readyState).toBe(client.ws.OPEN)
@@ -244,6 +246,97 @@ describe('the manners of a socket', () => {
     expect(client.said).toEqual([{ type: 'shutdown', reconnectInMs: expect.any(Number) }])
     await arena.boot()
     expect((await arena.feedClient()).ws.readyState).toBe(client.ws.OPEN)
+  })
+})
+
+describe('what a socket may cost', () => {
+  it('[W77] a user has at most ten connections; one more is refused with 429', async () => {
+    const arena = await openArena({ limits: { perUserMax: 2 } })
+    await arena.plays()
+    const first = await arena.feedClient('1')
+    await arena.feedClient('1')
+    expect(await arena.refusedWith('/?token=1')).toBe(429)
+    const seat = () => fetch(`http://${arena.address}/matchmake/joinById/match-${MATCH}?token=1`, { method: 'POST' })
+    expect((await seat()).status).toBe(429)
+    await arena.feedClient('2')
+    first.ws.terminate()
+    await until('he is gone', () => arena.realTime.feed.connections === 2)
+    expect((await seat()).status).toBe(200)
+    expect(await arena.refusedWith('/?token=1')).toBe(429)
+  })
+
+  it('[W78] the limit of the house counts both doors; the room says 503 when it is full', async () => {
+    const arena = await openArena({ limits: { connectionsMax: 2 } })
+    await arena.plays()
+    await arena.feedClient('1')
+    const seat = (n: number) =>
+      fetch(`http://${arena.address}/matchmake/joinById/match-${MATCH}?token=${n}`, { method: 'POST' })
+    expect((await seat(2)).status).toBe(200)
+    expect((await seat(3)).status).toBe(503)
+    expect(await (await arena.feedClient('4')).closed).toBe(1013)
+  })
+
+  it('[W80] of unknown instruments a socket may name eight at once, then one a second', async () => {
+    const asked: string[] = []
+    const stand = await openStand({
+      wake: async (id) => {
+        asked.push(id)
+        return false
+      },
+    })
+    const client = await stand.client()
+    const codes = async (from: number, to: number) => {
+      const ids = Array.from({ length: to - from }, (_, i) => P(from + i))
+      return (await client.subscribe([...ids, instrumentId('nobody')]))['rejected']
+    }
+    const rejected = await codes(100, 110)
+    expect(rejected).toMatchObject([
+      ...Array.from({ length: 8 }, () => ({ code: 'not_found' })),
+      { code: 'busy' },
+      { code: 'busy' },
+      { instrumentId: 'nobody', code: 'not_found' },
+    ])
+    stand.world.pass(1_000)
+    expect(await codes(110, 112)).toMatchObject([{ code: 'not_found' }, { code: 'busy' }, { code: 'not_found' }])
+    expect(asked).toHaveLength(9)
+  })
+
+  it('[W81] lookups wait for each other, a bounded number of them; so do the requests of a socket', async () => {
+    const gate = Promise.withResolvers<void>()
+    let [atOnce, most, lookups] = [0, 0, 0]
+    const stand = await openStand({
+      wake: async () => {
+        lookups++
+        most = Math.max(most, ++atOnce)
+        await gate.promise
+        atOnce--
+        return false
+      },
+    })
+    const clients = await Promise.all(Array.from({ length: 12 }, (_, n) => stand.client(String(n))))
+    for (const [n, client] of clients.entries()) client.ask({ type: 'subscribe', instrumentIds: [P(500 + n)] })
+    await until('some are looked up', () => lookups === 8)
+    const client = present(clients[0], 'client')
+    for (let n = 0; n < 8; n++) client.ask({ type: 'ping', id: n })
+    const heard = new Promise((resolve) => client.ws.once('pong', resolve))
+    client.ws.ping()
+    await heard
+    stand.world.pass(1_000)
+    for (let n = 8; n < 11; n++) client.ask({ type: 'ping', id: n })
+    await until('two are refused', () => client.said.filter((said) => said['code'] === 'busy').length === 2)
+    gate.resolve()
+    await until('all are answered', () => clients.every((c) => c.said.some((said) => said.type === 'subscribed')))
+    expect([most, lookups]).toEqual([8, 12])
+    await until('nine pings are', () => client.said.filter((said) => said.type === 'pong').length === 9)
+  })
+
+  it('[W82] as many ids as one message may name fit its 16 KiB', async () => {
+    const stand = await openStand({ players: 500 })
+    const client = await stand.client()
+    const ids = Array.from({ length: 401 }, (_, i) => P(i + 1))
+    const since = { epoch: 4_294_967_295, seq: Number.MAX_SAFE_INTEGER }
+    expect((await client.subscribe(ids.slice(0, 400), { since }))['instrumentIds']).toHaveLength(400)
+    expect(await client.subscribe(ids)).toMatchObject({ type: 'error', code: 'bad_message' })
   })
 })
 

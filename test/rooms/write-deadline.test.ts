@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { WriteDeadline } from '../../rooms/write-deadline.ts'
+import { socketOptions, WriteDeadline } from '../../rooms/write-deadline.ts'
 import { type SocketPair, socketPair, stall, until } from './arena.ts'
 
 let pair: SocketPair
@@ -60,5 +60,22 @@ describe('the write deadline', () => {
     pair.ws.send('hello')
     deadline.check(pair.ws)
     expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('[W88] answers to pings are under it, too', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    deadline = new WriteDeadline()
+    pair = await socketPair({ WebSocket: socketOptions(deadline).WebSocket })
+    deadline.guard(pair.ws, pair.socket)
+    pair.client.ws.pause()
+    while (pair.socket.writableLength === 0) {
+      pair.socket.write(Buffer.alloc(100_000))
+      await new Promise(setImmediate)
+    }
+    const asked = new Promise((resolve) => pair.ws.once('ping', resolve))
+    pair.client.ws.ping()
+    await asked
+    vi.advanceTimersByTime(300)
+    expect(pair.ws.readyState).toBe(WebSocket.CLOSING)
   })
 })

@@ -212,6 +212,13 @@ const BANS: readonly Ban[] = [
     instead: 'actors are pure: an Instant is a number, and everything else is an argument',
   },
   {
+    what: 'walks into a trap of Colyseus',
+    words: /\b(remoteRoomCall|joinOrCreate|RedisDriver|RedisPresence|StateView|attachToServer)\b|\bt\.number\(/g,
+    where: PRODUCT,
+    except: [],
+    instead: 'see what ARCHITECTURE.md says it is not trusted with',
+  },
+  {
     what: 'speaks SQL',
     words: /\bselect\s[^'"`]*\sfrom\s|\binsert\s+into\b|\bdelete\s+from\b|\bupdate\s+\w+\s+set\b|\bsql`/gi,
     where: /^(rooms|src)\//,

@@ -5,7 +5,7 @@
 import { assert, present } from '../../actors/kernel/assert.ts'
 import type { FixtureId, InstrumentId, PositionId, UserId } from '../../actors/kernel/ids.ts'
 import { type Money, money } from '../../actors/kernel/micros.ts'
-import type { IdempotencyKey, MatchInfo, PriceMoved, WalletAfter } from '../../actors/match/messages.ts'
+import type { IdempotencyKey, MatchEvent, MatchInfo, PriceMoved, WalletAfter } from '../../actors/match/messages.ts'
 import type {
   Batch,
   CommitFailure,
@@ -40,6 +40,8 @@ export class MemoryMatchStore implements MatchStore, Leases {
   readonly ticks: PriceMoved[] = []
   readonly ledger: LedgerEntry[] = []
   readonly positions = new Map<PositionId, Position>()
+  /** What happened to whose positions; the nth has marker n. */
+  readonly accountEvents = new Map<UserId, { readonly kind: MatchEvent['kind']; readonly position: Position }[]>()
   readonly #infos = new Map<FixtureId, { info: MatchInfo; pricing: PricingMemory }>()
   readonly #instruments = new Map<InstrumentId, Listed>()
   readonly #wallets = new Map<UserId, Wallet>()
@@ -167,6 +169,10 @@ export class MemoryMatchStore implements MatchStore, Leases {
     }
     const entries: [UserId, number, string][] = []
     for (const event of batch.events) {
+      if ('position' in event) {
+        const { userId } = event.position
+        this.accountEvents.set(userId, [...(this.accountEvents.get(userId) ?? []), event])
+      }
       if (event.kind === 'match_updated') {
         this.#infos.set(batch.matchId, { info: event.info, pricing: event.pricing })
       } else if (event.kind === 'position_opened') {

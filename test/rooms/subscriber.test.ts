@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { FeedSocket } from '../../rooms/feed-socket.ts'
+import { Subscriber } from '../../rooms/subscriber.ts'
 import { PriceBoard } from '../../rooms/price-board.ts'
-import { FLAG } from '../../rooms/price-frame.ts'
+import { asMessage, FLAG } from '../../rooms/price-frame.ts'
 import { WriteDeadline } from '../../rooms/write-deadline.ts'
-import { MATCH, P, U } from '../support/fixtures.ts'
+import { MATCH, P } from '../support/fixtures.ts'
 import { priceOf, type SocketPair, socketPair, stall, until } from './arena.ts'
 
 let pair: SocketPair
@@ -17,9 +17,10 @@ describe('a socket that cannot keep up', () => {
   it('[W24] gets only the newest price of what moved meanwhile, in the order of the moves, marked as conflated', async () => {
     pair = await socketPair()
     const { ws, client } = pair
-    const board = new PriceBoard<FeedSocket>()
+    const board = new PriceBoard<Subscriber>()
     const topics = board.open(MATCH, 1, [priceOf(1, 0), priceOf(2, 0)])
-    const socket = new FeedSocket({ ws, socket: pair.socket, userId: U(1), deadline, stamp: board.stamp })
+    const socket = new Subscriber({ ws, socket: pair.socket, deadline, pack: asMessage })
+    socket.flush(board.stamp)
     for (const topic of topics) socket.topics.add(topic)
 
     await stall(pair)

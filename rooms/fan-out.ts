@@ -1,0 +1,213 @@
+/**
+ * Brings the prices of every match to whoever follows them, through either door. Matches are asked for their moves at most
+ * every PUBLISH_INTERVAL_MS; each move is one shared frame; each subscriber gets one write for all he is due; and a few
+ * hundred writes are one turn of the event loop, so that 20,000 subscribers hold up nothing else.
+ */
+import type { FixtureId, InstrumentId } from '../actors/kernel/ids.ts'
+import { PUBLISH_INTERVAL_MS } from '../actors/kernel/limits.ts'
+import type { World } from '../actors/kernel/world.ts'
+import { PriceBoard, type PublishedPrice, type Since, type Topic } from './price-board.ts'
+import { asSnapshot, FLAG, flagged } from './price-frame.ts'
+import type { Report } from './report.ts'
+import type { Subscriber } from './subscriber.ts'
+
+/** Subscribers written to in one turn of the event loop: a write costs 5 to 10 µs. */
+const SLICE = 256
+/** Instruments one subscriber may follow (contract 6). */
+export const INSTRUMENTS_PER_SUBSCRIBER_MAX = 500
+
+/** A match that publishes. */
+export interface PriceSource {
+  readonly matchId: FixtureId
+  readonly epoch: number
+  /** How all its prices stand. */
+  standingPrices(): readonly PublishedPrice[]
+  /** What moved since the last call. */
+  takePrices(): readonly PublishedPrice[]
+}
+
+/** `not_found`: nobody publishes it. `limit`: he follows as many as he may. */
+export type FollowRefusal = 'not_found' | 'limit'
+
+export interface FanOutOptions {
+  readonly world: Pick<World, 'now'>
+  readonly report: Report
+}
+
+export class FanOut {
+  readonly #options: FanOutOptions
+  readonly #board = new PriceBoard<Subscriber>()
+  /** Matches with moves to collect. */
+  readonly #moved = new Set<PriceSource>()
+  /** Topics with a price that some follower may not have been sent. */
+  #changed = new Set<Topic<Subscriber>>()
+  /** The stamp up to which everybody has been served who was ready. */
+  #settled = 0
+  /** Followers who were not ready when it was their turn. */
+  readonly #behind = new Set<Subscriber>()
+  #beat: 'idle' | 'beating' | 'resting' | 'stopped' = 'idle'
+  #rest: NodeJS.Timeout | undefined
+
+  constructor(options: FanOutOptions) {
+    this.#options = options
+  }
+
+  /** A match begins to publish. Who follows its players already is told how they stand. */
+  open(source: PriceSource): void {
+    for (const topic of this.#board.open(source.matchId, source.epoch, source.standingPrices()))
+      this.#changed.add(topic)
+    this.#schedule()
+  }
+
+  /** A match has moved: its prices will be taken soon, together with those of others. */
+  moved(source: PriceSource): void {
+    this.#moved.add(source)
+    this.#schedule()
+  }
+
+  /** A match stops publishing; its last moves are still delivered. */
+  close(source: PriceSource): void {
+    if (this.#moved.delete(source)) this.#collect(source)
+    for (const subscriber of this.#audienceOf([...this.#changed])) subscriber.serve(this.#board.stamp)
+    this.#board.close(source.matchId)
+  }
+
+  /** Whether somebody publishes this instrument: this match, when one is named. */
+  publishes(id: InstrumentId, matchId?: FixtureId): boolean {
+    // Whoever was listed a moment ago still waits for the next beat.
+    if (this.#board.topic(id) === undefined) this.#collectAll()
+    const price = this.#board.topic(id)?.price
+    return price !== undefined && price !== null && (matchId === undefined || price.matchId === matchId)
+  }
+
+  /** From now on he gets the moves of this instrument, but not how it stands; null, or why not. */
+  follow(subscriber: Subscriber, id: InstrumentId): FollowRefusal | null {
+    const topic = this.#board.topic(id)
+    if (topic === undefined) return 'not_found'
+    if (subscriber.topics.has(topic)) return null
+    if (subscriber.topics.size >= INSTRUMENTS_PER_SUBSCRIBER_MAX) return 'limit'
+    subscriber.topics.add(topic)
+    topic.subscribers.add(subscriber)
+    return null
+  }
+
+  /** He has come back and follows what he followed: once he is ready he is sent how all of it stands. */
+  resume(subscriber: Subscriber, ids: Iterable<InstrumentId>): void {
+    for (const id of ids) this.follow(subscriber, id)
+    this.#behind.add(subscriber)
+    this.#schedule()
+  }
+
+  unfollow(subscriber: Subscriber, ids: ReadonlySet<InstrumentId>): void {
+    for (const topic of subscriber.topics) if (ids.has(topic.instrumentId)) this.#leave(subscriber, topic)
+  }
+
+  /** Sends him what is due, ready or not. To be called before he follows more, so that nothing reaches him twice. */
+  bringUpToDate(subscriber: Subscriber): void {
+    subscriber.flush(this.#board.stamp)
+  }
+
+  /** How these instruments stand, as snapshots; or, where all of it is remembered, the moves after `since` instead. */
+  catchUp(ids: readonly InstrumentId[], since?: Since): readonly Buffer[] {
+    return ids.flatMap((id) => {
+      const price = this.#board.topic(id)?.price
+      if (price === undefined || price === null) return []
+      const missed = since === undefined ? null : this.#board.missed(price, since)
+      if (missed === null) return [asSnapshot(price.frame)]
+      return missed.map((move) => flagged(move.frame, FLAG.replay))
+    })
+  }
+
+  /** He is gone. */
+  forget(subscriber: Subscriber): void {
+    this.#behind.delete(subscriber)
+    for (const topic of subscriber.topics) this.#leave(subscriber, topic)
+  }
+
+  /** Publishes no more. */
+  stop(): void {
+    this.#beat = 'stopped'
+    clearTimeout(this.#rest)
+  }
+
+  #leave(subscriber: Subscriber, topic: Topic<Subscriber>): void {
+    subscriber.topics.delete(topic)
+    topic.subscribers.delete(subscriber)
+    this.#board.forget(topic)
+  }
+
+  #collectAll(): void {
+    for (const source of this.#moved) this.#collect(source)
+    this.#moved.clear()
+  }
+
+  #collect(source: PriceSource): void {
+    try {
+      for (const price of source.takePrices()) this.#changed.add(this.#board.publish(price))
+    } catch (error) {
+      this.#options.report(`match ${source.matchId}: prices`, error)
+    }
+  }
+
+  /** Everybody with something to be served, some of them several times: serving one twice is nothing. */
+  *#audienceOf(changed: readonly Topic<Subscriber>[]): Generator<Subscriber> {
+    yield* this.#behind
+    for (const topic of changed) {
+      for (const subscriber of topic.subscribers) if (subscriber.served < topic.stamp) yield subscriber
+    }
+  }
+
+  // Idle → beating (collect, then write in slices) → resting, and again while there is something to do.
+
+  #schedule(): void {
+    if (this.#beat !== 'idle') return
+    this.#beat = 'beating'
+    setImmediate(() => this.#beatOnce())
+  }
+
+  #beatOnce(): void {
+    if (this.#beat === 'stopped') return
+    const beganAt = this.#options.world.now()
+    this.#collectAll()
+    const topics = [...this.#changed]
+    const beat = { topics, from: this.#settled, to: this.#board.stamp, beganAt }
+    this.#changed = new Set()
+    this.#writeSlice(this.#audienceOf(topics), beat)
+  }
+
+  #writeSlice(audience: Generator<Subscriber>, beat: Beat): void {
+    if (this.#beat === 'stopped') return
+    for (let served = 0; served < SLICE; served++) {
+      const { value: subscriber, done } = audience.next()
+      if (done === true) return this.#takeRest(beat)
+      // What has moved since the beat began is not among its topics; then he is asked about all he follows.
+      const isServed = subscriber.serve(this.#board.stamp, this.#board.stamp === beat.to ? beat : undefined)
+      if (isServed) this.#behind.delete(subscriber)
+      else this.#behind.add(subscriber)
+    }
+    setImmediate(() => this.#writeSlice(audience, beat))
+  }
+
+  #takeRest(beat: Beat): void {
+    this.#beat = 'resting'
+    this.#settled = beat.to
+    // A third of the time is left for everything else, however long the writing takes.
+    const took = this.#options.world.now() - beat.beganAt
+    this.#rest = setTimeout(
+      () => {
+        if (this.#beat !== 'resting') return
+        this.#beat = 'idle'
+        if (this.#moved.size > 0 || this.#changed.size > 0 || this.#behind.size > 0) this.#schedule()
+      },
+      Math.max(PUBLISH_INTERVAL_MS - took, took / 2),
+    )
+  }
+}
+
+/** One round of writing: the topics that moved in stamps after `from`, up to `to`. */
+interface Beat {
+  readonly topics: readonly Topic<Subscriber>[]
+  readonly from: number
+  readonly to: number
+  readonly beganAt: number
+}

@@ -1,0 +1,92 @@
+/** Somebody who follows prices, through whichever door he came: what he follows and how far he has been served. */
+import type { Socket } from 'node:net'
+import { WebSocket } from 'ws'
+import type { Pack, Topic } from './price-board.ts'
+import type { WriteDeadline } from './write-deadline.ts'
+
+export interface SubscriberOptions {
+  readonly ws: WebSocket
+  /** The connection under `ws`: prices are written past it, all that are due in one write. */
+  readonly socket: Socket
+  readonly deadline: WriteDeadline
+  readonly pack: Pack
+  /** Whether he may be sent anything yet; an SDK client may not before it has acknowledged its join. */
+  readonly hasArrived?: () => boolean
+}
+
+/** Every topic that may have moved after stamp `from`: where they are fewer than what he follows, they are looked through. */
+export interface Changed {
+  readonly topics: readonly Topic<Subscriber>[]
+  readonly from: number
+}
+
+/** Before every stamp: whatever he is sent next stands for all that came before. */
+const NOTHING = -1
+
+export class Subscriber {
+  readonly topics = new Set<Topic<Subscriber>>()
+  readonly #options: SubscriberOptions
+  /** The board's stamp up to which he has been served. */
+  #served = NOTHING
+  #written = 0
+
+  constructor(options: SubscriberOptions) {
+    this.#options = options
+  }
+
+  get served(): number {
+    return this.#served
+  }
+
+  /** Counts the writes. */
+  get written(): number {
+    return this.#written
+  }
+
+  /** Whether the network has taken all he was sent, so that more may follow. */
+  get isReady(): boolean {
+    const { ws, socket, hasArrived } = this.#options
+    return socket.writableLength === 0 && ws.readyState === WebSocket.OPEN && (hasArrived === undefined || hasArrived())
+  }
+
+  /** Writes frames in one go, one system call however many they are. To nobody once the socket is closing. */
+  write(frames: readonly Buffer[]): void {
+    this.#send(frames.map(this.#options.pack))
+  }
+
+  /**
+   * Writes the newest price of every topic that moved since the last time, in the order in which they moved. False when
+   * he is not ready: then the prices wait, and newer ones will take their place.
+   */
+  serve(stamp: number, changed?: Changed): boolean {
+    if (!this.isReady) return false
+    this.flush(stamp, changed)
+    return true
+  }
+
+  /** The same, ready or not. */
+  flush(stamp: number, changed?: Changed): void {
+    const due: Topic<Subscriber>[] = []
+    if (changed !== undefined && this.#served >= changed.from && changed.topics.length < this.topics.size) {
+      for (const topic of changed.topics) if (this.#isDue(topic) && this.topics.has(topic)) due.push(topic)
+    } else {
+      for (const topic of this.topics) if (this.#isDue(topic)) due.push(topic)
+    }
+    if (due.length > 1) due.sort((a, b) => a.stamp - b.stamp)
+    this.#send(due.map((topic) => topic.messageAfter(this.#served, this.#options.pack)))
+    this.#served = stamp
+  }
+
+  #isDue(topic: Topic<Subscriber>): boolean {
+    return topic.stamp > this.#served && topic.price !== null
+  }
+
+  #send(messages: readonly Buffer[]): void {
+    const [first] = messages
+    const { ws, socket, deadline } = this.#options
+    if (first === undefined || ws.readyState !== WebSocket.OPEN) return
+    this.#written++
+    socket.write(messages.length === 1 ? first : Buffer.concat(messages))
+    if (socket.writableLength > 0) deadline.check(ws)
+  }
+}
