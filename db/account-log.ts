@@ -57,7 +57,7 @@ export class AccountLog {
   async changesOf(questions: readonly LogQuestion[], limit: number): Promise<(AccountChanges | null)[]> {
     const logs = await this.#eventsAfter(questions, limit)
     const found = questions.map((question, n) => eventsIn(logs.get(n) ?? [], question.since))
-    const missing = questions.filter((_, n) => found[n] === 'snapshot').map(({ userId }) => userId)
+    const missing = questions.filter((_, n) => found[n] === 'snapshot').map((question) => question.userId)
     const snapshots = missing.length === 0 ? null : await this.#snapshotsOf(missing)
     return found.map((changes, n) => {
       if (changes !== 'snapshot') return changes
@@ -100,7 +100,7 @@ export class AccountLog {
       .orderBy('asked.n')
       .orderBy('e.marker')
       .execute()
-    return Map.groupBy(rows, (row) => Number(row.n) - 1)
+    return Map.groupBy(rows, (row) => row.n - 1)
   }
 
   async #snapshotsOf(users: readonly UserId[]): Promise<ReadonlyMap<UserId, AccountChanges>> {

@@ -6,7 +6,7 @@ export const SUBPROTOCOL = 'feed.v1'
 /** What one message may weigh, through either door. */
 export const MESSAGE_BYTES_MAX = 16 * 1024
 /** Ids that one message may name: so many UUIDs fit it. Whoever follows more names the rest in another. */
-export const INSTRUMENTS_PER_MESSAGE_MAX = 400
+const INSTRUMENTS_PER_MESSAGE_MAX = 400
 
 const correlation = z.int().nonnegative().optional()
 const instrumentIds = z.array(z.string().max(64)).min(1).max(INSTRUMENTS_PER_MESSAGE_MAX)

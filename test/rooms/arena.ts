@@ -45,7 +45,7 @@ export interface ArenaOptions {
 export const PAGE = 3
 
 /** What a log would tell about the accounts of a memory store. */
-export const readerOf =
+const readerOf =
   (store: MemoryMatchStore): ReadAccounts =>
   async (questions) =>
     questions.map(({ userId, since }) => {

@@ -51,22 +51,22 @@ describe('the fan-out', () => {
       clients.push(client)
     }
     await until('all follow', () => clients.every((client, n) => client.prices.length === (n % 2 === 0 ? 2 : PLAYERS)))
-    let seq = 0
+    let last = 0
     for (let round = 0; round < 10; round++) {
       stand.move(1)
       await new Promise(setImmediate)
       stand.move(2)
       stand.move(3)
-      seq += 3
+      last += 3
       await new Promise(setImmediate)
     }
     const lastOf = (client: FeedClient, n: number) =>
       client.prices.findLast(({ instrumentId }) => instrumentId === P(n))
-    await until('the last is with everybody', () => clients.every((client) => lastOf(client, 2)?.seq === seq - 1))
+    await until('the last is with everybody', () => clients.every((client) => lastOf(client, 2)?.seq === last - 1))
     for (const client of clients) {
       const seqs = client.prices.filter(({ seq }) => seq > 0).map(({ seq }) => seq)
       expect(seqs).toEqual([...new Set(seqs)].toSorted((a, b) => a - b))
-      expect(lastOf(client, 1)?.seq).toBe(seq - 2)
+      expect(lastOf(client, 1)?.seq).toBe(last - 2)
     }
   })
 })
