@@ -85,6 +85,8 @@ export class MatchActor {
   readonly #ticks = new TickKeeper()
   /** Keys that are queued or being committed. */
   readonly #keysAtWork = new Set<string>()
+  /** The impact cap that the last tick of the clock saw. */
+  #capPpm: number
   #draining: Promise<void> | null = null
   #stopped = false
 
@@ -94,7 +96,8 @@ export class MatchActor {
     this.#state = new MatchState(options.record)
     this.matchId = options.record.info.matchId
     this.epoch = options.epoch
-    checkAll(this.#state, options.rules().impactCapPpm)
+    this.#capPpm = options.rules().impactCapPpm
+    checkAll(this.#state, this.#capPpm)
   }
 
   /** The committed state. */
@@ -220,6 +223,7 @@ export class MatchActor {
           model: model(),
           newId: () => world.newId(),
           histories,
+          formerCapPpm: this.#capPpm,
         }
         const draft = new Draft(this.#state)
         // What the commit has turned down stays so; the rest is decided as if that had never been there, refusals too.
@@ -284,6 +288,7 @@ export class MatchActor {
   ): void {
     for (const event of draft.events) this.#state.apply(event)
     this.#ticks.committed(draft.events, terms.at)
+    if (batch.some((entry) => entry.command.kind === 'clock')) this.#capPpm = terms.rules.impactCapPpm
     checkTouched(this.#state, draft.events, terms.rules.impactCapPpm)
     for (const entry of batch) answer(entry, present(fates.get(entry), 'fate'), wallets)
     if (draft.events.length > 0) this.#options.onCommitted(draft.events)

@@ -19,6 +19,8 @@ export interface FeedTerms extends Terms {
   readonly model: ScoringModel
   /** What is known of players this match has not listed yet. */
   readonly histories: ReadonlyMap<InstrumentId, InstrumentHistory>
+  /** The impact cap at the last tick of the clock. */
+  readonly formerCapPpm: number
 }
 
 /** Players of a snapshot that this match has no instrument for, as many as it may still list. */
@@ -149,16 +151,25 @@ function suspend(draft: Draft, before: Instrument, news: MatchNews | undefined, 
 }
 
 /** Time has passed: full time that has held long enough settles, and a settlement under way goes on. */
-export function clock(draft: Draft, terms: Terms): void {
+export function clock(draft: Draft, terms: FeedTerms): void {
   if (draft.info.settling === null) {
-    fireDue(draft, terms)
+    followRules(draft, terms.formerCapPpm, terms)
     settleWhenOver(draft, terms)
   } else if (draft.info.settledAt === null) settleNext(draft, terms)
 }
 
-/** A changed rule moves prices without anything having happened; whom that carried over a trigger it closes now. */ // T30
-function fireDue(draft: Draft, terms: Terms): void {
-  for (const { id } of Array.from(draft.instruments())) fireTriggers(draft, id, terms)
+/** A changed rule moves prices without anything having happened: that is told, and closes whom it carried over a trigger. */ // T30
+function followRules(draft: Draft, formerCapPpm: number, terms: Terms): void {
+  const { impactCapPpm } = terms.rules
+  for (const instrument of Array.from(draft.instruments())) {
+    const quote = quoteOf(instrument, impactCapPpm)
+    if (quote.price !== quoteOf(instrument, formerCapPpm).price) {
+      // By the rules in force it has always been there.
+      const told = { quote, previous: quote.price, cause: 'trade', providerEventId: 0, at: terms.at } as const
+      draft.emit({ kind: 'price_moved', instrumentId: instrument.id, ...told })
+    }
+    fireTriggers(draft, instrument.id, terms)
+  }
 }
 
 function settleWhenOver(draft: Draft, terms: Terms): void {

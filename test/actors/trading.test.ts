@@ -296,16 +296,18 @@ describe('system closes', () => {
     expect(stage.store.positions.get(position.id)).toMatchObject({ warned: 50, close: null })
   })
 
-  it('[T30] a changed rule that carries a price over a trigger fires it on the next tick of the clock, restart or not', async () => {
+  it('[T30] a changed rule that moves a price is told, and fires what it reached, on the next tick of the clock, restart or not', async () => {
     for (const restarts of [false, true]) {
       const stage = await Stage.set()
       ok(await stage.opens({ lots: lots(u(90)) }))
       const { position } = ok(await stage.opens({ userId: U(2), lots: lots(u(1)), stopLoss: p(200.5) }))
       stage.rules = { ...stage.rules, impactCapPpm: 1_000 }
       if (restarts) await stage.load()
+      stage.actor.takeUnpublished()
       await stage.actor.clock()
       const closed = stage.store.positions.get(position.id)
       expect(closed?.close).toMatchObject({ by: 'stop_loss', price: u(200.2) })
+      expect(stage.actor.takeUnpublished()).toMatchObject([{ quote: { price: u(200.2) } }])
       expect([...stage.actor.view.openPositions()]).toHaveLength(1)
     }
   })

@@ -205,6 +205,6 @@ export const MUTATIONS: readonly Mutation[] = [
     `    checkPrice(i, capPpm)\n`,
     `    checkInstrument(view, i.id, capPpm)\n`,
   ),
-  mutation('a changed rule fires nothing', MOVES, `    fireDue(draft, terms)\n`, ``),
+  mutation('a changed rule fires nothing', MOVES, `    fireTriggers(draft, instrument.id, terms)\n`, ``),
   mutation('a published price is not remembered', ACTOR, `this.#state.markPublished(before.id, now.price)`, `void now`),
 ]
