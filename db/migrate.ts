@@ -37,8 +37,8 @@ export async function migrate(
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<readonly string[]> {
   return db.transaction().execute(async (tx) => {
-    await sql`set local statement_timeout = 0`.execute(tx) // waiting for the lock is not a stuck query
-    await sql`select pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(tx)
+    await sql`set local statement_timeout = 0`.execute(tx) // a migration may take its time
+    await locked(tx)
     await sql`
       create table if not exists schema_migrations (
         name text primary key,
@@ -55,6 +55,20 @@ export async function migrate(
     }
     return missing.map((migration) => migration.name)
   })
+}
+
+/**
+ * Waits for the lock, however long its holder migrates. It is asked for again and again: a connection gives up on a query
+ * that does not answer for seconds, and waiting for a lock is one.
+ */
+async function locked(tx: Kysely<Database>): Promise<void> {
+  for (;;) {
+    const { rows } = await sql<{ taken: boolean }>`select pg_try_advisory_xact_lock(${sql.lit(LOCK)}) as taken`.execute(
+      tx,
+    )
+    if (rows[0]?.taken === true) return
+    await sql`select pg_sleep(0.2)`.execute(tx)
+  }
 }
 
 /** What has run must be the beginning of the list. */

@@ -1,54 +1,177 @@
-/** Which replays have been played and how far they are: what a restart needs to go on with them. */
-import { type Kysely, sql } from 'kysely'
+/** Which replays are to play and how far they are: what every process follows, and a restart goes on with. */
+import { type ExpressionBuilder, type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
-import { type FixtureId, fixtureId } from '../actors/kernel/ids.ts'
-import { REPLAY_FIXTURES_FROM } from '../actors/kernel/limits.ts'
-import type { World } from '../actors/kernel/world.ts'
-import type { Database } from './schema.ts'
+import { type FixtureId, fixtureId, type UserId } from '../actors/kernel/ids.ts'
+import { REPLAY_FIXTURES_FROM, REPLAYS_MAX } from '../actors/kernel/limits.ts'
+import { type Instant, instant, type World } from '../actors/kernel/world.ts'
+import type { AuditLog } from './audit-log.ts'
+import type { Database, ReplaysTable } from './schema.ts'
+
+/** How the match of a stopped replay ends: everybody is settled at the standing prices, or gets his margin back. */
+export type ReplayEnding = 'full_time' | 'void'
 
 /** One playing of a recording, into a match of its own. */
 export interface ReplayRun {
+  readonly id: string
+  /** The name of the recording. */
   readonly script: string
+  /** Which of its casts plays: no two runs at once share their players. */
+  readonly slot: number
   readonly matchId: FixtureId
   readonly speed: number
   readonly traders: number
+  readonly demo: boolean
+  /** Null while it is to play. */
+  readonly ending: ReplayEnding | null
+  readonly startedAt: Instant
+  /** What has been committed of its match; null before its first frame. */
+  readonly match: { readonly minute: number | null; readonly frames: number; readonly settled: boolean } | null
+}
+
+export interface ReplayPlan extends Pick<ReplayRun, 'script' | 'speed' | 'traders' | 'demo'> {
+  /** The operator who starts it; null for the house. */
+  readonly by: UserId | null
 }
 
 export class ReplayRuns {
   readonly #db: Kysely<Database>
   readonly #world: World
+  readonly #audit: AuditLog
 
-  constructor(db: Kysely<Database>, world: World) {
+  constructor(db: Kysely<Database>, world: World, audit: AuditLog) {
     this.#db = db
     this.#world = world
+    this.#audit = audit
   }
 
-  /** The run of this recording that has not ended, or null. */
-  async unfinished(script: string): Promise<ReplayRun | null> {
-    const row = await this.#db
+  /** Every run that has not ended, in the order they began. */
+  async unfinished(): Promise<readonly ReplayRun[]> {
+    const rows = await this.#rows().where('replays.state', '=', 'running').orderBy('replays.match_id').execute()
+    return rows.map(runFrom)
+  }
+
+  /** The latest run of the demo, ended or not. */
+  async latestDemo(): Promise<ReplayRun | null> {
+    const row = await this.#rows().where('demo', '=', true).orderBy('match_id', 'desc').limit(1).executeTakeFirst()
+    return row === undefined ? null : runFrom(row)
+  }
+
+  /**
+   * Records a new run under a fixture number that no provider uses, one higher than that of the last run. Null when
+   * REPLAYS_MAX are at it already, or it is a demo and there is one.
+   */
+  async begin(plan: ReplayPlan): Promise<ReplayRun | null> {
+    const { script, speed, traders, demo, by } = plan
+    return this.#db.transaction().execute(async (tx) => {
+      await sql`lock table replays in share row exclusive mode`.execute(tx) // one beginning at a time
+      const running = await tx
+        .selectFrom('replays')
+        .select(['script', 'slot', 'demo'])
+        .where('state', '=', 'running')
+        .execute()
+      if (running.length >= REPLAYS_MAX || (demo && running.some((run) => run.demo))) return null
+      const taken = new Set(running.filter((run) => run.script === script).map((run) => run.slot))
+      const slot = present(
+        Array.from({ length: REPLAYS_MAX }, (_, n) => n).find((n) => !taken.has(n)),
+        'free cast',
+      )
+      const { last } = await tx
+        .selectFrom('replays')
+        .select((row) => row.fn.max<number | null>('match_id').as('last'))
+        .executeTakeFirstOrThrow()
+      const id = this.#world.newId()
+      const matchId = fixtureId((last ?? REPLAY_FIXTURES_FROM) + 1)
+      const startedAt = this.#world.now()
+      await tx
+        .insertInto('replays')
+        .values({
+          id,
+          script,
+          slot,
+          match_id: matchId,
+          speed,
+          traders,
+          demo,
+          state: 'running',
+          started_at: new Date(startedAt),
+        })
+        .execute()
+      if (by !== null) {
+        const after = { script, speed, traders, matchId }
+        await this.#audit.record({ actor: by, action: 'replay.start', subject: id, before: null, after }, tx)
+      }
+      return { id, script, slot, matchId, speed, traders, demo, ending: null, startedAt, match: null }
+    })
+  }
+
+  /** Has one run end, or with a null id every one. Says which they were; one that is ending already goes on so. */
+  async end(id: string | null, ending: ReplayEnding, by: UserId | null): Promise<readonly string[]> {
+    return this.#db.transaction().execute(async (tx) => {
+      const rows = await tx
+        .updateTable('replays')
+        .set((row) => ({ ending: row.fn.coalesce('ending', sql.lit(ending)) }))
+        .where('state', '=', 'running')
+        .$if(id !== null, (query) => query.where('id', '=', id))
+        .returning('id')
+        .execute()
+      if (by !== null) await this.#recordEnd(tx, rows, ending, by)
+      return rows.map((row) => row.id)
+    })
+  }
+
+  /** It is over, unless its match has begun and is not settled: then nothing changes. */
+  async finish(id: string): Promise<void> {
+    await this.#db
+      .updateTable('replays')
+      .set({ state: 'finished' })
+      .where('id', '=', id)
+      .where((eb) => eb.not(eb.exists(unsettledMatch(eb))))
+      .execute()
+  }
+
+  async #recordEnd(tx: Transaction<Database>, rows: readonly { id: string }[], ending: ReplayEnding, by: UserId) {
+    for (const { id } of rows) {
+      const after = { ending }
+      await this.#audit.record({ actor: by, action: 'replay.stop', subject: id, before: null, after }, tx)
+    }
+  }
+
+  #rows() {
+    return this.#db
       .selectFrom('replays')
-      .select(['script', 'match_id', 'speed', 'traders'])
-      .where('script', '=', script)
-      .where('state', '=', 'running')
-      .orderBy('match_id', 'desc')
-      .executeTakeFirst()
-    if (row === undefined) return null
-    return { script: row.script, matchId: fixtureId(row.match_id), speed: row.speed, traders: row.traders }
-  }
-
-  /** Records a new run under a fixture number that no provider uses, one higher than that of the last run. */
-  async begin(run: Omit<ReplayRun, 'matchId'>): Promise<ReplayRun> {
-    const startedAt = new Date(this.#world.now())
-    const { rows } = await sql<{ match_id: number }>`
-      insert into replays (id, script, match_id, speed, traders, state, started_at)
-      select ${this.#world.newId()}::uuid, ${run.script}::text, coalesce(max(match_id), ${REPLAY_FIXTURES_FROM}::bigint) + 1,
-             ${run.speed}::float8, ${run.traders}::integer, 'running', ${startedAt.toISOString()}::timestamptz
-        from replays
-      returning match_id`.execute(this.#db)
-    return { ...run, matchId: fixtureId(present(rows[0], 'new run').match_id) }
-  }
-
-  async finish(matchId: FixtureId): Promise<void> {
-    await this.#db.updateTable('replays').set({ state: 'finished' }).where('match_id', '=', matchId).execute()
+      .leftJoin('matches', 'matches.id', 'replays.match_id')
+      .selectAll('replays')
+      .select(['matches.id as known', 'settled_at'])
+      .select([
+        sql<number | null>`(matches.info ->> 'minute')::integer`.as('minute'),
+        sql<number | null>`(matches.info ->> 'feedSeq')::integer`.as('frames'),
+      ])
   }
 }
+
+const unsettledMatch = (eb: ExpressionBuilder<Database, 'replays'>) =>
+  eb
+    .selectFrom('matches')
+    .select('matches.id')
+    .whereRef('matches.id', '=', 'replays.match_id')
+    .where('matches.settled_at', 'is', null)
+
+type RunRow = Selectable<ReplaysTable> & {
+  readonly known: number | null
+  readonly settled_at: Date | null
+  readonly minute: number | null
+  readonly frames: number | null
+}
+
+const runFrom = (row: RunRow): ReplayRun => ({
+  id: row.id,
+  script: row.script,
+  slot: row.slot,
+  matchId: fixtureId(row.match_id),
+  speed: row.speed,
+  traders: row.traders,
+  demo: row.demo,
+  ending: row.ending,
+  startedAt: instant(row.started_at.getTime()),
+  match: row.known === null ? null : { minute: row.minute, frames: row.frames ?? 0, settled: row.settled_at !== null },
+})

@@ -232,6 +232,12 @@ export interface ReplaysTable {
   traders: number
   state: 'running' | 'finished'
   started_at: Timestamp
+  /** Which of the recording's casts plays, so that it can play several times at once. */
+  slot: Generated<number>
+  /** The match that is always on, rather than one that an operator started. */
+  demo: Generated<boolean>
+  /** Set when an operator has stopped it: how its match is to end. */
+  ending: 'full_time' | 'void' | null
 }
 
 export interface SettingsTable {

@@ -19,6 +19,8 @@ export const MatchWire = schema(
   {
     matchId: t.uint32(),
     name: t.string(),
+    /** Whether a recording plays, not the world. */
+    replay: t.boolean(),
     /** The provider's name for the state of play, empty when it gave none. */
     state: t.string(),
     phase: t.string(),

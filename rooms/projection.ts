@@ -22,6 +22,7 @@ export function project(shown: Shown, state: MatchWire): void {
   const window = shown.window()
   state.matchId = info.matchId
   state.name = info.name
+  state.replay = info.replay
   state.state = info.state ?? ''
   state.phase = info.phase
   state.minute = info.minute ?? -1

@@ -15,19 +15,26 @@ export const replayRoomId = (id: string): string => `${REPLAY_ROOM}-${id}`
 
 /** A prime near a second: how often a part of the crowd has its turn. */
 const CROWD_MS = 1_013
-/** A recording that ends in the middle of its match is given up this long after its last frame. */
+/** How often a match that is to end is looked at, however slowly it played. */
+const ENDING_MS = 499
+/** A match that another process runs is asked for again after this long; should that one die, this one plays on. */
+const STAND_BY_MS = SECOND_MS
+/** A recording that ends in the middle of its match is ended this long after its last frame. */
 const PATIENCE_MS = 60 * SECOND_MS
 
 /** What every replay needs of the house. */
 export interface ReplaySurroundings {
-  /** A payload of this recording as a snapshot of this match, or null when it makes no sense. */
-  readonly parse: (payload: unknown, matchId: FixtureId, recording: string) => FixtureSnapshot | null
+  /** A payload as a snapshot of this match, its players told apart by the cast's name; null when it makes no sense. */
+  readonly parse: (payload: unknown, matchId: FixtureId, cast: string) => FixtureSnapshot | null
   /** So many accounts for simulated traders. */
   readonly enrol: (count: number) => Promise<readonly UserId[]>
 }
 
 export interface ReplayOrder {
+  readonly id: string
   readonly recording: Recording
+  /** Names the players of this replay apart from those of every other that plays now. */
+  readonly cast: string
   /** Index of the frame that a new match begins with. */
   readonly from: number
   readonly matchId: FixtureId
@@ -48,14 +55,19 @@ export interface ReplayStatus {
   readonly state: 'playing' | 'ended'
 }
 
+/** How the match of a replay that is stopped ends: settled at the standing prices, or void. */
+export type Ending = 'full_time' | 'void'
+
+/** What the provider would say. */
+const LAST_WORD: Readonly<Record<Ending, string>> = { full_time: 'FINISHED', void: 'CANCELLED' }
+
 export interface ReplayRoomOptions {
-  readonly id: string
   readonly order: ReplayOrder
   readonly surroundings: ReplaySurroundings
   readonly desk: MatchDesk
   readonly world: World
   readonly report: Report
-  /** The match has settled, or the recording is over without that. Not called when the replay is stopped. */
+  /** The match has settled. Not called when the replay is stopped. */
   readonly onEnded: () => void
 }
 
@@ -69,16 +81,21 @@ export class ReplayRoom extends SafeRoom {
   #played = -1
   #minute: number | null = null
   #atWork: Promise<void> | null = null
+  /** Set when it is to play no more frames, but to end its match. */
+  #ending: Ending | null = null
+  /** Nothing is tried before: the match is elsewhere. */
+  #idleUntil = 0
   #ended = false
 
   override async onCreate(options: ReplayRoomOptions): Promise<void> {
     this.#options = options
-    const { id, order, surroundings, desk, world } = options
-    this.roomId = replayRoomId(id)
+    const { order, surroundings, desk, world } = options
+    this.roomId = replayRoomId(order.id)
     if (order.traders > 0) this.#crowd = new Crowd(await surroundings.enrol(order.traders), desk, world)
     await desk.activate(order.matchId)
     this.#goOnFrom(Math.max(order.from, this.#heard))
     this.clock.setInterval(() => this.#step(), frameIntervalMs(order.speed))
+    this.clock.setInterval(() => (this.#ending === null ? undefined : this.#step()), ENDING_MS)
     this.clock.setInterval(() => this.#crowd?.takeTurn(order.matchId), CROWD_MS)
     this.clock.setTimeout(() => this.#step(), 0) // the first frame is due now, once the room exists
   }
@@ -89,9 +106,9 @@ export class ReplayRoom extends SafeRoom {
   }
 
   status(): ReplayStatus {
-    const { id, order } = this.#given
+    const { order } = this.#given
     return {
-      id,
+      id: order.id,
       script: order.recording.name,
       matchId: order.matchId,
       minute: this.#minute,
@@ -99,6 +116,12 @@ export class ReplayRoom extends SafeRoom {
       traders: order.traders,
       state: this.#ended ? 'ended' : 'playing',
     }
+  }
+
+  /** Plays no more, and ends the match: everybody is settled, or gets his margin back. The first word counts. */
+  conclude(ending: Ending): void {
+    this.#ending ??= ending
+    this.#step()
   }
 
   protected override report(where: string, error: unknown): void {
@@ -124,8 +147,8 @@ export class ReplayRoom extends SafeRoom {
 
   /** Plays the frame that is due, one at a time: while the match is busy with the last one, frames are skipped, not queued. */
   #step(): void {
-    if (this.#atWork !== null || this.#ended) return
-    this.#atWork = this.#play()
+    if (this.#atWork !== null || this.#ended || this.#given.world.now() < this.#idleUntil) return
+    this.#atWork = (this.#ending === null ? this.#play() : this.#finish(this.#ending))
       .catch((error: unknown) => this.report(`room ${this.roomId}: frame ${this.#played + 1}`, error))
       .finally(() => (this.#atWork = null))
   }
@@ -137,7 +160,7 @@ export class ReplayRoom extends SafeRoom {
     const elapsedMs = world.now() - this.#startedAt
     const due = frameDue(order.recording, elapsedMs, order.speed)
     if (due > this.#played) {
-      const parsed = surroundings.parse(order.recording.frames[due], order.matchId, order.recording.name)
+      const parsed = surroundings.parse(order.recording.frames[due], order.matchId, order.cast)
       if (parsed === null) {
         this.#played = due
         return this.report(`room ${this.roomId}`, new Error(`frame ${due} of ${order.recording.name} makes no sense`))
@@ -145,7 +168,7 @@ export class ReplayRoom extends SafeRoom {
       // True now, as far as the match is concerned: only then can a replay that stands still be told from one that runs.
       const snapshot = { ...parsed, sourceAt: world.now() }
       const fed = await desk.feed({ kind: 'feed_update', seq: due + 1, snapshot }, { replay: true })
-      if (fed === 'elsewhere') return // the next step offers it again
+      if (fed === 'elsewhere') return this.#standBy()
       this.#played = due
       if (fed === 'dropped' && desk.view(order.matchId) === undefined) return this.#end() // settled before we came
     }
@@ -154,10 +177,41 @@ export class ReplayRoom extends SafeRoom {
     // A match that is over settles by itself, and keeps its instruments until it has.
     if (info !== undefined && isOver(info.phase)) return info.settledAt === null ? undefined : this.#end()
     const overdue = elapsedMs - order.recording.frames.length * frameIntervalMs(order.speed)
-    if (overdue > PATIENCE_MS) this.#end()
+    if (overdue > PATIENCE_MS) this.#ending = 'full_time'
+  }
+
+  /** Tells the match that it is over, and waits until it has settled. */
+  async #finish(ending: Ending): Promise<void> {
+    const { order, desk, world } = this.#given
+    const view = desk.view(order.matchId) ?? (await desk.activate(order.matchId))?.view
+    // Another process has it, or nobody: whoever asked for the end will find out which.
+    if (view === undefined) return this.#standBy()
+    const { settling, settledAt, feedSeq } = view.info
+    if (settledAt !== null) return this.#end()
+    if (settling !== null) return
+    const last = this.#lastHeard(feedSeq)
+    if (last === null) throw new Error(`no frame of ${order.recording.name} makes sense, so it cannot be ended`)
+    const periods = last.periods.map((period) => ({ ...period, ticking: false }))
+    const state = { state: LAST_WORD[ending], stateId: null, periods, sourceAt: world.now() }
+    await desk.feed({ kind: 'feed_update', seq: feedSeq + 1, snapshot: { ...last, ...state } }, { replay: true })
+  }
+
+  /** The frame that the match heard last: an older one would be no news. */
+  #lastHeard(heard: number): FixtureSnapshot | null {
+    const { order, surroundings } = this.#given
+    for (const frame of order.recording.frames.slice(0, Math.max(1, heard)).toReversed()) {
+      const snapshot = surroundings.parse(frame, order.matchId, order.cast)
+      if (snapshot !== null) return snapshot
+    }
+    return null
+  }
+
+  #standBy(): void {
+    this.#idleUntil = this.#given.world.now() + STAND_BY_MS
   }
 
   #end(): void {
+    if (this.#ended) return
     this.#ended = true
     this.#given.onEnded()
   }

@@ -3,6 +3,7 @@ import { matchMaker } from '@colyseus/core'
 import type { World } from '../actors/kernel/world.ts'
 import type { MatchDesk } from './match-desk.ts'
 import {
+  type Ending,
   REPLAY_ROOM,
   type ReplayOrder,
   ReplayRoom,
@@ -30,10 +31,9 @@ export class Replays {
 
   /** Starts a replay, or goes on with one whose match has begun already. `onEnded` is called once, unless it is stopped. */
   async start(order: ReplayOrder, onEnded: (status: ReplayStatus) => void): Promise<ReplayStatus> {
-    const id = this.#options.world.newId()
+    const { id } = order
     const room: ReplayRoomOptions = {
       ...this.#options,
-      id,
       order,
       onEnded: () => void this.#conclude(id, onEnded),
     }
@@ -47,6 +47,16 @@ export class Replays {
   /** The replays that play now. */
   status(): readonly ReplayStatus[] {
     return [...this.#rooms.values()].map((room) => room.status())
+  }
+
+  /** Whether this replay plays here. */
+  has(id: string): boolean {
+    return this.#rooms.has(id)
+  }
+
+  /** Has a replay that plays here end its match, settled or void. */
+  conclude(id: string, ending: Ending): void {
+    this.#rooms.get(id)?.conclude(ending)
   }
 
   /** Stops one replay, or all. Their matches stay as they are, and may be gone on with. Says how many there were. */

@@ -6,8 +6,8 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createAdaptorServer } from '@hono/node-server'
-import { type FixtureId, fixtureId, type InstrumentId, playerId } from '../actors/kernel/ids.ts'
-import { LEASE_TTL_MS, REPLAY_FIXTURES_FROM } from '../actors/kernel/limits.ts'
+import { type FixtureId, type InstrumentId, playerId } from '../actors/kernel/ids.ts'
+import { LEASE_TTL_MS } from '../actors/kernel/limits.ts'
 import { microsNearest, type Price, price } from '../actors/kernel/micros.ts'
 import { SECOND_MS, type World } from '../actors/kernel/world.ts'
 import type { FixtureSnapshot } from '../actors/market/fixture.ts'
@@ -17,7 +17,7 @@ import { type AccountChanges, AccountLog } from '../db/account-log.ts'
 import { setAnchors } from '../db/anchors.ts'
 import { AuditLog } from '../db/audit-log.ts'
 import { Catalogue } from '../db/catalogue.ts'
-import { type Connection, connect } from '../db/connect.ts'
+import { connect } from '../db/connect.ts'
 import { FastMemory } from '../db/fast-memory.ts'
 import { fastOrElse } from '../db/fast-or-else.ts'
 import { connectRedis } from '../db/fast-redis.ts'
@@ -44,14 +44,14 @@ import { type RealTime, startRealTime } from '../rooms/boot.ts'
 import { loadOrCreateKeys } from './auth/keys.ts'
 import { createSessions } from './auth/sessions.ts'
 import { createTokens } from './auth/tokens.ts'
-import type { Config } from './config.ts'
-import { kickOffFrame, startDemo } from './demo.ts'
+import { type Config, ConfigError } from './config.ts'
+import { GameplayBot } from './gameplay-bot.ts'
 import { createApp, createWsApp } from './http/app.ts'
 import type { HttpEnv } from './http/answers.ts'
 import { accountChangesJson } from './http/json.ts'
 import type { HttpDeps } from './http/ports.ts'
 import { createLog, type Log } from './log.ts'
-import { loadRecording } from './provider/recordings.ts'
+import { listRecordings, type RecordingFile } from './provider/recordings.ts'
 import { instrumentIdFor, parseFixture } from './provider/snapshot.ts'
 import { systemWorld } from './system-world.ts'
 
@@ -68,9 +68,10 @@ export interface Touchline {
   readonly wallets: Wallets
   readonly users: Users
   readonly settings: Settings
+  readonly bot: GameplayBot
   /** Listens on both addresses, takes up what an earlier process left unfinished, and plays the demo if there is one. */
   start(): Promise<{ readonly url: string; readonly wsUrl: string }>
-  /** Takes no more requests, lets matches finish what they have, and closes everything. Safe to call once. */
+  /** Takes no more requests, lets matches finish what they have, and closes everything. May be called at any time, and again. */
   stop(): Promise<void>
 }
 
@@ -80,26 +81,32 @@ const RECORDINGS = join(import.meta.dirname, '../ops/replays')
 export async function compose(config: Config, overrides: Overrides = {}): Promise<Touchline> {
   const world = overrides.world ?? systemWorld()
   const log = overrides.log ?? createLog({ level: config.logLevel, world })
-  const undo: (() => Promise<void>)[] = []
-  const stopAll = async (): Promise<void> => {
-    for (const stop of undo.splice(0).toReversed()) await stop()
-  }
+  const undo: Undo[] = []
   try {
-    return await assemble(config, world, log, undo, stopAll)
+    return await assemble(config, world, log, undo)
   } catch (error) {
-    await stopAll()
+    await undoAll(undo).catch((failed: unknown) => log.error('stopping', { error: failed }))
     throw error
   }
 }
 
+type Undo = () => Promise<void> | void
+
+/** Undoes everything, the latest first, whatever fails on the way; then throws what failed. */
+async function undoAll(undo: Undo[]): Promise<void> {
+  const failed: unknown[] = []
+  for (const stop of undo.splice(0).toReversed()) {
+    try {
+      await stop()
+    } catch (error) {
+      failed.push(error)
+    }
+  }
+  if (failed.length > 0) throw new AggregateError(failed, `${failed.length} parts could not be stopped`)
+}
+
 /** Every part pushes how it is undone, so that stopping is the reverse of starting, also half-way. */
-async function assemble(
-  config: Config,
-  world: World,
-  log: Log,
-  undo: (() => Promise<void>)[],
-  stop: () => Promise<void>,
-): Promise<Touchline> {
+async function assemble(config: Config, world: World, log: Log, undo: Undo[]): Promise<Touchline> {
   const connection = await connect({ databaseUrl: config.databaseUrl, dataDir: config.dataDir })
   undo.push(() => connection.close())
   const { db } = connection
@@ -138,8 +145,13 @@ async function assemble(
   })
   const audit = new AuditLog(db, world)
   const settings = await Settings.open({ db, world, audit, report: (error) => log.error('settings', { error }) })
-  undo.push(followSettings(settings, log))
+  undo.push(settings.onChange((changed) => log.info('settings changed', { keys: [...changed] })))
+  undo.push(repeatedly({ what: 'settings are followed', everyMs: SETTINGS_POLL_MS, log }, () => settings.refresh()))
   const rules = () => settings.rules
+
+  const recordings = await listRecordings(RECORDINGS)
+  const demo = demoOf(config, recordings)
+  const parse = (payload: unknown, matchId: FixtureId, cast: string) => parseReplayed(payload, matchId, cast, world)
 
   const httpServer = serverFor(() => app)
   const wsServer = serverFor(() => wsApp)
@@ -160,7 +172,7 @@ async function assemble(
     readAccounts: async (questions) =>
       (await accountLog.changesOf(questions, ACCOUNT_PAGE)).map((changes) => changes && accountPage(changes)),
     replay: {
-      parse: (payload, matchId, recording) => parseReplayed(payload, matchId, recording, world),
+      parse,
       enrol: async (count) => (await users.createSyntheticMany(traderNames(count))).map(({ user }) => user.id),
     },
     store: new SqlMatchStore(connection, cache),
@@ -176,6 +188,14 @@ async function assemble(
     report: (where, error) => log.error(where, { error }),
   })
   undo.push(() => realTime.stop())
+  const bot = new GameplayBot({
+    recordings,
+    runs: new ReplayRuns(db, world, audit),
+    replays: realTime.replays,
+    parse,
+    cast: (recording, cast) => setAnchors(db, anchorsOf(recording, cast)),
+    demo,
+  })
 
   const shared = {
     world,
@@ -211,11 +231,12 @@ async function assemble(
     settings,
     audit,
     userList: new UserList(db, audit),
+    bot,
   }
   const app = createApp(deps)
   const wsApp = createWsApp({ ...shared, matchmake: (request) => realTime.matchmake(request) })
 
-  const start: Touchline['start'] = async () => {
+  const open: Touchline['start'] = async () => {
     await listen(wsServer, config.wsPort, config.host)
     await listen(httpServer, config.port, config.host)
     undo.push(() => close(httpServer))
@@ -223,40 +244,58 @@ async function assemble(
     void realTime.desk
       .activateOpenMatches(await catalogue.openMatchIds())
       .catch((error: unknown) => log.error('activation', { error }))
-    await playDemo(config, realTime, connection, world, log)
+    undo.push(repeatedly({ what: 'replays are looked after', everyMs: BOT_POLL_MS, log }, () => bot.look()))
+    await bot.look()
     return {
       url: `http://${config.host}:${portOf(httpServer)}`,
       wsUrl: config.publicWsUrl ?? `ws://${config.host}:${portOf(wsServer)}`,
     }
   }
-  return { app, realTime, wallets, users, settings, start, stop }
+  // Whoever stops a house that is still starting waits until it has: what is half built cannot be taken down.
+  let opening: ReturnType<Touchline['start']> | null = null
+  const start: Touchline['start'] = () => (opening ??= open())
+  let closing: Promise<void> | null = null
+  const shut = async (): Promise<void> => {
+    await opening?.catch(() => undefined)
+    await undoAll(undo)
+  }
+  const stop = (): Promise<void> => (closing ??= shut())
+  return { app, realTime, wallets, users, settings, bot, start, stop }
 }
 
 /** Twice a second, so that a setting changed in any process is in force in every other within one. A prime. */
 const SETTINGS_POLL_MS = 499
 
-/** Looks for changed settings until undone. Says once that it cannot, and once that it can again. */
-function followSettings(settings: Settings, log: Log): () => Promise<void> {
-  const unfollow = settings.onChange((changed) => log.info('settings changed', { keys: [...changed] }))
-  let looking: Promise<void> | null = null
-  let blind = false
-  const look = async (): Promise<void> => {
+/** A prime near a second: how often replays are brought to where they should be. */
+const BOT_POLL_MS = 997
+
+interface Repetition {
+  /** What is true while it works, for the log. */
+  readonly what: string
+  readonly everyMs: number
+  readonly log: Log
+}
+
+/** Does something again and again until undone, one time after the other. Says once that it fails, and once that it works. */
+function repeatedly({ what, everyMs, log }: Repetition, work: () => Promise<void>): () => Promise<void> {
+  let working: Promise<void> | null = null
+  let failing = false
+  const once = async (): Promise<void> => {
     try {
-      await settings.refresh()
-      if (blind) log.info('settings are followed again')
-      blind = false
+      await work()
+      if (failing) log.info(`${what} again`)
+      failing = false
     } catch (error) {
-      if (!blind) log.warn('settings cannot be followed', { error })
-      blind = true
+      if (!failing) log.warn(`${what} no more for now`, { error })
+      failing = true
     }
   }
-  const polling = setInterval(() => {
-    looking ??= look().finally(() => (looking = null))
-  }, SETTINGS_POLL_MS)
+  const repeating = setInterval(() => {
+    working ??= once().finally(() => (working = null))
+  }, everyMs)
   return async () => {
-    clearInterval(polling)
-    unfollow()
-    await looking
+    clearInterval(repeating)
+    await working
   }
 }
 
@@ -270,46 +309,48 @@ function accountPage(changes: AccountChanges): AccountPage {
 }
 
 async function openFastStore(config: Config, world: World): Promise<FastStore> {
-  return config.redisUrl === null ? new FastMemory(world) : connectRedis({ url: config.redisUrl })
+  if (config.redisUrl === null) return new FastMemory(world)
+  try {
+    return await connectRedis({ url: config.redisUrl })
+  } catch (error) {
+    throw new FastStoreAway(new URL(config.redisUrl).host, error)
+  }
 }
 
-async function playDemo(
+/** Redis cannot be reached at the start. Once it runs the house does without it for a while. */
+class FastStoreAway extends Error {
+  override name = 'FastStoreAway'
+
+  constructor(where: string, cause: unknown) {
+    super(`Redis at ${where} does not answer (${cause instanceof Error ? cause.message : String(cause)})`, { cause })
+  }
+}
+
+/** The demo that the configuration asks for. Throws ConfigError when there is no such recording. */
+function demoOf(
   { demo }: Config,
-  { replays }: RealTime,
-  { db }: Connection,
-  world: World,
-  log: Log,
-): Promise<void> {
-  if (demo.replay === null) return
-  const recording = await loadRecording(join(RECORDINGS, `${demo.replay}.jsonl.br`))
-  const from = kickOffFrame(recording, (frame) =>
-    parseReplayed(frame, fixtureId(REPLAY_FIXTURES_FROM), recording.name, world),
-  )
-  await setAnchors(db, anchorsOf(recording))
-  await startDemo({
-    recording,
-    from,
-    speed: demo.speed,
-    traders: demo.traders,
-    runs: new ReplayRuns(db, world),
-    replays,
-    log,
-  })
+  recordings: readonly RecordingFile[],
+): ConstructorParameters<typeof GameplayBot>[0]['demo'] {
+  if (demo.replay === null) return null
+  const names = recordings.map(({ name }) => name)
+  if (!names.includes(demo.replay)) throw new ConfigError([`DEMO_REPLAY: must be one of ${names.join(', ')}, or none`])
+  return { script: demo.replay, speed: demo.speed, traders: demo.traders }
 }
 
-function anchorsOf({ name, anchors }: Recording): Map<InstrumentId, Price> {
+/** What the players of a cast are worth before they have a price of their own. */
+function anchorsOf({ anchors }: Recording, cast: string): Map<InstrumentId, Price> {
   return new Map(
     Object.entries(anchors).map(([player, units]) => [
-      instrumentIdFor(`replay/${name}`, playerId(Number(player))),
+      instrumentIdFor(`replay/${cast}`, playerId(Number(player))),
       price(microsNearest(units)),
     ]),
   )
 }
 
-/** A recorded payload as a snapshot of the match it plays into; instruments are the recording's own, never a player's. */
-function parseReplayed(payload: unknown, matchId: FixtureId, recording: string, world: World): FixtureSnapshot | null {
+/** A recorded payload as a snapshot of the match it plays into; instruments are the cast's own, never a player's. */
+function parseReplayed(payload: unknown, matchId: FixtureId, cast: string, world: World): FixtureSnapshot | null {
   const parsed = parseFixture(payload, {
-    instrumentIdOf: (player) => instrumentIdFor(`replay/${recording}`, player),
+    instrumentIdOf: (player) => instrumentIdFor(`replay/${cast}`, player),
     receivedAt: world.now(),
   })
   return parsed.ok ? { ...parsed.snapshot, fixtureId: matchId } : null

@@ -12,7 +12,7 @@ async function main(): Promise<void> {
   const config = readConfig(environment())
   const world = systemWorld()
   const log = createLog({ level: config.logLevel, world })
-  const house = await compose(config, { world, log })
+  const composing = compose(config, { world, log })
 
   let stopping = false
   const stop = (signal: string): void => {
@@ -20,18 +20,20 @@ async function main(): Promise<void> {
     stopping = true
     log.info('stopping', { signal })
     setTimeout(() => process.exit(1), STOP_MS).unref()
-    house.stop().then(
-      () => log.info('stopped'),
-      (error: unknown) => {
-        log.error('stopping', { error })
-        process.exitCode = 1
-      },
-    )
+    // A house that cannot even be composed has undone itself; the one who composes it says why.
+    const stopped = composing.then((house) => house.stop().then(() => log.info('stopped')))
+    stopped.catch((error: unknown) => {
+      log.error('stopping', { error })
+      process.exitCode = 1
+    })
   }
   process.once('SIGINT', stop)
   process.once('SIGTERM', stop)
 
+  const house = await composing
+  if (stopping) return
   const { url, wsUrl } = await house.start()
+  if (stopping) return
   log.info('listening', { url, wsUrl })
   if (!config.production) process.stdout.write(welcome({ url, wsUrl, replay: config.demo.replay }))
 }
@@ -42,6 +44,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'start the database that DATABASE_URL names, or leave it empty for the embedded one',
   '3D000': 'create it, or correct DATABASE_URL',
   '28P01': 'correct DATABASE_URL',
+  FastStoreAway: 'start it, correct REDIS_URL, or leave it empty for the in-process store',
   FolderInUse: 'or choose another folder with DATA_DIR',
 }
 

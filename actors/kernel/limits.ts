@@ -1,5 +1,6 @@
 /** Every constant and bound of the game in one place, with the relations between them asserted when the module loads. */
 import { assert } from './assert.ts'
+import type { FixtureId } from './ids.ts'
 import { type Lots, lots, type Money, money, MICROS_PER_UNIT, type Price, price } from './micros.ts'
 import { ALL_OPEN, type TradingModes } from './trading-mode.ts'
 import { SECOND_MS } from './world.ts'
@@ -34,6 +35,10 @@ export const BATCH_MAX = 500
 export const KEY_LENGTH_MAX = 255
 /** Fixtures of replays are numbered from here on, far above any provider's and still 32 bits wide. */
 export const REPLAY_FIXTURES_FROM = 4_000_000_000
+/** Whether a fixture is a replay's, not one of the world. */
+export const isReplayFixture = (id: FixtureId): boolean => id > REPLAY_FIXTURES_FROM
+/** Replays that play at once. */
+export const REPLAYS_MAX = 16
 /** How many updates full time must hold in a replay: fifty seconds of play, and a recording shows it for a minute. */
 export const REPLAY_CONFIRM_UPDATES = 5
 /** How long a match belongs to a process that has stopped saying so. */

@@ -1,4 +1,4 @@
-/** Settings with the number that counts their changes, and the log of what operators did. */
+/** Settings with the number that counts their changes, the log of what operators did, and what replays are to do. */
 import { type Kysely, sql } from 'kysely'
 
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -28,4 +28,12 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       before jsonb,
       after jsonb
     )`.execute(db)
+
+  // What is unfinished is looked at once a second by every process; what is finished is kept for its fixture number.
+  await sql`
+    alter table replays
+      add column slot integer not null default 0 check (slot >= 0),
+      add column demo boolean not null default false,
+      add column ending text check (ending in ('full_time', 'void'))`.execute(db)
+  await sql`create unique index replays_cast on replays (script, slot) where state = 'running'`.execute(db)
 }

@@ -11,6 +11,7 @@ import { adminRoutes } from './routes/admin.ts'
 import { adminUserRoutes } from './routes/admin-users.ts'
 import { authRoutes } from './routes/auth.ts'
 import { devRoutes } from './routes/dev.ts'
+import { gameplayBotRoutes } from './routes/gameplay-bot.ts'
 import { healthRoutes } from './routes/health.ts'
 import { marketRoutes } from './routes/market.ts'
 import { publicRoutes } from './routes/public.ts'
@@ -34,6 +35,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   app.route('/', tradingRoutes(deps, gates)) // 4.3, what changes nothing
   app.route('/', adminRoutes(deps, gates)) // 4.5
   app.route('/', adminUserRoutes(deps, gates)) // 4.5
+  app.route('/', gameplayBotRoutes(deps, gates)) // 4.5
   app.route('/', accountRoutes(deps, gates)) // 6
   app.route('/', apiDescription(app))
   return answerTheRest(app)

@@ -1,6 +1,6 @@
 /** The domain as JSON: decimals for micros, ISO 8601 for instants, and the names of the specification. */
 import type { z } from '@hono/zod-openapi'
-import { CONTRACT_SIZE, LEVERAGE, type TradingRules } from '../../actors/kernel/limits.ts'
+import { CONTRACT_SIZE, isReplayFixture, LEVERAGE, type TradingRules } from '../../actors/kernel/limits.ts'
 import { decimal, type Price } from '../../actors/kernel/micros.ts'
 import type { InstrumentId } from '../../actors/kernel/ids.ts'
 import { type Instant, instant, SECOND_MS } from '../../actors/kernel/world.ts'
@@ -46,6 +46,7 @@ export function positionJson(position: Position, currentPrice: Price): z.output<
     id: position.id,
     instrumentId: position.instrumentId,
     fixtureId: position.fixtureId,
+    replay: isReplayFixture(position.fixtureId),
     direction: position.direction,
     lotSize: decimal(position.lots),
     contractSize: CONTRACT_SIZE,
@@ -108,6 +109,7 @@ export function instrumentJson(listing: Listing, now: Instant, rules: TradingRul
     position: instrument.position,
     team: { id: team.id, name: team.name, side: instrument.side },
     fixtureId: match.matchId,
+    replay: match.replay,
     currentPrice: decimal(listing.price),
     live_base_price: decimal(instrument.base),
     net_position_imbalance: decimal(instrument.imbalance),
@@ -183,6 +185,7 @@ export function moversJson({ asOf, ...boards }: MoversBoard): z.output<typeof Mo
     position: mover.position,
     team: { id: mover.team.id, name: mover.team.name, side: mover.side },
     fixtureId: mover.matchId,
+    replay: isReplayFixture(mover.matchId),
     currentPrice: decimal(mover.price),
     changePct: mover.changePpm / PPM_PER_PERCENT,
     volume: decimal(mover.volume),
@@ -246,6 +249,7 @@ export function matchJson(match: MatchInfo, now: Instant, rules: TradingRules): 
     id: match.matchId,
     name: match.name,
     league: match.league,
+    replay: match.replay,
     startsAt: timestamp(match.startsAt),
     state: match.state,
     stateId: match.stateId,

@@ -20,6 +20,7 @@ import type { District, SignedIn, SyntheticSignIn, User } from '../../db/users.t
 import type { LedgerAudit } from '../../db/wallets.ts'
 import type { CookiePolicy } from '../auth/cookies.ts'
 import type { Sessions } from '../auth/sessions.ts'
+import type { BotOrder, BotStart, BotStop, BundledFixture, ReplayReport } from '../gameplay-bot.ts'
 import type { Log } from '../log.ts'
 import type { RateLimitOptions } from './rate-limits.ts'
 
@@ -103,6 +104,13 @@ export interface UserList {
   pages(): AsyncGenerator<readonly ListedUser[]>
 }
 
+export interface Bot {
+  fixtures(): Promise<readonly BundledFixture[]>
+  start(order: BotOrder): Promise<BotStart>
+  status(): Promise<readonly ReplayReport[]>
+  stop(order: BotStop): Promise<readonly string[]>
+}
+
 /** Each named check resolves when its part of the house works and rejects when it does not. */
 export type ReadyChecks = Readonly<Record<string, () => Promise<void>>>
 
@@ -128,6 +136,7 @@ export interface HttpDeps {
   readonly settings: Settings
   readonly audit: Audit
   readonly userList: UserList
+  readonly bot: Bot
   readonly readyChecks: ReadyChecks
   /** Whether a thrown error means that something we depend on is away for now, so that a retry may help. */
   readonly isFault: (error: unknown) => boolean

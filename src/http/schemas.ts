@@ -6,6 +6,7 @@ import { EVENT_KINDS } from '../../actors/market/fixture.ts'
 import { CAUSES } from '../../actors/market/instrument.ts'
 
 export const timestampText = z.string().openapi({ format: 'date-time', example: '2026-05-02T14:00:00.000Z' })
+const replay = z.boolean().openapi({ description: 'Whether a recording plays, not the world.' })
 const amount = z.number().openapi({ description: 'Units, at most 6 decimals.', example: 9950 })
 const priceNumber = z.number().openapi({ description: 'Units, at most 6 decimals.', example: 200.005 })
 const lotNumber = z.number().openapi({ description: 'Lots, at most 6 decimals.', example: 0.5 })
@@ -28,6 +29,7 @@ export const MatchBody = z
     id: z.int(),
     name: z.string(),
     league: z.string(),
+    replay,
     startsAt: timestampText,
     state: z.string().nullable(),
     stateId: z.int().nullable(),
@@ -45,6 +47,7 @@ export const InstrumentBody = z
     position: z.enum(['GK', 'DEF', 'MID', 'FWD']),
     team: z.object({ id: z.int(), name: z.string(), side: z.enum(['home', 'away']) }),
     fixtureId: z.int(),
+    replay,
     currentPrice: priceNumber.openapi({ description: '`live_base_price + k_mod × net_position_imbalance`.' }),
     live_base_price: priceNumber,
     net_position_imbalance: lotNumber.openapi({ description: 'Open long lots − open short lots.' }),
@@ -115,6 +118,7 @@ const MoverBody = z
     position: z.enum(['GK', 'DEF', 'MID', 'FWD']),
     team: z.object({ id: z.int(), name: z.string(), side: z.enum(['home', 'away']) }),
     fixtureId: z.int(),
+    replay,
     currentPrice: priceNumber,
     changePct: z.number().openapi({ description: 'Per cent over the last 24 hours.' }),
     volume: lotNumber.openapi({ description: 'Lots opened and closed in the last 24 hours.' }),
@@ -180,6 +184,7 @@ export const PositionBody = z
     id: z.uuid(),
     instrumentId: z.uuid(),
     fixtureId: z.int(),
+    replay,
     direction: z.enum(['long', 'short']),
     lotSize: lotNumber,
     contractSize: z.number(),

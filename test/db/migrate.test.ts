@@ -1,7 +1,9 @@
-import { sql } from 'kysely'
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { type Connection, connect, connectEmbedded } from '../../db/connect.ts'
 import { type Migration, migrate, MIGRATIONS } from '../../db/migrate.ts'
+import type { Database } from '../../db/schema.ts'
 import { createDatabase, eachDatabase, onPostgres } from '../support/databases.ts'
 
 const names = MIGRATIONS.map((migration) => migration.name)
@@ -73,6 +75,34 @@ onPostgres((server) => {
       expect(ran.filter((one) => one.length > 0)).toHaveLength(1)
     } finally {
       await Promise.all(starters.map((starter) => starter.close()))
+      await drop()
+    }
+  })
+
+  it('[J33] a process that waits for another to migrate asks again and again, so that no query of it times out', async () => {
+    const { url, drop } = await createDatabase(server)
+    const one = await connect({ databaseUrl: url, dataDir: null })
+    const [begun, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let questions = 0
+    const two = new Kysely<Database>({
+      dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url }) }),
+      log: ({ query }) => {
+        if (query.sql.includes('pg_try_advisory_xact_lock') && ++questions === 3) asked.resolve()
+      },
+    })
+    const slow: Migration = {
+      name: '1',
+      up: async () => {
+        begun.resolve()
+        await asked.promise
+      },
+    }
+    try {
+      const first = migrate(one.db, [slow])
+      await begun.promise
+      expect(await Promise.all([first, migrate(two, [slow])])).toEqual([['1'], []])
+    } finally {
+      await Promise.all([one.close(), two.destroy()])
       await drop()
     }
   })

@@ -1,6 +1,10 @@
 import { createServer } from 'node:net'
 import { afterEach, expect, it, vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
+import { compose } from '../../src/compose.ts'
+import { readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/log.ts'
+import { systemWorld } from '../../src/system-world.ts'
 import { killTheRest, PATIENCE, Program } from '../support/process.ts'
 import { embeddedSite, type Site } from '../support/site.ts'
 
@@ -48,3 +52,41 @@ it('[E23] so does a port that is taken, and a database that is not there', async
   expect(code).toBe(1)
   expect(complained).toMatch(/^Touchline cannot start: .*127\.0\.0\.1:1; .* DATABASE_URL .*\n$/)
 }, 60_000)
+
+it('[J30] so does a demo that there is no recording of, and a Redis that is not there', async () => {
+  const site = await settle()
+  const unknown = await new Program({ ...site.env, DEMO_REPLAY: 'goal-fest' }).ended
+  expect(unknown.code).toBe(1)
+  expect(unknown.complained).toMatch(/^The configuration .*\n  DEMO_REPLAY: must be one of cup-night, .*, or none\n$/)
+  const alone = await new Program({ ...site.env, REDIS_URL: 'redis://127.0.0.1:1' }).ended
+  expect(alone.code).toBe(1)
+  expect(alone.complained).toMatch(/^Touchline cannot start: Redis at 127\.0\.0\.1:1 does not answer .* REDIS_URL.*\n$/)
+}, 60_000)
+
+it('[J31] asked to stop while it is still starting, it finishes that and ends with 0', async () => {
+  const site = await settle()
+  const program = new Program(site.env)
+  await program.says('"event":"migrated"')
+  expect(await program.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
+  const again = new Program(site.env)
+  await again.listening()
+  expect(await again.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
+}, 60_000)
+
+it('[J32] a part that cannot be stopped keeps no other from it, and is reported', async () => {
+  const site = await settle()
+  const config = readConfig({ ...site.env, DEMO_REPLAY: 'none', PORT: '0', WS_PORT: '0' })
+  const log = createLog({ level: 'silent', world: systemWorld() })
+  const broken = await compose(config, { log })
+  const { url } = await broken.start()
+  const stop = broken.realTime.stop.bind(broken.realTime)
+  broken.realTime.stop = async () => {
+    await stop()
+    throw new Error('stuck')
+  }
+  await expect(broken.stop()).rejects.toMatchObject({ errors: [new Error('stuck')] })
+  await expect(fetch(url)).rejects.toThrow('fetch failed')
+  const next = await compose(config, { log }) // the folder is free
+  await next.stop()
+  await next.stop()
+})

@@ -1,12 +1,14 @@
 /** What operators reach through the door, as hand-written ports: two users, one flag, three settings, and what was done. */
 import { instant } from '../../actors/kernel/world.ts'
-import { districtId } from '../../actors/kernel/ids.ts'
+import { districtId, fixtureId } from '../../actors/kernel/ids.ts'
+import { REPLAY_FIXTURES_FROM } from '../../actors/kernel/limits.ts'
 import { money } from '../../actors/kernel/micros.ts'
 import { FLAGS, readSetting, type Setting, SETTINGS } from '../../actors/kernel/settings.ts'
 import type { Deed } from '../../db/audit-log.ts'
 import type { SettingChange, SettingEntry, SettingOutcome } from '../../db/settings.ts'
 import type { ListedUser } from '../../db/user-list.ts'
 import type { User } from '../../db/users.ts'
+import type { ReplayReport } from '../../src/gameplay-bot.ts'
 import type { HttpDeps } from '../../src/http/ports.ts'
 
 /** Some settings of each type. */
@@ -29,8 +31,11 @@ const listed = (user: User, over: Partial<ListedUser> = {}): ListedUser => ({
   ...over,
 })
 
-export function adminPorts(user: User): Pick<HttpDeps, 'settings' | 'audit' | 'userList'> & { readonly deeds: Deed[] } {
+export function adminPorts(
+  user: User,
+): Pick<HttpDeps, 'settings' | 'audit' | 'userList' | 'bot'> & { readonly deeds: Deed[]; readonly orders: unknown[] } {
   const deeds: Deed[] = []
+  const orders: unknown[] = []
   const entry = (key: string, setting: Setting): SettingEntry => ({
     key,
     setting,
@@ -52,6 +57,7 @@ export function adminPorts(user: User): Pick<HttpDeps, 'settings' | 'audit' | 'u
   }
   return {
     deeds,
+    orders,
     settings: {
       list: () => settings,
       listFlags: () => flags,
@@ -77,5 +83,36 @@ export function adminPorts(user: User): Pick<HttpDeps, 'settings' | 'audit' | 'u
         yield [listed(user, { firstName: 'two\nlines', balance: null, role: '-user' })]
       },
     },
+    bot: {
+      fixtures: async () => [
+        { id: 'goal-feast', name: 'Harbour vs Mill', title: 'A goal feast', minutes: 95, players: 40 },
+      ],
+      start: async (order) => {
+        if (order.fixtureId === 'full') return { kind: 'full', max: 16 }
+        if (order.fixtureId !== 'goal-feast') return { kind: 'unknown' }
+        orders.push(order)
+        return { kind: 'started', id: REPLAY }
+      },
+      status: async () => [replay],
+      stop: async (order) => {
+        orders.push(order)
+        return order.id === null || order.id === REPLAY ? [REPLAY] : []
+      },
+    },
   }
+}
+
+export const REPLAY = '0197f2a0-0000-7000-8000-00000000ee01'
+
+const replay: ReplayReport = {
+  id: REPLAY,
+  fixtureId: 'goal-feast',
+  matchId: fixtureId(REPLAY_FIXTURES_FROM + 1),
+  minute: 12,
+  progress: 0.25,
+  speed: 10,
+  traders: 20,
+  state: 'playing',
+  demo: false,
+  startedAt: instant(0),
 }

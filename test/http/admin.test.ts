@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from '@hono/zod-openapi'
 import { MULTIPLIER_KEYS } from '../../actors/market/scoring-settings.ts'
-import { adminPorts } from './admin-ports.ts'
+import { adminPorts, REPLAY } from './admin-ports.ts'
 import { ALICE, alice, away, openDoor } from './door.ts'
 
 const LEDGER = '/api/admin/ledger/audit'
@@ -163,5 +163,57 @@ describe('admin routes', () => {
     }
     const { asAlice } = await openDoor({ role: 'admin', deps: { ...ports, userList: { ...ports.userList, pages } } })
     await expect((await asAlice('/api/admin/users/export.csv')).text()).rejects.toThrow('away')
+  })
+
+  it('[H179] a replay is started within bounds, and the answer is how things stand', async () => {
+    const ports = adminPorts(alice)
+    const { send, asAlice } = await openDoor({ role: 'admin', deps: ports })
+    const start = (body: unknown) => send('POST', '/api/admin/gameplay-bot/start', body)
+    const listed: unknown = await (await asAlice('/api/admin/gameplay-bot/fixtures')).json()
+    expect(listed).toMatchObject({ fixtures: [{ id: 'goal-feast', minutes: 95, players: 40 }] })
+    const started = await start({ fixtureId: 'goal-feast' })
+    const replay = {
+      id: REPLAY,
+      matchId: 4_000_000_001,
+      minute: 12,
+      progress: 0.25,
+      startedAt: '1970-01-01T00:00:00.000Z',
+    }
+    expect([started.status, await started.json()]).toMatchObject([200, { started: REPLAY, replays: [replay] }])
+    expect(ports.orders).toEqual([{ fixtureId: 'goal-feast', speed: 1, traders: 20, by: ALICE }])
+    expect(await (await asAlice('/api/admin/gameplay-bot/status')).json()).toMatchObject({ replays: [replay] })
+    for (const wrong of [
+      { speed: 0 },
+      { speed: 121 },
+      { traders: -1 },
+      { traders: 501 },
+      { traders: 1.5 },
+      { fixtureId: '' },
+    ]) {
+      expect([wrong, (await start({ fixtureId: 'goal-feast', ...wrong })).status]).toEqual([wrong, 400])
+    }
+    const unknown = await start({ fixtureId: '../../etc/passwd' })
+    expect([unknown.status, await unknown.json()]).toMatchObject([404, { what: 'fixture' }])
+    const full = await start({ fixtureId: 'full' })
+    expect([full.status, await full.json()]).toMatchObject([409, { code: 'REPLAY_LIMIT', max: 16 }])
+  })
+
+  it('[H180] a replay is stopped by id, settled or void, or all of them are', async () => {
+    const ports = adminPorts(alice)
+    const { send } = await openDoor({ role: 'admin', deps: ports })
+    const stop = async (body: unknown) => {
+      const response = await send('POST', '/api/admin/gameplay-bot/stop', body)
+      return [response.status, await response.json()] as const
+    }
+    expect(await stop({ id: REPLAY })).toMatchObject([200, { stopped: [REPLAY] }])
+    expect(await stop({ outcome: 'void' })).toMatchObject([200, { stopped: [REPLAY] }])
+    expect(await stop({ id: ALICE })).toMatchObject([404, { what: 'replay' }])
+    expect((await stop({ id: 'all' }))[0]).toBe(400)
+    expect((await stop({ outcome: 'forget' }))[0]).toBe(400)
+    expect(ports.orders).toEqual([
+      { id: REPLAY, ending: 'full_time', by: ALICE },
+      { id: null, ending: 'void', by: ALICE },
+      { id: ALICE, ending: 'full_time', by: ALICE },
+    ])
   })
 })

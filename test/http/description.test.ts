@@ -43,7 +43,7 @@ const concrete = (path: string) =>
 
 function bodyFor(path: string): unknown {
   if (path.includes('positions')) return order
-  if (path.includes('/admin/')) return { enabled: true, value: 60, role: 'admin' }
+  if (path.includes('/admin/')) return { enabled: true, value: 60, role: 'admin', fixtureId: 'goal-feast' }
   return { displayName: 'Alice', count: 2 }
 }
 
@@ -62,6 +62,8 @@ describe('the API description', () => {
       'GET /api/account/changes',
       'GET /api/admin/audit',
       'GET /api/admin/flags',
+      'GET /api/admin/gameplay-bot/fixtures',
+      'GET /api/admin/gameplay-bot/status',
       'GET /api/admin/ledger/audit',
       'GET /api/admin/settings',
       'GET /api/admin/settings/scoring/multiplier-keys',
@@ -85,6 +87,8 @@ describe('the API description', () => {
       'GET /health',
       'GET /ready',
       'PATCH /api/positions/{id}',
+      'POST /api/admin/gameplay-bot/start',
+      'POST /api/admin/gameplay-bot/stop',
       'POST /api/auth/dev',
       'POST /api/auth/dev/batch',
       'POST /api/auth/logout',

@@ -22,6 +22,7 @@ const positionJson = {
   id: POSITION,
   instrumentId: PLAYER,
   fixtureId: FIXTURE,
+  replay: false,
   direction: 'long',
   lotSize: 0.5,
   contractSize: 5,

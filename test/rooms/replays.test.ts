@@ -24,9 +24,19 @@ function recording(minutes: number): Recording {
   return { name: 'short', title: 'A short one', fixtureName: 'Harbour vs Mill', anchors: {}, frames }
 }
 
+let runs = 0
 const start = (over: { recording?: Recording; traders?: number } = {}, onEnded: (s: ReplayStatus) => void = () => {}) =>
   arena.realTime.replays.start(
-    { recording: recording(5), from: 0, matchId: MATCH, speed: SPEED, traders: 0, ...over },
+    {
+      id: `run-${++runs}`,
+      recording: recording(5),
+      cast: 'short',
+      from: 0,
+      matchId: MATCH,
+      speed: SPEED,
+      traders: 0,
+      ...over,
+    },
     onEnded,
   )
 

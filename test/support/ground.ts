@@ -51,6 +51,11 @@ export class Ground {
     return ground
   }
 
+  /** What makes another process live here too. */
+  get env(): Site['env'] {
+    return this.#site.env
+  }
+
   /** Somebody who is signed in. */
   async player(name: string): Promise<HttpClient> {
     const client = new HttpClient(this.url)

@@ -59,6 +59,11 @@ export class Program {
     }, PATIENCE)
   }
 
+  /** Waits until it has written this. */
+  async says(text: string): Promise<void> {
+    await vi.waitUntil(() => this.#said.includes(text), PATIENCE)
+  }
+
   /** Sends a signal and waits for the end. */
   async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<Ending> {
     this.#child.kill(signal)

@@ -1,0 +1,72 @@
+import { afterEach, expect, it } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
+import { REPLAYS_MAX } from '../../actors/kernel/limits.ts'
+import { AuditLog } from '../../db/audit-log.ts'
+import { ReplayRuns } from '../../db/replays.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { info, U } from '../support/fixtures.ts'
+import { TestWorld } from '../support/test-world.ts'
+
+const PLAN = { script: 'goal-feast', speed: 10, traders: 5, demo: false, by: U(1) }
+
+eachDatabase((open) => {
+  const world = new TestWorld()
+  const audit = () => new AuditLog(open().db, world)
+  const runs = () => new ReplayRuns(open().db, world, audit())
+
+  afterEach(async () => {
+    await open().db.deleteFrom('replays').execute()
+    await open().db.deleteFrom('matches').execute()
+    await open().db.deleteFrom('audit_log').execute()
+  })
+
+  it('[J26] as many play at once as there are casts, each with its own fixture number', async () => {
+    const begun = await Promise.all(Array.from({ length: REPLAYS_MAX + 3 }, () => runs().begin(PLAN)))
+    const played = begun.filter((run) => run !== null)
+    expect(played).toHaveLength(REPLAYS_MAX)
+    expect(new Set(played.map(({ slot }) => slot)).size).toBe(REPLAYS_MAX)
+    expect(new Set(played.map(({ matchId }) => matchId)).size).toBe(REPLAYS_MAX)
+    expect(played.every(({ matchId }) => matchId > 4_000_000_000)).toBe(true)
+    const [first] = await runs().unfinished()
+    expect(first).toMatchObject({ script: 'goal-feast', speed: 10, traders: 5, ending: null, match: null })
+    await runs().finish(present(first, 'a run').id)
+    const next = await runs().begin(PLAN)
+    expect(next).toMatchObject({ slot: first?.slot, matchId: Math.max(...played.map(({ matchId }) => matchId)) + 1 })
+  })
+
+  it('[J26] of demos that begin together one does', async () => {
+    const demo = { ...PLAN, demo: true, by: null }
+    const begun = await Promise.all([runs().begin(demo), runs().begin(demo), runs().begin(PLAN)])
+    expect(begun.filter((run) => run?.demo === true)).toHaveLength(1)
+    expect(begun[2]).toMatchObject({ demo: false })
+    expect(await runs().latestDemo()).toMatchObject({ demo: true, ending: null })
+  })
+
+  it('[J21] one whose match has begun is finished only when that has settled', async () => {
+    const { id, matchId } = present(await runs().begin(PLAN), 'a run')
+    const row = { id: matchId, phase: 'live', replay: true, starts_at: new Date(world.now()), pricing: '{}' }
+    const told = { ...info({ matchId, minute: 12, feedSeq: 80 }) }
+    await open()
+      .db.insertInto('matches')
+      .values({ ...row, info: JSON.stringify(told) })
+      .execute()
+    expect(await runs().end(id, 'void', U(1))).toEqual([id])
+    expect(await runs().end(id, 'full_time', U(1))).toEqual([id])
+    await runs().finish(id)
+    const match = { minute: 12, frames: 80, settled: false }
+    expect(await runs().unfinished()).toMatchObject([{ id, ending: 'void', match }])
+    await open()
+      .db.updateTable('matches')
+      .set({ settled_at: new Date(world.now()) })
+      .execute()
+    await runs().finish(id)
+    expect(await runs().unfinished()).toEqual([])
+    expect(await runs().end(id, 'void', U(1))).toEqual([])
+    const deeds = await audit().list(10, null)
+    expect(deeds.map(({ action, subject }) => [action, subject])).toEqual([
+      ['replay.stop', id],
+      ['replay.stop', id],
+      ['replay.start', id],
+    ])
+  })
+})

@@ -1,0 +1,157 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { fixtureId } from '../../actors/kernel/ids.ts'
+import { instant } from '../../actors/kernel/world.ts'
+import type { ReplayPlan, ReplayRun } from '../../db/replays.ts'
+import type { ReplayOrder, ReplayStatus } from '../../rooms/replay-room.ts'
+import { type BotOptions, GameplayBot } from '../../src/gameplay-bot.ts'
+import { listRecordings } from '../../src/provider/recordings.ts'
+import { snapshot, U } from '../support/fixtures.ts'
+
+const recordings = await listRecordings(join(import.meta.dirname, '../../ops/replays'))
+const DEMO = { script: 'goal-feast', speed: 10, traders: 0 }
+
+/** A database of runs and a process that plays them, both in memory, the database sometimes away. */
+class Venue {
+  readonly rows = new Map<string, ReplayRun & { readonly finished: boolean }>()
+  readonly playing = new Map<string, ReplayOrder>()
+  readonly concluded: string[] = []
+  isAway = false
+  readonly #bots: BotOptions
+
+  constructor(demo: BotOptions['demo']) {
+    const asked =
+      <Args extends unknown[], T>(work: (...args: Args) => T) =>
+      async (...args: Args): Promise<T> => {
+        if (this.isAway) throw new Error('away')
+        return work(...args)
+      }
+    const unfinished = () => [...this.rows.values()].filter((run) => !run.finished)
+    this.#bots = {
+      recordings,
+      demo,
+      parse: () => snapshot(),
+      cast: asked(() => undefined),
+      runs: {
+        unfinished: asked(unfinished),
+        latestDemo: asked(() => [...this.rows.values()].findLast((run) => run.demo) ?? null),
+        begin: asked((plan) => this.begin(plan)),
+        end: asked((id, ending) => {
+          const ended = unfinished().filter((run) => id === null || run.id === id)
+          for (const run of ended) this.rows.set(run.id, { ...run, ending })
+          return ended.map((run) => run.id)
+        }),
+        finish: asked((id) => this.change(id, { finished: true })),
+      },
+      replays: {
+        has: (id) => this.playing.has(id),
+        start: async (order) => {
+          this.playing.set(order.id, order)
+          return statusOf(order)
+        },
+        stop: async (id) => Number(id !== undefined && this.playing.delete(id)),
+        conclude: (id, ending) => void this.concluded.push(`${id} ${ending}`),
+        status: () => [...this.playing.values()].map(statusOf),
+      },
+    }
+  }
+
+  /** A process that has just started. */
+  bot(): GameplayBot {
+    return new GameplayBot(this.#bots)
+  }
+
+  change(id: string, over: Partial<ReplayRun & { finished: boolean }>): void {
+    const run = this.rows.get(id)
+    if (run !== undefined) this.rows.set(id, { ...run, ...over })
+  }
+
+  begin({ script, speed, traders, demo }: ReplayPlan): ReplayRun {
+    const n = this.rows.size + 1
+    const matchId = fixtureId(4_000_000_000 + n)
+    const run = { id: `run ${n}`, script, slot: 0, matchId, speed, traders, demo, ending: null, startedAt: instant(0) }
+    this.rows.set(run.id, { ...run, match: null, finished: false })
+    return { ...run, match: null }
+  }
+}
+
+const statusOf = ({ id, recording, matchId, speed, traders }: ReplayOrder): ReplayStatus => ({
+  id,
+  script: recording.name,
+  matchId,
+  minute: null,
+  speed,
+  traders,
+  state: 'playing',
+})
+
+const SETTLED = { minute: 90, frames: 600, settled: true }
+
+describe('the gameplay bot', () => {
+  it('[J24] goes on with the demo although the database was away as its match ended', async () => {
+    const venue = new Venue(DEMO)
+    const bot = venue.bot()
+    await bot.look()
+    expect([...venue.playing.keys()]).toEqual(['run 1'])
+    venue.change('run 1', { match: SETTLED })
+    venue.isAway = true
+    await expect(bot.look()).rejects.toThrow('away')
+    venue.isAway = false
+    await bot.look()
+    await bot.look()
+    expect([...venue.playing.keys()]).toEqual(['run 2'])
+    expect(venue.rows.get('run 1')).toMatchObject({ finished: true })
+  })
+
+  it('[J24] one replay that cannot be played holds up no other', async () => {
+    const venue = new Venue(null)
+    const bot = venue.bot()
+    venue.begin({ script: 'lost', speed: 1, traders: 0, demo: false, by: U(1) })
+    venue.begin({ script: 'cup-night', speed: 1, traders: 0, demo: false, by: U(1) })
+    await expect(bot.look()).rejects.toThrow('the recording lost is missing')
+    expect(venue.playing.has('run 2')).toBe(true)
+    expect(await bot.status()).toMatchObject([{ progress: null }, { progress: 0 }])
+  })
+
+  it('[J25] leaves a stopped demo stopped, until the next start of the program', async () => {
+    const venue = new Venue(DEMO)
+    const bot = venue.bot()
+    await bot.look()
+    venue.change('run 1', { match: { ...SETTLED, settled: false } })
+    await bot.stop({ id: 'run 1', ending: 'void', by: U(1) })
+    await bot.look()
+    expect(venue.concluded).toContain('run 1 void')
+    venue.change('run 1', { match: SETTLED })
+    await bot.look()
+    await bot.look()
+    expect([...venue.playing.keys()]).toEqual([])
+    await venue.bot().look()
+    expect([...venue.playing.keys()]).toEqual(['run 2'])
+  })
+
+  it('[J25] ends the demo of another recording, and plays its own after it', async () => {
+    const venue = new Venue(DEMO)
+    await venue.bot().look()
+    venue.change('run 1', { script: 'cup-night', match: { ...SETTLED, settled: false } })
+    const bot = venue.bot()
+    await bot.look()
+    await bot.look()
+    expect(venue.concluded).toContain('run 1 full_time')
+    venue.change('run 1', { match: SETTLED })
+    await bot.look()
+    await bot.look()
+    expect([...venue.playing.values()].map(({ recording }) => recording.name)).toEqual(['goal-feast'])
+  })
+
+  it('[J21] a replay that is stopped before its first frame leaves no match behind', async () => {
+    const venue = new Venue(null)
+    const bot = venue.bot()
+    await bot.start({ fixtureId: 'goal-feast', speed: 1, traders: 0, by: U(1) })
+    await bot.look()
+    await bot.stop({ id: null, ending: 'full_time', by: U(1) })
+    await bot.look()
+    expect([venue.playing.size, venue.concluded]).toEqual([0, []])
+    expect(await bot.status()).toEqual([])
+    expect(await bot.start({ fixtureId: '../main', speed: 1, traders: 0, by: U(1) })).toEqual({ kind: 'unknown' })
+  })
+})
