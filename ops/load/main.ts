@@ -1,0 +1,205 @@
+/**
+ * Plays a server with simulated players and says how it bore it:
+ *
+ *   npm run load -- [--users 100] [--sockets 200] [--seconds 30] [--trades 20] [--follow 10] [--drop-every 60]
+ *                   [--url http://host:port] [--html load-report.html] [--json] [--find-limit]
+ *
+ * Without `--url` it starts a server of its own: on DATABASE_URL and REDIS_URL where they are set (in a database made for
+ * it), embedded otherwise. A remote server must have its dev routes (players sign in there) and RATE_LIMIT_PER_MIN=0.
+ * `--trades` is orders a second over all players; `--drop-every` how long a connection lasts on average, 0 for ever.
+ * `--find-limit` starts with `--sockets` and goes on with half as many again, `--seconds` each, until ticks take longer than
+ * 100 ms for one in a hundred, or something fails. Exit code 1 when a sequence has a gap, the books do not balance, or
+ * something failed.
+ */
+import { writeFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { z } from 'zod'
+import { folderPlace, type Place, serverPlace } from '../crash/place.ts'
+import { Program } from '../crash/program.ts'
+import { auditBooks, type Books } from './books.ts'
+import type { Instrument } from './player.ts'
+import { htmlReport } from './html.ts'
+import { describe, type Outcome, secondLine, type Step, stepLine } from './report.ts'
+import { Rest } from './rest.ts'
+import { type Measured, measure, type Plan } from './run.ts'
+
+const { values } = parseArgs({
+  options: {
+    users: { type: 'string', default: '100' },
+    sockets: { type: 'string', default: '200' },
+    seconds: { type: 'string', default: '30' },
+    trades: { type: 'string', default: '20' },
+    follow: { type: 'string', default: '10' },
+    'drop-every': { type: 'string', default: '60' },
+    url: { type: 'string' },
+    html: { type: 'string', default: 'load-report.html' },
+    json: { type: 'boolean', default: false },
+    'find-limit': { type: 'boolean', default: false },
+  },
+})
+
+/** As many as the server allows one user. */
+const SOCKETS_PER_USER_MAX = 10
+const BATCH_MAX = 1_000
+/** A little less than an access token lives. */
+const SECONDS_MAX = 800
+/** The header that is compared is in whole seconds. */
+const CLOCKS_APART_MS = 2_000
+const AUDITOR = 'Load Auditor'
+const [LIMIT_P99_MS, LIMIT_SOCKETS, LIMIT_GROWTH] = [100, 40_000, 1.5]
+
+const [users, sockets, seconds] = [whole('users', 1), whole('sockets', 0), whole('seconds', 1, SECONDS_MAX)]
+const terms = {
+  seconds,
+  tradesPerSecond: whole('trades', 0),
+  follow: whole('follow', 0, 400),
+  dropEverySecs: whole('drop-every', 0),
+}
+
+function whole(name: 'users' | 'sockets' | 'seconds' | 'trades' | 'follow' | 'drop-every', from: number, to = 1e6) {
+  const value = Number(values[name])
+  if (Number.isInteger(value) && value >= from && value <= to) return value
+  process.stderr.write(`--${name} must be a whole number from ${from} to ${to}\n`)
+  process.exit(2)
+}
+
+/** The progress, beside the report: to be read while it runs, not to be kept. */
+const say = (line: string): void => void process.stderr.write(`${line}\n`)
+
+async function main(): Promise<number> {
+  if (values.url !== undefined) return load(values.url, null)
+  const place = await ownPlace()
+  const program = new Program({
+    ...place.settings,
+    RATE_LIMIT_PER_MIN: '0',
+    DEMO_SPEED: '10',
+    DEMO_TRADERS: '0',
+    ADMIN_EMAILS: 'load_auditor@synthetic.invalid',
+  })
+  const userIds: string[] = []
+  try {
+    say(`starting a server on ${place.description}`)
+    return await load(await program.listening, userIds)
+  } finally {
+    await program.stop()
+    await place.remove(userIds)
+  }
+}
+
+async function ownPlace(): Promise<Place> {
+  const { DATABASE_URL: database, REDIS_URL: redis } = process.env
+  return database === undefined ? folderPlace() : serverPlace(database, redis ?? null)
+}
+
+/** Signs players in, plays, audits and reports; the exit code. `userIds` is for whoever must clean up after them. */
+async function load(url: string, userIds: string[] | null): Promise<number> {
+  const rest = new Rest(url, 64)
+  try {
+    const most = values['find-limit'] ? LIMIT_SOCKETS : sockets
+    const count = Math.max(users, Math.ceil(most / SOCKETS_PER_USER_MAX))
+    if (count > users) say(`${count} users instead of ${users}: one may have ${SOCKETS_PER_USER_MAX} sockets`)
+    const { tokens, ids } = await signIn(rest, count)
+    userIds?.push(...ids)
+    const adminToken = userIds === null ? null : await auditor(rest, userIds)
+    const instruments = await waitForMatch(rest, tokens)
+    await checkClocks(rest)
+    const plan = { url, tokens, instruments, sockets, ...terms }
+    say(`${count} players, ${instruments.length} instruments in play`)
+
+    const { measured, steps } = values['find-limit'] ? await findLimit(plan) : { measured: await play(plan), steps: [] }
+    say('reading the books')
+    const books = await auditBooks(rest, tokens, adminToken)
+    return conclude({ plan: { url, users: count, sockets, ...terms }, measured, books, steps })
+  } finally {
+    rest.close()
+  }
+}
+
+const play = (plan: Plan): Promise<Measured> => measure(plan, (second, isReady) => say(secondLine(second, isReady)))
+
+/** More and more sockets, until it is too much. The last step that went well, and all of them. */
+async function findLimit(plan: Plan): Promise<{ measured: Measured; steps: Step[] }> {
+  const steps: Step[] = []
+  let best: Measured | null = null
+  for (let count = Math.max(100, sockets); count <= LIMIT_SOCKETS; count = Math.ceil(count * LIMIT_GROWTH)) {
+    const tokens = plan.tokens.slice(0, Math.max(users, Math.ceil(count / SOCKETS_PER_USER_MAX)))
+    const measured = await play({ ...plan, tokens, sockets: count })
+    const p99 = measured.tally.durations.tick.percentile(99)
+    const { failures } = measured.tally
+    const isFine = p99 <= LIMIT_P99_MS && failures === 0
+    const step = { sockets: count, p99, failures, prices: pricesPerSecond(measured), isFine }
+    steps.push(step)
+    say(stepLine(step))
+    best = isFine || best === null ? measured : best
+    if (!isFine) break
+    await pause(1_000) // what has just been disconnected is forgotten
+  }
+  if (best === null) throw new Error(`--sockets must be at most ${LIMIT_SOCKETS}`)
+  return { measured: best, steps }
+}
+
+const pricesPerSecond = ({ seconds: each }: Measured): number =>
+  each.reduce((sum, second) => sum + second.prices, 0) / Math.max(1, each.length)
+
+function conclude(outcome: Outcome & { readonly books: Books }): number {
+  writeFileSync(values.html, htmlReport(outcome))
+  const { tally } = outcome.measured
+  process.stdout.write(values.json ? `${JSON.stringify(outcome)}\n` : `${describe(outcome)}\n\n${values.html}\n`)
+  const { books } = outcome
+  const isWhole = books.violations.length === 0 && books.balanced !== false
+  return isWhole && tally.counts.gaps + tally.counts.accountGaps + tally.counts.damaged + tally.failures === 0 ? 0 : 1
+}
+
+async function signIn(rest: Rest, count: number): Promise<{ tokens: string[]; ids: string[] }> {
+  const Batch = z.object({ users: z.array(z.looseObject({ userId: z.string(), accessToken: z.string() })) })
+  const [tokens, ids]: [string[], string[]] = [[], []]
+  // Names of this run alone, so that every account begins with its first event here.
+  const run = Date.now().toString(36)
+  for (let made = 0; made < count; made += BATCH_MAX) {
+    const body = { count: Math.min(BATCH_MAX, count - made), prefix: `Load ${run} ${made / BATCH_MAX}` }
+    const reply = await rest.ask({ method: 'POST', path: '/api/auth/dev/batch', body })
+    if (reply.status === 404)
+      throw new Error('players cannot sign in: the server has no dev routes (it is in production)')
+    if (reply.status !== 200) throw new Error(`signing in was answered ${reply.status}: ${JSON.stringify(reply.body)}`)
+    for (const { userId, accessToken } of Batch.parse(reply.body).users) {
+      tokens.push(accessToken)
+      ids.push(userId)
+    }
+  }
+  return { tokens, ids }
+}
+
+/** Somebody whom our own server takes for an admin. */
+async function auditor(rest: Rest, userIds: string[]): Promise<string> {
+  const signedIn = await fetch(new URL('/api/auth/dev', rest.url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ displayName: AUDITOR }),
+  })
+  const SignedIn = z.looseObject({ user: z.looseObject({ userId: z.string() }) })
+  userIds.push(SignedIn.parse(await signedIn.json()).user.userId)
+  const cookie = signedIn.headers.getSetCookie().find((set) => set.startsWith('game_access='))
+  return cookie?.slice('game_access='.length, cookie.indexOf(';')) ?? ''
+}
+
+async function waitForMatch(rest: Rest, tokens: readonly string[]): Promise<Instrument[]> {
+  const Shown = z.looseObject({ id: z.string(), fixtureId: z.int(), tradingStatus: z.string() })
+  const Instruments = z.object({ instruments: z.array(Shown) })
+  for (let looks = 0; looks < 60; looks++) {
+    const { status, body } = await rest.ask({ method: 'GET', path: '/api/instruments', token: tokens[0] ?? '' })
+    const open = status === 200 ? Instruments.parse(body).instruments.filter((i) => i.tradingStatus !== 'CLOSED') : []
+    if (open.length > 0) return open
+    await pause(500)
+  }
+  throw new Error('no match is in play')
+}
+
+/** Ticks are timed by the server's clock and ours. Throws when they are seconds apart; milliseconds are the operator's care. */
+async function checkClocks(rest: Rest): Promise<void> {
+  const response = await fetch(new URL('/health', rest.url))
+  const apartMs = Math.abs(Date.parse(response.headers.get('date') ?? '') - Date.now())
+  if (apartMs > CLOCKS_APART_MS) throw new Error(`the clocks are ${Math.round(apartMs / 1_000)} s apart`)
+}
+
+process.exitCode = await main()

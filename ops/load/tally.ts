@@ -1,0 +1,96 @@
+/** What a load run has seen: counts, durations and a line a second, in a form that crews send and the run adds up. */
+import { Histogram } from './histogram.ts'
+
+export const DURATIONS = ['trade', 'tick', 'connect', 'return'] as const
+export type Duration = (typeof DURATIONS)[number]
+
+export const COUNTS = [
+  'opened',
+  'changed',
+  'closed',
+  'prices',
+  'messages',
+  'accountEvents',
+  'connections',
+  'returns',
+  'gaps',
+  'accountGaps',
+  'damaged',
+] as const
+export type Count = (typeof COUNTS)[number]
+
+export interface TallyJson {
+  readonly counts: Readonly<Record<Count, number>>
+  readonly durations: Readonly<Record<Duration, ReturnType<Histogram['toJSON']>>>
+  readonly errors: Readonly<Record<string, number>>
+  readonly refusals: Readonly<Record<string, number>>
+  readonly connected: number
+}
+
+export class Tally {
+  readonly counts: Record<Count, number> = {
+    opened: 0,
+    changed: 0,
+    closed: 0,
+    prices: 0,
+    messages: 0,
+    accountEvents: 0,
+    connections: 0,
+    returns: 0,
+    gaps: 0,
+    accountGaps: 0,
+    damaged: 0,
+  }
+  readonly durations: Record<Duration, Histogram> = {
+    trade: new Histogram(),
+    tick: new Histogram(),
+    connect: new Histogram(),
+    return: new Histogram(),
+  }
+  /** What should not happen, by code. */
+  readonly errors = new Map<string, number>()
+  /** What the rules of the game said no to, by code. */
+  readonly refusals = new Map<string, number>()
+  /** Sockets that are open now. */
+  connected = 0
+
+  fail(code: string): void {
+    this.errors.set(code, (this.errors.get(code) ?? 0) + 1)
+  }
+
+  refuse(code: string): void {
+    this.refusals.set(code, (this.refusals.get(code) ?? 0) + 1)
+  }
+
+  get trades(): number {
+    return this.counts.opened + this.counts.changed + this.counts.closed
+  }
+
+  get failures(): number {
+    return [...this.errors.values()].reduce((sum, n) => sum + n, 0)
+  }
+
+  /** Adds what was counted; how many are connected now is nothing to add up. */
+  add(other: TallyJson): void {
+    for (const count of COUNTS) this.counts[count] += other.counts[count]
+    for (const duration of DURATIONS) this.durations[duration].merge(other.durations[duration])
+    for (const [code, n] of Object.entries(other.errors)) this.errors.set(code, (this.errors.get(code) ?? 0) + n)
+    for (const [code, n] of Object.entries(other.refusals)) this.refusals.set(code, (this.refusals.get(code) ?? 0) + n)
+  }
+
+  toJSON(): TallyJson {
+    const { trade, tick, connect, return: back } = this.durations
+    return {
+      counts: this.counts,
+      durations: {
+        trade: trade.toJSON(),
+        tick: tick.toJSON(),
+        connect: connect.toJSON(),
+        return: back.toJSON(),
+      },
+      errors: Object.fromEntries(this.errors),
+      refusals: Object.fromEntries(this.refusals),
+      connected: this.connected,
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
+import { price } from '../../actors/kernel/micros.ts'
+import { htmlReport } from '../../ops/load/html.ts'
+import { Histogram } from '../../ops/load/histogram.ts'
+import { PriceWatch } from '../../ops/load/price-watch.ts'
+import { describe as describeRun, type Outcome } from '../../ops/load/report.ts'
+import { Tally } from '../../ops/load/tally.ts'
+import { decodePriceFrame, FLAG, type PriceFrame } from '../../rooms/price-frame.ts'
+import { priceOf } from '../rooms/arena.ts'
+
+describe('a histogram', () => {
+  it('[L1] has percentiles that are right to 3 %, and adds up', () => {
+    const [all, odd, even] = [new Histogram(), new Histogram(), new Histogram()]
+    const durations = Array.from({ length: 10_000 }, (_, n) => 0.05 * 1.001 ** n)
+    for (const [n, ms] of durations.entries()) {
+      all.record(ms)
+      ;(n % 2 === 0 ? even : odd).record(ms)
+    }
+    for (const percent of [1, 50, 90, 99, 99.9, 100]) {
+      const exact = present(durations[Math.ceil((durations.length * percent) / 100) - 1], 'duration')
+      expect(Math.abs(all.percentile(percent) / exact - 1), `p${percent}`).toBeLessThan(0.033)
+    }
+    const sum = Histogram.from(JSON.parse(JSON.stringify(odd)))
+    sum.merge(even.toJSON())
+    expect([sum.total, sum.max, sum.percentile(99)]).toEqual([all.total, all.max, all.percentile(99)])
+    expect(all.bars(0.1, 1.25).reduce((total, { count }) => total + count, 0)).toBe(10_000)
+    expect(new Histogram().percentile(99)).toBe(0)
+  })
+})
+
+describe('what a socket is told', () => {
+  const frame = (seq: number, over: Partial<PriceFrame> = {}): PriceFrame => ({
+    ...present(decodePriceFrame(priceOf(1, seq).frame), 'frame'),
+    previous: price(200_000_000 + seq - 1),
+    ...over,
+  })
+  const gapsIn = (...frames: readonly PriceFrame[]): number => {
+    const watch = new PriceWatch()
+    for (const one of frames) watch.see(one)
+    return watch.gaps
+  }
+
+  it('[L2] has a gap when a price was left out, repeated or out of order, and in no other case', () => {
+    expect(gapsIn(frame(1), frame(2), frame(3))).toBe(0)
+    expect(gapsIn(frame(1), frame(3))).toBe(1)
+    expect(gapsIn(frame(1), frame(2), frame(2))).toBe(1)
+    expect(gapsIn(frame(2), frame(1))).toBe(1)
+    expect(gapsIn(frame(1), frame(3, { flags: FLAG.conflated }))).toBe(0)
+    expect(gapsIn(frame(3), frame(3, { flags: FLAG.snapshot }), frame(4))).toBe(0)
+    expect(gapsIn(frame(1), frame(2, { flags: FLAG.replay }), frame(3))).toBe(0)
+    expect(gapsIn(frame(8), frame(1, { epoch: 2 }))).toBe(0)
+    const watch = new PriceWatch()
+    for (const seq of [1, 2, 3]) watch.see(frame(seq))
+    expect(watch.since(frame(1).fixtureId)).toEqual({ epoch: 1, seq: 3 })
+  })
+})
+
+function outcome(over: Partial<Outcome> = {}): Outcome {
+  const tally = new Tally()
+  tally.durations.tick.record(12)
+  const second = { connected: 2, prices: 100, trades: 3, errors: 0, tickP99: 12, tradeP99: 30 }
+  return {
+    plan: { url: 'http://here', users: 1, sockets: 2, seconds: 2, tradesPerSecond: 1, follow: 10, dropEverySecs: 0 },
+    measured: { tally, seconds: [second, second], connectingSecs: 0.1 },
+    books: { balanced: true, whole: 1, violations: [] },
+    steps: [],
+    ...over,
+  }
+}
+
+describe('the report', () => {
+  it('[L3] says what is wrong, and its page needs nothing but itself', () => {
+    expect(describeRun(outcome())).toContain('all is well')
+    expect(htmlReport(outcome())).toContain('All is well')
+    const bad = outcome({ books: { balanced: false, whole: 0, violations: ['<b>1 > 2</b>'] } })
+    bad.measured.tally.counts.gaps = 3
+    bad.measured.tally.fail('connect: refused')
+    for (const said of ['3 gaps in price sequences', '1 errors', 'does not balance', '1 accounts do not add up']) {
+      expect(describeRun(bad)).toContain(said)
+      expect(htmlReport(bad)).toContain(said)
+    }
+    expect(htmlReport(bad)).not.toMatch(/<b>|<script|<link|src=|url\(|https?:\/\/(?!here)/)
+  })
+})
+
+/** Runs the tester as an operator does. */
+function run(args: readonly string[]): Promise<{ readonly code: number | null; readonly out: string }> {
+  const main = join(import.meta.dirname, '../../ops/load/main.ts')
+  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env['PATH'] }, stdio: 'pipe' })
+  let out = ''
+  child.stdout.on('data', (data) => (out += String(data)))
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, out })))
+}
+
+describe('a run', () => {
+  it('[L4] signs in, trades, loses connections, comes back, and finds no gap and whole books', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'touchline-load-'))
+    const html = join(folder, 'report.html')
+    try {
+      const small = ['--users', '5', '--sockets', '10', '--seconds', '5', '--trades', '10', '--drop-every', '3']
+      const { code, out } = await run([...small, '--html', html, '--json'])
+      const { measured, books } = JSON.parse(out)
+      const { counts, errors } = measured.tally
+      expect({ code, errors, gaps: [counts.gaps, counts.accountGaps, counts.damaged] }).toEqual({
+        code: 0,
+        errors: {},
+        gaps: [0, 0, 0],
+      })
+      expect(books).toEqual({ balanced: true, whole: 5, violations: [] })
+      for (const count of ['opened', 'prices', 'accountEvents', 'returns'])
+        expect(counts[count], count).toBeGreaterThan(0)
+      expect(counts.connections).toBe(10)
+      expect(readFileSync(html, 'utf8')).toContain('All is well')
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  }, 60_000)
+
+  it('[L5] refuses what makes no sense to ask for', async () => {
+    for (const args of [
+      ['--users', '0'],
+      ['--sockets', 'many'],
+      ['--seconds', '1e9'],
+      ['--follow', '1.5'],
+    ]) {
+      expect((await run(args)).code, args.join(' ')).toBe(2)
+    }
+  })
+})
