@@ -12,6 +12,14 @@ export const keys = {
   ended: (session: SessionId) => `ended:${session}`,
   /** A nonce that has signed somebody in. */
   nonce: (nonce: string) => `nonce:${nonce}`,
+  /** The one-time code of somebody who registers, as it is checked: `id.digest`. */
+  code: (subject: string) => `code:${subject}`,
+  /** How often a code has been guessed. */
+  guesses: (codeId: string) => `guesses:${codeId}`,
+  /** While no other code is sent to somebody. */
+  pause: (subject: string) => `pause:${subject}`,
+  /** The e-mail that somebody who registers has proved to be his. */
+  verified: (subject: string) => `verified:${subject}`,
   /** How often somebody has called a route in the running window. */
   rate: (route: string, caller: string) => `rate:${route}:${caller}`,
   /** How much of his allowance somebody has spent on an action. */

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto'
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import { assert, present } from '../actors/kernel/assert.ts'
 import { type DistrictId, districtId, type UserId, userId } from '../actors/kernel/ids.ts'
-import { STARTING_BALANCE } from '../actors/kernel/limits.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
 import type { Database, UsersTable } from './schema.ts'
+import { grantStartingBalance } from './starting-balance.ts'
 
 export interface User {
   readonly id: UserId
@@ -151,27 +151,9 @@ export class Users {
       .onConflict((conflict) => conflict.column('username').doNothing())
       .returningAll()
       .execute()
-    await this.#grant(
-      tx,
-      made.map((row) => userId(row.id)),
-    )
+    const fresh = made.map((row) => userId(row.id))
+    await grantStartingBalance(tx, this.#world, fresh)
     return new Map(made.map((row) => [row.username, row]))
-  }
-
-  /** Wallets with the starting balance, and where it came from: the house. */
-  async #grant(tx: Transaction<Database>, users: readonly UserId[]): Promise<void> {
-    if (users.length === 0) return
-    const at = new Date(this.#world.now())
-    const wallets = users.map((user) => ({ user_id: user, balance_micros: STARTING_BALANCE }))
-    const entries = users.flatMap((user) => {
-      const entry = { tx: this.#world.newId(), kind: 'grant', at } as const
-      return [
-        { ...entry, account: 'user', user_id: user, amount_micros: STARTING_BALANCE, reference: `grant:${user}` },
-        { ...entry, account: 'house', amount_micros: -STARTING_BALANCE, reference: `grant:house:${user}` },
-      ] as const
-    })
-    await tx.insertInto('wallets').values(wallets).execute()
-    await tx.insertInto('ledger_entries').values(entries).execute()
   }
 
   async #byUsername(db: Kysely<Database>, usernames: readonly string[]): Promise<Map<string, UserRow>> {
@@ -202,7 +184,8 @@ export function usernameFor(displayName: string): string {
   return slug.length <= USERNAME_MAX ? slug : `${slug.slice(0, USERNAME_MAX - 7)}_${digest.slice(0, 6)}`
 }
 
-function userFrom(row: UserRow): User {
+/** A user as his row says. */
+export function userFrom(row: UserRow): User {
   return {
     id: userId(row.id),
     username: row.username,

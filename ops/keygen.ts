@@ -1,4 +1,5 @@
-/** Prints a new signing key for a server's environment: `node ops/keygen.ts >> .env`. */
+/** Prints new secrets for a server's environment: `node ops/keygen.ts >> .env`. */
+import { randomBytes } from 'node:crypto'
 import { loadOrCreateKeys, newPrivateKeyPem } from '../src/auth/keys.ts'
 
 const pem = await newPrivateKeyPem()
@@ -6,4 +7,6 @@ const { keyId } = await loadOrCreateKeys({ dataDir: '.', privateKeyPem: pem, key
 
 console.log(`# RS256 key for access, refresh and WebSocket tokens. Every replica needs the same one; keep it secret.
 JWT_PRIVATE_KEY="${pem.trimEnd().replaceAll('\n', '\\n')}"
-JWT_KEY_ID=${keyId}`)
+JWT_KEY_ID=${keyId}
+# Signs registration tickets and one-time codes. The same holds for it.
+REG_TICKET_SECRET=${randomBytes(32).toString('base64url')}`)

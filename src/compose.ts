@@ -5,6 +5,7 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
 import { type FixtureId, type InstrumentId, playerId } from '../actors/kernel/ids.ts'
 import { LEASE_TTL_MS } from '../actors/kernel/limits.ts'
@@ -27,8 +28,10 @@ import { SqlLeases } from '../db/leases.ts'
 import { SqlMatchStore } from '../db/match-store.ts'
 import { migrate } from '../db/migrate.ts'
 import { Movers } from '../db/movers.ts'
+import { OneTime } from '../db/one-time.ts'
 import { Positions } from '../db/positions.ts'
 import { Rates } from '../db/rates.ts'
+import { Registrations } from '../db/registrations.ts'
 import { ReplayRuns } from '../db/replays.ts'
 import { seedDistricts } from '../db/seed.ts'
 import { Sessions } from '../db/sessions.ts'
@@ -41,8 +44,14 @@ import { WalletCache } from '../db/wallet-cache.ts'
 import { Wallets } from '../db/wallets.ts'
 import type { AccountPage } from '../rooms/account-stream.ts'
 import { type RealTime, startRealTime } from '../rooms/boot.ts'
-import { loadOrCreateKeys } from './auth/keys.ts'
+import { createIdentityProvider, IdentityProviderAway } from './auth/identity.ts'
+import { loadOrCreateKeys, loadOrCreateSecret } from './auth/keys.ts'
+import { type Mail, MailQueue } from './auth/mail-queue.ts'
+import { outboxMailer, smtpMailer } from './auth/mail.ts'
+import { createOneTimeCodes } from './auth/one-time-codes.ts'
 import { createSessions } from './auth/sessions.ts'
+import { createSignIn } from './auth/sign-in.ts'
+import { createTickets } from './auth/tickets.ts'
 import { createTokens } from './auth/tokens.ts'
 import { type Config, ConfigError } from './config.ts'
 import { GameplayBot } from './gameplay-bot.ts'
@@ -143,6 +152,18 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
     disconnect: (user) => realTime.disconnectUser(user),
     log,
   })
+  const registrations = new Registrations(db, world, config.adminEmails)
+  const oneTime = new OneTime(fast, config.ticket.ttlSecs * SECOND_MS)
+  const mail = openMail(config, world, log)
+  undo.push(() => mail.stop())
+  const secret = config.ticket.secret ?? (await loadOrCreateSecret(config.dataDir, () => world.secret(32)))
+  const signIn = createSignIn({
+    identities: createIdentityProvider({ ...config.identity, world, log }),
+    nonces: oneTime,
+    tickets: createTickets({ secret, ttlSecs: config.ticket.ttlSecs, world }),
+    codes: createOneTimeCodes({ store: oneTime, secret, world, post: (each) => mail.post(each) }),
+    people: registrations,
+  })
   const audit = new AuditLog(db, world)
   const settings = await Settings.open({ db, world, audit, report: (error) => log.error('settings', { error }) })
   undo.push(settings.onChange((changed) => log.info('settings changed', { keys: [...changed] })))
@@ -200,7 +221,8 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
   const shared = {
     world,
     log,
-    isFault: (error: unknown) => isAway(error) || error instanceof ActorStopped,
+    isFault: (error: unknown) =>
+      isAway(error) || error instanceof ActorStopped || error instanceof IdentityProviderAway,
     corsOrigins: config.corsOrigins,
     cookies: { production: config.production, domain: config.cookieDomain },
     readyChecks: {
@@ -218,6 +240,8 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
     rules,
     flags: () => settings.flags,
     accounts: users,
+    registrations,
+    signIn,
     wallets,
     catalogue,
     history: {
@@ -306,6 +330,24 @@ function accountPage(changes: AccountChanges): AccountPage {
   const { marker, kind } = changes
   const isEmpty = kind === 'events' && changes.events.length === 0
   return { marker, more: kind === 'events' && changes.more, isEmpty, body: accountChangesJson(changes) }
+}
+
+/** Mail goes to the configured server, or into a file; what cannot leave at once is tried again until it is of no use. */
+function openMail(
+  { mail, dataDir }: Config,
+  world: World,
+  log: Log,
+): { readonly post: (mail: Mail) => void; readonly stop: () => Promise<void> } {
+  const smtp = mail.smtpUrl === null ? null : smtpMailer({ url: mail.smtpUrl, from: mail.from })
+  const send = smtp?.send ?? outboxMailer({ dataDir, world, log })
+  const queue = new MailQueue({ send, world, log, pause: (ms, signal) => pause(ms, undefined, { signal }) })
+  return {
+    post: (each) => queue.post(each),
+    stop: async () => {
+      await queue.stop()
+      smtp?.close()
+    },
+  }
 }
 
 async function openFastStore(config: Config, world: World): Promise<FastStore> {

@@ -26,6 +26,22 @@ export interface Config {
     readonly refreshSecs: number
     readonly wsSecs: number
   }
+  readonly identity: {
+    /** Whom the identity provider's tokens must be meant for. */
+    readonly clientId: string
+    readonly issuer: string
+    readonly keysUrl: string
+  }
+  readonly ticket: {
+    /** Signs registration tickets and one-time codes. Null: generated into `dataDir`. */
+    readonly secret: string | null
+    readonly ttlSecs: number
+  }
+  readonly mail: {
+    /** Null: mails are appended to `outbox.jsonl` in `dataDir`. */
+    readonly smtpUrl: string | null
+    readonly from: string
+  }
   readonly cookieDomain: string | null
   readonly limits: {
     /** Requests a minute from one address; 0 switches all rate limits off. */
@@ -54,8 +70,8 @@ export class ConfigError extends Error {
 }
 
 const SECONDS_PER = { s: 1, m: 60, h: 3_600, d: 86_400 } as const
-/** Without these a production server would invent a secret or an empty database on every node. */
-const DEMANDED_IN_PRODUCTION = ['DATABASE_URL', 'JWT_PRIVATE_KEY'] as const
+/** Without these a production server would invent a secret, an empty database or a client on every node. */
+const DEMANDED_IN_PRODUCTION = ['DATABASE_URL', 'JWT_PRIVATE_KEY', 'REG_TICKET_SECRET', 'IDP_CLIENT_ID'] as const
 
 const integer = (min: number, max: number, fallback: number) =>
   z
@@ -108,6 +124,17 @@ function isRsaKey(text: string): boolean {
   }
 }
 
+const DEV_CLIENT_ID = 'dev-client'
+const DEV_SENDER = 'Touchline <no-reply@touchline.invalid>'
+const MAIL_SENDER = /^(?:[^<>@\r\n]*<[^\s@<>]+@[^\s@<>]+>|[^\s@<>]+@[^\s@<>]+)$/
+
+/** As long as the digest it keys, and not one thing over and over. */
+const isStrongSecret = (text: string): boolean => text.length >= 32 && new Set(text).size >= 10
+
+const isWebAddress = (text: string): boolean => hasScheme(text, ['http:', 'https:'])
+const webAddress = (fallback: string) =>
+  z.string().refine(isWebAddress, { error: 'must be an https:// address' }).default(fallback)
+
 const Environment = z.object({
   NODE_ENV: z
     .enum(['development', 'test', 'production'], { error: 'must be development, test or production' })
@@ -124,6 +151,13 @@ const Environment = z.object({
   JWT_ACCESS_EXPIRY: durationSecs('15m'),
   JWT_REFRESH_EXPIRY: durationSecs('168h'),
   JWT_WS_EXPIRY: durationSecs('60s'),
+  REG_TICKET_SECRET: optional(isStrongSecret, 'must be at least 32 characters that nobody can guess'),
+  REG_TICKET_TTL: durationSecs('5m'),
+  IDP_CLIENT_ID: z.string().max(500).default(DEV_CLIENT_ID),
+  IDP_ISSUER: webAddress('https://accounts.google.com'),
+  IDP_JWKS_URL: webAddress('https://www.googleapis.com/oauth2/v3/certs'),
+  SMTP_URL: optional((url) => hasScheme(url, ['smtp:', 'smtps:']), 'must be an smtp:// or smtps:// address'),
+  MAIL_FROM: z.string().regex(MAIL_SENDER, 'must be an address, or a name with an address in <>').default(DEV_SENDER),
   COOKIE_DOMAIN: optional((domain) => /^\.?[a-z0-9-]+(\.[a-z0-9-]+)*$/i.test(domain), 'must be a domain name'),
   CORS_ORIGINS: list(isOrigin, 'must be origins such as https://play.example, without a path, separated by commas'),
   ADMIN_EMAILS: list((mail) => /^[^\s@]+@[^\s@]+$/.test(mail), 'must be e-mail addresses, separated by commas'),
@@ -147,9 +181,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const production = set['NODE_ENV'] === 'production'
   const missing = production ? DEMANDED_IN_PRODUCTION.filter((name) => set[name] === undefined) : []
   const parsed = Environment.safeParse(set)
+  const parsedLines = (parsed.error?.issues ?? []).map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+  const madeUp = production && set['IDP_CLIENT_ID'] === DEV_CLIENT_ID
   const lines = [
     ...missing.map((name) => `${name}: is required in production`),
-    ...(parsed.error?.issues ?? []).map((issue) => `${issue.path.join('.')}: ${issue.message}`),
+    ...parsedLines,
+    ...(madeUp ? [`IDP_CLIENT_ID: must be your own in production, not ${DEV_CLIENT_ID}`] : []),
   ]
   if (!parsed.success || lines.length > 0) throw new ConfigError(lines)
   return configFrom(parsed.data, production)
@@ -173,6 +210,9 @@ function configFrom(env: z.output<typeof Environment>, production: boolean): Con
       refreshSecs: env.JWT_REFRESH_EXPIRY,
       wsSecs: env.JWT_WS_EXPIRY,
     }),
+    identity: Object.freeze({ clientId: env.IDP_CLIENT_ID, issuer: env.IDP_ISSUER, keysUrl: env.IDP_JWKS_URL }),
+    ticket: Object.freeze({ secret: env.REG_TICKET_SECRET, ttlSecs: env.REG_TICKET_TTL }),
+    mail: Object.freeze({ smtpUrl: env.SMTP_URL, from: env.MAIL_FROM }),
     cookieDomain: env.COOKIE_DOMAIN,
     limits: Object.freeze({ perMinute: env.RATE_LIMIT_PER_MIN, trustedProxies: env.TRUSTED_PROXIES }),
     corsOrigins: Object.freeze(env.CORS_ORIGINS),

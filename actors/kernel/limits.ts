@@ -3,7 +3,7 @@ import { assert } from './assert.ts'
 import type { FixtureId } from './ids.ts'
 import { type Lots, lots, type Money, money, MICROS_PER_UNIT, type Price, price } from './micros.ts'
 import { ALL_OPEN, type TradingModes } from './trading-mode.ts'
-import { SECOND_MS } from './world.ts'
+import { MINUTE_MS, SECOND_MS } from './world.ts'
 
 const units = (n: number): number => n * MICROS_PER_UNIT
 
@@ -33,6 +33,12 @@ export const COMMAND_DEADLINE_MS = 2 * SECOND_MS
 export const BATCH_MAX = 500
 /** An idempotency key's longest form (contract 2). */
 export const KEY_LENGTH_MAX = 255
+/** How long a one-time code is good for, how often it may be guessed, and how soon another is sent (specification 8). */
+export const CODE_TTL_MS = 5 * MINUTE_MS
+export const CODE_ATTEMPTS = 3
+export const CODE_PAUSE_MS = MINUTE_MS
+/** How long a nonce is remembered (specification 5). */
+export const NONCE_TTL_MS = 300 * SECOND_MS
 /** Fixtures of replays are numbered from here on, far above any provider's and still 32 bits wide. */
 export const REPLAY_FIXTURES_FROM = 4_000_000_000
 /** Whether a fixture is a replay's, not one of the world. */

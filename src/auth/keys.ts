@@ -1,4 +1,4 @@
-/** The RS256 key that signs every token: given by the environment, or generated once and kept in the data folder. */
+/** What signs tokens and tickets: given by the environment, or generated once and kept in the data folder. */
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto'
 import { link, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -22,11 +22,12 @@ export interface KeySource {
 }
 
 const KEY_FILE = 'jwt-private-key.pem'
+const SECRET_FILE = 'ticket-secret'
 const MODULUS_BITS = 2_048
 
 /** The given key, or the one of the data folder, which is created (readable by its owner only) when there is none. */
 export async function loadOrCreateKeys(source: KeySource): Promise<SigningKeys> {
-  const privateKey = createPrivateKey(source.privateKeyPem ?? (await keptPem(source.dataDir)))
+  const privateKey = createPrivateKey(source.privateKeyPem ?? (await kept(source.dataDir, KEY_FILE, newPrivateKeyPem)))
   const publicKey = createPublicKey(privateKey)
   const keyId = source.keyId ?? (await calculateJwkThumbprint(publicKey))
   return { privateKey, publicKey, keyId }
@@ -38,16 +39,21 @@ export async function newPrivateKeyPem(): Promise<string> {
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 }
 
-async function keptPem(dataDir: string): Promise<string> {
-  const path = join(dataDir, KEY_FILE)
+/** A secret of the data folder, which is created in the same way when there is none. */
+export function loadOrCreateSecret(dataDir: string, create: () => string): Promise<string> {
+  return kept(dataDir, SECRET_FILE, async () => create())
+}
+
+async function kept(dataDir: string, name: string, create: () => Promise<string>): Promise<string> {
+  const path = join(dataDir, name)
   await mkdir(dataDir, { recursive: true })
-  const kept = await readFile(path, 'utf8').catch(nullWhen('ENOENT'))
-  if (kept !== null) return kept
-  // Two processes may start at once: the first link wins, whole, and the other process uses the winner's key.
+  const found = await readFile(path, 'utf8').catch(nullWhen('ENOENT'))
+  if (found !== null) return found
+  // Two processes may start at once: the first link wins, whole, and the other process uses the winner's.
   const draft = await mkdtemp(join(dataDir, 'new-key-'))
   try {
-    await writeFile(join(draft, KEY_FILE), await newPrivateKeyPem(), { mode: 0o600 })
-    await link(join(draft, KEY_FILE), path).catch(nullWhen('EEXIST'))
+    await writeFile(join(draft, name), await create(), { mode: 0o600 })
+    await link(join(draft, name), path).catch(nullWhen('EEXIST'))
   } finally {
     await rm(draft, { recursive: true })
   }

@@ -15,6 +15,7 @@ import { gameplayBotRoutes } from './routes/gameplay-bot.ts'
 import { healthRoutes } from './routes/health.ts'
 import { marketRoutes } from './routes/market.ts'
 import { publicRoutes } from './routes/public.ts'
+import { signInRoutes } from './routes/sign-in.ts'
 import { orderRoutes, tradingRoutes } from './routes/trading.ts'
 
 /** The REST API. */
@@ -29,7 +30,8 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   app.route('/', orderRoutes(deps, gates)) // 4.3: counted by user, so that a school behind one address can play
   app.use(limits.perAddress)
   app.route('/', authRoutes(deps, gates)) // 4.1
-  app.route('/', publicRoutes(deps)) // 4.1
+  app.route('/', signInRoutes(deps, limits)) // 4.1
+  app.route('/', publicRoutes(deps, limits)) // 4.1
   if (!deps.cookies.production) app.route('/', devRoutes(deps)) // 4.1, dev-only
   app.route('/', marketRoutes(deps, gates)) // 4.2
   app.route('/', tradingRoutes(deps, gates)) // 4.3, what changes nothing

@@ -20,6 +20,7 @@ import type { District, SignedIn, SyntheticSignIn, User } from '../../db/users.t
 import type { LedgerAudit } from '../../db/wallets.ts'
 import type { CookiePolicy } from '../auth/cookies.ts'
 import type { Sessions } from '../auth/sessions.ts'
+import type { SignIn } from '../auth/sign-in.ts'
 import type { BotOrder, BotStart, BotStop, BundledFixture, ReplayReport } from '../gameplay-bot.ts'
 import type { Log } from '../log.ts'
 import type { RateLimitOptions } from './rate-limits.ts'
@@ -31,6 +32,12 @@ export interface Accounts {
   /** The same for many names, in their order; districts are dealt out in turn. */
   createSyntheticMany(displayNames: readonly string[]): Promise<readonly SignedIn[]>
   districts(): Promise<readonly District[]>
+}
+
+export interface Registrations {
+  isUsernameTaken(username: string): Promise<boolean>
+  /** The username of whoever invites with this code, or null when nobody does. */
+  inviterOf(code: string): Promise<string | null>
 }
 
 export interface Wallets {
@@ -127,6 +134,8 @@ export interface HttpDeps {
   readonly rules: () => TradingRules
   readonly flags: () => Flags
   readonly accounts: Accounts
+  readonly registrations: Registrations
+  readonly signIn: SignIn
   readonly wallets: Wallets
   readonly catalogue: Catalogue
   readonly history: MarketHistory

@@ -7,7 +7,14 @@ import { clientAddress } from './client-address.ts'
 import type { Rates } from './ports.ts'
 
 /** Requests a minute from one address, of routes that have a limit besides the common one. */
-const ROUTE_LIMITS = { google: 20, complete: 10, 'verify-otp': 10, 'resend-otp': 5 } as const
+const ROUTE_LIMITS = {
+  google: 20,
+  complete: 10,
+  'verify-otp': 10,
+  'resend-otp': 5,
+  'check-username': 60,
+  'referral-validate': 10,
+} as const
 export type LimitedRoute = keyof typeof ROUTE_LIMITS
 
 /** What a user may do to positions sixty times a minute each, and ten times at once. */

@@ -41,10 +41,23 @@ const concrete = (path: string) =>
     .replace('positions/{id}', `positions/${POSITION}`)
     .replace('{id}', '19155071')
 
+/** What one or another step of signing in asks for. */
+const SIGN_IN_STEPS = {
+  displayName: 'Alice',
+  count: 2,
+  idToken: 'token',
+  nonce: 'nonce',
+  registrationTicket: 'ticket',
+  otp: '123456',
+  username: 'ada',
+  firstName: 'Ada',
+  districtId: 1,
+}
+
 function bodyFor(path: string): unknown {
   if (path.includes('positions')) return order
   if (path.includes('/admin/')) return { enabled: true, value: 60, role: 'admin', fixtureId: 'goal-feast' }
-  return { displayName: 'Alice', count: 2 }
+  return SIGN_IN_STEPS
 }
 
 describe('the API description', () => {
@@ -83,6 +96,7 @@ describe('the API description', () => {
       'GET /api/me',
       'GET /api/openapi.json',
       'GET /api/positions',
+      'GET /api/public/referral/validate',
       'GET /api/wallet',
       'GET /health',
       'GET /ready',
@@ -91,11 +105,16 @@ describe('the API description', () => {
       'POST /api/admin/gameplay-bot/stop',
       'POST /api/auth/dev',
       'POST /api/auth/dev/batch',
+      'POST /api/auth/google',
+      'POST /api/auth/google/complete',
       'POST /api/auth/logout',
       'POST /api/auth/refresh',
+      'POST /api/auth/resend-otp',
+      'POST /api/auth/verify-otp',
       'POST /api/positions/open',
       'POST /api/positions/quote',
       'POST /api/positions/{id}/close',
+      'POST /api/users/check-username',
       'POST /api/ws/token',
       'PUT /api/admin/flags/{key}',
       'PUT /api/admin/settings/{key}',

@@ -240,6 +240,16 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
       createSyntheticMany: async (names) => names.map(() => ({ user: alice, isNew: true })),
       districts: async () => [{ id: districtId(1), name: 'Harbour' }],
     },
+    registrations: {
+      isUsernameTaken: async (username) => username === 'alice',
+      inviterOf: async (code) => (code === 'ALICE1' ? 'alice' : null),
+    },
+    signIn: {
+      begin: async () => ({ kind: 'signed_in', user: alice }),
+      checkCode: async () => ({ kind: 'right' }),
+      resendCode: async () => ({ kind: 'sent', nextInMs: 60_000 }),
+      complete: async () => ({ kind: 'registered', user: alice, isNew: true }),
+    },
     wallets: {
       find: async (id) => (users.has(id) ? wallet : null),
       auditLedger: async () => options.audit ?? BALANCED,

@@ -8,7 +8,14 @@ import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
 import { ConfigError, readConfig } from '../../src/config.ts'
 
 const pem = await newPrivateKeyPem()
-const production = { NODE_ENV: 'production', DATABASE_URL: 'postgres://db/touchline', JWT_PRIVATE_KEY: pem }
+const secret = 'yx3yv1mXo0cQf8WJt5bH7kL2nP9rS4uZ'
+const production = {
+  NODE_ENV: 'production',
+  DATABASE_URL: 'postgres://db/touchline',
+  JWT_PRIVATE_KEY: pem,
+  REG_TICKET_SECRET: secret,
+  IDP_CLIENT_ID: 'touchline.apps.example',
+}
 
 /** What is wrong with an environment. */
 function wrong(env: Record<string, string>): readonly string[] {
@@ -33,6 +40,13 @@ describe('configuration', () => {
       dataDir: '.data',
       publicWsUrl: null,
       jwt: { privateKeyPem: null, keyId: null, accessSecs: 900, refreshSecs: 604_800, wsSecs: 60 },
+      identity: {
+        clientId: 'dev-client',
+        issuer: 'https://accounts.google.com',
+        keysUrl: 'https://www.googleapis.com/oauth2/v3/certs',
+      },
+      ticket: { secret: null, ttlSecs: 300 },
+      mail: { smtpUrl: null, from: 'Touchline <no-reply@touchline.invalid>' },
       cookieDomain: null,
       corsOrigins: [],
       adminEmails: [],
@@ -59,6 +73,11 @@ describe('configuration', () => {
       JWT_ACCESS_EXPIRY: '90s',
       JWT_REFRESH_EXPIRY: '30d',
       JWT_WS_EXPIRY: '2m',
+      IDP_ISSUER: 'https://id.example',
+      IDP_JWKS_URL: 'https://id.example/keys',
+      REG_TICKET_TTL: '10m',
+      SMTP_URL: 'smtps://user:hush@mail.example',
+      MAIL_FROM: 'play@touchline.example',
       COOKIE_DOMAIN: '.touchline.example',
       CORS_ORIGINS: 'https://play.touchline.example, http://localhost:5173,',
       TRUSTED_PROXIES: '2',
@@ -78,6 +97,13 @@ describe('configuration', () => {
       dataDir: '.data',
       publicWsUrl: 'wss://live.touchline.example',
       jwt: { privateKeyPem: pem, keyId: '2026-05', accessSecs: 90, refreshSecs: 2_592_000, wsSecs: 120 },
+      identity: {
+        clientId: 'touchline.apps.example',
+        issuer: 'https://id.example',
+        keysUrl: 'https://id.example/keys',
+      },
+      ticket: { secret, ttlSecs: 600 },
+      mail: { smtpUrl: 'smtps://user:hush@mail.example', from: 'play@touchline.example' },
       cookieDomain: '.touchline.example',
       adminEmails: ['ops@touchline.example', 'ada@synthetic.invalid'],
       corsOrigins: ['https://play.touchline.example', 'http://localhost:5173'],
@@ -98,6 +124,12 @@ describe('configuration', () => {
       JWT_ACCESS_EXPIRY: '15',
       JWT_WS_EXPIRY: '0s',
       CORS_ORIGINS: 'https://play.touchline.example/,*',
+      REG_TICKET_SECRET: 'hush',
+      IDP_CLIENT_ID: 'dev-client',
+      IDP_ISSUER: 'accounts.example',
+      IDP_JWKS_URL: 'file:///etc/passwd',
+      SMTP_URL: 'http://mail.example',
+      MAIL_FROM: 'a@b>\r\nBcc: c@d',
       COOKIE_DOMAIN: 'a b',
       TRUSTED_PROXIES: '10.0.0.1',
       RATE_LIMIT_PER_MIN: '-1',
@@ -113,12 +145,18 @@ describe('configuration', () => {
       'JWT_PRIVATE_KEY: must be an RSA private key of at least 2048 bits in PKCS8 PEM form',
       'JWT_ACCESS_EXPIRY: must be a duration such as 60s, 15m, 168h or 7d',
       'JWT_WS_EXPIRY: must be a duration such as 60s, 15m, 168h or 7d',
+      'REG_TICKET_SECRET: must be at least 32 characters that nobody can guess',
+      'IDP_ISSUER: must be an https:// address',
+      'IDP_JWKS_URL: must be an https:// address',
+      'SMTP_URL: must be an smtp:// or smtps:// address',
+      'MAIL_FROM: must be an address, or a name with an address in <>',
       'COOKIE_DOMAIN: must be a domain name',
       'CORS_ORIGINS: must be origins such as https://play.example, without a path, separated by commas',
       'TRUSTED_PROXIES: must be a whole number from 0 to 16',
       'RATE_LIMIT_PER_MIN: must be a whole number from 0 to 1000000',
       'LOG_LEVEL: must be one of debug, info, warn, error, silent',
       'DEMO_SPEED: must be a whole number from 1 to 120',
+      'IDP_CLIENT_ID: must be your own in production, not dev-client',
     ])
     for (const origin of [
       '*',
@@ -136,8 +174,13 @@ describe('configuration', () => {
     expect(wrong({ NODE_ENV: 'production' })).toEqual([
       'DATABASE_URL: is required in production',
       'JWT_PRIVATE_KEY: is required in production',
+      'REG_TICKET_SECRET: is required in production',
+      'IDP_CLIENT_ID: is required in production',
     ])
     expect(wrong(production)).toEqual([])
+    for (const weak of ['x'.repeat(64), '12345678'.repeat(8), 'short but mixed: 1aB_']) {
+      expect(wrong({ ...production, REG_TICKET_SECRET: weak })).toHaveLength(1)
+    }
     expect(readConfig(production)).toMatchObject({ host: '0.0.0.0', demo: { replay: null } })
   })
 
@@ -158,7 +201,16 @@ describe('configuration', () => {
 
   it('[C6] what is read cannot be changed', () => {
     const config = readConfig({ CORS_ORIGINS: 'http://localhost:5173' })
-    for (const part of [config, config.jwt, config.limits, config.corsOrigins, config.demo]) {
+    for (const part of [
+      config,
+      config.jwt,
+      config.limits,
+      config.identity,
+      config.ticket,
+      config.mail,
+      config.corsOrigins,
+      config.demo,
+    ]) {
       expect(Object.isFrozen(part)).toBe(true)
     }
   })
@@ -174,7 +226,8 @@ describe('configuration', () => {
       const env = Object.fromEntries(
         [...printed.stdout.matchAll(/^(\w+)="?([^"\n]*)"?$/gm)].map(([, name, value]) => [name, value]),
       )
-      const { jwt } = readConfig({ ...env, NODE_ENV: 'production', DATABASE_URL: 'postgres://db/touchline' })
+      const { DATABASE_URL, IDP_CLIENT_ID } = production
+      const { jwt } = readConfig({ ...env, NODE_ENV: 'production', DATABASE_URL, IDP_CLIENT_ID })
       const keys = await loadOrCreateKeys({ dataDir: folder, privateKeyPem: jwt.privateKeyPem, keyId: null })
       expect(keys.keyId).toBe(jwt.keyId)
     } finally {

@@ -38,7 +38,7 @@ export const FLOORS: readonly Floor[] = [
     at: 'src/auth/',
     code: ['actors/', 'src/auth/'],
     types: ['db/', 'rooms/', 'src/'],
-    packages: ['jose', 'zod', 'node:'],
+    packages: ['jose', 'nodemailer', 'zod', 'node:'],
   },
   {
     at: 'src/provider/',

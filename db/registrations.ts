@@ -1,0 +1,175 @@
+/** People who come through the identity provider: finding them, and making them with wallet and referral in one go. */
+import type { Kysely, Transaction } from 'kysely'
+import { type DistrictId, type UserId, userId } from '../actors/kernel/ids.ts'
+import type { World } from '../actors/kernel/world.ts'
+import type { Database } from './schema.ts'
+import { grantStartingBalance } from './starting-balance.ts'
+import { type User, userFrom } from './users.ts'
+
+/** An account at the identity provider, as it says. */
+export interface ProviderAccount {
+  readonly sub: string
+  readonly email: string
+  readonly name: string
+  readonly picture: string | null
+}
+
+export interface Registration {
+  readonly identity: ProviderAccount
+  readonly username: string
+  readonly firstName: string
+  readonly lastName: string | null
+  readonly districtId: DistrictId
+  /** Somebody's own code or the one of an invite; null for none. */
+  readonly referralCode: string | null
+}
+
+export type Registered =
+  /** Not new when this account had registered before, in the same moment perhaps. */
+  | { readonly kind: 'registered'; readonly user: User; readonly isNew: boolean }
+  | { readonly kind: 'username_taken' }
+  | { readonly kind: 'unknown_district' }
+  | { readonly kind: 'unknown_referral' }
+
+/** Whoever's code it is; and the invite, when it is one's. */
+interface Referrer {
+  readonly userId: UserId
+  readonly username: string
+  readonly inviteId: string | null
+}
+
+const REFERRAL_CODE_BYTES = 5
+
+export class Registrations {
+  readonly #db: Kysely<Database>
+  readonly #world: World
+  readonly #adminEmails: readonly string[]
+
+  /** Whoever has one of `adminEmails` (lower case) is an admin from his next sign-in on. */
+  constructor(db: Kysely<Database>, world: World, adminEmails: readonly string[]) {
+    this.#db = db
+    this.#world = world
+    this.#adminEmails = adminEmails
+  }
+
+  /** Whoever has registered with this account, with what the provider says of him now; null when nobody has. */
+  async signIn(account: ProviderAccount): Promise<User | null> {
+    const { sub, email, name, picture } = account
+    const row = await this.#db
+      .updateTable('users')
+      .set({ email, name, picture, ...(this.#isAdmin(email) ? { role: 'admin' } : {}) })
+      .where('google_sub', '=', sub)
+      .returningAll()
+      .executeTakeFirst()
+    return row === undefined ? null : userFrom(row)
+  }
+
+  /** Makes user, wallet and referral, or none of them. Of several for one account at once, one makes the user. */
+  async register(registration: Registration): Promise<Registered> {
+    return this.#db.transaction().execute(async (tx): Promise<Registered> => {
+      const { identity, username, districtId, referralCode } = registration
+      const district = await tx.selectFrom('districts').select('id').where('id', '=', districtId).executeTakeFirst()
+      if (district === undefined) return { kind: 'unknown_district' }
+      const referrer = referralCode === null ? null : await referrerOf(tx, referralCode)
+      if (referralCode !== null && referrer === null) return { kind: 'unknown_referral' }
+
+      const made = await tx
+        .insertInto('users')
+        .values(this.#rowOf(registration))
+        .onConflict((conflict) => conflict.doNothing())
+        .returningAll()
+        .executeTakeFirst()
+      if (made === undefined) {
+        const earlier = await tx
+          .selectFrom('users')
+          .selectAll()
+          .where((eb) => eb.or([eb('google_sub', '=', identity.sub), eb('username', '=', username)]))
+          .execute()
+        const same = earlier.find((row) => row.google_sub === identity.sub)
+        if (same !== undefined) return { kind: 'registered', user: userFrom(same), isNew: false }
+        if (earlier.length > 0) return { kind: 'username_taken' }
+        throw new Error('a new referral code was not new') // one in 10¹²: the caller may simply try again
+      }
+      await grantStartingBalance(tx, this.#world, [userId(made.id)])
+      if (referrer !== null) await this.#refer(tx, referrer, userId(made.id))
+      return { kind: 'registered', user: userFrom(made), isNew: true }
+    })
+  }
+
+  async isUsernameTaken(username: string): Promise<boolean> {
+    const row = await this.#db.selectFrom('users').select('id').where('username', '=', username).executeTakeFirst()
+    return row !== undefined
+  }
+
+  /** The username of whoever invites with this code, or null when nobody does. */
+  async inviterOf(code: string): Promise<string | null> {
+    return (await referrerOf(this.#db, code))?.username ?? null
+  }
+
+  #isAdmin(email: string): boolean {
+    return this.#adminEmails.includes(email.toLowerCase())
+  }
+
+  #rowOf({ identity, username, firstName, lastName, districtId }: Registration) {
+    return {
+      id: this.#world.newId(),
+      google_sub: identity.sub,
+      email: identity.email,
+      name: identity.name,
+      picture: identity.picture,
+      username,
+      first_name: firstName,
+      last_name: lastName,
+      district_id: districtId,
+      role: this.#isAdmin(identity.email) ? 'admin' : 'user',
+      referral_code: this.#world.secret(REFERRAL_CODE_BYTES),
+      created_at: new Date(this.#world.now()),
+    }
+  }
+
+  /** Fills the invite that waits, or adds an anonymous referral: an invite that is passed on counts for each who comes. */
+  async #refer(tx: Transaction<Database>, referrer: Referrer, referee: UserId): Promise<void> {
+    const now = new Date(this.#world.now())
+    if (referrer.inviteId !== null) {
+      const filled = await tx
+        .updateTable('referrals')
+        .set({ referee_id: referee, registered_at: now })
+        .where('id', '=', referrer.inviteId)
+        .where('referee_id', 'is', null)
+        .returning('id')
+        .executeTakeFirst()
+      if (filled !== undefined) return
+    }
+    await tx
+      .insertInto('referrals')
+      .values({
+        id: this.#world.newId(),
+        referrer_id: referrer.userId,
+        name: null,
+        code: null,
+        referee_id: referee,
+        created_at: now,
+        registered_at: now,
+        credited_at: null,
+      })
+      .execute()
+  }
+}
+
+/** By somebody's own code, or else by an invite's; each lookup is one of an index. */
+async function referrerOf(db: Kysely<Database>, code: string): Promise<Referrer | null> {
+  const owner = await db
+    .selectFrom('users')
+    .select(['id', 'username'])
+    .where('referral_code', '=', code)
+    .executeTakeFirst()
+  if (owner !== undefined) return { userId: userId(owner.id), username: owner.username, inviteId: null }
+  const invite = await db
+    .selectFrom('referrals')
+    .innerJoin('users', 'users.id', 'referrals.referrer_id')
+    .select(['users.id', 'username', 'referrals.id as invite_id'])
+    .where('code', '=', code)
+    .executeTakeFirst()
+  if (invite === undefined) return null
+  return { userId: userId(invite.id), username: invite.username, inviteId: invite.invite_id }
+}

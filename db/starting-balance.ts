@@ -1,0 +1,26 @@
+/** The wallets of new users, filled through the ledger. */
+import type { Transaction } from 'kysely'
+import type { UserId } from '../actors/kernel/ids.ts'
+import { STARTING_BALANCE } from '../actors/kernel/limits.ts'
+import type { World } from '../actors/kernel/world.ts'
+import type { Database } from './schema.ts'
+
+/** A wallet with the starting balance for each of these new users, and where it came from: the house. */
+export async function grantStartingBalance(
+  tx: Transaction<Database>,
+  world: Pick<World, 'now' | 'newId'>,
+  users: readonly UserId[],
+): Promise<void> {
+  if (users.length === 0) return
+  const at = new Date(world.now())
+  const wallets = users.map((user) => ({ user_id: user, balance_micros: STARTING_BALANCE }))
+  const entries = users.flatMap((user) => {
+    const entry = { tx: world.newId(), kind: 'grant', at } as const
+    return [
+      { ...entry, account: 'user', user_id: user, amount_micros: STARTING_BALANCE, reference: `grant:${user}` },
+      { ...entry, account: 'house', amount_micros: -STARTING_BALANCE, reference: `grant:house:${user}` },
+    ] as const
+  })
+  await tx.insertInto('wallets').values(wallets).execute()
+  await tx.insertInto('ledger_entries').values(entries).execute()
+}

@@ -1,0 +1,60 @@
+/** Two ways for a mail to leave: over SMTP, or into a file that a developer can read. */
+import { appendFile, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createTransport } from 'nodemailer'
+import { SECOND_MS, type World } from '../../actors/kernel/world.ts'
+import type { Log } from '../log.ts'
+import { PermanentFailure, type SendMail } from './mail-queue.ts'
+
+/** How long the mail server may be silent. */
+const PATIENCE_MS = 5 * SECOND_MS
+const CONNECTIONS = 4
+
+export interface SmtpOptions {
+  /** `smtp://` or `smtps://`, with user and password where the server wants them. */
+  readonly url: string
+  readonly from: string
+}
+
+/** Sends over a few connections that are kept open between mails. */
+export function smtpMailer({ url, from }: SmtpOptions): { readonly send: SendMail; readonly close: () => void } {
+  const transport = createTransport({
+    url,
+    pool: true,
+    maxConnections: CONNECTIONS,
+    connectionTimeout: PATIENCE_MS,
+    greetingTimeout: PATIENCE_MS,
+    socketTimeout: PATIENCE_MS,
+  })
+  return {
+    send: async ({ to, subject, text }) => {
+      try {
+        // An address of the object form is never parsed: it cannot smuggle in another recipient.
+        await transport.sendMail({ from, to: { name: '', address: to }, subject, text })
+      } catch (error) {
+        throw isRefused(error) ? new PermanentFailure('the mail server refuses it', { cause: error }) : error
+      }
+    },
+    close: () => transport.close(),
+  }
+}
+
+/** SMTP's own distinction: 5xx is for good, 4xx is for now. */
+const isRefused = (error: unknown): boolean =>
+  error instanceof Error && 'responseCode' in error && Number(error.responseCode) >= 500
+
+export interface OutboxOptions {
+  readonly dataDir: string
+  readonly world: Pick<World, 'now'>
+  readonly log: Log
+}
+
+/** Appends each mail as a line of JSON to `outbox.jsonl`, readable by its owner only, and logs it. */
+export function outboxMailer({ dataDir, world, log }: OutboxOptions): SendMail {
+  return async ({ to, subject, text }) => {
+    const at = new Date(world.now()).toISOString()
+    await mkdir(dataDir, { recursive: true })
+    await appendFile(join(dataDir, 'outbox.jsonl'), `${JSON.stringify({ to, subject, text, at })}\n`, { mode: 0o600 })
+    log.info('mail', { to, subject, text })
+  }
+}

@@ -1,0 +1,88 @@
+/** One-time codes: six digits by mail, kept as a keyed digest, three guesses each (specification 2.1). */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { CODE_ATTEMPTS, CODE_TTL_MS } from '../../actors/kernel/limits.ts'
+import { MINUTE_MS, type World } from '../../actors/kernel/world.ts'
+import { oneTimeCode } from '../../actors/players/registration.ts'
+import type { KeptCode } from '../../db/one-time.ts'
+import type { Identity } from './identity.ts'
+import type { Mail } from './mail-queue.ts'
+
+/** Where codes are kept; see `db/one-time.ts`. */
+export interface CodeStore {
+  startPause(subject: string): Promise<{ readonly started: boolean; readonly leftMs: number }>
+  putCode(subject: string, code: KeptCode): Promise<void>
+  code(subject: string): Promise<KeptCode | null>
+  guess(code: KeptCode): Promise<number>
+  verify(subject: string, email: string): Promise<void>
+  verifiedEmail(subject: string): Promise<string | null>
+}
+
+export type Guess =
+  | { readonly kind: 'right' }
+  | { readonly kind: 'wrong'; readonly attemptsRemaining: number }
+  /** Never sent, too old, or used. */
+  | { readonly kind: 'expired' }
+  /** All guesses at this code are used up: only a new one helps. */
+  | { readonly kind: 'exhausted' }
+
+export interface OneTimeCodes {
+  /** Mails a new code, unless one was sent a moment ago; then it says how long it is until the next. */
+  readonly send: (to: Identity) => Promise<{ readonly sent: boolean; readonly nextInMs: number }>
+  /** Checks a guess. However many come at once, three are looked at. */
+  readonly check: (who: Identity, guess: string) => Promise<Guess>
+  /** Whether he has proved this e-mail to be his. */
+  readonly isVerified: (who: Identity) => Promise<boolean>
+}
+
+export interface OneTimeCodesOptions {
+  readonly store: CodeStore
+  /** Six digits could be tried out against a plain digest; not against one made with this. */
+  readonly secret: string
+  readonly world: Pick<World, 'now' | 'newId' | 'secret'>
+  /** Takes a mail at once and sends it when it can. */
+  readonly post: (mail: Mail) => void
+}
+
+export function createOneTimeCodes({ store, secret, world, post }: OneTimeCodesOptions): OneTimeCodes {
+  const digestOf = (id: string, subject: string, code: string): Buffer =>
+    createHmac('sha256', secret)
+      .update(JSON.stringify(['one-time code', id, subject, code]))
+      .digest()
+
+  return {
+    send: async ({ sub, email }) => {
+      const { started, leftMs } = await store.startPause(sub)
+      if (!started) return { sent: false, nextInMs: leftMs }
+      const code = oneTimeCode(world.secret(8))
+      const id = world.newId()
+      await store.putCode(sub, { id, digest: digestOf(id, sub, code).toString('base64url') })
+      post({ to: email, ...codeMail(code), before: world.now() + CODE_TTL_MS })
+      return { sent: true, nextInMs: leftMs }
+    },
+    check: async ({ sub, email }, guess) => {
+      const kept = await store.code(sub)
+      if (kept === null) return { kind: 'expired' }
+      const nth = await store.guess(kept)
+      if (nth > CODE_ATTEMPTS) return { kind: 'exhausted' }
+      const [right, digest] = [Buffer.from(kept.digest, 'base64url'), digestOf(kept.id, sub, guess)]
+      if (right.length !== digest.length || !timingSafeEqual(right, digest)) {
+        return { kind: 'wrong', attemptsRemaining: CODE_ATTEMPTS - nth }
+      }
+      await store.verify(sub, email)
+      return { kind: 'right' }
+    },
+    isVerified: async ({ sub, email }) => (await store.verifiedEmail(sub)) === email,
+  }
+}
+
+function codeMail(code: string): Pick<Mail, 'subject' | 'text'> {
+  return {
+    subject: 'Your Touchline code', // subjects are logged, codes are not
+    text: [
+      `Your code is ${code}.`,
+      '',
+      `It is good for ${CODE_TTL_MS / MINUTE_MS} minutes. Nobody from Touchline will ever ask you for it.`,
+      'If you have not tried to register, you need not do anything.',
+    ].join('\n'),
+  }
+}

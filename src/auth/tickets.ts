@@ -1,0 +1,53 @@
+/**
+ * Registration tickets (specification 2.1): what the identity provider says of somebody, signed by us with HMAC-SHA256, so
+ * that he can carry it through the steps of registering and cannot change it.
+ */
+import { errors, jwtVerify, SignJWT } from 'jose'
+import { z } from 'zod'
+import { SECOND_MS, type World } from '../../actors/kernel/world.ts'
+import type { Identity } from './identity.ts'
+
+const ALGORITHM = 'HS256'
+/** In the header, so that no other token made with this secret can pass. */
+const TYPE = 'registration-ticket'
+const ISSUER = 'game-api'
+
+const Claims = z.object({ sub: z.string(), email: z.string(), name: z.string(), picture: z.string().nullable() })
+
+export interface Tickets {
+  readonly issue: (identity: Identity) => Promise<string>
+  /** Null for what is not a ticket of ours, or has expired. */
+  readonly read: (ticket: string) => Promise<Identity | null>
+}
+
+export interface TicketsOptions {
+  readonly secret: string
+  readonly ttlSecs: number
+  readonly world: Pick<World, 'now'>
+}
+
+export function createTickets({ secret, ttlSecs, world }: TicketsOptions): Tickets {
+  const key = new TextEncoder().encode(secret)
+  return {
+    issue: ({ sub, email, name, picture }) => {
+      const issuedAt = Math.floor(world.now() / SECOND_MS)
+      return new SignJWT({ email, name, picture })
+        .setProtectedHeader({ alg: ALGORITHM, typ: TYPE })
+        .setIssuer(ISSUER)
+        .setSubject(sub)
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(issuedAt + ttlSecs)
+        .sign(key)
+    },
+    read: async (ticket) => {
+      const currentDate = new Date(world.now())
+      try {
+        const options = { algorithms: [ALGORITHM], typ: TYPE, issuer: ISSUER, requiredClaims: ['exp'], currentDate }
+        return Claims.safeParse((await jwtVerify(ticket, key, options)).payload).data ?? null
+      } catch (error) {
+        if (error instanceof errors.JOSEError) return null
+        throw error
+      }
+    },
+  }
+}

@@ -1,0 +1,202 @@
+import { describe, expect, it } from 'vitest'
+import { districtId } from '../../actors/kernel/ids.ts'
+import type { Profile, SignIn } from '../../src/auth/sign-in.ts'
+import { alice, away, type Door, openDoor } from './door.ts'
+
+const identity = { sub: 'ada', email: 'ada@example.com', name: 'Ada L.', picture: null }
+const profile = { registrationTicket: 'ticket', username: 'ada_l', firstName: ' Ada ', districtId: 1 }
+
+/** A door at which signing in goes as it is told. */
+async function openWith(steps: Partial<SignIn>): Promise<Door> {
+  const { deps } = await openDoor()
+  return openDoor({ deps: { signIn: { ...deps.signIn, ...steps } } })
+}
+
+const post = async ({ app }: Door, path: string, body: unknown) =>
+  app.request(path, { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
+const begin = (door: Door) => post(door, '/api/auth/google', { idToken: 'token', nonce: 'nonce' })
+const complete = (door: Door, over: object = {}) => post(door, '/api/auth/google/complete', { ...profile, ...over })
+const cookies = (response: Response) => response.headers.getSetCookie().map((cookie) => cookie.split('=')[0])
+const SESSION_COOKIES = ['game_access', 'game_refresh']
+
+describe('signing in', () => {
+  it('[H76] whoever has registered gets his profile and a session', async () => {
+    const door = await openDoor()
+    const response = await begin(door)
+    expect([response.status, cookies(response)]).toEqual([200, SESSION_COOKIES])
+    expect(await response.json()).toMatchObject({
+      isNew: false,
+      user: { userId: alice.id, wallet: { balance: 9_950 } },
+    })
+  })
+
+  it('[H76] whoever has not gets 422 with his ticket, and no session', async () => {
+    const door = await openWith({
+      begin: async () => ({ kind: 'new', ticket: 'the ticket', identity, nextCodeInMs: 59_001 }),
+    })
+    const response = await begin(door)
+    expect([response.status, cookies(response)]).toEqual([422, []])
+    expect(await response.json()).toEqual({
+      error: 'profile needed',
+      code: 'NEEDS_PROFILE',
+      requestId: response.headers.get('x-request-id'),
+      needsProfile: true,
+      registrationTicket: 'the ticket',
+      email: 'ada@example.com',
+      name: 'Ada L.',
+      picture: null,
+      resendInSecs: 60,
+    })
+  })
+
+  it('[H76] every way of failing has its own answer, and opens no session', async () => {
+    const cases: readonly (readonly [Partial<SignIn>, (door: Door) => Promise<Response>, number, object])[] = [
+      [{ begin: async () => ({ kind: 'invalid_token' }) }, begin, 401, { error: 'invalid identity token' }],
+      [{ begin: async () => ({ kind: 'nonce_used' }) }, begin, 401, { error: 'nonce already used' }],
+      [{ complete: ticketless }, complete, 401, { error: 'invalid registration ticket' }],
+      [{ complete: async () => ({ kind: 'not_verified' }) }, complete, 403, { error: 'email not verified' }],
+      [{ complete: async () => ({ kind: 'username_taken' }) }, complete, 409, { error: 'username taken' }],
+      [
+        { complete: async () => ({ kind: 'unknown_district' }) },
+        complete,
+        400,
+        { error: 'validation failed', issues: [{ path: 'districtId', message: 'no such district' }] },
+      ],
+      [
+        { complete: async () => ({ kind: 'unknown_referral' }) },
+        complete,
+        400,
+        { issues: [{ path: 'referralCode', message: 'nobody invites with this code' }] },
+      ],
+      [{ checkCode: ticketless }, verify, 401, { error: 'invalid registration ticket' }],
+      [{ checkCode: async () => ({ kind: 'expired' }) }, verify, 400, { error: 'code expired' }],
+      [
+        { checkCode: async () => ({ kind: 'wrong', attemptsRemaining: 2 }) },
+        verify,
+        400,
+        { error: 'invalid code', attemptsRemaining: 2 },
+      ],
+      [{ checkCode: async () => ({ kind: 'exhausted' }) }, verify, 429, { error: 'too many attempts' }],
+      [{ resendCode: ticketless }, resend, 401, { error: 'invalid registration ticket' }],
+      [{ resendCode: async () => ({ kind: 'too_soon', nextInMs: 12_345 }) }, resend, 429, { code: 'RESEND_TOO_SOON' }],
+      [{ begin: away }, begin, 503, { code: 'UNAVAILABLE' }],
+    ]
+    for (const [steps, ask, status, answer] of cases) {
+      const response = await ask(await openWith(steps))
+      expect([response.status, cookies(response)], JSON.stringify(answer)).toEqual([status, []])
+      expect(await response.json()).toMatchObject(answer)
+    }
+    const tooSoon = await resend(await openWith({ resendCode: async () => ({ kind: 'too_soon', nextInMs: 12_345 }) }))
+    expect(tooSoon.headers.get('retry-after')).toBe('13')
+  })
+
+  it('[H76] codes are checked and sent again', async () => {
+    const door = await openDoor()
+    expect(await (await verify(door)).json()).toEqual({ verified: true })
+    expect(await (await resend(door)).json()).toEqual({ sent: true, resendInSecs: 60 })
+  })
+
+  it('[H76] the profile step takes a profile that can be, and of the account only what the ticket says', async () => {
+    const heard: (readonly [string, Profile])[] = []
+    const door = await openWith({
+      complete: async (...args) => {
+        heard.push(args)
+        return { kind: 'registered', user: alice, isNew: true }
+      },
+    })
+    const response = await complete(door, { email: 'eve@example.com', role: 'admin', referralCode: 'ALICE1' })
+    expect([response.status, cookies(response)]).toEqual([200, SESSION_COOKIES])
+    expect(await response.json()).toMatchObject({ isNew: true, user: { username: 'alice' } })
+    expect(heard).toEqual([
+      [
+        'ticket',
+        {
+          username: 'ada_l',
+          firstName: 'Ada',
+          lastName: null,
+          districtId: districtId(1),
+          referralCode: 'ALICE1',
+        },
+      ],
+    ])
+    const bad = [
+      { username: 'Ada' },
+      { username: 'admin' },
+      { username: 7 },
+      { firstName: '' },
+      { firstName: 'a\u0000b' },
+      { lastName: 'x'.repeat(65) },
+      { districtId: 0 },
+      { districtId: undefined },
+      { referralCode: 'a\nb' },
+      { registrationTicket: '' },
+      { registrationTicket: 'x'.repeat(4_097) },
+    ]
+    for (const over of bad) expect((await complete(door, over)).status, JSON.stringify(over)).toBe(400)
+    for (const otp of ['12345', '1234567', 'abcdef', 123_456, '12345\n']) {
+      expect((await post(door, '/api/auth/verify-otp', { registrationTicket: 't', otp })).status).toBe(400)
+    }
+    for (const over of [{ nonce: '' }, { nonce: 'x'.repeat(256) }, { idToken: 'x'.repeat(8_193) }, { idToken: null }]) {
+      expect((await post(door, '/api/auth/google', { idToken: 't', nonce: 'n', ...over })).status).toBe(400)
+    }
+    expect(heard).toHaveLength(1)
+  })
+})
+
+const ticketless = async () => ({ kind: 'invalid_ticket' as const })
+const verify = (door: Door) => post(door, '/api/auth/verify-otp', { registrationTicket: 'ticket', otp: '042137' })
+const resend = (door: Door) => post(door, '/api/auth/resend-otp', { registrationTicket: 'ticket' })
+
+describe('before signing in', () => {
+  it('[H77] a username is checked, and why it cannot be had is said', async () => {
+    const door = await openDoor()
+    const cases = {
+      ada_l: { available: true, valid: true },
+      alice: { available: false, valid: true, reason: 'taken' },
+      Alice: { available: false, valid: false, reason: 'characters' },
+      admin: { available: false, valid: false, reason: 'reserved' },
+      '': { available: false, valid: false, reason: 'too_short' },
+    }
+    for (const [username, answer] of Object.entries(cases)) {
+      const response = await post(door, '/api/users/check-username', { username })
+      expect([response.status, await response.json()], username).toEqual([200, answer])
+    }
+    for (const username of [7, null, undefined, 'x'.repeat(256)]) {
+      expect((await post(door, '/api/users/check-username', { username })).status).toBe(400)
+    }
+  })
+
+  it('[H78] a referral code is always 200: of somebody, or not valid', async () => {
+    const { app } = await openDoor()
+    const nobodys = ['?code=', '', '?code=nobody', '?code=%00', `?code=${'x'.repeat(500)}`, '?code=a&code=b', '?x=1']
+    for (const query of nobodys) {
+      const response = await app.request(`/api/public/referral/validate${query}`)
+      expect([response.status, await response.json()], query).toEqual([200, { valid: false, invitedBy: null }])
+    }
+    const response = await app.request('/api/public/referral/validate?code=ALICE1')
+    expect(await response.json()).toEqual({ valid: true, invitedBy: 'alice' })
+  })
+
+  it('[H79] each step has the limit of the specification, besides the common one', async () => {
+    const { deps } = await openDoor()
+    const { app } = await openDoor({ deps: { limits: { ...deps.limits, perMinute: 1_000, trustedProxies: 1 } } })
+    const limits = {
+      'POST /api/auth/google': 20,
+      'POST /api/auth/google/complete': 10,
+      'POST /api/auth/verify-otp': 10,
+      'POST /api/auth/resend-otp': 5,
+      'POST /api/users/check-username': 60,
+      'GET /api/public/referral/validate': 10,
+    }
+    for (const [route, limit] of Object.entries(limits)) {
+      const [method = '', path = ''] = route.split(' ')
+      const headers = { 'x-forwarded-for': '203.0.113.7' }
+      const asked = Array.from({ length: limit + 5 }, async () => app.request(path, { method, headers }))
+      const refused = (await Promise.all(asked)).filter(({ status }) => status === 429)
+      expect(refused.length, route).toBe(5)
+      expect(refused[0]?.headers.get('ratelimit-policy')).toMatch(
+        new RegExp(`^"global";q=1000;w=60, "[a-z-]+";q=${limit};`),
+      )
+    }
+  })
+})

@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createIdentityProvider, IdentityProviderAway } from '../../src/auth/identity.ts'
+import { createLog } from '../../src/log.ts'
+import { CLIENT_ID, hostileTokens, IdentityServer } from '../support/identity-provider.ts'
+import { TestWorld } from '../support/test-world.ts'
+
+const HOUR = 3_600_000
+
+describe('the identity provider', () => {
+  let server: IdentityServer
+  let world: TestWorld
+  let warnings: string[]
+  beforeEach(async () => {
+    server = await IdentityServer.start()
+    world = new TestWorld({ now: Date.now() })
+    warnings = []
+  })
+  afterEach(() => server.stop())
+
+  const open = (cooldownMs?: number) =>
+    createIdentityProvider({
+      clientId: CLIENT_ID,
+      issuer: server.issuer,
+      keysUrl: server.keysUrl,
+      world,
+      log: createLog({ level: 'warn', world, readable: false, write: (line) => warnings.push(line) }),
+      ...(cooldownMs === undefined ? {} : { cooldownMs }),
+    })
+  const now = () => Math.floor(world.now() / 1_000)
+
+  it('[S20] says who somebody is by a token that is all right', async () => {
+    const { identify } = open()
+    expect(await identify(await server.token('ada', 'n1'), 'n1')).toEqual({
+      sub: 'ada',
+      email: 'ada@example.com',
+      name: 'The ada',
+      picture: 'https://pictures.example/ada.png',
+    })
+    const bare = { name: undefined, picture: 'javascript:alert(1)' }
+    expect(await identify(await server.token('ada', 'n1', { claims: bare }), 'n1')).toMatchObject({
+      name: 'ada@example.com',
+      picture: null,
+    })
+  })
+
+  it('[S20] knows nobody by any other token', async () => {
+    const { identify } = open()
+    for (const [what, token] of Object.entries(await hostileTokens(server, 'n1'))) {
+      expect(await identify(token, 'n1'), what).toBeNull()
+    }
+  })
+
+  it('[S20] ends with the token, give or take five seconds of another clock', async () => {
+    const { identify } = open()
+    const token = await server.token('ada', 'n1', { at: now() })
+    world.pass(HOUR + 4_000)
+    expect(await identify(token, 'n1')).toMatchObject({ sub: 'ada' })
+    world.pass(2_000)
+    expect(await identify(token, 'n1')).toBeNull()
+  })
+
+  it('[S21] fetches the keys once, again after six hours, and once for an unknown key', async () => {
+    const { identify } = open(0)
+    const ask = async () => identify(await server.token('ada', 'n1', { at: now() }), 'n1')
+    await Promise.all([ask(), ask(), ask()])
+    world.pass(6 * HOUR - 1)
+    await ask()
+    expect(server.asked).toBe(1)
+    world.pass(1)
+    await Promise.all([ask(), ask(), ask()])
+    expect(server.asked).toBe(2)
+    await server.rotate()
+    expect(await ask()).toMatchObject({ sub: 'ada' })
+    expect(server.asked).toBe(3)
+  })
+
+  it('[S21] does not ask again and again for keys that nobody has', async () => {
+    const { identify } = open()
+    const stranger = await IdentityServer.start()
+    await stranger.rotate()
+    const token = await stranger.token('mallory', 'n1', { claims: { iss: server.issuer } })
+    for (let n = 0; n < 20; n++) expect(await identify(token, 'n1')).toBeNull()
+    expect(server.asked).toBe(1)
+    await stranger.stop()
+  })
+
+  it('[S22] goes on with the keys it has while the provider is away, and tries again after a minute', async () => {
+    const { identify } = open()
+    const ask = async () => identify(await server.token('ada', 'n1', { at: now() }), 'n1')
+    await ask()
+    for (const mishap of ['error', 'nonsense'] as const) {
+      server.mishap = mishap
+      world.pass(6 * HOUR)
+      const before = server.asked
+      for (let n = 0; n < 3; n++) expect(await ask()).toMatchObject({ sub: 'ada' })
+      expect(server.asked).toBe(before + 1)
+    }
+    expect(warnings.map((line) => JSON.parse(line).event)).toEqual(Array(2).fill('identity keys not refreshed'))
+    server.mishap = 'none'
+    world.pass(60_000)
+    await server.rotate()
+    expect(await ask()).toMatchObject({ sub: 'ada' })
+  })
+
+  it('[S22] without any keys it cannot tell, which is a fault and no refusal', async () => {
+    const { identify } = open()
+    const token = await server.token('ada', 'n1', { at: now() })
+    for (const mishap of ['error', 'nonsense'] as const) {
+      server.mishap = mishap
+      await expect(identify(token, 'n1')).rejects.toThrow(IdentityProviderAway)
+    }
+    server.mishap = 'none'
+    expect(await identify(token, 'n1')).toMatchObject({ sub: 'ada' })
+  })
+
+  it('[S22] a provider that cannot be reached is away, too', async () => {
+    const { identify } = open()
+    const token = await server.token('ada', 'n1', { at: now() })
+    await server.stop()
+    await expect(identify(token, 'n1')).rejects.toThrow(IdentityProviderAway)
+    server = await IdentityServer.start() // for afterEach
+  })
+})

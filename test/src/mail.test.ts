@@ -1,0 +1,127 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import { type Mail, MailQueue, type MailQueueOptions, PermanentFailure } from '../../src/auth/mail-queue.ts'
+import { outboxMailer, smtpMailer } from '../../src/auth/mail.ts'
+import { createLog } from '../../src/log.ts'
+import { MailServer } from '../support/mail-server.ts'
+import { TestWorld } from '../support/test-world.ts'
+
+const mail: Mail = { to: 'ada@example.com', subject: 'Your code', text: 'It is 042137.\nBye', before: Infinity }
+
+/** A queue whose pauses are over at once, and what it said. */
+function open(send: MailQueueOptions['send'], world = new TestWorld()) {
+  const lines: string[] = []
+  const pauses: number[] = []
+  const log = createLog({ level: 'warn', world, readable: false, write: (line) => lines.push(line) })
+  const pause: MailQueueOptions['pause'] = async (ms, signal) => {
+    signal.throwIfAborted()
+    pauses.push(ms)
+    world.pass(ms)
+  }
+  const events = () => lines.map((line) => JSON.parse(line).event)
+  return { queue: new MailQueue({ send, world, log, pause }), world, lines, events, pauses }
+}
+
+describe('mail over SMTP', () => {
+  it('[S28] arrives at a real mail server as it was written, from whom it is from, and to one address only', async () => {
+    const server = await MailServer.start()
+    const { send, close } = smtpMailer({ url: server.url, from: 'Touchline <play@touchline.example>' })
+    await send(mail)
+    await send({ ...mail, to: 'x,eve@example.com' }).catch(() => undefined)
+    expect(server.received[0]).toMatchObject({ from: 'play@touchline.example', to: ['ada@example.com'] })
+    expect(server.received[0]?.message).toMatch(/^Subject: Your code\r$/m)
+    expect(server.received[0]?.message).toMatch(/\r\n\r\nIt is 042137\.\r\nBye/)
+    expect(server.received.flatMap(({ to }) => to)).not.toContain('eve@example.com')
+    close()
+    await server.stop()
+  })
+
+  it('[S28] tells a mail that is refused for good from one that is refused for now', async () => {
+    const server = await MailServer.start()
+    const { send, close } = smtpMailer({ url: server.url, from: 'play@touchline.example' })
+    server.refusesWith = 550
+    await expect(send(mail)).rejects.toThrow(PermanentFailure)
+    server.refusesWith = 451
+    const error = await send(mail).catch((e: unknown) => e)
+    expect(error).toBeInstanceOf(Error)
+    expect(error).not.toBeInstanceOf(PermanentFailure)
+    close()
+    await server.stop()
+    await expect(send(mail)).rejects.toThrow()
+  })
+})
+
+describe('the mail queue', () => {
+  it('[S29] delays nobody, and sends what could not leave at once when the server is back', async () => {
+    const server = await MailServer.start()
+    const { send, close } = smtpMailer({ url: server.url, from: 'play@touchline.example' })
+    server.refusesWith = 451
+    const { queue, events, pauses } = open(async (each) => {
+      if (server.tries === 3) server.refusesWith = null
+      return send(each)
+    })
+    queue.post(mail)
+    expect(server.tries).toBe(0) // taken, and nothing waited for
+    await vi.waitUntil(() => server.received.length === 1)
+    await queue.stop()
+    expect(pauses).toEqual([1_000, 2_000, 4_000])
+    expect(events()).toEqual(Array(3).fill('mail delayed'))
+    close()
+    await server.stop()
+  })
+
+  it('[S29] gives up with an error in the log: when it is of no use, refused, too much, or when we stop', async () => {
+    const away = async () => Promise.reject(new Error('away'))
+    const useless = open(away)
+    useless.queue.post({ ...mail, before: useless.world.now() + 10_000 })
+    await vi.waitUntil(() => useless.events().includes('mail not sent'))
+    expect(useless.pauses).toEqual([1_000, 2_000, 4_000]) // the next try would come too late
+
+    const refused = open(async () => Promise.reject(new PermanentFailure('no')))
+    refused.queue.post(mail)
+    await vi.waitUntil(() => refused.events().includes('mail not sent'))
+    expect(refused.pauses).toEqual([])
+
+    const slow = Promise.withResolvers<void>()
+    const full = open(() => slow.promise)
+    for (let n = 0; n < 1_001; n++) full.queue.post(mail)
+    expect(full.events()).toEqual(['mail not sent'])
+    slow.resolve()
+    await full.queue.stop()
+
+    const stopped = open(away)
+    const stopping = stopped.queue.stop()
+    stopped.queue.post(mail)
+    await stopping
+    await vi.waitUntil(() => stopped.events().includes('mail not sent'))
+    for (const { lines } of [useless, refused, full, stopped]) {
+      expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ level: 'error', to: mail.to, subject: mail.subject })
+      expect(lines.join('\n')).not.toContain('042137')
+    }
+  })
+})
+
+describe('mail without a server', () => {
+  it('[S30] is a line in the outbox of the data folder, for its owner only, and in the log', async () => {
+    const dataDir = join(await mkdtemp(join(tmpdir(), 'touchline-mail-')), 'data')
+    const world = new TestWorld()
+    const lines: string[] = []
+    const log = createLog({ level: 'info', world, readable: false, write: (line) => lines.push(line) })
+    const send = outboxMailer({ dataDir, world, log })
+    await send(mail)
+    await send({ ...mail, to: 'bob@example.com' })
+    const path = join(dataDir, 'outbox.jsonl')
+    const { to, subject, text } = mail
+    const at = new Date(world.now()).toISOString()
+    const kept = (await readFile(path, 'utf8')).trimEnd().split('\n')
+    expect(kept.map((line) => JSON.parse(line))).toEqual([
+      { to, subject, text, at },
+      { to: 'bob@example.com', subject, text, at },
+    ])
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ event: 'mail', to, text })
+    await rm(dataDir, { recursive: true })
+  })
+})

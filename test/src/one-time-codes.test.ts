@@ -1,0 +1,84 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
+import { FastMemory } from '../../db/fast-memory.ts'
+import { OneTime } from '../../db/one-time.ts'
+import type { Mail } from '../../src/auth/mail-queue.ts'
+import { createOneTimeCodes, type OneTimeCodes } from '../../src/auth/one-time-codes.ts'
+import { TestWorld } from '../support/test-world.ts'
+
+const ada = { sub: 'ada', email: 'ada@example.com', name: 'Ada', picture: null }
+const MINUTE = 60_000
+
+describe('one-time codes', () => {
+  let world: TestWorld
+  let fast: FastMemory
+  let store: OneTime
+  let codes: OneTimeCodes
+  let posted: Mail[]
+  beforeEach(() => {
+    world = new TestWorld()
+    fast = new FastMemory(world)
+    store = new OneTime(fast, 5 * MINUTE)
+    posted = []
+    codes = createOneTimeCodes({ store, secret: 'a secret', world, post: (mail) => posted.push(mail) })
+  })
+  const mailed = () => present(/\d{6}/.exec(posted.at(-1)?.text ?? '')?.[0], 'a code')
+  const wrong = () => (mailed() === '000000' ? '000001' : '000000')
+
+  it('[S24] are mailed to the address of the account, and kept as a digest of nobody else', async () => {
+    expect(await codes.send(ada)).toEqual({ sent: true, nextInMs: MINUTE })
+    expect(posted).toMatchObject([{ to: 'ada@example.com', before: world.now() + 5 * MINUTE }])
+    expect(posted[0]?.subject).not.toContain(mailed())
+    const kept = present(await store.code('ada'), 'code')
+    expect(JSON.stringify(kept)).not.toContain(mailed())
+    await store.putCode('bob', kept)
+    expect(await codes.check({ ...ada, sub: 'bob' }, mailed())).toMatchObject({ kind: 'wrong' })
+  })
+
+  it('[S26] prove the e-mail once, and for as long as the ticket may last', async () => {
+    await codes.send(ada)
+    expect(await codes.isVerified(ada)).toBe(false)
+    expect(await codes.check(ada, mailed())).toEqual({ kind: 'right' })
+    expect(await codes.check(ada, mailed())).toEqual({ kind: 'expired' })
+    expect(await codes.isVerified(ada)).toBe(true)
+    expect(await codes.isVerified({ ...ada, email: 'eve@example.com' })).toBe(false)
+    expect(await codes.isVerified({ ...ada, sub: 'eve' })).toBe(false)
+    world.pass(5 * MINUTE)
+    expect(await codes.isVerified(ada)).toBe(false)
+  })
+
+  it('[S26] are good for five minutes', async () => {
+    await codes.send(ada)
+    world.pass(5 * MINUTE - 1)
+    expect(await codes.check(ada, wrong())).toMatchObject({ kind: 'wrong' })
+    world.pass(1)
+    expect(await codes.check(ada, mailed())).toEqual({ kind: 'expired' })
+    expect(await codes.check({ ...ada, sub: 'nobody' }, '000000')).toEqual({ kind: 'expired' })
+  })
+
+  it('[S25] are looked at three times, however many guess at once', async () => {
+    await codes.send(ada)
+    const guesses = await Promise.all(Array.from({ length: 100 }, () => codes.check(ada, wrong())))
+    expect(guesses.filter(({ kind }) => kind === 'wrong')).toEqual([
+      { kind: 'wrong', attemptsRemaining: 2 },
+      { kind: 'wrong', attemptsRemaining: 1 },
+      { kind: 'wrong', attemptsRemaining: 0 },
+    ])
+    expect(guesses.filter(({ kind }) => kind === 'exhausted')).toHaveLength(97)
+    expect(await codes.check(ada, mailed())).toEqual({ kind: 'exhausted' })
+    expect(await codes.isVerified(ada)).toBe(false)
+  })
+
+  it('[S27] are sent once a minute, also to many who ask at once, and the last one counts', async () => {
+    const sent = await Promise.all(Array.from({ length: 50 }, () => codes.send(ada)))
+    expect([sent.filter((each) => each.sent).length, posted.length]).toEqual([1, 1])
+    const first = mailed()
+    await codes.check(ada, wrong())
+    world.pass(MINUTE - 1_000)
+    expect(await codes.send(ada)).toEqual({ sent: false, nextInMs: 1_000 })
+    world.pass(1_000)
+    expect(await codes.send(ada)).toMatchObject({ sent: true })
+    expect(await codes.check(ada, first)).toEqual({ kind: 'wrong', attemptsRemaining: 2 })
+    expect(await codes.check(ada, mailed())).toEqual({ kind: 'right' })
+  })
+})
