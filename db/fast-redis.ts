@@ -1,5 +1,5 @@
 /** The fast store on Redis, shared by all processes. */
-import { Redis, type Result } from 'ioredis'
+import { Redis, type RedisOptions, type Result } from 'ioredis'
 import { assert } from '../actors/kernel/assert.ts'
 import { type Allowance, type FastStore, type Fields, type Hits, type Spent, spentOf } from './fast-store.ts'
 
@@ -52,6 +52,19 @@ declare module 'ioredis' {
  * call throws at once instead of waiting in a queue.
  */
 export async function connectRedis(options: FastRedisOptions): Promise<FastStore> {
+  const scripts = {
+    putIfNewer: { lua: PUT_IF_NEWER, numberOfKeys: 1 },
+    hitWindow: { lua: HIT, numberOfKeys: 1 },
+    spendAllowance: { lua: SPEND, numberOfKeys: 1 },
+  }
+  return new FastRedis(await openRedis(options, scripts))
+}
+
+/** A connection with these scripts as commands, under the same terms. */
+export async function openRedis(
+  options: FastRedisOptions,
+  scripts: NonNullable<RedisOptions['scripts']>,
+): Promise<Redis> {
   const redis = new Redis(options.url, {
     keyPrefix: options.prefix ?? '',
     connectionName: 'touchline',
@@ -64,11 +77,7 @@ export async function connectRedis(options: FastRedisOptions): Promise<FastStore
     commandTimeout: COMMAND_TIMEOUT_MS,
     connectTimeout: CONNECT_TIMEOUT_MS,
     retryStrategy: (attempt) => Math.min(RECONNECT_MAX_MS, 50 * 2 ** Math.min(attempt, 10)),
-    scripts: {
-      putIfNewer: { lua: PUT_IF_NEWER, numberOfKeys: 1 },
-      hitWindow: { lua: HIT, numberOfKeys: 1 },
-      spendAllowance: { lua: SPEND, numberOfKeys: 1 },
-    },
+    scripts,
   })
   // Every failing call tells its caller; without a listener ioredis would print each failing reconnect as well.
   redis.on('error', () => {})
@@ -78,7 +87,7 @@ export async function connectRedis(options: FastRedisOptions): Promise<FastStore
     redis.disconnect()
     throw error
   }
-  return new FastRedis(redis)
+  return redis
 }
 
 class FastRedis implements FastStore {

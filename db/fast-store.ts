@@ -24,6 +24,8 @@ export const keys = {
   rate: (route: string, caller: string) => `rate:${route}:${caller}`,
   /** How much of his allowance somebody has spent on an action. */
   allowance: (action: string, caller: string) => `allow:${action}:${caller}`,
+  /** Where the leaderboards of an installation begin (boards-redis.ts). They do not expire: a build replaces them. */
+  boards: (installation: string) => `boards:${installation}`,
 } as const
 
 export type Fields = Readonly<Record<string, string>>

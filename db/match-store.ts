@@ -11,10 +11,12 @@ import {
   type UserId,
   userId,
 } from '../actors/kernel/ids.ts'
+import { REPLAY_FIXTURES_FROM } from '../actors/kernel/limits.ts'
 import { lots, money, price, slope } from '../actors/kernel/micros.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import type { Instrument } from '../actors/market/instrument.ts'
 import type { PricingMemory } from '../actors/market/pricing.ts'
+import { committedEvents } from '../actors/match/committed-events.ts'
 import type { IdempotencyKey, MatchEvent, MatchInfo, WalletAfter } from '../actors/match/messages.ts'
 import type {
   Batch,
@@ -259,7 +261,13 @@ function argumentsOf(batch: Batch, wallets: readonly WalletChange[], cached: rea
     ...tapeArguments(batch),
     info === undefined ? null : JSON.stringify(info.info),
     info === undefined ? null : JSON.stringify(info.pricing),
+    ...outboxArguments(batch),
   ]
+}
+
+function outboxArguments(batch: Batch): unknown[] {
+  const events = committedEvents(batch.events)
+  return [batch.matchId >= REPLAY_FIXTURES_FROM, events.length === 0 ? null : JSON.stringify(events)]
 }
 
 function walletArguments(

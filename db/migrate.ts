@@ -5,6 +5,7 @@ import * as market from './migrations/0002-market.ts'
 import * as trading from './migrations/0003-trading.ts'
 import * as sessions from './migrations/0004-sessions.ts'
 import * as marketHistory from './migrations/0005-market-history.ts'
+import * as community from './migrations/0006-community.ts'
 import * as administration from './migrations/0007-administration.ts'
 import type { Database } from './schema.ts'
 
@@ -21,6 +22,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0003-trading', up: trading.up },
   { name: '0004-sessions', up: sessions.up },
   { name: '0005-market-history', up: marketHistory.up },
+  { name: '0006-community', up: community.up },
   { name: '0007-administration', up: administration.up },
 ]
 

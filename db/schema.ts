@@ -3,6 +3,8 @@ import type { ColumnType, Generated } from 'kysely'
 
 /** Written as milliseconds wrapped by `at()` in SQL, read back as Date. */
 type Timestamp = ColumnType<Date, Date | string, Date | string>
+/** The same with a default. */
+type DefaultTimestamp = ColumnType<Date, Date | string | undefined, Date | string>
 type Json<T> = ColumnType<T, string, string>
 
 export interface Database {
@@ -22,6 +24,19 @@ export interface Database {
   account_log: AccountLogView
   command_results: CommandResultsTable
   replays: ReplaysTable
+  installation: InstallationTable
+  outbox: OutboxTable
+  outbox_cursors: OutboxCursorsTable
+  outbox_failures: OutboxFailuresTable
+  careers: CareersTable
+  trade_days: TradeDaysTable
+  user_badges: UserBadgesTable
+  board_changes: BoardChangesTable
+  week_scores: WeekScoresTable
+  spinner_weeks: SpinnerWeeksTable
+  notifications: NotificationsTable
+  activity: ActivityTable
+  legacy_trades: LegacyTradesTable
   settings: SettingsTable
   settings_version: SettingsVersionTable
   audit_log: AuditLogTable
@@ -102,7 +117,7 @@ export interface LedgerEntriesTable {
   account: 'user' | 'house'
   user_id: string | null
   amount_micros: number
-  kind: 'grant' | 'margin' | 'release' | 'external_adjustment' | 'batch'
+  kind: 'grant' | 'margin' | 'release' | 'external_adjustment' | 'batch' | 'referral'
   /** Unique: the same thing cannot be booked twice. */
   reference: string
   position_id: string | null
@@ -238,6 +253,154 @@ export interface ReplaysTable {
   demo: Generated<boolean>
   /** Set when an operator has stopped it: how its match is to end. */
   ending: 'full_time' | 'void' | null
+}
+
+/** One row. */
+export interface InstallationTable {
+  id: Generated<string>
+}
+
+/** What a commit did that something may follow from. */
+export interface OutboxTable {
+  match_id: number
+  /** Counts the match's rows from 1, without gaps. */
+  seq: number
+  at: Timestamp
+  replay: boolean
+  /** `CommittedEvent`s, in order. */
+  events: Json<unknown>
+}
+
+/** How far the reactions to a match have come. */
+export interface OutboxCursorsTable {
+  match_id: number
+  seq: Generated<number>
+  /** How often the row after `seq` has failed. */
+  attempts: Generated<number>
+  retry_at: DefaultTimestamp
+  /** Whoever has waited longest is next. */
+  taken_at: DefaultTimestamp
+  /** The match has settled, and everything that follows from it has happened. */
+  finished: Generated<boolean>
+}
+
+/** Rows of the outbox that no reaction could deal with. */
+export interface OutboxFailuresTable {
+  match_id: number
+  seq: number
+  error: string
+  attempts: number
+  at: Timestamp
+}
+
+/** A `Career`. */
+export interface CareersTable {
+  user_id: string
+  version: Generated<number>
+  opened: Generated<number>
+  closed: Generated<number>
+  wins: Generated<number>
+  pnl_micros: Generated<number>
+  margin_micros: Generated<number>
+  first_trade_at: Timestamp | null
+  live_closed: Generated<number>
+  live_wins: Generated<number>
+  live_pnl_micros: Generated<number>
+  live_margin_micros: Generated<number>
+  live_first_trade_at: Timestamp | null
+  won_micros: Generated<number>
+  best_win_micros: Generated<number>
+  largest_lots_micros: Generated<number>
+  short_wins: Generated<number>
+  take_profits: Generated<number>
+  stop_losses: Generated<number>
+  washouts: Generated<number>
+  settled: Generated<number>
+  days: Generated<number>
+  referrals: Generated<number>
+  xp: Generated<number>
+}
+
+/** A day on which a user has opened something. */
+export interface TradeDaysTable {
+  user_id: string
+  /** Counted from 1970, in UTC. */
+  day: number
+}
+
+export interface UserBadgesTable {
+  user_id: string
+  badge: string
+  earned_at: Timestamp
+}
+
+/** A user whose standing changed and may not be on the boards yet. */
+export interface BoardChangesTable {
+  user_id: string
+  version: number
+}
+
+/** What a user closed in one week. */
+export interface WeekScoresTable {
+  week: string
+  /** Of real matches alone, or of all. */
+  live: boolean
+  user_id: string
+  closed: number
+  wins: number
+  pnl_micros: number
+  margin_micros: number
+  roi_hundredths: number
+  win_ppm: number
+}
+
+export interface SpinnerWeeksTable {
+  /** `2026-W21`. */
+  week: string
+  starts_at: Timestamp
+  seed: string
+  /** SHA-256 of the seed, shown from `published_at` on. */
+  seed_hash: string
+  published_at: Timestamp
+  /** Set when it is decided: those among whom was drawn, the winner if there was only one, nobody if nobody traded. */
+  candidates: Json<unknown> | null
+  winner_id: string | null
+  decided_at: Timestamp | null
+}
+
+export interface NotificationsTable {
+  id: Generated<number>
+  user_id: string
+  type: string
+  title: string
+  body: string
+  data: Json<unknown>
+  /** What it is about, so that the same thing is told once. */
+  source: string
+  created_at: Timestamp
+  read_at: Timestamp | null
+}
+
+export interface ActivityTable {
+  id: Generated<number>
+  user_id: string
+  district_id: number
+  type: string
+  text: string
+  data: Json<unknown>
+  source: string
+  at: Timestamp
+}
+
+/** A share bought or sold in the model before positions. Read only. */
+export interface LegacyTradesTable {
+  id: string
+  user_id: string
+  player: string
+  side: 'buy' | 'sell'
+  quantity_micros: number
+  price_micros: number
+  at: Timestamp
 }
 
 export interface SettingsTable {

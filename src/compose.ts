@@ -17,8 +17,12 @@ import { ActorStopped } from '../actors/match/actor.ts'
 import { type AccountChanges, AccountLog } from '../db/account-log.ts'
 import { setAnchors } from '../db/anchors.ts'
 import { AuditLog } from '../db/audit-log.ts'
+import { type Boards, BoardsUnbuilt } from '../db/boards.ts'
+import { BoardsMemory } from '../db/boards-memory.ts'
+import { connectBoards } from '../db/boards-redis.ts'
+import { Careers } from '../db/careers.ts'
 import { Catalogue } from '../db/catalogue.ts'
-import { connect } from '../db/connect.ts'
+import { type Connection, connect } from '../db/connect.ts'
 import { FastMemory } from '../db/fast-memory.ts'
 import { fastOrElse } from '../db/fast-or-else.ts'
 import { connectRedis } from '../db/fast-redis.ts'
@@ -32,6 +36,9 @@ import { OneTime } from '../db/one-time.ts'
 import { Positions } from '../db/positions.ts'
 import { Rates } from '../db/rates.ts'
 import { Registrations } from '../db/registrations.ts'
+import { installationOf } from '../db/installation.ts'
+import { Outbox } from '../db/outbox.ts'
+import { Referrals } from '../db/referrals.ts'
 import { ReplayRuns } from '../db/replays.ts'
 import { seedDistricts } from '../db/seed.ts'
 import { Sessions } from '../db/sessions.ts'
@@ -61,6 +68,9 @@ import { accountChangesJson } from './http/json.ts'
 import type { HttpDeps } from './http/ports.ts'
 import { createLog, type Log } from './log.ts'
 import { listRecordings, type RecordingFile } from './provider/recordings.ts'
+import { BoardKeeper } from './reactions/board-keeper.ts'
+import { react } from './reactions/react.ts'
+import { Reactor } from './reactions/reactor.ts'
 import { instrumentIdFor, parseFixture } from './provider/snapshot.ts'
 import { systemWorld } from './system-world.ts'
 
@@ -218,11 +228,31 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
     demo,
   })
 
+  const boards = await openBoards(config, connection, world)
+  undo.push(() => boards.close())
+  const careers = new Careers(db)
+  const outbox = new Outbox(db, cache, world)
+  const keeper = new BoardKeeper({
+    boards,
+    careers,
+    scope: () => (settings.value('boards.include_replays') ? 'all' : 'live'),
+  })
+  const reactor = new Reactor({
+    outbox,
+    reaction: react,
+    tell: () => undefined,
+    report: (where, error) => log.error(where, { error }),
+  })
+  undo.push(() => reactor.stop())
+
   const shared = {
     world,
     log,
     isFault: (error: unknown) =>
-      isAway(error) || error instanceof ActorStopped || error instanceof IdentityProviderAway,
+      isAway(error) ||
+      error instanceof ActorStopped ||
+      error instanceof IdentityProviderAway ||
+      error instanceof BoardsUnbuilt,
     corsOrigins: config.corsOrigins,
     cookies: { production: config.production, domain: config.cookieDomain },
     readyChecks: {
@@ -252,6 +282,17 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
     positions,
     account: accountLog,
     desk: realTime.desk,
+    community: {
+      boards,
+      careers,
+      keeper,
+      referrals: new Referrals(db, world),
+      reactions: {
+        setAside: (limit) => outbox.setAside(limit),
+        lag: () => outbox.lag(),
+        retry: (matchId, seq) => outbox.retry(matchId, seq, react),
+      },
+    },
     settings,
     audit,
     userList: new UserList(db, audit),
@@ -261,6 +302,9 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
   const wsApp = createWsApp({ ...shared, matchmake: (request) => realTime.matchmake(request) })
 
   const open: Touchline['start'] = async () => {
+    await keeper.show()
+    undo.push(repeatedly({ what: 'leaderboards are kept', everyMs: BOARDS_POLL_MS, log }, () => keeper.show()))
+    reactor.start()
     await listen(wsServer, config.wsPort, config.host)
     await listen(httpServer, config.port, config.host)
     undo.push(() => close(httpServer))
@@ -286,6 +330,9 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
   const stop = (): Promise<void> => (closing ??= shut())
   return { app, realTime, wallets, users, settings, bot, start, stop }
 }
+
+/** How old a place on a leaderboard may be. A prime. */
+const BOARDS_POLL_MS = 211
 
 /** Twice a second, so that a setting changed in any process is in force in every other within one. A prime. */
 const SETTINGS_POLL_MS = 499
@@ -348,6 +395,11 @@ function openMail(
       smtp?.close()
     },
   }
+}
+
+async function openBoards({ redisUrl }: Config, { db }: Connection, world: World): Promise<Boards> {
+  if (redisUrl === null) return new BoardsMemory()
+  return connectBoards({ url: redisUrl, installation: await installationOf(db), newId: () => world.newId() })
 }
 
 async function openFastStore(config: Config, world: World): Promise<FastStore> {

@@ -99,6 +99,15 @@ export const PUBLISH_INTERVAL_MS = 50
 /** Ticks of match data and trades are stored at most this often per instrument; ticks of in-game events always are. */
 export const TICK_STORE_INTERVAL_MS = SECOND_MS
 
+/** XP for opening a position, for closing one at a profit, and once for the first trade of a day (specification 3.4). */
+export const XP_PER_OPEN = 10
+export const XP_PER_WIN = 25
+export const XP_FIRST_TRADE_OF_DAY = 50
+/** What a referrer is credited when somebody he brought opens a first position. */
+export const REFERRAL_REWARD: Money = money(units(100))
+/** A win of so much, or a washout, is told to everybody. */
+export const BIG_WIN: Money = money(units(500))
+
 assert(BATCH_MAX <= MAILBOX_MAX, 'a batch must fit the mailbox')
 assert(DEFAULT_RULES.lotMin >= DEFAULT_RULES.lotStep, 'the smallest lot must be at least one step')
 assert(DEFAULT_RULES.lotMin % DEFAULT_RULES.lotStep === 0, 'the smallest lot must be a whole number of steps')

@@ -122,7 +122,10 @@ export const SETTINGS = {
     [0, 900, WHOLE],
     'How long full time must hold before a match settles, in seconds. Replays count it in updates.',
   ),
-  'boards.include_replays': booleanSetting(false, 'Whether positions in replays count on the leaderboards.'),
+  'boards.include_replays': booleanSetting(
+    true,
+    'Whether positions in replays count on the leaderboards and in the weekly draw. False where real matches are played: who has seen a replay knows how it ends.',
+  ),
   'retention.ticks_days': numberSetting(
     365,
     [1, 3_650, WHOLE],

@@ -35,7 +35,8 @@ create function commit_batch(
   t_id uuid[], t_at timestamptz[], t_price bigint[], t_base bigint[], t_imbalance bigint[], t_cause text[],
   t_event bigint[],
   s_id uuid[], s_lots bigint[], s_trades text[],
-  m_info jsonb, m_pricing jsonb
+  m_info jsonb, m_pricing jsonb,
+  p_replay boolean, p_events jsonb
 ) returns table (
   verdict text, user_id uuid, balance bigint, margin bigint, unrealized bigint, version bigint,
   fingerprint text, result text
@@ -49,7 +50,7 @@ declare
   n_user uuid[]; n_balance bigint[]; n_margin bigint[]; n_events bigint[]; n_version bigint[]; n_pnl bigint[];
   -- The wallets as they are: the balance that is booked, the one in force, and what counts their changes.
   h_booked bigint[]; h_balance bigint[]; h_open integer[]; h_version bigint[];
-  changed bigint; broken text;
+  changed bigint; next_seq bigint; broken text;
 begin
   -- Fence. The share lock makes a take-over wait for this transaction, and this one notice a take-over.
   perform 1 from match_leases l where l.match_id = p_match and l.epoch = p_epoch for share;
@@ -205,6 +206,15 @@ begin
                  s.lots + coalesce((select b.traded_micros from tape b where b.instrument_id = s.id
                                      order by b.at desc, b.traded_micros desc limit 1), 0), s.trades
             from (select unnest(s_id) as id, unnest(s_lots) as lots, unnest(s_trades) as trades) s;
+      end if;
+
+      -- Only the match's owner gets here, one commit after the other: its numbers have no gap and show up in order.
+      if p_events is not null then
+        select coalesce(max(o.seq), 0) + 1 into next_seq from outbox o where o.match_id = p_match;
+        insert into outbox (match_id, seq, at, replay, events) values (p_match, next_seq, p_at, p_replay, p_events);
+        if next_seq = 1 then
+          insert into outbox_cursors (match_id) values (p_match);
+        end if;
       end if;
 
       -- Equity in the answer is over every match the user has positions in, at their last committed prices.

@@ -68,7 +68,7 @@ async function populate({ db }: Connection, users: number): Promise<UserId[]> {
 
 /** Forgets every trade and match and gives everybody a fresh wallet, so that every variant starts alike. */
 export async function reset({ connection: { db } }: BenchDatabase): Promise<void> {
-  await sql`truncate wallets, ledger_entries, positions, account_events, command_results, ticks, tape, instruments, matches, match_leases,
+  await sql`truncate wallets, outbox, outbox_cursors, ledger_entries, positions, account_events, command_results, ticks, tape, instruments, matches, match_leases,
             replays`.execute(db)
   await sql`insert into wallets (user_id, balance_micros) select id, ${STARTING_BALANCE}::bigint from users`.execute(db)
   const tx = randomUUID()

@@ -9,6 +9,7 @@ import { createRateLimits } from './rate-limits.ts'
 import { accountRoutes } from './routes/account.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { adminUserRoutes } from './routes/admin-users.ts'
+import { boardRoutes } from './routes/boards.ts'
 import { authRoutes } from './routes/auth.ts'
 import { devRoutes } from './routes/dev.ts'
 import { gameplayBotRoutes } from './routes/gameplay-bot.ts'
@@ -16,6 +17,7 @@ import { healthRoutes } from './routes/health.ts'
 import { marketRoutes } from './routes/market.ts'
 import { publicRoutes } from './routes/public.ts'
 import { signInRoutes } from './routes/sign-in.ts'
+import { reactionRoutes } from './routes/reactions.ts'
 import { orderRoutes, tradingRoutes } from './routes/trading.ts'
 
 /** The REST API. */
@@ -35,6 +37,8 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   if (!deps.cookies.production) app.route('/', devRoutes(deps)) // 4.1, dev-only
   app.route('/', marketRoutes(deps, gates)) // 4.2
   app.route('/', tradingRoutes(deps, gates)) // 4.3, what changes nothing
+  app.route('/', boardRoutes(deps, gates)) // 4.4, 4.5
+  app.route('/', reactionRoutes(deps, gates)) // 4.5
   app.route('/', adminRoutes(deps, gates)) // 4.5
   app.route('/', adminUserRoutes(deps, gates)) // 4.5
   app.route('/', gameplayBotRoutes(deps, gates)) // 4.5

@@ -23,6 +23,7 @@ import type { Sessions } from '../auth/sessions.ts'
 import type { SignIn } from '../auth/sign-in.ts'
 import type { BotOrder, BotStart, BotStop, BundledFixture, ReplayReport } from '../gameplay-bot.ts'
 import type { Log } from '../log.ts'
+import type { CommunityPorts } from './community-ports.ts'
 import type { RateLimitOptions } from './rate-limits.ts'
 
 export interface Accounts {
@@ -142,6 +143,7 @@ export interface HttpDeps {
   readonly positions: Positions
   readonly account: Account
   readonly desk: Desk
+  readonly community: CommunityPorts
   readonly settings: Settings
   readonly audit: Audit
   readonly userList: UserList

@@ -34,6 +34,8 @@ async function openDescribed() {
 
 const concrete = (path: string) =>
   path
+    .replace('{districtId}', '1')
+    .replace('{matchId}/{seq}', '7/3')
     .replace('flags/{key}', 'flags/coming_soon')
     .replace('settings/{key}', 'settings/trading.hold_secs')
     .replace('users/{id}', `users/${ALICE}`)
@@ -78,17 +80,27 @@ describe('the API description', () => {
       'GET /api/admin/gameplay-bot/fixtures',
       'GET /api/admin/gameplay-bot/status',
       'GET /api/admin/ledger/audit',
+      'GET /api/admin/reactions',
       'GET /api/admin/settings',
       'GET /api/admin/settings/scoring/multiplier-keys',
       'GET /api/admin/users',
       'GET /api/admin/users/export.csv',
       'GET /api/districts',
+      'GET /api/districts/standings',
       'GET /api/flags',
       'GET /api/instruments',
       'GET /api/instruments/movers',
       'GET /api/instruments/{id}',
       'GET /api/instruments/{id}/price-history',
       'GET /api/instruments/{id}/recent-trades',
+      'GET /api/leaderboard/district/{districtId}',
+      'GET /api/leaderboard/friends',
+      'GET /api/leaderboard/global',
+      'GET /api/leaderboard/me',
+      'GET /api/leaderboard/me/context',
+      'GET /api/leaderboard/roi/district/{districtId}',
+      'GET /api/leaderboard/roi/friends',
+      'GET /api/leaderboard/roi/global',
       'GET /api/matches',
       'GET /api/matches/{id}/events',
       'GET /api/matches/{id}/squad',
@@ -103,6 +115,8 @@ describe('the API description', () => {
       'PATCH /api/positions/{id}',
       'POST /api/admin/gameplay-bot/start',
       'POST /api/admin/gameplay-bot/stop',
+      'POST /api/admin/leaderboard/rebuild-roi',
+      'POST /api/admin/reactions/{matchId}/{seq}/retry',
       'POST /api/auth/dev',
       'POST /api/auth/dev/batch',
       'POST /api/auth/google',

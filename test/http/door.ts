@@ -36,6 +36,7 @@ import { createLog } from '../../src/log.ts'
 import { GOAL, info, instrument, player } from '../support/fixtures.ts'
 import { TestWorld } from '../support/test-world.ts'
 import { adminPorts } from './admin-ports.ts'
+import { communityPorts } from './community-ports.ts'
 
 export const NOW = instant(Date.UTC(2026, 4, 2, 14, 30))
 export const ALICE = userId('0197f2a0-0000-7000-8000-00000000000a')
@@ -285,6 +286,7 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
         return options.quote ?? done(quoteAnswer)
       },
     },
+    community: communityPorts(alice, NOW),
     ...adminPorts(alice),
     readyChecks: { database: async () => {}, fastStore: async () => {} },
     isFault: (error) => error instanceof Error && error.message === 'away',

@@ -20,7 +20,7 @@ interface Floor {
 export const FLOORS: readonly Floor[] = [
   { at: 'actors/kernel/', code: ['actors/kernel/'], packages: [] },
   { at: 'actors/market/', code: ['actors/kernel/', 'actors/market/'], packages: [] },
-  { at: 'actors/players/', code: ['actors/kernel/', 'actors/players/'], packages: [] },
+  { at: 'actors/players/', code: ['actors/kernel/', 'actors/position/', 'actors/players/'], packages: [] },
   { at: 'actors/position/', code: ['actors/kernel/', 'actors/market/', 'actors/position/'], packages: [] },
   {
     at: 'actors/match/',

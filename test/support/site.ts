@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { describe, it } from 'vitest'
 import { type Connection, connect } from '../../db/connect.ts'
+import { installationOf } from '../../db/installation.ts'
 import { FastMemory } from '../../db/fast-memory.ts'
 import { keys } from '../../db/fast-store.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
@@ -67,6 +68,11 @@ async function serverSite(database: string, redisUrl: string): Promise<ServerSit
     async remove() {
       const users = await look(options, ({ db }) => db.selectFrom('users').select('id').execute())
       if (users.length > 0) await redis.unlink(users.map(({ id }) => keys.wallet(userId(id))))
+      const boards = await look(options, ({ db }) => installationOf(db)).then(keys.boards)
+      for await (const found of redis.scanStream({ match: `${boards}:*` })) {
+        const left: string[] = found
+        if (left.length > 0) await redis.unlink(left)
+      }
       await redis.quit()
       await drop()
       rmSync(folder, { recursive: true })

@@ -1,0 +1,23 @@
+/** What the outbox keeps of a commit: as much as the reactions to it need, and nothing that concerns the market alone. */
+import type { InstrumentId, PositionId, UserId } from '../kernel/ids.ts'
+import type { Lots, Money } from '../kernel/micros.ts'
+import type { ClosedBy, Direction } from '../position/position.ts'
+
+interface OfPosition {
+  readonly positionId: PositionId
+  readonly userId: UserId
+  readonly instrumentId: InstrumentId
+  readonly direction: Direction
+  readonly lots: Lots
+  readonly margin: Money
+}
+
+export type CommittedEvent =
+  | ({ readonly kind: 'opened' } & OfPosition)
+  /** So many per cent of the margin are lost. */
+  | ({ readonly kind: 'margin_warned'; readonly lostPct: 50 | 80 } & OfPosition)
+  | ({ readonly kind: 'closed'; readonly pnl: Money; readonly by: ClosedBy } & OfPosition)
+  /** The last position is closed: nothing follows in this match. */
+  | { readonly kind: 'match_settled' }
+
+export type ClosedEvent = Extract<CommittedEvent, { readonly kind: 'closed' }>

@@ -1,0 +1,201 @@
+/** What people are told of what was committed: notifications to the one it concerns, activity to everybody. */
+import type { InstrumentId, UserId } from '../kernel/ids.ts'
+import { BIG_WIN } from '../kernel/limits.ts'
+import { decimal, type Money, money } from '../kernel/micros.ts'
+import type { Instant } from '../kernel/world.ts'
+import type { ClosedBy } from '../position/position.ts'
+import type { Badge } from './badges.ts'
+import type { ClosedEvent, CommittedEvent } from './committed-event.ts'
+
+export type NoticeType =
+  | 'position_closed'
+  | 'margin_warning'
+  | 'settlement'
+  | 'badge'
+  | 'level'
+  | 'referral_credited'
+  | 'spinner'
+
+/** A notification to be written. */
+export interface Notice {
+  readonly userId: UserId
+  readonly type: NoticeType
+  readonly title: string
+  readonly body: string
+  readonly data: Readonly<Record<string, string | number>>
+  /** What it is about: the same source is told once, however often it is come upon. */
+  readonly source: string
+  readonly at: Instant
+}
+
+export type HeadlineType = 'big_win' | 'washout' | 'badge' | 'spinner_win' | 'legacy_trade'
+
+/** An entry of the activity feed to be written. */
+export interface Headline {
+  readonly userId: UserId
+  readonly type: HeadlineType
+  /** What the user did, to be read after his name. */
+  readonly text: string
+  readonly data: Readonly<Record<string, string | number>>
+  readonly source: string
+  readonly at: Instant
+}
+
+/** The name of a player, for people. */
+export type NameOf = (id: InstrumentId) => string
+
+/** How a position that its owner did not close was closed, for people. */
+const CLOSED_BY: Readonly<Record<Exclude<ClosedBy, 'user' | 'full_time'>, string>> = {
+  stop_loss: 'Stop-loss reached',
+  take_profit: 'Target reached',
+  washout: 'Washed out',
+  void: 'Position void',
+  admin: 'Closed by the house',
+}
+
+/** With its sign and two decimals. */
+const signed = (amount: Money): string => `${amount < 0 ? '−' : '+'}${Math.abs(decimal(amount)).toFixed(2)}`
+
+/** What one commit tells the users it concerns. Settled positions are summed up, one notice a user. */
+export function noticesOf(
+  commit: { key: string; at: Instant; events: readonly CommittedEvent[] },
+  nameOf: NameOf,
+): Notice[] {
+  const { key, at, events } = commit
+  const notices: Notice[] = []
+  const settled = new Map<UserId, ClosedEvent[]>()
+  for (const event of events) {
+    if (event.kind === 'margin_warned') {
+      const { userId, positionId, instrumentId, lostPct } = event
+      notices.push({
+        userId,
+        type: 'margin_warning',
+        title: `${lostPct} % of a margin lost`,
+        body: `Your ${event.direction} on ${nameOf(instrumentId)} has lost ${lostPct} % of its margin.`,
+        data: { positionId, instrumentId, lostPct },
+        source: `margin:${positionId}:${lostPct}`,
+        at,
+      })
+    } else if (event.kind === 'closed' && event.by === 'full_time') {
+      settled.set(event.userId, [...(settled.get(event.userId) ?? []), event])
+    } else if (event.kind === 'closed' && event.by !== 'user' && event.by !== 'full_time') {
+      const { userId, positionId, instrumentId, pnl, by } = event
+      notices.push({
+        userId,
+        type: 'position_closed',
+        title: CLOSED_BY[by],
+        body: `Your ${event.direction} on ${nameOf(instrumentId)} was closed: ${signed(pnl)}.`,
+        data: { positionId, instrumentId, closedBy: by, pnl: decimal(pnl) },
+        source: `closed:${positionId}`,
+        at,
+      })
+    }
+  }
+  for (const [userId, closed] of settled) {
+    const total = closed.reduce((sum, { pnl }) => sum + pnl, 0)
+    const positions = closed.length === 1 ? 'One position was' : `${closed.length} positions were`
+    notices.push({
+      userId,
+      type: 'settlement',
+      title: 'Full time',
+      body: `${positions} settled: ${signed(money(total))}.`,
+      data: { positions: closed.length, pnl: decimal(total) },
+      source: `settled:${key}:${userId}`,
+      at,
+    })
+  }
+  return notices
+}
+
+/** What everybody hears of one commit: wins of note, and washouts. */
+export function headlinesOf(events: readonly CommittedEvent[], at: Instant, nameOf: NameOf): Headline[] {
+  return events.flatMap((event): Headline[] => {
+    if (event.kind !== 'closed') return []
+    const { userId, positionId, instrumentId, direction, pnl } = event
+    const data = { positionId, instrumentId, direction, pnl: decimal(pnl) }
+    const player = nameOf(instrumentId)
+    const source = `closed:${positionId}`
+    if (event.by === 'washout') {
+      return [{ userId, type: 'washout', text: `was washed out ${direction} on ${player}`, data, source, at }]
+    }
+    if (pnl < BIG_WIN) return []
+    const text = `won ${decimal(pnl).toFixed(2)} ${direction} on ${player}`
+    return [{ userId, type: 'big_win', text, data, source, at }]
+  })
+}
+
+export const badgeNotice = (userId: UserId, badge: Badge, at: Instant): Notice => ({
+  userId,
+  type: 'badge',
+  title: badge.name,
+  body: `You have earned a badge: ${badge.description}.`,
+  data: { badgeId: badge.id },
+  source: `badge:${userId}:${badge.id}`,
+  at,
+})
+
+export const badgeHeadline = (userId: UserId, badge: Badge, at: Instant): Headline => ({
+  userId,
+  type: 'badge',
+  text: `earned the badge ${badge.name}`,
+  data: { badgeId: badge.id },
+  source: `badge:${userId}:${badge.id}`,
+  at,
+})
+
+export const levelNotice = (userId: UserId, level: number, at: Instant): Notice => ({
+  userId,
+  type: 'level',
+  title: `Level ${level}`,
+  body: `You have reached level ${level}.`,
+  data: { level },
+  source: `level:${userId}:${level}`,
+  at,
+})
+
+/** A referee has traded for the first time. */
+export interface Credit {
+  readonly referrerId: UserId
+  readonly refereeId: UserId
+  readonly refereeName: string
+  readonly reward: Money
+}
+
+export const creditNotice = ({ referrerId, refereeId, refereeName, reward }: Credit, at: Instant): Notice => ({
+  userId: referrerId,
+  type: 'referral_credited',
+  title: 'Referral credited',
+  body: `${refereeName} has made a first trade: ${signed(reward)}.`,
+  data: { refereeId, reward: decimal(reward) },
+  source: `referral:${refereeId}`,
+  at,
+})
+
+/** To everybody who was in the draw of a week. */
+export const spinnerNotices = (
+  week: string,
+  candidates: readonly UserId[],
+  winner: UserId,
+  at: Instant,
+): readonly Notice[] =>
+  candidates.map((userId) => ({
+    userId,
+    type: 'spinner',
+    title: userId === winner ? `You have won week ${week}` : `Week ${week} is decided`,
+    body:
+      userId === winner
+        ? 'Yours was the best return on investment of the week.'
+        : 'You shared the lead, and the draw fell on somebody else.',
+    data: { week, winnerId: winner },
+    source: `spinner:${week}:${userId}`,
+    at,
+  }))
+
+export const spinnerHeadline = (week: string, winner: UserId, at: Instant): Headline => ({
+  userId: winner,
+  type: 'spinner_win',
+  text: `won week ${week}`,
+  data: { week },
+  source: `spinner:${week}`,
+  at,
+})

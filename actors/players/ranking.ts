@@ -1,0 +1,106 @@
+/** Who stands before whom: return on investment, win rate, the tie-breaks, and ranks that ties share. */
+import type { DistrictId, UserId } from '../kernel/ids.ts'
+import { type Money, mulDivNearest } from '../kernel/micros.ts'
+import type { Instant } from '../kernel/world.ts'
+
+/** What a user is ranked by. There is one from his first closed position on. */
+export interface Standing {
+  readonly userId: UserId
+  readonly districtId: DistrictId
+  readonly pnl: Money
+  /** Σ margin of his closed positions. */
+  readonly margin: Money
+  readonly closed: number
+  readonly wins: number
+  readonly firstTradeAt: Instant
+  /** Grows with every change of his career, so that a late word cannot win. */
+  readonly version: number
+}
+
+/** A board: everybody's or one district's, by return on investment or by profit. */
+export interface BoardName {
+  readonly by: 'roi' | 'pnl'
+  readonly districtId: DistrictId | null
+}
+
+export interface Ranked {
+  readonly rank: number
+  readonly standing: Standing
+}
+
+const PPM = 1_000_000
+
+/** Σ realised PnL ÷ Σ margin of the closed positions, in parts per million: percent with four decimals. */
+export const roiPpm = ({ pnl, margin }: Pick<Standing, 'pnl' | 'margin'>): number =>
+  margin === 0 ? 0 : mulDivNearest(pnl, PPM, margin)
+
+/** Wins ÷ closes in parts per million. */
+export const winPpm = ({ wins, closed }: Pick<Standing, 'wins' | 'closed'>): number =>
+  closed === 0 ? 0 : mulDivNearest(wins, PPM, closed)
+
+/**
+ * What decides on a board, the more important first; the smaller comes first. By ROI: the higher ROI, then the higher
+ * win rate, then the higher profit in units, then the earlier first trade. By profit: profit alone. Equal keys share a
+ * rank.
+ */
+export function rankKey(by: BoardName['by'], standing: Standing): readonly number[] {
+  return by === 'pnl' ? [-standing.pnl] : [-roiPpm(standing), -winPpm(standing), -standing.pnl, standing.firstTradeAt]
+}
+
+/** Negative when `a` comes first. */
+function compareKeys(a: readonly number[], b: readonly number[]): number {
+  for (const [n, value] of a.entries()) {
+    const other = b[n] ?? 0
+    if (value !== other) return value - other
+  }
+  return 0
+}
+
+/** The order in which a board is read: by key, and equal keys by user id, so that two readers see the same. */
+export const compareStandings = (by: BoardName['by'], a: Standing, b: Standing): number =>
+  compareKeys(rankKey(by, a), rankKey(by, b)) || (a.userId < b.userId ? -1 : a.userId > b.userId ? 1 : 0)
+
+/** Ranks of standings in their order from the first on: 1, 2, 2, 4. */
+export function rankAll(by: BoardName['by'], inOrder: readonly Standing[]): Ranked[] {
+  const ranked: Ranked[] = []
+  for (const standing of inOrder) {
+    const before = ranked.at(-1)
+    const tied = before !== undefined && compareKeys(rankKey(by, before.standing), rankKey(by, standing)) === 0
+    ranked.push({ rank: tied ? before.rank : ranked.length + 1, standing })
+  }
+  return ranked
+}
+
+/** A district by the average ROI of its ranked members. */
+export interface DistrictScore {
+  readonly districtId: DistrictId
+  readonly members: number
+  /** Σ of their ROI in parts per million. */
+  readonly roiPpmSum: number
+}
+
+export interface RankedDistrict {
+  readonly districtId: DistrictId
+  readonly members: number
+  /** Both null as long as nobody there is ranked. */
+  readonly rank: number | null
+  readonly roiPpm: number | null
+}
+
+/** Districts by average ROI, equal ones sharing a rank; those without a ranked member come last. */
+export function rankDistricts(scores: readonly DistrictScore[]): RankedDistrict[] {
+  const averages = scores
+    .map(({ districtId, members, roiPpmSum }) => ({
+      districtId,
+      members,
+      roiPpm: members === 0 ? null : Math.round(roiPpmSum / members),
+    }))
+    .toSorted((a, b) => (b.roiPpm ?? -Infinity) - (a.roiPpm ?? -Infinity) || a.districtId - b.districtId)
+  const ranked: RankedDistrict[] = []
+  for (const average of averages) {
+    const before = ranked.at(-1)
+    const rank = before?.roiPpm === average.roiPpm ? before.rank : ranked.length + 1
+    ranked.push({ ...average, rank: average.roiPpm === null ? null : rank })
+  }
+  return ranked
+}

@@ -1,0 +1,7 @@
+/** Which installation a database is: the name under which it keeps things in stores that it may share with others. */
+import type { Kysely } from 'kysely'
+import type { Database } from './schema.ts'
+
+export async function installationOf(db: Kysely<Database>): Promise<string> {
+  return (await db.selectFrom('installation').select('id').executeTakeFirstOrThrow()).id
+}

@@ -1,0 +1,209 @@
+/** The outbox: what commits did, read once and in order, with the effects written in the transaction that moves on. */
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { type FixtureId, fixtureId } from '../actors/kernel/ids.ts'
+import { type Instant, instant, type World } from '../actors/kernel/world.ts'
+import type { CommittedEvent } from '../actors/players/committed-event.ts'
+import { Consequences, type Notification } from './consequences.ts'
+import { isAway } from './faults.ts'
+import type { Database } from './schema.ts'
+import type { WalletCache } from './wallet-cache.ts'
+
+/** A row of the outbox. */
+export interface Commit {
+  readonly matchId: FixtureId
+  readonly seq: number
+  readonly at: Instant
+  readonly replay: boolean
+  readonly events: readonly CommittedEvent[]
+}
+
+export type Reaction = (commits: readonly Commit[], effects: Consequences) => Promise<void>
+
+export type Reacted =
+  | { readonly kind: 'reacted'; readonly commits: number; readonly notifications: readonly Notification[] }
+  /** It is tried again later, or was set aside. */
+  | { readonly kind: 'failed'; readonly matchId: FixtureId; readonly error: unknown; readonly setAside: number | null }
+
+/** A row that was set aside. */
+export interface SetAside {
+  readonly matchId: FixtureId
+  readonly seq: number
+  readonly error: string
+  readonly attempts: number
+  readonly at: Instant
+}
+
+/** Commits reacted to in one transaction. More do not make it faster; in the embedded database they make trades wait. */
+const COMMITS_MAX = 16
+/** A row that has failed so often is set aside, some three seconds after it was first met. */
+const ATTEMPTS_MAX = 5
+const RETRY_MS = 100
+const ERROR_LENGTH_MAX = 2_000
+
+export class Outbox {
+  readonly #db: Kysely<Database>
+  readonly #cache: WalletCache
+  readonly #world: Pick<World, 'newId'>
+
+  constructor(db: Kysely<Database>, cache: WalletCache, world: Pick<World, 'newId'>) {
+    this.#db = db
+    this.#cache = cache
+    this.#world = world
+  }
+
+  /**
+   * Reacts to the next commits of a match that nobody else is reacting to. Null when there are none. A process that dies
+   * in between has done nothing; a reaction that throws undoes what it did, and is tried again a bounded number of times.
+   * Throws when the database is away.
+   */
+  async react(reaction: Reaction): Promise<Reacted | null> {
+    let taken: Cursor | null = null
+    try {
+      const done = await this.#db.transaction().execute(async (tx) => {
+        taken = await nextCursor(tx)
+        if (taken === null) return null
+        // After a failure one at a time, to find the row that it was.
+        const commits = await commitsAfter(tx, taken, taken.attempts === 0 ? COMMITS_MAX : 1)
+        const effects = new Consequences(tx, this.#cache, this.#world)
+        await reaction(commits, effects)
+        await moveOn(tx, taken, commits)
+        return { commits: commits.length, effects }
+      })
+      return done === null ? null : this.#finish(done)
+    } catch (error) {
+      if (taken === null || isAway(error)) throw error
+      return this.#failed(taken, error)
+    }
+  }
+
+  /** Reacts to a row that was set aside, and takes it off the list. False when it is not on it; throws what it throws. */
+  async retry(matchId: FixtureId, seq: number, reaction: Reaction): Promise<boolean> {
+    const done = await this.#db.transaction().execute(async (tx) => {
+      const removed = await tx
+        .deleteFrom('outbox_failures')
+        .where('match_id', '=', matchId)
+        .where('seq', '=', seq)
+        .returning('seq')
+        .execute()
+      if (removed.length === 0) return null
+      const commits = await commitsAfter(tx, { matchId, seq: seq - 1 }, 1)
+      const effects = new Consequences(tx, this.#cache, this.#world)
+      await reaction(commits, effects)
+      return { commits: 1, effects }
+    })
+    if (done !== null) this.#finish(done)
+    return done !== null
+  }
+
+  /** The latest of what was set aside. */
+  async setAside(limit: number): Promise<readonly SetAside[]> {
+    const rows = await this.#db.selectFrom('outbox_failures').selectAll().orderBy('at', 'desc').limit(limit).execute()
+    return rows.map((row) => ({
+      matchId: fixtureId(row.match_id),
+      seq: row.seq,
+      error: row.error,
+      attempts: row.attempts,
+      at: instant(row.at.getTime()),
+    }))
+  }
+
+  /** How many commits nobody has reacted to yet, and when the oldest of them was. */
+  async lag(): Promise<{ readonly commits: number; readonly oldestAt: Instant | null }> {
+    const { rows } = await sql<{ commits: number; oldest: Date | null }>`
+      select count(*) as commits, min(o.at) as oldest
+        from outbox_cursors c join outbox o on o.match_id = c.match_id and o.seq > c.seq
+       where not c.finished`.execute(this.#db)
+    const oldest = rows[0]?.oldest ?? null
+    return { commits: rows[0]?.commits ?? 0, oldestAt: oldest === null ? null : instant(oldest.getTime()) }
+  }
+
+  /** Forgets everything that follows from trades, so that reacting anew makes it again. Nobody may react meanwhile. */
+  async forget(): Promise<void> {
+    await this.#db.transaction().execute(async (tx) => {
+      await sql`set local statement_timeout = 0`.execute(tx)
+      await sql`lock table outbox_cursors in exclusive mode`.execute(tx)
+      await sql`truncate week_scores, trade_days, board_changes, outbox_failures`.execute(tx)
+      await sql`update users set xp = 0 where xp <> 0`.execute(tx)
+      await sql`delete from careers`.execute(tx)
+      await sql`update outbox_cursors set seq = 0, attempts = 0, retry_at = '-infinity', finished = false`.execute(tx)
+    })
+  }
+
+  #finish({ commits, effects }: { readonly commits: number; readonly effects: Consequences }): Reacted {
+    this.#cache.write(effects.balances)
+    return { kind: 'reacted', commits, notifications: effects.notifications }
+  }
+
+  async #failed({ matchId, seq, attempts }: Cursor, error: unknown): Promise<Reacted> {
+    // The row that is counted is the one after the cursor; a failure of several is not yet one of its own.
+    const tried = attempts + 1
+    if (tried < ATTEMPTS_MAX) {
+      await sql`
+        update outbox_cursors
+           set attempts = ${tried}::integer,
+               retry_at = clock_timestamp() + make_interval(secs => ${(RETRY_MS * 2 ** tried) / 1000}::float8)
+         where match_id = ${matchId}::bigint and seq = ${seq}::bigint`.execute(this.#db)
+      return { kind: 'failed', matchId, error, setAside: null }
+    }
+    const text = (error instanceof Error ? `${error.name}: ${error.message}` : String(error)).slice(0, ERROR_LENGTH_MAX)
+    const { rows } = await sql<{ seq: number }>`
+      with moved as (
+        update outbox_cursors set seq = seq + 1, attempts = 0, retry_at = '-infinity'
+         where match_id = ${matchId}::bigint and seq = ${seq}::bigint
+        returning match_id, seq
+      )
+      insert into outbox_failures (match_id, seq, error, attempts, at)
+        select match_id, seq, ${text}::text, ${tried}::integer, clock_timestamp() from moved
+        on conflict do nothing returning seq`.execute(this.#db)
+    return { kind: 'failed', matchId, error, setAside: rows[0]?.seq ?? null }
+  }
+}
+
+interface Cursor {
+  readonly matchId: FixtureId
+  readonly seq: number
+  readonly attempts: number
+}
+
+/** Locks the cursor of a match with news, of those that nobody holds the one that has waited longest. */
+async function nextCursor(tx: Transaction<Database>): Promise<Cursor | null> {
+  const { rows } = await sql<{ match_id: number; seq: number; attempts: number }>`
+    select c.match_id, c.seq, c.attempts from outbox_cursors c
+     where not c.finished and c.retry_at <= clock_timestamp()
+       and exists (select from outbox o where o.match_id = c.match_id and o.seq > c.seq)
+     order by c.taken_at limit 1
+       for update skip locked`.execute(tx)
+  const [row] = rows
+  return row === undefined ? null : { matchId: fixtureId(row.match_id), seq: row.seq, attempts: row.attempts }
+}
+
+async function commitsAfter(
+  tx: Transaction<Database>,
+  { matchId, seq }: Pick<Cursor, 'matchId' | 'seq'>,
+  limit: number,
+): Promise<readonly Commit[]> {
+  const rows = await tx
+    .selectFrom('outbox')
+    .selectAll()
+    .where('match_id', '=', matchId)
+    .where('seq', '>', seq)
+    .orderBy('seq')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({
+    matchId,
+    seq: row.seq,
+    at: instant(row.at.getTime()),
+    replay: row.replay,
+    events: row.events as readonly CommittedEvent[],
+  }))
+}
+
+async function moveOn(tx: Transaction<Database>, cursor: Cursor, commits: readonly Commit[]): Promise<void> {
+  const finished = commits.some(({ events }) => events.some((event) => event.kind === 'match_settled'))
+  await sql`
+    update outbox_cursors
+       set seq = ${commits.at(-1)?.seq ?? cursor.seq}::bigint, attempts = 0, retry_at = '-infinity',
+           taken_at = clock_timestamp(), finished = ${finished}::boolean
+     where match_id = ${cursor.matchId}::bigint`.execute(tx)
+}

@@ -1,0 +1,112 @@
+/** Who has brought whom: invites, codes, and the network that the friends boards rank. Registering and paying are elsewhere. */
+import { type Kysely, sql } from 'kysely'
+import { type UserId, userId } from '../actors/kernel/ids.ts'
+import { type Money, money } from '../actors/kernel/micros.ts'
+import { type Instant, instant, type World } from '../actors/kernel/world.ts'
+import type { Database } from './schema.ts'
+
+export interface Referral {
+  readonly id: string
+  /** Of the one who was invited, as the referrer wrote it; null when somebody came with the referrer's own code. */
+  readonly name: string | null
+  readonly code: string
+  readonly createdAt: Instant
+  readonly registeredAt: Instant | null
+  readonly creditedAt: Instant | null
+  readonly reward: Money
+}
+
+/** What a code is good for. */
+export interface KnownCode {
+  readonly referrerId: UserId
+  readonly referrerName: string
+  /** An invite that somebody has registered with. */
+  readonly used: boolean
+}
+
+/** Friends ranked at most: whoever has brought more sees the earliest. */
+const NETWORK_MAX = 1_000
+/** Invites of one user that wait for somebody. */
+const WAITING_MAX = 200
+const CODE_BYTES = 5
+
+export class Referrals {
+  readonly #db: Kysely<Database>
+  readonly #world: Pick<World, 'now' | 'newId' | 'secret'>
+
+  constructor(db: Kysely<Database>, world: Pick<World, 'now' | 'newId' | 'secret'>) {
+    this.#db = db
+    this.#world = world
+  }
+
+  /** A new invite with a code of its own; null when the user has too many that wait. */
+  async invite(referrer: UserId, name: string): Promise<Referral | null> {
+    const code = this.#world.secret(CODE_BYTES)
+    const createdAt = this.#world.now()
+    const id = this.#world.newId()
+    const { rows } = await sql`
+      insert into referrals (id, referrer_id, name, code, created_at)
+        select ${id}::uuid, ${referrer}::uuid, ${name}::text, ${code}::text, ${new Date(createdAt)}::timestamptz
+         where (select count(*) from referrals where referrer_id = ${referrer}::uuid and referee_id is null)
+               < ${WAITING_MAX}::integer
+        returning id`.execute(this.#db)
+    if (rows.length === 0) return null
+    return { id, name, code, createdAt, registeredAt: null, creditedAt: null, reward: money(0) }
+  }
+
+  /** The user's referrals, the latest first, and his own code. */
+  async list(referrer: UserId): Promise<{ readonly ownCode: string; readonly referrals: readonly Referral[] }> {
+    const [own, rows] = await Promise.all([
+      this.#db.selectFrom('users').select('referral_code').where('id', '=', referrer).executeTakeFirst(),
+      this.#db
+        .selectFrom('referrals')
+        .selectAll()
+        .where('referrer_id', '=', referrer)
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(NETWORK_MAX)
+        .execute(),
+    ])
+    const ownCode = own?.referral_code ?? ''
+    const time = (at: Date | null): Instant | null => (at === null ? null : instant(at.getTime()))
+    const referrals = rows.map((row) => ({
+      id: row.id,
+      name: row.name,
+      code: row.code ?? ownCode,
+      createdAt: instant(row.created_at.getTime()),
+      registeredAt: time(row.registered_at),
+      creditedAt: time(row.credited_at),
+      reward: money(row.reward_micros),
+    }))
+    return { ownCode, referrals }
+  }
+
+  /** What a code is good for, a user's own or an invite's; null when it is neither. */
+  async find(code: string): Promise<KnownCode | null> {
+    const { rows } = await sql<{ id: string; username: string; used: boolean }>`
+      select id, username, false as used from users where referral_code = ${code}::text
+      union all
+      select u.id, u.username, r.referee_id is not null
+        from referrals r join users u on u.id = r.referrer_id where r.code = ${code}::text`.execute(this.#db)
+    const [row] = rows
+    return row === undefined ? null : { referrerId: userId(row.id), referrerName: row.username, used: row.used }
+  }
+
+  /** Whether somebody has brought this user. */
+  async isReferred(user: UserId): Promise<boolean> {
+    const row = await this.#db.selectFrom('referrals').select('id').where('referee_id', '=', user).executeTakeFirst()
+    return row !== undefined
+  }
+
+  /** The user, whom he has brought, and who has brought him. */
+  async network(user: UserId): Promise<readonly UserId[]> {
+    const { rows } = await sql<{ id: string }>`
+      select ${user}::uuid as id
+      union
+      select referrer_id from referrals where referee_id = ${user}::uuid
+      union
+      (select referee_id from referrals where referrer_id = ${user}::uuid and referee_id is not null
+        order by registered_at limit ${NETWORK_MAX}::integer)`.execute(this.#db)
+    return rows.map((row) => userId(row.id))
+  }
+}

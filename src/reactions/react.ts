@@ -1,0 +1,137 @@
+/** What follows from commits: careers, weeks, badges, levels, referral credits, notifications and activity. */
+import { present } from '../../actors/kernel/assert.ts'
+import type { UserId } from '../../actors/kernel/ids.ts'
+import { money } from '../../actors/kernel/micros.ts'
+import type { Instant } from '../../actors/kernel/world.ts'
+import { earnedBadges } from '../../actors/players/badges.ts'
+import { advance, advanceDays, type Career, dayOf, levelOf } from '../../actors/players/career.ts'
+import type { CommittedEvent } from '../../actors/players/committed-event.ts'
+import {
+  badgeHeadline,
+  badgeNotice,
+  type Credit,
+  creditNotice,
+  headlinesOf,
+  levelNotice,
+  noticesOf,
+} from '../../actors/players/notices.ts'
+import { weekOf } from '../../actors/players/spinner.ts'
+import type { Consequences, KnownUser, WeekShare } from '../../db/consequences.ts'
+import type { Commit } from '../../db/outbox.ts'
+
+type UserEvent = Exclude<CommittedEvent, { readonly kind: 'match_settled' }>
+
+/** Writes everything that follows from these commits of one match. */
+export async function react(commits: readonly Commit[], effects: Consequences): Promise<void> {
+  const events = commits.flatMap((commit) =>
+    commit.events
+      .filter((event): event is UserEvent => event.kind !== 'match_settled')
+      .map((event) => ({ event, commit })),
+  )
+  const at = commits.at(-1)?.at
+  if (events.length === 0 || at === undefined) return
+
+  const opens = events.filter(({ event }) => event.kind === 'opened')
+  const traders = [...new Set(events.map(({ event }) => event.userId))]
+  const openers = [...new Set(opens.map(({ event }) => event.userId))]
+  const credits = openers.length === 0 ? [] : await effects.uncredited(openers)
+  const known = await effects.lockUsers([...new Set([...traders, ...credits.map((credit) => credit.referrerId)])])
+  const newDays = await effects.addDays(
+    daysOf(opens.map(({ event, commit }) => ({ userId: event.userId, at: commit.at }))),
+  )
+
+  const careers = new Map([...known].map(([user, { career }]) => [user, career]))
+  const change = (user: UserId, to: (career: Career) => Career): void => {
+    careers.set(user, to(present(careers.get(user), `the career of ${user}`)))
+  }
+  for (const { event, commit } of events) change(event.userId, (career) => advance(career, event, commit))
+  for (const user of newDays) change(user, (career) => advanceDays(career, 1))
+  for (const { referrerId } of credits) change(referrerId, (c) => ({ ...c, referrals: c.referrals + 1 }))
+
+  await effects.saveCareers(careers)
+  await effects.addWeeks(weekShares(commits))
+  await tell(commits, { known, careers, credits, at }, effects)
+  await effects.credit(credits, at)
+}
+
+interface Outcome {
+  readonly known: ReadonlyMap<UserId, KnownUser>
+  readonly careers: ReadonlyMap<UserId, Career>
+  readonly credits: readonly Credit[]
+  readonly at: Instant
+}
+
+/** Hands out badges, and writes what people are told. */
+async function tell(commits: readonly Commit[], outcome: Outcome, effects: Consequences): Promise<void> {
+  const { known, careers, credits, at } = outcome
+  const earned = [...careers].flatMap(([userId, career]) =>
+    earnedBadges(career).map((badge) => ({ userId, badge, at })),
+  )
+  const before = new Map([...known].map(([user, { career }]) => [user, new Set(earnedBadges(career))]))
+  const due = earned.filter(({ userId, badge }) => before.get(userId)?.has(badge) !== true)
+  const handedOut = await effects.addBadges(due)
+  const badges = due.filter(({ userId, badge }) => handedOut.has(`${userId}:${badge.id}`))
+
+  const names = await effects.instrumentNames(mentionedIn(commits))
+  const nameOf = (id: Parameters<typeof names.get>[0]): string => names.get(id) ?? 'a player'
+  await effects.notify([
+    ...commits.flatMap((c) => noticesOf({ key: `${c.matchId}:${c.seq}`, at: c.at, events: c.events }, nameOf)),
+    ...badges.map(({ userId, badge }) => badgeNotice(userId, badge, at)),
+    ...[...careers].flatMap(([user, career]) => levelsGained(known.get(user)?.career, career, user, at)),
+    ...credits.map((credit) => creditNotice(credit, at)),
+  ])
+  await effects.publish(
+    [
+      ...commits.flatMap((commit) => headlinesOf(commit.events, commit.at, nameOf)),
+      ...badges.map(({ userId, badge }) => badgeHeadline(userId, badge, at)),
+    ],
+    (user) => present(known.get(user), `user ${user}`).districtId,
+  )
+}
+
+function levelsGained(before: Career | undefined, after: Career, user: UserId, at: Instant) {
+  const from = levelOf(before?.xp ?? 0)
+  return Array.from({ length: levelOf(after.xp) - from }, (_, n) => levelNotice(user, from + n + 1, at))
+}
+
+/** The players that a notice may name. */
+const mentionedIn = (commits: readonly Commit[]) => [
+  ...new Set(
+    commits.flatMap(({ events }) =>
+      events.flatMap((e) => (e.kind === 'match_settled' || e.kind === 'opened' ? [] : [e.instrumentId])),
+    ),
+  ),
+]
+
+function daysOf(opens: readonly { readonly userId: UserId; readonly at: Instant }[]) {
+  const days = new Map(opens.map(({ userId, at }) => [`${userId}:${dayOf(at)}`, { userId, day: dayOf(at) }]))
+  return [...days.values()]
+}
+
+/** What the commits add to the weeks of users: to the week of all matches, and to that of real ones. */
+function weekShares(commits: readonly Commit[]): WeekShare[] {
+  const shares = new Map<string, WeekShare>()
+  for (const { at, replay, events } of commits) {
+    const week = weekOf(at).name
+    for (const event of events) {
+      if (event.kind !== 'closed') continue
+      for (const live of replay ? [false] : [false, true]) {
+        const key = `${week}:${live}:${event.userId}`
+        const one = { closed: 1, wins: event.pnl > 0 ? 1 : 0, pnl: event.pnl, margin: event.margin }
+        shares.set(key, summed({ week, live, userId: event.userId, ...one }, shares.get(key)))
+      }
+    }
+  }
+  return [...shares.values()]
+}
+
+const summed = (share: WeekShare, to: WeekShare | undefined): WeekShare =>
+  to === undefined
+    ? share
+    : {
+        ...share,
+        closed: to.closed + share.closed,
+        wins: to.wins + share.wins,
+        pnl: money(to.pnl + share.pnl),
+        margin: money(to.margin + share.margin),
+      }

@@ -1,0 +1,81 @@
+/**
+ * Lets everything follow from commits that nobody waits for. It reads the outbox at its own pace, whichever process it is
+ * in: of several, one reacts to a match at a time, and one that dies leaves the rest to the others.
+ */
+import type { Notification } from '../../db/consequences.ts'
+import type { Outbox, Reaction } from '../../db/outbox.ts'
+
+/** How soon news are looked for when there were none. A prime, so that processes do not march in step. */
+const IDLE_MS = 197
+/** How long it waits after the database did not answer. */
+const AWAY_MS = 997
+
+export interface ReactorOptions {
+  readonly outbox: Pick<Outbox, 'react'>
+  readonly reaction: Reaction
+  /** Hears of notifications once they are durable. Must not throw. */
+  readonly tell: (notifications: readonly Notification[]) => void
+  /** Hears of what went wrong. Must not throw. */
+  readonly report: (where: string, error: unknown) => void
+}
+
+export class Reactor {
+  readonly #options: ReactorOptions
+  #running: Promise<void> | null = null
+  #stopped = false
+  #wake: () => void = () => undefined
+
+  constructor(options: ReactorOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    this.#running ??= this.#run()
+  }
+
+  /** Finishes what it is at, and starts nothing more. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#wake()
+    await this.#running
+  }
+
+  /** Reacts until there is nothing left that is due. Throws when the database is away. */
+  async drain(): Promise<void> {
+    while (await this.#step());
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped) {
+      try {
+        if (!(await this.#step())) await this.#pause(IDLE_MS)
+      } catch (error) {
+        this.#options.report('reactions', error)
+        await this.#pause(AWAY_MS)
+      }
+    }
+  }
+
+  /** False when there was nothing to do. */
+  async #step(): Promise<boolean> {
+    const { outbox, reaction, tell, report } = this.#options
+    const reacted = await outbox.react(reaction)
+    if (reacted?.kind === 'reacted' && reacted.notifications.length > 0) tell(reacted.notifications)
+    if (reacted?.kind === 'failed') {
+      const fate = reacted.setAside === null ? 'is tried again' : `row ${reacted.setAside} is set aside`
+      report(`reaction to match ${reacted.matchId} failed, ${fate}`, reacted.error)
+    }
+    return reacted !== null
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+      if (this.#stopped) this.#wake()
+    })
+  }
+}

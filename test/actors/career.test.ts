@@ -1,0 +1,134 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { instrumentId, positionId } from '../../actors/kernel/ids.ts'
+import { lots, money } from '../../actors/kernel/micros.ts'
+import { instant } from '../../actors/kernel/world.ts'
+import { BADGES, earnedBadges } from '../../actors/players/badges.ts'
+import { advance, advanceDays, type Career, dayOf, levelOf, NEW_CAREER } from '../../actors/players/career.ts'
+import type { ClosedEvent, CommittedEvent } from '../../actors/players/committed-event.ts'
+import { U, u } from '../support/fixtures.ts'
+
+const of = {
+  positionId: positionId('p'),
+  userId: U(1),
+  instrumentId: instrumentId('i'),
+  direction: 'long',
+  lots: lots(u(1)),
+  margin: money(u(100)),
+} as const
+const opened = (size = 1): CommittedEvent => ({ ...of, kind: 'opened', lots: lots(u(size)) })
+const closed = (pnl: number, over: Partial<ClosedEvent> = {}): CommittedEvent => ({
+  ...of,
+  kind: 'closed',
+  pnl: money(u(pnl)),
+  by: 'user',
+  ...over,
+})
+const at = (ms: number, replay = false) => ({ at: instant(ms), replay })
+const lived = (...events: readonly CommittedEvent[]): Career =>
+  events.reduce((career, event) => advance(career, event, at(1_000)), NEW_CAREER)
+
+describe('a career', () => {
+  it('[N1] opening awards XP, a profitable close more, a new day a bonus, and a loss nothing', () => {
+    expect(lived(opened()).xp).toBe(10)
+    expect(lived(opened(), closed(5)).xp).toBe(35)
+    expect(lived(opened(), closed(-5), closed(0)).xp).toBe(10)
+    expect(advanceDays(NEW_CAREER, 2)).toMatchObject({ days: 2, xp: 100 })
+    expect([dayOf(instant(86_399_999)), dayOf(instant(86_400_000))]).toEqual([0, 1])
+  })
+
+  it('[N2] the level advances with XP, each level taking 100 more than the one before', () => {
+    const bounds: readonly (readonly [number, number])[] = [
+      [0, 1],
+      [99, 1],
+      [100, 2],
+      [299, 2],
+      [300, 3],
+      [600, 4],
+      [4_500, 10],
+    ]
+    for (const [xp, level] of bounds) expect(levelOf(xp), String(xp)).toBe(level)
+    for (let level = 2; level <= 4_000; level++) {
+      const begins = 50 * level * (level - 1)
+      expect([levelOf(begins - 1), levelOf(begins)]).toEqual([level - 1, level])
+    }
+  })
+
+  it('[N3] counts what was opened, closed, won and lost, and by whom', () => {
+    const career = lived(
+      opened(2),
+      opened(12),
+      closed(30, { direction: 'short', by: 'take_profit' }),
+      closed(-20, { by: 'stop_loss' }),
+      closed(-100, { by: 'washout' }),
+      closed(5, { by: 'full_time' }),
+    )
+    expect(career).toMatchObject({
+      opened: 2,
+      all: { closed: 4, wins: 2, pnl: u(-85), margin: u(400), firstTradeAt: 1_000 },
+      won: u(35),
+      bestWin: u(30),
+      largestLots: u(12),
+      shortWins: 1,
+      takeProfits: 1,
+      stopLosses: 1,
+      washouts: 1,
+      settled: 1,
+    })
+  })
+
+  it('[N4] a replay counts, but not in the tally of real matches', () => {
+    const career = [opened(), closed(7)].reduce((c, event) => advance(c, event, at(5, true)), NEW_CAREER)
+    expect(career).toMatchObject({ all: { closed: 1, pnl: u(7), firstTradeAt: 5 }, live: NEW_CAREER.live })
+  })
+
+  it('[N5] comes out the same in whatever order it is told', () => {
+    const event = fc.oneof(
+      fc.integer({ min: 1, max: 20 }).map(opened),
+      fc
+        .tuple(fc.integer({ min: -100, max: 2_000 }), fc.constantFrom('user', 'washout', 'full_time', 'stop_loss'))
+        .map(([pnl, by]) => closed(pnl, { by })),
+    )
+    const told = fc.array(fc.tuple(event, fc.integer({ min: 0, max: 9 }), fc.boolean()), { maxLength: 30 })
+    const tell = (events: readonly (readonly [CommittedEvent, number, boolean])[]) =>
+      events.reduce((career, [what, ms, replay]) => advance(career, what, at(ms, replay)), NEW_CAREER)
+    fc.assert(
+      fc.property(told, (events) => {
+        expect(tell(events.toReversed())).toEqual(tell(events))
+      }),
+    )
+  })
+})
+
+describe('badges', () => {
+  it('[N6] there are at least fifteen, each with an id and a target of its own that a beginner has not reached', () => {
+    expect(BADGES.length).toBeGreaterThanOrEqual(15)
+    expect(new Set(BADGES.map(({ id }) => id)).size).toBe(BADGES.length)
+    expect(new Set(BADGES.map(({ name }) => name)).size).toBe(BADGES.length)
+    expect(earnedBadges(NEW_CAREER)).toEqual([])
+  })
+
+  it.each(BADGES.map((badge) => [badge.id, badge] as const))(
+    '[N6] %s is earned at its target and not before',
+    (_id, badge) => {
+      const all = (n: number): Career => ({
+        ...NEW_CAREER,
+        opened: n,
+        all: { ...NEW_CAREER.all, wins: n },
+        won: money(n * 1_000_000),
+        bestWin: money(n * 1_000_000),
+        largestLots: lots(n * 1_000_000),
+        shortWins: n,
+        takeProfits: n,
+        stopLosses: n,
+        washouts: n,
+        settled: n,
+        days: n,
+        referrals: n,
+        xp: 50 * n * (n - 1),
+      })
+      expect(earnedBadges(all(badge.target))).toContain(badge)
+      expect(earnedBadges(all(badge.target - 1))).not.toContain(badge)
+    },
+  )
+})

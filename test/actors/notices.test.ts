@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { instrumentId, positionId } from '../../actors/kernel/ids.ts'
+import { lots, money } from '../../actors/kernel/micros.ts'
+import { instant } from '../../actors/kernel/world.ts'
+import type { ClosedEvent } from '../../actors/players/committed-event.ts'
+import { headlinesOf, noticesOf, spinnerHeadline, spinnerNotices } from '../../actors/players/notices.ts'
+import { U, u } from '../support/fixtures.ts'
+
+const at = instant(5)
+const closed = (n: number, pnl: number, over: Partial<ClosedEvent> = {}): ClosedEvent => ({
+  kind: 'closed',
+  positionId: positionId(`p${n}`),
+  userId: U(n),
+  instrumentId: instrumentId('i'),
+  direction: 'short',
+  lots: lots(u(1)),
+  margin: money(u(100)),
+  pnl: money(u(pnl)),
+  by: 'stop_loss',
+  ...over,
+})
+const told = (...events: readonly ClosedEvent[]) =>
+  noticesOf({ key: '7:1', at, events }, () => 'A. Striker').map(({ userId, type, body }) => [userId, type, body])
+
+describe('notices', () => {
+  it('[N9] say what the system closed, and not what the user did himself', () => {
+    expect(told(closed(1, -12.5), closed(2, 3, { by: 'user' }))).toEqual([
+      [U(1), 'position_closed', 'Your short on A. Striker was closed: −12.50.'],
+    ])
+  })
+
+  it('[N9] sum settled positions up, one notice a user', () => {
+    const over = { by: 'full_time' } as const
+    const events = [closed(1, 5, over), closed(2, -1, over), closed(1, 7, { ...over, positionId: positionId('p3') })]
+    expect(told(...events)).toEqual([
+      [U(1), 'settlement', '2 positions were settled: +12.00.'],
+      [U(2), 'settlement', 'One position was settled: −1.00.'],
+    ])
+  })
+
+  it('[N9] everybody hears of a win of note and of a washout', () => {
+    const events = [
+      closed(1, 499.99, { by: 'user' }),
+      closed(2, 500, { by: 'user' }),
+      closed(3, -100, { by: 'washout' }),
+    ]
+    expect(headlinesOf(events, at, () => 'A. Striker').map(({ userId, type, text }) => [userId, type, text])).toEqual([
+      [U(2), 'big_win', 'won 500.00 short on A. Striker'],
+      [U(3), 'washout', 'was washed out short on A. Striker'],
+    ])
+  })
+
+  it('[N9] a draw is told to everybody who was in it', () => {
+    const notices = spinnerNotices('2026-W47', [U(1), U(2)], U(2), at)
+    expect(notices.map(({ userId, title }) => [userId, title])).toEqual([
+      [U(1), 'Week 2026-W47 is decided'],
+      [U(2), 'You have won week 2026-W47'],
+    ])
+    expect(spinnerHeadline('2026-W47', U(2), at)).toMatchObject({ userId: U(2), source: 'spinner:2026-W47' })
+  })
+})

@@ -1,0 +1,269 @@
+/** What every implementation of Boards promises, whatever it keeps the standings in. */
+import fc from 'fast-check'
+import { afterEach, describe, expect, it } from 'vitest'
+import { districtId, userId } from '../../actors/kernel/ids.ts'
+import { money } from '../../actors/kernel/micros.ts'
+import { instant } from '../../actors/kernel/world.ts'
+import { type BoardName, compareStandings, rankAll, type Standing } from '../../actors/players/ranking.ts'
+import { type Boards, BoardsUnbuilt } from '../../db/boards.ts'
+
+const user = (n: number) => userId(`00000000-0000-7000-8000-${String(n).padStart(12, '0')}`)
+
+export function standing(n: number, over: Partial<Standing> = {}): Standing {
+  return {
+    userId: user(n),
+    districtId: districtId(1),
+    pnl: money(0),
+    margin: money(1_000_000_000),
+    closed: 10,
+    wins: 5,
+    firstTradeAt: instant(1_780_000_000_000),
+    version: 1,
+    ...over,
+  }
+}
+
+async function* pages(...all: readonly (readonly Standing[])[]) {
+  yield* all
+}
+
+const ROI: BoardName = { by: 'roi', districtId: null }
+const PNL: BoardName = { by: 'pnl', districtId: null }
+
+export function boardsContract(open: () => Promise<Boards>): void {
+  const opened: Boards[] = []
+  const unbuilt = async (): Promise<Boards> => {
+    const boards = await open()
+    opened.push(boards)
+    return boards
+  }
+  const boardsOf = async (...standings: readonly Standing[]): Promise<Boards> => {
+    const boards = await unbuilt()
+    expect(await boards.build(pages(standings))).toBe(standings.length)
+    return boards
+  }
+  const shown = async (boards: Boards, board: BoardName, limit = 10) =>
+    (await boards.top(board, limit)).entries.map(({ rank, standing: { userId: id } }) => [rank, Number(id.slice(-12))])
+
+  afterEach(async () => {
+    for (const boards of opened.splice(0)) await boards.close()
+  })
+
+  it('[B3] the higher ROI comes first, losses after profits, and the limit is kept', async () => {
+    const boards = await boardsOf(
+      standing(1, { pnl: money(-5) }),
+      standing(2, { pnl: money(2_000_000) }),
+      standing(3, { pnl: money(-900_000_000) }),
+      standing(4, { pnl: money(0) }),
+    )
+    expect(await shown(boards, ROI)).toEqual([
+      [1, 2],
+      [2, 4],
+      [3, 1],
+      [4, 3],
+    ])
+    expect(await shown(boards, ROI, 2)).toHaveLength(2)
+    expect((await boards.top(ROI, 2)).total).toBe(4)
+  })
+
+  it('[B4] equal ROI: win rate, then profit in units, then the earlier first trade, then a shared rank', async () => {
+    const half = { closed: 10, wins: 5 }
+    const boards = await boardsOf(
+      standing(1, { ...half, pnl: money(100_000), margin: money(1_000_000) }),
+      standing(2, { ...half, pnl: money(200_000), margin: money(2_000_000) }),
+      standing(3, { closed: 10, wins: 6, pnl: money(10_000), margin: money(100_000) }),
+      standing(4, { ...half, pnl: money(100_000), margin: money(1_000_000), firstTradeAt: instant(1) }),
+      standing(5, { ...half, pnl: money(100_000), margin: money(1_000_000) }),
+      standing(6, { ...half, pnl: money(1), margin: money(1_000_000) }),
+    )
+    expect(await shown(boards, ROI)).toEqual([
+      [1, 3],
+      [2, 2],
+      [3, 4],
+      [4, 1],
+      [4, 5],
+      [6, 6],
+    ])
+  })
+
+  it('[B4] on the profit board equal profits share a rank, whatever they took', async () => {
+    const boards = await boardsOf(
+      standing(1, { pnl: money(7) }),
+      standing(2, { pnl: money(9), margin: money(5) }),
+      standing(3, { pnl: money(9), wins: 9 }),
+      standing(4, { pnl: money(-3) }),
+    )
+    expect(await shown(boards, PNL)).toEqual([
+      [1, 2],
+      [1, 3],
+      [3, 1],
+      [4, 4],
+    ])
+  })
+
+  it('[B5] a place is a rank among all and the nearest of those above, past those who share it', async () => {
+    const boards = await boardsOf(
+      standing(1, { pnl: money(9) }),
+      standing(2, { pnl: money(5) }),
+      standing(3, { pnl: money(5) }),
+      standing(4, { pnl: money(-1) }),
+    )
+    expect(await boards.place(PNL, user(1))).toMatchObject({ rank: 1, total: 4, next: null })
+    expect(await boards.place(PNL, user(3))).toMatchObject({
+      rank: 2,
+      total: 4,
+      next: { rank: 1, standing: standing(1, { pnl: money(9) }) },
+    })
+    expect(await boards.place(PNL, user(4))).toMatchObject({ rank: 4, next: { rank: 2, standing: { pnl: 5 } } })
+    expect(await boards.place(PNL, user(5))).toBeNull()
+    expect((await boards.standings([user(5), user(2)])).map((one) => one.userId)).toEqual([user(2)])
+    expect(await boards.standings([])).toEqual([])
+  })
+
+  it('[B6] a newer standing moves its user on every board, an older one moves nobody', async () => {
+    const boards = await boardsOf(standing(1, { pnl: money(9) }), standing(2, { pnl: money(5) }))
+    const moved = standing(2, { pnl: money(11), version: 3, districtId: districtId(2) })
+    await boards.put([moved, standing(3, { pnl: money(10) })])
+    await boards.put([standing(2, { pnl: money(1), version: 2 })])
+    await boards.put([moved])
+    expect(await shown(boards, PNL)).toEqual([
+      [1, 2],
+      [2, 3],
+      [3, 1],
+    ])
+    expect(await shown(boards, { by: 'roi', districtId: districtId(2) })).toEqual([[1, 2]])
+    expect(await shown(boards, { by: 'pnl', districtId: districtId(1) })).toEqual([
+      [1, 3],
+      [2, 1],
+    ])
+    expect(await boards.place({ by: 'roi', districtId: districtId(1) }, user(2))).toBeNull()
+    expect(await boards.place({ by: 'roi', districtId: districtId(2) }, user(2))).toMatchObject({ rank: 1, total: 1 })
+    expect(await shown(boards, { by: 'roi', districtId: districtId(77) })).toEqual([])
+  })
+
+  it('[B7] districts sum up the ROI of their ranked members, and follow them', async () => {
+    const boards = await boardsOf(
+      standing(1, { pnl: money(100_000_000) }),
+      standing(2, { pnl: money(-300_000_000), districtId: districtId(2) }),
+      standing(3, { pnl: money(50_000_000) }),
+    )
+    const scores = async () => (await boards.districts()).toSorted((a, b) => a.districtId - b.districtId)
+    expect(await scores()).toEqual([
+      { districtId: 1, members: 2, roiPpmSum: 150_000 },
+      { districtId: 2, members: 1, roiPpmSum: -300_000 },
+    ])
+    await boards.put([standing(2, { pnl: money(0), version: 2 }), standing(3, { pnl: money(0), version: 2 })])
+    expect(await scores()).toEqual([{ districtId: 1, members: 3, roiPpmSum: 100_000 }])
+  })
+
+  describe('building', () => {
+    it('[B8] before the first build there is nothing to ask and nowhere to put', async () => {
+      const boards = await unbuilt()
+      expect(await boards.built()).toBe(false)
+      await expect(boards.put([standing(1)])).rejects.toThrow(BoardsUnbuilt)
+      await expect(boards.top(ROI, 5)).rejects.toThrow(BoardsUnbuilt)
+      await expect(boards.place(ROI, user(1))).rejects.toThrow(BoardsUnbuilt)
+      await expect(boards.districts()).rejects.toThrow(BoardsUnbuilt)
+      await boards.build(pages())
+      expect([await boards.built(), await boards.top(ROI, 5)]).toEqual([true, { total: 0, entries: [] }])
+    })
+
+    it('[B9] the boards show what they did until the new ones are whole; what is put meanwhile is in both', async () => {
+      const boards = await boardsOf(standing(1, { pnl: money(9) }), standing(2, { pnl: money(5) }))
+      const between: unknown[] = []
+      async function* slowly() {
+        yield [standing(1, { pnl: money(1), version: 4 })]
+        between.push(await shown(boards, PNL))
+        await boards.put([standing(3, { pnl: money(7), version: 2 })])
+        between.push(await shown(boards, PNL))
+        expect(await boards.build(pages([standing(9)]))).toBeNull()
+        yield [standing(3, { pnl: money(6) }), standing(4, { pnl: money(2) })]
+      }
+      expect(await boards.build(slowly())).toBe(3)
+      expect(between).toEqual([
+        [
+          [1, 1],
+          [2, 2],
+        ],
+        [
+          [1, 1],
+          [2, 3],
+          [3, 2],
+        ],
+      ])
+      expect(await shown(boards, PNL)).toEqual([
+        [1, 3],
+        [2, 4],
+        [3, 1],
+      ])
+    })
+
+    it('[B9] a build that fails changes nothing, and the next one may begin', async () => {
+      const boards = await boardsOf(standing(1))
+      async function* broken() {
+        yield [standing(2)]
+        throw new Error('away')
+      }
+      await expect(boards.build(broken())).rejects.toThrow('away')
+      expect(await shown(boards, ROI)).toEqual([[1, 1]])
+      expect(await boards.build(pages([standing(5)]))).toBe(1)
+      expect(await shown(boards, ROI)).toEqual([[1, 5]])
+    })
+  })
+
+  it('[B10] whatever is put in whatever order, every board and every place is what sorting everybody gives', async () => {
+    const one = fc.record({
+      n: fc.integer({ min: 1, max: 12 }),
+      district: fc.integer({ min: 1, max: 3 }),
+      pnl: fc.oneof(fc.integer({ min: -3, max: 3 }), fc.integer({ min: -1e15, max: 1e15 })),
+      margin: fc.constantFrom(1_000_000, 3_000_000, 500_000_000),
+      closed: fc.integer({ min: 1, max: 4 }),
+      first: fc.constantFrom(1_780_000_000_000, 1_780_000_000_001),
+    })
+    const runs = fc.asyncProperty(
+      fc.array(one, { maxLength: 30 }),
+      fc.integer({ min: 0, max: 10 }),
+      async (puts, built) => {
+        const known = new Map<string, Standing>()
+        const standings = puts.map((put, version) => {
+          const made = standing(put.n, {
+            version,
+            districtId: districtId(put.district),
+            pnl: money(put.pnl),
+            margin: money(put.margin),
+            closed: put.closed,
+            wins: 1,
+            firstTradeAt: instant(put.first),
+          })
+          known.set(made.userId, made)
+          return made
+        })
+        const boards = await open()
+        await boards.build(pages(standings.slice(0, built)))
+        await boards.put(standings.slice(built))
+        for (const by of ['roi', 'pnl'] as const) {
+          for (const district of [null, 1, 2, 3]) {
+            const board = { by, districtId: district === null ? null : districtId(district) }
+            const members = [...known.values()].filter((s) => district === null || s.districtId === district)
+            const expected = rankAll(
+              by,
+              members.toSorted((a, b) => compareStandings(by, a, b)),
+            )
+            expect(await boards.top(board, 500)).toEqual({ total: members.length, entries: expected })
+            for (const { rank, standing: who } of expected) {
+              const above = expected.findLast((other) => other.rank < rank) ?? null
+              expect(await boards.place(board, who.userId)).toEqual({
+                rank,
+                standing: who,
+                total: members.length,
+                next: above,
+              })
+            }
+          }
+        }
+        await boards.close()
+      },
+    )
+    await fc.assert(runs, { numRuns: 40 })
+  })
+}

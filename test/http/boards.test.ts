@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import { communityPorts } from './community-ports.ts'
+import { alice, ALICE, NOW, openDoor } from './door.ts'
+
+const get = async (path: string, options: Parameters<typeof openDoor>[0] = {}) => {
+  const answer = await (await openDoor(options)).asAlice(path)
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+}
+const community = communityPorts(alice, NOW)
+
+describe('leaderboards', () => {
+  it('[H130] list rank, name, score, ROI, PnL, win rate and trades; losing scores are scores too', async () => {
+    const { body } = await get('/api/leaderboard/roi/global')
+    expect(body).toMatchObject({
+      total: 2,
+      entries: [
+        { rank: 1, username: 'bob', score: 25, roiPct: 25, pnl: 250, winRate: 0.75, trades: 4, isMe: false },
+        { rank: 2, userId: ALICE, score: -1.2346, pnl: -12.345678, winRate: 0.25, districtId: 1, isMe: true },
+      ],
+    })
+    expect((await get('/api/leaderboard/global')).body).toMatchObject({
+      entries: [{ score: 250 }, { score: -12.345678 }],
+    })
+  })
+
+  it('[H131] the friends boards rank the referral network', async () => {
+    const { body } = await get('/api/leaderboard/roi/friends?limit=1')
+    expect(body).toMatchObject({ total: 2, entries: [{ rank: 1, username: 'bob' }] })
+    expect((await get('/api/leaderboard/friends')).body).toMatchObject({
+      total: 2,
+      entries: [{ rank: 1 }, { rank: 2 }],
+    })
+  })
+
+  it('[H132] a district board comes with the standing of the district; an unknown district is 404', async () => {
+    const { body } = await get('/api/leaderboard/roi/district/1')
+    expect(body).toMatchObject({ total: 2, district: { rank: 1, name: 'Harbour', members: 2, score: 11.8827 } })
+    expect((await get('/api/leaderboard/district/7')).status).toBe(404)
+    expect((await get('/api/districts/standings')).body).toEqual({
+      districts: [{ rank: 1, districtId: 1, name: 'Harbour', members: 2, score: 11.8827 }],
+    })
+  })
+
+  it.each(['limit=0', 'limit=501', 'limit=x', 'limit=1.5'])('[H133] %s is a clean 400', async (query) => {
+    expect((await get(`/api/leaderboard/global?${query}`)).status).toBe(400)
+  })
+
+  it.each(['0', 'x', '-1', '9999999999'])('[H133] the district %s is a clean 400', async (id) => {
+    expect((await get(`/api/leaderboard/district/${id}`)).status).toBe(400)
+  })
+
+  it('[H134] me is the rank by ROI, and not ranked before the first close', async () => {
+    expect((await get('/api/leaderboard/me')).body).toMatchObject({ ranked: true, rank: 2, total: 2, score: -1.2346 })
+    const boards = { ...community.boards, place: async () => null }
+    const unranked = { deps: { community: { ...community, boards } } }
+    expect((await get('/api/leaderboard/me', unranked)).body).toEqual({ ranked: false })
+    expect((await get('/api/leaderboard/me/context', unranked)).body).toEqual({ ranked: false })
+  })
+
+  it('[H135] the context is the gap to the nearest rank above, none for the first', async () => {
+    expect((await get('/api/leaderboard/me/context')).body).toMatchObject({
+      ranked: true,
+      next: { rank: 1, score: 25, gap: 26.2346 },
+    })
+    const place: typeof community.boards.place = async (board, user) => {
+      const mine = await community.boards.place(board, user)
+      return mine === null ? null : { ...mine, rank: 1, next: null }
+    }
+    const first = { deps: { community: { ...community, boards: { ...community.boards, place } } } }
+    expect((await get('/api/leaderboard/me/context', first)).body).toMatchObject({ rank: 1, next: null })
+  })
+
+  it('[H136] operators rebuild them, and learn how many are ranked; elsewhere under way is 409', async () => {
+    const admin = await openDoor({ role: 'admin' })
+    expect(await (await admin.send('POST', '/api/admin/leaderboard/rebuild-roi', {})).json()).toEqual({ rebuilt: 2 })
+    const user = await openDoor()
+    expect((await user.send('POST', '/api/admin/leaderboard/rebuild-roi', {})).status).toBe(403)
+    const busy = await openDoor({
+      role: 'admin',
+      deps: { community: { ...community, keeper: { rebuild: async () => null } } },
+    })
+    expect((await busy.send('POST', '/api/admin/leaderboard/rebuild-roi', {})).status).toBe(409)
+  })
+})
+
+describe('reactions', () => {
+  it('[H137] operators see what waits and what was set aside, and try it again', async () => {
+    expect((await get('/api/admin/reactions', { role: 'admin' })).body).toEqual({
+      waiting: 1,
+      oldestAt: '2026-05-02T14:30:00.000Z',
+      setAside: [{ matchId: 7, seq: 3, error: 'Error: poison', attempts: 5, at: '2026-05-02T14:30:00.000Z' }],
+    })
+    expect((await get('/api/admin/reactions')).status).toBe(403)
+    const { send } = await openDoor({ role: 'admin' })
+    expect(await (await send('POST', '/api/admin/reactions/7/3/retry', {})).json()).toEqual({ retried: true })
+    expect((await send('POST', '/api/admin/reactions/7/4/retry', {})).status).toBe(404)
+    expect((await send('POST', '/api/admin/reactions/0/4/retry', {})).status).toBe(400)
+  })
+})

@@ -1,0 +1,64 @@
+/** Leaderboards and community as the door sees them, as hand-written ports: Alice is second of two. */
+import { districtId, fixtureId, userId } from '../../actors/kernel/ids.ts'
+import { money } from '../../actors/kernel/micros.ts'
+import { type Instant, instant } from '../../actors/kernel/world.ts'
+import { NEW_CAREER } from '../../actors/players/career.ts'
+import type { Standing } from '../../actors/players/ranking.ts'
+import type { User } from '../../db/users.ts'
+import type { CommunityPorts } from '../../src/http/community-ports.ts'
+
+const BOB = userId('0197f2a0-0000-7000-8000-00000000000b')
+
+export function communityPorts(alice: User, now: Instant): CommunityPorts {
+  const standing = (over: Partial<Standing>): Standing => ({
+    userId: BOB,
+    districtId: districtId(1),
+    pnl: money(250_000_000),
+    margin: money(1_000_000_000),
+    closed: 4,
+    wins: 3,
+    firstTradeAt: instant(now - 1_000),
+    version: 1,
+    ...over,
+  })
+  const first = { rank: 1, standing: standing({}) }
+  const second = { rank: 2, standing: standing({ userId: alice.id, pnl: money(-12_345_678), wins: 1 }) }
+  const names = new Map([
+    [BOB, 'bob'],
+    [alice.id, alice.username],
+  ])
+  return {
+    boards: {
+      top: async (_board, limit) => ({ total: 2, entries: [first, second].slice(0, limit) }),
+      place: async (_board, user) => (user === alice.id ? { ...second, total: 2, next: first } : null),
+      standings: async () => [first.standing, second.standing],
+      districts: async () => [{ districtId: districtId(1), members: 2, roiPpmSum: 237_654 }],
+    },
+    careers: {
+      find: async () => NEW_CAREER,
+      badges: async () => new Map([['first_whistle', now]]),
+      usernames: async (users) => new Map(users.map((user) => [user, names.get(user) ?? ''])),
+    },
+    keeper: { rebuild: async () => 2 },
+    referrals: {
+      invite: async (_referrer, name) => ({
+        id: '0197f2a0-0000-7000-8000-0000000000e1',
+        name,
+        code: 'c0ffee0001',
+        createdAt: now,
+        registeredAt: null,
+        creditedAt: null,
+        reward: money(0),
+      }),
+      list: async () => ({ ownCode: alice.referralCode, referrals: [] }),
+      find: async (code) => (code === 'bob5code00' ? { referrerId: BOB, referrerName: 'bob', used: false } : null),
+      isReferred: async () => false,
+      network: async () => [alice.id, BOB],
+    },
+    reactions: {
+      setAside: async () => [{ matchId: fixtureId(7), seq: 3, error: 'Error: poison', attempts: 5, at: now }],
+      lag: async () => ({ commits: 1, oldestAt: now }),
+      retry: async (matchId, seq) => matchId === 7 && seq === 3,
+    },
+  }
+}

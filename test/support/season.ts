@@ -1,0 +1,152 @@
+/** Commits to the real store that users make in matches of their own, and the reactions to them. */
+import { present } from '../../actors/kernel/assert.ts'
+import { type FixtureId, fixtureId, instrumentId, positionId, type UserId } from '../../actors/kernel/ids.ts'
+import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
+import { lots, money } from '../../actors/kernel/micros.ts'
+import { instant, type World } from '../../actors/kernel/world.ts'
+import type { MatchEvent } from '../../actors/match/messages.ts'
+import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
+import { quoteOf } from '../../actors/market/instrument.ts'
+import { type ClosedBy, type Direction, marginFor, type Position, realisedPnl } from '../../actors/position/position.ts'
+import { BoardsMemory } from '../../db/boards-memory.ts'
+import type { Boards } from '../../db/boards.ts'
+import { Careers, type Scope } from '../../db/careers.ts'
+import type { Connection } from '../../db/connect.ts'
+import type { Notification } from '../../db/consequences.ts'
+import { FastMemory } from '../../db/fast-memory.ts'
+import { SqlLeases } from '../../db/leases.ts'
+import { SqlMatchStore } from '../../db/match-store.ts'
+import { Outbox } from '../../db/outbox.ts'
+import { seedDistricts } from '../../db/seed.ts'
+import { Users } from '../../db/users.ts'
+import { WalletCache } from '../../db/wallet-cache.ts'
+import { BoardKeeper } from '../../src/reactions/board-keeper.ts'
+import { react } from '../../src/reactions/react.ts'
+import { Reactor } from '../../src/reactions/reactor.ts'
+import { info, instrument, p, u } from './fixtures.ts'
+
+let fixtures = 64_000
+
+export interface Season {
+  readonly outbox: Outbox
+  readonly careers: Careers
+  readonly boards: Boards
+  readonly keeper: BoardKeeper
+  readonly reactor: Reactor
+  readonly cache: WalletCache
+  readonly fast: FastMemory
+  readonly users: Users
+  /** What was told after it was written. */
+  readonly told: Notification[]
+  readonly reports: string[]
+  player(name: string): Promise<UserId>
+  /** A match in play whose one player is worth 200. */
+  match(options?: { readonly replay?: boolean }): Promise<Fixture>
+}
+
+/** A match that commits whatever is asked of it. */
+export interface Fixture {
+  readonly id: FixtureId
+  commit(events: readonly MatchEvent[]): Promise<void>
+  open(user: UserId, over?: { lots?: number; direction?: Direction }): Promise<Position>
+  close(position: Position, at: number, by?: ClosedBy): Promise<void>
+  closed(position: Position, at: number, by?: ClosedBy): MatchEvent
+  settle(): Promise<void>
+}
+
+export async function openSeason(
+  connection: Connection,
+  world: World,
+  options: { readonly boards?: Boards; readonly scope?: () => Scope } = {},
+): Promise<Season> {
+  const { db } = connection
+  await seedDistricts(db)
+  const fast = new FastMemory(world)
+  const cache = new WalletCache(fast, () => undefined)
+  const users = new Users(db, world)
+  const careers = new Careers(db)
+  const outbox = new Outbox(db, cache, world)
+  const boards = options.boards ?? new BoardsMemory()
+  const keeper = new BoardKeeper({ boards, careers, scope: options.scope ?? (() => 'all') })
+  const told: Notification[] = []
+  const reports: string[] = []
+  const reactor = new Reactor({
+    outbox,
+    reaction: react,
+    tell: (notifications) => told.push(...notifications),
+    report: (where) => reports.push(where),
+  })
+  const store = new SqlMatchStore(connection, cache)
+  const leases = new SqlLeases(db, { owner: world.newId(), ttlMs: 60_000, alone: true })
+  return {
+    outbox,
+    careers,
+    boards,
+    keeper,
+    reactor,
+    cache,
+    fast,
+    users,
+    told,
+    reports,
+    player: async (name) => present((await users.createSyntheticMany([name]))[0], 'user').user.id,
+    match: async ({ replay = false } = {}) => {
+      const id = fixtureId((replay ? 4_000_000_000 : 0) + ++fixtures)
+      const epoch = present(await leases.acquire(id), 'lease')
+      const listed = instrument(1, { id: instrumentId(world.newId()), name: 'A. Striker' })
+      const match = info({ matchId: id, replay })
+      const commit: Fixture['commit'] = async (events) => {
+        const verdict = await store.commit({
+          id: world.newId(),
+          matchId: id,
+          epoch,
+          at: world.now(),
+          events,
+          instruments: [{ instrument: listed, price: quoteOf(listed, 10_000).price }],
+          ticks: [],
+          keyed: [],
+          watch: [],
+          openPositionsMax: DEFAULT_RULES.openPositionsMax,
+        })
+        if (verdict.kind !== 'committed') throw new Error(`not committed: ${verdict.kind}`)
+      }
+      await commit([
+        { kind: 'match_updated', info: match, pricing: EMPTY_PRICING },
+        { kind: 'instrument_listed', instrument: listed },
+      ])
+      const closed: Fixture['closed'] = (position, at, by = 'user') => {
+        const pnl = by === 'washout' ? money(-position.margin) : realisedPnl(position, p(at))
+        return { kind: 'position_closed', position: { ...position, close: { price: p(at), pnl, at: world.now(), by } } }
+      }
+      return {
+        id,
+        commit,
+        closed,
+        open: async (user, over = {}) => {
+          const size = lots(u(over.lots ?? 1))
+          const position: Position = {
+            id: positionId(world.newId()),
+            userId: user,
+            instrumentId: listed.id,
+            fixtureId: id,
+            direction: over.direction ?? 'long',
+            lots: size,
+            openPrice: p(200),
+            margin: marginFor(p(200), size),
+            stopLoss: null,
+            takeProfit: null,
+            openedAt: world.now(),
+            closableAt: instant(world.now() + DEFAULT_RULES.holdMs),
+            warned: 0,
+            close: null,
+          }
+          await commit([{ kind: 'position_opened', position }])
+          return position
+        },
+        close: (position, at, by) => commit([closed(position, at, by)]),
+        settle: () =>
+          commit([{ kind: 'match_updated', info: { ...match, settledAt: world.now() }, pricing: EMPTY_PRICING }]),
+      }
+    },
+  }
+}
