@@ -12,6 +12,7 @@ import type { MatchSurroundings } from './match-host.ts'
 import { type HostedMatch, MATCH_ROOM, MatchRoom } from './match-room.ts'
 import { matchmake } from './matchmaking.ts'
 import { PriceFeed, RECONNECT_SPREAD_MS } from './price-feed.ts'
+import { PROVIDER_ROOM, ProviderRoom, type ProviderSurroundings, startPolling } from './provider-room.ts'
 import { REPLAY_ROOM, ReplayRoom, type ReplaySurroundings } from './replay-room.ts'
 import { Replays } from './replays.ts'
 import type { Report } from './report.ts'
@@ -33,6 +34,8 @@ export interface RealTimeOptions extends Omit<MatchSurroundings, 'fanOut' | 'acc
   /** Only tests have others. */
   readonly limits?: Partial<TurnstileLimits>
   readonly replay: ReplaySurroundings
+  /** Null: there is no live provider. */
+  readonly provider: ProviderSurroundings | null
 }
 
 export interface RealTime {
@@ -40,6 +43,10 @@ export interface RealTime {
   readonly feed: PriceFeed
   readonly account: AccountStream
   readonly replays: Replays
+  /** Begins to poll the live provider, if there is one, as soon as this process may. To be called once. */
+  followProvider(): Promise<void>
+  /** The poller, once it has begun. */
+  provider(): ProviderRoom | null
   /** Answers `POST {ws_url}/matchmake/:method/:target`; to be mounted there. */
   matchmake(request: Request): Promise<Response>
   /** Closes every socket of a user, of both doors: he has signed out. */
@@ -72,11 +79,14 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
   await matchMaker.accept()
   matchMaker.defineRoomType(MATCH_ROOM, MatchRoom)
   matchMaker.defineRoomType(REPLAY_ROOM, ReplayRoom)
+  matchMaker.defineRoomType(PROVIDER_ROOM, ProviderRoom)
+  let poller: ProviderRoom | null = null
 
   const onUpgrade = dispatcher(feed, transport)
   server.on('upgrade', onUpgrade)
 
   const windDown = async (): Promise<void> => {
+    await poller?.disconnect()
     await replays.stop()
     await desk.stop()
     feed.announceStop()
@@ -88,6 +98,10 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
     feed,
     account,
     replays,
+    followProvider: async () => {
+      if (options.provider !== null) poller = await startPolling({ ...options, ...options.provider, desk })
+    },
+    provider: () => poller,
     matchmake: (request) => matchmake(request, { desk, hosted, turnstile, verify }),
     disconnectUser: (userId) => {
       feed.disconnectUser(userId)

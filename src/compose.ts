@@ -28,6 +28,7 @@ import { fastOrElse } from '../db/fast-or-else.ts'
 import { connectRedis } from '../db/fast-redis.ts'
 import type { FastStore } from '../db/fast-store.ts'
 import { isAway } from '../db/faults.ts'
+import { Fixtures } from '../db/fixtures.ts'
 import { SqlLeases } from '../db/leases.ts'
 import { SqlMatchStore } from '../db/match-store.ts'
 import { migrate } from '../db/migrate.ts'
@@ -67,6 +68,7 @@ import type { HttpEnv } from './http/answers.ts'
 import { accountChangesJson } from './http/json.ts'
 import type { HttpDeps } from './http/ports.ts'
 import { createLog, type Log } from './log.ts'
+import { createProvider } from './provider/client.ts'
 import { listRecordings, type RecordingFile } from './provider/recordings.ts'
 import { BoardKeeper } from './reactions/board-keeper.ts'
 import { react } from './reactions/react.ts'
@@ -206,6 +208,15 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
       parse,
       enrol: async (count) => (await users.createSyntheticMany(traderNames(count))).map(({ user }) => user.id),
     },
+    provider:
+      config.provider === null
+        ? null
+        : {
+            provider: createProvider({ ...config.provider, timeoutMs: answerMs(config.provider.pollMs), world }),
+            calendar: new Fixtures(db),
+            pollMs: config.provider.pollMs,
+            tell: (message, facts) => log.info(message, facts),
+          },
     store: new SqlMatchStore(connection, cache),
     leases: new SqlLeases(db, {
       owner: world.newId(),
@@ -312,6 +323,7 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
     void realTime.desk
       .activateOpenMatches(await catalogue.openMatchIds())
       .catch((error: unknown) => log.error('activation', { error }))
+    await realTime.followProvider()
     undo.push(repeatedly({ what: 'replays are looked after', everyMs: BOT_POLL_MS, log }, () => bot.look()))
     await bot.look()
     return {
@@ -378,6 +390,9 @@ function accountPage(changes: AccountChanges): AccountPage {
   const isEmpty = kind === 'events' && changes.events.length === 0
   return { marker, more: kind === 'events' && changes.more, isEmpty, body: accountChangesJson(changes) }
 }
+
+/** How long the provider may take to answer: most of a poll, and neither less than half a second nor more than eight. */
+const answerMs = (pollMs: number): number => Math.min(8_000, Math.max(500, Math.floor(pollMs * 0.8)))
 
 /** Mail goes to the configured server, or into a file; what cannot leave at once is tried again until it is of no use. */
 function openMail(

@@ -54,6 +54,8 @@ export interface Config {
   /** Whoever signs in with one of these, in lower case, is an admin. */
   readonly adminEmails: readonly string[]
   readonly logLevel: LogLevel
+  /** The live provider of match data. Null: there is none, and only recordings play. */
+  readonly provider: { readonly url: string; readonly token: string; readonly pollMs: number } | null
   /** The recording that plays from the start, with simulated traders; a null name plays none. */
   readonly demo: { readonly replay: string | null; readonly speed: number; readonly traders: number }
 }
@@ -164,6 +166,9 @@ const Environment = z.object({
   TRUSTED_PROXIES: integer(0, 16, 0),
   RATE_LIMIT_PER_MIN: integer(0, 1_000_000, 200),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
+  PROVIDER_URL: optional((url) => hasScheme(url, ['http:', 'https:']), 'must be an http:// or https:// address'),
+  PROVIDER_TOKEN: optional((token) => /^[\x21-\x7e]{1,500}$/.test(token), 'must be a token without spaces'),
+  PROVIDER_POLL_MS: integer(10, 600_000, 10_000),
   DEMO_REPLAY: z.string().optional(),
   DEMO_SPEED: integer(1, 120, 1),
   DEMO_TRADERS: integer(0, 500, 20),
@@ -183,8 +188,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const parsed = Environment.safeParse(set)
   const parsedLines = (parsed.error?.issues ?? []).map((issue) => `${issue.path.join('.')}: ${issue.message}`)
   const madeUp = production && set['IDP_CLIENT_ID'] === DEV_CLIENT_ID
+  const isTokenMissing = set['PROVIDER_URL'] !== undefined && set['PROVIDER_TOKEN'] === undefined
   const lines = [
     ...missing.map((name) => `${name}: is required in production`),
+    ...(isTokenMissing ? ['PROVIDER_TOKEN: is required with PROVIDER_URL'] : []),
     ...parsedLines,
     ...(madeUp ? [`IDP_CLIENT_ID: must be your own in production, not ${DEV_CLIENT_ID}`] : []),
   ]
@@ -193,7 +200,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 }
 
 function configFrom(env: z.output<typeof Environment>, production: boolean): Config {
-  const demoReplay = env.DEMO_REPLAY ?? (production ? 'none' : 'goal-feast')
+  const demoReplay = env.DEMO_REPLAY ?? (production || env.PROVIDER_URL !== null ? 'none' : 'goal-feast')
   return Object.freeze({
     production,
     host: env.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
@@ -218,6 +225,10 @@ function configFrom(env: z.output<typeof Environment>, production: boolean): Con
     corsOrigins: Object.freeze(env.CORS_ORIGINS),
     adminEmails: Object.freeze(env.ADMIN_EMAILS.map((mail) => mail.toLowerCase())),
     logLevel: env.LOG_LEVEL,
+    provider:
+      env.PROVIDER_URL === null
+        ? null
+        : Object.freeze({ url: env.PROVIDER_URL, token: env.PROVIDER_TOKEN ?? '', pollMs: env.PROVIDER_POLL_MS }),
     demo: Object.freeze({
       replay: demoReplay === 'none' ? null : demoReplay,
       speed: env.DEMO_SPEED,

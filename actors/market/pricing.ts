@@ -36,11 +36,19 @@ interface PlayerMemory {
   readonly counts: Counts
 }
 
+/** A period, and the seconds played in it. */
+interface ClockPosition {
+  readonly period: number
+  readonly elapsedSecs: number
+}
+
 /** What pricing must remember between two updates of a match. Plain JSON; with the bases it is all a restart needs. */
 export interface PricingMemory {
   readonly version: 1
   /** Where the match clock stood in the last accepted update; null before kick-off. */
-  readonly position: { readonly period: number; readonly elapsedSecs: number } | null
+  readonly position: ClockPosition | null
+  /** Updates in a row whose clock was behind that but went forward among themselves: where, and how many. */
+  readonly behind?: { readonly position: ClockPosition; readonly updates: number } | null
   /** Seconds of play that are in the prices. */
   readonly clockSecs: number
   readonly incidents: readonly Incident[]
@@ -73,6 +81,9 @@ interface Spell {
   readonly to: number
 }
 
+/** A clock that went back and has gone on from there for so many updates was corrected: the one before had jumped. */
+const CORRECTED_AFTER = 6
+
 const UNSEEN: PlayerMemory = { soft: 0, volume: 0, rating: null, counts: {} }
 
 /** Prices are published with four decimals. */
@@ -91,10 +102,17 @@ export function priceMatch(
   const unchanged = { memory, bases: new Map(players.map((p) => [p.playerId, p.base])), news: [] }
   const phase = phaseOf(snapshot)
   const position = positionOf(snapshot.periods)
-  if (isStale(position, phase === 'scheduled', memory)) return { accepted: false, ...unchanged }
+  if (isStale(position, phase === 'scheduled', memory)) {
+    const behind = position === null ? null : countBehind(position, memory)
+    if (behind === null || behind.updates < CORRECTED_AFTER) {
+      return { accepted: false, ...unchanged, memory: { ...memory, behind } }
+    }
+  }
   // Nothing can be said before kick-off, when nobody knows the state, or without a clock or line-ups.
   const silent = phase === 'scheduled' || phase === 'frozen' || phase === 'off'
-  if (silent || position === null || snapshot.players.length === 0) return { accepted: true, ...unchanged }
+  if (silent || position === null || snapshot.players.length === 0) {
+    return { accepted: true, ...unchanged, memory: { ...memory, behind: null } }
+  }
 
   // A break stands still even if its payload still ticks; what it adds is caught up when play goes on.
   const still = phase === 'break' && memory.position !== null
@@ -120,7 +138,12 @@ export function priceMatch(
     remembered[seen.playerId] = { ...now, soft }
     bases.set(seen.playerId, towards(player, (discrete - par + soft) / 100, model))
   }
-  return { accepted: true, memory: { version: 1, position, clockSecs, incidents, players: remembered }, bases, news }
+  return {
+    accepted: true,
+    memory: { version: 1, position, behind: null, clockSecs, incidents, players: remembered },
+    bases,
+    news,
+  }
 }
 
 function positionOf(periods: readonly FixturePeriod[]): PricingMemory['position'] {
@@ -133,6 +156,15 @@ function isStale(now: PricingMemory['position'], scheduled: boolean, { position:
   if (last === null) return false
   if (now === null) return scheduled
   return now.period < last.period || (now.period === last.period && now.elapsedSecs < last.elapsedSecs)
+}
+
+/** One more update whose clock is behind. An old payload that comes again does not go forward, so it counts as the first. */
+function countBehind(position: ClockPosition, { behind }: PricingMemory): NonNullable<PricingMemory['behind']> {
+  const last = behind?.position
+  const goesOn =
+    last !== undefined &&
+    (position.period > last.period || (position.period === last.period && position.elapsedSecs > last.elapsedSecs))
+  return { position, updates: goesOn ? (behind?.updates ?? 0) + 1 : 1 }
 }
 
 /** Seconds of play so far, added time included; a shoot-out is not play. */

@@ -182,9 +182,11 @@ function settleWhenOver(draft: Draft, terms: Terms): void {
 /**
  * Whether full time has held long enough. The provider shows FT for a moment before extra time begins, in a recording as
  * in life; a replay counts that moment in updates, since its clock may run a hundred times faster than ours.
+ * A live match is confirmed by what the feed says, not by its silence: a feed that fails after the whistle settles nothing.
  */ // T25
 function isConfirmed(info: MatchInfo, terms: Terms): boolean {
-  const heldMs = terms.at - (info.endedAt ?? terms.at)
+  const heardAt = info.replay ? terms.at : (info.sourceAt ?? terms.at)
+  const heldMs = heardAt - (info.endedAt ?? heardAt)
   const heldUpdates = info.feedSeq - (info.endedSeq ?? info.feedSeq)
   return heldMs >= terms.rules.settlementConfirmMs || (info.replay && heldUpdates >= REPLAY_CONFIRM_UPDATES)
 }

@@ -188,6 +188,7 @@ const shootoutKind = (kind: FixtureEventKind): FixtureEventKind =>
 
 const POSITION: Readonly<Record<number, PlayerPosition>> = { 24: 'GK', 25: 'DEF', 26: 'MID', 27: 'FWD' }
 const STARTER = 11
+const SUBSTITUTION = 18
 
 function playersOf(
   fixture: FixturePayload,
@@ -211,7 +212,31 @@ function playersOf(
       details: details.length === 0 ? null : Object.fromEntries(details),
     })
   }
+  for (const row of fixture.events ?? []) {
+    const latecomer = row.type_id === SUBSTITUTION ? latecomerOf(row, sideOf(row.participant_id), instrumentIdOf) : null
+    if (latecomer !== null && !players.has(latecomer.playerId)) players.set(latecomer.playerId, latecomer)
+  }
   return [...players.values()]
+}
+
+/** Somebody who comes on without having been in the line-ups: all that is known of him is in that row. */
+function latecomerOf(
+  row: EventRow,
+  side: Side | null,
+  instrumentIdOf: ParseOptions['instrumentIdOf'],
+): FixturePlayer | null {
+  if (row.player_id === null || side === null) return null
+  const id = playerId(row.player_id)
+  return {
+    playerId: id,
+    instrumentId: instrumentIdOf(id),
+    name: row.player_name ?? `Player ${id}`,
+    side,
+    position: null,
+    jersey: null,
+    starter: false,
+    details: null,
+  }
 }
 
 type TeamStats = Record<Side, Record<string, number>>

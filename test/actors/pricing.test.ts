@@ -291,7 +291,8 @@ describe('what a price must survive', () => {
   it('[P11] an older payload changes nothing and says so', () => {
     const run = new Run()
     play(run, 0, 900)
-    const before = { memory: run.memory, bases: run.all() }
+    const standing = () => ({ memory: { ...run.memory, behind: null }, bases: run.all() })
+    const before = standing()
     const older: Parameters<typeof snapshot>[0][] = [
       { periods: first(890), events: [goalBy('homeFwd', 15)], score: [1, 0] },
       { periods: [], state: 'NS', stateId: 1 },
@@ -299,11 +300,27 @@ describe('what a price must survive', () => {
     for (const over of older) {
       const { accepted, news } = run.see(over)
       expect({ accepted, news }).toEqual({ accepted: false, news: [] })
-      expect({ memory: run.memory, bases: run.all() }).toEqual(before)
+      expect(standing()).toEqual(before)
     }
     run.see({ periods: second(0), state: 'INPLAY_2ND_HALF' })
     expect(run.see({ periods: first(2_000) }).accepted).toBe(false)
     expect(run.see({ periods: second(0), state: 'INPLAY_2ND_HALF' }).accepted).toBe(true)
+  })
+
+  it('[P47] a clock that went back and goes on from there for a minute was corrected', () => {
+    const run = new Run()
+    play(run, 0, 900)
+    run.see({ periods: first(1_500) })
+    const accepted = Array.from({ length: 7 }, (_, n) => run.see({ periods: first(910 + 10 * n) }).accepted)
+    expect(accepted).toEqual([false, false, false, false, false, true, true])
+    expect(run.see({ periods: first(900) }).accepted).toBe(false)
+  })
+
+  it('[P47] an old payload that comes again and again was not', () => {
+    const run = new Run()
+    play(run, 0, 900)
+    const accepted = Array.from({ length: 20 }, (_, n) => run.see({ periods: first(800 + 10 * (n % 2)) }).accepted)
+    expect(accepted).toEqual(Array.from({ length: 20 }, () => false))
   })
 
   it('[P12] smoothing goes by the match clock, not by when or how often payloads come', () => {

@@ -388,9 +388,23 @@ describe('the end of a match', () => {
     expect(stage.actor.view.info.settling).toBeNull()
     await stage.moves(over('AET'))
     stage.world.pass(DEFAULT_RULES.settlementConfirmMs)
-    await stage.actor.clock()
+    await stage.moves(over('AET'))
     await stage.actor.stop()
     expect(stage.store.positions.get(position.id)?.close?.by).toBe('full_time')
+  })
+
+  it('[T25] a live feed that falls silent after the whistle settles nothing until it speaks again', async () => {
+    const stage = await Stage.set()
+    await stage.moves(over('FT'))
+    stage.world.pass(60 * DEFAULT_RULES.settlementConfirmMs)
+    await stage.actor.clock()
+    expect(stage.actor.view.info.settling).toBeNull()
+    await stage.moves({ state: 'INPLAY_ET', stateId: 6 })
+    expect(stage.actor.window().status).toBe('OPEN')
+    await stage.moves(over('AET'))
+    stage.world.pass(DEFAULT_RULES.settlementConfirmMs)
+    await stage.moves(over('AET'))
+    expect(stage.actor.view.info.settling).toBe('full_time')
   })
 
   it('[T25] a replay counts the confirmation in updates, whatever its speed', async () => {

@@ -114,6 +114,7 @@ export class Arena {
       model: () => DEFAULT_MODEL,
       report: (where, error) => this.reports.push({ where, error }),
       replay: this.#replay(),
+      provider: null,
     })
   }
 

@@ -52,6 +52,7 @@ describe('configuration', () => {
       adminEmails: [],
       limits: { perMinute: 200, trustedProxies: 0 },
       logLevel: 'info',
+      provider: null,
       demo: { replay: 'goal-feast', speed: 1, traders: 20 },
     })
   })
@@ -83,6 +84,9 @@ describe('configuration', () => {
       TRUSTED_PROXIES: '2',
       RATE_LIMIT_PER_MIN: '0',
       LOG_LEVEL: 'debug',
+      PROVIDER_URL: 'https://feed.example/v3/football',
+      PROVIDER_TOKEN: 'secret-token',
+      PROVIDER_POLL_MS: '6000',
       DEMO_REPLAY: 'derby',
       DEMO_SPEED: '120',
       DEMO_TRADERS: '0',
@@ -109,6 +113,7 @@ describe('configuration', () => {
       corsOrigins: ['https://play.touchline.example', 'http://localhost:5173'],
       limits: { perMinute: 0, trustedProxies: 2 },
       logLevel: 'debug',
+      provider: { url: 'https://feed.example/v3/football', token: 'secret-token', pollMs: 6_000 },
       demo: { replay: 'derby', speed: 120, traders: 0 },
     })
   })

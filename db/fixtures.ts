@@ -1,0 +1,56 @@
+/** The calendar: fixtures of the provider that nobody has to run, as it last described them. */
+import { type Kysely, sql } from 'kysely'
+import { type FixtureId, fixtureId } from '../actors/kernel/ids.ts'
+import type { Instant } from '../actors/kernel/world.ts'
+import type { MatchInfo } from '../actors/match/messages.ts'
+import { bigints, instants, jsonLines } from './arrays.ts'
+import type { Database } from './schema.ts'
+
+export class Fixtures {
+  readonly #db: Kysely<Database>
+
+  constructor(db: Kysely<Database>) {
+    this.#db = db
+  }
+
+  /** Writes these over what was known of them. */
+  async note(fixtures: readonly MatchInfo[]): Promise<void> {
+    if (fixtures.length > 0) await upsert(this.#db, fixtures)
+  }
+
+  /** Forgets fixtures with a kick-off between two instants that are not among these, and notes these. All or nothing. */
+  async replace(from: Instant, to: Instant, fixtures: readonly MatchInfo[]): Promise<void> {
+    await this.#db.transaction().execute(async (tx) => {
+      await sql`
+        delete from fixtures
+         where starts_at between ${new Date(from).toISOString()}::timestamptz and ${new Date(to).toISOString()}::timestamptz
+           and id <> all (${bigints(fixtures.map((f) => f.matchId))}::bigint[])`.execute(tx)
+      if (fixtures.length > 0) await upsert(tx, fixtures)
+    })
+  }
+
+  /** Matches of the provider that have begun to run and are not settled. */
+  async unsettled(): Promise<readonly FixtureId[]> {
+    const rows = await this.#db
+      .selectFrom('matches')
+      .select('id')
+      .where('settled_at', 'is', null)
+      .where('replay', '=', false)
+      .orderBy('id')
+      .execute()
+    return rows.map((row) => fixtureId(row.id))
+  }
+}
+
+async function upsert(db: Kysely<Database>, fixtures: readonly MatchInfo[]): Promise<void> {
+  // An answer may name one twice; the last word counts.
+  const once = [...new Map(fixtures.map((fixture) => [fixture.matchId, fixture])).values()]
+  await sql`
+    insert into fixtures (id, starts_at, info)
+    select f.id, f.starts_at, f.info::jsonb
+      from (select unnest(${bigints(once.map((f) => f.matchId))}::bigint[]) as id,
+                   unnest(${instants(once.map((f) => f.startsAt))}::timestamptz[]) as starts_at,
+                   unnest(string_to_array(${jsonLines(once)}::text, E'\\n')) as info) f
+    on conflict (id) do update set starts_at = excluded.starts_at, info = excluded.info
+     where fixtures.info <> excluded.info`.execute(db)
+}

@@ -1,0 +1,189 @@
+/** The provider's HTTP API: asks, bounds what comes back, and says in one kind of error what went wrong. */
+import { z } from 'zod'
+import type { FixtureId } from '../../actors/kernel/ids.ts'
+import { type Instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
+import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
+import type { Allowance } from '../../actors/market/polling.ts'
+import type { Provider, ProviderAnswer } from '../../rooms/provider-room.ts'
+import { instrumentIdFor, parseFixture } from './snapshot.ts'
+
+export interface ProviderOptions {
+  /** Where its API begins, with or without the version: `https://api.sportmonks.com/v3/football`. */
+  readonly url: string
+  /** Goes into a header and nowhere else: addresses are logged on both sides. */
+  readonly token: string
+  /** How long an answer may take, to its last byte. */
+  readonly timeoutMs: number
+  readonly world: Pick<World, 'now'>
+}
+
+/** Everything one look at a match needs. Types of team statistics come with their names, which are shown as they are. */
+const INCLUDE =
+  'state;league;participants;scores;periods;detailedPeriods;events;statistics.type;lineups.details;lineups.player'
+const DEFAULT_PATH = '/v3/football'
+/** A busy Saturday is about 5 MiB. */
+const BODY_MAX_BYTES = 64 * 1024 * 1024
+/** Fixtures of a page of the calendar, and pages of one reading. */
+const PAGE = 50
+const PAGES_MAX = 40
+/** Fixtures asked for by id at once. */
+const IDS_MAX = 50
+/** Of what the provider says about an error only so much is repeated. */
+const WORDS_MAX = 200
+
+/** The provider did not answer, or not with what was asked for. The same request may succeed later. */
+export class ProviderTrouble extends Error {
+  override name = 'ProviderTrouble'
+  /** How long the provider asks to be left alone. */
+  readonly retryAfterMs: number | null
+
+  constructor(message: string, options: { readonly retryAfterMs?: number | null; readonly cause?: unknown } = {}) {
+    super(message, { cause: options.cause })
+    this.retryAfterMs = options.retryAfterMs ?? null
+  }
+}
+
+const count = z.coerce.number().int().nonnegative()
+const rateLimit = z
+  .object({ remaining: count, resets_in_seconds: count })
+  .transform(({ remaining, resets_in_seconds: resetsInSecs }): Allowance => ({ remaining, resetsInSecs }))
+  .nullable()
+  .catch(null)
+const envelope = z.object({
+  data: z.unknown().optional(),
+  message: z.string().optional().catch(undefined),
+  rate_limit: rateLimit.default(null),
+  pagination: z
+    .object({ has_more: z.boolean(), next_cursor: z.string().nullable().catch(null) })
+    .nullable()
+    .catch(null)
+    .default(null),
+})
+type Envelope = z.output<typeof envelope>
+
+interface Reply {
+  readonly status: number
+  readonly retryAfterMs: number | null
+  readonly text: string
+}
+
+/** The fixtures of the provider as snapshots. Its methods throw ProviderTrouble. */
+export function createProvider(options: ProviderOptions): Provider {
+  const base = baseOf(options.url)
+  const ask = (path: string, query: Readonly<Record<string, string>> = {}): Promise<Envelope> =>
+    request(addressOf(base, path, { include: INCLUDE, ...query }), options)
+  const answer = (replies: readonly Envelope[]): ProviderAnswer => {
+    const receivedAt = options.world.now()
+    const fixtures: FixtureSnapshot[] = []
+    const unreadable: string[] = []
+    for (const payload of replies.flatMap(({ data }) => fixturesIn(data))) {
+      const parsed = parseFixture(payload, { instrumentIdOf: (id) => instrumentIdFor('provider', id), receivedAt })
+      if (parsed.ok) fixtures.push(parsed.snapshot)
+      else unreadable.push(parsed.reason)
+    }
+    return { fixtures, unreadable, allowance: replies.at(-1)?.rate_limit ?? null }
+  }
+  return {
+    inPlay: async () => answer([await ask('livescores/inplay')]),
+    fixtures: async (ids) => {
+      const replies: Envelope[] = []
+      for (const some of chunksOf(ids)) replies.push(await ask(`fixtures/multi/${some.join(',')}`))
+      return answer(replies)
+    },
+    calendar: async (from, to) => {
+      const path = `fixtures/between/${dayOf(from)}/${dayOf(to)}`
+      const replies: Envelope[] = []
+      let page: Readonly<Record<string, string>> | null = {}
+      while (page !== null && replies.length < PAGES_MAX) {
+        const reply = await ask(path, { include: 'state;league;participants;scores', per_page: String(PAGE), ...page })
+        replies.push(reply)
+        page = nextPage(reply, replies.length)
+      }
+      return answer(replies)
+    },
+  }
+}
+
+/** By cursor, or by number where it gives none; null after the last. */
+function nextPage({ pagination }: Envelope, read: number): Readonly<Record<string, string>> | null {
+  if (pagination === null || !pagination.has_more) return null
+  return pagination.next_cursor === null ? { page: String(read + 1) } : { cursor: pagination.next_cursor }
+}
+
+function* chunksOf(ids: readonly FixtureId[]): Generator<readonly FixtureId[]> {
+  for (let from = 0; from < ids.length; from += IDS_MAX) yield ids.slice(from, from + IDS_MAX)
+}
+
+/** One fixture is an object, several are a list; none at all is an answer without either. */
+function fixturesIn(data: unknown): readonly unknown[] {
+  if (Array.isArray(data)) return data
+  return data === undefined || data === null ? [] : [data]
+}
+
+function baseOf(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return `${origin}${pathname === '/' ? DEFAULT_PATH : pathname.replace(/\/+$/, '')}`
+}
+
+function addressOf(base: string, path: string, query: Readonly<Record<string, string>>): string {
+  return `${base}/${path}?${new URLSearchParams(query).toString()}`
+}
+
+const dayOf = (at: Instant): string => new Date(at).toISOString().slice(0, 10)
+
+async function request(address: string, options: ProviderOptions): Promise<Envelope> {
+  const { status, retryAfterMs, text } = await fetchText(address, options)
+  const body = parseBody(text)
+  if (status === 404 && body !== null && body.data === undefined) return { ...body, data: null } // nothing found
+  if (status !== 200) {
+    const words = body?.message?.slice(0, WORDS_MAX) ?? 'no message'
+    const wait = status === 429 ? (retryAfterMs ?? resetMs(body)) : retryAfterMs
+    throw new ProviderTrouble(`the provider answered ${status}: ${words}`, { retryAfterMs: wait })
+  }
+  if (body === null) throw new ProviderTrouble(`the provider sent ${text.length} characters that are no answer`)
+  return body
+}
+
+async function fetchText(address: string, { token, timeoutMs }: ProviderOptions): Promise<Reply> {
+  try {
+    const response = await fetch(address, {
+      headers: { authorization: token, accept: 'application/json' },
+      signal: AbortSignal.timeout(timeoutMs),
+      redirect: 'error', // a token is not carried elsewhere
+    })
+    const seconds = Number(response.headers.get('retry-after') ?? NaN)
+    const retryAfterMs = seconds >= 0 ? seconds * SECOND_MS : null
+    return { status: response.status, retryAfterMs, text: await boundedText(response) }
+  } catch (error) {
+    if (error instanceof ProviderTrouble) throw error
+    const late = error instanceof Error && error.name === 'TimeoutError'
+    throw new ProviderTrouble(late ? `the provider took longer than ${timeoutMs} ms` : 'the provider is away', {
+      cause: error,
+    })
+  }
+}
+
+async function boundedText(response: Response): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength
+    if (bytes > BODY_MAX_BYTES) throw new ProviderTrouble(`the provider sent more than ${BODY_MAX_BYTES} bytes`)
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
+/** An object, however little there is in it; null for everything else. */
+function parseBody(text: string): Envelope | null {
+  try {
+    const parsed = envelope.safeParse(JSON.parse(text))
+    return parsed.success ? parsed.data : null
+  } catch {
+    return null
+  }
+}
+
+const resetMs = (body: Envelope | null): number | null =>
+  body === null || body.rate_limit === null ? null : body.rate_limit.resetsInSecs * SECOND_MS

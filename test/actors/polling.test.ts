@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { HOUR_MS, instant, SECOND_MS } from '../../actors/kernel/world.ts'
+import { type FeedClock, sourceTime } from '../../actors/market/feed-clock.ts'
+import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
+import { canAffordMore, type Pace, pauseMs } from '../../actors/market/polling.ts'
+import { KICK_OFF, snapshot } from '../support/fixtures.ts'
+
+const pace = (over: Partial<Pace> = {}): Pace => ({
+  pollMs: 10_000,
+  failures: 0,
+  retryAfterMs: null,
+  allowance: null,
+  ...over,
+})
+
+describe('the next poll', () => {
+  it('[V6] comes soon after a failure, then later, and chance takes off up to half', () => {
+    expect([0, 1, 2, 3, 4, 5, 50].map((failures) => pauseMs(pace({ failures }), 0))).toEqual([
+      10_000, 2_500, 5_000, 10_000, 20_000, 30_000, 30_000,
+    ])
+    expect(pauseMs(pace({ failures: 3 }), 0.5)).toBe(7_500)
+    expect(pauseMs(pace(), 0.5)).toBe(10_000)
+  })
+
+  it('[V6] keeps away for as long as the provider asks, though never longer than an hour', () => {
+    expect(pauseMs(pace({ failures: 1, retryAfterMs: 60_000 }), 0.9)).toBe(60_000)
+    expect(pauseMs(pace({ failures: 1, retryAfterMs: 99 * HOUR_MS }), 0)).toBe(HOUR_MS)
+    expect(pauseMs(pace({ failures: 5, retryAfterMs: 1_000 }), 0)).toBe(30_000)
+  })
+
+  it('[V7] is put off until what is left lasts', () => {
+    const left = (remaining: number) => pace({ allowance: { remaining, resetsInSecs: 1_800 } })
+    expect([500, 180, 90, 1, 0].map((remaining) => pauseMs(left(remaining), 0))).toEqual([
+      10_000, 10_000, 20_000, 1_800_000, 1_800_000,
+    ])
+    expect([181, 180].map((remaining) => canAffordMore(left(remaining)))).toEqual([true, false])
+    expect(canAffordMore(pace())).toBe(true)
+  })
+})
+
+describe('what a feed says', () => {
+  /** The instants, in seconds after the first, that updates ten seconds apart speak of. */
+  function heard(...updates: readonly Partial<FixtureSnapshot>[]) {
+    let clock: FeedClock | null = null
+    return updates.map((over, n) => {
+      const told = sourceTime(snapshot(over), clock, instant(KICK_OFF + 10 * SECOND_MS * n))
+      clock = told.clock
+      return (told.sourceAt - KICK_OFF) / SECOND_MS
+    })
+  }
+  const at = (elapsedSecs: number, over: Partial<FixtureSnapshot['periods'][number]> = {}) => ({
+    periods: [
+      { id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs, ticking: true, ...over },
+    ] as const,
+  })
+
+  it('[V8] is true when it comes while the match clock runs, and no later than it last ran', () => {
+    expect(heard(at(5), at(15), at(15), at(15), at(16))).toEqual([0, 10, 10, 10, 40])
+  })
+
+  it('[V8] is true in a break, in a shoot-out and after the end, though no clock runs', () => {
+    const half = { ...at(2_700, { ticking: false }), state: 'HT' }
+    expect(heard(half, half, half)).toEqual([0, 10, 20])
+    const shootout = { ...at(0, { kind: 'penalties' }), state: 'INPLAY_PENALTIES' }
+    expect(heard(shootout, shootout)).toEqual([0, 10])
+  })
+
+  it('[V9] is believed for a minute and a quarter when its clock shows whole minutes', () => {
+    expect(heard(...Array.from({ length: 10 }, () => at(60)))).toEqual([0, 10, 20, 30, 40, 50, 60, 70, 0, 0])
+  })
+})

@@ -1,0 +1,162 @@
+import { createServer } from 'node:http'
+import { afterEach, describe, expect, it } from 'vitest'
+import { fixtureId } from '../../actors/kernel/ids.ts'
+import { instant, MINUTE_MS } from '../../actors/kernel/world.ts'
+import { type MockOptions, startMock, type Trouble } from '../../ops/provider/mock.ts'
+import { createProvider, ProviderTrouble } from '../../src/provider/client.ts'
+import { cupTie } from '../support/cup-tie.ts'
+import { TestWorld } from '../support/test-world.ts'
+
+const TOKEN = 'a-secret-token'
+const world = new TestWorld()
+const KICK_OFF = world.now()
+const recording = cupTie()
+const open: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const each of open.splice(0)) await each.close()
+})
+
+async function setUp(over: Partial<MockOptions> = {}, options: { readonly token?: string } = {}) {
+  const mock = await startMock({
+    matches: [1, 2].map((n) => ({ recording, fixtureId: n, startsAt: KICK_OFF })),
+    clock: () => KICK_OFF + 10 * MINUTE_MS,
+    trouble: () => null,
+    token: TOKEN,
+    callsLeft: () => 1_234,
+    ...over,
+  })
+  open.push(mock)
+  const provider = createProvider({ url: mock.url, token: options.token ?? TOKEN, timeoutMs: 500, world })
+  return { mock, provider }
+}
+
+/** A server that answers everything with this. */
+async function serve(answer: (path: string) => { status?: number; headers?: Record<string, string>; body: string }) {
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '')
+    const { status = 200, headers = {}, body } = answer(request.url ?? '')
+    response.writeHead(status, headers).end(body)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  open.push({ close: () => new Promise((resolve) => server.close(() => resolve())) })
+  const address = server.address()
+  const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`
+  return { url, asked, provider: createProvider({ url, token: TOKEN, timeoutMs: 500, world }) }
+}
+
+/** What a call fails with. */
+async function troubleOf(call: Promise<unknown>): Promise<ProviderTrouble> {
+  const error: unknown = await call.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  )
+  expect(error).toBeInstanceOf(ProviderTrouble)
+  return error as ProviderTrouble
+}
+
+describe('the provider', () => {
+  it('[V1] is asked for everything in play at once, and for matches by number', async () => {
+    const { mock, provider } = await setUp()
+    const { fixtures, unreadable, allowance } = await provider.inPlay()
+    expect(fixtures.map((one) => [one.fixtureId, one.state, one.sourceAt])).toEqual([
+      [1, 'INPLAY_1ST_HALF', KICK_OFF],
+      [2, 'INPLAY_1ST_HALF', KICK_OFF],
+    ])
+    expect(fixtures[0]?.players.length).toBeGreaterThan(22)
+    expect(unreadable).toEqual([])
+    expect(allowance).toEqual({ remaining: 1_234, resetsInSecs: 1_800 })
+    expect((await provider.fixtures([fixtureId(2), fixtureId(9)])).fixtures.map((one) => one.fixtureId)).toEqual([2])
+    expect(mock.asked.map((path) => path.split('?')[0])).toEqual([
+      '/v3/football/livescores/inplay',
+      '/v3/football/fixtures/multi/2,9',
+    ])
+  })
+
+  it('[V1] gets the token in a header, and nobody else does', async () => {
+    const { mock, provider } = await setUp({}, { token: 'wrong-but-secret' })
+    const trouble = await troubleOf(provider.inPlay())
+    expect(trouble.message).toBe('the provider answered 401: Unauthenticated.')
+    expect(JSON.stringify([trouble.message, trouble.stack, String(trouble.cause), mock.asked])).not.toContain('secret')
+    const moved = await serve(() => ({ status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' }))
+    expect((await troubleOf(moved.provider.inPlay())).message).toBe('the provider is away')
+  })
+
+  it.each(['error', 'silence', 'cut', 'truncated', 'limited'] satisfies Trouble[])(
+    '[V2] in trouble (%s) is one kind of error, and answers afterwards',
+    async (wrong) => {
+      const trouble: { now: Trouble | null } = { now: wrong }
+      const { provider } = await setUp({ trouble: () => trouble.now })
+      const { message, retryAfterMs } = await troubleOf(provider.inPlay())
+      expect({ message, retryAfterMs }).toEqual(
+        {
+          error: { message: 'the provider answered 500: Server Error', retryAfterMs: null },
+          silence: { message: 'the provider took longer than 500 ms', retryAfterMs: null },
+          cut: { message: 'the provider is away', retryAfterMs: null },
+          truncated: {
+            message: expect.stringMatching(/^the provider sent \d+ characters that are no answer$/),
+            retryAfterMs: null,
+          },
+          limited: {
+            message: 'the provider answered 429: You have reached the rate limit for this entity.',
+            retryAfterMs: 1_000,
+          },
+        }[wrong],
+      )
+      trouble.now = null
+      expect((await provider.inPlay()).fixtures).toHaveLength(2)
+    },
+  )
+
+  it('[V2] that is not there is one, too, and a limit without a header says when it ends', async () => {
+    const gone = await serve(() => ({ body: '' }))
+    for (const each of open.splice(0)) await each.close()
+    expect((await troubleOf(gone.provider.inPlay())).message).toBe('the provider is away')
+    const body = JSON.stringify({ message: 'slow down', rate_limit: { resets_in_seconds: '90', remaining: 0 } })
+    const limited = await serve(() => ({ status: 429, body }))
+    expect((await troubleOf(limited.provider.inPlay())).retryAfterMs).toBe(90_000)
+    for (const nonsense of ['', '[]', '"text"', 'null', '<html>']) {
+      const { provider } = await serve(() => ({ body: nonsense }))
+      await troubleOf(provider.inPlay())
+    }
+  })
+
+  it('[V3] that finds nothing has answered', async () => {
+    const none = { fixtures: [], unreadable: [], allowance: null }
+    const body = JSON.stringify({ message: 'No result(s) found matching your request.' })
+    for (const status of [200, 404]) {
+      const { provider } = await serve(() => ({ status, body }))
+      expect(await provider.inPlay()).toEqual(none)
+    }
+  })
+
+  it('[V4] may send what makes no sense: that is named and left out', async () => {
+    const { fixtures } = await (await setUp()).provider.inPlay()
+    expect(fixtures).toHaveLength(2)
+    const frame = recording.frames[100]
+    const { provider } = await serve(() => ({ body: JSON.stringify({ data: [null, 7, {}, { id: 5 }, frame] }) }))
+    const answer = await provider.inPlay()
+    expect(answer.fixtures).toHaveLength(1)
+    expect(answer.unreadable).toEqual([
+      'the payload is not an object',
+      'the payload is not an object',
+      'the payload has no fixture id',
+      'fixture 5 does not name a home and an away team',
+    ])
+  })
+
+  it('[V5] shows its calendar page by page, by cursor or by number', async () => {
+    const page = (n: number, next: string | null, more: boolean) =>
+      JSON.stringify({
+        data: [{ ...(recording.frames[0] as object), id: n }],
+        pagination: { has_more: more, next_cursor: next },
+      })
+    const { provider, asked } = await serve((path) => {
+      if (path.includes('page=3')) return { body: page(3, null, false) }
+      return { body: path.includes('cursor=abc') ? page(2, null, true) : page(1, 'abc', true) }
+    })
+    const { fixtures } = await provider.calendar(KICK_OFF, instant(KICK_OFF + 48 * 60 * MINUTE_MS))
+    expect(fixtures.map((one) => one.fixtureId)).toEqual([1, 2, 3])
+    expect(asked[0]).toMatch(/^\/v3\/football\/fixtures\/between\/2026-08-22\/2026-08-24\?/)
+  })
+})

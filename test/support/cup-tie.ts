@@ -1,0 +1,29 @@
+/** A cup tie with everything in it: a goal that VAR takes back, a red card, extra time, and penalties. */
+import { instant } from '../../actors/kernel/world.ts'
+import { anchorsOf, type MatchPlan, simulateMatch } from '../../actors/replay/match-sim.ts'
+import type { Recording } from '../../actors/replay/script.ts'
+
+const PLAN: MatchPlan = {
+  seed: 7, // goes to penalties
+  fixtureId: 990_404,
+  kickOff: instant(Date.UTC(2026, 4, 6, 19)),
+  league: 'Meridian Cup',
+  home: { name: 'Kestrel Vale', shortCode: 'KES', expectedGoals: 1.3 },
+  away: { name: 'Castellan United', shortCode: 'CAS', expectedGoals: 1.4 },
+  knockout: true,
+  moments: [
+    { kind: 'goal_disallowed', minute: 68, side: 'home' },
+    { kind: 'red_card', minute: 58, side: 'away' },
+  ],
+}
+
+export function cupTie(): Recording {
+  const fixtureName = `${PLAN.home.name} vs ${PLAN.away.name}`
+  return {
+    name: 'cup-tie',
+    title: fixtureName,
+    fixtureName,
+    anchors: anchorsOf(PLAN),
+    frames: simulateMatch(PLAN),
+  }
+}

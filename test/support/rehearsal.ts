@@ -1,0 +1,160 @@
+/**
+ * The whole program with a mock of the live provider, on one clock: each call to the provider lets ten seconds of play pass,
+ * however long it took. So a match is over in seconds, and every interval of the game is as long as it is in life.
+ */
+import { deepEqual } from 'node:assert/strict'
+import { present } from '../../actors/kernel/assert.ts'
+import { type FixtureId, fixtureId, type UserId } from '../../actors/kernel/ids.ts'
+import type { TradeWindow } from '../../actors/kernel/outcome.ts'
+import type { MatchInfo } from '../../actors/match/messages.ts'
+import type { MatchView } from '../../actors/match/state.ts'
+import { FRAME_MS, type Recording } from '../../actors/replay/script.ts'
+import { type PlayedRecording, type ProviderMock, startMock, type Trouble } from '../../ops/provider/mock.ts'
+import { Crowd } from '../../rooms/crowd.ts'
+import type { ProviderStatus } from '../../rooms/provider-room.ts'
+import { readConfig } from '../../src/config.ts'
+import { compose, type Touchline } from '../../src/compose.ts'
+import { createLog } from '../../src/log.ts'
+import { systemWorld } from '../../src/system-world.ts'
+import { HttpClient } from './http-client.ts'
+import { audit, BALANCED, type Site } from './site.ts'
+
+const TOKEN = 'rehearsal-token'
+
+export interface RehearsalOptions {
+  readonly matches: readonly {
+    readonly recording: Recording
+    readonly startsInMs?: number
+    readonly listedFrames?: number
+  }[]
+  /** False: the test starts it. */
+  readonly started?: boolean
+  /** What is wrong with the nth call to the provider. */
+  readonly trouble?: (call: number) => Trouble | null
+}
+
+export class Rehearsal {
+  readonly complaints: string[] = []
+  readonly #site: Site
+  readonly #clock: { now: number }
+  readonly #matches: readonly PlayedRecording[]
+  #mock: ProviderMock | null = null
+  #touchline: Touchline | null = null
+  #url = ''
+  #crowd: Crowd | null = null
+  #calls = 0
+
+  private constructor(site: Site, options: RehearsalOptions) {
+    this.#site = site
+    const startsAt = Date.now()
+    this.#clock = { now: startsAt }
+    this.#matches = options.matches.map(({ startsInMs = 0, ...match }, n) => ({
+      ...match,
+      fixtureId: 501 + n,
+      startsAt: startsAt + startsInMs,
+    }))
+  }
+
+  static async open(site: Site, options: RehearsalOptions): Promise<Rehearsal> {
+    const rehearsal = new Rehearsal(site, options)
+    rehearsal.#mock = await startMock({
+      matches: rehearsal.#matches,
+      clock: () => rehearsal.#clock.now,
+      trouble: () => {
+        rehearsal.#clock.now += FRAME_MS
+        return options.trouble?.(rehearsal.#calls++) ?? null
+      },
+      token: TOKEN,
+      callsLeft: () => null,
+    })
+    if (options.started !== false) await rehearsal.start()
+    return rehearsal
+  }
+
+  /** Starts the program, again after `stop`. */
+  async start(): Promise<void> {
+    const world = systemWorld(() => this.#clock.now)
+    const log = createLog({ level: 'warn', world, readable: false, write: (line) => this.complaints.push(line) })
+    const config = readConfig({
+      ...this.#site.env,
+      PROVIDER_URL: present(this.#mock, 'mock').url,
+      PROVIDER_TOKEN: TOKEN,
+      PROVIDER_POLL_MS: '10',
+      RATE_LIMIT_PER_MIN: '0',
+      PORT: '0',
+      WS_PORT: '0',
+    })
+    this.#touchline = await compose(config, { world, log })
+    this.#url = (await this.#touchline.start()).url
+  }
+
+  async stop(): Promise<void> {
+    await this.#touchline?.stop()
+    this.#touchline = null
+    this.#crowd = null
+  }
+
+  /** The nth match, from 1. */
+  id(n = 1): FixtureId {
+    return fixtureId(500 + n)
+  }
+
+  /** What the nth match is now; undefined while it does not run. */
+  view(n = 1): MatchView | undefined {
+    return this.#program.realTime.desk.view(this.id(n))
+  }
+
+  info(n = 1): MatchInfo | undefined {
+    return this.view(n)?.info
+  }
+
+  /** Whether the nth match takes trades; undefined while it does not run. */
+  window(n = 1): TradeWindow | undefined {
+    return this.#program.realTime.desk.window(this.id(n))
+  }
+
+  get status(): ProviderStatus {
+    return present(this.#program.realTime.provider(), 'poller').status()
+  }
+
+  get asked(): readonly string[] {
+    return present(this.#mock, 'mock').asked
+  }
+
+  async player(name: string): Promise<HttpClient> {
+    const client = new HttpClient(this.#url)
+    await client.signIn(name)
+    return client
+  }
+
+  /** So many simulated traders. */
+  async enrol(count: number): Promise<readonly UserId[]> {
+    const names = Array.from({ length: count }, (_, n) => `Trader ${n + 1}`)
+    const users = (await this.#program.users.createSyntheticMany(names)).map(({ user }) => user.id)
+    this.#crowd = new Crowd(
+      users,
+      this.#program.realTime.desk,
+      systemWorld(() => this.#clock.now),
+    )
+    return users
+  }
+
+  /** Lets a part of the traders do what they like. */
+  trade(n = 1): void {
+    this.#crowd?.takeTurn(this.id(n))
+  }
+
+  /** Closes the house for good. Throws when its books do not add up, or it complained about anything unexpected. */
+  async close(expected: RegExp = /(?!)/): Promise<void> {
+    await this.stop()
+    await this.#mock?.close()
+    const books = await audit(this.#site)
+    await this.#site.remove()
+    const complaints = this.complaints.filter((line) => !expected.test(line))
+    deepEqual({ ...books, complaints }, { ...books, ...BALANCED, complaints: [] })
+  }
+
+  get #program(): Touchline {
+    return present(this.#touchline, 'program')
+  }
+}
