@@ -41,6 +41,7 @@ import { installationOf } from '../db/installation.ts'
 import { Outbox } from '../db/outbox.ts'
 import { Referrals } from '../db/referrals.ts'
 import { ReplayRuns } from '../db/replays.ts'
+import { Retention } from '../db/retention.ts'
 import { seedDistricts } from '../db/seed.ts'
 import { Sessions } from '../db/sessions.ts'
 import { Settings } from '../db/settings.ts'
@@ -181,6 +182,15 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
   undo.push(settings.onChange((changed) => log.info('settings changed', { keys: [...changed] })))
   undo.push(repeatedly({ what: 'settings are followed', everyMs: SETTINGS_POLL_MS, log }, () => settings.refresh()))
   const rules = () => settings.rules
+
+  const retention = new Retention(db, world, () => ({
+    fullDays: settings.value('retention.full_ticks_days'),
+    days: settings.value('retention.ticks_days'),
+  }))
+  const tidyUp = async (): Promise<void> => {
+    const forgotten = await retention.run()
+    if (Object.values(forgotten).some((rows) => rows > 0)) log.info('old rows removed', { ...forgotten })
+  }
 
   const recordings = await listRecordings(RECORDINGS)
   const demo = demoOf(config, recordings)
@@ -324,6 +334,7 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
       .activateOpenMatches(await catalogue.openMatchIds())
       .catch((error: unknown) => log.error('activation', { error }))
     await realTime.followProvider()
+    undo.push(repeatedly({ what: 'old rows are removed', everyMs: RETENTION_MS, log }, tidyUp))
     undo.push(repeatedly({ what: 'replays are looked after', everyMs: BOT_POLL_MS, log }, () => bot.look()))
     await bot.look()
     return {
@@ -348,6 +359,9 @@ const BOARDS_POLL_MS = 211
 
 /** Twice a second, so that a setting changed in any process is in force in every other within one. A prime. */
 const SETTINGS_POLL_MS = 499
+
+/** A prime near an hour. */
+const RETENTION_MS = 3_599_993
 
 /** A prime near a second: how often replays are brought to where they should be. */
 const BOT_POLL_MS = 997

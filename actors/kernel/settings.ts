@@ -126,6 +126,11 @@ export const SETTINGS = {
     true,
     'Whether positions in replays count on the leaderboards and in the weekly draw. False where real matches are played: who has seen a replay knows how it ends.',
   ),
+  'retention.full_ticks_days': numberSetting(
+    30,
+    [1, 3_650, WHOLE],
+    'Days for which every price tick is kept. Older ones are thinned to one a minute and player, in-game events aside.',
+  ),
   'retention.ticks_days': numberSetting(
     365,
     [1, 3_650, WHOLE],

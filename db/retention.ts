@@ -1,0 +1,159 @@
+/** Forgets what is old: ticks are thinned and then dropped, and what only answers retries goes when nobody retries any more. */
+import { type Kysely, sql } from 'kysely'
+import { HOUR_MS, MINUTE_MS, type World } from '../actors/kernel/world.ts'
+import type { Database } from './schema.ts'
+
+/** For how long ticks are kept, as the settings have it. */
+export interface TickRetention {
+  /** Every tick for so many days; after that one a minute and player, in-game events aside. */
+  readonly fullDays: number
+  /** Any tick for so many days, but a player's first one for ever. */
+  readonly days: number
+}
+
+/** Rows that a run has removed. */
+export interface Forgotten {
+  readonly thinnedTicks: number
+  readonly ticks: number
+  readonly tape: number
+  readonly commandResults: number
+  readonly accountEvents: number
+  readonly fixtures: number
+}
+
+const DAY_MS = 24 * HOUR_MS
+/** Contract 2: the result of a keyed command answers its retries for seven days. */
+const COMMAND_RESULTS_MS = 7 * DAY_MS
+/** Who has been away for longer is shown how things stand instead of what happened. */
+const ACCOUNT_EVENTS_MS = 30 * DAY_MS
+/** A fixture that nobody had to run is of no interest any more. */
+const FIXTURES_MS = 7 * DAY_MS
+/** Rows of one statement, and ticks of one: none may hold up a commit for long. */
+const CHUNK = 10_000
+const WINDOW_MS = 10 * MINUTE_MS
+/** A run thins so many windows at most, a week's; the next one goes on. */
+const WINDOWS_MAX = 1_008
+
+type Aged = 'tape' | 'command_results' | 'account_events'
+
+export class Retention {
+  readonly #db: Kysely<Database>
+  readonly #world: Pick<World, 'now'>
+  readonly #ticks: () => TickRetention
+
+  constructor(db: Kysely<Database>, world: Pick<World, 'now'>, ticks: () => TickRetention) {
+    this.#db = db
+    this.#world = world
+    this.#ticks = ticks
+  }
+
+  /** Removes what is too old by now. Processes may do so at the same time: what one has removed the other does not find. */
+  async run(): Promise<Forgotten> {
+    const { fullDays, days } = this.#ticks()
+    return {
+      ticks: await this.#dropTicks(this.#before(days * DAY_MS)),
+      thinnedTicks: await this.#thinTicks(this.#before(fullDays * DAY_MS)),
+      tape: await this.#drop('tape', this.#before(days * DAY_MS)),
+      commandResults: await this.#drop('command_results', this.#before(COMMAND_RESULTS_MS)),
+      accountEvents: await this.#drop('account_events', this.#before(ACCOUNT_EVENTS_MS)),
+      fixtures: await this.#dropFixtures(this.#before(FIXTURES_MS)),
+    }
+  }
+
+  #before(ms: number): Date {
+    return new Date(this.#world.now() - ms)
+  }
+
+  #drop(table: Aged, before: Date): Promise<number> {
+    const name = sql.table(table)
+    return inChunks(async () => {
+      const { numAffectedRows } = await sql`
+        delete from ${name} where ctid = any (array(
+          select ctid from ${name} where at < ${before.toISOString()}::timestamptz limit ${CHUNK}::integer))`.execute(
+        this.#db,
+      )
+      return Number(numAffectedRows ?? 0)
+    })
+  }
+
+  #dropTicks(before: Date): Promise<number> {
+    return inChunks(async () => {
+      const { numAffectedRows } = await sql`
+        delete from ticks where ctid = any (array(
+          select t.ctid from ticks t
+           where t.at < ${before.toISOString()}::timestamptz
+             and exists (select from ticks e where e.instrument_id = t.instrument_id and e.at < t.at)
+           limit ${CHUNK}::integer))`.execute(this.#db)
+      return Number(numAffectedRows ?? 0)
+    })
+  }
+
+  async #dropFixtures(before: Date): Promise<number> {
+    const { numDeletedRows } = await this.#db
+      .deleteFrom('fixtures')
+      .where('starts_at', '<', before)
+      .executeTakeFirstOrThrow()
+    return Number(numDeletedRows)
+  }
+
+  /** Goes on where the last run stopped, a window at a time, up to `before`. */
+  async #thinTicks(before: Date): Promise<number> {
+    let thinned = 0
+    for (let windows = 0; windows < WINDOWS_MAX; windows++) {
+      const removed = await this.#thinNext(before)
+      if (removed === null) break
+      thinned += removed
+    }
+    return thinned
+  }
+
+  /** Keeps the first tick of each minute and player in the next window. Null when there is none that is old enough. */
+  async #thinNext(before: Date): Promise<number | null> {
+    return this.#db.transaction().execute(async (tx) => {
+      const from = await thinnedUntil(tx)
+      if (from === null) return null
+      const to = new Date(Math.floor(from.getTime() / WINDOW_MS) * WINDOW_MS + WINDOW_MS)
+      if (to > before) return null
+      const { numAffectedRows } = await sql`
+        delete from ticks t using (
+          select ctid, row_number() over (partition by instrument_id, date_trunc('minute', at) order by at, ctid) as n
+            from ticks where at >= ${from.toISOString()}::timestamptz and at < ${to.toISOString()}::timestamptz
+        ) ranked
+         where t.ctid = ranked.ctid and ranked.n > 1 and t.cause in ('match', 'trade')`.execute(tx)
+      await tx
+        .insertInto('upkeep')
+        .values({ task: THINNING, done_until: to })
+        .onConflict((conflict) => conflict.column('task').doUpdateSet({ done_until: to }))
+        .execute()
+      return Number(numAffectedRows ?? 0)
+    })
+  }
+}
+
+const THINNING = 'thin ticks'
+
+/** Where thinning stopped, or the first tick of all: looking for that one reads the whole table, once. */
+async function thinnedUntil(tx: Kysely<Database>): Promise<Date | null> {
+  const done = await tx
+    .selectFrom('upkeep')
+    .select('done_until')
+    .where('task', '=', THINNING)
+    .forUpdate()
+    .executeTakeFirst()
+  if (done !== undefined) return done.done_until
+  const { first } = await tx
+    .selectFrom('ticks')
+    .select(({ fn }) => fn.min('at').as('first'))
+    .executeTakeFirstOrThrow()
+  return first
+}
+
+/** Repeats a bounded removal until it finds less than it may. */
+async function inChunks(remove: () => Promise<number>): Promise<number> {
+  let removed = 0
+  for (;;) {
+    const now = await remove()
+    removed += now
+    if (now < CHUNK) return removed
+  }
+}

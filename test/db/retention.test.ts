@@ -1,0 +1,108 @@
+import { type RawBuilder, sql } from 'kysely'
+import { beforeEach, expect, it } from 'vitest'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
+import { Retention } from '../../db/retention.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { P, U } from '../support/fixtures.ts'
+import { TestWorld } from '../support/test-world.ts'
+
+const DAY_MS = 24 * HOUR_MS
+const NOTHING = { thinnedTicks: 0, ticks: 0, tape: 0, commandResults: 0, accountEvents: 0, fixtures: 0 }
+
+eachDatabase((open) => {
+  let world = new TestWorld()
+  let now = world.now()
+  const retention = () => new Retention(open().db, world, () => ({ fullDays: 7, days: 30 }))
+  const at = (ms: number): RawBuilder<Date> => sql<Date>`${new Date(ms).toISOString()}::timestamptz`
+  const count = async (table: string) => {
+    const { rows } = await sql<{ n: number }>`select count(*) as n from ${sql.table(table)}`.execute(open().db)
+    return rows[0]?.n
+  }
+  /** So many ticks of a player, a second apart, from a moment on. */
+  const ticks = (player: number, from: number, many: number, cause = 'match') =>
+    sql`insert into ticks (instrument_id, at, price_micros, base_micros, imbalance_micros, cause, provider_event_id)
+          select ${P(player)}::uuid, ${at(from)} + n * interval '1 second', n + 1, 1, 0, ${cause}::text, 0
+            from generate_series(0, ${many}::integer - 1) n`.execute(open().db)
+  const kept = async (player: number) => {
+    const rows = await open()
+      .db.selectFrom('ticks')
+      .select(['at', 'cause'])
+      .where('instrument_id', '=', P(player))
+      .orderBy('at')
+      .execute()
+    return rows.map((row) => [(row.at.getTime() - now) / SECOND_MS, row.cause])
+  }
+
+  beforeEach(async () => {
+    world = new TestWorld()
+    now = world.now()
+    await sql`truncate ticks, tape, fixtures, upkeep, command_results, account_events`.execute(open().db)
+  })
+
+  it('[P48] thins what is older than a week to one a minute and player, in-game events aside', async () => {
+    const week = now - 7 * DAY_MS - HOUR_MS
+    await ticks(1, week, 150)
+    await ticks(2, week + 30 * SECOND_MS, 10)
+    await ticks(1, week + 95 * SECOND_MS + 500, 1, 'event')
+    await ticks(1, now - HOUR_MS, 100)
+    expect(await retention().run()).toEqual({ ...NOTHING, thinnedTicks: 147 + 9 })
+    const from = (week - now) / SECOND_MS
+    expect((await kept(1)).slice(0, 5)).toEqual([
+      [from, 'match'],
+      [from + 60, 'match'],
+      [from + 95.5, 'event'],
+      [from + 120, 'match'],
+      [-3_600, 'match'],
+    ])
+    expect(await kept(2)).toEqual([[from + 30, 'match']])
+  })
+
+  it('[P48] goes on where it stopped, and what is not old enough waits', async () => {
+    const border = now - 7 * DAY_MS
+    await ticks(1, border - 2 * DAY_MS, 120)
+    await ticks(1, border + MINUTE_MS, 120)
+    expect((await retention().run()).thinnedTicks).toBe(118)
+    expect(await retention().run()).toEqual(NOTHING)
+    world.pass(HOUR_MS)
+    expect((await retention().run()).thinnedTicks).toBe(118)
+    expect(await count('ticks')).toBe(4)
+  })
+
+  it("[P49] drops older ticks, but never a player's first", async () => {
+    await ticks(1, now - 90 * DAY_MS, 3, 'event')
+    await ticks(1, now - 31 * DAY_MS, 2, 'event')
+    await ticks(2, now - 31 * DAY_MS, 2, 'event')
+    await ticks(2, now - 29 * DAY_MS, 2, 'event')
+    expect((await retention().run()).ticks).toBe(4 + 1)
+    expect(await kept(1)).toEqual([[-90 * 86_400, 'event']])
+    expect((await kept(2)).map(([secs]) => secs)).toEqual([-31 * 86_400, -29 * 86_400, -29 * 86_400 + 1])
+  })
+
+  it('[P49] drops what nobody asks for any more, in chunks', async () => {
+    const { db } = open()
+    await sql`
+      insert into command_results (user_id, route, key, fingerprint, result, balance_micros, margin_micros,
+                                   unrealized_micros, at)
+        select ${U(1)}::uuid, 'open', n::text, '', '{}', 0, 0, 0,
+               ${at(now - 7 * DAY_MS)} - interval '1 second' + (n % 3) * interval '1 second'
+          from generate_series(1, 36000) n`.execute(db)
+    await sql`
+      insert into account_events (user_id, marker, kind, position_id, warned, at)
+        select ${U(1)}::uuid, n, 'changed', ${U(2)}::uuid, 0, ${at(now - 30 * DAY_MS)} - interval '1 second' + n * interval '1 second'
+          from generate_series(0, 1) n`.execute(db)
+    await sql`insert into tape values (${P(1)}::uuid, ${at(now - 31 * DAY_MS)}, 1, '[]'), (${P(1)}::uuid, ${at(now)}, 2, '[]')`.execute(
+      db,
+    )
+    await sql`insert into fixtures values (1, ${at(now - 8 * DAY_MS)}, '{}'), (2, ${at(now)}, '{}')`.execute(db)
+    expect(await retention().run()).toEqual({
+      ...NOTHING,
+      commandResults: 12_000,
+      accountEvents: 1,
+      tape: 1,
+      fixtures: 1,
+    })
+    expect(await Promise.all(['command_results', 'account_events', 'tape', 'fixtures'].map(count))).toEqual([
+      24_000, 1, 1, 1,
+    ])
+  })
+})
