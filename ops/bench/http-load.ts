@@ -13,8 +13,9 @@ export interface HttpLoadOptions {
   readonly connections: number
   readonly seconds: number
   readonly warmUpSeconds: number
+  readonly method: 'GET' | 'POST'
   readonly path: string
-  /** Taken in turn: the cookies of users, and what they ask for. */
+  /** Taken in turn: the cookies of users, and what they ask for when they post. */
   readonly cookies: readonly string[]
   readonly bodies: readonly string[]
   /** Whether each request has an idempotency key of its own. */
@@ -28,11 +29,15 @@ let turn = 0
 
 function request(): string {
   const n = turn++
-  const body = present(options.bodies[n % options.bodies.length], 'body')
-  return [
-    `POST ${options.path} HTTP/1.1`,
+  const head = [
+    `${options.method} ${options.path} HTTP/1.1`,
     'Host: 127.0.0.1',
     `Cookie: ${present(options.cookies[n % options.cookies.length], 'cookie')}`,
+  ]
+  if (options.method === 'GET') return [...head, '', ''].join('\r\n')
+  const body = present(options.bodies[n % options.bodies.length], 'body')
+  return [
+    ...head,
     'Content-Type: application/json',
     `Content-Length: ${body.length}`,
     ...(options.keyed ? [`Idempotency-Key: ${randomUUID()}`] : []),

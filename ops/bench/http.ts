@@ -82,7 +82,13 @@ async function measure(touchline: Touchline): Promise<void> {
   const { url } = await touchline.start()
   const feeding = await keepFeeding(touchline)
   const cookies = await signedInUsers(url)
-  const base = { ...pace, port: Number(new URL(url).port), path: '/api/positions/open', cookies }
+  const base = {
+    ...pace,
+    port: Number(new URL(url).port),
+    method: 'POST',
+    path: '/api/positions/open',
+    cookies,
+  } as const
   const rounds: { readonly connections: number; readonly opened: Load; readonly refused: Load }[] = []
   for (let round = 0; round < pace.rounds; round++) {
     for (const connections of CONNECTIONS) {

@@ -1,5 +1,5 @@
 /** The identity provider: who somebody is, by a token it has signed (specification 5). */
-import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
+import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, errors, jwtVerify } from 'jose'
 import { z } from 'zod'
 import { HOUR_MS, MINUTE_MS, SECOND_MS, type World } from '../../actors/kernel/world.ts'
 import type { Log } from '../log.ts'
@@ -41,6 +41,7 @@ const GOOGLE = 'https://accounts.google.com'
 /** Google has always written its name in both ways. */
 const issuersOf = (issuer: string): string[] => (issuer === GOOGLE ? [GOOGLE, 'accounts.google.com'] : [issuer])
 
+const ALGORITHM = 'RS256'
 const KEYS_TTL_MS = 6 * HOUR_MS
 /** How soon keys that could not be refreshed are tried again; until then the ones we have are good. */
 const RETRY_MS = MINUTE_MS
@@ -79,6 +80,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
     cooldownDuration: cooldownMs,
     timeoutDuration: KEYS_TIMEOUT_MS,
   })
+  const issuers = issuersOf(issuer)
   let refreshAt = -Infinity
 
   const refreshKeys = async (): Promise<void> => {
@@ -93,13 +95,25 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
     }
   }
 
+  /** Whether a token could be good at all: to turn down any other takes no keys. */
+  const isMeantForUs = (idToken: string): boolean => {
+    try {
+      const { iss, aud } = decodeJwt(idToken)
+      const { alg } = decodeProtectedHeader(idToken)
+      return alg === ALGORITHM && issuers.some((name) => name === iss) && [aud].flat().includes(clientId)
+    } catch {
+      return false
+    }
+  }
+
   const verified = async (idToken: string): Promise<unknown> => {
+    if (!isMeantForUs(idToken)) return null
     try {
       await refreshKeys()
       const { payload } = await jwtVerify(idToken, keys, {
-        algorithms: ['RS256'],
+        algorithms: [ALGORITHM],
         audience: clientId,
-        issuer: issuersOf(issuer),
+        issuer: issuers,
         requiredClaims: ['sub', 'exp', 'iat', 'email'],
         maxTokenAge: AGE_MAX,
         clockTolerance: TOLERANCE_SECS,

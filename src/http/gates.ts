@@ -1,9 +1,8 @@
 /** Who passes: the access cookie becomes a caller, or nobody. */
 import type { Context, MiddlewareHandler } from 'hono'
-import { getCookie } from 'hono/cookie'
 import type { SessionId, UserId } from '../../actors/kernel/ids.ts'
 import type { Flags } from '../../actors/kernel/settings.ts'
-import { ACCESS_COOKIE } from '../auth/cookies.ts'
+import { ACCESS_COOKIE, readCookie } from '../auth/cookies.ts'
 import type { Sessions } from '../auth/sessions.ts'
 import { COMING_SOON, fail, FORBIDDEN, type HttpEnv, UNAUTHORIZED } from './answers.ts'
 import type { LimitedAction, RateLimits } from './rate-limits.ts'
@@ -53,7 +52,7 @@ export interface GatesOptions {
 
 export function createGates({ sessions, flags, limits }: GatesOptions): Gates {
   const callerFrom = async (c: Context): Promise<Caller | null> => {
-    const token = getCookie(c, ACCESS_COOKIE)
+    const token = readCookie(c.req.header('cookie'), ACCESS_COOKIE)
     const claims = token === undefined ? null : await sessions.verifyAccess(token)
     return claims === null ? null : { userId: claims.userId, role: claims.role, sid: claims.sid }
   }

@@ -102,6 +102,17 @@ describe('the identity provider', () => {
     expect(await ask()).toMatchObject({ sub: 'ada' })
   })
 
+  it('[S22] what could never be good is nobody, keys or no keys', async () => {
+    const { identify } = open()
+    server.mishap = 'error'
+    const tokens = await hostileTokens(server, 'n1')
+    const hopeless = ['for another client', 'of another issuer', 'unsigned', 'HS256 with the public key', 'no token']
+    for (const what of [...hopeless, 'with a head of nonsense', 'with a body of nonsense']) {
+      expect(await identify(tokens[what] ?? '', 'n1'), what).toBeNull()
+    }
+    expect(server.asked).toBe(0)
+  })
+
   it('[S22] without any keys it cannot tell, which is a fault and no refusal', async () => {
     const { identify } = open()
     const token = await server.token('ada', 'n1', { at: now() })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { afterEach, describe, expect, it } from 'vitest'
 import { districtId, sessionId, userId } from '../../actors/kernel/ids.ts'
-import { setCookie } from '../../src/auth/cookies.ts'
+import { readCookie, setCookie } from '../../src/auth/cookies.ts'
 import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
 import { createTokens } from '../../src/auth/tokens.ts'
 import { TestWorld } from '../support/test-world.ts'
@@ -146,5 +146,22 @@ describe('session cookies', () => {
     expect(text).toBe(
       'game_access=a.b.c; Path=/; Max-Age=900; Domain=.touchline.example; HttpOnly; Secure; SameSite=None; Partitioned',
     )
+  })
+
+  it('[S5] are found in what a browser sends, whatever stands beside them', () => {
+    const found = {
+      'game_access=a.b.c': 'a.b.c',
+      'game_access=': '',
+      'game_refresh=x; game_access=a.b.c; theme=dark': 'a.b.c',
+      'x=1;  game_access=a.b.c ;y': 'a.b.c',
+      'not_game_access=1; game_access_2=2; game_access=3': '3',
+      'x="game_access=1"; game_access=2; game_access=3': '2',
+      game_access: undefined,
+      'x=game_access=1': undefined,
+      ';;;': undefined,
+      '': undefined,
+    }
+    for (const [header, value] of Object.entries(found)) expect(readCookie(header, 'game_access'), header).toBe(value)
+    expect(readCookie(undefined, 'game_access')).toBeUndefined()
   })
 })

@@ -139,5 +139,7 @@ export async function hostileTokens(provider: IdentityServer, nonce: string): Pr
     'cut off': good.slice(0, -40),
     'without its signature': `${head}.${payload}`,
     'no token': 'x',
+    'with a head of nonsense': `x.${payload}.${signature}`,
+    'with a body of nonsense': `${head}.x.${signature}`,
   }
 }

@@ -1,7 +1,6 @@
 /** Who am I, the ticket to the WebSocket, staying signed in and signing out (specification 4.1). */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { getCookie } from 'hono/cookie'
-import { ACCESS_COOKIE, REFRESH_COOKIE } from '../../auth/cookies.ts'
+import { ACCESS_COOKIE, readCookie, REFRESH_COOKIE } from '../../auth/cookies.ts'
 import { errors, fail, type HttpEnv, UNAUTHORIZED } from '../answers.ts'
 import { ACCESS_SECURITY, type Gates, OPTIONAL_SECURITY, REFRESH_SECURITY } from '../gates.ts'
 import { userJson } from '../json.ts'
@@ -89,7 +88,7 @@ export function authRoutes(deps: HttpDeps, gates: Gates) {
       return c.json({ token, expiresIn: sessions.lifetimes.wsSecs, wsUrl: wsUrlFor(hostname) }, 200)
     })
     .openapi(refresh, async (c) => {
-      const presented = getCookie(c, REFRESH_COOKIE)
+      const presented = readCookie(c.req.header('cookie'), REFRESH_COOKIE)
       const found = presented === undefined ? null : await sessions.refresh(presented, (id) => accounts.find(id))
       const wallet = found === null ? null : await wallets.find(found.user.id)
       if (found === null || wallet === null) {
@@ -101,7 +100,8 @@ export function authRoutes(deps: HttpDeps, gates: Gates) {
     })
     .openapi(logout, async (c) => {
       clearSession(c, cookies) // first: whatever happens then, this browser is signed out
-      const presented = [getCookie(c, ACCESS_COOKIE), getCookie(c, REFRESH_COOKIE)]
+      const header = c.req.header('cookie')
+      const presented = ([ACCESS_COOKIE, REFRESH_COOKIE] as const).map((name) => readCookie(header, name))
       await sessions.end(presented.filter((token) => token !== undefined))
       return c.json({ loggedOut: true as const }, 200)
     })
