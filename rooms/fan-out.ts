@@ -72,6 +72,11 @@ export class FanOut {
     this.#board.close(source.matchId)
   }
 
+  /** Whether anybody follows anything. */
+  get isFollowed(): boolean {
+    return this.#board.isFollowed
+  }
+
   /** Whether somebody publishes this instrument: this match, when one is named. */
   publishes(id: InstrumentId, matchId?: FixtureId): boolean {
     // Whoever was listed a moment ago still waits for the next beat.

@@ -7,7 +7,7 @@ import { unreachable } from '../actors/kernel/assert.ts'
 import type { FixtureId, InstrumentId, PositionId, UserId } from '../actors/kernel/ids.ts'
 import { COMMAND_DEADLINE_MS } from '../actors/kernel/limits.ts'
 import { type Outcome, type Refusal, refused, type TradeWindow } from '../actors/kernel/outcome.ts'
-import { type Instant, instant, SECOND_MS } from '../actors/kernel/world.ts'
+import { type Instant, instant } from '../actors/kernel/world.ts'
 import { type MatchActor, replayOf } from '../actors/match/actor.ts'
 import type { FeedUpdate, Trade, UserCommand } from '../actors/match/messages.ts'
 import type { QuoteAnswer, QuoteQuery } from '../actors/match/quotes.ts'
@@ -15,6 +15,17 @@ import { type MatchView, newMatch } from '../actors/match/state.ts'
 import type { MatchRecord } from '../actors/match/store.ts'
 import type { MatchSurroundings } from './match-host.ts'
 import { type HostedMatch, MATCH_ROOM, type MatchRoomOptions } from './match-room.ts'
+import {
+  type Activity,
+  type Fed,
+  type Host,
+  NOT_HERE,
+  ORPHANS_EVERY_MS,
+  type Ownership,
+  type Peers,
+  placing,
+  SETTLED,
+} from './peers.ts'
 
 /** Where things are that no match of this process knows. */
 export interface Directory {
@@ -30,8 +41,15 @@ export interface Directory {
 export interface MatchDeskOptions {
   readonly surroundings: MatchSurroundings
   readonly directory: Directory
+  readonly ownership: Ownership
   /** Shared with the rooms, which enter and leave it by themselves. */
   readonly hosted: Map<FixtureId, HostedMatch>
+  /** Whether matches may run in this process. */
+  readonly runsMatches: boolean
+  /** The other processes; null when there is none. */
+  readonly peers: Peers | null
+  /** Sees to it that the prices of a match of another process are here; false when there is no such match. */
+  readonly followRemote: (matchId: FixtureId) => Promise<boolean>
 }
 
 /** What became of the attempt to have a match here. */
@@ -44,20 +62,20 @@ type Activation =
   /** Another process holds its lease, or this one is stopping. */
   | { readonly kind: 'elsewhere' }
 
-/** Where a command goes: to an actor, or nowhere and why. */
-type Destination = { readonly actor: MatchActor } | { readonly refusal: Refusal }
+/** Where a command goes: to an actor, to another process, or nowhere and why. */
+type Destination =
+  | { readonly actor: MatchActor }
+  | { readonly remote: FixtureId; readonly peers: Peers; readonly what: 'instrument' | 'position' }
+  | { readonly refusal: Refusal }
 
-const SETTLED: TradeWindow = { status: 'CLOSED', reason: 'the match has been settled' }
-const NOT_HERE: Refusal = { code: 'busy', retryAfterSecs: 1 }
-/** Between two attempts to take over a match whose last owner may still hold the lease. */
-const RETRY_MS = SECOND_MS
-
-export class MatchDesk {
+export class MatchDesk implements Host {
   readonly #options: MatchDeskOptions
   readonly #activations = new Map<FixtureId, Promise<Activation>>()
   /** Matches known to be over: asked about by every poll of a finished fixture, so not looked up each time. */
   readonly #settled = new Set<FixtureId>()
   #stopping = false
+  #looking: NodeJS.Timeout | undefined
+  #isBlind = false
 
   constructor(options: MatchDeskOptions) {
     this.#options = options
@@ -75,14 +93,24 @@ export class MatchDesk {
   /** What an opening would cost now. Changes nothing. */
   async quote(query: QuoteQuery): Promise<Outcome<QuoteAnswer>> {
     const destination = await this.#byInstrument(query.instrumentId)
-    return 'actor' in destination ? destination.actor.quote(query) : refused(destination.refusal)
+    if ('actor' in destination) return destination.actor.quote(query)
+    return 'remote' in destination
+      ? destination.peers.askQuote(destination.remote, query)
+      : refused(destination.refusal)
   }
 
   /**
-   * Hands a match the provider's next word, creating it with the first one. `dropped`: it was no news, or the match is
-   * over. `elsewhere`: not ours to feed now; the same update may be offered again. Rejects with a fault.
+   * Hands a match the provider's next word, wherever it runs, creating it with the first one. `dropped`: it was no news, or
+   * the match is over. `elsewhere`: it could not be handed over; the same update may be offered again. Rejects with a fault.
    */
-  async feed(update: FeedUpdate, options: { readonly replay: boolean }): Promise<'applied' | 'dropped' | 'elsewhere'> {
+  async feed(update: FeedUpdate): Promise<Fed> {
+    const { peers } = this.#options
+    const isHere = this.#running(update.snapshot.fixtureId) !== undefined
+    return isHere || peers === null ? this.feedHere(update, { replay: false }) : peers.offer(update)
+  }
+
+  /** The same for a match that is to run in this process. */
+  async feedHere(update: FeedUpdate, options: { readonly replay: boolean }): Promise<Fed> {
     const activation = await this.#awaken(update.snapshot.fixtureId, () => newMatch(update.snapshot, options))
     switch (activation.kind) {
       case 'active':
@@ -103,17 +131,34 @@ export class MatchDesk {
     return activation.kind === 'active' ? activation.actor : null
   }
 
-  /** Sees to it that the match of an instrument runs here. */
+  /** Sees to it that the match of an instrument runs, and that its prices are here. */
   async activateFor(id: InstrumentId): Promise<boolean> {
-    return 'actor' in (await this.#byInstrument(id))
+    const destination = await this.#byInstrument(id)
+    if ('remote' in destination) return this.#options.followRemote(destination.remote)
+    return 'actor' in destination
   }
 
-  /**
-   * Activates these matches and does not give up on those whose former owner still holds a lease: no stop-loss may wait for
-   * a visitor. Resolves when all run here or are over, or the desk stops.
-   */
-  async activateOpenMatches(ids: readonly FixtureId[]): Promise<void> {
-    await Promise.all(ids.map((id) => this.#keepTrying(id)))
+  /** From now on takes up every unsettled match that no process runs: no stop-loss may wait for a visitor. */
+  lookForOrphans(): void {
+    if (this.#options.runsMatches) void this.#lookOnce().finally(() => this.#lookAgain())
+  }
+
+  // What other processes ask of this one (Host).
+
+  get size(): number {
+    return this.#options.hosted.size
+  }
+
+  submitHere(matchId: FixtureId, command: UserCommand, deadline: Instant): Promise<Outcome<Trade>> | undefined {
+    return this.#running(matchId)?.submit(command, deadline)
+  }
+
+  quoteHere(matchId: FixtureId, query: QuoteQuery): Outcome<QuoteAnswer> | undefined {
+    return this.#running(matchId)?.quote(query)
+  }
+
+  async activityHere(matchId: FixtureId): Promise<Activity> {
+    return (await this.#awaken(matchId, null)).kind
   }
 
   /** The committed state of a match that runs here. */
@@ -129,6 +174,7 @@ export class MatchDesk {
   /** Takes no more commands and starts no more matches; resolves when no start is under way. */
   async stop(): Promise<void> {
     this.#stopping = true
+    clearTimeout(this.#looking)
     await Promise.allSettled(this.#activations.values())
   }
 
@@ -138,11 +184,19 @@ export class MatchDesk {
       command.kind === 'open_position'
         ? await this.#byInstrument(command.instrumentId)
         : await this.#byPosition(command.positionId, command.userId)
-    const outcome =
-      'actor' in destination
-        ? await destination.actor.submit(command, deadline)
-        : ((await this.#recall(command)) ?? refused(destination.refusal))
-    return this.#withHistory(command, outcome)
+    return this.#withHistory(command, await this.#deliver(command, destination, deadline))
+  }
+
+  async #deliver(command: UserCommand, destination: Destination, deadline: Instant): Promise<Outcome<Trade>> {
+    if ('actor' in destination) return destination.actor.submit(command, deadline)
+    let refusal: Refusal
+    if ('remote' in destination) {
+      const { remote, peers, what } = destination
+      const answer = await peers.submit(remote, command, { deadline, what })
+      if ('outcome' in answer) return answer.outcome
+      refusal = answer.refusal
+    } else refusal = destination.refusal
+    return (await this.#recall(command)) ?? refused(refusal)
   }
 
   /** A match knows only what is open; a position that closed while the command was on its way is not unknown to its owner. */
@@ -189,8 +243,10 @@ export class MatchDesk {
         return notFound(what)
       case 'settled':
         return { refusal: { code: 'market_closed', window: SETTLED } }
-      case 'elsewhere':
-        return { refusal: NOT_HERE }
+      case 'elsewhere': {
+        const { peers } = this.#options
+        return peers === null || this.#stopping ? { refusal: NOT_HERE } : { remote: matchId, peers, what }
+      }
       default:
         return unreachable(activation)
     }
@@ -216,9 +272,12 @@ export class MatchDesk {
   }
 
   async #start(matchId: FixtureId, fresh: (() => MatchRecord) | null): Promise<Activation> {
-    const { store, leases } = this.#options.surroundings
-    if (this.#stopping) return { kind: 'elsewhere' }
+    const { ownership, peers, runsMatches, surroundings } = this.#options
+    const { store, leases } = surroundings
+    if (this.#stopping || !runsMatches) return { kind: 'elsewhere' }
     if (this.#settled.has(matchId)) return { kind: 'settled' }
+    // To load what another process runs would cost it as much as a commit.
+    if (peers !== null && (await ownership.ownerOf(matchId)) !== null) return { kind: 'elsewhere' }
     await this.#options.hosted.get(matchId)?.leaving
     // Before the lease is taken: an unknown or finished match needs none.
     const known = await store.load(matchId)
@@ -233,9 +292,9 @@ export class MatchDesk {
       // Again: until now the former owner may have written.
       const record = (await store.load(matchId)) ?? fresh?.() ?? known
       if (record === null) return { kind: 'unknown' }
-      const { surroundings, hosted } = this.#options
+      const { hosted } = this.#options
       // Its stop-losses and its settlement must not wait for a visitor.
-      const onFallen = (): void => void this.#keepTrying(matchId)
+      const onFallen = (): void => void this.#takeUp(matchId)
       const room: MatchRoomOptions = { surroundings, hosted, record, epoch, onFallen }
       await matchMaker.createRoom(MATCH_ROOM, room)
     } catch (error) {
@@ -246,15 +305,34 @@ export class MatchDesk {
     return actor === undefined ? { kind: 'elsewhere' } : { kind: 'active', actor }
   }
 
-  async #keepTrying(matchId: FixtureId): Promise<void> {
-    while (!this.#stopping) {
-      try {
-        const { kind } = await this.#awaken(matchId, null)
-        if (kind !== 'elsewhere') return
-      } catch (error) {
-        this.#options.surroundings.report(`match ${matchId}: activation`, error)
+  #lookAgain(): void {
+    if (this.#stopping) return
+    this.#looking = setTimeout(() => this.lookForOrphans(), ORPHANS_EVERY_MS).unref()
+  }
+
+  async #lookOnce(): Promise<void> {
+    const { ownership, peers, hosted, surroundings } = this.#options
+    try {
+      const orphans = await ownership.orphans()
+      this.#isBlind = false
+      for (const matchId of orphans) {
+        if (this.#stopping) return
+        if (peers !== null) await placing(hosted.size)
+        await this.#takeUp(matchId)
       }
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref())
+    } catch (error) {
+      // Once per outage: it is looked again every second.
+      if (!this.#isBlind) surroundings.report('matches that nobody runs', error)
+      this.#isBlind = true
+    }
+  }
+
+  /** What fails now is an orphan, and found again. */
+  async #takeUp(matchId: FixtureId): Promise<void> {
+    try {
+      await this.#awaken(matchId, null)
+    } catch (error) {
+      this.#options.surroundings.report(`match ${matchId}: activation`, error)
     }
   }
 }

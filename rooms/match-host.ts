@@ -13,6 +13,7 @@ import type { AccountStream } from './account-stream.ts'
 import type { FanOut, PriceSource } from './fan-out.ts'
 import type { PublishedPrice } from './price-board.ts'
 import { encodePriceFrame, FLAG } from './price-frame.ts'
+import type { Relay } from './remote-prices.ts'
 import type { Report } from './report.ts'
 import type { WriteDeadline } from './write-deadline.ts'
 
@@ -27,6 +28,8 @@ export interface MatchSurroundings {
   readonly model: () => ScoringModel
   readonly fanOut: FanOut
   readonly account: AccountStream
+  /** Tells the other processes, when there are any. */
+  readonly relay: Relay | null
   readonly deadline: WriteDeadline
   readonly report: Report
 }
@@ -71,6 +74,12 @@ export class MatchHost implements PriceSource {
       onStopped: options.onStopped,
     })
     this.#surroundings.fanOut.open(this)
+    this.#surroundings.relay?.opened(this.matchId)
+  }
+
+  /** The number of the last price that was published. */
+  get seq(): number {
+    return this.#seq
   }
 
   /** Time has passed: call about once a second. */
@@ -116,7 +125,10 @@ export class MatchHost implements PriceSource {
         this.#frame(instrument, { previous: instrument.published, cause: 'match', providerEventId: 0, at }, 0),
       )
     }
-    if (prices.length > 0) this.#options.onPrices()
+    if (prices.length > 0) {
+      this.#options.onPrices()
+      this.#surroundings.relay?.prices(prices)
+    }
     return prices
   }
 
@@ -124,12 +136,15 @@ export class MatchHost implements PriceSource {
   async close(): Promise<void> {
     await this.actor.stop()
     this.#surroundings.fanOut.close(this)
+    this.#surroundings.relay?.closed(this.matchId)
     await this.#surroundings.leases.release(this.matchId, this.epoch)
   }
 
   #tell(events: readonly MatchEvent[]): void {
     this.#surroundings.fanOut.moved(this)
-    for (const event of events) if ('position' in event) this.#surroundings.account.grew(event.position.userId)
+    const concerned = new Set(events.flatMap((event) => ('position' in event ? [event.position.userId] : [])))
+    for (const userId of concerned) this.#surroundings.account.grew(userId)
+    if (concerned.size > 0) this.#surroundings.relay?.grew(concerned)
   }
 
   #frame(instrument: Instrument, move: Move, flags: number): PublishedPrice {

@@ -90,6 +90,11 @@ export class PriceBoard<Subscriber> {
     return this.#stamp
   }
 
+  get isFollowed(): boolean {
+    for (const topic of this.#topics.values()) if (topic.subscribers.size > 0) return true
+    return false
+  }
+
   /** The topic of an instrument that somebody publishes now. */
   topic(id: InstrumentId): Topic<Subscriber> | undefined {
     const topic = this.#topics.get(id)

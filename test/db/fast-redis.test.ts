@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { createConnection, createServer, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { connectRedis } from '../../db/fast-redis.ts'
 import { isAway } from '../../db/faults.ts'
 import { fastStoreContract, type OpenedFastStore } from '../contract/fast-store.ts'
+import { startRelay } from '../support/relay.ts'
 
 const url = process.env['TEST_REDIS_URL'] ?? ''
 const newPrefix = () => `${process.env['TEST_REDIS_PREFIX'] ?? 'touchline-test:'}${randomUUID()}:`
@@ -92,46 +92,4 @@ function throughARelay(server: string): void {
 /** That many turns of the event loop: what has not answered by then is waiting for something. */
 async function turns(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await nextTurn()
-}
-
-/** A TCP relay in front of the server: its connections can be cut, refused, or left without answers. */
-async function startRelay(server: string) {
-  const target = new URL(server)
-  const sockets = new Set<Socket>()
-  let refusing = false
-  const listener = createServer((client) => {
-    if (refusing) {
-      client.destroy()
-      return
-    }
-    const upstream = createConnection(Number(target.port || 6379), target.hostname)
-    for (const socket of [client, upstream]) {
-      sockets.add(socket)
-      socket.on('error', () => {})
-      socket.on('close', () => {
-        sockets.delete(socket)
-        client.destroy()
-        upstream.destroy()
-      })
-    }
-    client.pipe(upstream)
-    upstream.pipe(client)
-  })
-  await new Promise<void>((listening) => listener.listen(0, '127.0.0.1', listening))
-  const address = listener.address()
-  if (address === null || typeof address === 'string') throw new Error('the relay has no port')
-  return {
-    url: `redis://127.0.0.1:${address.port}`,
-    cut() {
-      refusing = true
-      for (const socket of sockets) socket.destroy()
-    },
-    restore() {
-      refusing = false
-    },
-    freeze() {
-      for (const socket of sockets) socket.unpipe().pause()
-    },
-    stop: () => new Promise<void>((closed) => listener.close(() => closed())),
-  }
 }

@@ -1,0 +1,93 @@
+/** Publish/subscribe between processes on Redis: two connections, since one that subscribes can do nothing else. */
+import { Redis } from 'ioredis'
+
+export interface PubSubOptions {
+  readonly url: string
+  /** Put before every channel, so that several installations can share a server. */
+  readonly prefix?: string
+}
+
+/** A publisher must learn quickly that a message did not go out: somebody is waiting. */
+const COMMAND_TIMEOUT_MS = 1_000
+const CONNECT_TIMEOUT_MS = 2_000
+const RECONNECT_MAX_MS = 1_000
+
+export class RedisPubSub {
+  readonly #publisher: Redis
+  readonly #subscriber: Redis
+  readonly #prefix: string
+  readonly #listeners = new Map<string, (message: Buffer) => void>()
+  readonly #onGap: (() => void)[] = []
+  #isCut = false
+
+  private constructor({ url, prefix }: PubSubOptions) {
+    this.#prefix = `${prefix ?? ''}bus:`
+    const options = {
+      connectionName: 'touchline-bus',
+      lazyConnect: true,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      retryStrategy: (attempt: number) => Math.min(RECONNECT_MAX_MS, 50 * 2 ** Math.min(attempt, 10)),
+      maxRetriesPerRequest: 0,
+      enableOfflineQueue: false,
+      // A message that was on its way when the connection broke may have been handed out already.
+      autoResendUnfulfilledCommands: false,
+      // By itself ioredis does not say when that is done.
+      autoResubscribe: false,
+    }
+    // No auto-pipelining: a message goes out in the turn in which it was published.
+    this.#publisher = new Redis(url, { ...options, commandTimeout: COMMAND_TIMEOUT_MS })
+    this.#subscriber = new Redis(url, options)
+    for (const redis of [this.#publisher, this.#subscriber]) redis.on('error', () => {})
+    this.#subscriber.on('messageBuffer', (channel: Buffer, message: Buffer) => {
+      this.#listeners.get(channel.toString())?.(message)
+    })
+    this.#subscriber.on('close', () => (this.#isCut = true))
+    this.#subscriber.on('ready', () => void this.#resubscribe())
+  }
+
+  /** Throws when the server cannot be reached. A connection lost later comes back by itself, with its subscriptions. */
+  static async connect(options: PubSubOptions): Promise<RedisPubSub> {
+    const pubSub = new RedisPubSub(options)
+    try {
+      await Promise.all([pubSub.#publisher.connect(), pubSub.#subscriber.connect()])
+      return pubSub
+    } catch (error) {
+      await pubSub.close()
+      throw error
+    }
+  }
+
+  publish(channel: string, message: Buffer): Promise<number> {
+    return this.#publisher.publish(this.#prefix + channel, message)
+  }
+
+  async subscribe(channel: string, onMessage: (message: Buffer) => void): Promise<void> {
+    this.#listeners.set(this.#prefix + channel, onMessage)
+    await this.#subscriber.subscribe(this.#prefix + channel)
+  }
+
+  async unsubscribe(channel: string): Promise<void> {
+    this.#listeners.delete(this.#prefix + channel)
+    await this.#subscriber.unsubscribe(this.#prefix + channel)
+  }
+
+  onGap(listener: () => void): void {
+    this.#onGap.push(listener)
+  }
+
+  /** The server forgets subscriptions with the connection. When this fails the connection is gone again. */
+  async #resubscribe(): Promise<void> {
+    if (!this.#isCut) return
+    this.#isCut = false
+    try {
+      if (this.#listeners.size > 0) await this.#subscriber.subscribe(...this.#listeners.keys())
+    } catch {
+      return
+    }
+    for (const listener of this.#onGap) listener()
+  }
+
+  async close(): Promise<void> {
+    for (const redis of [this.#publisher, this.#subscriber]) await redis.quit().catch(() => redis.disconnect())
+  }
+}

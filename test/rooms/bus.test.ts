@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { RedisPubSub } from '../../db/pub-sub-redis.ts'
+import { Bus, RemoteFault } from '../../rooms/bus.ts'
+import { pubSubContract } from '../contract/pub-sub.ts'
+import { type MemoryEnd, MemoryNetwork } from '../support/pub-sub-memory.ts'
+import { startRelay } from '../support/relay.ts'
+
+const SERVER = process.env['TEST_REDIS_URL'] ?? ''
+const PREFIX = process.env['TEST_REDIS_PREFIX'] ?? ''
+
+describe('in memory', () =>
+  pubSubContract(async () => {
+    const network = new MemoryNetwork()
+    const ends = [network.end(), network.end()] as const
+    return { ends, close: async () => void (await Promise.all(ends.map((end) => end.close()))) }
+  }))
+
+describe.skipIf(SERVER === '')('on Redis', () => {
+  pubSubContract(async () => {
+    const options = { url: SERVER, prefix: `${PREFIX}${randomUUID()}:` }
+    const ends = [await RedisPubSub.connect(options), await RedisPubSub.connect(options)] as const
+    return { ends, close: async () => void (await Promise.all(ends.map((end) => end.close()))) }
+  })
+
+  it('[Q3] a connection that broke comes back with its subscriptions, and says that something may have been missed', async () => {
+    const relay = await startRelay(SERVER)
+    const prefix = `${PREFIX}${randomUUID()}:`
+    const [ours, theirs] = [
+      await RedisPubSub.connect({ url: relay.url, prefix }),
+      await RedisPubSub.connect({ url: SERVER, prefix }),
+    ]
+    const heard: string[] = []
+    const gap = vi.fn<() => void>()
+    try {
+      ours.onGap(gap)
+      await ours.subscribe('news', (message) => heard.push(message.toString()))
+      relay.cut()
+      await expect.poll(() => theirs.publish('news', Buffer.from('lost'))).toBe(0)
+      await expect(ours.publish('news', Buffer.from('lost'))).rejects.toThrow()
+      expect(gap).not.toHaveBeenCalled()
+      relay.restore()
+      await vi.waitUntil(() => gap.mock.calls.length > 0, { timeout: 10_000 })
+      expect(await theirs.publish('news', Buffer.from('found'))).toBe(1)
+      await expect.poll(() => heard).toEqual(['found'])
+    } finally {
+      await Promise.all([ours.close(), theirs.close()])
+      await relay.stop()
+    }
+  })
+})
+
+describe('bus', () => {
+  const network = new MemoryNetwork()
+  const buses: Bus[] = []
+  const complaints: string[] = []
+  afterEach(async () => {
+    await Promise.all(buses.splice(0).map((bus) => bus.close()))
+    complaints.length = 0
+  })
+
+  async function process(processId: string): Promise<{ readonly bus: Bus; readonly end: MemoryEnd }> {
+    const end = network.end()
+    const report = (where: string): void => void complaints.push(where)
+    const bus = new Bus({ pubSub: end, processId, report })
+    await bus.open()
+    buses.push(bus)
+    return { bus, end }
+  }
+
+  it('[Q4] a request is answered by the process it was sent to, with what that knows of the asker', async () => {
+    const [{ bus: a }, { bus: b }] = [await process('a'), await process('b')]
+    b.serve('double', async (body, from) => ({ from, twice: 2 * Number(body) }))
+    const replies = await Promise.all([1, 2, 3].map((n) => a.ask('b', 'double', n, 1_000)))
+    expect(replies).toEqual([2, 4, 6].map((twice) => ({ kind: 'answered', body: { from: 'a', twice } })))
+  })
+
+  it('[Q5] a process that is not there is gone, at once', async () => {
+    const { bus } = await process('a')
+    expect(await bus.ask('b', 'double', 1, 3_600_000)).toEqual({ kind: 'gone' })
+    expect(await bus.askAny('doublers', 'double', 1, 3_600_000)).toEqual({ kind: 'gone' })
+  })
+
+  it('[Q6] no word in time is silence, whether the request or its answer was lost', async () => {
+    const [{ bus: a, end }, { bus: b }] = [await process('a'), await process('b')]
+    b.serve('never', () => new Promise(() => undefined))
+    expect(await a.ask('b', 'never', 1, 1)).toEqual({ kind: 'silent' })
+    expect(await a.ask('b', 'unheard of', 1, 1)).toEqual({ kind: 'silent' })
+    end.cut()
+    expect(await a.ask('b', 'never', 1, 3_600_000)).toEqual({ kind: 'silent' })
+    expect(complaints).toEqual(['bus: never'])
+  })
+
+  it('[Q7] a fault where it was served is a fault where it was asked', async () => {
+    const [{ bus: a }, { bus: b }] = [await process('a'), await process('b')]
+    b.serve('fail', () => Promise.reject(new Error('the database is away')))
+    await expect(a.ask('b', 'fail', null, 1_000)).rejects.toThrow(new RemoteFault('the database is away'))
+    expect(complaints).toEqual(['bus: serving fail'])
+  })
+
+  it('[Q8] of a group whoever has something to say answers, and the first answer counts', async () => {
+    const [{ bus: a }, { bus: b }, { bus: c }] = [await process('a'), await process('b'), await process('c')]
+    for (const bus of [b, c]) await bus.join('hosts')
+    b.serve('who', async () => undefined)
+    c.serve('who', async () => 'c')
+    expect(await a.askAny('hosts', 'who', null, 1_000)).toEqual({ kind: 'answered', body: 'c' })
+  })
+
+  it('[Q9] what is told reaches all who listen, the teller included', async () => {
+    const [{ bus: a }, { bus: b }] = [await process('a'), await process('b')]
+    const heard: string[] = []
+    await a.hear('prices', (message) => heard.push(`a ${message.toString()}`))
+    await b.hear('prices', (message) => heard.push(`b ${message.toString()}`))
+    a.tell('prices', Buffer.from('up'))
+    await expect.poll(() => heard.toSorted()).toEqual(['a up', 'b up'])
+  })
+
+  it('[Q10] closing leaves nobody waiting', async () => {
+    const [{ bus: a }, { bus: b }] = [await process('a'), await process('b')]
+    b.serve('never', () => new Promise(() => undefined))
+    const reply = a.ask('b', 'never', 1, 3_600_000)
+    await a.close()
+    expect(await reply).toEqual({ kind: 'silent' })
+  })
+})
