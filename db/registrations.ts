@@ -2,6 +2,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import { type DistrictId, type UserId, userId } from '../actors/kernel/ids.ts'
 import type { World } from '../actors/kernel/world.ts'
+import { Referrals } from './referrals.ts'
 import type { Database } from './schema.ts'
 import { grantStartingBalance } from './starting-balance.ts'
 import { type User, userFrom } from './users.ts'
@@ -30,13 +31,6 @@ export type Registered =
   | { readonly kind: 'username_taken' }
   | { readonly kind: 'unknown_district' }
   | { readonly kind: 'unknown_referral' }
-
-/** Whoever's code it is; and the invite, when it is one's. */
-interface Referrer {
-  readonly userId: UserId
-  readonly username: string
-  readonly inviteId: string | null
-}
 
 const REFERRAL_CODE_BYTES = 5
 
@@ -70,7 +64,7 @@ export class Registrations {
       const { identity, username, districtId, referralCode } = registration
       const district = await tx.selectFrom('districts').select('id').where('id', '=', districtId).executeTakeFirst()
       if (district === undefined) return { kind: 'unknown_district' }
-      const referrer = referralCode === null ? null : await referrerOf(tx, referralCode)
+      const referrer = referralCode === null ? null : await new Referrals(tx, this.#world).find(referralCode)
       if (referralCode !== null && referrer === null) return { kind: 'unknown_referral' }
 
       const made = await tx
@@ -91,7 +85,9 @@ export class Registrations {
         throw new Error('a new referral code was not new') // one in 10¹²: the caller may simply try again
       }
       await grantStartingBalance(tx, this.#world, [userId(made.id)])
-      if (referrer !== null) await this.#refer(tx, referrer, userId(made.id))
+      if (referralCode !== null && referrer !== null) {
+        await this.#refer(tx, { code: referralCode, referrer: referrer.referrerId, referee: userId(made.id) })
+      }
       return { kind: 'registered', user: userFrom(made), isNew: true }
     })
   }
@@ -103,7 +99,7 @@ export class Registrations {
 
   /** The username of whoever invites with this code, or null when nobody does. */
   async inviterOf(code: string): Promise<string | null> {
-    return (await referrerOf(this.#db, code))?.username ?? null
+    return (await new Referrals(this.#db, this.#world).find(code))?.referrerName ?? null
   }
 
   #isAdmin(email: string): boolean {
@@ -128,23 +124,24 @@ export class Registrations {
   }
 
   /** Fills the invite that waits, or adds an anonymous referral: an invite that is passed on counts for each who comes. */
-  async #refer(tx: Transaction<Database>, referrer: Referrer, referee: UserId): Promise<void> {
+  async #refer(
+    tx: Transaction<Database>,
+    { code, referrer, referee }: { readonly code: string; readonly referrer: UserId; readonly referee: UserId },
+  ): Promise<void> {
     const now = new Date(this.#world.now())
-    if (referrer.inviteId !== null) {
-      const filled = await tx
-        .updateTable('referrals')
-        .set({ referee_id: referee, registered_at: now })
-        .where('id', '=', referrer.inviteId)
-        .where('referee_id', 'is', null)
-        .returning('id')
-        .executeTakeFirst()
-      if (filled !== undefined) return
-    }
+    const filled = await tx
+      .updateTable('referrals')
+      .set({ referee_id: referee, registered_at: now })
+      .where('code', '=', code)
+      .where('referee_id', 'is', null)
+      .returning('id')
+      .executeTakeFirst()
+    if (filled !== undefined) return
     await tx
       .insertInto('referrals')
       .values({
         id: this.#world.newId(),
-        referrer_id: referrer.userId,
+        referrer_id: referrer,
         name: null,
         code: null,
         referee_id: referee,
@@ -154,22 +151,4 @@ export class Registrations {
       })
       .execute()
   }
-}
-
-/** By somebody's own code, or else by an invite's; each lookup is one of an index. */
-async function referrerOf(db: Kysely<Database>, code: string): Promise<Referrer | null> {
-  const owner = await db
-    .selectFrom('users')
-    .select(['id', 'username'])
-    .where('referral_code', '=', code)
-    .executeTakeFirst()
-  if (owner !== undefined) return { userId: userId(owner.id), username: owner.username, inviteId: null }
-  const invite = await db
-    .selectFrom('referrals')
-    .innerJoin('users', 'users.id', 'referrals.referrer_id')
-    .select(['users.id', 'username', 'referrals.id as invite_id'])
-    .where('code', '=', code)
-    .executeTakeFirst()
-  if (invite === undefined) return null
-  return { userId: userId(invite.id), username: invite.username, inviteId: invite.invite_id }
 }

@@ -10,6 +10,7 @@ import type { ReportedEvent } from '../../actors/market/match-report.ts'
 import { namedStatistics } from '../../actors/market/statistic-names.ts'
 import type { QuoteAnswer } from '../../actors/match/quotes.ts'
 import type { MatchInfo, WalletAfter } from '../../actors/match/messages.ts'
+import { levelOf } from '../../actors/players/career.ts'
 import { tradeWindow } from '../../actors/match/suspension.ts'
 import { type Position, realisedPnl, washoutPrice } from '../../actors/position/position.ts'
 import type { AccountChanges, AccountEvent } from '../../db/account-log.ts'
@@ -271,6 +272,7 @@ export function userJson(user: User, wallet: WalletAfter): z.output<typeof UserB
     role: user.role,
     districtId: user.districtId,
     xp: user.xp,
+    level: levelOf(user.xp),
     referralCode: user.referralCode,
     createdAt: timestamp(user.createdAt),
     wallet: walletJson(wallet),

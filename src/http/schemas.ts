@@ -252,6 +252,7 @@ export const UserBody = z
     role: z.string(),
     districtId: z.int(),
     xp: z.int(),
+    level: z.int(),
     referralCode: z.string(),
     createdAt: timestampText,
     wallet: WalletBody,

@@ -16,6 +16,7 @@ const profile = {
   role: 'user',
   districtId: 1,
   xp: 0,
+  level: 1,
   referralCode: 'ALICE1',
   createdAt: '2026-05-02T14:30:00.000Z',
   wallet: { balance: 9950, marginUsed: 50, unrealizedPnl: 25, equity: 9975, freeMargin: 9950, currency: 'UNIT' },
