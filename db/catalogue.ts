@@ -60,17 +60,6 @@ export class Catalogue {
     return row === undefined ? null : infoFrom(row)
   }
 
-  /** Matches that somebody must run: they may hold open positions, or get some. */
-  async openMatchIds(): Promise<readonly FixtureId[]> {
-    const rows = await this.#db
-      .selectFrom('matches')
-      .select('id')
-      .where('settled_at', 'is', null)
-      .orderBy('id')
-      .execute()
-    return rows.map((row) => fixtureId(row.id))
-  }
-
   /** Every active instrument: those of matches not yet settled, by match and name. */
   async instruments(): Promise<readonly Listing[]> {
     const rows = await this.#priced()

@@ -1,7 +1,8 @@
 /** Who may write a match: one lease row each, with an epoch that grows at every take-over. The clock is the database's. */
 import { type Kysely, sql } from 'kysely'
-import type { FixtureId } from '../actors/kernel/ids.ts'
+import { type FixtureId, fixtureId } from '../actors/kernel/ids.ts'
 import type { Leases } from '../actors/match/store.ts'
+import { bigints } from './arrays.ts'
 import type { Database } from './schema.ts'
 
 export interface LeaseOptions {
@@ -47,4 +48,30 @@ export class SqlLeases implements Leases {
       update match_leases set expires_at = '-infinity'
        where match_id = ${matchId}::bigint and epoch = ${epoch}::bigint`.execute(this.#db)
   }
+
+  /** The owner whose lease of a match runs; null when none does. */
+  async ownerOf(matchId: FixtureId): Promise<string | null> {
+    const { rows } = await sql<{ owner: string }>`
+      select owner from match_leases where match_id = ${matchId}::bigint and expires_at > clock_timestamp()`.execute(
+      this.#db,
+    )
+    return rows[0]?.owner ?? null
+  }
+
+  /**
+   * Unsettled matches without a running lease, besides those that run here; also those whose lease is ours though they do
+   * not, and for a process that is alone those of its dead predecessor.
+   */
+  async orphans(running: readonly FixtureId[]): Promise<readonly FixtureId[]> {
+    const { owner, alone } = this.#options
+    const { rows } = await sql<{ id: number }>`
+      select m.id from matches m left join match_leases l on l.match_id = m.id
+       where m.settled_at is null and m.id <> all (${bigints(running)}::bigint[])
+         and (l.match_id is null or l.expires_at <= clock_timestamp() or l.owner = ${owner}::text or ${alone}::boolean)
+       order by m.id limit ${ORPHANS_MAX}`.execute(this.#db)
+    return rows.map((row) => fixtureId(row.id))
+  }
 }
+
+/** Taken up in one go; the rest is found a second later. */
+const ORPHANS_MAX = 100

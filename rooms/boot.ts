@@ -4,13 +4,16 @@ import type { Duplex } from 'node:stream'
 import { LocalDriver, LocalPresence, matchMaker, type Room } from '@colyseus/core'
 import { setLogger } from '@colyseus/core/Logger'
 import type { FixtureId, InstrumentId, UserId } from '../actors/kernel/ids.ts'
-import { AccountStream, type ReadAccounts } from './account-stream.ts'
+import { AccountStream, type Notice, type ReadAccounts } from './account-stream.ts'
 import { addressOf, refuseUpgrade, type VerifyToken } from './admission.ts'
+import type { ProcessId, PubSub } from './bus.ts'
 import { FanOut } from './fan-out.ts'
+import { farSide } from './far-side.ts'
 import { type Directory, MatchDesk } from './match-desk.ts'
 import type { MatchSurroundings } from './match-host.ts'
 import { type HostedMatch, MATCH_ROOM, MatchRoom } from './match-room.ts'
 import { matchmake } from './matchmaking.ts'
+import type { Ownership } from './peers.ts'
 import { PriceFeed, RECONNECT_SPREAD_MS } from './price-feed.ts'
 import { PROVIDER_ROOM, ProviderRoom, type ProviderSurroundings, startPolling } from './provider-room.ts'
 import { REPLAY_ROOM, ReplayRoom, type ReplaySurroundings } from './replay-room.ts'
@@ -25,11 +28,25 @@ const GOODBYE_MS = 1_000
 /** How long stopping may take in all; Colyseus by itself would wait for ever. */
 const STOP_MS = 10_000
 
-export interface RealTimeOptions extends Omit<MatchSurroundings, 'fanOut' | 'account' | 'deadline'> {
+/** The other processes of the installation. */
+export interface Cluster {
+  readonly pubSub: PubSub
+  /** What the leases of this process are in the name of. */
+  readonly processId: ProcessId
+}
+
+export interface RealTimeOptions extends Omit<MatchSurroundings, 'fanOut' | 'account' | 'deadline' | 'relay'> {
   /** The server behind `{ws_url}`. Its `upgrade` events become ours; its requests and its `listen` do not. */
   readonly server: Server
   readonly verify: VerifyToken
   readonly directory: Directory
+  readonly ownership: Ownership
+  /** Null when this process is alone. */
+  readonly cluster: Cluster | null
+  /** Whether matches and replays may run in this process. */
+  readonly runsMatches: boolean
+  /** Where SDK clients reach the rooms of this process, without a scheme; null where they asked for a seat. */
+  readonly publicAddress: string | null
   readonly readAccounts: ReadAccounts
   /** Only tests have others. */
   readonly limits?: Partial<TurnstileLimits>
@@ -49,8 +66,10 @@ export interface RealTime {
   provider(): ProviderRoom | null
   /** Answers `POST {ws_url}/matchmake/:method/:target`; to be mounted there. */
   matchmake(request: Request): Promise<Response>
-  /** Closes every socket of a user, of both doors: he has signed out. */
+  /** Closes every socket of a user, of both doors and in every process: he has signed out. */
   disconnectUser(userId: UserId): void
+  /** Tells a user something that no log keeps, whichever process he listens to. */
+  notify(userId: UserId, notice: Notice): void
   /**
    * Takes no more commands, tells clients, lets every match finish what it has, gives the leases back, closes the sockets.
    * Returns within ten seconds whatever happens. The HTTP server is its owner's to close.
@@ -60,22 +79,34 @@ export interface RealTime {
 
 /** One at a time per process, since Colyseus has one matchmaker; after `stop` it may be started again. */
 export async function startRealTime(options: RealTimeOptions): Promise<RealTime> {
-  const { server, verify, directory, world, report } = options
+  const { server, verify, world, report } = options
   setLogger(quietLogger(report))
   const deadline = new WriteDeadline()
   const turnstile = new Turnstile(options.limits)
   const hosted = new Map<FixtureId, HostedMatch>()
   const fanOut = new FanOut({ world, report })
   const account = new AccountStream({ read: options.readAccounts, report })
-  const surroundings: MatchSurroundings = { ...options, fanOut, account, deadline }
-  const desk = new MatchDesk({ surroundings, directory, hosted })
+  const far = options.cluster === null ? null : farSide(options.cluster, { ...options, fanOut, account, hosted })
+  const surroundings: MatchSurroundings = { ...options, fanOut, account, deadline, relay: far?.prices.relay ?? null }
+  const desk = new MatchDesk({
+    ...options,
+    surroundings,
+    hosted,
+    peers: far?.peers ?? null,
+    followRemote: async (matchId) => (await far?.prices.follow(matchId)) ?? false,
+  })
   const wake = (id: InstrumentId): Promise<boolean> => desk.activateFor(id)
   const feed = new PriceFeed({ verify, turnstile, fanOut, account, wake, deadline, world, report })
   const replays = new Replays({ surroundings: options.replay, desk, world, report })
   const transport = new RoomTransport(deadline, world)
 
   matchMaker.setHealthChecksEnabled(false) // one process has no peers to check on
-  await matchMaker.setup(new LocalPresence(), new LocalDriver(), undefined, async () => matchMaker.processId)
+  await matchMaker.setup(
+    new LocalPresence(),
+    new LocalDriver(),
+    options.publicAddress ?? undefined,
+    async () => matchMaker.processId,
+  )
   await matchMaker.accept()
   matchMaker.defineRoomType(MATCH_ROOM, MatchRoom)
   matchMaker.defineRoomType(REPLAY_ROOM, ReplayRoom)
@@ -84,6 +115,13 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
 
   const onUpgrade = dispatcher(feed, transport)
   server.on('upgrade', onUpgrade)
+  const disconnectHere = (userId: UserId): void => {
+    feed.disconnectUser(userId)
+    for (const match of hosted.values()) match.disconnectUser(userId)
+  }
+  const seats = { desk, hosted, turnstile, verify, peers: far?.peers ?? null }
+  if (far !== null)
+    await far.open({ desk, hosted, seats, runsMatches: options.runsMatches, disconnect: disconnectHere })
 
   const windDown = async (): Promise<void> => {
     await poller?.disconnect()
@@ -102,18 +140,19 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
       if (options.provider !== null) poller = await startPolling({ ...options, ...options.provider, desk })
     },
     provider: () => poller,
-    matchmake: (request) => matchmake(request, { desk, hosted, turnstile, verify }),
+    matchmake: (request) => matchmake(request, seats),
     disconnectUser: (userId) => {
-      feed.disconnectUser(userId)
-      for (const match of hosted.values()) match.disconnectUser(userId)
+      disconnectHere(userId)
+      far?.signedOut(userId)
     },
+    notify: (userId, notice) => (far === null ? account.publish(userId, notice) : far.notify(userId, notice)),
     stop: async () => {
       const woundDown = windDown().catch((error: unknown) => report('stopping', error))
       await Promise.race([woundDown, pause(STOP_MS - GOODBYE_MS)])
       server.off('upgrade', onUpgrade)
       fanOut.stop()
       account.stop()
-      await Promise.race([Promise.all([feed.stop(), transport.close()]), pause(GOODBYE_MS)])
+      await Promise.race([Promise.all([feed.stop(), transport.close(), far?.close()]), pause(GOODBYE_MS)])
       feed.terminate()
       transport.terminate()
       deadline.stop()

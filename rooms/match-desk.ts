@@ -15,17 +15,7 @@ import { type MatchView, newMatch } from '../actors/match/state.ts'
 import type { MatchRecord } from '../actors/match/store.ts'
 import type { MatchSurroundings } from './match-host.ts'
 import { type HostedMatch, MATCH_ROOM, type MatchRoomOptions } from './match-room.ts'
-import {
-  type Activity,
-  type Fed,
-  type Host,
-  NOT_HERE,
-  ORPHANS_EVERY_MS,
-  type Ownership,
-  type Peers,
-  placing,
-  SETTLED,
-} from './peers.ts'
+import { type Activity, type Fed, type Host, NOT_HERE, type Ownership, type Peers, placing, SETTLED } from './peers.ts'
 
 /** Where things are that no match of this process knows. */
 export interface Directory {
@@ -74,8 +64,6 @@ export class MatchDesk implements Host {
   /** Matches known to be over: asked about by every poll of a finished fixture, so not looked up each time. */
   readonly #settled = new Set<FixtureId>()
   #stopping = false
-  #looking: NodeJS.Timeout | undefined
-  #isBlind = false
 
   constructor(options: MatchDeskOptions) {
     this.#options = options
@@ -100,13 +88,14 @@ export class MatchDesk implements Host {
   }
 
   /**
-   * Hands a match the provider's next word, wherever it runs, creating it with the first one. `dropped`: it was no news, or
-   * the match is over. `elsewhere`: it could not be handed over; the same update may be offered again. Rejects with a fault.
+   * Hands a match the provider's next word, wherever it runs, creating it with the first one. A replay's match runs where
+   * its replay does. `dropped`: it was no news, or the match is over. `elsewhere`: it could not be handed over; the same
+   * update may be offered again. Rejects with a fault.
    */
-  async feed(update: FeedUpdate): Promise<Fed> {
+  async feed(update: FeedUpdate, { replay }: { readonly replay: boolean }): Promise<Fed> {
     const { peers } = this.#options
-    const isHere = this.#running(update.snapshot.fixtureId) !== undefined
-    return isHere || peers === null ? this.feedHere(update, { replay: false }) : peers.offer(update)
+    const isHere = replay || peers === null || this.#running(update.snapshot.fixtureId) !== undefined
+    return isHere ? this.feedHere(update, { replay }) : peers.offer(update)
   }
 
   /** The same for a match that is to run in this process. */
@@ -138,9 +127,18 @@ export class MatchDesk implements Host {
     return 'actor' in destination
   }
 
-  /** From now on takes up every unsettled match that no process runs: no stop-loss may wait for a visitor. */
-  lookForOrphans(): void {
-    if (this.#options.runsMatches) void this.#lookOnce().finally(() => this.#lookAgain())
+  /**
+   * Takes up every unsettled match that no process runs: no stop-loss may wait for a visitor. To be called about once a
+   * second. Rejects with a fault.
+   */
+  async lookForOrphans(): Promise<void> {
+    const { ownership, peers, hosted, runsMatches } = this.#options
+    if (!runsMatches) return
+    for (const matchId of await ownership.orphans([...hosted.keys()])) {
+      if (this.#stopping) return
+      if (peers !== null) await placing(hosted.size)
+      await this.#takeUp(matchId)
+    }
   }
 
   // What other processes ask of this one (Host).
@@ -174,7 +172,6 @@ export class MatchDesk implements Host {
   /** Takes no more commands and starts no more matches; resolves when no start is under way. */
   async stop(): Promise<void> {
     this.#stopping = true
-    clearTimeout(this.#looking)
     await Promise.allSettled(this.#activations.values())
   }
 
@@ -303,28 +300,6 @@ export class MatchDesk implements Host {
     }
     const actor = this.#running(matchId)
     return actor === undefined ? { kind: 'elsewhere' } : { kind: 'active', actor }
-  }
-
-  #lookAgain(): void {
-    if (this.#stopping) return
-    this.#looking = setTimeout(() => this.lookForOrphans(), ORPHANS_EVERY_MS).unref()
-  }
-
-  async #lookOnce(): Promise<void> {
-    const { ownership, peers, hosted, surroundings } = this.#options
-    try {
-      const orphans = await ownership.orphans()
-      this.#isBlind = false
-      for (const matchId of orphans) {
-        if (this.#stopping) return
-        if (peers !== null) await placing(hosted.size)
-        await this.#takeUp(matchId)
-      }
-    } catch (error) {
-      // Once per outage: it is looked again every second.
-      if (!this.#isBlind) surroundings.report('matches that nobody runs', error)
-      this.#isBlind = true
-    }
   }
 
   /** What fails now is an orphan, and found again. */

@@ -50,6 +50,8 @@ export interface HostedMatch {
   readonly actor: MatchActor
   /** Set once it is on its way out: resolves when another incarnation may start. */
   readonly leaving: Promise<void> | null
+  /** Where its prices come from. */
+  readonly source: MatchHost
   /** Lets go of it: the actor finishes what it has, the lease goes back, clients are told to come back. */
   retire(): Promise<void>
   /** Somebody has been given a seat. The pass goes back when the seat is free again. */
@@ -103,6 +105,10 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
 
   get actor(): MatchActor {
     return this.#hosting.actor
+  }
+
+  get source(): MatchHost {
+    return this.#hosting
   }
 
   get leaving(): Promise<void> | null {

@@ -29,8 +29,8 @@ export interface Host {
 export interface Ownership {
   /** The process whose lease of a match runs; null when none does. */
   ownerOf(matchId: FixtureId): Promise<ProcessId | null>
-  /** Unsettled matches that no process owns. */
-  orphans(): Promise<readonly FixtureId[]>
+  /** Unsettled matches that no process runs, as far as this one knows, which runs those that are named. */
+  orphans(running: readonly FixtureId[]): Promise<readonly FixtureId[]>
 }
 
 export interface PeersOptions {
@@ -197,6 +197,3 @@ function refusalOf(kind: 'nobody' | 'unknown' | 'settled', what: 'instrument' | 
   if (kind === 'unknown') return { code: 'not_found', what }
   return kind === 'settled' ? { code: 'market_closed', window: SETTLED } : NOT_HERE
 }
-
-/** Between two looks for matches that nobody runs. */
-export const ORPHANS_EVERY_MS = SECOND_MS

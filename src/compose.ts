@@ -35,6 +35,7 @@ import { migrate } from '../db/migrate.ts'
 import { Movers } from '../db/movers.ts'
 import { OneTime } from '../db/one-time.ts'
 import { Positions } from '../db/positions.ts'
+import { RedisPubSub } from '../db/pub-sub-redis.ts'
 import { Rates } from '../db/rates.ts'
 import { Registrations } from '../db/registrations.ts'
 import { installationOf } from '../db/installation.ts'
@@ -52,7 +53,8 @@ import { Users } from '../db/users.ts'
 import { WalletCache } from '../db/wallet-cache.ts'
 import { Wallets } from '../db/wallets.ts'
 import type { AccountPage } from '../rooms/account-stream.ts'
-import { type RealTime, startRealTime } from '../rooms/boot.ts'
+import { type Cluster, type RealTime, startRealTime } from '../rooms/boot.ts'
+import { RemoteFault } from '../rooms/bus.ts'
 import { createIdentityProvider, IdentityProviderAway } from './auth/identity.ts'
 import { loadOrCreateKeys, loadOrCreateSecret } from './auth/keys.ts'
 import { type Mail, MailQueue } from './auth/mail-queue.ts'
@@ -92,7 +94,7 @@ export interface Touchline {
   readonly settings: Settings
   readonly bot: GameplayBot
   /** Listens on both addresses, takes up what an earlier process left unfinished, and plays the demo if there is one. */
-  start(): Promise<{ readonly url: string; readonly wsUrl: string }>
+  start(): Promise<{ readonly processId: string; readonly url: string; readonly wsUrl: string }>
   /** Takes no more requests, lets matches finish what they have, and closes everything. May be called at any time, and again. */
   stop(): Promise<void>
 }
@@ -202,8 +204,14 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
   Object.assign(wsServer, { headersTimeout: HANDSHAKE_MS, requestTimeout: HANDSHAKE_MS })
   // Undone after the real-time side, which alone can end the sockets that a closing server would wait for.
   undo.push(() => close(wsServer))
+  const processId = world.newId()
+  const leases = new SqlLeases(db, { owner: processId, ttlMs: LEASE_TTL_MS, alone: connection.kind === 'pglite' })
   const realTime = await startRealTime({
     server: wsServer,
+    ownership: leases,
+    cluster: await joinCluster(config, connection, processId),
+    runsMatches: config.roles.includes('rooms'),
+    publicAddress: config.publicWsUrl?.replace(/^wss?:\/\//, '') ?? null,
     verify: sessions.verifyWs,
     directory: {
       matchOfInstrument: (id) => catalogue.matchOfInstrument(id),
@@ -228,11 +236,7 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
             tell: (message, facts) => log.info(message, facts),
           },
     store: new SqlMatchStore(connection, cache),
-    leases: new SqlLeases(db, {
-      owner: world.newId(),
-      ttlMs: LEASE_TTL_MS,
-      alone: connection.kind === 'pglite',
-    }),
+    leases,
     leaseTtlMs: LEASE_TTL_MS,
     world,
     rules,
@@ -241,6 +245,7 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
   })
   undo.push(() => realTime.stop())
   const bot = new GameplayBot({
+    plays: config.roles.includes('rooms'),
     recordings,
     runs: new ReplayRuns(db, world, audit),
     replays: realTime.replays,
@@ -272,6 +277,7 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
     isFault: (error: unknown) =>
       isAway(error) ||
       error instanceof ActorStopped ||
+      error instanceof RemoteFault ||
       error instanceof IdentityProviderAway ||
       error instanceof BoardsUnbuilt,
     corsOrigins: config.corsOrigins,
@@ -329,15 +335,16 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
     await listen(wsServer, config.wsPort, config.host)
     await listen(httpServer, config.port, config.host)
     undo.push(() => close(httpServer))
-    // No stop-loss may wait for a visitor: whatever is unsettled runs from the start.
-    void realTime.desk
-      .activateOpenMatches(await catalogue.openMatchIds())
-      .catch((error: unknown) => log.error('activation', { error }))
-    await realTime.followProvider()
+    if (config.roles.includes('rooms')) await realTime.followProvider()
     undo.push(repeatedly({ what: 'old rows are removed', everyMs: RETENTION_MS, log }, tidyUp))
+    // No stop-loss may wait for a visitor: whatever is unsettled runs from the start.
+    const { desk } = realTime
+    void desk.lookForOrphans().catch((error: unknown) => log.error('activation', { error }))
+    undo.push(repeatedly({ what: 'matches are taken up', everyMs: ORPHANS_POLL_MS, log }, () => desk.lookForOrphans()))
     undo.push(repeatedly({ what: 'replays are looked after', everyMs: BOT_POLL_MS, log }, () => bot.look()))
     await bot.look()
     return {
+      processId,
       url: `http://${config.host}:${portOf(httpServer)}`,
       wsUrl: config.publicWsUrl ?? `ws://${config.host}:${portOf(wsServer)}`,
     }
@@ -363,8 +370,20 @@ const SETTINGS_POLL_MS = 499
 /** A prime near an hour. */
 const RETENTION_MS = 3_599_993
 
+/** How often matches are looked for that no process runs. A prime. */
+const ORPHANS_POLL_MS = 983
+
 /** A prime near a second: how often replays are brought to where they should be. */
 const BOT_POLL_MS = 997
+
+/** The other processes, where there can be any: they meet on the database and on Redis. */
+async function joinCluster(config: Config, { db, kind }: Connection, processId: string): Promise<Cluster | null> {
+  if (kind === 'pglite' || config.redisUrl === null) return null
+  return {
+    processId,
+    pubSub: await RedisPubSub.connect({ url: config.redisUrl, prefix: `${await installationOf(db)}:` }),
+  }
+}
 
 interface Repetition {
   /** What is true while it works, for the log. */

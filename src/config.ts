@@ -4,6 +4,10 @@ import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
 
+export type Role = 'api' | 'rooms'
+const ROLES: readonly Role[] = ['api', 'rooms']
+const isRole = (text: string): text is Role => ROLES.some((role) => role === text)
+
 export interface Config {
   /** Switches the dev routes off and the cookies to their cross-site form, and demands what must not be made up. */
   readonly production: boolean
@@ -15,6 +19,8 @@ export interface Config {
   /** Null: the in-process fast store. */
   readonly redisUrl: string | null
   readonly dataDir: string
+  /** What this process runs: `api` = REST and price feed, `rooms` = matches and replays. */
+  readonly roles: readonly Role[]
   /** The address clients are told to open sockets at. Null: the host they called, at `wsPort`. */
   readonly publicWsUrl: string | null
   readonly jwt: {
@@ -147,6 +153,7 @@ const Environment = z.object({
   DATABASE_URL: optional((url) => hasScheme(url, ['postgres:', 'postgresql:']), 'must be a postgres:// address'),
   REDIS_URL: optional((url) => hasScheme(url, ['redis:', 'rediss:']), 'must be a redis:// address'),
   DATA_DIR: z.string().default('.data'),
+  ROLES: list(isRole, 'must be api, rooms or both, separated by a comma'),
   PUBLIC_WS_URL: optional((url) => hasScheme(url, ['ws:', 'wss:']), 'must be a ws:// or wss:// address'),
   JWT_PRIVATE_KEY: optional(isRsaKey, 'must be an RSA private key of at least 2048 bits in PKCS8 PEM form'),
   JWT_KEY_ID: optional((id) => /^[\w.-]{1,100}$/.test(id), 'must be 1 to 100 letters, digits, dots, _ or -'),
@@ -209,6 +216,7 @@ function configFrom(env: z.output<typeof Environment>, production: boolean): Con
     databaseUrl: env.DATABASE_URL,
     redisUrl: env.REDIS_URL,
     dataDir: env.DATA_DIR,
+    roles: Object.freeze(env.ROLES.length === 0 ? ROLES : env.ROLES.filter(isRole)),
     publicWsUrl: env.PUBLIC_WS_URL?.replace(/\/+$/, '') ?? null,
     jwt: Object.freeze({
       privateKeyPem: env.JWT_PRIVATE_KEY === null ? null : pemText(env.JWT_PRIVATE_KEY),

@@ -15,6 +15,8 @@ import type { Replays } from '../rooms/replays.ts'
 import { loadRecording, type RecordingFile } from './provider/recordings.ts'
 
 export interface BotOptions {
+  /** Whether replays play in this process; otherwise it only says what others shall play. */
+  readonly plays: boolean
   /** What can be played. */
   readonly recordings: readonly RecordingFile[]
   readonly runs: Pick<ReplayRuns, 'unfinished' | 'latestDemo' | 'begin' | 'end' | 'finish'>
@@ -132,7 +134,8 @@ export class GameplayBot {
   }
 
   async #look(): Promise<void> {
-    const { runs, replays, demo } = this.#options
+    const { plays, runs, replays, demo } = this.#options
+    if (!plays) return
     const unfinished = await runs.unfinished()
     const results = await Promise.allSettled(unfinished.map((run) => this.#attend(run)))
     const wanted = new Set(unfinished.map(({ id }) => id))

@@ -32,9 +32,9 @@ async function main(): Promise<void> {
 
   const house = await composing
   if (stopping) return
-  const { url, wsUrl } = await house.start()
+  const { processId, url, wsUrl } = await house.start()
   if (stopping) return
-  log.info('listening', { url, wsUrl })
+  log.info('listening', { processId, roles: config.roles, url, wsUrl })
   if (!config.production) process.stdout.write(welcome({ url, wsUrl, replay: config.demo.replay }))
 }
 

@@ -7,6 +7,7 @@ import type { Position } from '../../actors/position/position.ts'
 import { Catalogue } from '../../db/catalogue.ts'
 import { FastMemory } from '../../db/fast-memory.ts'
 import { keys } from '../../db/fast-store.ts'
+import { SqlLeases } from '../../db/leases.ts'
 import { Positions } from '../../db/positions.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { Users } from '../../db/users.ts'
@@ -164,6 +165,22 @@ eachDatabase((open) => {
     })
   })
 
+  it('[D68] orphans are the unsettled matches whose owner has gone, or that ought to run here and do not', async () => {
+    const { db } = open()
+    const leases = (owner: string, alone = false) => new SqlLeases(db, { owner, ttlMs: 60_000, alone })
+    const [ours, theirs] = [leases('ours'), leases('theirs')]
+    expect(await ours.orphans([])).toEqual([MATCH, LATER])
+    const epoch = (await theirs.acquire(MATCH)) ?? 0
+    expect(await ours.orphans([])).toEqual([LATER])
+    expect(await ours.ownerOf(MATCH)).toBe('theirs')
+    expect(await leases('sole', true).orphans([LATER])).toEqual([MATCH])
+    expect(await theirs.orphans([MATCH])).toEqual([LATER])
+    expect(await theirs.orphans([])).toEqual([MATCH, LATER])
+    await theirs.release(MATCH, epoch)
+    expect(await ours.ownerOf(MATCH)).toBeNull()
+    expect(await ours.orphans([])).toEqual([MATCH, LATER])
+  })
+
   describe('the catalogue', () => {
     const catalogue = () => new Catalogue(open().db, world)
 
@@ -173,7 +190,6 @@ eachDatabase((open) => {
       expect(matches[0]).toEqual(info())
       expect(await catalogue().match(MATCH)).toEqual(info())
       expect(await catalogue().match(fixtureId(1))).toBe(null)
-      expect(await catalogue().openMatchIds()).toEqual([MATCH, LATER])
     })
 
     it('[D45] lists the instruments of unsettled matches; one alone is found for ever', async () => {

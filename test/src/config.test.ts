@@ -38,6 +38,7 @@ describe('configuration', () => {
       databaseUrl: null,
       redisUrl: null,
       dataDir: '.data',
+      roles: ['api', 'rooms'],
       publicWsUrl: null,
       jwt: { privateKeyPem: null, keyId: null, accessSecs: 900, refreshSecs: 604_800, wsSecs: 60 },
       identity: {
@@ -68,6 +69,7 @@ describe('configuration', () => {
       PORT: '0',
       WS_PORT: '65535',
       REDIS_URL: 'rediss://cache:6380/1',
+      ROLES: 'rooms',
       PUBLIC_WS_URL: 'wss://live.touchline.example/',
       ADMIN_EMAILS: 'Ops@touchline.example, ada@synthetic.invalid',
       JWT_KEY_ID: '2026-05',
@@ -99,6 +101,7 @@ describe('configuration', () => {
       databaseUrl: 'postgres://db/touchline',
       redisUrl: 'rediss://cache:6380/1',
       dataDir: '.data',
+      roles: ['rooms'],
       publicWsUrl: 'wss://live.touchline.example',
       jwt: { privateKeyPem: pem, keyId: '2026-05', accessSecs: 90, refreshSecs: 2_592_000, wsSecs: 120 },
       identity: {

@@ -28,6 +28,7 @@ class Venue {
       }
     const unfinished = () => [...this.rows.values()].filter((run) => !run.finished)
     this.#bots = {
+      plays: true,
       recordings,
       demo,
       parse: () => snapshot(),

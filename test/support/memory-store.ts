@@ -71,6 +71,15 @@ export class MemoryMatchStore implements MatchStore, Leases {
     return epoch
   }
 
+  async ownerOf(): Promise<null> {
+    return null
+  }
+
+  async orphans(running: readonly FixtureId[]): Promise<readonly FixtureId[]> {
+    const unsettled = [...this.#infos.values()].filter(({ info }) => info.settledAt === null)
+    return unsettled.map(({ info }) => info.matchId).filter((matchId) => !running.includes(matchId))
+  }
+
   async renew(matchId: FixtureId, epoch: number): Promise<boolean> {
     return this.#epochs.get(matchId) === epoch
   }

@@ -27,7 +27,7 @@ export async function killTheRest(): Promise<void> {
   await vi.waitUntil(() => running.size === 0, PATIENCE)
 }
 
-const Listening = z.object({ event: z.literal('listening'), url: z.string(), wsUrl: z.string() })
+const Listening = z.object({ event: z.literal('listening'), processId: z.string(), url: z.string(), wsUrl: z.string() })
 
 export class Program {
   readonly ended: Promise<Ending>
