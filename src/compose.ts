@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
-import { type FixtureId, type InstrumentId, playerId } from '../actors/kernel/ids.ts'
+import { type FixtureId, type InstrumentId, playerId, type UserId } from '../actors/kernel/ids.ts'
 import { LEASE_TTL_MS } from '../actors/kernel/limits.ts'
 import { microsNearest, type Price, price } from '../actors/kernel/micros.ts'
 import { SECOND_MS, type World } from '../actors/kernel/world.ts'
@@ -24,7 +24,7 @@ import { Careers } from '../db/careers.ts'
 import { Catalogue } from '../db/catalogue.ts'
 import { type Connection, connect } from '../db/connect.ts'
 import { FastMemory } from '../db/fast-memory.ts'
-import { fastOrElse } from '../db/fast-or-else.ts'
+import { type FastOrElse, fastOrElse } from '../db/fast-or-else.ts'
 import { connectRedis } from '../db/fast-redis.ts'
 import type { FastStore } from '../db/fast-store.ts'
 import { isAway } from '../db/faults.ts'
@@ -60,8 +60,8 @@ import { loadOrCreateKeys, loadOrCreateSecret } from './auth/keys.ts'
 import { type Mail, MailQueue } from './auth/mail-queue.ts'
 import { outboxMailer, smtpMailer } from './auth/mail.ts'
 import { createOneTimeCodes } from './auth/one-time-codes.ts'
-import { createSessions } from './auth/sessions.ts'
-import { createSignIn } from './auth/sign-in.ts'
+import { createSessions, type Sessions as AuthSessions } from './auth/sessions.ts'
+import { createSignIn, type SignIn } from './auth/sign-in.ts'
 import { createTickets } from './auth/tickets.ts'
 import { createTokens } from './auth/tokens.ts'
 import { type Config, ConfigError } from './config.ts'
@@ -151,34 +151,13 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
   const tape = new Tape(db)
   const movers = new Movers(db, world)
   const accountLog = new AccountLog(db)
-  const keys = await loadOrCreateKeys({ dataDir: config.dataDir, ...config.jwt })
   const askFast = fastOrElse(fast, world)
-  const sessionRows = new Sessions({
-    db,
-    ask: askFast,
-    world,
-    tokenLifeMs: Math.max(config.jwt.accessSecs, config.jwt.wsSecs) * SECOND_MS,
-    sessionLifeMs: config.jwt.refreshSecs * SECOND_MS,
-  })
-  await sessionRows.recall()
-  const sessions = createSessions({
-    tokens: createTokens({ keys, lifetimes: config.jwt, world }),
-    rows: sessionRows,
-    disconnect: (user) => realTime.disconnectUser(user),
-    log,
-  })
+  const disconnect = (user: UserId): void => realTime.disconnectUser(user)
+  const sessions = await openSessions({ config, db, askFast, world, log, disconnect })
   const registrations = new Registrations(db, world, config.adminEmails)
-  const oneTime = new OneTime(fast, config.ticket.ttlSecs * SECOND_MS)
   const mail = openMail(config, world, log)
   undo.push(() => mail.stop())
-  const secret = config.ticket.secret ?? (await loadOrCreateSecret(config.dataDir, () => world.secret(32)))
-  const signIn = createSignIn({
-    identities: createIdentityProvider({ ...config.identity, world, log }),
-    nonces: oneTime,
-    tickets: createTickets({ secret, ttlSecs: config.ticket.ttlSecs, world }),
-    codes: createOneTimeCodes({ store: oneTime, secret, world, post: (each) => mail.post(each) }),
-    people: registrations,
-  })
+  const signIn = await openSignIn({ config, people: registrations, fast, post: mail.post, world, log })
   const audit = new AuditLog(db, world)
   const settings = await Settings.open({ db, world, audit, report: (error) => log.error('settings', { error }) })
   undo.push(settings.onChange((changed) => log.info('settings changed', { keys: [...changed] })))
@@ -426,6 +405,53 @@ function accountPage(changes: AccountChanges): AccountPage {
 
 /** How long the provider may take to answer: most of a poll, and neither less than half a second nor more than eight. */
 const answerMs = (pollMs: number): number => Math.min(8_000, Math.max(500, Math.floor(pollMs * 0.8)))
+
+interface SessionParts {
+  readonly config: Config
+  readonly db: Connection['db']
+  readonly askFast: FastOrElse
+  readonly world: World
+  readonly log: Log
+  readonly disconnect: (user: UserId) => void
+}
+
+/** Tokens and the sessions behind them. What ended lately is told to a fast store that may have forgotten it. */
+async function openSessions({ config, db, askFast, world, log, disconnect }: SessionParts): Promise<AuthSessions> {
+  const { jwt, dataDir } = config
+  const rows = new Sessions({
+    db,
+    ask: askFast,
+    world,
+    tokenLifeMs: Math.max(jwt.accessSecs, jwt.wsSecs) * SECOND_MS,
+    sessionLifeMs: jwt.refreshSecs * SECOND_MS,
+  })
+  await rows.recall()
+  const tokens = createTokens({ keys: await loadOrCreateKeys({ dataDir, ...jwt }), lifetimes: jwt, world })
+  return createSessions({ tokens, rows, disconnect, log })
+}
+
+interface SignInParts {
+  readonly config: Config
+  readonly people: Registrations
+  readonly fast: FastStore
+  readonly post: (mail: Mail) => void
+  readonly world: World
+  readonly log: Log
+}
+
+/** The way in through the identity provider. */
+async function openSignIn({ config, people, fast, post, world, log }: SignInParts): Promise<SignIn> {
+  const { ticket, dataDir } = config
+  const secret = ticket.secret ?? (await loadOrCreateSecret(dataDir, () => world.secret(32)))
+  const store = new OneTime(fast, ticket.ttlSecs * SECOND_MS)
+  return createSignIn({
+    identities: createIdentityProvider({ ...config.identity, world, log }),
+    nonces: store,
+    tickets: createTickets({ secret, ttlSecs: ticket.ttlSecs, world }),
+    codes: createOneTimeCodes({ store, secret, world, post }),
+    people,
+  })
+}
 
 /** Mail goes to the configured server, or into a file; what cannot leave at once is tried again until it is of no use. */
 function openMail(
