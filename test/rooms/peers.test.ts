@@ -1,0 +1,176 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { type FixtureId, fixtureId } from '../../actors/kernel/ids.ts'
+import { done, type Outcome, refused } from '../../actors/kernel/outcome.ts'
+import { type Instant, instant } from '../../actors/kernel/world.ts'
+import type { FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
+import { Bus } from '../../rooms/bus.ts'
+import { type Activity, type Fed, type Host, Peers } from '../../rooms/peers.ts'
+import { openOrder, snapshot } from '../support/fixtures.ts'
+import { type MemoryEnd, MemoryNetwork } from '../support/pub-sub-memory.ts'
+import { TestWorld } from '../support/test-world.ts'
+
+const MATCH = fixtureId(7)
+const accepted = done({ replayed: false } as Trade)
+
+/** A process that says what it is told to say, and notes what it was asked. */
+class Process implements Host {
+  readonly runs = new Set<FixtureId>()
+  readonly asked: string[] = []
+  size = 0
+  wakesAs: Activity = 'active'
+  outcome: () => Promise<Outcome<Trade>> = async () => accepted
+  readonly end: MemoryEnd
+  readonly bus: Bus
+  readonly peers: Peers
+
+  constructor(city: City, name: string) {
+    this.end = city.network.end()
+    this.bus = new Bus({ pubSub: this.end, processId: name, report: () => undefined })
+    this.peers = new Peers({ bus: this.bus, ownership: city, world: city.world })
+  }
+
+  async open(runsMatches: boolean): Promise<this> {
+    await this.bus.open()
+    if (runsMatches) await this.peers.open(this)
+    return this
+  }
+
+  submitHere(matchId: FixtureId, _command: UserCommand, deadline: Instant): Promise<Outcome<Trade>> | undefined {
+    this.asked.push(`command until ${deadline}`)
+    return this.runs.has(matchId) ? this.outcome() : undefined
+  }
+
+  quoteHere(matchId: FixtureId) {
+    return this.runs.has(matchId) ? refused({ code: 'key_reused' }) : undefined
+  }
+
+  async feedHere({ seq }: FeedUpdate): Promise<Fed> {
+    this.asked.push(`feed ${seq}`)
+    return this.wakesAs === 'elsewhere' ? 'elsewhere' : 'applied'
+  }
+
+  async activityHere(matchId: FixtureId): Promise<Activity> {
+    this.asked.push('wake')
+    if (this.wakesAs === 'active') this.runs.add(matchId)
+    return this.wakesAs
+  }
+}
+
+/** Processes on one network, and whose lease of a match runs. */
+class City {
+  readonly network = new MemoryNetwork()
+  readonly world = new TestWorld()
+  readonly #processes: Process[] = []
+  owner: string | null = null
+
+  async process(name: string, { runsMatches = true } = {}): Promise<Process> {
+    const process = await new Process(this, name).open(runsMatches)
+    this.#processes.push(process)
+    return process
+  }
+
+  async ownerOf(): Promise<string | null> {
+    return this.owner
+  }
+
+  async orphans(): Promise<readonly FixtureId[]> {
+    return []
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#processes.map(({ bus }) => bus.close()))
+  }
+}
+
+let city = new City()
+afterEach(async () => {
+  await city.close()
+  city = new City()
+})
+
+const submit = ({ peers }: Process, leftMs = 2_000) =>
+  peers.submit(MATCH, openOrder(), { deadline: instant(city.world.now() + leftMs), what: 'instrument' })
+
+describe('peers', () => {
+  it('[Q12] a command is carried out by the owner of the lease, in what is left of its time', async () => {
+    const [here, there] = [await city.process('here', { runsMatches: false }), await city.process('there')]
+    city.owner = 'there'
+    there.runs.add(MATCH)
+    expect(await submit(here, 1_500)).toEqual({ outcome: accepted })
+    expect(there.asked).toEqual([`command until ${city.world.now() + 1_500}`])
+    expect(await here.peers.askQuote(MATCH, { ...openOrder(), available: null })).toEqual(
+      refused({ code: 'key_reused' }),
+    )
+  })
+
+  it('[Q13] an owner that is gone, though its lease runs, has done nothing: busy, at once', async () => {
+    const here = await city.process('here', { runsMatches: false })
+    city.owner = 'dead'
+    expect(await submit(here, 3_600_000)).toEqual({ refusal: { code: 'busy', retryAfterSecs: 1 } })
+  })
+
+  it('[Q14] an owner from whom no word comes leaves the outcome unknown', async () => {
+    const [here, there] = [await city.process('here', { runsMatches: false }), await city.process('there')]
+    city.owner = 'there'
+    there.runs.add(MATCH)
+    there.outcome = () => new Promise(() => undefined)
+    expect(await submit(here, 1)).toMatchObject({ outcome: { refusal: { code: 'unknown_outcome' } } })
+  })
+
+  it('[Q15] whoever was remembered and has it no more is asked no longer than once', async () => {
+    const [here, there] = [await city.process('here', { runsMatches: false }), await city.process('there')]
+    const next = await city.process('next')
+    city.owner = 'there'
+    there.runs.add(MATCH)
+    await submit(here)
+    there.runs.delete(MATCH)
+    city.owner = 'next'
+    next.runs.add(MATCH)
+    expect(await submit(here)).toEqual({ outcome: accepted })
+    expect(await submit(here)).toEqual({ outcome: accepted })
+    expect([there.asked.length, next.asked.length]).toEqual([2, 2])
+  })
+
+  it('[Q16] a match that nobody owns is woken by whoever runs the fewest', async () => {
+    const [here, few] = [await city.process('here', { runsMatches: false }), await city.process('few')]
+    const many = await city.process('many')
+    many.size = 10
+    few.outcome = async () => {
+      many.wakesAs = 'elsewhere' // its lease is taken by now
+      return accepted
+    }
+    expect(await submit(here)).toEqual({ outcome: accepted })
+    expect(few.runs).toEqual(new Set([MATCH]))
+  })
+
+  it('[Q17] a match that is unknown, over, or that nobody can run is refused as such', async () => {
+    const [here, there] = [await city.process('here', { runsMatches: false }), await city.process('there')]
+    there.wakesAs = 'unknown'
+    expect(await submit(here)).toEqual({ refusal: { code: 'not_found', what: 'instrument' } })
+    there.wakesAs = 'settled'
+    expect(await submit(here)).toMatchObject({ refusal: { code: 'market_closed' } })
+    await there.bus.close()
+    expect(await submit(here)).toMatchObject({ refusal: { code: 'busy' } })
+  })
+
+  it('[Q18] a feed update goes to the owner, or to whoever takes the match', async () => {
+    const [here, there] = [await city.process('here', { runsMatches: false }), await city.process('there')]
+    const offer = (seq: number) => here.peers.offer({ kind: 'feed_update', seq, snapshot: snapshot() })
+    expect(await offer(1)).toBe('applied')
+    city.owner = 'there'
+    expect(await offer(2)).toBe('applied')
+    expect(there.asked).toEqual(['feed 1', 'feed 2'])
+    there.wakesAs = 'elsewhere'
+    expect(await offer(3)).toBe('elsewhere')
+    city.owner = 'dead'
+    expect(await offer(4)).toBe('elsewhere')
+  })
+
+  it('[Q7] a fault of the owner is a fault here', async () => {
+    const [here, there] = [await city.process('here', { runsMatches: false }), await city.process('there')]
+    city.owner = 'there'
+    there.runs.add(MATCH)
+    there.outcome = () => Promise.reject(new Error('the database is away'))
+    await expect(submit(here)).rejects.toThrow('the database is away')
+  })
+})

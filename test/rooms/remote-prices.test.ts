@@ -1,0 +1,126 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Bus } from '../../rooms/bus.ts'
+import { FanOut } from '../../rooms/fan-out.ts'
+import { Peers } from '../../rooms/peers.ts'
+import type { PublishedPrice } from '../../rooms/price-board.ts'
+import { decodePriceFrame } from '../../rooms/price-frame.ts'
+import { RemotePrices } from '../../rooms/remote-prices.ts'
+import { MATCH, P, U } from '../support/fixtures.ts'
+import { type MemoryEnd, MemoryNetwork } from '../support/pub-sub-memory.ts'
+import { TestWorld } from '../support/test-world.ts'
+import { priceOf, until } from './arena.ts'
+
+let network: MemoryNetwork
+let owner: string | null
+let closing: (() => Promise<void>)[]
+beforeEach(() => {
+  network = new MemoryNetwork()
+  owner = 'owner'
+  closing = []
+})
+afterEach(async () => {
+  for (const close of closing) await close()
+})
+
+/** A process with prices of its own, and those of others. */
+async function process(name: string) {
+  const end: MemoryEnd = network.end()
+  const bus = new Bus({ pubSub: end, processId: name, report: () => undefined })
+  const world = new TestWorld()
+  const ownership = { ownerOf: async () => owner, orphans: async () => [] }
+  const peers = new Peers({ bus, ownership, world })
+  const fanOut = new FanOut({ world, report: () => undefined })
+  const standing: PublishedPrice[] = []
+  const grown: string[] = []
+  const isHere = () => standing.length > 0
+  const prices = new RemotePrices({
+    bus,
+    peers,
+    fanOut,
+    isHere,
+    grew: (user) => grown.push(user),
+    report: () => undefined,
+  })
+  await bus.open()
+  await prices.open(() => {
+    const [first] = standing
+    if (first === undefined) return undefined
+    const seq = Math.max(...standing.map((price) => price.seq))
+    return { matchId: MATCH, epoch: first.epoch, seq, standingPrices: () => standing, takePrices: () => [] }
+  })
+  closing.push(async () => {
+    fanOut.stop()
+    await bus.close()
+  })
+  /** The number of the price that a subscriber would be shown. */
+  const shown = (n: number): number | undefined => {
+    const [frame] = fanOut.catchUp([P(n)])
+    return frame === undefined ? undefined : decodePriceFrame(frame)?.seq
+  }
+  return { end, fanOut, prices, standing, grown, shown }
+}
+
+async function pair() {
+  const [there, here] = [await process('owner'), await process('here')]
+  there.standing.push(priceOf(1, 4), priceOf(2, 5))
+  return { there, here }
+}
+
+/** What the owner publishes: it stands, and is told. */
+function moves(there: Awaited<ReturnType<typeof process>>, price: PublishedPrice): void {
+  const n = there.standing.findIndex(({ instrumentId }) => instrumentId === price.instrumentId)
+  there.standing[n] = price
+  there.prices.relay.prices([price])
+}
+
+describe('prices of other processes', () => {
+  it('[Q19] are there as they stand once a match is followed, and then move by move', async () => {
+    const { there, here } = await pair()
+    expect(here.fanOut.publishes(P(1))).toBe(false)
+    expect(await here.prices.follow(MATCH)).toBe(true)
+    expect([here.shown(1), here.shown(2)]).toEqual([4, 5])
+    moves(there, priceOf(1, 6))
+    moves(there, priceOf(1, 7))
+    await until('the moves are here', () => here.fanOut.publishes(P(1)) && here.shown(1) === 7)
+    expect(here.fanOut.catchUp([P(1)], { epoch: 1, seq: 5 }).map((f) => decodePriceFrame(f)?.seq)).toEqual([6, 7])
+    expect(await here.prices.follow(MATCH)).toBe(true)
+  })
+
+  it('[Q20] a missing number, a broken connection or another owner makes them be asked for again', async () => {
+    const { there, here } = await pair()
+    await here.prices.follow(MATCH)
+    here.end.cut()
+    moves(there, priceOf(2, 6))
+    await new Promise(setImmediate)
+    here.end.mend()
+    await until('asked after the gap', () => here.shown(2) === 6)
+
+    there.standing[1] = priceOf(2, 7) // told to nobody
+    moves(there, priceOf(1, 8))
+    await until('asked after a missing number', () => here.shown(2) === 7 && here.shown(1) === 8)
+
+    const next = await process('next')
+    next.standing.push({ ...priceOf(1, 1), epoch: 2 }, { ...priceOf(2, 1), epoch: 2 })
+    there.standing.splice(0)
+    owner = 'next'
+    next.prices.relay.opened(MATCH)
+    await until('the next owner speaks', () => here.shown(1) === 1 && here.shown(2) === 1)
+  })
+
+  it('[Q21] a match that nobody runs cannot be followed, and one that is closed is not published any more', async () => {
+    const { there, here } = await pair()
+    await here.prices.follow(MATCH)
+    there.prices.relay.closed(MATCH)
+    await until('it is closed here, too', () => !here.fanOut.publishes(P(1)))
+    there.standing.splice(0)
+    owner = 'dead'
+    expect(await here.prices.follow(MATCH)).toBe(false)
+  })
+
+  it('[Q22] whose account log grew is told everywhere', async () => {
+    const { there, here } = await pair()
+    there.prices.relay.grew([U(1), U(2)])
+    await until('heard', () => here.grown.length === 2)
+    expect(here.grown).toEqual([U(1), U(2)])
+  })
+})
