@@ -13,6 +13,8 @@ afterEach(async () => {
 })
 
 const ADMIN = { ADMIN_EMAILS: 'ann@synthetic.invalid' }
+/** Whole houses are opened and closed. */
+const SLOW = { timeout: 60_000 }
 const BOT = '/api/admin/gameplay-bot'
 
 async function open(settle: () => Promise<Site>): Promise<Ground> {
@@ -53,7 +55,7 @@ const long = ({ id, currentPrice }: InstrumentSeen) =>
 
 eachSite((settle) => {
   describe('an operator', () => {
-    it('[J20] changes a rule, and a match that runs follows it with the next command', async () => {
+    it('[J20] changes a rule, and a match that runs follows it with the next command', SLOW, async () => {
       const ground = await open(settle)
       const [ann, bob] = [await ground.player('Ann'), await ground.player('Bob')]
       const order = long(present((await bob.instruments())[0], 'player'))
@@ -80,7 +82,7 @@ eachSite((settle) => {
       await ground.close()
     })
 
-    it('[J21] starts replays, several of one fixture too, and stops them: settled, or void', async () => {
+    it('[J21] starts replays, several of one fixture too, and stops them: settled, or void', SLOW, async () => {
       const ground = await open(settle)
       const [ann, bob] = [await ground.player('Ann'), await ground.player('Bob')]
       const fixtures = z.object({ fixtures: z.array(z.looseObject({ id: z.string(), minutes: z.int() })) })
@@ -125,7 +127,7 @@ eachSite((settle) => {
       await ground.close()
     })
 
-    it('[J22] a replay goes on after a kill, and can be stopped then', { timeout: 60_000 }, async () => {
+    it('[J22] a replay goes on after a kill, and can be stopped then', SLOW, async () => {
       const site = await settle()
       cleanUp.push(() => site.remove())
       const env = { ...site.env, ...ADMIN, DEMO_REPLAY: 'none' }
@@ -161,7 +163,7 @@ eachSite((settle) => {
 })
 
 onServers((settle) => {
-  it('[J23] what is set in one process is in force in the matches of another', { timeout: 60_000 }, async () => {
+  it('[J23] what is set in one process is in force in the matches of another', SLOW, async () => {
     const ground = await open(settle)
     const bob = await ground.player('Bob')
     const other = new Program({ ...ground.env, ...ADMIN, DEMO_REPLAY: 'none' })

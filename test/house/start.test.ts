@@ -89,4 +89,4 @@ it('[J32] a part that cannot be stopped keeps no other from it, and is reported'
   const next = await compose(config, { log }) // the folder is free
   await next.stop()
   await next.stop()
-})
+}, 60_000)
