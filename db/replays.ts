@@ -4,11 +4,9 @@ import { present } from '../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId, type UserId } from '../actors/kernel/ids.ts'
 import { REPLAY_FIXTURES_FROM, REPLAYS_MAX } from '../actors/kernel/limits.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
+import type { Ending } from '../actors/match/ending.ts'
 import type { AuditLog } from './audit-log.ts'
 import type { Database, ReplaysTable } from './schema.ts'
-
-/** How the match of a stopped replay ends: everybody is settled at the standing prices, or gets his margin back. */
-export type ReplayEnding = 'full_time' | 'void'
 
 /** One playing of a recording, into a match of its own. */
 export interface ReplayRun {
@@ -22,7 +20,7 @@ export interface ReplayRun {
   readonly traders: number
   readonly demo: boolean
   /** Null while it is to play. */
-  readonly ending: ReplayEnding | null
+  readonly ending: Ending | null
   readonly startedAt: Instant
   /** What has been committed of its match; null before its first frame. */
   readonly match: { readonly minute: number | null; readonly frames: number; readonly settled: boolean } | null
@@ -105,7 +103,7 @@ export class ReplayRuns {
   }
 
   /** Has one run end, or with a null id every one. Says which they were; one that is ending already goes on so. */
-  async end(id: string | null, ending: ReplayEnding, by: UserId | null): Promise<readonly string[]> {
+  async end(id: string | null, ending: Ending, by: UserId | null): Promise<readonly string[]> {
     return this.#db.transaction().execute(async (tx) => {
       const rows = await tx
         .updateTable('replays')
@@ -129,7 +127,7 @@ export class ReplayRuns {
       .execute()
   }
 
-  async #recordEnd(tx: Transaction<Database>, rows: readonly { id: string }[], ending: ReplayEnding, by: UserId) {
+  async #recordEnd(tx: Transaction<Database>, rows: readonly { id: string }[], ending: Ending, by: UserId) {
     for (const { id } of rows) {
       const after = { ending }
       await this.#audit.record({ actor: by, action: 'replay.stop', subject: id, before: null, after }, tx)

@@ -10,6 +10,7 @@ import { type Outcome, type Refusal, refused, type TradeWindow } from '../actors
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import { type MatchActor, replayOf } from '../actors/match/actor.ts'
 import type { FeedUpdate, Trade, UserCommand } from '../actors/match/messages.ts'
+import { type Ending, lastWord } from '../actors/match/ending.ts'
 import type { QuoteAnswer, QuoteQuery } from '../actors/match/quotes.ts'
 import { type MatchView, newMatch } from '../actors/match/state.ts'
 import type { MatchRecord } from '../actors/match/store.ts'
@@ -41,6 +42,12 @@ export interface MatchDeskOptions {
   /** Sees to it that the prices of a match of another process are here; false when there is no such match. */
   readonly followRemote: (matchId: FixtureId) => Promise<boolean>
 }
+
+/** How often a match is told its end while its feed goes on speaking. */
+const END_TRIES = 5
+
+/** What became of the attempt to end a match. */
+export type Ended = 'ending' | 'over' | 'unknown' | 'elsewhere'
 
 /** What became of the attempt to have a match here. */
 type Activation =
@@ -112,6 +119,26 @@ export class MatchDesk implements Host {
       default:
         return unreachable(activation)
     }
+  }
+
+  /**
+   * Ends a match by an operator's word, wherever it runs; what is open in it is settled, or void, from then on. `over`: that
+   * has begun already. `elsewhere`: it could not be told. Rejects with a fault.
+   */
+  async end(matchId: FixtureId, ending: Ending): Promise<Ended> {
+    const { store, world } = this.#options.surroundings
+    for (let tries = 0; tries < END_TRIES; tries++) {
+      const record = await store.load(matchId)
+      if (record === null) return 'unknown'
+      if (record.info.settling !== null) return 'over'
+      const snapshot = lastWord(record, ending, world.now())
+      const update: FeedUpdate = { kind: 'feed_update', seq: record.info.feedSeq + 1, snapshot }
+      const fed = await this.feed(update, { replay: false })
+      if (fed === 'applied') return 'ending'
+      if (fed === 'elsewhere') return 'elsewhere'
+      // Dropped: the feed has spoken meanwhile, so the word is said again, after that.
+    }
+    return 'elsewhere'
   }
 
   /** Sees to it that a match runs here. Null when it is unknown, over, or another process has it. */

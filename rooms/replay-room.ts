@@ -3,6 +3,7 @@ import { present } from '../actors/kernel/assert.ts'
 import type { FixtureId, UserId } from '../actors/kernel/ids.ts'
 import { SECOND_MS, type World } from '../actors/kernel/world.ts'
 import type { FixtureSnapshot } from '../actors/market/fixture.ts'
+import type { Ending } from '../actors/match/ending.ts'
 import { isOver } from '../actors/market/phase.ts'
 import { frameDue, frameIntervalMs, type Recording } from '../actors/replay/script.ts'
 import { Crowd } from './crowd.ts'
@@ -54,12 +55,6 @@ export interface ReplayStatus {
   readonly traders: number
   readonly state: 'playing' | 'ended'
 }
-
-/** How the match of a replay that is stopped ends: settled at the standing prices, or void. */
-export type Ending = 'full_time' | 'void'
-
-/** What the provider would say. */
-const LAST_WORD: Readonly<Record<Ending, string>> = { full_time: 'FINISHED', void: 'CANCELLED' }
 
 export interface ReplayRoomOptions {
   readonly order: ReplayOrder
@@ -182,28 +177,11 @@ export class ReplayRoom extends SafeRoom {
 
   /** Tells the match that it is over, and waits until it has settled. */
   async #finish(ending: Ending): Promise<void> {
-    const { order, desk, world } = this.#given
-    const view = desk.view(order.matchId) ?? (await desk.activate(order.matchId))?.view
-    // Another process has it, or nobody: whoever asked for the end will find out which.
-    if (view === undefined) return this.#standBy()
-    const { settling, settledAt, feedSeq } = view.info
-    if (settledAt !== null) return this.#end()
-    if (settling !== null) return
-    const last = this.#lastHeard(feedSeq)
-    if (last === null) throw new Error(`no frame of ${order.recording.name} makes sense, so it cannot be ended`)
-    const periods = last.periods.map((period) => ({ ...period, ticking: false }))
-    const state = { state: LAST_WORD[ending], stateId: null, periods, sourceAt: world.now() }
-    await desk.feed({ kind: 'feed_update', seq: feedSeq + 1, snapshot: { ...last, ...state } }, { replay: true })
-  }
-
-  /** The frame that the match heard last: an older one would be no news. */
-  #lastHeard(heard: number): FixtureSnapshot | null {
-    const { order, surroundings } = this.#given
-    for (const frame of order.recording.frames.slice(0, Math.max(1, heard)).toReversed()) {
-      const snapshot = surroundings.parse(frame, order.matchId, order.cast)
-      if (snapshot !== null) return snapshot
-    }
-    return null
+    const { order, desk } = this.#given
+    const info = desk.view(order.matchId)?.info
+    if (info !== undefined && info.settling !== null) return info.settledAt === null ? undefined : this.#end()
+    // Where it is over, unknown or out of reach there is nothing to do here; whoever asked for the end will find out.
+    if ((await desk.end(order.matchId, ending)) !== 'ending') this.#standBy()
   }
 
   #standBy(): void {

@@ -1,9 +1,9 @@
 /** The replays of this process: start one, see how they stand, stop them. */
 import { matchMaker } from '@colyseus/core'
 import type { World } from '../actors/kernel/world.ts'
+import type { Ending } from '../actors/match/ending.ts'
 import type { MatchDesk } from './match-desk.ts'
 import {
-  type Ending,
   REPLAY_ROOM,
   type ReplayOrder,
   ReplayRoom,

@@ -9,8 +9,9 @@ import { REPLAY_FIXTURES_FROM, REPLAYS_MAX } from '../actors/kernel/limits.ts'
 import { type Instant, MINUTE_MS } from '../actors/kernel/world.ts'
 import type { FixtureSnapshot } from '../actors/market/fixture.ts'
 import { isInPlay, phaseOf } from '../actors/market/phase.ts'
+import type { Ending } from '../actors/match/ending.ts'
 import { FRAME_MS, type Recording } from '../actors/replay/script.ts'
-import type { ReplayEnding, ReplayRun, ReplayRuns } from '../db/replays.ts'
+import type { ReplayRun, ReplayRuns } from '../db/replays.ts'
 import type { Replays } from '../rooms/replays.ts'
 import { loadRecording, type RecordingFile } from './provider/recordings.ts'
 
@@ -60,7 +61,7 @@ export interface BotOrder {
 
 export interface BotStop {
   readonly id: string | null
-  readonly ending: ReplayEnding
+  readonly ending: Ending
   readonly by: UserId
 }
 

@@ -4,6 +4,7 @@ import type { TradingRules } from '../../actors/kernel/limits.ts'
 import type { Flags } from '../../actors/kernel/settings.ts'
 import type { Outcome } from '../../actors/kernel/outcome.ts'
 import type { Instant, World } from '../../actors/kernel/world.ts'
+import type { Ending } from '../../actors/match/ending.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
 import type { MatchInfo, Trade, UserCommand, WalletAfter } from '../../actors/match/messages.ts'
 import type { AccountChanges } from '../../db/account-log.ts'
@@ -18,6 +19,7 @@ import type { SettingChange, SettingEntry, SettingOutcome } from '../../db/setti
 import type { ListedUser, RoleChange, RoleOutcome, UserPage, UserQuery } from '../../db/user-list.ts'
 import type { District, SignedIn, SyntheticSignIn, User } from '../../db/users.ts'
 import type { LedgerAudit } from '../../db/wallets.ts'
+import type { Ended } from '../../rooms/match-desk.ts'
 import type { CookiePolicy } from '../auth/cookies.ts'
 import type { Sessions } from '../auth/sessions.ts'
 import type { SignIn } from '../auth/sign-in.ts'
@@ -81,6 +83,8 @@ export interface Positions {
 export interface Desk {
   submit(command: UserCommand): Promise<Outcome<Trade>>
   quote(query: QuoteQuery): Promise<Outcome<QuoteAnswer>>
+  /** Ends a match by an operator's word. `over`: it has ended already; `elsewhere`: it could not be told. */
+  end(matchId: FixtureId, ending: Ending): Promise<Ended>
 }
 
 /** Counts calls, in all processes together when they share a fast store. */

@@ -127,6 +127,43 @@ eachSite((settle) => {
       await ground.close()
     })
 
+    it(
+      '[J34] ends a match that its feed has left, settled or void; what is over or unknown is refused',
+      SLOW,
+      async () => {
+        const site = await settle()
+        const ground = await Ground.open({ ...site, env: { ...site.env, ...ADMIN } }, { matches: 2 })
+        const [ann, bob] = [await ground.player('Ann'), await ground.player('Bob')]
+        const end = (match: number, outcome: string) =>
+          ann.request('POST', `/api/admin/matches/${match}/end`, { outcome })
+        const listed = await bob.instruments()
+        const matches = (await bob.matches()).map(({ id }) => id).toSorted((a, b) => a - b)
+        const [first = 0, second = 0] = matches
+        for (const match of matches) {
+          await bob.opens(
+            long(
+              present(
+                listed.find((seen) => seen['fixtureId'] === match),
+                'player',
+              ),
+            ),
+          )
+        }
+        expect(await end(first, 'settle')).toMatchObject({ status: 200, body: { matchId: first, outcome: 'settle' } })
+        expect(await end(second, 'void')).toMatchObject({ status: 200 })
+        const closed = await vi.waitUntil(async () => {
+          const all = await bob.positions('closed')
+          return all.length === 2 && all
+        }, PATIENCE)
+        const byMatch = new Map(closed.map((position) => [position['fixtureId'], position.closedBy]))
+        expect([byMatch.get(first), byMatch.get(second)]).toEqual(['full_time', 'void'])
+        expect(await end(first, 'void')).toMatchObject({ status: 409, body: { code: 'MATCH_OVER' } })
+        expect(await end(76_999, 'void')).toMatchObject({ status: 404 })
+        expect(await end(first, 'forget')).toMatchObject({ status: 400 })
+        await ground.close()
+      },
+    )
+
     it('[J22] a replay goes on after a kill, and can be stopped then', SLOW, async () => {
       const site = await settle()
       cleanUp.push(() => site.remove())
@@ -177,12 +214,7 @@ onServers((settle) => {
 
     // A replay that is started there is stopped here, wherever it plays.
     const id = await start(ann, { fixtureId: 'goal-feast' })
-    const there = new HttpClient(ann.url)
-    await there.signIn('Bob')
-    const replayed = long(present((await castOf(bob, ann, id))[0], 'player'))
-    // One of the two processes plays it, and takes the order.
-    const orders = [await bob.open(replayed), await there.open(replayed)]
-    expect(orders.map(({ status }) => String(status)).toSorted()).toEqual(['201', '503'])
+    await bob.opens(long(present((await castOf(bob, ann, id))[0], 'player')))
     const here = await ground.player('Ann')
     await here.request('POST', `${BOT}/stop`, {})
     await vi.waitUntil(async () => (await replays(here)).length === 0, PATIENCE)

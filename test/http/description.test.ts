@@ -58,7 +58,8 @@ const SIGN_IN_STEPS = {
 
 function bodyFor(path: string): unknown {
   if (path.includes('positions')) return order
-  if (path.includes('/admin/')) return { enabled: true, value: 60, role: 'admin', fixtureId: 'goal-feast' }
+  if (path.includes('/admin/'))
+    return { enabled: true, value: 60, role: 'admin', fixtureId: 'goal-feast', outcome: 'void' }
   return SIGN_IN_STEPS
 }
 
@@ -116,6 +117,7 @@ describe('the API description', () => {
       'POST /api/admin/gameplay-bot/start',
       'POST /api/admin/gameplay-bot/stop',
       'POST /api/admin/leaderboard/rebuild-roi',
+      'POST /api/admin/matches/{id}/end',
       'POST /api/admin/reactions/{matchId}/{seq}/retry',
       'POST /api/auth/dev',
       'POST /api/auth/dev/batch',

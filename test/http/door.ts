@@ -281,6 +281,7 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
         heard.commands.push(command)
         return options.outcome ?? done(trade)
       },
+      end: async (id) => (id === FIXTURE ? 'ending' : 'unknown'),
       quote: async (query) => {
         heard.quotes.push(query)
         return options.quote ?? done(quoteAnswer)

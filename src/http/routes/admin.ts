@@ -3,11 +3,11 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { decimal } from '../../../actors/kernel/micros.ts'
 import { MULTIPLIER_KEYS } from '../../../actors/market/scoring-settings.ts'
 import type { SettingEntry, SettingOutcome } from '../../../db/settings.ts'
-import { errors, fail, invalid, notFound } from '../answers.ts'
+import { type Answer, errors, fail, invalid, notFound } from '../answers.ts'
 import { ACCESS_SECURITY, type Gates, type SignedInEnv } from '../gates.ts'
 import { timestamp } from '../json.ts'
 import type { HttpDeps } from '../ports.ts'
-import { json, timestampText } from '../schemas.ts'
+import { FixtureIdInput, json, timestampText } from '../schemas.ts'
 
 const updated = {
   updatedAt: timestampText.nullable().openapi({ description: 'Null while it has its default.' }),
@@ -151,7 +151,37 @@ const audit = createRoute({
   responses: { 200: json(AuditBody, 'What was found.'), ...errors(401, 403, 503) },
 })
 
-export function adminRoutes({ wallets, settings, audit: log }: HttpDeps, gates: Gates) {
+const EndBody = z.object({ matchId: z.int(), outcome: z.enum(['settle', 'void']) })
+
+const endMatch = createRoute({
+  method: 'post',
+  path: '/api/admin/matches/{id}/end',
+  tags: ['Admin'],
+  summary: 'End a match that does not end by itself',
+  description:
+    'For a fixture whose feed is gone for good. Open positions are settled at the standing prices, or void with ' +
+    '`outcome: "void"`, which gives every margin back. It cannot be taken back.',
+  security: ACCESS_SECURITY,
+  request: {
+    params: z.object({ id: FixtureIdInput }),
+    body: {
+      required: true,
+      content: { 'application/json': { schema: z.object({ outcome: z.enum(['settle', 'void']) }) } },
+    },
+  },
+  responses: { 200: json(EndBody, 'It is settling.'), ...errors(400, 401, 403, 404, 409, 413, 415, 503) },
+})
+
+const OVER: Answer<409> = { status: 409, code: 'MATCH_OVER', error: 'the match is over already' }
+
+const UNTOLD: Answer<503> = {
+  status: 503,
+  code: 'BUSY',
+  error: 'the match could not be told; please retry',
+  retryAfterSecs: 1,
+}
+
+export function adminRoutes({ wallets, settings, audit: log, desk }: HttpDeps, gates: Gates) {
   return new OpenAPIHono<SignedInEnv>()
     .openapi({ ...flags, middleware: gates.admin }, (c) => c.json({ flags: settings.listFlags().map(flagJson) }, 200))
     .openapi({ ...setFlag, middleware: gates.admin }, async (c) => {
@@ -177,6 +207,17 @@ export function adminRoutes({ wallets, settings, audit: log }: HttpDeps, gates: 
       const last = page.at(-1)
       const nextCursor = found.length > limit && last !== undefined ? String(last.id) : null
       return c.json({ entries: page.map(entryJson), nextCursor }, 200)
+    })
+    .openapi({ ...endMatch, middleware: gates.admin }, async (c) => {
+      const { id } = c.req.valid('param')
+      const { outcome } = c.req.valid('json')
+      const actor = c.var.caller.userId
+      await log.record({ actor, action: 'match.end', subject: String(id), before: null, after: outcome })
+      const ended = await desk.end(id, outcome === 'void' ? 'void' : 'full_time')
+      if (ended === 'unknown') return fail(c, notFound('match'))
+      if (ended === 'over') return fail(c, OVER)
+      if (ended === 'elsewhere') return fail(c, UNTOLD)
+      return c.json({ matchId: id, outcome }, 200)
     })
     .openapi({ ...audit, middleware: gates.admin }, async (c) => {
       const found = await wallets.auditLedger()
