@@ -51,7 +51,7 @@ export class Subscriber {
 
   /** Writes frames in one go, one system call however many they are. To nobody once the socket is closing. */
   write(frames: readonly Buffer[]): void {
-    this.#send(frames.map(this.#options.pack))
+    if (frames.length > 0) this.#send(Buffer.concat(frames.map(this.#options.pack)))
   }
 
   /**
@@ -66,27 +66,32 @@ export class Subscriber {
 
   /** The same, ready or not. */
   flush(stamp: number, changed?: Changed): void {
+    const due = this.#dueAmong(changed)
+    const messages = due.map((topic) => topic.messageAfter(this.#served, this.#options.pack))
+    const [only] = messages
+    if (only !== undefined) this.#send(messages.length === 1 ? only : Buffer.concat(messages))
+    this.#served = stamp
+  }
+
+  #dueAmong(changed: Changed | undefined): Topic<Subscriber>[] {
     const due: Topic<Subscriber>[] = []
     if (changed !== undefined && this.#served >= changed.from && changed.topics.length < this.topics.size) {
       for (const topic of changed.topics) if (this.#isDue(topic) && this.topics.has(topic)) due.push(topic)
     } else {
       for (const topic of this.topics) if (this.#isDue(topic)) due.push(topic)
     }
-    if (due.length > 1) due.sort((a, b) => a.stamp - b.stamp)
-    this.#send(due.map((topic) => topic.messageAfter(this.#served, this.#options.pack)))
-    this.#served = stamp
+    return due.length > 1 ? due.toSorted((a, b) => a.stamp - b.stamp) : due
   }
 
   #isDue(topic: Topic<Subscriber>): boolean {
     return topic.stamp > this.#served && topic.price !== null
   }
 
-  #send(messages: readonly Buffer[]): void {
-    const [first] = messages
+  #send(bytes: Buffer): void {
     const { ws, socket, deadline } = this.#options
-    if (first === undefined || ws.readyState !== WebSocket.OPEN) return
+    if (ws.readyState !== WebSocket.OPEN) return
     this.#written++
-    socket.write(messages.length === 1 ? first : Buffer.concat(messages))
+    socket.write(bytes)
     if (socket.writableLength > 0) deadline.check(ws)
   }
 }

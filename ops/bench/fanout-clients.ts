@@ -1,0 +1,188 @@
+/**
+ * Clients of the fan-out benchmark, thousands in one process: they speak WebSocket by hand, because a real client would take
+ * more of the machine than the server, and time each price by the moment that stands in it.
+ */
+import { connect, type Socket } from 'node:net'
+import { Histogram } from '../load/histogram.ts'
+import { sharedNow } from './fanout-market.ts'
+import { PRICE_FRAME_BYTES } from '../../rooms/price-frame.ts'
+
+export interface ClientsOrder {
+  readonly port: number
+  readonly clients: readonly ClientPlan[]
+  /** How many of them stop reading once all are there. */
+  readonly stalled: number
+}
+
+export interface ClientPlan {
+  /** What to upgrade at; null for a plain socket. */
+  readonly path: string | null
+  /** The first message, once upgraded. */
+  readonly greeting: string | null
+  /** Prices that come before it is ready. */
+  readonly snapshots: number
+  /** Updates in one patch of a synced state. */
+  readonly updatesPerPatch: number
+}
+
+export type ClientsCommand =
+  | { readonly kind: 'connect'; readonly order: ClientsOrder }
+  | { readonly kind: 'begin' }
+  | { readonly kind: 'end' }
+
+export interface ClientsReport {
+  readonly deliveries: number
+  readonly latency: ReturnType<Histogram['toJSON']>
+  /** Sockets that read and were closed all the same. */
+  readonly lost: number
+}
+
+const TIME_OFFSET = 32
+const MICROS_PER_MS = 1_000
+const [ROOM_JOIN, ROOM_PATCH] = [0x0a, 0x0f]
+const CONNECTING = 100
+
+let deliveries = 0
+let latency = new Histogram()
+let lost = 0
+let isTiming = false
+
+class RawClient {
+  readonly #plan: ClientPlan
+  readonly #socket: Socket
+  readonly ready: Promise<void>
+  #rest: Buffer | null = null
+  #isUpgraded: boolean
+  #snapshotsLeft: number
+  #isReady: () => void = () => undefined
+  isStalled = false
+
+  constructor(port: number, plan: ClientPlan) {
+    this.#plan = plan
+    this.#isUpgraded = plan.path === null
+    this.#snapshotsLeft = plan.snapshots
+    this.#socket = connect({ port, host: '127.0.0.1', noDelay: true })
+    this.ready = new Promise((resolve, reject) => {
+      this.#isReady = resolve
+      this.#socket.once('error', reject)
+      this.#socket.once('close', () => reject(new Error('closed while connecting')))
+    })
+    this.#socket.on('connect', () => this.#knock())
+    this.#socket.on('data', (chunk: Buffer) => this.#read(chunk))
+    this.#socket.on('close', () => (this.isStalled ? 0 : lost++))
+  }
+
+  stall(): void {
+    this.isStalled = true
+    this.#socket.pause()
+  }
+
+  close(): void {
+    this.isStalled = true
+    this.#socket.destroy()
+  }
+
+  #knock(): void {
+    const { path } = this.#plan
+    if (path === null) return this.#isReady()
+    const head = ['GET ' + path + ' HTTP/1.1', 'Host: 127.0.0.1', 'Upgrade: websocket', 'Connection: Upgrade']
+    const key = ['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==']
+    this.#socket.write([...head, ...key, '', ''].join('\r\n'))
+  }
+
+  #read(chunk: Buffer): void {
+    let bytes = this.#rest === null ? chunk : Buffer.concat([this.#rest, chunk])
+    this.#rest = null
+    if (!this.#isUpgraded) {
+      const end = bytes.indexOf('\r\n\r\n')
+      if (end < 0) return void (this.#rest = bytes)
+      this.#isUpgraded = true
+      bytes = bytes.subarray(end + 4)
+      if (this.#plan.greeting !== null) this.#say(Buffer.from(this.#plan.greeting), 0x81)
+      if (this.#snapshotsLeft === 0 && this.#plan.updatesPerPatch === 0) this.#isReady()
+    }
+    const now = isTiming ? sharedNow() : 0
+    let at = 0
+    for (;;) {
+      const left = bytes.length - at
+      if (left < 2) break
+      let length = (bytes[at + 1] ?? 0) & 0x7f
+      let head = 2
+      if (length === 126) {
+        if (left < 4) break
+        length = bytes.readUInt16BE(at + 2)
+        head = 4
+      } else if (length === 127) {
+        if (left < 10) break
+        length = Number(bytes.readBigUInt64BE(at + 2))
+        head = 10
+      }
+      if (left < head + length) break
+      if (((bytes[at] ?? 0) & 0x0f) === 2) this.#hear(bytes, at + head, length, now)
+      at += head + length
+    }
+    if (at < bytes.length) this.#rest = bytes.subarray(at)
+  }
+
+  #hear(bytes: Buffer, from: number, length: number, now: number): void {
+    if (this.#plan.updatesPerPatch > 0) {
+      const kind = bytes[from]
+      if (kind === ROOM_JOIN) {
+        this.#say(Buffer.from([ROOM_JOIN]), 0x82)
+        return this.#isReady()
+      }
+      // Three bytes say that nothing he sees has changed.
+      if (kind === ROOM_PATCH) return void (isTiming && length > 3 ? (deliveries += this.#plan.updatesPerPatch) : 0)
+    }
+    if (length < PRICE_FRAME_BYTES) return
+    if (this.#snapshotsLeft > 0 && --this.#snapshotsLeft === 0) this.#isReady()
+    if (!isTiming) return
+    deliveries++
+    const time = from + length - PRICE_FRAME_BYTES + TIME_OFFSET
+    const sentAt = (bytes.readUInt32BE(time) * 2 ** 32 + bytes.readUInt32BE(time + 4)) / MICROS_PER_MS
+    latency.record(now - sentAt)
+  }
+
+  #say(payload: Buffer, first: number): void {
+    const long = payload.length > 125
+    const head = Buffer.alloc(long ? 8 : 6) // masked with zeros
+    head[0] = first
+    head[1] = 0x80 | (long ? 126 : payload.length)
+    if (long) head.writeUInt16BE(payload.length, 2)
+    this.#socket.write(Buffer.concat([head, payload]))
+  }
+}
+
+const clients: RawClient[] = []
+
+async function connectAll({ port, clients: plans, stalled }: ClientsOrder): Promise<void> {
+  const queue = plans.values()
+  const worker = async (): Promise<void> => {
+    for (const plan of queue) {
+      const client = new RawClient(port, plan)
+      clients.push(client)
+      await client.ready
+    }
+  }
+  await Promise.all(Array.from({ length: CONNECTING }, worker))
+  for (const client of clients.slice(0, stalled)) client.stall()
+}
+
+process.once('disconnect', () => process.exit())
+process.on('message', (command) => {
+  const { kind, ...rest } = command as ClientsCommand
+  if (kind === 'connect' && 'order' in rest) {
+    connectAll(rest.order).then(
+      () => process.send?.({ kind: 'connected' }),
+      (error: unknown) => {
+        process.stderr.write(`clients: ${String(error)}\n`)
+        process.exit(1)
+      },
+    )
+  } else if (kind === 'begin') {
+    ;[deliveries, latency, lost, isTiming] = [0, new Histogram(), 0, true]
+  } else {
+    isTiming = false
+    process.send?.({ kind: 'report', report: { deliveries, latency: latency.toJSON(), lost } satisfies ClientsReport })
+  }
+})

@@ -1,0 +1,78 @@
+/** What the fan-out is measured against: one Colyseus room that broadcasts bytes, or keeps a view of its state per client. */
+import { createServer } from 'node:http'
+import { type Client, LocalDriver, LocalPresence, matchMaker, Room } from '@colyseus/core'
+import { schema, type SchemaType, StateView, t } from '@colyseus/schema'
+import { WebSocketTransport } from '@colyseus/ws-transport'
+import { present } from '../../actors/kernel/assert.ts'
+import { frameOf, idOf, listen, type Publisher, type ServerOrder } from './fanout-market.ts'
+
+const Quote = schema({ price: t.int64(), base: t.int64(), imbalance: t.int64() }, 'Quote')
+type Quote = SchemaType<typeof Quote>
+const Market = schema({ quotes: t.map(Quote).view() }, 'Market')
+type Market = SchemaType<typeof Market>
+
+/** As the wire's name of a message that carries a price. */
+const PRICE = 'price'
+
+class MarketRoom extends Room<{ state: Market }> {
+  override state = new Market()
+  override autoDispose = false
+  override patchRate = null
+  override seatReservationTimeout = 600
+  order: ServerOrder | null = null
+  #arrived = 0
+
+  override onCreate(order: ServerOrder): void {
+    this.order = order
+    for (let n = 0; n < order.instruments; n++) this.state.quotes.set(idOf(0, n), new Quote())
+  }
+
+  override onJoin(client: Client): void {
+    const { variant, instruments, follow } = present(this.order, 'order')
+    const first = this.#arrived++
+    if (variant !== 'view') return
+    client.view = new StateView()
+    for (let n = 0; n < follow; n++) client.view.add(this.quote((first + n) % instruments))
+  }
+
+  quote(n: number): Quote {
+    return present(this.state.quotes.get(idOf(0, n)), 'quote')
+  }
+}
+
+export async function startColyseus(order: ServerOrder): Promise<Publisher> {
+  const server = createServer()
+  const transport = new WebSocketTransport({ noServer: true, pingInterval: 0 })
+  server.on('upgrade', (request, socket, head) => {
+    transport['wss'].handleUpgrade(request, socket, head, (ws) => transport['wss'].emit('connection', ws, request))
+  })
+  matchMaker.setHealthChecksEnabled(false)
+  await matchMaker.setup(new LocalPresence(), new LocalDriver(), undefined, async () => matchMaker.processId)
+  await matchMaker.accept()
+  matchMaker.defineRoomType('market', MarketRoom)
+  const listing = await matchMaker.createRoom('market', order)
+  const room = matchMaker.getLocalRoomById(listing.roomId)
+  if (!(room instanceof MarketRoom)) throw new Error('there is no room')
+  const paths: string[] = []
+  for (let n = 0; n < order.sockets; n++) {
+    const { sessionId } = await matchMaker.reserveSeatFor(listing, {}, {})
+    paths.push(`/${matchMaker.processId}/${listing.roomId}?sessionId=${sessionId}`)
+  }
+  let turn = 0
+  return {
+    listening: { port: await listen(server, order.port), paths },
+    publish: (match, moved) => {
+      if (order.variant === 'broadcast') {
+        for (const n of moved) room.broadcastBytes(PRICE, frameOf(match, n).frame, {})
+        return
+      }
+      turn++
+      for (const n of moved) {
+        const quote = room.quote(n)
+        quote.price = 200_000_000 + turn
+        quote.imbalance = turn
+      }
+      room.broadcastPatch()
+    },
+  }
+}

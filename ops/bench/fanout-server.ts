@@ -1,0 +1,166 @@
+/**
+ * The server of the fan-out benchmark, in a process of its own: the product's price feed, or what it is measured against —
+ * plain sockets, Colyseus's broadcast, and a state view for every client.
+ */
+import { createServer } from 'node:http'
+import { createServer as createPlainServer, type Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
+import { present } from '../../actors/kernel/assert.ts'
+import { fixtureId, userId } from '../../actors/kernel/ids.ts'
+import { instant } from '../../actors/kernel/world.ts'
+import { AccountStream } from '../../rooms/account-stream.ts'
+import { FanOut, type PriceSource } from '../../rooms/fan-out.ts'
+import type { PublishedPrice } from '../../rooms/price-board.ts'
+import { PriceFeed } from '../../rooms/price-feed.ts'
+import { asMessage } from '../../rooms/price-frame.ts'
+import { Turnstile } from '../../rooms/turnstile.ts'
+import { WriteDeadline } from '../../rooms/write-deadline.ts'
+import { systemWorld } from '../../src/system-world.ts'
+import { startColyseus } from './fanout-colyseus.ts'
+import {
+  type Beat,
+  frameOf,
+  idOf,
+  listen,
+  type Publisher,
+  type ServerCommand,
+  type ServerOrder,
+  type ServerReport,
+} from './fanout-market.ts'
+
+/** The bytes of the product, written to plain sockets one frame at a time: what Node can do at best without joining them. */
+async function startFloor({ matches, instruments, follow, port }: ServerOrder): Promise<Publisher> {
+  const followers = Array.from({ length: matches * instruments }, () => new Set<Socket>())
+  let arrived = 0
+  const server = createPlainServer({ noDelay: true }, (socket) => {
+    const match = arrived % matches
+    const first = Math.floor(arrived++ / matches)
+    socket.on('error', () => undefined)
+    for (let n = 0; n < follow; n++) followers[match * instruments + ((first + n) % instruments)]?.add(socket)
+  })
+  return {
+    listening: { port: await listen(server, port), paths: null },
+    publish: (match, moved) => {
+      for (const n of moved) {
+        const message = asMessage(frameOf(match, n).frame)
+        for (const socket of followers[match * instruments + n] ?? []) socket.write(message)
+      }
+    },
+  }
+}
+
+async function startFeed({ matches, instruments, port }: ServerOrder): Promise<Publisher> {
+  const world = systemWorld()
+  const report = (where: string, error: unknown): void => void process.stderr.write(`${where}: ${String(error)}\n`)
+  const fanOut = new FanOut({ world, report })
+  const feed = new PriceFeed({
+    verify: async (token) => ({ userId: userId(token), jti: token, exp: instant(0) }),
+    turnstile: new Turnstile({ connectionsMax: 30_000, perUserMax: 30_000 }),
+    fanOut,
+    account: new AccountStream({ read: async (asked) => asked.map(() => null), report }),
+    wake: async () => false,
+    deadline: new WriteDeadline(),
+    world,
+    report,
+  })
+  const moves = Array.from({ length: matches }, () => new Map<number, PublishedPrice>())
+  const priceOf = (match: number, n: number): PublishedPrice => {
+    return { matchId: fixtureId(match + 1), instrumentId: idOf(match, n), epoch: 1, ...frameOf(match, n) }
+  }
+  const sources = moves.map((moved, match): PriceSource => ({
+    matchId: fixtureId(match + 1),
+    epoch: 1,
+    standingPrices: () => Array.from({ length: instruments }, (_, n) => priceOf(match, n)),
+    takePrices: () => {
+      const prices = [...moved.values()]
+      moved.clear()
+      return prices
+    },
+  }))
+  for (const source of sources) fanOut.open(source)
+  const server = createServer()
+  server.on('upgrade', (request, _socket, head: Buffer) => void feed.upgrade(request, head))
+  return {
+    listening: { port: await listen(server, port), paths: null },
+    publish: (match, moved) => {
+      for (const n of moved) moves[match]?.set(n, priceOf(match, n))
+      fanOut.moved(present(sources[match], 'source'))
+    },
+  }
+}
+
+async function start(order: ServerOrder): Promise<Publisher> {
+  if (order.variant === 'floor') return startFloor(order)
+  return order.variant === 'feed' ? startFeed(order) : startColyseus(order)
+}
+
+async function play(publisher: Publisher, order: ServerOrder, beat: Beat): Promise<ServerReport> {
+  const turns: number[] = []
+  const watch = (forMs: number): void => {
+    // The loop's own time between two of its turns: on a busy machine the clock counts what others do, too.
+    let last = process.threadCpuUsage()
+    const until = performance.now() + forMs
+    const look = (): void => {
+      const { user, system } = process.threadCpuUsage(last)
+      last = process.threadCpuUsage()
+      const tookMs = (user + system) / 1_000
+      if (tookMs > IDLE_MS) turns.push(tookMs)
+      if (performance.now() < until) setImmediate(look)
+    }
+    setImmediate(look)
+  }
+  const before = process.cpuUsage()
+  const beganAt = performance.now()
+  let ticks = 0
+  await new Promise<void>((resolve) => {
+    const timer = setInterval(() => {
+      const tick = ticks++
+      const moved = Array.from({ length: beat.changing }, (_, n) => (tick * beat.changing + n) % order.instruments)
+      publisher.publish(tick % order.matches, moved)
+      if (isWatching) watch(Math.min(80, 800 / beat.hz))
+      if (performance.now() - beganAt < beat.seconds * 1_000) return
+      clearInterval(timer)
+      resolve()
+    }, 1_000 / beat.hz)
+  })
+  await new Promise((resolve) => setTimeout(resolve, 400)) // what is still to be written belongs to it
+  const { user, system } = process.cpuUsage(before)
+  turns.sort((a, b) => a - b)
+  return {
+    cpuMs: (user + system) / 1_000,
+    ticks,
+    turnP99: turns[Math.floor(turns.length * 0.99)] ?? 0,
+    rssBytes: process.memoryUsage.rss(),
+  }
+}
+
+/** A turn in which nothing was to do. */
+const IDLE_MS = 0.1
+/** Looking at turns takes time itself, so it is not done where processor time is compared. */
+const isWatching = process.argv.includes('--watch')
+
+let running: { readonly publisher: Publisher; readonly order: ServerOrder } | null = null
+
+async function obey(command: ServerCommand): Promise<unknown> {
+  if (command.kind === 'listen') {
+    running = { publisher: await start(command.order), order: command.order }
+    return running.publisher.listening
+  }
+  if (command.kind === 'play') {
+    const { publisher, order } = present(running, 'a server that listens')
+    return play(publisher, order, command.beat)
+  }
+  for (let n = 0; n < 4; n++) globalThis.gc?.()
+  return process.memoryUsage.rss()
+}
+
+process.once('disconnect', () => process.exit())
+process.on('message', (command) => {
+  obey(command as ServerCommand).then(
+    (answer) => process.send?.({ answer }),
+    (error: unknown) => {
+      process.stderr.write(`server: ${error instanceof Error ? error.stack : String(error)}\n`)
+      process.exit(1)
+    },
+  )
+})

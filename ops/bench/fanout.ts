@@ -1,0 +1,339 @@
+/**
+ * Measures the fan-out of prices against the least that Node can do and against what Colyseus offers:
+ *
+ *   npm run bench:fanout -- [--sockets 1000,5000,10000,19500] [--rounds 1] [--seconds 4] [--quick] [--json]
+ *
+ * Every figure has its baseline in the same run: plain sockets that are written the same frames by a process of the same
+ * kind and read by the same clients. What is compared is deliveries per second of the server's processor time; latencies
+ * are those of a machine whose cores server and clients share. More than 20,000 sockets are two servers on one address.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { present } from '../../actors/kernel/assert.ts'
+import { Histogram } from '../load/histogram.ts'
+import type { ClientPlan, ClientsReport } from './fanout-clients.ts'
+import { type Beat, idOf, type Listening, type ServerOrder, type ServerReport, type Variant } from './fanout-market.ts'
+import { figure, type Section, type Spread, spreadOf, table, withSpread } from './report.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    sockets: { type: 'string', default: '1000,5000,10000,19500' },
+    rounds: { type: 'string', default: '1' },
+    seconds: { type: 'string', default: '4' },
+    quick: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  },
+})
+const sizes = options.quick ? [500, 1_000] : options.sockets.split(',').map(Number)
+const rounds = options.quick ? 1 : Number(options.rounds)
+const seconds = options.quick ? 2 : Number(options.seconds)
+/** The largest size that is to stay within the deadline on one core. */
+const DEADLINE_SOCKETS = Math.min(10_000, Math.max(...sizes))
+const DEADLINE_MS = 100
+/** A crew of clients may have 20,000 descriptors. */
+const CLIENTS_MAX = 10_000
+const [INSTRUMENTS, FOLLOW, IN_A_MATCH] = [240, 10, 44]
+
+/** A child that answers each command once. */
+class Worker {
+  readonly #child: ChildProcess
+
+  constructor(file: string, args: readonly string[] = [], flags: readonly string[] = []) {
+    this.#child = fork(join(import.meta.dirname, file), [...args], { execArgv: [...flags] })
+  }
+
+  tell(command: object): void {
+    this.#child.send(command)
+  }
+
+  ask<Answer>(command: object): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const died = (code: number | null): void => reject(new Error(`a process of the benchmark ended with ${code}`))
+      this.#child.once('exit', died)
+      this.#child.once('message', (answer: Answer) => {
+        this.#child.off('exit', died)
+        resolve(answer)
+      })
+      this.#child.send(command)
+    })
+  }
+
+  async end(): Promise<void> {
+    const gone = new Promise((resolve) => this.#child.once('exit', resolve))
+    this.#child.disconnect()
+    await gone
+  }
+}
+
+interface Case {
+  readonly variant: Variant
+  readonly sockets: number
+  readonly matches?: number
+  readonly instruments?: number
+  readonly follow: number
+  readonly beat: Beat
+  readonly stalledShare?: number
+  readonly servers?: number
+  /** Look at the turns of the loop, which costs processor time. */
+  readonly watch?: boolean
+}
+
+interface Result {
+  readonly perCoreSecond: number
+  readonly perSecond: number
+  readonly latency: Histogram
+  readonly turnP99: number
+  readonly bytesPerSocket: number
+  readonly lost: number
+  /** Of the deliveries that there would be without conflation. */
+  readonly share: number
+}
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`)
+
+async function run(what: Case): Promise<Result> {
+  const { variant, sockets, matches = 1, instruments = INSTRUMENTS, follow, beat, servers: count = 1 } = what
+  const servers = Array.from(
+    { length: count },
+    () => new Worker('fanout-server.ts', what.watch === true ? ['--watch'] : [], ['--expose-gc']),
+  )
+  const crews: Worker[] = []
+  try {
+    let port = count > 1 ? 18_000 + Math.floor(Math.random() * 10_000) : 0
+    let paths: readonly string[] | null = null
+    for (const server of servers) {
+      const order: ServerOrder = { variant, matches, instruments, sockets, follow, port }
+      const { answer } = await server.ask<{ answer: Listening }>({ kind: 'listen', order })
+      port = answer.port
+      paths = answer.paths
+    }
+    const weigh = async (): Promise<number> => {
+      const each = await Promise.all(servers.map((server) => server.ask<{ answer: number }>({ kind: 'weigh' })))
+      return each.reduce((sum, { answer }) => sum + answer, 0)
+    }
+    const emptyBytes = await weigh()
+    const plans = Array.from({ length: sockets }, (_, n) => planOf(what, n, paths))
+    for (let from = 0; from < sockets; from += CLIENTS_MAX) {
+      const clients = plans.slice(from, from + CLIENTS_MAX)
+      const stalled = Math.round(clients.length * (what.stalledShare ?? 0))
+      const crew = new Worker('fanout-clients.ts')
+      crews.push(crew)
+      await crew.ask({ kind: 'connect', order: { port, clients, stalled } })
+    }
+    const bytesPerSocket = ((await weigh()) - emptyBytes) / sockets
+    const play = (asked: Beat): Promise<ServerReport[]> =>
+      Promise.all(
+        servers.map(
+          async (server) => (await server.ask<{ answer: ServerReport }>({ kind: 'play', beat: asked })).answer,
+        ),
+      )
+    await play({ ...beat, seconds: 2 }) // until the code is compiled
+    for (const crew of crews) crew.tell({ kind: 'begin' })
+    const reports = await play(beat)
+    const seen = await Promise.all(crews.map((crew) => crew.ask<{ report: ClientsReport }>({ kind: 'end' })))
+    return add(
+      what,
+      reports,
+      seen.map(({ report }) => report),
+      bytesPerSocket,
+    )
+  } finally {
+    for (const worker of [...crews, ...servers]) await worker.end()
+  }
+}
+
+function add(
+  what: Case,
+  servers: readonly ServerReport[],
+  crews: readonly ClientsReport[],
+  bytesPerSocket: number,
+): Result {
+  const latency = new Histogram()
+  for (const crew of crews) latency.merge(crew.latency)
+  const deliveries = crews.reduce((sum, crew) => sum + crew.deliveries, 0)
+  const cpuMs = servers.reduce((sum, server) => sum + server.cpuMs, 0)
+  const { matches = 1, instruments = INSTRUMENTS, stalledShare = 0 } = what
+  const ticks = present(servers[0], 'a server').ticks
+  const reading = what.sockets * (1 - stalledShare)
+  const due = (reading / matches) * Math.min(1, what.beat.changing / instruments) * what.follow * ticks
+  return {
+    perCoreSecond: deliveries / (cpuMs / 1_000),
+    perSecond: deliveries / what.beat.seconds,
+    latency,
+    turnP99: Math.max(...servers.map((server) => server.turnP99)),
+    bytesPerSocket,
+    lost: crews.reduce((sum, crew) => sum + crew.lost, 0),
+    share: deliveries / due,
+  }
+}
+
+/** How the nth client connects and what it follows. */
+function planOf(
+  { variant, matches = 1, instruments = INSTRUMENTS, follow, beat }: Case,
+  n: number,
+  paths: Listening['paths'],
+): ClientPlan {
+  if (variant === 'floor') return { path: null, greeting: null, snapshots: 0, updatesPerPatch: 0 }
+  if (variant !== 'feed') {
+    const updatesPerPatch = variant === 'view' ? Math.min(follow, beat.changing) : 1
+    return { path: present(paths?.[n], 'seat'), greeting: null, snapshots: 0, updatesPerPatch }
+  }
+  const first = Math.floor(n / matches)
+  const instrumentIds = Array.from({ length: follow }, (_, i) => idOf(n % matches, (first + i) % instruments))
+  const greeting = JSON.stringify({ type: 'subscribe', instrumentIds })
+  return { path: `/?token=${n}`, greeting, snapshots: follow, updatesPerPatch: 0 }
+}
+
+/** So often that the slowest of them has time for it. */
+const hzFor = (sockets: number): number => Math.min(15, Math.max(1, Math.floor(20_000 / sockets)))
+
+/** Results by size and variant. */
+type Found = ReadonlyMap<string, readonly Result[]>
+
+interface Comparison {
+  readonly title: string
+  readonly variants: readonly Variant[]
+  readonly follow: number
+  readonly instruments: number
+  /** Another comparison, whose floor counts here too. */
+  readonly beside?: Found
+}
+
+const keyOf = (sockets: number, variant: Variant): string => `${sockets} ${variant}`
+
+/** Every variant at every size, one after the other, and that again for each round. */
+async function measureAll({ title, variants, follow, instruments }: Comparison): Promise<Found> {
+  const found = new Map<string, Result[]>()
+  for (const sockets of sizes) {
+    for (let round = 0; round < rounds; round++) {
+      for (const variant of variants) {
+        say(`${title}: ${sockets} sockets, ${variant}`)
+        const beat = { hz: hzFor(sockets), seconds, changing: instruments }
+        const result = await run({ variant, sockets, instruments, follow, beat })
+        const key = keyOf(sockets, variant)
+        found.set(key, [...(found.get(key) ?? []), result])
+      }
+    }
+  }
+  return found
+}
+
+/** How each variant does, as a multiple of plain sockets in the same round. */
+function compared({ title, variants, beside }: Comparison, found: Found): Section {
+  const data: Record<string, unknown> = {}
+  const rows = sizes.flatMap((sockets) =>
+    variants.map((variant) => {
+      const results = found.get(keyOf(sockets, variant)) ?? []
+      const spread = (of: (result: Result, round: number) => number): Spread => spreadOf(results.map(of))
+      const ratioTo = (floors: Found): Spread =>
+        spread((result, n) => {
+          const floor = present(floors.get(keyOf(sockets, 'floor'))?.[n], 'floor of the round')
+          return result.perCoreSecond / floor.perCoreSecond
+        })
+      const [ratio, toOne] = [ratioTo(found), beside === undefined ? null : ratioTo(beside)]
+      const isTimed = variant !== 'view'
+      data[keyOf(sockets, variant)] = { perCoreSecond: spread((r) => r.perCoreSecond), ratio, toOne }
+      return [
+        `${sockets} ${NAMES[variant]}`,
+        withSpread(spread((result) => result.perCoreSecond)),
+        withSpread(ratio),
+        ...(toOne === null ? [] : [withSpread(toOne)]),
+        isTimed ? figure(spread((result) => result.latency.percentile(50)).median) : '–',
+        isTimed ? figure(spread((result) => result.latency.percentile(99)).median) : '–',
+        figure(spread((result) => result.bytesPerSocket / 1_024).median),
+      ]
+    }),
+  )
+  const toOne = beside === undefined ? [] : ['× floor of one price']
+  const head = ['', 'deliveries per core-second', '× floor', ...toOne, 'p50 ms', 'p99 ms', 'KiB a socket']
+  return { text: `${title}\n${table(head, rows)}`, data }
+}
+
+const NAMES: Readonly<Record<Variant, string>> = {
+  floor: 'plain sockets, a write a frame',
+  feed: 'the price feed',
+  broadcast: 'Colyseus broadcastBytes',
+  view: 'Colyseus StateView',
+}
+
+/** What 100 ms means for those who are connected. */
+async function deadline(): Promise<Section> {
+  const some = { hz: 2, seconds: Math.max(seconds, 4), changing: Math.round(INSTRUMENTS * 0.3) }
+  const n = DEADLINE_SOCKETS
+  const most = Math.max(...sizes)
+  // A match ticks every ten seconds; ten of them, one after the other.
+  const staggered = { matches: 10, instruments: IN_A_MATCH, beat: { hz: 1, seconds: 10, changing: IN_A_MATCH } }
+  const cases: readonly (readonly [string, Case])[] = [
+    [
+      `${n} sockets, 30 % of 240 change twice a second`,
+      { variant: 'feed', sockets: n, follow: FOLLOW, beat: some, watch: true },
+    ],
+    [
+      '… with 2 % that never read',
+      { variant: 'feed', sockets: n, follow: FOLLOW, beat: some, watch: true, stalledShare: 0.02 },
+    ],
+    [
+      `${most} sockets over ten staggered matches`,
+      { variant: 'feed', sockets: most, follow: FOLLOW, ...staggered, watch: true },
+    ],
+    [
+      `${2 * n + 1_000} sockets on two processes, one address`,
+      { variant: 'feed', sockets: 2 * n + 1_000, follow: FOLLOW, beat: some, watch: true, servers: 2 },
+    ],
+    [`${n} plain sockets, a write a frame`, { variant: 'floor', sockets: n, follow: FOLLOW, beat: some, watch: true }],
+  ]
+  const rows: string[][] = []
+  const data: Record<string, unknown> = {}
+  for (const [name, what] of cases) {
+    say(name)
+    const { latency, turnP99, lost, share, perSecond } = await run(what)
+    rows.push([
+      name,
+      figure(perSecond),
+      figure(latency.percentile(50)),
+      figure(latency.percentile(99)),
+      `${figure(100 * latency.within(DEADLINE_MS))} %`,
+      figure(turnP99),
+      `${figure(100 * share)} %`,
+      String(lost),
+    ])
+    data[name] = {
+      p50: latency.percentile(50),
+      p99: latency.percentile(99),
+      within: latency.within(DEADLINE_MS),
+      turnP99,
+      lost,
+      share,
+    }
+  }
+  const head = ['', 'deliveries/s', 'p50 ms', 'p99 ms', '≤ 100 ms', 'CPU ms a turn, p99', 'delivered', 'lost']
+  return { text: `The deadline\n${table(head, rows)}`, data }
+}
+
+const one: Comparison = {
+  title: 'One price, to everybody',
+  variants: ['floor', 'feed', 'broadcast', 'view'],
+  follow: 1,
+  instruments: 1,
+}
+const ones = await measureAll(one)
+const followed: Comparison = {
+  title: `${FOLLOW} of ${INSTRUMENTS} instruments each, all change`,
+  variants: ['floor', 'feed', 'view'],
+  follow: FOLLOW,
+  instruments: INSTRUMENTS,
+  beside: ones,
+}
+const sections = {
+  one: compared(one, ones),
+  followed: compared(followed, await measureAll(followed)),
+  deadline: await deadline(),
+}
+console.log(
+  options.json
+    ? JSON.stringify(Object.fromEntries(Object.entries(sections).map(([name, { data }]) => [name, data])))
+    : Object.values(sections)
+        .map(({ text }) => text)
+        .join('\n\n'),
+)
