@@ -15,10 +15,9 @@ import { writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
-import { folderPlace, type Place, serverPlace } from '../crash/place.ts'
 import { Program } from '../crash/program.ts'
 import { auditBooks, type Books } from './books.ts'
-import type { Instrument } from './player.ts'
+import { ownPlace, signIn, waitForMatch } from './guests.ts'
 import { htmlReport } from './html.ts'
 import { describe, type Outcome, secondLine, type Step, stepLine } from './report.ts'
 import { Rest } from './rest.ts'
@@ -41,7 +40,6 @@ const { values } = parseArgs({
 
 /** As many as the server allows one user. */
 const SOCKETS_PER_USER_MAX = 10
-const BATCH_MAX = 1_000
 /** A little less than an access token lives. */
 const SECONDS_MAX = 800
 /** The header that is compared is in whole seconds. */
@@ -85,11 +83,6 @@ async function main(): Promise<number> {
     await program.stop()
     await place.remove(userIds)
   }
-}
-
-async function ownPlace(): Promise<Place> {
-  const { DATABASE_URL: database, REDIS_URL: redis } = process.env
-  return database === undefined ? folderPlace() : serverPlace(database, redis ?? null)
 }
 
 /** Signs players in, plays, audits and reports; the exit code. `userIds` is for whoever must clean up after them. */
@@ -151,25 +144,6 @@ function conclude(outcome: Outcome & { readonly books: Books }): number {
   return isWhole && tally.counts.gaps + tally.counts.accountGaps + tally.counts.damaged + tally.failures === 0 ? 0 : 1
 }
 
-async function signIn(rest: Rest, count: number): Promise<{ tokens: string[]; ids: string[] }> {
-  const Batch = z.object({ users: z.array(z.looseObject({ userId: z.string(), accessToken: z.string() })) })
-  const [tokens, ids]: [string[], string[]] = [[], []]
-  // Names of this run alone, so that every account begins with its first event here.
-  const run = Date.now().toString(36)
-  for (let made = 0; made < count; made += BATCH_MAX) {
-    const body = { count: Math.min(BATCH_MAX, count - made), prefix: `Load ${run} ${made / BATCH_MAX}` }
-    const reply = await rest.ask({ method: 'POST', path: '/api/auth/dev/batch', body })
-    if (reply.status === 404)
-      throw new Error('players cannot sign in: the server has no dev routes (it is in production)')
-    if (reply.status !== 200) throw new Error(`signing in was answered ${reply.status}: ${JSON.stringify(reply.body)}`)
-    for (const { userId, accessToken } of Batch.parse(reply.body).users) {
-      tokens.push(accessToken)
-      ids.push(userId)
-    }
-  }
-  return { tokens, ids }
-}
-
 /** Somebody whom our own server takes for an admin. */
 async function auditor(rest: Rest, userIds: string[]): Promise<string> {
   const signedIn = await fetch(new URL('/api/auth/dev', rest.url), {
@@ -181,18 +155,6 @@ async function auditor(rest: Rest, userIds: string[]): Promise<string> {
   userIds.push(SignedIn.parse(await signedIn.json()).user.userId)
   const cookie = signedIn.headers.getSetCookie().find((set) => set.startsWith('game_access='))
   return cookie?.slice('game_access='.length, cookie.indexOf(';')) ?? ''
-}
-
-async function waitForMatch(rest: Rest, tokens: readonly string[]): Promise<Instrument[]> {
-  const Shown = z.looseObject({ id: z.string(), fixtureId: z.int(), tradingStatus: z.string() })
-  const Instruments = z.object({ instruments: z.array(Shown) })
-  for (let looks = 0; looks < 60; looks++) {
-    const { status, body } = await rest.ask({ method: 'GET', path: '/api/instruments', token: tokens[0] ?? '' })
-    const open = status === 200 ? Instruments.parse(body).instruments.filter((i) => i.tradingStatus !== 'CLOSED') : []
-    if (open.length > 0) return open
-    await pause(500)
-  }
-  throw new Error('no match is in play')
 }
 
 /** Ticks are timed by the server's clock and ours. Throws when they are seconds apart; milliseconds are the operator's care. */

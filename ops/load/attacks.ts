@@ -1,0 +1,28 @@
+/** The ways in which a client can be hostile, and what an attacking process is told. */
+
+export const ATTACKS = {
+  'never read': 'follow everything and never read',
+  'a byte a second': 'follow everything and read a byte a second',
+  'no acknowledgement': 'take a seat in the room and never acknowledge the join',
+  'a thousand requests': 'ask a thousand times a second, and come back when closed',
+  pings: 'send pings by the thousand and read no answer',
+  'unknown players': 'name instruments that nobody knows, as many and as often as allowed',
+  'ten megabytes': 'send messages of 10 MiB',
+  garbage: 'send random bytes after the handshake',
+  'half-open': 'connect and fall silent',
+  'false tokens': 'knock with tokens of another type, altered and made up',
+  'slow handshake': 'send the request a byte a second',
+} as const
+export type Attack = keyof typeof ATTACKS
+
+export interface AttackOrder {
+  readonly url: string
+  readonly attack: Attack
+  readonly attackers: number
+  readonly tokens: readonly string[]
+  readonly instrumentIds: readonly string[]
+  readonly fixtureId: number
+}
+
+/** How often attackers met which end: a close code, an HTTP status, or still being there. */
+export type Ends = Readonly<Record<string, number>>
