@@ -291,7 +291,7 @@ type LedgerRow = Insertable<Database['ledger_entries']>
 const weekKey = (of: Pick<WeekShare, 'week' | 'live' | 'userId'>): string => `${of.week}:${of.live}:${of.userId}`
 
 /** Writes notices whose sources are new, and returns them as they are now. */
-async function insertNotices(tx: Transaction<Database>, notices: readonly Notice[]): Promise<Notification[]> {
+export async function insertNotices(tx: Transaction<Database>, notices: readonly Notice[]): Promise<Notification[]> {
   if (notices.length === 0) return []
   const rows = await tx
     .insertInto('notifications')
@@ -318,7 +318,7 @@ async function insertNotices(tx: Transaction<Database>, notices: readonly Notice
 }
 
 /** Writes headlines whose sources are new. */
-async function insertHeadlines(
+export async function insertHeadlines(
   tx: Transaction<Database>,
   headlines: readonly (Headline & { readonly districtId: DistrictId })[],
 ): Promise<void> {

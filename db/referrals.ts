@@ -20,8 +20,6 @@ export interface Referral {
 export interface KnownCode {
   readonly referrerId: UserId
   readonly referrerName: string
-  /** An invite that somebody has registered with. */
-  readonly used: boolean
 }
 
 /** Friends ranked at most: whoever has brought more sees the earliest. */
@@ -83,13 +81,14 @@ export class Referrals {
 
   /** What a code is good for, a user's own or an invite's; null when it is neither. */
   async find(code: string): Promise<KnownCode | null> {
-    const { rows } = await sql<{ id: string; username: string; used: boolean }>`
-      select id, username, false as used from users where referral_code = ${code}::text
+    const { rows } = await sql<{ id: string; username: string }>`
+      select id, username from users where referral_code = ${code}::text
       union all
-      select u.id, u.username, r.referee_id is not null
-        from referrals r join users u on u.id = r.referrer_id where r.code = ${code}::text`.execute(this.#db)
+      select u.id, u.username from referrals r join users u on u.id = r.referrer_id where r.code = ${code}::text`.execute(
+      this.#db,
+    )
     const [row] = rows
-    return row === undefined ? null : { referrerId: userId(row.id), referrerName: row.username, used: row.used }
+    return row === undefined ? null : { referrerId: userId(row.id), referrerName: row.username }
   }
 
   /** Whether somebody has brought this user. */

@@ -14,6 +14,7 @@ import { SECOND_MS, type World } from '../actors/kernel/world.ts'
 import type { FixtureSnapshot } from '../actors/market/fixture.ts'
 import type { Recording } from '../actors/replay/script.ts'
 import { ActorStopped } from '../actors/match/actor.ts'
+import { ActivityFeed } from '../db/activity.ts'
 import { type AccountChanges, AccountLog } from '../db/account-log.ts'
 import { setAnchors } from '../db/anchors.ts'
 import { AuditLog } from '../db/audit-log.ts'
@@ -38,12 +39,16 @@ import { Positions } from '../db/positions.ts'
 import { RedisPubSub } from '../db/pub-sub-redis.ts'
 import { Rates } from '../db/rates.ts'
 import { Registrations } from '../db/registrations.ts'
+import type { Notification } from '../db/consequences.ts'
+import { Inbox } from '../db/inbox.ts'
+import { Legacy } from '../db/legacy.ts'
 import { installationOf } from '../db/installation.ts'
 import { Outbox } from '../db/outbox.ts'
 import { Referrals } from '../db/referrals.ts'
 import { ReplayRuns } from '../db/replays.ts'
 import { Retention } from '../db/retention.ts'
 import { seedDistricts } from '../db/seed.ts'
+import { Spinner } from '../db/spinner.ts'
 import { Sessions } from '../db/sessions.ts'
 import { Settings } from '../db/settings.ts'
 import { UserList } from '../db/user-list.ts'
@@ -68,7 +73,7 @@ import { type Config, ConfigError } from './config.ts'
 import { GameplayBot } from './gameplay-bot.ts'
 import { createApp, createWsApp } from './http/app.ts'
 import type { HttpEnv } from './http/answers.ts'
-import { accountChangesJson } from './http/json.ts'
+import { accountChangesJson, notificationJson } from './http/json.ts'
 import type { HttpDeps } from './http/ports.ts'
 import { createLog, type Log } from './log.ts'
 import { createProvider } from './provider/client.ts'
@@ -237,15 +242,19 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
   undo.push(() => boards.close())
   const careers = new Careers(db)
   const outbox = new Outbox(db, cache, world)
-  const keeper = new BoardKeeper({
-    boards,
-    careers,
-    scope: () => (settings.value('boards.include_replays') ? 'all' : 'live'),
-  })
+  const scope = () => (settings.value('boards.include_replays') ? 'all' : 'live')
+  const keeper = new BoardKeeper({ boards, careers, scope })
+  const spinner = new Spinner(db, world, scope)
+  const tell = (notifications: readonly Notification[]): void => {
+    for (const notification of notifications) {
+      const notice = { type: 'notification', notification: notificationJson(notification) }
+      realTime.account.publish(notification.userId, notice)
+    }
+  }
   const reactor = new Reactor({
     outbox,
     reaction: react,
-    tell: () => undefined,
+    tell,
     report: (where, error) => log.error(where, { error }),
   })
   undo.push(() => reactor.stop())
@@ -293,6 +302,12 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
       careers,
       keeper,
       referrals: new Referrals(db, world),
+      inbox: new Inbox(db),
+      activity: new ActivityFeed(db),
+      spinner,
+      legacy: new Legacy(db),
+      shareUrl: (code) => `${config.corsOrigins[0] ?? ''}/join?ref=${code}`,
+      tell,
       reactions: {
         setAside: (limit) => outbox.setAside(limit),
         lag: () => outbox.lag(),
@@ -311,6 +326,8 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
     await keeper.show()
     undo.push(repeatedly({ what: 'leaderboards are kept', everyMs: BOARDS_POLL_MS, log }, () => keeper.show()))
     reactor.start()
+    undo.push(repeatedly({ what: 'weekly seeds are promised', everyMs: SEEDS_POLL_MS, log }, () => spinner.prepare()))
+    await spinner.prepare()
     await listen(wsServer, config.wsPort, config.host)
     await listen(httpServer, config.port, config.host)
     undo.push(() => close(httpServer))
@@ -339,6 +356,9 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
   const stop = (): Promise<void> => (closing ??= shut())
   return { app, realTime, wallets, users, settings, bot, start, stop }
 }
+
+/** Seeds are promised for the running week and the next: nothing depends on the hour. */
+const SEEDS_POLL_MS = 3_599_999
 
 /** How old a place on a leaderboard may be. A prime. */
 const BOARDS_POLL_MS = 211

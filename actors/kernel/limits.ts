@@ -107,6 +107,9 @@ export const XP_FIRST_TRADE_OF_DAY = 50
 export const REFERRAL_REWARD: Money = money(units(100))
 /** A win of so much, or a washout, is told to everybody. */
 export const BIG_WIN: Money = money(units(500))
+/** A legacy trade is told to everybody from this quantity or this total on (specification 6). */
+export const NOTED_LEGACY_QUANTITY: Lots = lots(units(10))
+export const NOTED_LEGACY_TOTAL: Money = money(units(2_000))
 
 assert(BATCH_MAX <= MAILBOX_MAX, 'a batch must fit the mailbox')
 assert(DEFAULT_RULES.lotMin >= DEFAULT_RULES.lotStep, 'the smallest lot must be at least one step')

@@ -28,7 +28,8 @@ export interface Ranked {
   readonly standing: Standing
 }
 
-const PPM = 1_000_000
+/** Ratios are counted in parts per million. */
+export const PPM = 1_000_000
 
 /** Σ realised PnL ÷ Σ margin of the closed positions, in parts per million: percent with four decimals. */
 export const roiPpm = ({ pnl, margin }: Pick<Standing, 'pnl' | 'margin'>): number =>

@@ -156,7 +156,17 @@ export const COMING_SOON: Answer<503> = {
 }
 
 export const notFound = (
-  what: 'instrument' | 'match' | 'flag' | 'setting' | 'user' | 'fixture' | 'replay' | 'district' | 'reaction',
+  what:
+    | 'instrument'
+    | 'match'
+    | 'flag'
+    | 'setting'
+    | 'user'
+    | 'fixture'
+    | 'replay'
+    | 'district'
+    | 'reaction'
+    | 'notification',
 ): Answer<404> => ({
   status: 404,
   code: 'NOT_FOUND',

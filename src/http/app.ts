@@ -9,6 +9,9 @@ import { createRateLimits } from './rate-limits.ts'
 import { accountRoutes } from './routes/account.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { adminUserRoutes } from './routes/admin-users.ts'
+import { communityRoutes } from './routes/community.ts'
+import { legacyRoutes } from './routes/legacy.ts'
+import { spinnerRoutes } from './routes/spinner.ts'
 import { boardRoutes } from './routes/boards.ts'
 import { authRoutes } from './routes/auth.ts'
 import { devRoutes } from './routes/dev.ts'
@@ -37,7 +40,10 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   if (!deps.cookies.production) app.route('/', devRoutes(deps)) // 4.1, dev-only
   app.route('/', marketRoutes(deps, gates)) // 4.2
   app.route('/', tradingRoutes(deps, gates)) // 4.3, what changes nothing
+  app.route('/', legacyRoutes(deps, gates)) // 4.3
   app.route('/', boardRoutes(deps, gates)) // 4.4, 4.5
+  app.route('/', spinnerRoutes(deps, gates)) // 4.4
+  app.route('/', communityRoutes(deps, gates, limits)) // 4.4
   app.route('/', reactionRoutes(deps, gates)) // 4.5
   app.route('/', adminRoutes(deps, gates)) // 4.5
   app.route('/', adminUserRoutes(deps, gates)) // 4.5

@@ -1,8 +1,13 @@
 /** What the routes of leaderboards and community ask of the rest of the house (specification 4.4). */
+import type { ActivityFeed } from '../../db/activity.ts'
 import type { Boards } from '../../db/boards.ts'
 import type { Careers } from '../../db/careers.ts'
+import type { Notification } from '../../db/consequences.ts'
+import type { Inbox } from '../../db/inbox.ts'
+import type { Legacy } from '../../db/legacy.ts'
 import type { Outbox } from '../../db/outbox.ts'
 import type { Referrals } from '../../db/referrals.ts'
+import type { Spinner } from '../../db/spinner.ts'
 import type { BoardKeeper } from '../reactions/board-keeper.ts'
 
 export interface CommunityPorts {
@@ -10,6 +15,14 @@ export interface CommunityPorts {
   readonly careers: Pick<Careers, 'find' | 'badges' | 'usernames'>
   readonly keeper: Pick<BoardKeeper, 'rebuild'>
   readonly referrals: Pick<Referrals, 'invite' | 'list' | 'find' | 'isReferred' | 'network'>
+  readonly inbox: Pick<Inbox, 'list' | 'unreadCount' | 'read' | 'readAll'>
+  readonly activity: Pick<ActivityFeed, 'list'>
+  readonly spinner: Pick<Spinner, 'current' | 'previous' | 'history' | 'run'>
+  readonly legacy: Pick<Legacy, 'trades' | 'history'>
+  /** Where a code is shared: the page that a friend opens. */
+  readonly shareUrl: (code: string) => string
+  /** Pushes notifications to whoever of their users is listening. Must not throw. */
+  readonly tell: (notifications: readonly Notification[]) => void
   readonly reactions: ReactionsPort
 }
 

@@ -4,6 +4,7 @@ import { CONTRACT_SIZE, isReplayFixture, LEVERAGE, type TradingRules } from '../
 import { decimal, type Price } from '../../actors/kernel/micros.ts'
 import type { InstrumentId } from '../../actors/kernel/ids.ts'
 import { type Instant, instant, SECOND_MS } from '../../actors/kernel/world.ts'
+import { levelOf } from '../../actors/players/career.ts'
 import type { FixturePlayer, FixtureTeam, Side } from '../../actors/market/fixture.ts'
 import { quoteOf } from '../../actors/market/instrument.ts'
 import type { ReportedEvent } from '../../actors/market/match-report.ts'
@@ -14,6 +15,7 @@ import { levelOf } from '../../actors/players/career.ts'
 import { tradeWindow } from '../../actors/match/suspension.ts'
 import { type Position, realisedPnl, washoutPrice } from '../../actors/position/position.ts'
 import type { AccountChanges, AccountEvent } from '../../db/account-log.ts'
+import type { Notification } from '../../db/consequences.ts'
 import type { Listing } from '../../db/catalogue.ts'
 import type { Mover, MoversBoard } from '../../db/movers.ts'
 import type { History } from '../../db/price-history.ts'
@@ -24,6 +26,7 @@ import type {
   AccountEventBody,
   InstrumentBody,
   MatchBody,
+  NotificationBody,
   MatchEventsBody,
   MoversBody,
   PERIODS,
@@ -292,3 +295,13 @@ export function quoteJson(quote: QuoteAnswer) {
     maxLotSize: decimal(quote.maxLots),
   }
 }
+
+export const notificationJson = (notification: Notification): z.output<typeof NotificationBody> => ({
+  id: String(notification.id),
+  type: notification.type,
+  title: notification.title,
+  body: notification.body,
+  data: { ...notification.data },
+  read: notification.read,
+  createdAt: timestamp(notification.createdAt),
+})

@@ -14,6 +14,8 @@ const ROUTE_LIMITS = {
   'resend-otp': 5,
   'check-username': 60,
   'referral-validate': 10,
+  'own-referral-validate': 30,
+  'referral-invites': 30,
 } as const
 export type LimitedRoute = keyof typeof ROUTE_LIMITS
 

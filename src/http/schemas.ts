@@ -241,6 +241,18 @@ export const AccountChangesBody = z
   })
   .openapi('AccountChanges')
 
+export const NotificationBody = z
+  .object({
+    id: z.string(),
+    type: z.enum(['position_closed', 'margin_warning', 'settlement', 'badge', 'level', 'referral_credited', 'spinner']),
+    title: z.string(),
+    body: z.string(),
+    data: z.record(z.string(), z.unknown()),
+    read: z.boolean(),
+    createdAt: timestampText,
+  })
+  .openapi('Notification')
+
 export const UserBody = z
   .object({
     userId: z.uuid(),

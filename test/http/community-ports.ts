@@ -1,9 +1,12 @@
 /** Leaderboards and community as the door sees them, as hand-written ports: Alice is second of two. */
 import { districtId, fixtureId, userId } from '../../actors/kernel/ids.ts'
-import { money } from '../../actors/kernel/micros.ts'
+import { lots, money, price } from '../../actors/kernel/micros.ts'
 import { type Instant, instant } from '../../actors/kernel/world.ts'
 import { NEW_CAREER } from '../../actors/players/career.ts'
+import type { LegacyTrade } from '../../actors/players/legacy.ts'
+import { weekOf } from '../../actors/players/spinner.ts'
 import type { Standing } from '../../actors/players/ranking.ts'
+import type { SpinnerWeek } from '../../db/spinner.ts'
 import type { User } from '../../db/users.ts'
 import type { CommunityPorts } from '../../src/http/community-ports.ts'
 
@@ -23,6 +26,34 @@ export function communityPorts(alice: User, now: Instant): CommunityPorts {
   })
   const first = { rank: 1, standing: standing({}) }
   const second = { rank: 2, standing: standing({ userId: alice.id, pnl: money(-12_345_678), wins: 1 }) }
+  const candidate = {
+    userId: BOB,
+    username: 'bob',
+    districtId: districtId(1),
+    roiHundredths: 1_234,
+    winPpm: 750_000,
+    closed: 4,
+  }
+  const week: SpinnerWeek = {
+    ...weekOf(now),
+    status: 'open',
+    candidates: [candidate],
+    winner: null,
+    seedHash: 'b5d4',
+    publishedAt: now,
+    seed: null,
+    decidedAt: null,
+  }
+  const decided: SpinnerWeek = { ...week, status: 'decided', winner: candidate, seed: '5eed', decidedAt: now }
+  const legacyTrade: LegacyTrade = {
+    id: 'L1',
+    userId: alice.id,
+    player: 'A. Striker',
+    side: 'buy',
+    quantity: lots(3_000_000),
+    price: price(10_000_000),
+    at: now,
+  }
   const names = new Map([
     [BOB, 'bob'],
     [alice.id, alice.username],
@@ -51,10 +82,54 @@ export function communityPorts(alice: User, now: Instant): CommunityPorts {
         reward: money(0),
       }),
       list: async () => ({ ownCode: alice.referralCode, referrals: [] }),
-      find: async (code) => (code === 'bob5code00' ? { referrerId: BOB, referrerName: 'bob', used: false } : null),
+      find: async (code) => (code === 'bob5code00' ? { referrerId: BOB, referrerName: 'bob' } : null),
       isReferred: async () => false,
       network: async () => [alice.id, BOB],
     },
+    inbox: {
+      list: async (user, { limit }) =>
+        [
+          {
+            id: 41,
+            userId: user,
+            type: 'badge' as const,
+            title: 'First whistle',
+            body: 'You have earned a badge: Open your first position.',
+            data: { badgeId: 'first_whistle' },
+            createdAt: now,
+            read: false,
+          },
+        ].slice(0, limit),
+      unreadCount: async () => 1,
+      read: async (_user, id) => id === 41,
+      readAll: async () => 1,
+    },
+    activity: {
+      list: async () => [
+        {
+          id: 7,
+          type: 'big_win',
+          userId: BOB,
+          username: 'bob',
+          districtId: districtId(1),
+          text: 'won 612.50 long on A. Striker',
+          data: { pnl: 612.5 },
+          at: now,
+        },
+      ],
+    },
+    spinner: {
+      current: async () => ({ ...week, status: 'tied', candidates: [candidate, { ...candidate, userId: alice.id }] }),
+      previous: async () => decided,
+      history: async () => [decided],
+      run: async () => ({ kind: 'decided', week: decided, notifications: [] }),
+    },
+    legacy: {
+      trades: async () => ({ trades: [legacyTrade], total: 1 }),
+      history: async () => [legacyTrade],
+    },
+    shareUrl: (code) => `https://play.touchline.example/join?ref=${code}`,
+    tell: () => undefined,
     reactions: {
       setAside: async () => [{ matchId: fixtureId(7), seq: 3, error: 'Error: poison', attempts: 5, at: now }],
       lag: async () => ({ commits: 1, oldestAt: now }),

@@ -35,6 +35,7 @@ async function openDescribed() {
 const concrete = (path: string) =>
   path
     .replace('{districtId}', '1')
+    .replace('notifications/{id}', 'notifications/41')
     .replace('{matchId}/{seq}', '7/3')
     .replace('flags/{key}', 'flags/coming_soon')
     .replace('settings/{key}', 'settings/trading.hold_secs')
@@ -53,6 +54,8 @@ const SIGN_IN_STEPS = {
   otp: '123456',
   username: 'ada',
   firstName: 'Ada',
+  code: 'bob5code00',
+  name: 'Grace',
   districtId: 1,
 }
 
@@ -76,6 +79,8 @@ describe('the API description', () => {
     const { routes } = await openDescribed()
     expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
       'GET /api/account/changes',
+      'GET /api/achievements',
+      'GET /api/activity',
       'GET /api/admin/audit',
       'GET /api/admin/flags',
       'GET /api/admin/gameplay-bot/fixtures',
@@ -107,9 +112,16 @@ describe('the API description', () => {
       'GET /api/matches/{id}/squad',
       'GET /api/matches/{id}/trade-window',
       'GET /api/me',
+      'GET /api/notifications',
+      'GET /api/notifications/unread-count',
       'GET /api/openapi.json',
+      'GET /api/portfolio',
       'GET /api/positions',
       'GET /api/public/referral/validate',
+      'GET /api/referrals',
+      'GET /api/spinner/current',
+      'GET /api/spinner/history',
+      'GET /api/trades',
       'GET /api/wallet',
       'GET /health',
       'GET /ready',
@@ -127,9 +139,14 @@ describe('the API description', () => {
       'POST /api/auth/refresh',
       'POST /api/auth/resend-otp',
       'POST /api/auth/verify-otp',
+      'POST /api/notifications/read-all',
+      'POST /api/notifications/{id}/read',
       'POST /api/positions/open',
       'POST /api/positions/quote',
       'POST /api/positions/{id}/close',
+      'POST /api/referral/validate',
+      'POST /api/referrals/invites',
+      'POST /api/spinner/run',
       'POST /api/users/check-username',
       'POST /api/ws/token',
       'PUT /api/admin/flags/{key}',

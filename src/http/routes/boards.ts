@@ -5,6 +5,7 @@ import { decimal } from '../../../actors/kernel/micros.ts'
 import {
   type BoardName,
   compareStandings,
+  PPM,
   rankAll,
   rankDistricts,
   type Ranked,
@@ -19,7 +20,6 @@ import { json } from '../schemas.ts'
 
 const LIMIT_MAX = 500
 const PPM_PER_PERCENT = 10_000
-const PPM = 1_000_000
 
 const score = z.number().openapi({ description: 'ROI in per cent, or units on a profit board.', example: 12.5 })
 const EntryBody = z

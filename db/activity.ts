@@ -1,0 +1,46 @@
+/** The activity feed: what of note happened, to everybody or in one district. */
+import type { Kysely } from 'kysely'
+import { type DistrictId, districtId, type UserId, userId } from '../actors/kernel/ids.ts'
+import { type Instant, instant } from '../actors/kernel/world.ts'
+import type { Headline } from '../actors/players/notices.ts'
+import type { Database } from './schema.ts'
+
+/** A headline that has been written. */
+export interface Activity extends Omit<Headline, 'source'> {
+  readonly id: number
+  readonly userId: UserId
+  readonly username: string
+  readonly districtId: DistrictId
+  readonly at: Instant
+}
+
+export class ActivityFeed {
+  readonly #db: Kysely<Database>
+
+  constructor(db: Kysely<Database>) {
+    this.#db = db
+  }
+
+  /** The latest first, of everybody or of one district. */
+  async list(limit: number, district: DistrictId | null): Promise<readonly Activity[]> {
+    const rows = await this.#db
+      .selectFrom('activity')
+      .innerJoin('users', 'users.id', 'activity.user_id')
+      .selectAll('activity')
+      .select('username')
+      .$if(district !== null, (query) => query.where('activity.district_id', '=', district ?? 0))
+      .orderBy('activity.id', 'desc')
+      .limit(limit)
+      .execute()
+    return rows.map((row) => ({
+      id: row.id,
+      type: row.type as Activity['type'],
+      userId: userId(row.user_id),
+      username: row.username,
+      districtId: districtId(row.district_id),
+      text: row.text,
+      data: row.data as Activity['data'],
+      at: instant(row.at.getTime()),
+    }))
+  }
+}

@@ -1,0 +1,77 @@
+/** A user's notifications: reading them, and marking them as read. */
+import type { Kysely } from 'kysely'
+import { type UserId, userId } from '../actors/kernel/ids.ts'
+import { type Instant, instant } from '../actors/kernel/world.ts'
+import type { Notification } from './consequences.ts'
+import type { Database } from './schema.ts'
+
+export interface InboxQuery {
+  readonly limit: number
+  readonly unreadOnly: boolean
+  /** Only what is older than the notification with this id. */
+  readonly before: number | null
+}
+
+export class Inbox {
+  readonly #db: Kysely<Database>
+
+  constructor(db: Kysely<Database>) {
+    this.#db = db
+  }
+
+  /** The latest first. */
+  async list(user: UserId, { limit, unreadOnly, before }: InboxQuery): Promise<readonly Notification[]> {
+    const rows = await this.#db
+      .selectFrom('notifications')
+      .selectAll()
+      .where('user_id', '=', user)
+      .$if(unreadOnly, (query) => query.where('read_at', 'is', null))
+      .$if(before !== null, (query) => query.where('id', '<', before ?? 0))
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .execute()
+    return rows.map((row) => ({
+      id: row.id,
+      userId: userId(row.user_id),
+      type: row.type as Notification['type'],
+      title: row.title,
+      body: row.body,
+      data: row.data as Notification['data'],
+      createdAt: instant(row.created_at.getTime()),
+      read: row.read_at !== null,
+    }))
+  }
+
+  async unreadCount(user: UserId): Promise<number> {
+    const { count } = await this.#db
+      .selectFrom('notifications')
+      .select((row) => row.fn.countAll<number>().as('count'))
+      .where('user_id', '=', user)
+      .where('read_at', 'is', null)
+      .executeTakeFirstOrThrow()
+    return count
+  }
+
+  /** False when there is no such notification, or it is somebody else's. Reading it twice is reading it once. */
+  async read(user: UserId, id: number, at: Instant): Promise<boolean> {
+    const rows = await this.#db
+      .updateTable('notifications')
+      .set((row) => ({ read_at: row.fn.coalesce('read_at', row.val(new Date(at))) }))
+      .where('id', '=', id)
+      .where('user_id', '=', user)
+      .returning('id')
+      .execute()
+    return rows.length > 0
+  }
+
+  /** How many were unread. */
+  async readAll(user: UserId, at: Instant): Promise<number> {
+    const { numUpdatedRows } = await this.#db
+      .updateTable('notifications')
+      .set({ read_at: new Date(at) })
+      .where('user_id', '=', user)
+      .where('read_at', 'is', null)
+      .executeTakeFirstOrThrow()
+    return Number(numUpdatedRows)
+  }
+}

@@ -1,0 +1,229 @@
+/** The weekly spinner: the seed that is promised for a week, who leads it, and its decision once it is over. */
+import { createHash, createHmac } from 'node:crypto'
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
+import { districtId, type DistrictId, type UserId, userId } from '../actors/kernel/ids.ts'
+import { type Instant, instant, SECOND_MS, type World } from '../actors/kernel/world.ts'
+import { spinnerHeadline, spinnerNotices } from '../actors/players/notices.ts'
+import { drawn, drawText, type Week, weekAfter, weekBefore, weekOf } from '../actors/players/spinner.ts'
+import type { Scope } from './careers.ts'
+import { insertHeadlines, insertNotices, type Notification } from './consequences.ts'
+import type { Database, SpinnerWeeksTable } from './schema.ts'
+
+export interface Candidate {
+  readonly userId: UserId
+  readonly username: string
+  readonly districtId: DistrictId
+  readonly roiHundredths: number
+  readonly winPpm: number
+  readonly closed: number
+}
+
+export interface SpinnerWeek extends Week {
+  /** Tied: two or more lead alike. Decided: the week is over, and the draw has been made if there was one to make. */
+  readonly status: 'open' | 'tied' | 'decided'
+  readonly candidates: readonly Candidate[]
+  readonly winner: Candidate | null
+  readonly seedHash: string
+  /** Since when the hash could be read. */
+  readonly publishedAt: Instant
+  /** Told with the decision. */
+  readonly seed: string | null
+  readonly decidedAt: Instant | null
+}
+
+export type SpinnerRun =
+  | { readonly kind: 'decided'; readonly week: SpinnerWeek; readonly notifications: readonly Notification[] }
+  /** Closes of that week may still be on their way. */
+  | { readonly kind: 'counting'; readonly retryAfterSecs: number }
+
+/** A commit that was decided before midnight is durable by then, or never. */
+const GRACE_MS = 60 * SECOND_MS
+const COUNTING_RETRY_SECS = 2
+const SEED_BYTES = 32
+
+export class Spinner {
+  readonly #db: Kysely<Database>
+  readonly #world: Pick<World, 'now' | 'secret'>
+  readonly #scope: () => Scope
+
+  constructor(db: Kysely<Database>, world: Pick<World, 'now' | 'secret'>, scope: () => Scope) {
+    this.#db = db
+    this.#world = world
+    this.#scope = scope
+  }
+
+  /** Promises seeds for this week and the next: so an outage over the week's edge breaks no promise. */
+  async prepare(): Promise<void> {
+    const now = weekOf(this.#world.now())
+    await this.#promise([now, weekAfter(now)])
+  }
+
+  /** The week that runs, with those who lead it. */
+  async current(): Promise<SpinnerWeek> {
+    await this.prepare()
+    return this.#look(weekOf(this.#world.now()))
+  }
+
+  /** The last week that is over, decided or not; null when nobody was here to promise it a seed. */
+  async previous(): Promise<SpinnerWeek | null> {
+    const week = weekBefore(weekOf(this.#world.now()))
+    const row = await this.#db
+      .selectFrom('spinner_weeks')
+      .select('week')
+      .where('week', '=', week.name)
+      .executeTakeFirst()
+    return row === undefined ? null : this.#look(week)
+  }
+
+  /** Decided weeks, the latest first. */
+  async history(limit: number): Promise<readonly SpinnerWeek[]> {
+    const rows = await this.#db
+      .selectFrom('spinner_weeks')
+      .selectAll()
+      .where('decided_at', 'is not', null)
+      .orderBy('starts_at', 'desc')
+      .limit(limit)
+      .execute()
+    return Promise.all(rows.map((row) => this.#decided(row)))
+  }
+
+  /**
+   * Decides the last week that is over, and any before it that nobody has decided. Of many calls at once one decides; the
+   * others, and all later ones, get what it decided.
+   */
+  async run(): Promise<SpinnerRun> {
+    const now = this.#world.now()
+    const running = weekOf(now)
+    const graceMs = running.startsAt + GRACE_MS - now
+    if (graceMs > 0) return { kind: 'counting', retryAfterSecs: Math.ceil(graceMs / SECOND_MS) }
+    if (await this.#isBehind(running)) return { kind: 'counting', retryAfterSecs: COUNTING_RETRY_SECS }
+    const last = weekBefore(running)
+    await this.#promise([last])
+    const due = await this.#db
+      .selectFrom('spinner_weeks')
+      .select('starts_at')
+      .where('decided_at', 'is', null)
+      .where('starts_at', '<', new Date(running.startsAt))
+      .orderBy('starts_at')
+      .execute()
+    const notifications: Notification[] = []
+    for (const { starts_at: startsAt } of due) {
+      const week = weekOf(instant(startsAt.getTime()))
+      notifications.push(...(await this.#db.transaction().execute((tx) => this.#decide(tx, week, now))))
+    }
+    return { kind: 'decided', week: await this.#look(last), notifications }
+  }
+
+  async #promise(weeks: readonly Week[]): Promise<void> {
+    const at = new Date(this.#world.now())
+    const rows = weeks.map(({ name, startsAt }) => {
+      const seed = this.#world.secret(SEED_BYTES)
+      return { week: name, starts_at: new Date(startsAt), seed, seed_hash: sha256(seed), published_at: at }
+    })
+    await this.#db
+      .insertInto('spinner_weeks')
+      .values(rows)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+  }
+
+  /** Whether closes from before this week have not been counted yet. */
+  async #isBehind(running: Week): Promise<boolean> {
+    const { rows } = await sql`
+      select 1 from outbox_cursors c
+       where not c.finished
+         and exists (select from outbox o where o.match_id = c.match_id and o.seq > c.seq
+                        and o.at < ${new Date(running.startsAt)}::timestamptz)
+       limit 1`.execute(this.#db)
+    return rows.length > 0
+  }
+
+  async #decide(tx: Transaction<Database>, week: Week, at: Instant): Promise<readonly Notification[]> {
+    const row = await tx
+      .selectFrom('spinner_weeks')
+      .select(['seed', 'decided_at'])
+      .where('week', '=', week.name)
+      .forUpdate()
+      .executeTakeFirstOrThrow()
+    if (row.decided_at !== null) return []
+    const candidates = await leadersOf(tx, week, this.#scope())
+    const users = candidates.map((candidate) => candidate.userId)
+    const winner = drawn(createHmac('sha256', row.seed).update(drawText(week.name, users)).digest('hex'), users)
+    await tx
+      .updateTable('spinner_weeks')
+      .set({ candidates: JSON.stringify(candidates), winner_id: winner, decided_at: new Date(at) })
+      .where('week', '=', week.name)
+      .execute()
+    const won = candidates.find((candidate) => candidate.userId === winner)
+    if (won === undefined || winner === null) return []
+    await insertHeadlines(tx, [{ ...spinnerHeadline(week.name, winner, at), districtId: won.districtId }])
+    return insertNotices(tx, spinnerNotices(week.name, users, winner, at))
+  }
+
+  async #look(week: Week): Promise<SpinnerWeek> {
+    const row = await this.#db
+      .selectFrom('spinner_weeks')
+      .selectAll()
+      .where('week', '=', week.name)
+      .executeTakeFirstOrThrow()
+    if (row.decided_at !== null) return this.#decided(row)
+    const candidates = await leadersOf(this.#db, week, this.#scope())
+    return {
+      ...week,
+      status: candidates.length > 1 ? 'tied' : 'open',
+      candidates,
+      winner: null,
+      seedHash: row.seed_hash,
+      publishedAt: instant(row.published_at.getTime()),
+      seed: null,
+      decidedAt: null,
+    }
+  }
+
+  async #decided(row: Selectable<SpinnerWeeksTable>): Promise<SpinnerWeek> {
+    const candidates = row.candidates as readonly Candidate[]
+    return {
+      ...weekOf(instant(row.starts_at.getTime())),
+      status: 'decided',
+      candidates,
+      winner: candidates.find((candidate) => candidate.userId === row.winner_id) ?? null,
+      seedHash: row.seed_hash,
+      publishedAt: instant(row.published_at.getTime()),
+      seed: row.seed,
+      decidedAt: row.decided_at === null ? null : instant(row.decided_at.getTime()),
+    }
+  }
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** Everybody whose ROI (two decimals) and win rate are the best of the week. */
+async function leadersOf(db: Kysely<Database>, week: Week, scope: Scope): Promise<readonly Candidate[]> {
+  const live = scope === 'live'
+  const { rows } = await sql<{
+    user_id: string
+    username: string
+    district_id: number
+    roi_hundredths: number
+    win_ppm: number
+    closed: number
+  }>`
+    with best as (
+      select roi_hundredths, win_ppm from week_scores where week = ${week.name}::text and live = ${live}::boolean
+       order by roi_hundredths desc, win_ppm desc limit 1
+    )
+    select s.user_id, u.username, u.district_id, s.roi_hundredths, s.win_ppm, s.closed
+      from best b
+      join week_scores s on s.roi_hundredths = b.roi_hundredths and s.win_ppm = b.win_ppm
+      join users u on u.id = s.user_id
+     where s.week = ${week.name}::text and s.live = ${live}::boolean
+     order by s.user_id`.execute(db)
+  return rows.map((row) => ({
+    userId: userId(row.user_id),
+    username: row.username,
+    districtId: districtId(row.district_id),
+    roiHundredths: row.roi_hundredths,
+    winPpm: row.win_ppm,
+    closed: row.closed,
+  }))
+}

@@ -1,0 +1,354 @@
+/** Notifications, activity, referrals and achievements (specification 4.4). */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { districtId } from '../../../actors/kernel/ids.ts'
+import { decimal } from '../../../actors/kernel/micros.ts'
+import { type Badge, BADGES } from '../../../actors/players/badges.ts'
+import { levelOf } from '../../../actors/players/career.ts'
+import type { Activity } from '../../../db/activity.ts'
+import type { Referral } from '../../../db/referrals.ts'
+import { errors, fail, invalid, notFound } from '../answers.ts'
+import { ACCESS_SECURITY, type Gates, type SignedInEnv } from '../gates.ts'
+import { notificationJson, timestamp } from '../json.ts'
+import type { HttpDeps } from '../ports.ts'
+import type { RateLimits } from '../rate-limits.ts'
+import { json, NotificationBody, timestampText } from '../schemas.ts'
+
+const limit = z.coerce.number().int().min(1).max(100).default(50)
+const idText = z.string().regex(/^[1-9]\d{0,14}$/, 'must be a notification id')
+const unreadCount = z.int().openapi({ description: 'All that are unread, on whatever page.' })
+
+const notifications = createRoute({
+  method: 'get',
+  path: '/api/notifications',
+  tags: ['Notifications'],
+  summary: "The caller's notifications, the latest first",
+  security: ACCESS_SECURITY,
+  request: {
+    query: z.object({
+      limit,
+      unreadOnly: z.enum(['true', 'false']).default('false'),
+      cursor: z
+        .string()
+        .regex(/^[1-9]\d{0,14}$/, 'must be a `nextCursor`')
+        .optional(),
+    }),
+  },
+  responses: {
+    200: json(
+      z.object({ notifications: z.array(NotificationBody), unreadCount, nextCursor: z.string().nullable() }),
+      'A page; ask for the next with `cursor`.',
+    ),
+    ...errors(400, 401, 503),
+  },
+})
+
+const unread = createRoute({
+  method: 'get',
+  path: '/api/notifications/unread-count',
+  tags: ['Notifications'],
+  summary: 'How many notifications are unread',
+  security: ACCESS_SECURITY,
+  responses: { 200: json(z.object({ unreadCount }), 'As of now.'), ...errors(401, 503) },
+})
+
+const readOne = createRoute({
+  method: 'post',
+  path: '/api/notifications/{id}/read',
+  tags: ['Notifications'],
+  summary: 'Mark one as read',
+  security: ACCESS_SECURITY,
+  request: { params: z.object({ id: idText.openapi({ example: '41' }) }) },
+  responses: {
+    200: json(z.object({ read: z.literal(true), unreadCount }), 'It is read now, or was already.'),
+    ...errors(400, 401, 404, 503),
+  },
+})
+
+const readAll = createRoute({
+  method: 'post',
+  path: '/api/notifications/read-all',
+  tags: ['Notifications'],
+  summary: 'Mark all as read',
+  security: ACCESS_SECURITY,
+  responses: {
+    200: json(z.object({ updated: z.int(), unreadCount: z.literal(0) }), 'How many were unread.'),
+    ...errors(401, 503),
+  },
+})
+
+const EventBody = z
+  .object({
+    id: z.string(),
+    type: z.enum(['big_win', 'washout', 'badge', 'spinner_win', 'legacy_trade']),
+    userId: z.uuid(),
+    username: z.string(),
+    districtId: z.int(),
+    text: z.string().openapi({ description: 'To be read after the name.', example: 'won 612.50 long on A. Striker' }),
+    data: z.record(z.string(), z.unknown()),
+    at: timestampText,
+  })
+  .openapi('ActivityEvent')
+
+const activity = createRoute({
+  method: 'get',
+  path: '/api/activity',
+  tags: ['Activity'],
+  summary: 'What of note has happened, the latest first',
+  security: ACCESS_SECURITY,
+  request: {
+    query: z.object({
+      scope: z.enum(['global', 'district']).default('global'),
+      districtId: z.coerce
+        .number()
+        .int()
+        .min(1)
+        .max(999_999_999)
+        .optional()
+        .openapi({ description: "Of scope `district`; the caller's own when left out." }),
+      limit,
+    }),
+  },
+  responses: {
+    200: json(z.object({ count: z.int(), events: z.array(EventBody) }), '`count` of `events`.'),
+    ...errors(400, 401, 404, 503),
+  },
+})
+
+const validate = createRoute({
+  method: 'post',
+  path: '/api/referral/validate',
+  tags: ['Referrals'],
+  summary: 'Whether a code invites the caller',
+  security: ACCESS_SECURITY,
+  request: {
+    body: {
+      required: true,
+      content: { 'application/json': { schema: z.object({ code: z.string().trim().min(1).max(64) }) } },
+    },
+  },
+  responses: {
+    200: json(
+      z.object({
+        valid: z.boolean(),
+        invitedBy: z.string().nullable(),
+        reason: z.enum(['unknown', 'own_code', 'already_referred']).optional(),
+      }),
+      'Why not, when it does not.',
+    ),
+    ...errors(400, 401, 413, 415, 503),
+  },
+})
+
+const ReferralBody = z
+  .object({
+    id: z.uuid(),
+    name: z.string().nullable().openapi({ description: 'Null for somebody who came with your own code.' }),
+    code: z.string(),
+    url: z.string().openapi({ description: 'To be shared.' }),
+    status: z.enum(['pending', 'registered', 'credited']),
+    registered: z.boolean(),
+    reward: z.number(),
+    createdAt: timestampText,
+    creditedAt: timestampText.nullable(),
+  })
+  .openapi('Referral')
+
+const invite = createRoute({
+  method: 'post',
+  path: '/api/referrals/invites',
+  tags: ['Referrals'],
+  summary: 'A share link for somebody by name',
+  security: ACCESS_SECURITY,
+  request: {
+    body: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: z.object({
+            name: z
+              .string()
+              .trim()
+              .min(1)
+              .max(64)
+              .regex(/^\P{C}*$/u, 'must not contain control characters')
+              .openapi({ example: 'Grace' }),
+          }),
+        },
+      },
+    },
+  },
+  responses: { 201: json(ReferralBody, 'Made.'), ...errors(400, 401, 409, 413, 415, 503) },
+})
+
+const referrals = createRoute({
+  method: 'get',
+  path: '/api/referrals',
+  tags: ['Referrals'],
+  summary: 'Whom the caller has invited and brought',
+  security: ACCESS_SECURITY,
+  responses: {
+    200: json(
+      z.object({
+        code: z.string().openapi({ description: "The caller's own code." }),
+        url: z.string(),
+        referrals: z.array(ReferralBody),
+        summary: z.object({
+          invited: z.int(),
+          registered: z.int(),
+          earned: z.int().openapi({ description: 'Credited: they have made a first trade.' }),
+          pending: z.int().openapi({ description: 'Registered, but not credited yet.' }),
+          total_credited: z.number(),
+        }),
+      }),
+      'The latest first.',
+    ),
+    ...errors(401, 503),
+  },
+})
+
+const LockedBody = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    progress: z.object({ current: z.number(), target: z.number() }),
+  })
+  .openapi('LockedBadge')
+
+const achievements = createRoute({
+  method: 'get',
+  path: '/api/achievements',
+  tags: ['Achievements'],
+  summary: 'Badges that the caller has earned, and how far he is with the others',
+  security: ACCESS_SECURITY,
+  responses: {
+    200: json(
+      z.object({
+        xp: z.int(),
+        level: z.int(),
+        earned: z.array(z.object({ ...LockedBody.omit({ progress: true }).shape, earnedAt: timestampText })),
+        locked: z.array(LockedBody),
+      }),
+      'All badges there are.',
+    ),
+    ...errors(401, 503),
+  },
+})
+
+type Deps = Pick<HttpDeps, 'community' | 'accounts' | 'world'>
+
+export function communityRoutes({ community, accounts, world }: Deps, gates: Gates, limits: RateLimits) {
+  const { inbox, activity: feed, careers, referrals: network, shareUrl } = community
+  return new OpenAPIHono<SignedInEnv>()
+    .openapi({ ...notifications, middleware: gates.signedIn }, async (c) => {
+      const { userId } = c.var.caller
+      const query = c.req.valid('query')
+      const before = query.cursor === undefined ? null : Number(query.cursor)
+      const [found, count] = await Promise.all([
+        inbox.list(userId, { limit: query.limit + 1, unreadOnly: query.unreadOnly === 'true', before }),
+        inbox.unreadCount(userId),
+      ])
+      const page = found.slice(0, query.limit)
+      const nextCursor = found.length > page.length ? String(page.at(-1)?.id) : null
+      return c.json({ notifications: page.map(notificationJson), unreadCount: count, nextCursor }, 200)
+    })
+    .openapi({ ...unread, middleware: gates.signedIn }, async (c) =>
+      c.json({ unreadCount: await inbox.unreadCount(c.var.caller.userId) }, 200),
+    )
+    .openapi({ ...readAll, middleware: gates.signedIn }, async (c) =>
+      c.json({ updated: await inbox.readAll(c.var.caller.userId, world.now()), unreadCount: 0 as const }, 200),
+    )
+    .openapi({ ...readOne, middleware: gates.signedIn }, async (c) => {
+      const { userId } = c.var.caller
+      const found = await inbox.read(userId, Number(c.req.valid('param').id), world.now())
+      if (!found) return fail(c, notFound('notification'))
+      return c.json({ read: true as const, unreadCount: await inbox.unreadCount(userId) }, 200)
+    })
+    .openapi({ ...activity, middleware: gates.signedIn }, async (c) => {
+      const query = c.req.valid('query')
+      const own = query.scope === 'district' ? (await accounts.find(c.var.caller.userId))?.districtId : undefined
+      const wanted = query.districtId === undefined ? own : districtId(query.districtId)
+      const district = query.scope === 'district' ? (wanted ?? null) : null
+      if (district !== null && !(await accounts.districts()).some(({ id }) => id === district)) {
+        return fail(c, notFound('district'))
+      }
+      const events = (await feed.list(query.limit, district)).map(eventJson)
+      return c.json({ count: events.length, events }, 200)
+    })
+    .openapi(
+      { ...validate, middleware: [limits.perRoute('own-referral-validate'), gates.signedIn] as const },
+      async (c) => {
+        const { userId } = c.var.caller
+        const found = c.req.valid('json').code.includes('\u0000') ? null : await network.find(c.req.valid('json').code)
+        if (found === null) return c.json({ valid: false, invitedBy: null, reason: 'unknown' as const }, 200)
+        const invitedBy = found.referrerName
+        if (found.referrerId === userId) return c.json({ valid: false, invitedBy, reason: 'own_code' as const }, 200)
+        if (!(await network.isReferred(userId))) return c.json({ valid: true, invitedBy }, 200)
+        return c.json({ valid: false, invitedBy, reason: 'already_referred' as const }, 200)
+      },
+    )
+    .openapi({ ...invite, middleware: [limits.perRoute('referral-invites'), gates.signedIn] as const }, async (c) => {
+      const { name } = c.req.valid('json')
+      if (name.includes('\u0000')) return fail(c, invalid('name', 'must not contain control characters'))
+      const made = await network.invite(c.var.caller.userId, name)
+      return made === null ? fail(c, TOO_MANY_INVITES) : c.json(referralJson(made, shareUrl), 201)
+    })
+    .openapi({ ...referrals, middleware: gates.signedIn }, async (c) => {
+      const { ownCode, referrals: all } = await network.list(c.var.caller.userId)
+      const registered = all.filter((one) => one.registeredAt !== null)
+      const credited = registered.filter((one) => one.creditedAt !== null)
+      const summary = {
+        invited: all.length,
+        registered: registered.length,
+        earned: credited.length,
+        pending: registered.length - credited.length,
+        total_credited: decimal(credited.reduce((sum, { reward }) => sum + reward, 0)),
+      }
+      const list = all.map((one) => referralJson(one, shareUrl))
+      return c.json({ code: ownCode, url: shareUrl(ownCode), referrals: list, summary }, 200)
+    })
+    .openapi({ ...achievements, middleware: gates.signedIn }, async (c) => {
+      const { userId } = c.var.caller
+      const [career, badges] = await Promise.all([careers.find(userId), careers.badges(userId)])
+      const earned = BADGES.flatMap((badge) => {
+        const at = badges.get(badge.id)
+        return at === undefined ? [] : [{ ...badgeJson(badge), earnedAt: timestamp(at) }]
+      })
+      const locked = BADGES.filter(({ id }) => !badges.has(id)).map((badge) => ({
+        ...badgeJson(badge),
+        progress: { current: Math.min(badge.count(career), badge.target), target: badge.target },
+      }))
+      return c.json({ xp: career.xp, level: levelOf(career.xp), earned, locked }, 200)
+    })
+}
+
+const TOO_MANY_INVITES = {
+  status: 409,
+  code: 'TOO_MANY_INVITES',
+  error: 'too many invites are waiting; share one of them first',
+} as const
+
+const badgeJson = ({ id, name, description }: Badge) => ({ id, name, description })
+
+const eventJson = (event: Activity): z.output<typeof EventBody> => ({
+  id: String(event.id),
+  type: event.type,
+  userId: event.userId,
+  username: event.username,
+  districtId: Number(event.districtId),
+  text: event.text,
+  data: { ...event.data },
+  at: timestamp(event.at),
+})
+
+const referralJson = (one: Referral, shareUrl: (code: string) => string): z.output<typeof ReferralBody> => ({
+  id: one.id,
+  name: one.name,
+  code: one.code,
+  url: shareUrl(one.code),
+  status: one.creditedAt !== null ? 'credited' : one.registeredAt !== null ? 'registered' : 'pending',
+  registered: one.registeredAt !== null,
+  reward: decimal(one.reward),
+  createdAt: timestamp(one.createdAt),
+  creditedAt: one.creditedAt === null ? null : timestamp(one.creditedAt),
+})

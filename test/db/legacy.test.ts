@@ -1,0 +1,111 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { userId } from '../../actors/kernel/ids.ts'
+import { lots, price } from '../../actors/kernel/micros.ts'
+import { instant } from '../../actors/kernel/world.ts'
+import { legacyPortfolio, type LegacyTrade } from '../../actors/players/legacy.ts'
+import { ActivityFeed } from '../../db/activity.ts'
+import { Legacy } from '../../db/legacy.ts'
+import { seedDistricts } from '../../db/seed.ts'
+import { Users } from '../../db/users.ts'
+import { readDump } from '../../ops/legacy-csv.ts'
+import { systemWorld } from '../../src/system-world.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { U, u } from '../support/fixtures.ts'
+
+const trade = (id: string, over: Partial<LegacyTrade> = {}): LegacyTrade => ({
+  id,
+  userId: U(1),
+  player: 'A. Striker',
+  side: 'buy',
+  quantity: lots(u(1)),
+  price: price(u(100)),
+  at: instant(Date.UTC(2026, 0, 1)),
+  ...over,
+})
+
+describe('a legacy portfolio', () => {
+  it('[N21] holds at average cost what was bought and not sold, and sums up the profit of the rest', () => {
+    const { holdings, pnl } = legacyPortfolio([
+      trade('1', { quantity: lots(u(2)) }),
+      trade('2', { quantity: lots(u(2)), price: price(u(200)) }),
+      trade('3', { side: 'sell', price: price(u(180)) }),
+      trade('4', { player: 'B. Back', quantity: lots(u(1)) }),
+      trade('5', { player: 'B. Back', side: 'sell', price: price(u(90)) }),
+    ])
+    expect(holdings).toEqual([{ player: 'A. Striker', quantity: u(3), invested: u(450) }])
+    expect(pnl).toBe(u(30 - 10))
+    expect(legacyPortfolio([])).toEqual({ holdings: [], pnl: 0 })
+  })
+})
+
+describe('a dump', () => {
+  const HEADER = 'id,username,player,side,quantity,price,at'
+
+  it('[N22] is read with its quotes, in any order of columns', () => {
+    const csv =
+      '\uFEFFat,player,id,username,side,price,quantity\r\n2026-01-01T00:00:00Z,"O""Neil, P.",7,Ada,sell,12.5,0.000001\r\n'
+    expect(readDump(csv)).toEqual([
+      {
+        id: '7',
+        username: 'ada',
+        player: 'O"Neil, P.',
+        side: 'sell',
+        quantity: 1,
+        price: u(12.5),
+        at: Date.UTC(2026, 0, 1),
+      },
+    ])
+    expect(readDump(HEADER)).toEqual([])
+    expect(readDump(`${HEADER}\n\n1,a,"b\nc",buy,1,2,2026-01-01T00:00:00+01:00`)).toMatchObject([{ player: 'b\nc' }])
+  })
+
+  it.each([
+    ['id,username', 'the header lacks player, side'],
+    [`${HEADER}\n1,a,b,buy,0,2,2026-01-01T00:00:00Z`, 'record 2: quantity: must be more than nothing'],
+    [`${HEADER}\n1,a,b,buy,1,-2,2026-01-01T00:00:00Z`, 'record 2: price: not an amount: -2'],
+    [`${HEADER}\n1,a,b,buy,1,,2026-01-01T00:00:00Z`, 'record 2: price'],
+    [`${HEADER}\n1,a,b,gift,1,2,2026-01-01T00:00:00Z`, 'record 2: side'],
+    [`${HEADER}\n1,a,b,buy,1,2,yesterday`, 'record 2: at'],
+    [`${HEADER}\n1,a,b`, 'record 2: side'],
+  ])('[N22] %j is refused with its line', (csv, problem) => {
+    expect(() => readDump(csv)).toThrow(problem)
+  })
+})
+
+eachDatabase((open) => {
+  let ada = userId('')
+
+  beforeAll(async () => {
+    await seedDistricts(open().db)
+    const [made] = await new Users(open().db, systemWorld()).createSyntheticMany(['Ada'])
+    ada = made?.user.id ?? ada
+  })
+
+  it('[N22] trades are taken in once, whole dumps or nothing, and read in pages, the latest first', async () => {
+    const legacy = new Legacy(open().db)
+    const dump = [1, 2, 3].map((day) => trade(`T${day}`, { userId: ada, at: instant(Date.UTC(2026, 0, day)) }))
+    expect(await legacy.take(dump)).toEqual(dump)
+    expect(await legacy.take([...dump.slice(1), trade('T4', { userId: ada })])).toMatchObject([{ id: 'T4' }])
+    await expect(legacy.take([trade('T5', { userId: ada }), trade('T6', { userId: U(99) })])).rejects.toThrow()
+    const page = await legacy.trades(ada, { limit: 2, offset: 1 })
+    expect([page.total, page.trades.map(({ id }) => id)]).toEqual([4, ['T2', 'T1']])
+    expect((await legacy.history(ada)).map(({ id }) => id)).toEqual(['T1', 'T4', 'T2', 'T3'])
+    expect((await legacy.usersNamed(['ada', 'nobody'])).get('ada')).toBe(ada)
+  })
+
+  it('[N23] only trades of 10 or more, or of 2,000 units or more, are told to everybody, each once', async () => {
+    const legacy = new Legacy(open().db)
+    const dump = [
+      trade('A1', { userId: ada, quantity: lots(u(9.999999)), price: price(u(200)) }),
+      trade('A2', { userId: ada, quantity: lots(u(10)), price: price(u(1)) }),
+      trade('A3', { userId: ada, quantity: lots(u(1)), price: price(u(2_000)), side: 'sell' }),
+    ]
+    expect(await legacy.announce(dump)).toBe(2)
+    await legacy.announce(dump)
+    const told = (await new ActivityFeed(open().db).list(50, null)).filter(({ type }) => type === 'legacy_trade')
+    expect(told.map(({ text }) => text).toSorted()).toEqual([
+      'bought 10 of A. Striker for 10.00',
+      'sold 1 of A. Striker for 2000.00',
+    ])
+  })
+})

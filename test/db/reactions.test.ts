@@ -1,0 +1,289 @@
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { sql } from 'kysely'
+import { districtId, type UserId } from '../../actors/kernel/ids.ts'
+import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
+import { HOUR_MS } from '../../actors/kernel/world.ts'
+import { ActivityFeed } from '../../db/activity.ts'
+import { keys } from '../../db/fast-store.ts'
+import { Inbox } from '../../db/inbox.ts'
+import { Referrals } from '../../db/referrals.ts'
+import { Wallets } from '../../db/wallets.ts'
+import { systemWorld } from '../../src/system-world.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { u } from '../support/fixtures.ts'
+import { openSeason, type Season } from '../support/season.ts'
+
+const ALL = { limit: 100, unreadOnly: false, before: null }
+
+eachDatabase((open) => {
+  const clock = { now: Date.UTC(2026, 7, 22, 15) }
+  const world = systemWorld(() => clock.now)
+  let season: Season
+  let inbox: Inbox
+  let names = 0
+  let counts: 'all' | 'live' = 'all'
+
+  beforeAll(async () => {
+    season = await openSeason(open(), world, { scope: () => counts })
+    inbox = new Inbox(open().db)
+  })
+
+  beforeEach(async () => {
+    await season.reactor.drain()
+    await season.keeper.show()
+    season.told.length = 0
+  })
+
+  const player = () => season.player(`Reactions ${++names}`)
+  const settle = async () => {
+    await season.reactor.drain()
+    await season.keeper.show()
+  }
+  const typesOf = async (user: UserId) =>
+    (await inbox.list(user, ALL)).map(({ type, data }) => [
+      type,
+      data['closedBy'] ?? data['badgeId'] ?? data['level'] ?? data['lostPct'] ?? data['positions'],
+    ])
+  const refer = async (referrer: UserId, referee: UserId) => {
+    await sql`insert into referrals (id, referrer_id, referee_id, created_at, registered_at)
+      values (${world.newId()}, ${referrer}, ${referee}, now(), now())`.execute(open().db)
+  }
+  const roi = { by: 'roi', districtId: null } as const
+
+  it('[N10] trades become XP and badges, each told once, after they are durable', async () => {
+    const user = await player()
+    const match = await season.match()
+    const one = await match.open(user, { lots: 12 })
+    await match.close(one, 205)
+    await settle()
+    const career = await season.careers.find(user)
+    expect(career).toMatchObject({ opened: 1, days: 1, xp: 10 + 50 + 25, all: { closed: 1, wins: 1 } })
+    expect([...(await season.careers.badges(user)).keys()].toSorted()).toEqual([
+      'big_signing',
+      'first_whistle',
+      'off_the_mark',
+      'screamer',
+    ])
+    expect((await open().db.selectFrom('users').select('xp').where('id', '=', user).executeTakeFirst())?.xp).toBe(85)
+    expect(await typesOf(user)).toHaveLength(4)
+    expect(season.told.map(({ userId, type }) => [userId, type])).toEqual(Array(4).fill([user, 'badge']))
+    await match.open(user)
+    await match.open(user)
+    await settle()
+    expect(await typesOf(user)).toContainEqual(['level', 2])
+    expect(await typesOf(user)).toHaveLength(5)
+  })
+
+  it('[N11] what the system closes, warns of and settles is told to its owner', async () => {
+    const user = await player()
+    const match = await season.match()
+    const [stopped, held, kept] = [await match.open(user), await match.open(user), await match.open(user)]
+    await match.commit([{ kind: 'margin_warned', position: { ...stopped, warned: 50 } }])
+    await match.close(stopped, 195, 'stop_loss')
+    await match.commit([match.closed(held, 201, 'full_time'), match.closed(kept, 201, 'full_time')])
+    await settle()
+    const told = (await typesOf(user)).filter(([type]) => type !== 'badge' && type !== 'level')
+    expect(told).toEqual([
+      ['settlement', 2],
+      ['position_closed', 'stop_loss'],
+      ['margin_warning', 50],
+    ])
+  })
+
+  it('[N12] notifications are read one by one or all at once, only by their owner', async () => {
+    const [user, other] = [await player(), await player()]
+    const match = await season.match()
+    await match.close(await match.open(user), 201)
+    await settle()
+    const [first] = await inbox.list(user, ALL)
+    expect(first).toMatchObject({ read: false })
+    const id = first?.id ?? 0
+    const unread = await inbox.unreadCount(user)
+    expect(await inbox.read(other, id, world.now())).toBe(false)
+    expect([await inbox.read(user, id, world.now()), await inbox.read(user, id, world.now())]).toEqual([true, true])
+    expect(await inbox.unreadCount(user)).toBe(unread - 1)
+    expect((await inbox.list(user, { ...ALL, unreadOnly: true })).map((n) => n.id)).not.toContain(id)
+    expect((await inbox.list(user, { ...ALL, before: id })).every((n) => n.id < id)).toBe(true)
+    expect([await inbox.readAll(user, world.now()), await inbox.unreadCount(user)]).toEqual([unread - 1, 0])
+  })
+
+  it('[N13] big wins, washouts and badges are activity of everybody and of the district', async () => {
+    const user = await player()
+    const match = await season.match()
+    await match.close(await match.open(user, { lots: 20 }), 206)
+    await match.close(await match.open(user), 180, 'washout')
+    await settle()
+    const { district_id: district } = await open()
+      .db.selectFrom('users')
+      .select('district_id')
+      .where('id', '=', user)
+      .executeTakeFirstOrThrow()
+    const feed = new ActivityFeed(open().db)
+    const mine = async (of: Parameters<typeof feed.list>[1]) =>
+      (await feed.list(50, of)).filter((e) => e.userId === user && e.type !== 'badge')
+    expect((await mine(null)).map(({ type, text }) => [type, text])).toEqual([
+      ['washout', 'was washed out long on A. Striker'],
+      ['big_win', 'won 600.00 long on A. Striker'],
+    ])
+    expect(await mine(districtId(district))).toHaveLength(2)
+    expect(await mine(districtId(district + 1))).toHaveLength(0)
+  })
+
+  describe('referrals', () => {
+    it("[N14] the referee's first trade credits the referrer once, in a ledger transaction that sums to zero", async () => {
+      const [referrer, referee] = [await player(), await player()]
+      await refer(referrer, referee)
+      const match = await season.match()
+      await match.open(referee)
+      await match.open(referee)
+      await settle()
+      await match.open(referee)
+      await settle()
+      const wallets = new Wallets(open().db, season.cache)
+      expect(await wallets.find(referrer)).toMatchObject({ balance: STARTING_BALANCE + u(100) })
+      expect(await wallets.auditLedger()).toMatchObject({
+        imbalanceMicros: 0,
+        unbalancedTransactions: 0,
+        mismatchedWallets: 0,
+      })
+      expect(await typesOf(referrer)).toEqual([
+        ['referral_credited', undefined],
+        ['badge', 'scout'],
+      ])
+      expect(await season.careers.find(referrer)).toMatchObject({ referrals: 1, opened: 0 })
+      const { referrals } = await new Referrals(open().db, world).list(referrer)
+      expect(referrals).toMatchObject([{ reward: u(100), name: null }])
+      expect(referrals[0]?.creditedAt).not.toBeNull()
+    })
+
+    it('[N14] a balance that somebody changed in the fast store is adopted, and booked, before the credit', async () => {
+      const [referrer, referee] = [await player(), await player()]
+      await refer(referrer, referee)
+      await season.fast.putIfNewer(keys.wallet(referrer), { balance: '10007' }, 0, 60_000)
+      const match = await season.match()
+      await match.open(referee)
+      await settle()
+      const wallets = new Wallets(open().db, season.cache)
+      expect(await wallets.find(referrer)).toMatchObject({ balance: u(10_107) })
+      expect(await wallets.auditLedger()).toMatchObject({ imbalanceMicros: 0, mismatchedWallets: 0 })
+    })
+
+    it('[N15] invites have codes of their own; the network is who brought whom, both ways', async () => {
+      const referrals = new Referrals(open().db, world)
+      const [me, mine, stranger] = [await player(), await player(), await player()]
+      const invite = await referrals.invite(me, 'Grace')
+      expect(invite).toMatchObject({ name: 'Grace', registeredAt: null })
+      expect(await referrals.find(invite?.code ?? '')).toMatchObject({ referrerId: me })
+      const { ownCode } = await referrals.list(me)
+      expect(await referrals.find(ownCode)).toMatchObject({ referrerId: me })
+      expect(await referrals.find('nonsense')).toBeNull()
+      await refer(me, mine)
+      expect([await referrals.isReferred(mine), await referrals.isReferred(me)]).toEqual([true, false])
+      expect(new Set(await referrals.network(me))).toEqual(new Set([me, mine]))
+      expect(new Set(await referrals.network(mine))).toEqual(new Set([me, mine]))
+      expect(await referrals.network(stranger)).toEqual([stranger])
+    })
+  })
+
+  describe('the boards', () => {
+    it('[B13] a user is ranked from his first close on, and follows every other', async () => {
+      const user = await player()
+      const match = await season.match()
+      const [one, two] = [await match.open(user), await match.open(user)]
+      await settle()
+      expect(await season.boards.place(roi, user)).toBeNull()
+      await match.close(one, 220)
+      await settle()
+      expect(await season.boards.place(roi, user)).toMatchObject({
+        standing: { pnl: u(100), margin: u(100), wins: 1, closed: 1 },
+      })
+      await match.close(two, 190)
+      await settle()
+      expect(await season.boards.place(roi, user)).toMatchObject({
+        standing: { pnl: u(50), margin: u(200), wins: 1, closed: 2 },
+      })
+    })
+
+    it('[B14] what could not be shown is made up for, and what was lost is built anew', async () => {
+      const user = await player()
+      const match = await season.match()
+      await match.close(await match.open(user), 220)
+      await season.reactor.drain()
+      const before = await season.boards.place(roi, user)
+      await season.keeper.show()
+      expect([before, await season.boards.place(roi, user)]).toMatchObject([null, { standing: { userId: user } }])
+      await season.boards.close()
+      expect(await season.boards.built()).toBe(false)
+      await season.keeper.show()
+      expect(await season.boards.place(roi, user)).toMatchObject({ standing: { userId: user } })
+    })
+
+    it('[B15] replays count only if the setting says so, and a change of it rebuilds the boards', async () => {
+      const user = await player()
+      const [replay, match] = [await season.match({ replay: true }), await season.match()]
+      await replay.close(await replay.open(user), 220)
+      await settle()
+      expect(await season.boards.place(roi, user)).toMatchObject({ standing: { pnl: u(100) } })
+      counts = 'live'
+      await season.keeper.show()
+      expect(await season.boards.place(roi, user)).toBeNull()
+      await match.close(await match.open(user), 190)
+      await settle()
+      expect(await season.boards.place(roi, user)).toMatchObject({ standing: { pnl: u(-50), closed: 1 } })
+      counts = 'all'
+      await season.keeper.show()
+      expect(await season.boards.place(roi, user)).toMatchObject({ standing: { pnl: u(50), closed: 2 } })
+    })
+  })
+
+  it('[O7] making everything anew from the history gives what living through it gave', async () => {
+    const users = await Promise.all(Array.from({ length: 6 }, player))
+    const [referrer, referee] = users
+    if (referrer === undefined || referee === undefined) throw new Error('no users')
+    await refer(referrer, referee)
+    const matches = [await season.match(), await season.match({ replay: true }), await season.match()]
+    for (let round = 0; round < 5; round++) {
+      clock.now += 31 * HOUR_MS
+      for (const [n, match] of matches.entries()) {
+        const opened = await Promise.all(
+          users.slice(n).map((user, i) => match.open(user, { lots: 1 + i, direction: i % 2 ? 'long' : 'short' })),
+        )
+        const by = ['user', 'stop_loss', 'washout', 'full_time', 'take_profit'] as const
+        await match.commit(
+          opened.map((position, i) => match.closed(position, 190 + 7 * ((i + round) % 4), by[(i + n) % 5] ?? 'user')),
+        )
+      }
+      // Reactions are late by half a round at times.
+      if (round % 2 === 0) await settle()
+    }
+    await matches[0]?.settle()
+    await settle()
+    const lived = await everything()
+    await season.outbox.forget()
+    await season.keeper.rebuild()
+    expect((await season.boards.top(roi, 500)).total).toBe(0)
+    await settle()
+    expect(await everything()).toEqual(lived)
+  })
+
+  /** Every read model, without what only counts its changes. */
+  async function everything() {
+    const { db } = open()
+    const rows = async (query: string) => (await sql.raw<Record<string, unknown>>(query).execute(db)).rows
+    const careers = await rows('select * from careers where opened + referrals > 0 order by user_id')
+    const top = await season.boards.top(roi, 500)
+    return {
+      careers: careers.map(({ version: _, ...career }) => career),
+      xp: await rows('select id, xp from users order by id'),
+      days: await rows('select * from trade_days order by user_id, day'),
+      badges: await rows('select * from user_badges order by user_id, badge'),
+      weeks: await rows('select * from week_scores order by week, live, user_id'),
+      notifications: await rows('select source, user_id, type, title, body, data from notifications order by source'),
+      activity: await rows('select source, user_id, type, text, data from activity order by source'),
+      ledger: await rows(
+        "select reference, amount_micros from ledger_entries where kind = 'referral' order by reference",
+      ),
+      board: top.entries.map(({ rank, standing: { version: _, ...standing } }) => ({ rank, standing })),
+    }
+  }
+})

@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto'
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { sql } from 'kysely'
+import { HOUR_MS, MINUTE_MS } from '../../actors/kernel/world.ts'
+import { weekAfter, weekOf } from '../../actors/players/spinner.ts'
+import { Inbox } from '../../db/inbox.ts'
+import { Spinner, type SpinnerRun, type SpinnerWeek } from '../../db/spinner.ts'
+import { systemWorld } from '../../src/system-world.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { openSeason, type Season } from '../support/season.ts'
+
+eachDatabase((open) => {
+  // A Wednesday, in the middle of a week.
+  const clock = { now: Date.UTC(2027, 2, 3, 12) }
+  const world = systemWorld(() => clock.now)
+  let season: Season
+  let spinner: Spinner
+  let names = 0
+
+  beforeAll(async () => {
+    season = await openSeason(open(), world)
+    spinner = new Spinner(open().db, world, () => 'all')
+  })
+
+  // Every test has a week of its own.
+  beforeEach(() => {
+    clock.now = weekAfter(weekOf(world.now())).endsAt + HOUR_MS
+  })
+
+  const player = () => season.player(`Spinner ${++names}`)
+  /** Somebody who has won or lost by this price from 200. */
+  const trades = async (price: number) => {
+    const [user, match] = [await player(), await season.match()]
+    await match.close(await match.open(user), price)
+    await season.reactor.drain()
+    return user
+  }
+  const weekIsOver = (later = MINUTE_MS) => {
+    clock.now = weekOf(world.now()).endsAt + later
+  }
+  const decided = (run: SpinnerRun): SpinnerWeek => {
+    if (run.kind !== 'decided') throw new Error('not decided')
+    return run.week
+  }
+
+  it('[N16] the best ROI of the week wins, whoever runs it, however often, and is told', async () => {
+    const [second, best] = [await trades(210), await trades(220)]
+    expect(await spinner.current()).toMatchObject({ status: 'open', candidates: [{ userId: best }], seed: null })
+    weekIsOver()
+    const runs = await Promise.all([spinner.run(), spinner.run(), spinner.run()])
+    expect(new Set(runs.map((run) => JSON.stringify(decided(run)))).size).toBe(1)
+    expect(decided(await spinner.run())).toMatchObject({
+      status: 'decided',
+      winner: { userId: best, roiHundredths: 10_000 },
+    })
+    const told = await new Inbox(open().db).list(best, { limit: 9, unreadOnly: false, before: null })
+    expect(told.filter(({ type }) => type === 'spinner')).toHaveLength(1)
+    expect(runs.flatMap((run) => (run.kind === 'decided' ? run.notifications : []))).toHaveLength(1)
+    expect(second).not.toBe(best)
+  })
+
+  it('[N17] who is still equal is drawn with the seed whose hash was shown before', async () => {
+    const users = [await trades(220), await trades(220), await trades(220)]
+    await trades(219)
+    const before = await spinner.current()
+    expect(before).toMatchObject({ status: 'tied', seed: null })
+    expect(before.candidates.map((one) => one.userId).toSorted()).toEqual(users.toSorted())
+    weekIsOver()
+    expect(await spinner.previous()).toMatchObject({ status: 'tied', seed: null, seedHash: before.seedHash })
+    const week = decided(await spinner.run())
+    expect(users).toContain(week.winner?.userId)
+    expect(
+      createHash('sha256')
+        .update(week.seed ?? '')
+        .digest('hex'),
+    ).toBe(before.seedHash)
+    expect((await spinner.history(1))[0]).toEqual(week)
+    expect(await verify([week])).toMatchObject({ code: 0, said: expect.stringContaining('proven (') })
+    expect(await verify([{ ...week, seed: 'another' }])).toMatchObject({ code: 1 })
+    const loser = week.candidates.find((one) => one.userId !== week.winner?.userId) ?? null
+    expect(await verify([{ ...week, winner: loser }])).toMatchObject({ code: 1 })
+  })
+
+  it('[N18] a week in which nobody closed anything is decided without a winner', async () => {
+    await spinner.prepare()
+    weekIsOver()
+    expect(decided(await spinner.run())).toMatchObject({ status: 'decided', candidates: [], winner: null })
+  })
+
+  it('[N19] a close belongs to the week of its commit, to the millisecond', async () => {
+    weekIsOver(-1)
+    const late = await trades(230)
+    clock.now += 1
+    const early = await trades(240)
+    clock.now += MINUTE_MS
+    expect(decided(await spinner.run())).toMatchObject({ winner: { userId: late } })
+    expect(await spinner.current()).toMatchObject({ candidates: [{ userId: early }] })
+  })
+
+  it('[N19] nothing is decided while closes of the week may be on their way, or have not been counted', async () => {
+    const [user, match] = [await player(), await season.match()]
+    await match.close(await match.open(user), 220)
+    weekIsOver(MINUTE_MS - 1)
+    expect(await spinner.run()).toEqual({ kind: 'counting', retryAfterSecs: 1 })
+    clock.now += 1
+    expect(await spinner.run()).toEqual({ kind: 'counting', retryAfterSecs: 2 })
+    await season.reactor.drain()
+    expect(decided(await spinner.run())).toMatchObject({ winner: { userId: user } })
+  })
+
+  it('[N20] after an outage over the edge the promised seed decides, and every week that was missed', async () => {
+    const user = await trades(220)
+    await spinner.prepare()
+    const { seedHash, name } = await spinner.current()
+    const next = weekAfter(weekOf(world.now()))
+    clock.now = next.endsAt + HOUR_MS
+    expect(decided(await spinner.run())).toMatchObject({ name: next.name, winner: null })
+    const [latest, missed] = await spinner.history(2)
+    expect(latest).toMatchObject({ name: next.name, publishedAt: expect.toSatisfy((at: number) => at < next.startsAt) })
+    expect(missed).toMatchObject({ name, seedHash, winner: { userId: user } })
+  })
+
+  it('[N17] a seed is promised once, by whichever process comes first', async () => {
+    await Promise.all([spinner.prepare(), new Spinner(open().db, world, () => 'all').prepare()])
+    const { seedHash } = await spinner.current()
+    await spinner.prepare()
+    expect((await spinner.current()).seedHash).toBe(seedHash)
+    const { rows } = await sql`select 1 from spinner_weeks where week = ${weekOf(world.now()).name}`.execute(open().db)
+    expect(rows).toHaveLength(1)
+  })
+})
+
+/** What the verifier says of a history. */
+async function verify(weeks: readonly SpinnerWeek[]): Promise<{ code: number | null; said: string }> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../../ops/spinner-verify.ts')])
+  const said = text(child.stdout)
+  const code = new Promise<number | null>((resolve) => child.on('close', resolve))
+  const shown = weeks.map(({ name, winner, ...week }) => ({
+    ...week,
+    week: name,
+    ...(winner === null ? {} : { winner }),
+  }))
+  child.stdin.end(JSON.stringify({ weeks: shown }))
+  return { code: await code, said: await said }
+}
+
+describe('the spinner verifier', () => {
+  it('[N17] does without a database', async () => {
+    expect(await verify([])).toEqual({ code: 0, said: '' })
+  })
+})
