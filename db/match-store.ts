@@ -11,7 +11,7 @@ import {
   type UserId,
   userId,
 } from '../actors/kernel/ids.ts'
-import { REPLAY_FIXTURES_FROM } from '../actors/kernel/limits.ts'
+import { isReplayFixture } from '../actors/kernel/limits.ts'
 import { lots, money, price, slope } from '../actors/kernel/micros.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import type { Instrument } from '../actors/market/instrument.ts'
@@ -267,7 +267,7 @@ function argumentsOf(batch: Batch, wallets: readonly WalletChange[], cached: rea
 
 function outboxArguments(batch: Batch): unknown[] {
   const events = committedEvents(batch.events)
-  return [batch.matchId >= REPLAY_FIXTURES_FROM, events.length === 0 ? null : JSON.stringify(events)]
+  return [isReplayFixture(batch.matchId), events.length === 0 ? null : JSON.stringify(events)]
 }
 
 function walletArguments(

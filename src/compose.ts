@@ -242,7 +242,7 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
   undo.push(() => boards.close())
   const careers = new Careers(db)
   const outbox = new Outbox(db, cache, world)
-  const scope = () => (settings.value('boards.include_replays') ? 'all' : 'live')
+  const scope = () => (config.provider === null || settings.value('boards.include_replays') ? 'all' : 'live')
   const keeper = new BoardKeeper({ boards, careers, scope })
   const spinner = new Spinner(db, world, scope)
   const tell = (notifications: readonly Notification[]): void => {

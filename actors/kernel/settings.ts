@@ -123,8 +123,8 @@ export const SETTINGS = {
     'How long full time must hold before a match settles, in seconds. Replays count it in updates.',
   ),
   'boards.include_replays': booleanSetting(
-    true,
-    'Whether positions in replays count on the leaderboards and in the weekly draw. False where real matches are played: who has seen a replay knows how it ends.',
+    false,
+    'Whether positions in replays count on the leaderboards and in the weekly draw. Without a live provider they always do.',
   ),
   'retention.full_ticks_days': numberSetting(
     30,
