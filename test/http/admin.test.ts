@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from '@hono/zod-openapi'
 import { MULTIPLIER_KEYS } from '../../actors/market/scoring-settings.ts'
 import { adminPorts, REPLAY } from './admin-ports.ts'
-import { ALICE, alice, away, openDoor } from './door.ts'
+import { ALICE, alice, away, FIXTURE, openDoor } from './door.ts'
 
 const LEDGER = '/api/admin/ledger/audit'
 
@@ -214,6 +214,19 @@ describe('admin routes', () => {
       { id: REPLAY, ending: 'full_time', by: ALICE },
       { id: null, ending: 'void', by: ALICE },
       { id: ALICE, ending: 'full_time', by: ALICE },
+    ])
+  })
+
+  it('[H181] what is done beside settings, users and replays leaves audit rows too', async () => {
+    const ports = adminPorts(alice)
+    const { send } = await openDoor({ role: 'admin', deps: ports })
+    await send('POST', `/api/admin/matches/${FIXTURE}/end`, { outcome: 'void' })
+    await send('POST', '/api/admin/leaderboard/rebuild-roi', {})
+    await send('POST', '/api/admin/reactions/7/1/retry', {})
+    expect(ports.deeds).toMatchObject([
+      { actor: ALICE, action: 'match.end', subject: String(FIXTURE), after: 'void' },
+      { actor: ALICE, action: 'boards.rebuild' },
+      { actor: ALICE, action: 'reaction.retry', subject: '7/1' },
     ])
   })
 })

@@ -149,9 +149,9 @@ const rebuild = createRoute({
   },
 })
 
-type Deps = Pick<HttpDeps, 'community' | 'accounts'>
+type Deps = Pick<HttpDeps, 'community' | 'accounts' | 'audit'>
 
-export function boardRoutes({ community, accounts }: Deps, gates: Gates) {
+export function boardRoutes({ community, accounts, audit }: Deps, gates: Gates) {
   const { boards, careers, referrals, keeper } = community
 
   const entriesOf = async (by: BoardName['by'], ranked: readonly Ranked[], caller: UserId) => {
@@ -231,6 +231,8 @@ export function boardRoutes({ community, accounts }: Deps, gates: Gates) {
     )
     .openapi({ ...rebuild, middleware: gates.admin }, async (c) => {
       const rebuilt = await keeper.rebuild()
+      const deed = { action: 'boards.rebuild', subject: 'leaderboards', before: null, after: rebuilt }
+      await audit.record({ actor: c.var.caller.userId, ...deed })
       return rebuilt === null ? fail(c, REBUILDING) : c.json({ rebuilt }, 200)
     })
 }

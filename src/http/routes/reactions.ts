@@ -55,7 +55,9 @@ const retry = createRoute({
   responses: { 200: json(z.object({ retried: z.literal(true) }), 'Done.'), ...errors(400, 401, 403, 404, 503) },
 })
 
-export function reactionRoutes({ community: { reactions } }: Pick<HttpDeps, 'community'>, gates: Gates) {
+export function reactionRoutes({ community, audit }: Pick<HttpDeps, 'community' | 'audit'>, gates: Gates) {
+  const { reactions } = community
+
   return new OpenAPIHono<SignedInEnv>()
     .openapi({ ...status, middleware: gates.admin }, async (c) => {
       const [{ commits, oldestAt }, aside] = await Promise.all([
@@ -67,6 +69,8 @@ export function reactionRoutes({ community: { reactions } }: Pick<HttpDeps, 'com
     })
     .openapi({ ...retry, middleware: gates.admin }, async (c) => {
       const { matchId, seq } = c.req.valid('param')
+      const deed = { action: 'reaction.retry', subject: `${matchId}/${seq}`, before: null, after: null }
+      await audit.record({ actor: c.var.caller.userId, ...deed })
       const found = await reactions.retry(fixtureId(matchId), seq)
       return found ? c.json({ retried: true as const }, 200) : fail(c, notFound('reaction'))
     })
