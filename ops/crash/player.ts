@@ -21,6 +21,8 @@ import type { Tally } from './tally.ts'
 /** What the players know of the market: the last look at it. */
 export interface Market {
   instruments: readonly InstrumentSeen[]
+  /** Set when everybody is to stop where he is, though there is a server. */
+  isClosed?: boolean
 }
 
 /** Positions that one player wants to hold at most. */
@@ -54,9 +56,9 @@ export class Player {
     this.#tally = tally
   }
 
-  /** Trades until the server is gone. */
+  /** Trades until the server is gone, or the market closes. */
   async play(url: string, market: Market): Promise<void> {
-    while (await this.#act(url, market)) await pause(this.#chance.below(THINK_MS))
+    while (market.isClosed !== true && (await this.#act(url, market))) await pause(this.#chance.below(THINK_MS))
   }
 
   /** Reads on in his account. Returns how many events there were. */
@@ -151,6 +153,8 @@ export class Player {
   /** Does one thing. False when the server is gone. */
   async #act(url: string, market: Market): Promise<boolean> {
     const habit = this.#chance.pick(HABITS, ([, weight]) => weight)?.[0]
+    // One that he knows nothing of must be settled before the next: his journal holds one.
+    if (this.#journal.unsure !== null) return this.#pursue(this.#journal.unsure, url, market)
     if (habit === 'resend') return this.#resend(url)
     const command = this.#intend(habit ?? 'open', market)
     if (command === null) return true
@@ -160,12 +164,17 @@ export class Player {
       for (const reply of replies) if (reply !== 'lost') this.#hear(entry, reply)
       if (replies.includes('lost')) return false
     }
-    while (entry.state === 'unknown') {
-      const reply = await this.#send(url, command)
+    return this.#pursue(entry, url, market)
+  }
+
+  /** Asks until he knows what became of it. False when the server is gone. */
+  async #pursue(entry: Entry, url: string, market: Market): Promise<boolean> {
+    while (entry.state === 'unknown' && market.isClosed !== true) {
+      const reply = await this.#send(url, entry.command)
       if (reply === 'lost') return false
       this.#hear(entry, reply)
       // Without a key asking again could do it twice: the account will tell.
-      if (command.kind === 'change') break
+      if (entry.command.kind === 'change') break
       if (entry.state === 'unknown') await pause(50)
     }
     return true

@@ -21,6 +21,8 @@ export class Program {
   readonly #child: ChildProcess
   /** Lines that it logged as errors. */
   readonly errors: string[] = []
+  /** What its leases are in the name of; empty before it listens, and when it logs nothing but errors. */
+  processId = ''
   #complained = ''
 
   /** Starts the program with these settings and no others, from a folder without a `.env`. */
@@ -45,6 +47,15 @@ export class Program {
     await this.gone
   }
 
+  /** Stops it where it is, in the middle of whatever it does, until it is woken. */
+  freeze(): void {
+    this.#child.kill('SIGSTOP')
+  }
+
+  wake(): void {
+    this.#child.kill('SIGCONT')
+  }
+
   /** Asks it to stop. Its exit code; null when it had to be killed. */
   async stop(): Promise<number | null> {
     this.#child.kill('SIGTERM')
@@ -65,6 +76,7 @@ export class Program {
           const url = /REST +(\S+)\/api\b/.exec(whole)?.[1]
           if (url !== undefined) resolve(url)
           if (whole.includes('"level":"error"')) this.errors.push(whole)
+          this.processId ||= /"processId":"([\w-]+)"/.exec(whole)?.[1] ?? ''
         }
       })
       void this.gone.then(() => {

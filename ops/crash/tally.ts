@@ -3,6 +3,8 @@ import { spreadOf } from '../bench/report.ts'
 
 type Counts = Map<string, number>
 
+const row = (what: string, figures: string): string => `${what.padEnd(26)}${figures}`
+
 const count = (counts: Counts, what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1)
 const listed = (counts: Counts): string =>
   [...counts]
@@ -55,16 +57,19 @@ export class Tally {
       const { median, min, max } = spreadOf(figures)
       return `${Math.round(median)} ms (${Math.round(min)}..${Math.round(max)})`
     }
-    const rows = [
-      ['kills', `${this.kills}, ${this.killedStarting} of them during a start`],
-      ['checks of everything', String(this.checks)],
-      ['answers', listed(this.#replies)],
-      ['events', listed(this.#events)],
-      ['retries of lost commands', listed(this.#retries)],
-      ['old keys asked for again', String(this.resent)],
-      ['start to listening', ms(this.listeningMs)],
-      ['start to trading', ms(this.tradingMs)],
-    ]
-    return rows.map(([what = '', figures = '']) => `${what.padEnd(26)}${figures}`).join('\n')
+    const kills = row('kills', `${this.kills}, ${this.killedStarting} of them during a start`)
+    const starts = [row('start to listening', ms(this.listeningMs)), row('start to trading', ms(this.tradingMs))]
+    return [kills, this.trading(), ...starts].join('\n')
+  }
+
+  /** What the players did and met. */
+  trading(): string {
+    return [
+      row('checks of everything', String(this.checks)),
+      row('answers', listed(this.#replies)),
+      row('events', listed(this.#events)),
+      row('retries of lost commands', listed(this.#retries)),
+      row('old keys asked for again', String(this.resent)),
+    ].join('\n')
   }
 }
