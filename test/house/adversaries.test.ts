@@ -285,7 +285,7 @@ describe.skipIf(!canRun)('with a Redis that goes away', () => {
   })
   afterAll(async () => {
     try {
-      await ground.close(/"wallet cache"|"not ready"/)
+      await ground.close(/"wallet cache"|"not ready"|"leaderboards are kept no more for now"/)
     } finally {
       await redis.kill()
     }
