@@ -65,11 +65,17 @@ type Destination =
   | { readonly remote: FixtureId; readonly peers: Peers; readonly what: 'instrument' | 'position' }
   | { readonly refusal: Refusal }
 
+const REMEMBERED_MS = 5_000
+/** Instruments remembered: more than are played at a time. */
+const REMEMBERED_MAX = 10_000
+
 export class MatchDesk implements Host {
   readonly #options: MatchDeskOptions
   readonly #activations = new Map<FixtureId, Promise<Activation>>()
   /** Matches known to be over: asked about by every poll of a finished fixture, so not looked up each time. */
   readonly #settled = new Set<FixtureId>()
+  /** Where instruments of other processes were a moment ago. */
+  readonly #matches = new Map<InstrumentId, { readonly matchId: FixtureId; readonly until: number }>()
   #stopping = false
 
   constructor(options: MatchDeskOptions) {
@@ -244,8 +250,22 @@ export class MatchDesk implements Host {
         return { actor }
       }
     }
-    const matchId = await this.#options.directory.matchOfInstrument(id)
+    const matchId = await this.#matchOf(id)
     return matchId === null ? notFound('instrument') : this.#byMatch(matchId, 'instrument')
+  }
+
+  /** A process without the match would ask the database for every order; a player changes matches once in days. */
+  async #matchOf(id: InstrumentId): Promise<FixtureId | null> {
+    const { directory, peers, surroundings } = this.#options
+    if (peers === null) return directory.matchOfInstrument(id)
+    const now = surroundings.world.now()
+    const known = this.#matches.get(id)
+    if (known !== undefined && known.until > now) return known.matchId
+    const matchId = await directory.matchOfInstrument(id)
+    if (matchId === null) return null
+    if (this.#matches.size >= REMEMBERED_MAX) this.#matches.clear()
+    this.#matches.set(id, { matchId, until: now + REMEMBERED_MS })
+    return matchId
   }
 
   async #byPosition(id: PositionId, userId: UserId): Promise<Destination> {

@@ -248,7 +248,7 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
   const tell = (notifications: readonly Notification[]): void => {
     for (const notification of notifications) {
       const notice = { type: 'notification', notification: notificationJson(notification) }
-      realTime.account.publish(notification.userId, notice)
+      realTime.notify(notification.userId, notice)
     }
   }
   const reactor = new Reactor({

@@ -233,7 +233,7 @@ export class MatchActor {
         if (verdict.kind === 'fenced') throw new Fenced(this.matchId, this.epoch)
         if (verdict.kind === 'committed') return this.#conclude(batch, fates, draft, terms, verdict.wallets)
         for (const failure of verdict.failures) {
-          const [entry, fate] = this.#turnDown(failure, fates, terms)
+          const [entry, fate] = this.#turnDown(failure, fates, { draft, terms })
           turnedDown.set(entry, fate)
         }
       }
@@ -301,15 +301,23 @@ export class MatchActor {
     this.#mailbox.put({ userId: null, command: { kind: 'clock' }, answer: ignore, fail: ignore })
   }
 
-  #turnDown(failure: CommitFailure, fates: ReadonlyMap<Entry, Fate>, terms: FeedTerms): readonly [Entry, Fate] {
+  #turnDown(
+    failure: CommitFailure,
+    fates: ReadonlyMap<Entry, Fate>,
+    decision: { readonly draft: Draft; readonly terms: FeedTerms },
+  ): readonly [Entry, Fate] {
     const [entry, fate] = present(
       [...fates].find(([e]) => e.userId === failure.userId),
       `command of ${failure.userId}`,
     )
-    return [entry, this.#turnedDown(failure, fate, terms)]
+    return [entry, this.#turnedDown(failure, fate, decision)]
   }
 
-  #turnedDown(failure: CommitFailure, fate: Fate, terms: FeedTerms): Fate {
+  #turnedDown(
+    failure: CommitFailure,
+    fate: Fate,
+    { draft, terms }: { readonly draft: Draft; readonly terms: FeedTerms },
+  ): Fate {
     switch (failure.kind) {
       case 'key_used':
         return { kind: 'replayed', stored: failure.stored }
@@ -318,7 +326,8 @@ export class MatchActor {
       case 'insufficient_margin': {
         if (fate.kind !== 'decided') throw new InvariantBroken(`an undecided command cannot cost too much`)
         const { position } = fate.decided
-        const instrument = this.#state.listed(position.instrumentId)
+        // As it stands without the order; or as the same batch has listed it.
+        const instrument = this.#state.instrument(position.instrumentId) ?? draft.listed(position.instrumentId)
         return {
           kind: 'refused',
           refusal: {
