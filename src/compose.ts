@@ -75,6 +75,7 @@ import { createApp, createWsApp } from './http/app.ts'
 import type { HttpEnv } from './http/answers.ts'
 import { accountChangesJson, notificationJson } from './http/json.ts'
 import type { HttpDeps } from './http/ports.ts'
+import { loadWebFiles } from './http/web-files.ts'
 import { createLog, type Log } from './log.ts'
 import { createProvider } from './provider/client.ts'
 import { listRecordings, type RecordingFile } from './provider/recordings.ts'
@@ -318,6 +319,11 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
     audit,
     userList: new UserList(db, audit),
     bot,
+    web: await loadWebFiles({
+      devSignIn: !config.production,
+      clientId: config.identity.clientId,
+      authorizeUrl: config.identity.authorizeUrl,
+    }),
   }
   const app = createApp(deps)
   const wsApp = createWsApp({ ...shared, matchmake: (request) => realTime.matchmake(request) })

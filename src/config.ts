@@ -36,6 +36,8 @@ export interface Config {
     /** Whom the identity provider's tokens must be meant for. */
     readonly clientId: string
     readonly issuer: string
+    /** Where a browser goes to sign in. */
+    readonly authorizeUrl: string
     readonly keysUrl: string
   }
   readonly ticket: {
@@ -164,6 +166,7 @@ const Environment = z.object({
   REG_TICKET_TTL: durationSecs('5m'),
   IDP_CLIENT_ID: z.string().max(500).default(DEV_CLIENT_ID),
   IDP_ISSUER: webAddress('https://accounts.google.com'),
+  IDP_AUTHORIZE_URL: webAddress('https://accounts.google.com/o/oauth2/v2/auth'),
   IDP_JWKS_URL: webAddress('https://www.googleapis.com/oauth2/v3/certs'),
   SMTP_URL: optional((url) => hasScheme(url, ['smtp:', 'smtps:']), 'must be an smtp:// or smtps:// address'),
   MAIL_FROM: z.string().regex(MAIL_SENDER, 'must be an address, or a name with an address in <>').default(DEV_SENDER),
@@ -225,7 +228,12 @@ function configFrom(env: z.output<typeof Environment>, production: boolean): Con
       refreshSecs: env.JWT_REFRESH_EXPIRY,
       wsSecs: env.JWT_WS_EXPIRY,
     }),
-    identity: Object.freeze({ clientId: env.IDP_CLIENT_ID, issuer: env.IDP_ISSUER, keysUrl: env.IDP_JWKS_URL }),
+    identity: Object.freeze({
+      clientId: env.IDP_CLIENT_ID,
+      issuer: env.IDP_ISSUER,
+      authorizeUrl: env.IDP_AUTHORIZE_URL,
+      keysUrl: env.IDP_JWKS_URL,
+    }),
     ticket: Object.freeze({ secret: env.REG_TICKET_SECRET, ttlSecs: env.REG_TICKET_TTL }),
     mail: Object.freeze({ smtpUrl: env.SMTP_URL, from: env.MAIL_FROM }),
     cookieDomain: env.COOKIE_DOMAIN,

@@ -13,6 +13,7 @@ export function welcome({ url, wsUrl, replay }: WelcomeFacts): string {
   return `
   Touchline is up. ${playing}
 
+    Play        ${url}/            in a browser
     REST        ${url}/api         description: ${url}/api/openapi.json
     WebSocket   ${wsUrl}/?token=…
 

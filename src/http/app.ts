@@ -22,6 +22,7 @@ import { publicRoutes } from './routes/public.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { reactionRoutes } from './routes/reactions.ts'
 import { orderRoutes, tradingRoutes } from './routes/trading.ts'
+import { webRoutes } from './routes/web.ts'
 
 /** The REST API. */
 export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
@@ -32,6 +33,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   app.use(limitBody())
 
   app.route('/', healthRoutes(deps))
+  app.route('/', webRoutes(deps))
   app.route('/', orderRoutes(deps, gates)) // 4.3: counted by user, so that a school behind one address can play
   app.use(limits.perAddress)
   app.route('/', authRoutes(deps, gates)) // 4.1

@@ -27,6 +27,7 @@ import type { BotOrder, BotStart, BotStop, BundledFixture, ReplayReport } from '
 import type { Log } from '../log.ts'
 import type { CommunityPorts } from './community-ports.ts'
 import type { RateLimitOptions } from './rate-limits.ts'
+import type { WebFiles } from './web-files.ts'
 
 export interface Accounts {
   find(id: UserId): Promise<User | null>
@@ -152,6 +153,8 @@ export interface HttpDeps {
   readonly audit: Audit
   readonly userList: UserList
   readonly bot: Bot
+  /** The client for browsers. */
+  readonly web: WebFiles
   readonly readyChecks: ReadyChecks
   /** Whether a thrown error means that something we depend on is away for now, so that a retry may help. */
   readonly isFault: (error: unknown) => boolean

@@ -21,6 +21,7 @@ import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
 import { createSessions, type SessionRows } from '../../src/auth/sessions.ts'
 import { createTokens, type Tokens } from '../../src/auth/tokens.ts'
 import { createApp } from '../../src/http/app.ts'
+import { loadWebFiles } from '../../src/http/web-files.ts'
 import { FastMemory } from '../../db/fast-memory.ts'
 import { fastOrElse } from '../../db/fast-or-else.ts'
 import { Rates } from '../../db/rates.ts'
@@ -289,6 +290,7 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
     },
     community: communityPorts(alice, NOW),
     ...adminPorts(alice),
+    web: await loadWebFiles({ devSignIn: true, clientId: '', authorizeUrl: '' }),
     readyChecks: { database: async () => {}, fastStore: async () => {} },
     isFault: (error) => error instanceof Error && error.message === 'away',
     ...options.deps,

@@ -44,6 +44,7 @@ describe('configuration', () => {
       identity: {
         clientId: 'dev-client',
         issuer: 'https://accounts.google.com',
+        authorizeUrl: 'https://accounts.google.com/o/oauth2/v2/auth',
         keysUrl: 'https://www.googleapis.com/oauth2/v3/certs',
       },
       ticket: { secret: null, ttlSecs: 300 },
@@ -77,6 +78,7 @@ describe('configuration', () => {
       JWT_REFRESH_EXPIRY: '30d',
       JWT_WS_EXPIRY: '2m',
       IDP_ISSUER: 'https://id.example',
+      IDP_AUTHORIZE_URL: 'https://id.example/authorize',
       IDP_JWKS_URL: 'https://id.example/keys',
       REG_TICKET_TTL: '10m',
       SMTP_URL: 'smtps://user:hush@mail.example',
@@ -107,6 +109,7 @@ describe('configuration', () => {
       identity: {
         clientId: 'touchline.apps.example',
         issuer: 'https://id.example',
+        authorizeUrl: 'https://id.example/authorize',
         keysUrl: 'https://id.example/keys',
       },
       ticket: { secret, ttlSecs: 600 },

@@ -53,6 +53,13 @@ export const FLOORS: readonly Floor[] = [
     types: ['db/', 'rooms/', 'src/'],
     packages: ['hono', '@hono/zod-openapi', 'zod', 'node:'],
   },
+  // In the browser: of the house it knows what comes over the wire, and nothing else.
+  {
+    at: 'src/web/',
+    code: ['src/web/'],
+    types: ['src/http/schemas.ts'],
+    packages: ['preact', '@preact/signals', 'htm', 'lightweight-charts', 'zod'],
+  },
   { at: 'src/', code: ['actors/', 'src/'], types: ['db/', 'rooms/'], packages: ['zod', 'node:'] },
   { at: 'src/compose.ts', code: ['actors/', 'db/', 'rooms/', 'src/'], packages: ['@hono/node-server', 'node:'] },
   { at: 'src/main.ts', code: ['src/'], packages: ['node:'] },
@@ -61,6 +68,7 @@ export const FLOORS: readonly Floor[] = [
 /** Started from outside, so nobody imports them: by package.json, by the test runner, by an operator. */
 export const ENTRY_POINTS: readonly string[] = [
   'src/main.ts',
+  'src/web/main.ts',
   'test/sim/mutants.ts',
   'test/sim/run.ts',
   'vitest.config.ts',
@@ -158,14 +166,14 @@ const BANS: readonly Ban[] = [
     what: 'reads the clock',
     words: /\bDate\.now\b|\bnew Date\(\s*\)|(?<!new )\bDate\(\s*\)|\bperformance\.now\b|\bhrtime\b/g,
     where: PRODUCT,
-    except: ['src/system-world.ts'],
+    except: ['src/system-world.ts', 'src/web/'],
     instead: 'take the time from a World',
   },
   {
     what: 'makes chance',
     words: /\bMath\.random\b|\brandomUUID\b|\brandomBytes\b|\bgetRandomValues\b/g,
     where: PRODUCT,
-    except: ['src/system-world.ts'],
+    except: ['src/system-world.ts', 'src/web/'],
     instead: 'take ids, numbers and secrets from a World',
   },
   {
@@ -180,7 +188,15 @@ const BANS: readonly Ban[] = [
     what: 'starts a timer',
     words: /\b(setTimeout|setInterval)\b/g,
     where: PRODUCT,
-    except: ['rooms/', 'src/reactions/', 'src/compose.ts', 'src/main.ts', 'db/folder-lock.ts', 'db/call-limit.ts'],
+    except: [
+      'rooms/',
+      'src/reactions/',
+      'src/compose.ts',
+      'src/main.ts',
+      'db/folder-lock.ts',
+      'db/call-limit.ts',
+      'src/web/',
+    ],
     instead: 'let a room tell it that time has passed',
   },
   {
@@ -201,7 +217,7 @@ const BANS: readonly Ban[] = [
     what: 'calls the network',
     words: /(?<![.\w])fetch\(/g,
     where: PRODUCT,
-    except: ['src/auth/', 'src/provider/'],
+    except: ['src/auth/', 'src/provider/', 'src/web/'],
     instead: 'put it behind a port in src/provider or src/auth',
   },
   {

@@ -2,7 +2,7 @@
 import { deepEqual } from 'node:assert/strict'
 import { vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
-import type { FixtureId } from '../../actors/kernel/ids.ts'
+import type { FixtureId, UserId } from '../../actors/kernel/ids.ts'
 import { SECOND_MS } from '../../actors/kernel/world.ts'
 import { readConfig } from '../../src/config.ts'
 import { compose, type Touchline } from '../../src/compose.ts'
@@ -64,6 +64,11 @@ export class House {
     const client = new HttpClient(this.url)
     await client.signIn(name)
     return client
+  }
+
+  /** Cuts every socket of a user, as signing out does; his session stays. */
+  disconnect(user: UserId): void {
+    this.#touchline.realTime.disconnectUser(user)
   }
 
   /** Lets the clock jump. */

@@ -1,0 +1,186 @@
+/**
+ * The web client as it is served: the modules of `src/web` with their types blanked out by Node itself, and the packages
+ * they use, all below one path that carries a hash of them. So there is no build step, a browser keeps them for good, and a
+ * changed client has another path. Nothing comes from elsewhere: the page works without a way out of the house.
+ */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { findPackageJSON, stripTypeScriptTypes } from 'node:module'
+import { dirname, extname, join, relative } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+
+export interface WebFile {
+  /** Below the common path. */
+  readonly name: string
+  readonly type: string
+  readonly body: Uint8Array<ArrayBuffer>
+}
+
+export type Encoding = 'br' | 'gzip'
+
+export interface WebFiles {
+  /** The path under which this edition of the client lives, `/web/<hash>`. */
+  readonly base: string
+  /** The page at `/`: what it loads is named with the base. */
+  readonly page: WebFile
+  /** The script that the page itself contains, as a content security policy names it. */
+  readonly inlineScript: string
+  /** The file of this name, or null. */
+  find(name: string): WebFile | null
+  /** All there is besides the page. */
+  list(): readonly WebFile[]
+  /** A file compressed; done once. */
+  compressed(file: WebFile, encoding: Encoding): Promise<Uint8Array<ArrayBuffer>>
+}
+
+const SOURCES = join(import.meta.dirname, '../web')
+const PAGE = 'index.html'
+
+/** Modules of packages, by the name that an import gives them. They import one another by the same names. */
+const PACKAGES: Readonly<Record<string, readonly [from: string, file: string]>> = {
+  preact: ['preact', 'dist/preact.mjs'],
+  'preact/hooks': ['preact', 'hooks/dist/hooks.mjs'],
+  '@preact/signals-core': ['@preact/signals-core', 'dist/signals-core.mjs'],
+  '@preact/signals': ['@preact/signals', 'dist/signals.mjs'],
+  htm: ['htm', 'dist/htm.mjs'],
+  'htm/preact': ['htm', 'preact/index.mjs'],
+  'lightweight-charts': ['lightweight-charts', 'dist/lightweight-charts.standalone.production.mjs'],
+}
+
+/** Files of packages that a style sheet names. */
+const FONTS: Readonly<Record<string, readonly [from: string, file: string]>> = {
+  'vendor/barlow-condensed-500.woff2': [
+    '@fontsource/barlow-condensed',
+    'files/barlow-condensed-latin-500-normal.woff2',
+  ],
+  'vendor/barlow-condensed-600.woff2': [
+    '@fontsource/barlow-condensed',
+    'files/barlow-condensed-latin-600-normal.woff2',
+  ],
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.ts': 'text/javascript; charset=utf-8',
+  '.webmanifest': 'application/manifest+json',
+  '.woff2': 'font/woff2',
+}
+
+/** What the page is told before it can ask, readable in the element `#facts`. */
+export interface PageFacts {
+  /** Whether anybody may sign in by a name: the development routes are there. */
+  readonly devSignIn: boolean
+  /** The identity provider's client id of this site. */
+  readonly clientId: string
+  /** Where a browser signs in with the identity provider. */
+  readonly authorizeUrl: string
+}
+
+/** Reads the client from the disk. Throws when a file or a package is missing. */
+export async function loadWebFiles(facts: PageFacts): Promise<WebFiles> {
+  const sources = await readSources()
+  const packages = Object.entries(PACKAGES).map(([name, file]) => [vendorName(name), file] as const)
+  const vendored = [...packages, ...Object.entries(FONTS)].map(([name, file]) => webFile(name, readPackaged(...file)))
+  const files = new Map([...sources, ...vendored].map((file) => [file.name, file]))
+
+  const hash = createHash('sha256')
+  for (const { name, body } of files.values()) hash.update(name).update(body)
+  const base = `/web/${hash.digest('base64url').slice(0, 12)}`
+
+  const importMap = JSON.stringify({
+    imports: Object.fromEntries(Object.keys(PACKAGES).map((name) => [name, `${base}/${vendorName(name)}`])),
+  })
+  const template = await readFile(join(SOURCES, PAGE), 'utf8')
+  const values = { base, importMap, preloads: preloads(base, files.keys()), facts: escaped(JSON.stringify(facts)) }
+  const html = filled(template, values)
+  const [, inline = ''] = /<script type="importmap">([^]*?)<\/script>/.exec(html) ?? []
+  const page = webFile(PAGE, html)
+
+  const done = new Map<string, Promise<Uint8Array<ArrayBuffer>>>()
+  return {
+    base,
+    page,
+    inlineScript: `sha256-${createHash('sha256').update(inline).digest('base64')}`,
+    find: (name) => files.get(name) ?? null,
+    list: () => [...files.values()],
+    compressed: (file, encoding) => {
+      const key = `${encoding} ${file.name}`
+      const known = done.get(key) ?? COMPRESS[encoding](file.body)
+      done.set(key, known)
+      return known
+    },
+  }
+}
+
+async function readSources(): Promise<WebFile[]> {
+  const entries = await readdir(SOURCES, { recursive: true, withFileTypes: true })
+  const paths = entries
+    .filter((entry) => entry.isFile() && extname(entry.name) in TYPES && entry.name !== PAGE)
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted()
+  return Promise.all(
+    paths.map(async (path) => {
+      const text = await readFile(path, 'utf8')
+      return webFile(relative(SOURCES, path).replaceAll('\\', '/'), path.endsWith('.ts') ? withoutTypes(text) : text)
+    }),
+  )
+}
+
+/**
+ * Types become blanks, and so do comments before a line: lines stay where they are. Node says each time that the function
+ * may still change, which is no news to somebody who pins his Node.
+ */
+function withoutTypes(source: string): string {
+  const usual = Object.getOwnPropertyDescriptor(process, 'emitWarning') ?? {}
+  process.emitWarning = () => undefined
+  try {
+    return stripTypeScriptTypes(source).replaceAll(/[ \t]+$/gm, '')
+  } finally {
+    Object.defineProperty(process, 'emitWarning', usual)
+  }
+}
+
+const vendorName = (module: string): string => `vendor/${module.replace('@', '').replaceAll('/', '-')}.mjs`
+
+function readPackaged(name: string, file: string): Uint8Array<ArrayBuffer> {
+  const home = findPackageJSON(name, import.meta.url)
+  if (home === undefined) throw new Error(`the package ${name} is not installed; run npm ci`)
+  return new Uint8Array(readFileSync(join(dirname(home), file)))
+}
+
+function webFile(name: string, body: string | Uint8Array<ArrayBuffer>): WebFile {
+  const type = TYPES[extname(name)] ?? 'application/octet-stream'
+  return { name, type, body: typeof body === 'string' ? new TextEncoder().encode(body) : body }
+}
+
+/** Tells the browser of every module at once, so that it need not find them one import after the other. */
+const preloads = (base: string, names: Iterable<string>): string =>
+  [...names]
+    .filter((name) => /\.(ts|mjs)$/.test(name) && !LATER.test(name))
+    .map((name) => `<link rel="modulepreload" href="${base}/${name}" />`)
+    .join('\n    ')
+
+/** Loaded when somebody goes there. */
+const LATER = /^control\//
+
+const filled = (template: string, values: Readonly<Record<string, string>>): string =>
+  template.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '')
+
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+
+const brotli = promisify(brotliCompress)
+const zip = promisify(gzip)
+
+/** Nearly as small as the last level, in a tenth of its time. */
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }
+
+const COMPRESS: Readonly<Record<Encoding, (body: Uint8Array) => Promise<Uint8Array<ArrayBuffer>>>> = {
+  br: async (body) => new Uint8Array(await brotli(body, BROTLI)),
+  gzip: async (body) => new Uint8Array(await zip(body)),
+}

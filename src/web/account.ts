@@ -1,0 +1,159 @@
+/** The player's own side: wallet and positions, kept right by the account stream and valued at live prices. */
+import { batch, computed, signal } from '@preact/signals'
+import { newKey } from './client/api.ts'
+import type { AccountChanges, Direction, Levels, OpenOrder, Position, Trade, Wallet } from './client/wire.ts'
+import { signed, units } from './format.ts'
+import { instruments, quoteOf } from './market.ts'
+import { api } from './session.ts'
+import { toast } from './toasts.ts'
+
+export const wallet = signal<Wallet | null>(null)
+/** Open positions by id, the latest first. */
+export const positions = signal<ReadonlyMap<string, Position>>(new Map())
+/** What was closed, the latest first; null until somebody asks. */
+export const history = signal<readonly Position[] | null>(null)
+
+export const signOf = (direction: Direction): 1 | -1 => (direction === 'long' ? 1 : -1)
+
+/** What closing at this price would bring: a loss ends at the margin. */
+const pnlAt = (position: Position, price: number): number =>
+  Math.max(
+    -position.margin,
+    signOf(position.direction) * (price - position.openPrice) * position.lotSize * position.contractSize,
+  )
+
+export const livePnl = (position: Position): number => pnlAt(position, quoteOf(position.instrumentId).value.price)
+
+export const unrealized = computed(() =>
+  [...positions.value.values()].reduce((total, position) => total + livePnl(position), 0),
+)
+export const marginUsed = computed(() =>
+  [...positions.value.values()].reduce((total, position) => total + position.margin, 0),
+)
+/** As the contract defines it: balance plus unrealised PnL. */
+export const equity = computed(() => (wallet.value?.balance ?? 0) + unrealized.value)
+
+/** A position that has closed stays closed, in whatever order the news of it arrives. */
+const closed = new Set<string>()
+
+function keep(position: Position): void {
+  if (position.status === 'closed') {
+    closed.add(position.id)
+    if (history.peek() !== null && !history.peek()?.some(({ id }) => id === position.id)) {
+      history.value = [position, ...(history.peek() ?? [])]
+    }
+  }
+  const others = [...positions.peek().values()].filter(({ id }) => id !== position.id)
+  const open = closed.has(position.id) ? others : [...others, position]
+  setPositions(open)
+}
+
+const setPositions = (open: readonly Position[]): void => {
+  positions.value = new Map(
+    open.toSorted((a, b) => b.openedAt.localeCompare(a.openedAt)).map((position) => [position.id, position]),
+  )
+}
+
+/** Takes over what the account stream tells. The stream tells everything once; toasts are made here and nowhere else. */
+export function takeAccount({ snapshot, positions: open, events }: AccountChanges): void {
+  batch(() => {
+    if (snapshot) setPositions((open ?? []).filter(({ id }) => !closed.has(id)))
+    for (const event of events) {
+      keep(event.position)
+      tell(event.type, event.position, event.marginLostPct)
+    }
+  })
+  refreshWallet().catch(() => undefined) // the next event, or the next look, asks again
+}
+
+const CLOSED_BY: Readonly<Record<string, string>> = {
+  user: 'Closed',
+  stop_loss: 'Stop-loss hit',
+  take_profit: 'Take-profit hit',
+  washout: 'Washed out',
+  full_time: 'Settled at full time',
+  void: 'Voided: margin returned',
+  admin: 'Closed by the house',
+}
+
+export const closedByWords = (position: Position): string => CLOSED_BY[position.closedBy ?? ''] ?? 'Closed'
+
+export const nameOf = (instrumentId: string): string => instruments.value.get(instrumentId)?.name ?? 'Player'
+
+function tell(
+  type: 'opened' | 'changed' | 'margin_warning' | 'closed',
+  position: Position,
+  lostPct: number | null,
+): void {
+  const name = nameOf(position.instrumentId)
+  switch (type) {
+    case 'opened':
+      return toast({
+        tone: 'plain',
+        title: `${position.direction === 'long' ? 'Long' : 'Short'} ${name}`,
+        text: `${position.lotSize} lots at ${units(position.openPrice)}`,
+      })
+    case 'changed':
+      return toast({ tone: 'plain', title: `Levels set on ${name}`, text: levelsWords(position) })
+    case 'margin_warning':
+      return toast({
+        tone: 'bad',
+        title: `${name}: ${lostPct} % of the margin is gone`,
+        text: `Washes out at ${units(position.washoutPrice ?? 0)}`,
+      })
+    case 'closed':
+      return toast({
+        tone: (position.realizedPnl ?? 0) < 0 ? 'bad' : 'good',
+        title: `${closedByWords(position)} · ${name}`,
+        text: `${signed(position.realizedPnl ?? 0)} at ${units(position.closePrice ?? 0)}`,
+      })
+    default:
+      return type satisfies never
+  }
+}
+
+const levelsWords = ({ stopLoss, takeProfit }: Position): string =>
+  [
+    stopLoss === null ? 'no stop-loss' : `stop-loss ${units(stopLoss)}`,
+    takeProfit === null ? 'no take-profit' : `take-profit ${units(takeProfit)}`,
+  ].join(' · ')
+
+let asking: Promise<void> | null = null
+
+/** One question at a time, however much happens at once. */
+export function refreshWallet(): Promise<void> {
+  asking ??= api
+    .wallet()
+    .then((found) => void (wallet.value = found))
+    .finally(() => (asking = null))
+  return asking
+}
+
+export async function refreshHistory(): Promise<void> {
+  history.value = (await api.positions('closed')).positions
+}
+
+/** Everything of the player before is forgotten. */
+export function forgetAccount(): void {
+  closed.clear()
+  batch(() => {
+    wallet.value = null
+    positions.value = new Map()
+    history.value = null
+  })
+}
+
+const take = ({ position, wallet: left }: Trade): Position => {
+  batch(() => {
+    keep(position)
+    wallet.value = left
+  })
+  return position
+}
+
+/** Opens at the price that is on the screen. The key is the order's own: repeating it cannot open a second one. */
+export const open = async (order: OpenOrder): Promise<Position> => take(await api.open(order, newKey()))
+
+export const change = async (id: string, levels: Levels): Promise<Position> => take(await api.change(id, levels))
+
+export const close = async (id: string): Promise<Position> => take(await api.close(id, newKey()))

@@ -1,0 +1,50 @@
+/** The frame around everything: who is here, what is shown, and how the connection is. */
+import { useEffect } from 'preact/hooks'
+import { signal } from '@preact/signals'
+import type { ComponentType } from 'preact'
+import { html } from './html.ts'
+import { SignIn } from './pages/sign-in.ts'
+import { Trade } from './pages/trade.ts'
+import { Toasts } from './parts/toast-list.ts'
+import { BottomNav, TopBar } from './parts/bars.ts'
+import { isTrading, view } from './route.ts'
+import { facts, recall, user } from './session.ts'
+
+/** The server could not be asked who is here; another attempt follows. */
+const isUnreachable = signal(false)
+
+async function findOut(): Promise<void> {
+  try {
+    await recall()
+    isUnreachable.value = false
+  } catch {
+    isUnreachable.value = true
+    setTimeout(() => void findOut(), 3_000)
+  }
+}
+
+export function App() {
+  useEffect(() => void findOut(), [])
+  if (user.value === undefined) return html`<${Splash} />`
+  if (user.value === null) return html`<${SignIn} facts=${facts} /><${Toasts} />`
+  return html`
+    <a class="skip" href="#main">Skip to the content</a>
+    <${TopBar} />
+    <main id="main" tabindex="-1">${isTrading.value ? html`<${Trade} />` : html`<${Elsewhere} />`}</main>
+    <${BottomNav} />
+    <${Toasts} />
+  `
+}
+
+const Splash = () => html`
+  <main class="splash" aria-busy="true">
+    <p>${isUnreachable.value ? 'The server cannot be reached. Trying again.' : 'Touchline'}</p>
+  </main>
+`
+
+const PAGES: Readonly<Record<string, ComponentType>> = {}
+
+function Elsewhere() {
+  const Page = PAGES[view.value]
+  return Page === undefined ? html`<${Trade} />` : html`<${Page} />`
+}

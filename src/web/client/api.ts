@@ -1,0 +1,173 @@
+/**
+ * The REST contract as functions. What a client has to get right is done once, here: an access token that has run out is
+ * renewed and the request repeated; what may be repeated safely (reading, and whatever has an idempotency key) is repeated
+ * when the network or the server falters; everything else that goes wrong is one kind of error.
+ */
+import type {
+  AccountChanges,
+  ErrorBody,
+  Instrument,
+  Levels,
+  Match,
+  MatchEvents,
+  Me,
+  Movers,
+  OpenOrder,
+  Order,
+  Period,
+  Position,
+  PriceHistory,
+  Quote,
+  Squad,
+  Trade,
+  TradeWindow,
+  User,
+  Wallet,
+} from './wire.ts'
+
+/** The server said no, or (status 0) could not be reached. */
+export class ApiError extends Error {
+  readonly status: number
+  /** For programs; `OFFLINE` when there was no answer. */
+  readonly code: string
+  /** All that the answer said. */
+  readonly facts: ErrorBody
+
+  constructor(status: number, facts: ErrorBody) {
+    super(facts.error)
+    this.name = 'ApiError'
+    this.status = status
+    this.code = facts.code
+    this.facts = facts
+  }
+}
+
+export interface ApiOptions {
+  /** Where the API is, without a slash at the end; empty for the page's own address. */
+  readonly baseUrl?: string
+  /** The session is over: the refresh token is gone, too. */
+  readonly onSignedOut?: () => void
+}
+
+interface Asking {
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'PUT'
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
+  readonly body?: unknown
+  /** Makes it safe to ask again: the effect happens once, and the first answer is given again. */
+  readonly key?: string
+  /** The request has to do with signing in: a 401 is then an answer like any other. */
+  readonly isSigningIn?: boolean
+}
+
+const ATTEMPTS = 4
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 3_000
+
+export function createApi({ baseUrl = '', onSignedOut = () => undefined }: ApiOptions = {}) {
+  /** One rotation at a time: a second one with the same token would look like a theft. */
+  let renewing: Promise<boolean> | null = null
+  const renew = (): Promise<boolean> => {
+    renewing ??= once('/api/auth/refresh', { method: 'POST' })
+      .then(({ ok }) => ok)
+      .finally(() => (renewing = null))
+    return renewing
+  }
+
+  const once = (path: string, { method = 'GET', query = {}, body, key }: Asking): Promise<Response> => {
+    const parameters = Object.entries(query).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, String(value)]],
+    )
+    const search = parameters.length === 0 ? '' : `?${new URLSearchParams(parameters)}`
+    return fetch(`${baseUrl}${path}${search}`, {
+      method,
+      credentials: 'include',
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(key === undefined ? {} : { 'idempotency-key': key }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  }
+
+  async function ask<Answer>(path: string, asking: Asking = {}): Promise<Answer> {
+    const mayRepeat = (asking.method ?? 'GET') === 'GET' || asking.key !== undefined
+    for (let attempt = 1; ; attempt++) {
+      const isLast = !mayRepeat || attempt === ATTEMPTS
+      let response: Response
+      try {
+        response = await once(path, asking)
+        if (response.status === 401 && asking.isSigningIn !== true) {
+          if (!(await renew())) onSignedOut()
+          else response = await once(path, asking)
+        }
+      } catch {
+        if (isLast) throw new ApiError(0, { error: 'the server cannot be reached', code: 'OFFLINE' })
+        await pause(attempt, null)
+        continue
+      }
+      if (response.ok) return response.json()
+      const facts = await errorIn(response)
+      const isPassing = (response.status === 503 && facts.code !== 'COMING_SOON') || facts.code === 'KEY_IN_FLIGHT'
+      if (!isPassing || isLast) throw new ApiError(response.status, facts)
+      await pause(attempt, response.headers.get('retry-after'))
+    }
+  }
+
+  return {
+    ask,
+    me: () => ask<Me>('/api/me'),
+    /** Development only: the same name is the same person. */
+    signInByName: (displayName: string) =>
+      ask<{ user: User; isNew: boolean }>('/api/auth/dev', {
+        method: 'POST',
+        body: { displayName },
+        isSigningIn: true,
+      }),
+    /** Renews the session; false when it is over. */
+    renew,
+    signOut: () => ask<unknown>('/api/auth/logout', { method: 'POST', isSigningIn: true }),
+    socketToken: () => ask<{ token: string; wsUrl: string }>('/api/ws/token', { method: 'POST' }),
+
+    matches: () => ask<{ matches: Match[] }>('/api/matches'),
+    tradeWindow: (fixtureId: number) => ask<TradeWindow>(`/api/matches/${fixtureId}/trade-window`),
+    matchEvents: (fixtureId: number) => ask<MatchEvents>(`/api/matches/${fixtureId}/events`),
+    squad: (fixtureId: number, team: 'home' | 'away') =>
+      ask<Squad>(`/api/matches/${fixtureId}/squad`, { query: { team } }),
+    instruments: () => ask<{ instruments: Instrument[] }>('/api/instruments'),
+    movers: () => ask<Movers>('/api/instruments/movers'),
+    priceHistory: (id: string, period: Period) =>
+      ask<PriceHistory>(`/api/instruments/${id}/price-history`, { query: { period } }),
+
+    quote: (order: Order) => ask<Quote>('/api/positions/quote', { method: 'POST', body: order }),
+    /** Give the same key when you try again; a fresh one is another order. */
+    open: (order: OpenOrder, key: string) => ask<Trade>('/api/positions/open', { method: 'POST', body: order, key }),
+    change: (id: string, levels: Levels) => ask<Trade>(`/api/positions/${id}`, { method: 'PATCH', body: levels }),
+    close: (id: string, key: string) => ask<Trade>(`/api/positions/${id}/close`, { method: 'POST', body: {}, key }),
+    positions: (status: 'open' | 'closed' | 'all', limit = 100) =>
+      ask<{ positions: Position[] }>('/api/positions', { query: { status, limit } }),
+    wallet: () => ask<Wallet>('/api/wallet'),
+    accountChanges: (since: string) => ask<AccountChanges>('/api/account/changes', { query: { since } }),
+  }
+}
+
+async function errorIn(response: Response): Promise<ErrorBody> {
+  const fallback = { error: response.statusText || 'no answer', code: `HTTP_${response.status}` }
+  try {
+    const body: ErrorBody = await response.json()
+    return typeof body.error === 'string' ? { ...fallback, ...body } : fallback
+  } catch {
+    return fallback
+  }
+}
+
+function pause(attempt: number, retryAfter: string | null): Promise<void> {
+  const own = FIRST_PAUSE_MS * 2 ** (attempt - 1)
+  const asked = retryAfter === null ? own : Number(retryAfter) * 1_000
+  return new Promise((resolve) => {
+    setTimeout(resolve, Math.min(LONGEST_PAUSE_MS, Math.max(own, asked || 0)))
+  })
+}
+
+/** A key for one order. Works where `crypto.randomUUID` does not: on pages without TLS. */
+export const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')

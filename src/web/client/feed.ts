@@ -1,0 +1,208 @@
+/**
+ * The price feed as a client lives with it: it connects, follows players, listens to the account, and after every break
+ * goes on where it was. Prices that were missed are asked for by the last sequence number of their match, account events by
+ * their last marker, so that nothing is lost, and nothing is told twice.
+ */
+import { decodePriceFrame, type PriceFrame } from './price-frame.ts'
+import type { AccountChanges } from './wire.ts'
+
+/** `live`: messages arrive. `waiting`: the connection is gone, another attempt follows. `stopped`: none does. */
+export type FeedState = 'connecting' | 'live' | 'waiting' | 'stopped'
+
+export interface FeedOptions {
+  /** A fresh token for each connection, and where to use it. Rejects while there is none. */
+  readonly token: () => Promise<{ readonly token: string; readonly wsUrl: string }>
+  readonly onPrice: (frame: PriceFrame) => void
+  /** What happened to the user's positions; a snapshot replaces what was known. */
+  readonly onAccount: (changes: AccountChanges) => void
+  /** Another message that concerns the user. */
+  readonly onNotice: (notice: Readonly<Record<string, unknown>>) => void
+  readonly onState: (state: FeedState) => void
+  /** The server's clock, in milliseconds since 1970, each time it is told. */
+  readonly onServerTime: (at: number) => void
+}
+
+export interface Followed {
+  readonly instrumentId: string
+  readonly fixtureId: number
+}
+
+interface Since {
+  readonly epoch: number
+  readonly seq: number
+}
+
+const SUBPROTOCOL = 'feed.v1'
+/** A server that has nothing to say says so every ten seconds. */
+const SILENCE_MS = 25_000
+const FIRST_WAIT_MS = 400
+const LONGEST_WAIT_MS = 15_000
+/** Ids in one message. */
+const IDS_MAX = 400
+const SIGNED_OUT = 4001
+
+export class Feed {
+  readonly #options: FeedOptions
+  readonly #followed = new Map<string, number>()
+  /** The newest move seen of each match. */
+  readonly #newest = new Map<number, Since>()
+  #marker: string | null = null
+  #socket: WebSocket | null = null
+  #state: FeedState = 'stopped'
+  #failures = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
+  /** Distinguishes the attempt under way from those that were given up. */
+  #attempt = 0
+
+  constructor(options: FeedOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    if (this.#state === 'stopped') void this.#connect()
+  }
+
+  /** Forgets everything. */
+  stop(): void {
+    this.#attempt++
+    this.#drop()
+    this.#followed.clear()
+    this.#newest.clear()
+    this.#marker = null
+    this.#enter('stopped')
+  }
+
+  /** Tries at once instead of waiting: the network is back. */
+  hurry(): void {
+    if (this.#state !== 'waiting') return
+    this.#failures = 0
+    void this.#connect()
+  }
+
+  /** Follows exactly these from now on. */
+  follow(wanted: readonly Followed[]): void {
+    const kept = new Set(wanted.map(({ instrumentId }) => instrumentId))
+    const gone = [...this.#followed.keys()].filter((id) => !kept.has(id))
+    const fresh = wanted.filter(({ instrumentId }) => !this.#followed.has(instrumentId))
+    for (const id of gone) this.#followed.delete(id)
+    for (const { instrumentId, fixtureId } of wanted) this.#followed.set(instrumentId, fixtureId)
+    if (this.#state !== 'live') return
+    for (const instrumentIds of portions(gone)) this.#say({ type: 'unsubscribe', instrumentIds })
+    for (const instrumentIds of portions(fresh.map(({ instrumentId }) => instrumentId))) {
+      this.#say({ type: 'subscribe', instrumentIds })
+    }
+  }
+
+  async #connect(): Promise<void> {
+    const attempt = ++this.#attempt
+    this.#drop()
+    this.#enter('connecting')
+    try {
+      const { token, wsUrl } = await this.#options.token()
+      if (attempt !== this.#attempt) return
+      const socket = new WebSocket(`${wsUrl}/?token=${encodeURIComponent(token)}`, SUBPROTOCOL)
+      socket.binaryType = 'arraybuffer'
+      socket.addEventListener('open', () => this.#greet())
+      socket.addEventListener('message', ({ data }) => this.#hear(data))
+      socket.addEventListener('close', ({ code }) => {
+        if (attempt === this.#attempt) this.#lose(code === SIGNED_OUT ? 0 : this.#nextWait())
+      })
+      this.#socket = socket
+    } catch {
+      if (attempt === this.#attempt) this.#lose(this.#nextWait())
+    }
+  }
+
+  /** Takes up everything that was followed before, match by match, from the last move seen of it. */
+  #greet(): void {
+    this.#enter('live')
+    this.#expectWord()
+    this.#say({ type: 'account', ...(this.#marker === null ? {} : { since: this.#marker }) })
+    const byMatch = Map.groupBy(this.#followed, ([, fixtureId]) => fixtureId)
+    for (const [fixtureId, followed] of byMatch) {
+      const since = this.#newest.get(fixtureId)
+      for (const instrumentIds of portions(followed.map(([id]) => id))) {
+        this.#say({ type: 'subscribe', instrumentIds, ...(since === undefined ? {} : { since }) })
+      }
+    }
+  }
+
+  #hear(data: unknown): void {
+    this.#failures = 0
+    this.#expectWord()
+    if (data instanceof ArrayBuffer) return this.#hearPrice(data)
+    const message: { readonly [field: string]: unknown } = JSON.parse(String(data))
+    switch (String(message['type'])) {
+      case 'account':
+        return this.#hearAccount(message as unknown as AccountChanges)
+      case 'heartbeat':
+      case 'pong':
+        return this.#options.onServerTime(Date.parse(String(message['serverTime'])))
+      case 'shutdown':
+        return this.#lose(Number(message['reconnectInMs']))
+      case 'subscribed':
+      case 'unsubscribed':
+      case 'error':
+        return
+      default:
+        return this.#options.onNotice(message)
+    }
+  }
+
+  #hearPrice(bytes: ArrayBuffer): void {
+    const frame = decodePriceFrame(bytes)
+    if (frame === null) return
+    const last = this.#newest.get(frame.fixtureId)
+    const isNewer =
+      last === undefined || frame.epoch > last.epoch || (frame.epoch === last.epoch && frame.seq > last.seq)
+    if (isNewer) this.#newest.set(frame.fixtureId, { epoch: frame.epoch, seq: frame.seq })
+    this.#options.onPrice(frame)
+  }
+
+  /** Markers only grow, so what comes a second time is known by its marker. */
+  #hearAccount(changes: AccountChanges): void {
+    const known = Number(this.#marker ?? -1)
+    const events = changes.snapshot ? [] : changes.events.filter(({ marker }) => Number(marker) > known)
+    this.#marker = changes.marker
+    if (changes.snapshot || events.length > 0) this.#options.onAccount({ ...changes, events })
+  }
+
+  #say(message: Readonly<Record<string, unknown>>): void {
+    this.#socket?.send(JSON.stringify(message))
+  }
+
+  /** A connection that says nothing for too long is dead, whatever the operating system believes. */
+  #expectWord(): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#lose(0), SILENCE_MS)
+  }
+
+  /** Gives the connection up and tries again after this long. */
+  #lose(waitMs: number): void {
+    this.#attempt++
+    this.#drop()
+    this.#enter('waiting')
+    this.#timer = setTimeout(() => void this.#connect(), waitMs)
+  }
+
+  #drop(): void {
+    clearTimeout(this.#timer)
+    this.#socket?.close()
+    this.#socket = null
+  }
+
+  /** Longer each time, and different for everybody, so that a server that comes back is not run over. */
+  #nextWait(): number {
+    const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#failures++)
+    return longest * (0.5 + Math.random() / 2)
+  }
+
+  #enter(state: FeedState): void {
+    if (state === this.#state) return
+    this.#state = state
+    this.#options.onState(state)
+  }
+}
+
+const portions = (ids: readonly string[]): readonly (readonly string[])[] =>
+  Array.from({ length: Math.ceil(ids.length / IDS_MAX) }, (_, n) => ids.slice(n * IDS_MAX, (n + 1) * IDS_MAX))

@@ -1,0 +1,15 @@
+/** What time it is at the server: holds and kick-offs are counted by its clock, not by the visitor's. */
+import { signal } from '@preact/signals'
+
+/** The server's clock minus ours, in milliseconds. */
+let offset = 0
+
+/** The server's time, in milliseconds since 1970; moves once a second. */
+export const now = signal(Date.now())
+
+/** Takes over a time that the server has told. */
+export function setClock(serverTime: number): void {
+  if (Number.isFinite(serverTime)) offset = serverTime - Date.now()
+}
+
+setInterval(() => (now.value = Date.now() + offset), 1_000)

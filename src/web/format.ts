@@ -1,0 +1,37 @@
+/** Numbers and times as people read them. */
+
+const plain = new Intl.NumberFormat('en-GB', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
+const withSign = new Intl.NumberFormat('en-GB', {
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 2,
+  signDisplay: 'exceptZero',
+})
+
+/** 1,234.50 */
+export const units = (amount: number): string => plain.format(amount)
+/** +12.30, −4.00, 0.00; a proper minus. */
+export const signed = (amount: number): string => withSign.format(amount).replace('-', '−')
+/** +1.25 % */
+export const percent = (amount: number): string => `${signed(amount)} %`
+/** 2:05 */
+export function countdown(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1_000))
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+}
+
+const clockTime = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+const dayAndTime = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+})
+/** 14:05 */
+export const timeOfDay = (at: string | number): string => clockTime.format(new Date(at))
+/** 2 May, 14:05 */
+export const dayTime = (at: string | number): string => dayAndTime.format(new Date(at))
+
+/** Which way it goes as far as two decimals show it, for class names and arrows: never by colour alone. */
+export const way = (amount: number): 'up' | 'down' | 'flat' =>
+  amount >= 0.005 ? 'up' : amount <= -0.005 ? 'down' : 'flat'
+export const arrow = (amount: number): string => ({ up: '▲', down: '▼', flat: '•' })[way(amount)]

@@ -1,0 +1,169 @@
+/** The market as it stands: matches, players, and a live quote for each of them. */
+import { batch, computed, type Signal, signal } from '@preact/signals'
+import { FLAG, type PriceFrame } from './client/price-frame.ts'
+import type { Instrument, Match, MatchEvents } from './client/wire.ts'
+import { setClock } from './clock.ts'
+import { api } from './session.ts'
+
+export interface LiveQuote {
+  readonly price: number
+  /** The price before the last move; the difference says which way it went. */
+  readonly previous: number
+  readonly at: number
+  readonly status: Instrument['tradingStatus']
+  /** The match data behind it is late. */
+  readonly isStale: boolean
+  readonly epoch: number
+  readonly seq: number
+}
+
+export const matches = signal<readonly Match[]>([])
+export const instruments = signal<ReadonlyMap<string, Instrument>>(new Map())
+/** Whether the first look at the market is done. */
+export const isLoaded = signal(false)
+export const selectedMatchId = signal<number | null>(null)
+export const selectedId = signal<string | null>(null)
+export const matchEvents = signal<MatchEvents | null>(null)
+
+export const selectedMatch = computed(() => matches.value.find(({ id }) => id === selectedMatchId.value) ?? null)
+export const selected = computed(() => instruments.value.get(selectedId.value ?? '') ?? null)
+export const matchInstruments = computed(() =>
+  [...instruments.value.values()].filter(({ fixtureId }) => fixtureId === selectedMatchId.value),
+)
+
+const quotes = new Map<string, Signal<LiveQuote>>()
+const listeners = new Set<(frame: PriceFrame) => void>()
+
+/** The live quote of a player; at zero for one whom nobody knows. */
+export function quoteOf(id: string): Signal<LiveQuote> {
+  const known = quotes.get(id)
+  if (known !== undefined) return known
+  const fresh = signal<LiveQuote>(quoteFrom(instruments.peek().get(id)))
+  quotes.set(id, fresh)
+  return fresh
+}
+
+/** Hears of every move, in order, until the returned function is called. */
+export function onMove(listener: (frame: PriceFrame) => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+const quoteFrom = (instrument: Instrument | undefined): LiveQuote => ({
+  price: instrument?.currentPrice ?? 0,
+  previous: instrument?.currentPrice ?? 0,
+  at: 0,
+  status: instrument?.tradingStatus ?? 'CLOSED',
+  isStale: false,
+  epoch: 0,
+  seq: 0,
+})
+
+/** Change since a day ago, or since his match began, in per cent, at this price. */
+export function changePct(instrument: Instrument, price: number): number {
+  const before = instrument.currentPrice / (1 + instrument.changePct / 100)
+  return before > 0 ? (price / before - 1) * 100 : 0
+}
+
+/** Takes over a move. One that is older than what is known changes nothing, so that nothing counts twice. */
+export function takeFrame(frame: PriceFrame): void {
+  const quote = quoteOf(frame.instrumentId)
+  const { epoch, seq, price } = quote.peek()
+  const isOlder = frame.epoch < epoch || (frame.epoch === epoch && frame.seq < seq)
+  if (isOlder) return
+  const isMove = (frame.flags & FLAG.snapshot) === 0
+  quote.value = {
+    price: frame.price,
+    previous: isMove ? frame.previousPrice : price,
+    at: frame.at,
+    status: frame.tradingStatus,
+    isStale: (frame.flags & FLAG.stale) !== 0,
+    epoch: frame.epoch,
+    seq: frame.seq,
+  }
+  noticeMatch(frame)
+  for (const listener of listeners) listener(frame)
+}
+
+/** The minute moves with the frames; everything else about a match is asked for when there is news. */
+function noticeMatch(frame: PriceFrame): void {
+  const match = matches.peek().find(({ id }) => id === frame.fixtureId)
+  if (match === undefined) return
+  if (frame.minute !== null && frame.minute !== match.minute) {
+    matches.value = matches.peek().map((m) => (m.id === match.id ? { ...m, minute: frame.minute } : m))
+  }
+  const isNews =
+    frame.cause === 'event' || frame.cause === 'settlement' || frame.tradingStatus !== match.tradeWindow.status
+  if (isNews && (frame.flags & FLAG.snapshot) === 0) refreshSoon()
+}
+
+let refreshing: ReturnType<typeof setTimeout> | null = null
+
+/** News comes in bursts: one look a second and a half is enough. */
+function refreshSoon(): void {
+  refreshing ??= setTimeout(() => {
+    refreshing = null
+    refreshMatches().catch(() => undefined) // the next news, or the next round, asks again
+  }, 1_500)
+}
+
+export async function refreshMatches(): Promise<void> {
+  const known = new Set(matches.peek().map(({ id }) => id))
+  const shown = selectedMatchId.peek()
+  const [found, events] = await Promise.all([api.matches(), shown === null ? null : api.matchEvents(shown)])
+  const window = found.matches[0]?.tradeWindow
+  if (window !== undefined) setClock(Date.parse(window.serverTime))
+  batch(() => {
+    matches.value = found.matches
+    if (events !== null && events.fixtureId === selectedMatchId.peek()) matchEvents.value = events
+  })
+  // A match that has begun since brings its players along.
+  if (found.matches.some(({ id }) => !known.has(id))) await refreshInstruments()
+}
+
+export async function refreshInstruments(): Promise<void> {
+  const { instruments: found } = await api.instruments()
+  batch(() => {
+    instruments.value = new Map(found.map((instrument) => [instrument.id, instrument]))
+    for (const instrument of found) {
+      const quote = quoteOf(instrument.id)
+      if (quote.peek().seq === 0) quote.value = quoteFrom(instrument)
+    }
+    choose()
+    isLoaded.value = true
+  })
+}
+
+/** Shows a match: its first starter in attack, unless one of its players is shown already. */
+export function showMatch(id: number): void {
+  batch(() => {
+    selectedMatchId.value = id
+    matchEvents.value = null
+    if (selected.peek()?.fixtureId !== id) selectedId.value = favourite(id)?.id ?? null
+  })
+  refreshMatches().catch(() => undefined)
+}
+
+export function showInstrument(id: string): void {
+  const instrument = instruments.peek().get(id)
+  if (instrument === undefined) return
+  selectedId.value = id
+  if (instrument.fixtureId !== selectedMatchId.peek()) showMatch(instrument.fixtureId)
+}
+
+/** Somebody new finds a match in play, and somebody worth looking at in it. */
+function choose(): void {
+  const isThere = matches.peek().some(({ id }) => id === selectedMatchId.peek())
+  const hasEnded = !matchInstruments.peek().length
+  if (isThere && !hasEnded) return
+  const played = matches.peek().find(({ tradeWindow }) => tradeWindow.open) ?? matches.peek()[0]
+  if (played !== undefined) showMatch(played.id)
+}
+
+/** The dearest attacker: the one whose price moves most. */
+const favourite = (matchId: number): Instrument | undefined =>
+  [...instruments.peek().values()]
+    .filter(({ fixtureId }) => fixtureId === matchId)
+    .toSorted(
+      (a, b) => Number(b.position === 'FWD') - Number(a.position === 'FWD') || b.currentPrice - a.currentPrice,
+    )[0]

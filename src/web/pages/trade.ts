@@ -1,0 +1,35 @@
+/** The trading floor: players, chart, ticket and positions; all at once on a desk, one at a time on a phone. */
+import { html } from '../html.ts'
+import { doubt } from '../live.ts'
+import { isLoaded, selected } from '../market.ts'
+import { view } from '../route.ts'
+import { ChartCard } from '../parts/chart-card.ts'
+import { MarketList } from '../parts/market-list.ts'
+import { MatchEvents } from '../parts/match-events.ts'
+import { PositionList } from '../parts/position-list.ts'
+import { Scoreboard } from '../parts/scoreboard.ts'
+import { Ticket } from '../parts/ticket.ts'
+
+export function Trade() {
+  if (!isLoaded.value) return html`<p class="loading" aria-busy="true">Fetching the line-ups…</p>`
+  return html`
+    <h1 class="sr-only">Trade</h1>
+    <div class="floor" data-view=${view.value}>
+      <div class="left"><${MarketList} /></div>
+      <div class="middle">
+        <${Scoreboard} />
+        ${doubt.value === null ? null : html`<p class="doubt" role="alert">${doubt.value}</p>`}
+        ${
+          selected.value === null
+            ? html`<p class="empty">No match is on. The next one brings its players along.</p>`
+            : html`<${ChartCard} instrument=${selected.value} />`
+        }
+        <${PositionList} />
+      </div>
+      <div class="right">
+        ${selected.value === null ? null : html`<${Ticket} key=${selected.value.id} instrument=${selected.value} />`}
+        <${MatchEvents} />
+      </div>
+    </div>
+  `
+}

@@ -1,0 +1,107 @@
+/** What stands above and below everything: the way around, the money, and the connection. */
+import { equity, marginUsed, unrealized, wallet } from '../account.ts'
+import { arrow, signed, units, way } from '../format.ts'
+import { html } from '../html.ts'
+import { connection } from '../live.ts'
+import { go, isTrading, type View, view } from '../route.ts'
+import { isAdmin, signOut, user } from '../session.ts'
+import { theme, toggleTheme } from '../theme.ts'
+import { Icon, type IconName } from './icons.ts'
+
+const Brand = () => html`
+  <a class="brand" href="#/trade" aria-label="Touchline, home">
+    <svg viewBox="0 0 64 64" aria-hidden="true">
+      <path class="line" d="M8 53h48" />
+      <path class="step" d="M10 41h12V29h12v8h10V15h10" />
+    </svg>
+    <span>Touchline</span>
+  </a>
+`
+
+interface Place {
+  readonly to: View
+  readonly icon: IconName
+  readonly label: string
+}
+
+const isHere = (to: View): boolean => (to === 'trade' ? isTrading.value : view.value === to)
+
+const places = (): readonly Place[] => [
+  { to: 'trade', icon: 'trade', label: 'Trade' },
+  ...(isAdmin.value ? [{ to: 'control', icon: 'control', label: 'Control' } as const] : []),
+]
+
+export function TopBar() {
+  return html`
+    <header class="top">
+      <${Brand} />
+      <nav class="places" aria-label="Main">
+        ${places().map(
+          ({ to, label }) => html`<a href="#/${to}" aria-current=${isHere(to) ? 'page' : undefined}>${label}</a>`,
+        )}
+      </nav>
+      <${Money} />
+      <${Connection} />
+      <div class="person">
+        <button
+          class="bare"
+          onClick=${toggleTheme}
+          aria-label="Use ${theme.value === 'dark' ? 'light' : 'dark'} colours"
+        >
+          <${Icon} name=${theme.value === 'dark' ? 'sun' : 'moon'} />
+        </button>
+        <span class="name">${user.value?.firstName}</span>
+        <button class="bare" onClick=${() => void signOut()} aria-label="Sign out"><${Icon} name="out" /></button>
+      </div>
+    </header>
+  `
+}
+
+const Money = () => html`
+  <dl class="money" aria-label="Wallet">
+    <div>
+      <dt>Equity</dt>
+      <dd class="num">${wallet.value === null ? '–' : units(equity.value)}</dd>
+    </div>
+    <div class="wide">
+      <dt>Free</dt>
+      <dd class="num">${wallet.value === null ? '–' : units(wallet.value.freeMargin)}</dd>
+    </div>
+    <div class="wide">
+      <dt>Margin</dt>
+      <dd class="num">${units(marginUsed.value)}</dd>
+    </div>
+    <div>
+      <dt>Open P&L</dt>
+      <dd class="num ${way(unrealized.value)}">
+        <span aria-hidden="true">${arrow(unrealized.value)}</span> ${signed(unrealized.value)}
+      </dd>
+    </div>
+  </dl>
+`
+
+const CONNECTION_WORDS = { live: 'Live', connecting: 'Connecting', waiting: 'Offline', stopped: 'Offline' } as const
+
+const Connection = () => html`
+  <p class="connection ${connection.value}" role="status"><i></i><span>${CONNECTION_WORDS[connection.value]}</span></p>
+`
+
+export function BottomNav() {
+  const items: readonly Place[] = [
+    { to: 'market', icon: 'market', label: 'Players' },
+    { to: 'trade', icon: 'trade', label: 'Trade' },
+    { to: 'positions', icon: 'positions', label: 'Positions' },
+    ...places().filter(({ to }) => to !== 'trade'),
+  ]
+  return html`
+    <nav class="bottom" aria-label="Views">
+      ${items.map(
+        ({ to, icon, label }) => html`
+          <button aria-current=${view.value === to ? 'page' : undefined} onClick=${() => go(to)}>
+            <${Icon} name=${icon} /><span>${label}</span>
+          </button>
+        `,
+      )}
+    </nav>
+  `
+}

@@ -1,0 +1,255 @@
+/** One player: his price, how it got there, and the levels of the positions in him. */
+import { computed, signal } from '@preact/signals'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { change, history, nameOf, positions } from '../account.ts'
+import type { Instrument, Period, Position, PriceHistory } from '../client/wire.ts'
+import { arrow, percent, signed, units, way } from '../format.ts'
+import { html } from '../html.ts'
+import { arrivals } from '../live.ts'
+import { changePct, matchEvents, onMove, quoteOf, selectedId } from '../market.ts'
+import { api } from '../session.ts'
+import { theme } from '../theme.ts'
+import { toast } from '../toasts.ts'
+import { wordsFor } from '../words.ts'
+import { draft } from './draft.ts'
+import { EVENT_SIGNS, eventWords } from './match-events.ts'
+import { type ChartLevel, type ChartMark, PriceChart } from './price-chart.ts'
+
+const PERIODS: readonly (readonly [Period, string, string])[] = [
+  ['5m', '5 min', 'five minutes'],
+  ['1h', '1 h', 'hour'],
+  ['6h', '6 h', 'six hours'],
+  ['1d', '1 day', 'day'],
+  ['all', 'All', 'whole time'],
+]
+
+const period = signal<Period>('1h')
+/** Whether the scale reaches as far as the levels do. */
+const areLevelsInView = signal(true)
+
+export function ChartCard({ instrument }: { instrument: Instrument }) {
+  const { price, previous, seq, isStale } = quoteOf(instrument.id).value
+  const changed = changePct(instrument, price)
+  return html`
+    <section class="card chart ${isStale ? 'stale' : ''}" aria-labelledby="player-name">
+      <header>
+        <div>
+          <h2 id="player-name">${instrument.name}</h2>
+          <p><span class="post ${instrument.team.side}">${instrument.position}</span> ${instrument.team.name}</p>
+        </div>
+        <div class="big">
+          <b class="num flash-${way(price - previous)}" key=${seq}>${units(price)}</b>
+          <span class="num ${way(changed)}"><i aria-hidden="true">${arrow(changed)}</i> ${percent(changed)}</span>
+        </div>
+      </header>
+      <${Chart} key=${instrument.id} instrument=${instrument} />
+      <div class="below">
+        <div class="choice" role="group" aria-label="Period">
+          ${PERIODS.map(
+            ([key, label]) =>
+              html`<button aria-pressed=${period.value === key} onClick=${() => (period.value = key)}>
+                ${label}
+              </button>`,
+          )}
+        </div>
+        ${
+          levels.value.length === 0
+            ? null
+            : html`<button
+                class="toggle"
+                aria-pressed=${areLevelsInView.value}
+                onClick=${() => (areLevelsInView.value = !areLevelsInView.value)}
+              >
+                Keep levels in view
+              </button>`
+        }
+      </div>
+    </section>
+  `
+}
+
+const inSelected = computed(() => [...positions.value.values()].filter((p) => p.instrumentId === selectedId.value))
+
+/** Lines for what is held, and for what the ticket is about to ask for. */
+const levels = computed<readonly ChartLevel[]>(() => {
+  const drafted: ChartLevel[] = [
+    ...level('draft sl', draft.stopLoss.value, 'Stop', 'stop'),
+    ...level('draft tp', draft.takeProfit.value, 'Target', 'target'),
+  ]
+  return [
+    ...drafted,
+    ...inSelected.value.flatMap((p) => [
+      ...level(`${p.id} entry`, p.openPrice, `${p.direction === 'long' ? '▲' : '▼'} ${p.lotSize}`, 'entry'),
+      ...level(`${p.id} sl`, p.stopLoss, 'Stop', 'stop'),
+      ...level(`${p.id} tp`, p.takeProfit, 'Target', 'target'),
+    ]),
+  ]
+})
+
+const level = (key: string, price: number | null, title: string, tone: ChartLevel['tone']): readonly ChartLevel[] =>
+  price === null ? [] : [{ key, price, title, tone }]
+
+/** His own entries and exits. */
+const deeds = computed<readonly ChartMark[]>(() => {
+  const all = [...inSelected.value, ...(history.value ?? []).filter((p) => p.instrumentId === selectedId.value)]
+  return all.flatMap((p): readonly ChartMark[] => [
+    { at: Date.parse(p.openedAt), text: `${p.lotSize}`, tone: p.direction },
+    ...(p.closedAt === null
+      ? []
+      : [{ at: Date.parse(p.closedAt), text: signed(p.realizedPnl ?? 0), tone: 'event' } as const]),
+  ])
+})
+
+function Chart({ instrument }: { instrument: Instrument }) {
+  const box = useRef<HTMLDivElement>(null)
+  const chart = useRef<PriceChart | null>(null)
+  const [past, setPast] = useState<PriceHistory | null>(null)
+
+  useEffect(() => {
+    if (box.current === null) return
+    const made = new PriceChart(box.current)
+    chart.current = made
+    const stop = onMove((frame) => {
+      if (frame.instrumentId === instrument.id) made.add(frame.at, frame.price)
+    })
+    return () => {
+      stop()
+      made.remove()
+      chart.current = null
+    }
+  }, [instrument.id])
+
+  // Asked for anew with every connection: what was missed meanwhile is in it.
+  useEffect(() => {
+    let isWanted = true
+    api
+      .priceHistory(instrument.id, period.value)
+      .then((found) => {
+        if (!isWanted) return
+        setPast(found)
+        chart.current?.show(found)
+      })
+      .catch((error: unknown) => toast({ tone: 'bad', title: 'No history', text: wordsFor(error) }))
+    return () => (isWanted = false)
+  }, [instrument.id, period.value, arrivals.value])
+
+  useEffect(() => chart.current?.paint(), [theme.value])
+  useEffect(
+    () => chart.current?.levels(levels.value, areLevelsInView.value),
+    [levels.value, areLevelsInView.value, theme.value],
+  )
+  useEffect(
+    () => chart.current?.marks([...newsMarks(past, instrument), ...deeds.value]),
+    [past, deeds.value, matchEvents.value],
+  )
+
+  return html`
+    <div class="canvas">
+      <div class="plot" ref=${box} aria-hidden="true"></div>
+      <${Handles} chart=${chart} />
+      <p class="sr-only">${summary(instrument, past)}</p>
+    </div>
+  `
+}
+
+/** What happened on the pitch where the line jumps. */
+function newsMarks(past: PriceHistory | null, instrument: Instrument): readonly ChartMark[] {
+  const news = (past?.ticks ?? []).filter(({ cause }) => cause === 'event')
+  const own = (matchEvents.value?.events ?? []).filter((event) => event.playerName === instrument.name)
+  return news.map(({ at }, n) => {
+    const event = news.length === own.length ? own[n] : undefined
+    return { at: Date.parse(at), text: event === undefined ? '' : EVENT_SIGNS[event.type], tone: 'event' }
+  })
+}
+
+/** The chart for those who do not see it. */
+function summary(instrument: Instrument, past: PriceHistory | null): string {
+  if (past === null) return 'The price history is being fetched.'
+  const { open, high, low, changePct: changed } = past.stats
+  if (open === null || high === null || low === null) return `${instrument.name} has no price history yet.`
+  const words = PERIODS.find(([key]) => key === past.period)?.[2] ?? ''
+  const own = (matchEvents.value?.events ?? []).filter((event) => event.playerName === instrument.name)
+  return [
+    `Price of ${instrument.name} over the last ${words}: from ${units(open)}, ${percent(changed ?? 0)},`,
+    `between ${units(low)} and ${units(high)}.`,
+    ...own.map((event) => `${eventWords(event)} in minute ${event.minute}.`),
+  ].join(' ')
+}
+
+/** Grips on the levels of open positions: drag them, or move them with the arrow keys. */
+function Handles({ chart }: { chart: { current: PriceChart | null } }) {
+  const grips = inSelected.value.flatMap((position) =>
+    (['stopLoss', 'takeProfit'] as const).flatMap((kind) => {
+      const price = position[kind]
+      return price === null ? [] : [{ position, kind, price }]
+    }),
+  )
+  // The scale adapts as prices move, so grips are put in place with every frame; without any there is nothing to do.
+  const [, redraw] = useState(0)
+  const isIdle = grips.length === 0
+  useEffect(() => {
+    if (isIdle) return
+    let frame = requestAnimationFrame(function follow() {
+      redraw((n) => n + 1)
+      frame = requestAnimationFrame(follow)
+    })
+    return () => cancelAnimationFrame(frame)
+  }, [isIdle])
+  return html`${grips.map(
+    ({ position, kind, price }) =>
+      html`<${Grip} key=${position.id + kind} chart=${chart} position=${position} kind=${kind} price=${price} />`,
+  )}`
+}
+
+interface GripProps {
+  readonly chart: { readonly current: PriceChart | null }
+  readonly position: Position
+  readonly kind: 'stopLoss' | 'takeProfit'
+  readonly price: number
+}
+
+function Grip({ chart, position, kind, price }: GripProps) {
+  const [dragged, setDragged] = useState<number | null>(null)
+  const top = chart.current?.topOf(dragged ?? price)
+  if (top === null || top === undefined) return null
+  const label = kind === 'stopLoss' ? 'Stop-loss' : 'Take-profit'
+  const settle = (to: number): void => {
+    setDragged(null)
+    change(position.id, { [kind]: cents(to) }).catch((error: unknown) =>
+      toast({ tone: 'bad', title: `${label} of ${nameOf(position.instrumentId)} not moved`, text: wordsFor(error) }),
+    )
+  }
+  const priceUnder = (event: PointerEvent): number | null => {
+    const frame = (event.currentTarget as HTMLElement).parentElement?.getBoundingClientRect()
+    return frame === undefined ? null : (chart.current?.priceAt(event.clientY - frame.top) ?? null)
+  }
+  const step = { ArrowUp: 0.1, ArrowDown: -0.1, PageUp: 1, PageDown: -1 } as const
+  return html`
+    <button
+      class="grip ${kind}"
+      style=${{ transform: `translateY(${top}px)` }}
+      role="slider"
+      aria-label="${label} of ${nameOf(position.instrumentId)}"
+      aria-orientation="vertical"
+      aria-valuenow=${dragged ?? price}
+      aria-valuetext=${units(dragged ?? price)}
+      onPointerDown=${(event: PointerEvent) => (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId)}
+      onPointerMove=${(event: PointerEvent) => {
+        if (event.buttons !== 0) setDragged(priceUnder(event))
+      }}
+      onPointerUp=${() => {
+        if (dragged !== null) settle(dragged)
+      }}
+      onKeyDown=${(event: KeyboardEvent) => {
+        const by = step[event.key as keyof typeof step]
+        if (by === undefined) return
+        event.preventDefault()
+        settle(price + by)
+      }}
+    >
+      <span>${dragged === null ? '⇕' : units(dragged)}</span>
+    </button>
+  `
+}
+
+const cents = (price: number): number => Math.round(price * 100) / 100

@@ -1,0 +1,123 @@
+/** Every player of the match with a live price. Arrow keys go up and down, Enter picks. */
+import { computed, signal } from '@preact/signals'
+import { positions } from '../account.ts'
+import type { Instrument } from '../client/wire.ts'
+import { arrow, percent, units, way } from '../format.ts'
+import { html } from '../html.ts'
+import { changePct, matches, matchInstruments, quoteOf, selectedId, selectedMatch, showInstrument } from '../market.ts'
+import { go, view } from '../route.ts'
+import { Icon } from './icons.ts'
+
+type Side = 'all' | 'home' | 'away'
+type Order = 'change' | 'price' | 'name'
+
+const side = signal<Side>('all')
+const order = signal<Order>('price')
+const sought = signal('')
+
+const ORDERS: Readonly<Record<Order, (a: Instrument, b: Instrument) => number>> = {
+  // Of the quotes as they are now, without following them: rows that jump about cannot be clicked.
+  change: (a, b) => Math.abs(changeNow(b)) - Math.abs(changeNow(a)),
+  price: (a, b) => quoteOf(b.id).peek().price - quoteOf(a.id).peek().price,
+  name: (a, b) => a.name.localeCompare(b.name),
+}
+
+const changeNow = (instrument: Instrument): number => changePct(instrument, quoteOf(instrument.id).peek().price)
+
+const shown = computed(() => {
+  void matches.value // sorted anew whenever the match is looked at
+  const words = sought.value.trim().toLowerCase()
+  return matchInstruments.value
+    .filter(({ team }) => side.value === 'all' || team.side === side.value)
+    .filter(({ name }) => name.toLowerCase().includes(words))
+    .toSorted((a, b) => ORDERS[order.value](a, b) || a.name.localeCompare(b.name))
+})
+
+const held = computed(() => new Map([...positions.value.values()].map((p) => [p.instrumentId, p.direction])))
+
+export function MarketList() {
+  const match = selectedMatch.value
+  const sides: readonly (readonly [Side, string])[] = [
+    ['all', 'All'],
+    ['home', match?.home.name ?? 'Home'],
+    ['away', match?.away.name ?? 'Away'],
+  ]
+  return html`
+    <section class="card market" aria-labelledby="market-title">
+      <header>
+        <h2 id="market-title">Players</h2>
+        <label class="search">
+          <${Icon} name="search" />
+          <input
+            type="search"
+            placeholder="Find"
+            aria-label="Find a player"
+            value=${sought.value}
+            onInput=${(event: InputEvent) => (sought.value = (event.target as HTMLInputElement).value)}
+          />
+        </label>
+        <select
+          aria-label="Sort by"
+          value=${order.value}
+          onChange=${(event: Event) => (order.value = (event.target as HTMLSelectElement).value as Order)}
+        >
+          <option value="price">Price</option>
+          <option value="change">Movement</option>
+          <option value="name">Name</option>
+        </select>
+      </header>
+      <div class="choice teams" role="group" aria-label="Team">
+        ${sides.map(
+          ([key, label]) =>
+            html`<button aria-pressed=${side.value === key} onClick=${() => (side.value = key)}>${label}</button>`,
+        )}
+      </div>
+      <ul class="players" onKeyDown=${walk}>
+        ${shown.value.map((instrument) => html`<${Row} key=${instrument.id} instrument=${instrument} />`)}
+        ${shown.value.length === 0 ? html`<li class="empty">Nobody by that name.</li>` : null}
+      </ul>
+    </section>
+  `
+}
+
+function Row({ instrument }: { instrument: Instrument }) {
+  const direction = held.value.get(instrument.id)
+  const pick = (): void => {
+    showInstrument(instrument.id)
+    if (view.peek() === 'market') go('trade')
+  }
+  return html`
+    <li>
+      <button class="player" aria-current=${selectedId.value === instrument.id ? 'true' : undefined} onClick=${pick}>
+        <span class="post ${instrument.team.side}">${instrument.position}</span>
+        <span class="who">
+          <b>${instrument.name}</b>
+          <small
+            >${instrument.team.name}${direction === undefined ? null : html` · <em class=${direction}>${direction}</em>`}</small
+          >
+        </span>
+        <${Price} instrument=${instrument} />
+      </button>
+    </li>
+  `
+}
+
+function Price({ instrument }: { instrument: Instrument }) {
+  const { price, previous, seq, isStale } = quoteOf(instrument.id).value
+  const change = changePct(instrument, price)
+  return html`
+    <span class="tag ${isStale ? 'stale' : ''}">
+      <b class="num flash-${way(price - previous)}" key=${seq}>${units(price)}</b>
+      <small class="num ${way(change)}"><i aria-hidden="true">${arrow(change)}</i> ${percent(change)}</small>
+    </span>
+  `
+}
+
+function walk(event: KeyboardEvent): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  if (step === undefined) return
+  event.preventDefault()
+  const rows = [...(event.currentTarget as HTMLElement).querySelectorAll('button')]
+  const at = rows.indexOf(document.activeElement as HTMLButtonElement)
+  rows[Math.min(rows.length - 1, Math.max(0, at + step))]?.focus()
+}

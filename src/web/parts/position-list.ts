@@ -1,0 +1,197 @@
+/** What is held, valued at live prices, and what was. */
+import { signal } from '@preact/signals'
+import { useEffect, useState } from 'preact/hooks'
+import { change, close, closedByWords, history, livePnl, nameOf, positions, refreshHistory } from '../account.ts'
+import type { Levels, Position } from '../client/wire.ts'
+import { now } from '../clock.ts'
+import { arrow, countdown, dayTime, percent, signed, units, way } from '../format.ts'
+import { html } from '../html.ts'
+import { connection } from '../live.ts'
+import { quoteOf, showInstrument } from '../market.ts'
+import { go, view } from '../route.ts'
+import { wordsFor } from '../words.ts'
+
+const tab = signal<'open' | 'closed'>('open')
+
+export function PositionList() {
+  const open = [...positions.value.values()]
+  useEffect(() => {
+    if (tab.value === 'closed') refreshHistory().catch(() => undefined)
+  }, [tab.value])
+  return html`
+    <section class="card positions" aria-labelledby="positions-title">
+      <header>
+        <h2 id="positions-title">Positions</h2>
+        <div class="choice" role="group" aria-label="Which positions">
+          <button aria-pressed=${tab.value === 'open'} onClick=${() => (tab.value = 'open')}>
+            Open ${open.length}
+          </button>
+          <button aria-pressed=${tab.value === 'closed'} onClick=${() => (tab.value = 'closed')}>Closed</button>
+        </div>
+      </header>
+      ${tab.value === 'open' ? html`<${OpenList} open=${open} />` : html`<${ClosedList} />`}
+    </section>
+  `
+}
+
+function OpenList({ open }: { open: readonly Position[] }) {
+  if (open.length === 0) {
+    return html`<p class="empty">Nothing open. Pick a player, go long or short, and it appears here.</p>`
+  }
+  return html`<ul class="held">
+    ${open.map((position) => html`<${Held} key=${position.id} position=${position} />`)}
+  </ul>`
+}
+
+function Held({ position }: { position: Position }) {
+  const quote = quoteOf(position.instrumentId).value
+  const pnl = livePnl(position)
+  const [trouble, setTrouble] = useState<string | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  const attempt = async (deed: () => Promise<unknown>): Promise<void> => {
+    setBusy(true)
+    setTrouble(null)
+    try {
+      await deed()
+    } catch (error) {
+      setTrouble(wordsFor(error))
+    }
+    setBusy(false)
+  }
+  const pick = (): void => {
+    showInstrument(position.instrumentId)
+    if (view.peek() === 'positions') go('trade')
+  }
+  return html`
+    <li>
+      <div class="what">
+        <button class="link" onClick=${pick}>${nameOf(position.instrumentId)}</button>
+        <small>
+          <em class=${position.direction}>${position.direction === 'long' ? '▲ long' : '▼ short'}</em>
+          <span class="num"> ${position.lotSize} lots · ${units(position.openPrice)} → ${units(quote.price)}</span>
+        </small>
+      </div>
+      <div class="pnl num ${way(pnl)}">
+        <b><i aria-hidden="true">${arrow(pnl)}</i> ${signed(pnl)}</b>
+        <small>${percent((100 * pnl) / position.margin)} of ${units(position.margin)}</small>
+      </div>
+      <${Health} lost=${Math.max(0, -pnl / position.margin)} washoutPrice=${position.washoutPrice} />
+      <${LevelsOf} position=${position} isBusy=${isBusy} attempt=${attempt} />
+      <${CloseButton} position=${position} isBusy=${isBusy} onClose=${() => void attempt(() => close(position.id))} />
+      ${trouble === null ? null : html`<p class="trouble" role="alert">${trouble}</p>`}
+    </li>
+  `
+}
+
+/** How much of the margin a loss has eaten. */
+const Health = ({ lost, washoutPrice }: { lost: number; washoutPrice: number | null }) => html`
+  <div class="health ${lost >= 0.8 ? 'late' : lost >= 0.5 ? 'warn' : ''}">
+    <meter min="0" max="1" value=${lost} aria-label="Part of the margin lost">${Math.round(lost * 100)} %</meter>
+    <small class="num">washout ${washoutPrice === null ? '–' : units(washoutPrice)}</small>
+  </div>
+`
+
+interface LevelsProps {
+  readonly position: Position
+  readonly isBusy: boolean
+  readonly attempt: (deed: () => Promise<unknown>) => Promise<void>
+}
+
+function LevelsOf({ position, isBusy, attempt }: LevelsProps) {
+  const set = (levels: Levels): void => void attempt(() => change(position.id, levels))
+  return html`
+    <div class="levels">
+      <${LevelInput}
+        label="SL"
+        name="Stop-loss"
+        value=${position.stopLoss}
+        isBusy=${isBusy}
+        onSet=${(stopLoss: number | null) => set({ stopLoss })}
+      />
+      <${LevelInput}
+        label="TP"
+        name="Take-profit"
+        value=${position.takeProfit}
+        isBusy=${isBusy}
+        onSet=${(takeProfit: number | null) => set({ takeProfit })}
+      />
+    </div>
+  `
+}
+
+interface LevelInputProps {
+  readonly label: string
+  readonly name: string
+  readonly value: number | null
+  readonly isBusy: boolean
+  readonly onSet: (level: number | null) => void
+}
+
+/** Sent with Enter or on leaving; empty means none. */
+const LevelInput = ({ label, name, value, isBusy, onSet }: LevelInputProps) => html`
+  <label>
+    <abbr title=${name}>${label}</abbr>
+    <input
+      class="num"
+      type="number"
+      step="0.01"
+      placeholder="none"
+      aria-label="${name} price"
+      disabled=${isBusy}
+      value=${value ?? ''}
+      onChange=${(event: Event) => {
+        const { value: typed } = event.target as HTMLInputElement
+        onSet(typed === '' ? null : Number(typed))
+      }}
+    />
+  </label>
+`
+
+interface CloseProps {
+  readonly position: Position
+  readonly isBusy: boolean
+  readonly onClose: () => void
+}
+
+function CloseButton({ position, isBusy, onClose }: CloseProps) {
+  const wait = Date.parse(position.closableAt) - now.value
+  const whole = Date.parse(position.closableAt) - Date.parse(position.openedAt)
+  if (wait > 0) {
+    return html`
+      <button class="close held" disabled title="A position is held for three minutes">
+        <span class="ring" style=${{ '--done': `${Math.round(100 * (1 - wait / whole))}%` }}></span>
+        <span class="num">${countdown(wait)}</span>
+      </button>
+    `
+  }
+  return html`<button class="close" disabled=${isBusy || connection.value !== 'live'} onClick=${onClose}>Close</button>`
+}
+
+function ClosedList() {
+  const closed = history.value
+  if (closed === null) return html`<p class="empty" aria-busy="true">Fetching…</p>`
+  if (closed.length === 0) return html`<p class="empty">Nothing closed yet.</p>`
+  return html`<ul class="held closed">
+    ${closed.map(
+      (position) => html`
+        <li key=${position.id}>
+          <div class="what">
+            <b>${nameOf(position.instrumentId)}</b>
+            <small>
+              <em class=${position.direction}>${position.direction === 'long' ? '▲ long' : '▼ short'}</em>
+              <span class="num">
+                ${position.lotSize} lots · ${units(position.openPrice)} → ${units(position.closePrice ?? 0)}</span
+              >
+            </small>
+          </div>
+          <div class="pnl num ${way(position.realizedPnl ?? 0)}">
+            <b><i aria-hidden="true">${arrow(position.realizedPnl ?? 0)}</i> ${signed(position.realizedPnl ?? 0)}</b>
+          </div>
+          <small class="why"
+            >${closedByWords(position)} · ${position.closedAt === null ? '' : dayTime(position.closedAt)}</small
+          >
+        </li>
+      `,
+    )}
+  </ul>`
+}

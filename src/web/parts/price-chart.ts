@@ -1,0 +1,190 @@
+/**
+ * The chart of one player: history as far as it goes, then every move as it comes. What happened on the pitch and what the
+ * player did himself are marked on the line; levels are lines that can be dragged.
+ */
+import {
+  AreaSeries,
+  type AutoscaleInfo,
+  createChart,
+  createSeriesMarkers,
+  type IChartApi,
+  type IPriceLine,
+  type ISeriesApi,
+  LineStyle,
+  LineType,
+  type SeriesMarker,
+  type UTCTimestamp,
+} from 'lightweight-charts'
+import type { PriceHistory } from '../client/wire.ts'
+import { timeOfDay, units } from '../format.ts'
+
+export interface ChartLevel {
+  readonly key: string
+  readonly price: number
+  readonly title: string
+  readonly tone: 'entry' | 'stop' | 'target' | 'washout'
+}
+
+export interface ChartMark {
+  /** Milliseconds since 1970. */
+  readonly at: number
+  readonly text: string
+  readonly tone: 'event' | 'long' | 'short' | 'bad'
+}
+
+type Tone = ChartLevel['tone'] | ChartMark['tone'] | 'line' | 'fill' | 'grid' | 'text'
+
+const LEAST_RANGE = 0.005
+
+/** One point a second is as fine as the line gets; a later one within the second replaces the one before. */
+const second = (at: number): UTCTimestamp => Math.floor(at / 1_000) as UTCTimestamp
+
+export class PriceChart {
+  readonly #chart: IChartApi
+  readonly #series: ISeriesApi<'Area'>
+  readonly #markers: ReturnType<typeof createSeriesMarkers<UTCTimestamp>>
+  readonly #element: HTMLElement
+  readonly #levels = new Map<string, IPriceLine>()
+  #marks: readonly ChartMark[] = []
+  #inView: readonly number[] = []
+  #newest: UTCTimestamp = 0 as UTCTimestamp
+
+  constructor(element: HTMLElement) {
+    this.#element = element
+    this.#chart = createChart(element, {
+      autoSize: true,
+      layout: { attributionLogo: false, background: { color: 'transparent' }, fontSize: 11 },
+      rightPriceScale: { borderVisible: false, scaleMargins: { top: 0.14, bottom: 0.1 } },
+      timeScale: {
+        borderVisible: false,
+        timeVisible: true,
+        secondsVisible: false,
+        rightOffset: 4,
+        minBarSpacing: 0.01,
+      },
+      localization: { priceFormatter: units, timeFormatter: (at: UTCTimestamp) => timeOfDay(at * 1_000) },
+      handleScroll: { vertTouchDrag: false },
+    })
+    this.#series = this.#chart.addSeries(AreaSeries, {
+      lineType: LineType.WithSteps,
+      lineWidth: 2,
+      lastPriceAnimation: matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 1,
+      priceFormat: { type: 'custom', formatter: units, minMove: 0.01 },
+      autoscaleInfoProvider: (own: () => AutoscaleInfo | null) => this.#scaled(own()),
+    })
+    this.#markers = createSeriesMarkers(this.#series as ISeriesApi<'Area', UTCTimestamp>, [])
+    this.paint()
+  }
+
+  /** Takes over the colours of the page: to be called when they have changed. */
+  paint(): void {
+    const line = this.#colour('line')
+    this.#chart.applyOptions({
+      layout: { textColor: this.#colour('text'), fontFamily: getComputedStyle(this.#element).fontFamily },
+      grid: { vertLines: { visible: false }, horzLines: { color: this.#colour('grid') } },
+      crosshair: {
+        vertLine: { color: this.#colour('text'), labelBackgroundColor: this.#colour('entry') },
+        horzLine: { color: this.#colour('text'), labelBackgroundColor: this.#colour('entry') },
+      },
+    })
+    this.#series.applyOptions({
+      lineColor: line,
+      topColor: this.#colour('fill'),
+      bottomColor: 'transparent',
+      priceLineColor: line,
+    })
+    this.#mark()
+  }
+
+  /** Replaces everything by this history. */
+  show({ ticks }: PriceHistory): void {
+    const bySecond = new Map(ticks.map(({ at, price }) => [second(Date.parse(at)), price]))
+    const points = [...bySecond].toSorted(([a], [b]) => a - b).map(([time, value]) => ({ time, value }))
+    this.#newest = points.at(-1)?.time ?? (0 as UTCTimestamp)
+    this.#series.setData(points)
+    this.#chart.timeScale().fitContent()
+    this.#mark()
+  }
+
+  /** One more move. An older one than is shown is a repetition. */
+  add(at: number, price: number): void {
+    const time = second(at)
+    if (time < this.#newest) return
+    this.#newest = time
+    this.#series.update({ time, value: price })
+  }
+
+  marks(marks: readonly ChartMark[]): void {
+    this.#marks = marks
+    this.#mark()
+  }
+
+  /** Shows these lines, and, when asked to, as much of the scale as they take. */
+  levels(levels: readonly ChartLevel[], areInView: boolean): void {
+    this.#inView = areInView ? levels.map(({ price }) => price) : []
+    // The scale is only worked out anew when an option of the series changes.
+    this.#series.applyOptions({ visible: true })
+    for (const [key, line] of this.#levels) {
+      if (levels.some((level) => level.key === key)) continue
+      this.#series.removePriceLine(line)
+      this.#levels.delete(key)
+    }
+    for (const { key, price, title, tone } of levels) {
+      const options = {
+        price,
+        title,
+        color: this.#colour(tone),
+        lineWidth: 1 as const,
+        lineStyle: tone === 'entry' ? LineStyle.Solid : LineStyle.Dashed,
+        axisLabelVisible: true,
+      }
+      const line = this.#levels.get(key)
+      if (line === undefined) this.#levels.set(key, this.#series.createPriceLine(options))
+      else line.applyOptions(options)
+    }
+  }
+
+  /** Where a price is, in pixels from the top; null when it is off the chart. */
+  topOf(price: number): number | null {
+    return this.#series.priceToCoordinate(price)
+  }
+
+  /** The price at so many pixels from the top. */
+  priceAt(top: number): number | null {
+    return this.#series.coordinateToPrice(top)
+  }
+
+  remove(): void {
+    this.#chart.remove()
+  }
+
+  /** A line that hardly moves is not blown up to fill the chart: it shows a two-hundredth of the price at least. */
+  #scaled(own: AutoscaleInfo | null): AutoscaleInfo | null {
+    if (own === null || own.priceRange === null) return own
+    const { minValue, maxValue } = own.priceRange
+    const spare = Math.max(0, (maxValue * LEAST_RANGE - (maxValue - minValue)) / 2)
+    return {
+      ...own,
+      priceRange: {
+        minValue: Math.min(minValue - spare, ...this.#inView),
+        maxValue: Math.max(maxValue + spare, ...this.#inView),
+      },
+    }
+  }
+
+  #mark(): void {
+    const marks = this.#marks.map(({ at, text, tone }): SeriesMarker<UTCTimestamp> => ({
+      time: second(at),
+      text,
+      color: this.#colour(tone),
+      position: tone === 'long' ? 'belowBar' : 'aboveBar',
+      shape: tone === 'long' ? 'arrowUp' : tone === 'short' ? 'arrowDown' : 'circle',
+      size: 1,
+    }))
+    this.#markers.setMarkers(marks.toSorted((a, b) => a.time - b.time))
+  }
+
+  #colour(tone: Tone): string {
+    return getComputedStyle(this.#element).getPropertyValue(`--chart-${tone}`).trim()
+  }
+}

@@ -1,0 +1,227 @@
+/** The order ticket: which way, how much, where to stop; what it costs before it is sent. */
+import { useEffect, useState } from 'preact/hooks'
+import { open, signOf } from '../account.ts'
+import type { Direction, Instrument, Quote } from '../client/wire.ts'
+import { percent, signed, units, way } from '../format.ts'
+import { html } from '../html.ts'
+import { connection } from '../live.ts'
+import { quoteOf } from '../market.ts'
+import { api } from '../session.ts'
+import { refusalWords, wordsFor } from '../words.ts'
+import { draft } from './draft.ts'
+
+/** Typing is waited out; a price that moves is asked about no more often than this. */
+const TYPING_MS = 250
+const REPEAT_MS = 4_000
+/** What is offered when a level is switched on, in parts of the price. */
+const STOP_AT = 0.03
+const TARGET_AT = 0.06
+const CHIPS = [0.1, 0.5, 1, 2] as const
+
+export function Ticket({ instrument }: { instrument: Instrument }) {
+  const quote = quoteOf(instrument.id).value
+  const direction = draft.direction.value
+  const lots = Number(draft.lots.value)
+  const isSized = Number.isFinite(lots) && lots > 0
+  const [preview, setPreview] = useState<Quote | null>(null)
+  const [trouble, setTrouble] = useState<string | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  const [turn, setTurn] = useState(0)
+  const stopLoss = draft.stopLoss.value
+  const takeProfit = draft.takeProfit.value
+
+  // Levels belong to a player and a direction: another one starts without.
+  useEffect(() => {
+    draft.stopLoss.value = null
+    draft.takeProfit.value = null
+  }, [instrument.id, direction])
+
+  useEffect(() => {
+    if (!isSized || connection.value !== 'live') return setPreview(null)
+    let isWanted = true
+    const asking = setTimeout(() => {
+      api
+        .quote({ instrumentId: instrument.id, direction, lotSize: lots, stopLoss, takeProfit })
+        .then((found) => {
+          if (isWanted) setPreview(found)
+        })
+        .catch((error: unknown) => {
+          if (isWanted) setTrouble(wordsFor(error))
+        })
+    }, TYPING_MS)
+    return () => {
+      isWanted = false
+      clearTimeout(asking)
+    }
+  }, [instrument.id, direction, lots, stopLoss, takeProfit, connection.value, quote.status, turn])
+
+  useEffect(() => {
+    const again = setInterval(() => {
+      if (document.visibilityState === 'visible') setTurn((n) => n + 1)
+    }, REPEAT_MS)
+    return () => clearInterval(again)
+  }, [])
+
+  useEffect(() => setTrouble(null), [direction, lots, stopLoss, takeProfit])
+
+  const send = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    setBusy(true)
+    setTrouble(null)
+    try {
+      await open({
+        instrumentId: instrument.id,
+        direction,
+        lotSize: lots,
+        clientPrice: quote.price,
+        stopLoss,
+        takeProfit,
+      })
+      draft.stopLoss.value = null
+      draft.takeProfit.value = null
+      setTurn((n) => n + 1)
+    } catch (error) {
+      setTrouble(wordsFor(error))
+    }
+    setBusy(false)
+  }
+
+  const refusal = preview?.refusal ?? null
+  const problem = trouble ?? (isSized ? (refusal === null ? null : refusalWords(refusal)) : 'How many lots?')
+  const isBlocked = isBusy || !isSized || connection.value !== 'live' || refusal !== null
+  return html`
+    <section class="card ticket" data-direction=${direction} aria-labelledby="ticket-title">
+      <header>
+        <h2 id="ticket-title">Order</h2>
+        <span class="who">${instrument.name}</span>
+      </header>
+      <form onSubmit=${(event: Event) => void send(event)}>
+        <div class="ways" role="group" aria-label="Direction">
+          <${Way} way="long" words="Price goes up" price=${quote.price} />
+          <${Way} way="short" words="Price goes down" price=${quote.price} />
+        </div>
+        <div class="field">
+          <label for="lots">Lots</label>
+          <span class="stepper">
+            <button type="button" aria-label="Fewer lots" onClick=${() => stepLots(instrument, -1)}>−</button>
+            <input
+              id="lots"
+              class="num"
+              inputmode="decimal"
+              autocomplete="off"
+              value=${draft.lots.value}
+              onInput=${(event: InputEvent) => (draft.lots.value = valueOf(event).replace(',', '.'))}
+            />
+            <button type="button" aria-label="More lots" onClick=${() => stepLots(instrument, 1)}>+</button>
+          </span>
+        </div>
+        <div class="chips">
+          ${CHIPS.map((size) => html`<button type="button" onClick=${() => (draft.lots.value = String(size))}>${size}</button>`)}
+          <button
+            type="button"
+            disabled=${(preview?.maxLotSize ?? 0) <= 0}
+            onClick=${() => (draft.lots.value = String(preview?.maxLotSize ?? 0))}
+          >
+            Max
+          </button>
+        </div>
+        <${LevelField} kind="stopLoss" price=${quote.price} pnl=${preview?.pnlAtStopLoss ?? null} />
+        <${LevelField} kind="takeProfit" price=${quote.price} pnl=${preview?.pnlAtTakeProfit ?? null} />
+        <dl class="preview" aria-label="What it costs">
+          <div>
+            <dt>Fills at</dt>
+            <dd class="num">${preview === null ? '–' : units(preview.fillPrice)}</dd>
+          </div>
+          <div>
+            <dt>Margin</dt>
+            <dd class="num">${preview === null ? '–' : units(preview.margin)}</dd>
+          </div>
+          <div>
+            <dt>Per unit the price moves</dt>
+            <dd class="num">${isSized ? `±${units(lots * instrument.contractSize)}` : '–'}</dd>
+          </div>
+          <div>
+            <dt>Washes out at</dt>
+            <dd class="num">${washoutWords(preview)}</dd>
+          </div>
+        </dl>
+        <p class="trouble" role="alert">${problem}</p>
+        <button class="send" disabled=${isBlocked}>
+          ${direction === 'long' ? 'Go long' : 'Go short'}
+          <small
+            >${isSized ? `${draft.lots.value} lots` : ''}${preview === null ? '' : ` for ${units(preview.margin)}`}</small
+          >
+        </button>
+        <p class="hint">You can close it yourself after 3 minutes; your levels work at once.</p>
+      </form>
+    </section>
+  `
+}
+
+function Way({ way: name, words, price }: { way: Direction; words: string; price: number }) {
+  return html`
+    <button
+      type="button"
+      class="way ${name}"
+      aria-pressed=${draft.direction.value === name}
+      onClick=${() => (draft.direction.value = name)}
+    >
+      <b><span aria-hidden="true">${name === 'long' ? '▲' : '▼'}</span> ${name === 'long' ? 'Long' : 'Short'}</b>
+      <small>${words}</small>
+      <span class="num">${units(price)}</span>
+    </button>
+  `
+}
+
+const LEVELS = {
+  stopLoss: { label: 'Stop-loss', side: -1, away: STOP_AT },
+  takeProfit: { label: 'Take-profit', side: 1, away: TARGET_AT },
+} as const
+
+function LevelField({ kind, price, pnl }: { kind: keyof typeof LEVELS; price: number; pnl: number | null }) {
+  const { label, side, away } = LEVELS[kind]
+  const level = draft[kind]
+  const value = level.value
+  const offered = Math.round(price * (1 + side * signOf(draft.direction.value) * away) * 100) / 100
+  return html`
+    <div class="field level">
+      <label class="check">
+        <input
+          type="checkbox"
+          checked=${value !== null}
+          onChange=${() => (level.value = value === null ? offered : null)}
+        />
+        <span>${label}</span>
+      </label>
+      ${
+        value === null
+          ? html`<span class="none">none</span>`
+          : html`
+              <input
+                class="num"
+                type="number"
+                step="0.01"
+                aria-label="${label} price"
+                value=${value}
+                onChange=${(event: Event) => (level.value = Number(valueOf(event)) || null)}
+              />
+              <span class="num outcome ${way(pnl ?? 0)}">
+                ${pnl === null ? percent((value / price - 1) * 100) : signed(pnl)}
+              </span>
+            `
+      }
+    </div>
+  `
+}
+
+function stepLots({ lotStep, minLot, maxLot }: Instrument, by: 1 | -1): void {
+  const lots = Number(draft.lots.value) || 0
+  const step = Math.max(lotStep, lots >= 10 ? 1 : lots >= 1 ? 0.1 : 0.05)
+  const next = Math.min(maxLot, Math.max(minLot, lots + by * step))
+  draft.lots.value = String(Math.round(next * 100) / 100)
+}
+
+const washoutWords = (preview: Quote | null): string =>
+  preview === null || preview.washoutPrice === null ? '–' : units(preview.washoutPrice)
+
+const valueOf = (event: Event): string => (event.target as HTMLInputElement).value

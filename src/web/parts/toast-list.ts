@@ -1,0 +1,19 @@
+import { html } from '../html.ts'
+import { dismiss, toasts } from '../toasts.ts'
+import { Icon } from './icons.ts'
+
+export const Toasts = () => html`
+  <div class="toasts" role="status" aria-live="polite">
+    ${toasts.value.map(
+      ({ id, tone, title, text }) => html`
+        <div class="toast ${tone}" key=${id}>
+          <div>
+            <strong>${title}</strong>
+            <p>${text}</p>
+          </div>
+          <button class="bare" aria-label="Dismiss" onClick=${() => dismiss(id)}><${Icon} name="close" /></button>
+        </div>
+      `,
+    )}
+  </div>
+`

@@ -1,0 +1,24 @@
+/** Light or dark: the system's choice until somebody makes his own. */
+import { signal } from '@preact/signals'
+
+type Theme = 'dark' | 'light'
+
+const KEY = 'touchline.theme'
+const system = matchMedia('(prefers-color-scheme: light)')
+const chosen = localStorage.getItem(KEY)
+
+export const theme = signal<Theme>(chosen === 'dark' || chosen === 'light' ? chosen : systemTheme())
+
+function systemTheme(): Theme {
+  return system.matches ? 'light' : 'dark'
+}
+
+system.addEventListener('change', () => {
+  if (localStorage.getItem(KEY) === null) theme.value = systemTheme()
+})
+theme.subscribe((name) => (document.documentElement.dataset['theme'] = name))
+
+export function toggleTheme(): void {
+  theme.value = theme.peek() === 'dark' ? 'light' : 'dark'
+  localStorage.setItem(KEY, theme.peek())
+}

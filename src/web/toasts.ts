@@ -1,0 +1,25 @@
+/** Short news in the corner, gone by themselves. */
+import { signal } from '@preact/signals'
+
+export interface Toast {
+  readonly id: number
+  readonly tone: 'plain' | 'good' | 'bad'
+  readonly title: string
+  readonly text: string
+}
+
+const STAY_MS = 6_000
+const SHOWN_MAX = 4
+
+export const toasts = signal<readonly Toast[]>([])
+let count = 0
+
+export function toast(news: Omit<Toast, 'id'>): void {
+  const id = ++count
+  toasts.value = [...toasts.peek(), { ...news, id }].slice(-SHOWN_MAX)
+  setTimeout(() => dismiss(id), STAY_MS)
+}
+
+export function dismiss(id: number): void {
+  toasts.value = toasts.peek().filter((shown) => shown.id !== id)
+}

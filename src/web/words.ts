@@ -1,0 +1,34 @@
+/** What went wrong, in words for the one who can do something about it. */
+import { ApiError } from './client/api.ts'
+import type { ErrorBody } from './client/wire.ts'
+import { countdown, units } from './format.ts'
+
+/** Refusals by their codes; the server's own words for all others. */
+const WORDS: Readonly<Record<string, (facts: ErrorBody) => string>> = {
+  OFFLINE: () => 'The server cannot be reached. Check your connection and try again.',
+  PRICE_MOVED: (facts) => `The price has moved to ${number(facts, 'currentPrice')}. Have another look and try again.`,
+  INSUFFICIENT_MARGIN: (facts) =>
+    `This needs ${number(facts, 'required')} and you have ${number(facts, 'available')}. ` +
+    `The largest size that fits is ${String(facts['maxLotSize'])} lots.`,
+  LOT_SIZE_INVALID: (facts) =>
+    `Between ${String(facts['minLot'])} and ${String(facts['maxLot'])} lots, in steps of ${String(facts['lotStep'])}.`,
+  LEVELS_INVALID: (facts) =>
+    `At ${number(facts, 'currentPrice')} a long needs its stop below and its target above; a short the other way round.`,
+  POSITION_LIMIT: (facts) => `You may hold ${String(facts['maxOpenPositions'])} positions. Close one first.`,
+  MARKET_CLOSED: () => 'The market is closed.',
+  MARKET_SUSPENDED: () => 'Trading is suspended for a moment: something has happened on the pitch.',
+  COOLDOWN_ACTIVE: (facts) => `You can close this in ${countdown(Number(facts['retry_after_secs']) * 1_000)}.`,
+  POSITION_NOT_OPEN: () => 'This position is closed already.',
+  RATE_LIMITED: () => 'That was a little fast. Wait a moment and try again.',
+  COMING_SOON: () => 'Not open yet. Come back soon.',
+  UNAUTHORIZED: () => 'You have been signed out.',
+}
+
+const number = (facts: ErrorBody, name: string): string => units(Number(facts[name]))
+
+export const refusalWords = (facts: ErrorBody): string => WORDS[facts.code]?.(facts) ?? sentence(facts.error)
+
+export const wordsFor = (error: unknown): string =>
+  error instanceof ApiError ? refusalWords(error.facts) : 'Something went wrong here. Reload the page.'
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

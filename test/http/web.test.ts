@@ -1,0 +1,83 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { beforeAll, expect, it } from 'vitest'
+import { type Door, openDoor } from './door.ts'
+
+/** What the whole client may weigh on the wire. */
+const BUDGET_BYTES = 200_000
+
+let door: Door
+beforeAll(async () => {
+  door = await openDoor()
+})
+
+const get = (path: string, headers: Record<string, string> = {}) => door.app.request(path, { headers })
+const bytesOf = async (path: string, encoding: string) =>
+  new Uint8Array(await (await get(path, { 'accept-encoding': encoding })).arrayBuffer())
+
+it('[H200] the page is there for everybody, asked for anew each time, and allows nothing from elsewhere', async () => {
+  const page = await get('/')
+  expect(page.status).toBe(200)
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  expect(page.headers.get('cache-control')).toBe('no-cache')
+  const policy = page.headers.get('content-security-policy') ?? ''
+  expect(policy).toMatch(/^default-src 'none'; script-src 'self' 'sha256-[\w+/=]{44}'; style-src 'self'; /)
+  expect(policy).toContain("connect-src 'self' ws://localhost:3001;")
+  expect(policy).not.toContain('unsafe')
+
+  const html = await page.text()
+  expect(html).not.toContain('{{')
+  const named = [...html.matchAll(/(?:src|href)="([^"#]+)"/g)].map(([, url]) => url ?? '')
+  expect(named.length).toBeGreaterThan(10)
+  for (const url of named) {
+    expect(url).toMatch(/^\/web\//)
+    expect((await get(url)).status, url).toBe(200)
+  }
+})
+
+it('[H201] what the page loads is kept for good under a path that names this edition, and found nowhere else', async () => {
+  const { web } = door.deps
+  for (const { name, type } of web.list()) {
+    const answer = await get(`${web.base}/${name}`)
+    expect(answer.status, name).toBe(200)
+    expect(answer.headers.get('content-type')).toBe(type)
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+  }
+  for (const path of [`${web.base}/tsconfig.json`, `${web.base}/../http/app.ts`, `${web.base}/`, '/web/old/main.ts']) {
+    expect(await get(path), path).toMatchObject({ status: 404 })
+  }
+})
+
+it('[H202] it comes as small as the browser can take it, and means the same', async () => {
+  const { web } = door.deps
+  const path = `${web.base}/style.css`
+  const plain = await bytesOf(path, 'identity')
+  expect(new Uint8Array(brotliDecompressSync(await bytesOf(path, 'gzip, deflate, br')))).toEqual(plain)
+  expect(new Uint8Array(gunzipSync(await bytesOf(path, 'gzip;q=0.8, br;q=0')))).toEqual(plain)
+  const font = `${web.base}/vendor/barlow-condensed-600.woff2`
+  expect((await get(font, { 'accept-encoding': 'br' })).headers.get('content-encoding')).toBeNull()
+})
+
+it('[H203] no module keeps its types, and none imports what is not served', async () => {
+  const { web } = door.deps
+  const modules = web.list().filter(({ name }) => /\.(ts|mjs)$/.test(name))
+  for (const { name, body } of modules) {
+    const source = new TextDecoder().decode(body)
+    expect(source, name).not.toMatch(/^(import type|export (type|interface)) /m)
+    for (const [, specifier = ''] of source.matchAll(/^import[^'"]*['"](\.[^'"]+)['"]/gm)) {
+      expect(
+        web.find(new URL(specifier, `http://x/${name}`).pathname.slice(1)),
+        `${specifier} in ${name}`,
+      ).not.toBeNull()
+    }
+  }
+})
+
+it('[U2] the whole client weighs less than 200 kB on the wire', async () => {
+  const { web } = door.deps
+  const files = [web.page, ...web.list()]
+  const sizes = await Promise.all(
+    files.map(async (file) => (file.type.startsWith('font/') ? file.body : await web.compressed(file, 'br')).length),
+  )
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(BUDGET_BYTES)
+})

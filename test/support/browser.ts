@@ -1,0 +1,52 @@
+/** A browser that is driven from outside, where there is one; Debian's Chromium, or whatever CHROMIUM names. */
+import { existsSync, readFileSync } from 'node:fs'
+import { findPackageJSON } from 'node:module'
+import { dirname, join } from 'node:path'
+import { type Browser, chromium, type Page } from 'playwright-core'
+
+const EXECUTABLE = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-dev-shm-usage',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** Whether tests in a browser run: where there is one, and in CI, where they fail without. */
+export const hasBrowser = existsSync(EXECUTABLE) || process.env['CI'] === 'true'
+
+export const launch = (): Promise<Browser> => chromium.launch({ executablePath: EXECUTABLE, args: ARGUMENTS })
+
+/** Everything that a page complained about, or asked of somebody else than `origins`. */
+export function complaintsOf(page: Page, origins: readonly string[]): readonly string[] {
+  const complaints: string[] = []
+  page.on('pageerror', (error) => complaints.push(String(error.stack)))
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+  })
+  page.on('request', (request) => {
+    const { origin, protocol } = new URL(request.url())
+    if (protocol !== 'data:' && !origins.includes(origin)) complaints.push(`asked for ${request.url()}`)
+  })
+  return complaints
+}
+
+const AXE = join(dirname(findPackageJSON('axe-core', import.meta.url) ?? ''), 'axe.min.js')
+
+/** What keeps somebody from reading or using the page, as axe sees it: rule, and where. */
+export async function accessProblems(page: Page): Promise<readonly string[]> {
+  await page.evaluate(readFileSync(AXE, 'utf8'))
+  const { violations } = await page.evaluate<AxeResults>('axe.run()')
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')} ${failureSummary}`),
+  )
+}
+
+interface AxeResults {
+  readonly violations: readonly {
+    readonly id: string
+    readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[]
+  }[]
+}

@@ -1,0 +1,173 @@
+/** The client in a real browser against the whole program. */
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { userId } from '../../actors/kernel/ids.ts'
+import { accessProblems, complaintsOf, hasBrowser, launch } from '../support/browser.ts'
+import { House } from '../support/house.ts'
+import { embeddedSite } from '../support/site.ts'
+
+const PHONE = { width: 390, height: 844 }
+
+describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
+  let house: House
+  let browser: Browser
+  beforeAll(async () => {
+    house = await House.open(await embeddedSite())
+    browser = await launch()
+  }, 60_000)
+  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())))
+  afterAll(async () => {
+    await browser.close()
+    await house.close()
+  })
+
+  /** Somebody who has signed in through the page. */
+  async function visit(name: string, options: Parameters<Browser['newContext']>[0] = {}) {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
+    const page = await context.newPage()
+    page.setDefaultTimeout(10_000)
+    const complaints = complaintsOf(page, [new URL(house.url).origin])
+    await page.goto(house.url)
+    await page.getByLabel('Your name').fill(name)
+    await page.getByRole('button', { name: 'Kick off' }).click()
+    await page
+      .getByRole('button', { name: /^Go long/ })
+      .and(page.locator(':enabled'))
+      .waitFor()
+    return { context, page, complaints }
+  }
+
+  const goLong = (page: Page) => page.getByRole('button', { name: /^Go long/ }).click()
+  const openCount = (page: Page, count: number) =>
+    page.getByRole('button', { name: `Open ${count}`, exact: true }).waitFor()
+  const me = async (context: BrowserContext) =>
+    z.looseObject({ userId: z.string() }).parse(await (await context.request.get(`${house.url}/api/me`)).json())
+
+  it('[U10] a visitor signs in, goes long, sees what he holds and how long he must', async () => {
+    const { page, complaints } = await visit('Ada U10')
+    await goLong(page)
+    await openCount(page, 1)
+    await page.getByText(/^Long /).waitFor() // the toast, from the account stream
+    const held = page.locator('.held > li')
+    expect(await held.getByText('▲ long').count()).toBe(1)
+    const close = held.getByRole('button', { name: /^[23]:\d\d$/ })
+    expect(await close.isDisabled(), 'he must hold it').toBe(true)
+
+    house.jump(181)
+    await page.reload()
+    await page.locator('.held').getByRole('button', { name: 'Close' }).click()
+    await openCount(page, 0)
+    await page.getByText(/^Closed · /).waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  it('[U11] prices move on the screen as the match goes on', async () => {
+    const { page, complaints } = await visit('Ada U11')
+    const prices = () => page.locator('.player .tag > b').allTextContents()
+    const before = await prices()
+    await house.play(20)
+    await expect.poll(prices, { timeout: 10_000 }).not.toEqual(before)
+    expect(complaints).toEqual([])
+  })
+
+  it('[U12] a stop-loss that fires is told, and the position moves to the closed ones', async () => {
+    const { page, complaints } = await visit('Ada U12')
+    const { instruments } = z
+      .object({ instruments: z.array(z.looseObject({ id: z.string(), name: z.string(), currentPrice: z.number() })) })
+      .parse(await (await page.request.get(`${house.url}/api/instruments`)).json())
+    // A hair's breadth away on either side of a few: somebody's price will fall.
+    for (const { id, currentPrice } of instruments.slice(0, 12)) {
+      const order = { instrumentId: id, direction: 'long', lotSize: 0.1, clientPrice: currentPrice }
+      const stopLoss = Math.floor(currentPrice * 9_999) / 10_000
+      const answer = await page.request.post(`${house.url}/api/positions/open`, { data: { ...order, stopLoss } })
+      expect(answer.status()).toBe(201)
+    }
+    await openCount(page, 12)
+    await house.play(60)
+    await page
+      .getByText(/^Stop-loss hit · /)
+      .first()
+      .waitFor()
+    await page.getByRole('button', { name: 'Closed', exact: true }).click()
+    await page
+      .locator('.held.closed')
+      .getByText(/^Stop-loss hit/)
+      .first()
+      .waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  it('[U13] after a break everything is as it is, and nothing is told twice', async () => {
+    const { page, context } = await visit('Ada U13')
+    const { userId: id } = await me(context)
+    await goLong(page)
+    await openCount(page, 1)
+    await context.setOffline(true)
+    house.disconnect(userId(id))
+    await page.getByText('Reconnecting. Prices may be old.').waitFor()
+    expect(await page.getByRole('button', { name: /^Go long/ }).isDisabled()).toBe(true)
+
+    // Meanwhile, elsewhere, he opens another.
+    const [player] = z
+      .object({ instruments: z.array(z.looseObject({ id: z.string(), currentPrice: z.number() })) })
+      .parse(await (await context.request.get(`${house.url}/api/instruments`)).json()).instruments
+    const order = { instrumentId: player?.id, direction: 'short', lotSize: 0.2, clientPrice: player?.currentPrice }
+    expect((await context.request.post(`${house.url}/api/positions/open`, { data: order })).status()).toBe(201)
+
+    await context.setOffline(false)
+    await openCount(page, 2)
+    expect(
+      await page
+        .locator('.toast')
+        .getByText(/^Short /)
+        .count(),
+    ).toBe(1)
+    await page
+      .getByRole('button', { name: /^Go long/ })
+      .and(page.locator(':enabled'))
+      .waitFor()
+  })
+
+  it('[U14] on a phone nothing sticks out, and one view is shown at a time', async () => {
+    const { page, complaints } = await visit('Ada U14', { viewport: PHONE, hasTouch: true, isMobile: true })
+    const overflow = () => page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+    const views = page.getByRole('navigation', { name: 'Views' })
+    for (const [view, sight] of [
+      ['Players', '.market'],
+      ['Trade', '.ticket'],
+      ['Positions', '.positions'],
+    ] as const) {
+      await views.getByRole('button', { name: view }).click()
+      await page.locator(sight).waitFor()
+      expect(await overflow(), view).toBe(0)
+    }
+    await views.getByRole('button', { name: 'Players' }).click()
+    await page.locator('.player').nth(3).click()
+    await page.locator('.ticket').waitFor() // picking somebody leads to the ticket
+    expect(complaints).toEqual([])
+  })
+
+  it('[U15] everything can be reached and read, whatever one has to see or to type with', async () => {
+    for (const colorScheme of ['dark', 'light'] as const) {
+      const { page } = await visit('Ada U15', { colorScheme, reducedMotion: 'reduce' })
+      expect(await accessProblems(page), colorScheme).toEqual([])
+    }
+    const door = await browser.newPage()
+    await door.goto(house.url)
+    expect(await accessProblems(door), 'the door').toEqual([])
+  })
+
+  it('[U15] an order can be placed with the keyboard alone', async () => {
+    const { page } = await visit('Ada U15 keys')
+    await page.locator('.player').first().focus()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    const name = await page.locator('.player:focus .who b').textContent()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: name ?? '' }).waitFor()
+    await page.getByLabel('Lots', { exact: true }).focus()
+    await page.keyboard.press('Enter')
+    await openCount(page, 1)
+  })
+})
