@@ -83,6 +83,7 @@ export class GameplayBot {
   readonly #prepared = new Map<string, Promise<Prepared>>()
   /** Looks follow each other: two at once would start the same replay twice. */
   #looking: Promise<unknown> = Promise.resolve()
+  /** Whether the demo has played since this process started: from then on a stopped one stays so. */
   #demoBegun = false
 
   constructor(options: BotOptions) {
@@ -141,6 +142,7 @@ export class GameplayBot {
     const results = await Promise.allSettled(unfinished.map((run) => this.#attend(run)))
     const wanted = new Set(unfinished.map(({ id }) => id))
     for (const { id } of replays.status()) if (!wanted.has(id)) await replays.stop(id)
+    if (unfinished.some((run) => run.demo && run.script === demo?.script && run.ending === null)) this.#demoBegun = true
     if (demo !== null && !unfinished.some((run) => run.demo)) await this.#nextDemo(demo)
     const failed = results.find((result) => result.status === 'rejected')
     if (failed !== undefined) throw failed.reason

@@ -114,9 +114,11 @@ describe('the gameplay bot', () => {
     expect(await bot.status()).toMatchObject([{ progress: null }, { progress: 0 }])
   })
 
-  it('[J25] leaves a stopped demo stopped, until the next start of the program', async () => {
+  it.each([false, true])('[J25] leaves a stopped demo stopped, until the next start (resumed: %s)', async (resumed) => {
     const venue = new Venue(DEMO)
-    const bot = venue.bot()
+    const first = venue.bot()
+    await first.look()
+    const bot = resumed ? venue.bot() : first
     await bot.look()
     venue.change('run 1', { match: { ...SETTLED, settled: false } })
     await bot.stop({ id: 'run 1', ending: 'void', by: U(1) })
