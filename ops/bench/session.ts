@@ -88,6 +88,7 @@ async function measure(): Promise<readonly Readonly<Record<Way, Load>>[]> {
   const serve = (way: Way) => {
     const gates = createGates({
       sessions: sessionsOf(REMEMBERED_MAX[way]),
+      accounts: { find: async () => null },
       flags: () => ({ coming_soon: false }),
       limits,
     })

@@ -27,7 +27,7 @@ import { webRoutes } from './routes/web.ts'
 /** The REST API. */
 export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   const limits = createRateLimits(deps.limits)
-  const gates = createGates({ sessions: deps.sessions, flags: deps.flags, limits })
+  const gates = createGates({ ...deps, limits })
   const app = createEdge(deps)
   app.use(crossOrigin(deps.corsOrigins))
   app.use(limitBody())

@@ -5,6 +5,7 @@ import type { Flags } from '../../actors/kernel/settings.ts'
 import { ACCESS_COOKIE, readCookie } from '../auth/cookies.ts'
 import type { Sessions } from '../auth/sessions.ts'
 import { COMING_SOON, fail, FORBIDDEN, type HttpEnv, UNAUTHORIZED } from './answers.ts'
+import type { Accounts } from './ports.ts'
 import type { LimitedAction, RateLimits } from './rate-limits.ts'
 
 export interface Caller {
@@ -36,7 +37,7 @@ export const OPTIONAL_SECURITY = [{}, { accessCookie: [] }]
 export interface Gates {
   /** Answers 401 unless the access cookie is valid, and 503 to everybody but admins while all is still to come. */
   readonly signedIn: MiddlewareHandler<SignedInEnv>
-  /** The same, and 403 unless the caller is an admin. */
+  /** The same, and 403 unless the caller is an admin, by his token and still. */
   readonly admin: MiddlewareHandler<SignedInEnv>
   /** Lets everybody pass. */
   readonly optional: MiddlewareHandler<OptionalEnv>
@@ -46,11 +47,12 @@ export interface Gates {
 
 export interface GatesOptions {
   readonly sessions: Pick<Sessions, 'verifyAccess'>
+  readonly accounts: Pick<Accounts, 'find'>
   readonly flags: () => Flags
   readonly limits: RateLimits
 }
 
-export function createGates({ sessions, flags, limits }: GatesOptions): Gates {
+export function createGates({ sessions, accounts, flags, limits }: GatesOptions): Gates {
   const callerFrom = async (c: Context): Promise<Caller | null> => {
     const token = readCookie(c.req.header('cookie'), ACCESS_COOKIE)
     const claims = token === undefined ? null : await sessions.verifyAccess(token)
@@ -69,7 +71,9 @@ export function createGates({ sessions, flags, limits }: GatesOptions): Gates {
     admin: async (c, next) => {
       const caller = await callerFrom(c)
       if (caller === null) return fail(c, UNAUTHORIZED)
-      if (caller.role !== ADMIN) return fail(c, FORBIDDEN)
+      // What the token says may be a quarter of an hour old, time enough to undo that one is no admin any more.
+      const isAdmin = caller.role === ADMIN && (await accounts.find(caller.userId))?.role === ADMIN
+      if (!isAdmin) return fail(c, FORBIDDEN)
       c.set('caller', caller)
       return next()
     },

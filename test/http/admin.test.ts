@@ -20,6 +20,14 @@ describe('admin routes', () => {
     }
   })
 
+  it('[H182] an admin who is none any more is refused at once, whatever his token says', async () => {
+    const { asAlice } = await openDoor({
+      role: 'admin',
+      deps: { accounts: { ...(await openDoor()).deps.accounts, find: async () => alice } },
+    })
+    expect((await asAlice('/api/admin/flags')).status).toBe(403)
+  })
+
   it('[H71] the ledger audit says whether the books balance, and what does not', async () => {
     const { asAlice } = await openDoor({ role: 'admin' })
     expect(await (await asAlice(LEDGER)).json()).toEqual({

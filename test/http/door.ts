@@ -224,7 +224,7 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
     log: [] as string[],
     disconnected: [] as UserId[],
   }
-  const users = new Map<UserId, User>([[ALICE, alice]])
+  const users = new Map<UserId, User>([[ALICE, { ...alice, role: options.role ?? 'user' }]])
   const deps: HttpDeps = {
     world,
     log,

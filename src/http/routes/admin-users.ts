@@ -72,8 +72,8 @@ const setRole = createRoute({
   tags: ['Admin'],
   summary: 'Make somebody an admin, or a user again',
   description:
-    'Counts from the next access token on, which is at most one token lifetime away. Whoever stands in `ADMIN_EMAILS` is ' +
-    'made an admin again when he signs in.',
+    'Taken away it counts at once, given from the next access token on, which is at most one token lifetime away. Whoever ' +
+    'stands in `ADMIN_EMAILS` is made an admin again when he signs in.',
   security: ACCESS_SECURITY,
   request: {
     params: z.object({ id: UserIdInput }),
