@@ -3,7 +3,7 @@
  * PostgreSQL and Redis, starts it in order and stops it in the reverse order. No decision about the game is made here.
  */
 import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, ListenOptions } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
@@ -334,8 +334,10 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
     reactor.start()
     undo.push(repeatedly({ what: 'weekly seeds are promised', everyMs: SEEDS_POLL_MS, log }, () => spinner.prepare()))
     await spinner.prepare()
-    await listen(wsServer, config.wsPort, config.host)
-    await listen(httpServer, config.port, config.host)
+    // Whoever runs no match can be one of several on the same addresses: no socket must reach this very process.
+    const isShared = !config.roles.includes('rooms') && process.platform === 'linux'
+    await listen(wsServer, { port: config.wsPort, host: config.host, reusePort: isShared })
+    await listen(httpServer, { port: config.port, host: config.host, reusePort: isShared })
     undo.push(() => close(httpServer))
     if (config.roles.includes('rooms')) await realTime.followProvider()
     undo.push(repeatedly({ what: 'old rows are removed', everyMs: RETENTION_MS, log }, tidyUp))
@@ -560,10 +562,10 @@ function serverFor(app: () => FetchApp): Server {
   return createAdaptorServer({ fetch: (request, env) => app().fetch(request, env) }) as Server
 }
 
-function listen(server: Server, port: number, host: string): Promise<void> {
+function listen(server: Server, at: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, host, () => {
+    server.listen(at, () => {
       server.off('error', reject)
       resolve()
     })

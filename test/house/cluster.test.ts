@@ -139,4 +139,22 @@ onServers((settle) => {
       expect(feed.ws.readyState).toBe(feed.ws.OPEN)
     },
   )
+
+  it('[W94] processes without matches share their addresses', { timeout: 60_000 }, async () => {
+    const site = await settle()
+    cleanUp.push(() => site.remove())
+    const api = { ...site.env, ROLES: 'api', DEMO_REPLAY: 'none' }
+    const first = new Program(api)
+    const { url, wsUrl } = await first.listening()
+    const second = new Program({ ...api, PORT: new URL(url).port, WS_PORT: new URL(wsUrl).port })
+    expect(await second.listening()).toMatchObject({ url, wsUrl })
+    await first.end('SIGKILL')
+    const ada = new HttpClient(url)
+    await ada.signIn('Ada W94')
+    const feed = new FeedClient(await ada.socketUrl())
+    await feed.opened
+    feed.ask({ type: 'ping', id: 1 })
+    await vi.waitUntil(() => feed.said[0]?.type === 'pong', PATIENCE)
+    feed.ws.terminate()
+  })
 })
