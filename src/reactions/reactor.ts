@@ -6,7 +6,7 @@ import type { Notification } from '../../db/consequences.ts'
 import type { Outbox, Reaction } from '../../db/outbox.ts'
 
 /** How soon news are looked for when there were none. A prime, so that processes do not march in step. */
-const IDLE_MS = 197
+const IDLE_MS = 397
 /** How long it waits after the database did not answer. */
 const AWAY_MS = 997
 
