@@ -19,9 +19,9 @@ export interface Pace {
   readonly allowance: Allowance | null
 }
 
-/** The first retry comes after a quarter of the usual pause, then each after twice the last one, at most three pauses. */
+/** The first retry comes after a quarter of the usual pause, then each after twice the last one, at most one and a half: a match is late soon. */
 const FIRST_RETRY = 1 / 4
-const LONGEST_RETRY = 3
+const LONGEST_RETRY = 1.5
 /** Nobody is told to stay away for longer than this. */
 const PATIENCE_MAX_MS = HOUR_MS
 
