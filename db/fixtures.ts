@@ -2,9 +2,18 @@
 import { type Kysely, sql } from 'kysely'
 import { type FixtureId, fixtureId } from '../actors/kernel/ids.ts'
 import type { Instant } from '../actors/kernel/world.ts'
+import type { Phase } from '../actors/market/phase.ts'
 import type { MatchInfo } from '../actors/match/messages.ts'
 import { bigints, instants, jsonLines } from './arrays.ts'
 import type { Database } from './schema.ts'
+
+/** A match as the poller has to know it. */
+export interface RunningMatch {
+  readonly matchId: FixtureId
+  readonly phase: Phase
+  /** The last update it has accepted. */
+  readonly feedSeq: number
+}
 
 export class Fixtures {
   readonly #db: Kysely<Database>
@@ -29,16 +38,16 @@ export class Fixtures {
     })
   }
 
-  /** Matches of the provider that have begun to run and are not settled. */
-  async unsettled(): Promise<readonly FixtureId[]> {
+  /** Matches of the provider that have begun to run and are not settled, wherever they run. */
+  async running(): Promise<readonly RunningMatch[]> {
     const rows = await this.#db
       .selectFrom('matches')
-      .select('id')
+      .select(['id', 'phase', sql<number>`(info ->> 'feedSeq')::bigint`.as('feedSeq')])
       .where('settled_at', 'is', null)
       .where('replay', '=', false)
       .orderBy('id')
       .execute()
-    return rows.map((row) => fixtureId(row.id))
+    return rows.map((row) => ({ matchId: fixtureId(row.id), phase: row.phase as Phase, feedSeq: row.feedSeq }))
   }
 }
 

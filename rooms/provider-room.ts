@@ -9,9 +9,9 @@ import type { TradingRules } from '../actors/kernel/limits.ts'
 import { HOUR_MS, type Instant, instant, SECOND_MS, type World } from '../actors/kernel/world.ts'
 import { type FeedClock, sourceTime } from '../actors/market/feed-clock.ts'
 import type { FixtureSnapshot } from '../actors/market/fixture.ts'
-import { isInPlay, phaseOf } from '../actors/market/phase.ts'
+import { isInPlay, type Phase, phaseOf } from '../actors/market/phase.ts'
 import { type Allowance, canAffordMore, pauseMs } from '../actors/market/polling.ts'
-import type { MatchInfo } from '../actors/match/messages.ts'
+import type { FeedUpdate, MatchInfo } from '../actors/match/messages.ts'
 import { newMatch } from '../actors/match/state.ts'
 import type { Leases } from '../actors/match/store.ts'
 import type { MatchDesk } from './match-desk.ts'
@@ -43,8 +43,16 @@ export interface FixtureCalendar {
   note(fixtures: readonly MatchInfo[]): Promise<void>
   /** Forgets those between two instants that are not among these, and notes these. */
   replace(from: Instant, to: Instant, fixtures: readonly MatchInfo[]): Promise<void>
-  /** Matches of the provider that have begun to run and are not settled. */
-  unsettled(): Promise<readonly FixtureId[]>
+  /** Matches of the provider that have begun to run and are not settled, wherever they run. */
+  running(): Promise<readonly RunningMatch[]>
+}
+
+/** A match as the poller has to know it: as last committed, since it may run in another process. */
+export interface RunningMatch {
+  readonly matchId: FixtureId
+  readonly phase: Phase
+  /** The last update it has accepted. */
+  readonly feedSeq: number
 }
 
 /** What polling needs of the house. */
@@ -108,6 +116,8 @@ export class ProviderRoom extends SafeRoom {
   #allowance: Allowance | null = null
   #retryAfterMs: number | null = null
   readonly #clocks = new Map<FixtureId, FeedClock>()
+  /** The last update that each match was told here. */
+  readonly #told = new Map<FixtureId, number>()
   /** Matches that are still at work on their last update: they skip one rather than queue. */
   readonly #busy = new Map<FixtureId, Promise<void>>()
   readonly #complaints = new Set<string>()
@@ -185,14 +195,14 @@ export class ProviderRoom extends SafeRoom {
 
   async #poll(n: number): Promise<void> {
     const { provider, calendar, pollMs } = this.#given
-    const answered = await this.#take(await provider.inPlay())
-    const unsettled = await calendar.unsettled()
-    this.#forgetAllBut(unsettled)
-    const missing = unsettled.filter((id) => !answered.has(id))
+    const running = new Map((await calendar.running()).map((match) => [match.matchId, match]))
+    this.#forgetAllBut(running)
+    const answered = await this.#take(await provider.inPlay(), running)
     // A match in play that the list leaves out is asked for at once; others, which have time, now and then.
-    const more = missing.filter((id) => n % STRAGGLERS_EVERY === 0 || this.#isInPlay(id))
+    const missing = [...running.values()].filter(({ matchId }) => !answered.has(matchId))
+    const more = missing.filter(({ phase }) => n % STRAGGLERS_EVERY === 0 || isInPlay(phase))
     if (more.length > 0 && canAffordMore({ allowance: this.#allowance, pollMs })) {
-      await this.#take(await provider.fixtures(more))
+      await this.#take(await provider.fixtures(more.map(({ matchId }) => matchId)), running)
     }
     if (n % CALENDAR_EVERY === 0 && canAffordMore({ allowance: this.#allowance, pollMs })) await this.#readCalendar()
   }
@@ -208,13 +218,14 @@ export class ProviderRoom extends SafeRoom {
   }
 
   /** Hands every match its update, and the calendar the rest. Returns whom the answer spoke of. */
-  async #take(answer: ProviderAnswer): Promise<ReadonlySet<FixtureId>> {
+  async #take(answer: ProviderAnswer, running: ReadonlyMap<FixtureId, RunningMatch>): Promise<ReadonlySet<FixtureId>> {
     this.#hear(answer)
-    const known = await Promise.all(
-      answer.fixtures.map(async (snapshot) => [snapshot, await this.#runs(snapshot)] as const),
-    )
-    for (const [snapshot, runs] of known) if (runs) this.#hand(snapshot)
-    const others = known.flatMap(([snapshot, runs]) => (runs ? [] : [outlineOf(snapshot)]))
+    const others: MatchInfo[] = []
+    for (const snapshot of answer.fixtures) {
+      const match = running.get(snapshot.fixtureId)
+      if (match !== undefined || this.#begins(snapshot)) this.#hand(snapshot, match?.feedSeq ?? 0)
+      else others.push(outlineOf(snapshot))
+    }
     if (others.length > 0) await this.#given.calendar.note(others)
     return new Set(answer.fixtures.map((snapshot) => snapshot.fixtureId))
   }
@@ -230,44 +241,37 @@ export class ProviderRoom extends SafeRoom {
     }
   }
 
-  /** Whether a fixture has an actor here, or gets one now: it is in play, or may be traded before. */
-  async #runs(snapshot: FixtureSnapshot): Promise<boolean> {
-    const { desk, rules } = this.#given
-    if (desk.view(snapshot.fixtureId) !== undefined) return true
+  /** Whether a fixture gets its match now: it is in play, or may be traded before. */
+  #begins(snapshot: FixtureSnapshot): boolean {
     const phase = phaseOf(snapshot)
-    const begins = isInPlay(phase) || (phase === 'scheduled' && rules().preMatch && snapshot.players.length > 0)
-    return begins || (await desk.activate(snapshot.fixtureId)) !== null
+    return isInPlay(phase) || (phase === 'scheduled' && this.#given.rules().preMatch && snapshot.players.length > 0)
   }
 
-  #hand(snapshot: FixtureSnapshot): void {
+  #hand(snapshot: FixtureSnapshot, heard: number): void {
     const { fixtureId: id } = snapshot
     if (this.#busy.has(id)) return
-    const handed = this.#feed(snapshot)
+    const handed = this.#feed(snapshot, heard)
       .catch((error: unknown) => this.report(`provider: match ${id}`, error))
       .finally(() => this.#busy.delete(id))
     this.#busy.set(id, handed)
   }
 
-  async #feed(snapshot: FixtureSnapshot): Promise<void> {
-    const { desk } = this.#given
+  /** Updates are counted on from the last one that the match has heard or was told, by whichever process. */
+  async #feed(snapshot: FixtureSnapshot, heard: number): Promise<void> {
     const { fixtureId: id } = snapshot
-    // Updates are counted on from the last one the match has heard, whoever told it.
-    const actor = await desk.activate(id)
-    const seq = (actor?.view.info.feedSeq ?? 0) + 1
     const { sourceAt, clock } = sourceTime(snapshot, this.#clocks.get(id) ?? null, snapshot.sourceAt)
     if (clock === null) this.#clocks.delete(id)
     else this.#clocks.set(id, clock)
-    await desk.feed({ kind: 'feed_update', seq, snapshot: { ...snapshot, sourceAt } }, { replay: false })
+    const seq = Math.max(heard, this.#told.get(id) ?? 0) + 1
+    this.#told.set(id, seq)
+    const update: FeedUpdate = { kind: 'feed_update', seq, snapshot: { ...snapshot, sourceAt } }
+    await this.#given.desk.feed(update, { replay: false })
   }
 
-  #isInPlay(id: FixtureId): boolean {
-    const view = this.#given.desk.view(id)
-    return view !== undefined && isInPlay(view.info.phase)
-  }
-
-  #forgetAllBut(ids: readonly FixtureId[]): void {
-    const kept = new Set(ids)
-    for (const id of this.#clocks.keys()) if (!kept.has(id)) this.#clocks.delete(id)
+  #forgetAllBut(running: ReadonlyMap<FixtureId, RunningMatch>): void {
+    for (const known of [this.#clocks, this.#told]) {
+      for (const id of known.keys()) if (!running.has(id) && !this.#busy.has(id)) known.delete(id)
+    }
   }
 
   async #renew(): Promise<void> {
