@@ -12,8 +12,8 @@ import { cupTie } from '../support/cup-tie.ts'
 import { Rehearsal, type RehearsalOptions } from '../support/rehearsal.ts'
 import { eachSite, onServers, type Site } from '../support/site.ts'
 
-const LONG = { timeout: 150_000, interval: 20 }
-const SOON = { timeout: 20_000, interval: 10 }
+const LONG = { timeout: 280_000, interval: 20 }
+const SOON = { timeout: 60_000, interval: 10 }
 const NOTHING = /(?!)/
 /** What is logged when the provider fails. */
 const PROVIDER = /"provider"/
@@ -58,7 +58,7 @@ eachSite((settle) => {
   describe('a match of the live provider', () => {
     it(
       '[V13] plays through VAR, extra time and penalties with 200 traders, and settles',
-      { timeout: 180_000 },
+      { timeout: 300_000 },
       async () => {
         const house = await open()
         await house.enrol(200)
@@ -85,7 +85,7 @@ eachSite((settle) => {
       },
     )
 
-    it('[V14] survives a provider that fails on and off in every way', { timeout: 180_000 }, async () => {
+    it('[V14] survives a provider that fails on and off in every way', { timeout: 300_000 }, async () => {
       // Four calls of every thirty go wrong: forty seconds of play, long enough to be late.
       const trouble = (call: number) =>
         call % 30 < 26 ? null : (TROUBLES[Math.floor(call / 30) % TROUBLES.length] ?? null)
