@@ -49,4 +49,33 @@ eachSite((settle) => {
     const mine = (await ada.get('/api/leaderboard/friends', Board)).entries
     expect(mine).toMatchObject([{ username: 'ada', rank: 1, isMe: true }])
   })
+
+  it('[N24] a notification is pushed to its user on the account stream, and to nobody else', async () => {
+    const [ada, bob] = [await ground.player('Ada'), await ground.player('Bob')]
+    const [heard, overheard] = [await listenTo(ada), await listenTo(bob)]
+    await trades(ada, 1)
+    await vi.waitUntil(() => heard.length > 0, PATIENCE)
+    expect(heard[0]).toMatchObject({ type: 'badge', title: 'First whistle', read: false })
+    const { notifications } = await ada.get('/api/notifications', Notices)
+    expect(notifications).toContainEqual(heard[0])
+    expect(overheard).toEqual([])
+  })
 })
+
+/** The notifications that somebody is pushed from now on. */
+async function listenTo(client: HttpClient): Promise<unknown[]> {
+  const heard: unknown[] = []
+  const socket = new WebSocket(await client.socketUrl(), 'feed.v1')
+  await new Promise((resolve) => socket.addEventListener('open', resolve))
+  const answered = new Promise<void>((resolve) => {
+    socket.addEventListener('message', ({ data }) => {
+      const message: unknown = JSON.parse(String(data))
+      const told = z.looseObject({ type: z.string(), notification: z.unknown().optional() }).parse(message)
+      if (told.type === 'notification') heard.push(told.notification)
+      if (told.type === 'account') resolve()
+    })
+  })
+  socket.send(JSON.stringify({ type: 'account', id: 1 }))
+  await answered
+  return heard
+}
