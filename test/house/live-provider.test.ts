@@ -55,7 +55,7 @@ eachSite((settle) => {
       return new Map(rows.map((row) => [row.by, row]))
     })
 
-  describe('a match of the live provider', () => {
+  describe('a match of the live provider', { timeout: 60_000 }, () => {
     it(
       '[V13] plays through VAR, extra time and penalties with 200 traders, and settles',
       { timeout: 300_000 },
@@ -170,7 +170,7 @@ eachSite((settle) => {
 })
 
 onServers((settle) => {
-  it('[V11] has one poller; another process takes over when it lets go', async () => {
+  it('[V11] has one poller; another process takes over when it lets go', { timeout: 60_000 }, async () => {
     const site = await settle()
     const rehearsal = await Rehearsal.open(site, { matches: [{ recording: tie }], started: false })
     const poller = fixtureId(0)
