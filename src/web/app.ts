@@ -1,8 +1,11 @@
 /** The frame around everything: who is here, what is shown, and how the connection is. */
-import { useEffect } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { signal } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { html } from './html.ts'
+import { Club } from './pages/club.ts'
+import { Inbox } from './pages/inbox.ts'
+import { League } from './pages/league.ts'
 import { SignIn } from './pages/sign-in.ts'
 import { Trade } from './pages/trade.ts'
 import { Toasts } from './parts/toast-list.ts'
@@ -42,7 +45,16 @@ const Splash = () => html`
   </main>
 `
 
-const PAGES: Readonly<Record<string, ComponentType>> = {}
+/** Fetched when an admin goes there: nobody else needs it. */
+function Control() {
+  const [Room, setRoom] = useState<ComponentType | null>(null)
+  useEffect(() => {
+    import('./control/room.ts').then(({ ControlRoom }) => setRoom(() => ControlRoom)).catch(() => undefined)
+  }, [])
+  return Room === null ? html`<p class="loading" aria-busy="true">Fetching…</p>` : html`<${Room} />`
+}
+
+const PAGES: Readonly<Record<string, ComponentType>> = { league: League, club: Club, inbox: Inbox, control: Control }
 
 function Elsewhere() {
   const Page = PAGES[view.value]

@@ -14,6 +14,7 @@ import {
   quoteOf,
   takeFrame,
 } from './market.ts'
+import { refreshUnread, takeNotice } from './notices.ts'
 import { api, user } from './session.ts'
 
 export const connection = signal<FeedState>('stopped')
@@ -34,7 +35,7 @@ const feed = new Feed({
   },
   onPrice: takeFrame,
   onAccount: takeAccount,
-  onNotice: () => undefined,
+  onNotice: takeNotice,
   onServerTime: setClock,
   onState: (state) => {
     const before = connection.peek()
@@ -98,7 +99,7 @@ async function begin(): Promise<void> {
   feed.start()
   try {
     await refreshMatches()
-    await Promise.all([refreshInstruments(), refreshWallet(), refreshHistory()])
+    await Promise.all([refreshInstruments(), refreshWallet(), refreshHistory(), refreshUnread()])
   } catch {
     setTimeout(() => void begin(), 2_000)
   }

@@ -10,6 +10,9 @@ const path = signal(location.hash)
 const parts = computed(() => path.value.replace(/^#\/?/, '').split('/'))
 
 export const view = computed<View>(() => VIEWS.find((name) => name === parts.value[0]) ?? 'trade')
+/** What follows the view: a part of the control room. */
+export const section = computed(() => parts.value[1] ?? '')
+
 export const isTrading = computed(() => view.value === 'market' || view.value === 'trade' || view.value === 'positions')
 
 export function followAddress(): void {

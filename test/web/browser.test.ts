@@ -13,7 +13,8 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
   let house: House
   let browser: Browser
   beforeAll(async () => {
-    house = await House.open(await embeddedSite())
+    const site = await embeddedSite()
+    house = await House.open({ ...site, env: { ...site.env, ADMIN_EMAILS: 'boss@synthetic.invalid' } })
     browser = await launch()
   }, 60_000)
   afterEach(() => Promise.all(browser.contexts().map((context) => context.close())))
@@ -146,6 +147,101 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     await page.locator('.player').nth(3).click()
     await page.locator('.ticket').waitFor() // picking somebody leads to the ticket
     expect(complaints).toEqual([])
+  })
+
+  it('[U14] every page fits a phone, and axe finds nothing on it', async () => {
+    const { page, complaints } = await visit('Boss', { viewport: PHONE, colorScheme: 'light' })
+    for (const [address, heading] of [
+      ['league', 'League'],
+      ['club', 'Club'],
+      ['inbox', 'Inbox'],
+      ['control', 'Control room'],
+      ['control/replays', 'Start another'],
+      ['control/settings', 'Flags'],
+      ['control/users', 'Users'],
+      ['control/audit', 'Audit log'],
+    ] as const) {
+      await page.goto(`${house.url}/#/${address}`)
+      await page.getByRole('heading', { name: heading }).waitFor()
+      await page.locator('[aria-busy]').first().waitFor({ state: 'detached' })
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), address).toBe(0)
+      expect(await accessProblems(page), address).toEqual([])
+    }
+    expect(complaints).toEqual([])
+  })
+
+  it('[U16] somebody new proves his mail, gives himself a name and a district, and plays', async () => {
+    const page = await browser.newPage()
+    page.setDefaultTimeout(10_000)
+    const ticket = 'the ticket'
+    const told: unknown[] = []
+    const answer = (status: number, body: Record<string, unknown>) => ({ status, json: body })
+    await page.route('**/api/auth/google', async (route) => {
+      told.push(route.request().postDataJSON())
+      const facts = { needsProfile: true, registrationTicket: ticket, email: 'ada@example.org', name: 'Ada L' }
+      await route.fulfill(answer(422, { error: 'needs profile', code: 'NEEDS_PROFILE', ...facts, resendInSecs: 60 }))
+    })
+    await page.route('**/api/auth/verify-otp', async (route) => {
+      told.push(route.request().postDataJSON())
+      await route.fulfill(answer(200, { verified: true }))
+    })
+    await page.route('**/api/auth/google/complete', async (route) => {
+      told.push(route.request().postDataJSON())
+      // Registering takes a provider; the development route signs in somebody just as well.
+      const response = await page.request.post(`${house.url}/api/auth/dev`, { data: { displayName: 'Ada U16' } })
+      await route.fulfill({ response })
+    })
+    await page.addInitScript("sessionStorage.setItem('touchline.nonce', 'said once')")
+    await page.goto(`${house.url}/join?ref=friend42#id_token=the.token&authuser=0`)
+
+    await page.getByText('ada@example.org').waitFor()
+    expect(page.url(), 'a token does not stay in the address').toBe(`${house.url}/`)
+    expect(await accessProblems(page)).toEqual([])
+    await page.getByLabel('Code').fill('042137')
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByLabel('Username').fill('ad')
+    await page.getByText('At least three characters.').waitFor()
+    await page.getByLabel('Username').fill('ada_u16_new')
+    await page.getByText('At least three characters.').waitFor({ state: 'detached' })
+    expect(await page.getByLabel('First name').inputValue()).toBe('Ada')
+    await page.getByLabel('District').selectOption({ index: 2 })
+    await page.getByRole('button', { name: 'Kick off' }).click()
+    await page.getByRole('button', { name: /^Go long/ }).waitFor()
+    expect(told).toEqual([
+      { idToken: 'the.token', nonce: 'said once' },
+      { registrationTicket: ticket, otp: '042137' },
+      expect.objectContaining({ registrationTicket: ticket, username: 'ada_u16_new', referralCode: 'friend42' }),
+    ])
+  })
+
+  it('[U17] an admin starts a replay, halts trading and opens it again, and finds it all in the audit log', async () => {
+    const { page } = await visit('Boss')
+    await page.goto(`${house.url}/#/control/replays`)
+    await page.getByRole('button', { name: 'Start', exact: true }).click()
+    await page.locator('.replays > li').nth(1).waitFor()
+    page.on('dialog', (dialog) => void dialog.accept())
+    await page.locator('.replays').getByRole('button', { name: 'Stop' }).last().click()
+
+    await page.goto(`${house.url}/#/control`)
+    await page.getByRole('button', { name: 'Halted' }).and(page.locator('[aria-pressed=false]')).click()
+    await page.getByRole('button', { name: 'Halted' }).and(page.locator('[aria-pressed=true]')).waitFor()
+    await page.getByRole('button', { name: 'Open', exact: true }).click()
+    await page.getByRole('button', { name: 'Open', exact: true }).and(page.locator('[aria-pressed=true]')).waitFor()
+    await page.goto(`${house.url}/#/control/audit`)
+    await expect.poll(() => page.getByText('trading.mode').count()).toBe(2)
+  })
+
+  it('[U18] at full time everything is settled and told', async () => {
+    const { page } = await visit('Ada U18')
+    await goLong(page)
+    await openCount(page, 1)
+    await house.play(700)
+    house.jump(61)
+    await page
+      .getByText(/^Settled at full time · /)
+      .first()
+      .waitFor({ timeout: 20_000 })
+    await openCount(page, 0)
   })
 
   it('[U15] everything can be reached and read, whatever one has to see or to type with', async () => {

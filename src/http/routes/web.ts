@@ -17,12 +17,14 @@ export function webRoutes({ web, wsUrlFor }: Pick<HttpDeps, 'web' | 'wsUrlFor'>)
     c.header('Content-Encoding', encoding)
     return c.body(await web.compressed(file, encoding))
   }
+  const sendPage = (c: Context<HttpEnv>) => {
+    c.header('Cache-Control', 'no-cache')
+    c.header('Content-Security-Policy', policy(web.inlineScript, wsUrlFor(new URL(c.req.url).hostname)))
+    return send(c, web.page)
+  }
   return new Hono<HttpEnv>()
-    .get('/', (c) => {
-      c.header('Cache-Control', 'no-cache')
-      c.header('Content-Security-Policy', policy(web.inlineScript, wsUrlFor(new URL(c.req.url).hostname)))
-      return send(c, web.page)
-    })
+    .get('/', (c) => sendPage(c))
+    .get('/join', (c) => sendPage(c)) // where share links lead
     .get('/favicon.ico', (c) => c.redirect(`${web.base}/icon.svg`))
     .get(`${web.base}/*`, async (c) => {
       const file = web.find(c.req.path.slice(web.base.length + 1))

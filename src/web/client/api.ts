@@ -4,7 +4,11 @@
  * when the network or the server falters; everything else that goes wrong is one kind of error.
  */
 import type {
-  AccountChanges,
+  Achievements,
+  ActivityEvent,
+  Board,
+  District,
+  DistrictStanding,
   ErrorBody,
   Instrument,
   Levels,
@@ -12,12 +16,18 @@ import type {
   MatchEvents,
   Me,
   Movers,
+  MyRank,
+  Notification,
   OpenOrder,
   Order,
   Period,
   Position,
   PriceHistory,
+  Profile,
   Quote,
+  Referral,
+  Referrals,
+  SpinnerWeek,
   Squad,
   Trade,
   TradeWindow,
@@ -58,6 +68,9 @@ interface Asking {
   /** The request has to do with signing in: a 401 is then an answer like any other. */
   readonly isSigningIn?: boolean
 }
+
+/** By ROI, or by PnL; friends are those of the referral network. */
+export type BoardName = 'roi/global' | 'roi/friends' | 'global' | 'friends' | `roi/district/${number}`
 
 const ATTEMPTS = 4
 const FIRST_PAUSE_MS = 250
@@ -123,6 +136,29 @@ export function createApi({ baseUrl = '', onSignedOut = () => undefined }: ApiOp
         body: { displayName },
         isSigningIn: true,
       }),
+    /** With the identity provider's token; 422 `NEEDS_PROFILE` brings the ticket of somebody new. */
+    signInWithToken: (idToken: string, nonce: string) =>
+      ask<{ user: User }>('/api/auth/google', { method: 'POST', body: { idToken, nonce }, isSigningIn: true }),
+    verifyCode: (registrationTicket: string, otp: string) =>
+      ask<unknown>('/api/auth/verify-otp', { method: 'POST', body: { registrationTicket, otp }, isSigningIn: true }),
+    resendCode: (registrationTicket: string) =>
+      ask<{ resendInSecs: number }>('/api/auth/resend-otp', {
+        method: 'POST',
+        body: { registrationTicket },
+        isSigningIn: true,
+      }),
+    register: (registrationTicket: string, profile: Profile) =>
+      ask<{ user: User }>('/api/auth/google/complete', {
+        method: 'POST',
+        body: { registrationTicket, ...profile },
+        isSigningIn: true,
+      }),
+    checkUsername: (username: string) =>
+      ask<{ available: boolean; valid: boolean; reason?: string }>('/api/users/check-username', {
+        method: 'POST',
+        body: { username },
+      }),
+    districts: () => ask<{ districts: District[] }>('/api/districts'),
     /** Renews the session; false when it is over. */
     renew,
     signOut: () => ask<unknown>('/api/auth/logout', { method: 'POST', isSigningIn: true }),
@@ -146,7 +182,20 @@ export function createApi({ baseUrl = '', onSignedOut = () => undefined }: ApiOp
     positions: (status: 'open' | 'closed' | 'all', limit = 100) =>
       ask<{ positions: Position[] }>('/api/positions', { query: { status, limit } }),
     wallet: () => ask<Wallet>('/api/wallet'),
-    accountChanges: (since: string) => ask<AccountChanges>('/api/account/changes', { query: { since } }),
+
+    board: (board: BoardName, limit = 50) => ask<Board>(`/api/leaderboard/${board}`, { query: { limit } }),
+    myRank: () => ask<MyRank>('/api/leaderboard/me/context'),
+    standings: () => ask<{ districts: DistrictStanding[] }>('/api/districts/standings'),
+    spinner: () => ask<SpinnerWeek & { previous: SpinnerWeek | null }>('/api/spinner/current'),
+    spinnerHistory: () => ask<{ weeks: SpinnerWeek[] }>('/api/spinner/history'),
+    notifications: () =>
+      ask<{ notifications: Notification[]; unreadCount: number }>('/api/notifications', { query: { limit: 50 } }),
+    unreadCount: () => ask<{ unreadCount: number }>('/api/notifications/unread-count'),
+    readAll: () => ask<unknown>('/api/notifications/read-all', { method: 'POST' }),
+    activity: () => ask<{ events: ActivityEvent[] }>('/api/activity', { query: { limit: 30 } }),
+    referrals: () => ask<Referrals>('/api/referrals'),
+    invite: (name: string) => ask<Referral>('/api/referrals/invites', { method: 'POST', body: { name } }),
+    achievements: () => ask<Achievements>('/api/achievements'),
   }
 }
 

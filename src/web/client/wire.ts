@@ -51,6 +51,116 @@ export interface Quote {
   readonly refusal: ErrorBody | null
 }
 
+export interface BoardEntry {
+  readonly rank: number
+  readonly userId: string
+  readonly username: string
+  readonly districtId: number
+  readonly score: number
+  readonly roiPct: number
+  readonly pnl: number
+  /** 0 to 1. */
+  readonly winRate: number
+  readonly trades: number
+  readonly isMe: boolean
+}
+
+export interface Board {
+  readonly entries: readonly BoardEntry[]
+  readonly total: number
+}
+
+export type MyRank =
+  | { readonly ranked: false }
+  | ({ readonly ranked: true; readonly total: number; readonly next: NextRank | null } & Omit<BoardEntry, 'isMe'>)
+
+export interface NextRank {
+  readonly rank: number
+  readonly score: number
+  readonly gap: number
+}
+
+export interface District {
+  readonly id: number
+  readonly name: string
+}
+
+export interface DistrictStanding {
+  readonly rank: number | null
+  readonly districtId: number
+  readonly name: string
+  readonly members: number
+  readonly score: number | null
+}
+
+export interface SpinnerCandidate {
+  readonly userId: string
+  readonly username: string
+  readonly roiPct: number
+  readonly winRate: number
+  readonly trades: number
+}
+
+export interface SpinnerWeek {
+  readonly week: string
+  readonly endsAt: string
+  readonly status: 'open' | 'tied' | 'decided'
+  readonly winner?: SpinnerCandidate
+  readonly candidates: readonly SpinnerCandidate[]
+  readonly seedHash: string
+  readonly seed?: string
+}
+
+export type Notification = z.output<typeof schemas.NotificationBody>
+
+export interface ActivityEvent {
+  readonly id: string
+  readonly username: string
+  readonly text: string
+  readonly at: string
+}
+
+export interface Referral {
+  readonly id: string
+  readonly name: string | null
+  readonly url: string
+  readonly status: 'pending' | 'registered' | 'credited'
+  readonly reward: number
+}
+
+export interface Referrals {
+  readonly code: string
+  readonly url: string
+  readonly referrals: readonly Referral[]
+  readonly summary: {
+    readonly invited: number
+    readonly registered: number
+    readonly earned: number
+    readonly total_credited: number
+  }
+}
+
+export interface Badge {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+}
+
+export interface Achievements {
+  readonly xp: number
+  readonly level: number
+  readonly earned: readonly (Badge & { readonly earnedAt: string })[]
+  readonly locked: readonly (Badge & { readonly progress: { readonly current: number; readonly target: number } })[]
+}
+
+/** The profile step of registering. */
+export interface Profile {
+  readonly username: string
+  readonly firstName: string
+  readonly districtId: number
+  readonly referralCode?: string
+}
+
 /** Every error has this form, and facts besides. */
 export interface ErrorBody {
   readonly error: string

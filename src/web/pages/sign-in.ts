@@ -1,10 +1,26 @@
-/** The door: by a name in development. */
-import { useState } from 'preact/hooks'
+/** The door: with the identity provider and, the first time, a code by mail and a profile; by a name in development. */
+import { useEffect, useState } from 'preact/hooks'
+import { ApiError, newKey } from '../client/api.ts'
+import type { District } from '../client/wire.ts'
 import { html } from '../html.ts'
+import { useAsked } from '../parts/asked.ts'
 import { api, type PageFacts, signedIn } from '../session.ts'
 import { wordsFor } from '../words.ts'
 
 export function SignIn({ facts }: { facts: PageFacts }) {
+  const [newcomer, setNewcomer] = useState<Newcomer | null>(null)
+  const [trouble, setTrouble] = useState<string | null>(null)
+  useEffect(() => {
+    const token = takeToken()
+    if (token === null) return
+    api
+      .signInWithToken(token.idToken, token.nonce)
+      .then(({ user }) => signedIn(user))
+      .catch((error: unknown) => {
+        if (error instanceof ApiError && error.code === 'NEEDS_PROFILE') setNewcomer(newcomerFrom(error))
+        else setTrouble(wordsFor(error))
+      })
+  }, [])
   return html`
     <main class="door">
       <section class="pitch" aria-hidden="true">
@@ -25,30 +41,104 @@ export function SignIn({ facts }: { facts: PageFacts }) {
           </svg>
           Touchline
         </p>
-        <h1>Back your eye<br />for the game.</h1>
-        <p>Go long or short on the players while they play. Prices follow the match, and the crowd.</p>
-        ${facts.devSignIn ? html`<${ByName} />` : null}
+        ${
+          newcomer === null
+            ? html`
+                <h1>Back your eye<br />for the game.</h1>
+                <p>Go long or short on the players while they play. Prices follow the match, and the crowd.</p>
+                ${facts.devSignIn ? html`<${ByName} />` : html`<${WithProvider} facts=${facts} />`}
+                <p class="trouble" role="alert">${trouble}</p>
+              `
+            : newcomer.isVerified
+              ? html`<${ProfileStep} newcomer=${newcomer} />`
+              : html`<${CodeStep}
+                  newcomer=${newcomer}
+                  onVerified=${() => setNewcomer({ ...newcomer, isVerified: true })}
+                />`
+        }
       </section>
     </main>
   `
 }
 
-function ByName() {
-  const [name, setName] = useState('')
+interface Newcomer {
+  readonly ticket: string
+  readonly email: string
+  readonly firstName: string
+  readonly resendInSecs: number
+  readonly isVerified: boolean
+}
+
+const newcomerFrom = ({ facts }: ApiError): Newcomer => ({
+  ticket: String(facts['registrationTicket']),
+  email: String(facts['email']),
+  firstName: /^\S*/.exec(String(facts['name']))?.[0] ?? '',
+  resendInSecs: Number(facts['resendInSecs']),
+  isVerified: false,
+})
+
+const NONCE = 'touchline.nonce'
+/** A share link ends in the code: it is kept until somebody registers. */
+const INVITATION = 'touchline.invitation'
+
+/** Goes to the identity provider, which comes back here with a token behind the `#`: no script of theirs runs on our page. */
+function leaveForProvider({ authorizeUrl, clientId }: PageFacts): void {
+  const nonce = newKey()
+  sessionStorage.setItem(NONCE, nonce)
+  const query = {
+    client_id: clientId,
+    redirect_uri: `${location.origin}/`,
+    response_type: 'id_token',
+    scope: 'openid email profile',
+    nonce,
+  }
+  location.assign(`${authorizeUrl}?${new URLSearchParams(query)}`)
+}
+
+/** The token that the identity provider has sent along, once. */
+function takeToken(): { readonly idToken: string; readonly nonce: string } | null {
+  const invitation = new URLSearchParams(location.search).get('ref')
+  if (invitation !== null) sessionStorage.setItem(INVITATION, invitation)
+  const idToken = new URLSearchParams(location.hash.slice(1)).get('id_token')
+  const nonce = sessionStorage.getItem(NONCE)
+  if (idToken === null || nonce === null) return null
+  sessionStorage.removeItem(NONCE)
+  history.replaceState(null, '', '/')
+  return { idToken, nonce }
+}
+
+const WithProvider = ({ facts }: { facts: PageFacts }) => html`
+  <div class="provider">
+    <button class="primary tall" onClick=${() => leaveForProvider(facts)}>Sign in with Google</button>
+    <p class="hint">You start with 10,000 units. No money is involved.</p>
+  </div>
+`
+
+/** A form that sends something, and says what went wrong. */
+function useSending(send: () => Promise<void>) {
   const [trouble, setTrouble] = useState<string | null>(null)
   const [isBusy, setBusy] = useState(false)
-  const enter = async (event: Event): Promise<void> => {
+  const onSubmit = async (event: Event): Promise<void> => {
     event.preventDefault()
     setBusy(true)
+    setTrouble(null)
     try {
-      signedIn((await api.signInByName(name.trim())).user)
+      await send()
     } catch (error) {
       setTrouble(wordsFor(error))
-      setBusy(false)
     }
+    setBusy(false)
   }
+  return { trouble, isBusy, onSubmit: (event: Event) => void onSubmit(event) }
+}
+
+const typed = (event: Event): string => (event.target as HTMLInputElement).value
+
+function ByName() {
+  const [name, setName] = useState('')
+  const { trouble, isBusy, onSubmit } = useSending(async () => signedIn((await api.signInByName(name.trim())).user))
   return html`
-    <form onSubmit=${(event: Event) => void enter(event)}>
+    <form onSubmit=${onSubmit}>
       <label for="name">Your name</label>
       <div class="row">
         <input
@@ -59,11 +149,127 @@ function ByName() {
           required
           placeholder="Ada"
           value=${name}
-          onInput=${(event: InputEvent) => setName((event.target as HTMLInputElement).value)}
+          onInput=${(event: Event) => setName(typed(event))}
         />
         <button class="primary" disabled=${isBusy || name.trim() === ''}>Kick off</button>
       </div>
       <p class="hint">${trouble ?? 'You start with 10,000 units. No money is involved.'}</p>
+    </form>
+  `
+}
+
+function CodeStep({ newcomer, onVerified }: { newcomer: Newcomer; onVerified: () => void }) {
+  const [code, setCode] = useState('')
+  const [wait, setWait] = useState(newcomer.resendInSecs)
+  const { trouble, isBusy, onSubmit } = useSending(async () => {
+    await api.verifyCode(newcomer.ticket, code)
+    onVerified()
+  })
+  const again = useSending(async () => setWait((await api.resendCode(newcomer.ticket)).resendInSecs))
+  useEffect(() => {
+    const counting = setInterval(() => setWait((left) => Math.max(0, left - 1)), 1_000)
+    return () => clearInterval(counting)
+  }, [])
+  return html`
+    <h1>Check your mail.</h1>
+    <p>We have sent six digits to <b>${newcomer.email}</b>.</p>
+    <form onSubmit=${onSubmit}>
+      <label for="code">Code</label>
+      <div class="row">
+        <input
+          id="code"
+          class="num code"
+          inputmode="numeric"
+          autocomplete="one-time-code"
+          pattern="[0-9]{6}"
+          maxlength="6"
+          required
+          value=${code}
+          onInput=${(event: Event) => setCode(typed(event))}
+        />
+        <button class="primary" disabled=${isBusy || !/^\d{6}$/.test(code)}>Go on</button>
+      </div>
+      <p class="trouble" role="alert">${trouble ?? again.trouble}</p>
+      <button type="button" class="link" disabled=${wait > 0 || again.isBusy} onClick=${again.onSubmit}>
+        ${wait > 0 ? `Another code in ${wait} s` : 'Send another code'}
+      </button>
+    </form>
+  `
+}
+
+const FLAWS: Readonly<Record<string, string>> = {
+  too_short: 'At least three characters.',
+  too_long: 'At most twenty characters.',
+  characters: 'Small letters, digits and _, beginning with a letter.',
+  reserved: 'That one is reserved.',
+  taken: 'Somebody has that one.',
+}
+const TYPING_MS = 300
+
+function ProfileStep({ newcomer }: { newcomer: Newcomer }) {
+  const [username, setUsername] = useState('')
+  const [firstName, setFirstName] = useState(newcomer.firstName)
+  const [districtId, setDistrictId] = useState<number | null>(null)
+  const [flaw, setFlaw] = useState<string | null>(null)
+  const { answer } = useAsked(() => api.districts())
+  const { trouble, isBusy, onSubmit } = useSending(async () => {
+    if (districtId === null) return
+    const referralCode = sessionStorage.getItem(INVITATION)
+    const profile = { username, firstName, districtId, ...(referralCode === null ? {} : { referralCode }) }
+    signedIn((await api.register(newcomer.ticket, profile)).user)
+    sessionStorage.removeItem(INVITATION)
+  })
+  useEffect(() => {
+    if (username === '') return setFlaw(null)
+    const asking = setTimeout(() => {
+      api
+        .checkUsername(username)
+        .then(({ available, reason }) => setFlaw(available ? null : (FLAWS[reason ?? ''] ?? 'Not that one.')))
+        .catch(() => undefined) // registering says so, too
+    }, TYPING_MS)
+    return () => clearTimeout(asking)
+  }, [username])
+  return html`
+    <h1>Who is playing?</h1>
+    <form onSubmit=${onSubmit}>
+      <label for="username">Username</label>
+      <input
+        id="username"
+        class="tall"
+        autocomplete="username"
+        autocapitalize="none"
+        maxlength="20"
+        required
+        aria-describedby="username-flaw"
+        value=${username}
+        onInput=${(event: Event) => setUsername(typed(event).toLowerCase())}
+      />
+      <p id="username-flaw" class="trouble" role="status">${flaw}</p>
+      <label for="first-name">First name</label>
+      <input
+        id="first-name"
+        class="tall"
+        autocomplete="given-name"
+        maxlength="64"
+        required
+        value=${firstName}
+        onInput=${(event: Event) => setFirstName(typed(event))}
+      />
+      <label for="district">District</label>
+      <select
+        id="district"
+        class="tall"
+        required
+        value=${districtId ?? ''}
+        onChange=${(event: Event) => setDistrictId(Number(typed(event)))}
+      >
+        <option value="" disabled>Which one do you play for?</option>
+        ${(answer?.districts ?? []).map(({ id, name }: District) => html`<option value=${id}>${name}</option>`)}
+      </select>
+      <p class="trouble" role="alert">${trouble}</p>
+      <button class="primary tall" disabled=${isBusy || flaw !== null || username === '' || districtId === null}>
+        Kick off
+      </button>
     </form>
   `
 }

@@ -3,6 +3,7 @@ import { equity, marginUsed, unrealized, wallet } from '../account.ts'
 import { arrow, signed, units, way } from '../format.ts'
 import { html } from '../html.ts'
 import { connection } from '../live.ts'
+import { unread } from '../notices.ts'
 import { go, isTrading, type View, view } from '../route.ts'
 import { isAdmin, signOut, user } from '../session.ts'
 import { theme, toggleTheme } from '../theme.ts'
@@ -28,6 +29,8 @@ const isHere = (to: View): boolean => (to === 'trade' ? isTrading.value : view.v
 
 const places = (): readonly Place[] => [
   { to: 'trade', icon: 'trade', label: 'Trade' },
+  { to: 'league', icon: 'league', label: 'League' },
+  { to: 'club', icon: 'club', label: 'Club' },
   ...(isAdmin.value ? [{ to: 'control', icon: 'control', label: 'Control' } as const] : []),
 ]
 
@@ -43,6 +46,13 @@ export function TopBar() {
       <${Money} />
       <${Connection} />
       <div class="person">
+        <a
+          class="bare bell"
+          href="#/inbox"
+          aria-label=${unread.value === 0 ? 'Inbox' : `Inbox, ${unread.value} unread`}
+        >
+          <${Icon} name="inbox" />${unread.value === 0 ? null : html`<b class="num">${Math.min(99, unread.value)}</b>`}
+        </a>
         <button
           class="bare"
           onClick=${toggleTheme}

@@ -1,0 +1,181 @@
+/** How the house is: measured from here, over the last minutes, and what it says of itself. */
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { now } from '../clock.ts'
+import { html } from '../html.ts'
+import { connection } from '../live.ts'
+import { matches, onMove } from '../market.ts'
+import { useAsked, useRepeated, Waiting } from '../parts/asked.ts'
+import { attempt } from './deed.ts'
+import { operations, TRADING_MODE } from './operations.ts'
+
+const KEPT = 90
+const LOOK_MS = 2_000
+
+interface Series {
+  readonly label: string
+  readonly unit: string
+  readonly values: readonly number[]
+}
+
+const answerMs = signal<readonly number[]>([])
+const movesPerSecond = signal<readonly number[]>([])
+const feedAge = signal<readonly number[]>([])
+const waiting = signal<readonly number[]>([])
+
+const kept = (values: readonly number[], value: number): readonly number[] => [...values, value].slice(-KEPT)
+
+export function Health() {
+  const { answer: readiness, again } = useAsked(() => operations.ready())
+  useRepeated(again, 10_000)
+  useMeasuring()
+  const series: readonly Series[] = [
+    { label: 'API answers in', unit: 'ms', values: answerMs.value },
+    { label: 'Moves received', unit: '/s', values: movesPerSecond.value },
+    { label: 'Last match data', unit: 's ago', values: feedAge.value },
+    { label: 'Reactions waiting', unit: '', values: waiting.value },
+  ]
+  return html`
+    <div class="gauges">${series.map((one) => html`<${Gauge} key=${one.label} ...${one} />`)}</div>
+    <div class="columns">
+      <div><${Mode} /><${Games} /></div>
+      <div>
+        <section class="card" aria-labelledby="ready-title">
+          <header><h2 id="ready-title">Parts</h2></header>
+          <ul class="rows inside">
+            <li><b>This connection</b><small>${connection.value}</small></li>
+            ${Object.entries(readiness?.checks ?? {}).map(
+              ([name, state]) =>
+                html`<li>
+                  <b>${words(name)}</b
+                  ><small class=${state === 'ok' ? 'up' : 'down'}>${state === 'ok' ? '✓ ok' : '✕ failed'}</small>
+                </li>`,
+            )}
+          </ul>
+        </section>
+        <${Books} />
+      </div>
+    </div>
+  `
+}
+
+/** Asks the API and counts what the feed brings, for as long as somebody looks. */
+function useMeasuring(): void {
+  useEffect(() => {
+    let moves = 0
+    let newest = 0
+    const stop = onMove(({ at, cause }) => {
+      moves++
+      if (cause !== 'trade') newest = Math.max(newest, at)
+    })
+    const look = async (): Promise<void> => {
+      const asked = performance.now()
+      try {
+        const { waiting: left } = await operations.reactions()
+        answerMs.value = kept(answerMs.peek(), performance.now() - asked)
+        waiting.value = kept(waiting.peek(), left)
+      } catch {
+        // The connection shows it, and the line stands still.
+      }
+    }
+    const looking = setInterval(() => {
+      movesPerSecond.value = kept(movesPerSecond.peek(), (moves * 1_000) / LOOK_MS)
+      moves = 0
+      if (newest > 0) feedAge.value = kept(feedAge.peek(), Math.max(0, (now.peek() - newest) / 1_000))
+      void look()
+    }, LOOK_MS)
+    return () => {
+      stop()
+      clearInterval(looking)
+    }
+  }, [])
+}
+
+function Gauge({ label, unit, values }: Series) {
+  const last = values.at(-1)
+  const top = Math.max(1, ...values)
+  const points = values.map((value, n) => `${(n / (KEPT - 1)) * 100},${30 - (value / top) * 28}`).join(' ')
+  return html`
+    <figure class="card gauge">
+      <figcaption>${label}</figcaption>
+      <b class="num"
+        >${last === undefined ? '–' : last.toFixed(last < 10 && !Number.isInteger(last) ? 1 : 0)}
+        <small>${unit}</small></b
+      >
+      <svg viewBox="0 0 100 32" preserveAspectRatio="none" aria-hidden="true"><polyline points=${points} /></svg>
+    </figure>
+  `
+}
+
+const MODE_WORDS: Readonly<Record<string, string>> = { open: 'Open', reduce_only: 'Closing only', halted: 'Halted' }
+
+/** The switch for everything at once. */
+function Mode() {
+  const { answer, again } = useAsked(() => operations.settings())
+  const mode = answer?.settings.find(({ key }) => key === TRADING_MODE)
+  if (mode === undefined) return null
+  const set = async (value: string): Promise<void> => {
+    if (value !== 'open' && !confirm(`Set trading to "${MODE_WORDS[value]}" everywhere?`)) return
+    if (await attempt(`Trading: ${MODE_WORDS[value]}`, () => operations.setSetting(TRADING_MODE, value))) again()
+  }
+  return html`
+    <section class="card" aria-labelledby="mode-title">
+      <header>
+        <h2 id="mode-title">Trading</h2>
+        <div class="choice" role="group" aria-label="Trading mode">
+          ${(mode.options ?? []).map(
+            (value) =>
+              html`<button aria-pressed=${mode.value === value} onClick=${() => void set(value)}>
+                ${MODE_WORDS[value] ?? value}
+              </button>`,
+          )}
+        </div>
+      </header>
+    </section>
+  `
+}
+
+const Games = () => html`
+  <section class="card" aria-labelledby="games-title">
+    <header><h2 id="games-title">Matches</h2></header>
+    <ul class="rows inside">
+      ${matches.value.slice(0, 12).map(
+        ({ id, home, away, minute, state, tradeWindow }) => html`
+          <li key=${id}>
+            <b>${home.name} ${home.score ?? 0}–${away.score ?? 0} ${away.name}</b>
+            <small>${minute === null ? '' : `${minute}′ · `}${state ?? ''} · ${tradeWindow.status.toLowerCase()}</small>
+          </li>
+        `,
+      )}
+    </ul>
+  </section>
+`
+
+/** Adds the whole ledger up, when asked to. */
+function Books() {
+  const { answer, trouble, again } = useAsked(() => operations.books())
+  return html`
+    <section class="card" aria-labelledby="books-title">
+      <header>
+        <h2 id="books-title">The books</h2>
+        <button class="small" onClick=${again}>Audit again</button>
+      </header>
+      ${
+        answer === null
+          ? html`<${Waiting} trouble=${trouble} />`
+          : html`<ul class="rows inside">
+              ${Object.entries(answer).map(
+                ([name, value]) =>
+                  html`<li><b>${words(name)}</b><small class="num">${JSON.stringify(value)}</small></li>`,
+              )}
+            </ul>`
+      }
+    </section>
+  `
+}
+
+/** `unbalancedTransactions` → Unbalanced transactions */
+const words = (name: string): string => {
+  const spaced = name.replaceAll(/([A-Z])/g, ' $1').toLowerCase()
+  return spaced.charAt(0).toUpperCase() + spaced.slice(1)
+}

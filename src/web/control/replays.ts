@@ -1,0 +1,107 @@
+/** Replays: what plays, how far it is, and the start of another. */
+import { useState } from 'preact/hooks'
+import { html } from '../html.ts'
+import { useAsked, useRepeated, Waiting } from '../parts/asked.ts'
+import { attempt } from './deed.ts'
+import { operations, type Replay } from './operations.ts'
+
+export function Replays() {
+  const { answer, trouble, again } = useAsked(() => operations.replays())
+  useRepeated(again, 3_000)
+  return html`
+    <div class="columns">
+      <section class="card" aria-labelledby="replays-title">
+        <header><h2 id="replays-title">Playing</h2></header>
+        ${
+          answer === null
+            ? html`<${Waiting} trouble=${trouble} />`
+            : answer.replays.length === 0
+              ? html`<p class="empty">No replay plays.</p>`
+              : html`<ul class="replays">
+                  ${answer.replays.map((replay) => html`<${Playing} key=${replay.id} replay=${replay} again=${again} />`)}
+                </ul>`
+        }
+      </section>
+      <${Start} again=${again} />
+    </div>
+  `
+}
+
+function Playing({ replay, again }: { replay: Replay; again: () => void }) {
+  const { id, fixtureId, matchId, minute, progress, speed, traders, state, demo } = replay
+  const stop = async (): Promise<void> => {
+    if (!confirm(`End ${fixtureId}? Open positions settle at the standing prices.`)) return
+    if (await attempt(`Stop ${fixtureId}`, () => operations.stopReplay(id))) again()
+  }
+  return html`
+    <li>
+      <div>
+        <b>${fixtureId}</b>${demo ? html` <em>always on</em>` : null}
+        <p class="hint">Match ${matchId} · ${minute ?? 0}′ · ${speed}× · ${traders} traders</p>
+      </div>
+      <progress max="1" value=${progress ?? 0} aria-label="${fixtureId}, played"></progress>
+      <button class="small" disabled=${state === 'stopping'} onClick=${() => void stop()}>
+        ${state === 'stopping' ? 'Ending' : 'Stop'}
+      </button>
+    </li>
+  `
+}
+
+function Start({ again }: { again: () => void }) {
+  const { answer, trouble } = useAsked(() => operations.recordings())
+  const [chosen, setChosen] = useState<string | null>(null)
+  const [speed, setSpeed] = useState(10)
+  const [traders, setTraders] = useState(20)
+  const recording = chosen ?? answer?.fixtures[0]?.id ?? null
+  const start = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    if (recording === null) return
+    if (await attempt(`Start ${recording}`, () => operations.startReplay(recording, speed, traders))) again()
+  }
+  const number = (event: Event): number => Number((event.target as HTMLInputElement).value)
+  return html`
+    <section class="card" aria-labelledby="start-title">
+      <header><h2 id="start-title">Start another</h2></header>
+      ${
+        answer === null
+          ? html`<${Waiting} trouble=${trouble} />`
+          : html`<form class="inside stack" onSubmit=${(event: Event) => void start(event)}>
+              <label>
+                Recording
+                <select
+                  value=${recording}
+                  onChange=${(event: Event) => setChosen((event.target as HTMLSelectElement).value)}
+                >
+                  ${answer.fixtures.map(
+                    ({ id, title, minutes, players }) =>
+                      html`<option value=${id}>${title} (${minutes} min, ${players} players)</option>`,
+                  )}
+                </select>
+              </label>
+              <label>
+                Speed, times life: ${speed}
+                <input
+                  type="range"
+                  min="1"
+                  max="120"
+                  value=${speed}
+                  onInput=${(event: Event) => setSpeed(number(event))}
+                />
+              </label>
+              <label>
+                Simulated traders: ${traders}
+                <input
+                  type="range"
+                  min="0"
+                  max="500"
+                  step="5"
+                  value=${traders}
+                  onInput=${(event: Event) => setTraders(number(event))}
+                />
+              </label>
+              <button class="primary tall">Start</button>
+            </form>`
+      }
+    </section>
+  `
+}

@@ -1,0 +1,35 @@
+/** The control room: what operators see and set. Every deed here is an endpoint, and leaves an entry in the audit log. */
+import type { ComponentType } from 'preact'
+import { html } from '../html.ts'
+import { section } from '../route.ts'
+import { isAdmin } from '../session.ts'
+import { AuditLog } from './audit.ts'
+import { Health } from './health.ts'
+import { Replays } from './replays.ts'
+import { SettingsPanel } from './settings.ts'
+import { Users } from './users.ts'
+
+const PARTS: readonly (readonly [key: string, label: string, part: ComponentType])[] = [
+  ['', 'Health', Health],
+  ['replays', 'Replays', Replays],
+  ['settings', 'Settings', SettingsPanel],
+  ['users', 'Users', Users],
+  ['audit', 'Audit', AuditLog],
+]
+
+export function ControlRoom() {
+  if (!isAdmin.value) return html`<p class="empty">This room is for admins.</p>`
+  const [here, , Part] = PARTS.find(([key]) => key === section.value) ?? ['', '', Health]
+  return html`
+    <div class="page">
+      <h1>Control room</h1>
+      <nav class="choice tabs" aria-label="Control room">
+        ${PARTS.map(
+          ([key, label]) =>
+            html`<a href="#/control/${key}" aria-current=${key === here ? 'page' : undefined}>${label}</a>`,
+        )}
+      </nav>
+      <${Part} />
+    </div>
+  `
+}

@@ -1,0 +1,91 @@
+/** Everybody who plays, by name, and who may come in here. */
+import { useEffect, useState } from 'preact/hooks'
+import { dayTime, units } from '../format.ts'
+import { html } from '../html.ts'
+import { useAsked, Waiting } from '../parts/asked.ts'
+import { attempt } from './deed.ts'
+import { type ListedUser, operations } from './operations.ts'
+
+const PAGE = 25
+const TYPING_MS = 250
+
+export function Users() {
+  const [typed, setTyped] = useState('')
+  const [search, setSearch] = useState('')
+  const [offset, setOffset] = useState(0)
+  const { answer, trouble, again } = useAsked(() => operations.users(search, offset), [search, offset])
+  useEffect(() => {
+    const waiting = setTimeout(() => {
+      setSearch(typed)
+      setOffset(0)
+    }, TYPING_MS)
+    return () => clearTimeout(waiting)
+  }, [typed])
+  return html`
+    <section class="card" aria-labelledby="users-title">
+      <header>
+        <h2 id="users-title">Users</h2>
+        <input
+          type="search"
+          placeholder="Name, mail or id"
+          aria-label="Find a user"
+          value=${typed}
+          onInput=${(event: Event) => setTyped((event.target as HTMLInputElement).value)}
+        />
+        <a class="small" href="/api/admin/users/export.csv" download>CSV</a>
+      </header>
+      ${answer === null ? html`<${Waiting} trouble=${trouble} />` : html`<${Table} users=${answer.users} again=${again} />`}
+      <footer class="pager">
+        <button class="small" disabled=${offset === 0} onClick=${() => setOffset(Math.max(0, offset - PAGE))}>
+          Later
+        </button>
+        <span class="num"
+          >${answer === null ? '' : `${Math.min(offset + 1, answer.total)}–${Math.min(offset + PAGE, answer.total)} of ${answer.total}`}</span
+        >
+        <button
+          class="small"
+          disabled=${offset + PAGE >= (answer?.total ?? 0)}
+          onClick=${() => setOffset(offset + PAGE)}
+        >
+          Earlier
+        </button>
+      </footer>
+    </section>
+  `
+}
+
+function Table({ users, again }: { users: readonly ListedUser[]; again: () => void }) {
+  const turn = async ({ userId, username, role }: ListedUser): Promise<void> => {
+    const next = role === 'admin' ? 'user' : 'admin'
+    if (!confirm(`Make ${username} ${next === 'admin' ? 'an admin' : 'a plain user'}?`)) return
+    if (await attempt(`${username}: ${next}`, () => operations.setRole(userId, next))) again()
+  }
+  return html`
+    <div class="scroll" tabindex="0" role="region" aria-label="List of users">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">User</th>
+            <th scope="col">E-mail</th>
+            <th scope="col">Balance</th>
+            <th scope="col">Since</th>
+            <th scope="col">Role</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${users.map(
+            (one) => html`
+              <tr key=${one.userId}>
+                <th scope="row">${one.username} <small>${one.synthetic ? 'synthetic' : one.name}</small></th>
+                <td>${one.email}</td>
+                <td class="num">${one.balance === null ? '–' : units(one.balance)}</td>
+                <td>${dayTime(one.createdAt)}</td>
+                <td><button class="small" onClick=${() => void turn(one)}>${one.role}</button></td>
+              </tr>
+            `,
+          )}
+        </tbody>
+      </table>
+    </div>
+  `
+}

@@ -1,0 +1,44 @@
+/** Notifications, the latest first; looking at them makes them read. */
+import { useEffect } from 'preact/hooks'
+import { dayTime } from '../format.ts'
+import { html } from '../html.ts'
+import { arrived, unread } from '../notices.ts'
+import { useAsked, Waiting } from '../parts/asked.ts'
+import { api } from '../session.ts'
+
+export function Inbox() {
+  const { answer, trouble } = useAsked(() => api.notifications(), [arrived.value])
+  useEffect(() => {
+    if (answer === null || answer.unreadCount === 0) return
+    api
+      .readAll()
+      .then(() => (unread.value = 0))
+      .catch(() => undefined) // they are still there the next time
+  }, [answer])
+  return html`
+    <div class="page narrow">
+      <h1>Inbox</h1>
+      <section class="card" aria-label="Notifications">
+        ${
+          answer === null
+            ? html`<${Waiting} trouble=${trouble} />`
+            : answer.notifications.length === 0
+              ? html`<p class="empty">Nothing here. Settlements, badges and friends who join appear in this place.</p>`
+              : html`<ul class="notices">
+                  ${answer.notifications.map(
+                    ({ id, title, body, read, createdAt }) => html`
+                      <li key=${id} class=${read ? '' : 'unread'}>
+                        <div>
+                          <b>${title}</b>${read ? null : html` <em>new</em>`}
+                          <p>${body}</p>
+                        </div>
+                        <small>${dayTime(createdAt)}</small>
+                      </li>
+                    `,
+                  )}
+                </ul>`
+        }
+      </section>
+    </div>
+  `
+}
