@@ -63,7 +63,8 @@ export async function startColyseus(order: ServerOrder): Promise<Publisher> {
     listening: { port: await listen(server, order.port), paths },
     publish: (match, moved) => {
       if (order.variant === 'broadcast') {
-        for (const n of moved) room.broadcastBytes(PRICE, frameOf(match, n).frame, {})
+        const frames = moved.map((n) => frameOf(match, n).frame)
+        for (const frame of frames) room.broadcastBytes(PRICE, frame, {})
         return
       }
       turn++

@@ -41,8 +41,9 @@ async function startFloor({ matches, instruments, follow, port }: ServerOrder): 
   return {
     listening: { port: await listen(server, port), paths: null },
     publish: (match, moved) => {
-      for (const n of moved) {
-        const message = asMessage(frameOf(match, n).frame)
+      // All of a tick is decided before any of it is written, as a match does.
+      const messages = moved.map((n) => ({ n, message: asMessage(frameOf(match, n).frame) }))
+      for (const { n, message } of messages) {
         for (const socket of followers[match * instruments + n] ?? []) socket.write(message)
       }
     },
