@@ -7,6 +7,7 @@ import * as sessions from './migrations/0004-sessions.ts'
 import * as marketHistory from './migrations/0005-market-history.ts'
 import * as community from './migrations/0006-community.ts'
 import * as administration from './migrations/0007-administration.ts'
+import * as ledgerAt from './migrations/0009-ledger-at.ts'
 import type { Database } from './schema.ts'
 
 export interface Migration {
@@ -24,6 +25,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0005-market-history', up: marketHistory.up },
   { name: '0006-community', up: community.up },
   { name: '0007-administration', up: administration.up },
+  { name: '0009-ledger-at', up: ledgerAt.up },
 ]
 
 /** Any number will do, as long as everybody who migrates this database uses the same. */

@@ -9,6 +9,7 @@ import { addressOf, refuseUpgrade, type VerifyToken } from './admission.ts'
 import type { ProcessId, PubSub } from './bus.ts'
 import { FanOut } from './fan-out.ts'
 import { farSide } from './far-side.ts'
+import type { RealTimeFigures } from './figures.ts'
 import { type Directory, MatchDesk } from './match-desk.ts'
 import type { MatchSurroundings } from './match-host.ts'
 import { type HostedMatch, MATCH_ROOM, MatchRoom } from './match-room.ts'
@@ -64,6 +65,8 @@ export interface RealTime {
   followProvider(): Promise<void>
   /** The poller, once it has begun. */
   provider(): ProviderRoom | null
+  /** How it is doing at this moment. */
+  figures(): RealTimeFigures
   /** Answers `POST {ws_url}/matchmake/:method/:target`; to be mounted there. */
   matchmake(request: Request): Promise<Response>
   /** Closes every socket of a user, of both doors and in every process: he has signed out. */
@@ -140,6 +143,13 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
       if (options.provider !== null) poller = await startPolling({ ...options, ...options.provider, desk })
     },
     provider: () => poller,
+    figures: () => ({
+      sockets: { feed: feed.connections, room: [...hosted.values()].reduce((sum, { guests }) => sum + guests, 0) },
+      traffic: fanOut.traffic,
+      tooSlow: deadline.closed,
+      matches: [...hosted.values()].map(({ source }) => source.figures()),
+      requests: far?.requests ?? null,
+    }),
     matchmake: (request) => matchmake(request, seats),
     disconnectUser: (userId) => {
       disconnectHere(userId)

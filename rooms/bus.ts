@@ -3,6 +3,7 @@
  * of three ends, and nothing on the way may turn one into another: it was answered, nobody was there to get it, or no word
  * came, which leaves open what happened. Messages without an answer may be lost, and nobody may count on them.
  */
+import type { RequestEnds } from './figures.ts'
 import type { Report } from './report.ts'
 
 /** Publish/subscribe, as far as the bus needs it. */
@@ -55,6 +56,8 @@ const WAITING_MAX = 10_000
 const CHANNEL = { process: (id: ProcessId) => `to:${id}`, group: (name: string) => `group:${name}` } as const
 
 export class Bus {
+  /** How the requests of this process have ended so far. */
+  readonly ends: RequestEnds = { answered: 0, gone: 0, silent: 0, failed: 0 }
   readonly #options: BusOptions
   readonly #serving = new Map<string, Serve>()
   readonly #waiting = new Map<number, Waiting>()
@@ -125,7 +128,10 @@ export class Bus {
     channel: string,
     { kind, body, withinMs }: { readonly kind: string; readonly body: unknown; readonly withinMs: number },
   ): Promise<Reply> {
-    if (this.#waiting.size >= WAITING_MAX) return Promise.resolve({ kind: 'gone' })
+    if (this.#waiting.size >= WAITING_MAX) {
+      this.ends.gone++
+      return Promise.resolve({ kind: 'gone' })
+    }
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
       const end = (): void => {
@@ -134,10 +140,12 @@ export class Bus {
       }
       const answer = (reply: Reply): void => {
         end()
+        this.ends[reply.kind]++
         resolve(reply)
       }
       const fail = (error: Error): void => {
         end()
+        this.ends.failed++
         reject(error)
       }
       const timer = setTimeout(() => answer({ kind: 'silent' }), withinMs)

@@ -6,6 +6,7 @@
 import type { FixtureId, InstrumentId } from '../actors/kernel/ids.ts'
 import { PUBLISH_INTERVAL_MS } from '../actors/kernel/limits.ts'
 import type { World } from '../actors/kernel/world.ts'
+import { noTraffic, type Traffic } from './figures.ts'
 import { PriceBoard, type PublishedPrice, type Since, type Topic } from './price-board.ts'
 import { asSnapshot, FLAG, flagged } from './price-frame.ts'
 import type { Report } from './report.ts'
@@ -35,6 +36,8 @@ export interface FanOutOptions {
 }
 
 export class FanOut {
+  /** What its followers have been written; they count it themselves. */
+  readonly traffic: Traffic = noTraffic()
   readonly #options: FanOutOptions
   readonly #board = new PriceBoard<Subscriber>()
   /** Matches with moves to collect. */

@@ -4,6 +4,7 @@ import type { World } from '../actors/kernel/world.ts'
 import type { AccountStream, Notice } from './account-stream.ts'
 import { Bus, type ProcessId, type PubSub } from './bus.ts'
 import type { FanOut } from './fan-out.ts'
+import type { RequestEnds } from './figures.ts'
 import type { MatchDesk } from './match-desk.ts'
 import type { HostedMatch } from './match-room.ts'
 import { type Matchmaking, serveSeats } from './matchmaking.ts'
@@ -33,6 +34,7 @@ const TOPIC = { signedOut: 'signed-out', notices: 'notices' } as const
 export interface FarSide {
   readonly peers: Peers
   readonly prices: RemotePrices
+  readonly requests: Readonly<RequestEnds>
   /** From now on the others can reach what this process has. Rejects when the network of processes is away. */
   open(near: NearSide): Promise<void>
   signedOut(userId: UserId): void
@@ -53,6 +55,7 @@ export function farSide(
   return {
     peers,
     prices,
+    requests: bus.ends,
     async open({ desk, seats, runsMatches, disconnect }) {
       await bus.open()
       serveSeats(peers, seats)

@@ -5,6 +5,7 @@ import type { UserId } from '../actors/kernel/ids.ts'
 import { type Instant, instant, SECOND_MS } from '../actors/kernel/world.ts'
 import type { AccountStream } from './account-stream.ts'
 import type { FeedReply } from './feed-protocol.ts'
+import type { Traffic } from './figures.ts'
 import { asMessage } from './price-frame.ts'
 import { RequestRate } from './request-rate.ts'
 import { Subscriber } from './subscriber.ts'
@@ -20,6 +21,7 @@ export interface FeedSocketOptions {
   readonly socket: Socket
   readonly userId: UserId
   readonly deadline: WriteDeadline
+  readonly traffic: Traffic
 }
 
 export class FeedSocket {
@@ -42,10 +44,10 @@ export class FeedSocket {
   #lookupsWholeAt = instant(0)
   #accountAskedAt = instant(0)
 
-  constructor({ ws, socket, userId, deadline }: FeedSocketOptions) {
+  constructor({ ws, socket, userId, deadline, traffic }: FeedSocketOptions) {
     this.ws = ws
     this.userId = userId
-    this.subscriber = new Subscriber({ ws, socket, deadline, pack: asMessage })
+    this.subscriber = new Subscriber({ ws, socket, deadline, traffic, pack: asMessage })
   }
 
   get isOpen(): boolean {

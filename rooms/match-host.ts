@@ -4,6 +4,7 @@ import type { TradingRules } from '../actors/kernel/limits.ts'
 import type { TradeWindow } from '../actors/kernel/outcome.ts'
 import type { World } from '../actors/kernel/world.ts'
 import { type Instrument, quoteOf } from '../actors/market/instrument.ts'
+import { isInPlay } from '../actors/market/phase.ts'
 import type { ScoringModel } from '../actors/market/pricing.ts'
 import { MatchActor, type Publication, type StopReason } from '../actors/match/actor.ts'
 import type { MatchEvent } from '../actors/match/messages.ts'
@@ -11,6 +12,7 @@ import type { Leases, MatchRecord, MatchStore } from '../actors/match/store.ts'
 import { isStale } from '../actors/match/suspension.ts'
 import type { AccountStream } from './account-stream.ts'
 import type { FanOut, PriceSource } from './fan-out.ts'
+import type { MatchFigures } from './figures.ts'
 import type { PublishedPrice } from './price-board.ts'
 import { encodePriceFrame, FLAG } from './price-frame.ts'
 import type { Relay } from './remote-prices.ts'
@@ -101,6 +103,13 @@ export class MatchHost implements PriceSource {
       this.#surroundings.report(`match ${this.matchId}: lease`, error)
       return true
     }
+  }
+
+  /** How it is doing. */
+  figures(): MatchFigures {
+    const { info } = this.actor.view
+    const age = info.sourceAt === null ? null : this.#surroundings.world.now() - info.sourceAt
+    return { matchId: this.matchId, waiting: this.actor.waiting, feedAgeMs: isInPlay(info.phase) ? age : null }
   }
 
   standingPrices(): readonly PublishedPrice[] {

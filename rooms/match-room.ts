@@ -52,6 +52,8 @@ export interface HostedMatch {
   readonly leaving: Promise<void> | null
   /** Where its prices come from. */
   readonly source: MatchHost
+  /** Clients that are connected to it. */
+  readonly guests: number
   /** Lets go of it: the actor finishes what it has, the lease goes back, clients are told to come back. */
   retire(): Promise<void>
   /** Somebody has been given a seat. The pass goes back when the seat is free again. */
@@ -113,6 +115,10 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
 
   get leaving(): Promise<void> | null {
     return this.#leaving
+  }
+
+  get guests(): number {
+    return this.#guests.size
   }
 
   override onCreate(options: MatchRoomOptions): void {
@@ -245,11 +251,12 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
 
   #welcome(client: MatchClient): Guest {
     assert(client instanceof WebSocketClient, 'clients come over WebSockets')
-    const { deadline } = this.#surroundings
+    const { deadline, fanOut } = this.#surroundings
     const subscriber = new Subscriber({
       ws: client.ref,
       socket: deadline.socketOf(client.ref),
       deadline,
+      traffic: fanOut.traffic,
       pack: priceMessage,
       hasArrived: () => client.state === ClientState.JOINED,
     })

@@ -60,9 +60,14 @@ export class Topic<Subscriber> {
     this.#conflated.clear()
   }
 
+  /** Whether the current price stands for an older one, too, to somebody who was last served at `served`. */
+  hasMovedTwiceSince(served: number): boolean {
+    return this.#previousStamp > served
+  }
+
   /** The current price as a message, for a subscriber who was last served at `served`. */
   messageAfter(served: number, pack: Pack): Buffer {
-    const isConflated = this.#previousStamp > served
+    const isConflated = this.hasMovedTwiceSince(served)
     const made = isConflated ? this.#conflated : this.#messages
     let message = made.get(pack)
     if (message === undefined) {

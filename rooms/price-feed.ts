@@ -115,11 +115,11 @@ export class PriceFeed {
   }
 
   #welcome(ws: WebSocket, netSocket: Socket, pass: Pass | 'full'): void {
-    const { deadline } = this.#options
+    const { deadline, fanOut } = this.#options
     ws.on('error', () => undefined) // a 'close' follows, and nobody here is to blame
     if (pass === 'full') return ws.close(CLOSE.full, 'full')
     deadline.guard(ws, netSocket)
-    const socket = new FeedSocket({ ws, socket: netSocket, userId: pass.userId, deadline })
+    const socket = new FeedSocket({ ws, socket: netSocket, userId: pass.userId, deadline, traffic: fanOut.traffic })
     this.#sockets.add(socket)
     ws.on('message', (data, isBinary) => {
       if (this.#maySpeak(socket)) this.#hear(socket, parseRequest(data, isBinary))

@@ -1,6 +1,7 @@
 /** Somebody who follows prices, through whichever door he came: what he follows and how far he has been served. */
 import type { Socket } from 'node:net'
 import { WebSocket } from 'ws'
+import type { Traffic } from './figures.ts'
 import type { Pack, Topic } from './price-board.ts'
 import type { WriteDeadline } from './write-deadline.ts'
 
@@ -10,6 +11,8 @@ export interface SubscriberOptions {
   readonly socket: Socket
   readonly deadline: WriteDeadline
   readonly pack: Pack
+  /** Where he counts what he is written. */
+  readonly traffic: Traffic
   /** Whether he may be sent anything yet; an SDK client may not before it has acknowledged its join. */
   readonly hasArrived?: () => boolean
 }
@@ -51,7 +54,7 @@ export class Subscriber {
 
   /** Writes frames in one go, one system call however many they are. To nobody once the socket is closing. */
   write(frames: readonly Buffer[]): void {
-    if (frames.length > 0) this.#send(Buffer.concat(frames.map(this.#options.pack)))
+    if (frames.length > 0) this.#send(Buffer.concat(frames.map(this.#options.pack)), frames.length)
   }
 
   /**
@@ -67,9 +70,11 @@ export class Subscriber {
   /** The same, ready or not. */
   flush(stamp: number, changed?: Changed): void {
     const due = this.#dueAmong(changed)
-    const messages = due.map((topic) => topic.messageAfter(this.#served, this.#options.pack))
+    const { pack, traffic } = this.#options
+    for (const topic of due) if (topic.hasMovedTwiceSince(this.#served)) traffic.conflated++
+    const messages = due.map((topic) => topic.messageAfter(this.#served, pack))
     const [only] = messages
-    if (only !== undefined) this.#send(messages.length === 1 ? only : Buffer.concat(messages))
+    if (only !== undefined) this.#send(messages.length === 1 ? only : Buffer.concat(messages), due.length)
     this.#served = stamp
   }
 
@@ -87,10 +92,12 @@ export class Subscriber {
     return topic.stamp > this.#served && topic.price !== null
   }
 
-  #send(bytes: Buffer): void {
-    const { ws, socket, deadline } = this.#options
+  #send(bytes: Buffer, prices: number): void {
+    const { ws, socket, deadline, traffic } = this.#options
     if (ws.readyState !== WebSocket.OPEN) return
     this.#written++
+    traffic.writes++
+    traffic.prices += prices
     socket.write(bytes)
     if (socket.writableLength > 0) deadline.check(ws)
   }

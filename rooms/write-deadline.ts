@@ -28,6 +28,7 @@ export class WriteDeadline {
   readonly #sockets = new WeakMap<WebSocket, Socket>()
   readonly #watched = new Map<WebSocket, Watch>()
   #timer: NodeJS.Timeout | undefined
+  #closed = 0
 
   /** Makes a socket known, once, before the first `check`. */
   guard(ws: WebSocket, socket: Socket): void {
@@ -37,6 +38,11 @@ export class WriteDeadline {
   /** The connection under a socket that is guarded. */
   socketOf(ws: WebSocket): Socket {
     return present(this.#sockets.get(ws), 'connection of a guarded socket')
+  }
+
+  /** How many sockets it has closed. */
+  get closed(): number {
+    return this.#closed
   }
 
   /** To be called after every write. */
@@ -71,6 +77,7 @@ export class WriteDeadline {
       return
     }
     this.#watched.delete(ws)
+    this.#closed++
     ws.close(CLOSE_TOO_SLOW, 'too slow')
     setTimeout(() => ws.terminate(), FAREWELL_MS).unref()
   }

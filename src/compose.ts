@@ -36,6 +36,7 @@ import { migrate } from '../db/migrate.ts'
 import { Movers } from '../db/movers.ts'
 import { OneTime } from '../db/one-time.ts'
 import { Positions } from '../db/positions.ts'
+import { Pulse } from '../db/pulse.ts'
 import { RedisPubSub } from '../db/pub-sub-redis.ts'
 import { Rates } from '../db/rates.ts'
 import { Registrations } from '../db/registrations.ts'
@@ -82,6 +83,8 @@ import { listRecordings, type RecordingFile } from './provider/recordings.ts'
 import { BoardKeeper } from './reactions/board-keeper.ts'
 import { react } from './reactions/react.ts'
 import { Reactor } from './reactions/reactor.ts'
+import { type Measuring, startMeasuring } from './metrics.ts'
+import { observedLeases, observedStore } from './observed.ts'
 import { instrumentIdFor, parseFixture } from './provider/snapshot.ts'
 import { systemWorld } from './system-world.ts'
 
@@ -191,6 +194,8 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
   undo.push(() => close(wsServer))
   const processId = world.newId()
   const leases = new SqlLeases(db, { owner: processId, ttlMs: LEASE_TTL_MS, alone: connection.kind === 'pglite' })
+  const measuring = startMeasuring(() => realTime.figures())
+  undo.push(() => measuring.stop())
   const realTime = await startRealTime({
     server: wsServer,
     ownership: leases,
@@ -220,8 +225,8 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
             pollMs: config.provider.pollMs,
             tell: (message, facts) => log.info(message, facts),
           },
-    store: new SqlMatchStore(connection, cache),
-    leases,
+    store: observedStore(new SqlMatchStore(connection, cache), { world, log, observe: measuring.commit }),
+    leases: observedLeases(leases, measuring.leaseLost),
     leaseTtlMs: LEASE_TTL_MS,
     world,
     rules,
@@ -270,6 +275,12 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
       error instanceof IdentityProviderAway ||
       error instanceof BoardsUnbuilt,
     corsOrigins: config.corsOrigins,
+    metrics: {
+      access: config.metrics,
+      contentType: measuring.contentType,
+      text: measuring.text,
+      observe: measuring.request,
+    },
     cookies: { production: config.production, domain: config.cookieDomain },
     readyChecks: {
       database: () => connection.ping(),
@@ -341,6 +352,10 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
     undo.push(() => close(httpServer))
     if (config.roles.includes('rooms')) await realTime.followProvider()
     undo.push(repeatedly({ what: 'old rows are removed', everyMs: RETENTION_MS, log }, tidyUp))
+    if (config.roles.includes('rooms') && config.metrics !== 'off') {
+      const pulse = new Pulse(db, world)
+      undo.push(repeatedly({ what: 'the books are looked at', everyMs: PULSE_MS, log }, () => feel(pulse, measuring)))
+    }
     // No stop-loss may wait for a visitor: whatever is unsettled runs from the start.
     const { desk } = realTime
     void desk.lookForOrphans().catch((error: unknown) => log.error('activation', { error }))
@@ -376,6 +391,14 @@ const SETTINGS_POLL_MS = 499
 
 /** A prime near an hour. */
 const RETENTION_MS = 3_599_993
+
+/** A prime near ten seconds: how often the books and the work that is left are looked at. */
+const PULSE_MS = 9_973
+
+async function feel(pulse: Pulse, measuring: Measuring): Promise<void> {
+  measuring.books(await pulse.books())
+  measuring.workLeft(await pulse.workLeft())
+}
 
 /** How often matches are looked for that no process runs. A prime. */
 const ORPHANS_POLL_MS = 983

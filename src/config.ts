@@ -8,6 +8,9 @@ export type Role = 'api' | 'rooms'
 const ROLES: readonly Role[] = ['api', 'rooms']
 const isRole = (text: string): text is Role => ROLES.some((role) => role === text)
 
+const METRICS_ACCESS = ['off', 'private', 'open'] as const
+export type MetricsAccess = (typeof METRICS_ACCESS)[number]
+
 export interface Config {
   /** Switches the dev routes off and the cookies to their cross-site form, and demands what must not be made up. */
   readonly production: boolean
@@ -62,6 +65,8 @@ export interface Config {
   /** Whoever signs in with one of these, in lower case, is an admin. */
   readonly adminEmails: readonly string[]
   readonly logLevel: LogLevel
+  /** Who may read the numbers at `/metrics`: nobody, whoever asks from a private address, or everybody. */
+  readonly metrics: MetricsAccess
   /** The live provider of match data. Null: there is none, and only recordings play. */
   readonly provider: { readonly url: string; readonly token: string; readonly pollMs: number } | null
   /** The recording that plays from the start, with simulated traders; a null name plays none. */
@@ -176,6 +181,7 @@ const Environment = z.object({
   TRUSTED_PROXIES: integer(0, 16, 0),
   RATE_LIMIT_PER_MIN: integer(0, 1_000_000, 200),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
+  METRICS: z.enum(METRICS_ACCESS, { error: `must be one of ${METRICS_ACCESS.join(', ')}` }).default('private'),
   PROVIDER_URL: optional((url) => hasScheme(url, ['http:', 'https:']), 'must be an http:// or https:// address'),
   PROVIDER_TOKEN: optional((token) => /^[\x21-\x7e]{1,500}$/.test(token), 'must be a token without spaces'),
   PROVIDER_POLL_MS: integer(10, 600_000, 10_000),
@@ -241,6 +247,7 @@ function configFrom(env: z.output<typeof Environment>, production: boolean): Con
     corsOrigins: Object.freeze(env.CORS_ORIGINS),
     adminEmails: Object.freeze(env.ADMIN_EMAILS.map((mail) => mail.toLowerCase())),
     logLevel: env.LOG_LEVEL,
+    metrics: env.METRICS,
     provider:
       env.PROVIDER_URL === null
         ? null

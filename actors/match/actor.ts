@@ -105,6 +105,11 @@ export class MatchActor {
     return this.#state
   }
 
+  /** How much waits to be decided. */
+  get waiting(): number {
+    return this.#mailbox.size
+  }
+
   /**
    * Queues a user's command and answers with its outcome once that is durable. Refuses `busy` when the mailbox is full,
    * when the command waited past its deadline, or when the actor has stopped; `key_in_flight` when its idempotency key
@@ -274,6 +279,7 @@ export class MatchActor {
       ticks,
       keyed,
       watch: usersOf(batch, fates),
+      requests: requestsOf(batch),
       openPositionsMax: terms.rules.openPositionsMax,
     })
   }
@@ -419,6 +425,11 @@ function usersOf(batch: readonly Entry[], fates: ReadonlyMap<Entry, Fate>): User
   }
   return users
 }
+
+const requestsOf = (batch: readonly Entry[]): string[] =>
+  batch.flatMap(({ userId, command }) =>
+    userId === null || command.requestId === undefined ? [] : [command.requestId],
+  )
 
 function answer(entry: Entry, fate: Fate, wallets: Extract<Verdict, { kind: 'committed' }>['wallets']): void {
   if (entry.userId === null) return entry.answer(fate.kind === 'proceeded' && fate.news)

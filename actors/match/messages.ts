@@ -21,7 +21,12 @@ export interface IdempotencyKey {
   readonly fingerprint: string
 }
 
-export interface OpenPosition {
+/** Where a command came from: the name of the request in the logs. Nothing is decided by it. */
+interface Traced {
+  readonly requestId?: string
+}
+
+export interface OpenPosition extends Traced {
   readonly kind: 'open_position'
   readonly userId: UserId
   readonly instrumentId: InstrumentId
@@ -34,7 +39,7 @@ export interface OpenPosition {
   readonly idempotency: IdempotencyKey | null
 }
 
-export interface ChangeLevels {
+export interface ChangeLevels extends Traced {
   readonly kind: 'change_levels'
   readonly userId: UserId
   readonly positionId: PositionId
@@ -43,7 +48,7 @@ export interface ChangeLevels {
   readonly takeProfit: Price | null | undefined
 }
 
-export interface ClosePosition {
+export interface ClosePosition extends Traced {
   readonly kind: 'close_position'
   readonly userId: UserId
   readonly positionId: PositionId

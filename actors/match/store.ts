@@ -48,6 +48,8 @@ export interface Batch {
   readonly keyed: readonly KeyedCommand[]
   /** Users whose wallets the caller wants to see afterwards, whether or not they changed. */
   readonly watch: readonly UserId[]
+  /** The requests whose commands it answers, as far as they are known by name: for the log. */
+  readonly requests?: readonly string[]
   /** How many positions a user may hold open once the batch is done. */
   readonly openPositionsMax: number
 }

@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { unreachable } from '../../actors/kernel/assert.ts'
+import type { UserId } from '../../actors/kernel/ids.ts'
 import { decimal } from '../../actors/kernel/micros.ts'
 import type { Refusal, RefusalCode } from '../../actors/kernel/outcome.ts'
 import { timestamp } from './json.ts'
@@ -12,7 +13,7 @@ import type { HttpDeps } from './ports.ts'
 export interface HttpEnv {
   /** What the server adds to a request; a request that came through no socket has none of it. */
   Bindings: { readonly incoming?: { readonly socket: { readonly remoteAddress?: string | undefined } } }
-  Variables: { requestId: string }
+  Variables: { requestId: string; caller?: { readonly userId: UserId } | null }
 }
 
 export const ErrorBody = z

@@ -17,6 +17,7 @@ import { authRoutes } from './routes/auth.ts'
 import { devRoutes } from './routes/dev.ts'
 import { gameplayBotRoutes } from './routes/gameplay-bot.ts'
 import { healthRoutes } from './routes/health.ts'
+import { metricsRoutes } from './routes/metrics.ts'
 import { marketRoutes } from './routes/market.ts'
 import { publicRoutes } from './routes/public.ts'
 import { signInRoutes } from './routes/sign-in.ts'
@@ -34,6 +35,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
 
   app.route('/', healthRoutes(deps))
   app.route('/', webRoutes(deps))
+  app.route('/', metricsRoutes(deps.metrics))
   app.route('/', orderRoutes(deps, gates)) // 4.3: counted by user, so that a school behind one address can play
   app.use(limits.perAddress)
   app.route('/', authRoutes(deps, gates)) // 4.1
@@ -66,13 +68,14 @@ export function createWsApp(deps: WsDeps): OpenAPIHono<HttpEnv> {
   app.use(crossOrigin(deps.corsOrigins))
   app.use(limitBody())
   app.route('/', healthRoutes(deps))
+  app.route('/', metricsRoutes(deps.metrics))
   app.post('/matchmake/:method/:target', (c) => deps.matchmake(c.req.raw))
   return answerTheRest(app)
 }
 
-type EdgeDeps = Pick<HttpDeps, 'world' | 'log' | 'isFault' | 'cookies'>
+type EdgeDeps = Pick<HttpDeps, 'world' | 'log' | 'isFault' | 'cookies' | 'metrics'>
 
-function createEdge({ world, log, isFault, cookies }: EdgeDeps): OpenAPIHono<HttpEnv> {
+function createEdge({ world, log, isFault, cookies, metrics }: EdgeDeps): OpenAPIHono<HttpEnv> {
   const app = new OpenAPIHono<HttpEnv>({
     defaultHook: (result, c) => (result.success ? undefined : fail(c, validationFailed(result.error))),
   })
@@ -81,7 +84,7 @@ function createEdge({ world, log, isFault, cookies }: EdgeDeps): OpenAPIHono<Htt
     if (answer.status >= 500) log.error('request failed', { requestId: c.var.requestId, error })
     return fail(c, answer)
   })
-  app.use(requestLine({ world, log, production: cookies.production }))
+  app.use(requestLine({ world, log, observe: metrics.observe, production: cookies.production }))
   return app
 }
 

@@ -4,6 +4,7 @@ import { bodyLimit } from 'hono/body-limit'
 import { HTTPException } from 'hono/http-exception'
 import type { World } from '../../actors/kernel/world.ts'
 import type { Log } from '../log.ts'
+import { matchedRoutes } from 'hono/route'
 import { type Answer, fail, type HttpEnv } from './answers.ts'
 
 const BODY_BYTES_MAX = 64 * 1_024
@@ -23,14 +24,26 @@ const SAFE_HEADERS: readonly (readonly [name: string, value: string])[] = [
 /** Once a browser has been here over TLS it comes back over nothing else, for a year. */
 const TLS_ONLY = ['Strict-Transport-Security', 'max-age=31536000; includeSubDomains'] as const
 
+/** A request that has been answered. */
+export interface RequestFacts {
+  readonly method: string
+  /** The pattern of the route that answered; `none` where there is no such route. */
+  readonly route: string
+  readonly status: number
+  readonly ms: number
+}
+export type ObserveRequest = (facts: RequestFacts) => void
+
 export interface RequestLineOptions {
   readonly world: Pick<World, 'now' | 'newId'>
   readonly log: Log
+  /** Told of every request when it is done. */
+  readonly observe: ObserveRequest
   readonly production: boolean
 }
 
 /** Names the request, says how browsers are to treat its answer, and writes one line about it when it is done. */
-export function requestLine({ world, log, production }: RequestLineOptions): MiddlewareHandler<HttpEnv> {
+export function requestLine({ world, log, observe, production }: RequestLineOptions): MiddlewareHandler<HttpEnv> {
   const headers = production ? [...SAFE_HEADERS, TLS_ONLY] : SAFE_HEADERS
   return async (c, next) => {
     const startedAt = world.now()
@@ -41,7 +54,13 @@ export function requestLine({ world, log, production }: RequestLineOptions): Mid
     for (const [name, value] of headers) c.header(name, value)
     await next()
     const { method, path } = c.req
-    log.info('request', { requestId, method, path, status: c.res.status, ms: world.now() - startedAt })
+    const { status } = c.res
+    const ms = world.now() - startedAt
+    // What is for all paths may stand after the route that answered.
+    const route = matchedRoutes(c).findLast((matched) => matched.path !== '/*')?.path ?? 'none'
+    const userId = c.var.caller?.userId
+    log.info('request', { requestId, method, path, route, status, ms, ...(userId === undefined ? {} : { userId }) })
+    observe({ method, route, status, ms })
   }
 }
 

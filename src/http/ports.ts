@@ -23,9 +23,11 @@ import type { Ended } from '../../rooms/match-desk.ts'
 import type { CookiePolicy } from '../auth/cookies.ts'
 import type { Sessions } from '../auth/sessions.ts'
 import type { SignIn } from '../auth/sign-in.ts'
+import type { MetricsAccess } from '../config.ts'
 import type { BotOrder, BotStart, BotStop, BundledFixture, ReplayReport } from '../gameplay-bot.ts'
 import type { Log } from '../log.ts'
 import type { CommunityPorts } from './community-ports.ts'
+import type { ObserveRequest } from './edge.ts'
 import type { RateLimitOptions } from './rate-limits.ts'
 import type { WebFiles } from './web-files.ts'
 
@@ -127,6 +129,14 @@ export interface Bot {
 /** Each named check resolves when its part of the house works and rejects when it does not. */
 export type ReadyChecks = Readonly<Record<string, () => Promise<void>>>
 
+export interface Metrics {
+  readonly access: MetricsAccess
+  readonly contentType: string
+  /** Everything that is measured, in the text format of Prometheus. */
+  readonly text: () => Promise<string>
+  readonly observe: ObserveRequest
+}
+
 export interface HttpDeps {
   readonly world: World
   readonly log: Log
@@ -156,6 +166,7 @@ export interface HttpDeps {
   /** The client for browsers. */
   readonly web: WebFiles
   readonly readyChecks: ReadyChecks
+  readonly metrics: Metrics
   /** Whether a thrown error means that something we depend on is away for now, so that a retry may help. */
   readonly isFault: (error: unknown) => boolean
 }

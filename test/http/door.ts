@@ -291,6 +291,12 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
     community: communityPorts(alice, NOW),
     ...adminPorts(alice),
     web: await loadWebFiles({ devSignIn: true, clientId: '', authorizeUrl: '' }),
+    metrics: {
+      access: 'private',
+      contentType: 'text/plain',
+      text: async () => 'touchline_sockets 0\n',
+      observe: () => {},
+    },
     readyChecks: { database: async () => {}, fastStore: async () => {} },
     isFault: (error) => error instanceof Error && error.message === 'away',
     ...options.deps,

@@ -62,6 +62,7 @@ describe('opening', () => {
       {
         kind: 'open_position',
         userId: ALICE,
+        requestId: response.headers.get('x-request-id'),
         instrumentId: PLAYER,
         direction: 'long',
         lots: 10_000,
@@ -238,7 +239,7 @@ describe('changing and closing', () => {
     const response = await send('PATCH', path, { stopLoss: 190 })
     await send('PATCH', path, { takeProfit: null })
     await send('PATCH', path, {})
-    const change = { kind: 'change_levels', userId: ALICE, positionId: POSITION }
+    const change = { kind: 'change_levels', userId: ALICE, requestId: expect.any(String), positionId: POSITION }
     expect(commands).toEqual([
       { ...change, stopLoss: 190_000_000, takeProfit: undefined },
       { ...change, stopLoss: undefined, takeProfit: null },

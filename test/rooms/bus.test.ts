@@ -98,6 +98,19 @@ describe('bus', () => {
     expect(complaints).toEqual(['bus: serving fail'])
   })
 
+  it('[Z10] how requests have ended is counted', async () => {
+    const [{ bus: a }, { bus: b }] = [await process('a'), await process('b')]
+    b.serve('double', async (body) => 2 * Number(body))
+    b.serve('never', () => new Promise(() => undefined))
+    b.serve('fail', () => Promise.reject(new Error('away')))
+    await a.ask('b', 'double', 1, 1_000)
+    await a.ask('b', 'double', 2, 1_000)
+    await a.ask('c', 'double', 2, 1_000)
+    await a.ask('b', 'never', 2, 1)
+    await a.ask('b', 'fail', 2, 1_000).catch(() => undefined)
+    expect(a.ends).toEqual({ answered: 2, gone: 1, silent: 1, failed: 1 })
+  })
+
   it('[Q8] of a group whoever has something to say answers, and the first answer counts', async () => {
     const [{ bus: a }, { bus: b }, { bus: c }] = [await process('a'), await process('b'), await process('c')]
     for (const bus of [b, c]) await bus.join('hosts')

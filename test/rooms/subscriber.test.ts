@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { Subscriber } from '../../rooms/subscriber.ts'
+import { noTraffic } from '../../rooms/figures.ts'
 import { PriceBoard } from '../../rooms/price-board.ts'
 import { asMessage, FLAG } from '../../rooms/price-frame.ts'
 import { WriteDeadline } from '../../rooms/write-deadline.ts'
@@ -8,6 +9,7 @@ import { priceOf, type SocketPair, socketPair, stall, until } from './arena.ts'
 
 let pair: SocketPair
 const deadline = new WriteDeadline()
+const traffic = noTraffic()
 afterEach(async () => {
   deadline.stop()
   await pair.close()
@@ -19,7 +21,7 @@ describe('a socket that cannot keep up', () => {
     const { ws, client } = pair
     const board = new PriceBoard<Subscriber>()
     const topics = board.open(MATCH, 1, [priceOf(1, 0), priceOf(2, 0)])
-    const socket = new Subscriber({ ws, socket: pair.socket, deadline, pack: asMessage })
+    const socket = new Subscriber({ ws, socket: pair.socket, deadline, traffic, pack: asMessage })
     socket.flush(board.stamp)
     for (const topic of topics) socket.topics.add(topic)
 
@@ -33,6 +35,8 @@ describe('a socket that cannot keep up', () => {
       { instrumentId: P(2), seq: 2, flags: 0 },
       { instrumentId: P(1), seq: 3, flags: FLAG.conflated },
     ])
+
+    expect(traffic, 'counted for operators').toEqual({ writes: 1, prices: 2, conflated: 1 }) // Z10
 
     // And nothing twice.
     socket.serve(board.stamp)

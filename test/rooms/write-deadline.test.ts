@@ -30,6 +30,7 @@ describe('the write deadline', () => {
     expect(pair.ws.readyState).toBe(WebSocket.CLOSING)
     pair.client.ws.resume()
     expect(await pair.client.closed).toBe(4008)
+    expect(deadline.closed, 'counted for operators').toBe(1)
   })
 
   it('[W42] a write that drains, however late, starts the count anew, even if the next one waits already', async () => {

@@ -54,6 +54,7 @@ describe('configuration', () => {
       adminEmails: [],
       limits: { perMinute: 200, trustedProxies: 0 },
       logLevel: 'info',
+      metrics: 'private',
       provider: null,
       demo: { replay: 'goal-feast', speed: 1, traders: 20 },
     })
@@ -88,6 +89,7 @@ describe('configuration', () => {
       TRUSTED_PROXIES: '2',
       RATE_LIMIT_PER_MIN: '0',
       LOG_LEVEL: 'debug',
+      METRICS: 'open',
       PROVIDER_URL: 'https://feed.example/v3/football',
       PROVIDER_TOKEN: 'secret-token',
       PROVIDER_POLL_MS: '6000',
@@ -119,6 +121,7 @@ describe('configuration', () => {
       corsOrigins: ['https://play.touchline.example', 'http://localhost:5173'],
       limits: { perMinute: 0, trustedProxies: 2 },
       logLevel: 'debug',
+      metrics: 'open',
       provider: { url: 'https://feed.example/v3/football', token: 'secret-token', pollMs: 6_000 },
       demo: { replay: 'derby', speed: 120, traders: 0 },
     })
@@ -145,6 +148,7 @@ describe('configuration', () => {
       TRUSTED_PROXIES: '10.0.0.1',
       RATE_LIMIT_PER_MIN: '-1',
       LOG_LEVEL: 'loud',
+      METRICS: 'public',
       DEMO_SPEED: '121',
     })
     expect(lines).toEqual([
@@ -166,6 +170,7 @@ describe('configuration', () => {
       'TRUSTED_PROXIES: must be a whole number from 0 to 16',
       'RATE_LIMIT_PER_MIN: must be a whole number from 0 to 1000000',
       'LOG_LEVEL: must be one of debug, info, warn, error, silent',
+      'METRICS: must be one of off, private, open',
       'DEMO_SPEED: must be a whole number from 1 to 120',
       'IDP_CLIENT_ID: must be your own in production, not dev-client',
     ])

@@ -61,6 +61,7 @@ export const FLOORS: readonly Floor[] = [
     packages: ['preact', '@preact/signals', 'htm', 'lightweight-charts', 'zod'],
   },
   { at: 'src/', code: ['actors/', 'src/'], types: ['db/', 'rooms/'], packages: ['zod', 'node:'] },
+  { at: 'src/metrics.ts', code: ['actors/', 'src/'], types: ['db/', 'rooms/'], packages: ['prom-client', 'node:'] },
   { at: 'src/compose.ts', code: ['actors/', 'db/', 'rooms/', 'src/'], packages: ['@hono/node-server', 'node:'] },
   { at: 'src/main.ts', code: ['src/'], packages: ['node:'] },
 ]

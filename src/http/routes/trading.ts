@@ -173,6 +173,7 @@ export function orderRoutes({ desk, positions }: Pick<HttpDeps, 'desk' | 'positi
       const outcome = await desk.submit({
         kind: 'open_position',
         userId: c.var.caller.userId,
+        requestId: c.var.requestId,
         instrumentId,
         direction,
         lots: lotSize,
@@ -195,7 +196,14 @@ export function orderRoutes({ desk, positions }: Pick<HttpDeps, 'desk' | 'positi
       const { stopLoss, takeProfit } = c.req.valid('json')
       const positionId = c.req.valid('param').id
       const { userId } = c.var.caller
-      const outcome = await desk.submit({ kind: 'change_levels', userId, positionId, stopLoss, takeProfit })
+      const outcome = await desk.submit({
+        kind: 'change_levels',
+        userId,
+        requestId: c.var.requestId,
+        positionId,
+        stopLoss,
+        takeProfit,
+      })
       if (!outcome.ok) return refuse(c, outcome)
       return c.json(tradeJson(c, outcome.value), 200)
     })
@@ -204,7 +212,13 @@ export function orderRoutes({ desk, positions }: Pick<HttpDeps, 'desk' | 'positi
       const key = c.req.valid('header')['Idempotency-Key'] ?? c.req.valid('json').clientRequestId
       const { userId } = c.var.caller
       const idempotency = keyOf('close', key, [positionId])
-      const outcome = await desk.submit({ kind: 'close_position', userId, positionId, idempotency })
+      const outcome = await desk.submit({
+        kind: 'close_position',
+        userId,
+        requestId: c.var.requestId,
+        positionId,
+        idempotency,
+      })
       if (!outcome.ok) return refuse(c, outcome)
       return c.json(tradeJson(c, outcome.value), 200)
     })

@@ -1,0 +1,41 @@
+/** `/metrics`, for Prometheus, on both addresses. It tells how busy the house is, which is nobody's business outside. */
+import { BlockList, isIPv6 } from 'node:net'
+import { Hono } from 'hono'
+import { fail, type HttpEnv } from '../answers.ts'
+import type { HttpDeps } from '../ports.ts'
+
+/** RFC 1918, RFC 6598, RFC 4193, loopback and link-local addresses. */
+const PRIVATE = new BlockList()
+for (const [net, prefix] of [
+  ['127.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+  ['100.64.0.0', 10],
+  ['169.254.0.0', 16],
+] as const) {
+  PRIVATE.addSubnet(net, prefix, 'ipv4')
+}
+for (const [net, prefix] of [
+  ['::1', 128],
+  ['fc00::', 7],
+  ['fe80::', 10],
+] as const) {
+  PRIVATE.addSubnet(net, prefix, 'ipv6')
+}
+
+const isPrivate = (address: string): boolean => PRIVATE.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+
+/**
+ * Answers 404 to whoever may not see it. With `private` that is everybody whose socket comes from a public address, and
+ * whose request says that a proxy has passed it on: the proxy's own address would prove nothing.
+ */
+export function metricsRoutes({ access, contentType, text }: HttpDeps['metrics']) {
+  return new Hono<HttpEnv>().get('/metrics', async (c) => {
+    const peer = c.env?.incoming?.socket.remoteAddress ?? ''
+    const isForwarded = c.req.header('x-forwarded-for') !== undefined || c.req.header('forwarded') !== undefined
+    const maySee = access === 'open' || (access === 'private' && !isForwarded && isPrivate(peer))
+    if (!maySee) return fail(c, { status: 404, code: 'NOT_FOUND', error: 'not found' })
+    return c.body(await text(), 200, { 'Content-Type': contentType })
+  })
+}

@@ -1,0 +1,75 @@
+import { sql } from 'kysely'
+import { beforeEach, expect, it } from 'vitest'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
+import { Pulse } from '../../db/pulse.ts'
+import { seedDistricts } from '../../db/seed.ts'
+import { Users } from '../../db/users.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { info } from '../support/fixtures.ts'
+import { insertMatch } from '../support/rows.ts'
+import { TestWorld } from '../support/test-world.ts'
+
+const FINE = { imbalanceMicros: 0, unbalancedTransactions: 0, mismatchedWallets: 0 }
+
+eachDatabase((open) => {
+  let world = new TestWorld()
+  beforeEach(async () => {
+    world = new TestWorld()
+    await sql`truncate users, wallets, ledger_entries, matches, outbox, outbox_cursors, outbox_failures cascade`.execute(
+      open().db,
+    )
+    await seedDistricts(open().db)
+  })
+  /** Users with a starting balance of now: two entries each. */
+  const grant = (...names: string[]) => new Users(open().db, world, []).createSyntheticMany(names)
+
+  it('[Z8] a look at the books takes every entry once, when it is old enough to be whole', async () => {
+    const pulse = new Pulse(open().db, world)
+    await grant('Ada', 'Bob')
+    expect(await pulse.books(), 'too new').toEqual({ entries: 0, ...FINE })
+    world.pass(21 * SECOND_MS)
+    await grant('Cid')
+    expect(await pulse.books()).toEqual({ entries: 4, ...FINE })
+    expect(await pulse.books()).toEqual({ entries: 0, ...FINE })
+    world.pass(20 * MINUTE_MS)
+    const caughtUp = [await pulse.books(), await pulse.books()]
+    expect(
+      caughtUp.map(({ entries }) => entries),
+      'a few minutes at a time',
+    ).toEqual([2, 0])
+  })
+
+  it('[Z8] it finds a transaction that does not add up, and a wallet that is not the sum of its entries', async () => {
+    const pulse = new Pulse(open().db, world)
+    const [ada, bob] = await grant('Ada', 'Bob')
+    await sql`update ledger_entries set amount_micros = amount_micros - 5
+               where account = 'house' and reference like ${`%${ada?.user.id}`}`.execute(open().db)
+    await sql`update wallets set balance_micros = balance_micros + 1 where user_id = ${bob?.user.id}::uuid`.execute(
+      open().db,
+    )
+    world.pass(MINUTE_MS)
+    const found = { entries: 4, imbalanceMicros: -5, unbalancedTransactions: 1, mismatchedWallets: 1 }
+    expect(await pulse.books()).toEqual(found)
+  })
+
+  it('[Z9] what is left to do: matches that are not settled or should be, and commits nobody has reacted to', async () => {
+    const { db } = open()
+    const pulse = new Pulse(db, world)
+    expect(await pulse.workLeft()).toEqual({ unsettled: 0, overdue: 0, unreacted: 0, unreactedMs: 0, setAside: 0 })
+    await insertMatch(db, info({ startsAt: world.now() }))
+    await sql`insert into outbox_cursors (match_id, seq) values (${info().matchId}::bigint, 3)
+                on conflict (match_id) do update set seq = 3`.execute(db)
+    const events = JSON.stringify([])
+    await sql`insert into outbox (match_id, seq, at, replay, events)
+                select ${info().matchId}::bigint, n, ${new Date(world.now())}::timestamptz, false, ${events}::jsonb
+                  from generate_series(1, 5) n`.execute(db)
+    world.pass(5 * HOUR_MS)
+    expect(await pulse.workLeft()).toEqual({
+      unsettled: 1,
+      overdue: 1,
+      unreacted: 2,
+      unreactedMs: 5 * HOUR_MS,
+      setAside: 0,
+    })
+  })
+})

@@ -1,0 +1,99 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { noTraffic, type RealTimeFigures } from '../../rooms/figures.ts'
+import { type Measuring, startMeasuring } from '../../src/metrics.ts'
+import { MATCH, U } from '../support/fixtures.ts'
+
+const IDLE: RealTimeFigures = {
+  sockets: { feed: 0, room: 0 },
+  traffic: noTraffic(),
+  tooSlow: 0,
+  matches: [],
+  requests: null,
+}
+
+let measuring: Measuring
+afterEach(() => measuring.stop())
+
+/** The lines of one metric, without its buckets. */
+async function linesOf(name: string): Promise<string[]> {
+  const lines = (await measuring.text()).split('\n')
+  return lines.filter((line) => line.startsWith(name) && !line.includes('_bucket'))
+}
+
+describe('what is measured', () => {
+  it('[Z4] stands as it is at the moment somebody asks', async () => {
+    let figures = IDLE
+    measuring = startMeasuring(() => figures)
+    expect(await linesOf('touchline_feed_age_seconds')).toEqual([])
+    figures = {
+      sockets: { feed: 3, room: 2 },
+      traffic: { writes: 5, prices: 9, conflated: 4 },
+      tooSlow: 1,
+      matches: [{ matchId: MATCH, waiting: 7, feedAgeMs: 12_500 }],
+      requests: { answered: 6, gone: 1, silent: 2, failed: 0 },
+    }
+    for (const again of [1, 2]) {
+      expect(await linesOf('touchline_sockets{'), `time ${again}`).toEqual([
+        'touchline_sockets{door="feed"} 3',
+        'touchline_sockets{door="room"} 2',
+      ])
+      expect(await linesOf('touchline_deliveries_total')).toEqual(['touchline_deliveries_total 9'])
+      expect(await linesOf('touchline_conflations_total')).toEqual(['touchline_conflations_total 4'])
+      expect(await linesOf('touchline_sockets_dropped_total')).toEqual(['touchline_sockets_dropped_total 1'])
+      expect(await linesOf('touchline_mailbox_depth')).toEqual([`touchline_mailbox_depth{match="${MATCH}"} 7`])
+      expect(await linesOf('touchline_feed_age_seconds')).toEqual([`touchline_feed_age_seconds{match="${MATCH}"} 12.5`])
+      expect(await linesOf('touchline_bus_requests_total')).toContain('touchline_bus_requests_total{end="silent"} 2')
+    }
+    figures = IDLE
+    expect(await linesOf('touchline_mailbox_depth'), 'a match that runs here no more').toEqual([])
+  })
+
+  it('[Z3] requests are counted by method, route and status; methods that are made up count as one', async () => {
+    measuring = startMeasuring(() => IDLE)
+    measuring.request({ method: 'GET', route: '/health', status: 200, ms: 3 })
+    measuring.request({ method: 'GET', route: '/health', status: 200, ms: 1_000 })
+    for (const method of ['BREW', 'WHEN']) measuring.request({ method, route: 'none', status: 404, ms: 0 })
+    expect(await linesOf('touchline_http_request_duration_seconds')).toEqual([
+      'touchline_http_request_duration_seconds_sum{method="GET",route="/health",status="200"} 1.003',
+      'touchline_http_request_duration_seconds_count{method="GET",route="/health",status="200"} 2',
+      'touchline_http_request_duration_seconds_sum{method="OTHER",route="none",status="404"} 0',
+      'touchline_http_request_duration_seconds_count{method="OTHER",route="none",status="404"} 2',
+    ])
+  })
+
+  it('[Z5] what is wrong with the books stays there until somebody has seen it', async () => {
+    measuring = startMeasuring(() => IDLE)
+    const fine = { entries: 10, imbalanceMicros: 0, unbalancedTransactions: 0, mismatchedWallets: 0 }
+    measuring.books({ entries: 4, imbalanceMicros: -1, unbalancedTransactions: 1, mismatchedWallets: 2 })
+    measuring.books(fine)
+    expect(await linesOf('touchline_ledger')).toEqual([
+      'touchline_ledger_entries_checked_total 14',
+      'touchline_ledger_imbalance_micros -1',
+      'touchline_ledger_unbalanced_transactions 1',
+    ])
+    expect(await linesOf('touchline_wallets_mismatched')).toEqual(['touchline_wallets_mismatched 2'])
+  })
+
+  it('[Z6] commits are counted by verdict with their size, leases by their loss', async () => {
+    measuring = startMeasuring(() => IDLE)
+    const batch = { id: '', matchId: MATCH, epoch: 1, watch: [U(1), U(2)], openPositionsMax: 1 }
+    const empty = { events: [], instruments: [], ticks: [], keyed: [] }
+    const commit = { ...batch, ...empty, at: 0 as never }
+    measuring.commit({ batch: commit, verdict: 'committed', ms: 4 })
+    measuring.commit({ batch: commit, verdict: 'fault', ms: 10_000 })
+    measuring.leaseLost()
+    expect(await linesOf('touchline_commit')).toEqual([
+      'touchline_commit_duration_seconds_sum{verdict="committed"} 0.004',
+      'touchline_commit_duration_seconds_count{verdict="committed"} 1',
+      'touchline_commit_duration_seconds_sum{verdict="rejected"} 0',
+      'touchline_commit_duration_seconds_count{verdict="rejected"} 0',
+      'touchline_commit_duration_seconds_sum{verdict="fenced"} 0',
+      'touchline_commit_duration_seconds_count{verdict="fenced"} 0',
+      'touchline_commit_duration_seconds_sum{verdict="fault"} 10',
+      'touchline_commit_duration_seconds_count{verdict="fault"} 1',
+      'touchline_commit_batch_commands_sum 4',
+      'touchline_commit_batch_commands_count 2',
+    ])
+    expect(await linesOf('touchline_lease')).toEqual(['touchline_lease_renewals_lost_total 1'])
+  })
+})
