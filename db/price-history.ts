@@ -13,6 +13,8 @@ export interface Tick {
   readonly at: Instant
   readonly price: Price
   readonly cause: Cause
+  /** The provider's event that caused it, or null. */
+  readonly eventId: number | null
 }
 
 export interface History {
@@ -41,6 +43,7 @@ interface TickRow {
   readonly at: Date
   readonly price_micros: number
   readonly cause: string
+  readonly provider_event_id: number
 }
 
 export class PriceHistory {
@@ -72,10 +75,10 @@ export class PriceHistory {
   async #thinned(id: InstrumentId, since: string): Promise<readonly TickRow[]> {
     const { rows } = await sql<TickRow>`
       with held as (
-        select at, price_micros, cause, row_number() over (order by at) - 1 as n, count(*) over () as total
+        select at, price_micros, cause, provider_event_id, row_number() over (order by at) - 1 as n, count(*) over () as total
           from ticks where instrument_id = ${id}::uuid and at >= ${since}::timestamptz
       )
-      select at, price_micros, cause from held
+      select at, price_micros, cause, provider_event_id from held
        where total <= ${HISTORY_TICKS_MAX}::integer or n = 0
           or n * ${HISTORY_TICKS_MAX - 1}::integer / (total - 1) > (n - 1) * ${HISTORY_TICKS_MAX - 1}::integer / (total - 1)
        order by n`.execute(this.#db)
@@ -89,9 +92,9 @@ export class PriceHistory {
   async #sampled(id: InstrumentId, since: string): Promise<readonly TickRow[]> {
     const moments = spread(await this.#stretches(id, since), HISTORY_TICKS_MAX)
     const { rows } = await sql<TickRow>`
-      select distinct on (tick.at) tick.at, tick.price_micros, tick.cause
+      select distinct on (tick.at) tick.at, tick.price_micros, tick.cause, tick.provider_event_id
         from unnest(${instants(moments)}::timestamptz[]) moment, lateral (
-          select t.at, t.price_micros, t.cause from ticks t
+          select t.at, t.price_micros, t.cause, t.provider_event_id from ticks t
            where t.instrument_id = ${id}::uuid and t.at <= moment
            order by t.at desc limit 1) tick
        order by tick.at`.execute(this.#db)
@@ -156,4 +159,5 @@ const tickFrom = (row: TickRow): Tick => ({
   at: instant(row.at.getTime()),
   price: price(row.price_micros),
   cause: row.cause as Cause,
+  eventId: row.provider_event_id === 0 ? null : row.provider_event_id,
 })

@@ -156,7 +156,7 @@ export function priceHistoryJson(
   return {
     instrumentId: id,
     period,
-    ticks: ticks.map((tick) => ({ at: timestamp(tick.at), price: decimal(tick.price), cause: tick.cause })),
+    ticks: ticks.map((tick) => ({ ...tick, at: timestamp(tick.at), price: decimal(tick.price) })),
     stats: {
       open: isEmpty ? null : decimal(first),
       high: isEmpty ? null : decimal(Math.max(...prices)),

@@ -78,6 +78,7 @@ export const PriceHistoryBody = z
             description:
               'What moved it: he was listed, match data, an in-game event, a trade (imbalance), or settlement.',
           }),
+          eventId: z.int().nullable().openapi({ description: 'What it was, as in the events of the match; or null.' }),
         }),
       )
       .openapi({ description: 'The oldest first; at most 500, thinned evenly when the period holds more.' }),

@@ -16,13 +16,18 @@ import {
 } from './market.ts'
 import { refreshUnread, takeNotice } from './notices.ts'
 import { api, user } from './session.ts'
+import { wordsFor } from './words.ts'
 
 export const connection = signal<FeedState>('stopped')
 /** Counts connections, so that a chart knows when to ask for what it missed. */
 export const arrivals = signal(0)
 
+/** Why the market cannot be shown, or null. */
+export const obstacle = signal<string | null>(null)
+
 /** Matches and scores are looked at this often when there is no news. */
 const LOOK_MS = 15_000
+const RETRY_MS = 5_000
 
 const feed = new Feed({
   token: async () => {
@@ -100,7 +105,9 @@ async function begin(): Promise<void> {
   try {
     await refreshMatches()
     await Promise.all([refreshInstruments(), refreshWallet(), refreshHistory(), refreshUnread()])
-  } catch {
-    setTimeout(() => void begin(), 2_000)
+    obstacle.value = null
+  } catch (error) {
+    obstacle.value = wordsFor(error)
+    if (user.peek() !== null) setTimeout(() => void begin(), RETRY_MS)
   }
 }

@@ -13,6 +13,8 @@ export interface LiveQuote {
   readonly status: Instrument['tradingStatus']
   /** The match data behind it is late. */
   readonly isStale: boolean
+  /** Epochs and sequence numbers are counted by match. */
+  readonly fixtureId: number
   readonly epoch: number
   readonly seq: number
 }
@@ -55,6 +57,7 @@ const quoteFrom = (instrument: Instrument | undefined): LiveQuote => ({
   at: 0,
   status: instrument?.tradingStatus ?? 'CLOSED',
   isStale: false,
+  fixtureId: instrument?.fixtureId ?? 0,
   epoch: 0,
   seq: 0,
 })
@@ -68,8 +71,9 @@ export function changePct(instrument: Instrument, price: number): number {
 /** Takes over a move. One that is older than what is known changes nothing, so that nothing counts twice. */
 export function takeFrame(frame: PriceFrame): void {
   const quote = quoteOf(frame.instrumentId)
-  const { epoch, seq, price } = quote.peek()
-  const isOlder = frame.epoch < epoch || (frame.epoch === epoch && frame.seq < seq)
+  const { fixtureId, epoch, seq, price } = quote.peek()
+  const isSameMatch = frame.fixtureId === fixtureId
+  const isOlder = isSameMatch && (frame.epoch < epoch || (frame.epoch === epoch && frame.seq < seq))
   if (isOlder) return
   const isMove = (frame.flags & FLAG.snapshot) === 0
   quote.value = {
@@ -78,6 +82,7 @@ export function takeFrame(frame: PriceFrame): void {
     at: frame.at,
     status: frame.tradingStatus,
     isStale: (frame.flags & FLAG.stale) !== 0,
+    fixtureId: frame.fixtureId,
     epoch: frame.epoch,
     seq: frame.seq,
   }
@@ -127,7 +132,7 @@ export async function refreshInstruments(): Promise<void> {
     instruments.value = new Map(found.map((instrument) => [instrument.id, instrument]))
     for (const instrument of found) {
       const quote = quoteOf(instrument.id)
-      if (quote.peek().seq === 0) quote.value = quoteFrom(instrument)
+      if (quote.peek().seq === 0 || quote.peek().fixtureId !== instrument.fixtureId) quote.value = quoteFrom(instrument)
     }
     choose()
     isLoaded.value = true

@@ -93,7 +93,7 @@ eachDatabase((open) => {
       await insertTick(connection.db, { instrument_id: P(1), at: now - HOUR_MS, price_micros: p(201) })
       await insertTick(connection.db, { instrument_id: P(2), at: now, price_micros: p(300) })
       expect(await history().of(P(1), instant(now - MINUTE_MS))).toEqual({
-        ticks: [{ at: now, price: p(203), cause: 'match' }],
+        ticks: [{ at: now, price: p(203), cause: 'match', eventId: null }],
         volume: 0,
         firstTickAt: now - HOUR_MS,
       })

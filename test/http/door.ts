@@ -86,9 +86,9 @@ const listing: Listing = {
 
 const priceHistory: History = {
   ticks: [
-    { at: instant(NOW - 20_000), price: price(200_000_000), cause: 'listing' },
-    { at: instant(NOW - 10_000), price: price(230_000_000), cause: 'event' },
-    { at: NOW, price: price(210_005_000), cause: 'trade' },
+    { at: instant(NOW - 20_000), price: price(200_000_000), cause: 'listing', eventId: null },
+    { at: instant(NOW - 10_000), price: price(230_000_000), cause: 'event', eventId: 7 },
+    { at: NOW, price: price(210_005_000), cause: 'trade', eventId: null },
   ],
   volume: lots(1_500_000),
   firstTickAt: instant(NOW - 86_400_123),

@@ -103,9 +103,9 @@ describe('the market', () => {
       instrumentId: PLAYER,
       period: '5m',
       ticks: [
-        { at: '2026-05-02T14:29:40.000Z', price: 200, cause: 'listing' },
-        { at: '2026-05-02T14:29:50.000Z', price: 230, cause: 'event' },
-        { at: '2026-05-02T14:30:00.000Z', price: 210.005, cause: 'trade' },
+        { at: '2026-05-02T14:29:40.000Z', price: 200, cause: 'listing', eventId: null },
+        { at: '2026-05-02T14:29:50.000Z', price: 230, cause: 'event', eventId: 7 },
+        { at: '2026-05-02T14:30:00.000Z', price: 210.005, cause: 'trade', eventId: null },
       ],
       stats: {
         open: 200,

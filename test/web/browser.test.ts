@@ -231,7 +231,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     await expect.poll(() => page.getByText('trading.mode').count()).toBe(2)
   })
 
-  it('[U18] at full time everything is settled and told', async () => {
+  it('[U18] at full time everything is settled and told, and the next match can be traded', async () => {
     const { page } = await visit('Ada U18')
     await goLong(page)
     await openCount(page, 1)
@@ -242,6 +242,15 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
       .first()
       .waitFor({ timeout: 20_000 })
     await openCount(page, 0)
+
+    // The next match brings the same players, and its moves are counted from its own beginning.
+    await page.locator('.scoreboard').getByText('Trading open').waitFor({ timeout: 30_000 })
+    const prices = () => page.locator('.player .tag > b').allTextContents()
+    const before = await prices()
+    await house.play(30)
+    await expect.poll(prices, { timeout: 10_000 }).not.toEqual(before)
+    await goLong(page)
+    await openCount(page, 1)
   })
 
   it('[U15] everything can be reached and read, whatever one has to see or to type with', async () => {

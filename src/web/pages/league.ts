@@ -100,7 +100,7 @@ function Boards() {
 function Table({ entries }: { entries: readonly BoardEntry[] }) {
   if (entries.length === 0) return html`<p class="empty">Nobody has closed a position yet. Be the first.</p>`
   return html`
-    <div class="scroll" tabindex="0" role="region" aria-label="Ranks">
+    <div class="scroll board" tabindex="0" role="region" aria-label="Ranks">
       <table>
         <thead>
           <tr>

@@ -1,6 +1,6 @@
 /** The trading floor: players, chart, ticket and positions; all at once on a desk, one at a time on a phone. */
 import { html } from '../html.ts'
-import { doubt } from '../live.ts'
+import { doubt, obstacle } from '../live.ts'
 import { isLoaded, selected } from '../market.ts'
 import { view } from '../route.ts'
 import { ChartCard } from '../parts/chart-card.ts'
@@ -11,7 +11,7 @@ import { Scoreboard } from '../parts/scoreboard.ts'
 import { Ticket } from '../parts/ticket.ts'
 
 export function Trade() {
-  if (!isLoaded.value) return html`<p class="loading" aria-busy="true">Fetching the line-ups…</p>`
+  if (!isLoaded.value) return html`<p class="loading" role="status">${obstacle.value ?? 'Fetching the line-ups…'}</p>`
   return html`
     <h1 class="sr-only">Trade</h1>
     <div class="floor" data-view=${view.value}>

@@ -2,7 +2,7 @@
 import { computed, signal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { change, history, nameOf, positions } from '../account.ts'
-import type { Instrument, Period, Position, PriceHistory } from '../client/wire.ts'
+import type { Instrument, MatchEvent, Period, Position, PriceHistory } from '../client/wire.ts'
 import { arrow, percent, signed, units, way } from '../format.ts'
 import { html } from '../html.ts'
 import { arrivals } from '../live.ts'
@@ -12,7 +12,7 @@ import { theme } from '../theme.ts'
 import { toast } from '../toasts.ts'
 import { wordsFor } from '../words.ts'
 import { draft } from './draft.ts'
-import { EVENT_SIGNS, eventWords } from './match-events.ts'
+import { eventWords } from './match-events.ts'
 import { type ChartLevel, type ChartMark, PriceChart } from './price-chart.ts'
 
 const PERIODS: readonly (readonly [Period, string, string])[] = [
@@ -63,6 +63,7 @@ export function ChartCard({ instrument }: { instrument: Instrument }) {
                 Keep levels in view
               </button>`
         }
+        <a class="credit" href="https://www.tradingview.com/" rel="noreferrer" target="_blank">Charts by TradingView</a>
       </div>
     </section>
   `
@@ -100,17 +101,26 @@ const deeds = computed<readonly ChartMark[]>(() => {
   ])
 })
 
+/** A move that something on the pitch has caused. */
+interface News {
+  readonly at: number
+  readonly eventId: number
+}
+
 function Chart({ instrument }: { instrument: Instrument }) {
   const box = useRef<HTMLDivElement>(null)
   const chart = useRef<PriceChart | null>(null)
   const [past, setPast] = useState<PriceHistory | null>(null)
+  const [news, setNews] = useState<readonly News[]>([])
 
   useEffect(() => {
     if (box.current === null) return
     const made = new PriceChart(box.current)
     chart.current = made
     const stop = onMove((frame) => {
-      if (frame.instrumentId === instrument.id) made.add(frame.at, frame.price)
+      if (frame.instrumentId !== instrument.id) return
+      made.add(frame.at, frame.price)
+      if (frame.eventId !== 0) setNews((known) => [...known, { at: frame.at, eventId: frame.eventId }])
     })
     return () => {
       stop()
@@ -127,6 +137,7 @@ function Chart({ instrument }: { instrument: Instrument }) {
       .then((found) => {
         if (!isWanted) return
         setPast(found)
+        setNews(found.ticks.flatMap(({ at, eventId }) => (eventId === null ? [] : [{ at: Date.parse(at), eventId }])))
         chart.current?.show(found)
       })
       .catch((error: unknown) => toast({ tone: 'bad', title: 'No history', text: wordsFor(error) }))
@@ -139,8 +150,8 @@ function Chart({ instrument }: { instrument: Instrument }) {
     [levels.value, areLevelsInView.value, theme.value],
   )
   useEffect(
-    () => chart.current?.marks([...newsMarks(past, instrument), ...deeds.value]),
-    [past, deeds.value, matchEvents.value],
+    () => chart.current?.marks([...newsMarks(news, matchEvents.value?.events ?? []), ...deeds.value]),
+    [past, news, deeds.value, matchEvents.value],
   )
 
   return html`
@@ -152,13 +163,11 @@ function Chart({ instrument }: { instrument: Instrument }) {
   `
 }
 
-/** What happened on the pitch where the line jumps. */
-function newsMarks(past: PriceHistory | null, instrument: Instrument): readonly ChartMark[] {
-  const news = (past?.ticks ?? []).filter(({ cause }) => cause === 'event')
-  const own = (matchEvents.value?.events ?? []).filter((event) => event.playerName === instrument.name)
-  return news.map(({ at }, n) => {
-    const event = news.length === own.length ? own[n] : undefined
-    return { at: Date.parse(at), text: event === undefined ? '' : EVENT_SIGNS[event.type], tone: 'event' }
+/** What happened on the pitch, at the moves it has caused. */
+function newsMarks(news: readonly News[], events: readonly MatchEvent[]): readonly ChartMark[] {
+  return news.flatMap(({ at, eventId }) => {
+    const event = events.find(({ id }) => id === eventId)
+    return event === undefined ? [] : [{ at, text: `${eventWords(event)} ${event.minute}′`, tone: 'event' as const }]
   })
 }
 
@@ -185,19 +194,26 @@ function Handles({ chart }: { chart: { current: PriceChart | null } }) {
     }),
   )
   // The scale adapts as prices move, so grips are put in place with every frame; without any there is nothing to do.
-  const [, redraw] = useState(0)
+  const [frame, redraw] = useState(0)
   const isIdle = grips.length === 0
   useEffect(() => {
     if (isIdle) return
-    let frame = requestAnimationFrame(function follow() {
+    let next = requestAnimationFrame(function follow() {
       redraw((n) => n + 1)
-      frame = requestAnimationFrame(follow)
+      next = requestAnimationFrame(follow)
     })
-    return () => cancelAnimationFrame(frame)
+    return () => cancelAnimationFrame(next)
   }, [isIdle])
   return html`${grips.map(
     ({ position, kind, price }) =>
-      html`<${Grip} key=${position.id + kind} chart=${chart} position=${position} kind=${kind} price=${price} />`,
+      html`<${Grip}
+        key=${position.id + kind}
+        chart=${chart}
+        position=${position}
+        kind=${kind}
+        price=${price}
+        frame=${frame}
+      />`,
   )}`
 }
 
@@ -206,6 +222,8 @@ interface GripProps {
   readonly position: Position
   readonly kind: 'stopLoss' | 'takeProfit'
   readonly price: number
+  /** Changes with every frame that is drawn. */
+  readonly frame: number
 }
 
 function Grip({ chart, position, kind, price }: GripProps) {
@@ -247,7 +265,7 @@ function Grip({ chart, position, kind, price }: GripProps) {
         settle(price + by)
       }}
     >
-      <span>${dragged === null ? '⇕' : units(dragged)}</span>
+      <span>⇕ ${kind === 'stopLoss' ? 'Stop' : 'Target'}${dragged === null ? '' : ` ${units(dragged)}`}</span>
     </button>
   `
 }

@@ -2,6 +2,7 @@
 import type { MatchEvent } from '../client/wire.ts'
 import { html } from '../html.ts'
 import { instruments, matchEvents, showInstrument } from '../market.ts'
+import { Icon } from './icons.ts'
 
 const WORDS: Readonly<Record<MatchEvent['type'], string>> = {
   goal: 'Goal',
@@ -22,17 +23,17 @@ const WORDS: Readonly<Record<MatchEvent['type'], string>> = {
 export const eventWords = ({ type, retracted }: MatchEvent): string =>
   retracted ? `${WORDS[type]}, not given` : WORDS[type]
 
-/** One letter or sign that tells kinds apart without colour. */
-export const EVENT_SIGNS: Readonly<Record<MatchEvent['type'], string>> = {
-  goal: '⚽',
-  own_goal: '⚽',
-  penalty_goal: '⚽',
+/** One letter or sign that tells kinds apart without colour; goals have a ball. */
+const SIGNS: Readonly<Record<MatchEvent['type'], string | null>> = {
+  goal: null,
+  own_goal: null,
+  penalty_goal: null,
   penalty_missed: '✕',
   substitution: '⇅',
   yellow: 'Y',
   red: 'R',
   second_yellow: 'R',
-  shootout_goal: '⚽',
+  shootout_goal: null,
   shootout_miss: '✕',
   var: 'V',
   var_card: 'V',
@@ -62,7 +63,7 @@ function Event({ event }: { event: MatchEvent }) {
   return html`
     <li class=${event.retracted ? 'retracted' : ''}>
       <span class="minute num">${event.minute}${event.extraMinute === null ? '' : `+${event.extraMinute}`}′</span>
-      <span class="sign ${event.type}" aria-hidden="true">${EVENT_SIGNS[event.type]}</span>
+      <span class="sign ${event.type}" aria-hidden="true">${SIGNS[event.type] ?? html`<${Icon} name="goal" />`}</span>
       <span class="what">
         <b>${eventWords(event)}${event.result === null ? '' : ` ${event.result}`}</b>
         ${

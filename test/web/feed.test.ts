@@ -1,0 +1,90 @@
+/** The client's feed against the real one: what a game that uses it can rely on. */
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { userId } from '../../actors/kernel/ids.ts'
+import { Feed, type FeedState } from '../../src/web/client/feed.ts'
+import type { PriceFrame } from '../../src/web/client/price-frame.ts'
+import type { AccountChanges } from '../../src/web/client/wire.ts'
+import { House, PATIENCE } from '../support/house.ts'
+import { type HttpClient, pick } from '../support/http-client.ts'
+import { embeddedSite } from '../support/site.ts'
+
+let house: House
+beforeAll(async () => {
+  house = await House.open(await embeddedSite())
+})
+afterAll(() => house.close())
+
+/** A feed that writes down what it hears. */
+function listen(player: HttpClient) {
+  const heard = { frames: [] as PriceFrame[], account: [] as AccountChanges[], states: [] as FeedState[] }
+  let isAway = false
+  const feed = new Feed({
+    token: () => (isAway ? Promise.reject(new Error('no network')) : player.ticket()),
+    onPrice: (frame) => heard.frames.push(frame),
+    onAccount: (changes) => heard.account.push(changes),
+    onNotice: () => undefined,
+    onState: (state) => heard.states.push(state),
+    onServerTime: () => undefined,
+  })
+  const setAway = (away: boolean): void => {
+    isAway = away
+  }
+  return { feed, heard, setAway }
+}
+
+const until = (condition: () => boolean) => vi.waitUntil(condition, PATIENCE)
+const Me = z.looseObject({ userId: z.string() })
+
+it('[U3] after a break the feed goes on where it was: every move once, in order, and every event of the account once', async () => {
+  const ada = await house.player('Ada U3')
+  const { userId: id } = await ada.get('/api/me', Me)
+  const player = pick(await ada.instruments(), (i) => i.position === 'FWD')
+  const order = { instrumentId: player.id, direction: 'long', lotSize: 0.1, clientPrice: player.currentPrice } as const
+  const { feed, heard, setAway } = listen(ada)
+  feed.follow([{ instrumentId: player.id, fixtureId: house.matchId }])
+  feed.start()
+  await until(() => heard.frames.length === 1 && heard.account.length === 1)
+  expect(heard.account[0]).toMatchObject({ snapshot: true, positions: [] })
+
+  await ada.opens(order)
+  await until(() => heard.account.length === 2 && heard.frames.length === 2)
+
+  setAway(true)
+  house.disconnect(userId(id))
+  await until(() => heard.states.at(-1) === 'waiting')
+  await ada.opens(order)
+  await ada.opens({ ...order, direction: 'short' })
+  setAway(false)
+  feed.hurry()
+  await until(() => heard.account.flatMap(({ events }) => events).length === 3)
+  await until(() => heard.frames.at(-1)?.seq === (heard.frames[1]?.seq ?? 0) + 2)
+
+  expect(heard.account.slice(1).every(({ snapshot }) => !snapshot)).toBe(true)
+  const markers = heard.account.flatMap(({ events }) => events).map(({ marker }) => Number(marker))
+  expect(markers).toEqual([...new Set(markers)].toSorted((a, b) => a - b))
+  const seqs = heard.frames.map(({ seq }) => seq)
+  expect(seqs).toEqual([...new Set(seqs)].toSorted((a, b) => a - b))
+  feed.stop()
+  expect(heard.states.at(-1)).toBe('stopped')
+})
+
+it('[U4] it follows what it is told to, and nothing else', async () => {
+  const ada = await house.player('Ada U4')
+  const [one, two] = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN')
+  const { feed, heard } = listen(ada)
+  feed.start()
+  const follow = (id = '') => feed.follow([{ instrumentId: id, fixtureId: house.matchId }])
+  follow(one?.id)
+  await until(() => heard.frames.length === 1)
+  follow(two?.id)
+  await until(() => heard.frames.length === 2)
+  expect(heard.frames.map(({ instrumentId }) => instrumentId)).toEqual([one?.id, two?.id])
+
+  const order = { direction: 'long', lotSize: 0.1 } as const
+  await ada.opens({ ...order, instrumentId: one?.id ?? '', clientPrice: one?.currentPrice ?? 0 })
+  await ada.opens({ ...order, instrumentId: two?.id ?? '', clientPrice: two?.currentPrice ?? 0 })
+  await until(() => heard.frames.length > 2)
+  expect(heard.frames.slice(2).map(({ instrumentId }) => instrumentId)).toEqual([two?.id])
+  feed.stop()
+})
