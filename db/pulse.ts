@@ -18,7 +18,7 @@ export interface BooksSample {
 export interface WorkLeft {
   /** Matches that are not settled. */
   readonly unsettled: number
-  /** Those of them that kicked off more than four hours ago. */
+  /** Those of them that kicked off more than four hours ago, replays aside. */
   readonly overdue: number
   /** Commits that nobody has reacted to, and how long the oldest has waited. */
   readonly unreacted: number
@@ -82,7 +82,7 @@ export class Pulse {
       )
       select (select count(*) from matches where settled_at is null) as unsettled,
              (select count(*) from matches
-               where settled_at is null and starts_at < ${new Date(now - OVERDUE_MS)}::timestamptz) as overdue,
+               where settled_at is null and not replay and starts_at < ${new Date(now - OVERDUE_MS)}::timestamptz) as overdue,
              (select count(*) from outbox_failures) as "setAside",
              commits as unreacted, oldest
         from unreacted`.execute(this.#db)

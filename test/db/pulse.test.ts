@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
+import { fixtureId } from '../../actors/kernel/ids.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
 import { Pulse } from '../../db/pulse.ts'
 import { seedDistricts } from '../../db/seed.ts'
@@ -57,6 +58,7 @@ eachDatabase((open) => {
     const pulse = new Pulse(db, world)
     expect(await pulse.workLeft()).toEqual({ unsettled: 0, overdue: 0, unreacted: 0, unreactedMs: 0, setAside: 0 })
     await insertMatch(db, info({ startsAt: world.now() }))
+    await insertMatch(db, info({ matchId: fixtureId(7), replay: true, startsAt: world.now() }))
     await sql`insert into outbox_cursors (match_id, seq) values (${info().matchId}::bigint, 3)
                 on conflict (match_id) do update set seq = 3`.execute(db)
     const events = JSON.stringify([])
@@ -65,7 +67,7 @@ eachDatabase((open) => {
                   from generate_series(1, 5) n`.execute(db)
     world.pass(5 * HOUR_MS)
     expect(await pulse.workLeft()).toEqual({
-      unsettled: 1,
+      unsettled: 2,
       overdue: 1,
       unreacted: 2,
       unreactedMs: 5 * HOUR_MS,

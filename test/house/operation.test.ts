@@ -4,6 +4,7 @@ import { FeedClient } from '../rooms/arena.ts'
 import { present } from '../../actors/kernel/assert.ts'
 import { HttpClient, pick, read, TradeAnswer } from '../support/http-client.ts'
 import { killTheRest, PATIENCE, Program } from '../support/process.ts'
+import { expressions, metricsIn } from '../ops/watching.ts'
 import { embeddedSite, type Site } from '../support/site.ts'
 
 let site: Site
@@ -55,6 +56,14 @@ it('[Z1] a running house shows at both addresses what it does', async () => {
   expect(text).toMatch(/^touchline_mailbox_depth\{match="\d+"\} \d/m)
   expect(text).toMatch(/^touchline_loop_lag_seconds\{quantile="1"\} \d/m)
   expect(text).toMatch(/^touchline_ledger_imbalance_micros 0$/m)
+})
+
+it('[Z13] it has every metric that an alert or a dashboard names', async () => {
+  const text = await metricsAt(addresses.url)
+  const known = new Set(text.split('\n').map((line) => /^(?:# TYPE )?(\w+)/.exec(line)?.[1]))
+  const named = expressions().flatMap(metricsIn)
+  expect(named.length).toBeGreaterThan(40)
+  expect(named.filter((name) => !known.has(name))).toEqual([])
 })
 
 it('[Z7] the log leads from a request to the commit that carried it out', async () => {

