@@ -16,6 +16,6 @@ export function unreachable(value: never): never {
 
 /** The value, which the caller knows to be there. Throws InvariantBroken with `what` when it is not. */
 export function present<T>(value: T | null | undefined, what: string): T {
-  assert(value !== null && value !== undefined, `${what} is missing`)
+  if (value === null || value === undefined) throw new InvariantBroken(`${what} is missing`)
   return value
 }

@@ -2,7 +2,7 @@
  * The one decimal scale: money, prices, lots and slopes are integer counts of millionths, held in a branded number.
  * Every product states how it rounds; nothing here ever sees a fraction.
  */
-import { assert } from './assert.ts'
+import { InvariantBroken } from './assert.ts'
 
 declare const brand: unique symbol
 
@@ -22,8 +22,12 @@ export const MICROS_PER_UNIT = 1_000_000
 /** The largest magnitude any quantity may have: a thousand million units. Sums of a few stay exact in a double. */
 export const MICROS_MAX = 1e15
 
+// Everything below runs a hundred times a trade: a message is made only when there is something to say.
+
 function checked(value: number): number {
-  assert(Number.isSafeInteger(value) && Math.abs(value) <= MICROS_MAX, `not a quantity in micros: ${value}`)
+  if (!Number.isSafeInteger(value) || Math.abs(value) > MICROS_MAX) {
+    throw new InvariantBroken(`not a quantity in micros: ${value}`)
+  }
   return value === 0 ? 0 : value // -0 would break equality and hashing
 }
 
@@ -70,11 +74,11 @@ const nearest: Rounding = (q, r, d) => {
 }
 
 function mulDiv(a: number, b: number, divisor: number, round: Rounding): number {
-  assert(Number.isSafeInteger(a) && Number.isSafeInteger(b), `not integers: ${a}, ${b}`)
-  assert(Number.isSafeInteger(divisor) && divisor > 0, `not a positive divisor: ${divisor}`)
+  if (!Number.isSafeInteger(a) || !Number.isSafeInteger(b)) throw new InvariantBroken(`not integers: ${a}, ${b}`)
+  if (!Number.isSafeInteger(divisor) || divisor <= 0) throw new InvariantBroken(`not a positive divisor: ${divisor}`)
   const [quotient, remainder] = divide(a, b, divisor)
   const rounded = round(quotient, remainder, divisor)
-  assert(Number.isSafeInteger(rounded), `${a} × ${b} ÷ ${divisor} is out of range`)
+  if (!Number.isSafeInteger(rounded)) throw new InvariantBroken(`${a} × ${b} ÷ ${divisor} is out of range`)
   return rounded
 }
 

@@ -1,5 +1,5 @@
 /** What must be true of a match at all times. A breach stops the actor: its state is only a cache of committed facts. */
-import { assert } from '../kernel/assert.ts'
+import { assert, InvariantBroken } from '../kernel/assert.ts'
 import type { InstrumentId } from '../kernel/ids.ts'
 import { PRICE_MIN } from '../kernel/limits.ts'
 import type { Price } from '../kernel/micros.ts'
@@ -28,7 +28,9 @@ export function checkAll(view: MatchView, capPpm: number): void {
   }
   for (const i of view.instruments()) {
     const sum = exposure.get(i.id) ?? 0
-    assert(i.imbalance === sum, `imbalance of ${i.id} is ${i.imbalance}, its positions sum to ${sum}`)
+    if (i.imbalance !== sum) {
+      throw new InvariantBroken(`imbalance of ${i.id} is ${i.imbalance}, its positions sum to ${sum}`)
+    }
     checkPrice(i, capPpm)
   }
   assert(view.info.settledAt === null || exposure.size === 0, 'positions are open in a settled match')
@@ -45,6 +47,6 @@ function checkInstrument(view: MatchView, id: InstrumentId, capPpm: number): voi
 
 function checkPrice(instrument: Instrument, capPpm: number): Price {
   const { price } = quoteOf(instrument, capPpm)
-  assert(price >= PRICE_MIN, `price of ${instrument.id} is ${price}`)
+  if (price < PRICE_MIN) throw new InvariantBroken(`price of ${instrument.id} is ${price}`)
   return price
 }
