@@ -1,0 +1,38 @@
+/** What a check has found, one line each: `failed` keeps a match day from beginning, `warned` is for somebody to judge. */
+export interface Finding {
+  readonly what: string
+  readonly verdict: 'ok' | 'warned' | 'failed'
+  /** What was found, with its numbers, and what to do where it is not fine. */
+  readonly says: string
+}
+
+export const ok = (what: string, says: string): Finding => ({ what, verdict: 'ok', says })
+export const warned = (what: string, says: string): Finding => ({ what, verdict: 'warned', says })
+export const failed = (what: string, says: string): Finding => ({ what, verdict: 'failed', says })
+
+/** The outermost message that says something, on one line. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return reasonOf(error.errors[0])
+  if (!(error instanceof Error)) return String(error)
+  const [line = ''] = (error.message === '' ? error.name : error.message).split('\n')
+  return error.cause instanceof Error ? `${line} (${reasonOf(error.cause)})` : line
+}
+
+/** What a check finds; a check that throws, or takes too long, has failed. */
+export async function find(
+  what: string,
+  withinMs: number,
+  check: () => Promise<readonly Finding[]>,
+): Promise<readonly Finding[]> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<readonly Finding[]>((resolve) => {
+    timer = setTimeout(() => resolve([failed(what, `no answer within ${withinMs / 1_000} s`)]), withinMs)
+  })
+  try {
+    return await Promise.race([check(), late])
+  } catch (error) {
+    return [failed(what, reasonOf(error))]
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,136 @@
+import { execFile } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterEach, describe, expect, it } from 'vitest'
+import { find, ok } from '../../ops/preflight/finding.ts'
+import { checkMail, checkProvider } from '../../ops/preflight/outside.ts'
+import { checkDatabase, checkRedis } from '../../ops/preflight/stores.ts'
+import { migrate } from '../../db/migrate.ts'
+import { readConfig } from '../../src/config.ts'
+import { IdentityServer } from '../support/identity-provider.ts'
+import { MailServer } from '../support/mail-server.ts'
+import { killTheRest, Program } from '../support/process.ts'
+import { onServers, type ServerSite } from '../support/site.ts'
+
+const PREFLIGHT = join(import.meta.dirname, '../../ops/preflight.ts')
+const NOWHERE = '127.0.0.1:9'
+
+const cleanUp: (() => Promise<void>)[] = []
+afterEach(async () => {
+  await killTheRest()
+  for (const clean of cleanUp.splice(0).toReversed()) await clean()
+})
+
+/** What it prints and ends with, in this environment and no other. */
+function preflight(settings: Readonly<Record<string, string>>, addresses: readonly string[] = []) {
+  const env = { PATH: process.env['PATH'], ...settings }
+  return new Promise<{ readonly code: unknown; readonly said: string }>((resolve) => {
+    execFile(process.execPath, [PREFLIGHT, ...addresses], { env, cwd: tmpdir() }, (error, said) => {
+      resolve({ code: error?.code ?? 0, said })
+    })
+  })
+}
+
+describe('preflight', () => {
+  it('[Z15] says everything that is wrong with the configuration, and ends with 1', async () => {
+    const { code, said } = await preflight({ NODE_ENV: 'production', PORT: 'x' })
+    expect(code).toBe(1)
+    for (const name of ['PORT', 'DATABASE_URL', 'JWT_PRIVATE_KEY', 'IDP_CLIENT_ID'])
+      expect(said).toMatch(new RegExp(`^FAIL  configuration +${name}: `, 'm'))
+  })
+
+  it('[Z15] says of each part that it does not answer, and goes on with the others', async () => {
+    const { code, said } = await preflight(
+      {
+        DATABASE_URL: `postgres://nobody@${NOWHERE}/none`,
+        REDIS_URL: `redis://${NOWHERE}`,
+        IDP_JWKS_URL: `http://${NOWHERE}/keys`,
+        PROVIDER_URL: `http://${NOWHERE}`,
+        PROVIDER_TOKEN: 'token',
+        SMTP_URL: `smtp://${NOWHERE}`,
+      },
+      [`http://${NOWHERE}`, `ws://${NOWHERE}`],
+    )
+    expect(code).toBe(1)
+    const failures = said.split('\n').filter((line) => line.startsWith('FAIL'))
+    const parts = [
+      'database',
+      'redis',
+      'identity provider',
+      'match data',
+      'mail',
+      `http://${NOWHERE}`,
+      `ws://${NOWHERE}`,
+    ]
+    expect(failures.map((line) => line.slice(6).split(/ {2}/)[0])).toEqual(parts)
+  })
+
+  it('[Z15] a check that takes too long, or throws, has failed', async () => {
+    expect(await find('it', 1_000, async () => [ok('it', 'is fine')])).toEqual([ok('it', 'is fine')])
+    expect(await find('it', 1, () => new Promise(() => undefined))).toMatchObject([{ what: 'it', verdict: 'failed' }])
+    const broken = new Error('no way in', { cause: new Error('wrong password') })
+    expect(await find('it', 1_000, () => Promise.reject(broken))).toEqual([
+      { what: 'it', verdict: 'failed', says: 'no way in (wrong password)' },
+    ])
+  })
+
+  it('[Z15] warns of what is missing and may be meant', async () => {
+    const config = readConfig({})
+    const found = await Promise.all([
+      checkDatabase(config),
+      checkRedis(config),
+      checkProvider(config),
+      checkMail(config),
+    ])
+    expect(found.flat().map(({ verdict }) => verdict)).toEqual(['warned', 'warned', 'warned', 'warned'])
+  })
+
+  it('[Z15] lets the mail server say whether it takes mail from us', async () => {
+    const server = await MailServer.start()
+    cleanUp.push(() => server.stop())
+    const found = await checkMail(readConfig({ SMTP_URL: server.url, MAIL_FROM: 'play@touchline.example' }))
+    expect(found).toMatchObject([{ what: 'mail', verdict: 'ok' }])
+    expect(server.received).toEqual([])
+  })
+
+  onServers((settle) => {
+    async function site(): Promise<ServerSite> {
+      const settled = await settle()
+      cleanUp.push(() => settled.remove())
+      await settled.look(({ db }) => migrate(db))
+      return settled
+    }
+
+    it('[Z16] finds a running deployment ready, by a handshake with a token of its own, and changes nothing', async () => {
+      const { env } = await site()
+      const identity = await IdentityServer.start()
+      cleanUp.push(() => identity.stop())
+      const settings = { ...env, IDP_JWKS_URL: identity.keysUrl }
+      const program = new Program({ ...settings, DEMO_REPLAY: 'none' })
+      const { url, wsUrl } = await program.listening()
+      const { code, said } = await preflight(settings, [url, wsUrl])
+      expect(said).not.toContain('FAIL')
+      expect(said).toMatch(/^ok {4}ws:\/\/.* lets our token in, answers in \d+ ms$/m)
+      expect(said).toMatch(/^ok {4}migrations +all \d+ have run$/m)
+      expect(code).toBe(0)
+
+      const strangerKey = { ...settings, DATA_DIR: join(env['DATA_DIR'] ?? '', 'another') }
+      const refused = await preflight(strangerKey, [wsUrl])
+      expect(refused.said).toMatch(/^FAIL {2}ws:\/\/.*401/m)
+    }, 60_000)
+
+    it('[Z16] a database that forgets, or belongs to a newer version, fails', async () => {
+      const settled = await site()
+      const config = readConfig({ ...settled.env })
+      const verdicts = async () => (await checkDatabase(config)).map(({ what, verdict }) => `${what} ${verdict}`)
+      expect(await verdicts()).toContain('migrations ok')
+      await settled.look(async ({ db }) => {
+        const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(db)
+        await sql`alter database ${sql.id(rows[0]?.name ?? '')} set synchronous_commit = off`.execute(db)
+        await sql`insert into schema_migrations (name) values ('9999-tomorrow')`.execute(db)
+      })
+      expect(await verdicts()).toEqual(expect.arrayContaining(['database failed', 'migrations failed']))
+    })
+  })
+})
