@@ -1,12 +1,12 @@
 /** How the house is: measured from here, over the last minutes, and what it says of itself. */
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { now } from '../clock.ts'
 import { html } from '../html.ts'
 import { connection } from '../live.ts'
 import { matches, onMove } from '../market.ts'
 import { useAsked, useRepeated, Waiting } from '../parts/asked.ts'
 import { attempt } from './deed.ts'
+import { greatest, meanBetween, type Metrics, readMetrics, total } from './metrics.ts'
 import { operations, TRADING_MODE } from './operations.ts'
 
 const KEPT = 90
@@ -18,25 +18,43 @@ interface Series {
   readonly values: readonly number[]
 }
 
-const answerMs = signal<readonly number[]>([])
-const movesPerSecond = signal<readonly number[]>([])
-const feedAge = signal<readonly number[]>([])
-const waiting = signal<readonly number[]>([])
+const EMPTY: readonly number[] = []
 
-const kept = (values: readonly number[], value: number): readonly number[] => [...values, value].slice(-KEPT)
+/** What is drawn, the oldest first. */
+const drawn = {
+  answerMs: signal(EMPTY),
+  commitMs: signal(EMPTY),
+  loopLagMs: signal(EMPTY),
+  sockets: signal(EMPTY),
+  movesPerSecond: signal(EMPTY),
+  feedAge: signal(EMPTY),
+  waiting: signal(EMPTY),
+} as const
+
+function draw(name: keyof typeof drawn, value: number | null): void {
+  if (value !== null) drawn[name].value = [...drawn[name].peek(), value].slice(-KEPT)
+}
+
+const GAUGES: readonly (readonly [name: keyof typeof drawn, label: string, unit: string])[] = [
+  ['answerMs', 'API answers in', 'ms'],
+  ['commitMs', 'A commit takes', 'ms'],
+  ['loopLagMs', 'Event loop late by (99 %)', 'ms'],
+  ['sockets', 'Sockets', ''],
+  ['movesPerSecond', 'Moves received here', '/s'],
+  ['feedAge', 'Latest match data', 's old'],
+  ['waiting', 'Reactions waiting', ''],
+]
 
 export function Health() {
   const { answer: readiness, again } = useAsked(() => operations.ready())
   useRepeated(again, 10_000)
   useMeasuring()
-  const series: readonly Series[] = [
-    { label: 'API answers in', unit: 'ms', values: answerMs.value },
-    { label: 'Moves received', unit: '/s', values: movesPerSecond.value },
-    { label: 'Last match data', unit: 's ago', values: feedAge.value },
-    { label: 'Reactions waiting', unit: '', values: waiting.value },
-  ]
+  // What is not to be seen from here has no gauge.
+  const gauges = GAUGES.filter(([name]) => name === 'answerMs' || drawn[name].value.length > 0)
   return html`
-    <div class="gauges">${series.map((one) => html`<${Gauge} key=${one.label} ...${one} />`)}</div>
+    <div class="gauges">
+      ${gauges.map(([name, label, unit]) => html`<${Gauge} key=${name} label=${label} unit=${unit} values=${drawn[name].value} />`)}
+    </div>
     <div class="columns">
       <div><${Mode} /><${Games} /></div>
       <div>
@@ -63,25 +81,31 @@ export function Health() {
 function useMeasuring(): void {
   useEffect(() => {
     let moves = 0
-    let newest = 0
-    const stop = onMove(({ at, cause }) => {
-      moves++
-      if (cause !== 'trade') newest = Math.max(newest, at)
-    })
+    const stop = onMove(() => moves++)
+    let before: Metrics | null = null
+    let areShown = true
     const look = async (): Promise<void> => {
       const asked = performance.now()
       try {
-        const { waiting: left } = await operations.reactions()
-        answerMs.value = kept(answerMs.peek(), performance.now() - asked)
-        waiting.value = kept(waiting.peek(), left)
+        const { waiting } = await operations.reactions()
+        draw('answerMs', performance.now() - asked)
+        draw('waiting', waiting)
+        const metrics = areShown ? await readMetrics() : null
+        areShown = metrics !== null
+        if (metrics === null) return
+        draw('feedAge', greatest(metrics, 'touchline_feed_age_seconds'))
+        if (before !== null)
+          draw('commitMs', milliseconds(meanBetween(before, metrics, 'touchline_commit_duration_seconds')))
+        draw('loopLagMs', milliseconds(metrics.get('touchline_loop_lag_seconds{quantile="0.99"}') ?? null))
+        draw('sockets', total(metrics, 'touchline_sockets'))
+        before = metrics
       } catch {
-        // The connection shows it, and the line stands still.
+        // The connection shows it, and the lines stand still.
       }
     }
     const looking = setInterval(() => {
-      movesPerSecond.value = kept(movesPerSecond.peek(), (moves * 1_000) / LOOK_MS)
+      draw('movesPerSecond', (moves * 1_000) / LOOK_MS)
       moves = 0
-      if (newest > 0) feedAge.value = kept(feedAge.peek(), Math.max(0, (now.peek() - newest) / 1_000))
       void look()
     }, LOOK_MS)
     return () => {
@@ -91,10 +115,14 @@ function useMeasuring(): void {
   }, [])
 }
 
+const milliseconds = (seconds: number | null): number | null => (seconds === null ? null : seconds * 1_000)
+
 function Gauge({ label, unit, values }: Series) {
   const last = values.at(-1)
   const top = Math.max(1, ...values)
-  const points = values.map((value, n) => `${(n / (KEPT - 1)) * 100},${30 - (value / top) * 28}`).join(' ')
+  const points = values
+    .map((value, n) => `${((KEPT - values.length + n) / (KEPT - 1)) * 100},${30 - (value / top) * 28}`)
+    .join(' ')
   return html`
     <figure class="card gauge">
       <figcaption>${label}</figcaption>
