@@ -139,7 +139,7 @@ export async function refreshInstruments(): Promise<void> {
   })
 }
 
-/** Shows a match: its first starter in attack, unless one of its players is shown already. */
+/** Shows a match: whoever moves most in it, unless one of its players is shown already. */
 export function showMatch(id: number): void {
   batch(() => {
     selectedMatchId.value = id
@@ -165,10 +165,13 @@ function choose(): void {
   if (played !== undefined) showMatch(played.id)
 }
 
-/** The dearest attacker: the one whose price moves most. */
+/** Who moves most; at kick-off, when nobody has moved, the dearest attacker. */
 const favourite = (matchId: number): Instrument | undefined =>
   [...instruments.peek().values()]
     .filter(({ fixtureId }) => fixtureId === matchId)
     .toSorted(
-      (a, b) => Number(b.position === 'FWD') - Number(a.position === 'FWD') || b.currentPrice - a.currentPrice,
+      (a, b) =>
+        Math.abs(b.changePct) - Math.abs(a.changePct) ||
+        Number(b.position === 'FWD') - Number(a.position === 'FWD') ||
+        b.currentPrice - a.currentPrice,
     )[0]

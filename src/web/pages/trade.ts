@@ -1,6 +1,6 @@
 /** The trading floor: players, chart, ticket and positions; all at once on a desk, one at a time on a phone. */
 import { html } from '../html.ts'
-import { doubt, obstacle } from '../live.ts'
+import { connection, doubt, obstacle } from '../live.ts'
 import { isLoaded, selected } from '../market.ts'
 import { view } from '../route.ts'
 import { ChartCard } from '../parts/chart-card.ts'
@@ -14,7 +14,7 @@ export function Trade() {
   if (!isLoaded.value) return html`<p class="loading" role="status">${obstacle.value ?? 'Fetching the line-ups…'}</p>`
   return html`
     <h1 class="sr-only">Trade</h1>
-    <div class="floor" data-view=${view.value}>
+    <div class="floor ${connection.value === 'live' ? '' : 'old'}" data-view=${view.value}>
       <div class="left"><${MarketList} /></div>
       <div class="middle">
         <${Scoreboard} />
