@@ -235,6 +235,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     const { page } = await visit('Ada U18')
     await goLong(page)
     await openCount(page, 1)
+    const old = house.matchId
     await house.play(700)
     house.jump(61)
     await page
@@ -244,11 +245,18 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     await openCount(page, 0)
 
     // The next match brings the same players, and its moves are counted from its own beginning.
-    await page.locator('.scoreboard').getByText('Trading open').waitFor({ timeout: 30_000 })
+    const player = await house.player('Bob U18')
+    const inPlay = async () =>
+      (await player.matches()).filter(({ tradeWindow }) => tradeWindow.open).map(({ id }) => id)
+    await expect.poll(inPlay, { timeout: 20_000 }).toEqual([old + 1])
     const prices = () => page.locator('.player .tag > b').allTextContents()
     const before = await prices()
     await house.play(30)
-    await expect.poll(prices, { timeout: 10_000 }).not.toEqual(before)
+    await expect.poll(prices, { timeout: 20_000 }).not.toEqual(before)
+    await page
+      .getByRole('button', { name: /^Go long/ })
+      .and(page.locator(':enabled'))
+      .waitFor({ timeout: 20_000 })
     await goLong(page)
     await openCount(page, 1)
   })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { userId } from '../../actors/kernel/ids.ts'
 import { Feed, type FeedState } from '../../src/web/client/feed.ts'
-import type { PriceFrame } from '../../src/web/client/price-frame.ts'
+import { FLAG, type PriceFrame } from '../../src/web/client/price-frame.ts'
 import type { AccountChanges } from '../../src/web/client/wire.ts'
 import { House, PATIENCE } from '../support/house.ts'
 import { type HttpClient, pick } from '../support/http-client.ts'
@@ -44,11 +44,12 @@ it('[U3] after a break the feed goes on where it was: every move once, in order,
   const { feed, heard, setAway } = listen(ada)
   feed.follow([{ instrumentId: player.id, fixtureId: house.matchId }])
   feed.start()
-  await until(() => heard.frames.length === 1 && heard.account.length === 1)
+  const told = () => heard.account.flatMap(({ events }) => events)
+  await until(() => heard.frames.length > 0 && heard.account.length > 0)
   expect(heard.account[0]).toMatchObject({ snapshot: true, positions: [] })
 
   await ada.opens(order)
-  await until(() => heard.account.length === 2 && heard.frames.length === 2)
+  await until(() => told().length === 1)
 
   setAway(true)
   house.disconnect(userId(id))
@@ -57,13 +58,14 @@ it('[U3] after a break the feed goes on where it was: every move once, in order,
   await ada.opens({ ...order, direction: 'short' })
   setAway(false)
   feed.hurry()
-  await until(() => heard.account.flatMap(({ events }) => events).length === 3)
-  await until(() => heard.frames.at(-1)?.seq === (heard.frames[1]?.seq ?? 0) + 2)
+  await until(() => told().length === 3)
+  const { currentPrice } = await ada.instrument(player.id)
+  await until(() => heard.frames.at(-1)?.price === currentPrice)
 
   expect(heard.account.slice(1).every(({ snapshot }) => !snapshot)).toBe(true)
-  const markers = heard.account.flatMap(({ events }) => events).map(({ marker }) => Number(marker))
+  const markers = told().map(({ marker }) => Number(marker))
   expect(markers).toEqual([...new Set(markers)].toSorted((a, b) => a - b))
-  const seqs = heard.frames.map(({ seq }) => seq)
+  const seqs = heard.frames.filter(({ flags }) => (flags & FLAG.snapshot) === 0).map(({ seq }) => seq)
   expect(seqs).toEqual([...new Set(seqs)].toSorted((a, b) => a - b))
   feed.stop()
   expect(heard.states.at(-1)).toBe('stopped')
@@ -76,15 +78,15 @@ it('[U4] it follows what it is told to, and nothing else', async () => {
   feed.start()
   const follow = (id = '') => feed.follow([{ instrumentId: id, fixtureId: house.matchId }])
   follow(one?.id)
-  await until(() => heard.frames.length === 1)
+  await until(() => heard.frames.length > 0)
   follow(two?.id)
-  await until(() => heard.frames.length === 2)
-  expect(heard.frames.map(({ instrumentId }) => instrumentId)).toEqual([one?.id, two?.id])
+  await until(() => heard.frames.at(-1)?.instrumentId === two?.id)
+  const before = heard.frames.length
 
   const order = { direction: 'long', lotSize: 0.1 } as const
   await ada.opens({ ...order, instrumentId: one?.id ?? '', clientPrice: one?.currentPrice ?? 0 })
   await ada.opens({ ...order, instrumentId: two?.id ?? '', clientPrice: two?.currentPrice ?? 0 })
-  await until(() => heard.frames.length > 2)
-  expect(heard.frames.slice(2).map(({ instrumentId }) => instrumentId)).toEqual([two?.id])
+  await until(() => heard.frames.length > before)
+  expect(heard.frames.slice(before).map(({ instrumentId }) => instrumentId)).toEqual([two?.id])
   feed.stop()
 })
