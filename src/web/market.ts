@@ -165,12 +165,13 @@ function choose(): void {
   if (played !== undefined) showMatch(played.id)
 }
 
-/** Who moves most; at kick-off, when nobody has moved, the dearest attacker. */
+/** Who moves most of those that can be traded now; at kick-off, when nobody has moved, the dearest attacker. */
 const favourite = (matchId: number): Instrument | undefined =>
   [...instruments.peek().values()]
     .filter(({ fixtureId }) => fixtureId === matchId)
     .toSorted(
       (a, b) =>
+        Number(b.tradingStatus === 'OPEN') - Number(a.tradingStatus === 'OPEN') ||
         Math.abs(b.changePct) - Math.abs(a.changePct) ||
         Number(b.position === 'FWD') - Number(a.position === 'FWD') ||
         b.currentPrice - a.currentPrice,
