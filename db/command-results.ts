@@ -72,7 +72,7 @@ function restored(kept: Kept, positions: ReadonlyMap<string, Selectable<Position
   return { position: 'opened' in kept ? positionAsOpened(row) : positionAsClosed(row), quote: kept.quote }
 }
 
-export const walletAfter = (row: Pick<StoredRow, 'balance' | 'margin' | 'unrealized'>): WalletAfter => ({
+const walletAfter = (row: Pick<StoredRow, 'balance' | 'margin' | 'unrealized'>): WalletAfter => ({
   balance: money(row.balance),
   marginUsed: money(row.margin),
   unrealizedPnl: money(row.unrealized),

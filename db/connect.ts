@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { PGlite, types as oids } from '@electric-sql/pglite'
 import { Kysely, PGliteDialect, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
-import { assert } from '../actors/kernel/assert.ts'
+import { safeInteger } from './arrays.ts'
 import { CallLimit } from './call-limit.ts'
 import { type FolderLock, lockFolderSoon } from './folder-lock.ts'
 import type { Database } from './schema.ts'
@@ -49,13 +49,6 @@ const COMMITS = { together: 4, slowAfterMs: 250, atMost: 32 }
  */
 export async function connect(options: ConnectOptions): Promise<Connection> {
   return options.databaseUrl === null ? connectEmbedded(options.dataDir) : connectPostgres(options.databaseUrl)
-}
-
-/** `bigint` as a number. Every stored quantity is a safe integer; one that is not must not be rounded in silence. */
-function safeInteger(text: string): number {
-  const value = Number(text)
-  assert(Number.isSafeInteger(value), `the database holds an integer that is not exact as a number: ${text}`)
-  return value
 }
 
 function connectPostgres(databaseUrl: string): Connection {

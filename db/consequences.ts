@@ -244,13 +244,11 @@ export class Consequences {
       const shown = cached.find((one) => one.userId === user && one.version === wallet.version)
       const adopted = shown === undefined ? 0 : shown.balance - wallet.balance_micros
       if (adopted !== 0) {
-        const reference = (account: string) => `external:${account}:${user}:${wallet.version}`
-        entries.push(...this.#booking({ user, amount: adopted, kind: 'external_adjustment', reference, at }))
+        entries.push(...this.#booking({ user, amount: adopted, kind: 'external_adjustment', at }))
       }
       const own = credits.filter((credit) => credit.referrerId === user)
       for (const { refereeId, reward } of own) {
-        const reference = (account: string) => `referral:${account}:${refereeId}`
-        entries.push(...this.#booking({ user, amount: reward, kind: 'referral', reference, at }))
+        entries.push(...this.#booking({ user, amount: reward, kind: 'referral', reference: refereeId, at }))
       }
       const balance = money(wallet.balance_micros + adopted + own.reduce((sum, { reward }) => sum + reward, 0))
       const version = wallet.version + 1
@@ -275,13 +273,14 @@ export class Consequences {
     user: UserId
     amount: number
     kind: LedgerRow['kind']
-    reference: (account: string) => string
+    reference?: string
     at: Instant
   }): LedgerRow[] {
-    const both = { tx: this.#world.newId(), kind: of.kind, at: new Date(of.at) }
+    const tx = this.#world.newId()
+    const both = { tx, kind: of.kind, reference: of.reference ?? tx, at: new Date(of.at) }
     return [
-      { ...both, account: 'user', user_id: of.user, amount_micros: of.amount, reference: of.reference('user') },
-      { ...both, account: 'house', amount_micros: -of.amount, reference: of.reference('house') },
+      { ...both, account: 'user', user_id: of.user, amount_micros: of.amount },
+      { ...both, account: 'house', amount_micros: -of.amount },
     ]
   }
 }

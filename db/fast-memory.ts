@@ -1,7 +1,7 @@
 /** The fast store inside this process, for one that runs alone. */
 import { assert } from '../actors/kernel/assert.ts'
 import type { World } from '../actors/kernel/world.ts'
-import { type Allowance, type FastStore, type Fields, type Hits, type Spent, spentOf } from './fast-store.ts'
+import { type Allowance, type FastStore, type Fields, type Hits, type Put, type Spent, spentOf } from './fast-store.ts'
 
 interface Entry {
   readonly value: string | Fields
@@ -74,10 +74,11 @@ export class FastMemory implements FastStore {
   }
 
   async putIfNewer(key: string, fields: Fields, version: number, ttlMs: number): Promise<boolean> {
-    const present = this.#fields(key)
-    if (present !== null && Number(present['version'] ?? Number.NaN) >= version) return false
-    this.#write(key, { ...present, ...fields, version: String(version) }, ttlMs)
-    return true
+    return this.#putIfNewer({ key, fields, version }, ttlMs)
+  }
+
+  async putManyIfNewer(puts: readonly Put[], ttlMs: number): Promise<void> {
+    for (const put of puts) this.#putIfNewer(put, ttlMs)
   }
 
   async hit(key: string, windowMs: number): Promise<Hits> {
@@ -104,6 +105,13 @@ export class FastMemory implements FastStore {
   async close(): Promise<void> {
     this.#open = false
     this.#entries.clear()
+  }
+
+  #putIfNewer({ key, fields, version }: Put, ttlMs: number): boolean {
+    const present = this.#fields(key)
+    if (present !== null && Number(present['version'] ?? Number.NaN) >= version) return false
+    this.#write(key, { ...present, ...fields, version: String(version) }, ttlMs)
+    return true
   }
 
   #living(key: string): Entry | undefined {
@@ -133,6 +141,7 @@ export class FastMemory implements FastStore {
 
   /** A few steps of an endless round over all keys. */
   #sweep(): void {
+    const now = this.#world.now()
     for (let step = 0; step < SWEEP_STEPS; step++) {
       const next = this.#sweeper.next()
       if (next.done === true) {
@@ -140,7 +149,7 @@ export class FastMemory implements FastStore {
         return
       }
       const [key, entry] = next.value
-      if (entry.expiresAt <= this.#world.now()) this.#entries.delete(key)
+      if (entry.expiresAt <= now) this.#entries.delete(key)
     }
   }
 

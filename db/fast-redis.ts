@@ -1,7 +1,7 @@
 /** The fast store on Redis, shared by all processes. */
 import { Redis, type RedisOptions, type Result } from 'ioredis'
 import { assert } from '../actors/kernel/assert.ts'
-import { type Allowance, type FastStore, type Fields, type Hits, type Spent, spentOf } from './fast-store.ts'
+import { type Allowance, type FastStore, type Fields, type Hits, type Put, type Spent, spentOf } from './fast-store.ts'
 
 export interface FastRedisOptions {
   readonly url: string
@@ -15,14 +15,33 @@ const CONNECT_TIMEOUT_MS = 2_000
 /** Retries to connect never stop; a server is found again within this time of coming back. */
 const RECONNECT_MAX_MS = 1_000
 
+/** Time to live, then for each key its version, the number of texts that make its fields, and these. How many were put. */
 const PUT_IF_NEWER = `
-  if redis.call('type', KEYS[1]).ok ~= 'hash' then redis.call('del', KEYS[1]) end
-  local version = redis.call('hget', KEYS[1], 'version')
-  if version and tonumber(version) and tonumber(version) >= tonumber(ARGV[1]) then return 0 end
-  redis.call('hset', KEYS[1], unpack(ARGV, 3))
-  redis.call('hset', KEYS[1], 'version', ARGV[1])
-  redis.call('pexpire', KEYS[1], ARGV[2])
-  return 1`
+  local put, at = 0, 2
+  for _, key in ipairs(KEYS) do
+    local newer, last = tonumber(ARGV[at]), at + 1 + tonumber(ARGV[at + 1])
+    if redis.call('type', key).ok ~= 'hash' then redis.call('del', key) end
+    local version = redis.call('hget', key, 'version')
+    if not (version and tonumber(version) and tonumber(version) >= newer) then
+      redis.call('hset', key, 'version', ARGV[at], unpack(ARGV, at + 2, last))
+      redis.call('pexpire', key, ARGV[1])
+      put = put + 1
+    end
+    at = last + 1
+  end
+  return put`
+
+/** The fields of each key and their values, in turn; of a key that holds something else, none. */
+const HASHES = `
+  local hashes = {}
+  for n, key in ipairs(KEYS) do
+    local fields = redis.pcall('hgetall', key)
+    hashes[n] = fields.err and {} or fields
+  end
+  return hashes`
+
+/** A script keeps everybody waiting: so many keys take it half a millisecond. */
+const KEYS_A_SCRIPT = 100
 
 const HIT = `
   local count = redis.call('incr', KEYS[1])
@@ -41,7 +60,8 @@ const SPEND = `
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    putIfNewer(key: string, version: number, ttlMs: number, ...fields: string[]): Result<number, Context>
+    putIfNewer(keys: number, ...keysAndArguments: string[]): Result<number, Context>
+    hashes(keys: number, ...wanted: string[]): Result<string[][], Context>
     hitWindow(key: string, windowMs: number): Result<[count: number, endsInMs: number], Context>
     spendAllowance(key: string, burst: number, everyMs: number): Result<[allowed: number, owedMs: number], Context>
   }
@@ -53,7 +73,8 @@ declare module 'ioredis' {
  */
 export async function connectRedis(options: FastRedisOptions): Promise<FastStore> {
   const scripts = {
-    putIfNewer: { lua: PUT_IF_NEWER, numberOfKeys: 1 },
+    putIfNewer: { lua: PUT_IF_NEWER },
+    hashes: { lua: HASHES, readOnly: true },
     hitWindow: { lua: HIT, numberOfKeys: 1 },
     spendAllowance: { lua: SPEND, numberOfKeys: 1 },
   }
@@ -127,13 +148,26 @@ class FastRedis implements FastStore {
     return Object.keys(fields).length === 0 ? null : fields // Redis knows no empty hash
   }
 
-  hashGetMany(wanted: readonly string[]): Promise<readonly (Fields | null)[]> {
-    return Promise.all(wanted.map((key) => this.hashGet(key))) // one round trip: auto-pipelined
+  async hashGetMany(wanted: readonly string[]): Promise<readonly (Fields | null)[]> {
+    const found = await Promise.all(inParts(wanted).map((keys) => this.#redis.hashes(keys.length, ...keys)))
+    return found.flat().map((fields) => (fields.length === 0 ? null : fieldsFrom(fields)))
   }
 
   async putIfNewer(key: string, fields: Fields, version: number, ttlMs: number): Promise<boolean> {
-    assert(Object.keys(fields).length > 0, 'there must be something to put')
-    return (await this.#redis.putIfNewer(key, version, ttlMs, ...Object.entries(fields).flat())) === 1
+    return (await this.#put([{ key, fields, version }], ttlMs)) === 1
+  }
+
+  async putManyIfNewer(puts: readonly Put[], ttlMs: number): Promise<void> {
+    await Promise.all(inParts(puts).map((part) => this.#put(part, ttlMs)))
+  }
+
+  #put(puts: readonly Put[], ttlMs: number): Promise<number> {
+    const values = puts.flatMap(({ fields, version }) => {
+      const texts = Object.entries(fields).flat()
+      assert(texts.length > 0, 'there must be something to put')
+      return [String(version), String(texts.length), ...texts]
+    })
+    return this.#redis.putIfNewer(puts.length, ...puts.map((put) => put.key), String(ttlMs), ...values)
   }
 
   async hit(key: string, windowMs: number): Promise<Hits> {
@@ -151,6 +185,18 @@ class FastRedis implements FastStore {
     // Says goodbye after what is under way; when the server is away, only the reconnecting has to end.
     await this.#redis.quit().catch(() => this.#redis.disconnect())
   }
+}
+
+/** One round trip all the same: what is sent in one turn of the event loop is sent together. */
+function inParts<T>(items: readonly T[]): T[][] {
+  const count = Math.ceil(items.length / KEYS_A_SCRIPT)
+  return Array.from({ length: count }, (_, n) => items.slice(n * KEYS_A_SCRIPT, (n + 1) * KEYS_A_SCRIPT))
+}
+
+function fieldsFrom(inTurn: readonly string[]): Fields {
+  const fields: Record<string, string> = {}
+  for (let at = 0; at < inTurn.length; at += 2) fields[inTurn[at] ?? ''] = inTurn[at + 1] ?? ''
+  return fields
 }
 
 /** Somebody put something else there; the next write puts it right. */

@@ -12,7 +12,7 @@ import {
   userId,
 } from '../actors/kernel/ids.ts'
 import { isReplayFixture } from '../actors/kernel/limits.ts'
-import { lots, money, price, slope } from '../actors/kernel/micros.ts'
+import { lots, type Money, money, price, slope } from '../actors/kernel/micros.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import type { Instrument } from '../actors/market/instrument.ts'
 import type { PricingMemory } from '../actors/market/pricing.ts'
@@ -28,8 +28,8 @@ import type {
   Verdict,
 } from '../actors/match/store.ts'
 import { type Position, signOf } from '../actors/position/position.ts'
-import { bigints, booleans, instants, integers, jsonLines, smallints, texts, uuids } from './arrays.ts'
-import { findResult, keptOf, restoreResults, type StoredRow, walletAfter } from './command-results.ts'
+import { bigints, bigintsFrom, instants, integers, jsonLines, smallints, texts, uuids } from './arrays.ts'
+import { findResult, keptOf, restoreResults, type StoredRow } from './command-results.ts'
 import type { Connection } from './connect.ts'
 import { positionFrom } from './positions.ts'
 import type { AccountLogView, InstrumentsTable } from './schema.ts'
@@ -108,38 +108,38 @@ export class SqlMatchStore implements MatchStore {
     const moved = wallets.filter((change) => change.balance !== 0).map((change) => change.userId)
     const cached = await this.#cache.claim(moved, (users) => this.#versionsOf(users))
     const rows = await this.#connection.call<CommitRow>('commit_batch', argumentsOf(batch, wallets, cached))
-    const verdict = await this.#verdictOf(rows)
+    const [first] = rows
+    if (first?.verdict === 'fenced') return { kind: 'fenced' }
+    if (first?.verdict !== 'committed') return this.#rejection(rows)
+    const after = walletsAfter(wallets, first)
     // The books are closed; a cache that cannot be written now is behind by a version, and readers can tell.
-    if (verdict.kind === 'committed') this.#cache.write(rows.filter((row) => row.user_id !== null).map(cachedFrom))
-    return verdict
+    this.#cache.write(after)
+    const seen = after.filter((wallet): wallet is typeof wallet & WalletAfter => wallet.unrealizedPnl !== null)
+    return { kind: 'committed', wallets: new Map(seen.map((wallet) => [wallet.userId, wallet])) }
   }
 
-  async #verdictOf(rows: readonly CommitRow[]): Promise<Verdict> {
-    const wallets = new Map<UserId, WalletAfter>()
+  async #rejection(rows: readonly CommitRow[]): Promise<Verdict> {
     const failures = new Map<UserId, CommitFailure>()
-    const used: (CommitRow & StoredRow & { readonly user_id: string })[] = []
+    const used: Extract<CommitRow, { verdict: 'key_used' }>[] = []
     for (const row of rows) {
-      if (row.verdict === 'fenced') return { kind: 'fenced' }
-      if (row.user_id === null) continue
+      assert(row.verdict !== 'committed' && row.verdict !== 'fenced', 'a batch was turned down and was not')
       const user = userId(row.user_id)
-      if (row.verdict === 'committed') {
-        if (isAnswer(row)) wallets.set(user, walletAfter(row))
-      } else if (row.verdict === 'key_used') {
-        assert(isAnswer(row) && row.fingerprint !== null && row.result !== null, 'a stored result lacks a part')
-        used.push({ ...row, user_id: row.user_id, fingerprint: row.fingerprint, result: row.result })
+      if (row.verdict === 'key_used') {
+        used.push(row)
       } else if (row.verdict === 'insufficient_margin') {
-        failures.set(user, { kind: row.verdict, userId: user, available: money(present(row.balance, 'balance')) })
+        failures.set(user, { kind: row.verdict, userId: user, available: money(row.balance) })
       } else if (!failures.has(user)) {
         failures.set(user, { kind: row.verdict, userId: user })
       }
     }
+    assert(rows.length > 0, 'a commit came back without a verdict')
     // A key that was used before answers for the whole command, whatever the wallet says today.
     const stored = await restoreResults(this.#connection.db, used)
     for (const [n, result] of stored.entries()) {
       const user = userId(present(used[n], 'used key').user_id)
       failures.set(user, { kind: 'key_used', userId: user, stored: result })
     }
-    return failures.size > 0 ? { kind: 'rejected', failures: [...failures.values()] } : { kind: 'committed', wallets }
+    return { kind: 'rejected', failures: [...failures.values()] }
   }
 
   async #versionsOf(users: readonly UserId[]): Promise<Map<UserId, number>> {
@@ -169,7 +169,7 @@ function walletChanges(batch: Batch): WalletChange[] {
     changes.set(user, change)
     return change
   }
-  for (const user of batch.watch) of(user)
+  for (const { userId: user } of batch.watch) of(user)
   for (const { position } of ofKind(batch, 'position_opened')) {
     const change = of(position.userId)
     change.balance -= position.margin
@@ -222,22 +222,43 @@ function ofKind<K extends MatchEvent['kind']>(batch: Batch, kind: K): OfKind<K>[
   return batch.events.filter((event): event is OfKind<K> => event.kind === kind)
 }
 
-type CommitRow = {
-  readonly verdict: 'committed' | 'fenced' | CommitFailure['kind']
-  readonly user_id: string | null
-  readonly balance: number | null
-  readonly margin: number | null
-  readonly unrealized: number | null
-  readonly version: number | null
-  readonly fingerprint: string | null
-  readonly result: string | null
+/** Either one row, or one for each failure. */
+type CommitRow =
+  | CommittedRow
+  | { readonly verdict: 'fenced' }
+  | ({ readonly verdict: 'key_used'; readonly user_id: string } & StoredRow)
+  | { readonly verdict: 'insufficient_margin'; readonly user_id: string; readonly balance: number }
+  | { readonly verdict: 'position_limit'; readonly user_id: string }
+
+/** Array literals, one value for each wallet in the order in which they were asked for. */
+interface CommittedRow {
+  readonly verdict: 'committed'
+  readonly balances: string | null
+  readonly margins: string | null
+  readonly worths: string | null
+  readonly versions: string | null
 }
 
-type Answered = CommitRow & Pick<StoredRow, 'balance' | 'margin' | 'unrealized'>
+type WalletWritten = VersionedBalance & Pick<WalletAfter, 'marginUsed'> & { readonly unrealizedPnl: Money | null }
 
-/** Whether the row shows a wallet to somebody who waits for it. */
-function isAnswer(row: CommitRow): row is Answered {
-  return row.balance !== null && row.margin !== null && row.unrealized !== null
+/** Unrealised PnL is null for those whom nobody watches. */
+function walletsAfter(wallets: readonly WalletChange[], row: CommittedRow): WalletWritten[] {
+  const [balances, margins, worths, versions] = [
+    bigintsFrom(row.balances),
+    bigintsFrom(row.margins),
+    bigintsFrom(row.worths),
+    bigintsFrom(row.versions),
+  ]
+  return wallets.map(({ userId: user }, n) => {
+    const worth = worths[n] ?? null
+    return {
+      userId: user,
+      balance: money(present(balances[n], 'balance')),
+      marginUsed: money(present(margins[n], 'margin')),
+      unrealizedPnl: worth === null ? null : money(worth),
+      version: present(versions[n], 'version'),
+    }
+  })
 }
 
 /** The arguments of `commit_batch`, in the order of its declaration (migrations/commit-batch.ts). */
@@ -275,19 +296,21 @@ function walletArguments(
   wallets: readonly WalletChange[],
   cached: readonly VersionedBalance[],
 ): unknown[] {
-  const watched = new Set(batch.watch)
+  const holdings = new Map(batch.watch.map((holding) => [holding.userId, holding]))
   const cachedOf = new Map(cached.map((balance) => [balance.userId, balance]))
   const keyedOf = new Map(batch.keyed.map((one) => [one.userId, one]))
   assert(keyedOf.size === batch.keyed.length, 'a user has two keyed commands in one batch')
   const caches = wallets.map((wallet) => cachedOf.get(wallet.userId))
   const keyed = wallets.map((wallet) => keyedOf.get(wallet.userId))
+  const watched = wallets.map((wallet) => holdings.get(wallet.userId))
   return [
     uuids(wallets.map((w) => w.userId)),
     bigints(wallets.map((w) => w.balance)),
     bigints(wallets.map((w) => w.margin)),
     integers(wallets.map((w) => w.open)),
     integers(wallets.map((w) => w.events)),
-    booleans(wallets.map((w) => watched.has(w.userId))),
+    integers(watched.map((holding) => holding?.openPositions ?? null)),
+    bigints(watched.map((holding) => holding?.unrealizedPnl ?? null)),
     bigints(caches.map((c) => c?.balance ?? null)),
     bigints(caches.map((c) => c?.version ?? null)),
     batch.keyed.some((one) => one.result === null),
@@ -391,12 +414,6 @@ function lastChanges(batch: Batch) {
   }
   return [...changed.values()]
 }
-
-const cachedFrom = (row: CommitRow) => ({
-  userId: userId(present(row.user_id, 'user')),
-  balance: money(present(row.balance, 'balance')),
-  version: present(row.version, 'version'),
-})
 
 export function instrumentFrom(row: Selectable<InstrumentsTable>): Instrument {
   return {

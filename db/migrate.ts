@@ -8,11 +8,17 @@ import * as marketHistory from './migrations/0005-market-history.ts'
 import * as community from './migrations/0006-community.ts'
 import * as administration from './migrations/0007-administration.ts'
 import * as ledgerAt from './migrations/0009-ledger-at.ts'
+import * as cheaperTrades from './migrations/0012-cheaper-trades.ts'
 import type { Database } from './schema.ts'
 
 export interface Migration {
   /** For ever: it is how a database remembers that it has run this one. */
   readonly name: string
+  /**
+   * The version before this migration could not work on what it leaves, so it must not start again, and is stopped first.
+   * Without it both versions run side by side during a release: it adds, and removes only what the version before does not use.
+   */
+  readonly isBreaking?: true
   up(db: Kysely<unknown>): Promise<void>
 }
 
@@ -26,6 +32,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0006-community', up: community.up },
   { name: '0007-administration', up: administration.up },
   { name: '0009-ledger-at', up: ledgerAt.up },
+  { name: '0012-cheaper-trades', isBreaking: true, up: cheaperTrades.up },
 ]
 
 /** Any number will do, as long as everybody who migrates this database uses the same. */
@@ -33,8 +40,8 @@ const LOCK = 7_166_211_044
 
 /**
  * Runs what is missing, all or nothing, and returns the names of what it ran. Processes that start together may all call
- * it: one works, the others wait and find nothing left to do. Throws, and changes nothing, when the database has
- * migrations this code does not know: it has been used by a newer version, whose data this one might damage.
+ * it: one works, the others wait and find nothing left to do. Migrations of a newer version are fine as long as none of them
+ * is breaking. Throws, and changes nothing, when one is, or when the database went another way: this version might damage it.
  */
 export async function migrate(
   db: Kysely<Database>,
@@ -48,14 +55,19 @@ export async function migrate(
         name text primary key,
         at timestamptz not null default now()
       )`.execute(tx)
-    const { rows } = await sql<{ name: string }>`select name from schema_migrations order by name`.execute(tx)
-    const applied = rows.map((row) => row.name)
-    refuseForeign(applied, migrations)
+    await sql`alter table schema_migrations add column if not exists is_breaking boolean not null default false`.execute(
+      tx,
+    )
+    const applied = await appliedMigrations(tx)
+    const foreign = foreignMigrations(applied, migrations)
+    if (foreign.refused.length > 0) throw new Error(refusal(foreign.refused))
     const missing = migrations.slice(applied.length)
     for (const migration of missing) {
       // Tables as they were on the day of the migration have no type any more.
       await migration.up(tx as unknown as Kysely<unknown>)
-      await sql`insert into schema_migrations (name) values (${migration.name})`.execute(tx)
+      await sql`
+        insert into schema_migrations (name, is_breaking)
+        values (${migration.name}, ${migration.isBreaking === true})`.execute(tx)
     }
     return missing.map((migration) => migration.name)
   })
@@ -75,12 +87,30 @@ async function locked(tx: Kysely<Database>): Promise<void> {
   }
 }
 
-/** What has run must be the beginning of the list. */
-function refuseForeign(applied: readonly string[], migrations: readonly Migration[]): void {
-  const foreign = applied.filter((name, i) => migrations[i]?.name !== name)
-  if (foreign.length === 0) return
-  throw new Error(
-    `the database has been migrated by a newer or different version: ${foreign.join(', ')} unknown here. ` +
-      'Start that version, or restore a backup from before it.',
-  )
+export interface AppliedMigration {
+  readonly name: string
+  readonly isBreaking: boolean
 }
+
+/** What has run in this database, in order. Throws where nothing ever has. */
+export async function appliedMigrations(db: Kysely<Database>): Promise<readonly AppliedMigration[]> {
+  const { rows } = await sql<AppliedMigration>`
+    select name, is_breaking as "isBreaking" from schema_migrations order by name`.execute(db)
+  return rows
+}
+
+/** Migrations that this code does not know: those it can live with, and those that keep it from starting. */
+export function foreignMigrations(
+  applied: readonly AppliedMigration[],
+  migrations: readonly Migration[] = MIGRATIONS,
+): { readonly tolerated: readonly string[]; readonly refused: readonly string[] } {
+  const foreign = applied.filter(({ name }, i) => migrations[i]?.name !== name)
+  const isOtherWay = applied.slice(0, migrations.length).some(({ name }, i) => migrations[i]?.name !== name)
+  const isRefused = isOtherWay || foreign.some(({ isBreaking }) => isBreaking)
+  const names = foreign.map(({ name }) => name)
+  return isRefused ? { tolerated: [], refused: names } : { tolerated: names, refused: [] }
+}
+
+const refusal = (foreign: readonly string[]): string =>
+  `the database has been migrated by a newer or different version: ${foreign.join(', ')} unknown here. ` +
+  'Start that version, or restore a backup from before it.'

@@ -67,8 +67,10 @@ export class RedisPubSub {
   }
 
   async unsubscribe(channel: string): Promise<void> {
-    this.#listeners.delete(this.#prefix + channel)
-    await this.#subscriber.unsubscribe(this.#prefix + channel)
+    const listener = this.#listeners.get(this.#prefix + channel)
+    // What is on its way has been counted as handed over, and somebody may wait for what comes of it.
+    await this.#subscriber.unsubscribe(this.#prefix + channel).catch(() => undefined)
+    if (this.#listeners.get(this.#prefix + channel) === listener) this.#listeners.delete(this.#prefix + channel)
   }
 
   onGap(listener: () => void): void {

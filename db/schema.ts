@@ -111,16 +111,17 @@ export interface WalletsTable {
 }
 
 export interface LedgerEntriesTable {
-  id: Generated<number>
   /** The transaction whose entries sum to zero: one batch of trades, one grant. */
   tx: string
   account: 'user' | 'house'
   user_id: string | null
   amount_micros: number
   kind: 'grant' | 'margin' | 'release' | 'external_adjustment' | 'batch' | 'referral'
-  /** Unique: the same thing cannot be booked twice. */
+  /**
+   * What it is for: a position, a new user, a referee, or else the transaction. One entry per user, reference and kind:
+   * the same thing cannot be booked twice.
+   */
   reference: string
-  position_id: string | null
   at: Timestamp
 }
 

@@ -15,10 +15,10 @@ export async function grantStartingBalance(
   const at = new Date(world.now())
   const wallets = users.map((user) => ({ user_id: user, balance_micros: STARTING_BALANCE }))
   const entries = users.flatMap((user) => {
-    const entry = { tx: world.newId(), kind: 'grant', at } as const
+    const entry = { tx: world.newId(), kind: 'grant', reference: user, at } as const
     return [
-      { ...entry, account: 'user', user_id: user, amount_micros: STARTING_BALANCE, reference: `grant:${user}` },
-      { ...entry, account: 'house', amount_micros: -STARTING_BALANCE, reference: `grant:house:${user}` },
+      { ...entry, account: 'user', user_id: user, amount_micros: STARTING_BALANCE },
+      { ...entry, account: 'house', amount_micros: -STARTING_BALANCE },
     ] as const
   })
   await tx.insertInto('wallets').values(wallets).execute()

@@ -5,7 +5,7 @@
 import type { UserId } from '../actors/kernel/ids.ts'
 import { decimalText, microsFromDecimal, type Money, money } from '../actors/kernel/micros.ts'
 import { HOUR_MS } from '../actors/kernel/world.ts'
-import { type FastStore, keys } from './fast-store.ts'
+import { type FastStore, keys, type Put } from './fast-store.ts'
 
 /** As long as a wallet may rest before it is read from the database again. */
 const TTL_MS = 7 * 24 * HOUR_MS
@@ -66,23 +66,26 @@ export class WalletCache {
   }
 
   write(balances: readonly VersionedBalance[]): void {
-    Promise.all(balances.map((balance) => this.#put(balance))).catch(this.#onFailure)
+    this.#fast.putManyIfNewer(balances.map(asPut), TTL_MS).catch(this.#onFailure)
   }
 
   /** False when it was not written: something newer is there, or the store is away. */
   async #stamp(balance: VersionedBalance): Promise<boolean> {
     try {
-      return await this.#put(balance)
+      const { key, fields, version } = asPut(balance)
+      return await this.#fast.putIfNewer(key, fields, version, TTL_MS)
     } catch (error) {
       this.#onFailure(error)
       return false
     }
   }
-
-  #put({ userId, balance, version }: VersionedBalance): Promise<boolean> {
-    return this.#fast.putIfNewer(keys.wallet(userId), { balance: decimalText(balance) }, version, TTL_MS)
-  }
 }
+
+const asPut = ({ userId, balance, version }: VersionedBalance): Put => ({
+  key: keys.wallet(userId),
+  fields: { balance: decimalText(balance) },
+  version,
+})
 
 function parse(hash: Readonly<Record<string, string>> | null): { balance: Money; version: number | null } | null {
   if (hash === null) return null

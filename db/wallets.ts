@@ -1,8 +1,9 @@
 /** Reading wallets and proving the books. Nothing here changes a balance. */
 import { type Kysely, sql } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
-import type { UserId } from '../actors/kernel/ids.ts'
-import { lots, money, price } from '../actors/kernel/micros.ts'
+import { type PositionId, positionId, type UserId } from '../actors/kernel/ids.ts'
+import { lots, type Money, money, price } from '../actors/kernel/micros.ts'
+import { type Instant, instant } from '../actors/kernel/world.ts'
 import type { WalletAfter } from '../actors/match/messages.ts'
 import { realisedPnl } from '../actors/position/position.ts'
 import type { Database } from './schema.ts'
@@ -16,6 +17,22 @@ export interface LedgerAudit {
   readonly unbalancedTransactions: number
   /** Wallets whose balance is not the sum of their entries. */
   readonly mismatchedWallets: number
+}
+
+/** One change of a user's balance. */
+export interface LedgerEntry {
+  readonly kind: 'grant' | 'margin' | 'release' | 'external_adjustment' | 'referral'
+  /** Signed: what left the wallet is negative. */
+  readonly amount: Money
+  /** Whose margin left, or came back with its PnL; null for what concerns no position. */
+  readonly positionId: PositionId | null
+  readonly at: Instant
+}
+
+export interface LedgerQuery {
+  readonly limit: number
+  /** How many to leave out, from the latest on. */
+  readonly offset: number
 }
 
 export class Wallets {
@@ -54,6 +71,26 @@ export class Wallets {
       marginUsed: money(wallet.margin_used),
       unrealizedPnl: money(priced.reduce((sum, row) => sum + unrealizedPnl(row), 0)),
     }
+  }
+
+  /** What was booked on a user's account, the latest first. */
+  async ledger(user: UserId, { limit, offset }: LedgerQuery): Promise<readonly LedgerEntry[]> {
+    const rows = await this.#db
+      .selectFrom('ledger_entries')
+      .select(['kind', 'amount_micros', 'reference', 'at'])
+      .where('user_id', '=', user)
+      .orderBy('at', 'desc')
+      .orderBy('reference', 'desc')
+      .orderBy('kind', 'desc')
+      .limit(limit)
+      .offset(offset)
+      .execute()
+    return rows.map(({ kind, amount_micros, reference, at }) => ({
+      kind: kind as LedgerEntry['kind'], // `batch` is the house's alone
+      amount: money(amount_micros),
+      positionId: kind === 'margin' || kind === 'release' ? positionId(reference) : null,
+      at: instant(at.getTime()),
+    }))
   }
 
   /** Adds up every entry there is. It reads the whole ledger: for operators, not for requests of players. */

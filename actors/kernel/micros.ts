@@ -76,22 +76,18 @@ const nearest: Rounding = (q, r, d) => {
 function mulDiv(a: number, b: number, divisor: number, round: Rounding): number {
   if (!Number.isSafeInteger(a) || !Number.isSafeInteger(b)) throw new InvariantBroken(`not integers: ${a}, ${b}`)
   if (!Number.isSafeInteger(divisor) || divisor <= 0) throw new InvariantBroken(`not a positive divisor: ${divisor}`)
-  const [quotient, remainder] = divide(a, b, divisor)
+  const product = a * b
+  let remainder = product % divisor
+  let quotient = (product - remainder) / divisor
+  // Only a product beyond 2⁵³ needs a BigInt, which takes ten times as long.
+  if (!Number.isSafeInteger(product)) {
+    const exact = BigInt(a) * BigInt(b)
+    quotient = Number(exact / BigInt(divisor))
+    remainder = Number(exact % BigInt(divisor))
+  }
   const rounded = round(quotient, remainder, divisor)
   if (!Number.isSafeInteger(rounded)) throw new InvariantBroken(`${a} × ${b} ÷ ${divisor} is out of range`)
   return rounded
-}
-
-/** Quotient and remainder of a × b ÷ divisor. Only a product beyond 2⁵³ needs a BigInt, which takes ten times as long. */
-function divide(a: number, b: number, divisor: number): [quotient: number, remainder: number] {
-  const product = a * b
-  if (Number.isSafeInteger(product)) {
-    const remainder = product % divisor
-    return [(product - remainder) / divisor, remainder]
-  }
-  const exact = BigInt(a) * BigInt(b)
-  const by = BigInt(divisor)
-  return [Number(exact / by), Number(exact % by)]
 }
 
 /** a × b ÷ divisor, rounded towards −∞. */

@@ -15,6 +15,7 @@ import { checkAll, checkTouched } from './invariants.ts'
 import { Mailbox } from './mailbox.ts'
 import type { Clock, FeedUpdate, IdempotencyKey, MatchEvent, Trade, UserCommand } from './messages.ts'
 import { type FeedTerms, unlisted } from './moves.ts'
+import { holdingsOf } from './holdings.ts'
 import { largestLots, quote, type QuoteAnswer, type QuoteQuery } from './quotes.ts'
 import { Draft, MatchState, type MatchView } from './state.ts'
 import type { CommitFailure, KeyedCommand, MatchRecord, MatchStore, StoredResult, Verdict } from './store.ts'
@@ -85,6 +86,8 @@ export class MatchActor {
   readonly #ticks = new TickKeeper()
   /** Keys that are queued or being committed. */
   readonly #keysAtWork = new Set<string>()
+  /** The last committed price of each instrument: what a rule that has changed since would make of it is not that. */
+  readonly #prices: Map<InstrumentId, Price>
   /** The impact cap that the last tick of the clock saw. */
   #capPpm: number
   #draining: Promise<void> | null = null
@@ -96,6 +99,7 @@ export class MatchActor {
     this.#state = new MatchState(options.record)
     this.matchId = options.record.info.matchId
     this.epoch = options.epoch
+    this.#prices = new Map(options.record.instruments.map((instrument) => [instrument.id, instrument.published]))
     this.#capPpm = options.rules().impactCapPpm
     checkAll(this.#state, this.#capPpm)
   }
@@ -266,22 +270,29 @@ export class MatchActor {
     const ticks = this.#ticks.toStore(draft.events, terms.at)
     if (draft.events.length === 0 && keyed.length === 0 && ticks.length === 0)
       return { kind: 'committed', wallets: new Map() }
-    return store.commit({
+    const instruments = [...draft.touched].map((instrument) => ({
+      instrument,
+      price: quoteOf(instrument, terms.rules.impactCapPpm).price,
+    }))
+    // Laid over the committed prices only once they are committed themselves.
+    const prices = new Map(instruments.map(({ instrument, price }) => [instrument.id, price]))
+    const priceOf = (id: InstrumentId): Price => present(prices.get(id) ?? this.#prices.get(id), `price of ${id}`)
+    const verdict = await store.commit({
       id: this.#options.world.newId(),
       matchId: this.matchId,
       epoch: this.epoch,
       at: terms.at,
       events: draft.events,
-      instruments: [...draft.touched].map((i) => ({
-        instrument: i,
-        price: quoteOf(i, terms.rules.impactCapPpm).price,
-      })),
+      instruments,
       ticks,
       keyed,
-      watch: usersOf(batch, fates),
+      watch: holdingsOf(draft, usersOf(batch, fates), priceOf),
       requests: requestsOf(batch),
+      traces: tracesOf(batch),
       openPositionsMax: terms.rules.openPositionsMax,
     })
+    if (verdict.kind === 'committed') for (const [id, price] of prices) this.#prices.set(id, price)
+    return verdict
   }
 
   /** Makes it so in memory, answers everybody, and tells the world. */
@@ -430,6 +441,9 @@ const requestsOf = (batch: readonly Entry[]): string[] =>
   batch.flatMap(({ userId, command }) =>
     userId === null || command.requestId === undefined ? [] : [command.requestId],
   )
+
+const tracesOf = (batch: readonly Entry[]): string[] =>
+  batch.flatMap(({ userId, command }) => (userId === null || command.trace === undefined ? [] : [command.trace]))
 
 function answer(entry: Entry, fate: Fate, wallets: Extract<Verdict, { kind: 'committed' }>['wallets']): void {
   if (entry.userId === null) return entry.answer(fate.kind === 'proceeded' && fate.news)

@@ -28,8 +28,12 @@ export function apply(target: MatchTarget, event: MatchEvent): void {
       return target.putInstrument({ ...target.listed(event.instrumentId), suspendedUntil: event.until })
     case 'instrument_settled':
       return target.putInstrument({ ...target.listed(event.instrumentId), settlement: event.price })
-    case 'price_moved':
-      return target.putInstrument({ ...target.listed(event.instrumentId), base: event.quote.base })
+    case 'price_moved': {
+      const instrument = target.listed(event.instrumentId)
+      const { base } = event.quote
+      // A trade has moved the imbalance already, and a changed cap moves neither; the instrument is touched all the same.
+      return target.putInstrument(instrument.base === base ? instrument : { ...instrument, base })
+    }
     case 'position_opened':
       target.addPosition(event.position)
       return addImbalance(target, event.position, 1)

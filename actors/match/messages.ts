@@ -21,9 +21,12 @@ export interface IdempotencyKey {
   readonly fingerprint: string
 }
 
-/** Where a command came from: the name of the request in the logs. Nothing is decided by it. */
+/** Where a command came from. Nothing is decided by it. */
 interface Traced {
+  /** The name of the request in the logs. */
   readonly requestId?: string
+  /** What it is part of, in the words of whoever looks on. */
+  readonly trace?: string
 }
 
 export interface OpenPosition extends Traced {

@@ -22,7 +22,7 @@ export interface MatchView {
   /** An open position; a closed one is not here any more. */
   position(id: PositionId): Position | undefined
   openPositions(): Iterable<Position>
-  positionsOf(userId: UserId): Iterable<Position>
+  positionsOf(userId: UserId): readonly Position[]
   /** Open positions of an instrument that a price closes or warns about, earliest opened first. */
   firing(id: InstrumentId, at: Price): readonly Position[]
 }
@@ -57,13 +57,34 @@ export function newMatch(snapshot: FixtureSnapshot, options: { readonly replay: 
 /** UUIDv7 ids grow with time, so ordering by id is ordering by age. */
 const byAge = (a: Position, b: Position): number => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 
+/** Whose positions are which. Few each, so lists: a set for every user would be most of what a match takes in memory. */
+class PositionsByUser {
+  readonly #ids = new Map<UserId, PositionId[]>()
+
+  of(userId: UserId): readonly PositionId[] {
+    return this.#ids.get(userId) ?? []
+  }
+
+  add({ id, userId }: Position): void {
+    const own = this.#ids.get(userId)
+    if (own === undefined) this.#ids.set(userId, [id])
+    else own.push(id)
+  }
+
+  remove({ id, userId }: Position): void {
+    const left = this.of(userId).filter((one) => one !== id)
+    if (left.length === 0) this.#ids.delete(userId)
+    else this.#ids.set(userId, left)
+  }
+}
+
 /** The committed state: a cache of facts that the database has. */
 export class MatchState implements MatchView, MatchTarget {
   #info: MatchInfo
   #pricing: PricingMemory
   readonly #instruments = new Map<InstrumentId, Instrument>()
   readonly #positions = new Map<PositionId, Position>()
-  readonly #byUser = new Map<UserId, Set<PositionId>>()
+  readonly #byUser = new PositionsByUser()
   readonly #triggers = new TriggerBooks()
 
   constructor(record: MatchRecord) {
@@ -97,8 +118,8 @@ export class MatchState implements MatchView, MatchTarget {
     return this.#positions.values()
   }
 
-  *positionsOf(userId: UserId): Iterable<Position> {
-    for (const id of this.#byUser.get(userId) ?? []) yield present(this.#positions.get(id), `position ${id}`)
+  positionsOf(userId: UserId): Position[] {
+    return this.#byUser.of(userId).map((id) => present(this.#positions.get(id), `position ${id}`))
   }
 
   firing(id: InstrumentId, at: Price): Position[] {
@@ -131,9 +152,7 @@ export class MatchState implements MatchView, MatchTarget {
   addPosition(position: Position): void {
     assert(!this.#positions.has(position.id), `position ${position.id} is open already`)
     this.#positions.set(position.id, position)
-    const own = this.#byUser.get(position.userId)
-    if (own === undefined) this.#byUser.set(position.userId, new Set([position.id]))
-    else own.add(position.id)
+    this.#byUser.add(position)
     this.#triggers.add(position)
   }
 
@@ -146,9 +165,7 @@ export class MatchState implements MatchView, MatchTarget {
   removePosition(id: PositionId): void {
     const position = present(this.#positions.get(id), `position ${id}`)
     this.#positions.delete(id)
-    const own = this.#byUser.get(position.userId)
-    own?.delete(id)
-    if (own?.size === 0) this.#byUser.delete(position.userId)
+    this.#byUser.remove(position)
     this.#triggers.remove(position)
   }
 }
@@ -167,6 +184,8 @@ export class Draft implements MatchView, MatchTarget {
   readonly #positions = new Map<PositionId, Position | null>()
   /** Of the opened and changed ones: a batch of 500 on one instrument must not look at 500 for each. */
   readonly #triggers = new TriggerBooks()
+  /** The same of a user's. */
+  readonly #byUser = new PositionsByUser()
 
   constructor(base: MatchView) {
     this.#base = base
@@ -212,9 +231,10 @@ export class Draft implements MatchView, MatchTarget {
     for (const position of this.#positions.values()) if (position !== null) yield position
   }
 
-  *positionsOf(userId: UserId): Iterable<Position> {
-    for (const position of this.#base.positionsOf(userId)) if (!this.#positions.has(position.id)) yield position
-    for (const position of this.#positions.values()) if (position?.userId === userId) yield position
+  positionsOf(userId: UserId): Position[] {
+    const held = this.#base.positionsOf(userId).filter((position) => !this.#positions.has(position.id))
+    for (const id of this.#byUser.of(userId)) held.push(present(this.#positions.get(id), `position ${id}`))
+    return held
   }
 
   firing(id: InstrumentId, at: Price): Position[] {
@@ -253,8 +273,14 @@ export class Draft implements MatchView, MatchTarget {
 
   #put(id: PositionId, position: Position | null): void {
     const before = this.#positions.get(id) ?? null
-    if (before !== null) this.#triggers.remove(before)
-    if (position !== null) this.#triggers.add(position)
+    if (before !== null) {
+      this.#triggers.remove(before)
+      this.#byUser.remove(before)
+    }
+    if (position !== null) {
+      this.#triggers.add(position)
+      this.#byUser.add(position)
+    }
     this.#positions.set(id, position)
   }
 }

@@ -33,6 +33,14 @@ export interface KeyedCommand {
   readonly result: KeyedResult | null
 }
 
+/** What a user has in this match once the batch is done. Who holds no more than that needs no adding up in the store. */
+export interface Holding {
+  readonly userId: UserId
+  readonly openPositions: number
+  /** What closing them would pay at the prices that the batch leaves: each rounded down, none below its margin. */
+  readonly unrealizedPnl: Money
+}
+
 /** What is committed together. Events are in the order in which they happened. */
 export interface Batch {
   /** A new UUID: the reference of the batch in the ledger. */
@@ -47,9 +55,11 @@ export interface Batch {
   readonly ticks: readonly PriceMoved[]
   readonly keyed: readonly KeyedCommand[]
   /** Users whose wallets the caller wants to see afterwards, whether or not they changed. */
-  readonly watch: readonly UserId[]
+  readonly watch: readonly Holding[]
   /** The requests whose commands it answers, as far as they are known by name: for the log. */
   readonly requests?: readonly string[]
+  /** What their commands are part of, as they said. */
+  readonly traces?: readonly string[]
   /** How many positions a user may hold open once the batch is done. */
   readonly openPositionsMax: number
 }

@@ -67,7 +67,10 @@ export class TriggerBook {
 
   /** The positions this price concerns, in no particular order. Changes nothing. */
   firing(at: Price): PositionId[] {
-    return [...this.#floors.atOrAbove(at), ...this.#ceilings.atOrBelow(at)]
+    const firing: PositionId[] = []
+    this.#floors.collectAtOrAbove(at, firing)
+    this.#ceilings.collectAtOrBelow(at, firing)
+    return firing
   }
 }
 
@@ -126,21 +129,23 @@ class SortedPrices {
     if (block.length === 0) this.#blocks.splice(b, 1)
   }
 
-  *atOrBelow(at: Price): Generator<PositionId> {
+  // Asked after every trade, and mostly in vain: a generator would cost more than the look.
+
+  collectAtOrBelow(at: Price, into: PositionId[]): void {
     for (const block of this.#blocks)
       for (const entry of block) {
         if (entry.price > at) return
-        yield entry.id
+        into.push(entry.id)
       }
   }
 
-  *atOrAbove(at: Price): Generator<PositionId> {
+  collectAtOrAbove(at: Price, into: PositionId[]): void {
     for (let b = this.#blocks.length - 1; b >= 0; b--) {
       const block = present(this.#blocks[b], 'block')
       for (let i = block.length - 1; i >= 0; i--) {
         const entry = present(block[i], 'entry')
         if (entry.price < at) return
-        yield entry.id
+        into.push(entry.id)
       }
     }
   }

@@ -1,6 +1,5 @@
-/** Positions, the results of keyed commands, and the one function through which a match commits. */
+/** Positions and the results of keyed commands. The function that writes them is put in place by the last migration that changed it. */
 import { type Kysely, sql } from 'kysely'
-import { COMMIT_BATCH_SQL } from './commit-batch.ts'
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   // No foreign key to the user: the commit has locked his wallet, which proves him, and a check a row costs as much as
@@ -81,6 +80,4 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       primary key (user_id, route, key)
     )`.execute(db)
   await sql`create index command_results_at on command_results using brin (at)`.execute(db)
-
-  await sql.raw(COMMIT_BATCH_SQL).execute(db)
 }

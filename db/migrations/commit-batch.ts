@@ -19,7 +19,8 @@
 export const COMMIT_BATCH_SQL = `
 create function commit_batch(
   p_match bigint, p_epoch bigint, p_batch uuid, p_at timestamptz, p_open_max integer,
-  w_user uuid[], w_balance bigint[], w_margin bigint[], w_open integer[], w_events integer[], w_watched boolean[],
+  w_user uuid[], w_balance bigint[], w_margin bigint[], w_open integer[], w_events integer[], w_held integer[],
+  w_worth bigint[],
   w_cached bigint[], w_cached_version bigint[],
   p_look boolean, w_route text[], w_key text[], w_fingerprint text[], w_result text,
   o_id uuid[], o_wallet integer[], o_instrument uuid[], o_sign smallint[], o_lots bigint[], o_price bigint[],
@@ -36,10 +37,10 @@ create function commit_batch(
   t_event bigint[],
   s_id uuid[], s_lots bigint[], s_trades text[],
   m_info jsonb, m_pricing jsonb,
-  p_replay boolean, p_events jsonb
+  p_replay boolean, p_events json
 ) returns table (
-  verdict text, user_id uuid, balance bigint, margin bigint, unrealized bigint, version bigint,
-  fingerprint text, result text
+  verdict text, user_id uuid, balance bigint, margin bigint, unrealized bigint, fingerprint text, result text,
+  balances text, margins text, worths text, versions text
 ) language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
@@ -47,15 +48,17 @@ as $body$
 #variable_conflict use_column
 declare
   -- The wallets as the batch leaves them.
-  n_user uuid[]; n_balance bigint[]; n_margin bigint[]; n_events bigint[]; n_version bigint[]; n_pnl bigint[];
-  -- The wallets as they are: the balance that is booked, the one in force, and what counts their changes.
-  h_booked bigint[]; h_balance bigint[]; h_open integer[]; h_version bigint[];
+  n_user uuid[]; n_balance bigint[]; n_margin bigint[]; n_open integer[]; n_events bigint[]; n_version bigint[];
+  n_pnl bigint[];
+  -- The wallets as they are: the balance that is booked, and the one in force.
+  h_booked bigint[]; h_balance bigint[]; h_open integer[];
   changed bigint; next_seq bigint; broken text;
 begin
   -- Fence. The share lock makes a take-over wait for this transaction, and this one notice a take-over.
   perform 1 from match_leases l where l.match_id = p_match and l.epoch = p_epoch for share;
   if not found then
-    return query select 'fenced', null::uuid, null::bigint, null::bigint, null::bigint, null::bigint, null, null;
+    verdict := 'fenced';
+    return next;
     return;
   end if;
 
@@ -75,11 +78,11 @@ begin
            and (d.balance >= 0 or w.balance_micros + d.balance >= 0)
            and (d.open <= 0 or w.open_positions + d.open <= p_open_max)
            and (d.cached is null or d.cached = w.balance_micros or d.cached_version <> w.version)
-        returning w.user_id, w.balance_micros, w.margin_micros, w.events, w.version
+        returning w.user_id, w.balance_micros, w.margin_micros, w.open_positions, w.events, w.version
       )
-      select array_agg(a.user_id), array_agg(a.balance_micros), array_agg(a.margin_micros), array_agg(a.events),
-             array_agg(a.version)
-        into n_user, n_balance, n_margin, n_events, n_version
+      select array_agg(a.user_id), array_agg(a.balance_micros), array_agg(a.margin_micros), array_agg(a.open_positions),
+             array_agg(a.events), array_agg(a.version)
+        into n_user, n_balance, n_margin, n_open, n_events, n_version
         from after a;
       if n_user is distinct from nullif(w_user, '{}') then
         raise sqlstate 'TL001' using message = format('batch %s: a wallet is not as it has to be', p_batch);
@@ -141,16 +144,16 @@ begin
 
       if cardinality(o_id) + cardinality(x_id) > 0 then
         with entries as (
-          insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, position_id, at)
-            select p_batch, 'user', w_user[o.wallet], -o.margin, 'margin', 'open:' || o.id, o.id, p_at
+          insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, at)
+            select p_batch, 'user', w_user[o.wallet], -o.margin, 'margin', o.id, p_at
               from (select unnest(o_id) as id, unnest(o_wallet) as wallet, unnest(o_margin) as margin) o
             union all
-            select p_batch, 'user', w_user[x.wallet], x.release, 'release', 'close:' || x.id, x.id, p_at
+            select p_batch, 'user', w_user[x.wallet], x.release, 'release', x.id, p_at
               from (select unnest(x_id) as id, unnest(x_wallet) as wallet, unnest(x_release) as release) x
             returning amount_micros
         )
         insert into ledger_entries (tx, account, amount_micros, kind, reference, at)
-          select p_batch, 'house', -sum(amount_micros), 'batch', 'batch:' || p_batch, p_at from entries;
+          select p_batch, 'house', -sum(amount_micros), 'batch', p_batch, p_at from entries;
       end if;
 
       if m_info is not null then
@@ -201,11 +204,12 @@ begin
       end if;
 
       if cardinality(s_id) > 0 then
+        -- Not before the last strip, whatever the clock of a new owner says: its running count goes on from there.
         insert into tape (instrument_id, at, traded_micros, trades)
-          select s.id, p_at,
-                 s.lots + coalesce((select b.traded_micros from tape b where b.instrument_id = s.id
-                                     order by b.at desc, b.traded_micros desc limit 1), 0), s.trades
-            from (select unnest(s_id) as id, unnest(s_lots) as lots, unnest(s_trades) as trades) s;
+          select s.id, greatest(p_at, b.at), s.lots + coalesce(b.traded_micros, 0), s.trades
+            from (select unnest(s_id) as id, unnest(s_lots) as lots, unnest(s_trades) as trades) s
+            left join lateral (select t.at, t.traded_micros from tape t where t.instrument_id = s.id
+                                order by t.at desc, t.traded_micros desc limit 1) b on true;
       end if;
 
       -- Only the match's owner gets here, one commit after the other: its numbers have no gap and show up in order.
@@ -217,15 +221,17 @@ begin
         end if;
       end if;
 
-      -- Equity in the answer is over every match the user has positions in, at their last committed prices.
-      select array_agg(case when d.watched then (
+      -- Equity in the answer is over every match the user has positions in, at their last committed prices. The caller
+      -- knows what those in this match are worth; mostly there are no others.
+      select array_agg(case when d.held = d.open then d.worth when d.held is not null then (
                select coalesce(sum(greatest(-p.margin_micros, floor(
                         p.sign * (i.price_micros - p.open_micros)::numeric * p.lots_micros * 0.000005))), 0)::bigint
                  from positions p join instruments i on i.id = p.instrument_id
                 where p.user_id = d.user_id and p.closed_at is null
              ) end)
         into n_pnl
-        from (select unnest(w_user) as user_id, unnest(w_watched) as watched) d;
+        from (select unnest(w_user) as user_id, unnest(w_held) as held, unnest(w_worth) as worth,
+                     unnest(n_open) as open) d;
 
       insert into command_results (user_id, route, key, fingerprint, result, balance_micros, margin_micros,
                                    unrealized_micros, at)
@@ -235,11 +241,13 @@ begin
                        unnest(n_balance) as balance, unnest(n_margin) as margin, unnest(n_pnl) as pnl) d
          where d.key is not null and d.result is not null;
 
-      return query
-        select 'committed', unnest(w_user), unnest(n_balance), unnest(n_margin), unnest(n_pnl), unnest(n_version),
-               null, null
-        union all
-        select 'committed', null, null, null, null, null, null, null where cardinality(w_user) = 0;
+      -- The wallets in the order of w_user. A row for each costs both sides several times as much.
+      verdict := 'committed';
+      balances := n_balance;
+      margins := n_margin;
+      worths := n_pnl;
+      versions := n_version;
+      return next;
       return;
     exception
       when sqlstate 'TL001' or unique_violation then
@@ -252,23 +260,23 @@ begin
     -- What was wrong? A cached balance takes precedence at its version. Nobody's wallet is an empty one.
     select array_agg(coalesce(w.balance_micros, 0)),
            array_agg(case when w.version = d.cached_version then d.cached else coalesce(w.balance_micros, 0) end),
-           array_agg(w.open_positions), array_agg(w.version)
-      into h_booked, h_balance, h_open, h_version
+           array_agg(w.open_positions)
+      into h_booked, h_balance, h_open
       from (select unnest(w_user) as user_id, unnest(w_cached) as cached, unnest(w_cached_version) as cached_version) d
       left join lateral (select * from wallets w where w.user_id = d.user_id for no key update) w on true;
 
     return query
-      select 'key_used', r.user_id, r.balance_micros, r.margin_micros, r.unrealized_micros, null::bigint,
-             r.fingerprint, r.result
+      select 'key_used', r.user_id, r.balance_micros, r.margin_micros, r.unrealized_micros, r.fingerprint, r.result,
+             null, null, null, null
         from (select unnest(w_user) as user_id, unnest(w_route) as route, unnest(w_key) as key) d
        cross join lateral (select * from command_results r
                             where r.user_id = d.user_id and r.route = d.route and r.key = d.key offset 0) r
       union all
-      select 'insufficient_margin', d.user_id, d.held, null, null, null, null, null
+      select 'insufficient_margin', d.user_id, d.held, null, null, null, null, null, null, null, null
         from (select unnest(w_user) as user_id, unnest(w_balance) as balance, unnest(h_balance) as held) d
        where d.balance < 0 and d.held + d.balance < 0
       union all
-      select 'position_limit', d.user_id, null, null, null, null, null, null
+      select 'position_limit', d.user_id, null, null, null, null, null, null, null, null, null
         from (select unnest(w_user) as user_id, unnest(w_open) as open, unnest(h_open) as held) d
        where d.open > 0 and d.held + d.open > p_open_max;
     if found then
@@ -276,14 +284,15 @@ begin
     end if;
 
     -- Then somebody else changed a cached balance at the current version. It is adopted, and booked where all can see.
-    insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, at)
-      select p_batch, side.account, case side.account when 'user' then d.user_id end,
-             side.sign * (d.held - d.booked), 'external_adjustment',
-             'external:' || side.account || ':' || d.user_id || ':' || d.version, p_at
-        from (select unnest(w_user) as user_id, unnest(h_balance) as held, unnest(h_booked) as booked,
-                     unnest(h_version) as version) d
-       cross join (values ('user', 1), ('house', -1)) side (account, sign)
-       where d.held <> d.booked;
+    with entries as (
+      insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, at)
+        select p_batch, 'user', d.user_id, d.held - d.booked, 'external_adjustment', p_batch, p_at
+          from (select unnest(w_user) as user_id, unnest(h_balance) as held, unnest(h_booked) as booked) d
+         where d.held <> d.booked
+        returning amount_micros
+    )
+    insert into ledger_entries (tx, account, amount_micros, kind, reference, at)
+      select p_batch, 'house', -sum(amount_micros), 'external_adjustment', p_batch, p_at from entries having count(*) > 0;
     update wallets w set balance_micros = d.held, version = w.version + 1
       from (select unnest(w_user) as user_id, unnest(h_balance) as held, unnest(h_booked) as booked) d
      where w.user_id = d.user_id and d.held <> d.booked;

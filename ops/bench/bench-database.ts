@@ -74,9 +74,9 @@ export async function reset({ connection: { db } }: BenchDatabase): Promise<void
   const tx = randomUUID()
   await sql`
     insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, at)
-      select ${tx}::uuid, 'user', user_id, balance_micros, 'grant', 'grant:' || user_id, now() from wallets
+      select ${tx}::uuid, 'user', user_id, balance_micros, 'grant', user_id, now() from wallets
       union all
-      select ${tx}::uuid, 'house', null, -sum(balance_micros), 'grant', 'grant:house', now() from wallets`.execute(db)
+      select ${tx}::uuid, 'house', null, -sum(balance_micros), 'grant', ${tx}::uuid, now() from wallets`.execute(db)
   await sql`vacuum analyze users, wallets`.execute(db)
   await sql`checkpoint`.execute(db)
 }

@@ -1,11 +1,13 @@
 /**
  * Measures the fan-out of prices against the least that Node can do and against what Colyseus offers:
  *
- *   npm run bench:fanout -- [--sockets 1000,5000,10000,19500] [--rounds 1] [--seconds 4] [--quick] [--json]
+ *   npm run bench:fanout -- [--sockets 1000,5000,10000,19500] [--rounds 1] [--seconds 4] [--part deadline|comparison]
+ *                           [--pin] [--quick] [--json]
  *
  * Every figure has its baseline in the same run: plain sockets that are written the same frames by a process of the same
  * kind and read by the same clients. What is compared is deliveries per second of the server's processor time; latencies
- * are those of a machine whose cores server and clients share. More than 20,000 sockets are two servers on one address.
+ * are those of a machine whose cores server and clients share, unless `--pin` gives the server the first core and the clients
+ * the second (it needs `taskset`). More than 20,000 sockets are two servers on one address, pinned to a core each.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
@@ -21,6 +23,8 @@ const { values: options } = parseArgs({
     sockets: { type: 'string', default: '1000,5000,10000,19500' },
     rounds: { type: 'string', default: '1' },
     seconds: { type: 'string', default: '4' },
+    part: { type: 'string', default: 'all' },
+    pin: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
@@ -39,8 +43,14 @@ const [INSTRUMENTS, FOLLOW, IN_A_MATCH] = [240, 10, 44]
 class Worker {
   readonly #child: ChildProcess
 
-  constructor(file: string, args: readonly string[] = [], flags: readonly string[] = []) {
-    this.#child = fork(join(import.meta.dirname, file), [...args], { execArgv: [...flags] })
+  /** `core`: the only one it may run on, where they are dealt out. */
+  constructor(file: string, core: number | null, args: readonly string[] = [], flags: readonly string[] = []) {
+    const path = join(import.meta.dirname, file)
+    if (!options.pin || core === null) this.#child = fork(path, [...args], { execArgv: [...flags] })
+    else {
+      const execArgv = ['-c', String(core), process.execPath, ...flags]
+      this.#child = fork(path, [...args], { execPath: 'taskset', execArgv })
+    }
   }
 
   tell(command: object): void {
@@ -96,7 +106,7 @@ async function run(what: Case): Promise<Result> {
   const { variant, sockets, matches = 1, instruments = INSTRUMENTS, follow, beat, servers: count = 1 } = what
   const servers = Array.from(
     { length: count },
-    () => new Worker('fanout-server.ts', what.watch === true ? ['--watch'] : [], ['--expose-gc']),
+    (_, core) => new Worker('fanout-server.ts', core, what.watch === true ? ['--watch'] : [], ['--expose-gc']),
   )
   const crews: Worker[] = []
   try {
@@ -117,7 +127,7 @@ async function run(what: Case): Promise<Result> {
     for (let from = 0; from < sockets; from += CLIENTS_MAX) {
       const clients = plans.slice(from, from + CLIENTS_MAX)
       const stalled = Math.round(clients.length * (what.stalledShare ?? 0))
-      const crew = new Worker('fanout-clients.ts')
+      const crew = new Worker('fanout-clients.ts', count > 1 ? null : 1)
       crews.push(crew)
       await crew.ask({ kind: 'connect', order: { port, clients, stalled } })
     }
@@ -261,7 +271,7 @@ const NAMES: Readonly<Record<Variant, string>> = {
 async function deadline(): Promise<Section> {
   const some = { hz: 2, seconds: Math.max(seconds, 4), changing: Math.round(INSTRUMENTS * 0.3) }
   const n = DEADLINE_SOCKETS
-  const most = options.quick ? Math.max(...sizes) : 19_500
+  const most = options.quick ? n : 19_500
   // A match ticks every ten seconds; ten of them, one after the other.
   const staggered = { matches: 10, instruments: IN_A_MATCH, beat: { hz: 1, seconds: 10, changing: IN_A_MATCH } }
   const cases: readonly (readonly [string, Case])[] = [
@@ -323,17 +333,19 @@ function conclude(name: string, section: Section): void {
   sections[name] = section
   if (!options.json) console.log(`${section.text}\n`)
 }
-conclude('deadline', await deadline())
-const ones = await measureAll(one)
-conclude('one', compared(one, ones))
-const followed: Comparison = {
-  title: `${FOLLOW} of ${INSTRUMENTS} instruments each, all change`,
-  variants: ['floor', 'feed', 'view'],
-  follow: FOLLOW,
-  instruments: INSTRUMENTS,
-  beside: ones,
+if (options.part !== 'comparison') conclude('deadline', await deadline())
+if (options.part !== 'deadline') {
+  const ones = await measureAll(one)
+  conclude('one', compared(one, ones))
+  const followed: Comparison = {
+    title: `${FOLLOW} of ${INSTRUMENTS} instruments each, all change`,
+    variants: ['floor', 'feed', 'view'],
+    follow: FOLLOW,
+    instruments: INSTRUMENTS,
+    beside: ones,
+  }
+  conclude('followed', compared(followed, await measureAll(followed)))
 }
-conclude('followed', compared(followed, await measureAll(followed)))
 if (options.json) {
   console.log(JSON.stringify(Object.fromEntries(Object.entries(sections).map(([name, { data }]) => [name, data]))))
 }

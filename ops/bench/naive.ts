@@ -100,8 +100,8 @@ interface Entry {
 /** The user's entry and the house's, which sum to zero. */
 async function book(client: pg.PoolClient, { user, position, amount, kind }: Entry): Promise<void> {
   await client.query(
-    `insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, position_id, at)
-     values ($1, 'user', $2, $3, $4, $5, $1, now()), ($1, 'house', null, -$3, $4, $6, $1, now())`,
-    [position, user, amount, kind, `${kind}:${position}`, `${kind}:house:${position}`],
+    `insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, at)
+     values ($1, 'user', $2, $3, $4, $1, now()), ($1, 'house', null, -$3, $4, $1, now())`,
+    [position, user, amount, kind],
   )
 }

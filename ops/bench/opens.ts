@@ -1,4 +1,5 @@
 /** Durable openings a second: real actors on the real store, against a transaction per trade and against pgbench. */
+import { sql } from 'kysely'
 import { present } from '../../actors/kernel/assert.ts'
 import { audit, type BenchDatabase, reset } from './bench-database.ts'
 import { closedLoop, type Load } from './closed-loop.ts'
@@ -16,7 +17,15 @@ interface Variant {
   readonly run: (database: BenchDatabase, pace: Pace) => Promise<Figures>
 }
 
-type Figures = Pick<Load, 'perSecond' | 'p50Ms' | 'p99Ms'>
+type Figures = Pick<Load, 'perSecond' | 'p50Ms' | 'p99Ms'> & { readonly cost?: Cost }
+
+/** What one opening takes, beside the processor time of the database. */
+interface Cost {
+  /** Processor time of this process, the callers and the collector of garbage included. */
+  readonly nodeMicros: number
+  /** Written to PostgreSQL's log, its full pages included. */
+  readonly logBytes: number
+}
 
 const OUTSTANDING = [1, 64, 1_000]
 const MATCHES = [1, 2, 8]
@@ -39,8 +48,9 @@ export async function actorOpens(
   database: BenchDatabase,
   { outstanding, matches: count }: { readonly outstanding: number; readonly matches: number },
   pace: Pace,
-): Promise<Load> {
+): Promise<Load & { readonly cost: Cost }> {
   await reset(database)
+  const [cpu, log] = [process.cpuUsage(), await logPosition(database)]
   const matches = await BenchMatch.start(database.connection, count)
   const nextUser = inTurn(database.users)
   const load = await closedLoop({
@@ -51,8 +61,19 @@ export async function actorOpens(
     },
   })
   for (const match of matches) await match.stop()
+  const { user, system } = process.cpuUsage(cpu)
+  const cost = {
+    nodeMicros: (user + system) / load.answered,
+    logBytes: ((await logPosition(database)) - log) / load.answered,
+  }
   await audit(database, { opened: load.answered, closed: 0, keyed: load.answered })
-  return load
+  return { ...load, cost }
+}
+
+async function logPosition({ connection: { db } }: BenchDatabase): Promise<number> {
+  const { rows } = await sql<{ bytes: number }>`
+    select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint as bytes`.execute(db)
+  return present(rows[0], 'position').bytes
 }
 
 /** Far more users than questions under way, so that nobody waits for himself. */
@@ -111,6 +132,10 @@ function describe(variants: readonly Variant[], rounds: readonly ReadonlyMap<str
     const best = (round: ReadonlyMap<string, Figures>) => Math.max(...rivals.map((v) => of(round, v.name).perSecond))
     return rivals.length === 0 ? null : spreadOf(rounds.map((round) => of(round, name).perSecond / best(round)))
   }
+  const costOf = (name: string, part: keyof Cost): number | null => {
+    const costs = rounds.flatMap((round) => of(round, name).cost?.[part] ?? [])
+    return costs.length === 0 ? null : spreadOf(costs).median
+  }
 
   const results = variants.map((variant) => {
     const { name, rival } = variant
@@ -119,6 +144,8 @@ function describe(variants: readonly Variant[], rounds: readonly ReadonlyMap<str
       perSecond: spreadOf(rounds.map((round) => of(round, name).perSecond)),
       p50Ms: spreadOf(rounds.map((round) => of(round, name).p50Ms)).median,
       p99Ms: spreadOf(rounds.map((round) => of(round, name).p99Ms)).median,
+      nodeMicros: costOf(name, 'nodeMicros'),
+      logBytes: costOf(name, 'logBytes'),
       timesNaive: rival === null ? ratio(variant, 'naive') : null,
       timesPgbench: rival === null ? ratio(variant, 'pgbench') : null,
     }
@@ -131,11 +158,13 @@ function describe(variants: readonly Variant[], rounds: readonly ReadonlyMap<str
     Number.isNaN(r.p99Ms) ? '' : figure(r.p99Ms),
     cell(r.timesNaive),
     cell(r.timesPgbench),
+    r.nodeMicros === null ? '' : figure(r.nodeMicros),
+    r.logBytes === null ? '' : figure(r.logBytes),
   ])
   const title = `Durable openings: median (min..max) of ${rounds.length} rounds; ratios to the best rival with as much under way`
   const note = variants.some((v) => v.rival === 'pgbench')
     ? 'pgbench reports the mean latency.'
     : 'pgbench is not installed: no ratio to it.'
-  const head = ['', 'a second', 'p50 ms', 'p99 ms', '× transactions', '× pgbench']
+  const head = ['', 'a second', 'p50 ms', 'p99 ms', '× transactions', '× pgbench', 'Node µs each', 'log bytes each']
   return { text: `${title}\n${table(head, rows)}\n${note}`, data: { results } }
 }

@@ -53,10 +53,10 @@ export async function stock(
         from (select instrument, sum(sign * lots)::bigint as exposure from stock group by instrument) s
        where i.id = s.instrument
     )
-    insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, position_id, at)
-      select ${tx}::uuid, 'user', user_id, -margin, 'margin', 'open:' || id, id, now() from stock
+    insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, at)
+      select ${tx}::uuid, 'user', user_id, -margin, 'margin', id, now() from stock
       union all
-      select ${tx}::uuid, 'house', null, sum(margin), 'batch', 'batch:stock', null, now() from stock`.execute(
+      select ${tx}::uuid, 'house', null, sum(margin), 'batch', ${tx}::uuid, now() from stock`.execute(
     database.connection.db,
   )
   await sql`vacuum analyze positions, wallets, ledger_entries`.execute(database.connection.db)

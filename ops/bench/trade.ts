@@ -8,7 +8,6 @@
  * mean anything. After every variant the books are audited, and a difference ends the run.
  */
 import { parseArgs } from 'node:util'
-import { present } from '../../actors/kernel/assert.ts'
 import { type BenchDatabase, createOnServer } from './bench-database.ts'
 import { benchEmbedded } from './embedded.ts'
 import { benchHotUsers } from './hot-users.ts'
@@ -48,7 +47,8 @@ const pace: Pace = {
 const database = await createOnServer(server, USERS)
 try {
   for (const name of options.only.split(',')) {
-    const bench = present(SECTIONS[name], `a section called ${name}`)
+    const bench = SECTIONS[name]
+    if (bench === undefined) throw new Error(`--only knows ${Object.keys(SECTIONS).join(', ')}, not ${name}`)
     const section = await bench(database, pace)
     console.log(options.json ? JSON.stringify({ section: name, ...section.data }) : `\n${section.text}`)
   }

@@ -287,6 +287,24 @@ describe('recordings', () => {
     expect(one?.rows[1]).not.toEqual(two?.rows[1])
   })
 
+  it('[Z50] are read in turns with whatever else there is to do', async () => {
+    const count = 80
+    const path = join(directory, 'long.jsonl')
+    await writeFile(path, Array.from({ length: count }, (_, n) => JSON.stringify({ name: 'A vs B', n })).join('\n'))
+    let turns = 0
+    let isRead = false
+    const somebodyElse = (): void => {
+      turns++
+      if (!isRead) setImmediate(somebodyElse)
+    }
+    const reading = loadRecording(path)
+    somebodyElse()
+    expect((await reading).frames).toHaveLength(count)
+    isRead = true
+    await rm(path)
+    expect(turns).toBeGreaterThanOrEqual(count / 8)
+  })
+
   it('[R14] play at any speed: the newest due frame, none past the end', () => {
     const recording = { frames: [0, 1, 2, 3] }
     expect([0, 9_999, 10_000, 25_000, 1e9, -5].map((ms) => frameDue(recording, ms, 1))).toEqual([0, 0, 1, 2, 3, 0])

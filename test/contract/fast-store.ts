@@ -110,6 +110,21 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
         expect(await store.hashGetMany([])).toEqual([])
       })
 
+      it('[K5] of many keys are written each by its own version, however many there are', async () => {
+        await store.putIfNewer('h7', { balance: '70' }, 9, LONG)
+        await store.set('h8', 'text', LONG)
+        const wanted = Array.from({ length: 250 }, (_, n) => `h${n}`)
+        const puts = wanted.map((key, n) => ({ key, fields: { balance: String(n), more: 'x' }, version: 9 }))
+        await store.putManyIfNewer(puts, LONG)
+        const found = await opened.other.hashGetMany(wanted)
+        expect(found).toHaveLength(250)
+        for (const [n, fields] of found.entries()) {
+          const written = { balance: String(n), more: 'x', version: '9' }
+          expect(fields).toEqual(n === 7 ? { balance: '70', version: '9' } : written)
+        }
+        await store.putManyIfNewer([], LONG)
+      })
+
       it('[K13] what is not a hash reads as nothing, beside others too, and is written over', async () => {
         await store.set('odd', 'text', LONG)
         await store.putIfNewer('even', { x: '1' }, 1, LONG)

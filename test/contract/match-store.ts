@@ -4,7 +4,7 @@ import { fixtureId, type FixtureId, type PositionId, positionId, type UserId } f
 import { lots, type Money, money } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
-import type { Batch, KeyedCommand, Leases, MatchStore, Verdict } from '../../actors/match/store.ts'
+import type { Batch, Holding, KeyedCommand, Leases, MatchStore, Verdict } from '../../actors/match/store.ts'
 import type { IdempotencyKey, MatchEvent, PriceMoved } from '../../actors/match/messages.ts'
 import { marginFor, type Position, realisedPnl } from '../../actors/position/position.ts'
 import { quoteOf } from '../../actors/market/instrument.ts'
@@ -45,7 +45,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
         instruments: [...state.instruments()].map((i) => ({ instrument: i, price: quoteOf(i, 10_000).price })),
         ticks: [],
         keyed: [],
-        watch: [...new Set(users)],
+        watch: [...new Set(users)].map(withNothing),
         openPositionsMax: DEFAULT_RULES.openPositionsMax,
         ...over,
       })
@@ -122,8 +122,28 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       const user = await newUser(money(u(10_000)))
       await commit([opened(position(user)), opened(position(user, { direction: 'short', lots: lots(u(3)) }))])
       const moved = { ...listed, base: p(210) }
-      const verdict = await commit([], { instruments: [{ instrument: moved, price: p(210) }], watch: [user] })
+      const verdict = await commit([], {
+        instruments: [{ instrument: moved, price: p(210) }],
+        watch: [withNothing(user)],
+      })
       expect(verdict.kind === 'committed' && verdict.wallets.get(user)?.unrealizedPnl).toBe(u(50 - 150))
+    })
+
+    it('[D26] what the match says of its own positions counts for one who has no others, and not for anybody else', async () => {
+      const { commit, position, newUser } = await stage()
+      const elsewhere = await stage()
+      const user = await newUser(money(u(10_000)))
+      await commit([opened(position(user))])
+      const equity = async (holding: Holding) => {
+        const verdict = await commit([], { watch: [holding] })
+        return verdict.kind === 'committed' ? verdict.wallets.get(user)?.unrealizedPnl : null
+      }
+      const whole = { userId: user, openPositions: 1, unrealizedPnl: money(0) }
+      expect(await equity(whole)).toBe(0)
+      await elsewhere.commit([opened(elsewhere.position(user))])
+      const moved = { ...elsewhere.listed, base: p(210) }
+      await elsewhere.commit([], { instruments: [{ instrument: moved, price: p(210) }] })
+      expect(await equity(whole)).toBe(u(50))
     })
 
     it('[D6] a position opened and closed in one batch leaves the wallet as it was', async () => {
@@ -142,7 +162,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
         failures: [{ kind: 'insufficient_margin', userId: poor, available: u(99) }],
       })
       expect((await store.load(match.matchId))?.openPositions).toEqual([])
-      expect(balances(await commit([], { watch: [rich] }))).toEqual([[u(10_000), 0]])
+      expect(balances(await commit([], { watch: [withNothing(rich)] }))).toEqual([[u(10_000), 0]])
       expect(await audit()).toEqual({ imbalance: 0, mismatched: 0 })
     })
 
@@ -171,7 +191,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       await commit([opened(one)])
       await commit([closed(one, 200)])
       await expect(commit([closed(one, 300)])).rejects.toThrow()
-      expect(balances(await commit([], { watch: [user] }))).toEqual([[u(10_000), 0]])
+      expect(balances(await commit([], { watch: [withNothing(user)] }))).toEqual([[u(10_000), 0]])
       expect(await audit()).toEqual({ imbalance: 0, mismatched: 0 })
     })
   })
@@ -214,14 +234,14 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(await store.recall(user, command.idempotency)).toEqual(stored)
       const again = await commit([opened(position(user))], { keyed: [command] })
       expect(again).toEqual({ kind: 'rejected', failures: [{ kind: 'key_used', userId: user, stored }] })
-      expect(balances(await commit([], { watch: [user] }))).toEqual([[u(9_900), u(100)]])
+      expect(balances(await commit([], { watch: [withNothing(user)] }))).toEqual([[u(9_900), u(100)]])
     })
 
     it('[D9] a key is scoped to its user and route', async () => {
       const { store, commit, newUser } = await stage()
       const [one, two] = [await newUser(money(0)), await newUser(money(0))]
       const refusal = { refusal: { code: 'not_found', what: 'position' } } as const
-      await commit([], { keyed: [keyedAs(one, 'k', refusal)], watch: [one] })
+      await commit([], { keyed: [keyedAs(one, 'k', refusal)], watch: [withNothing(one)] })
       const close: IdempotencyKey = { route: 'close', key: 'k', fingerprint: '' }
       expect(await store.recall(two, { ...close, route: 'open' })).toBeNull()
       expect(await store.recall(one, close)).toBeNull()
@@ -232,11 +252,11 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       const { store, commit, position, newUser } = await stage()
       const user = await newUser(money(u(1_000)))
       const asked: KeyedCommand = keyedAs(user, 'k', null)
-      expect((await commit([], { keyed: [asked], watch: [user] })).kind).toBe('committed')
+      expect((await commit([], { keyed: [asked], watch: [withNothing(user)] })).kind).toBe('committed')
       expect(await store.recall(user, asked.idempotency)).toBeNull()
       const one = position(user)
       await commit([opened(one)], { keyed: [keyedAs(user, 'k', { refusal: { code: 'key_in_flight' } })] })
-      expect((await commit([], { keyed: [asked], watch: [user] })).kind).toBe('rejected')
+      expect((await commit([], { keyed: [asked], watch: [withNothing(user)] })).kind).toBe('rejected')
     })
 
     it('[D10] a used key answers for the command even when the wallet could not pay it either', async () => {
@@ -281,12 +301,15 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
         }
       })
       await Promise.all(rounds)
-      const seen = await first.commit([], { watch: users })
+      const seen = await first.commit([], { watch: users.map(withNothing) })
       expect(balances(seen)).toEqual(users.map(() => [0, u(1_000)]))
       expect(await first.audit()).toEqual({ imbalance: 0, mismatched: 0 })
     })
   })
 }
+
+/** Who is watched and has nothing in the match, as far as that knows: the store adds up for itself. */
+const withNothing = (user: UserId): Holding => ({ userId: user, openPositions: 0, unrealizedPnl: money(0) })
 
 function positionsOf(kit: StoreUnderTest, matchId: FixtureId, listed: Instrument) {
   return (userId: UserId, over: Partial<Position> = {}): Position => {

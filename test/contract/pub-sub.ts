@@ -42,6 +42,17 @@ export function pubSubContract(open: () => Promise<PubSubBench>): void {
       await expect.poll(() => heard).toEqual(['other'])
     })
 
+    it('[E83] what was handed to somebody who unsubscribes still reaches him', async () => {
+      const [here, there] = bench.ends
+      const heard: string[] = []
+      await there.subscribe('news', (message) => heard.push(message.toString()))
+      const numbers = Array.from({ length: 200 }, (_, n) => String(n))
+      const published = numbers.map((n) => here.publish('news', Buffer.from(n)))
+      await there.unsubscribe('news')
+      const handed = (await Promise.all(published)).filter((receivers) => receivers === 1).length
+      await expect.poll(() => heard).toEqual(numbers.slice(0, handed))
+    })
+
     it('[Q2] whoever has closed is no subscriber any more, and cannot publish', async () => {
       const [here, there] = bench.ends
       await there.subscribe('news', () => undefined)

@@ -4,8 +4,8 @@ import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { connectRedis } from '../../db/fast-redis.ts'
 import { isAway } from '../../db/faults.ts'
+import { Relay } from '../../ops/chaos/relay.ts'
 import { fastStoreContract, type OpenedFastStore } from '../contract/fast-store.ts'
-import { startRelay } from '../support/relay.ts'
 
 const url = process.env['TEST_REDIS_URL'] ?? ''
 const newPrefix = () => `${process.env['TEST_REDIS_PREFIX'] ?? 'touchline-test:'}${randomUUID()}:`
@@ -54,7 +54,7 @@ async function openRedis(server: string): Promise<OpenedFastStore> {
 
 function throughARelay(server: string): void {
   it('[K12] throws at once while the server is away, and serves again by itself when it is back', async () => {
-    const relay = await startRelay(server)
+    const relay = await Relay.to(server)
     const store = await connectRedis({ url: relay.url, prefix: newPrefix() })
     try {
       await store.set('a', 'before', 60_000)
@@ -65,26 +65,26 @@ function throughARelay(server: string): void {
       const error = await Promise.race([store.get('a').catch((e: unknown) => e), turns(20)])
       expect(isAway(error), `after 20 turns: ${String(error)}`).toBe(true)
 
-      relay.restore()
+      relay.mend()
       await vi.waitUntil(() => store.connected, { timeout: 10_000 })
       expect(await store.take('a')).toBe('before')
     } finally {
       await store.close()
-      await relay.stop()
+      await relay.close()
     }
   })
 
   it('[K12] gives up on a server that takes a command and never answers', async () => {
-    const relay = await startRelay(server)
+    const relay = await Relay.to(server)
     const store = await connectRedis({ url: relay.url })
     try {
-      relay.freeze()
+      relay.silence()
       const error = await store.get('a').catch((e: unknown) => e)
       expect(isAway(error)).toBe(true)
     } finally {
       relay.cut()
       await store.close()
-      await relay.stop()
+      await relay.close()
     }
   })
 }

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { sql } from 'kysely'
-import { type FixtureId, fixtureId, positionId, type UserId, userId } from '../../actors/kernel/ids.ts'
+import { type FixtureId, fixtureId, instrumentId, positionId, type UserId, userId } from '../../actors/kernel/ids.ts'
 import { lots, money } from '../../actors/kernel/micros.ts'
+import { instant } from '../../actors/kernel/world.ts'
 import type { MatchEvent } from '../../actors/match/messages.ts'
 import type { Position } from '../../actors/position/position.ts'
 import type { Connection } from '../../db/connect.ts'
@@ -37,8 +38,8 @@ function kit(connection: Connection, fast: FastMemory = new FastMemory(world)) {
           values (${user}, ${user}, ${user}, ${user}, ${user}, 1, ${user}, now())
         ), paid as (insert into wallets (user_id, balance_micros) values (${user}, ${balance}))
         insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, at)
-        values (${user}, 'user', ${user}, ${balance}, 'grant', ${`grant:${user}`}, now()),
-               (${user}, 'house', null, ${-balance}, 'grant', ${`grant:house:${user}`}, now())`.execute(connection.db)
+        values (${user}, 'user', ${user}, ${balance}, 'grant', ${user}, now()),
+               (${user}, 'house', null, ${-balance}, 'grant', ${user}, now())`.execute(connection.db)
       return userId(user)
     },
     audit: async () => {
@@ -122,15 +123,42 @@ eachDatabase((open) => {
     })
   })
 
+  it('[P50] the running count of the tape goes on under an owner whose clock is behind', async () => {
+    const { db } = open()
+    const { store, leases, newUser } = kit(open())
+    const [user, matchId, player] = [await newUser(money(u(1_000))), fixtureId(80_003), instrumentId(world.newId())]
+    const epoch = (await leases.acquire(matchId)) ?? 0
+    const now = world.now()
+    for (const at of [now, instant(now - 60_000), instant(now - 30_000), instant(now + 1)]) {
+      const position = { ...openPosition(user, matchId), instrumentId: player }
+      const batch = { id: world.newId(), matchId, epoch, at, instruments: [], ticks: [], keyed: [], watch: [] }
+      const events = [{ kind: 'position_opened', position }] as const
+      expect((await store.commit({ ...batch, events, openPositionsMax: 100 })).kind).toBe('committed')
+    }
+    const rows = await db
+      .selectFrom('tape')
+      .selectAll()
+      .where('instrument_id', '=', player)
+      .orderBy('traded_micros')
+      .execute()
+    expect(rows.map((row) => [row.at.getTime() - now, row.traded_micros])).toEqual([
+      [0, u(0.2)],
+      [0, u(0.4)],
+      [0, u(0.6)],
+      [1, u(0.8)],
+    ])
+  })
+
   describe('cached balances', () => {
     const commit = async (
       setup: ReturnType<typeof kit>,
-      watch: readonly UserId[],
+      users: readonly UserId[],
       events: (match: FixtureId) => MatchEvent[],
     ) => {
       const matchId = fixtureId(81_000 + world.randomInt(1_000_000))
       const epoch = (await setup.leases.acquire(matchId)) ?? 0
       const batch = { id: world.newId(), matchId, epoch, at: world.now(), instruments: [], ticks: [], keyed: [] }
+      const watch = users.map((user) => ({ userId: user, openPositions: 0, unrealizedPnl: money(0) }))
       return setup.store.commit({ ...batch, events: events(matchId), watch, openPositionsMax: 100 })
     }
     const watching = (setup: ReturnType<typeof kit>, user: UserId) => commit(setup, [user], () => [])

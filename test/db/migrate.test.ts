@@ -42,9 +42,47 @@ describe('an empty database', () => {
         await expect(migrate(db, [one, two, half, broken])).rejects.toThrow('already exists')
         expect(await migrate(db, [one, two, half])).toEqual(['3'])
 
-        // A newer database is refused, and so is one that went another way.
-        await expect(migrate(db, [one, two])).rejects.toThrow('newer or different version: 3 unknown here')
+        // One that went another way is refused.
         await expect(migrate(db, [one, half, two])).rejects.toThrow('2, 3 unknown here')
+      },
+    ),
+  )
+
+  it('[D24] keeps the books of the version before: every entry, and what it was for', { timeout: 60_000 }, () =>
+    onEmpty(
+      () => connectEmbedded(null),
+      async ({ db }) => {
+        const id = (n: number): string => `00000000-0000-4000-8000-00000000000${n}`
+        const [ada, position, tx] = [id(1), id(2), id(3)]
+        const before = MIGRATIONS.findIndex((migration) => migration.name === '0012-cheaper-trades')
+        await migrate(db, MIGRATIONS.slice(0, before))
+        await sql`
+          insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, position_id, at) values
+            (${ada}, 'user', ${ada}, 9, 'grant', ${`grant:${ada}`}, null, now()),
+            (${ada}, 'house', null, -9, 'grant', ${`grant:house:${ada}`}, null, now()),
+            (${tx}, 'user', ${ada}, -4, 'margin', ${`open:${position}`}, ${position}, now()),
+            (${tx}, 'user', ${ada}, 5, 'release', ${`close:${position}`}, ${position}, now()),
+            (${tx}, 'house', null, -1, 'batch', ${`batch:${tx}`}, null, now()),
+            (${tx}, 'user', ${ada}, 2, 'external_adjustment', ${`external:user:${ada}:7`}, null, now()),
+            (${tx}, 'house', null, -2, 'external_adjustment', ${`external:house:${ada}:7`}, null, now())`.execute(db)
+        await sql`insert into outbox (match_id, seq, at, replay, events) values (1, 1, now(), false, '[{"kind": "x"}]')`.execute(
+          db,
+        )
+        expect(await migrate(db)).toContain('0012-cheaper-trades')
+        const { rows } = await sql<{ kind: string; reference: string; amount: number }>`
+          select kind, reference, amount_micros as amount from ledger_entries where kind <> 'external_adjustment'
+           order by amount_micros`.execute(db)
+        expect(rows.map((row) => [row.kind, row.reference, row.amount])).toEqual([
+          ['grant', ada, -9],
+          ['margin', position, -4],
+          ['batch', tx, -1],
+          ['release', position, 5],
+          ['grant', ada, 9],
+        ])
+        const { rows: books } = await sql<{ sum: number; entries: number }>`
+          select sum(amount_micros)::bigint as sum, count(*) as entries from ledger_entries`.execute(db)
+        expect(books).toEqual([{ sum: 0, entries: 7 }])
+        expect((await db.selectFrom('outbox').select('events').execute())[0]?.events).toEqual([{ kind: 'x' }])
       },
     ),
   )
@@ -57,11 +95,19 @@ eachDatabase((open) => {
     expect(rows.map((row) => row.name)).toEqual(names)
   })
 
-  it('[D21] refuses a database that a newer version has migrated', async () => {
+  it('[D21] takes a database that a newer version has migrated, unless that was breaking', async () => {
     const { db } = open()
-    await sql`insert into schema_migrations (name) values ('9999-from-the-future')`.execute(db)
-    await expect(migrate(db)).rejects.toThrow(/newer or different version: 9999-from-the-future/)
-    await sql`delete from schema_migrations where name = '9999-from-the-future'`.execute(db)
+    const added = step('9998-adds', 'create table later (x integer)')
+    const breaking: Migration = { ...step('9999-breaks', 'drop table later'), isBreaking: true }
+    try {
+      expect(await migrate(db, [...MIGRATIONS, added])).toEqual(['9998-adds'])
+      expect(await migrate(db)).toEqual([])
+      expect(await migrate(db, [...MIGRATIONS, added, breaking])).toEqual(['9999-breaks'])
+      await expect(migrate(db)).rejects.toThrow(/newer or different version: 9998-adds, 9999-breaks unknown here/)
+      await expect(migrate(db, [...MIGRATIONS, added])).rejects.toThrow(/9999-breaks unknown here/)
+    } finally {
+      await sql`delete from schema_migrations where name > '9'`.execute(db)
+    }
   })
 })
 

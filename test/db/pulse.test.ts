@@ -44,7 +44,7 @@ eachDatabase((open) => {
     const pulse = new Pulse(open().db, world)
     const [ada, bob] = await grant('Ada', 'Bob')
     await sql`update ledger_entries set amount_micros = amount_micros - 5
-               where account = 'house' and reference like ${`%${ada?.user.id}`}`.execute(open().db)
+               where account = 'house' and reference = ${ada?.user.id}::uuid`.execute(open().db)
     await sql`update wallets set balance_micros = balance_micros + 1 where user_id = ${bob?.user.id}::uuid`.execute(
       open().db,
     )

@@ -283,7 +283,7 @@ eachDatabase((open) => {
       notifications: await rows('select source, user_id, type, title, body, data from notifications order by source'),
       activity: await rows('select source, user_id, type, text, data from activity order by source'),
       ledger: await rows(
-        "select reference, amount_micros from ledger_entries where kind = 'referral' order by reference",
+        "select reference, amount_micros from ledger_entries where kind = 'referral' order by reference, account",
       ),
       board: top.entries.map(({ rank, standing }) => [rank, withoutVersion(standing)]),
     }

@@ -118,6 +118,15 @@ eachDatabase((open) => {
       return userId(made?.user.id ?? '')
     }
 
+    it('[H139] has a ledger of its own, which adds up to the balance', async () => {
+      const user = await newUser('Reader of a ledger')
+      const query = { limit: 10, offset: 0 }
+      const entries = await wallets().ledger(user, query)
+      expect(entries).toMatchObject([{ kind: 'grant', amount: STARTING_BALANCE, positionId: null }])
+      expect(await wallets().ledger(user, { limit: 10, offset: 1 })).toEqual([])
+      expect(await wallets().ledger(userId(world.newId()), query)).toEqual([])
+    })
+
     it('[D42] counts what closing every open position now would pay, none below its margin', async () => {
       const user = await newUser('Trader with positions')
       const held = (over: Partial<Position>) => insertPosition(open().db, position({ userId: user, ...over }))

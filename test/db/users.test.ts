@@ -93,8 +93,8 @@ eachDatabase((open) => {
     const entries = await db
       .selectFrom('ledger_entries')
       .select(['account', 'user_id', 'amount_micros', 'kind', 'reference'])
-      .where('reference', 'like', `grant:%${made?.user.id}`)
-      .orderBy('id')
+      .where('reference', '=', made?.user.id ?? '')
+      .orderBy('account', 'desc')
       .execute()
     expect(entries).toEqual([
       {
@@ -102,14 +102,14 @@ eachDatabase((open) => {
         user_id: made?.user.id,
         amount_micros: STARTING_BALANCE,
         kind: 'grant',
-        reference: `grant:${made?.user.id}`,
+        reference: made?.user.id,
       },
       {
         account: 'house',
         user_id: null,
         amount_micros: -STARTING_BALANCE,
         kind: 'grant',
-        reference: `grant:house:${made?.user.id}`,
+        reference: made?.user.id,
       },
     ])
     const audit = await wallets().auditLedger()
@@ -157,7 +157,7 @@ eachDatabase((open) => {
         user_id: id,
         amount_micros: 1 - STARTING_BALANCE,
         kind: 'release',
-        reference: 'forged',
+        reference: world.newId(),
         at: new Date(world.now()),
       })
       .execute()

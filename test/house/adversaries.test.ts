@@ -221,7 +221,7 @@ onServers((settle) => {
           .select('amount_micros')
           .where('user_id', '=', userId)
           .where('kind', '=', 'external_adjustment')
-          .orderBy('id')
+          .orderBy('at')
           .execute(),
       )
       return rows.map((row) => row.amount_micros)

@@ -107,7 +107,7 @@ eachSite((settle) => {
 
   it(
     '[E21] asked to stop, it tells its guests when to come back, finishes, and ends with 0',
-    { timeout: 60_000 },
+    { timeout: 150_000 },
     async () => {
       const site = await settled(settle)
       const program = await start(site, { DEMO_SPEED: '20', DEMO_TRADERS: '30' })

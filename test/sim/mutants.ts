@@ -1,12 +1,9 @@
 /** `npm run sim:mutants`: breaks a copy of the game in every way listed, and demands that the simulator notices. */
 import { execFile } from 'node:child_process'
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { edited, type Mutation, MUTATIONS } from './mutations.ts'
+import { Copy } from '../support/mutants.ts'
+import { MUTATIONS } from './mutations.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
 /** What the simulator runs on. It needs no package. */
 const COPIED = ['package.json', 'actors', 'test/sim', 'test/support']
 const SEEDS = 150
@@ -15,25 +12,11 @@ const PATIENCE_MS = 60_000
 
 type Caught = { readonly by: string; readonly where: string } | null
 
-/** Breaks the copy, runs the simulator on it, and mends it again. */
-async function attempt(copy: string, mutation: Mutation): Promise<Caught> {
-  const files = [...new Set(mutation.edits.map((edit) => edit.file))]
-  const originals = await Promise.all(files.map((file) => readFile(join(copy, file), 'utf8')))
-  try {
-    for (const [n, file] of files.entries()) {
-      const edits = mutation.edits.filter((edit) => edit.file === file)
-      await writeFile(join(copy, file), edits.reduce(edited, originals[n] ?? ''))
-    }
-    return await simulated(copy)
-  } finally {
-    for (const [n, file] of files.entries()) await writeFile(join(copy, file), originals[n] ?? '')
-  }
-}
-
-async function simulated(copy: string): Promise<Caught> {
+/** Runs the simulator in this folder. */
+async function simulated(folder: string): Promise<Caught> {
   const args = ['test/sim/run.ts', '--seed', '1', '--seeds', String(SEEDS), '--quiet']
   try {
-    await promisify(execFile)(process.execPath, args, { cwd: copy, timeout: PATIENCE_MS })
+    await promisify(execFile)(process.execPath, args, { cwd: folder, timeout: PATIENCE_MS })
     return null
   } catch (error) {
     const { stderr, killed } = error as { stderr: string; killed: boolean }
@@ -44,22 +27,21 @@ async function simulated(copy: string): Promise<Caught> {
   }
 }
 
-const copy = await mkdtemp(join(tmpdir(), 'touchline-mutants-'))
+const copy = await Copy.of(COPIED, { packages: false })
 let survivors = 0
 try {
-  for (const path of COPIED) await cp(join(ROOT, path), join(copy, path), { recursive: true })
-  const sound = await simulated(copy)
+  const sound = await simulated(copy.folder)
   if (sound !== null) throw new Error(`the game is broken without any mutation: ${sound.by}, ${sound.where}`)
   for (const mutation of MUTATIONS) {
     const since = performance.now()
-    const caught = await attempt(copy, mutation)
+    const caught = await copy.whileBroken(mutation, () => simulated(copy.folder))
     const secs = ((performance.now() - since) / 1000).toFixed(1).padStart(5)
     if (caught === null) survivors++
     const verdict = caught === null ? 'SURVIVES' : caught.by
     console.log(`${mutation.name.padEnd(50)} ${verdict.padEnd(12)} ${secs} s  ${caught?.where ?? ''}`)
   }
 } finally {
-  await rm(copy, { recursive: true })
+  await copy.remove()
 }
 console.log(survivors === 0 ? `all ${MUTATIONS.length} mutants are caught` : `${survivors} mutants survive`)
 process.exitCode = survivors === 0 ? 0 : 1

@@ -1,23 +1,8 @@
 /**
  * Deliberate breakages of the game. The simulator must catch every one of them; what it does not catch here it would not
- * catch if it happened by mistake. A mutation is a change of text, and `from` stands in its file exactly once.
+ * catch if it happened by mistake.
  */
-export interface Edit {
-  readonly file: string
-  readonly from: string
-  readonly to: string
-}
-
-export interface Mutation {
-  readonly name: string
-  readonly edits: readonly Edit[]
-}
-
-/** The text after an edit. Throws when it does not apply exactly once. */
-export function edited(text: string, { file, from, to }: Edit): string {
-  if (text.split(from).length !== 2) throw new Error(`${file}: this stands there not exactly once: ${from}`)
-  return text.replace(from, () => to)
-}
+import type { Mutation } from '../support/mutants.ts'
 
 const mutation = (name: string, file: string, from: string, to: string): Mutation => ({
   name,
@@ -48,7 +33,7 @@ export const MUTATIONS: readonly Mutation[] = [
     'the wrong user is credited',
     STORE,
     `const { userId, margin, close } = event.position`,
-    `const { margin, close } = event.position\n      const userId = batch.watch[0] ?? event.position.userId`,
+    `const { margin, close } = event.position\n      const userId = batch.watch[0]?.userId ?? event.position.userId`,
   ),
   mutation(
     'the key check is skipped',
@@ -206,5 +191,17 @@ export const MUTATIONS: readonly Mutation[] = [
     `    checkInstrument(view, i.id, capPpm)\n`,
   ),
   mutation('a changed rule fires nothing', MOVES, `    fireTriggers(draft, instrument.id, terms)\n`, ``),
+  mutation(
+    'a price counts before it is committed',
+    ACTOR,
+    `if (verdict.kind === 'committed') for (const [id, price] of prices)`,
+    `for (const [id, price] of prices)`,
+  ),
+  mutation(
+    'equity counts at the prices before the batch',
+    ACTOR,
+    `prices.get(id) ?? this.#prices.get(id)`,
+    `this.#prices.get(id) ?? prices.get(id)`,
+  ),
   mutation('a published price is not remembered', ACTOR, `this.#state.markPublished(before.id, now.price)`, `void now`),
 ]

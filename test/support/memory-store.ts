@@ -9,6 +9,7 @@ import type { IdempotencyKey, MatchEvent, MatchInfo, PriceMoved, WalletAfter } f
 import type {
   Batch,
   CommitFailure,
+  Holding,
   InstrumentHistory,
   KeyedCommand,
   Leases,
@@ -125,7 +126,8 @@ export class MemoryMatchStore implements MatchStore, Leases {
     const failures = this.#failures(batch, changes)
     if (failures.length > 0) return { kind: 'rejected', failures }
     this.#write(structuredClone(batch), changes)
-    return { kind: 'committed', wallets: new Map(batch.watch.map((user) => [user, this.walletOf(user)])) }
+    const wallets = batch.watch.map((holding) => [holding.userId, this.#walletBeside(holding)] as const)
+    return { kind: 'committed', wallets: new Map(wallets) }
   }
 
   walletOf(userId: UserId): WalletAfter {
@@ -136,6 +138,15 @@ export class MemoryMatchStore implements MatchStore, Leases {
       if (p.userId === userId && p.close === null && listed !== undefined) unrealized += realisedPnl(p, listed.price)
     }
     return { balance: money(wallet.balance), marginUsed: money(wallet.margin), unrealizedPnl: money(unrealized) }
+  }
+
+  /** A real store takes a match's word for what the user has in it; this one checks it. */
+  #walletBeside({ userId, openPositions, unrealizedPnl }: Holding): WalletAfter {
+    const wallet = this.walletOf(userId)
+    if (openPositions === this.#wallet(userId).open) {
+      assert(unrealizedPnl === wallet.unrealizedPnl, `the match values the positions of ${userId} at ${unrealizedPnl}`)
+    }
+    return wallet
   }
 
   #wallet(userId: UserId): Wallet {

@@ -1,0 +1,290 @@
+/**
+ * Measures what more processes bring on one machine: the same load, trades over HTTP and prices to sockets at once, on one,
+ * two, three and four processes; and where the processor time goes.
+ *
+ *   npm run bench:scale -- [--seconds 8] [--connections 128] [--sockets 400]
+ *
+ * DATABASE_URL and REDIS_URL (or TEST_…) name servers on this machine; a database is made for each measurement and dropped.
+ * Load, PostgreSQL and Redis share the cores with what is measured, so it ends where these are used up. Linux only.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { Worker } from 'node:worker_threads'
+import { Redis } from 'ioredis'
+import pg from 'pg'
+import { z } from 'zod'
+import { present } from '../../actors/kernel/assert.ts'
+import { ACCESS_COOKIE } from '../../src/auth/cookies.ts'
+import { Guest } from '../crash/guest.ts'
+import { serverPlace } from '../crash/place.ts'
+import { Program, type Settings } from '../crash/program.ts'
+import type { Load } from './closed-loop.ts'
+import type { ClientPlan, ClientsCommand, ClientsReport } from './fanout-clients.ts'
+import type { HttpLoadOptions } from './http-load.ts'
+import { figure, table } from './report.ts'
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '8' },
+    connections: { type: 'string', default: '128' },
+    sockets: { type: 'string', default: '400' },
+  },
+})
+const [seconds, connections, sockets] = [Number(values.seconds), Number(values.connections), Number(values.sockets)]
+const database = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
+const redisUrl = process.env['REDIS_URL'] ?? process.env['TEST_REDIS_URL']
+if (database === undefined || redisUrl === undefined) throw new Error('DATABASE_URL and REDIS_URL must name servers')
+
+/** The roles of each process. */
+const CONFIGURATIONS = [['api,rooms'], ['api', 'rooms'], ['api', 'api', 'rooms'], ['api', 'api', 'rooms', 'rooms']]
+/** A user may hold 100 positions, and nobody closes any here. */
+const USERS = 3_000
+const BATCH = 1_000
+const SOCKETS_PER_USER = 4
+const FOLLOWED = 10
+const WARM_UP_SECS = 3
+/** Two, so that two processes can have one each. At the pace of life nothing happens in them while they are measured. */
+const MATCHES = ['slow-burner', 'cup-night']
+const PATIENCE_MS = 20_000
+const LOOK_MS = 100
+
+const Batch = z.object({ users: z.array(z.object({ accessToken: z.string() })) })
+const Listing = z.object({
+  instruments: z.array(
+    z.looseObject({ id: z.string(), fixtureId: z.int(), currentPrice: z.number(), tradingStatus: z.string() }),
+  ),
+})
+const Ticket = z.looseObject({ token: z.string() })
+type Listed = z.output<typeof Listing>['instruments']
+
+interface Running {
+  readonly program: Program
+  readonly roles: string
+  readonly url: string
+  readonly wsPort: number
+}
+
+interface Result {
+  readonly roles: readonly string[]
+  readonly trades: Load
+  readonly prices: number
+  /** Cores each took: of the processes, of PostgreSQL, of Redis, of the load. */
+  readonly cores: readonly number[]
+  readonly postgres: number
+  readonly redis: number
+  readonly load: number
+}
+
+async function measure(roles: readonly string[]): Promise<Result> {
+  const place = await serverPlace(present(database, 'database'), present(redisUrl, 'Redis'))
+  const running: Running[] = []
+  const crew = fork(join(import.meta.dirname, 'fanout-clients.ts'))
+  try {
+    for (const role of roles) running.push(await start(role, place.settings))
+    const edges = running.filter((one) => one.roles.includes('api'))
+    const { url } = present(edges[0], 'a process for clients')
+    const admin = new Guest('Scale Admin')
+    await admin.signIn(url)
+    const instruments = await kickOff(url, admin)
+    const cookies = await signedInUsers(url)
+    for (const [n, edge] of edges.entries()) {
+      const mine = cookies.filter((_, user) => user % edges.length === n)
+      await connectSockets(crew, edge, { cookies: mine, count: Math.floor(sockets / edges.length), instruments })
+    }
+    const usage = await usageBy(running, crew, present(place.settings['DATABASE_URL'], 'database'))
+    const loads = edges.map((edge) => trade(edge, { cookies, instruments, share: edges.length }))
+    await pause(WARM_UP_SECS * 1_000)
+    const [before, beganAt] = [await usage(), performance.now()]
+    command(crew, { kind: 'begin' })
+    await pause(seconds * 1_000)
+    const [after, took] = [await usage(), (performance.now() - beganAt) / 1_000]
+    const reported = once(crew, 'message')
+    command(crew, { kind: 'end' })
+    const { report } = (await reported)[0] as { report: ClientsReport }
+    if (report.lost > 0) throw new Error(`${report.lost} sockets were lost`)
+    const trades = await Promise.all(loads)
+    const cores = (of: string): number => ((after.get(of) ?? 0) - (before.get(of) ?? 0)) / took
+    return {
+      roles,
+      trades: {
+        answered: trades.reduce((sum, { answered }) => sum + answered, 0),
+        perSecond: trades.reduce((sum, { perSecond }) => sum + perSecond, 0),
+        p50Ms: Math.max(...trades.map(({ p50Ms }) => p50Ms)),
+        p99Ms: Math.max(...trades.map(({ p99Ms }) => p99Ms)),
+      },
+      prices: report.deliveries / took,
+      cores: running.map(({ program }) => cores(String(program.pid))),
+      postgres: cores('postgres'),
+      redis: cores('redis'),
+      load: cores('load'),
+    }
+  } finally {
+    crew.disconnect()
+    for (const { program } of running) await program.kill()
+    await place.remove([])
+  }
+}
+
+async function start(roles: string, settings: Settings): Promise<Running> {
+  const program = new Program({
+    ...settings,
+    ROLES: roles,
+    DEMO_REPLAY: 'none',
+    RATE_LIMIT_PER_MIN: '0',
+    LOG_LEVEL: 'info',
+    ADMIN_EMAILS: 'scale_admin@synthetic.invalid',
+  })
+  const url = await program.listening
+  return { program, roles, url, wsPort: Number(new URL(present(program.wsUrl, 'socket address')).port) }
+}
+
+/** Starts the matches one after the other, so that two processes share them. What can be traded then. */
+async function kickOff(url: string, admin: Guest): Promise<Listed> {
+  const until = performance.now() + PATIENCE_MS
+  for (const [n, fixtureId] of MATCHES.entries()) {
+    const asked = await admin.ask(url, 'POST', '/api/admin/gameplay-bot/start', { fixtureId, speed: 1, traders: 0 })
+    if (asked === 'lost' || asked.status >= 300) throw new Error(`no replay: ${JSON.stringify(asked)}`)
+    for (;;) {
+      const { instruments } = await admin.read(url, '/api/instruments', Listing)
+      const open = instruments.filter(({ tradingStatus }) => tradingStatus === 'OPEN')
+      if (new Set(open.map((one) => one.fixtureId)).size > n) break
+      if (performance.now() > until) throw new Error(`${fixtureId} has not kicked off`)
+      await pause(LOOK_MS)
+    }
+  }
+  const { instruments } = await admin.read(url, '/api/instruments', Listing)
+  return instruments.filter(({ tradingStatus }) => tradingStatus === 'OPEN')
+}
+
+async function signedInUsers(url: string): Promise<string[]> {
+  const cookies: string[] = []
+  for (let n = 0; n < USERS / BATCH; n++) {
+    const response = await fetch(`${url}/api/auth/dev/batch`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ count: BATCH, prefix: `Scale ${n}` }),
+    })
+    const { users } = Batch.parse(await response.json())
+    cookies.push(...users.map(({ accessToken }) => `${ACCESS_COOKIE}=${accessToken}`))
+  }
+  return cookies
+}
+
+interface Sockets {
+  readonly cookies: readonly string[]
+  readonly count: number
+  readonly instruments: Listed
+}
+
+/** Sockets at one process, each of which follows some players, other ones than its neighbour. */
+async function connectSockets(crew: ChildProcess, { url, wsPort }: Running, wanted: Sockets): Promise<void> {
+  const clients: ClientPlan[] = []
+  for (let n = 0; n < wanted.count; n++) {
+    const cookie = present(wanted.cookies[Math.floor(n / SOCKETS_PER_USER)], 'a user')
+    const response = await fetch(`${url}/api/ws/token`, { method: 'POST', headers: { cookie } })
+    const { token } = Ticket.parse(await response.json())
+    const ids = Array.from({ length: FOLLOWED }, (_, i) => {
+      return present(wanted.instruments[(n * FOLLOWED + i) % wanted.instruments.length], 'an instrument').id
+    })
+    const greeting = JSON.stringify({ type: 'subscribe', id: 1, instrumentIds: ids })
+    clients.push({ path: `/?token=${token}`, greeting, snapshots: FOLLOWED, updatesPerPatch: 0 })
+  }
+  const connected = once(crew, 'message')
+  command(crew, { kind: 'connect', order: { port: wsPort, clients, stalled: 0 } })
+  await connected
+}
+
+const command = (crew: ChildProcess, what: ClientsCommand): void => void crew.send(what)
+
+interface Trading {
+  readonly cookies: readonly string[]
+  readonly instruments: Listed
+  /** Among how many processes the connections are shared. */
+  readonly share: number
+}
+
+function trade({ url }: Running, { cookies, instruments, share }: Trading): Promise<Load> {
+  const bodies = instruments.flatMap(({ id, currentPrice: clientPrice }) =>
+    ['long', 'short'].map((direction) => JSON.stringify({ instrumentId: id, direction, lotSize: 0.01, clientPrice })),
+  )
+  const workerData: HttpLoadOptions = {
+    port: Number(new URL(url).port),
+    connections: Math.floor(connections / share),
+    seconds,
+    warmUpSeconds: WARM_UP_SECS,
+    method: 'POST',
+    path: '/api/positions/open',
+    cookies,
+    bodies,
+    keyed: true,
+    expectedStatus: 201,
+  }
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL('./http-load.ts', import.meta.url), { workerData })
+    worker.once('message', resolve)
+    worker.once('error', reject)
+  })
+}
+
+/** Says how much processor time each of them has used so far, in seconds. */
+async function usageBy(
+  running: readonly Running[],
+  crew: ChildProcess,
+  databaseUrl: string,
+): Promise<() => Promise<ReadonlyMap<string, number>>> {
+  const redis = new Redis(present(redisUrl, 'Redis'))
+  const redisPid = /process_id:(\d+)/.exec(await redis.info('server'))?.[1] ?? ''
+  redis.disconnect()
+  return async () => {
+    const client = new pg.Client({ connectionString: databaseUrl })
+    await client.connect()
+    const { rows } = await client.query<{ pid: number }>(
+      `select pid from pg_stat_activity where datname = current_database() or backend_type <> 'client backend'`,
+    )
+    await client.end()
+    const own = process.cpuUsage()
+    return new Map([
+      ...running.map(({ program }) => [String(program.pid), secondsOf(String(program.pid))] as const),
+      ['postgres', rows.reduce((sum, { pid }) => sum + secondsOf(String(pid)), 0)],
+      ['redis', secondsOf(redisPid)],
+      ['load', (own.user + own.system) / 1e6 + secondsOf(String(crew.pid))],
+    ])
+  }
+}
+
+/** Linux counts in hundredths of a second. Nothing for a process that is not on this machine. */
+function secondsOf(pid: string): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ')
+    return (Number(fields[11]) + Number(fields[12])) / 100
+  } catch {
+    return 0
+  }
+}
+
+const results: Result[] = []
+for (const roles of CONFIGURATIONS) results.push(await measure(roles))
+const rows = results.map(({ roles, trades, prices, cores, postgres, redis, load }) => [
+  `${roles.length}: ${roles.join(' + ')}`,
+  figure(trades.perSecond),
+  `${figure(trades.p50Ms)}, ${figure(trades.p99Ms)}`,
+  figure(prices),
+  cores.map((each) => each.toFixed(2)).join(' + '),
+  postgres.toFixed(2),
+  redis.toFixed(2),
+  load.toFixed(2),
+])
+console.log(
+  `${availableParallelism()} cores, ${connections} connections that trade, ${sockets} sockets with ${FOLLOWED} of ${MATCHES.length} matches' players each; processor time in cores\n`,
+)
+const head = ['processes', 'trades/s', 'p50, p99 ms', 'prices/s', 'each process', 'PostgreSQL', 'Redis', 'load']
+console.log(table(head, rows))
+process.exit()

@@ -1,0 +1,76 @@
+import { sql } from 'kysely'
+import { afterEach, expect, it, vi } from 'vitest'
+import { type FixtureId, fixtureId } from '../../actors/kernel/ids.ts'
+import { HOUR_MS, SECOND_MS } from '../../actors/kernel/world.ts'
+import { type Connection, connect } from '../../db/connect.ts'
+import { SqlLeases } from '../../db/leases.ts'
+import { migrate } from '../../db/migrate.ts'
+import { createDatabase, eachDatabase, onPostgres } from '../support/databases.ts'
+import { record } from '../support/fixtures.ts'
+import { insertMatch } from '../support/rows.ts'
+
+const leasesOf = ({ db }: Connection, owner: string) => new SqlLeases(db, { owner, ttlMs: 5 * SECOND_MS, alone: false })
+const expireIn = ({ db }: Connection, id: FixtureId) =>
+  sql`update match_leases set expires_at = clock_timestamp() where match_id = ${id}`.execute(db)
+
+eachDatabase((open) => {
+  let matches = 500
+  const match = (): FixtureId => fixtureId(++matches)
+  const [ada, bob] = [() => leasesOf(open(), 'ada'), () => leasesOf(open(), 'bob')]
+  const expire = (id: FixtureId) => expireIn(open(), id)
+
+  it('[Q31] a lease that runs is nobody else’s; one that has ended or was given back is anybody’s, under a greater epoch', async () => {
+    const id = match()
+    expect(await ada().ownerOf(id)).toBeNull()
+    expect(await ada().acquire(id)).toBe(1)
+    expect(await bob().acquire(id)).toBeNull()
+    expect(await bob().ownerOf(id)).toBe('ada')
+    expect(await ada().acquire(id)).toBe(2)
+    await expire(id)
+    expect(await bob().ownerOf(id)).toBeNull()
+    expect(await bob().acquire(id)).toBe(3)
+    // Whoever was overtaken cannot give back what is not his any more.
+    await ada().release(id, 2)
+    expect(await ada().acquire(id)).toBeNull()
+    await bob().release(id, 3)
+    expect(await ada().acquire(id)).toBe(4)
+  })
+
+  it('[Q33] every process finds the unsettled matches that nobody runs, and those it should run itself', async () => {
+    const [never, ended, hers, his, here, over] = [match(), match(), match(), match(), match(), match()]
+    const { info } = record()
+    for (const matchId of [never, ended, hers, his, here]) await insertMatch(open().db, { ...info, matchId })
+    await insertMatch(open().db, { ...info, matchId: over, settledAt: info.startsAt })
+    await bob().acquire(ended)
+    await expire(ended)
+    await ada().acquire(hers)
+    await bob().acquire(his)
+    expect(await ada().orphans([here])).toEqual([never, ended, hers])
+  })
+})
+
+// The embedded database has no clock but the process's own.
+onPostgres((server) => {
+  afterEach(() => void vi.useRealTimers())
+
+  it('[Q32] whether a lease runs is what the clock of the database says, whatever those of the processes say', async () => {
+    const { url, drop } = await createDatabase(server)
+    const connection = await connect({ databaseUrl: url, dataDir: null })
+    try {
+      await migrate(connection.db)
+      const [ada, bob, id] = [leasesOf(connection, 'ada'), leasesOf(connection, 'bob'), fixtureId(1)]
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + HOUR_MS })
+      expect(await ada.acquire(id)).toBe(1)
+      vi.setSystemTime(Date.now() + HOUR_MS)
+      expect(await bob.acquire(id)).toBeNull()
+      vi.setSystemTime(Date.now() - 3 * HOUR_MS)
+      expect(await bob.ownerOf(id)).toBe('ada')
+      expect(await ada.renew(id, 1)).toBe(true)
+      await expireIn(connection, id)
+      expect(await bob.acquire(id)).toBe(2)
+    } finally {
+      await connection.close()
+      await drop()
+    }
+  })
+})
