@@ -1,5 +1,5 @@
 /** Who may connect: the `?token=` of a WebSocket address, judged before anything is upgraded. */
-import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type ServerOptions, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { UserId } from '../actors/kernel/ids.ts'
 import type { Instant } from '../actors/kernel/world.ts'
@@ -31,3 +31,13 @@ export const addressOf = (request: IncomingMessage): URL | null => URL.parse(req
 export function refuseUpgrade(socket: Duplex, status: 400 | 401 | 404 | 429 | 503): void {
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
 }
+
+/**
+ * Settings of the HTTP server under the sockets. Whoever has not said all he wants within this time is cut off, a quarter of
+ * it later at most: until he is known, nobody counts the connection he holds.
+ */
+export const handshakeWithin = (ms: number): ServerOptions => ({
+  headersTimeout: ms,
+  requestTimeout: ms,
+  connectionsCheckingInterval: ms / 4, // every 30 seconds by itself
+})

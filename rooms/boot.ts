@@ -27,7 +27,7 @@ import { WriteDeadline } from './write-deadline.ts'
 /** How long sockets may take to say goodbye. */
 const GOODBYE_MS = 1_000
 /** How long stopping may take in all; Colyseus by itself would wait for ever. */
-const STOP_MS = 10_000
+const STOP_MS = 5_000
 
 /** The other processes of the installation. */
 export interface Cluster {
@@ -75,7 +75,7 @@ export interface RealTime {
   notify(userId: UserId, notice: Notice): void
   /**
    * Takes no more commands, tells clients, lets every match finish what it has, gives the leases back, closes the sockets.
-   * Returns within ten seconds whatever happens. The HTTP server is its owner's to close.
+   * Returns within five seconds whatever happens. The HTTP server is its owner's to close.
    */
   stop(): Promise<void>
 }

@@ -12,6 +12,7 @@ export interface PubSub {
   publish(channel: string, message: Buffer): Promise<number>
   /** Resolves when every message published from then on will arrive, in the order of one publisher. */
   subscribe(channel: string, onMessage: (message: Buffer) => void): Promise<void>
+  /** Messages that were handed over before it resolves still arrive. */
   unsubscribe(channel: string): Promise<void>
   /** Calls back whenever messages may have been missed. */
   onGap(listener: () => void): void
@@ -53,6 +54,9 @@ const MESSAGE_MAX = 1 << 20
 /** Requests of one process that wait for an answer. Beyond it the others are too slow, and more would make it worse. */
 const WAITING_MAX = 10_000
 
+/** How long closing waits for answers that are being made. */
+const LAST_ANSWERS_MS = 500
+
 const CHANNEL = { process: (id: ProcessId) => `to:${id}`, group: (name: string) => `group:${name}` } as const
 
 export class Bus {
@@ -61,6 +65,10 @@ export class Bus {
   readonly #options: BusOptions
   readonly #serving = new Map<string, Serve>()
   readonly #waiting = new Map<number, Waiting>()
+  /** Where requests to this process come in. */
+  readonly #channels = new Set<string>()
+  /** Answers that are being made. */
+  readonly #answering = new Set<Promise<void>>()
   #lastId = 0
 
   constructor(options: BusOptions) {
@@ -73,7 +81,7 @@ export class Bus {
 
   /** From now on requests reach this process. */
   async open(): Promise<void> {
-    await this.#options.pubSub.subscribe(CHANNEL.process(this.processId), (message) => this.#receive(message))
+    await this.#listen(CHANNEL.process(this.processId))
   }
 
   /** Answers requests of this kind, to this process or to a group that it has joined. */
@@ -83,7 +91,7 @@ export class Bus {
 
   /** From now on requests to this group reach this process, too. */
   async join(group: string): Promise<void> {
-    await this.#options.pubSub.subscribe(CHANNEL.group(group), (message) => this.#receive(message))
+    await this.#listen(CHANNEL.group(group))
   }
 
   /** Asks one process. Rejects with RemoteFault when it met a fault. */
@@ -117,11 +125,22 @@ export class Bus {
     this.#options.pubSub.onGap(listener)
   }
 
-  /** Whoever still waits hears nothing. */
+  /**
+   * Whoever asks from now on learns that nobody is here, and whoever has asked gets his answer. Those in this process who
+   * still wait hear nothing.
+   */
   async close(): Promise<void> {
+    const { pubSub } = this.#options
+    await Promise.allSettled([...this.#channels].map((channel) => pubSub.unsubscribe(channel)))
+    await Promise.race([Promise.allSettled(this.#answering), pause(LAST_ANSWERS_MS)])
     for (const { answer } of this.#waiting.values()) answer({ kind: 'silent' })
     this.#waiting.clear()
-    await this.#options.pubSub.close()
+    await pubSub.close()
+  }
+
+  async #listen(channel: string): Promise<void> {
+    this.#channels.add(channel)
+    await this.#options.pubSub.subscribe(channel, (message) => this.#receive(message))
   }
 
   #request(
@@ -171,8 +190,10 @@ export class Bus {
   #receive(message: Buffer): void {
     const envelope = JSON.parse(message.toString()) as Envelope
     switch (envelope.is) {
-      case 'request':
-        return void this.#answer(envelope)
+      case 'request': {
+        const answering = this.#answer(envelope).finally(() => this.#answering.delete(answering))
+        return void this.#answering.add(answering)
+      }
       case 'answer':
         return this.#waiting.get(envelope.id)?.answer({ kind: 'answered', body: envelope.body })
       case 'failure':
@@ -197,3 +218,5 @@ export class Bus {
     })
   }
 }
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref())

@@ -43,7 +43,7 @@ export class Crowd {
       now: this.#world.now(),
       balance: this.#balances.get(trader.userId) ?? STARTING_BALANCE,
       instruments,
-      positions: [...view.positionsOf(trader.userId)],
+      positions: view.positionsOf(trader.userId),
     }
     const action = nextAction(trader, sight, (below) => this.#world.randomInt(below))
     if (action === null) return

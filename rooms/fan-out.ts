@@ -7,8 +7,8 @@ import type { FixtureId, InstrumentId } from '../actors/kernel/ids.ts'
 import { PUBLISH_INTERVAL_MS } from '../actors/kernel/limits.ts'
 import type { World } from '../actors/kernel/world.ts'
 import { noTraffic, type Traffic } from './figures.ts'
-import { PriceBoard, type PublishedPrice, type Since, type Topic } from './price-board.ts'
-import { asSnapshot, FLAG, flagged } from './price-frame.ts'
+import { type Pack, PriceBoard, type PublishedPrice, type Since, type Topic } from './price-board.ts'
+import { FLAG, flagged } from './price-frame.ts'
 import type { Report } from './report.ts'
 import type { Subscriber } from './subscriber.ts'
 
@@ -46,8 +46,10 @@ export class FanOut {
   #changed = new Set<Topic<Subscriber>>()
   /** The stamp up to which everybody has been served who was ready. */
   #settled = 0
-  /** Followers who were not ready when it was their turn. */
-  readonly #behind = new Set<Subscriber>()
+  /** Followers who were not ready when it was their turn, in this beat or since. */
+  #behind = new Set<Subscriber>()
+  /** Those of the last beat, until it is their turn again. */
+  #late = new Set<Subscriber>()
   #beat: 'idle' | 'beating' | 'resting' | 'stopped' = 'idle'
   #rest: NodeJS.Timeout | undefined
 
@@ -71,7 +73,11 @@ export class FanOut {
   /** A match stops publishing; its last moves are still delivered. */
   close(source: PriceSource): void {
     if (this.#moved.delete(source)) this.#collect(source)
-    for (const subscriber of this.#audienceOf([...this.#changed])) subscriber.serve(this.#board.stamp)
+    for (const topic of this.#changed) {
+      for (const subscriber of topic.subscribers) {
+        if (subscriber.served < topic.stamp) subscriber.serve(this.#board.stamp)
+      }
+    }
     this.#board.close(source.matchId)
   }
 
@@ -92,9 +98,9 @@ export class FanOut {
   follow(subscriber: Subscriber, id: InstrumentId): FollowRefusal | null {
     const topic = this.#board.topic(id)
     if (topic === undefined) return 'not_found'
-    if (subscriber.topics.has(topic)) return null
-    if (subscriber.topics.size >= INSTRUMENTS_PER_SUBSCRIBER_MAX) return 'limit'
-    subscriber.topics.add(topic)
+    if (topic.subscribers.has(subscriber)) return null
+    if (subscriber.topics.length >= INSTRUMENTS_PER_SUBSCRIBER_MAX) return 'limit'
+    subscriber.topics.push(topic)
     topic.subscribers.add(subscriber)
     return null
   }
@@ -107,7 +113,10 @@ export class FanOut {
   }
 
   unfollow(subscriber: Subscriber, ids: ReadonlySet<InstrumentId>): void {
-    for (const topic of subscriber.topics) if (ids.has(topic.instrumentId)) this.#leave(subscriber, topic)
+    for (const topic of subscriber.topics.splice(0)) {
+      if (ids.has(topic.instrumentId)) this.#leave(subscriber, topic)
+      else subscriber.topics.push(topic)
+    }
   }
 
   /** Sends him what is due, ready or not. To be called before he follows more, so that nothing reaches him twice. */
@@ -115,21 +124,22 @@ export class FanOut {
     subscriber.flush(this.#board.stamp)
   }
 
-  /** How these instruments stand, as snapshots; or, where all of it is remembered, the moves after `since` instead. */
-  catchUp(ids: readonly InstrumentId[], since?: Since): readonly Buffer[] {
+  /** Messages that say how these instruments stand; or, where all of it is remembered, the moves after `since` instead. */
+  catchUp(ids: readonly InstrumentId[], pack: Pack, since?: Since): readonly Buffer[] {
     return ids.flatMap((id) => {
-      const price = this.#board.topic(id)?.price
-      if (price === undefined || price === null) return []
-      const missed = since === undefined ? null : this.#board.missed(price, since)
-      if (missed === null) return [asSnapshot(price.frame)]
-      return missed.map((move) => flagged(move.frame, FLAG.replay))
+      const topic = this.#board.topic(id)
+      if (topic === undefined || topic.price === null) return []
+      const missed = since === undefined ? null : this.#board.missed(topic.price, since)
+      if (missed === null) return [topic.snapshot(pack)]
+      return missed.map((move) => pack(flagged(move.frame, FLAG.replay)))
     })
   }
 
   /** He is gone. */
   forget(subscriber: Subscriber): void {
     this.#behind.delete(subscriber)
-    for (const topic of subscriber.topics) this.#leave(subscriber, topic)
+    this.#late.delete(subscriber)
+    for (const topic of subscriber.topics.splice(0)) this.#leave(subscriber, topic)
   }
 
   /** Publishes no more. */
@@ -139,7 +149,6 @@ export class FanOut {
   }
 
   #leave(subscriber: Subscriber, topic: Topic<Subscriber>): void {
-    subscriber.topics.delete(topic)
     topic.subscribers.delete(subscriber)
     this.#board.forget(topic)
   }
@@ -157,14 +166,6 @@ export class FanOut {
     }
   }
 
-  /** Everybody with something to be served, some of them several times: serving one twice is nothing. */
-  *#audienceOf(changed: readonly Topic<Subscriber>[]): Generator<Subscriber> {
-    yield* this.#behind
-    for (const topic of changed) {
-      for (const subscriber of topic.subscribers) if (subscriber.served < topic.stamp) yield subscriber
-    }
-  }
-
   // Idle → beating (collect, then write in slices) → resting, and again while there is something to do.
 
   #schedule(): void {
@@ -177,23 +178,35 @@ export class FanOut {
     if (this.#beat === 'stopped') return
     const beganAt = this.#options.world.now()
     this.#collectAll()
-    const topics = [...this.#changed]
-    const beat = { topics, from: this.#settled, to: this.#board.stamp, beganAt }
+    const topics = [...this.#changed].toSorted((a, b) => a.stamp - b.stamp)
     this.#changed = new Set()
-    this.#writeSlice(this.#audienceOf(topics), beat)
+    this.#late = this.#behind
+    this.#behind = new Set()
+    const late = { audience: this.#late.values(), topic: undefined, next: 0 }
+    this.#writeSlice({ topics, from: this.#settled, to: this.#board.stamp, beganAt, ...late })
   }
 
-  #writeSlice(audience: Generator<Subscriber>, beat: Beat): void {
+  /** Serves whom the last beat could not, and then the followers of one topic after the other: each once, the first time. */
+  #writeSlice(beat: Beat): void {
     if (this.#beat === 'stopped') return
-    for (let served = 0; served < SLICE; served++) {
-      const { value: subscriber, done } = audience.next()
-      if (done === true) return this.#takeRest(beat)
-      // What has moved since the beat began is not among its topics; then he is asked about all he follows.
-      const isServed = subscriber.serve(this.#board.stamp, this.#board.stamp === beat.to ? beat : undefined)
-      if (isServed) this.#behind.delete(subscriber)
-      else this.#behind.add(subscriber)
+    // What has moved since the beat began is not among its topics; then everybody is asked about all he follows.
+    const stamp = this.#board.stamp
+    const changed = stamp === beat.to ? beat : undefined
+    let effort = 0
+    while (effort < SLICE) {
+      const { value: subscriber, done } = beat.audience.next()
+      if (done === true) {
+        beat.topic = beat.topics[beat.next++]
+        if (beat.topic === undefined) return this.#takeRest(beat)
+        beat.audience = beat.topic.subscribers.values()
+      } else if (subscriber.served >= beat.to || this.#behind.has(subscriber)) {
+        effort += 1 / 16 // to look is a small part of a write
+      } else {
+        effort++
+        if (!subscriber.serve(stamp, changed, beat.topic)) this.#behind.add(subscriber)
+      }
     }
-    setImmediate(() => this.#writeSlice(audience, beat))
+    setImmediate(() => this.#writeSlice(beat))
   }
 
   #takeRest(beat: Beat): void {
@@ -212,10 +225,15 @@ export class FanOut {
   }
 }
 
-/** One round of writing: the topics that moved in stamps after `from`, up to `to`. */
+/** One round of writing: the topics that moved in stamps after `from`, up to `to`, in the order in which they did. */
 interface Beat {
   readonly topics: readonly Topic<Subscriber>[]
   readonly from: number
   readonly to: number
   readonly beganAt: number
+  /** Who is left of those whose turn it is: the followers of this topic, or whom the last beat could not serve. */
+  audience: Iterator<Subscriber>
+  topic: Topic<Subscriber> | undefined
+  /** The topic whose followers come after them. */
+  next: number
 }

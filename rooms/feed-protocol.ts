@@ -6,7 +6,7 @@ export const SUBPROTOCOL = 'feed.v1'
 /** What one message may weigh, through either door. */
 export const MESSAGE_BYTES_MAX = 16 * 1024
 /** Ids that one message may name: so many UUIDs fit it. Whoever follows more names the rest in another. */
-const INSTRUMENTS_PER_MESSAGE_MAX = 400
+export const INSTRUMENTS_PER_MESSAGE_MAX = 400
 
 const correlation = z.int().nonnegative().optional()
 const instrumentIds = z.array(z.string().max(64)).min(1).max(INSTRUMENTS_PER_MESSAGE_MAX)
@@ -24,7 +24,7 @@ export const ListenToAccount = z.object({
     .optional(),
 })
 
-const FeedRequest = z.discriminatedUnion('type', [
+export const FeedRequest = z.discriminatedUnion('type', [
   z.object({ type: z.literal('subscribe'), id: correlation, ...Follow.shape }),
   z.object({ type: z.literal('unsubscribe'), id: correlation, ...Unfollow.shape }),
   z.object({ type: z.literal('account'), id: correlation, ...ListenToAccount.shape }),
@@ -69,8 +69,15 @@ export type FeedReply =
       readonly message: string
     }
 
+/** What makes no sense: why, and under which id it was asked where that can be read. */
+export interface Nonsense {
+  readonly wrong: string
+  readonly id?: number | undefined
+}
+const Identified = z.object({ id: correlation })
+
 /** The request in a text message, or what is wrong with it. */
-export function parseRequest(data: RawData, isBinary: boolean): FeedRequest | { readonly wrong: string } {
+export function parseRequest(data: RawData, isBinary: boolean): FeedRequest | Nonsense {
   if (isBinary) return { wrong: 'control messages are JSON text' }
   let json: unknown
   try {
@@ -80,7 +87,8 @@ export function parseRequest(data: RawData, isBinary: boolean): FeedRequest | { 
   }
   const parsed = FeedRequest.safeParse(json)
   if (parsed.success) return parsed.data
-  return { wrong: parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ') }
+  const wrong = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ')
+  return { wrong, id: Identified.safeParse(json).data?.id }
 }
 
 // `ws` hands over one Buffer, several, or an ArrayBuffer, whatever its `binaryType`.

@@ -56,6 +56,8 @@ export class MatchHost implements PriceSource {
   readonly #options: MatchHostOptions
   readonly #surroundings: MatchSurroundings
   #seq = 0
+  /** Moves with their numbers that this process has not taken yet. */
+  readonly #numbered: PublishedPrice[] = []
   /** The last published price of each instrument, and the trading status it was published with. */
   readonly #published = new Map<InstrumentId, { readonly price: PublishedPrice; readonly status: string }>()
 
@@ -76,7 +78,7 @@ export class MatchHost implements PriceSource {
       onStopped: options.onStopped,
     })
     this.#surroundings.fanOut.open(this)
-    this.#surroundings.relay?.opened(this.matchId)
+    this.#surroundings.relay?.opened(this)
   }
 
   /** The number of the last price that was published. */
@@ -98,7 +100,10 @@ export class MatchHost implements PriceSource {
    */
   async renew(): Promise<boolean> {
     try {
-      return await this.#surroundings.leases.renew(this.matchId, this.epoch)
+      const isOurs = await this.#surroundings.leases.renew(this.matchId, this.epoch)
+      // Whoever was not told that it has opened, since Redis was away, hears of it now.
+      if (isOurs && this.actor.view.info.settledAt === null) this.#surroundings.relay?.opened(this)
+      return isOurs
     } catch (error) {
       this.#surroundings.report(`match ${this.matchId}: lease`, error)
       return true
@@ -122,6 +127,12 @@ export class MatchHost implements PriceSource {
 
   /** What moved since the last call, and every instrument whose trading status is another than subscribers were told. */
   takePrices(): readonly PublishedPrice[] {
+    this.numberMoves()
+    return this.#numbered.splice(0)
+  }
+
+  /** Gives every move its number and tells the other processes, so that `seq` says as of which move the prices stand. */
+  numberMoves(): void {
     const prices = this.actor.takeUnpublished().map((publication) => {
       this.#seq++
       return this.#frame(publication.instrument, publication, publication.conflated ? FLAG.conflated : 0)
@@ -134,18 +145,17 @@ export class MatchHost implements PriceSource {
         this.#frame(instrument, { previous: instrument.published, cause: 'match', providerEventId: 0, at }, 0),
       )
     }
-    if (prices.length > 0) {
-      this.#options.onPrices()
-      this.#surroundings.relay?.prices(prices)
-    }
-    return prices
+    if (prices.length === 0) return
+    this.#numbered.push(...prices)
+    this.#options.onPrices()
+    this.#surroundings.relay?.prices(prices)
   }
 
   /** Takes no more commands, finishes those it has, publishes what came of them, and gives the lease back. */
   async close(): Promise<void> {
     await this.actor.stop()
     this.#surroundings.fanOut.close(this)
-    this.#surroundings.relay?.closed(this.matchId)
+    this.#surroundings.relay?.closed(this)
     await this.#surroundings.leases.release(this.matchId, this.epoch)
   }
 

@@ -292,7 +292,7 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
       else rejected.push({ instrumentId: id, code: refusal })
     }
     for (const id of accepted) follows(client).add(id)
-    subscriber.write(fanOut.catchUp(accepted, request.data.since))
+    subscriber.write(fanOut.catchUp(accepted, subscriber.pack, request.data.since))
     if (ctx.id === undefined && rejected.length > 0) {
       client.send(ERROR_MESSAGE, wrong(`not in this match: ${rejected.map((r) => r.instrumentId).join(', ')}`))
     }

@@ -47,6 +47,8 @@ const PLACING_MS = { perMatch: 20, most: 400 } as const
 const WAKE_MS = 1_500
 /** To carry out a feed update: the batch before it may be a large one. */
 const FEED_MS = 5 * SECOND_MS
+/** While a match is being handed over its owner is asked again so often, so long after. */
+const HANDOVER = { tries: 20, pauseMs: 50 } as const
 /** Owners remembered. More than matches are ever played at a time. */
 const REMEMBERED_MAX = 1_000
 
@@ -147,8 +149,10 @@ export class Peers {
   async ask(matchId: FixtureId, kind: string, body: unknown, withinMs: number): Promise<Asked> {
     const { bus, world } = this.#options
     const deadline = world.now() + withinMs
-    // The second time after what was remembered has proved wrong.
-    for (let round = 0; round < 2; round++) {
+    let gone = 0
+    for (let tries = 0; tries < HANDOVER.tries && world.now() <= deadline; tries++) {
+      // The second time what was remembered has proved wrong; then the owner lives and hands it over, and nothing has happened.
+      if (tries > 1) await pause(HANDOVER.pauseMs)
       const found = await this.#find(matchId)
       if (typeof found !== 'string') return found
       const request: Request = { matchId, body }
@@ -159,8 +163,15 @@ export class Peers {
       }
       this.#owners.delete(matchId)
       if (reply.kind === 'silent') return { kind: 'silent' }
+      // Its lease still runs: it has died, and nobody will take the match for a while.
+      if (reply.kind === 'gone' && ++gone > 1) break
     }
     return { kind: 'nobody' }
+  }
+
+  /** Somebody says that this match runs there now: he is asked first. */
+  learn(matchId: FixtureId, owner: ProcessId): void {
+    this.#remember(matchId, owner)
   }
 
   /** The process that runs a match; one that nobody owns is woken. */
@@ -190,8 +201,9 @@ export class Peers {
 }
 
 /** Gives those who run fewer matches the first try. */
-export const placing = (size: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, Math.min(size * PLACING_MS.perMatch, PLACING_MS.most)))
+export const placing = (size: number): Promise<void> => pause(Math.min(size * PLACING_MS.perMatch, PLACING_MS.most))
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 function refusalOf(kind: 'nobody' | 'unknown' | 'settled', what: 'instrument' | 'position'): Refusal {
   if (kind === 'unknown') return { code: 'not_found', what }

@@ -1,7 +1,7 @@
 /** What there is to subscribe to: the current price of every instrument that is being published, and what led there. */
 import { present } from '../actors/kernel/assert.ts'
 import type { FixtureId, InstrumentId } from '../actors/kernel/ids.ts'
-import { FLAG, flagged } from './price-frame.ts'
+import { asSnapshot, FLAG, flagged } from './price-frame.ts'
 
 /** One price as its match publishes it: encoded once, shared by all who get it, never changed. */
 export interface PublishedPrice {
@@ -35,8 +35,9 @@ export class Topic<Subscriber> {
   #price: PublishedPrice | null = null
   #stamp = 0
   #previousStamp = 0
-  readonly #messages = new Map<Pack, Buffer>()
+  readonly #moves = new Map<Pack, Buffer>()
   readonly #conflated = new Map<Pack, Buffer>()
+  readonly #snapshots = new Map<Pack, Buffer>()
 
   constructor(id: InstrumentId) {
     this.instrumentId = id
@@ -56,8 +57,9 @@ export class Topic<Subscriber> {
     this.#price = price
     this.#previousStamp = this.#stamp
     this.#stamp = stamp
-    this.#messages.clear()
+    this.#moves.clear()
     this.#conflated.clear()
+    this.#snapshots.clear()
   }
 
   /** Whether the current price stands for an older one, too, to somebody who was last served at `served`. */
@@ -67,17 +69,28 @@ export class Topic<Subscriber> {
 
   /** The current price as a message, for a subscriber who was last served at `served`. */
   messageAfter(served: number, pack: Pack): Buffer {
-    const isConflated = this.hasMovedTwiceSince(served)
-    const made = isConflated ? this.#conflated : this.#messages
+    if (!this.hasMovedTwiceSince(served)) return this.#made(this.#moves, pack, asItIs)
+    return this.#made(this.#conflated, pack, asConflated)
+  }
+
+  /** How it stands, as a message. */
+  snapshot(pack: Pack): Buffer {
+    return this.#made(this.#snapshots, pack, asSnapshot)
+  }
+
+  /** Made for the first who needs it. */
+  #made(made: Map<Pack, Buffer>, pack: Pack, change: (frame: Buffer) => Buffer): Buffer {
     let message = made.get(pack)
     if (message === undefined) {
-      const { frame } = present(this.#price, `price of ${this.instrumentId}`)
-      message = pack(isConflated ? flagged(frame, FLAG.conflated) : frame)
+      message = pack(change(present(this.#price, `price of ${this.instrumentId}`).frame))
       made.set(pack, message)
     }
     return message
   }
 }
+
+const asItIs = (frame: Buffer): Buffer => frame
+const asConflated = (frame: Buffer): Buffer => flagged(frame, FLAG.conflated)
 
 /** The recent moves of one match in one epoch, oldest first. */
 interface History {

@@ -8,7 +8,7 @@ import type { World } from '../actors/kernel/world.ts'
 import type { AccountStream } from './account-stream.ts'
 import { addressOf, admit, refuseUpgrade, type VerifyToken } from './admission.ts'
 import type { FanOut } from './fan-out.ts'
-import { type FeedRequest, parseRequest, type Rejection, SUBPROTOCOL } from './feed-protocol.ts'
+import { type FeedRequest, type Nonsense, parseRequest, type Rejection, SUBPROTOCOL } from './feed-protocol.ts'
 import { FeedSocket } from './feed-socket.ts'
 import { Lookups, type Wake } from './lookups.ts'
 import type { Report } from './report.ts'
@@ -145,9 +145,9 @@ export class PriceFeed {
     return false
   }
 
-  #hear(socket: FeedSocket, request: FeedRequest | { readonly wrong: string }): void {
+  #hear(socket: FeedSocket, request: FeedRequest | Nonsense): void {
     if ('wrong' in request) {
-      return socket.say({ type: 'error', id: undefined, code: 'bad_message', message: request.wrong })
+      return socket.say({ type: 'error', id: request.id, code: 'bad_message', message: request.wrong })
     }
     const isQueued = socket.inTurn(async () => {
       try {
@@ -193,7 +193,7 @@ export class PriceFeed {
       else rejected.push({ instrumentId: id, code: unasked.has(id) ? 'busy' : refusal })
     }
     socket.say({ type: 'subscribed', id: request.id, instrumentIds: accepted, rejected })
-    socket.subscriber.write(fanOut.catchUp(accepted, request.since))
+    socket.subscriber.write(fanOut.catchUp(accepted, socket.subscriber.pack, request.since))
   }
 
   /** Wakes the matches of players whom nobody publishes; returns those who were one too many to look up. */

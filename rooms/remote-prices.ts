@@ -17,9 +17,13 @@ export interface Relay {
   prices(prices: readonly PublishedPrice[]): void
   /** Something was written into the logs of these users. */
   grew(users: Iterable<UserId>): void
-  opened(matchId: FixtureId): void
-  closed(matchId: FixtureId): void
+  /** It runs here: said when it opens, and again and again, since nobody may count on messages. */
+  opened(match: Incarnation): void
+  closed(match: Incarnation): void
 }
+
+/** A match under one owner. */
+export type Incarnation = Pick<PriceSource, 'matchId' | 'epoch'>
 
 export interface RemotePricesOptions {
   readonly bus: Bus
@@ -34,10 +38,17 @@ export interface RemotePricesOptions {
 const TOPIC = { prices: (matchId: FixtureId) => `prices:${matchId}`, matches: 'matches', accounts: 'accounts' } as const
 const STANDING_MS = 2 * SECOND_MS
 
-interface MatchNews {
+interface MatchNews extends Incarnation {
   readonly from: ProcessId
-  readonly matchId: FixtureId
   readonly news: 'opened' | 'closed'
+}
+
+/** A match of this process, which others may ask how it stands. */
+export interface StandingSource extends PriceSource {
+  /** The number of the last move. */
+  readonly seq: number
+  /** Gives every move its number, so that `seq` says as of which move the prices stand. */
+  numberMoves(): void
 }
 
 /** How a match stands, as it goes over the bus. */
@@ -58,8 +69,8 @@ export class RemotePrices {
   /** What the others are to be told. */
   get relay(): Relay {
     const { bus } = this.#options
-    const tell = (matchId: FixtureId, news: MatchNews['news']): void => {
-      const message: MatchNews = { from: bus.processId, matchId, news }
+    const tell = ({ matchId, epoch }: Incarnation, news: MatchNews['news']): void => {
+      const message: MatchNews = { from: bus.processId, matchId, epoch, news }
       bus.tell(TOPIC.matches, Buffer.from(JSON.stringify(message)))
     }
     return {
@@ -68,17 +79,20 @@ export class RemotePrices {
         if (first !== undefined) bus.tell(TOPIC.prices(first.matchId), Buffer.concat(prices.map(({ frame }) => frame)))
       },
       grew: (users) => bus.tell(TOPIC.accounts, Buffer.from(JSON.stringify([...users]))),
-      opened: (matchId) => tell(matchId, 'opened'),
-      closed: (matchId) => tell(matchId, 'closed'),
+      opened: (match) => tell(match, 'opened'),
+      closed: (match) => tell(match, 'closed'),
     }
   }
 
   /** Listens to the others, and answers them how the matches of this process stand. */
-  async open(sourceOf: (matchId: FixtureId) => (PriceSource & { readonly seq: number }) | undefined): Promise<void> {
-    const { bus, peers, grew } = this.#options
+  async open(sourceOf: (matchId: FixtureId) => StandingSource | undefined): Promise<void> {
+    const { bus, peers, fanOut, grew } = this.#options
     peers.serve('standing', (matchId): Standing | undefined => {
       const source = sourceOf(matchId)
       if (source === undefined) return undefined
+      // Or a move that waits for the next beat would be in the prices already, and be told once more.
+      source.numberMoves()
+      fanOut.moved(source)
       const frames = Buffer.concat(source.standingPrices().map(({ frame }) => frame)).toString('base64')
       return { epoch: source.epoch, seq: source.seq, frames }
     })
@@ -108,15 +122,25 @@ export class RemotePrices {
     return false
   }
 
-  #onNews({ from, matchId, news }: MatchNews): void {
+  #onNews({ from, matchId, epoch, news }: MatchNews): void {
     const match = this.#followed.get(matchId)
     if (from === this.#options.bus.processId) {
       // It runs here now and publishes by itself.
       if (match !== undefined && news === 'opened') void this.#forget(match, { keepsPrices: true })
       return
     }
-    if (news === 'closed') return match === undefined ? undefined : void this.#forget(match)
-    if (match !== undefined) return void this.#renew(match)
+    if (news === 'closed') {
+      // One that was overtaken lets go of a match that somebody else runs by now.
+      if (match !== undefined && epoch >= match.newestEpoch) void this.#forget(match)
+      return
+    }
+    if (match !== undefined && epoch < match.newestEpoch) return
+    this.#options.peers.learn(matchId, from)
+    if (match !== undefined) {
+      if (epoch === match.newestEpoch && !match.isLost) return
+      match.newestEpoch = epoch
+      return void this.#renew(match)
+    }
     // Who follows its players from the time before it was handed over has nobody else to ask for them.
     if (this.#options.fanOut.isFollowed) {
       this.follow(matchId).catch((error: unknown) => this.#options.report(`match ${matchId}: prices`, error))
@@ -124,7 +148,7 @@ export class RemotePrices {
   }
 
   #onPrices(match: RemoteMatch, message: Buffer): void {
-    if (this.#options.isHere(match.matchId)) return
+    if (this.#followed.get(match.matchId) !== match || this.#options.isHere(match.matchId)) return
     match.arrive(pricesIn(message))
     if (match.isLost) void this.#renew(match)
     else this.#options.fanOut.moved(match)
@@ -148,6 +172,11 @@ export class RemotePrices {
       return false
     }
     const { epoch, seq, frames } = asked.answer as Standing
+    // Whoever answers has been overtaken, and does not know it yet.
+    if (epoch < match.newestEpoch) {
+      match.lose()
+      return false
+    }
     match.begin({ epoch, seq, prices: pricesIn(Buffer.from(frames, 'base64')) })
     fanOut.open(match)
     fanOut.moved(match)
@@ -168,6 +197,8 @@ class RemoteMatch implements PriceSource {
   /** Whether somebody has said how it stands. */
   standing: Promise<boolean> = Promise.resolve(false)
   epoch = 0
+  /** The newest epoch that was heard of. */
+  newestEpoch = 0
   #state: 'asking' | 'lost' | 'following' = 'lost'
   #seq = 0
   #standingPrices: readonly PublishedPrice[] = []
@@ -196,6 +227,7 @@ class RemoteMatch implements PriceSource {
 
   begin({ epoch, seq, prices }: { epoch: number; seq: number; prices: readonly PublishedPrice[] }): void {
     this.epoch = epoch
+    this.newestEpoch = epoch
     this.#seq = seq
     this.#standingPrices = prices
     this.#state = 'following'

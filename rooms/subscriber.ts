@@ -26,15 +26,36 @@ export interface Changed {
 /** Before every stamp: whatever he is sent next stands for all that came before. */
 const NOTHING = -1
 
+const byStamp = (a: Topic<Subscriber>, b: Topic<Subscriber>): number => a.stamp - b.stamp
+
+/** A match moves most of its prices at once and always in the same order, so there is seldom anything to sort. */
+const isInOrder = (topics: readonly Topic<Subscriber>[]): boolean =>
+  topics.every(({ stamp }, n) => stamp >= (n === 0 ? 0 : (topics[n - 1]?.stamp ?? 0)))
+
+/**
+ * Between two writes to a subscriber come those to thousands of others, so that nothing of his is in the processor's caches:
+ * what a write needs of him lies together in his own fields, and in as few objects besides as can be.
+ */
 export class Subscriber {
-  readonly topics = new Set<Topic<Subscriber>>()
-  readonly #options: SubscriberOptions
+  /** What he follows, each once, in no order that means anything. */
+  readonly topics: Topic<Subscriber>[] = []
+  readonly pack: Pack
+  readonly #ws: WebSocket
+  readonly #socket: Socket
+  readonly #deadline: WriteDeadline
+  readonly #traffic: Traffic
+  readonly #hasArrived: (() => boolean) | undefined
   /** The board's stamp up to which he has been served. */
   #served = NOTHING
   #written = 0
 
-  constructor(options: SubscriberOptions) {
-    this.#options = options
+  constructor({ ws, socket, deadline, traffic, pack, hasArrived }: SubscriberOptions) {
+    this.pack = pack
+    this.#ws = ws
+    this.#socket = socket
+    this.#deadline = deadline
+    this.#traffic = traffic
+    this.#hasArrived = hasArrived
   }
 
   get served(): number {
@@ -48,57 +69,73 @@ export class Subscriber {
 
   /** Whether the network has taken all he was sent, so that more may follow. */
   get isReady(): boolean {
-    const { ws, socket, hasArrived } = this.#options
-    return socket.writableLength === 0 && ws.readyState === WebSocket.OPEN && (hasArrived === undefined || hasArrived())
+    return this.#socket.writableLength === 0 && this.#isOpen && (this.#hasArrived === undefined || this.#hasArrived())
   }
 
-  /** Writes frames in one go, one system call however many they are. To nobody once the socket is closing. */
-  write(frames: readonly Buffer[]): void {
-    if (frames.length > 0) this.#send(Buffer.concat(frames.map(this.#options.pack)), frames.length)
+  get #isOpen(): boolean {
+    return this.#ws.readyState === WebSocket.OPEN
+  }
+
+  /** Writes messages in one go, one system call however many they are. To nobody once the socket is closing. */
+  write(messages: readonly Buffer[]): void {
+    if (messages.length > 0 && this.#isOpen) this.#send(Buffer.concat(messages), messages.length)
   }
 
   /**
    * Writes the newest price of every topic that moved since the last time, in the order in which they moved. False when
-   * he is not ready: then the prices wait, and newer ones will take their place.
+   * he is not ready: then the prices wait, and newer ones will take their place. `found` is a topic of his that moved:
+   * when no other did, nothing else of his has to be looked at.
    */
-  serve(stamp: number, changed?: Changed): boolean {
+  serve(stamp: number, changed?: Changed, found?: Topic<Subscriber>): boolean {
     if (!this.isReady) return false
-    this.flush(stamp, changed)
+    const isAll = found !== undefined && changed?.topics.length === 1 && this.#served >= changed.from
+    if (!isAll) this.#sendDue(changed)
+    else if (this.#isDue(found)) this.#send(this.#messageOf(found), 1)
+    this.#served = stamp
     return true
   }
 
-  /** The same, ready or not. */
-  flush(stamp: number, changed?: Changed): void {
-    const due = this.#dueAmong(changed)
-    const { pack, traffic } = this.#options
-    for (const topic of due) if (topic.hasMovedTwiceSince(this.#served)) traffic.conflated++
-    const messages = due.map((topic) => topic.messageAfter(this.#served, pack))
-    const [only] = messages
-    if (only !== undefined) this.#send(messages.length === 1 ? only : Buffer.concat(messages), due.length)
+  /** The same, ready or not. To nobody once the socket is closing. */
+  flush(stamp: number): void {
+    if (this.#isOpen) this.#sendDue()
     this.#served = stamp
   }
 
-  #dueAmong(changed: Changed | undefined): Topic<Subscriber>[] {
-    const due: Topic<Subscriber>[] = []
-    if (changed !== undefined && this.#served >= changed.from && changed.topics.length < this.topics.size) {
-      for (const topic of changed.topics) if (this.#isDue(topic) && this.topics.has(topic)) due.push(topic)
-    } else {
-      for (const topic of this.topics) if (this.#isDue(topic)) due.push(topic)
+  #sendDue(changed?: Changed): void {
+    const isAll = changed === undefined || this.#served < changed.from || changed.topics.length >= this.topics.length
+    const candidates = isAll ? this.topics : changed.topics
+    let first: Topic<Subscriber> | undefined
+    let due: Topic<Subscriber>[] | undefined
+    for (const topic of candidates) {
+      if (!this.#isDue(topic) || !(isAll || topic.subscribers.has(this))) continue
+      if (first === undefined) first = topic
+      else if (due === undefined) due = [first, topic]
+      else due.push(topic)
     }
-    return due.length > 1 ? due.toSorted((a, b) => a.stamp - b.stamp) : due
+    if (due !== undefined) this.#send(this.#joined(due), due.length)
+    else if (first !== undefined) this.#send(this.#messageOf(first), 1)
   }
 
   #isDue(topic: Topic<Subscriber>): boolean {
     return topic.stamp > this.#served && topic.price !== null
   }
 
+  #messageOf(topic: Topic<Subscriber>): Buffer {
+    if (topic.hasMovedTwiceSince(this.#served)) this.#traffic.conflated++
+    return topic.messageAfter(this.#served, this.pack)
+  }
+
+  /** All of them in one, in the order in which they moved. */
+  #joined(due: Topic<Subscriber>[]): Buffer {
+    const ordered = isInOrder(due) ? due : due.toSorted(byStamp)
+    return Buffer.concat(ordered.map((topic) => this.#messageOf(topic)))
+  }
+
   #send(bytes: Buffer, prices: number): void {
-    const { ws, socket, deadline, traffic } = this.#options
-    if (ws.readyState !== WebSocket.OPEN) return
     this.#written++
-    traffic.writes++
-    traffic.prices += prices
-    socket.write(bytes)
-    if (socket.writableLength > 0) deadline.check(ws)
+    this.#traffic.writes++
+    this.#traffic.prices += prices
+    this.#socket.write(bytes)
+    if (this.#socket.writableLength > 0) this.#deadline.check(this.#ws)
   }
 }

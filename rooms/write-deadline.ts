@@ -12,6 +12,8 @@ const STRIKES_MAX = 3
 const QUEUED_MAX = 1024 * 1024
 /** How long a closed socket may take to read why, before it is cut. */
 const FAREWELL_MS = 1_000
+/** The same for one that broke the protocol: long enough for the farewell to be on its way. */
+const SHORT_FAREWELL_MS = 100
 const CLOSE_TOO_SLOW = 4008
 
 interface Watch {
@@ -33,6 +35,7 @@ export class WriteDeadline {
   /** Makes a socket known, once, before the first `check`. */
   guard(ws: WebSocket, socket: Socket): void {
     this.#sockets.set(ws, socket)
+    ws.once('error', () => stopReading(socket))
   }
 
   /** The connection under a socket that is guarded. */
@@ -81,6 +84,15 @@ export class WriteDeadline {
     ws.close(CLOSE_TOO_SLOW, 'too slow')
     setTimeout(() => ws.terminate(), FAREWELL_MS).unref()
   }
+}
+
+/**
+ * For somebody who broke the protocol, such as by a header that announces too much. `ws` has said goodbye, but would go on
+ * reading and throwing away what he still sends, for as long as he may take to read it: that would be work for nothing.
+ */
+function stopReading(socket: Socket): void {
+  process.nextTick(() => socket.pause()) // after `ws` has resumed it, which is its next step
+  setTimeout(() => socket.destroy(), SHORT_FAREWELL_MS).unref()
 }
 
 type Sent = Parameters<WebSocket['send']>

@@ -10,6 +10,9 @@ const Ticket = z.looseObject({ token: z.string(), wsUrl: z.string() })
 const Seat = z.looseObject({ processId: z.string(), roomId: z.string(), sessionId: z.string() })
 const TEN_MIB = Buffer.alloc(10 * 1024 * 1024, 'x')
 
+/** Masking ten megabytes would keep the attackers' processor busier than the server's, and it is the same one. */
+const noMask = (mask: Buffer): void => void mask.fill(0)
+
 const ends = new Map<string, number>()
 const end = (how: string): void => void ends.set(how, (ends.get(how) ?? 0) + 1)
 let isOver = false
@@ -45,7 +48,11 @@ class Attacker {
           ws.pause()
         })
       case 'half-open':
-        return this.#open(address, (ws) => ws.pause())
+        return raw(address, async (socket) => {
+          socket.write(`${upgradeOf(address)}\r\n`)
+          socket.resume() // to learn that it is cut; nothing is ever answered
+          while (!isOver && !socket.destroyed) await pause(50)
+        })
       case 'a byte a second':
         return raw(address, async (socket) => {
           socket.write(`${upgradeOf(address)}\r\n`)
@@ -95,6 +102,7 @@ class Attacker {
       }
       case 'slow handshake':
         return raw(address, async (socket) => {
+          socket.resume()
           for (const byte of upgradeOf(address)) {
             if (isOver || socket.destroyed) return
             socket.write(byte)
@@ -112,7 +120,7 @@ class Attacker {
 
   /** Resolves when the server has ended it, or all is over. */
   #open(address: string, onOpen: (ws: WebSocket) => void): Promise<void> {
-    const ws = new WebSocket(address, 'feed.v1', { perMessageDeflate: false })
+    const ws = new WebSocket(address, 'feed.v1', { perMessageDeflate: false, generateMask: noMask })
     return new Promise((resolve) => {
       const late = setInterval(() => {
         if (!isOver) return

@@ -15,6 +15,9 @@ export const ATTACKS = {
 } as const
 export type Attack = keyof typeof ATTACKS
 
+/** Seconds that these must last to meet the deadline they are cut off at. */
+export const LEAST_SECONDS: Partial<Record<Attack, number>> = { 'half-open': 45, 'slow handshake': 15 }
+
 export interface AttackOrder {
   readonly url: string
   readonly attack: Attack

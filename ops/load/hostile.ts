@@ -1,7 +1,7 @@
 /**
  * Attacks a server in every way a client can, one after the other, and says what well-behaved players noticed of it:
  *
- *   npm run load:hostile -- [--attackers 50] [--users 50] [--sockets 200] [--seconds 6]
+ *   npm run load:hostile -- [--attackers 50] [--users 50] [--sockets 200] [--seconds 6] [--only 'ten megabytes']
  *
  * It starts a server of its own, as the load tester does. Exit code 1 when a player lost a connection, met an error or
  * missed a price.
@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { figure, table } from '../bench/report.ts'
 import { Program } from '../crash/program.ts'
-import { type Attack, type AttackOrder, ATTACKS, type Ends } from './attacks.ts'
+import { type Attack, type AttackOrder, ATTACKS, type Ends, LEAST_SECONDS } from './attacks.ts'
 import { ownPlace, signIn, waitForMatch } from './guests.ts'
 import { Rest } from './rest.ts'
 import { type Measured, measure, type Plan } from './run.ts'
@@ -23,6 +23,7 @@ const { values } = parseArgs({
     users: { type: 'string', default: '50' },
     sockets: { type: 'string', default: '200' },
     seconds: { type: 'string', default: '6' },
+    only: { type: 'string' },
   },
 })
 const [attackers, users, sockets] = [Number(values.attackers), Number(values.users), Number(values.sockets)]
@@ -80,7 +81,7 @@ async function main(): Promise<number> {
     await measure({ ...plan, seconds: 3 }, () => undefined) // until the code is compiled
     const rows = [rowOf('nobody attacks', await measure(plan, () => undefined), 0, {})]
     let harm = 0
-    for (const attack of Object.keys(ATTACKS).filter(isAttack)) {
+    for (const attack of Object.keys(ATTACKS).filter(isAsked)) {
       say(`${attack}: ${ATTACKS[attack]}`)
       const before = residentMiB(program.pid)
       const order: AttackOrder = {
@@ -91,7 +92,8 @@ async function main(): Promise<number> {
         instrumentIds: instruments.map(({ id }) => id),
         fixtureId: instruments[0]?.fixtureId ?? 0,
       }
-      const { measured, ends } = await attacked(plan, order)
+      const seconds = Math.max(plan.seconds, LEAST_SECONDS[attack] ?? 0)
+      const { measured, ends } = await attacked({ ...plan, seconds }, order)
       const { counts, failures } = measured.tally
       harm += counts.gaps + counts.accountGaps + counts.damaged + failures
       rows.push(rowOf(attack, measured, residentMiB(program.pid) - before, ends))
@@ -116,6 +118,6 @@ async function main(): Promise<number> {
   }
 }
 
-const isAttack = (name: string): name is Attack => name in ATTACKS
+const isAsked = (name: string): name is Attack => values.only === undefined || name === values.only
 
 process.exitCode = await main()

@@ -5,21 +5,24 @@
  *                   [--url http://host:port] [--html load-report.html] [--json] [--find-limit]
  *
  * Without `--url` it starts a server of its own: on DATABASE_URL and REDIS_URL where they are set (in a database made for
- * it), embedded otherwise. A remote server must have its dev routes (players sign in there) and RATE_LIMIT_PER_MIN=0.
+ * it), embedded otherwise. A remote server must have its dev routes (players sign in there) and RATE_LIMIT_PER_MIN=0; its
+ * ledger is audited where ADMIN_EMAILS names load_auditor@synthetic.invalid.
  * `--trades` is orders a second over all players; `--drop-every` how long a connection lasts on average, 0 for ever.
  * `--find-limit` starts with `--sockets` and goes on with half as many again, `--seconds` each, until ticks take longer than
- * 100 ms for one in a hundred, or something fails. Exit code 1 when a sequence has a gap, the books do not balance, or
+ * 100 ms for one in a hundred, or something fails; when the first step is too much, with half as many. Exit code 1 when a sequence has a gap, the books do not balance, or
  * something failed.
  */
 import { writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
+import { present } from '../../actors/kernel/assert.ts'
 import { Program } from '../crash/program.ts'
-import { auditBooks, type Books } from './books.ts'
+import { auditBooks } from './books.ts'
 import { ownPlace, signIn, waitForMatch } from './guests.ts'
 import { htmlReport } from './html.ts'
-import { describe, type Outcome, secondLine, type Step, stepLine } from './report.ts'
+import { nextTry, SOCKETS_MAX, SOCKETS_MIN, type Step } from './limit.ts'
+import { describe, type Outcome, secondLine, stepLine } from './report.ts'
 import { Rest } from './rest.ts'
 import { type Measured, measure, type Plan } from './run.ts'
 
@@ -44,8 +47,8 @@ const SOCKETS_PER_USER_MAX = 10
 const SECONDS_MAX = 800
 /** The header that is compared is in whole seconds. */
 const CLOCKS_APART_MS = 2_000
-const AUDITOR = 'Load Auditor'
-const [LIMIT_P99_MS, LIMIT_SOCKETS, LIMIT_GROWTH] = [100, 40_000, 1.5]
+const [AUDITOR, AUDITOR_EMAIL] = ['Load Auditor', 'load_auditor@synthetic.invalid']
+const LIMIT_P99_MS = 100
 
 const [users, sockets, seconds] = [whole('users', 1), whole('sockets', 0), whole('seconds', 1, SECONDS_MAX)]
 const terms = {
@@ -73,7 +76,7 @@ async function main(): Promise<number> {
     RATE_LIMIT_PER_MIN: '0',
     DEMO_SPEED: '10',
     DEMO_TRADERS: '0',
-    ADMIN_EMAILS: 'load_auditor@synthetic.invalid',
+    ADMIN_EMAILS: AUDITOR_EMAIL,
   })
   const userIds: string[] = []
   try {
@@ -89,53 +92,57 @@ async function main(): Promise<number> {
 async function load(url: string, userIds: string[] | null): Promise<number> {
   const rest = new Rest(url, 64)
   try {
-    const most = values['find-limit'] ? LIMIT_SOCKETS : sockets
-    const count = Math.max(users, Math.ceil(most / SOCKETS_PER_USER_MAX))
+    const count = usersFor(values['find-limit'] ? SOCKETS_MAX : sockets)
     if (count > users) say(`${count} users instead of ${users}: one may have ${SOCKETS_PER_USER_MAX} sockets`)
     const { tokens, ids } = await signIn(rest, count)
-    userIds?.push(...ids)
-    const adminToken = userIds === null ? null : await auditor(rest, userIds)
+    const { id: auditorId, token: adminToken } = await auditor(rest)
+    userIds?.push(...ids, auditorId)
     const instruments = await waitForMatch(rest, tokens)
     await checkClocks(rest)
     const plan = { url, tokens, instruments, sockets, ...terms }
     say(`${count} players, ${instruments.length} instruments in play`)
 
-    const { measured, steps } = values['find-limit'] ? await findLimit(plan) : { measured: await play(plan), steps: [] }
+    const found = values['find-limit'] ? await findLimit(plan) : { sockets, measured: await play(plan), steps: [] }
     say('reading the books')
     const books = await auditBooks(rest, tokens, adminToken)
-    return conclude({ plan: { url, users: count, sockets, ...terms }, measured, books, steps })
+    return conclude({
+      ...found,
+      plan: { url, users: usersFor(found.sockets), ...terms, sockets: found.sockets },
+      books,
+    })
   } finally {
     rest.close()
   }
 }
 
+const usersFor = (count: number): number => Math.max(users, Math.ceil(count / SOCKETS_PER_USER_MAX))
+
 const play = (plan: Plan): Promise<Measured> => measure(plan, (second, isReady) => say(secondLine(second, isReady)))
 
-/** More and more sockets, until it is too much. The last step that went well, and all of them. */
-async function findLimit(plan: Plan): Promise<{ measured: Measured; steps: Step[] }> {
+/** The largest step that went well, or the last one when none did, and all of them. */
+async function findLimit(plan: Plan): Promise<{ sockets: number; measured: Measured; steps: Step[] }> {
   const steps: Step[] = []
-  let best: Measured | null = null
-  for (let count = Math.max(100, sockets); count <= LIMIT_SOCKETS; count = Math.ceil(count * LIMIT_GROWTH)) {
-    const tokens = plan.tokens.slice(0, Math.max(users, Math.ceil(count / SOCKETS_PER_USER_MAX)))
-    const measured = await play({ ...plan, tokens, sockets: count })
+  let shown: { sockets: number; measured: Measured } | null = null
+  let isAnyFine = false
+  for (let count: number | null = Math.max(SOCKETS_MIN, sockets); count !== null; count = nextTry(steps)) {
+    const measured = await play({ ...plan, tokens: plan.tokens.slice(0, usersFor(count)), sockets: count })
     const p99 = measured.tally.durations.tick.percentile(99)
     const { failures } = measured.tally
     const isFine = p99 <= LIMIT_P99_MS && failures === 0
     const step = { sockets: count, p99, failures, prices: pricesPerSecond(measured), isFine }
     steps.push(step)
     say(stepLine(step))
-    best = isFine || best === null ? measured : best
-    if (!isFine) break
+    if (isFine || !isAnyFine) shown = { sockets: count, measured }
+    isAnyFine ||= isFine
     await pause(1_000) // what has just been disconnected is forgotten
   }
-  if (best === null) throw new Error(`--sockets must be at most ${LIMIT_SOCKETS}`)
-  return { measured: best, steps }
+  return { ...present(shown, 'a first step'), steps }
 }
 
 const pricesPerSecond = ({ seconds: each }: Measured): number =>
   each.reduce((sum, second) => sum + second.prices, 0) / Math.max(1, each.length)
 
-function conclude(outcome: Outcome & { readonly books: Books }): number {
+function conclude(outcome: Outcome): number {
   writeFileSync(values.html, htmlReport(outcome))
   const { tally } = outcome.measured
   process.stdout.write(values.json ? `${JSON.stringify(outcome)}\n` : `${describe(outcome)}\n\n${values.html}\n`)
@@ -144,17 +151,17 @@ function conclude(outcome: Outcome & { readonly books: Books }): number {
   return isWhole && tally.counts.gaps + tally.counts.accountGaps + tally.counts.damaged + tally.failures === 0 ? 0 : 1
 }
 
-/** Somebody whom our own server takes for an admin. */
-async function auditor(rest: Rest, userIds: string[]): Promise<string> {
+/** Somebody whom our own server takes for an admin, and a remote one when it was told to. */
+async function auditor(rest: Rest): Promise<{ readonly id: string; readonly token: string }> {
   const signedIn = await fetch(new URL('/api/auth/dev', rest.url), {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ displayName: AUDITOR }),
   })
   const SignedIn = z.looseObject({ user: z.looseObject({ userId: z.string() }) })
-  userIds.push(SignedIn.parse(await signedIn.json()).user.userId)
+  const { user } = SignedIn.parse(await signedIn.json())
   const cookie = signedIn.headers.getSetCookie().find((set) => set.startsWith('game_access='))
-  return cookie?.slice('game_access='.length, cookie.indexOf(';')) ?? ''
+  return { id: user.userId, token: cookie?.slice('game_access='.length, cookie.indexOf(';')) ?? '' }
 }
 
 /** Ticks are timed by the server's clock and ours. Throws when they are seconds apart; milliseconds are the operator's care. */

@@ -1,17 +1,9 @@
 /** What a load run found, as plain text: a line a second while it runs, tables at the end. */
 import { figure, table } from '../bench/report.ts'
 import type { Books } from './books.ts'
+import { limitOf, type Step } from './limit.ts'
 import type { Measured, Plan, Second } from './run.ts'
 import { type Duration, DURATIONS } from './tally.ts'
-
-/** One step on the way to the limit. */
-export interface Step {
-  readonly sockets: number
-  readonly p99: number
-  readonly failures: number
-  readonly prices: number
-  readonly isFine: boolean
-}
 
 export interface Outcome {
   readonly plan: Omit<Plan, 'tokens' | 'instruments'> & { readonly users: number }
@@ -44,14 +36,6 @@ export const stepLine = ({ sockets, p99, failures, prices, isFine }: Step): stri
 /** How many a second, from when all sockets were open. */
 export function perSecond({ seconds }: Measured, of: 'prices' | 'trades'): number {
   return seconds.reduce((sum, second) => sum + second[of], 0) / Math.max(1, seconds.length)
-}
-
-export function limitOf(steps: readonly Step[]): string | null {
-  if (steps.length === 0) return null
-  const best = steps.findLast((step) => step.isFine)
-  const worst = steps.find((step) => !step.isFine)
-  if (best === undefined) return `below ${worst?.sockets} sockets`
-  return worst === undefined ? `above ${best.sockets} sockets` : `between ${best.sockets} and ${worst.sockets} sockets`
 }
 
 /** What was found wrong, in sentences; none when all is well. */
@@ -102,7 +86,7 @@ export function describe(outcome: Outcome): string {
     `errors            ${codes(tally.errors)}`,
     `gaps              ${counts.gaps} in prices, ${counts.accountGaps} in accounts, ${counts.damaged} damaged frames`,
     `books             ${booksLine(books)}`,
-    ...(limit === null ? [] : ['', ...steps.map(stepLine), `limit             ${limit}`]),
+    ...(limit === null ? [] : ['', ...steps.map(stepLine), `limit             ${limit} sockets`]),
     '',
     found.length === 0 ? 'all is well' : `NOT WELL: ${found.join('; ')}`,
   ].join('\n')

@@ -4,9 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
+import { fixtureId } from '../../actors/kernel/ids.ts'
 import { price } from '../../actors/kernel/micros.ts'
-import { htmlReport } from '../../ops/load/html.ts'
+import { folderPlace } from '../../ops/crash/place.ts'
+import { Program } from '../../ops/crash/program.ts'
 import { Histogram } from '../../ops/load/histogram.ts'
+import { htmlReport } from '../../ops/load/html.ts'
+import { limitOf, nextTry } from '../../ops/load/limit.ts'
 import { PriceWatch } from '../../ops/load/price-watch.ts'
 import { describe as describeRun, type Outcome } from '../../ops/load/report.ts'
 import { Tally } from '../../ops/load/tally.ts'
@@ -53,10 +57,18 @@ describe('what a socket is told', () => {
     expect(gapsIn(frame(1), frame(3, { flags: FLAG.conflated }))).toBe(0)
     expect(gapsIn(frame(3), frame(3, { flags: FLAG.snapshot }), frame(4))).toBe(0)
     expect(gapsIn(frame(1), frame(2, { flags: FLAG.replay }), frame(3))).toBe(0)
-    expect(gapsIn(frame(8), frame(1, { epoch: 2 }))).toBe(0)
+    expect(gapsIn(frame(8), frame(1, { fixtureId: fixtureId(8) }))).toBe(0)
     const watch = new PriceWatch()
     for (const seq of [1, 2, 3]) watch.see(frame(seq))
     expect(watch.since(frame(1).fixtureId)).toEqual({ epoch: 1, seq: 3 })
+  })
+
+  it('[L20] a new epoch begins with how things stand, and an older one speaks no more', () => {
+    const [snapshot, conflated] = [{ flags: FLAG.snapshot }, { flags: FLAG.conflated }]
+    expect(gapsIn(frame(8), frame(0, { epoch: 2, ...snapshot }), frame(1, { epoch: 2 }))).toBe(0)
+    expect(gapsIn(frame(8), frame(2, { epoch: 2, ...conflated }))).toBe(0)
+    expect(gapsIn(frame(8), frame(1, { epoch: 2 }))).toBe(1)
+    expect(gapsIn(frame(1, { epoch: 2 }), frame(8, { epoch: 1, ...snapshot }))).toBe(1)
   })
 })
 
@@ -85,6 +97,23 @@ describe('the report', () => {
       expect(htmlReport(bad)).toContain(said)
     }
     expect(htmlReport(bad)).not.toMatch(/<b>|<script|<link|src=|url\(|https?:\/\/(?!here)/)
+  })
+
+  it('[L11] names the limit: between what went well and what was too much, wherever it began', () => {
+    const step = (sockets: number, isFine: boolean) => ({ sockets, isFine, p99: 50, failures: 0, prices: 1_000 })
+    /** The steps towards a server that bears so many. */
+    const search = (from: number, bears: number) => {
+      const steps = [step(from, from <= bears)]
+      for (let next = nextTry(steps); next !== null; next = nextTry(steps)) steps.push(step(next, next <= bears))
+      return { tried: steps.map(({ sockets }) => sockets), limit: limitOf(steps), steps }
+    }
+    expect(search(100, 200)).toMatchObject({ tried: [100, 150, 225], limit: '150 to 225' })
+    expect(search(1_000, 400)).toMatchObject({ tried: [1_000, 500, 250, 375], limit: '375 to 500' })
+    expect(search(300, 0)).toMatchObject({ tried: [300, 150], limit: 'below 150' })
+    expect(search(30_000, Infinity)).toMatchObject({ tried: [30_000], limit: 'above 30,000' })
+    expect(limitOf([])).toBeNull()
+    const { steps } = search(100, 200)
+    for (const report of [describeRun, htmlReport]) expect(report(outcome({ steps }))).toContain('150 to 225')
   })
 })
 
@@ -118,6 +147,23 @@ describe('a run', () => {
       expect(readFileSync(html, 'utf8')).toContain('All is well')
     } finally {
       rmSync(folder, { recursive: true })
+    }
+  }, 60_000)
+
+  it('[L10] plays a server elsewhere too, and audits its ledger where it is let', async () => {
+    const place = folderPlace()
+    const settings = { RATE_LIMIT_PER_MIN: '0', DEMO_SPEED: '10', ADMIN_EMAILS: 'load_auditor@synthetic.invalid' }
+    const program = new Program({ ...place.settings, ...settings })
+    try {
+      const small = ['--users', '2', '--sockets', '2', '--seconds', '2', '--json', '--html', '/dev/null']
+      const { code, out } = await run([...small, '--url', await program.listening])
+      expect({ code, books: JSON.parse(out).books }).toEqual({
+        code: 0,
+        books: { balanced: true, whole: 2, violations: [] },
+      })
+    } finally {
+      await program.stop()
+      await place.remove([])
     }
   }, 60_000)
 

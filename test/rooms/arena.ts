@@ -20,7 +20,7 @@ import { PriceFeed } from '../../rooms/price-feed.ts'
 import { Turnstile, type TurnstileLimits } from '../../rooms/turnstile.ts'
 import { decodePriceFrame, encodePriceFrame, type PriceFrame } from '../../rooms/price-frame.ts'
 import { WriteDeadline } from '../../rooms/write-deadline.ts'
-import type { Visitor } from '../../rooms/admission.ts'
+import { handshakeWithin, type Visitor } from '../../rooms/admission.ts'
 import { KICK_OFF, MATCH, P, player, snapshot, U, u } from '../support/fixtures.ts'
 import { MemoryMatchStore } from '../support/memory-store.ts'
 import { TestWorld } from '../support/test-world.ts'
@@ -267,6 +267,8 @@ export const priceOf = (n: number, seq: number): PublishedPrice => {
 export interface FeedStandOptions {
   readonly players?: number
   readonly connectionsMax?: number
+  /** What a handshake may take. */
+  readonly handshakeMs?: number
   /** Answers lookups of instruments that the match does not have. */
   readonly wake?: (id: InstrumentId) => Promise<boolean>
 }
@@ -279,13 +281,15 @@ export class FeedStand {
   readonly fanOut: FanOut
   readonly feed: PriceFeed
   readonly #account: AccountStream
-  readonly #server = createServer()
+  readonly #server: Server
   readonly #clients: FeedClient[] = []
   readonly #moves = new Map<InstrumentId, PublishedPrice>()
   readonly #source: PriceSource
   #seq = 0
 
-  private constructor({ players = 2, connectionsMax = 100, wake = async () => false }: FeedStandOptions) {
+  private constructor(options: FeedStandOptions) {
+    const { players = 2, connectionsMax = 100, handshakeMs = 10_000, wake = async () => false } = options
+    this.#server = createServer(handshakeWithin(handshakeMs))
     const { world, deadline } = this
     const report = (_where: string, error: unknown): void => void this.reports.push(error)
     this.fanOut = new FanOut({ world, report })
@@ -328,10 +332,13 @@ export class FeedStand {
     this.fanOut.moved(this.#source)
   }
 
-  async client(token = '1'): Promise<FeedClient> {
+  get port(): number {
     const address = this.#server.address()
-    const port = typeof address === 'object' && address !== null ? address.port : 0
-    const client = new FeedClient(`ws://127.0.0.1:${port}/?token=${token}`)
+    return typeof address === 'object' && address !== null ? address.port : 0
+  }
+
+  async client(token = '1'): Promise<FeedClient> {
+    const client = new FeedClient(`ws://127.0.0.1:${this.port}/?token=${token}`)
     this.#clients.push(client)
     await client.opened
     return client

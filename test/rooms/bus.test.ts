@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { RedisPubSub } from '../../db/pub-sub-redis.ts'
 import { Bus, RemoteFault } from '../../rooms/bus.ts'
+import { Relay } from '../../ops/chaos/relay.ts'
 import { pubSubContract } from '../contract/pub-sub.ts'
 import { type MemoryEnd, MemoryNetwork } from '../support/pub-sub-memory.ts'
-import { startRelay } from '../support/relay.ts'
 
 const SERVER = process.env['TEST_REDIS_URL'] ?? ''
 const PREFIX = process.env['TEST_REDIS_PREFIX'] ?? ''
@@ -24,7 +24,7 @@ describe.skipIf(SERVER === '')('on Redis', () => {
   })
 
   it('[Q3] a connection that broke comes back with its subscriptions, and says that something may have been missed', async () => {
-    const relay = await startRelay(SERVER)
+    const relay = await Relay.to(SERVER)
     const prefix = `${PREFIX}${randomUUID()}:`
     const [ours, theirs] = [
       await RedisPubSub.connect({ url: relay.url, prefix }),
@@ -39,13 +39,37 @@ describe.skipIf(SERVER === '')('on Redis', () => {
       await expect.poll(() => theirs.publish('news', Buffer.from('lost'))).toBe(0)
       await expect(ours.publish('news', Buffer.from('lost'))).rejects.toThrow()
       expect(gap).not.toHaveBeenCalled()
-      relay.restore()
+      relay.mend()
       await vi.waitUntil(() => gap.mock.calls.length > 0, { timeout: 10_000 })
       expect(await theirs.publish('news', Buffer.from('found'))).toBe(1)
       await expect.poll(() => heard).toEqual(['found'])
     } finally {
       await Promise.all([ours.close(), theirs.close()])
-      await relay.stop()
+      await relay.close()
+    }
+  })
+
+  it('[Q34] a message whose fate is unknown is not sent again', async () => {
+    const relay = await Relay.to(SERVER)
+    const prefix = `${PREFIX}${randomUUID()}:`
+    const [ours, theirs] = [
+      await RedisPubSub.connect({ url: relay.url, prefix }),
+      await RedisPubSub.connect({ url: SERVER, prefix }),
+    ]
+    const heard: string[] = []
+    try {
+      await theirs.subscribe('orders', (message) => heard.push(message.toString()))
+      relay.deafen()
+      const order = ours.publish('orders', Buffer.from('open'))
+      await expect.poll(() => heard).toEqual(['open'])
+      relay.cut()
+      await expect(order).rejects.toThrow()
+      relay.mend()
+      await expect.poll(() => ours.publish('orders', Buffer.from('next')).catch(() => 0), { timeout: 10_000 }).toBe(1)
+      await expect.poll(() => heard).toEqual(['open', 'next'])
+    } finally {
+      await Promise.all([ours.close(), theirs.close()])
+      await relay.close()
     }
   })
 })
@@ -134,5 +158,22 @@ describe('bus', () => {
     const reply = a.ask('b', 'never', 1, 3_600_000)
     await a.close()
     expect(await reply).toEqual({ kind: 'silent' })
+  })
+
+  it('[E83] whoever has asked one that closes gets his answer, and the next learns that nobody is there', async () => {
+    const [{ bus: a }, { bus: b }] = [await process('a'), await process('b')]
+    const asked = Promise.withResolvers<void>()
+    const made = Promise.withResolvers<string>()
+    b.serve('slow', () => {
+      asked.resolve()
+      return made.promise
+    })
+    const before = a.ask('b', 'slow', 1, 3_600_000)
+    await asked.promise
+    const closed = b.close()
+    const after = await a.ask('b', 'slow', 2, 3_600_000)
+    made.resolve('made')
+    await closed
+    expect([await before, after]).toEqual([{ kind: 'answered', body: 'made' }, { kind: 'gone' }])
   })
 })

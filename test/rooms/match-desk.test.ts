@@ -166,6 +166,22 @@ describe('the desk', () => {
     expect(arena.desk.view(MATCH)?.instrument(P(1))).toBeDefined()
   })
 
+  it('[Q35] what the former owner wrote until the match changed hands is there', async () => {
+    const store = new MemoryMatchStore()
+    arena = await Arena.open({ store })
+    const user = arena.grant(1)
+    await arena.plays()
+    await arena.realTime.stop()
+    await arena.boot()
+    // The last look before the lease is taken shows the match as it was; then the former owner commits once more.
+    const before = await store.load(MATCH)
+    const { position } = ok(await arena.desk.submit(openOrder()))
+    await arena.realTime.stop()
+    await arena.boot()
+    vi.spyOn(store, 'load').mockResolvedValueOnce(before)
+    expect((await arena.desk.activate(MATCH))?.view.position(position.id)?.userId).toBe(user)
+  })
+
   it('[W53] once stopped it starts nothing and carries out nothing', async () => {
     arena = await Arena.open()
     arena.grant(1)

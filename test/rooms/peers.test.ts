@@ -131,6 +131,24 @@ describe('peers', () => {
     expect([there.asked.length, next.asked.length]).toEqual([2, 2])
   })
 
+  it('[E82] while its owner hands a match over a command waits for the next one, and is carried out once', async () => {
+    const [here, there] = [await city.process('here', { runsMatches: false }), await city.process('there')]
+    const next = await city.process('next')
+    city.owner = 'there'
+    there.wakesAs = 'elsewhere'
+    const outcome = submit(here)
+    await expect.poll(() => there.asked.length).toBeGreaterThan(2)
+    city.owner = null
+    expect(await outcome).toEqual({ outcome: accepted })
+    expect(next.asked.filter((what) => what.startsWith('command'))).toHaveLength(1)
+  })
+
+  it('[E82] an owner that never gets done with handing it over makes it busy: nothing has happened', async () => {
+    const [here] = [await city.process('here', { runsMatches: false }), await city.process('there')]
+    city.owner = 'there'
+    expect(await submit(here)).toEqual({ refusal: { code: 'busy', retryAfterSecs: 1 } })
+  })
+
   it('[Q16] a match that nobody owns is woken by whoever runs the fewest', async () => {
     const [here, few] = [await city.process('here', { runsMatches: false }), await city.process('few')]
     const many = await city.process('many')

@@ -1,3 +1,4 @@
+import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { lots } from '../../actors/kernel/micros.ts'
@@ -47,6 +48,22 @@ describe('the door of the price feed', () => {
     for (const path of ['/feed?token=1', '/x/match-1?token=1', '/a/b/c', '//']) {
       expect(await arena.refusedWith(path), path).toBe(404)
     }
+  })
+
+  it('[W101] whoever is silent or slow instead of asking is cut off, and nobody else', async () => {
+    const stand = await openStand({ handshakeMs: 200 })
+    const here = await stand.client()
+    const cut = (socket: Socket): Promise<void> =>
+      new Promise((resolve) => socket.on('close', () => resolve()).resume())
+    const silent = connect(stand.port, '127.0.0.1')
+    const slow = connect(stand.port, '127.0.0.1')
+    slow.on('error', () => undefined) // cut while it writes
+    const request = 'GET /?token=2 HTTP/1.1\r\nHost: here\r\n'
+    let sent = 0
+    const dripping = setInterval(() => slow.write(request[sent++ % request.length] ?? ''), 20)
+    await Promise.all([cut(silent), cut(slow)])
+    clearInterval(dripping)
+    expect(here.ws.readyState).toBe(here.ws.OPEN)
   })
 
   it('[W8] the feed speaks feed.v1 when the client offers it', async () => {
@@ -200,6 +217,9 @@ describe('the manners of a socket', () => {
       client.ask(nonsense)
     await until('three errors', () => client.said.length === 3)
     expect(client.said.map((said) => said['code'])).toEqual(['bad_message', 'bad_message', 'bad_message'])
+    client.ask({ type: 'subscribe', id: 7, instrumentIds: 'all' })
+    await until('the fourth error', () => client.said.length === 4)
+    expect(client.said[3]).toMatchObject({ type: 'error', id: 7, code: 'bad_message' })
     expect(client.ws.readyState).toBe(client.ws.OPEN)
   })
 

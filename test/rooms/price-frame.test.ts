@@ -5,6 +5,7 @@ import { instant } from '../../actors/kernel/world.ts'
 import { CAUSES } from '../../actors/market/instrument.ts'
 import { type Phase, PHASE_CODE } from '../../actors/market/phase.ts'
 import { present } from '../../actors/kernel/assert.ts'
+import { FIELD_BYTES, type FieldType, placed } from '../../rooms/frame-layout.ts'
 import {
   asMessage,
   decodePriceFrame,
@@ -56,6 +57,41 @@ const GOLDEN = [
   '02', // trading status: suspended
 ].join('')
 
+/** What the documents show: frames that differ in all that a decoder may get wrong. */
+const VECTORS: Readonly<Record<string, Partial<PriceFrame>>> = {
+  'a trade in a suspended market, the crowd short': {},
+  'a snapshot before kick-off': {
+    flags: FLAG.snapshot,
+    seq: 0,
+    imbalance: lots(0),
+    previous: FRAME.price,
+    providerEventId: 0,
+    phase: 'scheduled',
+    cause: 'listing',
+    minute: null,
+    status: 'CLOSED',
+  },
+  'a goal, late, with the largest numbers': {
+    flags: FLAG.stale,
+    epoch: 0xffff_ffff,
+    seq: Number.MAX_SAFE_INTEGER,
+    imbalance: lots(MICROS_MAX),
+    price: price(MICROS_MAX),
+    previous: price(10_000),
+    fixtureId: fixtureId(0xffff_ffff),
+    cause: 'event',
+    minute: 120,
+    status: 'OPEN',
+  },
+  'the settlement price, missed and repeated': {
+    flags: FLAG.replay | FLAG.final,
+    phase: 'final',
+    cause: 'settlement',
+    minute: 95,
+    status: 'CLOSED',
+  },
+}
+
 describe('price frame', () => {
   it('[W1] a price frame is these 93 bytes, big-endian, and ends in the checksum of the bytes before', () => {
     const bytes = encodePriceFrame(FRAME)
@@ -98,6 +134,54 @@ describe('price frame', () => {
     const before = bytes.toString('hex')
     expect(decodePriceFrame(flagged(bytes, FLAG.replay))).toEqual({ ...FRAME, flags: FRAME.flags | FLAG.replay })
     expect(bytes.toString('hex')).toBe(before)
+  })
+})
+
+describe('the layout as it is told', () => {
+  const readers: Readonly<Record<FieldType, (bytes: Buffer, at: number) => bigint | string>> = {
+    u8: (bytes, at) => BigInt(bytes.readUInt8(at)),
+    u16: (bytes, at) => BigInt(bytes.readUInt16BE(at)),
+    u32: (bytes, at) => BigInt(bytes.readUInt32BE(at)),
+    u64: (bytes, at) => bytes.readBigUInt64BE(at),
+    i64: (bytes, at) => bytes.readBigInt64BE(at),
+    uuid: (bytes, at) =>
+      bytes.toString('hex', at, at + 16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
+  }
+  /** As somebody would decode it who has read the table and nothing else. */
+  const decoded = (bytes: Buffer) =>
+    Object.fromEntries(placed().map(({ name, type, offset }) => [name, readers[type](bytes, offset).toString()]))
+
+  it('[W130] the table of fields has no gap, ends at 93 bytes, and reads what the codec has written', () => {
+    const last = present(placed().at(-1), 'a last field')
+    expect(last.offset + FIELD_BYTES[last.type]).toBe(PRICE_FRAME_BYTES)
+    const fields = decoded(encodePriceFrame(FRAME))
+    expect(fields).toMatchObject({
+      flags: '20',
+      epoch: '3',
+      seq: '1041',
+      instrumentId: FRAME.instrumentId,
+      time: String(FRAME.at * 1_000),
+      price: String(FRAME.price),
+      liveBase: String(FRAME.base),
+      imbalance: String(FRAME.imbalance),
+      previousPrice: String(FRAME.previous),
+      providerEventId: String(FRAME.providerEventId),
+      fixtureId: String(FRAME.fixtureId),
+      minute: '67',
+    })
+    const codeOf = (name: string) => present(placed().find((field) => field.name === name)?.values, name)
+    expect(codeOf('matchState')[Number(fields['matchState'])]).toBe(FRAME.phase)
+    expect(codeOf('cause')[Number(fields['cause'])]).toBe(FRAME.cause)
+    expect(codeOf('tradingStatus')[Number(fields['tradingStatus'])]).toBe(FRAME.status)
+  })
+
+  it('[W131] the test vectors are what the encoder makes', async () => {
+    const vectors = Object.entries(VECTORS).map(([name, different]) => {
+      const bytes = encodePriceFrame({ ...FRAME, ...different })
+      expect(decodePriceFrame(bytes)).toEqual({ ...FRAME, ...different })
+      return { name, hex: bytes.toString('hex'), fields: decoded(bytes) }
+    })
+    await expect(`${JSON.stringify(vectors, null, 2)}\n`).toMatchFileSnapshot('../../rooms/price-frame-vectors.json')
   })
 })
 

@@ -5,6 +5,8 @@ import { Peers } from '../../rooms/peers.ts'
 import type { PublishedPrice } from '../../rooms/price-board.ts'
 import { decodePriceFrame } from '../../rooms/price-frame.ts'
 import { RemotePrices } from '../../rooms/remote-prices.ts'
+import { fixtureId } from '../../actors/kernel/ids.ts'
+import type { Subscriber } from '../../rooms/subscriber.ts'
 import { MATCH, P, U } from '../support/fixtures.ts'
 import { type MemoryEnd, MemoryNetwork } from '../support/pub-sub-memory.ts'
 import { TestWorld } from '../support/test-world.ts'
@@ -22,6 +24,8 @@ afterEach(async () => {
   for (const close of closing) await close()
 })
 
+const asItIs = (frame: Buffer): Buffer => frame
+
 /** A process with prices of its own, and those of others. */
 async function process(name: string) {
   const end: MemoryEnd = network.end()
@@ -31,6 +35,8 @@ async function process(name: string) {
   const peers = new Peers({ bus, ownership, world })
   const fanOut = new FanOut({ world, report: () => undefined })
   const standing: PublishedPrice[] = []
+  /** Has moved, and waits for its number. */
+  const unnumbered: PublishedPrice[] = []
   const grown: string[] = []
   const isHere = () => standing.length > 0
   const prices = new RemotePrices({
@@ -45,8 +51,16 @@ async function process(name: string) {
   await prices.open(() => {
     const [first] = standing
     if (first === undefined) return undefined
-    const seq = Math.max(...standing.map((price) => price.seq))
-    return { matchId: MATCH, epoch: first.epoch, seq, standingPrices: () => standing, takePrices: () => [] }
+    return {
+      matchId: MATCH,
+      epoch: first.epoch,
+      get seq() {
+        return Math.max(...standing.filter((price) => !unnumbered.includes(price)).map((price) => price.seq))
+      },
+      numberMoves: () => prices.relay.prices(unnumbered.splice(0)),
+      standingPrices: () => standing,
+      takePrices: () => [],
+    }
   })
   closing.push(async () => {
     fanOut.stop()
@@ -54,10 +68,10 @@ async function process(name: string) {
   })
   /** The number of the price that a subscriber would be shown. */
   const shown = (n: number): number | undefined => {
-    const [frame] = fanOut.catchUp([P(n)])
+    const [frame] = fanOut.catchUp([P(n)], asItIs)
     return frame === undefined ? undefined : decodePriceFrame(frame)?.seq
   }
-  return { end, fanOut, prices, standing, grown, shown }
+  return { end, fanOut, prices, standing, unnumbered, grown, shown }
 }
 
 async function pair() {
@@ -82,7 +96,9 @@ describe('prices of other processes', () => {
     moves(there, priceOf(1, 6))
     moves(there, priceOf(1, 7))
     await until('the moves are here', () => here.fanOut.publishes(P(1)) && here.shown(1) === 7)
-    expect(here.fanOut.catchUp([P(1)], { epoch: 1, seq: 5 }).map((f) => decodePriceFrame(f)?.seq)).toEqual([6, 7])
+    expect(here.fanOut.catchUp([P(1)], asItIs, { epoch: 1, seq: 5 }).map((f) => decodePriceFrame(f)?.seq)).toEqual([
+      6, 7,
+    ])
     expect(await here.prices.follow(MATCH)).toBe(true)
   })
 
@@ -103,14 +119,67 @@ describe('prices of other processes', () => {
     next.standing.push({ ...priceOf(1, 1), epoch: 2 }, { ...priceOf(2, 1), epoch: 2 })
     there.standing.splice(0)
     owner = 'next'
-    next.prices.relay.opened(MATCH)
+    next.prices.relay.opened({ matchId: MATCH, epoch: 2 })
     await until('the next owner speaks', () => here.shown(1) === 1 && here.shown(2) === 1)
+  })
+
+  it('[E85] a move that the standing prices show already is not told once more', async () => {
+    const { there, here } = await pair()
+    const move = priceOf(1, 6)
+    there.standing[0] = move
+    there.unnumbered.push(move)
+    await here.prices.follow(MATCH)
+    expect(here.shown(1)).toBe(6)
+    // It has its number by then; one given later would be told as news.
+    expect(there.unnumbered).toEqual([])
+  })
+
+  it('[Q38] a match whose opening nobody heard of is found by the next word of its owner', async () => {
+    const { there, here } = await pair()
+    const [other, listed] = [fixtureId(MATCH + 1), { ...priceOf(3, 1), matchId: fixtureId(MATCH + 1) }]
+    const follower = { topics: [], served: 0, serve: () => true } as unknown as Subscriber
+    await here.prices.follow(MATCH)
+    here.fanOut.follow(follower, P(1))
+    // It opens while nothing arrives, and says later that it runs.
+    there.standing.push(listed)
+    there.prices.relay.opened({ matchId: other, epoch: 1 })
+    await until('it is followed', () => here.fanOut.publishes(P(3)))
+    // A match that could not be asked for is asked for again by that word, too.
+    there.end.cut()
+    here.end.cut()
+    here.end.mend()
+    expect(await here.prices.follow(MATCH)).toBe(false)
+    there.end.mend()
+    there.prices.relay.opened({ matchId: MATCH, epoch: 1 })
+    await expect.poll(() => here.prices.follow(MATCH)).toBe(true)
+  })
+
+  it('[Q36] a former owner that lets go, or answers, late takes a match from nobody', async () => {
+    const { there, here } = await pair()
+    await here.prices.follow(MATCH)
+    const next = await process('next')
+    next.standing.push({ ...priceOf(1, 1), epoch: 2 })
+    owner = 'next'
+    next.prices.relay.opened({ matchId: MATCH, epoch: 2 })
+    there.prices.relay.closed({ matchId: MATCH, epoch: 1 })
+    await until('the next owner speaks', () => here.shown(1) === 1)
+    there.prices.relay.closed({ matchId: MATCH, epoch: 1 })
+    there.prices.relay.grew([U(1)])
+    await until('what was told after it is here', () => here.grown.length > 0)
+    expect(here.fanOut.publishes(P(1))).toBe(true)
+    // Asked by mistake, the former owner says how the match stood with him.
+    owner = 'owner'
+    next.end.cut()
+    here.end.cut()
+    here.end.mend()
+    expect(await here.prices.follow(MATCH)).toBe(false)
+    expect(here.shown(1)).toBe(1)
   })
 
   it('[Q21] a match that nobody runs cannot be followed, and one that is closed is not published any more', async () => {
     const { there, here } = await pair()
     await here.prices.follow(MATCH)
-    there.prices.relay.closed(MATCH)
+    there.prices.relay.closed({ matchId: MATCH, epoch: 1 })
     await until('it is closed here, too', () => !here.fanOut.publishes(P(1)))
     there.standing.splice(0)
     owner = 'dead'

@@ -1,16 +1,18 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { FanOut } from '../../rooms/fan-out.ts'
 import { Subscriber } from '../../rooms/subscriber.ts'
 import { noTraffic } from '../../rooms/figures.ts'
 import { PriceBoard } from '../../rooms/price-board.ts'
 import { asMessage, FLAG } from '../../rooms/price-frame.ts'
 import { WriteDeadline } from '../../rooms/write-deadline.ts'
-import { MATCH, P } from '../support/fixtures.ts'
+import { KICK_OFF, MATCH, P } from '../support/fixtures.ts'
 import { priceOf, type SocketPair, socketPair, stall, until } from './arena.ts'
 
 let pair: SocketPair
 const deadline = new WriteDeadline()
 const traffic = noTraffic()
 afterEach(async () => {
+  vi.useRealTimers()
   deadline.stop()
   await pair.close()
 })
@@ -23,7 +25,7 @@ describe('a socket that cannot keep up', () => {
     const topics = board.open(MATCH, 1, [priceOf(1, 0), priceOf(2, 0)])
     const socket = new Subscriber({ ws, socket: pair.socket, deadline, traffic, pack: asMessage })
     socket.flush(board.stamp)
-    for (const topic of topics) socket.topics.add(topic)
+    for (const topic of topics) socket.topics.push(topic)
 
     await stall(pair)
     for (const move of [priceOf(1, 1), priceOf(2, 2), priceOf(1, 3)]) board.publish(move)
@@ -44,5 +46,29 @@ describe('a socket that cannot keep up', () => {
     socket.serve(board.stamp)
     await until('the next move', () => client.prices.length === 3)
     expect(client.prices[2]).toMatchObject({ seq: 4, flags: 0 })
+  })
+
+  it('[W102] is tried beat by beat until it leaves; then nothing is left to do', async () => {
+    pair = await socketPair()
+    const moves = [priceOf(1, 1)]
+    const source = {
+      matchId: MATCH,
+      epoch: 1,
+      standingPrices: () => [priceOf(1, 0)],
+      takePrices: () => moves.splice(0),
+    }
+    const fanOut = new FanOut({ world: { now: () => KICK_OFF }, report: () => undefined })
+    const late = new Subscriber({ ws: pair.ws, socket: pair.socket, deadline, traffic, pack: asMessage })
+    await stall(pair)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate'] })
+    fanOut.open(source)
+    fanOut.follow(late, P(1))
+    fanOut.moved(source)
+    vi.advanceTimersByTime(1_000)
+    expect(moves).toEqual([])
+    expect(vi.getTimerCount(), 'the next try').toBe(1)
+    fanOut.forget(late)
+    vi.advanceTimersByTime(1_000)
+    expect(vi.getTimerCount()).toBe(0)
   })
 })

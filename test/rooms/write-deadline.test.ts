@@ -80,3 +80,17 @@ describe('the write deadline', () => {
     expect(pair.ws.readyState).toBe(WebSocket.CLOSING)
   })
 })
+
+describe('a message that announces too much', () => {
+  it('[W100] is refused by its header: the rest is not read, and the sender is cut off', async () => {
+    deadline = new WriteDeadline()
+    const { maxPayload, WebSocket: Guarded } = socketOptions(deadline)
+    pair = await socketPair({ maxPayload, WebSocket: Guarded })
+    deadline.guard(pair.ws, pair.socket)
+    pair.client.ws.on('error', () => undefined) // it is cut while it sends
+    pair.client.ws.send(Buffer.alloc(64 * 1024 * 1024))
+    expect(await pair.client.closed).toBe(1009)
+    await until('it is cut off', () => pair.socket.destroyed)
+    expect(pair.socket.bytesRead).toBeLessThan(1024 * 1024)
+  })
+})

@@ -102,8 +102,13 @@ export class Feed {
       if (attempt !== this.#attempt) return
       const socket = new WebSocket(`${wsUrl}/?token=${encodeURIComponent(token)}`, SUBPROTOCOL)
       socket.binaryType = 'arraybuffer'
-      socket.addEventListener('open', () => this.#greet())
-      socket.addEventListener('message', ({ data }) => this.#hear(data))
+      // One that has been given up may still speak for a moment; what it says is asked for again by its successor.
+      socket.addEventListener('open', () => {
+        if (attempt === this.#attempt) this.#greet()
+      })
+      socket.addEventListener('message', ({ data }) => {
+        if (attempt === this.#attempt) this.#hear(data)
+      })
       socket.addEventListener('close', ({ code }) => {
         if (attempt === this.#attempt) this.#lose(code === SIGNED_OUT ? 0 : this.#nextWait())
       })
