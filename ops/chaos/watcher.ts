@@ -1,12 +1,18 @@
 /** Somebody who follows every price over a socket, comes back whenever that breaks, and counts what he was not told. */
+import { performance } from 'node:perf_hooks'
+import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { z } from 'zod'
+import { microsFromDecimal } from '../../actors/kernel/micros.ts'
 import { decodePriceFrame } from '../../rooms/price-frame.ts'
-import type { Guest, InstrumentSeen } from '../crash/guest.ts'
+import { demand } from '../crash/account.ts'
+import { type Guest, type InstrumentSeen, Instruments } from '../crash/guest.ts'
 import { PriceWatch } from '../load/price-watch.ts'
 
 const Token = z.looseObject({ token: z.string(), wsUrl: z.string() })
 const AGAIN_MS = 300
+const LOOK_MS = 100
+const PATIENCE_MS = 60_000
 /** Ids in one message. */
 const IDS_MAX = 100
 
@@ -17,6 +23,9 @@ export class Watcher {
   #socket: WebSocket | null = null
   #again: NodeJS.Timeout | undefined
   #isOver = false
+  #followed: readonly string[] = []
+  /** What he was not told: moves missing between two frames, an old owner that speaks again, a new one without a snapshot. */
+  readonly gaps: string[] = []
   frames = 0
   connections = 0
 
@@ -24,19 +33,33 @@ export class Watcher {
     this.#guest = guest
   }
 
-  /** Moves that are missing between two frames of one socket. */
-  get gaps(): number {
-    return this.#watch.gaps
-  }
-
   /** Owners that he has heard. */
   get epochs(): number {
     return this.#epochs.size
   }
 
+  /** Throws a Violation when he is not told how prices stand: each that he follows must be the true one at some look. */
+  async isUpToDate(url: string): Promise<void> {
+    const until = performance.now() + PATIENCE_MS
+    const behind = new Set(this.#followed)
+    for (;;) {
+      const { instruments } = await this.#guest.read(url, '/api/instruments', Instruments)
+      const prices = new Map(instruments.map(({ id, currentPrice }) => [id, currentPrice]))
+      for (const id of behind) {
+        const price = prices.get(id)
+        // Nobody tells of a player whose match is over.
+        if (price === undefined || microsFromDecimal(price) === this.#watch.priceOf(id)) behind.delete(id)
+      }
+      if (behind.size === 0) return
+      demand(performance.now() < until, () => `a socket is not told how the prices of ${[...behind].join(', ')} stand`)
+      await pause(LOOK_MS)
+    }
+  }
+
   /** Follows these from now on, whatever breaks. */
   watch(url: string, instruments: readonly InstrumentSeen[]): void {
-    void this.#connect(url, instruments)
+    this.#followed = instruments.map(({ id }) => id).slice(0, IDS_MAX)
+    void this.#connect(url)
   }
 
   stop(): void {
@@ -45,9 +68,9 @@ export class Watcher {
     this.#socket?.terminate()
   }
 
-  async #connect(url: string, instruments: readonly InstrumentSeen[]): Promise<void> {
+  async #connect(url: string): Promise<void> {
     const later = (): void => {
-      if (!this.#isOver) this.#again = setTimeout(() => void this.#connect(url, instruments), AGAIN_MS)
+      if (!this.#isOver) this.#again = setTimeout(() => void this.#connect(url), AGAIN_MS)
     }
     const reply = await this.#guest.ask(url, 'POST', '/api/ws/token')
     if (reply === 'lost' || reply.status !== 200 || this.#isOver) return later()
@@ -58,15 +81,17 @@ export class Watcher {
     socket.once('close', later)
     socket.once('open', () => {
       this.connections++
-      const ids = instruments.map(({ id }) => id).slice(0, IDS_MAX)
-      socket.send(JSON.stringify({ type: 'subscribe', id: 1, instrumentIds: ids }))
+      socket.send(JSON.stringify({ type: 'subscribe', id: 1, instrumentIds: this.#followed }))
     })
     socket.on('message', (data: Buffer, isBinary) => {
       const frame = isBinary ? decodePriceFrame(data) : null
       if (frame === null) return
       this.frames++
       this.#epochs.add(frame.epoch)
+      const before = this.#watch.gaps
       this.#watch.see(frame)
+      const { fixtureId, epoch, seq, flags, instrumentId } = frame
+      if (this.#watch.gaps > before) this.gaps.push(JSON.stringify({ fixtureId, epoch, seq, flags, instrumentId }))
     })
   }
 }

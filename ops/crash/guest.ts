@@ -1,10 +1,12 @@
 /** Somebody signed in over HTTP, and what the answers look like. He survives the server: his cookie is good after a restart. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { performance } from 'node:perf_hooks'
 import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
 import { microsFromDecimal } from '../../actors/kernel/micros.ts'
 
 /** A decimal of an answer as micros. */
-const micros = z.number().transform((value) => present(microsFromDecimal(value), `decimal ${value}`))
+export const micros = z.number().transform((value) => present(microsFromDecimal(value), `decimal ${value}`))
 
 const Position = z.looseObject({
   id: z.string(),
@@ -57,11 +59,17 @@ export interface Answer {
   readonly body: unknown
 }
 
-/** No answer came: the connection was refused, broke, or stayed silent. What was asked for may have happened. */
+/**
+ * No answer came: the connection was refused, broke, or stayed silent, or a proxy answered in the server's place. What was
+ * asked for may have happened.
+ */
 export type Reply = Answer | 'lost'
 
 /** A server that is alive answers sooner than this, whatever it is busy with. */
 const SILENCE_MS = 10_000
+/** What can be read is there after this long, whatever has happened to the server and whoever else wants its processors. */
+const PATIENCE_MS = 60_000
+const AGAIN_MS = 100
 
 export class Guest {
   readonly name: string
@@ -102,15 +110,20 @@ export class Guest {
     } catch {
       return 'lost' // half an answer is none
     }
+    if (response.headers.get('content-type')?.startsWith('application/json') !== true) return 'lost'
     const replayed = response.headers.get('idempotent-replayed') === 'true'
     return { status: response.status, replayed, body: JSON.parse(text) }
   }
 
-  /** What must be there to read. Throws when it is not. */
+  /** What must be there to read, if not at once. Throws when it is not. */
   async read<T>(url: string, path: string, shape: z.ZodType<T>): Promise<T> {
-    const reply = await this.ask(url, 'GET', path)
-    if (reply === 'lost') throw new Error(`${this.name} got no answer from ${path}`)
-    if (reply.status !== 200) throw new Error(`${this.name} reads ${path}: ${JSON.stringify(reply)}`)
-    return shape.parse(reply.body)
+    const until = performance.now() + PATIENCE_MS
+    for (;;) {
+      const reply = await this.ask(url, 'GET', path)
+      if (reply !== 'lost' && reply.status === 200) return shape.parse(reply.body)
+      const mayPass = reply === 'lost' || reply.status === 503
+      if (!mayPass || performance.now() > until) throw new Error(`${this.name} reads ${path}: ${JSON.stringify(reply)}`)
+      await pause(AGAIN_MS)
+    }
   }
 }

@@ -5,8 +5,8 @@ import { demand } from './account.ts'
 import { Audit, type Guest, Instruments } from './guest.ts'
 import type { Player } from './player.ts'
 
-/** Longer than a dead owner's lease. */
-const PATIENCE_MS = 20_000
+/** Longer than a dead owner's lease, on a machine that others use as well. */
+const PATIENCE_MS = 60_000
 /** The match plays on and may close positions during a look, which is then repeated. */
 const LOOKS_MAX = 200
 

@@ -1,5 +1,6 @@
 /** What a crash run has seen, counted, and as a table. */
 import { spreadOf } from '../bench/report.ts'
+import { Failure, type Reply } from './guest.ts'
 
 type Counts = Map<string, number>
 
@@ -19,6 +20,9 @@ export class Tally {
   /** Old keys that were asked for again, and got the old answer. */
   resent = 0
   checks = 0
+  /** Commands that were sent, and of them those that got no answer, or one of 500 and above. */
+  sent = 0
+  failed = 0
   /** From starting the process until it listens, and until it carries out commands again. */
   readonly listeningMs: number[] = []
   readonly tradingMs: number[] = []
@@ -28,10 +32,15 @@ export class Tally {
   #acknowledged = 0
   #lost = 0
 
-  reply(kind: string, status: number | 'lost'): void {
-    count(this.#replies, `${kind} ${status}`)
+  reply(kind: string, reply: Reply): void {
+    this.sent++
+    const status = reply === 'lost' ? reply : reply.status
     if (status === 'lost') this.#lost++
     if (status === 200 || status === 201) this.#acknowledged++
+    const hasFailed = reply === 'lost' || reply.status >= 500
+    if (hasFailed) this.failed++
+    const why = hasFailed && reply !== 'lost' ? ` ${Failure.parse(reply.body).code}` : ''
+    count(this.#replies, `${kind} ${status}${why}`)
   }
 
   event(what: string): void {

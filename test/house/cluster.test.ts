@@ -1,8 +1,15 @@
 /** Several processes of the real program on one PostgreSQL and one Redis. */
+import { type Kysely, sql } from 'kysely'
 import { afterEach, expect, it, vi } from 'vitest'
+import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
+import { keys } from '../../db/fast-store.ts'
+import { installationOf } from '../../db/installation.ts'
+import { migrate, MIGRATIONS } from '../../db/migrate.ts'
+import { Relay } from '../../ops/chaos/relay.ts'
+import { PriceWatch } from '../../ops/load/price-watch.ts'
 import { FeedClient } from '../rooms/arena.ts'
-import { HttpClient, type InstrumentSeen, read, TradeAnswer } from '../support/http-client.ts'
+import { HttpClient, type InstrumentSeen, type Order, read, TradeAnswer } from '../support/http-client.ts'
 import { killTheRest, PATIENCE, Program } from '../support/process.ts'
 import { audit, BALANCED, onServers, type ServerSite } from '../support/site.ts'
 
@@ -44,9 +51,14 @@ class Cluster {
   }
 }
 
-async function visitor(cluster: Cluster): Promise<{ readonly ada: HttpClient; readonly feed: FeedClient }> {
-  const ada = new HttpClient((await cluster.api.listening()).url)
-  await ada.signIn('Ada')
+const visitor = (cluster: Cluster) => visitorOf(cluster.api)
+
+async function visitorOf(
+  program: Program,
+  name = 'Ada',
+): Promise<{ readonly ada: HttpClient; readonly feed: FeedClient }> {
+  const ada = new HttpClient((await program.listening()).url)
+  await ada.signIn(name)
   const players = await vi.waitUntil(async () => {
     const all = await ada.instruments()
     return all.length > 0 && all
@@ -58,12 +70,29 @@ async function visitor(cluster: Cluster): Promise<{ readonly ada: HttpClient; re
   return { ada, feed }
 }
 
+const Refused = z.looseObject({ code: z.string() })
+
+async function orderOf(ada: HttpClient): Promise<Order> {
+  const [player] = (await ada.instruments()).filter((i) => i.position === 'FWD')
+  const { id, currentPrice } = present(player, 'a forward')
+  return { instrumentId: id, direction: 'long', lotSize: 0.05, clientPrice: currentPrice }
+}
+
+/** Repeats one and the same request until it is known what became of it; says how many positions it stands for. */
+async function findsOut(ada: HttpClient, order: Order, key: string): Promise<number> {
+  for (let asked = 0; asked < 1_000; asked++) {
+    const { status, body } = await ada.open(order, key)
+    const isKnown = status !== 503 && Refused.safeParse(body).data?.code !== 'KEY_IN_FLIGHT'
+    if (isKnown) return status === 201 ? 1 : 0
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error('it never heard what became of it')
+}
+
 /** Tries until the match takes it, as a client does who is told to come back; says how often that was. */
 async function opensInTheEnd(ada: HttpClient, key: string) {
   for (let refused = 0; refused < 1_000; refused++) {
-    const [player] = (await ada.instruments()).filter((i) => i.position === 'FWD')
-    const { id, currentPrice } = present(player, 'a forward')
-    const order = { instrumentId: id, direction: 'long', lotSize: 0.05, clientPrice: currentPrice } as const
+    const order = await orderOf(ada)
     const answer = await ada.open(order, key)
     if (answer.status === 201) return { order, trade: read(answer, 201, TradeAnswer), refused }
     expect([503, 409], JSON.stringify(answer.body)).toContain(answer.status)
@@ -73,6 +102,12 @@ async function opensInTheEnd(ada: HttpClient, key: string) {
 }
 
 const epochsOf = (feed: FeedClient): number[] => [...new Set(feed.prices.map(({ epoch }) => epoch))]
+/** Moves that are missing, epochs that do not begin with how things stand, and old ones that speak again. */
+function gapsIn(feed: FeedClient): number {
+  const watch = new PriceWatch()
+  for (const frame of feed.prices) watch.see(frame)
+  return watch.gaps
+}
 const tradesIn = (feed: FeedClient, { id }: Pick<InstrumentSeen, 'id'>) =>
   feed.prices.filter((frame) => frame.instrumentId === id && frame.cause === 'trade')
 
@@ -118,6 +153,7 @@ onServers((settle) => {
       // The same socket goes on, in a new epoch, which begins with how things stand.
       await vi.waitUntil(() => epochsOf(feed).length === 2, PATIENCE)
       await vi.waitUntil(() => tradesIn(feed, { id: second.trade.position.instrumentId }).length > 1, PATIENCE)
+      expect(gapsIn(feed)).toBe(0)
       await cluster.api.end('SIGTERM')
       await killTheRest()
       expect(await audit(site)).toMatchObject(BALANCED)
@@ -125,7 +161,118 @@ onServers((settle) => {
   )
 
   it(
-    '[E42] a process that is asked to stop hands its match over, and clients are refused for a moment at most',
+    '[E42] a process that is asked to stop hands its match over, and no client is told to come back',
+    { timeout: 90_000 },
+    async () => {
+      const site = await settle()
+      cleanUp.push(() => site.remove())
+      const cluster = await Cluster.start(site)
+      const { ada, feed } = await visitor(cluster)
+      const { order } = await opensInTheEnd(ada, 'before')
+      const ended = (await cluster.owner()).end('SIGTERM')
+      let epochs = 1
+      const isHandedOver = vi.waitUntil(() => (epochs = epochsOf(feed).length) === 2, PATIENCE)
+      // Whoever asks meanwhile may find that the price has moved, never that nobody is there.
+      for (let n = 0; epochs === 1; n++) {
+        const { status, body } = await ada.open(order, `meanwhile ${n}`)
+        expect([201, 409, 422], JSON.stringify(body)).toContain(status)
+        await new Promise((resolve) => setTimeout(resolve, 100))
+      }
+      await isHandedOver
+      expect(await ended).toMatchObject({ code: 0, complained: '' })
+      expect((await opensInTheEnd(ada, 'after')).refused).toBe(0)
+      expect(feed.ws.readyState).toBe(feed.ws.OPEN)
+    },
+  )
+
+  it(
+    '[E88] a process goes on beside a database that a newer version has migrated, and others of its version start',
+    { timeout: 90_000 },
+    async () => {
+      const site = await settle()
+      cleanUp.push(() => site.remove())
+      const cluster = await Cluster.start(site)
+      const { ada } = await visitor(cluster)
+      const before = await opensInTheEnd(ada, 'before')
+      // What the next version may do without a word: add.
+      const next = {
+        name: '9999-next',
+        up: async (db: Kysely<unknown>) => {
+          for (const table of ['users', 'wallets', 'positions', 'instruments', 'matches', 'ledger_entries'])
+            await sql`alter table ${sql.table(table)} add column later integer default 1`.execute(db)
+          await sql`create table later (id integer primary key)`.execute(db)
+        },
+      }
+      expect(await site.look(({ db }) => migrate(db, [...MIGRATIONS, next]))).toEqual(['9999-next'])
+      expect((await opensInTheEnd(ada, 'after')).refused).toBe(0)
+      expect(await ada.open(before.order, 'before')).toMatchObject({ status: 201, body: before.trade })
+      await cluster.addRooms()
+      await (await cluster.owner()).end('SIGTERM')
+      expect((await opensInTheEnd(ada, 'elsewhere')).trade.position.status).toBe('open')
+      await cluster.api.end('SIGTERM')
+      await killTheRest()
+      expect(await audit(site)).toMatchObject(BALANCED)
+    },
+  )
+
+  it(
+    '[E60] while Redis is away trades in the process of the owner go on, and others are refused until it is known what became of them',
+    { timeout: 90_000 },
+    async () => {
+      const site = await settle()
+      const ways = await Promise.all([1, 2].map(() => Relay.to(site.env['REDIS_URL'] ?? '')))
+      const [near, far] = ways.map(({ url }) => ({ ...site.env, REDIS_URL: url }))
+      cleanUp.push(async () => {
+        for (const way of ways) await way.close()
+        await site.remove()
+      })
+      const owner = new Program({ ...near, ROLES: 'api,rooms', DEMO_TRADERS: '0', DEMO_SPEED: '8' })
+      await owner.listening()
+      const other = new Program({ ...far, ROLES: 'api', DEMO_REPLAY: 'none' })
+      const [{ ada }, { ada: bob, feed }] = [await visitorOf(owner), await visitorOf(other, 'Bob')]
+      for (const user of [ada, bob]) await opensInTheEnd(user, 'before')
+      for (const way of ways) way.cut()
+      for (const key of ['one', 'two', 'three']) await opensInTheEnd(ada, key)
+      const order = await orderOf(bob)
+      const refusal = await bob.open(order, 'meanwhile')
+      expect(refusal).toMatchObject({ status: 503, body: { code: expect.stringMatching(/^(BUSY|UNKNOWN_OUTCOME)$/) } })
+      expect(await bob.positions('open')).toHaveLength(1)
+      for (const way of ways) way.mend()
+      const done = await findsOut(bob, order, 'meanwhile')
+      expect(await bob.positions('open')).toHaveLength(1 + done)
+      const trade = await opensInTheEnd(ada, 'after')
+      await vi.waitUntil(() => tradesIn(feed, { id: trade.trade.position.instrumentId }).length > 0, PATIENCE)
+      expect(await ada.positions('open')).toHaveLength(5)
+      expect([epochsOf(feed).length, gapsIn(feed)]).toEqual([1, 0])
+    },
+  )
+
+  it(
+    '[E61] a dead owner is told from a silent one: what it was asked has not happened, or may have',
+    { timeout: 90_000 },
+    async () => {
+      const site = await settle()
+      cleanUp.push(() => site.remove())
+      const cluster = await Cluster.start(site)
+      const { ada } = await visitor(cluster)
+      await opensInTheEnd(ada, 'one')
+      await (await cluster.owner()).end('SIGKILL')
+      // The answer of a moment, though the lease runs on: who waits in vain is told unknown_outcome.
+      expect(await ada.open(await orderOf(ada), 'two')).toMatchObject({ status: 503, body: { code: 'BUSY' } })
+      expect(await ada.positions('open')).toHaveLength(1)
+      await opensInTheEnd(ada, 'three')
+      const owner = await cluster.owner()
+      owner.signal('SIGSTOP')
+      const order = await orderOf(ada)
+      expect(await ada.open(order, 'four')).toMatchObject({ status: 503, body: { code: 'UNKNOWN_OUTCOME' } })
+      owner.signal('SIGCONT')
+      const done = await findsOut(ada, order, 'four')
+      expect(await ada.positions('open')).toHaveLength(2 + done)
+    },
+  )
+
+  it(
+    '[E62] an owner that was frozen for longer than its lease writes and says nothing any more when it wakes',
     { timeout: 90_000 },
     async () => {
       const site = await settle()
@@ -133,10 +280,41 @@ onServers((settle) => {
       const cluster = await Cluster.start(site)
       const { ada, feed } = await visitor(cluster)
       await opensInTheEnd(ada, 'before')
-      expect(await (await cluster.owner()).end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
-      await opensInTheEnd(ada, 'after')
+      const former = await cluster.owner()
+      former.signal('SIGSTOP')
+      await opensInTheEnd(ada, 'meanwhile')
+      former.signal('SIGCONT')
+      for (const key of ['one', 'two', 'three']) await opensInTheEnd(ada, key)
       await vi.waitUntil(() => epochsOf(feed).length === 2, PATIENCE)
-      expect(feed.ws.readyState).toBe(feed.ws.OPEN)
+      expect(await ada.positions('open')).toHaveLength(5)
+      expect(gapsIn(feed)).toBe(0)
+      await cluster.api.end('SIGTERM')
+      await killTheRest()
+      expect(await audit(site)).toMatchObject(BALANCED)
+    },
+  )
+
+  it(
+    '[E63] a build of the leaderboards that somebody died of keeps nobody from starting',
+    { timeout: 60_000 },
+    async () => {
+      const site = await settle()
+      cleanUp.push(() => site.remove())
+      const api = { ...site.env, ROLES: 'api', DEMO_REPLAY: 'none' }
+      const first = new Program(api)
+      const ada = new HttpClient((await first.listening()).url)
+      const { userId } = await ada.signIn('Ada E63')
+      await first.end('SIGTERM')
+      const boards = await site.look(async ({ db }) => {
+        await db.insertInto('board_changes').values({ user_id: userId, version: 1 }).execute()
+        return keys.boards(await installationOf(db))
+      })
+      await site.redis.del(`${boards}:shown`)
+      await site.redis.set(`${boards}:coming`, 'whoever has died', 'PX', 60_000)
+      const second = new Program(api)
+      const { url } = await second.listening()
+      expect(await new HttpClient(url).signIn('Ada E63')).toMatchObject({ userId })
+      expect(await second.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
     },
   )
 

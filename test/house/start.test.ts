@@ -63,6 +63,32 @@ it('[J30] so does a demo that there is no recording of, and a Redis that is not 
   expect(alone.complained).toMatch(/^Touchline cannot start: Redis at 127\.0\.0\.1:1 does not answer .* REDIS_URL.*\n$/)
 }, 60_000)
 
+it('[E81] asked to stop, it says so where balancers ask, and serves until they have heard it', async () => {
+  const site = await settle()
+  const program = new Program({ ...site.env, DEMO_REPLAY: 'none', DRAIN_SECS: '2' })
+  const { url } = await program.listening()
+  const ready = async () => {
+    const answer = await fetch(`${url}/ready`)
+    return { status: answer.status, body: await answer.json() }
+  }
+  expect(await ready()).toMatchObject({ status: 200, body: { checks: { staying: 'ok' } } })
+  const ended = program.end('SIGTERM')
+  await program.says('"event":"stopping"')
+  expect(await ready()).toMatchObject({ status: 503, body: { checks: { staying: 'failed', database: 'ok' } } })
+  expect((await fetch(`${url}/health`)).status).toBe(200)
+  expect(await ended).toMatchObject({ code: 0, complained: '' })
+}, 60_000)
+
+it('[E87] when whoever read the log is gone it goes on', async () => {
+  const site = await settle()
+  const program = new Program({ ...site.env, DEMO_REPLAY: 'none' })
+  const { url } = await program.listening()
+  program.stopReading()
+  // Each of these would be a line in the log.
+  for (let n = 0; n < 3; n++) expect((await fetch(`${url}/health`)).status).toBe(200)
+  expect(await program.end('SIGTERM')).toMatchObject({ code: 0 })
+}, 60_000)
+
 it('[J31] asked to stop while it is still starting, it finishes that and ends with 0', async () => {
   const site = await settle()
   const program = new Program(site.env)

@@ -62,14 +62,34 @@ export const FLOORS: readonly Floor[] = [
   },
   { at: 'src/', code: ['actors/', 'src/'], types: ['db/', 'rooms/'], packages: ['zod', 'node:'] },
   { at: 'src/metrics.ts', code: ['actors/', 'src/'], types: ['db/', 'rooms/'], packages: ['prom-client', 'node:'] },
-  { at: 'src/compose.ts', code: ['actors/', 'db/', 'rooms/', 'src/'], packages: ['@hono/node-server', 'node:'] },
+  { at: 'src/http-server.ts', code: ['src/'], types: ['src/'], packages: ['@hono/node-server', 'node:'] },
+  {
+    at: 'src/tracing.ts',
+    code: ['actors/', 'src/'],
+    packages: [
+      '@opentelemetry/api',
+      '@opentelemetry/core',
+      '@opentelemetry/exporter-trace-otlp-http',
+      '@opentelemetry/resources',
+      '@opentelemetry/sdk-trace',
+    ],
+  },
+  { at: 'src/compose.ts', code: ['actors/', 'db/', 'rooms/', 'src/'], packages: ['node:'] },
   { at: 'src/main.ts', code: ['src/'], packages: ['node:'] },
+  // Asks a deployment from outside: of the house it knows nothing but how to start it.
+  {
+    at: 'ops/conformance/',
+    code: ['ops/conformance/'],
+    packages: ['@colyseus/sdk', 'jose', 'pg', 'smtp-server', 'ws', 'zod', 'node:'],
+  },
 ]
 
 /** Started from outside, so nobody imports them: by package.json, by the test runner, by an operator. */
 export const ENTRY_POINTS: readonly string[] = [
   'src/main.ts',
+  'src/web/docs.ts',
   'src/web/main.ts',
+  'test/cluster/mutants.ts',
   'test/sim/mutants.ts',
   'test/sim/run.ts',
   'vitest.config.ts',
@@ -94,7 +114,7 @@ function* sources(files: Files, wanted: (path: string) => boolean = () => true):
 
 export function floors(files: Files): string[] {
   const problems: string[] = []
-  for (const [path, text] of sources(files, (p) => PRODUCT.test(p))) {
+  for (const [path, text] of sources(files, (p) => PRODUCT.test(p) || p.startsWith('ops/conformance/'))) {
     const floor = FLOORS.filter((f) => within(path, [f.at])).toSorted((a, b) => b.at.length - a.at.length)[0]
     if (floor === undefined) {
       problems.push(`${path}: stands on no floor; give its folder a line in FLOORS (test/support/house-rules.ts)`)
@@ -193,6 +213,7 @@ const BANS: readonly Ban[] = [
       'rooms/',
       'src/reactions/',
       'src/compose.ts',
+      'src/http-server.ts',
       'src/main.ts',
       'db/folder-lock.ts',
       'db/call-limit.ts',

@@ -1,6 +1,7 @@
 /** Somebody who plays over HTTP, as a browser would: with a cookie jar, and what the answers must look like. */
 import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
+import { apiJudge } from '../http/door.ts'
 import { fixtureId, instrumentId, positionId, userId } from '../../actors/kernel/ids.ts'
 
 export interface Answer {
@@ -93,7 +94,12 @@ export class HttpClient {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? []
       this.#cookies.set(name, value)
     }
-    return { status: response.status, headers: response.headers, body: await response.json() }
+    const answer: Answer = { status: response.status, headers: response.headers, body: await response.json() }
+    const { judge } = await apiJudge()
+    const contentType = answer.headers.get('content-type')
+    const wrong = judge({ method, path, status: answer.status, contentType, body: answer.body })
+    if (wrong !== null) throw new Error(wrong)
+    return answer
   }
 
   /** A body that must come with status 200. */

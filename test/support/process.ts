@@ -7,7 +7,7 @@ import { z } from 'zod'
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts')
 /** How long it may take to start or to stop; only a broken one does. */
-export const PATIENCE = { timeout: 20_000, interval: 20 }
+export const PATIENCE = { timeout: 60_000, interval: 20 }
 
 export type Settings = Readonly<Record<string, string>>
 
@@ -62,6 +62,17 @@ export class Program {
   /** Waits until it has written this. */
   async says(text: string): Promise<void> {
     await vi.waitUntil(() => this.#said.includes(text), PATIENCE)
+  }
+
+  /** Nobody reads any more what it writes. */
+  stopReading(): void {
+    this.#child.stdout?.destroy()
+    this.#child.stderr?.destroy()
+  }
+
+  /** Stops it where it is, or wakes it. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child.kill(signal)
   }
 
   /** Sends a signal and waits for the end. */

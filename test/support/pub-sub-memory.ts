@@ -40,7 +40,7 @@ export class MemoryEnd implements PubSub {
   }
 
   async unsubscribe(channel: string): Promise<void> {
-    this.#listeners.delete(channel)
+    this.#listeners.delete(channel) // who is to get what is on its way was settled when it was sent
   }
 
   onGap(listener: () => void): void {

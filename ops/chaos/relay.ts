@@ -1,0 +1,108 @@
+/**
+ * A way to a server that breaks as networks do, for whoever goes through it and for nobody else: it needs no rights on the
+ * machine, unlike a network namespace, can cut a process off one server and leave it the other, and can lose answers while
+ * requests arrive, which is the nastiest of all. What was under way when a silence began arrives when it ends, as what TCP
+ * sends again does.
+ */
+import { once } from 'node:events'
+import { createConnection, createServer, type Server, type Socket } from 'node:net'
+
+/** `silent`: nothing arrives on either side, and nobody is told. `deaf`: what is sent arrives, what is answered does not. */
+type Passing = 'all' | 'silent' | 'deaf'
+
+interface Line {
+  readonly client: Socket
+  readonly upstream: Socket
+}
+
+export class Relay {
+  /** The server's address as whoever goes this way knows it. */
+  readonly url: string
+  readonly #target: URL
+  readonly #listener: Server
+  readonly #lines = new Set<Line>()
+  #isRefusing = false
+  #passing: Passing = 'all'
+
+  private constructor(target: URL, listener: Server) {
+    this.#target = target
+    this.#listener = listener
+    const address = listener.address()
+    const url = new URL(target)
+    url.hostname = '127.0.0.1'
+    url.port = String(typeof address === 'object' && address !== null ? address.port : 0)
+    this.url = url.href
+    listener.on('connection', (client) => this.#connect(client))
+  }
+
+  /** A way to the server at this address, of Redis or of PostgreSQL. */
+  static async to(server: string): Promise<Relay> {
+    const listener = createServer()
+    listener.listen(0, '127.0.0.1')
+    await once(listener, 'listening')
+    return new Relay(new URL(server), listener)
+  }
+
+  /** Every connection breaks, and none is made any more. */
+  cut(): void {
+    this.#isRefusing = true
+    for (const { client } of this.#lines) client.destroy()
+  }
+
+  /** Nothing passes any more; new connections are taken, and left waiting. */
+  silence(): void {
+    this.#pass('silent')
+  }
+
+  /** Requests go on arriving, answers do not. */
+  deafen(): void {
+    this.#pass('deaf')
+  }
+
+  /** All is well again. */
+  mend(): void {
+    this.#isRefusing = false
+    this.#pass('all')
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#listener, 'close')
+    this.#listener.close()
+    this.cut()
+    await closed
+  }
+
+  #connect(client: Socket): void {
+    if (this.#isRefusing) return void client.destroy()
+    const { port, hostname, protocol } = this.#target
+    const upstream = createConnection(Number(port || (protocol === 'redis:' ? 6379 : 5432)), hostname)
+    const line = { client, upstream }
+    this.#lines.add(line)
+    for (const socket of [client, upstream]) {
+      socket.setNoDelay(true)
+      socket.on('error', () => undefined)
+      socket.on('close', () => {
+        this.#lines.delete(line)
+        client.destroy()
+        upstream.destroy()
+      })
+    }
+    this.#join(line)
+  }
+
+  #pass(passing: Passing): void {
+    this.#passing = passing
+    for (const line of this.#lines) this.#join(line)
+  }
+
+  #join({ client, upstream }: Line): void {
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      from.unpipe()
+      if (this.#passing === 'all' || (this.#passing === 'deaf' && from === client)) from.pipe(to)
+      else from.pause()
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import { expect, it, vi } from 'vitest'
+import { compose } from '../../src/compose.ts'
+import { readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/log.ts'
+import { systemWorld } from '../../src/system-world.ts'
+import { embeddedSite } from '../support/site.ts'
+
+// Whoever loads any of these fails.
+for (const name of ['api', 'core', 'resources', 'sdk-trace', 'exporter-trace-otlp-http']) {
+  vi.doMock(`@opentelemetry/${name}`, () => {
+    throw new Error('loaded')
+  })
+}
+
+it('[H122] nothing of OpenTelemetry is loaded where no collector is configured', { timeout: 60_000 }, async () => {
+  const site = await embeddedSite()
+  const env = { ...site.env, DEMO_REPLAY: 'none', PORT: '0', WS_PORT: '0' }
+  const log = createLog({ level: 'silent', world: systemWorld() })
+  try {
+    const house = await compose(readConfig(env), { log })
+    await house.stop()
+    const traced = readConfig({ ...env, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })
+    await expect(compose(traced, { log })).rejects.toThrow()
+  } finally {
+    await site.remove()
+  }
+})
