@@ -103,6 +103,29 @@ describe('ops/compose.yaml', () => {
     expect(files.map((path) => existsSync(join(ROOT, 'ops', path)))).toEqual([true])
   })
 
+  it('[Z30] its proxy repeats at another process what can be done twice without harm, and nothing else', () => {
+    const map = /\$may_repeat \{([^}]*)\}/.exec(text('ops/proxy/nginx.conf'))?.[1] ?? ''
+    const patterns = [...map.matchAll(/'~(.*)' +1;/g)].map(([, pattern = '']) => new RegExp(pattern))
+    const mayRepeat = (request: string): boolean => patterns.some((pattern) => pattern.test(request))
+    // Method, path and key, as the map puts them together.
+    expect(patterns).toHaveLength(2)
+    for (const request of [
+      'POST /api/positions/open key',
+      'POST /api/positions/01a1/close a key',
+      'PATCH /api/positions/01a1 ',
+      'POST /api/positions/quote ',
+    ])
+      expect(mayRepeat(request), request).toBe(true)
+    for (const request of [
+      'POST /api/positions/open ',
+      'POST /api/positions/01a1/close ',
+      'POST /api/auth/refresh key',
+      'POST /api/spinner/enter key',
+      'PUT /api/admin/settings/trading.mode key',
+    ])
+      expect(mayRepeat(request), request).toBe(false)
+  })
+
   it('[Z11] its database and its cache are what preflight asks for', () => {
     const commands = z.object({ command: z.string() })
     expect(commands.parse(services['redis']).command).toContain('--maxmemory-policy noeviction')
@@ -146,7 +169,7 @@ describe('ops/kubernetes', () => {
   const workloads = manifests.flatMap((manifest) => Workload.safeParse(manifest).data ?? [])
   const named = (kind: string) => manifests.filter((manifest) => manifest.kind === kind)
   /** Seconds a process may take to end, by its own watchdog (src/main.ts). */
-  const STOP_SECS = 15
+  const STOP_SECS = 10
 
   it('[Z12] every manifest is listed, and is what Kubernetes understands', () => {
     const files = readdirSync(join(ROOT, FOLDER)).filter((file) => file !== 'kustomization.yaml')
@@ -239,8 +262,9 @@ describe('ops/Dockerfile', () => {
   it('[Z14] starts what is there, as nobody in particular, and hears signals', () => {
     const lines = text('ops/Dockerfile').split('\n')
     const start = lines.find((line) => line.startsWith('CMD '))
-    const command = z.tuple([z.literal('node'), z.string()]).parse(JSON.parse(present(start, 'CMD').slice(4)))
-    expect(existsSync(join(ROOT, command[1]))).toBe(true)
+    const command = z.array(z.string()).parse(JSON.parse(present(start, 'CMD').slice(4)))
+    expect(command[0]).toBe('node')
+    expect(existsSync(join(ROOT, present(command.at(-1), 'program')))).toBe(true)
     expect(lines).toContain('USER node')
     const taken = text('.dockerignore')
       .split('\n')

@@ -128,7 +128,7 @@ describe('preflight', () => {
       await settled.look(async ({ db }) => {
         const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(db)
         await sql`alter database ${sql.id(rows[0]?.name ?? '')} set synchronous_commit = off`.execute(db)
-        await sql`insert into schema_migrations (name) values ('9999-tomorrow')`.execute(db)
+        await sql`insert into schema_migrations (name, is_breaking) values ('9999-tomorrow', true)`.execute(db)
       })
       expect(await verdicts()).toEqual(expect.arrayContaining(['database failed', 'migrations failed']))
     })

@@ -1,0 +1,104 @@
+/** A plain socket on the price feed: control messages are JSON text, prices are bytes (contract 6). */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { WebSocket } from 'ws'
+import { type PriceFrame, readPriceFrame } from './price-frame.ts'
+
+export type Message = Readonly<Record<string, unknown>> & { readonly type: string }
+
+const PATIENCE_MS = 10_000
+const LOOK_MS = 5
+
+export class FeedSocket {
+  readonly ws: WebSocket
+  readonly messages: Message[] = []
+  readonly frames: PriceFrame[] = []
+  /** What a price weighs, as it came. */
+  readonly weights: number[] = []
+  closeCode: number | null = null
+
+  private constructor(ws: WebSocket) {
+    this.ws = ws
+    ws.on('message', (data: Buffer, isBinary) => {
+      if (!isBinary) return void this.messages.push(JSON.parse(data.toString('utf8')) as Message)
+      this.weights.push(data.length)
+      this.frames.push(readPriceFrame(data))
+    })
+    ws.on('close', (code) => (this.closeCode = code))
+    ws.on('error', () => undefined) // a 'close' follows
+  }
+
+  /** Rejects with the HTTP status when the upgrade is refused. */
+  static async open(
+    address: string,
+    token: string | null,
+    protocols = ['feed.v1'],
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<FeedSocket> {
+    const query = token === null ? '' : `?token=${encodeURIComponent(token)}`
+    const ws = new WebSocket(`${address}/${query}`, protocols, { headers })
+    const socket = new FeedSocket(ws)
+    const refused = new Promise<never>((_, reject) => {
+      ws.on('unexpected-response', (_request, response) => {
+        reject(new UpgradeRefused(response.statusCode ?? 0))
+        ws.terminate()
+      })
+      ws.on('error', reject)
+    })
+    await Promise.race([once(ws, 'open'), refused])
+    return socket
+  }
+
+  say(message: object | string): void {
+    this.ws.send(typeof message === 'string' ? message : JSON.stringify(message))
+  }
+
+  /** Sends a request with this id and waits for the answer to it. */
+  async ask(message: Readonly<Record<string, unknown>> & { readonly id: number }): Promise<Message> {
+    this.say(message)
+    return this.message(`the answer to ${JSON.stringify(message).slice(0, 200)}`, ({ id }) => id === message.id)
+  }
+
+  /** The first message of this kind, once there is one. */
+  message(what: string, isWanted: (message: Message) => boolean, patienceMs = PATIENCE_MS): Promise<Message> {
+    return waitFor(what, () => this.messages.find(isWanted), patienceMs)
+  }
+
+  /** The first price of this kind, once there is one. */
+  frame(what: string, isWanted: (frame: PriceFrame) => boolean, patienceMs = PATIENCE_MS): Promise<PriceFrame> {
+    return waitFor(what, () => this.frames.find(isWanted), patienceMs)
+  }
+
+  closed(patienceMs = PATIENCE_MS): Promise<number> {
+    return waitFor('the socket to be closed', () => this.closeCode ?? undefined, patienceMs)
+  }
+
+  close(): void {
+    this.ws.terminate()
+  }
+}
+
+/** The upgrade was answered with a plain HTTP status. */
+export class UpgradeRefused extends Error {
+  override name = 'UpgradeRefused'
+  readonly status: number
+
+  constructor(status: number) {
+    super(`the upgrade was answered ${status}`)
+    this.status = status
+  }
+}
+
+/** What `look` finds, once it finds something. */
+export async function waitFor<T>(
+  what: string,
+  look: () => T | undefined | Promise<T | undefined>,
+  patienceMs = PATIENCE_MS,
+): Promise<T> {
+  for (const until = Date.now() + patienceMs; ; await pause(LOOK_MS)) {
+    const found = await look()
+    if (found !== undefined) return found
+    assert(Date.now() < until, `waited ${patienceMs / 1_000} s in vain for ${what}`)
+  }
+}

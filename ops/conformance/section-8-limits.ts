@@ -1,0 +1,185 @@
+/** Section 8: limits. Those of single resources stand in their sections; here is what is left, above all the rates. */
+import assert from 'node:assert/strict'
+import { type Check, into, near, refuses, retryAfter, says } from './check.ts'
+import { Instruments, Positions, PriceHistory } from './shapes.ts'
+import type { Stage } from './stage.ts'
+import { newAddress, type Reply, type Visitor } from './visitor.ts'
+
+export const checks: Check[] = []
+const check = into(checks)
+
+/** Somebody whose requests all come from one address, which nobody else has. */
+function at(t: Stage, visitor: Visitor): Visitor {
+  if (t.site.trust === null) t.skip('needs a deployment that believes forwarded addresses (--trust)')
+  visitor.address = newAddress()
+  return visitor
+}
+
+/** Of `limit + 3` requests from one address in a minute the first `limit` pass, and another address passes still. */
+async function limited(
+  t: Stage,
+  limit: number,
+  ask: (visitor: Visitor) => Promise<Reply>,
+  visitor = t.visitor(),
+): Promise<void> {
+  at(t, visitor)
+  const replies: Reply[] = []
+  for (let n = 0; n < limit + 3; n++) replies.push(await ask(visitor))
+  const passed = replies.filter(({ status }) => status !== 429).length
+  assert.equal(passed, limit, `${passed} requests passed`)
+  for (const reply of replies.slice(limit)) {
+    refuses(reply, 429)
+    retryAfter(reply, 60)
+    assert.match(reply.headers.get('ratelimit-policy') ?? '', new RegExp(`;q=${limit};w=60`))
+    assert.match(reply.headers.get('ratelimit') ?? '', /;r=0;t=\d+/)
+  }
+  visitor.address = newAddress()
+  assert.notEqual((await ask(visitor)).status, 429, 'another address is limited, too')
+}
+
+check('8.1', 'All routes together: 200 requests a minute from one address, over all processes.', async (t) => {
+  if (t.site.trust === null) t.skip('needs a deployment that believes forwarded addresses (--trust)')
+  const address = newAddress()
+  const visitors = t.site.urls.map(() => Object.assign(t.visitor(), { address }))
+  let passed = 0
+  for (let n = 0; n < 203; n++) {
+    const reply = await (visitors[n % visitors.length] ?? t.visitor()).ask(
+      'GET',
+      n % 2 === 0 ? '/api/flags' : '/api/me',
+    )
+    if (reply.status === 200) passed++
+    else {
+      refuses(reply, 429)
+      retryAfter(reply, 60)
+    }
+  }
+  assert.equal(passed, 200)
+})
+
+check('8.2', '`POST /api/auth/google`: 20 a minute.', (t) =>
+  limited(t, 20, (visitor) => visitor.post('/api/auth/google', { idToken: 'x', nonce: 'x' })),
+)
+
+check('8.3', '`POST /api/auth/google/complete`: 10 a minute.', (t) =>
+  limited(t, 10, (visitor) => visitor.post('/api/auth/google/complete', {})),
+)
+
+check('8.4', '`POST /api/auth/verify-otp`: 10 a minute.', (t) =>
+  limited(t, 10, (visitor) => visitor.post('/api/auth/verify-otp', { registrationTicket: 'x', otp: '000000' })),
+)
+
+check('8.5', '`POST /api/auth/resend-otp`: 5 a minute.', (t) =>
+  limited(t, 5, (visitor) => visitor.post('/api/auth/resend-otp', { registrationTicket: 'x' })),
+)
+
+check('8.6', '`POST /api/users/check-username`: 60 a minute.', (t) =>
+  limited(t, 60, (visitor) => visitor.post('/api/users/check-username', { username: 'ada' })),
+)
+
+check('8.7', '`GET /api/public/referral/validate`: 10 a minute.', (t) =>
+  limited(t, 10, (visitor) => visitor.ask('GET', '/api/public/referral/validate?code=X')),
+)
+
+check('8.8', '`POST /api/referral/validate`: 30 a minute.', async (t) =>
+  limited(t, 30, (visitor) => visitor.post('/api/referral/validate', { code: 'X' }), await t.user()),
+)
+
+check('8.9', '`POST /api/referrals/invites`: 30 a minute.', async (t) =>
+  limited(t, 30, (visitor) => visitor.post('/api/referrals/invites', { name: 'X' }), await t.user()),
+)
+
+check(
+  '8.10',
+  'What changes positions counts by user, ten at once of each kind, and not by address (contract 2).',
+  async (t) => {
+    const [one, other, player] = [at(t, await t.user()), at(t, await t.user()), await t.player()]
+    other.address = one.address
+    const order = { instrumentId: player.id, direction: 'long', lotSize: 0, clientPrice: player.currentPrice }
+    const replies = await Promise.all(Array.from({ length: 15 }, () => one.post('/api/positions/open', order)))
+    const refused = replies.filter(({ status }) => status === 429)
+    assert(refused.length >= 1 && refused.length <= 5, `${refused.length} of 15 were too many`)
+    for (const reply of refused) retryAfter(reply, 60)
+    assert.notEqual((await other.post('/api/positions/open', order)).status, 429)
+  },
+)
+
+check('8.11', 'Answers say how much of a limit is left, in the `RateLimit` headers (contract 2).', async (t) => {
+  const visitor = at(t, t.visitor())
+  const left = async () =>
+    Number(/"global";r=(\d+);t=\d+/.exec((await visitor.ask('GET', '/api/flags')).headers.get('ratelimit') ?? '')?.[1])
+  assert.deepEqual([await left(), await left()], [199, 198])
+})
+
+check('8.12', 'The price-move guard is 2.5 % exactly: at it an open passes, beyond it is refused.', async (t) => {
+  const [user, player] = [await t.user(), await t.player()]
+  const published = player.last_published_price
+  const [at25, beyond] = [Math.floor(published * 1.025 * 1e6) / 1e6, Math.ceil(published * 1.025 * 1e6 + 1) / 1e6]
+  refuses(await user.order(player, { clientPrice: beyond }), 409, { error: 'PRICE_MOVED' })
+  says(await user.order(player, { clientPrice: at25 }), 201)
+})
+
+check('8.13', 'The smallest lot is 0.01, the largest 100, in steps of 0.01 (contract 3).', async (t) => {
+  const [user, player] = [await t.user(), await t.player('GK')]
+  says(await user.order(player, { lotSize: 0.01 }), 201, { position: { lotSize: 0.01 } })
+  says(await user.order(player, { lotSize: 1.23 }), 201, { position: { lotSize: 1.23 } })
+  says(await (await t.user()).order(player, { lotSize: 100 }), 201, { position: { lotSize: 100 } })
+})
+
+check('8.14', 'A user holds at most 100 open positions (contract 3).', { takes: 100 }, async (t) => {
+  const [user, player] = [await t.user(), await t.player('GK')]
+  for (let n = 0; n < 100; n++) {
+    await t.wait(1)
+    await user.opens(player, { lotSize: 0.01 })
+  }
+  await t.wait(1)
+  refuses(await user.order(player, { lotSize: 0.01 }), 422, { error: 'position limit reached' })
+  assert.equal((await user.get('/api/positions?limit=100', Positions)).positions.length, 100)
+})
+
+check('8.15', 'A price history never has more than 500 ticks, whatever its period.', async (t) => {
+  const [user, player] = [await t.observer(), await t.player()]
+  for (const period of ['5m', '1h', '6h', '1d', 'all']) {
+    assert(
+      (await user.get(`/api/instruments/${player.id}/price-history?period=${period}`, PriceHistory)).ticks.length <=
+        500,
+    )
+  }
+})
+
+check('8.16', 'A socket that says more than ten messages a second is closed with 4029 (contract 6).', async (t) => {
+  const feed = await t.feed(await t.user())
+  for (let n = 0; n < 25; n++) feed.say({ type: 'ping', id: n })
+  assert.equal(await feed.closed(), 4029)
+})
+
+check('8.17', 'A message over 16 KiB closes a socket with 1009 (contract 6).', async (t) => {
+  const feed = await t.feed(await t.user())
+  feed.say({ type: 'ping', id: 1, filler: 'x'.repeat(17 * 1_024) })
+  assert.equal(await feed.closed(), 1009)
+})
+
+check('8.18', 'A socket follows at most 500 instruments (contract 6).', { alone: true }, async (t) => {
+  const user = await t.observer()
+  const open = (await user.get('/api/instruments', Instruments)).instruments.filter(
+    (one) => one.tradingStatus === 'OPEN',
+  )
+  if (open.length <= 500) t.skip(`there are only ${open.length} instruments to follow`)
+  const ids = open.map(({ id }) => id)
+  const feed = await t.feed(user)
+  await feed.ask({ type: 'subscribe', id: 1, instrumentIds: ids.slice(0, 300) })
+  const { instrumentIds, rejected } = await feed.ask({ type: 'subscribe', id: 2, instrumentIds: ids.slice(300, 520) })
+  assert(Array.isArray(instrumentIds) && Array.isArray(rejected))
+  assert.equal(instrumentIds.length, 200)
+  assert(rejected.length > 0 && rejected.every(({ code }) => code === 'limit'), JSON.stringify(rejected.slice(0, 3)))
+})
+
+check('8.19', 'Up to 20,000 connections a replica, and a write deadline of 100 ms.', async (t) => {
+  t.skip('takes a load generator (npm run bench:fanout and npm run load ask it)')
+})
+
+check('8.20', 'The margin follows from the contract size 5: price × lots × 5 / 10.', async (t) => {
+  const [user, player] = [await t.user(), await t.player('DEF')]
+  const { position } = await user.opens(player, { lotSize: 1 })
+  assert.equal(position.contractSize, 5)
+  near(position.margin, position.openPrice / 2, 'the margin')
+})

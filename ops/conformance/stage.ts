@@ -1,0 +1,380 @@
+/** What a check has to work with: visitors, users, an admin, matches and players of its own, sockets. */
+import assert from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Client, type Room } from '@colyseus/sdk'
+import { Skip } from './check.ts'
+import { FeedSocket, waitFor } from './feed.ts'
+import type { Fixture, Footballer, Position as Role } from './football.ts'
+import {
+  Districts,
+  Instrument,
+  Instruments,
+  type Match,
+  Matches,
+  NeedsProfile,
+  type Player,
+  type Profile,
+  Settings,
+  SignedIn,
+  Trade,
+  type TradeSeen,
+  WsToken,
+} from './shapes.ts'
+import { ADMIN, type Trust } from './trust.ts'
+import { type Ask, read, type Reply, Visitor } from './visitor.ts'
+import { z } from 'zod'
+
+/** Where the deployment is, and what it was told. */
+export interface Site {
+  readonly urls: readonly string[]
+  /** In the order of `urls`; empty: where the tokens say. */
+  readonly wsUrls: readonly string[]
+  readonly production: boolean
+  /** Null: nothing is known of its configuration. */
+  readonly trust: Trust | null
+}
+
+const LOOK_MS = 50
+/** A setting is in force in every process within a second. */
+const SETTINGS_MS = 1_200
+const MATCH_MS = 20_000
+
+const Verified = z.looseObject({ verified: z.literal(true) })
+
+function needsProfile(reply: Reply): z.output<typeof NeedsProfile> {
+  assert.equal(reply.status, 422, `${reply.asked} was answered ${reply.status} ${reply.text}`)
+  return NeedsProfile.parse(reply.body)
+}
+
+/** Somebody signed in. */
+export class User extends Visitor {
+  readonly profile: z.output<typeof Profile>
+  /** At the identity provider; empty for a synthetic user. */
+  readonly sub: string
+
+  constructor(visitor: Visitor, profile: z.output<typeof Profile>, sub: string) {
+    super(visitor.url)
+    for (const [name, token] of visitor.cookies) this.cookies.set(name, token)
+    this.profile = profile
+    this.sub = sub
+  }
+
+  get id(): string {
+    return this.profile.userId
+  }
+
+  /** The order as it is sent: half a lot, long, at the price that stands, unless told otherwise. */
+  async order(player: Player, order: object = {}, headers: Ask['headers'] = {}): Promise<Reply> {
+    const { currentPrice } = await this.get(`/api/instruments/${player.id}`, Instrument)
+    const body = { instrumentId: player.id, direction: 'long', lotSize: 0.5, clientPrice: currentPrice, ...order }
+    return this.ask('POST', '/api/positions/open', { body, headers })
+  }
+
+  async opens(player: Player, order: object = {}): Promise<TradeSeen> {
+    return read(await this.order(player, order), Trade)
+  }
+
+  async closes(positionId: string): Promise<TradeSeen> {
+    return read(await this.post(`/api/positions/${positionId}/close`, {}), Trade)
+  }
+}
+
+/** What checks share, made when the first of them needs it. */
+class Commons {
+  readonly site: Site
+  nextUrl = 0
+  people = 0
+  admin: Promise<User> | null = null
+  observer: Promise<User> | null = null
+  /** Players of a match in a break, where prices stand still; each is given away once. */
+  readonly #players: Record<Role, Footballer[]> = { GK: [], DEF: [], MID: [], FWD: [] }
+  #ground: Promise<void> = Promise.resolve()
+  readonly #instruments = new Map<number, Player>()
+
+  constructor(site: Site) {
+    this.site = site
+  }
+
+  /** A player whom no other check trades; null when the deployment does not follow our fixtures. */
+  async player(stage: Stage, role: Role): Promise<Player> {
+    const taken = this.#ground.then(async () => {
+      if (this.#players[role].length === 0) await this.#fill(stage)
+      const player = this.#players[role].pop()
+      assert(player !== undefined, `there is no ${role} left`)
+      const instrument = this.#instruments.get(player.id)
+      assert(instrument !== undefined, 'a player without an instrument')
+      return instrument
+    })
+    this.#ground = taken.then(
+      () => undefined,
+      () => undefined,
+    )
+    return taken
+  }
+
+  async #fill(stage: Stage): Promise<void> {
+    const match = await stage.match('HT')
+    for (const player of match.fixture.players) {
+      this.#players[player.position].push(player)
+      this.#instruments.set(player.id, match.instrument(player))
+    }
+  }
+}
+
+/** A match of the suite's own, as the deployment shows it. */
+export class OwnMatch {
+  readonly fixture: Fixture
+  readonly #instruments: ReadonlyMap<string, Player>
+
+  constructor(fixture: Fixture, instruments: readonly Player[]) {
+    this.fixture = fixture
+    this.#instruments = new Map(instruments.map((one) => [one.name, one]))
+  }
+
+  get id(): number {
+    return this.fixture.id
+  }
+
+  /** The nth player of this position in the home team. */
+  player(position: Role, n = 0): Footballer {
+    const found = this.fixture.players.filter((one) => one.side === 'home' && one.position === position)[n]
+    assert(found !== undefined, `there is no ${position} ${n}`)
+    return found
+  }
+
+  instrument(player: Footballer): Player {
+    const found = this.#instruments.get(player.name)
+    assert(found !== undefined, `${player.name} has no instrument`)
+    return found
+  }
+}
+
+export class Stage {
+  readonly site: Site
+  readonly #commons: Commons
+  readonly #undo: (() => unknown)[] = []
+
+  constructor(site: Site, commons = new Commons(site)) {
+    this.site = site
+    this.#commons = commons
+  }
+
+  /** A stage for the next check: what is shared stays, what is opened here is closed here. */
+  another(): Stage {
+    return new Stage(this.site, this.#commons)
+  }
+
+  async clear(): Promise<void> {
+    for (const step of this.#undo.splice(0).toReversed()) await step()
+  }
+
+  /** To be done when the check is over, whatever came of it. */
+  later(step: () => unknown): void {
+    this.#undo.push(step)
+  }
+
+  /** The suite's own servers, for what cannot be asked of a deployment that does not trust them. */
+  get trust(): Trust {
+    if (this.site.trust === null) throw new Skip('needs a deployment that trusts the suite (--trust)')
+    return this.site.trust
+  }
+
+  skip(reason: string): never {
+    throw new Skip(reason)
+  }
+
+  /** Somebody who is not signed in. Visitors are spread over the processes of the deployment. */
+  visitor(): Visitor {
+    const { urls } = this.site
+    const url = urls[this.#commons.nextUrl++ % urls.length]
+    assert(url !== undefined, 'a deployment without an address')
+    return new Visitor(url)
+  }
+
+  /** A name that nobody has at the identity provider and in the deployment. */
+  newName(): string {
+    return `c${Date.now().toString(36)}_${(++this.#commons.people).toString(36)}`.slice(0, 20)
+  }
+
+  /** What `POST /api/auth/google` says to this account, with a good token. */
+  async google(visitor: Visitor, sub: string, claims: object = {}): Promise<Reply> {
+    const nonce = `nonce-${this.newName()}`
+    const idToken = await this.trust.identity.token(sub, nonce, { ...claims })
+    return visitor.post('/api/auth/google', { idToken, nonce })
+  }
+
+  /** The first step of registering: a ticket, and the code that was mailed. */
+  async ticket(visitor: Visitor, sub = this.newName()) {
+    const { registrationTicket, email } = needsProfile(await this.google(visitor, sub))
+    return { sub, registrationTicket, email, otp: await this.code(email) }
+  }
+
+  /** The code in the nth mail to this address. */
+  async code(email: string, nth = 1): Promise<string> {
+    const mail = await this.trust.mail.mailTo(email, nth)
+    const code = /\b(\d{6})\b/.exec(mail?.split('\r\n\r\n').slice(1).join('\n') ?? '')?.[1]
+    assert(code !== undefined, `no code was mailed to ${email}`)
+    return code
+  }
+
+  /** A ticket whose e-mail is proved. */
+  async verified(visitor: Visitor) {
+    const begun = await this.ticket(visitor)
+    const { registrationTicket, otp } = begun
+    read(await visitor.post('/api/auth/verify-otp', { registrationTicket, otp }), Verified)
+    return begun
+  }
+
+  /** Somebody who has just registered; where the deployment does not trust us, a synthetic user of the dev routes. */
+  async user(profile: object = {}): Promise<User> {
+    const visitor = this.visitor()
+    if (this.site.trust === null) return this.#synthetic(visitor, `Conformance ${this.newName()}`)
+    const { sub, registrationTicket } = await this.verified(visitor)
+    const districtId = await this.district()
+    const body = { registrationTicket, username: this.newName(), firstName: 'Con', districtId, ...profile }
+    const { user } = read(await visitor.post('/api/auth/google/complete', body), SignedIn)
+    return new User(visitor, user, sub)
+  }
+
+  async district(): Promise<number> {
+    const { districts } = await this.visitor().get('/api/districts', Districts)
+    const [first] = districts
+    assert(first !== undefined, 'there are no districts')
+    return first.id
+  }
+
+  /** Somebody in `ADMIN_EMAILS`. There is one, and he does not sign out. */
+  admin(): Promise<User> {
+    this.#commons.admin ??= this.#signInAdmin()
+    return this.#commons.admin
+  }
+
+  /** Somebody who looks at what is public among users, and changes nothing. */
+  observer(): Promise<User> {
+    this.#commons.observer ??= this.user()
+    return this.#commons.observer
+  }
+
+  /** What these settings are now. */
+  async settings(keys: readonly string[]): Promise<Record<string, number | boolean | string>> {
+    const { settings } = await (await this.admin()).get('/api/admin/settings', Settings)
+    return Object.fromEntries(settings.filter(({ key }) => keys.includes(key)).map(({ key, value }) => [key, value]))
+  }
+
+  /** In force in every process when it returns. */
+  async set(settings: Readonly<Record<string, number | boolean | string>>): Promise<void> {
+    const admin = await this.admin()
+    for (const [key, value] of Object.entries(settings)) {
+      const reply = await admin.put(`/api/admin/settings/${key}`, { value })
+      assert.equal(reply.status, 200, `${key} cannot be set to ${value}: ${reply.text}`)
+    }
+    await pause(SETTINGS_MS)
+  }
+
+  /** A player for this check alone, in a match in a break: his price moves by trades and nothing else. */
+  player(role: Role = 'MID'): Promise<Player> {
+    return this.#commons.player(this, role)
+  }
+
+  /** A match for this check alone that has come to this state; the deployment shows all its players. */
+  async match(state: string): Promise<OwnMatch> {
+    const fixture = this.trust.football.fixture()
+    fixture.enters('INPLAY_1ST_HALF')
+    const observer = await this.observer()
+    const instruments = await waitFor(
+      `the players of fixture ${fixture.id}`,
+      async () => {
+        const all = (await observer.get('/api/instruments', Instruments)).instruments
+        const mine = all.filter(({ fixtureId }) => fixtureId === fixture.id)
+        if (mine.length < fixture.players.length) await pause(LOOK_MS)
+        return mine.length < fixture.players.length ? undefined : mine
+      },
+      MATCH_MS,
+    )
+    const match = new OwnMatch(fixture, instruments)
+    if (state === 'INPLAY_1ST_HALF') return match
+    fixture.enters(state)
+    await this.sees(match, ({ state: shown }) => shown === state)
+    // Prices have moved until then, and stand as they are in a break.
+    const { instruments: all } = await observer.get('/api/instruments', Instruments)
+    return new OwnMatch(
+      fixture,
+      all.filter(({ fixtureId }) => fixtureId === fixture.id),
+    )
+  }
+
+  /** The match as it is shown once it is so. */
+  async sees(match: OwnMatch, isSo: (shown: z.output<typeof Match>) => boolean): Promise<z.output<typeof Match>> {
+    const observer = await this.observer()
+    return this.eventually(`match ${match.id} to be so`, async () => {
+      const { matches } = await observer.get('/api/matches', Matches)
+      return matches.find((shown) => shown.id === match.id && isSo(shown))
+    })
+  }
+
+  /** What `look` finds, once it finds something. */
+  eventually<T>(what: string, look: () => Promise<T | undefined>, secs = 15): Promise<T> {
+    const slowly = async (): Promise<T | undefined> => {
+      const found = await look()
+      if (found === undefined) await pause(LOOK_MS)
+      return found
+    }
+    return waitFor(what, slowly, secs * 1_000)
+  }
+
+  wait(secs: number): Promise<void> {
+    return pause(secs * 1_000)
+  }
+
+  async wsToken(user: User): Promise<string> {
+    return read(await user.post('/api/ws/token'), WsToken).token
+  }
+
+  /** The WebSocket address of the process that this visitor talks to. */
+  async wsUrl(user: User): Promise<string> {
+    const own = this.site.wsUrls[this.site.urls.indexOf(user.url)]
+    if (own !== undefined) return own
+    const { wsUrl } = (await user.post('/api/ws/token')).body as { wsUrl?: unknown }
+    return typeof wsUrl === 'string' ? wsUrl : this.skip('the WebSocket address is not known (--ws)')
+  }
+
+  /** A socket on the price feed, closed when the check is over. */
+  async feed(user: User): Promise<FeedSocket> {
+    const socket = await FeedSocket.open(await this.wsUrl(user), await this.wsToken(user))
+    this.later(() => socket.close())
+    return socket
+  }
+
+  /** A seat in the room of a match, left when the check is over. */
+  async room(user: User, matchId: number): Promise<Room> {
+    const client = new Client(`${await this.wsUrl(user)}/?token=${await this.wsToken(user)}`)
+    const room = await client.join('match', { matchId })
+    this.later(() => room.leave())
+    return room
+  }
+
+  async #synthetic(visitor: Visitor, displayName: string): Promise<User> {
+    const reply = await visitor.post('/api/auth/dev', { displayName })
+    if (reply.status === 404) this.skip('needs somebody signed in: neither --trust nor dev routes')
+    return new User(visitor, read(reply, SignedIn).user, '')
+  }
+
+  async #signInAdmin(): Promise<User> {
+    const admin =
+      this.site.trust === null
+        ? await this.#synthetic(this.visitor(), 'Conformance Admin')
+        : await this.#registeredAdmin()
+    if (admin.profile.role !== 'admin') this.skip('needs an admin (ADMIN_EMAILS)')
+    return admin
+  }
+
+  async #registeredAdmin(): Promise<User> {
+    const visitor = this.visitor()
+    const known = await this.google(visitor, ADMIN)
+    if (known.status === 200) return new User(visitor, read(known, SignedIn).user, ADMIN)
+    const { registrationTicket, email } = needsProfile(known)
+    read(await visitor.post('/api/auth/verify-otp', { registrationTicket, otp: await this.code(email) }), Verified)
+    const body = { registrationTicket, username: this.newName(), firstName: 'Admin', districtId: await this.district() }
+    return new User(visitor, read(await visitor.post('/api/auth/google/complete', body), SignedIn).user, ADMIN)
+  }
+}

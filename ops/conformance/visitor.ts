@@ -1,0 +1,107 @@
+/** Somebody with a browser: requests with his own address and cookies, and nothing that a browser would not know. */
+import assert from 'node:assert/strict'
+import type { z } from 'zod'
+
+export interface Reply {
+  /** Method and path, for messages. */
+  readonly asked: string
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** Parsed when it is JSON, otherwise null. */
+  readonly body: unknown
+}
+
+export interface Ask {
+  /** Sent as JSON, unless it is text already. */
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** An answer takes at most this long, whatever the deployment is busy with. */
+const PATIENCE_MS = 30_000
+const LIMITED_TRIES = 3
+
+let visits = Math.floor(Math.random() * 0xff_ffff)
+/** An address that nobody else has in this run, out of 10.0.0.0/8. */
+export function newAddress(): string {
+  const n = ++visits & 0xff_ffff
+  return `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`
+}
+
+export class Visitor {
+  /** The process of the deployment that he talks to. */
+  readonly url: string
+  readonly cookies = new Map<string, string>()
+  /** Set: all his requests come from there. Otherwise each comes from a new one, so that no limit of addresses is met. */
+  address: string | null = null
+
+  constructor(url: string) {
+    this.url = url
+  }
+
+  async ask(method: string, path: string, { body, headers = {} }: Ask = {}): Promise<Reply> {
+    for (let tries = 1; ; tries++) {
+      const reply = await this.#ask(method, path, { body, headers })
+      const limited = reply.status === 429 && this.address === null && tries < LIMITED_TRIES
+      // A deployment that does not believe forwarded addresses takes all of this for one visitor.
+      if (!limited || (reply.body as { limit?: string } | null)?.limit !== 'global') return reply
+      await new Promise((resolve) => setTimeout(resolve, Number(reply.headers.get('retry-after')) * 1_000))
+    }
+  }
+
+  /** What a GET answers, which must be 200 and of this shape. */
+  async get<T>(path: string, shape: z.ZodType<T>): Promise<T> {
+    return read(await this.ask('GET', path), shape)
+  }
+
+  post(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Reply> {
+    return this.ask('POST', path, { body, ...(headers === undefined ? {} : { headers }) })
+  }
+
+  put(path: string, body: unknown): Promise<Reply> {
+    return this.ask('PUT', path, { body })
+  }
+
+  async #ask(method: string, path: string, { body, headers }: Ask): Promise<Reply> {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const response = await fetch(this.url + path, {
+      method,
+      headers: {
+        'x-forwarded-for': this.address ?? newAddress(),
+        ...(cookie === '' ? {} : { cookie }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    })
+    for (const set of response.headers.getSetCookie()) this.#keep(set)
+    const text = await response.text()
+    return { asked: `${method} ${path}`, status: response.status, headers: response.headers, text, body: parsed(text) }
+  }
+
+  #keep(setCookie: string): void {
+    const [pair = ''] = setCookie.split(';')
+    const [name, value] = [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]
+    if (value === '') this.cookies.delete(name)
+    else this.cookies.set(name, value)
+  }
+}
+
+/** The body of an answer that must be a success of this shape. */
+export function read<T>(reply: Reply, shape: z.ZodType<T>): T {
+  assert(reply.status < 300, `${reply.asked} was answered ${reply.status} ${reply.text.slice(0, 500)}`)
+  const found = shape.safeParse(reply.body)
+  assert(found.success, `${reply.asked} has another form: ${found.error?.message} in ${reply.text.slice(0, 500)}`)
+  return found.data
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

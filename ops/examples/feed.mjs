@@ -1,0 +1,77 @@
+/**
+ * Follows the prices of one match with nothing but what a browser or Node 22 brings along:
+ *
+ *   node ops/examples/feed.mjs [http://127.0.0.1:3000] [how many prices]
+ *
+ * Signs in (by the development route), gets a token, subscribes, decodes frames, and after a break goes on where it was.
+ */
+const [base = 'http://127.0.0.1:3000', count = 'Infinity'] = process.argv.slice(2)
+
+// 1. Sign in. The session is in two cookies; a browser keeps them by itself.
+const signedIn = await fetch(`${base}/api/auth/dev`, {
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ displayName: 'Example Feed' }),
+})
+const headers = {
+  cookie: signedIn.headers
+    .getSetCookie()
+    .map((set) => set.split(';')[0])
+    .join('; '),
+}
+
+// 2. Choose what to follow.
+const { instruments } = await (await fetch(`${base}/api/instruments`, { headers })).json()
+const open = instruments.filter(({ tradingStatus }) => tradingStatus === 'OPEN')
+const followed = open.filter(({ fixtureId }) => fixtureId === open[0]?.fixtureId)
+const names = new Map(followed.map(({ id, name }) => [id, name]))
+
+// 3. Listen. `since` is the newest move we have: epoch and number, both of the match.
+let since
+let left = Number(count)
+
+async function listen() {
+  // A token is good for one connection within a minute.
+  const { token, wsUrl } = await (await fetch(`${base}/api/ws/token`, { method: 'POST', headers })).json()
+  const socket = new WebSocket(`${wsUrl}/?token=${token}`, 'feed.v1')
+  socket.binaryType = 'arraybuffer'
+  let wait = 500
+  socket.addEventListener('open', () =>
+    socket.send(JSON.stringify({ type: 'subscribe', id: 1, instrumentIds: [...names.keys()], since })),
+  )
+  socket.addEventListener('message', ({ data }) => {
+    if (typeof data === 'string') {
+      const message = JSON.parse(data)
+      if (message.type === 'shutdown') wait = message.reconnectInMs
+      return console.log(data)
+    }
+    const frame = decode(data)
+    if (frame === null || left <= 0) return
+    since = { epoch: frame.epoch, seq: frame.seq }
+    console.log(`${names.get(frame.instrumentId)} ${frame.price.toFixed(2)} ${frame.flags.join(' ')}`.trim())
+    if (--left === 0) socket.close()
+  })
+  // 4. After a break get a new token, and with `since` what was missed meanwhile.
+  socket.addEventListener('close', ({ code }) => {
+    if (left > 0 && code !== 4001) setTimeout(again, wait)
+  })
+}
+
+// The server may be away for longer than one attempt.
+const again = () => listen().catch(() => setTimeout(again, 1_000))
+await again()
+
+/** A price: 93 bytes, big-endian, quantities in millionths. Anything else is not for us. */
+function decode(bytes) {
+  const view = new DataView(bytes)
+  if (bytes.byteLength !== 93 || view.getUint8(0) !== 1 || view.getUint8(1) !== 1) return null
+  const flags = view.getUint16(2)
+  const hex = [...new Uint8Array(bytes, 16, 16)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+  return {
+    flags: ['SNAPSHOT', 'REPLAY', 'CONFLATED', 'STALE', 'SUSPENDED', 'FINAL'].filter((_, bit) => flags & (1 << bit)),
+    epoch: view.getUint32(4),
+    seq: Number(view.getBigUint64(8)),
+    instrumentId: hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
+    price: Number(view.getBigInt64(40)) / 1e6,
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * Holds answers against the API description: a status that the route does not declare, a body that does not fit, a code that
+ * the route does not name, or a field that nobody has described is wrong.
+ */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { default as addFormats } from 'ajv-formats'
+
+/** As much of an OpenAPI document as is read here. */
+export interface OpenApi {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>
+    readonly examples: Readonly<Record<string, { readonly value: unknown }>>
+  }
+}
+export interface Operation {
+  readonly summary?: string
+  readonly description?: string
+  readonly tags?: readonly string[]
+  readonly security?: readonly Readonly<Record<string, unknown>>[]
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: { readonly required?: boolean; readonly content: Content }
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>
+}
+export interface Parameter {
+  readonly name: string
+  readonly in: 'path' | 'query' | 'header'
+  readonly required?: boolean
+  readonly schema: JsonSchema
+  readonly example?: unknown
+}
+type Content = Readonly<Record<string, Media>>
+interface Media {
+  readonly schema: JsonSchema
+  readonly example?: unknown
+  readonly examples?: Readonly<Record<string, unknown>>
+}
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+export interface Heard {
+  readonly method: string
+  /** With or without a query. */
+  readonly path: string
+  readonly status: number
+  readonly contentType: string | null
+  /** Of JSON its value, otherwise the text. */
+  readonly body: unknown
+}
+
+export interface Judge {
+  readonly document: OpenApi
+  /** What is wrong with an answer, or null. */
+  readonly judge: (heard: Heard) => string | null
+  /** What keeps a value from fitting a schema of the document, or null. */
+  /** Which described route a request is for, by name; null when there is none. */
+  readonly routeOf: (method: string, path: string) => string | null
+  readonly check: (schema: JsonSchema, value: unknown) => string | null
+}
+
+/** What an answer may be that no route gives; preflights are 204. */
+const NOWHERE: ReadonlySet<number> = new Set([403, 404, 405, 413, 429])
+
+export function createJudge(document: OpenApi): Judge {
+  const ajv = new Ajv2020({ strict: false, allErrors: false, validateSchema: false })
+  addFormats.default(ajv)
+  ajv.addSchema(closed(document) as Record<string, unknown>, 'api')
+  const routes = Object.entries(document.paths).map(([path, operations]) => ({
+    path,
+    operations,
+    pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{[^}]+\}/g, '[^/]+')}$`),
+    parameters: path.split('{').length,
+  }))
+  // What is written out goes before what a parameter would take.
+  const ordered = routes.toSorted((a, b) => a.parameters - b.parameters)
+  const compiled = new Map<string, ValidateFunction>()
+  const validator = (pointer: readonly string[]): ValidateFunction => {
+    const ref = `api#/${pointer
+      .map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1'))
+      .map(encodeURIComponent)
+      .join('/')}`
+    const known = compiled.get(ref) ?? ajv.compile({ $ref: ref })
+    compiled.set(ref, known)
+    return known
+  }
+
+  const find = (method: string, plain: string) => {
+    // Whoever asks for the head is answered as by `GET`.
+    const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
+    const route = ordered.find((one) => Object.hasOwn(one.operations, verb) && one.pattern.test(plain))
+    return { verb, route, operation: route?.operations[verb] }
+  }
+  const routeOf: Judge['routeOf'] = (method, path) => {
+    const { route } = find(method, plainOf(path))
+    return route === undefined ? null : `${method === 'HEAD' ? 'GET' : method} ${route.path}`
+  }
+
+  const judge = ({ method, path, status, contentType, body }: Heard): string | null => {
+    // Node answers headers of more than 16 KiB itself, before there is a request.
+    if (status === 431 && body === '') return null
+    const plain = plainOf(path)
+    const { verb, route, operation } = find(method, plain)
+    if (route === undefined || operation === undefined) {
+      const isPreflight = method === 'OPTIONS' && status === 204
+      return isPreflight || NOWHERE.has(status) ? null : `${method} ${plain} is not described and answers ${status}`
+    }
+    const declared = operation.responses[status]
+    if (declared === undefined) return `${method} ${route.path} does not declare ${status}: ${JSON.stringify(body)}`
+    if (method === 'HEAD') return null
+    const type = contentType?.split(';')[0]?.trim() ?? ''
+    const media = declared.content?.[type]
+    if (media === undefined) return `${method} ${route.path} answers ${status} with '${type}'`
+    if (type !== 'application/json') return null
+    const fits = validator(['paths', route.path, verb, 'responses', String(status), 'content', type, 'schema'])
+    if (fits(body)) return null
+    return `${method} ${route.path} answers ${status}: ${ajv.errorsText(fits.errors)}; it was ${JSON.stringify(body)}`
+  }
+  const check: Judge['check'] = (schema, value) => {
+    const fits = ajv.compile(absolute(schema) as JsonSchema)
+    return fits(value) ? null : ajv.errorsText(fits.errors)
+  }
+  return { document, judge, routeOf, check }
+}
+
+const plainOf = (path: string): string => path.split(/[?#]/)[0] ?? ''
+
+/** The same where an object has no other fields than those described, unless it says otherwise. */
+function closed(node: unknown, isPart = false): unknown {
+  if (Array.isArray(node)) return node.map((one) => closed(one))
+  if (typeof node !== 'object' || node === null) return node
+  const fields = Object.entries(node).map(([key, value]) => {
+    // Examples are no schemas, though they look like it.
+    if (key === 'example' || key === 'examples' || key === 'default') return [key, value] as const
+    if (key === 'allOf' && Array.isArray(value)) return [key, value.map((part) => closed(part, true))] as const
+    return [key, closed(value)] as const
+  })
+  const isOpen = 'additionalProperties' in node || (!('properties' in node && 'type' in node) && !('allOf' in node))
+  return Object.fromEntries(isPart || isOpen ? fields : [...fields, ['unevaluatedProperties', false]])
+}
+
+/** The same with references that lead into the document from outside. */
+function absolute(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map((one) => absolute(one))
+  if (typeof node !== 'object' || node === null) return node
+  return Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [
+      key,
+      key === '$ref' && typeof value === 'string' ? `api${value}` : absolute(value),
+    ]),
+  )
+}

@@ -1,0 +1,81 @@
+/** The examples, run as they are by the real program's side. */
+import { execFile, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { Relay } from '../../ops/chaos/relay.ts'
+import { freePort } from '../../ops/inspector.ts'
+import { PATIENCE, Program } from '../support/process.ts'
+import { HttpClient } from '../support/http-client.ts'
+
+const EXAMPLES = join(import.meta.dirname, '../../ops/examples')
+const BUSY_MACHINE_MS = 60_000
+
+describe('an example', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'touchline-examples-'))
+  let program: Program
+  let relay: Relay
+  let visitor: HttpClient
+  let url = ''
+
+  beforeAll(async () => {
+    const wsPort = await freePort()
+    relay = await Relay.to(`ws://127.0.0.1:${wsPort}`)
+    program = new Program({
+      DATA_DIR: folder,
+      DEMO_SPEED: '20',
+      DEMO_TRADERS: '20',
+      WS_PORT: String(wsPort),
+      PUBLIC_WS_URL: relay.url.replace(/\/$/, ''),
+    })
+    url = (await program.listening()).url
+    visitor = new HttpClient(url)
+    await visitor.signIn('Visitor')
+    await vi.waitUntil(async () => (await visitor.instruments()).some((i) => i.tradingStatus === 'OPEN'), PATIENCE)
+  })
+  afterAll(async () => {
+    await program.end('SIGTERM')
+    await relay.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  const run = (name: string, ...args: string[]) =>
+    promisify(execFile)(process.execPath, [join(EXAMPLES, name), url, ...args], { timeout: BUSY_MACHINE_MS })
+
+  it('[W132] of a plain socket follows a match', { timeout: BUSY_MACHINE_MS }, async () => {
+    const lines = (await run('feed.mjs', '60')).stdout.trim().split('\n')
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ type: 'subscribed', id: 1, rejected: [] })
+    const prices = lines.filter((line) => !line.startsWith('{'))
+    expect(prices).toHaveLength(60)
+    // First how things stand with everybody, then moves.
+    expect(prices[0]).toMatch(/^\S.* \d+\.\d\d SNAPSHOT/)
+    expect(prices.at(-1)).not.toContain('SNAPSHOT')
+  })
+
+  it('[W132] … and goes on after a break with what it has missed', { timeout: BUSY_MACHINE_MS }, async () => {
+    const child = spawn(process.execPath, [join(EXAMPLES, 'feed.mjs'), url], { stdio: ['ignore', 'pipe', 'inherit'] })
+    let said = ''
+    child.stdout.on('data', (data) => (said += String(data)))
+    const moves = async () => JSON.stringify((await visitor.instruments()).map((i) => i.last_published_price))
+    try {
+      await vi.waitUntil(() => said.includes('SNAPSHOT'), PATIENCE)
+      const before = await moves()
+      relay.cut()
+      await vi.waitUntil(async () => (await moves()) !== before, PATIENCE)
+      relay.mend()
+      await vi.waitUntil(() => / REPLAY/.test(said), PATIENCE)
+    } finally {
+      child.kill()
+    }
+  })
+
+  it('[W133] of the Colyseus SDK joins a match room', { timeout: BUSY_MACHINE_MS }, async () => {
+    const lines = (await run('match-room.mjs', '200')).stdout.trim().split('\n')
+    expect(lines).toContainEqual(expect.stringMatching(/ vs .*, live, \d+ players$/))
+    expect(lines).toContainEqual(expect.stringMatching(/^following \d\d, rejected 0$/))
+    expect(lines).toContainEqual('account at 0, 0 events')
+    expect(lines.filter((line) => /^price \d+\.\d\d$/.test(line))).toHaveLength(200)
+  })
+})

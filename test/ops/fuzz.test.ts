@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { chanceFrom } from '../../actors/replay/chance.ts'
+import { folderPlace } from '../../ops/crash/place.ts'
+import { Program } from '../../ops/crash/program.ts'
+import { Campaign } from '../../ops/fuzz/campaign.ts'
+import type { OpenApi } from '../../ops/fuzz/judge.ts'
+import { Lore } from '../../ops/fuzz/lore.ts'
+import { curl, requestMaker } from '../../ops/fuzz/requests.ts'
+import { freePort, inspectable, Inspector } from '../../ops/inspector.ts'
+import { openDoor } from '../http/door.ts'
+
+const REQUESTS = 2_500
+const BUSY_MACHINE_MS = 240_000
+
+async function readDocument(): Promise<OpenApi> {
+  const { app } = await openDoor()
+  return (await (await app.request('/api/openapi.json')).json()) as OpenApi
+}
+
+describe('requests made from the API description', () => {
+  it('[L30] are the same for the same seed, go to every route, and can be repeated by hand', async () => {
+    const document = await readDocument()
+    const made = (seed: number) => {
+      const make = requestMaker(document, new Lore())
+      return Array.from({ length: 4_000 }, (_, n) => make(chanceFrom(seed * 1_000_003 + n)))
+    }
+    // Ids that nobody has told of are made up.
+    const plain = (requests: ReturnType<typeof made>) => requests.map(({ method, headers }) => ({ method, headers }))
+    expect(plain(made(1))).toEqual(plain(made(1)))
+    expect(plain(made(1))).not.toEqual(plain(made(2)))
+    const asked = new Set(made(3).map(({ path }) => path.split('?')[0]))
+    const literal = Object.keys(document.paths).filter((path) => !path.includes('{'))
+    expect(literal.filter((path) => !asked.has(path))).toEqual([])
+    const request = { method: 'POST', path: '/api/a', headers: { Cookie: 'a=b' }, body: `{"a":"it's"}` }
+    expect(curl('http://h', request)).toBe(
+      `curl -si -X POST -H 'Cookie: a=b' --data-raw '{"a":"it'\\''s"}' 'http://h/api/a'`,
+    )
+  })
+
+  it(
+    '[L31] meet no fault, no undescribed answer, unbalanced books or growing heap in the real program',
+    { timeout: BUSY_MACHINE_MS },
+    async () => {
+      const place = folderPlace()
+      const port = await freePort()
+      const program = new Program({
+        ...place.settings,
+        ...inspectable(port),
+        TRUSTED_PROXIES: '1',
+        DEMO_TRADERS: '5',
+        ADMIN_EMAILS: Campaign.ADMINS.map((name) => `${name.toLowerCase()}@synthetic.invalid`).join(','),
+      })
+      const campaign = new Campaign({ seed: 7, atOnce: 16 })
+      try {
+        const url = await program.listening
+        const inspector = await Inspector.connect(port)
+        const found = await campaign.run({ url, requests: REQUESTS, inspector, program, say: () => undefined })
+        inspector.close()
+        expect(found.failures).toEqual([])
+        expect(found.requests).toBe(REQUESTS)
+        expect(found.sockets.heard).toBeGreaterThan(0)
+        expect(found.statuses.get(200) ?? 0).toBeGreaterThan(REQUESTS / 10)
+      } finally {
+        await program.stop()
+        await place.remove([])
+      }
+    },
+  )
+})

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { chart } from '../../ops/soak/chart.ts'
+import { conclusion, markdown, type Soaked } from '../../ops/soak/report.ts'
+import { Tally } from '../../ops/load/tally.ts'
+
+const MIB = 2 ** 20
+const soaked = (heaps: readonly number[], over: Partial<Soaked> = {}): Soaked => ({
+  minutes: heaps.length,
+  users: 10,
+  sockets: 20,
+  trades: 5,
+  stretch: 50,
+  stores: 'PostgreSQL and Redis',
+  cores: 2,
+  samples: heaps.map((heap, minute) => ({ minute, heap: heap * MIB, resident: 2 * heap * MIB, sockets: 20 })),
+  quiets: heaps.map((heap, minute) => ({
+    minute,
+    heap: heap * MIB,
+    resident: 2 * heap * MIB,
+    resources: { Timeout: 15, TCPSocketWrap: 8 },
+  })),
+  counts: new Tally().counts,
+  troubles: [],
+  ...over,
+})
+
+describe('a soak', () => {
+  it('[L32] is flat, or says what grew', () => {
+    expect(conclusion(soaked([40, 50, 51, 50, 51]))).toEqual([
+      expect.stringMatching(/^flat: from minute 2 to 4 .* 51\.0 to/),
+    ])
+    expect(conclusion(soaked([40, 50, 60, 70, 80]))).toContain('the heap grew from 60.0 to 80.0 MiB')
+    const leaking = soaked([40, 50, 51, 50, 51])
+    const quiets = leaking.quiets.map((quiet, n) => ({ ...quiet, resources: { Timeout: 15 + n * 10 } }))
+    expect(conclusion({ ...leaking, quiets })).toContain('Timeout grew from 35 to 55')
+    expect(conclusion(soaked([40, 50, 51], { troubles: ['3 gaps'] }))).toEqual([
+      expect.stringMatching(/^flat/),
+      '3 gaps',
+    ])
+    expect(conclusion(soaked([40]))).toEqual(['too short to tell'])
+  })
+
+  it('[L32] is shown as a table and a chart that need nothing but themselves', () => {
+    const page = markdown(soaked([40, 50, 51, 50, 51]))
+    expect(page).toContain('| 4.0 | 51.0 | 102.0 | 8 | 15 |')
+    const svg = chart(soaked([40, 50, 51, 50, 51]))
+    expect(svg.match(/<circle /g)).toHaveLength(6)
+    expect(svg).not.toMatch(/NaN|undefined|https?:(?!\/\/www\.w3\.org)/)
+  })
+})
