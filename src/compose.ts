@@ -2,11 +2,8 @@
  * The composition root: the only file that knows every part. It builds the house from a configuration, embedded or on
  * PostgreSQL and Redis, starts it in order and stops it in the reverse order. No decision about the game is made here.
  */
-import type { Server } from 'node:http'
-import type { AddressInfo, ListenOptions } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { createAdaptorServer } from '@hono/node-server'
 import { type FixtureId, type InstrumentId, playerId, type UserId } from '../actors/kernel/ids.ts'
 import { LEASE_TTL_MS } from '../actors/kernel/limits.ts'
 import { microsNearest, type Price, price } from '../actors/kernel/micros.ts'
@@ -59,8 +56,10 @@ import { Users } from '../db/users.ts'
 import { WalletCache } from '../db/wallet-cache.ts'
 import { Wallets } from '../db/wallets.ts'
 import type { AccountPage } from '../rooms/account-stream.ts'
+import { handshakeWithin } from '../rooms/admission.ts'
 import { type Cluster, type RealTime, startRealTime } from '../rooms/boot.ts'
 import { RemoteFault } from '../rooms/bus.ts'
+import { describeFeed } from '../rooms/feed-description.ts'
 import { createIdentityProvider, IdentityProviderAway } from './auth/identity.ts'
 import { loadOrCreateKeys, loadOrCreateSecret } from './auth/keys.ts'
 import { type Mail, MailQueue } from './auth/mail-queue.ts'
@@ -73,9 +72,9 @@ import { createTokens } from './auth/tokens.ts'
 import { type Config, ConfigError } from './config.ts'
 import { GameplayBot } from './gameplay-bot.ts'
 import { createApp, createWsApp } from './http/app.ts'
-import type { HttpEnv } from './http/answers.ts'
 import { accountChangesJson, notificationJson } from './http/json.ts'
 import type { HttpDeps } from './http/ports.ts'
+import { HttpServer } from './http-server.ts'
 import { loadWebFiles } from './http/web-files.ts'
 import { createLog, type Log } from './log.ts'
 import { createProvider } from './provider/client.ts'
@@ -87,6 +86,7 @@ import { type Measuring, startMeasuring } from './metrics.ts'
 import { observedLeases, observedStore } from './observed.ts'
 import { instrumentIdFor, parseFixture } from './provider/snapshot.ts'
 import { systemWorld } from './system-world.ts'
+import { startTracing, tracedDesk, tracedStore } from './tracing.ts'
 
 /** Parts a test puts in the place of the real ones. */
 export interface Overrides {
@@ -104,7 +104,10 @@ export interface Touchline {
   readonly bot: GameplayBot
   /** Listens on both addresses, takes up what an earlier process left unfinished, and plays the demo if there is one. */
   start(): Promise<{ readonly processId: string; readonly url: string; readonly wsUrl: string }>
-  /** Takes no more requests, lets matches finish what they have, and closes everything. May be called at any time, and again. */
+  /**
+   * Is ready no more, takes no more requests, lets matches finish what they have, and closes everything. May be called at
+   * any time, and again.
+   */
   stop(): Promise<void>
 }
 
@@ -186,18 +189,24 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
   const demo = demoOf(config, recordings)
   const parse = (payload: unknown, matchId: FixtureId, cast: string) => parseReplayed(payload, matchId, cast, world)
 
-  const httpServer = serverFor(() => app)
-  const wsServer = serverFor(() => wsApp)
-  // Whoever is slow to say what he wants holds a connection that nobody has counted yet.
-  Object.assign(wsServer, { headersTimeout: HANDSHAKE_MS, requestTimeout: HANDSHAKE_MS })
+  const isBehindProxy = config.limits.trustedProxies > 0
+  const httpServer = new HttpServer({ app: () => app, isBehindProxy })
+  const wsServer = new HttpServer({ app: () => wsApp, isBehindProxy })
+  Object.assign(wsServer.node, handshakeWithin(HANDSHAKE_MS))
   // Undone after the real-time side, which alone can end the sockets that a closing server would wait for.
-  undo.push(() => close(wsServer))
+  undo.push(() => wsServer.close(0))
   const processId = world.newId()
   const leases = new SqlLeases(db, { owner: processId, ttlMs: LEASE_TTL_MS, alone: connection.kind === 'pglite' })
+  const tracing =
+    config.tracing === null ? null : await startTracing({ config: config.tracing, roles: config.roles, processId, log })
+  if (tracing !== null) undo.push(() => tracing.stop())
   const measuring = startMeasuring(() => realTime.figures())
   undo.push(() => measuring.stop())
+  const turnLoop = async (): Promise<void> => measuring.turnLoop()
+  undo.push(repeatedly({ what: 'the event loop is measured', everyMs: LOOP_WINDOW_MS, log }, turnLoop))
+  const store = new SqlMatchStore(connection, cache)
   const realTime = await startRealTime({
-    server: wsServer,
+    server: wsServer.node,
     ownership: leases,
     cluster: await joinCluster(config, connection, processId),
     runsMatches: config.roles.includes('rooms'),
@@ -225,7 +234,11 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
             pollMs: config.provider.pollMs,
             tell: (message, facts) => log.info(message, facts),
           },
-    store: observedStore(new SqlMatchStore(connection, cache), { world, log, observe: measuring.commit }),
+    store: observedStore(tracing === null ? store : tracedStore(store, tracing), {
+      world,
+      log,
+      observe: measuring.commit,
+    }),
     leases: observedLeases(leases, measuring.leaseLost),
     leaseTtlMs: LEASE_TTL_MS,
     world,
@@ -265,6 +278,7 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
   })
   undo.push(() => reactor.stop())
 
+  let closing: Promise<void> | null = null
   const shared = {
     world,
     log,
@@ -281,8 +295,12 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
       text: measuring.text,
       observe: measuring.request,
     },
+    tracing,
     cookies: { production: config.production, domain: config.cookieDomain },
     readyChecks: {
+      staying: async () => {
+        if (closing !== null) throw new Error('this process is stopping')
+      },
       database: () => connection.ping(),
       fastStore: async () => {
         if (!fast.connected) throw new Error('the fast store is away')
@@ -293,7 +311,7 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
     ...shared,
     sessions,
     limits: { ...config.limits, rates: new Rates(askFast, world) },
-    wsUrlFor: (hostname) => config.publicWsUrl ?? `ws://${hostname}:${portOf(wsServer)}`,
+    wsUrlFor: (hostname) => config.publicWsUrl ?? `ws://${hostname}:${wsServer.port}`,
     rules,
     flags: () => settings.flags,
     accounts: users,
@@ -308,7 +326,7 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
     },
     positions,
     account: accountLog,
-    desk: realTime.desk,
+    desk: tracing === null ? realTime.desk : tracedDesk(realTime.desk, tracing),
     community: {
       boards,
       careers,
@@ -330,6 +348,7 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
     audit,
     userList: new UserList(db, audit),
     bot,
+    describeFeed,
     web: await loadWebFiles({
       devSignIn: !config.production,
       clientId: config.identity.clientId,
@@ -340,16 +359,17 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
   const wsApp = createWsApp({ ...shared, matchmake: (request) => realTime.matchmake(request) })
 
   const open: Touchline['start'] = async () => {
-    await keeper.show()
+    // Boards that cannot be shown yet, since another process builds them or has died of it, keep nobody from trading.
+    await keeper.show().catch((error: unknown) => log.warn('leaderboards', { error }))
     undo.push(repeatedly({ what: 'leaderboards are kept', everyMs: BOARDS_POLL_MS, log }, () => keeper.show()))
     reactor.start()
     undo.push(repeatedly({ what: 'weekly seeds are promised', everyMs: SEEDS_POLL_MS, log }, () => spinner.prepare()))
     await spinner.prepare()
     // Whoever runs no match can be one of several on the same addresses: no socket must reach this very process.
     const isShared = !config.roles.includes('rooms') && process.platform === 'linux'
-    await listen(wsServer, { port: config.wsPort, host: config.host, reusePort: isShared })
-    await listen(httpServer, { port: config.port, host: config.host, reusePort: isShared })
-    undo.push(() => close(httpServer))
+    await wsServer.listen({ port: config.wsPort, host: config.host, reusePort: isShared })
+    await httpServer.listen({ port: config.port, host: config.host, reusePort: isShared })
+    undo.push(() => httpServer.close(isBehindProxy ? LAST_USE_MS : 0))
     if (config.roles.includes('rooms')) await realTime.followProvider()
     undo.push(repeatedly({ what: 'old rows are removed', everyMs: RETENTION_MS, log }, tidyUp))
     if (config.roles.includes('rooms') && config.metrics !== 'off') {
@@ -364,16 +384,18 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
     await bot.look()
     return {
       processId,
-      url: `http://${config.host}:${portOf(httpServer)}`,
-      wsUrl: config.publicWsUrl ?? `ws://${config.host}:${portOf(wsServer)}`,
+      url: `http://${config.host}:${httpServer.port}`,
+      wsUrl: config.publicWsUrl ?? `ws://${config.host}:${wsServer.port}`,
     }
   }
   // Whoever stops a house that is still starting waits until it has: what is half built cannot be taken down.
   let opening: ReturnType<Touchline['start']> | null = null
   const start: Touchline['start'] = () => (opening ??= open())
-  let closing: Promise<void> | null = null
   const shut = async (): Promise<void> => {
     await opening?.catch(() => undefined)
+    if (opening !== null) await pause(config.drainMs)
+    // Whoever is told to come back must find another process, not this one.
+    for (const server of [httpServer, wsServer]) server.shut()
     await undoAll(undo)
   }
   const stop = (): Promise<void> => (closing ??= shut())
@@ -394,6 +416,9 @@ const RETENTION_MS = 3_599_993
 
 /** A prime near ten seconds: how often the books and the work that is left are looked at. */
 const PULSE_MS = 9_973
+
+/** A prime near ten seconds: over which time the event loop's lateness is told. */
+const LOOP_WINDOW_MS = 9_967
 
 async function feel(pulse: Pulse, measuring: Measuring): Promise<void> {
   measuring.books(await pulse.books())
@@ -578,39 +603,7 @@ function parseReplayed(payload: unknown, matchId: FixtureId, cast: string, world
 const traderNames = (count: number): string[] =>
   Array.from({ length: count }, (_, n) => `Trader ${String(n + 1).padStart(3, '0')}`)
 
-type FetchApp = { readonly fetch: (request: Request, env: HttpEnv['Bindings']) => Response | Promise<Response> }
-
-/** An HTTP server whose app may be made after it. */
-function serverFor(app: () => FetchApp): Server {
-  return createAdaptorServer({ fetch: (request, env) => app().fetch(request, env) }) as Server
-}
-
-function listen(server: Server, at: ListenOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(at, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
-}
-
-/** Lets requests under way finish for a moment, then closes what is left. */
-async function close(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => {
-    server.close(() => resolve())
-  })
-  server.closeIdleConnections()
-  const late = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
-  await closed
-  clearTimeout(late)
-}
-
-const DRAIN_MS = 2_000
-/** Within which a handshake must have arrived; Node looks every 30 seconds. */
+/** How long a connection of a proxy that is not used is kept for what may be on its way. */
+const LAST_USE_MS = 1_000
+/** Within which a handshake must have arrived. */
 const HANDSHAKE_MS = 10_000
-
-function portOf(server: Server): number {
-  const address: AddressInfo | string | null = server.address()
-  return address !== null && typeof address === 'object' ? address.port : 0
-}

@@ -65,8 +65,12 @@ export interface Config {
   /** Whoever signs in with one of these, in lower case, is an admin. */
   readonly adminEmails: readonly string[]
   readonly logLevel: LogLevel
+  /** How long a process that is asked to stop goes on as before, except that it says at `/ready` that it is not. */
+  readonly drainMs: number
   /** Who may read the numbers at `/metrics`: nobody, whoever asks from a private address, or everybody. */
   readonly metrics: MetricsAccess
+  /** Where traces go (OTLP over HTTP), as what, and the share of requests that is traced. Null: there are none. */
+  readonly tracing: { readonly endpoint: string; readonly serviceName: string; readonly share: number } | null
   /** The live provider of match data. Null: there is none, and only recordings play. */
   readonly provider: { readonly url: string; readonly token: string; readonly pollMs: number } | null
   /** The recording that plays from the start, with simulated traders; a null name plays none. */
@@ -181,7 +185,15 @@ const Environment = z.object({
   TRUSTED_PROXIES: integer(0, 16, 0),
   RATE_LIMIT_PER_MIN: integer(0, 1_000_000, 200),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
+  DRAIN_SECS: integer(0, 5, 0),
   METRICS: z.enum(METRICS_ACCESS, { error: `must be one of ${METRICS_ACCESS.join(', ')}` }).default('private'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional(isWebAddress, 'must be an http:// or https:// address'),
+  OTEL_SERVICE_NAME: z.string().max(100).default('touchline'),
+  OTEL_TRACES_SAMPLER_ARG: z
+    .string()
+    .regex(/^(0(\.\d{1,6})?|1(\.0{1,6})?)$/, 'must be a share from 0 to 1')
+    .default('1')
+    .transform(Number),
   PROVIDER_URL: optional((url) => hasScheme(url, ['http:', 'https:']), 'must be an http:// or https:// address'),
   PROVIDER_TOKEN: optional((token) => /^[\x21-\x7e]{1,500}$/.test(token), 'must be a token without spaces'),
   PROVIDER_POLL_MS: integer(10, 600_000, 10_000),
@@ -247,7 +259,16 @@ function configFrom(env: z.output<typeof Environment>, production: boolean): Con
     corsOrigins: Object.freeze(env.CORS_ORIGINS),
     adminEmails: Object.freeze(env.ADMIN_EMAILS.map((mail) => mail.toLowerCase())),
     logLevel: env.LOG_LEVEL,
+    drainMs: env.DRAIN_SECS * 1_000,
     metrics: env.METRICS,
+    tracing:
+      env.OTEL_EXPORTER_OTLP_ENDPOINT === null
+        ? null
+        : Object.freeze({
+            endpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT.replace(/\/+$/, ''),
+            serviceName: env.OTEL_SERVICE_NAME,
+            share: env.OTEL_TRACES_SAMPLER_ARG,
+          }),
     provider:
       env.PROVIDER_URL === null
         ? null

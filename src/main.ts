@@ -6,11 +6,13 @@ import { systemWorld } from './system-world.ts'
 import { welcome } from './welcome.ts'
 
 /** Stopping takes at most this long; a process that hangs is worse than one that ends hard. */
-const STOP_MS = 15_000
+const STOP_MS = 10_000
 
 async function main(): Promise<void> {
   const config = readConfig(environment())
   const world = systemWorld()
+  // Whoever read the log may be gone; the match goes on without him.
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined)
   const log = createLog({ level: config.logLevel, world })
   const composing = compose(config, { world, log })
 

@@ -17,6 +17,8 @@ export interface Measuring {
   /** A look at the books: what is wrong adds up until the process ends, so that nobody can miss it. */
   readonly books: (sample: BooksSample) => void
   readonly workLeft: (left: WorkLeft) => void
+  /** How late the loop was since the last call is what `text` says until the next one, to everybody who asks. */
+  turnLoop(): void
   /** Measures the event loop no more. */
   stop(): void
 }
@@ -32,6 +34,7 @@ const LOOP_RESOLUTION_MS = 10
 export function startMeasuring(figures: () => RealTimeFigures): Measuring {
   const loop = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS })
   loop.enable()
+  let lag = lagOf(loop)
   const books = booksMetrics()
   const work = workMetrics()
   const requests = new Histogram({
@@ -63,7 +66,8 @@ export function startMeasuring(figures: () => RealTimeFigures): Measuring {
 
   const registry = new Registry()
   const own: Metric[] = [requests, commits, batches, leasesLost, ...books.metrics, ...work.metrics]
-  for (const metric of [...own, ...processMetrics(loop), ...realTimeMetrics(figures)]) registry.registerMetric(metric)
+  for (const metric of [...own, ...processMetrics(() => lag), ...realTimeMetrics(figures)])
+    registry.registerMetric(metric)
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
@@ -76,6 +80,10 @@ export function startMeasuring(figures: () => RealTimeFigures): Measuring {
     leaseLost: () => leasesLost.inc(),
     books: books.take,
     workLeft: work.take,
+    turnLoop: () => {
+      lag = lagOf(loop)
+      loop.reset()
+    },
     stop: () => {
       loop.disable()
     },
@@ -104,25 +112,27 @@ function readWhenAsked(
   })
 }
 
-function processMetrics(loop: IntervalHistogram): Metric[] {
-  // A timer that is on time fires after the resolution itself; where nothing was measured yet there is no number.
+type Quantiles = readonly (readonly [quantile: string, seconds: number])[]
+
+/** A timer that is on time fires after the resolution itself; where nothing was measured yet there is no number. */
+function lagOf(loop: IntervalHistogram): Quantiles {
   const late = (ns: number): number =>
     Math.max(0, (Number.isFinite(ns) ? ns : 0) / 1e9 - LOOP_RESOLUTION_MS / SECOND_MS)
-  const lag = {
+  return [
+    ['0.5', late(loop.percentile(50))],
+    ['0.99', late(loop.percentile(99))],
+    ['1', late(loop.max)],
+  ]
+}
+
+function processMetrics(lag: () => Quantiles): Metric[] {
+  const loopLag = {
     name: 'touchline_loop_lag_seconds',
-    help: 'How late timers are, since somebody asked last: half of them at most, 99 in a hundred, and the latest.',
+    help: 'How late timers were in the last ten seconds: half of them at most, 99 in a hundred, and the latest.',
     label: 'quantile',
   }
   return [
-    readWhenAsked(Gauge, lag, () => {
-      const quantiles = [
-        ['0.5', late(loop.percentile(50))],
-        ['0.99', late(loop.percentile(99))],
-        ['1', late(loop.max)],
-      ] as const
-      loop.reset()
-      return quantiles
-    }),
+    readWhenAsked(Gauge, loopLag, lag),
     readWhenAsked(Gauge, { name: 'process_resident_memory_bytes', help: 'Memory of the process.' }, () =>
       process.memoryUsage.rss(),
     ),

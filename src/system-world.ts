@@ -10,7 +10,7 @@ const COUNTER_MAX = 0xfff
 export function systemWorld(clock: () => number = Date.now): World {
   let lastMs = 0
   let counter = 0
-  const entropy = pooledBytes()
+  const entropy = pooledHex()
 
   // UUIDv7 with a 12-bit counter in `rand_a` (RFC 9562, 6.2, method 1): ordered also within one millisecond.
   const newId = (): string => {
@@ -24,7 +24,7 @@ export function systemWorld(clock: () => number = Date.now): World {
       lastMs += 1 // borrow from the next millisecond rather than repeat or wait
       counter = randomInt(COUNTER_START_BELOW)
     }
-    return uuidv7(lastMs, counter, entropy(8))
+    return uuidv7(lastMs, counter, entropy())
   }
 
   return {
@@ -35,21 +35,27 @@ export function systemWorld(clock: () => number = Date.now): World {
   }
 }
 
-/** Random bytes drawn 4 KiB at a time: one draw costs 2 µs, however few bytes it is for. */
-function pooledBytes(): (count: number) => Buffer {
-  let pool = Buffer.alloc(0)
-  return (count) => {
-    if (pool.length < count) pool = randomBytes(4_096)
-    const drawn = pool.subarray(0, count)
-    pool = pool.subarray(count)
-    return drawn
+/** 16 random hex digits, of 4 KiB drawn and written out at a time: one draw costs 2 µs, however few bytes it is for. */
+function pooledHex(): () => string {
+  const DIGITS = 16
+  let pool = ''
+  let taken = 0
+  return () => {
+    if (taken === pool.length) {
+      pool = randomBytes(4_096).toString('hex')
+      taken = 0
+    }
+    taken += DIGITS
+    return pool.slice(taken - DIGITS, taken)
   }
 }
 
-function uuidv7(ms: number, counter: number, random: Buffer): string {
-  random.writeUInt8((random.readUInt8(0) & 0x3f) | 0x80, 0) // the RFC's variant
+/** The RFC's variant is the upper two bits of its digit; the lower two stay random. */
+const VARIANT = '89ab89ab89ab89ab'
+
+function uuidv7(ms: number, counter: number, random: string): string {
   const time = ms.toString(16).padStart(12, '0')
-  const tail = random.toString('hex')
-  const version = `7${counter.toString(16).padStart(3, '0')}`
-  return `${time.slice(0, 8)}-${time.slice(8)}-${version}-${tail.slice(0, 4)}-${tail.slice(4)}`
+  const version = counter.toString(16).padStart(3, '0')
+  const variant = VARIANT.charAt(Number.parseInt(random.charAt(0), 16))
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${version}-${variant}${random.slice(1, 4)}-${random.slice(4)}`
 }

@@ -71,6 +71,21 @@ describe('floors', () => {
   )
 
   proves(
+    '[Y20] the conformance suite asks from outside: it imports nothing of the house',
+    house.floors,
+    {
+      'ops/conformance/a.ts': `import { b } from './b.ts'\nimport { Client } from '@colyseus/sdk'`,
+      'ops/load/a.ts': `import '../../src/a.ts'`,
+    },
+    [
+      [{ 'ops/conformance/a.ts': `import { b } from '../../src/config.ts'` }, [/may not know src\/config\.ts/]],
+      [{ 'ops/conformance/a.ts': `import type { B } from '../../actors/kernel/ids.ts'` }, [/may not know actors/]],
+      [{ 'ops/conformance/a.ts': `import { c } from '../crash/place.ts'` }, [/may not know ops\/crash/]],
+      [{ 'ops/conformance/a.ts': `import { Redis } from 'ioredis'` }, [/package ioredis/]],
+    ],
+  )
+
+  proves(
     '[Y2] no two modules need each other to load',
     house.cycles,
     {

@@ -1,24 +1,24 @@
 /** What so many users need, by arithmetic from what was measured. Everything assumed about them is an argument. */
 
 /**
- * Measured on two cores that server, PostgreSQL and load generator shared, with a load average of ten from other work: a
- * quiet machine does better. The command beside each makes the figure again.
+ * Measured on two virtual cores that server, PostgreSQL and load generator shared. The command beside each makes the figure
+ * again.
  */
 export const MEASURED = {
   /** npm run bench:trade -- --quick: two matches, 1,000 under way, durable. */
-  tradesPerDatabase: 22_000,
+  tradesPerDatabase: 24_000,
   /** The same, one match. */
-  tradesPerMatch: 13_000,
+  tradesPerMatch: 14_300,
   /** The same: full-time settlement. */
-  settledPerSecond: 14_000,
+  settledPerSecond: 18_000,
   /** npm run bench:http -- --quick: openings over HTTP, 256 under way; what is refused early is twice as fast. */
   requestsPerProcess: 3_500,
   /** npm run bench:fanout: writes to sockets a core, 10,000 sockets. */
-  writesPerCore: 154_000,
+  writesPerCore: 78_000,
   /** npm run bench:fanout: sockets of one process that are mostly served within 100 ms; 20,000 is its limit. */
   socketsPerProcess: 10_000,
   /** npm run bench:fanout: resident memory of a socket, and about as much again in the kernel. */
-  bytesPerSocket: 13_500 + 8_000,
+  bytesPerSocket: 12_000 + 8_000,
   /** pg_total_relation_size over 37,000 openings: ledger 283, position 334, outbox 78, tape 49. */
   bytesPerTrade: 744,
   /** The same: its stored result, which is dropped after a week. */
@@ -29,8 +29,8 @@ export const MEASURED = {
 const REDIS_MESSAGES = 100_000
 /** Of what a thing can do; the rest is for bursts, restarts and noise. */
 const USE_AT_MOST = 0.6
-/** What a pool of one process takes at most (db/connect.ts). */
-const CONNECTIONS_PER_PROCESS = 42
+/** What a process takes at most: readers, and where there are matches, their commits (db/connect.ts). */
+const CONNECTIONS = { api: 10, rooms: 42 } as const
 /** Connections with which a PostgreSQL without a pooler before it is still itself. */
 const CONNECTIONS_MAX = 1_000
 const BEATS_PER_SECOND = 20
@@ -136,7 +136,7 @@ export function planFor(given: Assumptions): Plan {
       ),
       load(
         'connections of PostgreSQL',
-        (apiProcesses + roomsProcesses) * CONNECTIONS_PER_PROCESS,
+        apiProcesses * CONNECTIONS.api + roomsProcesses * CONNECTIONS.rooms,
         CONNECTIONS_MAX,
         'a pooler before it, and read replicas for boards, history and lists',
       ),

@@ -2,18 +2,18 @@
 import { Redis } from 'ioredis'
 import { sql } from 'kysely'
 import { type Connection, connect } from '../../db/connect.ts'
-import { MIGRATIONS } from '../../db/migrate.ts'
+import { appliedMigrations, foreignMigrations, MIGRATIONS } from '../../db/migrate.ts'
 import type { Config } from '../../src/config.ts'
 import { failed, type Finding, ok, warned } from './finding.ts'
 
-/** Connections of one process at most: its readers and its commits (db/connect.ts). */
-const CONNECTIONS_PER_PROCESS = 42
+/** Connections of one process at most: its readers, and the commits of its matches (db/connect.ts). */
+const CONNECTIONS = { api: 10, rooms: 42 } as const
 /** Beyond this tokens and one-time codes expire too early or too late, and the books are looked at too early. */
 const SKEW_WARNED_MS = 1_000
 const SKEW_FAILED_MS = 10_000
 const REDIS_PATIENCE_MS = 3_000
 
-export async function checkDatabase({ databaseUrl, dataDir }: Config): Promise<readonly Finding[]> {
+export async function checkDatabase({ databaseUrl, dataDir, roles }: Config): Promise<readonly Finding[]> {
   if (databaseUrl === null) {
     return [warned('database', `embedded in ${dataDir}: it does not survive the loss of power; set DATABASE_URL`)]
   }
@@ -21,7 +21,7 @@ export async function checkDatabase({ databaseUrl, dataDir }: Config): Promise<r
   try {
     return [
       await durability(connection),
-      await capacity(connection),
+      await capacity(connection, CONNECTIONS[roles.includes('rooms') ? 'rooms' : 'api']),
       await migrations(connection),
       await clock(connection),
     ]
@@ -49,31 +49,27 @@ async function durability({ db }: Connection): Promise<Finding> {
   return ok('database', `${version}, durable, synchronous_commit ${settings.get('synchronous_commit') ?? '?'}`)
 }
 
-async function capacity({ db }: Connection): Promise<Finding> {
+async function capacity({ db }: Connection, perProcess: number): Promise<Finding> {
   const { rows } = await sql<{ most: number; used: number }>`
     select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as most,
            (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as used`.execute(db)
   const { most, used } = rows[0] ?? { most: 0, used: 0 }
-  const says = `${used} of ${most} connections taken; a process may take ${CONNECTIONS_PER_PROCESS}`
-  return most - used < CONNECTIONS_PER_PROCESS
-    ? warned('connections', `${says}: raise max_connections`)
-    : ok('connections', says)
+  const says = `${used} of ${most} connections taken; this process may take ${perProcess}`
+  return most - used < perProcess ? warned('connections', `${says}: raise max_connections`) : ok('connections', says)
 }
 
 async function migrations({ db }: Connection): Promise<Finding> {
   const { rows: tables } = await sql<{ there: boolean }>`
     select to_regclass('schema_migrations') is not null as there`.execute(db)
-  const applied = new Set<string>()
-  if (tables[0]?.there === true) {
-    const { rows } = await sql<{ name: string }>`select name from schema_migrations`.execute(db)
-    for (const { name } of rows) applied.add(name)
-  }
-  const missing = MIGRATIONS.filter(({ name }) => !applied.has(name)).map(({ name }) => name)
-  const foreign = [...applied].filter((name) => !MIGRATIONS.some((migration) => migration.name === name))
-  if (foreign.length > 0)
-    return failed('migrations', `${foreign.join(', ')} unknown here: this version is older than the database`)
+  const applied = tables[0]?.there === true ? await appliedMigrations(db) : []
+  const { tolerated, refused } = foreignMigrations(applied)
+  const missing = MIGRATIONS.slice(applied.length).map(({ name }) => name)
+  if (refused.length > 0)
+    return failed('migrations', `${refused.join(', ')} unknown here: this version is older than the database`)
+  if (tolerated.length > 0)
+    return warned('migrations', `${tolerated.join(', ')} of a newer version have run, beside which this one can work`)
   if (missing.length > 0) return warned('migrations', `${missing.join(', ')} will run when the first process starts`)
-  return ok('migrations', `all ${applied.size} have run`)
+  return ok('migrations', `all ${applied.length} have run`)
 }
 
 async function clock({ db }: Connection): Promise<Finding> {

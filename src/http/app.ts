@@ -1,6 +1,6 @@
 /** The contents page of the HTTP side: what every request passes, then every group of routes. */
 import { OpenAPIHono } from '@hono/zod-openapi'
-import { answerToThrown, fail, type HttpEnv, validationFailed } from './answers.ts'
+import { answerWith, answerToThrown, fail, type HttpEnv, validationFailed } from './answers.ts'
 import { crossOrigin, limitBody, requestLine } from './edge.ts'
 import { createGates } from './gates.ts'
 import { apiDescription, methodsByPath } from './description.ts'
@@ -53,7 +53,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   app.route('/', adminUserRoutes(deps, gates)) // 4.5
   app.route('/', gameplayBotRoutes(deps, gates)) // 4.5
   app.route('/', accountRoutes(deps, gates)) // 6
-  app.route('/', apiDescription(app))
+  app.route('/', apiDescription(app, deps))
   return answerTheRest(app)
 }
 
@@ -73,18 +73,18 @@ export function createWsApp(deps: WsDeps): OpenAPIHono<HttpEnv> {
   return answerTheRest(app)
 }
 
-type EdgeDeps = Pick<HttpDeps, 'world' | 'log' | 'isFault' | 'cookies' | 'metrics'>
+type EdgeDeps = Pick<HttpDeps, 'world' | 'log' | 'isFault' | 'cookies' | 'metrics' | 'tracing'>
 
-function createEdge({ world, log, isFault, cookies, metrics }: EdgeDeps): OpenAPIHono<HttpEnv> {
+function createEdge({ world, log, isFault, cookies, metrics, tracing }: EdgeDeps): OpenAPIHono<HttpEnv> {
   const app = new OpenAPIHono<HttpEnv>({
     defaultHook: (result, c) => (result.success ? undefined : fail(c, validationFailed(result.error))),
   })
   app.onError((error, c) => {
-    const answer = answerToThrown(error, isFault)
-    if (answer.status >= 500) log.error('request failed', { requestId: c.var.requestId, error })
-    return fail(c, answer)
+    const thrown = answerToThrown(error, isFault)
+    if (thrown.status >= 500) log.error('request failed', { requestId: c.var.requestId, error })
+    return fail(c, thrown)
   })
-  app.use(requestLine({ world, log, observe: metrics.observe, production: cookies.production }))
+  app.use(requestLine({ world, log, observe: metrics.observe, tracing, production: cookies.production }))
   return app
 }
 
@@ -93,9 +93,9 @@ function answerTheRest(app: OpenAPIHono<HttpEnv>): OpenAPIHono<HttpEnv> {
   const methodsOf = methodsByPath(app.openAPIRegistry.definitions)
   app.notFound((c) => {
     const allowed = methodsOf(c.req.path)
-    if (allowed.length === 0) return fail(c, { status: 404, code: 'NOT_FOUND', error: 'not found' })
+    if (allowed.length === 0) return fail(c, answerWith('NOT_FOUND'))
     c.header('Allow', allowed.join(', '))
-    return fail(c, { status: 405, code: 'METHOD_NOT_ALLOWED', error: 'method not allowed' })
+    return fail(c, answerWith('METHOD_NOT_ALLOWED'))
   })
   return app
 }

@@ -4,11 +4,14 @@ import { bodyLimit } from 'hono/body-limit'
 import { HTTPException } from 'hono/http-exception'
 import type { World } from '../../actors/kernel/world.ts'
 import type { Log } from '../log.ts'
+import type { Tracing } from '../tracing.ts'
 import { matchedRoutes } from 'hono/route'
-import { type Answer, fail, type HttpEnv } from './answers.ts'
+import { answerWith, fail, type HttpEnv } from './answers.ts'
 
 const BODY_BYTES_MAX = 64 * 1_024
 const PREFLIGHT_SECS = '600'
+/** Asked all the time, and of no interest to anybody who looks at traces. */
+const PROBES: ReadonlySet<string> = new Set(['/health', '/ready', '/metrics'])
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 const EXPOSED_HEADERS = 'Idempotent-Replayed, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id'
 
@@ -39,11 +42,19 @@ export interface RequestLineOptions {
   readonly log: Log
   /** Told of every request when it is done. */
   readonly observe: ObserveRequest
+  /** Null: nobody traces. */
+  readonly tracing: Tracing | null
   readonly production: boolean
 }
 
 /** Names the request, says how browsers are to treat its answer, and writes one line about it when it is done. */
-export function requestLine({ world, log, observe, production }: RequestLineOptions): MiddlewareHandler<HttpEnv> {
+export function requestLine({
+  world,
+  log,
+  observe,
+  tracing,
+  production,
+}: RequestLineOptions): MiddlewareHandler<HttpEnv> {
   const headers = production ? [...SAFE_HEADERS, TLS_ONLY] : SAFE_HEADERS
   return async (c, next) => {
     const startedAt = world.now()
@@ -52,8 +63,11 @@ export function requestLine({ world, log, observe, production }: RequestLineOpti
     // Headers set before the handler stay on node-server's fast path; touching c.res afterwards would leave it.
     c.header('X-Request-Id', requestId)
     for (const [name, value] of headers) c.header(name, value)
-    await next()
     const { method, path } = c.req
+    const parent = c.req.header('traceparent')
+    const span = tracing === null || PROBES.has(path) ? null : tracing.begin(method, { kind: 'server', parent })
+    if (span !== null) c.set('trace', span.traceparent)
+    await next()
     const { status } = c.res
     const ms = world.now() - startedAt
     // What is for all paths may stand after the route that answered.
@@ -61,10 +75,21 @@ export function requestLine({ world, log, observe, production }: RequestLineOpti
     const userId = c.var.caller?.userId
     log.info('request', { requestId, method, path, route, status, ms, ...(userId === undefined ? {} : { userId }) })
     observe({ method, route, status, ms })
+    span?.end({
+      name: `${method} ${route}`,
+      hasFailed: status >= 500,
+      attributes: {
+        'http.request.method': method,
+        'http.route': route,
+        'http.response.status_code': status,
+        'url.path': path,
+        'touchline.request_id': requestId,
+      },
+    })
   }
 }
 
-const ORIGIN_REFUSED: Answer<403> = { status: 403, code: 'ORIGIN_NOT_ALLOWED', error: 'origin not allowed' }
+const ORIGIN_REFUSED = answerWith('ORIGIN_NOT_ALLOWED')
 
 /**
  * Cross-origin rules (specification 4.6). Allowed origins are echoed, with credentials. Since the cookies are

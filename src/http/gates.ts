@@ -4,7 +4,7 @@ import type { SessionId, UserId } from '../../actors/kernel/ids.ts'
 import type { Flags } from '../../actors/kernel/settings.ts'
 import { ACCESS_COOKIE, readCookie } from '../auth/cookies.ts'
 import type { Sessions } from '../auth/sessions.ts'
-import { COMING_SOON, fail, FORBIDDEN, type HttpEnv, UNAUTHORIZED } from './answers.ts'
+import { answerWith, fail, type HttpEnv, UNAUTHORIZED } from './answers.ts'
 import type { Accounts } from './ports.ts'
 import type { LimitedAction, RateLimits } from './rate-limits.ts'
 
@@ -15,6 +15,10 @@ export interface Caller {
 }
 
 const ADMIN = 'admin'
+
+/** How soon it is worth asking again whether it has begun. */
+const COMING_SOON = answerWith('COMING_SOON', { retryAfterSecs: 60 })
+const FORBIDDEN = answerWith('FORBIDDEN')
 
 /** The caller is known. A handler behind this gate can read it; without the gate it does not compile. */
 export interface SignedInEnv {

@@ -20,6 +20,7 @@ import type { Mover, MoversBoard } from '../../db/movers.ts'
 import type { History } from '../../db/price-history.ts'
 import type { TapeTrade } from '../../db/tape.ts'
 import type { User } from '../../db/users.ts'
+import type { LedgerEntry } from '../../db/wallets.ts'
 import type {
   AccountChangesBody,
   AccountEventBody,
@@ -280,6 +281,13 @@ export function userJson(user: User, wallet: WalletAfter): z.output<typeof UserB
     wallet: walletJson(wallet),
   }
 }
+
+export const ledgerEntryJson = ({ kind, amount, positionId, at }: LedgerEntry) => ({
+  kind,
+  amount: decimal(amount),
+  positionId,
+  at: timestamp(at),
+})
 
 /** The figures of a quote, without the refusal. */
 export function quoteJson(quote: QuoteAnswer) {

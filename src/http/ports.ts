@@ -18,7 +18,8 @@ import type { HeldPosition, PositionQuery } from '../../db/positions.ts'
 import type { SettingChange, SettingEntry, SettingOutcome } from '../../db/settings.ts'
 import type { ListedUser, RoleChange, RoleOutcome, UserPage, UserQuery } from '../../db/user-list.ts'
 import type { District, SignedIn, SyntheticSignIn, User } from '../../db/users.ts'
-import type { LedgerAudit } from '../../db/wallets.ts'
+import type { LedgerAudit, LedgerEntry, LedgerQuery } from '../../db/wallets.ts'
+import type { describeFeed } from '../../rooms/feed-description.ts'
 import type { Ended } from '../../rooms/match-desk.ts'
 import type { CookiePolicy } from '../auth/cookies.ts'
 import type { Sessions } from '../auth/sessions.ts'
@@ -26,6 +27,7 @@ import type { SignIn } from '../auth/sign-in.ts'
 import type { MetricsAccess } from '../config.ts'
 import type { BotOrder, BotStart, BotStop, BundledFixture, ReplayReport } from '../gameplay-bot.ts'
 import type { Log } from '../log.ts'
+import type { Tracing } from '../tracing.ts'
 import type { CommunityPorts } from './community-ports.ts'
 import type { ObserveRequest } from './edge.ts'
 import type { RateLimitOptions } from './rate-limits.ts'
@@ -49,6 +51,8 @@ export interface Registrations {
 export interface Wallets {
   /** Null when the user does not exist. */
   find(userId: UserId): Promise<WalletAfter | null>
+  /** What was booked on his account, the latest first. */
+  ledger(userId: UserId, query: LedgerQuery): Promise<readonly LedgerEntry[]>
   /** Adds up the whole ledger. */
   auditLedger(): Promise<LedgerAudit>
 }
@@ -163,10 +167,14 @@ export interface HttpDeps {
   readonly audit: Audit
   readonly userList: UserList
   readonly bot: Bot
+  /** Describes the WebSocket address. */
+  readonly describeFeed: typeof describeFeed
   /** The client for browsers. */
   readonly web: WebFiles
   readonly readyChecks: ReadyChecks
   readonly metrics: Metrics
+  /** Null: nobody traces. */
+  readonly tracing: Tracing | null
   /** Whether a thrown error means that something we depend on is away for now, so that a retry may help. */
   readonly isFault: (error: unknown) => boolean
 }

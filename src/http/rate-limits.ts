@@ -2,7 +2,7 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import type { UserId } from '../../actors/kernel/ids.ts'
 import { MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
-import { type Answer, fail, type HttpEnv } from './answers.ts'
+import { type Answer, answerWith, fail, type HttpEnv } from './answers.ts'
 import { clientAddress } from './client-address.ts'
 import type { Rates } from './ports.ts'
 
@@ -84,13 +84,8 @@ export function createRateLimits({ perMinute, trustedProxies, rates }: RateLimit
 
 const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / SECOND_MS))
 
-const tooMany = (limit: string, inMs: number): Answer<429> => ({
-  status: 429,
-  code: 'RATE_LIMITED',
-  error: 'too many requests',
-  facts: { limit },
-  retryAfterSecs: seconds(inMs),
-})
+const tooMany = (limit: string, inMs: number): Answer<429> =>
+  answerWith('RATE_LIMITED', { facts: { limit }, retryAfterSecs: seconds(inMs) })
 
 interface Told {
   readonly name: string

@@ -7,16 +7,16 @@ import { CAUSES } from '../../actors/market/instrument.ts'
 
 export const timestampText = z.string().openapi({ format: 'date-time', example: '2026-05-02T14:00:00.000Z' })
 const replay = z.boolean().openapi({ description: 'Whether a recording plays, not the world.' })
-const amount = z.number().openapi({ description: 'Units, at most 6 decimals.', example: 9950 })
-const priceNumber = z.number().openapi({ description: 'Units, at most 6 decimals.', example: 200.005 })
-const lotNumber = z.number().openapi({ description: 'Lots, at most 6 decimals.', example: 0.5 })
+const amount = z.number().openapi({ description: 'Units, at most 6 decimals.' })
+const priceNumber = z.number().openapi({ description: 'Units, at most 6 decimals.' })
+const lotNumber = z.number().openapi({ description: 'Lots, at most 6 decimals.' })
 
 export const WindowBody = z
   .object({
     fixtureId: z.int(),
     status: z.enum(['OPEN', 'SUSPENDED', 'CLOSED']),
     open: z.boolean().openapi({ description: 'Whether new positions are taken: `status` is `OPEN`.' }),
-    state: z.string().nullable().openapi({ description: "The provider's state name.", example: 'INPLAY_1ST_HALF' }),
+    state: z.string().nullable().openapi({ description: "The provider's state name." }),
     reason: z.string().nullable().openapi({ description: 'Why it is not open, or null.' }),
     serverTime: timestampText,
   })
@@ -272,11 +272,21 @@ export const UserBody = z
   })
   .openapi('User')
 
-const uuid = () => z.guid().toLowerCase().openapi({ format: 'uuid', example: '0197f2a0-5d5b-7cc4-8f3e-1d2c3b4a5968' })
+const uuid = () => z.guid().toLowerCase().openapi({ format: 'uuid' })
 
 export const InstrumentIdInput = uuid().transform(instrumentId)
 export const PositionIdInput = uuid().transform(positionId)
 export const UserIdInput = uuid().transform(userId)
+
+/** A name or the like: a line of text without control characters. */
+export const LineInput = z
+  .string()
+  .trim()
+  .min(1)
+  .max(64)
+  .regex(/^\P{C}*$/u, 'must not contain control characters')
+  // The library would put the flag of the expression into the pattern.
+  .openapi({ pattern: '^\\P{C}*$' })
 
 const UINT32_MAX = 0xffff_ffff
 

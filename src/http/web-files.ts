@@ -165,8 +165,8 @@ const preloads = (base: string, names: Iterable<string>): string =>
     .map((name) => `<link rel="modulepreload" href="${base}/${name}" />`)
     .join('\n    ')
 
-/** Loaded when somebody goes there. */
-const LATER = /^control\//
+/** Loaded when somebody goes there, or by another page. */
+const LATER = /^(control\/|docs\.ts$)/
 
 const filled = (template: string, values: Readonly<Record<string, string>>): string =>
   template.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '')

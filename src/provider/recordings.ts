@@ -1,6 +1,7 @@
 /** Recorded matches on disk: one payload a line, plain or compressed, under a header line with the recording's title. */
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { setImmediate as theOthers } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip } from 'node:zlib'
 import { z } from 'zod'
@@ -48,7 +49,7 @@ export async function loadRecording(path: string): Promise<Recording> {
   const unpack = extension === undefined ? undefined : UNPACK[extension]
   if (extension === undefined || unpack === undefined) throw new Error(`not a recording: ${path}`)
   const text = (await unpack(await readFile(path))).toString('utf8')
-  const lines = parseLines(text)
+  const lines = await parseLines(text)
   const head = header.safeParse(lines[0])
   const frames = head.success ? lines.slice(1) : lines
   const name = (head.success ? head.data.recording.name : undefined) ?? basename(path, extension)
@@ -59,10 +60,20 @@ export async function loadRecording(path: string): Promise<Recording> {
   return { name, title, fixtureName, anchors, frames }
 }
 
-/** Frames repeat most of the one before, so what has not changed is kept once: a tenth of the memory. */
-function parseLines(text: string): readonly unknown[] {
+/** Some 20 ms of work. */
+const FRAMES_A_TURN = 8
+
+/**
+ * Frames repeat most of the one before, so what has not changed is kept once: a tenth of the memory. A whole match takes
+ * seconds to read, so everybody else gets his turn every few frames: matches in play are in this process, too.
+ */
+async function parseLines(text: string): Promise<readonly unknown[]> {
   const lines: unknown[] = []
-  for (const line of text.split('\n')) if (line.trim() !== '') lines.push(sharing(lines.at(-1), JSON.parse(line)))
+  for (const line of text.split('\n')) {
+    if (line.trim() === '') continue
+    lines.push(sharing(lines.at(-1), JSON.parse(line)))
+    if (lines.length % FRAMES_A_TURN === 0) await theOthers()
+  }
   return lines
 }
 

@@ -106,7 +106,7 @@ describe('admin routes', () => {
     const { asAlice } = await openDoor({ role: 'admin' })
     const body: unknown = await (await asAlice('/api/admin/users?search=ali')).json()
     expect(body).toMatchObject({ total: 1, users: [{ userId: ALICE, username: 'alice', balance: 9950 }] })
-    for (const query of ['limit=101', 'limit=0', 'offset=-1', `search=${'a'.repeat(101)}`, 'limit=x']) {
+    for (const query of ['limit=101', 'limit=0', 'offset=-1', `search=${'a'.repeat(101)}`, 'search=a%00', 'limit=x']) {
       expect([query, (await asAlice(`/api/admin/users?${query}`)).status]).toEqual([query, 400])
     }
   })

@@ -1,5 +1,9 @@
 import { z } from '@hono/zod-openapi'
+import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
+import { createJudge, type OpenApi } from '../../ops/fuzz/judge.ts'
+import { placed } from '../../rooms/frame-layout.ts'
+import { ERROR_CODES } from '../../src/http/error-codes.ts'
 import { ALICE, openDoor, order, PLAYER, POSITION } from './door.ts'
 
 const Document = z.object({
@@ -93,8 +97,10 @@ describe('the API description', () => {
       'GET /api/admin/settings/scoring/multiplier-keys',
       'GET /api/admin/users',
       'GET /api/admin/users/export.csv',
+      'GET /api/asyncapi.json',
       'GET /api/districts',
       'GET /api/districts/standings',
+      'GET /api/docs',
       'GET /api/flags',
       'GET /api/instruments',
       'GET /api/instruments/movers',
@@ -125,6 +131,7 @@ describe('the API description', () => {
       'GET /api/spinner/history',
       'GET /api/trades',
       'GET /api/wallet',
+      'GET /api/wallet/ledger',
       'GET /health',
       'GET /ready',
       'PATCH /api/positions/{id}',
@@ -185,8 +192,9 @@ describe('the API description', () => {
         (definition) => definition.route.path === path && definition.route.method === method.toLowerCase(),
       )
       const spoken: unknown = route?.route.responses[response.status]
-      if (response.headers.get('content-type')?.startsWith('text/csv') === true) {
-        expect(spoken, name).toHaveProperty('content.text/csv')
+      const type = response.headers.get('content-type')?.split(';')[0] ?? ''
+      if (type.startsWith('text/')) {
+        expect(spoken, name).toHaveProperty(['content', type])
         continue
       }
       const described = Described.parse(spoken)
@@ -196,4 +204,119 @@ describe('the API description', () => {
       expect(schema.parse(json), name).toEqual(json)
     }
   })
+
+  it('[H150] is OpenAPI 3.1 by a validator that knows nothing of us', async () => {
+    const { app } = await openDoor()
+    const text = await (await app.request('/api/openapi.json')).text()
+    const found = await new Validator().validate(JSON.parse(text))
+    expect(found).toEqual({ valid: true })
+  })
+
+  it('[H151] every route has a summary, a description and a tag that says what it is about', async () => {
+    const { document } = await readDocument()
+    const topics = new Set(document.tags.map(({ name }) => name))
+    for (const [name, { summary, description, tags }] of operations(document)) {
+      expect(summary, name).toMatch(/^[A-Z].+[^.]$/)
+      expect(description, name).toMatch(/^[A-Z`].+\.$/s)
+      expect(
+        tags?.every((tag) => topics.has(tag)),
+        name,
+      ).toBe(true)
+    }
+    const used = new Set([...operations(document).values()].flatMap(({ tags = [] }) => tags))
+    expect([...topics].filter((topic) => !used.has(topic))).toEqual([])
+  })
+
+  it('[H152] every parameter and body has an example that fits its schema', async () => {
+    const { document, check } = await readDocument()
+    for (const [name, { parameters = [], requestBody, responses }] of operations(document)) {
+      for (const { schema, example, name: parameter } of parameters) {
+        expect(example, `${name} ${parameter}`).toBeDefined()
+        expect(check(schema, example), `${name} ${parameter}`).toBeNull()
+      }
+      const contents = [requestBody?.content, ...Object.values(responses).map(({ content }) => content)]
+      for (const { schema, example, examples } of contents.flatMap((content) => Object.values(content ?? {}))) {
+        const shown = examples === undefined ? [example] : Object.keys(examples).map((code) => sample(document, code))
+        expect(shown.length, name).toBeGreaterThan(0)
+        for (const one of shown) {
+          expect(one, name).toBeDefined()
+          expect(check(schema, one), name).toBeNull()
+        }
+      }
+    }
+  })
+
+  it('[H153] every error code is answered by a route, has an example, and keeps its status', async () => {
+    const { document } = await readDocument()
+    const answered = new Map<string, Set<string>>()
+    for (const { responses } of operations(document).values()) {
+      for (const [status, { content }] of Object.entries(responses)) {
+        for (const code of Object.keys(content?.['application/json']?.examples ?? {})) {
+          answered.set(code, (answered.get(code) ?? new Set()).add(status))
+        }
+      }
+    }
+    // Paths and methods that are not described have no route to answer with.
+    const elsewhere = new Set(['METHOD_NOT_ALLOWED', 'NEEDS_PROFILE'])
+    for (const [code, { status, error }] of Object.entries(ERROR_CODES)) {
+      if (!elsewhere.has(code)) expect([...(answered.get(code) ?? [])], code).toEqual([String(status)])
+      expect(sample(document, code)).toMatchObject({ code, error })
+    }
+  })
+
+  it('[H155] the page shows every route, error, message and byte, and loads nothing from elsewhere', async () => {
+    const { app } = await openDoor()
+    const response = await app.request('/api/docs')
+    const html = await response.text()
+    const { document } = await readDocument()
+    for (const path of Object.keys(document.paths)) expect(html, path).toContain(`<code>${path}</code>`)
+    for (const code of Object.keys(ERROR_CODES)) expect(html).toContain(`id="error-${code}"`)
+    for (const { name } of placed()) expect(html).toContain(`<code>${name}</code>`)
+    for (const name of ['subscribe', 'subscribed', 'account', 'shutdown'])
+      expect(html).toContain(`<code>${name}</code>`)
+    const policy = response.headers.get('content-security-policy') ?? ''
+    expect(policy).toMatch(/^default-src 'none'; /)
+    expect(policy).not.toMatch(/unsafe|https?:/)
+    expect(html).not.toMatch(/(src|href)="(https?:)?\/\//)
+    expect(html).not.toMatch(/ style="| on\w+="/)
+    const loaded = [...html.matchAll(/(?:src|<link [^>]*href)="([^"]+)"/g)].map(([, file = '']) => file)
+    expect(loaded.length).toBeGreaterThan(2)
+    for (const file of loaded) expect((await app.request(file)).status, file).toBe(200)
+    const targets = new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
+    const links = [...html.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id)
+    expect(links.filter((id) => !targets.has(id))).toEqual([])
+  })
+
+  it('[H154] an answer that is not described is noticed', async () => {
+    const { document } = await readDocument()
+    const { judge } = createJudge(document)
+    const heard = { method: 'GET', path: '/api/wallet', status: 200, contentType: 'application/json' }
+    const wallet = { balance: 1, marginUsed: 0, unrealizedPnl: 0, equity: 1, freeMargin: 1, currency: 'UNIT' }
+    const error = { error: 'unauthorized', code: 'UNAUTHORIZED', requestId: '0197f2a0-77aa-7b31-9d44-5c6d7e8f9a0b' }
+    expect(judge({ ...heard, body: wallet })).toBeNull()
+    expect(judge({ ...heard, path: '/api/wallet?a=1', status: 401, body: error })).toBeNull()
+    expect(judge({ ...heard, body: { ...wallet, secret: 1 } })).toContain('unevaluated')
+    expect(judge({ ...heard, body: { ...wallet, currency: 'USD' } })).toContain('currency')
+    expect(judge({ ...heard, status: 204, body: null })).toContain('does not declare 204')
+    expect(judge({ ...heard, status: 401, body: { ...error, code: 'FORBIDDEN' } })).toContain('code')
+    expect(judge({ ...heard, contentType: 'text/html', body: '' })).toContain('text/html')
+    expect(judge({ ...heard, path: '/api/nowhere', body: wallet })).toContain('not described')
+  })
 })
+
+type Whole = OpenApi & { readonly tags: readonly { readonly name: string }[] }
+
+async function readDocument() {
+  const { app } = await openDoor()
+  const document = (await (await app.request('/api/openapi.json')).json()) as Whole
+  return { document, check: createJudge(document).check }
+}
+
+const operations = (document: OpenApi) =>
+  new Map(
+    Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => [`${method} ${path}`, operation] as const),
+    ),
+  )
+
+const sample = (document: OpenApi, code: string): unknown => document.components.examples[code]?.value

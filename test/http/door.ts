@@ -22,10 +22,11 @@ import { createSessions, type SessionRows } from '../../src/auth/sessions.ts'
 import { createTokens, type Tokens } from '../../src/auth/tokens.ts'
 import { createApp } from '../../src/http/app.ts'
 import { loadWebFiles } from '../../src/http/web-files.ts'
+import { createJudge, type Judge, type OpenApi } from '../../ops/fuzz/judge.ts'
 import { FastMemory } from '../../db/fast-memory.ts'
 import { fastOrElse } from '../../db/fast-or-else.ts'
 import { Rates } from '../../db/rates.ts'
-import type { LedgerAudit } from '../../db/wallets.ts'
+import type { LedgerAudit, LedgerEntry } from '../../db/wallets.ts'
 import type { AccountEvent } from '../../db/account-log.ts'
 import type { Listing } from '../../db/catalogue.ts'
 import type { Mover } from '../../db/movers.ts'
@@ -34,6 +35,7 @@ import type { TapeTrade } from '../../db/tape.ts'
 import type { User } from '../../db/users.ts'
 import type { HttpDeps } from '../../src/http/ports.ts'
 import { createLog } from '../../src/log.ts'
+import { describeFeed } from '../../rooms/feed-description.ts'
 import { GOAL, info, instrument, player } from '../support/fixtures.ts'
 import { TestWorld } from '../support/test-world.ts'
 import { adminPorts } from './admin-ports.ts'
@@ -196,6 +198,12 @@ export interface Door {
   readonly send: (method: string, path: string, body: unknown, headers?: Record<string, string>) => Promise<Response>
 }
 
+/** Alice opened a position with what she was given. */
+const ledger: readonly LedgerEntry[] = [
+  { kind: 'margin', amount: money(-50_000_000), positionId: position.id, at: NOW },
+  { kind: 'grant', amount: money(10_000_000_000), positionId: null, at: NOW },
+]
+
 const BALANCED = { wallets: 1, imbalanceMicros: 0, unbalancedTransactions: 0, mismatchedWallets: 0 }
 
 export interface DoorOptions {
@@ -254,6 +262,7 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
     },
     wallets: {
       find: async (id) => (users.has(id) ? wallet : null),
+      ledger: async (id, { limit, offset }) => (id === ALICE ? ledger.slice(offset, offset + limit) : []),
       auditLedger: async () => options.audit ?? BALANCED,
     },
     catalogue: {
@@ -290,7 +299,9 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
     },
     community: communityPorts(alice, NOW),
     ...adminPorts(alice),
+    describeFeed,
     web: await loadWebFiles({ devSignIn: true, clientId: '', authorizeUrl: '' }),
+    tracing: null,
     metrics: {
       access: 'private',
       contentType: 'text/plain',
@@ -301,7 +312,7 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
     isFault: (error) => error instanceof Error && error.message === 'away',
     ...options.deps,
   }
-  const app = createApp(deps)
+  const app = judged(createApp(deps), await judgeOf(deps))
   const access = await tokens.issueAccess({ ...alice, role: options.role ?? 'user' }, SESSION)
   const refresh = await tokens.issueRefresh({ id: SESSION, userId: ALICE, generation: 1 })
   const cookie = `game_access=${access}; game_refresh=${refresh}`
@@ -310,6 +321,42 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
   const send: Door['send'] = (method, path, body, headers = {}) =>
     asAlice(path, { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } })
   return { app, deps, tokens, world, ...heard, asAlice, send }
+}
+
+/** By whether it is production, which has fewer routes. */
+const judges = new Map<boolean, Promise<Judge>>()
+
+function judgeOf(deps: HttpDeps): Promise<Judge> {
+  const made = async () => {
+    const response = await createApp(deps).request('/api/openapi.json')
+    return createJudge((await response.json()) as OpenApi)
+  }
+  const known = judges.get(deps.cookies.production) ?? made()
+  judges.set(deps.cookies.production, known)
+  return known
+}
+
+/** Who holds answers against the API description. */
+export async function apiJudge(): Promise<Judge> {
+  const known = judges.get(false)
+  return known ?? judgeOf((await openDoor()).deps)
+}
+
+/** The same API, in which an answer that its description does not allow for fails the test. */
+function judged(app: Door['app'], { judge }: Judge): Door['app'] {
+  const request = app.request.bind(app)
+  app.request = async (input, init, ...rest) => {
+    const response = await request(input, init, ...rest)
+    const url = new URL(input instanceof Request ? input.url : input, 'http://localhost')
+    const method = input instanceof Request ? input.method : (init?.method ?? 'GET')
+    const contentType = response.headers.get('content-type')
+    const body: unknown = contentType?.startsWith('application/json') ? await response.clone().json() : null
+    const isApi = url.pathname.startsWith('/api/')
+    const wrong = isApi ? judge({ method, path: url.pathname, status: response.status, contentType, body }) : null
+    if (wrong !== null) throw new Error(wrong)
+    return response
+  }
+  return app
 }
 
 /** Sessions as they are when all goes well: each generation is presented once. */

@@ -97,7 +97,7 @@ describe('the error form', () => {
   })
 
   it('[H7] something being away is 503 with Retry-After', async () => {
-    const { asAlice } = await openDoor({ deps: { wallets: { find: away, auditLedger: away } } })
+    const { asAlice } = await openDoor({ deps: { wallets: { find: away, ledger: away, auditLedger: away } } })
     const response = await asAlice('/api/wallet')
     expect(response.status).toBe(503)
     expect(response.headers.get('retry-after')).toBe('2')
@@ -105,7 +105,9 @@ describe('the error form', () => {
   })
 
   it('[H8] a broken program is 500 and tells the caller nothing but the request id', async () => {
-    const { asAlice, log } = await openDoor({ deps: { wallets: { find: broken, auditLedger: broken } } })
+    const { asAlice, log } = await openDoor({
+      deps: { wallets: { find: broken, ledger: broken, auditLedger: broken } },
+    })
     const response = await asAlice('/api/wallet')
     const requestId = response.headers.get('x-request-id')
     expect(response.status).toBe(500)

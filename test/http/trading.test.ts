@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { lots, money, price } from '../../actors/kernel/micros.ts'
 import { done, type Refusal, type RefusalCode, refused } from '../../actors/kernel/outcome.ts'
 import { instant } from '../../actors/kernel/world.ts'
-import { ALICE, FIXTURE, NOW, openDoor, order, PLAYER, POSITION, quoteAnswer, trade, wallet } from './door.ts'
+import { apiJudge, ALICE, FIXTURE, NOW, openDoor, order, PLAYER, POSITION, quoteAnswer, trade, wallet } from './door.ts'
 
 const OPEN = '/api/positions/open'
 const CLOSE = `/api/positions/${POSITION}/close`
@@ -325,11 +325,19 @@ describe('refusals', () => {
     '[H28] $0.code is answered with $1, its own text and its facts',
     async (refusal, status, facts) => {
       const { send } = await openDoor({ outcome: refused(refusal) })
-      const requests = [
-        send('POST', OPEN, order),
-        send('PATCH', `/api/positions/${POSITION}`, {}),
-        send('POST', CLOSE, {}),
-      ]
+      const { document } = await apiJudge()
+      const routes = [
+        ['POST', '/api/positions/open', OPEN, order],
+        ['PATCH', '/api/positions/{id}', `/api/positions/${POSITION}`, {}],
+        ['POST', '/api/positions/{id}/close', CLOSE, {}],
+      ] as const
+      const named = `#/components/examples/${refusal.code.toUpperCase()}`
+      const comingTo = routes.filter(([method, path]) => {
+        const operation = document.paths[path]?.[method.toLowerCase()]
+        return JSON.stringify(operation?.responses[status] ?? null).includes(named)
+      })
+      expect(comingTo.length).toBeGreaterThan(0)
+      const requests = comingTo.map(([method, _path, url, body]) => send(method, url, body))
       for (const response of await Promise.all(requests)) {
         const requestId = response.headers.get('x-request-id')
         expect(response.status).toBe(status)
@@ -422,6 +430,20 @@ describe('reading', () => {
       },
     ])
     expect(commands).toEqual([])
+  })
+
+  it('[H138] the ledger of a wallet comes in pages, the latest entry first', async () => {
+    const { asAlice } = await openDoor()
+    const read = async (query: string) => (await asAlice(`/api/wallet/ledger${query}`)).json()
+    const at = '2026-05-02T14:30:00.000Z'
+    const opened = { kind: 'margin', amount: -50, positionId: POSITION, at }
+    const given = { kind: 'grant', amount: 10_000, positionId: null, at }
+    expect(await read('')).toEqual({ entries: [opened, given] })
+    expect(await read('?limit=1')).toEqual({ entries: [opened] })
+    expect(await read('?limit=1&offset=1')).toEqual({ entries: [given] })
+    for (const wrong of ['?limit=0', '?limit=101', '?offset=-1', '?offset=x']) {
+      expect((await asAlice(`/api/wallet/ledger${wrong}`)).status).toBe(400)
+    }
   })
 
   it('[H31] a quote for an unknown player is 404', async () => {

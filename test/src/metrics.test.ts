@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { noTraffic, type RealTimeFigures } from '../../rooms/figures.ts'
 import { type Measuring, startMeasuring } from '../../src/metrics.ts'
@@ -74,9 +75,21 @@ describe('what is measured', () => {
     expect(await linesOf('touchline_wallets_mismatched')).toEqual(['touchline_wallets_mismatched 2'])
   })
 
+  it('[Z31] everybody who asks hears how late the event loop was in the last window', async () => {
+    measuring = startMeasuring(() => IDLE)
+    await pause(30)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
+    await pause(30)
+    measuring.turnLoop()
+    const told = await linesOf('touchline_loop_lag_seconds{quantile="1"}')
+    expect(Number(told[0]?.split(' ')[1])).toBeGreaterThan(0.05)
+    expect(await linesOf('touchline_loop_lag_seconds{quantile="1"}')).toEqual(told)
+  })
+
   it('[Z6] commits are counted by verdict with their size, leases by their loss', async () => {
     measuring = startMeasuring(() => IDLE)
-    const batch = { id: '', matchId: MATCH, epoch: 1, watch: [U(1), U(2)], openPositionsMax: 1 }
+    const watch = [U(1), U(2)].map((userId) => ({ userId, openPositions: 0, unrealizedPnl: 0 as never }))
+    const batch = { id: '', matchId: MATCH, epoch: 1, watch, openPositionsMax: 1 }
     const empty = { events: [], instruments: [], ticks: [], keyed: [] }
     const commit = { ...batch, ...empty, at: 0 as never }
     measuring.commit({ batch: commit, verdict: 'committed', ms: 4 })

@@ -1,6 +1,7 @@
 /** What happened to the caller's positions: the REST twin of the account stream (contract 6). */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, fail, type HttpEnv, UNAUTHORIZED } from '../answers.ts'
+import { INPUT, SIGNED_IN } from '../error-codes.ts'
 import { ACCESS_SECURITY, type Gates } from '../gates.ts'
 import { accountChangesJson } from '../json.ts'
 import type { HttpDeps } from '../ports.ts'
@@ -26,7 +27,7 @@ const changes = createRoute({
       limit: z.coerce.number().int().min(1).max(100).default(100),
     }),
   },
-  responses: { 200: json(AccountChangesBody, 'Events, or a snapshot.'), ...errors(400, 401, 503) },
+  responses: { 200: json(AccountChangesBody, 'Events, or a snapshot.'), ...errors(...SIGNED_IN, ...INPUT) },
 })
 
 export function accountRoutes({ account }: Pick<HttpDeps, 'account'>, gates: Gates) {

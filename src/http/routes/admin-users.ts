@@ -3,8 +3,9 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { unreachable } from '../../../actors/kernel/assert.ts'
 import { decimal } from '../../../actors/kernel/micros.ts'
 import type { ListedUser } from '../../../db/user-list.ts'
-import { type Answer, errors, fail, notFound } from '../answers.ts'
+import { answerWith, errors, fail, notFound } from '../answers.ts'
 import { type CsvField, csvRecord, streamOf } from '../csv.ts'
+import { ADMIN, BODY, INPUT } from '../error-codes.ts'
 import { ACCESS_SECURITY, type Gates, type SignedInEnv } from '../gates.ts'
 import { timestamp } from '../json.ts'
 import type { HttpDeps } from '../ports.ts'
@@ -33,12 +34,14 @@ const list = createRoute({
   path: '/api/admin/users',
   tags: ['Admin'],
   summary: 'Users, the latest to join first',
+  description: 'Searching looks at username, e-mail and name; a whole user id finds its user.',
   security: ACCESS_SECURITY,
   request: {
     query: z.object({
       search: z
         .string()
         .max(100)
+        .refine((text) => !text.includes('\u0000'), 'must not contain control characters')
         .default('')
         .openapi({ description: 'A part of the username, e-mail or name, in any case, or a user id.' }),
       limit: z.coerce.number().int().min(1).max(100).default(50),
@@ -47,7 +50,7 @@ const list = createRoute({
   },
   responses: {
     200: json(z.object({ users: z.array(ListedUserBody), total: z.int() }), 'A page, and how many there are.'),
-    ...errors(400, 401, 403, 503),
+    ...errors(...ADMIN, ...INPUT),
   },
 })
 
@@ -62,7 +65,7 @@ const exportCsv = createRoute({
   security: ACCESS_SECURITY,
   responses: {
     200: { description: 'Every user.', content: { 'text/csv': { schema: z.string() } } },
-    ...errors(401, 403, 503),
+    ...errors(...ADMIN),
   },
 })
 
@@ -82,14 +85,10 @@ const setRole = createRoute({
       content: { 'application/json': { schema: z.object({ role: z.enum(['admin', 'user']) }) } },
     },
   },
-  responses: { 200: json(ListedUserBody, 'As he is now.'), ...errors(400, 401, 403, 404, 409, 413, 415, 503) },
+  responses: { 200: json(ListedUserBody, 'As he is now.'), ...errors(...ADMIN, ...BODY, 'NOT_FOUND', 'OWN_ROLE') },
 })
 
-const OWN_ROLE: Answer<409> = {
-  status: 409,
-  code: 'OWN_ROLE',
-  error: 'nobody can take away his own admin role; ask another admin',
-}
+const OWN_ROLE = answerWith('OWN_ROLE')
 
 const COLUMNS: readonly (readonly [name: string, of: (user: ListedUser) => CsvField])[] = [
   ['userId', ({ id }) => id],

@@ -3,7 +3,8 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { decimal } from '../../../actors/kernel/micros.ts'
 import { MULTIPLIER_KEYS } from '../../../actors/market/scoring-settings.ts'
 import type { SettingEntry, SettingOutcome } from '../../../db/settings.ts'
-import { type Answer, errors, fail, invalid, notFound } from '../answers.ts'
+import { answerWith, errors, fail, invalid, notFound } from '../answers.ts'
+import { ADMIN, BODY, INPUT } from '../error-codes.ts'
 import { ACCESS_SECURITY, type Gates, type SignedInEnv } from '../gates.ts'
 import { timestamp } from '../json.ts'
 import type { HttpDeps } from '../ports.ts'
@@ -39,8 +40,9 @@ const flags = createRoute({
   path: '/api/admin/flags',
   tags: ['Admin'],
   summary: 'All feature flags',
+  description: 'With what each does, its default, and who set it last.',
   security: ACCESS_SECURITY,
-  responses: { 200: json(z.object({ flags: z.array(FlagBody) }), 'As in force.'), ...errors(401, 403, 503) },
+  responses: { 200: json(z.object({ flags: z.array(FlagBody) }), 'As in force.'), ...errors(...ADMIN) },
 })
 
 const KeyPath = z.object({ key: z.string().min(1).max(100).openapi({ example: 'coming_soon' }) })
@@ -56,7 +58,7 @@ const setFlag = createRoute({
     params: KeyPath,
     body: { required: true, content: { 'application/json': { schema: z.object({ enabled: z.boolean() }) } } },
   },
-  responses: { 200: json(FlagBody, 'Set.'), ...errors(400, 401, 403, 404, 413, 415, 503) },
+  responses: { 200: json(FlagBody, 'Set.'), ...errors(...ADMIN, ...BODY, 'NOT_FOUND') },
 })
 
 const settingsList = createRoute({
@@ -66,7 +68,7 @@ const settingsList = createRoute({
   summary: 'All settings',
   description: 'The catalogue, and the trading modes of single matches and players that are not open.',
   security: ACCESS_SECURITY,
-  responses: { 200: json(z.object({ settings: z.array(SettingBody) }), 'As in force.'), ...errors(401, 403, 503) },
+  responses: { 200: json(z.object({ settings: z.array(SettingBody) }), 'As in force.'), ...errors(...ADMIN) },
 })
 
 const setSetting = createRoute({
@@ -82,7 +84,7 @@ const setSetting = createRoute({
     params: KeyPath,
     body: { required: true, content: { 'application/json': { schema: z.object({ value }) } } },
   },
-  responses: { 200: json(SettingBody, 'Set.'), ...errors(400, 401, 403, 404, 413, 415, 503) },
+  responses: { 200: json(SettingBody, 'Set.'), ...errors(...ADMIN, ...BODY, 'NOT_FOUND') },
 })
 
 const multiplierKeys = createRoute({
@@ -90,8 +92,9 @@ const multiplierKeys = createRoute({
   path: '/api/admin/settings/scoring/multiplier-keys',
   tags: ['Admin'],
   summary: 'The keys of what multiplies the points of each action, by position',
+  description: 'Each is a setting that `PUT /api/admin/settings/{key}` takes.',
   security: ACCESS_SECURITY,
-  responses: { 200: json(z.object({ keys: z.array(z.string()) }), 'All of them.'), ...errors(401, 403, 503) },
+  responses: { 200: json(z.object({ keys: z.array(z.string()) }), 'All of them.'), ...errors(...ADMIN) },
 })
 
 const EntryBody = z
@@ -113,6 +116,9 @@ const auditLog = createRoute({
   path: '/api/admin/audit',
   tags: ['Admin'],
   summary: 'What operators did, the latest first',
+  description:
+    'Every write of an admin leaves an entry, in the transaction of the write where there is one. Nothing removes ' +
+    'entries.',
   security: ACCESS_SECURITY,
   request: {
     query: z.object({
@@ -125,7 +131,7 @@ const auditLog = createRoute({
   },
   responses: {
     200: json(z.object({ entries: z.array(EntryBody), nextCursor: z.string().nullable() }), 'A page.'),
-    ...errors(400, 401, 403, 503),
+    ...errors(...ADMIN, ...INPUT),
   },
 })
 
@@ -148,7 +154,7 @@ const audit = createRoute({
   summary: 'Whether the books balance',
   description: 'Adds up every entry there is, which takes a while on a large ledger.',
   security: ACCESS_SECURITY,
-  responses: { 200: json(AuditBody, 'What was found.'), ...errors(401, 403, 503) },
+  responses: { 200: json(AuditBody, 'What was found.'), ...errors(...ADMIN) },
 })
 
 const EndBody = z.object({ matchId: z.int(), outcome: z.enum(['settle', 'void']) })
@@ -169,17 +175,13 @@ const endMatch = createRoute({
       content: { 'application/json': { schema: z.object({ outcome: z.enum(['settle', 'void']) }) } },
     },
   },
-  responses: { 200: json(EndBody, 'It is settling.'), ...errors(400, 401, 403, 404, 409, 413, 415, 503) },
+  responses: { 200: json(EndBody, 'It is settling.'), ...errors(...ADMIN, ...BODY, 'NOT_FOUND', 'MATCH_OVER', 'BUSY') },
 })
 
-const OVER: Answer<409> = { status: 409, code: 'MATCH_OVER', error: 'the match is over already' }
+const OVER = answerWith('MATCH_OVER')
 
-const UNTOLD: Answer<503> = {
-  status: 503,
-  code: 'BUSY',
-  error: 'the match could not be told; please retry',
-  retryAfterSecs: 1,
-}
+/** The match could not be told. */
+const UNTOLD = answerWith('BUSY', { retryAfterSecs: 1 })
 
 export function adminRoutes({ wallets, settings, audit: log, desk }: HttpDeps, gates: Gates) {
   return new OpenAPIHono<SignedInEnv>()

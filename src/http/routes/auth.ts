@@ -2,6 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { ACCESS_COOKIE, readCookie, REFRESH_COOKIE } from '../../auth/cookies.ts'
 import { errors, fail, type HttpEnv, UNAUTHORIZED } from '../answers.ts'
+import { CHANGE, SIGNED_IN } from '../error-codes.ts'
 import { ACCESS_SECURITY, type Gates, OPTIONAL_SECURITY, REFRESH_SECURITY } from '../gates.ts'
 import { userJson } from '../json.ts'
 import type { HttpDeps } from '../ports.ts'
@@ -13,6 +14,7 @@ const me = createRoute({
   path: '/api/me',
   tags: ['Session'],
   summary: 'The profile of whoever is signed in',
+  description: 'Never 401: a page asks this first, to learn whether to show itself or the sign-in.',
   security: OPTIONAL_SECURITY,
   responses: {
     200: json(
@@ -22,7 +24,7 @@ const me = createRoute({
       ]),
       '`loggedIn: false` without a valid access cookie.',
     ),
-    ...errors(503),
+    ...errors(),
   },
 })
 
@@ -42,7 +44,7 @@ const wsToken = createRoute({
       }),
       'Use it once, soon.',
     ),
-    ...errors(401),
+    ...errors(...SIGNED_IN, ...CHANGE),
   },
 })
 
@@ -57,7 +59,7 @@ const refresh = createRoute({
   security: REFRESH_SECURITY,
   responses: {
     200: json(z.object({ user: UserBody }), 'Both session cookies are new; `role` is the one of now.'),
-    ...errors(401, 503),
+    ...errors(...CHANGE, 'UNAUTHORIZED'),
   },
 })
 
@@ -69,7 +71,7 @@ const logout = createRoute({
   security: [...OPTIONAL_SECURITY, ...REFRESH_SECURITY],
   description:
     'Ends the session of either cookie, expired or not, closes its sockets, and clears both cookies in any case.',
-  responses: { 200: json(z.object({ loggedOut: z.literal(true) }), 'Nobody is signed in.'), ...errors(503) },
+  responses: { 200: json(z.object({ loggedOut: z.literal(true) }), 'Nobody is signed in.'), ...errors(...CHANGE) },
 })
 
 export function authRoutes(deps: HttpDeps, gates: Gates) {

@@ -13,7 +13,8 @@ import {
   type Standing,
   winPpm,
 } from '../../../actors/players/ranking.ts'
-import { errors, fail, notFound } from '../answers.ts'
+import { answerWith, errors, fail, notFound } from '../answers.ts'
+import { ADMIN, CHANGE, INPUT, SIGNED_IN } from '../error-codes.ts'
 import { ACCESS_SECURITY, type Gates, type SignedInEnv } from '../gates.ts'
 import type { HttpDeps } from '../ports.ts'
 import { json } from '../schemas.ts'
@@ -21,7 +22,7 @@ import { json } from '../schemas.ts'
 const LIMIT_MAX = 500
 const PPM_PER_PERCENT = 10_000
 
-const score = z.number().openapi({ description: 'ROI in per cent, or units on a profit board.', example: 12.5 })
+const score = z.number().openapi({ description: 'ROI in per cent, or units on a profit board.' })
 const EntryBody = z
   .object({
     rank: z.int().openapi({ description: 'Ties share it: 1, 2, 2, 4.' }),
@@ -82,28 +83,30 @@ const districtPath = z.object({
     .transform((text) => districtId(Number(text))),
 })
 
-const board = <Path extends string>(path: Path, summary: string) =>
+const board = <Path extends string>(path: Path, summary: string, description: string) =>
   createRoute({
     method: 'get',
     path,
     tags: ['Leaderboards'],
     summary,
+    description,
     security: ACCESS_SECURITY,
     request: { query: limited },
-    responses: { 200: json(BoardBody, 'In order of rank.'), ...errors(400, 401, 503) },
+    responses: { 200: json(BoardBody, 'In order of rank.'), ...errors(...SIGNED_IN, ...INPUT) },
   })
 
-const districtBoard = <Path extends string>(path: Path, summary: string) =>
+const districtBoard = <Path extends string>(path: Path, summary: string, description: string) =>
   createRoute({
     method: 'get',
     path,
     tags: ['Leaderboards'],
     summary,
+    description,
     security: ACCESS_SECURITY,
     request: { query: limited, params: districtPath },
     responses: {
       200: json(z.object({ ...BoardBody.shape, district: DistrictBody }), 'In order of rank.'),
-      ...errors(400, 401, 404, 503),
+      ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND'),
     },
   })
 
@@ -112,8 +115,9 @@ const me = createRoute({
   path: '/api/leaderboard/me',
   tags: ['Leaderboards'],
   summary: 'Where the caller stands by ROI',
+  description: 'By the rules of `GET /api/leaderboard/roi/global`; `score` is ROI in per cent.',
   security: ACCESS_SECURITY,
-  responses: { 200: json(MeBody, '`ranked: false` before his first closed position.'), ...errors(401, 503) },
+  responses: { 200: json(MeBody, '`ranked: false` before his first closed position.'), ...errors(...SIGNED_IN) },
 })
 
 const context = createRoute({
@@ -121,8 +125,9 @@ const context = createRoute({
   path: '/api/leaderboard/me/context',
   tags: ['Leaderboards'],
   summary: 'Where the caller stands by ROI, and how far it is to the next rank',
+  description: 'For the line "0.8 % to rank 41": the nearest rank above the caller\'s, and how far it is.',
   security: ACCESS_SECURITY,
-  responses: { 200: json(ContextBody, '`ranked: false` before his first closed position.'), ...errors(401, 503) },
+  responses: { 200: json(ContextBody, '`ranked: false` before his first closed position.'), ...errors(...SIGNED_IN) },
 })
 
 const standings = createRoute({
@@ -130,8 +135,12 @@ const standings = createRoute({
   path: '/api/districts/standings',
   tags: ['Leaderboards'],
   summary: 'All districts by the average ROI of their ranked members',
+  description: 'A district without a ranked member stands at the end, with neither rank nor score.',
   security: ACCESS_SECURITY,
-  responses: { 200: json(z.object({ districts: z.array(DistrictBody) }), 'In order of rank.'), ...errors(401, 503) },
+  responses: {
+    200: json(z.object({ districts: z.array(DistrictBody) }), 'In order of rank.'),
+    ...errors(...SIGNED_IN),
+  },
 })
 
 const rebuild = createRoute({
@@ -145,7 +154,7 @@ const rebuild = createRoute({
   security: ACCESS_SECURITY,
   responses: {
     200: json(z.object({ rebuilt: z.int().openapi({ description: 'Users who are ranked.' }) }), 'Done.'),
-    ...errors(401, 403, 409, 503),
+    ...errors(...ADMIN, ...CHANGE, 'REBUILD_UNDER_WAY'),
   },
 })
 
@@ -233,22 +242,31 @@ export function boardRoutes({ community, accounts, audit }: Deps, gates: Gates) 
       const rebuilt = await keeper.rebuild()
       const deed = { action: 'boards.rebuild', subject: 'leaderboards', before: null, after: rebuilt }
       await audit.record({ actor: c.var.caller.userId, ...deed })
-      return rebuilt === null ? fail(c, REBUILDING) : c.json({ rebuilt }, 200)
+      return rebuilt === null ? fail(c, answerWith('REBUILD_UNDER_WAY')) : c.json({ rebuilt }, 200)
     })
 }
 
-const globalPnl = board('/api/leaderboard/global', 'Everybody by profit')
-const globalRoi = board('/api/leaderboard/roi/global', 'Everybody by ROI')
-const districtPnl = districtBoard('/api/leaderboard/district/{districtId}', 'A district by profit')
-const districtRoi = districtBoard('/api/leaderboard/roi/district/{districtId}', 'A district by ROI')
-const friendsPnl = board('/api/leaderboard/friends', 'The caller and those he is linked with by referral, by profit')
-const friendsRoi = board('/api/leaderboard/roi/friends', 'The caller and those he is linked with by referral, by ROI')
+const BY_PROFIT = '`score` is Σ realised PnL in units. Users are ranked from their first closed position on.'
+const BY_ROI =
+  '`score` is 100 × Σ realised PnL ÷ Σ margin of closed positions. Equal ones are ranked by win rate, then by profit, then ' +
+  'by who traded first.'
+const OF_DISTRICT = ' With how the district itself stands.'
+const OF_FRIENDS = ' Ranks are among the caller, those whom he has brought, and who brought him.'
 
-const REBUILDING = {
-  status: 409,
-  code: 'REBUILD_UNDER_WAY',
-  error: 'another process is rebuilding the leaderboards',
-} as const
+const globalPnl = board('/api/leaderboard/global', 'Everybody by profit', BY_PROFIT)
+const globalRoi = board('/api/leaderboard/roi/global', 'Everybody by ROI', BY_ROI)
+const districtPnl = districtBoard(
+  '/api/leaderboard/district/{districtId}',
+  'A district by profit',
+  BY_PROFIT + OF_DISTRICT,
+)
+const districtRoi = districtBoard(
+  '/api/leaderboard/roi/district/{districtId}',
+  'A district by ROI',
+  BY_ROI + OF_DISTRICT,
+)
+const friendsPnl = board('/api/leaderboard/friends', 'The referral network by profit', BY_PROFIT + OF_FRIENDS)
+const friendsRoi = board('/api/leaderboard/roi/friends', 'The referral network by ROI', BY_ROI + OF_FRIENDS)
 
 const scoreOf = (by: BoardName['by'], standing: Standing): number =>
   by === 'pnl' ? decimal(standing.pnl) : roiPpm(standing) / PPM_PER_PERCENT

@@ -6,12 +6,13 @@ import { type Badge, BADGES } from '../../../actors/players/badges.ts'
 import { levelOf } from '../../../actors/players/career.ts'
 import type { Activity } from '../../../db/activity.ts'
 import type { Referral } from '../../../db/referrals.ts'
-import { errors, fail, invalid, notFound } from '../answers.ts'
+import { answerWith, errors, fail, invalid, notFound } from '../answers.ts'
+import { BODY, CHANGE, INPUT, SIGNED_IN } from '../error-codes.ts'
 import { ACCESS_SECURITY, type Gates, type SignedInEnv } from '../gates.ts'
 import { notificationJson, timestamp } from '../json.ts'
 import type { HttpDeps } from '../ports.ts'
 import type { RateLimits } from '../rate-limits.ts'
-import { json, NotificationBody, timestampText } from '../schemas.ts'
+import { json, LineInput, NotificationBody, timestampText } from '../schemas.ts'
 
 const limit = z.coerce.number().int().min(1).max(100).default(50)
 const idText = z.string().regex(/^[1-9]\d{0,14}$/, 'must be a notification id')
@@ -22,6 +23,9 @@ const notifications = createRoute({
   path: '/api/notifications',
   tags: ['Notifications'],
   summary: "The caller's notifications, the latest first",
+  description:
+    'Each is pushed over the account stream as well. Pages hang together by `cursor`, so that new ones do not shift ' +
+    'them.',
   security: ACCESS_SECURITY,
   request: {
     query: z.object({
@@ -38,7 +42,7 @@ const notifications = createRoute({
       z.object({ notifications: z.array(NotificationBody), unreadCount, nextCursor: z.string().nullable() }),
       'A page; ask for the next with `cursor`.',
     ),
-    ...errors(400, 401, 503),
+    ...errors(...SIGNED_IN, ...INPUT),
   },
 })
 
@@ -47,8 +51,9 @@ const unread = createRoute({
   path: '/api/notifications/unread-count',
   tags: ['Notifications'],
   summary: 'How many notifications are unread',
+  description: 'What the badge on the bell shows.',
   security: ACCESS_SECURITY,
-  responses: { 200: json(z.object({ unreadCount }), 'As of now.'), ...errors(401, 503) },
+  responses: { 200: json(z.object({ unreadCount }), 'As of now.'), ...errors(...SIGNED_IN) },
 })
 
 const readOne = createRoute({
@@ -56,11 +61,12 @@ const readOne = createRoute({
   path: '/api/notifications/{id}/read',
   tags: ['Notifications'],
   summary: 'Mark one as read',
+  description: 'Marking what is read already changes nothing and is no error.',
   security: ACCESS_SECURITY,
   request: { params: z.object({ id: idText.openapi({ example: '41' }) }) },
   responses: {
     200: json(z.object({ read: z.literal(true), unreadCount }), 'It is read now, or was already.'),
-    ...errors(400, 401, 404, 503),
+    ...errors(...SIGNED_IN, ...INPUT, ...CHANGE, 'NOT_FOUND'),
   },
 })
 
@@ -69,10 +75,11 @@ const readAll = createRoute({
   path: '/api/notifications/read-all',
   tags: ['Notifications'],
   summary: 'Mark all as read',
+  description: 'Those that come while it runs stay unread.',
   security: ACCESS_SECURITY,
   responses: {
     200: json(z.object({ updated: z.int(), unreadCount: z.literal(0) }), 'How many were unread.'),
-    ...errors(401, 503),
+    ...errors(...SIGNED_IN, ...CHANGE),
   },
 })
 
@@ -94,6 +101,9 @@ const activity = createRoute({
   path: '/api/activity',
   tags: ['Activity'],
   summary: 'What of note has happened, the latest first',
+  description:
+    'Big wins, washouts, badges, winners of the spinner, and large legacy trades. It may lag a moment behind what ' +
+    'happened.',
   security: ACCESS_SECURITY,
   request: {
     query: z.object({
@@ -110,7 +120,7 @@ const activity = createRoute({
   },
   responses: {
     200: json(z.object({ count: z.int(), events: z.array(EventBody) }), '`count` of `events`.'),
-    ...errors(400, 401, 404, 503),
+    ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND'),
   },
 })
 
@@ -119,6 +129,9 @@ const validate = createRoute({
   path: '/api/referral/validate',
   tags: ['Referrals'],
   summary: 'Whether a code invites the caller',
+  description:
+    "Besides what `GET /api/public/referral/validate` says: whether it is the caller's own, and whether somebody has " +
+    'brought him before.',
   security: ACCESS_SECURITY,
   request: {
     body: {
@@ -135,7 +148,7 @@ const validate = createRoute({
       }),
       'Why not, when it does not.',
     ),
-    ...errors(400, 401, 413, 415, 503),
+    ...errors(...SIGNED_IN, ...BODY),
   },
 })
 
@@ -158,6 +171,7 @@ const invite = createRoute({
   path: '/api/referrals/invites',
   tags: ['Referrals'],
   summary: 'A share link for somebody by name',
+  description: 'Each invite has a code of its own, so that the list shows who came. At most 200 may wait for somebody.',
   security: ACCESS_SECURITY,
   request: {
     body: {
@@ -165,19 +179,13 @@ const invite = createRoute({
       content: {
         'application/json': {
           schema: z.object({
-            name: z
-              .string()
-              .trim()
-              .min(1)
-              .max(64)
-              .regex(/^\P{C}*$/u, 'must not contain control characters')
-              .openapi({ example: 'Grace' }),
+            name: LineInput,
           }),
         },
       },
     },
   },
-  responses: { 201: json(ReferralBody, 'Made.'), ...errors(400, 401, 409, 413, 415, 503) },
+  responses: { 201: json(ReferralBody, 'Made.'), ...errors(...SIGNED_IN, ...BODY, 'TOO_MANY_INVITES') },
 })
 
 const referrals = createRoute({
@@ -185,6 +193,8 @@ const referrals = createRoute({
   path: '/api/referrals',
   tags: ['Referrals'],
   summary: 'Whom the caller has invited and brought',
+  description:
+    "Invites by name, and those who came with the caller's own code. A reward is credited with their first trade.",
   security: ACCESS_SECURITY,
   responses: {
     200: json(
@@ -202,7 +212,7 @@ const referrals = createRoute({
       }),
       'The latest first.',
     ),
-    ...errors(401, 503),
+    ...errors(...SIGNED_IN),
   },
 })
 
@@ -220,6 +230,8 @@ const achievements = createRoute({
   path: '/api/achievements',
   tags: ['Achievements'],
   summary: 'Badges that the caller has earned, and how far he is with the others',
+  description:
+    'XP comes from trades: some for opening, more for closing at a profit, a bonus for the first trade of a day.',
   security: ACCESS_SECURITY,
   responses: {
     200: json(
@@ -231,7 +243,7 @@ const achievements = createRoute({
       }),
       'All badges there are.',
     ),
-    ...errors(401, 503),
+    ...errors(...SIGNED_IN),
   },
 })
 
@@ -291,7 +303,7 @@ export function communityRoutes({ community, accounts, world }: Deps, gates: Gat
       const { name } = c.req.valid('json')
       if (name.includes('\u0000')) return fail(c, invalid('name', 'must not contain control characters'))
       const made = await network.invite(c.var.caller.userId, name)
-      return made === null ? fail(c, TOO_MANY_INVITES) : c.json(referralJson(made, shareUrl), 201)
+      return made === null ? fail(c, answerWith('TOO_MANY_INVITES')) : c.json(referralJson(made, shareUrl), 201)
     })
     .openapi({ ...referrals, middleware: gates.signedIn }, async (c) => {
       const { ownCode, referrals: all } = await network.list(c.var.caller.userId)
@@ -321,12 +333,6 @@ export function communityRoutes({ community, accounts, world }: Deps, gates: Gat
       return c.json({ xp: career.xp, level: levelOf(career.xp), earned, locked }, 200)
     })
 }
-
-const TOO_MANY_INVITES = {
-  status: 409,
-  code: 'TOO_MANY_INVITES',
-  error: 'too many invites are waiting; share one of them first',
-} as const
 
 const badgeJson = ({ id, name, description }: Badge) => ({ id, name, description })
 

@@ -2,21 +2,14 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { present } from '../../../actors/kernel/assert.ts'
 import { errors, fail, type HttpEnv, invalid } from '../answers.ts'
+import { BODY } from '../error-codes.ts'
 import { userJson } from '../json.ts'
 import type { HttpDeps } from '../ports.ts'
-import { DistrictIdInput, json, UserBody } from '../schemas.ts'
+import { DistrictIdInput, json, LineInput, UserBody } from '../schemas.ts'
 import { setSession } from '../session-cookies.ts'
 
-const DisplayName = z
-  .string()
-  .trim()
-  .min(1)
-  .max(64)
-  .regex(/^\P{C}*$/u, 'must not contain control characters')
-  .openapi({ example: 'Alice' })
-
 const SyntheticUser = z.object({
-  displayName: DisplayName,
+  displayName: LineInput,
   districtId: DistrictIdInput.optional().openapi({ description: 'Any district when left out.', example: 1 }),
 })
 
@@ -29,7 +22,7 @@ const signIn = createRoute({
   request: { body: { required: true, content: { 'application/json': { schema: SyntheticUser } } } },
   responses: {
     200: json(z.object({ user: UserBody, isNew: z.boolean() }), 'Signed in: both session cookies are set.'),
-    ...errors(400, 413, 415, 503),
+    ...errors(...BODY),
   },
 })
 
@@ -46,7 +39,7 @@ const batch = createRoute({
       required: true,
       content: {
         'application/json': {
-          schema: z.object({ count: z.int().min(1).max(BATCH_MAX), prefix: DisplayName.max(40).default('Player') }),
+          schema: z.object({ count: z.int().min(1).max(BATCH_MAX), prefix: LineInput.max(40).default('Player') }),
         },
       },
     },
@@ -58,7 +51,7 @@ const batch = createRoute({
       }),
       'In the order of their numbers. No cookie is set.',
     ),
-    ...errors(400, 413, 415, 503),
+    ...errors(...BODY),
   },
 })
 

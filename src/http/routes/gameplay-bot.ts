@@ -2,7 +2,8 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { unreachable } from '../../../actors/kernel/assert.ts'
 import type { ReplayReport } from '../../gameplay-bot.ts'
-import { type Answer, errors, fail, notFound } from '../answers.ts'
+import { answerWith, errors, fail, notFound } from '../answers.ts'
+import { ADMIN, BODY } from '../error-codes.ts'
 import { ACCESS_SECURITY, type Gates, type SignedInEnv } from '../gates.ts'
 import { timestamp } from '../json.ts'
 import type { HttpDeps } from '../ports.ts'
@@ -32,6 +33,7 @@ const fixtures = createRoute({
   path: '/api/admin/gameplay-bot/fixtures',
   tags: ['Admin'],
   summary: 'The bundled fixtures that can be replayed',
+  description: 'What `POST /api/admin/gameplay-bot/start` takes.',
   security: ACCESS_SECURITY,
   responses: {
     200: json(
@@ -42,7 +44,7 @@ const fixtures = createRoute({
       }),
       'All of them.',
     ),
-    ...errors(401, 403, 503),
+    ...errors(...ADMIN),
   },
 })
 
@@ -51,8 +53,9 @@ const status = createRoute({
   path: '/api/admin/gameplay-bot/status',
   tags: ['Admin'],
   summary: 'The replays that play, in whichever process',
+  description: 'The demo match stands among them, marked as such.',
   security: ACCESS_SECURITY,
-  responses: { 200: json(StatusBody, 'As last committed.'), ...errors(401, 403, 503) },
+  responses: { 200: json(StatusBody, 'As last committed.'), ...errors(...ADMIN) },
 })
 
 const start = createRoute({
@@ -80,7 +83,7 @@ const start = createRoute({
   },
   responses: {
     200: json(StatusBody.extend({ started: z.uuid() }), 'It plays within a second.'),
-    ...errors(400, 401, 403, 404, 409, 413, 415, 503),
+    ...errors(...ADMIN, ...BODY, 'NOT_FOUND', 'REPLAY_LIMIT'),
   },
 })
 
@@ -108,16 +111,11 @@ const stop = createRoute({
   },
   responses: {
     200: json(StatusBody.extend({ stopped: z.array(z.uuid()) }), 'They are ending.'),
-    ...errors(400, 401, 403, 404, 413, 415, 503),
+    ...errors(...ADMIN, ...BODY, 'NOT_FOUND'),
   },
 })
 
-const full = (max: number): Answer<409> => ({
-  status: 409,
-  code: 'REPLAY_LIMIT',
-  error: 'too many replays at once; stop one first',
-  facts: { max },
-})
+const full = (max: number) => answerWith('REPLAY_LIMIT', { facts: { max } })
 
 export function gameplayBotRoutes({ bot }: HttpDeps, gates: Gates) {
   const replays = async () => (await bot.status()).map(replayJson)

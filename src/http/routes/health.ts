@@ -1,17 +1,21 @@
 /** `/health`: the process is up. `/ready`: what it depends on is up too. On the REST and on the WebSocket address. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { ErrorBody, fail, type HttpEnv } from '../answers.ts'
+import { answerWith, errors, fail, type HttpEnv } from '../answers.ts'
 import type { HttpDeps } from '../ports.ts'
 import { json } from '../schemas.ts'
 
 const RETRY_SECS = 2
+
+// Counted against nobody's limit.
+const { 500: broken, 503: notReady } = errors('NOT_READY')
 
 const health = createRoute({
   method: 'get',
   path: '/health',
   tags: ['Operation'],
   summary: 'The process is up',
-  responses: { 200: json(z.object({ status: z.literal('ok') }), 'It is.') },
+  description: 'Looks at nothing but itself: a supervisor restarts what does not answer here.',
+  responses: { 200: json(z.object({ status: z.literal('ok') }), 'It is.'), 500: broken },
 })
 
 const Checks = z.record(z.string(), z.enum(['ok', 'failed']))
@@ -21,9 +25,11 @@ const ready = createRoute({
   path: '/ready',
   tags: ['Operation'],
   summary: 'The process can serve: its database, fast store and rooms answer',
+  description: 'A load balancer sends nobody to a process that is not ready; it comes back by itself.',
   responses: {
     200: json(z.object({ status: z.literal('ready'), checks: Checks }), 'Everything answers.'),
-    503: json(ErrorBody, 'Something does not; `checks` says what.'),
+    500: broken,
+    503: notReady,
   },
 })
 
@@ -44,7 +50,6 @@ export function healthRoutes({ readyChecks, log }: Pick<HttpDeps, 'readyChecks' 
       const results = await Promise.all(Object.entries(readyChecks).map(check))
       const checks = Object.fromEntries(results)
       if (results.every(([, result]) => result === 'ok')) return c.json({ status: 'ready' as const, checks }, 200)
-      const facts = { checks }
-      return fail(c, { status: 503, code: 'NOT_READY', error: 'not ready', facts, retryAfterSecs: RETRY_SECS })
+      return fail(c, answerWith('NOT_READY', { facts: { checks }, retryAfterSecs: RETRY_SECS }))
     })
 }

@@ -3,6 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { decimal, MICROS_PER_UNIT, mulDivNearest } from '../../../actors/kernel/micros.ts'
 import { legacyPortfolio, legacyTotal, type LegacyHolding, type LegacyTrade } from '../../../actors/players/legacy.ts'
 import { errors } from '../answers.ts'
+import { INPUT, SIGNED_IN } from '../error-codes.ts'
 import { ACCESS_SECURITY, type Gates, type SignedInEnv } from '../gates.ts'
 import { timestamp } from '../json.ts'
 import type { HttpDeps } from '../ports.ts'
@@ -34,6 +35,8 @@ const trades = createRoute({
   path: '/api/trades',
   tags: ['Legacy'],
   summary: "The caller's legacy trades, the latest first",
+  description:
+    'What was bought and sold under the share model that came before positions. Nothing is added to it any more.',
   security: ACCESS_SECURITY,
   request: {
     query: z.object({
@@ -43,7 +46,7 @@ const trades = createRoute({
   },
   responses: {
     200: json(z.object({ trades: z.array(TradeBody), total: z.int() }), 'A page.'),
-    ...errors(400, 401, 503),
+    ...errors(...SIGNED_IN, ...INPUT),
   },
 })
 
@@ -52,6 +55,7 @@ const portfolio = createRoute({
   path: '/api/portfolio',
   tags: ['Legacy'],
   summary: "The caller's legacy holdings, wallet balance and total PnL",
+  description: 'Holdings of the share model that came before positions, and what both models have brought.',
   security: ACCESS_SECURITY,
   responses: {
     200: json(
@@ -64,7 +68,7 @@ const portfolio = createRoute({
       }),
       'As of now.',
     ),
-    ...errors(401, 503),
+    ...errors(...SIGNED_IN),
   },
 })
 

@@ -2,6 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { HOUR_MS, instant, MINUTE_MS } from '../../../actors/kernel/world.ts'
 import { errors, fail, type HttpEnv, notFound } from '../answers.ts'
+import { INPUT, SIGNED_IN } from '../error-codes.ts'
 import { ACCESS_SECURITY, type Gates } from '../gates.ts'
 import {
   instrumentJson,
@@ -34,8 +35,11 @@ const instruments = createRoute({
   path: '/api/instruments',
   tags: ['Market'],
   summary: 'All active instruments',
+  description:
+    'The players of every match that is in play, about to begin or just over, with all that an order ticket needs. ' +
+    'Prices go on over the WebSocket.',
   security: ACCESS_SECURITY,
-  responses: { 200: json(z.object({ instruments: z.array(InstrumentBody) }), 'By match.'), ...errors(401, 503) },
+  responses: { 200: json(z.object({ instruments: z.array(InstrumentBody) }), 'By match.'), ...errors(...SIGNED_IN) },
 })
 
 const instrument = createRoute({
@@ -43,9 +47,10 @@ const instrument = createRoute({
   path: '/api/instruments/{id}',
   tags: ['Market'],
   summary: 'One instrument',
+  description: 'The same as in the list, of one player.',
   security: ACCESS_SECURITY,
   request: { params: z.object({ id: InstrumentIdInput }) },
-  responses: { 200: json(InstrumentBody, 'As last committed.'), ...errors(400, 401, 404, 503) },
+  responses: { 200: json(InstrumentBody, 'As last committed.'), ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND') },
 })
 
 const movers = createRoute({
@@ -53,8 +58,9 @@ const movers = createRoute({
   path: '/api/instruments/movers',
   tags: ['Market'],
   summary: 'The top five gainers, losers and most traded of the last 24 hours',
+  description: 'By the change of the price and by the lots traded. Worked out once a minute.',
   security: ACCESS_SECURITY,
-  responses: { 200: json(MoversBody, 'At most a minute old.'), ...errors(401, 503) },
+  responses: { 200: json(MoversBody, 'At most a minute old.'), ...errors(...SIGNED_IN) },
 })
 
 const priceHistory = createRoute({
@@ -62,12 +68,14 @@ const priceHistory = createRoute({
   path: '/api/instruments/{id}/price-history',
   tags: ['Market'],
   summary: 'The prices of an instrument over a period that ends now',
+  description:
+    'A longer period is thinned evenly; in-game events are never left out. Statistics are over what is returned.',
   security: ACCESS_SECURITY,
   request: {
     params: z.object({ id: InstrumentIdInput }),
     query: z.object({ period: z.enum(PERIODS).default('1d') }),
   },
-  responses: { 200: json(PriceHistoryBody, 'At most 500 ticks.'), ...errors(400, 401, 404, 503) },
+  responses: { 200: json(PriceHistoryBody, 'At most 500 ticks.'), ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND') },
 })
 
 const recentTrades = createRoute({
@@ -81,7 +89,7 @@ const recentTrades = createRoute({
     params: z.object({ id: InstrumentIdInput }),
     query: z.object({ limit: z.coerce.number().int().min(1).max(100).default(50) }),
   },
-  responses: { 200: json(RecentTradesBody, 'The newest first.'), ...errors(400, 401, 404, 503) },
+  responses: { 200: json(RecentTradesBody, 'The newest first.'), ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND') },
 })
 
 const matchEvents = createRoute({
@@ -89,9 +97,12 @@ const matchEvents = createRoute({
   path: '/api/matches/{id}/events',
   tags: ['Market'],
   summary: 'What has happened in a match, with the statistics of both teams',
+  description:
+    'Goals, cards, substitutions and whatever else the provider reports; some are missing where it has none. What is ' +
+    'called off stays, as `retracted`.',
   security: ACCESS_SECURITY,
   request: { params: z.object({ id: FixtureIdInput }) },
-  responses: { 200: json(MatchEventsBody, 'In the order of play.'), ...errors(400, 401, 404, 503) },
+  responses: { 200: json(MatchEventsBody, 'In the order of play.'), ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND') },
 })
 
 const squad = createRoute({
@@ -99,12 +110,16 @@ const squad = createRoute({
   path: '/api/matches/{id}/squad',
   tags: ['Market'],
   summary: 'The players of one team of a match',
+  description: "Starters first, then the bench, with what each has done so far. Statistics have the provider's names.",
   security: ACCESS_SECURITY,
   request: {
     params: z.object({ id: FixtureIdInput }),
     query: z.object({ team: z.enum(['home', 'away']).default('home') }),
   },
-  responses: { 200: json(SquadBody, 'Empty until there are line-ups.'), ...errors(400, 401, 404, 503) },
+  responses: {
+    200: json(SquadBody, 'Empty until there are line-ups.'),
+    ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND'),
+  },
 })
 
 const matches = createRoute({
@@ -112,8 +127,9 @@ const matches = createRoute({
   path: '/api/matches',
   tags: ['Market'],
   summary: 'All fixtures, with their trade windows',
+  description: 'What is in play, what is over of late, and the calendar of what is to come.',
   security: ACCESS_SECURITY,
-  responses: { 200: json(z.object({ matches: z.array(MatchBody) }), 'All of them.'), ...errors(401, 503) },
+  responses: { 200: json(z.object({ matches: z.array(MatchBody) }), 'All of them.'), ...errors(...SIGNED_IN) },
 })
 
 const window = createRoute({
@@ -121,9 +137,12 @@ const window = createRoute({
   path: '/api/matches/{id}/trade-window',
   tags: ['Market'],
   summary: 'Whether a match takes trades, and why not',
+  description:
+    'Open during play and in every break up to penalties. Suspended after a goal, card, penalty or VAR check until ' +
+    'there is a new price, and while the feed is late.',
   security: ACCESS_SECURITY,
   request: { params: z.object({ id: FixtureIdInput }) },
-  responses: { 200: json(WindowBody, 'As of `serverTime`.'), ...errors(400, 401, 404, 503) },
+  responses: { 200: json(WindowBody, 'As of `serverTime`.'), ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND') },
 })
 
 const districts = createRoute({
@@ -131,9 +150,10 @@ const districts = createRoute({
   path: '/api/districts',
   tags: ['Market'],
   summary: 'All districts a user may belong to',
+  description: 'Open to all: whoever registers chooses one.',
   responses: {
     200: json(z.object({ districts: z.array(z.object({ id: z.int(), name: z.string() })) }), 'By name.'),
-    ...errors(503),
+    ...errors(),
   },
 })
 

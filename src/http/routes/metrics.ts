@@ -1,7 +1,7 @@
 /** `/metrics`, for Prometheus, on both addresses. It tells how busy the house is, which is nobody's business outside. */
 import { BlockList, isIPv6 } from 'node:net'
 import { Hono } from 'hono'
-import { fail, type HttpEnv } from '../answers.ts'
+import { answerWith, fail, type HttpEnv } from '../answers.ts'
 import type { HttpDeps } from '../ports.ts'
 
 /** RFC 1918, RFC 6598, RFC 4193, loopback and link-local addresses. */
@@ -35,7 +35,7 @@ export function metricsRoutes({ access, contentType, text }: HttpDeps['metrics']
     const peer = c.env?.incoming?.socket.remoteAddress ?? ''
     const isForwarded = c.req.header('x-forwarded-for') !== undefined || c.req.header('forwarded') !== undefined
     const maySee = access === 'open' || (access === 'private' && !isForwarded && isPrivate(peer))
-    if (!maySee) return fail(c, { status: 404, code: 'NOT_FOUND', error: 'not found' })
+    if (!maySee) return fail(c, answerWith('NOT_FOUND'))
     return c.body(await text(), 200, { 'Content-Type': contentType })
   })
 }

@@ -2,6 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { usernameFlaw } from '../../../actors/players/registration.ts'
 import { errors, type HttpEnv } from '../answers.ts'
+import { BODY } from '../error-codes.ts'
 import type { HttpDeps } from '../ports.ts'
 import type { RateLimits } from '../rate-limits.ts'
 import { json } from '../schemas.ts'
@@ -11,7 +12,15 @@ const flagMap = createRoute({
   path: '/api/flags',
   tags: ['Public'],
   summary: 'Feature flags',
-  responses: { 200: json(z.record(z.string(), z.boolean()), 'Key to value, as of now.'), ...errors() },
+  description:
+    'Every flag there is, those that are off too. A client hides what is off; the server refuses it besides.',
+  responses: {
+    200: json(
+      z.record(z.string(), z.boolean()).openapi({ example: { coming_soon: false } }),
+      'Key to value, as of now.',
+    ),
+    ...errors(),
+  },
 })
 
 const checkUsername = createRoute({
@@ -19,6 +28,7 @@ const checkUsername = createRoute({
   path: '/api/users/check-username',
   tags: ['Public'],
   summary: 'Whether a username can be had',
+  description: 'To be asked while somebody types. `reason` says why a name cannot be had.',
   request: {
     body: { required: true, content: { 'application/json': { schema: z.object({ username: z.string().max(255) }) } } },
   },
@@ -31,7 +41,7 @@ const checkUsername = createRoute({
       }),
       'As of now: it is nobody’s until somebody registers with it.',
     ),
-    ...errors(400, 413, 415, 503),
+    ...errors(...BODY),
   },
 })
 
@@ -43,6 +53,8 @@ const validateReferral = createRoute({
   path: '/api/public/referral/validate',
   tags: ['Public'],
   summary: 'Whether somebody invites with a code',
+  description:
+    'For the page that a share link leads to, before anybody has signed in. Never an error for a wrong code.',
   request: { query: z.object({ code: z.string().optional().catch(undefined).openapi({ type: 'string' }) }) },
   responses: {
     200: json(
@@ -52,7 +64,7 @@ const validateReferral = createRoute({
       }),
       'In any case; `valid: false` for a code that nobody has.',
     ),
-    ...errors(503),
+    ...errors(),
   },
 })
 

@@ -2,6 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { fixtureId } from '../../../actors/kernel/ids.ts'
 import { errors, fail, notFound } from '../answers.ts'
+import { ADMIN, CHANGE, INPUT } from '../error-codes.ts'
 import { ACCESS_SECURITY, type Gates, type SignedInEnv } from '../gates.ts'
 import { timestamp } from '../json.ts'
 import type { HttpDeps } from '../ports.ts'
@@ -22,6 +23,8 @@ const status = createRoute({
   path: '/api/admin/reactions',
   tags: ['Admin'],
   summary: 'What follows from commits and has not happened yet',
+  description:
+    'Careers, boards, badges and notices follow from commits a moment later; here stands how far behind they are.',
   security: ACCESS_SECURITY,
   request: { query: z.object({ limit: z.coerce.number().int().min(1).max(100).default(50) }) },
   responses: {
@@ -33,7 +36,7 @@ const status = createRoute({
       }),
       'As of now.',
     ),
-    ...errors(400, 401, 403, 503),
+    ...errors(...ADMIN, ...INPUT),
   },
 })
 
@@ -52,7 +55,10 @@ const retry = createRoute({
   description: 'Takes it off the list when that works; when it fails again it stays there, and the answer is 500.',
   security: ACCESS_SECURITY,
   request: { params: z.object({ matchId: number(0xffff_ffff), seq: number(Number.MAX_SAFE_INTEGER) }) },
-  responses: { 200: json(z.object({ retried: z.literal(true) }), 'Done.'), ...errors(400, 401, 403, 404, 503) },
+  responses: {
+    200: json(z.object({ retried: z.literal(true) }), 'Done.'),
+    ...errors(...ADMIN, ...INPUT, ...CHANGE, 'NOT_FOUND'),
+  },
 })
 
 export function reactionRoutes({ community, audit }: Pick<HttpDeps, 'community' | 'audit'>, gates: Gates) {

@@ -5,11 +5,12 @@ import { CODE_PAUSE_MS } from '../../../actors/kernel/limits.ts'
 import { SECOND_MS } from '../../../actors/kernel/world.ts'
 import { usernameFlaw } from '../../../actors/players/registration.ts'
 import type { User } from '../../../db/users.ts'
-import { type Answer, errors, fail, type HttpEnv, invalid } from '../answers.ts'
+import { answerWith, errors, fail, type HttpEnv, invalid } from '../answers.ts'
+import { BODY } from '../error-codes.ts'
 import { userJson } from '../json.ts'
 import type { HttpDeps } from '../ports.ts'
 import type { RateLimits } from '../rate-limits.ts'
-import { DistrictIdInput, json, UserBody } from '../schemas.ts'
+import { DistrictIdInput, json, LineInput, UserBody } from '../schemas.ts'
 import { setSession } from '../session-cookies.ts'
 
 const Ticket = z.string().min(1).max(4_096).openapi({ description: 'As `POST /api/auth/google` gave it.' })
@@ -48,7 +49,7 @@ const google = createRoute({
       }),
       'Not registered yet: a code is on its way to `email`.',
     ),
-    ...errors(400, 401, 413, 415, 503),
+    ...errors(...BODY, 'INVALID_IDENTITY_TOKEN', 'NONCE_ALREADY_USED'),
   },
 })
 
@@ -69,7 +70,7 @@ const verifyOtp = createRoute({
   ),
   responses: {
     200: json(z.object({ verified: z.literal(true) }), 'Proved, for as long as the ticket lasts.'),
-    ...errors(400, 401, 413, 415, 503),
+    ...errors(...BODY, 'INVALID_REGISTRATION_TICKET', 'INVALID_CODE', 'CODE_EXPIRED', 'TOO_MANY_ATTEMPTS'),
   },
 })
 
@@ -82,16 +83,10 @@ const resendOtp = createRoute({
   request: body(z.object({ registrationTicket: Ticket })),
   responses: {
     200: json(z.object({ sent: z.literal(true), resendInSecs: z.int() }), 'On its way.'),
-    ...errors(400, 401, 413, 415, 503),
+    ...errors(...BODY, 'INVALID_REGISTRATION_TICKET', 'RESEND_TOO_SOON'),
   },
 })
 
-const Name = z
-  .string()
-  .trim()
-  .min(1)
-  .max(64)
-  .regex(/^\P{C}*$/u, 'must not contain control characters')
 const Profile = z.object({
   registrationTicket: Ticket,
   username: z
@@ -99,11 +94,11 @@ const Profile = z.object({
     .refine((name) => usernameFlaw(name) === null, {
       error: 'must be 3 to 20 of a-z, 0-9 and _, begin with a letter, and not be reserved',
     })
-    .openapi({ example: 'ada_l' }),
-  firstName: Name.openapi({ example: 'Ada' }),
-  lastName: Name.nullish(),
+    .openapi({ pattern: '^[a-z][a-z0-9_]{2,19}$' }),
+  firstName: LineInput,
+  lastName: LineInput.nullish(),
   districtId: DistrictIdInput.openapi({ example: 1 }),
-  referralCode: Name.nullish(),
+  referralCode: LineInput.nullish(),
 })
 
 const complete = createRoute({
@@ -117,15 +112,11 @@ const complete = createRoute({
   request: body(Profile),
   responses: {
     200: json(z.object({ user: UserBody, isNew: z.boolean() }), 'Signed in: both session cookies are set.'),
-    ...errors(400, 401, 403, 409, 413, 415, 503),
+    ...errors(...BODY, 'INVALID_REGISTRATION_TICKET', 'EMAIL_NOT_VERIFIED', 'USERNAME_TAKEN'),
   },
 })
 
-const INVALID_TICKET: Answer<401> = {
-  status: 401,
-  code: 'INVALID_REGISTRATION_TICKET',
-  error: 'invalid registration ticket',
-}
+const INVALID_TICKET = answerWith('INVALID_REGISTRATION_TICKET')
 
 const secondsUntil = (ms: number): number => Math.max(1, Math.ceil(ms / SECOND_MS))
 
@@ -144,9 +135,9 @@ export function signInRoutes({ signIn, sessions, wallets, cookies }: SignInDeps,
       const begun = await signIn.begin(idToken, nonce)
       switch (begun.kind) {
         case 'invalid_token':
-          return fail(c, { status: 401, code: 'INVALID_IDENTITY_TOKEN', error: 'invalid identity token' })
+          return fail(c, answerWith('INVALID_IDENTITY_TOKEN'))
         case 'nonce_used':
-          return fail(c, { status: 401, code: 'NONCE_ALREADY_USED', error: 'nonce already used' })
+          return fail(c, answerWith('NONCE_ALREADY_USED'))
         case 'signed_in':
           return c.json({ user: await openSession(c, begun.user), isNew: false as const }, 200)
         case 'new': {
@@ -179,14 +170,14 @@ export function signInRoutes({ signIn, sessions, wallets, cookies }: SignInDeps,
         case 'invalid_ticket':
           return fail(c, INVALID_TICKET)
         case 'expired':
-          return fail(c, { status: 400, code: 'CODE_EXPIRED', error: 'code expired' })
+          return fail(c, answerWith('CODE_EXPIRED'))
         case 'wrong': {
           const { attemptsRemaining } = guess
-          return fail(c, { status: 400, code: 'INVALID_CODE', error: 'invalid code', facts: { attemptsRemaining } })
+          return fail(c, answerWith('INVALID_CODE', { facts: { attemptsRemaining } }))
         }
         case 'exhausted': {
           const retryAfterSecs = CODE_PAUSE_MS / SECOND_MS // by then another code can be asked for
-          return fail(c, { status: 429, code: 'TOO_MANY_ATTEMPTS', error: 'too many attempts', retryAfterSecs })
+          return fail(c, answerWith('TOO_MANY_ATTEMPTS', { retryAfterSecs }))
         }
         default:
           return unreachable(guess)
@@ -197,8 +188,7 @@ export function signInRoutes({ signIn, sessions, wallets, cookies }: SignInDeps,
       if (resent.kind === 'invalid_ticket') return fail(c, INVALID_TICKET)
       const inSecs = secondsUntil(resent.nextInMs)
       if (resent.kind === 'sent') return c.json({ sent: true as const, resendInSecs: inSecs }, 200)
-      const answer = { status: 429, code: 'RESEND_TOO_SOON', error: 'code sent a moment ago' } as const
-      return fail(c, { ...answer, retryAfterSecs: inSecs })
+      return fail(c, answerWith('RESEND_TOO_SOON', { retryAfterSecs: inSecs }))
     })
     .openapi({ ...complete, middleware: limits.perRoute('complete') }, async (c) => {
       const { registrationTicket, lastName = null, referralCode = null, ...profile } = c.req.valid('json')
@@ -211,9 +201,9 @@ export function signInRoutes({ signIn, sessions, wallets, cookies }: SignInDeps,
         case 'invalid_ticket':
           return fail(c, INVALID_TICKET)
         case 'not_verified':
-          return fail(c, { status: 403, code: 'EMAIL_NOT_VERIFIED', error: 'email not verified' })
+          return fail(c, answerWith('EMAIL_NOT_VERIFIED'))
         case 'username_taken':
-          return fail(c, { status: 409, code: 'USERNAME_TAKEN', error: 'username taken' })
+          return fail(c, answerWith('USERNAME_TAKEN'))
         case 'unknown_district':
           return fail(c, invalid('districtId', 'no such district'))
         case 'unknown_referral':

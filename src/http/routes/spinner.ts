@@ -2,7 +2,8 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { PPM } from '../../../actors/players/ranking.ts'
 import type { Candidate, SpinnerWeek } from '../../../db/spinner.ts'
-import { errors, fail } from '../answers.ts'
+import { answerWith, errors, fail } from '../answers.ts'
+import { CHANGE, INPUT, SIGNED_IN } from '../error-codes.ts'
 import { ACCESS_SECURITY, type Gates, type SignedInEnv } from '../gates.ts'
 import { timestamp } from '../json.ts'
 import type { HttpDeps } from '../ports.ts'
@@ -39,10 +40,13 @@ const current = createRoute({
   path: '/api/spinner/current',
   tags: ['Spinner'],
   summary: 'The week that runs, with its leader or tied candidates, and the one before it',
+  description:
+    'The hash of the seed is public from before the week is over, so that nobody can choose a seed to fit the ' +
+    'candidates.',
   security: ACCESS_SECURITY,
   responses: {
     200: json(z.object({ ...WeekBody.shape, previous: WeekBody.nullable() }), 'As of now.'),
-    ...errors(401, 503),
+    ...errors(...SIGNED_IN),
   },
 })
 
@@ -51,9 +55,13 @@ const history = createRoute({
   path: '/api/spinner/history',
   tags: ['Spinner'],
   summary: 'Decided weeks, the latest first',
+  description: 'With the seed and the candidates of each week, from which anybody can repeat the draw.',
   security: ACCESS_SECURITY,
   request: { query: z.object({ limit: z.coerce.number().int().min(1).max(100).default(12) }) },
-  responses: { 200: json(z.object({ weeks: z.array(WeekBody) }), 'With their seeds.'), ...errors(400, 401, 503) },
+  responses: {
+    200: json(z.object({ weeks: z.array(WeekBody) }), 'With their seeds.'),
+    ...errors(...SIGNED_IN, ...INPUT),
+  },
 })
 
 const run = createRoute({
@@ -66,7 +74,7 @@ const run = createRoute({
     'seed whose hash was published before, over the week and the candidates. Calling it again changes nothing and ' +
     'returns the same. 409 while the last closes of the week are still being counted.',
   security: ACCESS_SECURITY,
-  responses: { 200: json(WeekBody, 'Decided.'), ...errors(401, 409, 503) },
+  responses: { 200: json(WeekBody, 'Decided.'), ...errors(...SIGNED_IN, ...CHANGE, 'WEEK_NOT_COUNTED') },
 })
 
 export function spinnerRoutes({ community: { spinner, tell } }: Pick<HttpDeps, 'community'>, gates: Gates) {
@@ -81,13 +89,12 @@ export function spinnerRoutes({ community: { spinner, tell } }: Pick<HttpDeps, '
     })
     .openapi({ ...run, middleware: gates.signedIn }, async (c) => {
       const outcome = await spinner.run()
-      if (outcome.kind === 'counting') return fail(c, { ...COUNTING, retryAfterSecs: outcome.retryAfterSecs })
+      if (outcome.kind === 'counting')
+        return fail(c, answerWith('WEEK_NOT_COUNTED', { retryAfterSecs: outcome.retryAfterSecs }))
       tell(outcome.notifications)
       return c.json(weekJson(outcome.week), 200)
     })
 }
-
-const COUNTING = { status: 409, code: 'WEEK_NOT_COUNTED', error: 'the week is still being counted' } as const
 
 const candidateJson = (candidate: Candidate): z.output<typeof CandidateBody> => ({
   userId: candidate.userId,

@@ -6,9 +6,10 @@ import { KEY_LENGTH_MAX } from '../../../actors/kernel/limits.ts'
 import { lots, price } from '../../../actors/kernel/micros.ts'
 import type { Refusal, Refused } from '../../../actors/kernel/outcome.ts'
 import type { IdempotencyKey, KeyedRoute, Trade } from '../../../actors/match/messages.ts'
-import { answerTo, ErrorBody, errors, fail, UNAUTHORIZED } from '../answers.ts'
+import { type Answer, answerTo, ErrorBody, errors, fail, type RefusalStatus, UNAUTHORIZED } from '../answers.ts'
+import { BODY, INPUT, SIGNED_IN } from '../error-codes.ts'
 import { ACCESS_SECURITY, type Gates, type SignedInEnv } from '../gates.ts'
-import { positionJson, quoteJson, walletJson } from '../json.ts'
+import { ledgerEntryJson, positionJson, quoteJson, walletJson } from '../json.ts'
 import type { HttpDeps } from '../ports.ts'
 import {
   decimalInput,
@@ -16,6 +17,7 @@ import {
   json,
   PositionBody,
   PositionIdInput,
+  timestampText,
   TradeBody,
   WalletBody,
 } from '../schemas.ts'
@@ -25,7 +27,7 @@ const REPLAYED = 'Idempotent-Replayed'
 
 const priceInput = decimalInput(price, z.number().positive())
 const lotsInput = decimalInput(lots, z.number().nonnegative())
-const level = priceInput.nullable().openapi({ description: 'A price, or null for none.', example: 190 })
+const level = priceInput.nullable().openapi({ description: 'A price, or null for none.' })
 
 const Key = z
   .string()
@@ -43,7 +45,7 @@ const Order = z.object({
   takeProfit: level.optional(),
 })
 const OpenOrder = Order.extend({
-  clientPrice: priceInput.openapi({ description: 'The price the client saw.', example: 200 }),
+  clientPrice: priceInput.openapi({ description: 'The price the client saw.' }),
 })
 
 const open = createRoute({
@@ -51,7 +53,10 @@ const open = createRoute({
   path: '/api/positions/open',
   tags: ['Trading'],
   summary: 'Open a position',
-  description: 'Fills at the price after its own impact, debits the margin, and may be closed after the hold.',
+  description:
+    'Fills at the price after its own impact, debits the margin (price × lots × 5 ÷ 10), and may be closed after the ' +
+    'hold of 180 seconds. A retry with the same `Idempotency-Key` and body gets the first answer again and opens ' +
+    'nothing.',
   security: ACCESS_SECURITY,
   request: {
     headers: KeyHeader,
@@ -59,7 +64,22 @@ const open = createRoute({
   },
   responses: {
     201: json(TradeBody, 'Opened. With `Idempotent-Replayed: true`, by an earlier request with the same key.'),
-    ...errors(400, 401, 404, 409, 413, 415, 422, 503),
+    ...errors(
+      ...SIGNED_IN,
+      ...BODY,
+      'NOT_FOUND',
+      'MARKET_CLOSED',
+      'MARKET_SUSPENDED',
+      'PRICE_MOVED',
+      'KEY_IN_FLIGHT',
+      'KEY_REUSED',
+      'LOT_SIZE_INVALID',
+      'LEVELS_INVALID',
+      'POSITION_LIMIT',
+      'INSUFFICIENT_MARGIN',
+      'BUSY',
+      'UNKNOWN_OUTCOME',
+    ),
   },
 })
 
@@ -68,6 +88,8 @@ const list = createRoute({
   path: '/api/positions',
   tags: ['Trading'],
   summary: "The caller's positions, latest opened first",
+  description:
+    'Open ones are valued at the current price of their instruments, closed ones at the price they closed at.',
   security: ACCESS_SECURITY,
   request: {
     query: z.object({
@@ -76,7 +98,10 @@ const list = createRoute({
       offset: z.coerce.number().int().min(0).max(1_000_000).default(0),
     }),
   },
-  responses: { 200: json(z.object({ positions: z.array(PositionBody) }), 'A page.'), ...errors(400, 401, 503) },
+  responses: {
+    200: json(z.object({ positions: z.array(PositionBody) }), 'A page.'),
+    ...errors(...SIGNED_IN, ...INPUT),
+  },
 })
 
 const IdPath = z.object({ id: PositionIdInput })
@@ -86,7 +111,9 @@ const change = createRoute({
   path: '/api/positions/{id}',
   tags: ['Trading'],
   summary: 'Change stop-loss and take-profit of an open position',
-  description: 'A level left out stays, null removes it.',
+  description:
+    'A level left out stays, null removes it. A long position asks for stop-loss < price < take-profit, a short one ' +
+    'for the reverse.',
   security: ACCESS_SECURITY,
   request: {
     params: IdPath,
@@ -97,7 +124,21 @@ const change = createRoute({
       },
     },
   },
-  responses: { 200: json(TradeBody, 'Changed.'), ...errors(400, 401, 404, 409, 413, 415, 422, 503) },
+  responses: {
+    200: json(TradeBody, 'Changed.'),
+    ...errors(
+      ...SIGNED_IN,
+      ...BODY,
+      'NOT_FOUND',
+      'MARKET_CLOSED',
+      'MARKET_SUSPENDED',
+      'POSITION_NOT_OPEN',
+      'POSITION_CORRUPT',
+      'LEVELS_INVALID',
+      'BUSY',
+      'UNKNOWN_OUTCOME',
+    ),
+  },
 })
 
 const close = createRoute({
@@ -105,7 +146,9 @@ const close = createRoute({
   path: '/api/positions/{id}/close',
   tags: ['Trading'],
   summary: 'Close a position',
-  description: 'Possible once the hold is over. Pays back the margin plus the realised PnL.',
+  description:
+    'Possible once the hold is over. Fills at the published price and pays back the margin plus the realised PnL, ' +
+    'never less than nothing. The hold binds the caller alone: levels, washout and full time close at any time.',
   security: ACCESS_SECURITY,
   request: {
     params: IdPath,
@@ -122,15 +165,28 @@ const close = createRoute({
   },
   responses: {
     200: json(TradeBody, 'Closed. With `Idempotent-Replayed: true`, by an earlier request with the same key.'),
-    ...errors(400, 401, 404, 409, 413, 415, 422, 503),
+    ...errors(
+      ...SIGNED_IN,
+      ...BODY,
+      'NOT_FOUND',
+      'MARKET_CLOSED',
+      'MARKET_SUSPENDED',
+      'COOLDOWN_ACTIVE',
+      'POSITION_NOT_OPEN',
+      'POSITION_CORRUPT',
+      'KEY_IN_FLIGHT',
+      'KEY_REUSED',
+      'BUSY',
+      'UNKNOWN_OUTCOME',
+    ),
   },
 })
 
-const signed = z.number().openapi({ example: 0.05 })
+const signed = z.number()
 
 const QuoteBody = z
   .object({
-    fillPrice: z.number().openapi({ description: 'Its own impact included.', example: 200.05 }),
+    fillPrice: z.number().openapi({ description: 'Its own impact included.' }),
     impact: signed.openapi({ description: 'Fill price − current price.' }),
     currentPrice: z.number(),
     margin: z.number(),
@@ -149,9 +205,14 @@ const quote = createRoute({
   path: '/api/positions/quote',
   tags: ['Trading'],
   summary: 'What opening a position would cost, without opening it',
+  description:
+    'Changes nothing. What would be refused is answered all the same, with the `refusal` beside the figures.',
   security: ACCESS_SECURITY,
   request: { body: { required: true, content: { 'application/json': { schema: Order } } } },
-  responses: { 200: json(QuoteBody, 'As of now.'), ...errors(400, 401, 404, 409, 413, 415, 422, 503) },
+  responses: {
+    200: json(QuoteBody, 'As of now.'),
+    ...errors(...SIGNED_IN, ...BODY, 'NOT_FOUND', 'MARKET_CLOSED', 'BUSY'),
+  },
 })
 
 const wallet = createRoute({
@@ -159,8 +220,52 @@ const wallet = createRoute({
   path: '/api/wallet',
   tags: ['Trading'],
   summary: "The caller's wallet",
+  description:
+    '`equity` = `balance` + `unrealizedPnl`; margin in use has left the balance already, so `freeMargin` is the ' +
+    'balance.',
   security: ACCESS_SECURITY,
-  responses: { 200: json(WalletBody, 'As last committed.'), ...errors(401, 503) },
+  responses: { 200: json(WalletBody, 'As last committed.'), ...errors(...SIGNED_IN) },
+})
+
+const originOf = ({ var: { requestId, trace } }: Context<SignedInEnv>) => ({
+  requestId,
+  ...(trace === undefined ? {} : { trace }),
+})
+
+const LedgerBody = z
+  .object({
+    entries: z.array(
+      z.object({
+        kind: z.enum(['grant', 'margin', 'release', 'external_adjustment', 'referral']).openapi({
+          description:
+            'A starting balance, the margin of an opening, what a close paid (margin plus realised PnL), a change from ' +
+            'outside, a referral reward.',
+        }),
+        amount: signed.openapi({ description: 'What came (or, negative, went).', example: -50 }),
+        positionId: z.uuid().nullable(),
+        at: timestampText,
+      }),
+    ),
+  })
+  .openapi('WalletLedger')
+
+const ledger = createRoute({
+  method: 'get',
+  path: '/api/wallet/ledger',
+  tags: ['Trading'],
+  summary: "What was booked on the caller's wallet, the latest first",
+  description: 'All entries there are add up to the balance.',
+  security: ACCESS_SECURITY,
+  request: {
+    query: z.object({
+      limit: z.coerce.number().int().min(1).max(100).default(50),
+      offset: z.coerce.number().int().min(0).max(1_000_000).default(0),
+    }),
+  },
+  responses: {
+    200: json(LedgerBody, 'A page.'),
+    ...errors(...SIGNED_IN, ...INPUT),
+  },
 })
 
 /** What changes positions. */
@@ -173,7 +278,7 @@ export function orderRoutes({ desk, positions }: Pick<HttpDeps, 'desk' | 'positi
       const outcome = await desk.submit({
         kind: 'open_position',
         userId: c.var.caller.userId,
-        requestId: c.var.requestId,
+        ...originOf(c),
         instrumentId,
         direction,
         lots: lotSize,
@@ -199,7 +304,7 @@ export function orderRoutes({ desk, positions }: Pick<HttpDeps, 'desk' | 'positi
       const outcome = await desk.submit({
         kind: 'change_levels',
         userId,
-        requestId: c.var.requestId,
+        ...originOf(c),
         positionId,
         stopLoss,
         takeProfit,
@@ -215,11 +320,11 @@ export function orderRoutes({ desk, positions }: Pick<HttpDeps, 'desk' | 'positi
       const outcome = await desk.submit({
         kind: 'close_position',
         userId,
-        requestId: c.var.requestId,
+        ...originOf(c),
         positionId,
         idempotency,
       })
-      if (!outcome.ok) return refuse(c, outcome)
+      if (!outcome.ok) return refuse<404 | 409 | 503>(c, outcome)
       return c.json(tradeJson(c, outcome.value), 200)
     })
 }
@@ -237,7 +342,7 @@ export function tradingRoutes({ desk, positions, wallets }: HttpDeps, gates: Gat
       const available = (await wallets.find(c.var.caller.userId))?.balance ?? null
       const query = { instrumentId, direction, lots: lotSize, stopLoss, takeProfit, available }
       const outcome = await desk.quote(query)
-      if (!outcome.ok) return refuse(c, outcome)
+      if (!outcome.ok) return refuse<404 | 409 | 503>(c, outcome)
       const { refusal } = outcome.value
       return c.json({ ...quoteJson(outcome.value), refusal: refusal === null ? null : refusalJson(refusal) }, 200)
     })
@@ -246,14 +351,21 @@ export function tradingRoutes({ desk, positions, wallets }: HttpDeps, gates: Gat
       if (held === null) return fail(c, UNAUTHORIZED) // a token may outlive its user
       return c.json(walletJson(held), 200)
     })
+    .openapi({ ...ledger, middleware: gates.signedIn }, async (c) => {
+      const entries = await wallets.ledger(c.var.caller.userId, c.req.valid('query'))
+      return c.json({ entries: entries.map(ledgerEntryJson) }, 200)
+    })
 }
 
-/** Answers a refusal; one about a closed position brings the position along. */
+/**
+ * Answers a refusal; one about a closed position brings the position along. Which of them a route can come to is what it
+ * says itself: the tests hold every answer against its description.
+ */
 const refusing =
   (positions: HttpDeps['positions']) =>
-  async (c: Context<SignedInEnv>, { refusal, replayed }: Refused) => {
+  async <Status extends RefusalStatus>(c: Context<SignedInEnv>, { refusal, replayed }: Refused) => {
     if (replayed) c.header(REPLAYED, 'true')
-    const answer = answerTo(refusal)
+    const answer = answerTo(refusal) as Answer<Status>
     if (refusal.code !== 'position_not_open') return fail(c, answer)
     const held = await positions.find(c.var.caller.userId, refusal.positionId)
     const facts = held === null ? answer.facts : { position: positionJson(held.position, held.currentPrice) }

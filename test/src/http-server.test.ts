@@ -1,0 +1,73 @@
+import { connect, type Socket } from 'node:net'
+import { once } from 'node:events'
+import { afterEach, expect, it } from 'vitest'
+import { HttpServer } from '../../src/http-server.ts'
+
+const cleanUp: (() => Promise<void> | void)[] = []
+afterEach(async () => {
+  for (const clean of cleanUp.splice(0).toReversed()) await clean()
+})
+
+async function open(answer: () => Response | Promise<Response> = () => new Response('here')): Promise<HttpServer> {
+  const server = new HttpServer({ app: () => ({ fetch: answer }), isBehindProxy: true })
+  await server.listen({ port: 0, host: '127.0.0.1' })
+  cleanUp.push(() => server.close(0))
+  return server
+}
+
+/** A connection that a proxy keeps. */
+async function connection(
+  server: HttpServer,
+): Promise<{ readonly socket: Socket; readonly ask: () => Promise<string> }> {
+  const socket = connect(server.port, '127.0.0.1')
+  cleanUp.push(() => void socket.destroy())
+  await once(socket, 'connect')
+  const ask = async (): Promise<string> => {
+    socket.write('GET / HTTP/1.1\r\nhost: here\r\n\r\n')
+    let heard = ''
+    while (!/\r\n\r\n[^]*here/.test(heard)) heard += String((await once(socket, 'data'))[0])
+    return heard
+  }
+  return { socket, ask }
+}
+
+it('[E80] one that is shut answers what comes over the connections it has, says that it was the last time, and takes no more', async () => {
+  const server = await open()
+  const { socket, ask } = await connection(server)
+  expect(await ask()).toMatch(/connection: keep-alive/i)
+  const { port } = server
+  server.shut()
+  // One that nobody can get into any more, though this one is still open.
+  await expect.poll(() => fetch(`http://127.0.0.1:${port}/`).then(String, () => 'refused')).toBe('refused')
+  const ended = once(socket, 'close')
+  expect(await ask()).toMatch(/connection: close/i)
+  await ended
+})
+
+it('[E80] it closes when everybody has his answer; whoever asks for nothing more does not hold it up', async () => {
+  const made = Promise.withResolvers<Response>()
+  const asked = Promise.withResolvers<void>()
+  let answers = (): Response | Promise<Response> => new Response('here')
+  const server = await open(() => answers())
+  const [busy, idle] = [await connection(server), await connection(server)]
+  await idle.ask()
+  answers = () => {
+    asked.resolve()
+    return made.promise
+  }
+  const answer = busy.ask()
+  await asked.promise
+  const idleEnds = once(idle.socket, 'close')
+  const closed = server.close(0)
+  await idleEnds
+  made.resolve(new Response('here at last'))
+  expect(await answer).toContain('at last')
+  await closed
+})
+
+it('[E80] it leaves idle connections to the proxy, which keeps them for a minute', async () => {
+  const server = await open()
+  expect(server.node.keepAliveTimeout).toBeGreaterThan(60_000)
+  const direct = new HttpServer({ app: () => ({ fetch: () => new Response('') }), isBehindProxy: false })
+  expect(direct.node.keepAliveTimeout).toBeLessThan(10_000)
+})
