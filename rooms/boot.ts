@@ -3,13 +3,14 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { LocalDriver, LocalPresence, matchMaker, type Room } from '@colyseus/core'
 import { setLogger } from '@colyseus/core/Logger'
-import type { FixtureId, InstrumentId, UserId } from '../actors/kernel/ids.ts'
+import type { FixtureId, UserId } from '../actors/kernel/ids.ts'
 import { AccountStream, type Notice, type ReadAccounts } from './account-stream.ts'
 import { addressOf, refuseUpgrade, type VerifyToken } from './admission.ts'
 import type { ProcessId, PubSub } from './bus.ts'
 import { FanOut } from './fan-out.ts'
 import { farSide } from './far-side.ts'
 import type { RealTimeFigures } from './figures.ts'
+import type { Wake } from './lookups.ts'
 import { type Directory, MatchDesk } from './match-desk.ts'
 import type { MatchSurroundings } from './match-host.ts'
 import { type HostedMatch, MATCH_ROOM, MatchRoom } from './match-room.ts'
@@ -98,7 +99,7 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
     peers: far?.peers ?? null,
     followRemote: async (matchId) => (await far?.prices.follow(matchId)) ?? false,
   })
-  const wake = (id: InstrumentId): Promise<boolean> => desk.activateFor(id)
+  const wake: Wake = (id) => desk.activateFor(id)
   const feed = new PriceFeed({ verify, turnstile, fanOut, account, wake, deadline, world, report })
   const replays = new Replays({ surroundings: options.replay, desk, world, report })
   const transport = new RoomTransport(deadline, world)

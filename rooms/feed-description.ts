@@ -64,7 +64,8 @@ const rejected = {
       enum: ['not_found', 'limit', 'busy'],
       description:
         '`not_found`: nobody publishes it, now or on demand (in the match room: not of this match). `limit`: the socket follows ' +
-        '500. `busy`: too many unknown ones at once; ask again in a second.',
+        '500. `busy`: nobody can say yet how it stands, because its match is being taken over or too many unknown ones were ' +
+        'named at once; ask again for it in a second.',
     },
   }),
 }

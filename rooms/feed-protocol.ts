@@ -35,8 +35,9 @@ export const FeedRequest = z.discriminatedUnion('type', [
 export type FeedRequest = z.infer<typeof FeedRequest>
 
 /**
- * `not_found`: nobody publishes such an instrument, now or on demand. `limit`: the socket follows 500 already. `busy`: it has
- * named too many that nobody publishes to look for this one, too; ask again in a second.
+ * `not_found`: nobody publishes such an instrument, now or on demand. `limit`: the socket follows 500 already. `busy`: nobody
+ * can say yet how it stands, because its match is being taken over, or because the socket has named too many at once that
+ * nobody publishes; ask again in a second.
  */
 export type RejectionCode = 'not_found' | 'limit' | 'busy'
 

@@ -5,12 +5,15 @@ const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 const AT_ONCE_MAX = 8
 const WAITING_MAX = 256
 
-/** Sees to it that the match of an instrument is awake; false when there is none to wake. */
-export type Wake = (id: InstrumentId) => Promise<boolean>
+/** `busy`: there is a match, but nobody can say yet how it stands, as while its owner has just died; to be asked again. */
+export type Wakefulness = 'awake' | 'nobody' | 'busy'
+
+/** Sees to it that the match of an instrument is awake. Rejects with a fault. */
+export type Wake = (id: InstrumentId) => Promise<Wakefulness>
 
 export class Lookups {
   readonly #wake: Wake
-  readonly #underWay = new Map<InstrumentId, Promise<boolean>>()
+  readonly #underWay = new Map<InstrumentId, Promise<Wakefulness>>()
   readonly #waiting: (() => void)[] = []
   #running = 0
 
@@ -23,8 +26,8 @@ export class Lookups {
     return UUID.test(id)
   }
 
-  /** Whether the match of an instrument is awake now; 'busy' when too many lookups wait. Rejects with a fault. */
-  async wake(id: InstrumentId): Promise<boolean | 'busy'> {
+  /** Whether the match of an instrument is awake now; `busy` also when too many lookups wait. Rejects with a fault. */
+  async wake(id: InstrumentId): Promise<Wakefulness> {
     const same = this.#underWay.get(id)
     if (same !== undefined) return same
     if (this.#waiting.length >= WAITING_MAX) return 'busy'
@@ -33,7 +36,7 @@ export class Lookups {
     return lookup
   }
 
-  async #take(id: InstrumentId): Promise<boolean> {
+  async #take(id: InstrumentId): Promise<Wakefulness> {
     // Whoever is let in from the queue takes the place of the one who leaves.
     if (this.#running < AT_ONCE_MAX) this.#running++
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))

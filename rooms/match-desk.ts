@@ -14,6 +14,7 @@ import { type Ending, lastWord } from '../actors/match/ending.ts'
 import type { QuoteAnswer, QuoteQuery } from '../actors/match/quotes.ts'
 import { type MatchView, newMatch } from '../actors/match/state.ts'
 import type { MatchRecord } from '../actors/match/store.ts'
+import type { Wakefulness } from './lookups.ts'
 import type { MatchSurroundings } from './match-host.ts'
 import { type HostedMatch, MATCH_ROOM, type MatchRoomOptions } from './match-room.ts'
 import { type Activity, type Fed, type Host, NOT_HERE, type Ownership, type Peers, placing, SETTLED } from './peers.ts'
@@ -154,10 +155,11 @@ export class MatchDesk implements Host {
   }
 
   /** Sees to it that the match of an instrument runs, and that its prices are here. */
-  async activateFor(id: InstrumentId): Promise<boolean> {
+  async activateFor(id: InstrumentId): Promise<Wakefulness> {
     const destination = await this.#byInstrument(id)
-    if ('remote' in destination) return this.#options.followRemote(destination.remote)
-    return 'actor' in destination
+    if ('actor' in destination) return 'awake'
+    if ('remote' in destination) return (await this.#options.followRemote(destination.remote)) ? 'awake' : 'busy'
+    return destination.refusal.code === 'busy' ? 'busy' : 'nobody'
   }
 
   /**

@@ -181,7 +181,7 @@ export class PriceFeed {
   async #subscribe(socket: FeedSocket, request: Extract<FeedRequest, { type: 'subscribe' }>): Promise<void> {
     const { fanOut } = this.#options
     const wanted = new Set(request.instrumentIds.map((id) => instrumentId(id.toLowerCase())))
-    const unasked = await this.#wakeMatchesOf(wanted, socket)
+    const later = await this.#wakeMatchesOf(wanted, socket)
     if (!socket.isOpen) return
     const accepted: InstrumentId[] = []
     const rejected: Rejection[] = []
@@ -190,22 +190,22 @@ export class PriceFeed {
     for (const id of wanted) {
       const refusal = fanOut.follow(socket.subscriber, id)
       if (refusal === null) accepted.push(id)
-      else rejected.push({ instrumentId: id, code: unasked.has(id) ? 'busy' : refusal })
+      else rejected.push({ instrumentId: id, code: later.has(id) ? 'busy' : refusal })
     }
     socket.say({ type: 'subscribed', id: request.id, instrumentIds: accepted, rejected })
     socket.subscriber.write(fanOut.catchUp(accepted, socket.subscriber.pack, request.since))
   }
 
-  /** Wakes the matches of players whom nobody publishes; returns those who were one too many to look up. */
+  /** Wakes the matches of players whom nobody publishes; returns those who are to be asked for again. */
   async #wakeMatchesOf(wanted: ReadonlySet<InstrumentId>, socket: FeedSocket): Promise<ReadonlySet<InstrumentId>> {
-    const unasked = new Set<InstrumentId>()
+    const later = new Set<InstrumentId>()
     for (const id of wanted) {
       // One lookup wakes the match, and thereby all its players.
       if (this.#options.fanOut.publishes(id) || !this.#lookups.couldKnow(id)) continue
       const mayAsk = socket.mayLookUp(this.#options.world.now())
-      if (!mayAsk || (await this.#lookups.wake(id)) === 'busy') unasked.add(id)
+      if (!mayAsk || (await this.#lookups.wake(id)) === 'busy') later.add(id)
     }
-    return unasked
+    return later
   }
 
   #listen(socket: FeedSocket, { id, since }: Extract<FeedRequest, { type: 'account' }>): void {

@@ -59,7 +59,7 @@ async function startFeed({ matches, instruments, port }: ServerOrder): Promise<P
     turnstile: new Turnstile({ connectionsMax: 30_000, perUserMax: 30_000 }),
     fanOut,
     account: new AccountStream({ read: async (asked) => asked.map(() => null), report }),
-    wake: async () => false,
+    wake: async () => 'nobody',
     deadline: new WriteDeadline(),
     world,
     report,

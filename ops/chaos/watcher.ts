@@ -10,7 +10,14 @@ import { type Guest, type InstrumentSeen, Instruments } from '../crash/guest.ts'
 import { PriceWatch } from '../load/price-watch.ts'
 
 const Token = z.looseObject({ token: z.string(), wsUrl: z.string() })
+const Subscribed = z.looseObject({
+  type: z.literal('subscribed'),
+  rejected: z.array(z.looseObject({ instrumentId: z.string(), code: z.string() })),
+})
+const Failed = z.looseObject({ type: z.literal('error') })
 const AGAIN_MS = 300
+/** Until he asks again for what is busy. */
+const BUSY_MS = 1_000
 const LOOK_MS = 100
 const PATIENCE_MS = 60_000
 /** Ids in one message. */
@@ -81,10 +88,11 @@ export class Watcher {
     socket.once('close', later)
     socket.once('open', () => {
       this.connections++
-      socket.send(JSON.stringify({ type: 'subscribe', id: 1, instrumentIds: this.#followed }))
+      subscribe(socket, this.#followed)
     })
     socket.on('message', (data: Buffer, isBinary) => {
-      const frame = isBinary ? decodePriceFrame(data) : null
+      if (!isBinary) return insist(socket, JSON.parse(data.toString()))
+      const frame = decodePriceFrame(data)
       if (frame === null) return
       this.frames++
       this.#epochs.add(frame.epoch)
@@ -94,4 +102,16 @@ export class Watcher {
       if (this.#watch.gaps > before) this.gaps.push(JSON.stringify({ fixtureId, epoch, seq, flags, instrumentId }))
     })
   }
+}
+
+function subscribe(socket: WebSocket, instrumentIds: readonly string[]): void {
+  if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ type: 'subscribe', id: 1, instrumentIds }))
+}
+
+/** Asks again for what could not be had yet; where all of it is lost, over another connection. */
+function insist(socket: WebSocket, message: unknown): void {
+  if (Failed.safeParse(message).success) return socket.terminate()
+  const busy = Subscribed.safeParse(message).data?.rejected.filter(({ code }) => code === 'busy') ?? []
+  const ids = busy.map(({ instrumentId }) => instrumentId)
+  if (ids.length > 0) setTimeout(() => subscribe(socket, ids), BUSY_MS)
 }

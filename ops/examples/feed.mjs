@@ -36,13 +36,17 @@ async function listen() {
   const socket = new WebSocket(`${wsUrl}/?token=${token}`, 'feed.v1')
   socket.binaryType = 'arraybuffer'
   let wait = 500
-  socket.addEventListener('open', () =>
-    socket.send(JSON.stringify({ type: 'subscribe', id: 1, instrumentIds: [...names.keys()], since })),
-  )
+  const subscribe = (instrumentIds, since) => {
+    if (socket.readyState === 1) socket.send(JSON.stringify({ type: 'subscribe', id: 1, instrumentIds, since }))
+  }
+  socket.addEventListener('open', () => subscribe([...names.keys()], since))
   socket.addEventListener('message', ({ data }) => {
     if (typeof data === 'string') {
       const message = JSON.parse(data)
       if (message.type === 'shutdown') wait = message.reconnectInMs
+      // A match that changes hands is busy for some seconds.
+      const busy = message.rejected?.filter(({ code }) => code === 'busy').map(({ instrumentId }) => instrumentId) ?? []
+      if (busy.length > 0) setTimeout(() => subscribe(busy), 1_000)
       return console.log(data)
     }
     const frame = decode(data)

@@ -26,6 +26,10 @@ const Ticket = z.looseObject({ token: z.string(), wsUrl: z.string() })
 const Failure = z.looseObject({ code: z.string() })
 const Position = z.looseObject({ id: z.string(), direction: z.enum(['long', 'short']), openPrice: z.number() })
 const Trade = z.looseObject({ position: Position })
+const Subscribed = z.looseObject({
+  type: z.literal('subscribed'),
+  rejected: z.array(z.looseObject({ instrumentId: z.string(), code: z.string() })),
+})
 const Account = z.looseObject({
   type: z.literal('account'),
   marker: z.coerce.number(),
@@ -47,6 +51,8 @@ const FAIR: ReadonlySet<string> = new Set([
 const LOTS = 0.01
 const HOLD_MS = 180_000
 const CONNECT_MS = 15_000
+/** Until he asks again for what is busy. */
+const BUSY_MS = 1_000
 
 /** One of a player's sockets. */
 export class Watcher {
@@ -121,7 +127,7 @@ export class Watcher {
       socket.once('open', () => socket.once('close', () => tally.connected--))
       socket.on('message', (data: Buffer, isBinary) => {
         if (isBinary) this.#seePrice(data)
-        else this.#hear(data)
+        else this.#hear(socket, data)
         first()
       })
     })
@@ -153,7 +159,7 @@ export class Watcher {
     this.prices.set(frame.instrumentId, frame.price)
   }
 
-  #hear(data: Buffer): void {
+  #hear(socket: WebSocket, data: Buffer): void {
     const { tally } = this.#options
     tally.counts.messages++
     const message: unknown = JSON.parse(data.toString('utf8'))
@@ -161,7 +167,7 @@ export class Watcher {
     if (!account.success) {
       const failure = z.looseObject({ type: z.literal('error'), code: z.string() }).safeParse(message)
       if (failure.success) tally.fail(`feed ${failure.data.code}`)
-      return
+      return this.#insist(socket, message)
     }
     const { snapshot, events, marker } = account.data
     for (const event of snapshot ? [] : events) {
@@ -170,6 +176,16 @@ export class Watcher {
       this.#marker = event.marker
     }
     this.#marker = marker
+  }
+
+  /** Asks again for those of whom nobody could say yet how they stand. */
+  #insist(socket: WebSocket, message: unknown): void {
+    const busy = Subscribed.safeParse(message).data?.rejected.filter(({ code }) => code === 'busy') ?? []
+    if (busy.length === 0) return
+    setTimeout(() => {
+      if (socket.readyState !== WebSocket.OPEN) return
+      socket.send(JSON.stringify({ type: 'subscribe', instrumentIds: busy.map(({ instrumentId }) => instrumentId) }))
+    }, BUSY_MS)
   }
 }
 

@@ -16,6 +16,7 @@ import type { Directory } from '../../rooms/match-desk.ts'
 import type { PublishedPrice } from '../../rooms/price-board.ts'
 import { AccountStream, type ReadAccounts } from '../../rooms/account-stream.ts'
 import { FanOut, type PriceSource } from '../../rooms/fan-out.ts'
+import type { Wake } from '../../rooms/lookups.ts'
 import { PriceFeed } from '../../rooms/price-feed.ts'
 import { Turnstile, type TurnstileLimits } from '../../rooms/turnstile.ts'
 import { decodePriceFrame, encodePriceFrame, type PriceFrame } from '../../rooms/price-frame.ts'
@@ -270,7 +271,7 @@ export interface FeedStandOptions {
   /** What a handshake may take. */
   readonly handshakeMs?: number
   /** Answers lookups of instruments that the match does not have. */
-  readonly wake?: (id: InstrumentId) => Promise<boolean>
+  readonly wake?: Wake
 }
 
 /** The price feed alone, with one pretended match of as many players as a test needs. */
@@ -288,7 +289,7 @@ export class FeedStand {
   #seq = 0
 
   private constructor(options: FeedStandOptions) {
-    const { players = 2, connectionsMax = 100, handshakeMs = 10_000, wake = async () => false } = options
+    const { players = 2, connectionsMax = 100, handshakeMs = 10_000, wake = async () => 'nobody' } = options
     this.#server = createServer(handshakeWithin(handshakeMs))
     const { world, deadline } = this
     const report = (_where: string, error: unknown): void => void this.reports.push(error)

@@ -198,6 +198,21 @@ describe('a subscription', () => {
     expect(client.prices[0]).toMatchObject({ epoch: 2, seq: 0, flags: FLAG.snapshot, price })
   })
 
+  it('[W103] a player whose match is changing hands is busy, not unknown: asked for again, his prices come', async () => {
+    const arena = await openArena()
+    await arena.plays()
+    await arena.realTime.stop()
+    await arena.boot()
+    vi.spyOn(arena.store, 'acquire').mockResolvedValueOnce(null) // the lease of the dead owner has not run out
+    const client = await arena.feedClient()
+    expect(await client.subscribe([P(1)])).toMatchObject({
+      instrumentIds: [],
+      rejected: [{ instrumentId: P(1), code: 'busy' }],
+    })
+    expect(await client.subscribe([P(1)])).toMatchObject({ instrumentIds: [P(1)], rejected: [] })
+    await until('the snapshot', () => client.prices.length === 1)
+  })
+
   it('[W16] a change of trading status is published although the price stands', async () => {
     const arena = await openArena()
     await arena.plays()
@@ -301,7 +316,7 @@ describe('what a socket may cost', () => {
     const stand = await openStand({
       wake: async (id) => {
         asked.push(id)
-        return false
+        return 'nobody'
       },
     })
     const client = await stand.client()
@@ -330,7 +345,7 @@ describe('what a socket may cost', () => {
         most = Math.max(most, ++atOnce)
         await gate.promise
         atOnce--
-        return false
+        return 'nobody'
       },
     })
     const clients = await Promise.all(Array.from({ length: 12 }, (_, n) => stand.client(String(n))))

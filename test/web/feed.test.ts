@@ -1,5 +1,7 @@
 /** The client's feed against the real one: what a game that uses it can rely on. */
+import { once } from 'node:events'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { WebSocketServer } from 'ws'
 import { z } from 'zod'
 import { userId } from '../../actors/kernel/ids.ts'
 import { Feed, type FeedState } from '../../src/web/client/feed.ts'
@@ -89,4 +91,47 @@ it('[U4] it follows what it is told to, and nothing else', async () => {
   await until(() => heard.frames.length > before)
   expect(heard.frames.slice(before).map(({ instrumentId }) => instrumentId)).toEqual([two?.id])
   feed.stop()
+})
+
+it('[U20] the feed asks again for what was busy, and comes back over a new connection when a request failed', async () => {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
+  await once(server, 'listening')
+  const asked: unknown[] = []
+  const subscribed = (rejected: readonly object[]) =>
+    JSON.stringify({ type: 'subscribed', instrumentIds: [], rejected })
+  const answers = [
+    subscribed([
+      { instrumentId: 'one', code: 'busy' },
+      { instrumentId: 'two', code: 'not_found' },
+    ]),
+    JSON.stringify({ type: 'error', code: 'unavailable', message: 'please retry' }),
+    subscribed([]),
+  ]
+  let connections = 0
+  server.on('connection', (socket) => {
+    connections++
+    socket.on('message', (data: Buffer) => {
+      const message: { type: string; instrumentIds: unknown } = JSON.parse(data.toString())
+      if (message.type !== 'subscribe') return
+      asked.push(message.instrumentIds)
+      socket.send(answers.shift() ?? '')
+    })
+  })
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const feed = new Feed({
+    token: async () => ({ token: 'any', wsUrl: `ws://127.0.0.1:${port}` }),
+    onPrice: () => undefined,
+    onAccount: () => undefined,
+    onNotice: () => undefined,
+    onState: () => undefined,
+    onServerTime: () => undefined,
+  })
+  feed.follow(['one', 'two'].map((instrumentId) => ({ instrumentId, fixtureId: 1 })))
+  feed.start()
+  await until(() => asked.length === 3)
+  expect(asked).toEqual([['one', 'two'], ['one'], ['one', 'two']])
+  expect(connections).toBe(2)
+  feed.stop()
+  server.close()
 })

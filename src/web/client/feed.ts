@@ -27,6 +27,11 @@ export interface Followed {
   readonly fixtureId: number
 }
 
+interface Rejection {
+  readonly instrumentId: string
+  readonly code: string
+}
+
 interface Since {
   readonly epoch: number
   readonly seq: number
@@ -37,6 +42,8 @@ const SUBPROTOCOL = 'feed.v1'
 const SILENCE_MS = 25_000
 const FIRST_WAIT_MS = 400
 const LONGEST_WAIT_MS = 15_000
+/** Until what could not be had is asked for again: a match changes hands within seconds. */
+const AGAIN_MS = 1_500
 /** Ids in one message. */
 const IDS_MAX = 400
 const SIGNED_OUT = 4001
@@ -146,12 +153,27 @@ export class Feed {
       case 'shutdown':
         return this.#lose(Number(message['reconnectInMs']))
       case 'subscribed':
-      case 'unsubscribed':
+        return this.#insist(message['rejected'] as readonly Rejection[])
       case 'error':
+        // What was asked is lost; a new connection asks for all of it, from where each match was left.
+        return message['code'] === 'bad_message' ? undefined : this.#lose(AGAIN_MS * (0.5 + Math.random()))
+      case 'unsubscribed':
         return
       default:
         return this.#options.onNotice(message)
     }
+  }
+
+  /** Asks again for those of whom nobody could say yet how they stand: without `since`, they come with a snapshot. */
+  #insist(rejected: readonly Rejection[]): void {
+    const busy = rejected.filter(({ code }) => code === 'busy').map(({ instrumentId }) => instrumentId)
+    if (busy.length === 0) return
+    const attempt = this.#attempt
+    setTimeout(() => {
+      if (attempt !== this.#attempt) return
+      const wanted = busy.filter((id) => this.#followed.has(id))
+      for (const instrumentIds of portions(wanted)) this.#say({ type: 'subscribe', instrumentIds })
+    }, AGAIN_MS)
   }
 
   #hearPrice(bytes: ArrayBuffer): void {

@@ -1,0 +1,39 @@
+/**
+ * What the test reports say (vitest's JSON and the conformance suite's JUnit):
+ *
+ *   verdict.mjs failed-files report.json                          the test files in which something failed, a line each
+ *   verdict.mjs verdict STATUS report.json again.json suite.xml…  names what failed and ends with "N passed, N failed"
+ *
+ * A report without failures counts for nothing when the run failed (STATUS is not 0): types, lint, format, a leak after the
+ * tests, or a deployment that did not start.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { relative } from 'node:path'
+
+const textOf = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : '')
+const filesOf = (path) => JSON.parse(textOf(path) || '{ "testResults": [] }').testResults
+const failedFiles = (files) => files.filter(({ status }) => status === 'failed').map(({ name }) => relative('', name))
+const testsOf = (files, wanted) =>
+  files.flatMap(({ name, assertionResults }) =>
+    assertionResults
+      .filter(({ status }) => status === wanted)
+      .map(({ fullName }) => `${relative('', name)}: ${fullName}`),
+  )
+
+const [, , what, ...rest] = process.argv
+if (what === 'failed-files') console.log(failedFiles(filesOf(rest[0])).join('\n'))
+else {
+  const [status, first, second, ...suites] = rest
+  const [files, again] = [filesOf(first), filesOf(second)]
+  const failed = testsOf(again.length > 0 ? again : files, 'failed')
+  const once = testsOf(files, 'failed').filter((test) => !failed.includes(test))
+  const checks = suites.flatMap((file) => textOf(file).match(/<testcase .*/g) ?? [])
+  const failedChecks = checks.filter((check) => check.includes('<failure'))
+  for (const test of once) console.log(`failed once: ${test}`)
+  for (const test of [...failed, ...failedChecks]) console.log(`failed: ${test}`)
+  const passed = testsOf(files, 'passed').length + once.length + checks.filter((check) => check.endsWith('></testcase>')).length
+  const failures = failed.length + failedChecks.length
+  const isSound = status === '0' && files.length > 0
+  console.log(`${passed} passed, ${Math.max(failures, isSound ? 0 : 1)} failed`)
+  process.exitCode = failures > 0 || !isSound ? 1 : 0
+}
