@@ -36,8 +36,8 @@ async function listen() {
   const socket = new WebSocket(`${wsUrl}/?token=${token}`, 'feed.v1')
   socket.binaryType = 'arraybuffer'
   let wait = 500
-  const subscribe = (instrumentIds, since) => {
-    if (socket.readyState === 1) socket.send(JSON.stringify({ type: 'subscribe', id: 1, instrumentIds, since }))
+  const subscribe = (instrumentIds, from) => {
+    if (socket.readyState === 1) socket.send(JSON.stringify({ type: 'subscribe', id: 1, instrumentIds, since: from }))
   }
   socket.addEventListener('open', () => subscribe([...names.keys()], since))
   socket.addEventListener('message', ({ data }) => {
