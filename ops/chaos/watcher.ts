@@ -98,8 +98,7 @@ export class Watcher {
       this.#epochs.add(frame.epoch)
       const before = this.#watch.gaps
       this.#watch.see(frame)
-      const { fixtureId, epoch, seq, flags, instrumentId } = frame
-      if (this.#watch.gaps > before) this.gaps.push(JSON.stringify({ fixtureId, epoch, seq, flags, instrumentId }))
+      if (this.#watch.gaps > before) this.gaps.push(this.#watch.lastGap)
     })
   }
 }

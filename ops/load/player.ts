@@ -155,7 +155,7 @@ export class Watcher {
     }
     const before = this.#watch.gaps
     this.#watch.see(frame)
-    tally.counts.gaps += this.#watch.gaps - before
+    if (this.#watch.gaps > before) tally.miss('gaps', this.#watch.lastGap)
     this.prices.set(frame.instrumentId, frame.price)
   }
 
@@ -172,7 +172,9 @@ export class Watcher {
     const { snapshot, events, marker } = account.data
     for (const event of snapshot ? [] : events) {
       tally.counts.accountEvents++
-      if (this.#marker !== null && event.marker !== this.#marker + 1) tally.counts.accountGaps++
+      if (this.#marker !== null && event.marker !== this.#marker + 1) {
+        tally.miss('accountGaps', `account event ${event.marker} after ${this.#marker}`)
+      }
       this.#marker = event.marker
     }
     this.#marker = marker

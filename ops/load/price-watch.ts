@@ -24,6 +24,8 @@ export class PriceWatch {
   /** By match, the newest frame seen: where a resumption goes on. */
   readonly #newest = new Map<number, { epoch: number; seq: number }>()
   gaps = 0
+  /** The last gap, for whoever looks for its cause; empty before the first. */
+  lastGap = ''
 
   /** What to resume a match's prices from; undefined before the first frame. */
   since(fixture: number): { readonly epoch: number; readonly seq: number } | undefined {
@@ -40,7 +42,10 @@ export class PriceWatch {
     const { epoch, seq, instrumentId, price, fixtureId } = frame
     const before = this.#known.get(instrumentId)
     // A player's next match begins anew.
-    if (before !== undefined && before.fixtureId === fixtureId && !this.#continues(before, frame)) this.gaps++
+    if (before !== undefined && before.fixtureId === fixtureId && !this.#continues(before, frame)) {
+      this.gaps++
+      this.lastGap = `${JSON.stringify(frame)} after ${JSON.stringify(before)}`
+    }
     this.#known.set(instrumentId, { fixtureId, epoch, seq, price })
     const newest = this.#newest.get(frame.fixtureId)
     if (newest === undefined || newest.epoch !== epoch || newest.seq < seq)

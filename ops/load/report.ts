@@ -44,6 +44,7 @@ export function verdicts({ measured: { tally }, books }: Outcome): string[] {
   return [
     ...(gaps > 0 ? [`${gaps} gaps in price sequences`] : []),
     ...(accountGaps > 0 ? [`${accountGaps} gaps in account streams`] : []),
+    ...tally.misses,
     ...(damaged > 0 ? [`${damaged} damaged frames`] : []),
     ...(tally.failures > 0 ? [`${tally.failures} errors`] : []),
     ...(books.balanced === false ? ['the ledger does not balance'] : []),

@@ -24,8 +24,12 @@ export interface TallyJson {
   readonly durations: Readonly<Record<Duration, ReturnType<Histogram['toJSON']>>>
   readonly errors: Readonly<Record<string, number>>
   readonly refusals: Readonly<Record<string, number>>
+  readonly misses: readonly string[]
   readonly connected: number
 }
+
+/** So many of what was missed are kept word for word. */
+const MISSES_MAX = 5
 
 export class Tally {
   readonly counts: Record<Count, number> = {
@@ -51,11 +55,18 @@ export class Tally {
   readonly errors = new Map<string, number>()
   /** What the rules of the game said no to, by code. */
   readonly refusals = new Map<string, number>()
+  /** The first gaps, for whoever looks for their cause. */
+  readonly misses: string[] = []
   /** Sockets that are open now. */
   connected = 0
 
   fail(code: string): void {
     this.errors.set(code, (this.errors.get(code) ?? 0) + 1)
+  }
+
+  miss(count: 'gaps' | 'accountGaps', what: string): void {
+    this.counts[count]++
+    if (this.misses.length < MISSES_MAX) this.misses.push(what)
   }
 
   refuse(code: string): void {
@@ -75,6 +86,7 @@ export class Tally {
     for (const count of COUNTS) this.counts[count] += other.counts[count]
     for (const duration of DURATIONS) this.durations[duration].merge(other.durations[duration])
     for (const [code, n] of Object.entries(other.errors)) this.errors.set(code, (this.errors.get(code) ?? 0) + n)
+    this.misses.push(...other.misses.slice(0, MISSES_MAX - this.misses.length))
     for (const [code, n] of Object.entries(other.refusals)) this.refusals.set(code, (this.refusals.get(code) ?? 0) + n)
   }
 
@@ -90,6 +102,7 @@ export class Tally {
       },
       errors: Object.fromEntries(this.errors),
       refusals: Object.fromEntries(this.refusals),
+      misses: this.misses,
       connected: this.connected,
     }
   }

@@ -128,9 +128,10 @@ async function soak(url: string, inspector: Inspector, userIds: string[]): Promi
     ...books.violations,
     ...(books.balanced === false ? ['the books do not balance'] : []),
     ...[...tally.errors].map(([code, count]) => `players met ${code} ${count} times`),
-    ...(counts.gaps + counts.accountGaps + counts.damaged > 0
-      ? [`${counts.gaps + counts.accountGaps} gaps, ${counts.damaged} damaged frames`]
-      : []),
+    ...(counts.gaps > 0 ? [`${counts.gaps} gaps in prices`] : []),
+    ...(counts.accountGaps > 0 ? [`${counts.accountGaps} gaps in account streams`] : []),
+    ...(counts.damaged > 0 ? [`${counts.damaged} damaged frames`] : []),
+    ...tally.misses,
   ]
   const isOnServers = process.env['DATABASE_URL'] !== undefined
   return {
