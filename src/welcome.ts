@@ -14,8 +14,9 @@ export function welcome({ url, wsUrl, replay }: WelcomeFacts): string {
   Touchline is up. ${playing}
 
     Play        ${url}/            in a browser
-    REST        ${url}/api         description: ${url}/api/openapi.json
+    REST        ${url}/api
     WebSocket   ${wsUrl}/?token=…
+    Both        ${url}/api/docs    described, with examples
 
   Try this in another terminal:
 
