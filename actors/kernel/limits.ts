@@ -31,7 +31,7 @@ export const MAILBOX_MAX = 1_024
 export const COMMAND_DEADLINE_MS = 2 * SECOND_MS
 /** Commands committed together. 500 measured best: 1,000 is no faster, 100 is a quarter slower. */
 export const BATCH_MAX = 500
-/** An idempotency key's longest form (contract 2). */
+/** An idempotency key's longest form. */
 export const KEY_LENGTH_MAX = 255
 /** How long a one-time code is good for, how often it may be guessed, and how soon another is sent (specification 8). */
 export const CODE_TTL_MS = 5 * MINUTE_MS

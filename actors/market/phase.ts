@@ -1,4 +1,4 @@
-/** What the provider's match states mean for trading (contract 4): the name decides, a bare number is the fallback. */
+/** What the provider's match states mean for trading: the name decides, a bare number is the fallback. */
 import type { FixtureSnapshot } from './fixture.ts'
 
 export type Phase =

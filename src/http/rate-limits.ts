@@ -1,4 +1,4 @@
-/** How often who may ask for what (specification 8, contract 2), and the headers that say how often he still may. */
+/** How often who may ask for what, and the headers that say how often he still may. */
 import type { Context, MiddlewareHandler } from 'hono'
 import type { UserId } from '../../actors/kernel/ids.ts'
 import { MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'

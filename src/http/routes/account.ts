@@ -1,4 +1,4 @@
-/** What happened to the caller's positions: the REST twin of the account stream (contract 6). */
+/** What happened to the caller's positions: the REST twin of the account stream. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, fail, type HttpEnv, UNAUTHORIZED } from '../answers.ts'
 import { INPUT, SIGNED_IN } from '../error-codes.ts'
