@@ -3,13 +3,14 @@ import { type Kysely, sql } from 'kysely'
 import { afterEach, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
+import { microsFromDecimal } from '../../actors/kernel/micros.ts'
 import { keys } from '../../db/fast-store.ts'
 import { installationOf } from '../../db/installation.ts'
 import { migrate, MIGRATIONS } from '../../db/migrate.ts'
 import { Relay } from '../../ops/chaos/relay.ts'
 import { PriceWatch } from '../../ops/load/price-watch.ts'
 import { FeedClient } from '../rooms/arena.ts'
-import { HttpClient, type InstrumentSeen, type Order, read, TradeAnswer } from '../support/http-client.ts'
+import { HttpClient, type Order, type PositionSeen, read, TradeAnswer } from '../support/http-client.ts'
 import { killTheRest, PATIENCE, Program } from '../support/process.ts'
 import { audit, BALANCED, onServers, type ServerSite } from '../support/site.ts'
 
@@ -108,8 +109,15 @@ function gapsIn(feed: FeedClient): number {
   for (const frame of feed.prices) watch.see(frame)
   return watch.gaps
 }
-const tradesIn = (feed: FeedClient, { id }: Pick<InstrumentSeen, 'id'>) =>
-  feed.prices.filter((frame) => frame.instrumentId === id && frame.cause === 'trade')
+/** Waits until the feed shows a player's price as it stands. A trade's own move may have come as part of another. */
+async function shows(feed: FeedClient, ada: HttpClient, { instrumentId }: PositionSeen): Promise<void> {
+  await vi.waitUntil(async () => {
+    const { currentPrice } = await ada.instrument(instrumentId)
+    return (
+      feed.prices.findLast((frame) => frame.instrumentId === instrumentId)?.price === microsFromDecimal(currentPrice)
+    )
+  }, PATIENCE)
+}
 
 onServers((settle) => {
   it(
@@ -121,7 +129,7 @@ onServers((settle) => {
       const cluster = await Cluster.start(site)
       const { ada, feed } = await visitor(cluster)
       const { order, trade } = await opensInTheEnd(ada, 'one')
-      await vi.waitUntil(() => tradesIn(feed, { id: trade.position.instrumentId }).length > 0, PATIENCE)
+      await shows(feed, ada, trade.position)
       const again = await ada.open(order, 'one')
       expect(again).toMatchObject({ status: 201, body: trade })
       expect(again.headers.get('idempotent-replayed')).toBe('true')
@@ -152,7 +160,7 @@ onServers((settle) => {
       expect(new Set(open.map(({ id }) => id))).toEqual(new Set([first.trade.position.id, second.trade.position.id]))
       // The same socket goes on, in a new epoch, which begins with how things stand.
       await vi.waitUntil(() => epochsOf(feed).length === 2, PATIENCE)
-      await vi.waitUntil(() => tradesIn(feed, { id: second.trade.position.instrumentId }).length > 1, PATIENCE)
+      await shows(feed, ada, second.trade.position)
       expect(gapsIn(feed)).toBe(0)
       await cluster.api.end('SIGTERM')
       await killTheRest()
@@ -240,8 +248,8 @@ onServers((settle) => {
       for (const way of ways) way.mend()
       const done = await findsOut(bob, order, 'meanwhile')
       expect(await bob.positions('open')).toHaveLength(1 + done)
-      const trade = await opensInTheEnd(ada, 'after')
-      await vi.waitUntil(() => tradesIn(feed, { id: trade.trade.position.instrumentId }).length > 0, PATIENCE)
+      const { trade } = await opensInTheEnd(ada, 'after')
+      await shows(feed, ada, trade.position)
       expect(await ada.positions('open')).toHaveLength(5)
       expect([epochsOf(feed).length, gapsIn(feed)]).toEqual([1, 0])
     },
