@@ -90,13 +90,15 @@ async function findsOut(ada: HttpClient, order: Order, key: string): Promise<num
   throw new Error('it never heard what became of it')
 }
 
-/** Tries until the match takes it, as a client does who is told to come back; says how often that was. */
+/** Tries until the match takes it, as a client does who is told to come back; says how often nobody could be asked. */
 async function opensInTheEnd(ada: HttpClient, key: string) {
-  for (let refused = 0; refused < 1_000; refused++) {
+  let refused = 0
+  for (let tries = 0; tries < 1_000; tries++) {
     const order = await orderOf(ada)
     const answer = await ada.open(order, key)
     if (answer.status === 201) return { order, trade: read(answer, 201, TradeAnswer), refused }
     expect([503, 409], JSON.stringify(answer.body)).toContain(answer.status)
+    if (answer.status === 503) refused++
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   throw new Error('it never took the order')
