@@ -91,6 +91,8 @@ export class ConfigError extends Error {
 const SECONDS_PER = { s: 1, m: 60, h: 3_600, d: 86_400 } as const
 /** Without these a production server would invent a secret, an empty database or a client on every node. */
 const DEMANDED_IN_PRODUCTION = ['DATABASE_URL', 'JWT_PRIVATE_KEY', 'REG_TICKET_SECRET', 'IDP_CLIENT_ID'] as const
+/** A process with one role alone meets those with the other nowhere else. */
+const DEMANDED_OF_ONE_ROLE = ['DATABASE_URL', 'REDIS_URL'] as const
 
 const integer = (min: number, max: number, fallback: number) =>
   z
@@ -212,19 +214,30 @@ export function environment(): NodeJS.ProcessEnv {
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
   const production = set['NODE_ENV'] === 'production'
-  const missing = production ? DEMANDED_IN_PRODUCTION.filter((name) => set[name] === undefined) : []
   const parsed = Environment.safeParse(set)
   const parsedLines = (parsed.error?.issues ?? []).map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+  const ports = Environment.pick({ PORT: true, WS_PORT: true }).safeParse(set).data
+  const isOnePort = ports !== undefined && ports.PORT !== 0 && ports.PORT === ports.WS_PORT
   const madeUp = production && set['IDP_CLIENT_ID'] === DEV_CLIENT_ID
-  const isTokenMissing = set['PROVIDER_URL'] !== undefined && set['PROVIDER_TOKEN'] === undefined
   const lines = [
-    ...missing.map((name) => `${name}: is required in production`),
-    ...(isTokenMissing ? ['PROVIDER_TOKEN: is required with PROVIDER_URL'] : []),
+    ...missingFrom(set),
     ...parsedLines,
+    ...(isOnePort ? ['WS_PORT: must be another one than PORT'] : []),
     ...(madeUp ? [`IDP_CLIENT_ID: must be your own in production, not ${DEV_CLIENT_ID}`] : []),
   ]
   if (!parsed.success || lines.length > 0) throw new ConfigError(lines)
   return configFrom(parsed.data, production)
+}
+
+/** A line for everything that must be set besides what is, each once. */
+function missingFrom(set: Readonly<Record<string, unknown>>): readonly string[] {
+  const roles = new Set(Environment.pick({ ROLES: true }).safeParse(set).data?.ROLES)
+  const demanded = new Map<string, string>([
+    ...(roles.size === 1 ? DEMANDED_OF_ONE_ROLE : []).map((name) => [name, 'with one of the ROLES alone'] as const),
+    ...(set['NODE_ENV'] === 'production' ? DEMANDED_IN_PRODUCTION : []).map((name) => [name, 'in production'] as const),
+    ...(set['PROVIDER_URL'] === undefined ? [] : [['PROVIDER_TOKEN', 'with PROVIDER_URL'] as const]),
+  ])
+  return [...demanded].filter(([name]) => set[name] === undefined).map(([name, when]) => `${name}: is required ${when}`)
 }
 
 function configFrom(env: z.output<typeof Environment>, production: boolean): Config {

@@ -43,6 +43,9 @@ async function main(): Promise<void> {
 /** What keeps it from starting and is not ours to mend, by error code or name, with what to do about it. */
 const REMEDIES: Readonly<Record<string, string>> = {
   EADDRINUSE: 'stop what listens there, or choose other ports with PORT and WS_PORT',
+  EACCES: 'choose ports from 1024 on (PORT, WS_PORT), or a folder that is yours (DATA_DIR)',
+  EADDRNOTAVAIL: 'HOST must be an address of this machine',
+  ENOTFOUND: 'correct the name in HOST, DATABASE_URL or REDIS_URL',
   ECONNREFUSED: 'start the database that DATABASE_URL names, or leave it empty for the embedded one',
   '3D000': 'create it, or correct DATABASE_URL',
   '28P01': 'correct DATABASE_URL',

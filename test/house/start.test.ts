@@ -53,6 +53,13 @@ it('[E23] so does a port that is taken, and a database that is not there', async
   expect(complained).toMatch(/^Touchline cannot start: .*127\.0\.0\.1:1; .* DATABASE_URL .*\n$/)
 }, 60_000)
 
+it('[E23] so does an address that is not of this machine', async () => {
+  const site = await settle()
+  const { code, complained } = await new Program({ ...site.env, HOST: '203.0.113.1' }).ended
+  expect(code).toBe(1)
+  expect(complained).toMatch(/^Touchline cannot start: .*203\.0\.113\.1.*; HOST must be .*\n$/)
+}, 60_000)
+
 it('[J30] so does a demo that there is no recording of, and a Redis that is not there', async () => {
   const site = await settle()
   const unknown = await new Program({ ...site.env, DEMO_REPLAY: 'goal-fest' }).ended

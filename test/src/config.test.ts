@@ -194,6 +194,17 @@ describe('configuration', () => {
     expect(wrong({ NODE_ENV: 'prod' })).toEqual(['NODE_ENV: must be development, test or production'])
   })
 
+  it('[C8] a role alone demands what it meets the other roles on, and two addresses are two ports', () => {
+    const demanded = ['DATABASE_URL', 'REDIS_URL'].map((name) => `${name}: is required with one of the ROLES alone`)
+    for (const ROLES of ['api', 'rooms', 'api,api']) expect(wrong({ ROLES }), ROLES).toEqual(demanded)
+    expect(wrong({ ...production, ROLES: 'api' })).toEqual(demanded.slice(1))
+    expect(wrong({ ROLES: 'rooms,api' })).toEqual([])
+    for (const ports of [{ PORT: '3001' }, { WS_PORT: '3000' }, { PORT: '80', WS_PORT: '80' }]) {
+      expect(wrong(ports)).toEqual(['WS_PORT: must be another one than PORT'])
+    }
+    expect(wrong({ PORT: '0', WS_PORT: '0' })).toEqual([])
+  })
+
   it('[C4] production starts with nothing made up: all that is missing is named', () => {
     expect(wrong({ NODE_ENV: 'production' })).toEqual([
       'DATABASE_URL: is required in production',
