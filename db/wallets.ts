@@ -35,6 +35,12 @@ export interface LedgerQuery {
   readonly offset: number
 }
 
+/** A wallet as it stands. */
+export interface WalletNow extends WalletAfter {
+  /** How many positions its owner holds, in all matches. */
+  readonly openPositions: number
+}
+
 export class Wallets {
   readonly #db: Kysely<Database>
   readonly #cache: WalletCache
@@ -49,7 +55,7 @@ export class Wallets {
    * pay: each position rounded down and never below its margin. A balance that was changed in the fast store at the
    * current version takes precedence (specification 2.3).
    */
-  async find(user: UserId): Promise<WalletAfter | null> {
+  async find(user: UserId): Promise<WalletNow | null> {
     // The cache first: what is then read from the database can only be as new or newer, never older.
     const [cached] = await this.#cache.read([user])
     const rows = await this.#db
@@ -58,7 +64,7 @@ export class Wallets {
         on.onRef('positions.user_id', '=', 'wallets.user_id').on('positions.closed_at', 'is', null),
       )
       .leftJoin('instruments', 'instruments.id', 'positions.instrument_id')
-      .select(['balance_micros', 'wallets.margin_micros as margin_used', 'version'])
+      .select(['balance_micros', 'wallets.margin_micros as margin_used', 'open_positions', 'version'])
       .select(['sign', 'lots_micros', 'open_micros', 'positions.margin_micros', 'price_micros'])
       .where('wallets.user_id', '=', user)
       .execute()
@@ -70,6 +76,7 @@ export class Wallets {
       balance: counts(cached, wallet.version) ? cached.balance : money(wallet.balance_micros),
       marginUsed: money(wallet.margin_used),
       unrealizedPnl: money(priced.reduce((sum, row) => sum + unrealizedPnl(row), 0)),
+      openPositions: wallet.open_positions,
     }
   }
 

@@ -67,13 +67,13 @@ export function quoteAt(base: Price, imbalance: Lots, k0: Slope, capPpm: number)
 
 /** The quote in force. Once a match is settled it stands still at the settlement price, whoever has been paid out. */
 export function quoteOf(instrument: Instrument, capPpm: number): Quote {
-  const quote = quoteAt(instrument.base, instrument.imbalance, instrument.slope, capPpm)
-  return instrument.settlement === null ? quote : { ...quote, price: instrument.settlement }
+  return quoteAfter(instrument, lots(0), capPpm)
 }
 
 /** The quote an opening of `exposure` (signed lots) would leave behind, which is the one it fills at. */
 export function quoteAfter(instrument: Instrument, exposure: Lots, capPpm: number): Quote {
-  return quoteAt(instrument.base, lots(instrument.imbalance + exposure), instrument.slope, capPpm)
+  const quote = quoteAt(instrument.base, lots(instrument.imbalance + exposure), instrument.slope, capPpm)
+  return instrument.settlement === null ? quote : { ...quote, price: instrument.settlement }
 }
 
 /** How many fully invested fresh wallets move the price of such a player by 1 %. */

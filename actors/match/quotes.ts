@@ -15,6 +15,8 @@ export interface QuoteQuery extends Levels {
   readonly lots: Lots
   /** The caller's free margin, or null when unknown. */
   readonly available: Money | null
+  /** How many positions the caller holds, in all matches, or null when unknown. */
+  readonly openPositions: number | null
 }
 
 export interface QuoteAnswer {
@@ -52,6 +54,10 @@ export function quote(view: MatchView, query: QuoteQuery, at: Instant, rules: Tr
     query.available !== null && margin > query.available
       ? { code: 'insufficient_margin', required: margin, available: query.available, maxLots }
       : null
+  const crowded: Refusal | null =
+    query.openPositions !== null && query.openPositions >= rules.openPositionsMax
+      ? { code: 'position_limit', max: rules.openPositionsMax }
+      : null
   return done({
     fillPrice: fill.price,
     impact: price(fill.price - current.price),
@@ -61,7 +67,7 @@ export function quote(view: MatchView, query: QuoteQuery, at: Instant, rules: Tr
     pnlAtStopLoss: pnlAtLevel(query.stopLoss),
     pnlAtTakeProfit: pnlAtLevel(query.takeProfit),
     maxLots,
-    refusal: openRefusal(view, instrument, { ...query, clientPrice: null }, at, rules) ?? poor,
+    refusal: openRefusal(view, instrument, { ...query, clientPrice: null }, at, rules) ?? poor ?? crowded,
   })
 }
 

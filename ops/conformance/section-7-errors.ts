@@ -196,6 +196,8 @@ check(
     const [user, player] = [await t.user(), await t.player()]
     for (let n = 0; n < 2; n++) await user.opens(player, { lotSize: 0.01 })
     refuses(await user.order(player, { lotSize: 0.01 }), 422, { error: 'position limit reached' })
+    const asked = { instrumentId: player.id, direction: 'long', lotSize: 0.01 }
+    says(await user.post('/api/positions/quote', asked), 200, { refusal: { error: 'position limit reached' } })
   },
 )
 

@@ -6,7 +6,7 @@ import type { Outcome } from '../../actors/kernel/outcome.ts'
 import type { Instant, World } from '../../actors/kernel/world.ts'
 import type { Ending } from '../../actors/match/ending.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
-import type { MatchInfo, Trade, UserCommand, WalletAfter } from '../../actors/match/messages.ts'
+import type { MatchInfo, Trade, UserCommand } from '../../actors/match/messages.ts'
 import type { AccountChanges } from '../../db/account-log.ts'
 import type { AuditEntry, Deed } from '../../db/audit-log.ts'
 import type { Listing } from '../../db/catalogue.ts'
@@ -18,7 +18,7 @@ import type { HeldPosition, PositionQuery } from '../../db/positions.ts'
 import type { SettingChange, SettingEntry, SettingOutcome } from '../../db/settings.ts'
 import type { ListedUser, RoleChange, RoleOutcome, UserPage, UserQuery } from '../../db/user-list.ts'
 import type { District, SignedIn, SyntheticSignIn, User } from '../../db/users.ts'
-import type { LedgerAudit, LedgerEntry, LedgerQuery } from '../../db/wallets.ts'
+import type { LedgerAudit, LedgerEntry, LedgerQuery, WalletNow } from '../../db/wallets.ts'
 import type { describeFeed } from '../../rooms/feed-description.ts'
 import type { Ended } from '../../rooms/match-desk.ts'
 import type { CookiePolicy } from '../auth/cookies.ts'
@@ -50,7 +50,7 @@ export interface Registrations {
 
 export interface Wallets {
   /** Null when the user does not exist. */
-  find(userId: UserId): Promise<WalletAfter | null>
+  find(userId: UserId): Promise<WalletNow | null>
   /** What was booked on his account, the latest first. */
   ledger(userId: UserId, query: LedgerQuery): Promise<readonly LedgerEntry[]>
   /** Adds up the whole ledger. */

@@ -41,7 +41,9 @@ describe('quote', () => {
   })
 
   it('[I5] a settled instrument stands still, whoever has been paid out', () => {
-    expect(quoteOf(instrument(1, { settlement: p(212), imbalance: lots(u(5)) }), CAP).price).toBe(u(212))
+    const settled = instrument(1, { settlement: p(212), imbalance: lots(u(5)) })
+    expect(quoteOf(settled, CAP).price).toBe(u(212))
+    expect(quoteAfter(settled, lots(u(10)), CAP).price).toBe(u(212))
   })
 })
 

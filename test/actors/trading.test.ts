@@ -509,6 +509,7 @@ describe('quoting', () => {
       stopLoss: p(190),
       takeProfit: p(210),
       available: null,
+      openPositions: null,
     } as const
     const before = stage.store.ledger.length
     const quoted = ok(stage.actor.quote(asked))
@@ -527,7 +528,13 @@ describe('quoting', () => {
 
   it('[T19] a quote answers for every size and level that can be written down', async () => {
     const stage = await Stage.set()
-    const asked = { instrumentId: P(1), direction: 'long', stopLoss: p(0.01), available: null } as const
+    const asked = {
+      instrumentId: P(1),
+      direction: 'long',
+      stopLoss: p(0.01),
+      available: null,
+      openPositions: null,
+    } as const
     const most = { lots: lots(MICROS_MAX), takeProfit: price(MICROS_MAX) }
     const quoted = ok(stage.actor.quote({ ...asked, ...most }))
     expect(quoted.refusal?.code).toBe('lot_size_invalid')
@@ -543,11 +550,15 @@ describe('quoting', () => {
       lots: lots(u(100)),
       stopLoss: null,
       takeProfit: null,
+      openPositions: null,
     } as const
     expect(ok(stage.actor.quote({ ...asked, available: stage.store.walletOf(U(1)).balance })).refusal).toMatchObject({
       code: 'insufficient_margin',
       maxLots: u(99.5),
     })
+    const crowded = { ...asked, lots: lots(u(1)), available: null, openPositions: stage.rules.openPositionsMax }
+    expect(ok(stage.actor.quote(crowded)).refusal).toEqual({ code: 'position_limit', max: 100 })
+    expect(ok(stage.actor.quote({ ...crowded, openPositions: 99 })).refusal).toBeNull()
     stage.rules = { ...stage.rules, feedStaleMs: 0 }
     stage.world.pass(1)
     expect(ok(stage.actor.quote({ ...asked, available: null })).refusal?.code).toBe('market_suspended')

@@ -136,11 +136,16 @@ eachDatabase((open) => {
       await held({ direction: 'short', openPrice: p(100), margin: money(u(25)) }) // −300, floored at −25
       await held({ openPrice: p(220.000001), lots: lots(u(0.01)) }) // −0.00000005, rounded down to −0.000001
       await held({ close: { price: p(300), pnl: money(u(250)), at: now, by: 'user' } }) // closed: counts no more
-      await open().db.updateTable('wallets').set({ margin_micros: 7 }).where('user_id', '=', user).execute()
+      await open()
+        .db.updateTable('wallets')
+        .set({ margin_micros: 7, open_positions: 5 })
+        .where('user_id', '=', user)
+        .execute()
       expect(await wallets().find(user)).toEqual({
         balance: STARTING_BALANCE,
         marginUsed: 7,
         unrealizedPnl: u(50 + 10 - 50 - 25) - 1,
+        openPositions: 5,
       })
     })
 

@@ -50,6 +50,7 @@ eachDatabase((open) => {
       balance: STARTING_BALANCE,
       marginUsed: 0,
       unrealizedPnl: 0,
+      openPositions: 0,
     })
   })
 

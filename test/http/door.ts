@@ -261,7 +261,7 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
       complete: async () => ({ kind: 'registered', user: alice, isNew: true }),
     },
     wallets: {
-      find: async (id) => (users.has(id) ? wallet : null),
+      find: async (id) => (users.has(id) ? { ...wallet, openPositions: 1 } : null),
       ledger: async (id, { limit, offset }) => (id === ALICE ? ledger.slice(offset, offset + limit) : []),
       auditLedger: async () => options.audit ?? BALANCED,
     },

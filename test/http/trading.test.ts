@@ -409,6 +409,7 @@ describe('reading', () => {
         stopLoss: 190_000_000,
         takeProfit: null,
         available: wallet.balance,
+        openPositions: 1,
       },
     ])
     expect([response.status, await response.json()]).toEqual([

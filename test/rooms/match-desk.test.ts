@@ -53,9 +53,9 @@ describe('the desk', () => {
     })
     const { position } = ok(await arena.desk.submit(openOrder()))
     expect(codeOf(await arena.desk.submit(closeOrder(position.id, { userId: U(2) })))).toBe('not_found')
-    expect(codeOf(await arena.desk.quote({ ...openOrder(), instrumentId: stranger, available: null }))).toBe(
-      'not_found',
-    )
+    expect(
+      codeOf(await arena.desk.quote({ ...openOrder(), instrumentId: stranger, available: null, openPositions: null })),
+    ).toBe('not_found')
   })
 
   it('[W47] a match with many callers at once is started once', async () => {

@@ -98,7 +98,7 @@ describe('peers', () => {
     there.runs.add(MATCH)
     expect(await submit(here, 1_500)).toEqual({ outcome: accepted })
     expect(there.asked).toEqual([`command until ${city.world.now() + 1_500}`])
-    expect(await here.peers.askQuote(MATCH, { ...openOrder(), available: null })).toEqual(
+    expect(await here.peers.askQuote(MATCH, { ...openOrder(), available: null, openPositions: null })).toEqual(
       refused({ code: 'key_reused' }),
     )
   })

@@ -339,8 +339,9 @@ export function tradingRoutes({ desk, positions, wallets }: HttpDeps, gates: Gat
     })
     .openapi({ ...quote, middleware: gates.signedIn }, async (c) => {
       const { instrumentId, direction, lotSize, stopLoss = null, takeProfit = null } = c.req.valid('json')
-      const available = (await wallets.find(c.var.caller.userId))?.balance ?? null
-      const query = { instrumentId, direction, lots: lotSize, stopLoss, takeProfit, available }
+      const held = await wallets.find(c.var.caller.userId)
+      const means = { available: held?.balance ?? null, openPositions: held?.openPositions ?? null }
+      const query = { instrumentId, direction, lots: lotSize, stopLoss, takeProfit, ...means }
       const outcome = await desk.quote(query)
       if (!outcome.ok) return refuse<404 | 409 | 503>(c, outcome)
       const { refusal } = outcome.value
