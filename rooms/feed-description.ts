@@ -148,9 +148,9 @@ function messagesOf(): Readonly<Record<string, Message>> {
         notification: {
           id: '41',
           type: 'badge',
-          title: 'Kick-off',
-          body: 'You have opened a first position.',
-          data: { badge: 'first_trade' },
+          title: 'First whistle',
+          body: 'You have earned a badge: Open your first position.',
+          data: { badgeId: 'first_whistle' },
           read: false,
           createdAt: SERVER_TIME,
         },

@@ -131,7 +131,10 @@ const optional = (isValid: (text: string) => boolean, error: string) =>
 const hasScheme = (text: string, schemes: readonly string[]): boolean =>
   URL.canParse(text) && schemes.includes(new URL(text).protocol)
 
-const isOrigin = (text: string): boolean => hasScheme(text, ['http:', 'https:']) && new URL(text).origin === text
+const isWebAddress = (text: string): boolean => hasScheme(text, ['http:', 'https:'])
+const NO_WEB_ADDRESS = 'must be an http:// or https:// address'
+
+const isOrigin = (text: string): boolean => isWebAddress(text) && new URL(text).origin === text
 
 /** One-line environments cannot hold a line feed, so `\n` may stand for it. */
 const pemText = (text: string): string => text.replaceAll('\\n', '\n')
@@ -152,9 +155,7 @@ const MAIL_SENDER = /^(?:[^<>@\r\n]*<[^\s@<>]+@[^\s@<>]+>|[^\s@<>]+@[^\s@<>]+)$/
 /** As long as the digest it keys, and not one thing over and over. */
 const isStrongSecret = (text: string): boolean => text.length >= 32 && new Set(text).size >= 10
 
-const isWebAddress = (text: string): boolean => hasScheme(text, ['http:', 'https:'])
-const webAddress = (fallback: string) =>
-  z.string().refine(isWebAddress, { error: 'must be an https:// address' }).default(fallback)
+const webAddress = (fallback: string) => z.string().refine(isWebAddress, { error: NO_WEB_ADDRESS }).default(fallback)
 
 const Environment = z.object({
   NODE_ENV: z
@@ -189,14 +190,14 @@ const Environment = z.object({
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
   DRAIN_SECS: integer(0, 5, 0),
   METRICS: z.enum(METRICS_ACCESS, { error: `must be one of ${METRICS_ACCESS.join(', ')}` }).default('private'),
-  OTEL_EXPORTER_OTLP_ENDPOINT: optional(isWebAddress, 'must be an http:// or https:// address'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional(isWebAddress, NO_WEB_ADDRESS),
   OTEL_SERVICE_NAME: z.string().max(100).default('touchline'),
   OTEL_TRACES_SAMPLER_ARG: z
     .string()
     .regex(/^(0(\.\d{1,6})?|1(\.0{1,6})?)$/, 'must be a share from 0 to 1')
     .default('1')
     .transform(Number),
-  PROVIDER_URL: optional((url) => hasScheme(url, ['http:', 'https:']), 'must be an http:// or https:// address'),
+  PROVIDER_URL: optional(isWebAddress, NO_WEB_ADDRESS),
   PROVIDER_TOKEN: optional((token) => /^[\x21-\x7e]{1,500}$/.test(token), 'must be a token without spaces'),
   PROVIDER_POLL_MS: integer(10, 600_000, 10_000),
   DEMO_REPLAY: z.string().optional(),

@@ -317,9 +317,7 @@ function typeOf(schema: Schema): string {
   if (linked !== undefined) return typeOf(linked)
   const variants = oneOf ?? anyOf
   if (variants !== undefined) return [...new Set(variants.map(typeOf))].join(' or ')
-  const types = (typeof type === 'string' ? [type] : (type ?? ['anything'])).map((one) =>
-    one === 'null' ? 'null' : one,
-  )
+  const types = typeof type === 'string' ? [type] : (type ?? ['anything'])
   const of = items === undefined ? '' : ` of ${items.properties === undefined ? typeOf(items) : 'objects'}`
   return `<span class="type">${types.join(' or ')}${format === undefined ? '' : ` (${format})`}</span>${of}`
 }

@@ -84,13 +84,13 @@ export const ERROR_CODES = {
     status: 409,
     error: 'market closed',
     when: 'The match takes no trades: it has not begun, is over, or operators have closed it.',
-    facts: tradeWindow('CLOSED', 'full_time'),
+    facts: tradeWindow('CLOSED', 'the match is over'),
   },
   MARKET_SUSPENDED: {
     status: 409,
     error: 'market suspended',
     when: 'For the moment nobody knows a price: something has happened on the pitch, or the feed is late.',
-    facts: tradeWindow('SUSPENDED', 'goal'),
+    facts: tradeWindow('SUSPENDED', 'an in-game event is being priced'),
   },
   COOLDOWN_ACTIVE: {
     status: 409,
@@ -241,7 +241,7 @@ export const ERROR_CODES = {
     status: 503,
     error: 'not ready',
     when: 'Something does not answer; `checks` says what.',
-    facts: { checks: { database: 'failed', fastStore: 'ok' } },
+    facts: { checks: { staying: 'ok', database: 'failed', fastStore: 'ok' } },
     retry: true,
   },
 } as const satisfies Record<string, Meaning>

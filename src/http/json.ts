@@ -102,7 +102,7 @@ export function walletJson(wallet: WalletAfter): z.output<typeof WalletBody> {
   }
 }
 
-const PPM_PER_PERCENT = 10_000
+export const PPM_PER_PERCENT = 10_000
 
 export function instrumentJson(listing: Listing, now: Instant, rules: TradingRules): z.output<typeof InstrumentBody> {
   const { instrument, match } = listing

@@ -16,11 +16,11 @@ import {
 import { answerWith, errors, fail, notFound } from '../answers.ts'
 import { ADMIN, CHANGE, INPUT, SIGNED_IN } from '../error-codes.ts'
 import { ACCESS_SECURITY, type Gates, type SignedInEnv } from '../gates.ts'
+import { PPM_PER_PERCENT } from '../json.ts'
 import type { HttpDeps } from '../ports.ts'
 import { json } from '../schemas.ts'
 
 const LIMIT_MAX = 500
-const PPM_PER_PERCENT = 10_000
 
 const score = z.number().openapi({ description: 'ROI in per cent, or units on a profit board.' })
 const EntryBody = z

@@ -6,7 +6,7 @@ import { type Badge, BADGES } from '../../../actors/players/badges.ts'
 import { levelOf } from '../../../actors/players/career.ts'
 import type { Activity } from '../../../db/activity.ts'
 import type { Referral } from '../../../db/referrals.ts'
-import { answerWith, errors, fail, invalid, notFound } from '../answers.ts'
+import { answerWith, errors, fail, notFound } from '../answers.ts'
 import { BODY, CHANGE, INPUT, SIGNED_IN } from '../error-codes.ts'
 import { ACCESS_SECURITY, type Gates, type SignedInEnv } from '../gates.ts'
 import { notificationJson, timestamp } from '../json.ts'
@@ -177,11 +177,7 @@ const invite = createRoute({
     body: {
       required: true,
       content: {
-        'application/json': {
-          schema: z.object({
-            name: LineInput,
-          }),
-        },
+        'application/json': { schema: z.object({ name: LineInput }) },
       },
     },
   },
@@ -301,7 +297,6 @@ export function communityRoutes({ community, accounts, world }: Deps, gates: Gat
     )
     .openapi({ ...invite, middleware: [limits.perRoute('referral-invites'), gates.signedIn] as const }, async (c) => {
       const { name } = c.req.valid('json')
-      if (name.includes('\u0000')) return fail(c, invalid('name', 'must not contain control characters'))
       const made = await network.invite(c.var.caller.userId, name)
       return made === null ? fail(c, answerWith('TOO_MANY_INVITES')) : c.json(referralJson(made, shareUrl), 201)
     })

@@ -24,7 +24,7 @@ const ready = createRoute({
   method: 'get',
   path: '/ready',
   tags: ['Operation'],
-  summary: 'The process can serve: its database, fast store and rooms answer',
+  summary: 'The process can serve: it is not stopping, and its database and fast store answer',
   description: 'A load balancer sends nobody to a process that is not ready; it comes back by itself.',
   responses: {
     200: json(z.object({ status: z.literal('ready'), checks: Checks }), 'Everything answers.'),

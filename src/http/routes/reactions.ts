@@ -1,12 +1,11 @@
 /** How the reactions to commits are doing, for operators: what waits, and what was set aside. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { fixtureId } from '../../../actors/kernel/ids.ts'
 import { errors, fail, notFound } from '../answers.ts'
 import { ADMIN, CHANGE, INPUT } from '../error-codes.ts'
 import { ACCESS_SECURITY, type Gates, type SignedInEnv } from '../gates.ts'
 import { timestamp } from '../json.ts'
 import type { HttpDeps } from '../ports.ts'
-import { json, timestampText } from '../schemas.ts'
+import { FixtureIdInput, json, timestampText } from '../schemas.ts'
 
 const SetAsideBody = z
   .object({
@@ -40,12 +39,11 @@ const status = createRoute({
   },
 })
 
-const number = (max: number) =>
-  z
-    .string()
-    .refine((text) => /^[1-9]\d{0,14}$/.test(text) && Number(text) <= max, { error: 'must be a number' })
-    .openapi({ example: '1' })
-    .transform(Number)
+const Seq = z
+  .string()
+  .regex(/^[1-9]\d{0,14}$/, 'must be the `seq` of what was set aside')
+  .openapi({ example: '4711' })
+  .transform(Number)
 
 const retry = createRoute({
   method: 'post',
@@ -54,7 +52,7 @@ const retry = createRoute({
   summary: 'React to what was set aside once more',
   description: 'Takes it off the list when that works; when it fails again it stays there, and the answer is 500.',
   security: ACCESS_SECURITY,
-  request: { params: z.object({ matchId: number(0xffff_ffff), seq: number(Number.MAX_SAFE_INTEGER) }) },
+  request: { params: z.object({ matchId: FixtureIdInput, seq: Seq }) },
   responses: {
     200: json(z.object({ retried: z.literal(true) }), 'Done.'),
     ...errors(...ADMIN, ...INPUT, ...CHANGE, 'NOT_FOUND'),
@@ -77,7 +75,7 @@ export function reactionRoutes({ community, audit }: Pick<HttpDeps, 'community' 
       const { matchId, seq } = c.req.valid('param')
       const deed = { action: 'reaction.retry', subject: `${matchId}/${seq}`, before: null, after: null }
       await audit.record({ actor: c.var.caller.userId, ...deed })
-      const found = await reactions.retry(fixtureId(matchId), seq)
+      const found = await reactions.retry(matchId, seq)
       return found ? c.json({ retried: true as const }, 200) : fail(c, notFound('reaction'))
     })
 }

@@ -6,7 +6,7 @@ import { SECOND_MS } from '../../../actors/kernel/world.ts'
 import { usernameFlaw } from '../../../actors/players/registration.ts'
 import type { User } from '../../../db/users.ts'
 import { answerWith, errors, fail, type HttpEnv, invalid } from '../answers.ts'
-import { BODY } from '../error-codes.ts'
+import { BODY, ERROR_CODES } from '../error-codes.ts'
 import { userJson } from '../json.ts'
 import type { HttpDeps } from '../ports.ts'
 import type { RateLimits } from '../rate-limits.ts'
@@ -144,7 +144,7 @@ export function signInRoutes({ signIn, sessions, wallets, cookies }: SignInDeps,
           const { email, name, picture } = begun.identity
           return c.json(
             {
-              error: 'profile needed',
+              error: ERROR_CODES.NEEDS_PROFILE.error,
               code: 'NEEDS_PROFILE' as const,
               requestId: c.var.requestId,
               needsProfile: true as const,
