@@ -72,12 +72,6 @@ export class Catalogue {
     return this.#withMatches(rows)
   }
 
-  /** The players of one match, by name; also of a settled one, as long as they have not played another since. */
-  async instrumentsOf(match: FixtureId): Promise<readonly Listing[]> {
-    const rows = await this.#priced().where('match_id', '=', match).orderBy('name').orderBy('id').execute()
-    return this.#withMatches(rows)
-  }
-
   /** One instrument, active or not. */
   async instrument(id: InstrumentId): Promise<Listing | null> {
     const rows = await this.#priced().where('instruments.id', '=', id).execute()

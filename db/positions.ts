@@ -1,15 +1,7 @@
 /** Reading positions; only a match's commit writes them. */
 import type { Kysely, Selectable } from 'kysely'
 import { assert } from '../actors/kernel/assert.ts'
-import {
-  type FixtureId,
-  fixtureId,
-  instrumentId,
-  type PositionId,
-  positionId,
-  type UserId,
-  userId,
-} from '../actors/kernel/ids.ts'
+import { fixtureId, instrumentId, type PositionId, positionId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { lots, money, type Price, price } from '../actors/kernel/micros.ts'
 import { instant } from '../actors/kernel/world.ts'
 import type { Close, Position } from '../actors/position/position.ts'
@@ -55,17 +47,6 @@ export class Positions {
       .where('positions.user_id', '=', user)
       .executeTakeFirst()
     return row === undefined ? null : heldFrom(row)
-  }
-
-  /** The match to ask about a position; null when there is no such position, or it is somebody else's. */
-  async matchOf(id: PositionId, user: UserId): Promise<FixtureId | null> {
-    const row = await this.#db
-      .selectFrom('positions')
-      .select('match_id')
-      .where('id', '=', id)
-      .where('user_id', '=', user)
-      .executeTakeFirst()
-    return row === undefined ? null : fixtureId(row.match_id)
   }
 
   #held() {

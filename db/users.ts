@@ -68,15 +68,6 @@ export class Users {
     return row === undefined ? null : userFrom(row)
   }
 
-  async findByUsername(username: string): Promise<User | null> {
-    const row = await this.#db
-      .selectFrom('users')
-      .selectAll()
-      .where('username', '=', username.toLowerCase())
-      .executeTakeFirst()
-    return row === undefined ? null : userFrom(row)
-  }
-
   async districts(): Promise<readonly District[]> {
     const rows = await this.#db.selectFrom('districts').selectAll().orderBy('id').execute()
     return rows.map((row) => ({ id: districtId(row.id), name: row.name }))

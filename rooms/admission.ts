@@ -2,13 +2,10 @@
 import { type IncomingMessage, type ServerOptions, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { UserId } from '../actors/kernel/ids.ts'
-import type { Instant } from '../actors/kernel/world.ts'
 
 /** The bearer of a valid WebSocket token. */
 export interface Visitor {
   readonly userId: UserId
-  readonly jti: string
-  readonly exp: Instant
 }
 
 /** The visitor a token stands for; null when it is invalid, expired, of another type, or revoked. Throws when it cannot tell. */

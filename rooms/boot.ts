@@ -124,8 +124,7 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
     for (const match of hosted.values()) match.disconnectUser(userId)
   }
   const seats = { desk, hosted, turnstile, verify, peers: far?.peers ?? null }
-  if (far !== null)
-    await far.open({ desk, hosted, seats, runsMatches: options.runsMatches, disconnect: disconnectHere })
+  if (far !== null) await far.open({ desk, seats, runsMatches: options.runsMatches, disconnect: disconnectHere })
 
   const windDown = async (): Promise<void> => {
     await poller?.disconnect()

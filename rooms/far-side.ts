@@ -23,7 +23,6 @@ export interface FarSideOptions {
 
 export interface NearSide {
   readonly desk: MatchDesk
-  readonly hosted: ReadonlyMap<FixtureId, HostedMatch>
   readonly seats: Matchmaking
   readonly runsMatches: boolean
   readonly disconnect: (userId: UserId) => void

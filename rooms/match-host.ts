@@ -58,8 +58,8 @@ export class MatchHost implements PriceSource {
   #seq = 0
   /** Moves with their numbers that this process has not taken yet. */
   readonly #numbered: PublishedPrice[] = []
-  /** The last published price of each instrument, and the trading status it was published with. */
-  readonly #published = new Map<InstrumentId, { readonly price: PublishedPrice; readonly status: string }>()
+  /** The trading status that each instrument was last published with. */
+  readonly #told = new Map<InstrumentId, TradeWindow['status']>()
 
   /** Throws InvariantBroken when the record contradicts itself. */
   constructor(options: MatchHostOptions) {
@@ -138,7 +138,7 @@ export class MatchHost implements PriceSource {
       return this.#frame(publication.instrument, publication, publication.conflated ? FLAG.conflated : 0)
     })
     for (const instrument of this.actor.view.instruments()) {
-      if (this.#published.get(instrument.id)?.status === this.actor.window(instrument.id).status) continue
+      if (this.#told.get(instrument.id) === this.actor.window(instrument.id).status) continue
       this.#seq++
       const at = this.#surroundings.world.now()
       prices.push(
@@ -187,9 +187,8 @@ export class MatchHost implements PriceSource {
       minute: info.minute,
       status: window.status,
     })
-    const price = { matchId: this.matchId, instrumentId: instrument.id, epoch: this.epoch, seq: this.#seq, frame }
-    this.#published.set(instrument.id, { price, status: window.status })
-    return price
+    this.#told.set(instrument.id, window.status)
+    return { matchId: this.matchId, instrumentId: instrument.id, epoch: this.epoch, seq: this.#seq, frame }
   }
 
   #condition(instrument: Instrument, window: TradeWindow): number {

@@ -9,8 +9,6 @@ export const MEASURED = {
   tradesPerDatabase: 24_000,
   /** The same, one match. */
   tradesPerMatch: 14_300,
-  /** The same: full-time settlement. */
-  settledPerSecond: 18_000,
   /** npm run bench:http -- --quick: openings over HTTP, 256 under way; what is refused early is twice as fast. */
   requestsPerProcess: 3_500,
   /** npm run bench:fanout: writes to sockets a core, 10,000 sockets. */

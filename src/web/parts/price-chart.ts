@@ -22,14 +22,14 @@ export interface ChartLevel {
   readonly key: string
   readonly price: number
   readonly title: string
-  readonly tone: 'entry' | 'stop' | 'target' | 'washout'
+  readonly tone: 'entry' | 'stop' | 'target'
 }
 
 export interface ChartMark {
   /** Milliseconds since 1970. */
   readonly at: number
   readonly text: string
-  readonly tone: 'event' | 'long' | 'short' | 'bad'
+  readonly tone: 'event' | 'long' | 'short'
 }
 
 type Tone = ChartLevel['tone'] | ChartMark['tone'] | 'line' | 'fill' | 'grid' | 'text'
