@@ -1,6 +1,6 @@
 /**
  * The port to the fast store, and every key name in it. It holds what may be lost: what must last is in the database.
- * That is why every key expires.
+ * That is why every key expires, except for those of the leaderboards.
  */
 import type { SessionId, UserId } from '../actors/kernel/ids.ts'
 
@@ -24,7 +24,7 @@ export const keys = {
   rate: (route: string, caller: string) => `rate:${route}:${caller}`,
   /** How much of his allowance somebody has spent on an action. */
   allowance: (action: string, caller: string) => `allow:${action}:${caller}`,
-  /** Where the leaderboards of an installation begin (boards-redis.ts). They do not expire: a build replaces them. */
+  /** Where the leaderboards of an installation begin (boards-redis.ts). A build replaces them. */
   boards: (installation: string) => `boards:${installation}`,
 } as const
 

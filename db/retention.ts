@@ -22,7 +22,7 @@ export interface Forgotten {
 }
 
 const DAY_MS = 24 * HOUR_MS
-/** Contract 2: the result of a keyed command answers its retries for seven days. */
+/** So long does the result of a keyed command answer its retries. */
 const COMMAND_RESULTS_MS = 7 * DAY_MS
 /** Who has been away for longer is shown how things stand instead of what happened. */
 const ACCOUNT_EVENTS_MS = 30 * DAY_MS

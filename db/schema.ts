@@ -1,7 +1,7 @@
 /** Every table as a type. Money, prices and lots are integer millionths; the int8 parser of `connect.ts` yields numbers. */
 import type { ColumnType, Generated } from 'kysely'
 
-/** Written as milliseconds wrapped by `at()` in SQL, read back as Date. */
+/** Written as a Date or as text, read back as a Date. */
 type Timestamp = ColumnType<Date, Date | string, Date | string>
 /** The same with a default. */
 type DefaultTimestamp = ColumnType<Date, Date | string | undefined, Date | string>

@@ -1,7 +1,7 @@
 /**
  * Rehearses a match day: plays recordings in the live provider's format, as the live provider would.
  *
- *   node ops/provider-mock.ts <recording>… [--speed 1] [--port 4000] [--token rehearsal] [--fixture 1] [--troubles]
+ *   npm run provider:mock -- <recording>… [--speed 1] [--port 4000] [--token rehearsal] [--fixture 1] [--troubles]
  *
  * Every recording kicks off at once, as fixture `--fixture` and the numbers after it; give other numbers for another day,
  * since a match that was settled is not played again. With `--troubles` a third of the time something is wrong, another

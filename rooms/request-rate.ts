@@ -1,7 +1,6 @@
 /** How often one socket may speak, whichever door it came through. */
 import { type Instant, instant, SECOND_MS } from '../actors/kernel/world.ts'
 
-/** Contract 6. */
 const MESSAGES_PER_SECOND_MAX = 10
 /** Closes a socket that speaks more often. */
 export const CLOSE_TOO_MANY_MESSAGES = 4029

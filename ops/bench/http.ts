@@ -1,7 +1,7 @@
 /**
  * Measures openings over HTTP through the whole house, against an order that is refused without asking the database:
  *
- *   node ops/bench/http.ts [--rounds 3] [--seconds 3] [--quick] [--json]
+ *   npm run bench:http -- [--rounds 3] [--seconds 3] [--quick] [--json]
  *
  * DATABASE_URL (or TEST_DATABASE_URL) names a PostgreSQL server; a database is made there and dropped. Server, clients
  * and PostgreSQL share the machine, so only the ratio means anything.

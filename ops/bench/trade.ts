@@ -1,7 +1,7 @@
 /**
  * Measures the trade path against what it must beat, in one run on one machine:
  *
- *   node ops/bench/trade.ts [--only opens,hot,settlement,ticks,embedded] [--rounds 3] [--seconds 3] [--quick] [--json]
+ *   npm run bench:trade -- [--only opens,hot,settlement,ticks,embedded] [--rounds 3] [--seconds 3] [--quick] [--json]
  *
  * DATABASE_URL (or TEST_DATABASE_URL) names a PostgreSQL server with default durability; a database is made there and
  * dropped. Rounds take turns through all variants, and ratios are made within a round: on a shared machine only those

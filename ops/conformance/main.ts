@@ -7,7 +7,8 @@
  * With `--mode` it starts a deployment of its own and removes it afterwards: `servers` and `cluster` make a database on the
  * PostgreSQL that DATABASE_URL names, and start a Redis. With `--url` it asks one that runs. What such a deployment must
  * have in its environment to be asked everything stands in the file that `--trust` names, which is written when it is not
- * there (`--trust FILE` without `--url` writes it and ends). Without `--trust` what needs it is reported as skipped.
+ * there (`--trust FILE` without `--url` writes it and ends), for an identity provider, a mail server and match data on
+ * ports from `--port` (4801) on. Without `--trust` what needs it is reported as skipped.
  * `--slow` runs also what takes minutes. Exit code 1 when a check failed.
  */
 import { writeFileSync } from 'node:fs'

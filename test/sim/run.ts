@@ -1,4 +1,4 @@
-/** `npm run sim -- --seed 42 --steps 20000 --seeds 100`: runs seeds one after the other until one fails. */
+/** `npm run sim -- [--seed 1] [--steps 1000] [--seeds 1] [--quiet]`: runs seeds one after the other until one fails. */
 import { parseArgs } from 'node:util'
 import { simulate, SimulationFailed } from './simulate.ts'
 
