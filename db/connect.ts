@@ -43,6 +43,9 @@ const POOL_MAX = 10
  */
 const COMMITS = { together: 4, slowAfterMs: 250, atMost: 32 }
 
+/** Connections of one process at most: its readers, and where it runs matches their commits. */
+export const CONNECTIONS_MAX = { api: POOL_MAX, rooms: POOL_MAX + COMMITS.atMost } as const
+
 /**
  * The database that the options choose. PostgreSQL is first spoken to by the first query, so that a server may start
  * before it does; the embedded one is open when this resolves. Throws when another process has the folder.

@@ -1,7 +1,6 @@
 /** The database a benchmark runs on: made for it, filled with users, emptied between variants, audited, and dropped. */
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import pg from 'pg'
 import { present } from '../../actors/kernel/assert.ts'
 import { type UserId, userId } from '../../actors/kernel/ids.ts'
 import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
@@ -12,6 +11,7 @@ import { seedDistricts } from '../../db/seed.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
 import { systemWorld } from '../../src/system-world.ts'
+import { makeDatabase } from '../scratch-database.ts'
 
 export interface BenchDatabase {
   readonly connection: Connection
@@ -23,17 +23,14 @@ export interface BenchDatabase {
 
 /** A new database of this server, with wallets for so many users. Default durability: whatever the server has set. */
 export async function createOnServer(server: string, users: number): Promise<BenchDatabase> {
-  const name = `touchline_bench_${randomUUID().replaceAll('-', '')}`
-  await administer(server, `create database ${name}`)
-  const address = new URL(server)
-  address.pathname = `/${name}`
-  const connection = await connect({ databaseUrl: address.href, dataDir: null })
+  const { url, drop } = await makeDatabase(server, 'touchline_bench')
+  const connection = await connect({ databaseUrl: url, dataDir: null })
   const close = async (): Promise<void> => {
     await connection.close()
-    await administer(server, `drop database ${name} with (force)`)
+    await drop()
   }
   try {
-    return { connection, url: address.href, users: await populate(connection, users), close }
+    return { connection, url, users: await populate(connection, users), close }
   } catch (error) {
     await close()
     throw error
@@ -44,16 +41,6 @@ export async function createOnServer(server: string, users: number): Promise<Ben
 export async function createEmbedded(folder: string, users: number): Promise<BenchDatabase> {
   const connection = await connectEmbedded(folder)
   return { connection, url: null, users: await populate(connection, users), close: () => connection.close() }
-}
-
-async function administer(server: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: server })
-  await client.connect()
-  try {
-    await client.query(statement)
-  } finally {
-    await client.end()
-  }
 }
 
 async function populate({ db }: Connection, users: number): Promise<UserId[]> {

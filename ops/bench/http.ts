@@ -24,7 +24,7 @@ import { audit, createOnServer } from './bench-database.ts'
 import type { Load } from './closed-loop.ts'
 import type { HttpLoadOptions } from './http-load.ts'
 import { snapshotAt } from './matches.ts'
-import { figure, type Pace, spreadOf, table, withSpread } from './report.ts'
+import { figure, paceOf, spreadOf, table, withSpread } from './report.ts'
 
 /** A user may hold 100 positions, and nobody closes any here. */
 const USERS = 3_000
@@ -46,12 +46,7 @@ const { values: options } = parseArgs({
 })
 const server = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
 if (server === undefined) throw new Error('DATABASE_URL must name a PostgreSQL server to measure on')
-const pace: Pace = {
-  rounds: options.quick ? 1 : Number(options.rounds),
-  seconds: options.quick ? 1 : Number(options.seconds),
-  warmUpSeconds: options.quick ? 0.5 : 1,
-  quick: options.quick,
-}
+const pace = paceOf(options)
 
 const database = await createOnServer(server, 0)
 const folder = mkdtempSync(join(tmpdir(), 'touchline-bench-'))

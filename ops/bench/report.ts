@@ -10,6 +10,18 @@ export interface Pace {
   readonly quick: boolean
 }
 
+/** The pace that `--rounds`, `--seconds` and `--quick` ask for. */
+export const paceOf = (asked: {
+  readonly rounds: string
+  readonly seconds: string
+  readonly quick: boolean
+}): Pace => ({
+  rounds: asked.quick ? 1 : Number(asked.rounds),
+  seconds: asked.quick ? 1 : Number(asked.seconds),
+  warmUpSeconds: asked.quick ? 0.5 : 1,
+  quick: asked.quick,
+})
+
 /** What one part of a benchmark found, for people and for programs. */
 export interface Section {
   readonly text: string

@@ -33,7 +33,7 @@ import { createLog } from '../../src/log.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import type { Load } from './closed-loop.ts'
 import type { HttpLoadOptions } from './http-load.ts'
-import { figure, type Pace, spreadOf, table, withSpread } from './report.ts'
+import { figure, paceOf, spreadOf, table, withSpread } from './report.ts'
 
 const USERS = 1_000
 const CONNECTIONS = 64
@@ -51,12 +51,7 @@ const { values: options } = parseArgs({
     json: { type: 'boolean', default: false },
   },
 })
-const pace: Pace = {
-  rounds: options.quick ? 1 : Number(options.rounds),
-  seconds: options.quick ? 1 : Number(options.seconds),
-  warmUpSeconds: options.quick ? 0.5 : 1,
-  quick: options.quick,
-}
+const pace = paceOf(options)
 
 const world = systemWorld()
 const connection = await connectEmbedded(null)

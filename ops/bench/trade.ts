@@ -12,7 +12,7 @@ import { type BenchDatabase, createOnServer } from './bench-database.ts'
 import { benchEmbedded } from './embedded.ts'
 import { benchHotUsers } from './hot-users.ts'
 import { benchOpens } from './opens.ts'
-import type { Pace, Section } from './report.ts'
+import { type Pace, paceOf, type Section } from './report.ts'
 import { benchSettlement } from './settlement.ts'
 import { benchTicks } from './ticks.ts'
 
@@ -37,12 +37,7 @@ const { values: options } = parseArgs({
 })
 const server = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
 if (server === undefined) throw new Error('DATABASE_URL must name a PostgreSQL server to measure on')
-const pace: Pace = {
-  rounds: options.quick ? 1 : Number(options.rounds),
-  seconds: options.quick ? 1 : Number(options.seconds),
-  warmUpSeconds: options.quick ? 0.5 : 1,
-  quick: options.quick,
-}
+const pace = paceOf(options)
 
 const database = await createOnServer(server, USERS)
 try {

@@ -1,4 +1,5 @@
 /** What so many users need, by arithmetic from what was measured. Everything assumed about them is an argument. */
+import { CONNECTIONS_MAX } from '../../db/connect.ts'
 
 /**
  * Measured on two virtual cores that server, PostgreSQL and load generator shared. The command beside each makes the figure
@@ -27,10 +28,8 @@ export const MEASURED = {
 const REDIS_MESSAGES = 100_000
 /** Of what a thing can do; the rest is for bursts, restarts and noise. */
 const USE_AT_MOST = 0.6
-/** What a process takes at most: readers, and where there are matches, their commits (db/connect.ts). */
-const CONNECTIONS = { api: 10, rooms: 42 } as const
 /** Connections with which a PostgreSQL without a pooler before it is still itself. */
-const CONNECTIONS_MAX = 1_000
+const SERVER_CONNECTIONS_MAX = 1_000
 const BEATS_PER_SECOND = 20
 
 export interface Assumptions {
@@ -134,8 +133,8 @@ export function planFor(given: Assumptions): Plan {
       ),
       load(
         'connections of PostgreSQL',
-        apiProcesses * CONNECTIONS.api + roomsProcesses * CONNECTIONS.rooms,
-        CONNECTIONS_MAX,
+        apiProcesses * CONNECTIONS_MAX.api + roomsProcesses * CONNECTIONS_MAX.rooms,
+        SERVER_CONNECTIONS_MAX,
         'a pooler before it, and read replicas for boards, history and lists',
       ),
     ].toSorted((a, b) => b.full - a.full),

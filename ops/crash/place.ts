@@ -1,12 +1,11 @@
-/** Where the program keeps its data while it is being killed: a folder, or a database of its own beside a shared Redis. */
-import { randomUUID } from 'node:crypto'
+/** Where a program that is put to the proof keeps its data: a folder, or a database of its own beside a shared Redis. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import pg from 'pg'
 import { userId } from '../../actors/kernel/ids.ts'
 import { keys } from '../../db/fast-store.ts'
+import { makeDatabase } from '../scratch-database.ts'
 import type { Settings } from './program.ts'
 
 export interface Place {
@@ -29,18 +28,15 @@ export function folderPlace(): Place {
 
 /** A new database of this server, and this Redis when there is one. */
 export async function serverPlace(server: string, redisUrl: string | null): Promise<Place> {
-  const name = `touchline_crash_${randomUUID().replaceAll('-', '')}`
-  await administer(server, `create database ${name}`)
-  const url = new URL(server)
-  url.pathname = `/${name}`
+  const { name, url, drop } = await makeDatabase(server, 'touchline_crash')
   // Signing keys are kept here.
   const folder = mkdtempSync(join(tmpdir(), 'touchline-crash-'))
   return {
-    settings: { DATA_DIR: folder, DATABASE_URL: url.href, ...(redisUrl === null ? {} : { REDIS_URL: redisUrl }) },
+    settings: { DATA_DIR: folder, DATABASE_URL: url, ...(redisUrl === null ? {} : { REDIS_URL: redisUrl }) },
     description: `PostgreSQL database ${name}${redisUrl === null ? '' : ' and Redis'}`,
     async remove(users) {
       if (redisUrl !== null) await forgetWallets(redisUrl, users)
-      await administer(server, `drop database ${name} with (force)`)
+      await drop()
       rmSync(folder, { recursive: true })
     },
   }
@@ -50,14 +46,4 @@ async function forgetWallets(redisUrl: string, users: readonly string[]): Promis
   const redis = new Redis(redisUrl)
   if (users.length > 0) await redis.unlink(users.map((id) => keys.wallet(userId(id))))
   await redis.quit()
-}
-
-async function administer(server: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: server })
-  await client.connect()
-  try {
-    await client.query(statement)
-  } finally {
-    await client.end()
-  }
 }

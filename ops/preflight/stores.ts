@@ -1,13 +1,11 @@
 /** Whether the database keeps what it is told, and Redis what it is asked to. */
 import { Redis } from 'ioredis'
 import { sql } from 'kysely'
-import { type Connection, connect } from '../../db/connect.ts'
+import { type Connection, CONNECTIONS_MAX, connect } from '../../db/connect.ts'
 import { appliedMigrations, foreignMigrations, MIGRATIONS } from '../../db/migrate.ts'
 import type { Config } from '../../src/config.ts'
 import { failed, type Finding, ok, warned } from './finding.ts'
 
-/** Connections of one process at most: its readers, and the commits of its matches (db/connect.ts). */
-const CONNECTIONS = { api: 10, rooms: 42 } as const
 /** Beyond this tokens and one-time codes expire too early or too late, and the books are looked at too early. */
 const SKEW_WARNED_MS = 1_000
 const SKEW_FAILED_MS = 10_000
@@ -21,7 +19,7 @@ export async function checkDatabase({ databaseUrl, dataDir, roles }: Config): Pr
   try {
     return [
       await durability(connection),
-      await capacity(connection, CONNECTIONS[roles.includes('rooms') ? 'rooms' : 'api']),
+      await capacity(connection, CONNECTIONS_MAX[roles.includes('rooms') ? 'rooms' : 'api']),
       await migrations(connection),
       await clock(connection),
     ]

@@ -1,5 +1,5 @@
 /** The same suite on every database: the embedded one always, PostgreSQL when TEST_DATABASE_URL names a server. */
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import {
   existsSync,
   mkdirSync,
@@ -14,11 +14,11 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { Kysely, PGliteDialect } from 'kysely'
-import pg from 'pg'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { type Connection, connect, connectEmbedded } from '../../db/connect.ts'
 import { migrate } from '../../db/migrate.ts'
 import type { Database } from '../../db/schema.ts'
+import { makeDatabase, type ScratchDatabase } from '../../ops/scratch-database.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -39,15 +39,7 @@ export function onPostgres(suite: (serverUrl: string) => void): void {
 }
 
 /** A new, empty, not yet migrated database of the server. */
-export async function createDatabase(
-  server: string,
-): Promise<{ readonly url: string; readonly drop: () => Promise<void> }> {
-  const name = `touchline_test_${randomUUID().replaceAll('-', '')}`
-  await administer(server, `create database ${name}`)
-  const url = new URL(server)
-  url.pathname = `/${name}`
-  return { url: url.href, drop: () => administer(server, `drop database ${name} with (force)`) }
-}
+export const createDatabase = (server: string): Promise<ScratchDatabase> => makeDatabase(server, 'touchline_test')
 
 function runOn(
   open: () => Promise<{ readonly connection: Connection; readonly remove: () => Promise<void> }>,
@@ -120,14 +112,4 @@ function migrationsDigest(): string {
   digest.update(readFileSync(join(ROOT, 'db/migrate.ts')))
   digest.update(createRequire(import.meta.url).resolve('@electric-sql/pglite'))
   return digest.digest('hex').slice(0, 16)
-}
-
-async function administer(server: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: server })
-  await client.connect()
-  try {
-    await client.query(statement)
-  } finally {
-    await client.end()
-  }
 }

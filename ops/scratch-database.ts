@@ -1,0 +1,29 @@
+/** A database that is made on a PostgreSQL server for one run, and dropped after it. */
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+
+export interface ScratchDatabase {
+  readonly name: string
+  readonly url: string
+  /** Whoever is still connected is cut off. */
+  readonly drop: () => Promise<void>
+}
+
+/** A new, empty database. Its name begins with `whose`, so that one that was left behind can be told. */
+export async function makeDatabase(server: string, whose: string): Promise<ScratchDatabase> {
+  const name = `${whose}_${randomUUID().replaceAll('-', '')}`
+  await administer(server, `create database ${name}`)
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return { name, url: url.href, drop: () => administer(server, `drop database ${name} with (force)`) }
+}
+
+async function administer(server: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
