@@ -118,6 +118,7 @@ describe('simulated traders', () => {
   })
 
   it('[R44] a careful trader opens with levels and pulls his stop-loss after the price, never back', () => {
+    expect(opens('careful')).not.toEqual([])
     for (const order of opens('careful')) expect([order.stopLoss, order.takeProfit]).not.toContain(null)
     const long = held(1, { stopLoss: price(197e6), takeProfit: price(230e6) })
     expect(actions('careful', sight({ positions: [long] }), 1)).toEqual([

@@ -25,9 +25,12 @@ import { KICK_OFF, MATCH, P, player, snapshot, U, u } from '../support/fixtures.
 import { MemoryMatchStore } from '../support/memory-store.ts'
 import { TestWorld } from '../support/test-world.ts'
 
-/** Waits until something holds; fails with its name when it does not within three seconds. */
+/** A bound for a busy machine, within that of a whole test, so that it is said what was waited for. */
+const PATIENCE_MS = 10_000
+
+/** Waits until something holds; fails with its name when it never does. */
 export async function until(what: string, holds: () => boolean): Promise<void> {
-  const deadline = performance.now() + 3_000
+  const deadline = performance.now() + PATIENCE_MS
   while (!holds()) {
     if (performance.now() > deadline) throw new Error(`waited in vain until ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 2))
