@@ -83,13 +83,13 @@ export const ERROR_CODES = {
   MARKET_CLOSED: {
     status: 409,
     error: 'market closed',
-    when: 'The match takes no trades: it has not begun, is over, or operators have closed it.',
+    when: 'The match takes no trades: it has not begun, or is over. `GET /api/matches/{id}/trade-window` says more.',
     facts: tradeWindow('CLOSED', 'the match is over'),
   },
   MARKET_SUSPENDED: {
     status: 409,
     error: 'market suspended',
-    when: 'For the moment nobody knows a price: something has happened on the pitch, or the feed is late.',
+    when: 'For the moment nobody knows a price (something has happened on the pitch, or the feed is late), or operators have restricted trading.',
     facts: tradeWindow('SUSPENDED', 'an in-game event is being priced'),
   },
   COOLDOWN_ACTIVE: {

@@ -3,6 +3,8 @@
  * of bundled players. They are composed from the schemas, so that none shows a field that is not there.
  */
 
+import { FLAGS, SETTINGS } from '../../actors/kernel/settings.ts'
+
 /** A JSON schema as the description contains it. */
 export interface Schema {
   readonly $ref?: string
@@ -75,7 +77,7 @@ const STORY: Readonly<Record<string, unknown>> = {
   starter: true,
   position: 'FWD',
   stats: { Goals: 1, 'Shots On Target': 3, Rating: 7.8 },
-  net_position_imbalance: 2.5,
+  net_position_imbalance: 3,
   k_mod: 0.01,
   changePct: 3.15,
   live_base_price: 206.28,
@@ -148,7 +150,7 @@ const STORY: Readonly<Record<string, unknown>> = {
   'Quote.margin': 51.57875,
   'Quote.washoutPrice': 185.6835,
   'Quote.pnlAtStopLoss': -40.7875,
-  'Quote.pnlAtTakeProfit': null,
+  'Quote.pnlAtTakeProfit': 34.2125,
   'Quote.maxLotSize': 96.42,
   'Quote.refusal': null,
   'AccountEvent.type': 'margin_warning',
@@ -193,7 +195,7 @@ const STORY: Readonly<Record<string, unknown>> = {
   'current.publishedAt': '2026-05-25T00:00:00.000Z',
   'current.week': '2026-W22',
   seed: '5f0c1a7e9d3b2f48a6c4e2d01b9f7a8c5e3d1f2b4a6c8e0d9f7b5a3c1e2d4f60',
-  seedHash: '29b1f47c6c9cf1d2a0d6b5c4e3f2a1b0c9d8e7f6a5b4c3d2e1f0a9b8c7d6e5f4',
+  seedHash: 'f9dad6baba856aa4ec1c80dd114102d2d17a1c0f9b14be72ebc003fec2a07026',
 
   'Notification.id': '41',
   'Notification.type': 'margin_warning',
@@ -246,14 +248,13 @@ const STORY: Readonly<Record<string, unknown>> = {
   value: 180,
   'Flag.key': 'coming_soon',
   'Flag.default': false,
-  'Flag.description': 'Every protected route answers 503 to everybody but admins.',
+  'Flag.description': FLAGS.coming_soon.description,
   enabled: true,
   'Setting.default': 180,
   'Setting.type': 'number',
-  'Setting.description':
-    'Seconds for which a user may not close a position he has opened. Positions that are open keep theirs.',
+  'Setting.description': SETTINGS['trading.hold_secs'].description,
   'Setting.min': 0,
-  'Setting.max': 86_400,
+  'Setting.max': SETTINGS['trading.hold_secs'].max,
   'Setting.decimals': 0,
   options: undefined,
   updatedBy: 'ann',

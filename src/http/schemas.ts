@@ -48,7 +48,10 @@ export const InstrumentBody = z
     team: z.object({ id: z.int(), name: z.string(), side: z.enum(['home', 'away']) }),
     fixtureId: z.int(),
     replay,
-    currentPrice: priceNumber.openapi({ description: '`live_base_price + k_mod × net_position_imbalance`.' }),
+    currentPrice: priceNumber.openapi({
+      description:
+        '`live_base_price + k_mod × net_position_imbalance`; once his match is settled, the settlement price.',
+    }),
     live_base_price: priceNumber,
     net_position_imbalance: lotNumber.openapi({ description: 'Open long lots − open short lots.' }),
     k_mod: z.number().openapi({ description: 'Price per lot of imbalance, as in force now.' }),
@@ -203,7 +206,14 @@ export const PositionBody = z
     closePrice: priceNumber.nullable(),
     realizedPnl: amount.nullable(),
     closedAt: timestampText.nullable(),
-    closedBy: z.enum(['user', 'stop_loss', 'take_profit', 'washout', 'full_time', 'void', 'admin']).nullable(),
+    closedBy: z
+      .enum(['user', 'stop_loss', 'take_profit', 'washout', 'full_time', 'void', 'admin'])
+      .nullable()
+      .openapi({
+        description:
+          'Null while it is open. A match that an operator ends closes by `full_time` or `void`, as he says; `admin` is ' +
+          'kept for closing a single position, which no route does.',
+      }),
   })
   .openapi('Position')
 

@@ -1,6 +1,11 @@
+import { createHash } from 'node:crypto'
 import { z } from '@hono/zod-openapi'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
+import { REFERRAL_REWARD } from '../../actors/kernel/limits.ts'
+import { decimal, lots, price } from '../../actors/kernel/micros.ts'
+import { BADGES } from '../../actors/players/badges.ts'
+import { marginFor, pnlAt, washoutPrice } from '../../actors/position/position.ts'
 import { createJudge, type OpenApi } from '../../ops/fuzz/judge.ts'
 import { placed } from '../../rooms/frame-layout.ts'
 import { ERROR_CODES } from '../../src/http/error-codes.ts'
@@ -262,6 +267,37 @@ describe('the API description', () => {
       if (!elsewhere.has(code)) expect([...(answered.get(code) ?? [])], code).toEqual([String(status)])
       expect(sample(document, code)).toMatchObject({ code, error })
     }
+  })
+
+  it('[H183] the figures and names of the examples are what the rules make of them', async () => {
+    const { document } = await readDocument()
+    const shown = <Shape extends z.ZodRawShape>(route: `${string} ${string}`, status: string, shape: Shape) =>
+      z.object(shape).parse(operations(document).get(route)?.responses[status]?.content?.['application/json']?.example)
+    const [n, text] = [z.number(), z.string()]
+
+    const prices = { currentPrice: n, live_base_price: n, k_mod: n, net_position_imbalance: n }
+    const player = shown('get /api/instruments/{id}', '200', prices)
+    expect(player.currentPrice).toBeCloseTo(player.live_base_price + player.k_mod * player.net_position_imbalance, 6)
+
+    const figures = { fillPrice: n, impact: n, currentPrice: n, margin: n, washoutPrice: n, pnlAtTakeProfit: n }
+    const { fillPrice, impact, currentPrice, ...quote } = shown('post /api/positions/quote', '200', figures)
+    expect(fillPrice).toBeCloseTo(currentPrice + impact, 6)
+    const half = { direction: 'long', lots: lots(500_000), openPrice: price(Math.round(fillPrice * 1e6)) } as const
+    expect(quote).toEqual({
+      margin: decimal(marginFor(half.openPrice, half.lots)),
+      washoutPrice: decimal(washoutPrice(half) ?? 0),
+      pnlAtTakeProfit: decimal(pnlAt(half, price(220_000_000))),
+    })
+
+    const badge = z.object({ id: text, name: text, description: text })
+    const badges = shown('get /api/achievements', '200', { earned: z.array(badge), locked: z.array(badge) })
+    for (const one of [...badges.earned, ...badges.locked]) expect(BADGES).toContainEqual(expect.objectContaining(one))
+
+    const { seed, seedHash } = shown('post /api/spinner/run', '200', { seed: text, seedHash: text })
+    expect(seedHash).toBe(createHash('sha256').update(seed).digest('hex'))
+
+    const { code, url, reward } = shown('post /api/referrals/invites', '201', { code: text, url: text, reward: n })
+    expect([url.endsWith(`/join?ref=${code}`), reward]).toEqual([true, decimal(REFERRAL_REWARD)])
   })
 
   it('[H155] the page shows every route, error, message and byte, and loads nothing from elsewhere', async () => {

@@ -152,12 +152,16 @@ const validate = createRoute({
   },
 })
 
+const shareLink = z.string().openapi({
+  description: 'To be shared. Without its host, which is then that of the page, where `CORS_ORIGINS` names none.',
+})
+
 const ReferralBody = z
   .object({
     id: z.uuid(),
     name: z.string().nullable().openapi({ description: 'Null for somebody who came with your own code.' }),
     code: z.string(),
-    url: z.string().openapi({ description: 'To be shared.' }),
+    url: shareLink,
     status: z.enum(['pending', 'registered', 'credited']),
     registered: z.boolean(),
     reward: z.number(),
@@ -196,7 +200,7 @@ const referrals = createRoute({
     200: json(
       z.object({
         code: z.string().openapi({ description: "The caller's own code." }),
-        url: z.string(),
+        url: shareLink,
         referrals: z.array(ReferralBody),
         summary: z.object({
           invited: z.int(),

@@ -69,7 +69,7 @@ const priceHistory = createRoute({
   tags: ['Market'],
   summary: 'The prices of an instrument over a period that ends now',
   description:
-    'A longer period is thinned evenly; in-game events are never left out. Statistics are over what is returned.',
+    'A longer period is thinned evenly. Open, high, low and change are over what is returned, volume over the period.',
   security: ACCESS_SECURITY,
   request: {
     params: z.object({ id: InstrumentIdInput }),
@@ -129,7 +129,10 @@ const matches = createRoute({
   summary: 'All fixtures, with their trade windows',
   description: 'What is in play, what is over of late, and the calendar of what is to come.',
   security: ACCESS_SECURITY,
-  responses: { 200: json(z.object({ matches: z.array(MatchBody) }), 'All of them.'), ...errors(...SIGNED_IN) },
+  responses: {
+    200: json(z.object({ matches: z.array(MatchBody) }), 'Up to 500; what has been over longest falls away.'),
+    ...errors(...SIGNED_IN),
+  },
 })
 
 const window = createRoute({

@@ -89,7 +89,8 @@ const list = createRoute({
   tags: ['Trading'],
   summary: "The caller's positions, latest opened first",
   description:
-    'Open ones are valued at the current price of their instruments, closed ones at the price they closed at.',
+    'Open ones are valued at the current price of their instruments, closed ones at the price they closed at. A page holds ' +
+    'all that a user may have open, unless operators have raised that limit.',
   security: ACCESS_SECURITY,
   request: {
     query: z.object({
