@@ -61,6 +61,7 @@ check(
       '/api/activity',
       '/api/referrals',
       '/api/achievements',
+      '/api/admin/flags',
     ]) {
       const reply = await user.ask('GET', path)
       refuses(reply, 503)

@@ -264,7 +264,7 @@ export const BODY = [...INPUT, ...CHANGE, 'MALFORMED_JSON', 'UNSUPPORTED_MEDIA_T
 /** What the gate for the signed-in answers. */
 export const SIGNED_IN = ['UNAUTHORIZED', 'COMING_SOON'] as const
 /** … the one for admins. */
-export const ADMIN = ['UNAUTHORIZED', 'FORBIDDEN'] as const
+export const ADMIN = [...SIGNED_IN, 'FORBIDDEN'] as const
 
 export type AlwaysCode = (typeof ALWAYS)[number]
 

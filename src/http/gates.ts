@@ -75,6 +75,7 @@ export function createGates({ sessions, accounts, flags, limits }: GatesOptions)
     admin: async (c, next) => {
       const caller = await callerFrom(c)
       if (caller === null) return fail(c, UNAUTHORIZED)
+      if (isTooEarly(caller)) return fail(c, COMING_SOON)
       // What the token says may be a quarter of an hour old, time enough to undo that one is no admin any more.
       const isAdmin = caller.role === ADMIN && (await accounts.find(caller.userId))?.role === ADMIN
       if (!isAdmin) return fail(c, FORBIDDEN)

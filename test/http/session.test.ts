@@ -256,6 +256,7 @@ describe('before it begins', () => {
       ['GET', '/api/wallet'],
       ['POST', '/api/positions/open'],
       ['POST', '/api/ws/token'],
+      ['GET', '/api/admin/flags'],
     ] as const
     for (const [method, path] of asked) {
       const body =
