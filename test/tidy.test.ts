@@ -222,6 +222,33 @@ describe('prose', () => {
   )
 })
 
+describe('instructions', () => {
+  const scripts = '{"scripts":{"load":"","load:hostile":""}}'
+  proves(
+    '[Y21] every command that somebody is told to type is there, and README tells of every variable',
+    house.instructions,
+    {
+      'package.json': scripts,
+      'README.md': '`npm run load -- --users 5`, `npm run load:hostile`: `PORT` and `npm test`',
+      'ops/load.ts': '// npm run -s load: …',
+      'src/config.ts': 'const Environment = z.object({\n  PORT: integer(0),\n})',
+    },
+    [
+      [{ 'package.json': scripts, 'README.md': 'a\n`npm run lode`' }, [/^README\.md:2: .* no script lode/]],
+      [{ 'package.json': scripts, 'ops/a.ts': '/** `npm run load:all` */' }, [/^ops\/a\.ts:1: .* no script load:all/]],
+      [{ 'README.md': '`PORT`', 'src/config.ts': '  PORT: integer(0),\n  HOST: text,' }, [/does not tell of HOST/]],
+    ],
+  )
+})
+
+describe('the version', () => {
+  it('[Y21] is the same in the package, the API descriptions and the manifests', () => {
+    const { version } = JSON.parse(repo.get('package.json') ?? '') as { version: string }
+    expect(/^ {2}version: '(.*)',$/m.exec(repo.get('src/http/description.ts') ?? '')?.[1]).toBe(version)
+    expect(/newTag: (.*)$/m.exec(repo.get('ops/kubernetes/kustomization.yaml') ?? '')?.[1]).toBe(version)
+  })
+})
+
 describe('leftovers', () => {
   const [later, mend] = ['TO DO', 'FIX ME'].map((words) => words.replace(' ', ''))
   proves(

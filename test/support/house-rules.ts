@@ -389,6 +389,25 @@ export function prose(files: Files): string[] {
   return problems
 }
 
+/** Every `npm run …` that somebody is told to type is a script, and README tells of every variable that is read. */
+export function instructions(files: Files): string[] {
+  const { scripts = {} } = JSON.parse(files.get('package.json') ?? '{}') as { scripts?: Record<string, string> }
+  const problems: string[] = []
+  for (const [path, text] of files) {
+    if (isTest(path)) continue
+    for (const match of text.matchAll(/\bnpm run (?:-s )?([a-z][a-z:-]*[a-z])/g)) {
+      const name = match[1] ?? ''
+      if (Object.hasOwn(scripts, name)) continue
+      problems.push(`${path}:${lineOf(text, match.index)}: package.json has no script ${name}; name one that is there`)
+    }
+  }
+  const readme = files.get('README.md') ?? ''
+  for (const [, name = ''] of (files.get('src/config.ts') ?? '').matchAll(/^ {2}([A-Z][A-Z_]+): /gm)) {
+    if (!readme.includes(`\`${name}`)) problems.push(`README.md: does not tell of ${name}; say what it is for`)
+  }
+  return problems
+}
+
 const foldersOf = (path: string): string[] =>
   path.split('/').flatMap((_, i, parts) => parts.slice(0, i).join('/') || [])
 
