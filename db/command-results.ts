@@ -25,6 +25,7 @@ export interface StoredRow {
   readonly unrealized: number
 }
 
+/** What has to be stored of a result; `restoreResults` makes it whole again. */
 export function keptOf(result: KeyedResult): Kept {
   if ('refusal' in result) return result
   const { position, quote } = result

@@ -2,6 +2,7 @@
 import type { Kysely } from 'kysely'
 import type { Database } from './schema.ts'
 
+/** The id that the database was given when it was made. */
 export async function installationOf(db: Kysely<Database>): Promise<string> {
   return (await db.selectFrom('installation').select('id').executeTakeFirstOrThrow()).id
 }

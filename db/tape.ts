@@ -35,6 +35,7 @@ type Kept = readonly [sign: 1 | -1, lots: number, price: number, opened: 0 | 1]
 /** Nobody decided to trade when a match ended or was called off. */
 const NO_TRADE: ReadonlySet<ClosedBy> = new Set(['full_time', 'void'])
 
+/** What these events have traded, a strip for each player in whom anything was. */
 export function stripsOf(events: readonly MatchEvent[]): readonly Strip[] {
   const traded = new Map<InstrumentId, Kept[]>()
   for (const event of events) {

@@ -41,6 +41,7 @@ export interface FarSide {
   close(): Promise<void>
 }
 
+/** Puts it together. Nothing is heard of the others, nor they of this process, until it is opened. */
 export function farSide(
   { pubSub, processId }: { readonly pubSub: PubSub; readonly processId: ProcessId },
   options: FarSideOptions,

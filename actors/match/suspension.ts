@@ -79,6 +79,7 @@ export function closeWindow(info: MatchInfo, instrument: Instrument, now: Instan
 export const isHalted = (info: MatchInfo, instrument: Instrument, rules: TradingRules): boolean =>
   restriction(info, instrument, rules) === HALTED
 
+/** Whether a match is in play and its feed has been silent for so long that nobody knows a price. */
 export function isStale(info: MatchInfo, now: Instant, rules: TradingRules): boolean {
   return isInPlay(info.phase) && (info.sourceAt === null || now - info.sourceAt > rules.feedStaleMs)
 }

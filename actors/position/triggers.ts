@@ -14,6 +14,7 @@ export interface Bounds {
   readonly ceiling: Price | null
 }
 
+/** Where the next thing happens to a position: a warning, its washout, or a level of its owner's. */
 export function boundsOf(p: Position): Bounds {
   const next = MARGIN_WARNINGS.find((percent) => percent > p.warned)
   const loss = priceAtLoss(p, next ?? 100)

@@ -146,6 +146,7 @@ export function answerToThrown(error: Error, isFault: HttpDeps['isFault']): Answ
 
 export const UNAUTHORIZED = answerWith('UNAUTHORIZED')
 
+/** Nothing of this kind has that name, or it is somebody else's. */
 export const notFound = (
   what:
     | 'instrument'

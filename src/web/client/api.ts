@@ -76,6 +76,7 @@ const ATTEMPTS = 4
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 3_000
 
+/** The API of one visitor: to be shared by all that act for him, since it renews his session once for all of them. */
 export function createApi({ baseUrl = '', onSignedOut = () => undefined }: ApiOptions = {}) {
   /** One rotation at a time: a second one with the same token would look like a theft. */
   let renewing: Promise<boolean> | null = null
