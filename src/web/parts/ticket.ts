@@ -1,6 +1,6 @@
 /** The order ticket: which way, how much, where to stop; what it costs before it is sent. */
 import { useEffect, useState } from 'preact/hooks'
-import { open, signOf } from '../account.ts'
+import { open, signOf, wallet } from '../account.ts'
 import type { Direction, Instrument, Quote } from '../client/wire.ts'
 import { percent, signed, units, way } from '../format.ts'
 import { html } from '../html.ts'
@@ -8,6 +8,7 @@ import { connection } from '../live.ts'
 import { quoteOf } from '../market.ts'
 import { api } from '../session.ts'
 import { refusalWords, wordsFor } from '../words.ts'
+import { mostLots, passesGate } from './confirm-gate.ts'
 import { draft } from './draft.ts'
 
 /** Typing is waited out; a price that moves is asked about no more often than this. */
@@ -87,8 +88,12 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
   }
 
   const refusal = preview?.refusal ?? null
-  const problem = trouble ?? (isSized ? (refusal === null ? null : refusalWords(refusal)) : 'How many lots?')
-  const isBlocked = isBusy || !isSized || connection.value !== 'live' || refusal !== null
+  const free = wallet.value?.freeMargin
+  const isTight = preview !== null && free !== undefined && !passesGate(preview.margin, free)
+  const most = preview === null ? 0 : mostLots(preview, instrument)
+  const doubt = refusal !== null ? refusalWords(refusal) : isTight ? tightWords(most) : null
+  const problem = trouble ?? (isSized ? doubt : 'How many lots?')
+  const isBlocked = isBusy || !isSized || connection.value !== 'live' || doubt !== null
   return html`
     <section class="card ticket" data-direction=${direction} aria-labelledby="ticket-title">
       <header>
@@ -117,13 +122,7 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
         </div>
         <div class="chips">
           ${CHIPS.map((size) => html`<button type="button" onClick=${() => (draft.lots.value = String(size))}>${size}</button>`)}
-          <button
-            type="button"
-            disabled=${(preview?.maxLotSize ?? 0) <= 0}
-            onClick=${() => (draft.lots.value = String(preview?.maxLotSize ?? 0))}
-          >
-            Max
-          </button>
+          <button type="button" disabled=${most <= 0} onClick=${() => (draft.lots.value = String(most))}>Max</button>
         </div>
         <${LevelField} kind="stopLoss" price=${quote.price} pnl=${preview?.pnlAtStopLoss ?? null} />
         <${LevelField} kind="takeProfit" price=${quote.price} pnl=${preview?.pnlAtTakeProfit ?? null} />
@@ -220,6 +219,9 @@ function stepLots({ lotStep, minLot, maxLot }: Instrument, by: 1 | -1): void {
   const next = Math.min(maxLot, Math.max(minLot, lots + by * step))
   draft.lots.value = String(Math.round(next * 100) / 100)
 }
+
+const tightWords = (most: number): string =>
+  `Keep one per cent of your free margin, since prices move until an order fills${most > 0 ? `: ${most} lots at most` : ''}.`
 
 const washoutWords = (preview: Quote | null): string =>
   preview === null || preview.washoutPrice === null ? '–' : units(preview.washoutPrice)
