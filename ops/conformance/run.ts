@@ -58,7 +58,8 @@ export async function runChecks(all: readonly Check[], site: Site, options: RunO
   return all.flatMap((check) => verdicts.get(check) ?? [])
 }
 
-const isPatient = (check: Check): boolean => check.takes !== undefined
+/** What takes long goes on beside everything else, if it may. */
+const isPatient = (check: Check): boolean => check.takes !== undefined && check.alone !== true
 const settingsOf = (check: Check): string => JSON.stringify(check.settings ?? {})
 
 /** Does it while these settings are in force; where they cannot be set the checks say so themselves. */
