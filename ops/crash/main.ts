@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import { performance } from 'node:perf_hooks'
 import { type Chance, chanceFrom } from '../../actors/replay/chance.ts'
 import { demand } from './account.ts'
+import { whole } from '../options.ts'
 import { Guest, Instruments } from './guest.ts'
 import { inspect, waitForTrading } from './inspection.ts'
 import { folderPlace, type Place, serverPlace } from './place.ts'
@@ -24,7 +25,9 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 })
-const [kills, users, seed] = [Number(values.kills), Number(values.users), Number(values.seed)]
+const kills = whole('kills', values.kills, 1)
+const users = whole('users', values.users, 1)
+const seed = whole('seed', values.seed, 0)
 
 const HOUSE: Settings = {
   // So fast that a run sees several full times.

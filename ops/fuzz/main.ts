@@ -13,6 +13,7 @@ import { parseArgs } from 'node:util'
 import { freePort, inspectable, Inspector } from '../inspector.ts'
 import { Program } from '../crash/program.ts'
 import { ownPlace } from '../load/guests.ts'
+import { whole } from '../options.ts'
 import { describe } from './report.ts'
 import { Campaign } from './campaign.ts'
 
@@ -24,14 +25,9 @@ const { values } = parseArgs({
   },
 })
 
-const [requests, seed, atOnce] = [whole('requests', 1), whole('seed', 0), whole('at-once', 1)]
-
-function whole(name: keyof typeof values, from: number): number {
-  const value = Number(values[name])
-  if (Number.isInteger(value) && value >= from) return value
-  process.stderr.write(`--${name} must be a whole number from ${from}\n`)
-  process.exit(2)
-}
+const requests = whole('requests', values.requests, 1)
+const seed = whole('seed', values.seed, 0)
+const atOnce = whole('at-once', values['at-once'], 1)
 
 async function main(): Promise<number> {
   const place = await ownPlace()

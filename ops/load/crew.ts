@@ -36,15 +36,10 @@ const HTTP_CONNECTIONS = 64
 
 async function play(share: Share): Promise<void> {
   const rest = new Rest(share.url, HTTP_CONNECTIONS)
-  let tally = new Tally()
+  const tally = new Tally()
   const report = (): void => {
     say({ kind: 'seen', tally: tally.toJSON() })
-    const next = new Tally()
-    // Whoever is at work keeps counting: the same object goes on, emptied.
-    Object.assign(tally.counts, next.counts)
-    Object.assign(tally.durations, next.durations)
-    tally.errors.clear()
-    tally.refusals.clear()
+    tally.empty()
   }
   const players = share.tokens.map((token, n) => {
     const follows = picked(share.instruments, share.follow)

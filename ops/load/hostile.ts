@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { figure, table } from '../bench/report.ts'
 import { Program } from '../crash/program.ts'
+import { whole } from '../options.ts'
 import { type Attack, type AttackOrder, ATTACKS, type Ends, LEAST_SECONDS } from './attacks.ts'
 import { ownPlace, signIn, waitForMatch } from './guests.ts'
 import { Rest } from './rest.ts'
@@ -26,7 +27,15 @@ const { values } = parseArgs({
     only: { type: 'string' },
   },
 })
-const [attackers, users, sockets] = [Number(values.attackers), Number(values.users), Number(values.sockets)]
+const attackers = whole('attackers', values.attackers, 1)
+const users = whole('users', values.users, 1)
+const sockets = whole('sockets', values.sockets, 0)
+const seconds = whole('seconds', values.seconds, 1)
+const attacks = Object.keys(ATTACKS).filter(isAsked)
+if (attacks.length === 0) {
+  process.stderr.write(`--only must be one of: ${Object.keys(ATTACKS).join(', ')}\n`)
+  process.exit(2)
+}
 const TRADES_PER_SECOND = 20
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
@@ -75,13 +84,13 @@ async function main(): Promise<number> {
     ids.push(...guests.ids)
     const instruments = await waitForMatch(rest, guests.tokens)
     const tokens = guests.tokens.slice(0, users)
-    const terms = { seconds: Number(values.seconds), tradesPerSecond: TRADES_PER_SECOND, follow: 10, dropEverySecs: 0 }
+    const terms = { seconds, tradesPerSecond: TRADES_PER_SECOND, follow: 10, dropEverySecs: 0 }
     const plan: Plan = { url, tokens, instruments, sockets, ...terms }
     say('nobody attacks')
     await measure({ ...plan, seconds: 3 }, () => undefined) // until the code is compiled
     const rows = [rowOf('nobody attacks', await measure(plan, () => undefined), 0, {})]
     let harm = 0
-    for (const attack of Object.keys(ATTACKS).filter(isAsked)) {
+    for (const attack of attacks) {
       say(`${attack}: ${ATTACKS[attack]}`)
       const before = residentMiB(program.pid)
       const order: AttackOrder = {
@@ -92,8 +101,8 @@ async function main(): Promise<number> {
         instrumentIds: instruments.map(({ id }) => id),
         fixtureId: instruments[0]?.fixtureId ?? 0,
       }
-      const seconds = Math.max(plan.seconds, LEAST_SECONDS[attack] ?? 0)
-      const { measured, ends } = await attacked({ ...plan, seconds }, order)
+      const lasting = Math.max(seconds, LEAST_SECONDS[attack] ?? 0)
+      const { measured, ends } = await attacked({ ...plan, seconds: lasting }, order)
       const { counts, failures } = measured.tally
       harm += counts.gaps + counts.accountGaps + counts.damaged + failures
       rows.push(rowOf(attack, measured, residentMiB(program.pid) - before, ends))
@@ -118,6 +127,8 @@ async function main(): Promise<number> {
   }
 }
 
-const isAsked = (name: string): name is Attack => values.only === undefined || name === values.only
+function isAsked(name: string): name is Attack {
+  return values.only === undefined || name === values.only
+}
 
 process.exitCode = await main()

@@ -9,8 +9,8 @@
  * ledger is audited where ADMIN_EMAILS names load_auditor@synthetic.invalid.
  * `--trades` is orders a second over all players; `--drop-every` how long a connection lasts on average, 0 for ever.
  * `--find-limit` starts with `--sockets` and goes on with half as many again, `--seconds` each, until ticks take longer than
- * 100 ms for one in a hundred, or something fails; when the first step is too much, with half as many. Exit code 1 when a sequence has a gap, the books do not balance, or
- * something failed.
+ * 100 ms for one in a hundred, or something fails; when the first step is too much, with half as many.
+ * Exit code 1 when a sequence has a gap, the books do not balance, or something failed.
  */
 import { writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -18,11 +18,12 @@ import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
 import { Program } from '../crash/program.ts'
+import { whole } from '../options.ts'
 import { auditBooks } from './books.ts'
 import { ownPlace, signIn, waitForMatch } from './guests.ts'
 import { htmlReport } from './html.ts'
 import { nextTry, SOCKETS_MAX, SOCKETS_MIN, type Step } from './limit.ts'
-import { describe, type Outcome, secondLine, stepLine } from './report.ts'
+import { describe, type Outcome, perSecond, secondLine, stepLine, verdicts } from './report.ts'
 import { Rest } from './rest.ts'
 import { type Measured, measure, type Plan } from './run.ts'
 
@@ -50,19 +51,13 @@ const CLOCKS_APART_MS = 2_000
 const [AUDITOR, AUDITOR_EMAIL] = ['Load Auditor', 'load_auditor@synthetic.invalid']
 const LIMIT_P99_MS = 100
 
-const [users, sockets, seconds] = [whole('users', 1), whole('sockets', 0), whole('seconds', 1, SECONDS_MAX)]
+const users = whole('users', values.users, 1)
+const sockets = whole('sockets', values.sockets, 0)
 const terms = {
-  seconds,
-  tradesPerSecond: whole('trades', 0),
-  follow: whole('follow', 0, 400),
-  dropEverySecs: whole('drop-every', 0),
-}
-
-function whole(name: 'users' | 'sockets' | 'seconds' | 'trades' | 'follow' | 'drop-every', from: number, to = 1e6) {
-  const value = Number(values[name])
-  if (Number.isInteger(value) && value >= from && value <= to) return value
-  process.stderr.write(`--${name} must be a whole number from ${from} to ${to}\n`)
-  process.exit(2)
+  seconds: whole('seconds', values.seconds, 1, SECONDS_MAX),
+  tradesPerSecond: whole('trades', values.trades, 0),
+  follow: whole('follow', values.follow, 0, 400),
+  dropEverySecs: whole('drop-every', values['drop-every'], 0),
 }
 
 /** The progress, beside the report: to be read while it runs, not to be kept. */
@@ -129,7 +124,7 @@ async function findLimit(plan: Plan): Promise<{ sockets: number; measured: Measu
     const p99 = measured.tally.durations.tick.percentile(99)
     const { failures } = measured.tally
     const isFine = p99 <= LIMIT_P99_MS && failures === 0
-    const step = { sockets: count, p99, failures, prices: pricesPerSecond(measured), isFine }
+    const step = { sockets: count, p99, failures, prices: perSecond(measured, 'prices'), isFine }
     steps.push(step)
     say(stepLine(step))
     if (isFine || !isAnyFine) shown = { sockets: count, measured }
@@ -139,16 +134,10 @@ async function findLimit(plan: Plan): Promise<{ sockets: number; measured: Measu
   return { ...present(shown, 'a first step'), steps }
 }
 
-const pricesPerSecond = ({ seconds: each }: Measured): number =>
-  each.reduce((sum, second) => sum + second.prices, 0) / Math.max(1, each.length)
-
 function conclude(outcome: Outcome): number {
   writeFileSync(values.html, htmlReport(outcome))
-  const { tally } = outcome.measured
   process.stdout.write(values.json ? `${JSON.stringify(outcome)}\n` : `${describe(outcome)}\n\n${values.html}\n`)
-  const { books } = outcome
-  const isWhole = books.violations.length === 0 && books.balanced !== false
-  return isWhole && tally.counts.gaps + tally.counts.accountGaps + tally.counts.damaged + tally.failures === 0 ? 0 : 1
+  return verdicts(outcome).length === 0 ? 0 : 1
 }
 
 /** Somebody whom our own server takes for an admin, and a remote one when it was told to. */

@@ -32,25 +32,8 @@ export interface TallyJson {
 const MISSES_MAX = 5
 
 export class Tally {
-  readonly counts: Record<Count, number> = {
-    opened: 0,
-    changed: 0,
-    closed: 0,
-    prices: 0,
-    messages: 0,
-    accountEvents: 0,
-    connections: 0,
-    returns: 0,
-    gaps: 0,
-    accountGaps: 0,
-    damaged: 0,
-  }
-  readonly durations: Record<Duration, Histogram> = {
-    trade: new Histogram(),
-    tick: new Histogram(),
-    connect: new Histogram(),
-    return: new Histogram(),
-  }
+  readonly counts = noCounts()
+  readonly durations = noDurations()
   /** What should not happen, by code. */
   readonly errors = new Map<string, number>()
   /** What the rules of the game said no to, by code. */
@@ -90,6 +73,15 @@ export class Tally {
     for (const [code, n] of Object.entries(other.refusals)) this.refusals.set(code, (this.refusals.get(code) ?? 0) + n)
   }
 
+  /** Begins anew, for whoever goes on counting here. How many sockets are open now stays true. */
+  empty(): void {
+    Object.assign(this.counts, noCounts())
+    Object.assign(this.durations, noDurations())
+    this.errors.clear()
+    this.refusals.clear()
+    this.misses.length = 0
+  }
+
   toJSON(): TallyJson {
     const { trade, tick, connect, return: back } = this.durations
     return {
@@ -107,3 +99,24 @@ export class Tally {
     }
   }
 }
+
+const noCounts = (): Record<Count, number> => ({
+  opened: 0,
+  changed: 0,
+  closed: 0,
+  prices: 0,
+  messages: 0,
+  accountEvents: 0,
+  connections: 0,
+  returns: 0,
+  gaps: 0,
+  accountGaps: 0,
+  damaged: 0,
+})
+
+const noDurations = (): Record<Duration, Histogram> => ({
+  trade: new Histogram(),
+  tick: new Histogram(),
+  connect: new Histogram(),
+  return: new Histogram(),
+})

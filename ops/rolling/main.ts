@@ -24,6 +24,7 @@ import { inspect, waitForTrading } from '../crash/inspection.ts'
 import { serverPlace } from '../crash/place.ts'
 import { type Market, Player } from '../crash/player.ts'
 import { Tally } from '../crash/tally.ts'
+import { whole } from '../options.ts'
 import { Cluster, type Name, NAMES } from './cluster.ts'
 import { Follower } from './follower.ts'
 import { Reader } from './reader.ts'
@@ -37,12 +38,10 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 })
-const [rounds, users, sockets, seed] = [values.rounds, values.users, values.sockets, values.seed].map(Number) as [
-  number,
-  number,
-  number,
-  number,
-]
+const rounds = whole('rounds', values.rounds, 1)
+const users = whole('users', values.users, 1)
+const sockets = whole('sockets', values.sockets, 0)
+const seed = whole('seed', values.seed, 0)
 const database = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
 const redisUrl = process.env['REDIS_URL'] ?? process.env['TEST_REDIS_URL']
 if (database === undefined || redisUrl === undefined) throw new Error('DATABASE_URL and REDIS_URL must name servers')

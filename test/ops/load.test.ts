@@ -85,6 +85,22 @@ function outcome(over: Partial<Outcome> = {}): Outcome {
   }
 }
 
+describe('what a crew has seen', () => {
+  it('[L4] is reported once: it begins anew with every second, but for the sockets that are open', () => {
+    const [crew, all] = [new Tally(), new Tally()]
+    crew.connected = 2
+    crew.miss('gaps', 'a move')
+    crew.fail('timeout')
+    crew.durations.tick.record(5)
+    for (let second = 0; second < 3; second++) {
+      all.add(JSON.parse(JSON.stringify(crew)))
+      crew.empty()
+    }
+    expect([all.misses, all.counts.gaps, all.failures, all.durations.tick.total]).toEqual([['a move'], 1, 1, 1])
+    expect(crew.connected).toBe(2)
+  })
+})
+
 describe('the report', () => {
   it('[L3] says what is wrong, and its page needs nothing but itself', () => {
     expect(describeRun(outcome())).toContain('all is well')
@@ -117,9 +133,12 @@ describe('the report', () => {
   })
 })
 
-/** Runs the tester as an operator does. */
-function run(args: readonly string[]): Promise<{ readonly code: number | null; readonly out: string }> {
-  const main = join(import.meta.dirname, '../../ops/load/main.ts')
+/** Runs the tester, or another tool, as an operator does. */
+function run(
+  args: readonly string[],
+  tool = 'load/main.ts',
+): Promise<{ readonly code: number | null; readonly out: string }> {
+  const main = join(import.meta.dirname, '../../ops', tool)
   const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env['PATH'] }, stdio: 'pipe' })
   let out = ''
   child.stdout.on('data', (data) => (out += String(data)))
@@ -176,5 +195,15 @@ describe('a run', () => {
     ]) {
       expect((await run(args)).code, args.join(' ')).toBe(2)
     }
+  })
+
+  it.each([
+    ['load/hostile.ts', '--attackers', 'many'],
+    ['load/hostile.ts', '--only', 'kindness'],
+    ['crash/main.ts', '--kills', 'some'],
+    ['rolling/main.ts', '--rounds', '0'],
+    ['fuzz/main.ts', '--requests', '1.5'],
+  ])('[L5] %s refuses %s %s, which would find nothing wrong in doing nothing', async (tool, ...args) => {
+    expect((await run(args, tool)).code).toBe(2)
   })
 })
