@@ -151,9 +151,8 @@ export class Campaign {
     if (status < 300) this.#lore.learn(body, resource)
     this.#count(request, status, judge)
     if (isBusy(answer)) return `still busy after ${RETRIES.length} retries`
-    const code = typeof body === 'object' && body !== null && 'code' in body ? body.code : null
     // An answer to HEAD has no body to say which it is.
-    const isToCome = status === 503 && (code === 'COMING_SOON' || request.method === 'HEAD')
+    const isToCome = status === 503 && (codeOf(answer) === 'COMING_SOON' || request.method === 'HEAD')
     if (status >= 500 && !isToCome) return `${status} ${JSON.stringify(body)}`
     if (status >= 429 && status !== 431 && headers['retry-after'] === undefined) return `${status} without Retry-After`
     return judge.judge({ ...request, status, contentType: headers['content-type'] ?? null, body })
@@ -208,10 +207,11 @@ export class Campaign {
 }
 
 /** A match that has too much to do for the moment: no fault of anybody, unless it never ends. */
-function isBusy({ status, body }: Answer): boolean {
-  const code = typeof body === 'object' && body !== null && 'code' in body ? body.code : null
-  return status === 503 && (code === 'BUSY' || code === 'UNKNOWN_OUTCOME')
-}
+const isBusy = (answer: Answer): boolean =>
+  answer.status === 503 && ['BUSY', 'UNKNOWN_OUTCOME'].some((code) => code === codeOf(answer))
+
+const codeOf = ({ body }: Answer): unknown =>
+  typeof body === 'object' && body !== null && 'code' in body ? body.code : null
 
 /** What is held when nothing is under way. */
 async function settledLook(keeper: Keeper, inspector: Inspector): Promise<Holdings> {

@@ -51,9 +51,9 @@ export interface Judge {
   readonly document: OpenApi
   /** What is wrong with an answer, or null. */
   readonly judge: (heard: Heard) => string | null
-  /** What keeps a value from fitting a schema of the document, or null. */
   /** Which described route a request is for, by name; null when there is none. */
   readonly routeOf: (method: string, path: string) => string | null
+  /** What keeps a value from fitting a schema of the document, or null. */
   readonly check: (schema: JsonSchema, value: unknown) => string | null
 }
 

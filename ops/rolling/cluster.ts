@@ -1,8 +1,8 @@
 /** Two processes of each role behind nginx, as `ops/compose.yaml` has them, each of which can be restarted at its address. */
 import { join } from 'node:path'
 import { present } from '../../actors/kernel/assert.ts'
-import { freePort } from '../chaos/redis.ts'
 import { Program, type Settings } from '../crash/program.ts'
+import { freePort } from '../inspector.ts'
 import { type Addresses, Proxy } from './proxy.ts'
 
 /** In the order in which they are restarted. */
