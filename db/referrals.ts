@@ -1,5 +1,6 @@
 /** Who has brought whom: invites, codes, and the network that the friends boards rank. Registering and paying are elsewhere. */
 import { type Kysely, sql } from 'kysely'
+import { present } from '../actors/kernel/assert.ts'
 import { type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Money, money } from '../actors/kernel/micros.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
@@ -16,13 +17,21 @@ export interface Referral {
   readonly reward: Money
 }
 
+/** All referrals of a user, however many. */
+export interface ReferralSums {
+  readonly invited: number
+  readonly registered: number
+  readonly credited: number
+  readonly rewards: Money
+}
+
 /** What a code is good for. */
 export interface KnownCode {
   readonly referrerId: UserId
   readonly referrerName: string
 }
 
-/** Friends ranked at most: whoever has brought more sees the earliest. */
+/** Friends ranked at most: whoever has brought more sees the earliest. The list shows so many, the latest. */
 const NETWORK_MAX = 1_000
 /** Invites of one user that wait for somebody. */
 const WAITING_MAX = 200
@@ -52,9 +61,11 @@ export class Referrals {
     return { id, name, code, createdAt, registeredAt: null, creditedAt: null, reward: money(0) }
   }
 
-  /** The user's referrals, the latest first, and his own code. */
-  async list(referrer: UserId): Promise<{ readonly ownCode: string; readonly referrals: readonly Referral[] }> {
-    const [own, rows] = await Promise.all([
+  /** The user's latest referrals, the latest first, with what all of them come to, and his own code. */
+  async list(
+    referrer: UserId,
+  ): Promise<{ readonly ownCode: string; readonly referrals: readonly Referral[]; readonly sums: ReferralSums }> {
+    const [own, rows, { rows: summed }] = await Promise.all([
       this.#db.selectFrom('users').select('referral_code').where('id', '=', referrer).executeTakeFirst(),
       this.#db
         .selectFrom('referrals')
@@ -64,7 +75,12 @@ export class Referrals {
         .orderBy('id', 'desc')
         .limit(NETWORK_MAX)
         .execute(),
+      sql<{ invited: number; registered: number; credited: number; rewards: number }>`
+        select count(*) as invited, count(registered_at) as registered, count(credited_at) as credited,
+               coalesce(sum(reward_micros), 0)::bigint as rewards
+          from referrals where referrer_id = ${referrer}::uuid`.execute(this.#db),
     ])
+    const sums = present(summed[0], 'the sums of referrals')
     const ownCode = own?.referral_code ?? ''
     const time = (at: Date | null): Instant | null => (at === null ? null : instant(at.getTime()))
     const referrals = rows.map((row) => ({
@@ -76,7 +92,7 @@ export class Referrals {
       creditedAt: time(row.credited_at),
       reward: money(row.reward_micros),
     }))
-    return { ownCode, referrals }
+    return { ownCode, referrals, sums: { ...sums, rewards: money(sums.rewards) } }
   }
 
   /** What a code is good for, a user's own or an invite's; null when it is neither. */

@@ -170,6 +170,20 @@ eachDatabase((open) => {
       expect(await wallets.auditLedger()).toMatchObject({ imbalanceMicros: 0, mismatchedWallets: 0 })
     })
 
+    it('[N25] the sums are over all referrals, though the list shows the latest thousand', async () => {
+      const [me, his] = [await player(), await player()]
+      await sql`insert into referrals (id, referrer_id, name, code, created_at)
+                select gen_random_uuid(), ${me}::uuid, 'Guest', ${me}::text || n, now()
+                  from generate_series(1, 1001) n`.execute(open().db)
+      await refer(me, his)
+      const match = await season.match()
+      await match.open(his)
+      await settle()
+      const { referrals, sums } = await new Referrals(open().db, world).list(me)
+      expect(referrals).toHaveLength(1_000)
+      expect(sums).toEqual({ invited: 1_002, registered: 1, credited: 1, rewards: u(100) })
+    })
+
     it('[N15] invites have codes of their own; the network is who brought whom, both ways', async () => {
       const referrals = new Referrals(open().db, world)
       const [me, mine, stranger] = [await player(), await player(), await player()]

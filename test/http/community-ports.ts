@@ -81,7 +81,11 @@ export function communityPorts(alice: User, now: Instant): CommunityPorts {
         creditedAt: null,
         reward: money(0),
       }),
-      list: async () => ({ ownCode: alice.referralCode, referrals: [] }),
+      list: async () => ({
+        ownCode: alice.referralCode,
+        referrals: [],
+        sums: { invited: 0, registered: 0, credited: 0, rewards: money(0) },
+      }),
       find: async (code) => (code === 'bob5code00' ? { referrerId: BOB, referrerName: 'bob' } : null),
       isReferred: async () => false,
       network: async () => [alice.id, BOB],

@@ -110,6 +110,7 @@ describe('referrals', () => {
         { ...one, id: ALICE, registeredAt: NOW },
         { ...one, id: ALICE, registeredAt: NOW, creditedAt: instant(NOW + 1), reward: money(100_000_000) },
       ],
+      sums: { invited: 3, registered: 2, credited: 1, rewards: money(100_000_000) },
     })
     const { body } = await get('/api/referrals', { referrals: { ...community.referrals, list } })
     expect(body).toMatchObject({

@@ -194,7 +194,8 @@ const referrals = createRoute({
   tags: ['Referrals'],
   summary: 'Whom the caller has invited and brought',
   description:
-    "Invites by name, and those who came with the caller's own code. A reward is credited with their first trade.",
+    "Invites by name, and those who came with the caller's own code. A reward is credited with their first trade. The list " +
+    'shows the latest 1,000; `summary` counts all.',
   security: ACCESS_SECURITY,
   responses: {
     200: json(
@@ -305,17 +306,16 @@ export function communityRoutes({ community, accounts, world }: Deps, gates: Gat
       return made === null ? fail(c, answerWith('TOO_MANY_INVITES')) : c.json(referralJson(made, shareUrl), 201)
     })
     .openapi({ ...referrals, middleware: gates.signedIn }, async (c) => {
-      const { ownCode, referrals: all } = await network.list(c.var.caller.userId)
-      const registered = all.filter((one) => one.registeredAt !== null)
-      const credited = registered.filter((one) => one.creditedAt !== null)
+      const { ownCode, referrals: latest, sums } = await network.list(c.var.caller.userId)
+      const { invited, registered, credited, rewards } = sums
       const summary = {
-        invited: all.length,
-        registered: registered.length,
-        earned: credited.length,
-        pending: registered.length - credited.length,
-        total_credited: decimal(credited.reduce((sum, { reward }) => sum + reward, 0)),
+        invited,
+        registered,
+        earned: credited,
+        pending: registered - credited,
+        total_credited: decimal(rewards),
       }
-      const list = all.map((one) => referralJson(one, shareUrl))
+      const list = latest.map((one) => referralJson(one, shareUrl))
       return c.json({ code: ownCode, url: shareUrl(ownCode), referrals: list, summary }, 200)
     })
     .openapi({ ...achievements, middleware: gates.signedIn }, async (c) => {
