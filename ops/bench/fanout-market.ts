@@ -43,7 +43,6 @@ export interface ServerReport {
   readonly ticks: number
   /** 99 of 100 turns of the loop in which there was something to do took no more milliseconds of the processor. */
   readonly turnP99: number
-  readonly rssBytes: number
 }
 
 export type ServerCommand =

@@ -130,7 +130,6 @@ async function play(publisher: Publisher, order: ServerOrder, beat: Beat): Promi
     cpuMs: (user + system) / 1_000,
     ticks,
     turnP99: turns[Math.floor(turns.length * 0.99)] ?? 0,
-    rssBytes: process.memoryUsage.rss(),
   }
 }
 

@@ -7,22 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
 import { present } from '../../actors/kernel/assert.ts'
 import { closedLoop, type Load } from './closed-loop.ts'
-
-export interface HttpLoadOptions {
-  readonly port: number
-  readonly connections: number
-  readonly seconds: number
-  readonly warmUpSeconds: number
-  readonly method: 'GET' | 'POST'
-  readonly path: string
-  /** Taken in turn: the cookies of users, and what they ask for when they post. */
-  readonly cookies: readonly string[]
-  readonly bodies: readonly string[]
-  /** Whether each request has an idempotency key of its own. */
-  readonly keyed: boolean
-  /** Any other answer ends the benchmark. */
-  readonly expectedStatus: number
-}
+import type { HttpLoadOptions } from './http-loads.ts'
 
 const options: HttpLoadOptions = workerData
 let turn = 0

@@ -10,26 +10,19 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { Worker } from 'node:worker_threads'
-import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
 import { fixtureId } from '../../actors/kernel/ids.ts'
 import { decimal } from '../../actors/kernel/micros.ts'
-import { ACCESS_COOKIE } from '../../src/auth/cookies.ts'
 import { compose, type Touchline } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { audit, createOnServer } from './bench-database.ts'
 import type { Load } from './closed-loop.ts'
-import type { HttpLoadOptions } from './http-load.ts'
+import { loadOverHttp, signedInUsers } from './http-loads.ts'
 import { snapshotAt } from './matches.ts'
 import { figure, paceOf, spreadOf, table, withSpread } from './report.ts'
 
-/** A user may hold 100 positions, and nobody closes any here. */
-const USERS = 3_000
-const BATCH = 1_000
-const Batch = z.object({ users: z.array(z.object({ accessToken: z.string() })) })
 const CONNECTIONS = [16, 64, 256]
 const MATCH = fixtureId(90_000)
 /** Well within what makes a feed late. */
@@ -89,8 +82,8 @@ async function measure(touchline: Touchline): Promise<void> {
     for (const connections of CONNECTIONS) {
       const trade = { keyed: true, bodies: orders(touchline, 0.01), expectedStatus: 201 }
       const refusal = { keyed: false, bodies: orders(touchline, 0), expectedStatus: 422 }
-      const opened = await load({ ...base, ...trade, connections })
-      const refused = await load({ ...base, ...refusal, connections })
+      const opened = await loadOverHttp({ ...base, ...trade, connections })
+      const refused = await loadOverHttp({ ...base, ...refusal, connections })
       rounds.push({ connections, opened, refused })
     }
   }
@@ -111,19 +104,6 @@ async function keepFeeding({ realTime: { desk } }: Touchline): Promise<NodeJS.Ti
   return setInterval(() => void feed(), FEED_EVERY_MS)
 }
 
-/** The cookies of users who have just signed in. */
-async function signedInUsers(url: string): Promise<string[]> {
-  const batches = Array.from({ length: USERS / BATCH }, async (_, n) => {
-    const response = await fetch(`${url}/api/auth/dev/batch`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ count: BATCH, prefix: `Bench ${n}` }),
-    })
-    return Batch.parse(await response.json()).users.map(({ accessToken }) => `${ACCESS_COOKIE}=${accessToken}`)
-  })
-  return (await Promise.all(batches)).flat()
-}
-
 /** An order for every instrument and direction. */
 function orders({ realTime: { desk } }: Touchline, lotSize: number): string[] {
   const instruments = [...present(desk.view(MATCH), 'match').instruments()]
@@ -133,14 +113,6 @@ function orders({ realTime: { desk } }: Touchline, lotSize: number): string[] {
       return JSON.stringify({ instrumentId: instrument.id, direction, lotSize, clientPrice })
     }),
   )
-}
-
-function load(work: HttpLoadOptions): Promise<Load> {
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL('./http-load.ts', import.meta.url), { workerData: work })
-    worker.once('message', resolve)
-    worker.once('error', reject)
-  })
 }
 
 function describe(

@@ -15,18 +15,16 @@ import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { Worker } from 'node:worker_threads'
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
-import { ACCESS_COOKIE } from '../../src/auth/cookies.ts'
 import { Guest } from '../crash/guest.ts'
 import { serverPlace } from '../crash/place.ts'
 import { Program, type Settings } from '../crash/program.ts'
 import type { Load } from './closed-loop.ts'
 import type { ClientPlan, ClientsCommand, ClientsReport } from './fanout-clients.ts'
-import type { HttpLoadOptions } from './http-load.ts'
+import { loadOverHttp, signedInUsers } from './http-loads.ts'
 import { figure, table } from './report.ts'
 
 const { values } = parseArgs({
@@ -43,9 +41,6 @@ if (database === undefined || redisUrl === undefined) throw new Error('DATABASE_
 
 /** The roles of each process. */
 const CONFIGURATIONS = [['api,rooms'], ['api', 'rooms'], ['api', 'api', 'rooms'], ['api', 'api', 'rooms', 'rooms']]
-/** A user may hold 100 positions, and nobody closes any here. */
-const USERS = 3_000
-const BATCH = 1_000
 const SOCKETS_PER_USER = 4
 const FOLLOWED = 10
 const WARM_UP_SECS = 3
@@ -54,7 +49,6 @@ const MATCHES = ['slow-burner', 'cup-night']
 const PATIENCE_MS = 20_000
 const LOOK_MS = 100
 
-const Batch = z.object({ users: z.array(z.object({ accessToken: z.string() })) })
 const Listing = z.object({
   instruments: z.array(
     z.looseObject({ id: z.string(), fixtureId: z.int(), currentPrice: z.number(), tradingStatus: z.string() }),
@@ -162,20 +156,6 @@ async function kickOff(url: string, admin: Guest): Promise<Listed> {
   return instruments.filter(({ tradingStatus }) => tradingStatus === 'OPEN')
 }
 
-async function signedInUsers(url: string): Promise<string[]> {
-  const cookies: string[] = []
-  for (let n = 0; n < USERS / BATCH; n++) {
-    const response = await fetch(`${url}/api/auth/dev/batch`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ count: BATCH, prefix: `Scale ${n}` }),
-    })
-    const { users } = Batch.parse(await response.json())
-    cookies.push(...users.map(({ accessToken }) => `${ACCESS_COOKIE}=${accessToken}`))
-  }
-  return cookies
-}
-
 interface Sockets {
   readonly cookies: readonly string[]
   readonly count: number
@@ -213,7 +193,7 @@ function trade({ url }: Running, { cookies, instruments, share }: Trading): Prom
   const bodies = instruments.flatMap(({ id, currentPrice: clientPrice }) =>
     ['long', 'short'].map((direction) => JSON.stringify({ instrumentId: id, direction, lotSize: 0.01, clientPrice })),
   )
-  const workerData: HttpLoadOptions = {
+  return loadOverHttp({
     port: Number(new URL(url).port),
     connections: Math.floor(connections / share),
     seconds,
@@ -224,11 +204,6 @@ function trade({ url }: Running, { cookies, instruments, share }: Trading): Prom
     bodies,
     keyed: true,
     expectedStatus: 201,
-  }
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL('./http-load.ts', import.meta.url), { workerData })
-    worker.once('message', resolve)
-    worker.once('error', reject)
   })
 }
 

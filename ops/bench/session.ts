@@ -9,7 +9,6 @@
  */
 import type { AddressInfo } from 'node:net'
 import { parseArgs } from 'node:util'
-import { Worker } from 'node:worker_threads'
 import { createAdaptorServer } from '@hono/node-server'
 import { Hono } from 'hono'
 import { connectEmbedded } from '../../db/connect.ts'
@@ -32,7 +31,7 @@ import { createRateLimits } from '../../src/http/rate-limits.ts'
 import { createLog } from '../../src/log.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import type { Load } from './closed-loop.ts'
-import type { HttpLoadOptions } from './http-load.ts'
+import { loadOverHttp } from './http-loads.ts'
 import { figure, paceOf, spreadOf, table, withSpread } from './report.ts'
 
 const USERS = 1_000
@@ -105,20 +104,12 @@ async function measure(): Promise<readonly Readonly<Record<Way, Load>>[]> {
     for (const { way, server } of servers) {
       const { port } = server.address() as AddressInfo
       const work = { method: 'GET', path: '/', cookies, bodies: [], keyed: false, expectedStatus: 200 } as const
-      loads.push([way, await load({ ...pace, ...work, port, connections: CONNECTIONS })])
+      loads.push([way, await loadOverHttp({ ...pace, ...work, port, connections: CONNECTIONS })])
     }
     rounds.push(Object.fromEntries(loads) as Record<Way, Load>)
   }
   for (const { server } of servers) server.close()
   return rounds
-}
-
-function load(work: HttpLoadOptions): Promise<Load> {
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL('./http-load.ts', import.meta.url), { workerData: work })
-    worker.once('message', resolve)
-    worker.once('error', reject)
-  })
 }
 
 function report(rounds: readonly Readonly<Record<Way, Load>>[]): string {

@@ -1,0 +1,50 @@
+/** A load over HTTP, from a thread of its own, and the users it asks as. */
+import { Worker } from 'node:worker_threads'
+import { z } from 'zod'
+import { ACCESS_COOKIE } from '../../src/auth/cookies.ts'
+import type { Load } from './closed-loop.ts'
+
+/** A user may hold 100 positions, and a load of openings closes none. */
+const USERS = 3_000
+const BATCH = 1_000
+const Batch = z.object({ users: z.array(z.object({ accessToken: z.string() })) })
+
+export interface HttpLoadOptions {
+  readonly port: number
+  readonly connections: number
+  readonly seconds: number
+  readonly warmUpSeconds: number
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  /** Taken in turn: the cookies of users, and what they ask for when they post. */
+  readonly cookies: readonly string[]
+  readonly bodies: readonly string[]
+  /** Whether each request has an idempotency key of its own. */
+  readonly keyed: boolean
+  /** Any other answer ends the benchmark. */
+  readonly expectedStatus: number
+}
+
+/** Rejects when an answer is another than was expected. */
+export function loadOverHttp(options: HttpLoadOptions): Promise<Load> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL('./http-load.ts', import.meta.url), { workerData: options })
+    worker.once('message', resolve)
+    worker.once('error', reject)
+  })
+}
+
+/** The cookies of so many new users that none of them comes to hold too many positions. */
+export async function signedInUsers(url: string): Promise<string[]> {
+  const cookies: string[] = []
+  for (let n = 0; n < USERS / BATCH; n++) {
+    const response = await fetch(`${url}/api/auth/dev/batch`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ count: BATCH, prefix: `Bench ${n}` }),
+    })
+    const { users } = Batch.parse(await response.json())
+    cookies.push(...users.map(({ accessToken }) => `${ACCESS_COOKIE}=${accessToken}`))
+  }
+  return cookies
+}
