@@ -7,11 +7,10 @@ import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import type { Batch, Holding, KeyedCommand, Leases, MatchStore, Verdict } from '../../actors/match/store.ts'
 import type { IdempotencyKey, MatchEvent, PriceMoved } from '../../actors/match/messages.ts'
 import { marginFor, type Position, realisedPnl } from '../../actors/position/position.ts'
-import { quoteOf } from '../../actors/market/instrument.ts'
+import { type Instrument, quoteOf } from '../../actors/market/instrument.ts'
 import { MatchState } from '../../actors/match/state.ts'
 import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
 import { info, instrument, KICK_OFF, p, u } from '../support/fixtures.ts'
-import type { Instrument } from '../../actors/market/instrument.ts'
 
 export interface StoreUnderTest {
   readonly store: MatchStore

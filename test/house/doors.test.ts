@@ -1,5 +1,4 @@
-import type { Room } from '@colyseus/sdk'
-import { Client as Sdk } from '@colyseus/sdk'
+import { Client as Sdk, type Room } from '@colyseus/sdk'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { matchRoomId } from '../../rooms/match-room.ts'

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { instrumentId, playerId } from '../../actors/kernel/ids.ts'
 import { instant } from '../../actors/kernel/world.ts'
-import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
-import { matchMinute } from '../../actors/market/fixture.ts'
+import { type FixtureSnapshot, matchMinute } from '../../actors/market/fixture.ts'
 import { instrumentIdFor, parseFixture } from '../../src/provider/snapshot.ts'
 
 const options = { instrumentIdOf: (id: number) => instrumentId(`i-${id}`), receivedAt: instant(1_700_000_000_000) }

@@ -1,6 +1,5 @@
 /** What a seed stands for: who plays, by which rules, and how bad the weather is. */
-import type { InstrumentId } from '../../actors/kernel/ids.ts'
-import { userId, type UserId } from '../../actors/kernel/ids.ts'
+import { type InstrumentId, userId, type UserId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES, type TradingRules } from '../../actors/kernel/limits.ts'
 import { type Money, money, type Price, price } from '../../actors/kernel/micros.ts'
 import { DEFAULT_MODEL, type ScoringModel } from '../../actors/market/pricing.ts'

@@ -1,7 +1,6 @@
 /** One run of the simulator: a seed, so many steps of trading, football and mishaps, and a quiet end. */
 import { createHash } from 'node:crypto'
-import type { TradingRules } from '../../actors/kernel/limits.ts'
-import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
+import { DEFAULT_RULES, type TradingRules } from '../../actors/kernel/limits.ts'
 import { lots } from '../../actors/kernel/micros.ts'
 import type { UserCommand } from '../../actors/match/messages.ts'
 import { type Chance, chanceFrom } from '../../actors/replay/chance.ts'

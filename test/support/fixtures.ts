@@ -1,5 +1,5 @@
 /** Matches, players and orders to test with: small, named, and everything overridable. */
-import { fixtureId, instrumentId, playerId, type UserId, userId } from '../../actors/kernel/ids.ts'
+import { fixtureId, instrumentId, playerId, type PositionId, type UserId, userId } from '../../actors/kernel/ids.ts'
 import { lots, microsFromDecimal, price, type Price, slope } from '../../actors/kernel/micros.ts'
 import { present } from '../../actors/kernel/assert.ts'
 import { instant } from '../../actors/kernel/world.ts'
@@ -8,7 +8,6 @@ import type { Instrument } from '../../actors/market/instrument.ts'
 import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
 import type { ClosePosition, MatchInfo, OpenPosition } from '../../actors/match/messages.ts'
 import type { MatchRecord } from '../../actors/match/store.ts'
-import type { PositionId } from '../../actors/kernel/ids.ts'
 
 /** A decimal as micros: `u(9950.5)`. */
 export const u = (units: number): number => present(microsFromDecimal(units), `decimal ${units}`)

@@ -1,10 +1,9 @@
 /** Rows as a match's commit would leave them, for tests of what reads them. */
 import type { Insertable, Kysely } from 'kysely'
 import type { FixtureId } from '../../actors/kernel/ids.ts'
-import { signOf } from '../../actors/position/position.ts'
+import { type Position, signOf } from '../../actors/position/position.ts'
 import type { Instrument } from '../../actors/market/instrument.ts'
 import type { MatchInfo } from '../../actors/match/messages.ts'
-import type { Position } from '../../actors/position/position.ts'
 import type { Database, TicksTable } from '../../db/schema.ts'
 
 type Db = Kysely<Database>
