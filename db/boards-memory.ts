@@ -27,8 +27,8 @@ export class BoardsMemory implements Boards {
     }
   }
 
-  async top(board: BoardName, limit: number): Promise<Top> {
-    return this.#ranking().top(board, limit)
+  async top(board: BoardName, limit: number, offset = 0): Promise<Top> {
+    return this.#ranking().top(board, limit, offset)
   }
 
   async place(board: BoardName, user: UserId): Promise<Place | null> {
@@ -137,11 +137,14 @@ class Ranking {
     return number === undefined ? undefined : this.#standings[number]
   }
 
-  top(board: BoardName, limit: number): Top {
+  top(board: BoardName, limit: number, offset: number): Top {
     const list = this.#lists.get(nameOf(board))
     if (list === undefined) return { total: 0, entries: [] }
-    const inOrder = list.slice(0, limit).map((number) => this.#at(number))
-    return { total: list.size, entries: rankAll(board.by, inOrder) }
+    const numbers = list.slice(offset, limit)
+    const [first] = numbers
+    const rank = first === undefined ? 1 : this.#countBefore(board.by, list, first) + 1
+    const inOrder = numbers.map((number) => this.#at(number))
+    return { total: list.size, entries: rankAll(board.by, inOrder, { place: offset + 1, rank }) }
   }
 
   place(board: BoardName, user: UserId): Place | null {

@@ -69,14 +69,16 @@ const PUT = `
   if coming then put(KEYS[1] .. ':' .. coming) end
   return 1`
 
-/** ARGV: board, limit. Total, then the user and the entry of each. */
+/** ARGV: board, limit, offset. Total, how many are better than the first, then the user and the entry of each. */
 const TOP = `
   local shown = redis.call('get', KEYS[1] .. ':shown')
   if not shown then return false end
   local at = KEYS[1] .. ':' .. shown
-  local found = { tostring(redis.call('zcard', at .. ':' .. ARGV[1])) }
-  for _, member in ipairs(redis.call('zrange', at .. ':' .. ARGV[1], 0, ARGV[2] - 1)) do
+  local board = at .. ':' .. ARGV[1]
+  local found = { tostring(redis.call('zcard', board)), '0' }
+  for n, member in ipairs(redis.call('zrange', board, ARGV[3], ARGV[3] + ARGV[2] - 1)) do
     local user = string.sub(member, -36)
+    if n == 1 then found[2] = tostring(redis.call('zlexcount', board, '-', '(' .. string.sub(member, 1, -37))) end
     found[#found + 1] = user
     found[#found + 1] = redis.call('hget', at .. ':entries', user)
   end
@@ -138,7 +140,7 @@ type Texts = readonly (string | null)[]
 declare module 'ioredis' {
   interface RedisCommander<Context> {
     boardPut(root: string, build: string, ttlMs: number, ...entries: string[]): Result<number, Context>
-    boardTop(root: string, board: string, limit: number): Result<string[] | null, Context>
+    boardTop(root: string, board: string, limit: number, offset: number): Result<string[] | null, Context>
     boardPlace(root: string, board: string, user: string, keyAt: number): Result<string[] | null, Context>
     boardStandings(root: string, ...users: string[]): Result<Texts | null, Context>
     boardDistricts(root: string): Result<string[] | null, Context>
@@ -180,10 +182,13 @@ class BoardsRedis implements Boards {
     if (!(await this.#put('', standings))) throw new BoardsUnbuilt()
   }
 
-  async top(board: BoardName, limit: number): Promise<Top> {
-    const [total, ...rest] = found(await this.#redis.boardTop(this.#root, nameOf(board), limit))
+  async top(board: BoardName, limit: number, offset = 0): Promise<Top> {
+    const [total, better, ...rest] = found(await this.#redis.boardTop(this.#root, nameOf(board), limit, offset))
     const inOrder = groups(rest, 2).map(([user, entry]) => standingFrom(user, entry))
-    return { total: Number(total), entries: rankAll(board.by, inOrder) }
+    return {
+      total: Number(total),
+      entries: rankAll(board.by, inOrder, { place: offset + 1, rank: Number(better) + 1 }),
+    }
   }
 
   async place(board: BoardName, user: UserId): Promise<Place | null> {

@@ -5,7 +5,7 @@ import type { BoardName, DistrictScore, Ranked, Standing } from '../actors/playe
 export interface Top {
   /** How many the board ranks. */
   readonly total: number
-  /** The first of them, in order. */
+  /** Those that were asked for, in order. */
   readonly entries: readonly Ranked[]
 }
 
@@ -23,8 +23,8 @@ export interface Boards {
    */
   put(standings: readonly Standing[]): Promise<void>
 
-  /** Throws BoardsUnbuilt before the first build, as all the following. */
-  top(board: BoardName, limit: number): Promise<Top>
+  /** So many after the first `offset`. Throws BoardsUnbuilt before the first build, as all the following. */
+  top(board: BoardName, limit: number, offset?: number): Promise<Top>
 
   /** A user's place, or null when the board does not rank him. */
   place(board: BoardName, user: UserId): Promise<Place | null>

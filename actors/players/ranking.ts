@@ -61,13 +61,24 @@ function compareKeys(a: readonly number[], b: readonly number[]): number {
 export const compareStandings = (by: BoardName['by'], a: Standing, b: Standing): number =>
   compareKeys(rankKey(by, a), rankKey(by, b)) || (a.userId < b.userId ? -1 : a.userId > b.userId ? 1 : 0)
 
-/** Ranks of standings in their order from the first on: 1, 2, 2, 4. */
-export function rankAll(by: BoardName['by'], inOrder: readonly Standing[]): Ranked[] {
+/** Where a list of standings begins: the place of its first, and his rank, which he may share with those before him. */
+export interface Beginning {
+  readonly place: number
+  readonly rank: number
+}
+
+/** Ranks of standings in their order: 1, 2, 2, 4. */
+export function rankAll(
+  by: BoardName['by'],
+  inOrder: readonly Standing[],
+  first: Beginning = { place: 1, rank: 1 },
+): Ranked[] {
   const ranked: Ranked[] = []
   for (const standing of inOrder) {
     const before = ranked.at(-1)
     const tied = before !== undefined && compareKeys(rankKey(by, before.standing), rankKey(by, standing)) === 0
-    ranked.push({ rank: tied ? before.rank : ranked.length + 1, standing })
+    const own = before === undefined ? first.rank : first.place + ranked.length
+    ranked.push({ rank: tied ? before.rank : own, standing })
   }
   return ranked
 }

@@ -206,15 +206,22 @@ check('4.4.11', 'On equal ROI the higher win rate ranks above the higher absolut
   )
 })
 
-check('4.4.12', '`limit` of a board goes up to 500; 501 and 0 are 400.', async (t) => {
-  const user = await t.observer()
-  for (const path of ['global', 'roi/global', 'friends', 'roi/friends']) {
-    says(await user.ask('GET', `/api/leaderboard/${path}?limit=500`), 200)
-    for (const limit of [501, 0, 'x']) refuses(await user.ask('GET', `/api/leaderboard/${path}?limit=${limit}`), 400)
-  }
-  const { entries } = await user.get('/api/leaderboard/roi/global?limit=1', Board)
-  assert(entries.length <= 1)
-})
+check(
+  '4.4.12',
+  '`limit` of a board goes up to 500; 501 and 0 are 400; `offset` begins further down (contract 2).',
+  async (t) => {
+    const user = await t.observer()
+    for (const path of ['global', 'roi/global', 'friends', 'roi/friends']) {
+      says(await user.ask('GET', `/api/leaderboard/${path}?limit=500`), 200)
+      for (const limit of [501, 0, 'x']) refuses(await user.ask('GET', `/api/leaderboard/${path}?limit=${limit}`), 400)
+    }
+    const { entries } = await user.get('/api/leaderboard/roi/global?limit=1', Board)
+    assert(entries.length <= 1)
+    // Somebody may move up meanwhile, but nobody is on a page beyond the last.
+    const { total, entries: beyond } = await user.get('/api/leaderboard/roi/global?offset=1000000', Board)
+    assert(total >= entries.length && beyond.length === 0)
+  },
+)
 
 check(
   '4.4.13',

@@ -66,6 +66,19 @@ export function boardsContract(open: () => Promise<Boards>): void {
     expect((await boards.top(ROI, 2)).total).toBe(4)
   })
 
+  it('[B16] a page from the middle of a board has the ranks of the whole, also when it begins within a tie', async () => {
+    const pnls = [9, 7, 7, 7, 5, 5, 1]
+    const boards = await boardsOf(...pnls.map((pnl, n) => standing(n + 1, { pnl: money(pnl * 1_000_000) })))
+    for (const board of [ROI, PNL]) {
+      const whole = (await boards.top(board, 100)).entries
+      for (let offset = 0; offset <= pnls.length; offset++)
+        expect(await boards.top(board, 3, offset)).toEqual({
+          total: pnls.length,
+          entries: whole.slice(offset, offset + 3),
+        })
+    }
+  })
+
   it('[B4] equal ROI: win rate, then profit in units, then the earlier first trade, then a shared rank', async () => {
     const half = { closed: 10, wins: 5 }
     const boards = await boardsOf(

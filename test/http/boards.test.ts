@@ -32,6 +32,15 @@ describe('leaderboards', () => {
     })
   })
 
+  it('[H184] every board can be paged through', async () => {
+    for (const by of ['', 'roi/'])
+      for (const board of ['global', 'friends', 'district/1'])
+        expect((await get(`/api/leaderboard/${by}${board}?offset=1`)).body).toMatchObject({
+          total: 2,
+          entries: [{ rank: 2, userId: ALICE }],
+        })
+  })
+
   it('[H132] a district board comes with the standing of the district; an unknown district is 404', async () => {
     const { body } = await get('/api/leaderboard/roi/district/1')
     expect(body).toMatchObject({ total: 2, district: { rank: 1, name: 'Harbour', members: 2, score: 11.8827 } })
@@ -41,9 +50,12 @@ describe('leaderboards', () => {
     })
   })
 
-  it.each(['limit=0', 'limit=501', 'limit=x', 'limit=1.5'])('[H133] %s is a clean 400', async (query) => {
-    expect((await get(`/api/leaderboard/global?${query}`)).status).toBe(400)
-  })
+  it.each(['limit=0', 'limit=501', 'limit=x', 'limit=1.5', 'offset=-1', 'offset=x'])(
+    '[H133] %s is a clean 400',
+    async (query) => {
+      expect((await get(`/api/leaderboard/global?${query}`)).status).toBe(400)
+    },
+  )
 
   it.each(['0', 'x', '-1', '9999999999'])('[H133] the district %s is a clean 400', async (id) => {
     expect((await get(`/api/leaderboard/district/${id}`)).status).toBe(400)

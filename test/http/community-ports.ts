@@ -60,7 +60,7 @@ export function communityPorts(alice: User, now: Instant): CommunityPorts {
   ])
   return {
     boards: {
-      top: async (_board, limit) => ({ total: 2, entries: [first, second].slice(0, limit) }),
+      top: async (_board, limit, offset = 0) => ({ total: 2, entries: [first, second].slice(offset, offset + limit) }),
       place: async (_board, user) => (user === alice.id ? { ...second, total: 2, next: first } : null),
       standings: async () => [first.standing, second.standing],
       districts: async () => [{ districtId: districtId(1), members: 2, roiPpmSum: 237_654 }],

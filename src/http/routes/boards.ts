@@ -74,7 +74,11 @@ const ContextBody = z.discriminatedUnion('ranked', [
   }),
 ])
 
-const limited = z.object({ limit: z.coerce.number().int().min(1).max(LIMIT_MAX).default(50) })
+const Page = z.object({
+  limit: z.coerce.number().int().min(1).max(LIMIT_MAX).default(50),
+  offset: z.coerce.number().int().min(0).max(10_000_000).default(0),
+})
+type Page = z.output<typeof Page>
 const districtPath = z.object({
   districtId: z
     .string()
@@ -91,7 +95,7 @@ const board = <Path extends string>(path: Path, summary: string, description: st
     summary,
     description,
     security: ACCESS_SECURITY,
-    request: { query: limited },
+    request: { query: Page },
     responses: { 200: json(BoardBody, 'In order of rank.'), ...errors(...SIGNED_IN, ...INPUT) },
   })
 
@@ -103,7 +107,7 @@ const districtBoard = <Path extends string>(path: Path, summary: string, descrip
     summary,
     description,
     security: ACCESS_SECURITY,
-    request: { query: limited, params: districtPath },
+    request: { query: Page, params: districtPath },
     responses: {
       200: json(z.object({ ...BoardBody.shape, district: DistrictBody }), 'In order of rank.'),
       ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND'),
@@ -167,17 +171,17 @@ export function boardRoutes({ community, accounts, audit }: Deps, gates: Gates) 
     const names = await careers.usernames(ranked.map(({ standing }) => standing.userId))
     return ranked.map((one) => ({ ...entryJson(by, one, names), isMe: one.standing.userId === caller }))
   }
-  const top = async (name: BoardName, limit: number, caller: UserId) => {
-    const { total, entries } = await boards.top(name, limit)
+  const top = async (name: BoardName, { limit, offset }: Page, caller: UserId) => {
+    const { total, entries } = await boards.top(name, limit, offset)
     return { entries: await entriesOf(name.by, entries, caller), total }
   }
-  const friends = async (by: BoardName['by'], limit: number, caller: UserId) => {
+  const friends = async (by: BoardName['by'], { limit, offset }: Page, caller: UserId) => {
     const known = await boards.standings(await referrals.network(caller))
     const ranked = rankAll(
       by,
       known.toSorted((a, b) => compareStandings(by, a, b)),
     )
-    return { entries: await entriesOf(by, ranked.slice(0, limit), caller), total: ranked.length }
+    return { entries: await entriesOf(by, ranked.slice(offset, offset + limit), caller), total: ranked.length }
   }
   const allDistricts = async () => {
     const [known, scores] = await Promise.all([accounts.districts(), boards.districts()])
@@ -192,9 +196,9 @@ export function boardRoutes({ community, accounts, audit }: Deps, gates: Gates) 
       score: one.roiPpm === null ? null : one.roiPpm / PPM_PER_PERCENT,
     }))
   }
-  const ofDistrict = async (by: BoardName['by'], id: DistrictId, limit: number, caller: UserId) => {
+  const ofDistrict = async (by: BoardName['by'], id: DistrictId, page: Page, caller: UserId) => {
     const district = (await allDistricts()).find((one) => one.districtId === id)
-    return district === undefined ? null : { ...(await top({ by, districtId: id }, limit, caller)), district }
+    return district === undefined ? null : { ...(await top({ by, districtId: id }, page, caller)), district }
   }
   const place = async (caller: UserId) => {
     const found = await boards.place({ by: 'roi', districtId: null }, caller)
@@ -205,26 +209,26 @@ export function boardRoutes({ community, accounts, audit }: Deps, gates: Gates) 
 
   return new OpenAPIHono<SignedInEnv>()
     .openapi({ ...globalPnl, middleware: gates.signedIn }, async (c) =>
-      c.json(await top({ by: 'pnl', districtId: null }, c.req.valid('query').limit, c.var.caller.userId), 200),
+      c.json(await top({ by: 'pnl', districtId: null }, c.req.valid('query'), c.var.caller.userId), 200),
     )
     .openapi({ ...globalRoi, middleware: gates.signedIn }, async (c) =>
-      c.json(await top({ by: 'roi', districtId: null }, c.req.valid('query').limit, c.var.caller.userId), 200),
+      c.json(await top({ by: 'roi', districtId: null }, c.req.valid('query'), c.var.caller.userId), 200),
     )
     .openapi({ ...districtPnl, middleware: gates.signedIn }, async (c) => {
       const { districtId: id } = c.req.valid('param')
-      const found = await ofDistrict('pnl', id, c.req.valid('query').limit, c.var.caller.userId)
+      const found = await ofDistrict('pnl', id, c.req.valid('query'), c.var.caller.userId)
       return found === null ? fail(c, notFound('district')) : c.json(found, 200)
     })
     .openapi({ ...districtRoi, middleware: gates.signedIn }, async (c) => {
       const { districtId: id } = c.req.valid('param')
-      const found = await ofDistrict('roi', id, c.req.valid('query').limit, c.var.caller.userId)
+      const found = await ofDistrict('roi', id, c.req.valid('query'), c.var.caller.userId)
       return found === null ? fail(c, notFound('district')) : c.json(found, 200)
     })
     .openapi({ ...friendsPnl, middleware: gates.signedIn }, async (c) =>
-      c.json(await friends('pnl', c.req.valid('query').limit, c.var.caller.userId), 200),
+      c.json(await friends('pnl', c.req.valid('query'), c.var.caller.userId), 200),
     )
     .openapi({ ...friendsRoi, middleware: gates.signedIn }, async (c) =>
-      c.json(await friends('roi', c.req.valid('query').limit, c.var.caller.userId), 200),
+      c.json(await friends('roi', c.req.valid('query'), c.var.caller.userId), 200),
     )
     .openapi({ ...me, middleware: gates.signedIn }, async (c) => {
       const mine = await place(c.var.caller.userId)
