@@ -2,7 +2,6 @@
  * Looks into a running server of ours from outside, through Node's inspector: the program itself has no door for it.
  * Start the server with the settings of `inspectable`.
  */
-import { createServer } from 'node:net'
 
 /** What a process holds. */
 export interface Holdings {
@@ -72,16 +71,3 @@ export class Inspector {
 
 /** Settings that let a server be looked into, on this port of the own machine. */
 export const inspectable = (port: number) => ({ NODE_OPTIONS: `--inspect=127.0.0.1:${port}` })
-
-/** A port that is free now. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      const port = typeof address === 'object' && address !== null ? address.port : 0
-      server.close(() => resolve(port))
-    })
-  })
-}

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { present } from '../../actors/kernel/assert.ts'
 import { Violation } from '../crash/account.ts'
 import { Program, type Settings } from '../crash/program.ts'
-import { freePort } from './redis.ts'
+import { freePort } from '../free-port.ts'
 import { Relay } from './relay.ts'
 
 const ROOMS = 2

@@ -25,6 +25,7 @@ import { inspect, waitForTrading } from '../crash/inspection.ts'
 import { serverPlace } from '../crash/place.ts'
 import { type Market, Player } from '../crash/player.ts'
 import { Tally } from '../crash/tally.ts'
+import { whole } from '../options.ts'
 import { type Action, ACTIONS, actionsNamed } from './actions.ts'
 import { audit } from './audit.ts'
 import { Cluster } from './cluster.ts'
@@ -35,19 +36,18 @@ import { Watcher } from './watcher.ts'
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '2' },
-    rounds: { type: 'string', default: 'Infinity' },
+    rounds: { type: 'string' },
     only: { type: 'string', default: '' },
     users: { type: 'string', default: '20' },
     speed: { type: 'string', default: '30' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 })
-const [minutes, rounds, users, seed] = [values.minutes, values.rounds, values.users, values.seed].map(Number) as [
-  number,
-  number,
-  number,
-  number,
-]
+const minutes = whole('minutes', values.minutes, 1)
+const rounds = values.rounds === undefined ? Infinity : whole('rounds', values.rounds, 1)
+const users = whole('users', values.users, 1)
+const speed = whole('speed', values.speed, 1)
+const seed = whole('seed', values.seed, 0)
 const script = actionsNamed(values.only === '' ? [] : values.only.split(','))
 
 /** Few enough instruments that the players get in each other's way. */
@@ -69,7 +69,7 @@ const place = await serverPlace(
 const chance = chanceFrom(seed)
 const cluster = new Cluster({
   ...place.settings,
-  DEMO_SPEED: values.speed,
+  DEMO_SPEED: String(speed),
   DEMO_TRADERS: '0',
   RATE_LIMIT_PER_MIN: '0',
   LOG_LEVEL: 'info',

@@ -1,8 +1,8 @@
 /** A Redis server of our own, which can be killed, emptied and frozen without harm to anybody else's. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { Redis } from 'ioredis'
+import { freePort } from '../free-port.ts'
 
 export class OwnRedis {
   readonly url: string
@@ -59,15 +59,4 @@ export class OwnRedis {
     await client.flushall()
     client.disconnect()
   }
-}
-
-/** A port that nobody listens on now. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
 }

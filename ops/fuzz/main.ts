@@ -10,7 +10,8 @@
  * process is gone; a request that did it is printed as a curl line. `kill` ends it early, with a verdict on what was asked.
  */
 import { parseArgs } from 'node:util'
-import { freePort, inspectable, Inspector } from '../inspector.ts'
+import { freePort } from '../free-port.ts'
+import { inspectable, Inspector } from '../inspector.ts'
 import { Program } from '../crash/program.ts'
 import { ownPlace } from '../load/guests.ts'
 import { whole } from '../options.ts'

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { present } from '../../actors/kernel/assert.ts'
 import { Program, type Settings } from '../crash/program.ts'
-import { freePort } from '../inspector.ts'
+import { freePort } from '../free-port.ts'
 import { type Addresses, Proxy } from './proxy.ts'
 
 /** In the order in which they are restarted. */

@@ -16,12 +16,14 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { Program } from '../crash/program.ts'
-import { freePort, inspectable, Inspector } from '../inspector.ts'
+import { freePort } from '../free-port.ts'
+import { inspectable, Inspector } from '../inspector.ts'
 import { auditBooks } from '../load/books.ts'
 import { ownPlace, signIn, waitForMatch } from '../load/guests.ts'
 import { Rest } from '../load/rest.ts'
 import { measure } from '../load/run.ts'
 import { Tally } from '../load/tally.ts'
+import { whole } from '../options.ts'
 import { chart } from './chart.ts'
 import { conclusion, markdown, type Quiet, type Sample, type Soaked } from './report.ts'
 
@@ -37,14 +39,12 @@ const { values } = parseArgs({
   },
 })
 
-const [minutes, users, sockets, trades, stretch, every] = (
-  ['minutes', 'users', 'sockets', 'trades', 'stretch', 'every'] as const
-).map((name) => {
-  const value = Number(values[name])
-  if (value > 0 && Number.isFinite(value)) return value
-  process.stderr.write(`--${name} must be a number above 0\n`)
-  process.exit(2)
-}) as [number, number, number, number, number, number]
+const minutes = whole('minutes', values.minutes, 1)
+const users = whole('users', values.users, 1)
+const sockets = whole('sockets', values.sockets, 1)
+const trades = whole('trades', values.trades, 1)
+const stretch = whole('stretch', values.stretch, 1)
+const every = whole('every', values.every, 1)
 
 /** Closed sockets are forgotten, reactions have caught up, pools have let go of what they do not need. */
 const QUIET_MS = 12_000

@@ -1,10 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
+import { freePort } from '../../ops/free-port.ts'
 import { P, u } from '../support/fixtures.ts'
 import { Ground } from '../support/ground.ts'
 import {
@@ -375,13 +375,4 @@ class OwnRedis {
     running.kill('SIGKILL')
     await once(running, 'exit')
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { Relay } from '../../ops/chaos/relay.ts'
-import { freePort } from '../../ops/inspector.ts'
+import { freePort } from '../../ops/free-port.ts'
 import { PATIENCE, Program } from '../support/process.ts'
 import { HttpClient } from '../support/http-client.ts'
 

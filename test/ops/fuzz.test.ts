@@ -6,7 +6,8 @@ import { Campaign } from '../../ops/fuzz/campaign.ts'
 import type { OpenApi } from '../../ops/fuzz/judge.ts'
 import { Lore } from '../../ops/fuzz/lore.ts'
 import { curl, requestMaker } from '../../ops/fuzz/requests.ts'
-import { freePort, inspectable, Inspector } from '../../ops/inspector.ts'
+import { freePort } from '../../ops/free-port.ts'
+import { inspectable, Inspector } from '../../ops/inspector.ts'
 import { openDoor } from '../http/door.ts'
 
 const REQUESTS = 2_500

@@ -1,0 +1,13 @@
+/** Ports for what is started on this machine for a while. */
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+
+/** A port of the own machine that nobody listens on now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
