@@ -15,8 +15,8 @@ const WORDS: Readonly<Record<string, (facts: ErrorBody) => string>> = {
   LEVELS_INVALID: (facts) =>
     `At ${number(facts, 'currentPrice')} a long needs its stop below and its target above; a short the other way round.`,
   POSITION_LIMIT: (facts) => `You may hold ${String(facts['maxOpenPositions'])} positions. Close one first.`,
-  MARKET_CLOSED: () => 'The market is closed.',
-  MARKET_SUSPENDED: () => 'Trading is suspended for a moment: something has happened on the pitch.',
+  MARKET_CLOSED: (facts) => `The market is closed${because(facts)}.`,
+  MARKET_SUSPENDED: (facts) => `Trading is suspended for now${because(facts)}.`,
   COOLDOWN_ACTIVE: (facts) => `You can close this in ${countdown(Number(facts['retry_after_secs']) * 1_000)}.`,
   POSITION_NOT_OPEN: () => 'This position is closed already.',
   RATE_LIMITED: () => 'That was a little fast. Wait a moment and try again.',
@@ -25,6 +25,12 @@ const WORDS: Readonly<Record<string, (facts: ErrorBody) => string>> = {
 }
 
 const number = (facts: ErrorBody, name: string): string => units(Number(facts[name]))
+
+/** The server's reason for a window that is not open. */
+function because({ tradeWindow }: ErrorBody): string {
+  const reason = (tradeWindow as { readonly reason?: string | null } | undefined)?.reason ?? null
+  return reason === null ? '' : `: ${reason}`
+}
 
 export const refusalWords = (facts: ErrorBody): string => WORDS[facts.code]?.(facts) ?? sentence(facts.error)
 

@@ -158,7 +158,7 @@ function CloseButton({ position, isBusy, onClose }: CloseProps) {
   const whole = Date.parse(position.closableAt) - Date.parse(position.openedAt)
   if (wait > 0) {
     return html`
-      <button class="close held" disabled title="A position is held for three minutes">
+      <button class="close held" disabled title="A position is held for a while before you may close it">
         <span class="ring" style=${{ '--done': `${Math.round(100 * (1 - wait / whole))}%` }}></span>
         <span class="num">${countdown(wait)}</span>
       </button>

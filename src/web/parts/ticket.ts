@@ -151,7 +151,7 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
             >${isSized ? `${draft.lots.value} lots` : ''}${preview === null ? '' : ` for ${units(preview.margin)}`}</small
           >
         </button>
-        <p class="hint">You can close it yourself after 3 minutes; your levels work at once.</p>
+        <p class="hint">You can close it yourself once its hold is over; your levels work at once.</p>
       </form>
     </section>
   `
