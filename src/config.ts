@@ -136,8 +136,11 @@ const NO_WEB_ADDRESS = 'must be an http:// or https:// address'
 
 const isOrigin = (text: string): boolean => isWebAddress(text) && new URL(text).origin === text
 
-/** One-line environments cannot hold a line feed, so `\n` may stand for it. */
-const pemText = (text: string): string => text.replaceAll('\\n', '\n')
+/**
+ * One-line environments cannot hold a line feed, so `\n` may stand for it; and what reads a file of them for a container or
+ * a Secret keeps the quotes that a `.env` needs.
+ */
+const pemText = (text: string): string => text.replace(/^"(.*)"$/s, '$1').replaceAll('\\n', '\n')
 
 function isRsaKey(text: string): boolean {
   try {

@@ -223,9 +223,10 @@ describe('configuration', () => {
     expect(readConfig({ DEMO_REPLAY: 'none' }).demo.replay).toBeNull()
   })
 
-  it('[C5] a key may stand on one line, and only a strong RSA key will do', () => {
+  it('[C5] a key may stand on one line, in quotes or not, and only a strong RSA key will do', () => {
     const oneLine = pem.replaceAll('\n', '\\n')
     expect(readConfig({ JWT_PRIVATE_KEY: oneLine }).jwt.privateKeyPem).toBe(pem)
+    expect(readConfig({ JWT_PRIVATE_KEY: `"${oneLine}"` }).jwt.privateKeyPem).toBe(pem)
     const weak = generateKeyPairSync('rsa', { modulusLength: 1_024 }).privateKey
     const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
     for (const key of [weak, curve]) {
