@@ -14,6 +14,8 @@ const NOBODY = '00000000-0000-4000-8000-000000000000'
 const PRICE_BYTES = 93
 /** Longer than a price that was not asked for would take. */
 const QUIET_SECS = 1
+/** A player's price is published twenty times a second at most: trades closer to each other may be one move. */
+const MOVES_APART_SECS = 0.2
 
 // 6.1 The price feed
 
@@ -115,7 +117,10 @@ check('6.1.7', 'With `since` a subscription brings what was missed, flagged REPL
   await user.opens(player, { lotSize: 1 })
   const { epoch, seq } = await first.frame('the last price he sees', ({ imbalance }) => imbalance === 1)
   first.close()
-  for (let n = 0; n < 2; n++) await user.opens(player, { lotSize: 1 })
+  for (let n = 0; n < 2; n++) {
+    await user.opens(player, { lotSize: 1 })
+    await t.wait(MOVES_APART_SECS)
+  }
   const second = await t.feed(user)
   await second.ask({ type: 'subscribe', id: 1, instrumentIds: [player.id], since: { epoch, seq } })
   await second.frame('the last that was missed', ({ imbalance }) => imbalance === 3)
