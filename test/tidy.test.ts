@@ -230,12 +230,13 @@ describe('instructions', () => {
     {
       'package.json': scripts,
       'README.md': '`npm run load -- --users 5`, `npm run load:hostile`: `PORT` and `npm test`',
-      'ops/load.ts': '// npm run -s load: …',
+      'ops/load.ts': '// npm run load -s: …',
       'src/config.ts': 'const Environment = z.object({\n  PORT: integer(0),\n})',
     },
     [
       [{ 'package.json': scripts, 'README.md': 'a\n`npm run lode`' }, [/^README\.md:2: .* no script lode/]],
       [{ 'package.json': scripts, 'ops/a.ts': '/** `npm run load:all` */' }, [/^ops\/a\.ts:1: .* no script load:all/]],
+      [{ 'package.json': scripts, 'README.md': '`npm run -s load`' }, [/no script -s/]],
       [{ 'README.md': '`PORT`', 'src/config.ts': '  PORT: integer(0),\n  HOST: text,' }, [/does not tell of HOST/]],
     ],
   )

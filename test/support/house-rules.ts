@@ -389,13 +389,13 @@ export function prose(files: Files): string[] {
   return problems
 }
 
-/** Every `npm run …` that somebody is told to type is a script, and README tells of every variable that is read. */
+/** What stands after every `npm run` that somebody is told to type is a script, and README tells of every variable. */
 export function instructions(files: Files): string[] {
   const { scripts = {} } = JSON.parse(files.get('package.json') ?? '{}') as { scripts?: Record<string, string> }
   const problems: string[] = []
   for (const [path, text] of files) {
     if (isTest(path)) continue
-    for (const match of text.matchAll(/\bnpm run (?:-s )?([a-z][a-z:-]*[a-z])/g)) {
+    for (const match of text.matchAll(/\bnpm run ([-a-z][a-z:-]*[a-z])/g)) {
       const name = match[1] ?? ''
       if (Object.hasOwn(scripts, name)) continue
       problems.push(`${path}:${lineOf(text, match.index)}: package.json has no script ${name}; name one that is there`)
