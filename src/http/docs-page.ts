@@ -132,9 +132,10 @@ export function docsPage({ rest, feed, base }: DocsOptions): string {
   <h1>${text(rest.info.title)} API</h1>
   ${prose(rest.info.description)}
   <p>As documents: <a href="/api/openapi.json">OpenAPI 3.1</a> for REST, <a href="/api/asyncapi.json">AsyncAPI 3</a> for the
-  WebSocket. Signing in sets two cookies, <code>game_access</code> (15 minutes) and <code>game_refresh</code> (7 days, for
-  <code>POST /api/auth/refresh</code>); every route says which it takes. 200 requests a minute from one address; what changes
-  positions counts by user, sixty a minute of each kind, ten at once.</p>
+  WebSocket. Signing in sets two cookies, <code>game_access</code> and <code>game_refresh</code> (for
+  <code>POST /api/auth/refresh</code>); every route says which it takes. Unless operators have set it otherwise they last 15
+  minutes and 7 days, and an address may ask 200 times a minute; what changes positions counts by user, sixty a minute of each
+  kind, ten at once.</p>
 </section>
 ${errorsSection()}
 ${topics.map((topic) => topicSection(topic)).join('\n')}

@@ -122,13 +122,18 @@ async function shows(feed: FeedClient, ada: HttpClient, { instrumentId }: Positi
 }
 
 onServers((settle) => {
+  /** A cluster on stores of its own, which are removed after the test. */
+  const clustered = async () => {
+    const site = await settle()
+    cleanUp.push(() => site.remove())
+    return { site, cluster: await Cluster.start(site) }
+  }
+
   it(
     '[E40] a process without matches serves commands and prices of one that has them',
     { timeout: 60_000 },
     async () => {
-      const site = await settle()
-      cleanUp.push(() => site.remove())
-      const cluster = await Cluster.start(site)
+      const { cluster } = await clustered()
       const { ada, feed } = await visitor(cluster)
       const { order, trade } = await opensInTheEnd(ada, 'one')
       await shows(feed, ada, trade.position)
@@ -148,9 +153,7 @@ onServers((settle) => {
     '[E41] when the owner of a match is killed another process takes it over: nothing is lost, nothing happens twice',
     { timeout: 90_000 },
     async () => {
-      const site = await settle()
-      cleanUp.push(() => site.remove())
-      const cluster = await Cluster.start(site)
+      const { site, cluster } = await clustered()
       const { ada, feed } = await visitor(cluster)
       const first = await opensInTheEnd(ada, 'before')
       expect(await (await cluster.owner()).end('SIGKILL')).toMatchObject({ code: null, complained: '' })
@@ -174,9 +177,7 @@ onServers((settle) => {
     '[E42] a process that is asked to stop hands its match over, and no client is told to come back',
     { timeout: 90_000 },
     async () => {
-      const site = await settle()
-      cleanUp.push(() => site.remove())
-      const cluster = await Cluster.start(site)
+      const { cluster } = await clustered()
       const { ada, feed } = await visitor(cluster)
       const { order } = await opensInTheEnd(ada, 'before')
       const ended = (await cluster.owner()).end('SIGTERM')
@@ -199,9 +200,7 @@ onServers((settle) => {
     '[E88] a process goes on beside a database that a newer version has migrated, and others of its version start',
     { timeout: 90_000 },
     async () => {
-      const site = await settle()
-      cleanUp.push(() => site.remove())
-      const cluster = await Cluster.start(site)
+      const { site, cluster } = await clustered()
       const { ada } = await visitor(cluster)
       const before = await opensInTheEnd(ada, 'before')
       // What the next version may do without a word: add.
@@ -261,9 +260,7 @@ onServers((settle) => {
     '[E61] a dead owner is told from a silent one: what it was asked has not happened, or may have',
     { timeout: 90_000 },
     async () => {
-      const site = await settle()
-      cleanUp.push(() => site.remove())
-      const cluster = await Cluster.start(site)
+      const { cluster } = await clustered()
       const { ada } = await visitor(cluster)
       await opensInTheEnd(ada, 'one')
       await (await cluster.owner()).end('SIGKILL')
@@ -285,9 +282,7 @@ onServers((settle) => {
     '[E62] an owner that was frozen for longer than its lease writes and says nothing any more when it wakes',
     { timeout: 90_000 },
     async () => {
-      const site = await settle()
-      cleanUp.push(() => site.remove())
-      const cluster = await Cluster.start(site)
+      const { site, cluster } = await clustered()
       const { ada, feed } = await visitor(cluster)
       await opensInTheEnd(ada, 'before')
       const former = await cluster.owner()
