@@ -15,7 +15,7 @@ import type { Subscriber } from './subscriber.ts'
 /** Subscribers written to in one turn of the event loop: a write costs 5 to 10 µs. */
 const SLICE = 256
 /** Instruments one subscriber may follow. */
-const INSTRUMENTS_PER_SUBSCRIBER_MAX = 500
+export const INSTRUMENTS_PER_SUBSCRIBER_MAX = 500
 
 /** A match that publishes. */
 export interface PriceSource {

@@ -5,9 +5,17 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { PUBLISH_INTERVAL_MS } from '../actors/kernel/limits.ts'
+import { SECOND_MS } from '../actors/kernel/world.ts'
+import { CLOSE } from './close-codes.ts'
+import { INSTRUMENTS_PER_SUBSCRIBER_MAX } from './fan-out.ts'
 import { FeedRequest, INSTRUMENTS_PER_MESSAGE_MAX, MESSAGE_BYTES_MAX, SUBPROTOCOL } from './feed-protocol.ts'
+import { LOOKUPS_MAX, REQUESTS_WAITING_MAX } from './feed-socket.ts'
 import { placed } from './frame-layout.ts'
 import { PRICE_FRAME_BYTES } from './price-frame.ts'
+import { MESSAGES_PER_SECOND_MAX } from './request-rate.ts'
+import { CONNECTIONS_MAX, CONNECTIONS_PER_USER_MAX } from './turnstile.ts'
+import { WRITE_DEADLINE_MS, QUEUED_BYTES_MAX, STRIKES_MAX } from './write-deadline.ts'
 
 type JsonSchema = Readonly<Record<string, unknown>>
 
@@ -23,24 +31,24 @@ const VECTORS: unknown = JSON.parse(readFileSync(join(import.meta.dirname, 'pric
 const CLOSE_CODES = {
   1000: 'You have closed it, or nobody is there any more.',
   1009: `A message was larger than ${MESSAGE_BYTES_MAX / 1024} KiB.`,
-  1012: 'The server restarts, or the match moves: come back after `reconnectInMs`, with a new token.',
-  1013: 'The server is full (20,000 connections over both doors): come back later.',
-  4001: 'The token became void: the user has signed out. Sign in again.',
-  4008: 'Too slow: three writes in a row took longer than 100 ms, or 1 MiB waited.',
-  4029: 'More than ten messages in one second.',
+  [CLOSE.restart]: 'The server restarts, or the match moves: come back after `reconnectInMs`, with a new token.',
+  [CLOSE.full]: `The server is full (${CONNECTIONS_MAX.toLocaleString('en')} connections over both doors): come back later.`,
+  [CLOSE.unauthorised]: 'The token became void: the user has signed out. Sign in again.',
+  [CLOSE.tooSlow]: `Too slow: ${STRIKES_MAX} writes in a row took longer than ${WRITE_DEADLINE_MS} ms, or ${QUEUED_BYTES_MAX / 1024 ** 2} MiB waited.`,
+  [CLOSE.tooManyMessages]: `More than ${MESSAGES_PER_SECOND_MAX} messages in one second.`,
 }
 
 const LIMITS = {
-  'control messages a second': 10,
+  'control messages a second': MESSAGES_PER_SECOND_MAX,
   'bytes of a message': MESSAGE_BYTES_MAX,
   'instrument ids in a message': INSTRUMENTS_PER_MESSAGE_MAX,
-  'instruments a socket follows': 500,
-  'requests waiting for an answer': 10,
-  'connections of a user': 10,
-  'connections of a process, over both doors': 20_000,
+  'instruments a socket follows': INSTRUMENTS_PER_SUBSCRIBER_MAX,
+  'requests waiting for an answer': REQUESTS_WAITING_MAX,
+  'connections of a user': CONNECTIONS_PER_USER_MAX,
+  'connections of a process, over both doors': CONNECTIONS_MAX,
   'asking for the account': 'once a second',
-  'prices of one instrument a second': 20,
-  'unknown instruments looked up': '8 at once, then one a second',
+  'prices of one instrument a second': SECOND_MS / PUBLISH_INTERVAL_MS,
+  'unknown instruments looked up': `${LOOKUPS_MAX} at once, then one a second`,
 }
 
 const INSTRUMENT = '0198f3a2-7c1d-8e00-8f00-0123456789ab'

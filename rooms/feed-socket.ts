@@ -12,9 +12,9 @@ import { Subscriber } from './subscriber.ts'
 import type { WriteDeadline } from './write-deadline.ts'
 
 /** Requests that wait for an earlier one of the same socket. */
-const WAITING_MAX = 10
+export const REQUESTS_WAITING_MAX = 10
 /** Names of instruments that nobody publishes: so many at once, and then one a second. */
-const LOOKUPS_MAX = 8
+export const LOOKUPS_MAX = 8
 
 export interface FeedSocketOptions {
   readonly ws: WebSocket
@@ -56,7 +56,7 @@ export class FeedSocket {
 
   /** Does this after what was asked before it; false when too much waits already. The work must not reject. */
   inTurn(work: () => Promise<void> | void): boolean {
-    if (this.#waiting >= WAITING_MAX) return false
+    if (this.#waiting >= REQUESTS_WAITING_MAX) return false
     this.#waiting++
     this.#queue = this.#queue.then(work).finally(() => this.#waiting--)
     return true

@@ -15,6 +15,7 @@ import { type FixtureId, type InstrumentId, instrumentId, type UserId } from '..
 import { instant, MINUTE_MS, SECOND_MS } from '../actors/kernel/world.ts'
 import type { MatchActor } from '../actors/match/actor.ts'
 import type { MatchRecord } from '../actors/match/store.ts'
+import { CLOSE } from './close-codes.ts'
 import { Follow, ListenToAccount, type Rejection, Unfollow } from './feed-protocol.ts'
 import { MatchHost, type MatchSurroundings } from './match-host.ts'
 import { ACCOUNT_MESSAGE, ERROR_MESSAGE, MatchWire, PRICE_MESSAGE, SHUTDOWN_MESSAGE } from './match-wire.ts'
@@ -41,7 +42,6 @@ const BROKEN: ReadonlySet<number | undefined> = new Set([
   CloseCode.ABNORMAL_CLOSURE,
   CloseCode.MAY_TRY_RECONNECT,
 ])
-const CLOSE = { unauthorised: 4001, restart: 1012 } as const
 /** A settled match that nobody watches is let go of after this long. */
 const AFTERGLOW_MS = MINUTE_MS
 

@@ -7,12 +7,12 @@ import { type InstrumentId, instrumentId, type UserId } from '../actors/kernel/i
 import type { World } from '../actors/kernel/world.ts'
 import type { AccountStream } from './account-stream.ts'
 import { addressOf, admit, refuseUpgrade, type VerifyToken } from './admission.ts'
+import { CLOSE } from './close-codes.ts'
 import type { FanOut } from './fan-out.ts'
 import { type FeedRequest, type Nonsense, parseRequest, type Rejection, SUBPROTOCOL } from './feed-protocol.ts'
 import { FeedSocket } from './feed-socket.ts'
 import { Lookups, type Wake } from './lookups.ts'
 import type { Report } from './report.ts'
-import { CLOSE_TOO_MANY_MESSAGES } from './request-rate.ts'
 import { Rounds } from './rounds.ts'
 import type { Pass, Turnstile } from './turnstile.ts'
 import { socketOptions, type WriteDeadline } from './write-deadline.ts'
@@ -21,8 +21,6 @@ import { socketOptions, type WriteDeadline } from './write-deadline.ts'
 const ROUND_MS = 5_000
 /** Over which time clients are asked to come back after a restart. */
 export const RECONNECT_SPREAD_MS = 5_000
-
-const CLOSE = { unauthorised: 4001, restart: 1012, full: 1013 } as const
 
 export interface PriceFeedOptions {
   readonly verify: VerifyToken
@@ -141,7 +139,7 @@ export class PriceFeed {
     if (!socket.isOpen) return false
     socket.alive = true
     if (socket.rate.admits(this.#options.world.now())) return true
-    socket.ws.close(CLOSE_TOO_MANY_MESSAGES, 'too many messages')
+    socket.ws.close(CLOSE.tooManyMessages, 'too many messages')
     return false
   }
 

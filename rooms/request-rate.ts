@@ -1,9 +1,8 @@
 /** How often one socket may speak, whichever door it came through. */
 import { type Instant, instant, SECOND_MS } from '../actors/kernel/world.ts'
 
-const MESSAGES_PER_SECOND_MAX = 10
-/** Closes a socket that speaks more often. */
-export const CLOSE_TOO_MANY_MESSAGES = 4029
+/** Whoever says more is closed. */
+export const MESSAGES_PER_SECOND_MAX = 10
 
 export class RequestRate {
   #count = 0

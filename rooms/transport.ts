@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http'
 import { WebSocketTransport } from '@colyseus/ws-transport'
 import { WebSocket } from 'ws'
 import type { World } from '../actors/kernel/world.ts'
-import { CLOSE_TOO_MANY_MESSAGES, RequestRate } from './request-rate.ts'
+import { CLOSE } from './close-codes.ts'
+import { RequestRate } from './request-rate.ts'
 import { Rounds } from './rounds.ts'
 import { socketOptions, type WriteDeadline } from './write-deadline.ts'
 
@@ -54,7 +55,7 @@ export class RoomTransport extends WebSocketTransport {
     const count = (): void => {
       if (ws.readyState !== WebSocket.OPEN || rate.admits(this.#world.now())) return
       ws.removeAllListeners('message')
-      ws.close(CLOSE_TOO_MANY_MESSAGES, 'too many messages')
+      ws.close(CLOSE.tooManyMessages, 'too many messages')
     }
     ws.on('message', count)
     ws.on('ping', count)

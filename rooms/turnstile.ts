@@ -2,9 +2,9 @@
 import type { UserId } from '../actors/kernel/ids.ts'
 
 /** Of one process (specification 8). */
-const CONNECTIONS_MAX = 20_000
+export const CONNECTIONS_MAX = 20_000
 /** Of one user: some tabs, a phone, and those that are broken but not yet known to be. */
-const CONNECTIONS_PER_USER_MAX = 10
+export const CONNECTIONS_PER_USER_MAX = 10
 
 /** The right to one connection. Giving it back twice is giving it back once. */
 export interface Pass {

@@ -2,19 +2,19 @@
 import type { Socket } from 'node:net'
 import { WebSocket } from 'ws'
 import { present } from '../actors/kernel/assert.ts'
+import { CLOSE } from './close-codes.ts'
 import { MESSAGE_BYTES_MAX } from './feed-protocol.ts'
 
 /** What a write may take to leave for the kernel. */
-const DEADLINE_MS = 100
+export const WRITE_DEADLINE_MS = 100
 /** Missed in a row, this many deadlines close a socket. */
-const STRIKES_MAX = 3
+export const STRIKES_MAX = 3
 /** Bytes that may wait for one socket. */
-const QUEUED_MAX = 1024 * 1024
+export const QUEUED_BYTES_MAX = 1024 * 1024
 /** How long a closed socket may take to read why, before it is cut. */
 const FAREWELL_MS = 1_000
 /** The same for one that broke the protocol: long enough for the farewell to be on its way. */
 const SHORT_FAREWELL_MS = 100
-const CLOSE_TOO_SLOW = 4008
 
 interface Watch {
   /** Everything up to this byte must have drained at the next look. */
@@ -54,7 +54,7 @@ export class WriteDeadline {
     const socket = this.#sockets.get(ws)
     if (socket === undefined) return
     this.#watched.set(ws, { mark: socket.bytesWritten, strikes: 0 })
-    this.#timer ??= setInterval(() => this.#look(), DEADLINE_MS)
+    this.#timer ??= setInterval(() => this.#look(), WRITE_DEADLINE_MS)
   }
 
   stop(): void {
@@ -75,13 +75,13 @@ export class WriteDeadline {
   #judge(ws: WebSocket, socket: Socket, watch: Watch): void {
     const drained = socket.bytesWritten - socket.writableLength
     watch.strikes = drained < watch.mark ? watch.strikes + 1 : 0
-    if (watch.strikes < STRIKES_MAX && ws.bufferedAmount <= QUEUED_MAX) {
+    if (watch.strikes < STRIKES_MAX && ws.bufferedAmount <= QUEUED_BYTES_MAX) {
       if (watch.strikes === 0) watch.mark = socket.bytesWritten
       return
     }
     this.#watched.delete(ws)
     this.#closed++
-    ws.close(CLOSE_TOO_SLOW, 'too slow')
+    ws.close(CLOSE.tooSlow, 'too slow')
     setTimeout(() => ws.terminate(), FAREWELL_MS).unref()
   }
 }
