@@ -43,6 +43,10 @@ export function onServers(suite: (settle: () => Promise<ServerSite>) => void): v
     it('has a PostgreSQL and a Redis to live on', () => {
       throw new Error('CI is set but TEST_DATABASE_URL or TEST_REDIS_URL is not: the house would not be tested on them')
     })
+  } else {
+    // Told as skipped: a file that holds nothing else would have no test in it, which is a failure.
+    const nobody = (): Promise<never> => Promise.reject(new Error('there are no servers'))
+    describe.skip('on PostgreSQL and Redis (TEST_DATABASE_URL and TEST_REDIS_URL)', () => suite(nobody))
   }
 }
 
