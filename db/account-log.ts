@@ -6,13 +6,15 @@ import { type Price, price } from '../actors/kernel/micros.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import type { Position } from '../actors/position/position.ts'
 import { bigints, uuids } from './arrays.ts'
-import { type HeldPosition, positionFrom } from './positions.ts'
-import type { AccountLogView, Database, PositionsTable } from './schema.ts'
+import { type HeldPosition, POSITION_COLUMNS, positionAsOpened, positionFrom, type PositionRow } from './positions.ts'
+import type { AccountEventsTable, Database, PositionsTable } from './schema.ts'
+
+export type AccountEventKind = 'opened' | 'closed' | AccountEventsTable['kind']
 
 export interface AccountEvent {
   /** Counts the user's events from 1, without gaps, in the order in which they were committed. */
   readonly marker: number
-  readonly kind: AccountLogView['kind']
+  readonly kind: AccountEventKind
   readonly at: Instant
   /** The position as the event left it. */
   readonly position: Position
@@ -78,25 +80,15 @@ export class AccountLog {
       .selectFrom(asked)
       .innerJoin('wallets', 'wallets.user_id', 'asked.user_id')
       .leftJoinLateral(
-        (from) =>
-          from
-            .selectFrom('account_log as e')
-            .selectAll('e')
-            // Most of those who are asked about have no news, and their positions need not be looked through.
-            .whereRef('asked.since', '<', 'wallets.events')
-            .whereRef('e.user_id', '=', 'asked.user_id')
-            .whereRef('e.marker', '>', 'asked.since')
-            .orderBy('e.marker')
-            .limit(limit)
-            .as('e'),
+        () => nextEvents(limit),
         (on) => on.onTrue(),
       )
       .leftJoin('positions', 'positions.id', 'e.position_id')
       .leftJoin('instruments', 'instruments.id', 'positions.instrument_id')
-      .selectAll('positions')
-      .select(['asked.n', 'wallets.events as newest'])
-      .select(['e.marker', 'e.kind', 'e.at', 'e.stop_loss_micros as stop', 'e.take_profit_micros as take'])
-      .select(['e.warned as warned_then', 'instruments.price_micros'])
+      .select(POSITION_COLUMNS)
+      .select(['opened_stop_micros', 'opened_take_micros', 'instruments.price_micros'])
+      .select(['asked.n', 'wallets.events as newest', 'e.marker', 'e.kind', 'e.at'])
+      .select(['e.stop_loss_micros as stop', 'e.take_profit_micros as take', 'e.warned as warned_then'])
       .orderBy('asked.n')
       .orderBy('e.marker')
       .execute()
@@ -110,10 +102,10 @@ export class AccountLog {
         on.onRef('positions.user_id', '=', 'wallets.user_id').on('positions.closed_at', 'is', null),
       )
       .leftJoin('instruments', 'instruments.id', 'positions.instrument_id')
-      .selectAll('positions')
+      .select(POSITION_COLUMNS)
       .select(['wallets.user_id as owner', 'wallets.events as newest', 'instruments.price_micros'])
       .where('wallets.user_id', 'in', users)
-      .orderBy('positions.id')
+      .orderBy('positions.opened_marker')
       .execute()
     const byOwner = Map.groupBy(rows, (row) => userId(row.owner))
     return new Map(
@@ -128,10 +120,42 @@ export class AccountLog {
   }
 }
 
+/**
+ * The next events of `asked`: of the ledger, which has openings and closes, and of those that move no money. Each part is read
+ * in the order of its index, so that catching up with thousands costs a page at a time.
+ */
+const nextEvents = (limit: number) =>
+  sql<NextEvent>`(
+    (select l.marker, case l.kind when 'margin' then 'opened' else 'closed' end as kind, l.reference as position_id, l.at,
+            null::bigint as stop_loss_micros, null::bigint as take_profit_micros, null::smallint as warned
+       from ledger_entries l
+      where asked.since < wallets.events and l.user_id = asked.user_id and l.marker > asked.since
+      order by l.marker limit ${limit})
+    union all
+    (select a.marker, a.kind, a.position_id, a.at, a.stop_loss_micros, a.take_profit_micros, a.warned
+       from account_events a
+      where asked.since < wallets.events and a.user_id = asked.user_id and a.marker > asked.since
+      order by a.marker limit ${limit})
+    order by marker limit ${limit}
+  )`.as<'e'>('e')
+
+interface NextEvent {
+  readonly marker: number
+  readonly kind: AccountEventKind
+  readonly position_id: string
+  readonly at: Date
+  /** Levels and warning as the event left them; null where the position's row tells. */
+  readonly stop_loss_micros: number | null
+  readonly take_profit_micros: number | null
+  readonly warned: PositionRow['warned'] | null
+}
+
 type Nullable<T> = { [Key in keyof T]: T[Key] | null }
 
 /** A wallet, and one of its events if there is one. */
-interface LogRow extends Nullable<Selectable<PositionsTable>> {
+interface LogRow extends Nullable<
+  PositionRow & Pick<Selectable<PositionsTable>, 'opened_stop_micros' | 'opened_take_micros'>
+> {
   readonly n: number
   readonly newest: number
   readonly marker: number | null
@@ -139,11 +163,11 @@ interface LogRow extends Nullable<Selectable<PositionsTable>> {
   readonly at: Date | null
   readonly stop: number | null
   readonly take: number | null
-  readonly warned_then: Selectable<PositionsTable>['warned'] | null
+  readonly warned_then: PositionRow['warned'] | null
   readonly price_micros: number | null
 }
 
-type Held = Selectable<PositionsTable> & { readonly price_micros: number }
+type Held = PositionRow & { readonly price_micros: number }
 
 /** Whether a left join has found a position. */
 const isHeld = <Row extends { readonly id: string | null }>(row: Row): row is Row & Held => row.id !== null
@@ -164,22 +188,13 @@ function eventsIn(rows: readonly LogRow[], since: number | null): AccountChanges
 function eventFrom(row: LogRow): AccountEvent {
   const { marker, kind, at } = row
   assert(marker !== null && kind !== null && at !== null && isHeld(row), 'an event has a position')
-  return {
-    marker,
-    kind,
-    at: instant(at.getTime()),
-    position: asOf(kind, {
-      ...row,
-      stop_loss_micros: row.stop,
-      take_profit_micros: row.take,
-      warned: row.warned_then ?? 0,
-    }),
-    currentPrice: price(row.price_micros),
-  }
+  return { marker, kind, at: instant(at.getTime()), position: asOf(kind, row), currentPrice: price(row.price_micros) }
 }
 
 /** A position's row is as it is now; before its close it was open, whatever has become of it. */
-function asOf(kind: AccountEvent['kind'], row: Selectable<PositionsTable>): Position {
-  const position = positionFrom(row)
-  return kind === 'closed' ? position : { ...position, close: null }
+function asOf(kind: AccountEventKind, row: LogRow & Held): Position {
+  if (kind === 'closed') return positionFrom(row)
+  if (kind === 'opened') return positionAsOpened(row)
+  const then = { stop_loss_micros: row.stop, take_profit_micros: row.take, warned: row.warned_then ?? 0 }
+  return { ...positionFrom({ ...row, ...then }), close: null }
 }

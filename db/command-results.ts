@@ -2,21 +2,23 @@
 import type { Kysely, Selectable } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
 import type { UserId } from '../actors/kernel/ids.ts'
-import { money } from '../actors/kernel/micros.ts'
+import { money, type Price, price } from '../actors/kernel/micros.ts'
 import type { Refusal } from '../actors/kernel/outcome.ts'
-import type { Quote } from '../actors/market/instrument.ts'
 import type { IdempotencyKey, KeyedResult, WalletAfter } from '../actors/match/messages.ts'
 import type { StoredResult } from '../actors/match/store.ts'
 import { positionAsClosed, positionAsOpened } from './positions.ts'
 import type { Database, PositionsTable } from './schema.ts'
 
-/** As the column `result` has it. A position's own row knows the rest: writing it twice would cost a sixth of a trade. */
+/**
+ * As the column `result` has it. A position's own row knows the rest: writing it twice would cost a sixth of a trade. A row of
+ * an opening is from before these had the ids of their commands.
+ */
 type Kept =
   | { readonly refusal: Refusal }
-  | { readonly opened: string; readonly quote: Quote }
-  | { readonly closed: string; readonly quote: Quote }
+  | { readonly opened: string; readonly price: Price }
+  | { readonly closed: string; readonly price: Price }
 
-/** What the commit returns or the table holds of one result. */
+/** What the commit returns or a table holds of one result. */
 export interface StoredRow {
   readonly fingerprint: string
   readonly result: string
@@ -25,30 +27,50 @@ export interface StoredRow {
   readonly unrealized: number
 }
 
-/** What has to be stored of a result; `restoreResults` makes it whole again. */
-export function keptOf(result: KeyedResult): Kept {
+/** What has to be stored of a result, `restoreResults` makes it whole again; null when the row of a position has it all. */
+export function keptOf(result: KeyedResult): Kept | null {
   if ('refusal' in result) return result
-  const { position, quote } = result
-  return position.close === null ? { opened: position.id, quote } : { closed: position.id, quote }
+  return result.position.close === null ? null : { closed: result.position.id, price: result.price }
 }
 
 /** The result of a key, or null when it was not used. */
 export async function findResult(
   db: Kysely<Database>,
   user: UserId,
-  { route, key }: IdempotencyKey,
+  { id }: IdempotencyKey,
 ): Promise<StoredResult | null> {
+  const opened = await db
+    .selectFrom('positions')
+    .selectAll()
+    .where('id', '=', id)
+    .where('user_id', '=', user)
+    .executeTakeFirst()
+  if (opened !== undefined) return openingResult(opened)
   const row = await db
     .selectFrom('command_results')
     .select(['fingerprint', 'result', 'balance_micros as balance', 'margin_micros as margin'])
     .select('unrealized_micros as unrealized')
+    .where('id', '=', id)
     .where('user_id', '=', user)
-    .where('route', '=', route)
-    .where('key', '=', key)
     .executeTakeFirst()
   if (row === undefined) return null
   const [result] = await restoreResults(db, [row])
   return present(result, 'restored result')
+}
+
+function openingResult(row: Selectable<PositionsTable>): StoredResult {
+  return {
+    fingerprint: present(row.answer_fingerprint, 'fingerprint of a keyed opening'),
+    result: {
+      position: positionAsOpened(row),
+      price: price(present(row.answer_price_micros, 'price of a keyed opening')),
+    },
+    wallet: walletAfter({
+      balance: present(row.answer_balance_micros, 'balance of a keyed opening'),
+      margin: present(row.answer_margin_micros, 'margin of a keyed opening'),
+      unrealized: present(row.answer_unrealized_micros, 'unrealised PnL of a keyed opening'),
+    }),
+  }
 }
 
 /** Stored results as they were given, in the order of the rows. A position is shown as the command left it. */
@@ -70,7 +92,7 @@ const positionOf = (kept: Exclude<Kept, { refusal: Refusal }>): string => ('open
 function restored(kept: Kept, positions: ReadonlyMap<string, Selectable<PositionsTable>>): KeyedResult {
   if ('refusal' in kept) return kept
   const row = present(positions.get(positionOf(kept)), 'position of a stored result')
-  return { position: 'opened' in kept ? positionAsOpened(row) : positionAsClosed(row), quote: kept.quote }
+  return { position: 'opened' in kept ? positionAsOpened(row) : positionAsClosed(row), price: kept.price }
 }
 
 const walletAfter = (row: Pick<StoredRow, 'balance' | 'margin' | 'unrealized'>): WalletAfter => ({

@@ -12,7 +12,7 @@ import {
   userId,
 } from '../actors/kernel/ids.ts'
 import { isReplayFixture } from '../actors/kernel/limits.ts'
-import { lots, type Money, money, price, slope } from '../actors/kernel/micros.ts'
+import { lots, type Money, money, type Price, price, slope } from '../actors/kernel/micros.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import type { Instrument } from '../actors/market/instrument.ts'
 import type { PricingMemory } from '../actors/market/pricing.ts'
@@ -22,17 +22,19 @@ import type {
   Batch,
   CommitFailure,
   InstrumentHistory,
+  KeyedCommand,
   MatchRecord,
   MatchStore,
   StoredResult,
   Verdict,
 } from '../actors/match/store.ts'
 import { type Position, signOf } from '../actors/position/position.ts'
+import type { AccountEventKind } from './account-log.ts'
 import { bigints, bigintsFrom, instants, integers, jsonLines, smallints, texts, uuids } from './arrays.ts'
 import { findResult, keptOf, restoreResults, type StoredRow } from './command-results.ts'
 import type { Connection } from './connect.ts'
-import { positionFrom } from './positions.ts'
-import type { AccountLogView, InstrumentsTable } from './schema.ts'
+import { POSITION_COLUMNS, positionFrom } from './positions.ts'
+import type { InstrumentsTable } from './schema.ts'
 import { stripsOf } from './tape.ts'
 import type { VersionedBalance, WalletCache } from './wallet-cache.ts'
 
@@ -58,7 +60,7 @@ export class SqlMatchStore implements MatchStore {
         const instruments = await tx.selectFrom('instruments').selectAll().where('match_id', '=', matchId).execute()
         const positions = await tx
           .selectFrom('positions')
-          .selectAll()
+          .select(POSITION_COLUMNS)
           .where('match_id', '=', matchId)
           .where('closed_at', 'is', null)
           .orderBy('id')
@@ -187,7 +189,7 @@ function walletChanges(batch: Batch): WalletChange[] {
 }
 
 interface AccountEvent {
-  readonly kind: AccountLogView['kind']
+  readonly kind: AccountEventKind
   readonly position: Position
   /** How many events of the same user come after it in the batch. */
   readonly followers: number
@@ -208,14 +210,14 @@ function accountEvents(batch: Batch): AccountEvent[] {
   return events.toReversed()
 }
 
-const ACCOUNT_EVENT: Partial<Readonly<Record<MatchEvent['kind'], AccountLogView['kind']>>> = {
+const ACCOUNT_EVENT: Partial<Readonly<Record<MatchEvent['kind'], AccountEventKind>>> = {
   position_opened: 'opened',
   levels_changed: 'changed',
   margin_warned: 'margin_warning',
   position_closed: 'closed',
 }
 
-/** Openings and closes stand in the position itself, everything else in a row of its own. */
+/** Openings and closes stand in the ledger, everything else in a row of its own. */
 const isLogged = ({ kind }: AccountEvent): boolean => kind === 'changed' || kind === 'margin_warning'
 
 function ofKind<K extends MatchEvent['kind']>(batch: Batch, kind: K): OfKind<K>[] {
@@ -313,12 +315,17 @@ function walletArguments(
     bigints(watched.map((holding) => holding?.unrealizedPnl ?? null)),
     bigints(caches.map((c) => c?.balance ?? null)),
     bigints(caches.map((c) => c?.version ?? null)),
-    batch.keyed.some((one) => one.result === null),
-    texts(keyed.map((k) => k?.idempotency.route ?? null)),
-    texts(keyed.map((k) => k?.idempotency.key ?? null)),
-    texts(keyed.map((k) => k?.idempotency.fingerprint ?? null)),
-    jsonLines(keyed.map((k) => (k === undefined || k.result === null ? null : keptOf(k.result)))),
+    batch.keyed.some(({ result }) => result === null || 'refusal' in result),
+    uuids(keyed.map((k) => k?.idempotency.id ?? null)),
+    ...resultArguments(keyed),
   ]
+}
+
+/** Of commands whose results need a row of their own. */
+function resultArguments(keyed: readonly (KeyedCommand | undefined)[]): unknown[] {
+  const kept = keyed.map((k) => (k === undefined || k.result === null ? null : keptOf(k.result)))
+  if (kept.every((one) => one === null)) return [NONE, null]
+  return [texts(keyed.map((k) => k?.idempotency.fingerprint ?? null)), jsonLines(kept)]
 }
 
 /** Positions opened, changed and closed. */
@@ -328,6 +335,7 @@ function positionArguments(
   indexOf: (user: UserId) => number,
 ): unknown[] {
   const opened = ofKind(batch, 'position_opened').map((event) => event.position)
+  const answers = openingAnswers(batch)
   const changed = lastChanges(batch)
   const closed = ofKind(batch, 'position_closed').map((event) => event.position)
   return [
@@ -342,6 +350,8 @@ function positionArguments(
     bigints(opened.map((p) => p.takeProfit)),
     instants(opened.map((p) => p.closableAt)),
     integers(account.filter((e) => e.kind === 'opened').map((e) => e.followers)),
+    texts(opened.map((p) => answers.get(p.id)?.fingerprint ?? null)),
+    bigints(opened.map((p) => answers.get(p.id)?.price ?? null)),
     uuids(changed.map((p) => p.id)),
     bigints(changed.map((p) => p.stopLoss)),
     bigints(changed.map((p) => p.takeProfit)),
@@ -354,6 +364,17 @@ function positionArguments(
     texts(closed.map((p) => p.close.by)),
     integers(account.filter((e) => e.kind === 'closed').map((e) => e.followers)),
   ]
+}
+
+/** What the retries of keyed openings are told, by the id of the position, which is that of the command. */
+function openingAnswers(batch: Batch): ReadonlyMap<string, { readonly fingerprint: string; readonly price: Price }> {
+  const answers = new Map<string, { readonly fingerprint: string; readonly price: Price }>()
+  for (const { idempotency, result } of batch.keyed) {
+    if (result === null || 'refusal' in result || result.position.close !== null) continue
+    assert(result.position.id === idempotency.id, 'a position opened under a key has the id of its command')
+    answers.set(idempotency.id, { fingerprint: idempotency.fingerprint, price: result.price })
+  }
+  return answers
 }
 
 function accountArguments(account: readonly AccountEvent[], indexOf: (user: UserId) => number): unknown[] {
@@ -433,5 +454,8 @@ export function instrumentFrom(row: Selectable<InstrumentsTable>): Instrument {
     settlement: row.settlement_micros === null ? null : price(row.settlement_micros),
   }
 }
+
+/** An array of nothing: whoever unnests it beside others reads nulls. */
+const NONE = '{}'
 
 const iso = (at: Instant): string => new Date(at).toISOString()

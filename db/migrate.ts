@@ -9,6 +9,7 @@ import * as community from './migrations/0006-community.ts'
 import * as administration from './migrations/0007-administration.ts'
 import * as ledgerAt from './migrations/0009-ledger-at.ts'
 import * as cheaperTrades from './migrations/0012-cheaper-trades.ts'
+import * as numberedEntries from './migrations/0013-numbered-entries.ts'
 import type { Database } from './schema.ts'
 
 export interface Migration {
@@ -33,6 +34,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0007-administration', up: administration.up },
   { name: '0009-ledger-at', up: ledgerAt.up },
   { name: '0012-cheaper-trades', isBreaking: true, up: cheaperTrades.up },
+  { name: '0013-numbered-entries', isBreaking: true, up: numberedEntries.up },
 ]
 
 /** Any number will do, as long as everybody who migrates this database uses the same. */

@@ -29,14 +29,8 @@ export class Positions {
   /** A user's positions, latest opened first. */
   async list(user: UserId, query: PositionQuery): Promise<readonly HeldPosition[]> {
     const { status, limit, offset } = query
-    const rows = await this.#held()
-      .where('positions.user_id', '=', user)
-      .$if(status === 'open', (held) => held.where('positions.closed_at', 'is', null))
-      .$if(status === 'closed', (held) => held.where('positions.closed_at', 'is not', null))
-      .orderBy('positions.opened_marker', 'desc')
-      .limit(limit)
-      .offset(offset)
-      .execute()
+    const asked = status === 'open' ? this.#open(user) : this.#opened(user, status)
+    const rows = await asked.limit(limit).offset(offset).execute()
     return rows.map(heldFrom)
   }
 
@@ -49,21 +43,64 @@ export class Positions {
     return row === undefined ? null : heldFrom(row)
   }
 
+  #open(user: UserId) {
+    return this.#held()
+      .where('positions.user_id', '=', user)
+      .where('positions.closed_at', 'is', null)
+      .orderBy('positions.opened_marker', 'desc')
+  }
+
+  /** All he has ever opened, as the ledger numbers it: there may be thousands, and no other index has them in order. */
+  #opened(user: UserId, status: 'closed' | 'all') {
+    return this.#held()
+      .innerJoin('ledger_entries as opening', 'opening.reference', 'positions.id')
+      .where('opening.user_id', '=', user)
+      .where('opening.kind', '=', 'margin')
+      .$if(status === 'closed', (held) => held.where('positions.closed_at', 'is not', null))
+      .orderBy('opening.marker', 'desc')
+  }
+
   #held() {
     return this.#db
       .selectFrom('positions')
       .innerJoin('instruments', 'instruments.id', 'positions.instrument_id')
-      .selectAll('positions')
+      .select(POSITION_COLUMNS)
       .select('instruments.price_micros')
   }
 }
 
-function heldFrom(row: Selectable<PositionsTable> & { price_micros: number }): HeldPosition {
+/** All of a position, but not what its opening was answered with. */
+export const POSITION_COLUMNS = [
+  'positions.id',
+  'positions.user_id',
+  'positions.match_id',
+  'positions.instrument_id',
+  'sign',
+  'lots_micros',
+  'open_micros',
+  'positions.margin_micros',
+  'positions.stop_loss_micros',
+  'positions.take_profit_micros',
+  'opened_at',
+  'closable_at',
+  'positions.warned',
+  'close_micros',
+  'pnl_micros',
+  'closed_at',
+  'closed_by',
+] as const
+
+export type PositionRow = Pick<
+  Selectable<PositionsTable>,
+  (typeof POSITION_COLUMNS)[number] extends infer Name ? (Name extends `positions.${infer Bare}` ? Bare : Name) : never
+>
+
+function heldFrom(row: PositionRow & { price_micros: number }): HeldPosition {
   return { position: positionFrom(row), currentPrice: price(row.price_micros) }
 }
 
 /** A row as the game knows it. Zero as open price passes: judging such a position is a rule of the game. */
-export function positionFrom(row: Selectable<PositionsTable>): Position {
+export function positionFrom(row: PositionRow): Position {
   return {
     id: positionId(row.id),
     userId: userId(row.user_id),
@@ -83,7 +120,9 @@ export function positionFrom(row: Selectable<PositionsTable>): Position {
 }
 
 /** The position as its opening left it, whatever has become of it. */
-export const positionAsOpened = (row: Selectable<PositionsTable>): Position => ({
+export const positionAsOpened = (
+  row: PositionRow & Pick<Selectable<PositionsTable>, 'opened_stop_micros' | 'opened_take_micros'>,
+): Position => ({
   ...positionFrom(row),
   stopLoss: row.opened_stop_micros === null ? null : price(row.opened_stop_micros),
   takeProfit: row.opened_take_micros === null ? null : price(row.opened_take_micros),
@@ -92,12 +131,12 @@ export const positionAsOpened = (row: Selectable<PositionsTable>): Position => (
 })
 
 /** The position as its close left it, which is as it stays. */
-export function positionAsClosed(row: Selectable<PositionsTable>): Position {
+export function positionAsClosed(row: PositionRow): Position {
   assert(row.closed_at !== null, `position ${row.id} is not closed`)
   return positionFrom(row)
 }
 
-function closeFrom(row: Selectable<PositionsTable>): Close | null {
+function closeFrom(row: PositionRow): Close | null {
   const { close_micros, pnl_micros, closed_at, closed_by } = row
   if (closed_at === null) return null
   assert(close_micros !== null && pnl_micros !== null && closed_by !== null, `position ${row.id} is half closed`)

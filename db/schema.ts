@@ -21,7 +21,6 @@ export interface Database {
   ticks: TicksTable
   positions: PositionsTable
   account_events: AccountEventsTable
-  account_log: AccountLogView
   command_results: CommandResultsTable
   replays: ReplaysTable
   installation: InstallationTable
@@ -118,10 +117,12 @@ export interface LedgerEntriesTable {
   amount_micros: number
   kind: 'grant' | 'margin' | 'release' | 'external_adjustment' | 'batch' | 'referral'
   /**
-   * What it is for: a position, a new user, a referee, or else the transaction. One entry per user, reference and kind:
-   * the same thing cannot be booked twice.
+   * What it is for: a position, a new user, a referee, or else the transaction. One entry per user, reference and kind, or
+   * user and marker: the same thing cannot be booked twice.
    */
   reference: string
+  /** Of the account event that it was booked with: an opening or a close. Null for everything else. */
+  marker: number | null
   at: Timestamp
 }
 
@@ -205,19 +206,23 @@ export interface PositionsTable {
   /** The levels it was opened with. */
   opened_stop_micros: number | null
   opened_take_micros: number | null
+  /**
+   * What a retry of its opening is answered with, beside the position as it was: the digest of the request, the price and the
+   * wallet after it. Null when it was opened without a key.
+   */
+  answer_fingerprint: string | null
+  answer_price_micros: number | null
+  answer_balance_micros: number | null
+  answer_margin_micros: number | null
+  answer_unrealized_micros: number | null
 }
 
-/** What happened to a user's open positions besides opening and closing them, which their own rows tell. */
-export interface AccountEventsTable extends Omit<AccountLogView, 'kind'> {
-  kind: 'changed' | 'margin_warning'
-}
-
-/** All that happened to a user's positions. */
-export interface AccountLogView {
+/** What happened to a user's open positions besides opening and closing them, which the ledger tells. */
+export interface AccountEventsTable {
   user_id: string
-  /** Counts the user's events from 1, without gaps. */
+  /** Counts all of the user's events from 1; those of the ledger fill the gaps. */
   marker: number
-  kind: 'opened' | 'changed' | 'margin_warning' | 'closed'
+  kind: 'changed' | 'margin_warning'
   position_id: string
   /** Levels and warning as the event left them. */
   stop_loss_micros: number | null
@@ -226,10 +231,11 @@ export interface AccountLogView {
   at: Timestamp
 }
 
+/** Of keyed commands that opened nothing. An opening's stands in the row of its position, which has the same id. */
 export interface CommandResultsTable {
+  /** command-ids.ts */
+  id: string
   user_id: string
-  route: 'open' | 'close'
-  key: string
   fingerprint: string
   /** What of the result stands nowhere else, as JSON (command-results.ts). */
   result: string

@@ -401,8 +401,7 @@ function idempotencyOf(command: UserCommand): IdempotencyKey | null {
 }
 
 function keyOf(command: UserCommand): string | null {
-  const idempotency = idempotencyOf(command)
-  return idempotency === null ? null : `${command.userId} ${idempotency.route} ${idempotency.key}`
+  return idempotencyOf(command)?.id ?? null
 }
 
 /** Refusals that ask for patience: a retry with the same key must be able to succeed, so they are not kept. */

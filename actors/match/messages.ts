@@ -15,8 +15,11 @@ export type KeyedRoute = 'open' | 'close'
 
 /** A client's promise that a retry is the same request, and the means to check it. */
 export interface IdempotencyKey {
-  readonly route: KeyedRoute
-  readonly key: string
+  /**
+   * A UUID that follows from the user, the route and the client's key, so that nobody else's command can have it. A position
+   * opened under a key has it as its own id: it cannot be there twice.
+   */
+  readonly id: string
   /** A digest of the request: the same key with another one is refused. */
   readonly fingerprint: string
 }
@@ -84,7 +87,7 @@ export interface WalletAfter {
 export interface Trade {
   readonly position: Position
   /** The price right after it, its own impact included. */
-  readonly quote: Quote
+  readonly price: Price
   readonly wallet: WalletAfter
   /** True when this is the stored answer of an earlier request with the same key. */
   readonly replayed: boolean
@@ -147,4 +150,4 @@ export interface PriceMoved {
 }
 
 /** The stored result of a keyed command: exactly one of position and refusal. */
-export type KeyedResult = { readonly position: Position; readonly quote: Quote } | { readonly refusal: Refusal }
+export type KeyedResult = { readonly position: Position; readonly price: Price } | { readonly refusal: Refusal }

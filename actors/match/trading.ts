@@ -31,7 +31,8 @@ export interface Terms {
 /** A user command that the rules allow. Whether the wallet allows it, the commit will tell. */
 export interface Decided {
   readonly position: Position
-  readonly quote: Quote
+  /** Of its instrument, right after it. */
+  readonly price: Price
 }
 
 /** The order of these checks is the order of precedence of the refusals. */ // T1
@@ -44,7 +45,7 @@ export function open(draft: Draft, command: OpenPosition, terms: Terms): Outcome
 
   const fill = quoteAfter(instrument, exposureOf(command), rules.impactCapPpm)
   const position: Position = {
-    id: positionId(terms.newId()),
+    id: positionId(command.idempotency?.id ?? terms.newId()),
     userId: command.userId,
     instrumentId: instrument.id,
     fixtureId: draft.info.matchId,
@@ -61,7 +62,7 @@ export function open(draft: Draft, command: OpenPosition, terms: Terms): Outcome
   }
   draft.emit({ kind: 'position_opened', position })
   afterTrade(draft, instrument, terms)
-  return done({ position, quote: quoteOf(draft.listed(instrument.id), rules.impactCapPpm) })
+  return done({ position, price: quoteOf(draft.listed(instrument.id), rules.impactCapPpm).price })
 }
 
 /** An opening somebody intends; without a client price the price guard has nothing to compare. */
@@ -102,12 +103,10 @@ export function changeLevels(draft: Draft, command: ChangeLevels, terms: Terms):
   const instrument = draft.listed(position.instrumentId)
   // Otherwise a level a hair from the price would be a close by another name.
   if (isHalted(draft.info, instrument, terms.rules)) return refused(windowRefusal(HALTED)) // J4
-  const quote = quoteOf(instrument, terms.rules.impactCapPpm)
-  if (!levelsValid(position.direction, position, quote.price)) {
-    return refused({ code: 'levels_invalid', currentPrice: quote.price })
-  }
+  const { price } = quoteOf(instrument, terms.rules.impactCapPpm)
+  if (!levelsValid(position.direction, position, price)) return refused({ code: 'levels_invalid', currentPrice: price })
   draft.emit({ kind: 'levels_changed', position })
-  return done({ position, quote })
+  return done({ position, price })
 }
 
 export function close(draft: Draft, command: ClosePosition, terms: Terms): Outcome<Decided> {
@@ -123,7 +122,7 @@ export function close(draft: Draft, command: ClosePosition, terms: Terms): Outco
   }
   const position = emitClose(draft, found.value, quoteOf(instrument, rules.impactCapPpm), 'user', at)
   afterTrade(draft, instrument, terms)
-  return done({ position, quote: quoteOf(draft.listed(instrument.id), rules.impactCapPpm) })
+  return done({ position, price: quoteOf(draft.listed(instrument.id), rules.impactCapPpm).price })
 }
 
 function ownPosition(draft: Draft, command: ChangeLevels | ClosePosition): Outcome<Position> {

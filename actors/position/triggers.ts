@@ -96,36 +96,38 @@ export class TriggerBooks {
   }
 }
 
-interface Entry {
+/** All positions that one price concerns: mostly one, and thousands where a crowd has opened at a price that stood still. */
+interface PriceLevel {
   readonly price: Price
-  readonly id: PositionId
+  ids: PositionId | Set<PositionId>
 }
 
-const before = (a: Entry, b: Entry): boolean => a.price < b.price || (a.price === b.price && a.id < b.id)
-
-/** Entries ordered by price in blocks of bounded size: adding and removing moves a block, never the whole list. */
+/** Price levels in order, in blocks of bounded size: adding and removing one moves a block, never the whole list. */
 class SortedPrices {
   static readonly #blockMax = 512
-  readonly #blocks: Entry[][] = []
+  readonly #blocks: PriceLevel[][] = []
 
   add(price: Price, id: PositionId): void {
-    const entry = { price, id }
     if (this.#blocks.length === 0) {
-      this.#blocks.push([entry])
+      this.#blocks.push([{ price, ids: id }])
       return
     }
-    const b = Math.min(this.#blockOf(entry), this.#blocks.length - 1)
+    const b = Math.min(this.#blockOf(price), this.#blocks.length - 1)
     const block = present(this.#blocks[b], 'block')
-    block.splice(indexIn(block, entry), 0, entry)
+    const i = indexIn(block, price)
+    const level = block[i]
+    if (level?.price === price) return join(level, id)
+    block.splice(i, 0, { price, ids: id })
     if (block.length > SortedPrices.#blockMax) this.#blocks.splice(b + 1, 0, block.splice(block.length >>> 1))
   }
 
   remove(price: Price, id: PositionId): void {
-    const entry = { price, id }
-    const b = this.#blockOf(entry)
+    const b = this.#blockOf(price)
     const block = present(this.#blocks[b], `trigger of ${id}`)
-    const i = indexIn(block, entry)
-    assert(block[i]?.id === id, `trigger of ${id} at ${price} is not where it belongs`)
+    const i = indexIn(block, price)
+    const level = block[i]
+    assert(level?.price === price, `trigger of ${id} at ${price} is not where it belongs`)
+    if (leave(level, id)) return
     block.splice(i, 1)
     if (block.length === 0) this.#blocks.splice(b, 1)
   }
@@ -134,9 +136,9 @@ class SortedPrices {
 
   collectAtOrBelow(at: Price, into: PositionId[]): void {
     for (const block of this.#blocks)
-      for (const entry of block) {
-        if (entry.price > at) return
-        into.push(entry.id)
+      for (const level of block) {
+        if (level.price > at) return
+        collect(level, into)
       }
   }
 
@@ -144,34 +146,51 @@ class SortedPrices {
     for (let b = this.#blocks.length - 1; b >= 0; b--) {
       const block = present(this.#blocks[b], 'block')
       for (let i = block.length - 1; i >= 0; i--) {
-        const entry = present(block[i], 'entry')
-        if (entry.price < at) return
-        into.push(entry.id)
+        const level = present(block[i], 'level')
+        if (level.price < at) return
+        collect(level, into)
       }
     }
   }
 
-  /** The first block whose last entry is not before this one; the number of blocks when all are. */
-  #blockOf(entry: Entry): number {
+  /** The first block whose last level is not below this price; the number of blocks when all are. */
+  #blockOf(price: Price): number {
     let low = 0
     let high = this.#blocks.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (before(present(this.#blocks[middle]?.at(-1), 'last of a block'), entry)) low = middle + 1
+      if (present(this.#blocks[middle]?.at(-1), 'last of a block').price < price) low = middle + 1
       else high = middle
     }
     return low
   }
 }
 
-/** Where an entry stands, or would stand. */
-function indexIn(block: readonly Entry[], entry: Entry): number {
+/** Where a price stands, or would stand. */
+function indexIn(block: readonly PriceLevel[], price: Price): number {
   let low = 0
   let high = block.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (before(present(block[middle], 'entry'), entry)) low = middle + 1
+    if (present(block[middle], 'level').price < price) low = middle + 1
     else high = middle
   }
   return low
+}
+
+function join(level: PriceLevel, id: PositionId): void {
+  if (typeof level.ids === 'string') level.ids = new Set([level.ids, id])
+  else level.ids.add(id)
+}
+
+/** True while others are left. Throws InvariantBroken when it was not there. */
+function leave({ price, ids }: PriceLevel, id: PositionId): boolean {
+  const isThere = typeof ids === 'string' ? ids === id : ids.delete(id)
+  assert(isThere, `trigger of ${id} at ${price} is not where it belongs`)
+  return typeof ids !== 'string' && ids.size > 0
+}
+
+function collect({ ids }: PriceLevel, into: PositionId[]): void {
+  if (typeof ids === 'string') into.push(ids)
+  else for (const id of ids) into.push(id)
 }

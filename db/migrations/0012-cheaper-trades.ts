@@ -1,12 +1,9 @@
-/** Fewer indexes and bytes a trade: the ledger refers by id, the outbox is text, and `commit_batch` makes use of both. */
+/** Fewer indexes and bytes a trade: the ledger refers by id, and the outbox is text. */
 import { type Kysely, sql } from 'kysely'
-import { COMMIT_BATCH_SQL } from './commit-batch.ts'
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   await ledger(db)
   await outbox(db)
-  await sql`drop function if exists commit_batch`.execute(db)
-  await sql.raw(COMMIT_BATCH_SQL).execute(db)
 }
 
 async function ledger(db: Kysely<unknown>): Promise<void> {

@@ -22,9 +22,10 @@ create function commit_batch(
   w_user uuid[], w_balance bigint[], w_margin bigint[], w_open integer[], w_events integer[], w_held integer[],
   w_worth bigint[],
   w_cached bigint[], w_cached_version bigint[],
-  p_look boolean, w_route text[], w_key text[], w_fingerprint text[], w_result text,
+  p_look boolean, w_command uuid[], w_fingerprint text[], w_result text,
   o_id uuid[], o_wallet integer[], o_instrument uuid[], o_sign smallint[], o_lots bigint[], o_price bigint[],
   o_margin bigint[], o_stop bigint[], o_take bigint[], o_closable timestamptz[], o_followers integer[],
+  o_fingerprint text[], o_after bigint[],
   l_id uuid[], l_stop bigint[], l_take bigint[], l_warned smallint[],
   x_id uuid[], x_wallet integer[], x_price bigint[], x_pnl bigint[], x_release bigint[], x_by text[],
   x_followers integer[],
@@ -88,24 +89,42 @@ begin
         raise sqlstate 'TL001' using message = format('batch %s: a wallet is not as it has to be', p_batch);
       end if;
 
-      if p_look and exists (
-        select from (select unnest(w_user) as user_id, unnest(w_route) as route, unnest(w_key) as key) d
-         where exists (select from command_results r
-                        where r.user_id = d.user_id and r.route = d.route and r.key = d.key)
+      -- A key that opens something is a position's own: only one that does not has to be looked for among them.
+      if exists (
+        select from (select unnest(w_command) as id) d
+         where (select r.id from command_results r where r.id = d.id) is not null
+            or (p_look and (select p.id from positions p where p.id = d.id) is not null)
       ) then
         raise sqlstate 'TL001' using message = format('batch %s: a key is in use', p_batch);
       end if;
 
+      -- Equity in an answer is over every match the user has positions in, at their last committed prices. The caller
+      -- knows what those in this one are worth; mostly there are no others.
+      select array_agg(case when d.held = d.open then d.worth when d.held is not null then d.worth + (
+               select coalesce(sum(greatest(-p.margin_micros, floor(
+                        p.sign * (i.price_micros - p.open_micros)::numeric * p.lots_micros * 0.000005))), 0)::bigint
+                 from positions p join instruments i on i.id = p.instrument_id
+                where p.user_id = d.user_id and p.match_id <> p_match and p.closed_at is null
+             ) end)
+        into n_pnl
+        from (select unnest(w_user) as user_id, unnest(w_held) as held, unnest(w_worth) as worth,
+                     unnest(n_open) as open) d;
+
       if cardinality(o_id) > 0 then
         insert into positions (id, user_id, match_id, instrument_id, sign, lots_micros, open_micros, margin_micros,
                                stop_loss_micros, take_profit_micros, opened_at, closable_at, opened_marker,
-                               opened_stop_micros, opened_take_micros)
+                               opened_stop_micros, opened_take_micros, answer_fingerprint, answer_price_micros,
+                               answer_balance_micros, answer_margin_micros, answer_unrealized_micros)
           select o.id, w_user[o.wallet], p_match, o.instrument, o.sign, o.lots, o.price, o.margin, o.stop, o.take, p_at,
-                 o.closable, n_events[o.wallet] - o.followers, o.stop, o.take
+                 o.closable, n_events[o.wallet] - o.followers, o.stop, o.take, o.fingerprint, o.after,
+                 case when o.after is not null then n_balance[o.wallet] end,
+                 case when o.after is not null then n_margin[o.wallet] end,
+                 case when o.after is not null then n_pnl[o.wallet] end
             from (select unnest(o_id) as id, unnest(o_wallet) as wallet, unnest(o_instrument) as instrument,
                          unnest(o_sign) as sign, unnest(o_lots) as lots, unnest(o_price) as price,
                          unnest(o_margin) as margin, unnest(o_stop) as stop, unnest(o_take) as take,
-                         unnest(o_closable) as closable, unnest(o_followers) as followers) o;
+                         unnest(o_closable) as closable, unnest(o_followers) as followers,
+                         unnest(o_fingerprint) as fingerprint, unnest(o_after) as after) o;
       end if;
 
       -- An open position has not been closed by anybody. Asking for closed_at would offer the planner the wrong index.
@@ -143,17 +162,17 @@ begin
       end if;
 
       if cardinality(o_id) + cardinality(x_id) > 0 then
-        with entries as (
-          insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, at)
-            select p_batch, 'user', w_user[o.wallet], -o.margin, 'margin', o.id, p_at
-              from (select unnest(o_id) as id, unnest(o_wallet) as wallet, unnest(o_margin) as margin) o
-            union all
-            select p_batch, 'user', w_user[x.wallet], x.release, 'release', x.id, p_at
-              from (select unnest(x_id) as id, unnest(x_wallet) as wallet, unnest(x_release) as release) x
-            returning amount_micros
-        )
-        insert into ledger_entries (tx, account, amount_micros, kind, reference, at)
-          select p_batch, 'house', -sum(amount_micros), 'batch', p_batch, p_at from entries;
+        insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, at, marker)
+          select p_batch, 'user', w_user[o.wallet], -o.margin, 'margin', o.id, p_at, n_events[o.wallet] - o.followers
+            from (select unnest(o_id) as id, unnest(o_wallet) as wallet, unnest(o_margin) as margin,
+                         unnest(o_followers) as followers) o
+          union all
+          select p_batch, 'user', w_user[x.wallet], x.release, 'release', x.id, p_at, n_events[x.wallet] - x.followers
+            from (select unnest(x_id) as id, unnest(x_wallet) as wallet, unnest(x_release) as release,
+                         unnest(x_followers) as followers) x
+          union all
+          select p_batch, 'house', null, (select coalesce(sum(m), 0) from unnest(o_margin) m)
+                 - (select coalesce(sum(r), 0) from unnest(x_release) r), 'batch', p_batch, p_at, null;
       end if;
 
       if m_info is not null then
@@ -221,25 +240,15 @@ begin
         end if;
       end if;
 
-      -- Equity in the answer is over every match the user has positions in, at their last committed prices. The caller
-      -- knows what those in this match are worth; mostly there are no others.
-      select array_agg(case when d.held = d.open then d.worth when d.held is not null then (
-               select coalesce(sum(greatest(-p.margin_micros, floor(
-                        p.sign * (i.price_micros - p.open_micros)::numeric * p.lots_micros * 0.000005))), 0)::bigint
-                 from positions p join instruments i on i.id = p.instrument_id
-                where p.user_id = d.user_id and p.closed_at is null
-             ) end)
-        into n_pnl
-        from (select unnest(w_user) as user_id, unnest(w_held) as held, unnest(w_worth) as worth,
-                     unnest(n_open) as open) d;
-
-      insert into command_results (user_id, route, key, fingerprint, result, balance_micros, margin_micros,
-                                   unrealized_micros, at)
-        select d.user_id, d.route, d.key, d.fingerprint, d.result, d.balance, d.margin, d.pnl, p_at
-          from (select unnest(w_user) as user_id, unnest(w_route) as route, unnest(w_key) as key,
-                       unnest(w_fingerprint) as fingerprint, unnest(string_to_array(w_result, E'\\n', '')) as result,
-                       unnest(n_balance) as balance, unnest(n_margin) as margin, unnest(n_pnl) as pnl) d
-         where d.key is not null and d.result is not null;
+      if w_result is not null then
+        insert into command_results (id, user_id, fingerprint, result, balance_micros, margin_micros, unrealized_micros,
+                                     at)
+          select d.id, d.user_id, d.fingerprint, d.result, d.balance, d.margin, d.pnl, p_at
+            from (select unnest(w_command) as id, unnest(w_user) as user_id, unnest(w_fingerprint) as fingerprint,
+                         unnest(string_to_array(w_result, E'\\n', '')) as result, unnest(n_balance) as balance,
+                         unnest(n_margin) as margin, unnest(n_pnl) as pnl) d
+           where d.result is not null;
+      end if;
 
       -- The wallets in the order of w_user. A row for each costs both sides several times as much.
       verdict := 'committed';
@@ -252,7 +261,7 @@ begin
     exception
       when sqlstate 'TL001' or unique_violation then
         get stacked diagnostics broken = constraint_name;
-        if round = 2 or broken not in ('', 'command_results_pkey') then
+        if round = 2 or broken not in ('', 'command_results_pkey', 'positions_pkey') then
           raise;
         end if;
     end;
@@ -266,11 +275,18 @@ begin
       left join lateral (select * from wallets w where w.user_id = d.user_id for no key update) w on true;
 
     return query
-      select 'key_used', r.user_id, r.balance_micros, r.margin_micros, r.unrealized_micros, r.fingerprint, r.result,
-             null, null, null, null
-        from (select unnest(w_user) as user_id, unnest(w_route) as route, unnest(w_key) as key) d
-       cross join lateral (select * from command_results r
-                            where r.user_id = d.user_id and r.route = d.route and r.key = d.key offset 0) r
+      select 'key_used', d.user_id, k.balance, k.margin, k.unrealized, k.fingerprint, k.result, null, null, null, null
+        from (select unnest(w_user) as user_id, unnest(w_command) as id) d
+       cross join lateral (
+         select r.balance_micros as balance, r.margin_micros as margin, r.unrealized_micros as unrealized, r.fingerprint,
+                r.result
+           from command_results r where r.id = d.id
+          union all
+         select p.answer_balance_micros, p.answer_margin_micros, p.answer_unrealized_micros, p.answer_fingerprint,
+                json_build_object('opened', p.id, 'price', p.answer_price_micros)::text
+           from positions p where p.id = d.id and p.answer_fingerprint is not null
+         offset 0
+       ) k
       union all
       select 'insufficient_margin', d.user_id, d.held, null, null, null, null, null, null, null, null
         from (select unnest(w_user) as user_id, unnest(w_balance) as balance, unnest(h_balance) as held) d

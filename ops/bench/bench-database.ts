@@ -83,7 +83,7 @@ export async function audit({ connection: { db } }: BenchDatabase, expected: Exp
   const { rows } = await sql<Expected & { released: number; margins: number; held: number; open: number }>`
     select (select count(*) from positions) as opened,
            (select count(*) from positions where closed_at is not null) as closed,
-           (select count(*) from command_results) as keyed,
+           (select count(*) from command_results) + (select count(answer_fingerprint) from positions) as keyed,
            (select count(*) from ledger_entries where account = 'user' and kind = 'margin') as margins,
            (select count(*) from ledger_entries where account = 'user' and kind = 'release') as released,
            (select coalesce(sum(open_positions), 0) from wallets) as held,

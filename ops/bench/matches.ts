@@ -17,6 +17,7 @@ import { DEFAULT_MODEL } from '../../actors/market/pricing.ts'
 import { MatchActor } from '../../actors/match/actor.ts'
 import type { Trade } from '../../actors/match/messages.ts'
 import { newMatch } from '../../actors/match/state.ts'
+import { commandId } from '../../db/command-ids.ts'
 import type { Connection } from '../../db/connect.ts'
 import { FastMemory } from '../../db/fast-memory.ts'
 import { SqlLeases } from '../../db/leases.ts'
@@ -116,13 +117,13 @@ export class BenchMatch {
       clientPrice: present(this.actor.view.instrument(instrument), 'instrument').published,
       stopLoss: null,
       takeProfit: null,
-      idempotency: keyed('open'),
+      idempotency: keyed(user, 'open'),
     })
     return accepted(outcome).position.id
   }
 
   async close(user: UserId, position: PositionId): Promise<void> {
-    const idempotency = keyed('close')
+    const idempotency = keyed(user, 'close')
     accepted(await this.actor.submit({ kind: 'close_position', userId: user, positionId: position, idempotency }))
   }
 
@@ -155,8 +156,8 @@ function hostOn(connection: Connection) {
 }
 
 /** What the HTTP door makes of a client's key: as long as a real one, and a digest. */
-function keyed(route: 'open' | 'close') {
-  return { route, key: world.newId(), fingerprint: FINGERPRINT }
+function keyed(user: UserId, route: 'open' | 'close') {
+  return { id: commandId(user, route, world.newId()), fingerprint: FINGERPRINT }
 }
 const FINGERPRINT = world.secret(16)
 

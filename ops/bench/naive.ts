@@ -26,14 +26,15 @@ export async function naiveOpen(pool: pg.Pool, user: UserId): Promise<void> {
     )
     const balance = Number(wallet.rows[0]?.balance_micros)
     if (!(balance >= MARGIN)) throw new Error('insufficient margin')
+    const marker = Number(wallet.rows[0]?.events) + 1
     const position = { id, user, instrument: INSTRUMENT, price: PRICE, lots: LOTS, margin: MARGIN }
     await client.query(
       `insert into positions (id, user_id, match_id, instrument_id, sign, lots_micros, open_micros, margin_micros,
                               opened_at, closable_at, opened_marker)
        values ($1, $2, $3, $4, 1, $5, $6, $7, now(), now(), $8)`,
-      [id, user, MATCH, INSTRUMENT, LOTS, PRICE, MARGIN, Number(wallet.rows[0]?.events) + 1],
+      [id, user, MATCH, INSTRUMENT, LOTS, PRICE, MARGIN, marker],
     )
-    await book(client, { user, position: id, amount: -MARGIN, kind: 'margin' })
+    await book(client, { user, position: id, amount: -MARGIN, kind: 'margin', marker })
     await client.query(
       `update wallets set balance_micros = balance_micros - $2, margin_micros = margin_micros + $2,
                           open_positions = open_positions + 1, events = events + 1, version = version + 1
@@ -41,10 +42,9 @@ export async function naiveOpen(pool: pg.Pool, user: UserId): Promise<void> {
       [user, MARGIN],
     )
     await client.query(
-      `insert into command_results (user_id, route, key, fingerprint, result, balance_micros, margin_micros,
-                                    unrealized_micros, at)
-       values ($1, 'open', $2, $3, $4, $5, $6, 0, now())`,
-      [user, randomUUID(), id, JSON.stringify({ position }), balance - MARGIN, MARGIN],
+      `insert into command_results (id, user_id, fingerprint, result, balance_micros, margin_micros, unrealized_micros, at)
+       values ($1, $2, $3, $4, $5, $6, 0, now())`,
+      [randomUUID(), user, id, JSON.stringify({ position }), balance - MARGIN, MARGIN],
     )
   })
 }
@@ -61,12 +61,13 @@ export async function naiveSettle(pool: pg.Pool, id: PositionId, price: number):
     const wallet = await client.query<{ events: string }>('select events from wallets where user_id = $1 for update', [
       user,
     ])
+    const marker = Number(wallet.rows[0]?.events) + 1
     await client.query(
       `update positions set close_micros = $2, pnl_micros = 0, closed_at = now(), closed_by = 'full_time',
                             closed_marker = $3 where id = $1`,
-      [id, price, Number(wallet.rows[0]?.events) + 1],
+      [id, price, marker],
     )
-    await book(client, { user, position: id, amount: Number(margin), kind: 'release' })
+    await book(client, { user, position: id, amount: Number(margin), kind: 'release', marker })
     await client.query(
       `update wallets set balance_micros = balance_micros + $2, margin_micros = margin_micros - $2,
                           open_positions = open_positions - 1, events = events + 1, version = version + 1
@@ -95,13 +96,14 @@ interface Entry {
   readonly position: string
   readonly amount: number
   readonly kind: 'margin' | 'release'
+  readonly marker: number
 }
 
 /** The user's entry and the house's, which sum to zero. */
-async function book(client: pg.PoolClient, { user, position, amount, kind }: Entry): Promise<void> {
+async function book(client: pg.PoolClient, { user, position, amount, kind, marker }: Entry): Promise<void> {
   await client.query(
-    `insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, at)
-     values ($1, 'user', $2, $3, $4, $1, now()), ($1, 'house', null, -$3, $4, $1, now())`,
-    [position, user, amount, kind],
+    `insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, at, marker)
+     values ($1, 'user', $2, $3, $4, $1, now(), $5), ($1, 'house', null, -$3, $4, $1, now(), null)`,
+    [position, user, amount, kind, marker],
   )
 }

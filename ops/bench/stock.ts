@@ -35,12 +35,15 @@ export async function stock(
         ${bigints(positions.map((p) => p.open))}::bigint[], ${bigints(positions.map((p) => p.margin))}::bigint[],
         ${bigints(positions.map((p) => p.takeProfit))}::bigint[])
         s (id, user_id, instrument, sign, lots, open, margin, take)
+    ), numbered as materialized (
+      select s.*, w.events + row_number() over (partition by s.user_id) as marker
+        from stock s join wallets w on w.user_id = s.user_id
     ), held as (
       insert into positions (id, user_id, match_id, instrument_id, sign, lots_micros, open_micros, margin_micros,
                              take_profit_micros, opened_at, closable_at, opened_marker)
         select s.id, s.user_id, ${match}::bigint, s.instrument, s.sign, s.lots, s.open, s.margin, s.take, now(), now(),
-               w.events + row_number() over (partition by s.user_id)
-          from stock s join wallets w on w.user_id = s.user_id
+               s.marker
+          from numbered s
     ), paid as (
       update wallets w
          set balance_micros = w.balance_micros - s.margin, margin_micros = w.margin_micros + s.margin,
@@ -53,10 +56,10 @@ export async function stock(
         from (select instrument, sum(sign * lots)::bigint as exposure from stock group by instrument) s
        where i.id = s.instrument
     )
-    insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, at)
-      select ${tx}::uuid, 'user', user_id, -margin, 'margin', id, now() from stock
+    insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, at, marker)
+      select ${tx}::uuid, 'user', user_id, -margin, 'margin', id, now(), marker from numbered
       union all
-      select ${tx}::uuid, 'house', null, sum(margin), 'batch', ${tx}::uuid, now() from stock`.execute(
+      select ${tx}::uuid, 'house', null, sum(margin), 'batch', ${tx}::uuid, now(), null from stock`.execute(
     database.connection.db,
   )
   await sql`vacuum analyze positions, wallets, ledger_entries`.execute(database.connection.db)

@@ -54,7 +54,7 @@ describe('opening', () => {
     const stage = await Stage.set()
     const first = ok(await stage.opens({ lots: lots(u(10)) }))
     expect(first.position.openPrice).toBe(u(200.1))
-    expect(first.quote.price).toBe(u(200.1))
+    expect(first.price).toBe(u(200.1))
     const second = ok(await stage.opens({ userId: U(2), lots: lots(u(10)), direction: 'short', clientPrice: p(200.1) }))
     expect(second.position.openPrice).toBe(u(200))
   })
@@ -264,7 +264,7 @@ describe('system closes', () => {
     // 15 more lots lift the price to 200.75: the first takes its profit, which drops the price below the second's stop.
     const last = ok(await stage.opens({ userId: U(3), lots: lots(u(15)) }))
     expect(chain.map((t) => stage.store.positions.get(t.position.id)?.close?.by)).toEqual(['take_profit', 'stop_loss'])
-    expect(last.quote.price).toBe(u(200.15))
+    expect(last.price).toBe(u(200.15))
     expect(priceOf(stage)).toBe(u(200.15))
     checkAll(stage.actor.view, stage.rules.impactCapPpm)
     expect(stage.store.audit()).toEqual({ imbalance: 0, mismatched: [] })

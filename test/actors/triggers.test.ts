@@ -74,7 +74,9 @@ describe('triggers', () => {
   it('[T21] removing a position that is not in the book is a broken invariant', () => {
     const book = new TriggerBook()
     book.add(position())
-    expect(() => book.remove(position({ id: positionId('2') }))).toThrow('trigger of 2 is missing')
+    expect(() => book.remove(position({ id: positionId('2') }))).toThrow(
+      'trigger of 2 at 190000000 is not where it belongs',
+    )
   })
 
   it('[T22] the nearest of stop-loss, washout and next warning bounds a position', () => {

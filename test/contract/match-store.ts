@@ -5,11 +5,12 @@ import { lots, type Money, money } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import type { Batch, Holding, KeyedCommand, Leases, MatchStore, Verdict } from '../../actors/match/store.ts'
-import type { IdempotencyKey, MatchEvent, PriceMoved } from '../../actors/match/messages.ts'
+import type { KeyedRoute, MatchEvent, PriceMoved } from '../../actors/match/messages.ts'
 import { marginFor, type Position, realisedPnl } from '../../actors/position/position.ts'
 import { type Instrument, quoteOf } from '../../actors/market/instrument.ts'
 import { MatchState } from '../../actors/match/state.ts'
 import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
+import { commandId } from '../../db/command-ids.ts'
 import { info, instrument, KICK_OFF, p, u } from '../support/fixtures.ts'
 
 export interface StoreUnderTest {
@@ -64,9 +65,17 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
   })
   const keyedAs = (userId: UserId, key: string, result: KeyedCommand['result']): KeyedCommand => ({
     userId,
-    idempotency: { route: 'open', key, fingerprint: `digest of ${key}` },
+    idempotency: { id: commandId(userId, 'open', key), fingerprint: `digest of ${key}` },
     result,
   })
+  /** A position that was opened under a key has the id of its command. */
+  const openedUnder = (key: string, drawn: Position) => {
+    const position = { ...drawn, id: positionId(commandId(drawn.userId, 'open', key)) }
+    return {
+      event: { kind: 'position_opened', position } as const,
+      command: keyedAs(drawn.userId, key, { position, price: p(201) }),
+    }
+  }
   const balances = (verdict: Verdict) =>
     verdict.kind === 'committed' ? [...verdict.wallets.values()].map((w) => [w.balance, w.marginUsed]) : verdict
 
@@ -117,15 +126,19 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
     })
 
     it('[D5] unrealised profit is over every open position of the user, at the price the batch leaves', async () => {
-      const { commit, position, newUser, listed } = await stage()
-      const user = await newUser(money(u(10_000)))
-      await commit([opened(position(user)), opened(position(user, { direction: 'short', lots: lots(u(3)) }))])
-      const moved = { ...listed, base: p(210) }
-      const verdict = await commit([], {
-        instruments: [{ instrument: moved, price: p(210) }],
-        watch: [withNothing(user)],
+      const [here, there, further] = [await stage(), await stage(), await stage()]
+      const user = await here.newUser(money(u(10_000)))
+      await there.commit([opened(there.position(user))])
+      await further.commit([opened(further.position(user, { direction: 'short', lots: lots(u(3)) }))])
+      // Worth its whole margin less, and no more than that.
+      await further.commit([opened({ ...further.position(user), openPrice: p(300), margin: money(u(150)) })])
+      for (const { commit, listed } of [there, further]) {
+        await commit([], { instruments: [{ instrument: { ...listed, base: p(210) }, price: p(210) }] })
+      }
+      const verdict = await here.commit([opened(here.position(user))], {
+        watch: [{ userId: user, openPositions: 1, unrealizedPnl: money(0) }],
       })
-      expect(verdict.kind === 'committed' && verdict.wallets.get(user)?.unrealizedPnl).toBe(u(50 - 150))
+      expect(verdict.kind === 'committed' && verdict.wallets.get(user)?.unrealizedPnl).toBe(u(50 - 150 - 150))
     })
 
     it('[D26] what the match says of its own positions counts for one who has no others, and not for anybody else', async () => {
@@ -220,20 +233,56 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
 
   describe('keys', () => {
     it('[D9] the result of a key is stored with the effect, wallet and all, and turns its second use down', async () => {
-      const { store, commit, position, newUser, listed } = await stage()
+      const { store, commit, position, newUser } = await stage()
       const user = await newUser(money(u(10_000)))
-      const one = position(user)
-      const command = keyedAs(user, 'k "1" \\ {,}', { position: one, quote: quoteOf(listed, 10_000) })
-      await commit([opened(one)], { keyed: [command] })
+      const { event, command } = openedUnder('k "1" \\ {,}', position(user, { stopLoss: p(150) }))
+      await commit([event], { keyed: [command] })
       const stored = {
         fingerprint: command.idempotency.fingerprint,
         result: command.result,
         wallet: { balance: u(9_900), marginUsed: u(100), unrealizedPnl: 0 },
       }
       expect(await store.recall(user, command.idempotency)).toEqual(stored)
-      const again = await commit([opened(position(user))], { keyed: [command] })
+      const turnedDown = { kind: 'rejected', failures: [{ kind: 'key_used', userId: user, stored }] }
+      expect(await commit([event], { keyed: [command] })).toEqual(turnedDown)
+      // Nor may anything else be made of it: not a refusal, and not when its position has changed and is closed.
+      const refused = keyedAs(user, 'k "1" \\ {,}', { refusal: { code: 'not_found', what: 'instrument' } })
+      expect(await commit([], { keyed: [refused], watch: [withNothing(user)] })).toEqual(turnedDown)
+      const changed = { ...event.position, stopLoss: null, warned: 50 } as const
+      await commit([{ kind: 'levels_changed', position: changed }])
+      await commit([closed(changed, 210)])
+      expect(await store.recall(user, command.idempotency)).toEqual(stored)
+      expect(await commit([event], { keyed: [command] })).toEqual(turnedDown)
+      expect(balances(await commit([], { watch: [withNothing(user)] }))).toEqual([[u(10_050), 0]])
+    })
+
+    it('[D9] so is that of a close', async () => {
+      const { store, commit, position, newUser } = await stage()
+      const user = await newUser(money(u(10_000)))
+      const [one, other] = [position(user), position(user)]
+      await commit([opened(one), opened(other)])
+      const event = closed(one, 220)
+      if (event.kind !== 'position_closed') throw new Error('not a close')
+      const command = keyedAs(user, 'k', { position: event.position, price: p(221) })
+      await commit([event], { keyed: [command], watch: [{ userId: user, openPositions: 1, unrealizedPnl: money(0) }] })
+      const stored = {
+        fingerprint: command.idempotency.fingerprint,
+        result: command.result,
+        wallet: { balance: u(10_000), marginUsed: u(100), unrealizedPnl: 0 },
+      }
+      expect(await store.recall(user, command.idempotency)).toEqual(stored)
+      const again = await commit([closed(other, 230)], { keyed: [command] })
       expect(again).toEqual({ kind: 'rejected', failures: [{ kind: 'key_used', userId: user, stored }] })
-      expect(balances(await commit([], { watch: [withNothing(user)] }))).toEqual([[u(9_900), u(100)]])
+    })
+
+    it('[D9] one that was refused under a key is not opened under it', async () => {
+      const { commit, position, newUser } = await stage()
+      const user = await newUser(money(u(10_000)))
+      const { event, command } = openedUnder('k', position(user))
+      const refusal = { refusal: { code: 'not_found', what: 'instrument' } } as const
+      await commit([], { keyed: [{ ...command, result: refusal }], watch: [withNothing(user)] })
+      const verdict = await commit([event], { keyed: [command] })
+      expect(verdict).toMatchObject({ failures: [{ kind: 'key_used', stored: { result: refusal } }] })
     })
 
     it('[D9] a key is scoped to its user and route', async () => {
@@ -241,10 +290,11 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       const [one, two] = [await newUser(money(0)), await newUser(money(0))]
       const refusal = { refusal: { code: 'not_found', what: 'position' } } as const
       await commit([], { keyed: [keyedAs(one, 'k', refusal)], watch: [withNothing(one)] })
-      const close: IdempotencyKey = { route: 'close', key: 'k', fingerprint: '' }
-      expect(await store.recall(two, { ...close, route: 'open' })).toBeNull()
-      expect(await store.recall(one, close)).toBeNull()
-      expect((await store.recall(one, { ...close, route: 'open' }))?.result).toEqual(refusal)
+      const asked = (user: UserId, route: KeyedRoute) => ({ id: commandId(user, route, 'k'), fingerprint: '' })
+      expect(await store.recall(two, asked(two, 'open'))).toBeNull()
+      expect(await store.recall(two, asked(one, 'open'))).toBeNull()
+      expect(await store.recall(one, asked(one, 'close'))).toBeNull()
+      expect((await store.recall(one, asked(one, 'open')))?.result).toEqual(refusal)
     })
 
     it('[D18] a key without a result is looked up and not stored', async () => {

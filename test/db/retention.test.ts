@@ -81,9 +81,8 @@ eachDatabase((open) => {
   it('[P49] drops what nobody asks for any more, in chunks', async () => {
     const { db } = open()
     await sql`
-      insert into command_results (user_id, route, key, fingerprint, result, balance_micros, margin_micros,
-                                   unrealized_micros, at)
-        select ${U(1)}::uuid, 'open', n::text, '', '{}', 0, 0, 0,
+      insert into command_results (id, user_id, fingerprint, result, balance_micros, margin_micros, unrealized_micros, at)
+        select gen_random_uuid(), ${U(1)}::uuid, '', '{}', 0, 0, 0,
                ${at(now - 7 * DAY_MS)} - interval '1 second' + (n % 3) * interval '1 second'
           from generate_series(1, 36000) n`.execute(db)
     await sql`

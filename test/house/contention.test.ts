@@ -14,6 +14,7 @@ import { MatchActor, type StopReason } from '../../actors/match/actor.ts'
 import type { Trade } from '../../actors/match/messages.ts'
 import { newMatch } from '../../actors/match/state.ts'
 import { chanceFrom } from '../../actors/replay/chance.ts'
+import { commandId } from '../../db/command-ids.ts'
 import { type Connection, connect } from '../../db/connect.ts'
 import { FastMemory } from '../../db/fast-memory.ts'
 import { SqlLeases } from '../../db/leases.ts'
@@ -90,12 +91,16 @@ function rethrow(error: unknown): never {
   throw error
 }
 
+/** Everything that has happened to positions, by user and marker. */
+const EVENTS = sql`(select user_id, marker from ledger_entries where marker is not null
+                    union all select user_id, marker from account_events)`
+
 const orderOf = (n: number, userId: UserId, key: string, over: Parameters<typeof openOrder>[0] = {}) =>
   openOrder({
     userId,
     instrumentId: P(10 * n + 1),
     lots: lots(u(0.1)),
-    idempotency: { route: 'open', key, fingerprint: key },
+    idempotency: { id: commandId(userId, 'open', key), fingerprint: key },
     ...over,
   })
 
@@ -142,8 +147,8 @@ describe.skipIf(SERVER === '')('on PostgreSQL', () => {
           or w.margin_micros <> coalesce(sum(p.margin_micros) filter (where p.closed_at is null), 0)
           or w.open_positions <> count(p.id) filter (where p.closed_at is null)
           or w.balance_micros < 0
-          or w.events <> (select count(*) from account_log e where e.user_id = w.user_id)
-          or w.events <> coalesce((select max(marker) from account_log e where e.user_id = w.user_id), 0)`.execute(db())
+          or w.events <> (select count(*) from ${EVENTS} e where e.user_id = w.user_id)
+          or w.events <> coalesce((select max(marker) from ${EVENTS} e where e.user_id = w.user_id), 0)`.execute(db())
     expect(rows).toEqual([])
     const { rows: off } = await sql`
       select i.id from instruments i left join positions p on p.instrument_id = i.id and p.closed_at is null
@@ -178,7 +183,7 @@ describe.skipIf(SERVER === '')('on PostgreSQL', () => {
                 })
               : closeOrder(closing, {
                   userId,
-                  idempotency: { route: 'close', key: `${n} ${turn}`, fingerprint: closing },
+                  idempotency: { id: commandId(userId, 'close', `${n} ${turn}`), fingerprint: closing },
                 }),
           )
           if (!outcome.ok) refusals.add(outcome.refusal.code)
@@ -197,7 +202,8 @@ describe.skipIf(SERVER === '')('on PostgreSQL', () => {
       expect([...refusals.difference(new Set(['insufficient_margin', 'position_limit', 'busy']))]).toEqual([])
       const counts = await sql<{ opened: number; closed: number; results: number; deadlocks: number }>`
         select (select count(*) from positions) as opened, (select count(*) from positions where closed_by = 'user') as closed,
-               (select count(*) from command_results where result not like '{"refusal"%') as results,
+               (select count(*) from command_results where result not like '{"refusal"%')
+                 + (select count(answer_fingerprint) from positions) as results,
                (select deadlocks from pg_stat_database where datname = current_database()) as deadlocks`.execute(db())
       expect(counts.rows).toEqual([{ ...acked, results: acked.opened + acked.closed, deadlocks: 0 }])
       expect(acked.opened + acked.closed).toBeGreaterThan(3_000)
@@ -272,7 +278,7 @@ describe.skipIf(SERVER === '')('on PostgreSQL', () => {
       select (select count(*) from positions where user_id = any (${some})) as positions,
              (select count(*) from ledger_entries where user_id = any (${some})) as entries,
              (select count(*) from command_results where user_id = any (${some})) as results,
-             (select count(*) from account_log where user_id = any (${some})) as events,
+             (select count(*) from ${EVENTS} e where user_id = any (${some})) as events,
              (select sum(version) from wallets where user_id = any (${some})) as versions`.execute(db())
     return rows
   }

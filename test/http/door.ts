@@ -11,7 +11,7 @@ import {
   userId,
 } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
-import { lots, money, price, slope } from '../../actors/kernel/micros.ts'
+import { lots, money, price } from '../../actors/kernel/micros.ts'
 import { done, type Outcome } from '../../actors/kernel/outcome.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import type { Trade, UserCommand, WalletAfter } from '../../actors/match/messages.ts'
@@ -141,7 +141,7 @@ export const wallet: WalletAfter = {
 
 export const trade: Trade = {
   position,
-  quote: { price: price(200_005_000), base: price(200_000_000), imbalance: lots(500_000), slope: slope(10_000) },
+  price: price(200_005_000),
   wallet,
   replayed: false,
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { lots, money, price } from '../../actors/kernel/micros.ts'
 import { done, type Refusal, type RefusalCode, refused } from '../../actors/kernel/outcome.ts'
 import { instant } from '../../actors/kernel/world.ts'
+import { commandId } from '../../db/command-ids.ts'
 import { apiJudge, ALICE, FIXTURE, NOW, openDoor, order, PLAYER, POSITION, quoteAnswer, trade, wallet } from './door.ts'
 
 const OPEN = '/api/positions/open'
@@ -167,7 +168,10 @@ describe('idempotency', () => {
     ]
     for (const other of others) await send('POST', OPEN, other, keyed('k'))
     const keys = commands.map((command) => (command.kind === 'change_levels' ? null : command.idempotency))
-    expect(keys[0]).toEqual({ route: 'open', key: 'k', fingerprint: expect.stringMatching(/^[\w-]{22}$/) })
+    expect(keys[0]).toEqual({
+      id: commandId(ALICE, 'open', 'k'),
+      fingerprint: expect.stringMatching(/^[\w-]{22}$/),
+    })
     expect(keys[1]).toEqual(keys[0])
     expect(new Set(keys.map((key) => key?.fingerprint)).size).toBe(1 + others.length)
   })
@@ -209,13 +213,14 @@ describe('idempotency', () => {
 
   it('[H25] a close takes its key from the header, else from clientRequestId, and needs neither', async () => {
     const { send, asAlice, commands } = await openDoor()
+    const closeOf = (key: string): string => commandId(ALICE, 'close', key)
     await send('POST', CLOSE, { clientRequestId: 'body' }, keyed('header'))
     await send('POST', CLOSE, { clientRequestId: 'body' })
     await send('POST', CLOSE, {})
     await asAlice(CLOSE, { method: 'POST' })
     expect(commands).toMatchObject([
-      { kind: 'close_position', userId: ALICE, positionId: POSITION, idempotency: { route: 'close', key: 'header' } },
-      { idempotency: { route: 'close', key: 'body' } },
+      { kind: 'close_position', userId: ALICE, positionId: POSITION, idempotency: { id: closeOf('header') } },
+      { idempotency: { id: closeOf('body') } },
       { idempotency: null },
       { idempotency: null },
     ])

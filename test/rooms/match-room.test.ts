@@ -116,9 +116,9 @@ describe('an SDK client', () => {
       awayGoals: 0,
       trading: 'OPEN',
     })
-    const { quote } = ok(await arena.desk.submit(openOrder()))
-    await until('the price', () => room.state.instruments.get(P(1))?.price === quote.price)
-    expect(room.state.instruments.get(P(1))?.imbalance).toBe(quote.imbalance)
+    const trade = ok(await arena.desk.submit(openOrder()))
+    await until('the price', () => room.state.instruments.get(P(1))?.price === trade.price)
+    expect(room.state.instruments.get(P(1))?.imbalance).toBe(trade.position.lots)
     const wire = present(serverRoom().state.instruments.get(P(2)), 'instrument')
     for (const edge of [price(MICROS_MAX), -1, -MICROS_MAX]) {
       wire.imbalance = edge
@@ -140,9 +140,9 @@ describe('an SDK client', () => {
     await until('the snapshot', () => prices.length === 1)
     expect(prices[0]).toMatchObject({ instrumentId: P(1), flags: FLAG.snapshot })
     ok(await arena.desk.submit(openOrder({ instrumentId: P(2) })))
-    const { quote } = ok(await arena.desk.submit(openOrder({ instrumentId: P(1) })))
+    const trade = ok(await arena.desk.submit(openOrder({ instrumentId: P(1) })))
     await until('the move', () => prices.length === 2)
-    expect(prices[1]).toMatchObject({ instrumentId: P(1), price: quote.price, cause: 'trade' })
+    expect(prices[1]).toMatchObject({ instrumentId: P(1), price: trade.price, cause: 'trade' })
     await room.request('unsubscribe', { instrumentIds: [P(1)] })
     const witness = await arena.feedClient('2')
     await witness.subscribe([P(1)])
@@ -188,9 +188,9 @@ describe('an SDK client', () => {
     breakOff(room)
     await until('it is back', () => returned && serverRoom().clients.get(room.sessionId)?.state === 1)
     await until('how it stands', () => prices.length === 2)
-    const { quote } = ok(await arena.desk.submit(openOrder()))
+    const trade = ok(await arena.desk.submit(openOrder()))
     await until('the move', () => prices.length === 3)
-    expect(prices[2]).toMatchObject({ flags: 0, price: quote.price })
+    expect(prices[2]).toMatchObject({ flags: 0, price: trade.price })
   })
 
   it('[W90] that comes back is told how what it follows stands', async () => {
@@ -203,9 +203,9 @@ describe('an SDK client', () => {
     const gone = new Promise((resolve) => room.onDrop(() => resolve(true)))
     breakOff(room)
     await gone
-    const { quote } = ok(await arena.desk.submit(openOrder()))
+    const trade = ok(await arena.desk.submit(openOrder()))
     await until('it is told', () => prices.length === 2)
-    expect(prices[1]).toMatchObject({ flags: FLAG.conflated, price: quote.price })
+    expect(prices[1]).toMatchObject({ flags: FLAG.conflated, price: trade.price })
   })
 
   it('[W83] that talks too much is closed with 4029, too', async () => {

@@ -97,13 +97,13 @@ describe('a subscription', () => {
     await until('the snapshot', () => client.prices.length === 1)
     expect(client.prices[0]).toMatchObject({ instrumentId: P(1), flags: FLAG.snapshot, epoch: 1, status: 'OPEN' })
     await buys(arena, 1, 2)
-    const { quote } = await buys(arena, 1, 1)
+    const trade = await buys(arena, 1, 1)
     await until('the move', () => client.prices.length === 2)
     expect(client.prices[1]).toMatchObject({
       instrumentId: P(1),
       flags: 0,
       cause: 'trade',
-      price: quote.price,
+      price: trade.price,
       imbalance: u(1),
       previous: client.prices[0]?.price,
     })

@@ -34,8 +34,6 @@ export interface BookedResult {
   readonly wallet: WalletAfter
 }
 
-export const keyText = (userId: UserId, route: string, key: string): string => `${userId} ${route} ${key}`
-
 export class Book {
   readonly matches = new Map<FixtureId, MatchInfo>()
   readonly instruments = new Map<InstrumentId, BookedInstrument>()
@@ -323,14 +321,14 @@ export class Book {
     } as WalletAfter
   }
 
-  #command({ userId, idempotency }: KeyedCommand): UserCommand | undefined {
-    return this.#commandOf(keyText(userId, idempotency.route, idempotency.key))
+  #command({ idempotency }: KeyedCommand): UserCommand | undefined {
+    return this.#commandOf(idempotency.id)
   }
 
   #remember(keyed: KeyedCommand, committed: Committed): void {
     const { batch, rules } = committed
     const { userId, idempotency, result } = keyed
-    const text = keyText(userId, idempotency.route, idempotency.key)
+    const text = idempotency.id
     if (result === null) return
     hold('key', !this.results.has(text), () => `${text} has a second result`)
     if (result === null) return
@@ -338,11 +336,11 @@ export class Book {
     this.results.set(text, { fingerprint: idempotency.fingerprint, result, wallet })
     if ('refusal' in result) return
     const { position } = result
-    const kind = idempotency.route === 'open' ? 'position_opened' : 'position_closed'
+    const command = this.#commandOf(text)
+    const kind = command?.kind === 'close_position' ? 'position_closed' : 'position_opened'
     const event = batch.events.find((e) => e.kind === kind && e.position.id === position.id)
     same('key', position, event !== undefined && 'position' in event ? event.position : null, `position of ${text}`)
     hold('key', position.userId === userId, () => `${text} traded for ${position.userId}`)
-    const command = this.#commandOf(text)
     if (command?.kind !== 'open_position') return
     const told = toldOf(position.instrumentId, committed)
     const close = told !== undefined && oracle.oracleGuard(command.clientPrice, told, rules.priceGuardPpm)

@@ -38,14 +38,14 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'the key check is skipped',
     STORE,
-    `if (stored !== undefined) failures.set`,
-    `if (stored === null) failures.set`,
+    `if (held !== undefined) failures.set`,
+    `if (held === null) failures.set`,
   ),
   mutation(
     'a key is everybody’s',
     STORE,
-    `\`\${userId} \${route} \${key}\``,
-    `\`\${route} \${key} \${userId.length}\``,
+    `of batch.keyed) {\n      const held = this.#results.get(idempotency.id)`,
+    `of batch.keyed) {\n      const own = idempotency.id.slice(userId.length)\n      const held = [...this.#results].find(([id]) => id.endsWith(own))?.[1]`,
   ),
   mutation(
     'the position limit is skipped',
@@ -140,7 +140,7 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'changed levels are not watched',
     STATE,
-    `    this.#triggers.remove(present(this.#positions.get(position.id), 'position to change'))\n    this.#positions.set(position.id, position)\n    this.#triggers.add(position)`,
+    `    this.#triggers.remove(present(this.#positions.get(position.id), 'position to change'))\n    this.#positions.set(position.id, position)\n    this.#byUser.change(position)\n    this.#triggers.add(position)`,
     `    this.#positions.set(position.id, position)`,
   ),
   {

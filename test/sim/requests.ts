@@ -1,7 +1,7 @@
 /** What clients have asked for and what they were told: every answer is checked against the book. */
 import type { Outcome, Refusal, RefusalCode } from '../../actors/kernel/outcome.ts'
 import type { Trade, UserCommand } from '../../actors/match/messages.ts'
-import { type Book, keyText } from './book.ts'
+import type { Book } from './book.ts'
 import type { Committed } from './committed.ts'
 import * as oracle from './oracle.ts'
 import { checkRefusal } from './refusals.ts'
@@ -35,7 +35,7 @@ export interface Source {
 
 export function requestFor(command: UserCommand): Request {
   const idempotency = command.kind === 'change_levels' ? null : command.idempotency
-  const key = idempotency === null ? null : keyText(command.userId, idempotency.route, idempotency.key)
+  const key = idempotency?.id ?? null
   return { command, key, out: 0, unknown: false, acknowledged: 0, closed: false }
 }
 
@@ -89,7 +89,7 @@ export function checkAnswer(
 
 function checkTrade(request: Request, fingerprint: string, trade: Trade, source: Source, book: Book): void {
   const { command, key } = request
-  const { position, quote, wallet, replayed } = trade
+  const { position, price, wallet, replayed } = trade
   const booked = book.positions.get(position.id)
   hold('memory', booked !== undefined, () => `${position.id} was acknowledged but not committed`)
   hold('key', position.userId === command.userId, () => `${command.userId} was told of a trade of ${position.userId}`)
@@ -97,7 +97,7 @@ function checkTrade(request: Request, fingerprint: string, trade: Trade, source:
   if (key !== null) {
     const stored = book.results.get(key)
     hold('key', stored !== undefined, () => `${key} was acknowledged but its result is not stored`)
-    same('key', { result: { position, quote }, wallet, fingerprint }, stored, `answer to ${key}`)
+    same('key', { result: { position, price }, wallet, fingerprint }, stored, `answer to ${key}`)
   }
   if (replayed) return hold('key', key !== null, () => 'a trade without a key was replayed')
   hold('key', request.acknowledged === 0, () => `${position.id} was made twice for one request`)

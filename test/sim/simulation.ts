@@ -150,9 +150,10 @@ export class Simulation {
     const route = wished.kind === 'open_position' ? 'open' : 'close'
     // Now and then a key that another user, or another route, has used as well.
     const key = this.#chance.happens(0.02) ? 'everybody’s key' : `k${++this.#keys}`
-    const known = this.#stadium.requests.commandOf(`${wished.userId} ${route} ${key}`)
+    const id = `${wished.userId} ${route} ${key}`
+    const known = this.#stadium.requests.commandOf(id)
     const none = this.#chance.happens(0.15) || known !== undefined
-    return { ...wished, idempotency: none ? null : { route, key, fingerprint: 'body' } }
+    return { ...wished, idempotency: none ? null : { id, fingerprint: 'body' } }
   }
 
   /** Somebody who has heard nothing, or nothing certain, asks again with the same key. */

@@ -46,7 +46,7 @@ export class MemoryMatchStore implements MatchStore, Leases {
   readonly #infos = new Map<FixtureId, { info: MatchInfo; pricing: PricingMemory }>()
   readonly #instruments = new Map<InstrumentId, Listed>()
   readonly #wallets = new Map<UserId, Wallet>()
-  readonly #results = new Map<string, StoredResult>()
+  readonly #results = new Map<string, { readonly userId: UserId; readonly stored: StoredResult }>()
   readonly #epochs = new Map<FixtureId, number>()
 
   /** Gives a new user a wallet, through the ledger. */
@@ -108,7 +108,8 @@ export class MemoryMatchStore implements MatchStore, Leases {
   }
 
   async recall(userId: UserId, idempotency: IdempotencyKey): Promise<StoredResult | null> {
-    return this.#results.get(keyText(userId, idempotency)) ?? null
+    const held = this.#results.get(idempotency.id)
+    return held?.userId === userId ? held.stored : null
   }
 
   async commit(batch: Batch): Promise<Verdict> {
@@ -165,8 +166,8 @@ export class MemoryMatchStore implements MatchStore, Leases {
   #failures(batch: Batch, changes: Map<UserId, Wallet>): CommitFailure[] {
     const failures = new Map<UserId, CommitFailure>()
     for (const { userId, idempotency } of batch.keyed) {
-      const stored = this.#results.get(keyText(userId, idempotency))
-      if (stored !== undefined) failures.set(userId, { kind: 'key_used', userId, stored })
+      const held = this.#results.get(idempotency.id)
+      if (held !== undefined) failures.set(userId, { kind: 'key_used', userId, stored: held.stored })
     }
     for (const [userId, change] of changes) {
       const wallet = this.#wallets.get(userId) ?? { balance: 0, margin: 0, open: 0 }
@@ -197,6 +198,7 @@ export class MemoryMatchStore implements MatchStore, Leases {
         this.#infos.set(batch.matchId, { info: event.info, pricing: event.pricing })
       } else if (event.kind === 'position_opened') {
         const { position } = event
+        assert(!this.positions.has(position.id), `position ${position.id} is there already`)
         this.positions.set(position.id, position)
         entries.push([position.userId, -position.margin, `open:${position.id}`])
       } else if (
@@ -231,10 +233,10 @@ export class MemoryMatchStore implements MatchStore, Leases {
 
   #remember({ userId, idempotency, result }: KeyedCommand): void {
     if (result === null) return
-    this.#results.set(keyText(userId, idempotency), {
-      fingerprint: idempotency.fingerprint,
-      result: structuredClone(result),
-      wallet: this.walletOf(userId),
+    const { id, fingerprint } = idempotency
+    this.#results.set(id, {
+      userId,
+      stored: { fingerprint, result: structuredClone(result), wallet: this.walletOf(userId) },
     })
   }
 
@@ -279,5 +281,3 @@ function changesOf(batch: Batch): Map<UserId, Wallet> {
   }
   return changes
 }
-
-const keyText = (userId: UserId, { route, key }: IdempotencyKey): string => `${userId} ${route} ${key}`

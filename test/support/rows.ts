@@ -66,9 +66,10 @@ export async function insertTick(
     .execute()
 }
 
-/** The position alone: its margin is not debited, and its markers only grow with time. */
+/** The position and its entries in the ledger: no wallet is debited, and markers only grow with time. */
 export async function insertPosition(db: Db, position: Position): Promise<void> {
   const { close } = position
+  const [opened, closed] = [marker(position.openedAt), close === null ? null : marker(close.at)]
   await db
     .insertInto('positions')
     .values({
@@ -88,11 +89,23 @@ export async function insertPosition(db: Db, position: Position): Promise<void> 
       pnl_micros: close?.pnl ?? null,
       closed_at: close === null ? null : date(close.at),
       closed_by: close?.by ?? null,
-      opened_marker: marker(position.openedAt),
-      closed_marker: close === null ? null : marker(close.at),
+      opened_marker: opened,
+      closed_marker: closed,
       opened_stop_micros: position.stopLoss,
       opened_take_micros: position.takeProfit,
     })
+    .execute()
+  const entry = { tx: position.id, account: 'user', user_id: position.userId, reference: position.id } as const
+  const margin = { ...entry, kind: 'margin', amount_micros: -position.margin } as const
+  await db
+    .insertInto('ledger_entries')
+    .values({ ...margin, marker: opened, at: date(position.openedAt) })
+    .execute()
+  if (close === null) return
+  const release = { ...entry, kind: 'release', amount_micros: position.margin + close.pnl } as const
+  await db
+    .insertInto('ledger_entries')
+    .values({ ...release, marker: closed, at: date(close.at) })
     .execute()
 }
 

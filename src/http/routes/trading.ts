@@ -1,11 +1,13 @@
 /** Positions and the wallet (specification 4.3): text becomes a command, an outcome becomes an answer. No rule lives here. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { KEY_LENGTH_MAX } from '../../../actors/kernel/limits.ts'
 import { lots, price } from '../../../actors/kernel/micros.ts'
 import type { Refusal, Refused } from '../../../actors/kernel/outcome.ts'
+import type { UserId } from '../../../actors/kernel/ids.ts'
 import type { IdempotencyKey, KeyedRoute, Trade } from '../../../actors/match/messages.ts'
+import { commandId } from '../../../db/command-ids.ts'
 import { type Answer, answerTo, ErrorBody, errors, fail, type RefusalStatus, UNAUTHORIZED } from '../answers.ts'
 import { BODY, INPUT, SIGNED_IN } from '../error-codes.ts'
 import { ACCESS_SECURITY, type Gates, type SignedInEnv } from '../gates.ts'
@@ -286,7 +288,7 @@ export function orderRoutes({ desk, positions }: Pick<HttpDeps, 'desk' | 'positi
         clientPrice,
         stopLoss,
         takeProfit,
-        idempotency: keyOf('open', c.req.valid('header')['Idempotency-Key'], [
+        idempotency: keyOf(c.var.caller.userId, 'open', c.req.valid('header')['Idempotency-Key'], [
           instrumentId,
           direction,
           lotSize,
@@ -317,7 +319,7 @@ export function orderRoutes({ desk, positions }: Pick<HttpDeps, 'desk' | 'positi
       const positionId = c.req.valid('param').id
       const key = c.req.valid('header')['Idempotency-Key'] ?? c.req.valid('json').clientRequestId
       const { userId } = c.var.caller
-      const idempotency = keyOf('close', key, [positionId])
+      const idempotency = keyOf(userId, 'close', key, [positionId])
       const outcome = await desk.submit({
         kind: 'close_position',
         userId,
@@ -376,7 +378,7 @@ const refusing =
 
 function tradeJson(c: Context, trade: Trade): z.output<typeof TradeBody> {
   if (trade.replayed) c.header(REPLAYED, 'true')
-  return { position: positionJson(trade.position, trade.quote.price), wallet: walletJson(trade.wallet) }
+  return { position: positionJson(trade.position, trade.price), wallet: walletJson(trade.wallet) }
 }
 
 function refusalJson(refusal: Refusal) {
@@ -386,14 +388,14 @@ function refusalJson(refusal: Refusal) {
 
 /** The key with a digest (128 bits) of the request in canonical form: fields in fixed order, quantities in micros. */
 function keyOf(
+  user: UserId,
   route: KeyedRoute,
   key: string | undefined,
   request: readonly (string | number | null)[],
 ): IdempotencyKey | null {
   if (key === undefined) return null
   return {
-    route,
-    key,
-    fingerprint: createHash('sha256').update(JSON.stringify(request)).digest('base64url').slice(0, 22),
+    id: commandId(user, route, key),
+    fingerprint: hash('sha256', JSON.stringify(request), 'base64url').slice(0, 22),
   }
 }
