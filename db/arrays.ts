@@ -1,5 +1,16 @@
-/** PostgreSQL array literals: the one form in which both drivers pass hundreds of rows as one parameter. */
+/** PostgreSQL array literals: a form in which both drivers pass hundreds of rows as one parameter. */
 import { assert } from '../actors/kernel/assert.ts'
+
+/** How arrays become parameters of a connection's `call`. */
+export interface ArrayFormat {
+  bigints(this: void, values: readonly (number | null)[]): string | Buffer
+  integers(this: void, values: readonly (number | null)[]): string | Buffer
+  smallints(this: void, values: readonly number[]): string | Buffer
+  uuids(this: void, values: readonly (string | null)[]): string | Buffer
+  /** Milliseconds since 1970. */
+  instants(this: void, values: readonly (number | null)[]): string | Buffer
+  texts(this: void, values: readonly (string | null)[]): string | Buffer
+}
 
 const literal = (items: readonly string[]): string => `{${items.join(',')}}`
 
@@ -30,6 +41,8 @@ export const texts = (values: readonly (string | null)[]): string =>
   literal(values.map((value) => (value === null ? 'NULL' : `"${escaped(value)}"`)))
 
 const escaped = (value: string): string => (/[\\"]/.test(value) ? value.replace(/[\\"]/g, '\\$&') : value)
+
+export const LITERALS: ArrayFormat = { bigints, integers, smallints, uuids, instants, texts }
 
 /** JSON, a line each, null as an empty one: for `string_to_array`, which reads it four times as fast as an array of it. */
 export const jsonLines = (values: readonly unknown[]): string =>

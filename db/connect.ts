@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { PGlite, types as oids } from '@electric-sql/pglite'
 import { Kysely, PGliteDialect, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
-import { safeInteger } from './arrays.ts'
+import { type ArrayFormat, LITERALS, safeInteger } from './arrays.ts'
+import { BINARY } from './binary-arrays.ts'
 import { CallLimit } from './call-limit.ts'
 import { type FolderLock, lockFolderSoon } from './folder-lock.ts'
 import type { Database } from './schema.ts'
@@ -24,6 +25,8 @@ export interface Connection {
    * of its own; one call that is slow does not hold up the others.
    */
   call<Row extends object>(name: string, values: readonly unknown[]): Promise<readonly Row[]>
+  /** In which `call` takes arrays. */
+  readonly arrays: ArrayFormat
   /** Resolves when the database answers, rejects when it does not. */
   ping(): Promise<void>
   /** Waits for what is running, then lets go of sockets, files and the folder's lock. */
@@ -62,6 +65,7 @@ function connectPostgres(databaseUrl: string): Connection {
   return {
     db,
     kind: 'postgres',
+    arrays: BINARY,
     call: <Row extends object>(name: string, values: readonly unknown[]) =>
       limit.run(async () => {
         // Named, so that each connection parses and plans it once.
@@ -123,6 +127,7 @@ export async function connectEmbedded(dataDir: string | null, template?: Blob): 
     return {
       db,
       kind: 'pglite',
+      arrays: LITERALS,
       call,
       ping: () => ping(db),
       async close() {

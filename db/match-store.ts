@@ -30,7 +30,7 @@ import type {
 } from '../actors/match/store.ts'
 import { type Position, signOf } from '../actors/position/position.ts'
 import type { AccountEventKind } from './account-log.ts'
-import { bigints, bigintsFrom, instants, integers, jsonLines, smallints, texts, uuids } from './arrays.ts'
+import { type ArrayFormat, bigintsFrom, jsonLines } from './arrays.ts'
 import { findResult, keptOf, restoreResults, type StoredRow } from './command-results.ts'
 import type { Connection } from './connect.ts'
 import { POSITION_COLUMNS, positionFrom } from './positions.ts'
@@ -41,10 +41,10 @@ import type { VersionedBalance, WalletCache } from './wallet-cache.ts'
 type OfKind<K extends MatchEvent['kind']> = Extract<MatchEvent, { kind: K }>
 
 export class SqlMatchStore implements MatchStore {
-  readonly #connection: Pick<Connection, 'db' | 'call'>
+  readonly #connection: Pick<Connection, 'db' | 'call' | 'arrays'>
   readonly #cache: WalletCache
 
-  constructor(connection: Pick<Connection, 'db' | 'call'>, cache: WalletCache) {
+  constructor(connection: Pick<Connection, 'db' | 'call' | 'arrays'>, cache: WalletCache) {
     this.#connection = connection
     this.#cache = cache
   }
@@ -109,7 +109,10 @@ export class SqlMatchStore implements MatchStore {
     const wallets = walletChanges(batch)
     const moved = wallets.filter((change) => change.balance !== 0).map((change) => change.userId)
     const cached = await this.#cache.claim(moved, (users) => this.#versionsOf(users))
-    const rows = await this.#connection.call<CommitRow>('commit_batch', argumentsOf(batch, wallets, cached))
+    const rows = await this.#connection.call<CommitRow>(
+      'commit_batch',
+      argumentsOf(this.#connection.arrays, batch, wallets, cached),
+    )
     const [first] = rows
     if (first?.verdict === 'fenced') return { kind: 'fenced' }
     if (first?.verdict !== 'committed') return this.#rejection(rows)
@@ -264,7 +267,12 @@ function walletsAfter(wallets: readonly WalletChange[], row: CommittedRow): Wall
 }
 
 /** The arguments of `commit_batch`, in the order of its declaration (migrations/commit-batch.ts). */
-function argumentsOf(batch: Batch, wallets: readonly WalletChange[], cached: readonly VersionedBalance[]): unknown[] {
+function argumentsOf(
+  arrays: ArrayFormat,
+  batch: Batch,
+  wallets: readonly WalletChange[],
+  cached: readonly VersionedBalance[],
+): unknown[] {
   const info = ofKind(batch, 'match_updated').at(-1)
   // Arrays of PostgreSQL begin at 1.
   const indexes = new Map(wallets.map((wallet, n) => [wallet.userId, n + 1]))
@@ -276,12 +284,12 @@ function argumentsOf(batch: Batch, wallets: readonly WalletChange[], cached: rea
     batch.id,
     iso(batch.at),
     batch.openPositionsMax,
-    ...walletArguments(batch, wallets, cached),
-    ...positionArguments(batch, account, indexOf),
-    ...accountArguments(account.filter(isLogged), indexOf),
-    ...instrumentArguments(batch),
-    ...tickArguments(batch.ticks),
-    ...tapeArguments(batch),
+    ...walletArguments(arrays, batch, wallets, cached),
+    ...positionArguments(arrays, batch, account, indexOf),
+    ...accountArguments(arrays, account.filter(isLogged), indexOf),
+    ...instrumentArguments(arrays, batch),
+    ...tickArguments(arrays, batch.ticks),
+    ...tapeArguments(arrays, batch),
     info === undefined ? null : JSON.stringify(info.info),
     info === undefined ? null : JSON.stringify(info.pricing),
     ...outboxArguments(batch),
@@ -294,6 +302,7 @@ function outboxArguments(batch: Batch): unknown[] {
 }
 
 function walletArguments(
+  arrays: ArrayFormat,
   batch: Batch,
   wallets: readonly WalletChange[],
   cached: readonly VersionedBalance[],
@@ -306,30 +315,31 @@ function walletArguments(
   const keyed = wallets.map((wallet) => keyedOf.get(wallet.userId))
   const watched = wallets.map((wallet) => holdings.get(wallet.userId))
   return [
-    uuids(wallets.map((w) => w.userId)),
-    bigints(wallets.map((w) => w.balance)),
-    bigints(wallets.map((w) => w.margin)),
-    integers(wallets.map((w) => w.open)),
-    integers(wallets.map((w) => w.events)),
-    integers(watched.map((holding) => holding?.openPositions ?? null)),
-    bigints(watched.map((holding) => holding?.unrealizedPnl ?? null)),
-    bigints(caches.map((c) => c?.balance ?? null)),
-    bigints(caches.map((c) => c?.version ?? null)),
+    arrays.uuids(wallets.map((w) => w.userId)),
+    arrays.bigints(wallets.map((w) => w.balance)),
+    arrays.bigints(wallets.map((w) => w.margin)),
+    arrays.integers(wallets.map((w) => w.open)),
+    arrays.integers(wallets.map((w) => w.events)),
+    arrays.integers(watched.map((holding) => holding?.openPositions ?? null)),
+    arrays.bigints(watched.map((holding) => holding?.unrealizedPnl ?? null)),
+    arrays.bigints(caches.map((c) => c?.balance ?? null)),
+    arrays.bigints(caches.map((c) => c?.version ?? null)),
     batch.keyed.some(({ result }) => result === null || 'refusal' in result),
-    uuids(keyed.map((k) => k?.idempotency.id ?? null)),
-    ...resultArguments(keyed),
+    arrays.uuids(keyed.map((k) => k?.idempotency.id ?? null)),
+    ...resultArguments(arrays, keyed),
   ]
 }
 
 /** Of commands whose results need a row of their own. */
-function resultArguments(keyed: readonly (KeyedCommand | undefined)[]): unknown[] {
+function resultArguments(arrays: ArrayFormat, keyed: readonly (KeyedCommand | undefined)[]): unknown[] {
   const kept = keyed.map((k) => (k === undefined || k.result === null ? null : keptOf(k.result)))
   if (kept.every((one) => one === null)) return [NONE, null]
-  return [texts(keyed.map((k) => k?.idempotency.fingerprint ?? null)), jsonLines(kept)]
+  return [arrays.texts(keyed.map((k) => k?.idempotency.fingerprint ?? null)), jsonLines(kept)]
 }
 
 /** Positions opened, changed and closed. */
 function positionArguments(
+  arrays: ArrayFormat,
   batch: Batch,
   account: readonly AccountEvent[],
   indexOf: (user: UserId) => number,
@@ -339,30 +349,30 @@ function positionArguments(
   const changed = lastChanges(batch)
   const closed = ofKind(batch, 'position_closed').map((event) => event.position)
   return [
-    uuids(opened.map((p) => p.id)),
-    integers(opened.map((p) => indexOf(p.userId))),
-    uuids(opened.map((p) => p.instrumentId)),
-    smallints(opened.map((p) => signOf(p.direction))),
-    bigints(opened.map((p) => p.lots)),
-    bigints(opened.map((p) => p.openPrice)),
-    bigints(opened.map((p) => p.margin)),
-    bigints(opened.map((p) => p.stopLoss)),
-    bigints(opened.map((p) => p.takeProfit)),
-    instants(opened.map((p) => p.closableAt)),
-    integers(account.filter((e) => e.kind === 'opened').map((e) => e.followers)),
-    texts(opened.map((p) => answers.get(p.id)?.fingerprint ?? null)),
-    bigints(opened.map((p) => answers.get(p.id)?.price ?? null)),
-    uuids(changed.map((p) => p.id)),
-    bigints(changed.map((p) => p.stopLoss)),
-    bigints(changed.map((p) => p.takeProfit)),
-    smallints(changed.map((p) => p.warned)),
-    uuids(closed.map((p) => p.id)),
-    integers(closed.map((p) => indexOf(p.userId))),
-    bigints(closed.map((p) => p.close.price)),
-    bigints(closed.map((p) => p.close.pnl)),
-    bigints(closed.map((p) => p.margin + p.close.pnl)),
-    texts(closed.map((p) => p.close.by)),
-    integers(account.filter((e) => e.kind === 'closed').map((e) => e.followers)),
+    arrays.uuids(opened.map((p) => p.id)),
+    arrays.integers(opened.map((p) => indexOf(p.userId))),
+    arrays.uuids(opened.map((p) => p.instrumentId)),
+    arrays.smallints(opened.map((p) => signOf(p.direction))),
+    arrays.bigints(opened.map((p) => p.lots)),
+    arrays.bigints(opened.map((p) => p.openPrice)),
+    arrays.bigints(opened.map((p) => p.margin)),
+    arrays.bigints(opened.map((p) => p.stopLoss)),
+    arrays.bigints(opened.map((p) => p.takeProfit)),
+    arrays.instants(opened.map((p) => p.closableAt)),
+    arrays.integers(account.filter((e) => e.kind === 'opened').map((e) => e.followers)),
+    arrays.texts(opened.map((p) => answers.get(p.id)?.fingerprint ?? null)),
+    arrays.bigints(opened.map((p) => answers.get(p.id)?.price ?? null)),
+    arrays.uuids(changed.map((p) => p.id)),
+    arrays.bigints(changed.map((p) => p.stopLoss)),
+    arrays.bigints(changed.map((p) => p.takeProfit)),
+    arrays.smallints(changed.map((p) => p.warned)),
+    arrays.uuids(closed.map((p) => p.id)),
+    arrays.integers(closed.map((p) => indexOf(p.userId))),
+    arrays.bigints(closed.map((p) => p.close.price)),
+    arrays.bigints(closed.map((p) => p.close.pnl)),
+    arrays.bigints(closed.map((p) => p.margin + p.close.pnl)),
+    arrays.texts(closed.map((p) => p.close.by)),
+    arrays.integers(account.filter((e) => e.kind === 'closed').map((e) => e.followers)),
   ]
 }
 
@@ -377,52 +387,56 @@ function openingAnswers(batch: Batch): ReadonlyMap<string, { readonly fingerprin
   return answers
 }
 
-function accountArguments(account: readonly AccountEvent[], indexOf: (user: UserId) => number): unknown[] {
+function accountArguments(
+  arrays: ArrayFormat,
+  account: readonly AccountEvent[],
+  indexOf: (user: UserId) => number,
+): unknown[] {
   return [
-    integers(account.map((e) => indexOf(e.position.userId))),
-    integers(account.map((e) => e.followers)),
-    texts(account.map((e) => e.kind)),
-    uuids(account.map((e) => e.position.id)),
-    bigints(account.map((e) => e.position.stopLoss)),
-    bigints(account.map((e) => e.position.takeProfit)),
-    smallints(account.map((e) => e.position.warned)),
+    arrays.integers(account.map((e) => indexOf(e.position.userId))),
+    arrays.integers(account.map((e) => e.followers)),
+    arrays.texts(account.map((e) => e.kind)),
+    arrays.uuids(account.map((e) => e.position.id)),
+    arrays.bigints(account.map((e) => e.position.stopLoss)),
+    arrays.bigints(account.map((e) => e.position.takeProfit)),
+    arrays.smallints(account.map((e) => e.position.warned)),
   ]
 }
 
-function instrumentArguments(batch: Batch): unknown[] {
+function instrumentArguments(arrays: ArrayFormat, batch: Batch): unknown[] {
   const moved = batch.instruments
   const listed = new Set(ofKind(batch, 'instrument_listed').map((event) => event.instrument.id))
   const news = moved.filter((m) => listed.has(m.instrument.id)).map((m) => m.instrument)
   return [
     news.length === 0 ? null : JSON.stringify(news),
-    uuids(moved.map((m) => m.instrument.id)),
-    bigints(moved.map((m) => m.instrument.base)),
-    bigints(moved.map((m) => m.instrument.imbalance)),
-    bigints(moved.map((m) => m.price)),
-    instants(moved.map((m) => m.instrument.suspendedUntil)),
-    bigints(moved.map((m) => m.instrument.settlement)),
+    arrays.uuids(moved.map((m) => m.instrument.id)),
+    arrays.bigints(moved.map((m) => m.instrument.base)),
+    arrays.bigints(moved.map((m) => m.instrument.imbalance)),
+    arrays.bigints(moved.map((m) => m.price)),
+    arrays.instants(moved.map((m) => m.instrument.suspendedUntil)),
+    arrays.bigints(moved.map((m) => m.instrument.settlement)),
   ]
 }
 
-function tickArguments(ticks: Batch['ticks']): unknown[] {
+function tickArguments(arrays: ArrayFormat, ticks: Batch['ticks']): unknown[] {
   return [
-    uuids(ticks.map((t) => t.instrumentId)),
-    instants(ticks.map((t) => t.at)),
-    bigints(ticks.map((t) => t.quote.price)),
-    bigints(ticks.map((t) => t.quote.base)),
-    bigints(ticks.map((t) => t.quote.imbalance)),
-    texts(ticks.map((t) => t.cause)),
-    bigints(ticks.map((t) => t.providerEventId)),
+    arrays.uuids(ticks.map((t) => t.instrumentId)),
+    arrays.instants(ticks.map((t) => t.at)),
+    arrays.bigints(ticks.map((t) => t.quote.price)),
+    arrays.bigints(ticks.map((t) => t.quote.base)),
+    arrays.bigints(ticks.map((t) => t.quote.imbalance)),
+    arrays.texts(ticks.map((t) => t.cause)),
+    arrays.bigints(ticks.map((t) => t.providerEventId)),
   ]
 }
 
 /** What was traded, by player. */
-function tapeArguments(batch: Batch): unknown[] {
+function tapeArguments(arrays: ArrayFormat, batch: Batch): unknown[] {
   const strips = stripsOf(batch.events)
   return [
-    uuids(strips.map((strip) => strip.instrumentId)),
-    bigints(strips.map((strip) => strip.lots)),
-    texts(strips.map((strip) => strip.trades)),
+    arrays.uuids(strips.map((strip) => strip.instrumentId)),
+    arrays.bigints(strips.map((strip) => strip.lots)),
+    arrays.texts(strips.map((strip) => strip.trades)),
   ]
 }
 

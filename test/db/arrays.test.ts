@@ -1,0 +1,71 @@
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import { beforeAll, expect, it } from 'vitest'
+import { LITERALS } from '../../db/arrays.ts'
+import type { Connection } from '../../db/connect.ts'
+import { eachDatabase } from '../support/databases.ts'
+
+interface Arrays {
+  readonly bigints: readonly (number | null)[]
+  readonly integers: readonly (number | null)[]
+  readonly smallints: readonly number[]
+  readonly uuids: readonly (string | null)[]
+  readonly instants: readonly (number | null)[]
+  readonly texts: readonly (string | null)[]
+}
+
+const NOTHING: Arrays = { bigints: [], integers: [], smallints: [], uuids: [], instants: [], texts: [] }
+const EXTREMES: Arrays = {
+  bigints: [0, -1, 1, 2 ** 32, -(2 ** 32), 2 ** 32 - 1, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, null],
+  integers: [0, -1, 2 ** 31 - 1, -(2 ** 31), null],
+  smallints: [0, -1, 1, 32_767, -32_768],
+  uuids: [null, '00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'],
+  instants: [0, Date.UTC(2000, 0, 1), Date.UTC(1999, 11, 31, 23, 59, 59, 999), Date.UTC(2026, 10, 21) + 1, null],
+  texts: ['', 'NULL', null, '"', '\\', '{,}', 'a b', 'ü €'],
+}
+
+const drawn = fc.record({
+  bigints: fc.array(fc.option(fc.maxSafeInteger())),
+  integers: fc.array(fc.option(fc.integer())),
+  smallints: fc.array(fc.integer({ min: -32_768, max: 32_767 })),
+  uuids: fc.array(fc.option(fc.uuid())),
+  instants: fc.array(fc.option(fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) }))),
+  texts: fc.array(fc.option(fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0')))),
+})
+
+async function heard({ call }: Connection, format: Connection['arrays'], said: Arrays): Promise<unknown> {
+  const [row] = await call<{ heard: string }>('echo_arrays', [
+    format.bigints(said.bigints),
+    format.integers(said.integers),
+    format.smallints(said.smallints),
+    format.uuids(said.uuids),
+    format.instants(said.instants),
+    format.texts(said.texts),
+  ])
+  return row === undefined ? null : JSON.parse(row.heard)
+}
+
+eachDatabase((open) => {
+  beforeAll(() =>
+    sql`
+      create function echo_arrays(bigints bigint[], integers integer[], smallints smallint[], uuids uuid[],
+                                  instants timestamptz[], texts text[])
+      returns table (heard text) language sql as $$
+        select json_build_object(
+          'bigints', bigints, 'integers', integers, 'smallints', smallints, 'uuids', uuids,
+          'instants', array(select (extract(epoch from i) * 1000)::bigint from unnest(instants) i), 'texts', texts)::text
+      $$`.execute(open().db),
+  )
+
+  it('[D69] arrays arrive as they were passed, as literals and in the form that the connection likes best', async () => {
+    for (const format of [open().arrays, LITERALS]) {
+      for (const said of [NOTHING, EXTREMES]) expect(await heard(open(), format, said)).toEqual(said)
+      await fc.assert(
+        fc.asyncProperty(drawn, async (said) => {
+          expect(await heard(open(), format, said)).toEqual(said)
+        }),
+        { numRuns: 100 },
+      )
+    }
+  })
+})
