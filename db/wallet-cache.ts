@@ -22,18 +22,21 @@ export interface VersionedBalance extends CachedBalance {
 }
 
 export class WalletCache {
-  readonly #fast: FastStore
+  readonly #fast: FastStore | null
   readonly #onFailure: (error: unknown) => void
 
-  /** Writing is not waited for: `onFailure` hears once of a batch that failed, and the next write heals it. */
-  constructor(fast: FastStore, onFailure: (error: unknown) => void) {
+  /**
+   * Without a store nothing is cached: one inside this process is read and changed by nobody else, so it could only repeat
+   * what the database says. Writing is not waited for: `onFailure` hears once of a batch that failed, and the next write heals it.
+   */
+  constructor(fast: FastStore | null, onFailure: (error: unknown) => void) {
     this.#fast = fast
     this.#onFailure = onFailure
   }
 
   /** What is cached for these users. Unreadable hashes count as absent, and so does everything while the store is away. */
   async read(users: readonly UserId[]): Promise<CachedBalance[]> {
-    if (users.length === 0) return []
+    if (this.#fast === null || users.length === 0) return []
     const hashes = await this.#fast.hashGetMany(users.map(keys.wallet)).catch((error: unknown) => {
       this.#onFailure(error)
       return users.map(() => null)
@@ -66,14 +69,14 @@ export class WalletCache {
   }
 
   write(balances: readonly VersionedBalance[]): void {
-    this.#fast.putManyIfNewer(balances.map(asPut), TTL_MS).catch(this.#onFailure)
+    this.#fast?.putManyIfNewer(balances.map(asPut), TTL_MS).catch(this.#onFailure)
   }
 
   /** False when it was not written: something newer is there, or the store is away. */
   async #stamp(balance: VersionedBalance): Promise<boolean> {
     try {
       const { key, fields, version } = asPut(balance)
-      return await this.#fast.putIfNewer(key, fields, version, TTL_MS)
+      return (await this.#fast?.putIfNewer(key, fields, version, TTL_MS)) ?? false
     } catch (error) {
       this.#onFailure(error)
       return false

@@ -4,7 +4,6 @@
  * servers must be stopped. They build their leaderboards when they start on a store without any, or when an admin asks.
  */
 import { connect } from '../db/connect.ts'
-import { FastMemory } from '../db/fast-memory.ts'
 import { migrate } from '../db/migrate.ts'
 import { Outbox } from '../db/outbox.ts'
 import { WalletCache } from '../db/wallet-cache.ts'
@@ -17,7 +16,7 @@ const connection = await connect({ databaseUrl, dataDir })
 try {
   await migrate(connection.db)
   const world = systemWorld()
-  const cache = new WalletCache(new FastMemory(world), () => undefined)
+  const cache = new WalletCache(null, () => undefined)
   const outbox = new Outbox(connection.db, cache, world)
   await outbox.forget()
   let commits = 0

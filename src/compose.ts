@@ -153,7 +153,7 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
   const fast = await openFastStore(config, world)
   undo.push(() => fast.close())
 
-  const cache = new WalletCache(fast, (error) => log.warn('wallet cache', { error }))
+  const cache = new WalletCache(config.redisUrl === null ? null : fast, (error) => log.warn('wallet cache', { error }))
   const users = new Users(db, world, config.adminEmails)
   await users.promoteAdmins()
   const wallets = new Wallets(db, cache)

@@ -5,12 +5,10 @@ import { present } from '../../actors/kernel/assert.ts'
 import { type UserId, userId } from '../../actors/kernel/ids.ts'
 import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
 import { connect, connectEmbedded, type Connection } from '../../db/connect.ts'
-import { FastMemory } from '../../db/fast-memory.ts'
 import { migrate } from '../../db/migrate.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
-import { systemWorld } from '../../src/system-world.ts'
 import { makeDatabase } from '../scratch-database.ts'
 
 export interface BenchDatabase {
@@ -105,5 +103,5 @@ export async function audit({ connection: { db } }: BenchDatabase, expected: Exp
 }
 
 function unusedCache(): WalletCache {
-  return new WalletCache(new FastMemory(systemWorld()), () => undefined)
+  return new WalletCache(null, () => undefined)
 }

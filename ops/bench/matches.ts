@@ -19,7 +19,6 @@ import type { Trade } from '../../actors/match/messages.ts'
 import { newMatch } from '../../actors/match/state.ts'
 import { commandId } from '../../db/command-ids.ts'
 import type { Connection } from '../../db/connect.ts'
-import { FastMemory } from '../../db/fast-memory.ts'
 import { SqlLeases } from '../../db/leases.ts'
 import { SqlMatchStore } from '../../db/match-store.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
@@ -136,7 +135,7 @@ export class BenchMatch {
 
 /** One process's worth of surroundings: matches made by it share a store and a cache of balances. */
 function hostOn(connection: Connection) {
-  const store = new SqlMatchStore(connection, new WalletCache(new FastMemory(world), rethrow))
+  const store = new SqlMatchStore(connection, new WalletCache(null, rethrow))
   const leases = new SqlLeases(connection.db, { owner: world.newId(), ttlMs: HOUR_MS, alone: true })
   return async (id: FixtureId) => {
     const epoch = present(await leases.acquire(id), 'lease')
@@ -157,8 +156,12 @@ function hostOn(connection: Connection) {
 
 /** What the HTTP door makes of a client's key: as long as a real one, and a digest. */
 function keyed(user: UserId, route: 'open' | 'close') {
-  return { id: commandId(user, route, world.newId()), fingerprint: FINGERPRINT }
+  return {
+    id: commandId(user, route, `00000000-0000-4000-8000-${(++keys).toString().padStart(12, '0')}`),
+    fingerprint: FINGERPRINT,
+  }
 }
+let keys = 0
 const FINGERPRINT = world.secret(16)
 
 function accepted(outcome: Outcome<Trade>): Trade {

@@ -4,7 +4,6 @@ import { performance } from 'node:perf_hooks'
 import { sql } from 'kysely'
 import type { UserId } from '../../actors/kernel/ids.ts'
 import type { CommittedEvent } from '../../actors/players/committed-event.ts'
-import { FastMemory } from '../../db/fast-memory.ts'
 import { Outbox } from '../../db/outbox.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { react } from '../../src/reactions/react.ts'
@@ -45,7 +44,7 @@ async function reactTo({ connection, users }: BenchDatabase, of: { match: number
   await sql`insert into outbox_cursors (match_id) values (${of.match})`.execute(db)
   await sql`analyze outbox`.execute(db)
   const world = systemWorld()
-  const outbox = new Outbox(db, new WalletCache(new FastMemory(world), () => undefined), world)
+  const outbox = new Outbox(db, new WalletCache(null, () => undefined), world)
   const before = await openings(db)
   const begun = performance.now()
   for (let reacted = await outbox.react(react); reacted !== null; reacted = await outbox.react(react)) {

@@ -4,7 +4,6 @@ import { lots, money } from '../../actors/kernel/micros.ts'
 import type { MatchEvent } from '../../actors/match/messages.ts'
 import type { Position } from '../../actors/position/position.ts'
 import { AccountLog } from '../../db/account-log.ts'
-import { FastMemory } from '../../db/fast-memory.ts'
 import { SqlLeases } from '../../db/leases.ts'
 import { SqlMatchStore } from '../../db/match-store.ts'
 import { seedDistricts } from '../../db/seed.ts'
@@ -29,7 +28,7 @@ eachDatabase((open) => {
     users = new Users(db, world)
     const leases = new SqlLeases(db, { owner: 'test', ttlMs: 60_000, alone: true })
     const epoch = (await leases.acquire(MATCH)) ?? 0
-    const store = new SqlMatchStore(open(), new WalletCache(new FastMemory(world), () => undefined))
+    const store = new SqlMatchStore(open(), new WalletCache(null, () => undefined))
     const base = { matchId: MATCH, epoch, at: KICK_OFF, ticks: [], keyed: [], watch: [], openPositionsMax: 100 }
     commit = (events) => store.commit({ ...base, id: world.newId(), events, instruments: [] })
     const listed = instrument(1)

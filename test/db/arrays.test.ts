@@ -33,8 +33,8 @@ const drawn = fc.record({
   texts: fc.array(fc.option(fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0')))),
 })
 
-async function heard({ call }: Connection, format: Connection['arrays'], said: Arrays): Promise<unknown> {
-  const [row] = await call<{ heard: string }>('echo_arrays', [
+async function heard(connection: Connection, format: Connection['arrays'], said: Arrays): Promise<unknown> {
+  const [row] = await connection.call<{ heard: string }>('echo_arrays', [
     format.bigints(said.bigints),
     format.integers(said.integers),
     format.smallints(said.smallints),

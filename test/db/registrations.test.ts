@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { districtId, userId } from '../../actors/kernel/ids.ts'
 import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
-import { FastMemory } from '../../db/fast-memory.ts'
 import { type Registration, Registrations } from '../../db/registrations.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { Users } from '../../db/users.ts'
@@ -24,7 +23,7 @@ eachDatabase((open) => {
     referralCode: null,
     ...over,
   })
-  const wallets = () => new Wallets(open().db, new WalletCache(new FastMemory(world), () => {}))
+  const wallets = () => new Wallets(open().db, new WalletCache(null, () => {}))
   /** Somebody who has just registered. */
   const register = async (name: string, over: Partial<Registration> = {}) => {
     await seedDistricts(open().db)

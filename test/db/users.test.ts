@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { districtId, userId } from '../../actors/kernel/ids.ts'
 import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
-import { FastMemory } from '../../db/fast-memory.ts'
 import { DISTRICTS, seedDistricts } from '../../db/seed.ts'
 import { usernameFor, Users } from '../../db/users.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
@@ -12,7 +11,7 @@ import { TestWorld } from '../support/test-world.ts'
 eachDatabase((open) => {
   const world = new TestWorld()
   const users = () => new Users(open().db, world)
-  const wallets = () => new Wallets(open().db, new WalletCache(new FastMemory(world), () => {}))
+  const wallets = () => new Wallets(open().db, new WalletCache(null, () => {}))
   const anyDistrict = (displayName: string) => ({ displayName, districtId: null })
 
   it('[D30] districts are seeded once, and keep the name an operator gave them', async () => {

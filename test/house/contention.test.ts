@@ -16,7 +16,6 @@ import { newMatch } from '../../actors/match/state.ts'
 import { chanceFrom } from '../../actors/replay/chance.ts'
 import { commandId } from '../../db/command-ids.ts'
 import { type Connection, connect } from '../../db/connect.ts'
-import { FastMemory } from '../../db/fast-memory.ts'
 import { SqlLeases } from '../../db/leases.ts'
 import { SqlMatchStore } from '../../db/match-store.ts'
 import { migrate } from '../../db/migrate.ts'
@@ -59,7 +58,7 @@ class Owner {
 
   private constructor(connection: Connection) {
     this.connection = connection
-    this.#store = new SqlMatchStore(connection, new WalletCache(new FastMemory(world), rethrow))
+    this.#store = new SqlMatchStore(connection, new WalletCache(null, rethrow))
     // Allowed to take a match over at any time: what is tested is what then stops the other one.
     this.#leases = new SqlLeases(connection.db, { owner: world.newId(), ttlMs: HOUR_MS, alone: true })
   }
@@ -133,7 +132,7 @@ describe.skipIf(SERVER === '')('on PostgreSQL', () => {
 
   /** The books balance, and every wallet is what its owner's positions make of 10,000. */
   async function expectExactBooks(): Promise<void> {
-    const nothingCached = new WalletCache(new FastMemory(world), rethrow)
+    const nothingCached = new WalletCache(null, rethrow)
     expect(await new Wallets(db(), nothingCached).auditLedger()).toEqual({
       wallets: users.length,
       imbalanceMicros: 0,

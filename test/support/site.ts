@@ -6,11 +6,9 @@ import { Redis } from 'ioredis'
 import { describe, it } from 'vitest'
 import { type Connection, connect } from '../../db/connect.ts'
 import { installationOf } from '../../db/installation.ts'
-import { FastMemory } from '../../db/fast-memory.ts'
 import { keys } from '../../db/fast-store.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { type LedgerAudit, Wallets } from '../../db/wallets.ts'
-import { systemWorld } from '../../src/system-world.ts'
 import { userId } from '../../actors/kernel/ids.ts'
 import { createDatabase } from './databases.ts'
 
@@ -91,7 +89,7 @@ async function look<T>(where: Parameters<typeof connect>[0], at: (connection: Co
 
 /** What an auditor finds in the books of a closed house. */
 export function audit(site: Site): Promise<LedgerAudit> {
-  const nothingCached = new WalletCache(new FastMemory(systemWorld()), () => undefined)
+  const nothingCached = new WalletCache(null, () => undefined)
   return site.look(({ db }) => new Wallets(db, nothingCached).auditLedger())
 }
 
