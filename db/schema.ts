@@ -233,7 +233,7 @@ export interface AccountEventsTable {
 
 /** Of keyed commands that opened nothing. An opening's stands in the row of its position, which has the same id. */
 export interface CommandResultsTable {
-  /** command-ids.ts */
+  /** src/http/command-ids.ts */
   id: string
   user_id: string
   fingerprint: string

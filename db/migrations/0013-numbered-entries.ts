@@ -29,7 +29,7 @@ async function ledger(db: Kysely<unknown>): Promise<void> {
 
 async function commandResults(db: Kysely<unknown>): Promise<void> {
   await sql`alter table command_results drop constraint command_results_pkey, add column id uuid`.execute(db)
-  // As command-ids.ts has it.
+  // As src/http/command-ids.ts has it.
   await sql`
     update command_results r
        set id = (overlay(overlay(d.digest placing '8' from 13) placing

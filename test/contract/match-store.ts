@@ -10,7 +10,7 @@ import { marginFor, type Position, realisedPnl } from '../../actors/position/pos
 import { type Instrument, quoteOf } from '../../actors/market/instrument.ts'
 import { MatchState } from '../../actors/match/state.ts'
 import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
-import { commandId } from '../../db/command-ids.ts'
+import { commandId } from '../../src/http/command-ids.ts'
 import { info, instrument, KICK_OFF, p, u } from '../support/fixtures.ts'
 
 export interface StoreUnderTest {

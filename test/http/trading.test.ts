@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { lots, money, price } from '../../actors/kernel/micros.ts'
 import { done, type Refusal, type RefusalCode, refused } from '../../actors/kernel/outcome.ts'
 import { instant } from '../../actors/kernel/world.ts'
-import { commandId } from '../../db/command-ids.ts'
+import { commandId } from '../../src/http/command-ids.ts'
 import { apiJudge, ALICE, FIXTURE, NOW, openDoor, order, PLAYER, POSITION, quoteAnswer, trade, wallet } from './door.ts'
 
 const OPEN = '/api/positions/open'

@@ -1,7 +1,7 @@
 /** What a keyed command is known by. */
 import { hash } from 'node:crypto'
-import type { UserId } from '../actors/kernel/ids.ts'
-import type { KeyedRoute } from '../actors/match/messages.ts'
+import type { UserId } from '../../actors/kernel/ids.ts'
+import type { KeyedRoute } from '../../actors/match/messages.ts'
 
 /**
  * The UUID of the command that a user sends to a route under a key: the same for a retry, and nobody else's. The first 128
