@@ -55,6 +55,5 @@ async function positions(db: Kysely<unknown>): Promise<void> {
       add column answer_balance_micros bigint,
       add column answer_margin_micros bigint,
       add column answer_unrealized_micros bigint,
-      add check (num_nonnulls(answer_fingerprint, answer_price_micros, answer_balance_micros, answer_margin_micros,
-                              answer_unrealized_micros) in (0, 5))`.execute(db)
+      add check ((answer_fingerprint is null) = (answer_price_micros is null))`.execute(db)
 }
