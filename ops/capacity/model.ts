@@ -7,9 +7,9 @@ import { CONNECTIONS_MAX } from '../../db/connect.ts'
  */
 export const MEASURED = {
   /** npm run bench:trade -- --quick: two matches, 1,000 under way, durable. */
-  tradesPerDatabase: 24_000,
+  tradesPerDatabase: 30_000,
   /** The same, one match. */
-  tradesPerMatch: 14_300,
+  tradesPerMatch: 20_000,
   /** npm run bench:http -- --quick: openings over HTTP, 256 under way; what is refused early is twice as fast. */
   requestsPerProcess: 3_500,
   /** npm run bench:fanout: writes to sockets a core, 10,000 sockets. */
@@ -18,10 +18,8 @@ export const MEASURED = {
   socketsPerProcess: 10_000,
   /** npm run bench:fanout: resident memory of a socket, and about as much again in the kernel. */
   bytesPerSocket: 12_000 + 8_000,
-  /** pg_total_relation_size over 37,000 openings: ledger 283, position 334, outbox 78, tape 49. */
-  bytesPerTrade: 744,
-  /** The same: its stored result, which is dropped after a week. */
-  bytesPerResult: 400,
+  /** pg_total_relation_size over 86,500 openings: position 350, ledger 190, outbox 95, tape 35. */
+  bytesPerTrade: 670,
 } as const
 
 /** Not measured here: what one Redis passes on to subscribers. Its own figure is `redis-benchmark -t publish`. */
@@ -111,7 +109,7 @@ export function planFor(given: Assumptions): Plan {
     apiProcesses,
     roomsProcesses,
     socketGigabytes: (sockets * MEASURED.bytesPerSocket) / 1e9,
-    gigabytesPerWeek: (tradesPerWeek * (MEASURED.bytesPerTrade + MEASURED.bytesPerResult)) / 1e9,
+    gigabytesPerWeek: (tradesPerWeek * MEASURED.bytesPerTrade) / 1e9,
     loads: [
       load(
         'trades in PostgreSQL',
