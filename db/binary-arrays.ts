@@ -1,9 +1,9 @@
 /**
- * Arrays in PostgreSQL's binary format, for the one call that passes 25 of them with hundreds of values each: writing and
+ * Arrays in PostgreSQL's binary format, for the one call whose every argument is hundreds of them: writing and
  * reading numbers and UUIDs as text would take a twentieth of a trade (array_recv in PostgreSQL's arrayfuncs.c has the format,
  * `npm run bench:trade` the figure).
  */
-import { present } from '../actors/kernel/assert.ts'
+import { InvariantBroken, present } from '../actors/kernel/assert.ts'
 import { type ArrayFormat, texts } from './arrays.ts'
 
 /** Element types by their numbers in pg_type.dat. */
@@ -15,9 +15,16 @@ const EPOCH_MS = Date.UTC(2000, 0, 1)
 const HEADER_BYTES = 20
 const TWO_TO_32 = 0x1_0000_0000
 
-type Write = (view: DataView, at: number, value: number) => void
+interface Integers {
+  readonly oid: number
+  readonly size: number
+  /** The largest; the smallest is its complement. */
+  readonly max: number
+  readonly write: (view: DataView, at: number, value: number) => void
+}
 
-function numbers(oid: number, size: number, values: readonly (number | null)[], write: Write): Buffer {
+/** Throws InvariantBroken for what is no such integer: as bytes it would be another one. */
+function integersOf({ oid, size, max, write }: Integers, values: readonly (number | null)[]): Buffer {
   if (values.length === 0) return emptyOf(oid)
   const buffer = Buffer.allocUnsafe(HEADER_BYTES + values.length * (4 + size))
   const view = viewOf(buffer)
@@ -26,6 +33,9 @@ function numbers(oid: number, size: number, values: readonly (number | null)[], 
     view.setInt32(at, value === null ? NULL : size)
     at += 4
     if (value === null) continue
+    if (!Number.isInteger(value) || value > max || value < -max - 1) {
+      throw new InvariantBroken(`${value} is not an integer of ${size} bytes`)
+    }
     write(view, at, value)
     at += size
   }
@@ -54,18 +64,40 @@ const EMPTY = new Map<number, Buffer>(
 )
 const emptyOf = (oid: number): Buffer => present(EMPTY.get(oid), `an empty array of ${oid}`)
 
-const int8: Write = (view, at, value) => {
-  view.setInt32(at, Math.floor(value / TWO_TO_32))
-  view.setUint32(at + 4, value >>> 0)
+const INT8: Integers = {
+  oid: OID.int8,
+  size: 8,
+  max: Number.MAX_SAFE_INTEGER,
+  write: (view, at, value) => {
+    view.setInt32(at, Math.floor(value / TWO_TO_32))
+    view.setUint32(at + 4, value >>> 0)
+  },
 }
-const timestamptz: Write = (view, at, ms) => int8(view, at, (ms - EPOCH_MS) * 1_000)
-const int4: Write = (view, at, value) => view.setInt32(at, value)
-const int2: Write = (view, at, value) => view.setInt16(at, value)
+const INT4: Integers = {
+  oid: OID.int4,
+  size: 4,
+  max: 2 ** 31 - 1,
+  write: (view, at, value) => view.setInt32(at, value),
+}
+const INT2: Integers = {
+  oid: OID.int2,
+  size: 2,
+  max: 2 ** 15 - 1,
+  write: (view, at, value) => view.setInt16(at, value),
+}
+const TIMESTAMPTZ: Integers = {
+  oid: OID.timestamptz,
+  size: 8,
+  max: 100_000_000 * 24 * 3_600_000, // milliseconds that a Date can have
+  write: (view, at, ms) => INT8.write(view, at, (ms - EPOCH_MS) * 1_000),
+}
 
 /** All texts are made bytes at once, and no function is called for each of them: that takes half the time. */
 function uuids(values: readonly (string | null)[]): Buffer {
   if (values.length === 0) return emptyOf(OID.uuid)
   const text = Buffer.from(values.join(''), 'latin1') // null joins as nothing
+  const given = values.reduce((sum, value) => (value === null ? sum : sum + 1), 0)
+  if (text.length !== given * UUID_LENGTH) throw new InvariantBroken('one of these is not a UUID: ' + values.join(', '))
   const buffer = Buffer.allocUnsafe(HEADER_BYTES + values.length * (4 + UUID_BYTES))
   let [at, from] = [HEADER_BYTES, 0]
   for (const value of values) {
@@ -91,10 +123,10 @@ const FIRST_DIGITS = Uint8Array.of(0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28
 const DIGITS = Uint8Array.from({ length: 128 }, (_, code) => (code < 0x40 ? code & 15 : (code & 15) + 9))
 
 export const BINARY: ArrayFormat = {
-  bigints: (values) => numbers(OID.int8, 8, values, int8),
-  integers: (values) => numbers(OID.int4, 4, values, int4),
-  smallints: (values) => numbers(OID.int2, 2, values, int2),
+  bigints: (values) => integersOf(INT8, values),
+  integers: (values) => integersOf(INT4, values),
+  smallints: (values) => integersOf(INT2, values),
   uuids,
-  instants: (values) => numbers(OID.timestamptz, 8, values, timestamptz),
+  instants: (values) => integersOf(TIMESTAMPTZ, values),
   texts, // as short written out
 }

@@ -15,6 +15,8 @@ export interface ConnectOptions {
   readonly databaseUrl: string | null
   /** Where the embedded database keeps its files; null keeps it in memory. */
   readonly dataDir: string | null
+  /** After which PostgreSQL cancels a statement: ten seconds, unless this says otherwise. */
+  readonly statementTimeoutMs?: number
 }
 
 export interface Connection {
@@ -27,6 +29,8 @@ export interface Connection {
   call<Row extends object>(name: string, values: readonly unknown[]): Promise<readonly Row[]>
   /** In which `call` takes arrays. */
   readonly arrays: ArrayFormat
+  /** Does work that may take as long as it takes, like a migration, on a connection of its own. */
+  patiently<T>(work: (db: Kysely<Database>) => Promise<T>): Promise<T>
   /** Resolves when the database answers, rejects when it does not. */
   ping(): Promise<void>
   /** Waits for what is running, then lets go of sockets, files and the folder's lock. */
@@ -54,12 +58,19 @@ export const CONNECTIONS_MAX = { api: POOL_MAX, rooms: POOL_MAX + COMMITS.atMost
  * before it does; the embedded one is open when this resolves. Throws when another process has the folder.
  */
 export async function connect(options: ConnectOptions): Promise<Connection> {
-  return options.databaseUrl === null ? connectEmbedded(options.dataDir) : connectPostgres(options.databaseUrl)
+  const { databaseUrl, dataDir, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options
+  return databaseUrl === null ? connectEmbedded(dataDir) : connectPostgres(databaseUrl, statementTimeoutMs)
 }
 
-function connectPostgres(databaseUrl: string): Connection {
-  const pool = openPool(databaseUrl, POOL_MAX)
-  const commits = openPool(databaseUrl, COMMITS.atMost)
+function connectPostgres(databaseUrl: string, statementTimeoutMs: number): Connection {
+  const limits: pg.PoolConfig = {
+    statement_timeout: statementTimeoutMs,
+    // A server that is silent, not slow, cancels nothing: then we give up on it ourselves.
+    query_timeout: statementTimeoutMs + 2_000,
+    idle_in_transaction_session_timeout: statementTimeoutMs,
+  }
+  const pool = openPool(databaseUrl, { ...limits, max: POOL_MAX })
+  const commits = openPool(databaseUrl, { ...limits, max: COMMITS.atMost })
   const limit = new CallLimit(COMMITS)
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
   return {
@@ -73,6 +84,16 @@ function connectPostgres(databaseUrl: string): Connection {
         return rows
       }),
     ping: () => ping(db),
+    async patiently(work) {
+      const unlimited = new Kysely<Database>({
+        dialect: new PostgresDialect({ pool: openPool(databaseUrl, { max: 1 }) }),
+      })
+      try {
+        return await work(unlimited)
+      } finally {
+        await unlimited.destroy()
+      }
+    },
     async close() {
       await db.destroy()
       for (const each of [pool, commits]) if (!each.ended) await each.end()
@@ -80,16 +101,12 @@ function connectPostgres(databaseUrl: string): Connection {
   }
 }
 
-function openPool(connectionString: string, max: number): pg.Pool {
+function openPool(connectionString: string, options: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool({
+    ...options,
     connectionString,
     application_name: 'touchline',
-    max,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    // A server that is silent, not slow, cancels nothing: then we give up on it ourselves.
-    query_timeout: STATEMENT_TIMEOUT_MS + 2_000,
-    idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
     keepAlive: true,
     types: {
       getTypeParser: (oid, format) =>
@@ -130,6 +147,7 @@ export async function connectEmbedded(dataDir: string | null, template?: Blob): 
       arrays: LITERALS,
       call,
       ping: () => ping(db),
+      patiently: (work) => work(db), // it cancels nothing
       async close() {
         await db.destroy()
         if (!pglite.closed) await pglite.close()

@@ -41,7 +41,7 @@ export const MIGRATIONS: readonly Migration[] = [
 const LOCK = 7_166_211_044
 
 /**
- * Runs what is missing, all or nothing, and returns the names of what it ran. Processes that start together may all call
+ * Runs what is missing, all or nothing, and returns the names of what it ran. It may take its time: see `Connection.patiently`. Processes that start together may all call
  * it: one works, the others wait and find nothing left to do. Migrations of a newer version are fine as long as none of them
  * is breaking. Throws, and changes nothing, when one is, or when the database went another way: this version might damage it.
  */
@@ -50,7 +50,6 @@ export async function migrate(
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<readonly string[]> {
   return db.transaction().execute(async (tx) => {
-    await sql`set local statement_timeout = 0`.execute(tx) // a migration may take its time
     await locked(tx)
     await sql`
       create table if not exists schema_migrations (
@@ -76,7 +75,7 @@ export async function migrate(
 }
 
 /**
- * Waits for the lock, however long its holder migrates. It is asked for again and again: a connection gives up on a query
+ * Waits for the lock, however long its holder migrates. It is asked for again and again: most connections give up on a query
  * that does not answer for seconds, and waiting for a lock is one.
  */
 async function locked(tx: Kysely<Database>): Promise<void> {

@@ -117,10 +117,12 @@ export class Outbox {
     return { commits: rows[0]?.commits ?? 0, oldestAt: oldest === null ? null : instant(oldest.getTime()) }
   }
 
-  /** Forgets everything that follows from trades, so that reacting anew makes it again. Nobody may react meanwhile. */
+  /**
+   * Forgets everything that follows from trades, so that reacting anew makes it again. Nobody may react meanwhile, and it may
+   * take minutes: see `Connection.patiently`.
+   */
   async forget(): Promise<void> {
     await this.#db.transaction().execute(async (tx) => {
-      await sql`set local statement_timeout = 0`.execute(tx)
       await sql`lock table outbox_cursors in exclusive mode`.execute(tx)
       await sql`truncate week_scores, trade_days, board_changes, outbox_failures`.execute(tx)
       await sql`update users set xp = 0 where xp <> 0`.execute(tx)

@@ -1,4 +1,4 @@
-/** Forgets what is old: ticks are thinned and then dropped, and what only answers retries goes when nobody retries any more. */
+/** Forgets what is old: ticks are thinned and then dropped, and most of what only answers retries goes when nobody retries any more. */
 import { type Kysely, sql } from 'kysely'
 import { HOUR_MS, MINUTE_MS, type World } from '../actors/kernel/world.ts'
 import type { Database } from './schema.ts'
@@ -22,7 +22,7 @@ export interface Forgotten {
 }
 
 const DAY_MS = 24 * HOUR_MS
-/** So long does the result of a keyed command answer its retries. */
+/** So long do refusals and closes answer their retries; what a key has opened does so for good. */
 const COMMAND_RESULTS_MS = 7 * DAY_MS
 /** Who has been away for longer is shown how things stand instead of what happened. */
 const ACCOUNT_EVENTS_MS = 30 * DAY_MS

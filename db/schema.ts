@@ -208,7 +208,7 @@ export interface PositionsTable {
   opened_take_micros: number | null
   /**
    * What a retry of its opening is answered with, beside the position as it was: the digest of the request, the price and the
-   * wallet after it. Null when it was opened without a key.
+   * wallet after it. Null when it was opened without a key, or before these were kept here.
    */
   answer_fingerprint: string | null
   answer_price_micros: number | null
@@ -231,7 +231,10 @@ export interface AccountEventsTable {
   at: Timestamp
 }
 
-/** Of keyed commands that opened nothing. An opening's stands in the row of its position, which has the same id. */
+/**
+ * Of keyed commands that opened nothing; and of older openings, which did not have the ids of their commands. An opening's
+ * stands in the row of its position.
+ */
 export interface CommandResultsTable {
   /** src/http/command-ids.ts */
   id: string

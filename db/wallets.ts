@@ -87,7 +87,8 @@ export class Wallets {
       .select(['kind', 'amount_micros', 'reference', 'at'])
       .where('user_id', '=', user)
       .orderBy('at', 'desc')
-      .orderBy('marker', 'desc')
+      // What has no marker was booked before the trades of its transaction.
+      .orderBy('marker', (order) => order.desc().nullsLast())
       .orderBy('reference', 'desc')
       .limit(limit)
       .offset(offset)

@@ -146,7 +146,7 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
   const connection = await connect({ databaseUrl: config.databaseUrl, dataDir: config.dataDir })
   undo.push(() => connection.close())
   const { db } = connection
-  const migrated = await migrate(db)
+  const migrated = await connection.patiently((patient) => migrate(patient))
   if (migrated.length > 0) log.info('migrated', { migrations: migrated })
   await seedDistricts(db)
 

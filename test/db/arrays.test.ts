@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { beforeAll, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { InvariantBroken } from '../../actors/kernel/assert.ts'
 import { LITERALS } from '../../db/arrays.ts'
+import { BINARY } from '../../db/binary-arrays.ts'
 import type { Connection } from '../../db/connect.ts'
 import { eachDatabase } from '../support/databases.ts'
 
@@ -44,6 +46,21 @@ async function heard(connection: Connection, format: Connection['arrays'], said:
   ])
   return row === undefined ? null : JSON.parse(row.heard)
 }
+
+describe('the binary format', () => {
+  it('[D71] refuses what would arrive as something else', () => {
+    for (const bad of [Number.NaN, Infinity, 1.5, 2 ** 53, -(2 ** 53) - 2]) {
+      expect(() => BINARY.bigints([1, bad]), String(bad)).toThrow(InvariantBroken)
+    }
+    for (const bad of [2 ** 31, -(2 ** 31) - 1]) expect(() => BINARY.integers([bad])).toThrow(InvariantBroken)
+    for (const bad of [2 ** 15, -(2 ** 15) - 1]) expect(() => BINARY.smallints([bad])).toThrow(InvariantBroken)
+    for (const bad of [Number.NaN, 1e16]) expect(() => BINARY.instants([bad])).toThrow(InvariantBroken)
+    const id = '00000000-0000-4000-8000-000000000001'
+    for (const bad of ['', id.slice(1), `${id}0`]) {
+      expect(() => BINARY.uuids([id, null, bad]), bad).toThrow(InvariantBroken)
+    }
+  })
+})
 
 eachDatabase((open) => {
   beforeAll(() =>

@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { connect, connectEmbedded } from '../../db/connect.ts'
 import { isAway } from '../../db/faults.ts'
+import { migrate } from '../../db/migrate.ts'
 import { lockFolder, lockFolderSoon } from '../../db/folder-lock.ts'
 import { createDatabase, eachDatabase, onPostgres } from '../support/databases.ts'
 
@@ -122,6 +123,23 @@ describe('the embedded database', () => {
 })
 
 onPostgres((server) => {
+  it('[D70] does patiently what would take too long for a query', { timeout: 20_000 }, async () => {
+    const slow = {
+      name: '9999-slow',
+      up: async (db: Kysely<unknown>) => void (await sql`select pg_sleep(3)`.execute(db)),
+    }
+    const { url, drop } = await createDatabase(server)
+    const connection = await connect({ databaseUrl: url, dataDir: null, statementTimeoutMs: 100 })
+    try {
+      await expect(sql`select pg_sleep(1)`.execute(connection.db)).rejects.toThrow('statement timeout')
+      // Neither the server nor this side of the connection gives up.
+      expect(await connection.patiently((db) => migrate(db, [slow]))).toEqual(['9999-slow'])
+    } finally {
+      await connection.close()
+      await drop()
+    }
+  })
+
   it('[D56] survives connections that break, and soon has new ones', async () => {
     const { url, drop } = await createDatabase(server)
     const ours = await connect({ databaseUrl: url, dataDir: null })

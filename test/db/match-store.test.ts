@@ -208,6 +208,18 @@ eachDatabase((open) => {
       expect(booked).toEqual([{ amount_micros: u(-60) }])
     })
 
+    it('[D72] a ledger lists what was booked first last, also within one moment', async () => {
+      const setup = kit(open())
+      const user = await setup.newUser(money(u(100)))
+      await setup.fast.putIfNewer(keys.wallet(user), { balance: '40' }, 0, 60_000)
+      await opening(setup, user)
+      await opening(setup, user)
+      const entries = await setup.wallets.ledger(user, { limit: 10, offset: 0 })
+      const first = entries.findIndex((entry) => entry.kind === 'external_adjustment')
+      expect(entries.filter((entry) => entry.kind === 'margin')).toHaveLength(2)
+      expect(entries.slice(first).map((entry) => entry.kind)).not.toContain('margin')
+    })
+
     it('[D15] a cached balance that somebody wrote without a version counts, for wallets and trades alike', async () => {
       class Tampered extends FastMemory {
         override hashGetMany = async () => [{ balance: '70' }]
