@@ -30,6 +30,8 @@ const PEERS = 'rooms/peers.ts'
 const PRICES = 'rooms/remote-prices.ts'
 const DESK = 'rooms/match-desk.ts'
 const ACTOR = 'actors/match/actor.ts'
+const TRADING = 'actors/match/trading.ts'
+const STORE = 'db/match-store.ts'
 
 const STORE_TESTS = 'test/db/match-store.test.ts'
 const LEASES_TESTS = 'test/db/leases.test.ts'
@@ -168,19 +170,34 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     `if (terms.at < 0) return`,
   ),
   mutation(
-    'a key is not looked up for what is refused for now',
-    tests('D18', STORE_TESTS),
+    'a key that has opened something may be refused',
+    tests('D9', STORE_TESTS),
     BATCH,
-    `if p_look and exists (`,
-    `if false and exists (`,
+    `or (p_look and (select p.id`,
+    `or (false and (select p.id`,
   ),
   mutation(
-    'the result of a key is not stored',
-    tests('E41', CLUSTER_TESTS),
+    'a key that was refused may open something',
+    tests('D9', STORE_TESTS),
     BATCH,
-    `where d.key is not null and d.result is not null;`,
+    `(select r.id from command_results r where r.id = d.id) is not null`,
+    `false`,
+  ),
+  mutation(
+    'the result of a key that opens nothing is not stored',
+    tests('D9', STORE_TESTS),
+    BATCH,
+    `where d.result is not null;`,
     `where false;`,
   ),
+  {
+    name: 'a position does not have the id of its key',
+    check: tests('E41', CLUSTER_TESTS),
+    edits: [
+      { file: TRADING, from: `command.idempotency?.id ?? terms.newId()`, to: `terms.newId()` },
+      { file: STORE, from: `assert(result.position.id === idempotency.id,`, to: `assert(true,` },
+    ],
+  },
   mutation(
     'the stored answer is forgotten when the match is over',
     tests('W49', DESK_TESTS),
