@@ -1,5 +1,6 @@
 /** The real World: the only place that looks at the clock or draws randomness. */
 import { randomBytes, randomInt } from 'node:crypto'
+import { uuidVariant } from '../actors/kernel/ids.ts'
 import { instant, type World } from '../actors/kernel/world.ts'
 
 /** Where a millisecond's counter starts: the lower half of its 12 bits, so that at least 2,048 more ids fit. */
@@ -50,12 +51,9 @@ function pooledHex(): () => string {
   }
 }
 
-/** The RFC's variant is the upper two bits of its digit; the lower two stay random. */
-const VARIANT = '89ab89ab89ab89ab'
-
 function uuidv7(ms: number, counter: number, random: string): string {
   const time = ms.toString(16).padStart(12, '0')
   const version = counter.toString(16).padStart(3, '0')
-  const variant = VARIANT.charAt(Number.parseInt(random.charAt(0), 16))
+  const variant = uuidVariant(random.charAt(0))
   return `${time.slice(0, 8)}-${time.slice(8)}-7${version}-${variant}${random.slice(1, 4)}-${random.slice(4)}`
 }

@@ -22,3 +22,7 @@ export const positionId = (value: string): PositionId => value as PositionId
 export const userId = (value: string): UserId => value as UserId
 export const sessionId = (value: string): SessionId => value as SessionId
 export const districtId = (value: number): DistrictId => value as DistrictId
+
+/** The 17th digit of a UUID: the variant (RFC 9562, 4.1) in its upper two bits, the lower two of `digit` in the others. */
+export const uuidVariant = (digit: string): string => VARIANTS.charAt(Number.parseInt(digit, 16))
+const VARIANTS = '89ab89ab89ab89ab'

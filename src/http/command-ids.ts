@@ -1,6 +1,6 @@
 /** What a keyed command is known by. */
 import { hash } from 'node:crypto'
-import type { UserId } from '../../actors/kernel/ids.ts'
+import { type UserId, uuidVariant } from '../../actors/kernel/ids.ts'
 import type { KeyedRoute } from '../../actors/match/messages.ts'
 
 /**
@@ -10,9 +10,6 @@ import type { KeyedRoute } from '../../actors/match/messages.ts'
  */
 export function commandId(user: UserId, route: KeyedRoute, key: string): string {
   const digest = hash('sha256', `${user} ${route} ${key}`)
-  const variant = VARIANT.charAt(Number.parseInt(digest.charAt(16), 16))
+  const variant = uuidVariant(digest.charAt(16))
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-${variant}${digest.slice(17, 20)}-${digest.slice(20, 32)}`
 }
-
-/** The RFC's variant is the upper two bits of its digit; the lower two are the digest's. */
-const VARIANT = '89ab89ab89ab89ab'
