@@ -63,11 +63,13 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
 }
 
 function connectPostgres(databaseUrl: string, statementTimeoutMs: number): Connection {
+  // Whoever is asked for nothing within a transaction holds its locks for nothing, a frozen process above all.
+  const lasting: pg.PoolConfig = { idle_in_transaction_session_timeout: statementTimeoutMs }
   const limits: pg.PoolConfig = {
+    ...lasting,
     statement_timeout: statementTimeoutMs,
     // A server that is silent, not slow, cancels nothing: then we give up on it ourselves.
     query_timeout: statementTimeoutMs + 2_000,
-    idle_in_transaction_session_timeout: statementTimeoutMs,
   }
   const pool = openPool(databaseUrl, { ...limits, max: POOL_MAX })
   const commits = openPool(databaseUrl, { ...limits, max: COMMITS.atMost })
@@ -86,7 +88,7 @@ function connectPostgres(databaseUrl: string, statementTimeoutMs: number): Conne
     ping: () => ping(db),
     async patiently(work) {
       const unlimited = new Kysely<Database>({
-        dialect: new PostgresDialect({ pool: openPool(databaseUrl, { max: 1 }) }),
+        dialect: new PostgresDialect({ pool: openPool(databaseUrl, { ...lasting, max: 1 }) }),
       })
       try {
         return await work(unlimited)

@@ -134,6 +134,15 @@ onPostgres((server) => {
       await expect(sql`select pg_sleep(1)`.execute(connection.db)).rejects.toThrow('statement timeout')
       // Neither the server nor this side of the connection gives up.
       expect(await connection.patiently((db) => migrate(db, [slow]))).toEqual(['9999-slow'])
+      // Whoever stops in the middle of it holds its locks no longer than anybody else.
+      const frozen = connection.patiently((db) =>
+        db.transaction().execute(async (tx) => {
+          await sql`select 1`.execute(tx)
+          await new Promise((resolve) => setTimeout(resolve, 1_000))
+          await sql`select 1`.execute(tx)
+        }),
+      )
+      await expect(frozen).rejects.toThrow()
     } finally {
       await connection.close()
       await drop()
