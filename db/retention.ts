@@ -1,4 +1,4 @@
-/** Forgets what is old: ticks are thinned and then dropped, and most of what only answers retries goes when nobody retries any more. */
+/** Forgets what is old: ticks are thinned and then dropped, and rows that only answer retries go when nobody retries any more. */
 import { type Kysely, sql } from 'kysely'
 import { HOUR_MS, MINUTE_MS, type World } from '../actors/kernel/world.ts'
 import type { Database } from './schema.ts'

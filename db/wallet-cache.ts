@@ -27,7 +27,8 @@ export class WalletCache {
 
   /**
    * Without a store nothing is cached: one inside this process is read and changed by nobody else, so it could only repeat
-   * what the database says. Writing is not waited for: `onFailure` hears once of a batch that failed, and the next write heals it.
+   * what the database says. Writing is not waited for: `onFailure` hears once of a batch that failed, and the next write
+   * heals it.
    */
   constructor(fast: FastStore | null, onFailure: (error: unknown) => void) {
     this.#fast = fast

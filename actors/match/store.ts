@@ -33,7 +33,7 @@ export interface KeyedCommand {
   readonly result: KeyedResult | null
 }
 
-/** What a user has in this match once the batch is done. Who holds no more than that needs no adding up in the store. */
+/** What a user has in this match once the batch is done. The store takes its word, and adds what he has in others. */
 export interface Holding {
   readonly userId: UserId
   readonly openPositions: number

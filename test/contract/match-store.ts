@@ -125,7 +125,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(await audit()).toEqual({ imbalance: 0, mismatched: 0 })
     })
 
-    it('[D5] unrealised profit is over every open position of the user, at the price the batch leaves', async () => {
+    it('[D5] unrealised profit is over every open position of the user, in whatever match, at the last committed prices', async () => {
       const [here, there, further] = [await stage(), await stage(), await stage()]
       const user = await here.newUser(money(u(10_000)))
       await there.commit([opened(there.position(user))])
@@ -141,7 +141,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(verdict.kind === 'committed' && verdict.wallets.get(user)?.unrealizedPnl).toBe(u(50 - 150 - 150))
     })
 
-    it('[D26] what the match says of its own positions counts for one who has no others, and not for anybody else', async () => {
+    it('[D26] what the match says of its own positions counts, and for one who has others the store adds those', async () => {
       const { commit, position, newUser } = await stage()
       const elsewhere = await stage()
       const user = await newUser(money(u(10_000)))
