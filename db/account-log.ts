@@ -5,9 +5,9 @@ import { type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Price, price } from '../actors/kernel/micros.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import type { Position } from '../actors/position/position.ts'
-import { bigints, uuids } from './arrays.ts'
+import { bigints, uuids } from './postgres/arrays.ts'
 import { type HeldPosition, POSITION_COLUMNS, positionAsOpened, positionFrom, type PositionRow } from './positions.ts'
-import type { AccountEventsTable, Database, PositionsTable } from './schema.ts'
+import type { AccountEventsTable, Database, PositionsTable } from './postgres/schema.ts'
 
 export type AccountEventKind = 'opened' | 'closed' | AccountEventsTable['kind']
 

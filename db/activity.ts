@@ -2,8 +2,8 @@
 import type { Kysely } from 'kysely'
 import { type DistrictId, districtId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
-import type { Headline } from '../actors/players/notices.ts'
-import type { Database } from './schema.ts'
+import type { Headline } from '../actors/community/notices.ts'
+import type { Database } from './postgres/schema.ts'
 
 /** A headline that has been written. */
 export interface Activity extends Omit<Headline, 'source'> {

@@ -2,8 +2,8 @@
 import { type Kysely, sql } from 'kysely'
 import type { InstrumentId } from '../actors/kernel/ids.ts'
 import type { Price } from '../actors/kernel/micros.ts'
-import { bigints, uuids } from './arrays.ts'
-import type { Database } from './schema.ts'
+import { bigints, uuids } from './postgres/arrays.ts'
+import type { Database } from './postgres/schema.ts'
 
 /** Sets anchors, known ones too. They count from the next match on in which a player is listed. */
 export async function setAnchors(db: Kysely<Database>, anchors: ReadonlyMap<InstrumentId, Price>): Promise<void> {

@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely'
 import { type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
-import type { Database } from './schema.ts'
+import type { Database } from './postgres/schema.ts'
 
 /** Something an operator did. `before` and `after` are plain JSON. */
 export interface Deed {

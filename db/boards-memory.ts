@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { present } from '../actors/kernel/assert.ts'
 import type { DistrictId, UserId } from '../actors/kernel/ids.ts'
-import { RankedList } from '../actors/players/ranked-list.ts'
+import { RankedList } from '../actors/community/ranked-list.ts'
 import {
   type BoardName,
   type DistrictScore,
@@ -11,7 +11,7 @@ import {
   rankKey,
   roiPpm,
   type Standing,
-} from '../actors/players/ranking.ts'
+} from '../actors/community/ranking.ts'
 import { type Boards, BoardsUnbuilt, type Place, type Top } from './boards.ts'
 
 export class BoardsMemory implements Boards {

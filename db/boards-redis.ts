@@ -16,10 +16,10 @@ import {
   rankKey,
   roiPpm,
   type Standing,
-} from '../actors/players/ranking.ts'
+} from '../actors/community/ranking.ts'
 import { type Boards, BoardsUnbuilt, type Place, type Top } from './boards.ts'
-import { type FastRedisOptions, openRedis } from './fast-redis.ts'
-import { keys } from './fast-store.ts'
+import { type FastRedisOptions, openRedis } from './fast/fast-redis.ts'
+import { keys } from './fast/fast-store.ts'
 
 /** A build that has not put anything for so long was given up by a process that died. */
 const BUILD_IDLE_MS = 60_000

@@ -1,6 +1,6 @@
 /** The port to the leaderboards: standings in order, fast to ask for a place. The truth they are made of is in the database. */
 import type { UserId } from '../actors/kernel/ids.ts'
-import type { BoardName, DistrictScore, Ranked, Standing } from '../actors/players/ranking.ts'
+import type { BoardName, DistrictScore, Ranked, Standing } from '../actors/community/ranking.ts'
 
 export interface Top {
   /** How many the board ranks. */

@@ -7,7 +7,7 @@ import { HOUR_MS, type World } from '../actors/kernel/world.ts'
 import type { Instrument } from '../actors/market/instrument.ts'
 import type { MatchInfo } from '../actors/match/messages.ts'
 import { instrumentFrom } from './match-store.ts'
-import type { Database, InstrumentsTable } from './schema.ts'
+import type { Database, InstrumentsTable } from './postgres/schema.ts'
 
 /** A player, the match he belongs to, and how his price has moved. */
 export interface Listing {

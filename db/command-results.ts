@@ -7,7 +7,7 @@ import type { Refusal } from '../actors/kernel/outcome.ts'
 import type { IdempotencyKey, KeyedResult, WalletAfter } from '../actors/match/messages.ts'
 import type { StoredResult } from '../actors/match/store.ts'
 import { positionAsClosed, positionAsOpened } from './positions.ts'
-import type { Database, PositionsTable } from './schema.ts'
+import type { Database, PositionsTable } from './postgres/schema.ts'
 
 /**
  * As the column `result` has it. A position's own row knows the rest: writing it twice would cost a sixth of a trade. A row of

@@ -4,8 +4,8 @@ import { type FixtureId, fixtureId } from '../actors/kernel/ids.ts'
 import type { Instant } from '../actors/kernel/world.ts'
 import type { Phase } from '../actors/market/phase.ts'
 import type { MatchInfo } from '../actors/match/messages.ts'
-import { bigints, instants, jsonLines } from './arrays.ts'
-import type { Database } from './schema.ts'
+import { bigints, instants, jsonLines } from './postgres/arrays.ts'
+import type { Database } from './postgres/schema.ts'
 
 /** A match as the poller has to know it. */
 export interface RunningMatch {

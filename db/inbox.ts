@@ -2,8 +2,8 @@
 import type { Kysely } from 'kysely'
 import { type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
-import type { Notification } from './consequences.ts'
-import type { Database } from './schema.ts'
+import type { Notification } from './reaction-tx.ts'
+import type { Database } from './postgres/schema.ts'
 
 export interface InboxQuery {
   readonly limit: number

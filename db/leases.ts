@@ -2,8 +2,8 @@
 import { type Kysely, sql } from 'kysely'
 import { type FixtureId, fixtureId } from '../actors/kernel/ids.ts'
 import type { Leases } from '../actors/match/store.ts'
-import { bigints } from './arrays.ts'
-import type { Database } from './schema.ts'
+import { bigints } from './postgres/arrays.ts'
+import type { Database } from './postgres/schema.ts'
 
 export interface LeaseOptions {
   /** Unique per process incarnation. */

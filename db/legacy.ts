@@ -4,9 +4,9 @@ import { present } from '../actors/kernel/assert.ts'
 import { type DistrictId, districtId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { lots, price } from '../actors/kernel/micros.ts'
 import { instant } from '../actors/kernel/world.ts'
-import { legacyHeadline, type LegacyTrade } from '../actors/players/legacy.ts'
-import { insertHeadlines } from './consequences.ts'
-import type { Database, LegacyTradesTable } from './schema.ts'
+import { legacyHeadline, type LegacyTrade } from '../actors/community/legacy.ts'
+import { insertHeadlines } from './reaction-tx.ts'
+import type { Database, LegacyTradesTable } from './postgres/schema.ts'
 
 /** Activity may lag, and may be lost; the trades it is about may not wait for it (specification 6). */
 const ACTIVITY_TIMEOUT_MS = 2_000

@@ -5,7 +5,7 @@ import { type Lots, lots, type Price, price } from '../actors/kernel/micros.ts'
 import { HOUR_MS, type Instant, MINUTE_MS, type World } from '../actors/kernel/world.ts'
 import type { FixtureTeam, PlayerPosition, Side } from '../actors/market/fixture.ts'
 import { changePpm } from './catalogue.ts'
-import type { Database } from './schema.ts'
+import type { Database } from './postgres/schema.ts'
 import { volumeSince } from './tape.ts'
 
 export interface Mover {

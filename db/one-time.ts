@@ -1,6 +1,6 @@
 /** What is good once or for a while when somebody signs in: nonces, one-time codes, and proof of an e-mail. */
 import { CODE_PAUSE_MS, CODE_TTL_MS, NONCE_TTL_MS } from '../actors/kernel/limits.ts'
-import { type FastStore, keys } from './fast-store.ts'
+import { type FastStore, keys } from './fast/fast-store.ts'
 
 /** A code as it is kept: nobody can read it off the store. */
 export interface KeptCode {

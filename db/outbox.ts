@@ -2,10 +2,10 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { type FixtureId, fixtureId } from '../actors/kernel/ids.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
-import type { CommittedEvent } from '../actors/players/committed-event.ts'
-import { Consequences, type Notification } from './consequences.ts'
-import { isAway } from './faults.ts'
-import type { Database } from './schema.ts'
+import type { CommittedEvent } from '../actors/community/committed-event.ts'
+import { Consequences, type Notification } from './reaction-tx.ts'
+import { isAway } from './postgres/faults.ts'
+import type { Database } from './postgres/schema.ts'
 import type { WalletCache } from './wallet-cache.ts'
 
 /** A row of the outbox. */

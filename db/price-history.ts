@@ -5,8 +5,8 @@ import type { InstrumentId } from '../actors/kernel/ids.ts'
 import { type Lots, lots, type Price, price } from '../actors/kernel/micros.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import type { Cause } from '../actors/market/instrument.ts'
-import { instants } from './arrays.ts'
-import type { Database } from './schema.ts'
+import { instants } from './postgres/arrays.ts'
+import type { Database } from './postgres/schema.ts'
 import { volumeSince } from './tape.ts'
 
 export interface Tick {

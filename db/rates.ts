@@ -1,8 +1,8 @@
 /** Counting calls: in the fast store, so that all processes count together, and alone while it is away. */
 import type { World } from '../actors/kernel/world.ts'
-import { FastMemory } from './fast-memory.ts'
-import type { FastOrElse } from './fast-or-else.ts'
-import { type Allowance, type FastStore, type Hits, keys, type Spent } from './fast-store.ts'
+import { FastMemory } from './fast/fast-memory.ts'
+import type { FastOrElse } from './fast/fast-or-else.ts'
+import { type Allowance, type FastStore, type Hits, keys, type Spent } from './fast/fast-store.ts'
 
 /** Callers that can be told apart without the fast store: some 15 MB. */
 const ALONE_MAX = 100_000

@@ -4,7 +4,7 @@ import { present } from '../actors/kernel/assert.ts'
 import { type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Money, money } from '../actors/kernel/micros.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
-import type { Database } from './schema.ts'
+import type { Database } from './postgres/schema.ts'
 
 export interface Referral {
   readonly id: string

@@ -3,7 +3,7 @@ import type { Kysely, Transaction } from 'kysely'
 import { type DistrictId, type UserId, userId } from '../actors/kernel/ids.ts'
 import type { World } from '../actors/kernel/world.ts'
 import { Referrals } from './referrals.ts'
-import type { Database } from './schema.ts'
+import type { Database } from './postgres/schema.ts'
 import { grantStartingBalance } from './starting-balance.ts'
 import { type User, userFrom } from './users.ts'
 

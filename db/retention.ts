@@ -1,7 +1,7 @@
 /** Forgets what is old: ticks are thinned and then dropped, and rows that only answer retries go when nobody retries any more. */
 import { type Kysely, sql } from 'kysely'
 import { HOUR_MS, MINUTE_MS, type World } from '../actors/kernel/world.ts'
-import type { Database } from './schema.ts'
+import type { Database } from './postgres/schema.ts'
 
 /** For how long ticks are kept, as the settings have it. */
 export interface TickRetention {

@@ -1,6 +1,6 @@
 /** What every installation begins with. */
 import type { Kysely } from 'kysely'
-import type { Database } from './schema.ts'
+import type { Database } from './postgres/schema.ts'
 
 /** The districts players belong to. Their ids are on profiles and boards: append, never renumber. */
 export const DISTRICTS: readonly { readonly id: number; readonly name: string }[] = [

@@ -2,9 +2,9 @@
 import type { Kysely } from 'kysely'
 import { type SessionId, sessionId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { SECOND_MS, type World } from '../actors/kernel/world.ts'
-import type { FastOrElse } from './fast-or-else.ts'
-import { type FastStore, keys } from './fast-store.ts'
-import type { Database } from './schema.ts'
+import type { FastOrElse } from './fast/fast-or-else.ts'
+import { type FastStore, keys } from './fast/fast-store.ts'
+import type { Database } from './postgres/schema.ts'
 
 /**
  * How long the refresh token before the current one still counts: two tabs that refresh at once, or a client whose answer

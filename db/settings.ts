@@ -25,7 +25,7 @@ import { type Instant, instant, type World } from '../actors/kernel/world.ts'
 import type { ScoringModel } from '../actors/market/pricing.ts'
 import { modelFrom, SCORING_SETTINGS } from '../actors/market/scoring-settings.ts'
 import type { AuditLog } from './audit-log.ts'
-import type { Database } from './schema.ts'
+import type { Database } from './postgres/schema.ts'
 
 /** A setting or flag as it stands. */
 export interface SettingEntry {

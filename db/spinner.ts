@@ -3,11 +3,11 @@ import { createHash, createHmac } from 'node:crypto'
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import { districtId, type DistrictId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Instant, instant, SECOND_MS, type World } from '../actors/kernel/world.ts'
-import { spinnerHeadline, spinnerNotices } from '../actors/players/notices.ts'
-import { drawn, drawText, type Week, weekAfter, weekBefore, weekOf } from '../actors/players/spinner.ts'
+import { spinnerHeadline, spinnerNotices } from '../actors/community/notices.ts'
+import { drawn, drawText, type Week, weekAfter, weekBefore, weekOf } from '../actors/community/spinner.ts'
 import type { Scope } from './careers.ts'
-import { insertHeadlines, insertNotices, type Notification } from './consequences.ts'
-import type { Database, SpinnerWeeksTable } from './schema.ts'
+import { insertHeadlines, insertNotices, type Notification } from './reaction-tx.ts'
+import type { Database, SpinnerWeeksTable } from './postgres/schema.ts'
 
 export interface Candidate {
   readonly userId: UserId

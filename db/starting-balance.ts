@@ -3,7 +3,7 @@ import type { Transaction } from 'kysely'
 import type { UserId } from '../actors/kernel/ids.ts'
 import { STARTING_BALANCE } from '../actors/kernel/limits.ts'
 import type { World } from '../actors/kernel/world.ts'
-import type { Database } from './schema.ts'
+import type { Database } from './postgres/schema.ts'
 
 /** A wallet with the starting balance for each of these new users, and where it came from: the house. */
 export async function grantStartingBalance(

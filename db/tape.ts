@@ -5,7 +5,7 @@ import { type Lots, lots, type Price, price } from '../actors/kernel/micros.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import type { MatchEvent } from '../actors/match/messages.ts'
 import { type ClosedBy, type Direction, signOf } from '../actors/position/position.ts'
-import type { Database } from './schema.ts'
+import type { Database } from './postgres/schema.ts'
 
 /** One opening or close of somebody's position. */
 export interface TapeTrade {

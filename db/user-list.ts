@@ -4,7 +4,7 @@ import { type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Money, money } from '../actors/kernel/micros.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import type { AuditLog } from './audit-log.ts'
-import type { Database, UsersTable } from './schema.ts'
+import type { Database, UsersTable } from './postgres/schema.ts'
 
 export interface ListedUser {
   readonly id: UserId

@@ -5,7 +5,7 @@
 import type { UserId } from '../actors/kernel/ids.ts'
 import { decimalText, microsFromDecimal, type Money, money } from '../actors/kernel/micros.ts'
 import { HOUR_MS } from '../actors/kernel/world.ts'
-import { type FastStore, keys, type Put } from './fast-store.ts'
+import { type FastStore, keys, type Put } from './fast/fast-store.ts'
 
 /** As long as a wallet may rest before it is read from the database again. */
 const TTL_MS = 7 * 24 * HOUR_MS

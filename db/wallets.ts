@@ -6,7 +6,7 @@ import { lots, type Money, money, price } from '../actors/kernel/micros.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import type { WalletAfter } from '../actors/match/messages.ts'
 import { realisedPnl } from '../actors/position/position.ts'
-import type { Database } from './schema.ts'
+import type { Database } from './postgres/schema.ts'
 import type { CachedBalance, WalletCache } from './wallet-cache.ts'
 
 export interface LedgerAudit {

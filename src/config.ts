@@ -2,7 +2,7 @@
 import { createPrivateKey } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { z } from 'zod'
-import { LOG_LEVELS, type LogLevel } from './log.ts'
+import { LOG_LEVELS, type LogLevel } from './observe/log.ts'
 
 export type Role = 'api' | 'rooms'
 const ROLES: readonly Role[] = ['api', 'rooms']

@@ -1,7 +1,7 @@
 /** The program: configuration, house, and a wait for the signal to stop. */
-import { compose } from './compose.ts'
+import { compose } from './compose/index.ts'
 import { ConfigError, environment, readConfig } from './config.ts'
-import { createLog } from './log.ts'
+import { createLog } from './observe/log.ts'
 import { systemWorld } from './system-world.ts'
 import { welcome } from './welcome.ts'
 

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import * as house from './support/house-rules.ts'
+import * as house from './support/tidy-checks.ts'
 import { codeOf, exportsOf, importsOf } from './support/source-text.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -50,7 +50,7 @@ describe('floors', () => {
       'actors/match/actor.ts': `import { a } from '../market/b.ts'`,
       'db/users.ts': `import { sql } from 'kysely'\nimport { createHash } from 'node:crypto'\nimport './schema.ts'`,
       'src/http/app.ts': `import type { Users } from '../../db/users.ts'\nimport { Hono } from 'hono/tiny'`,
-      'src/compose.ts': `import { Users } from '../db/users.ts'`,
+      'src/compose/index.ts': `import { Users } from '../db/users.ts'`,
       'test/any.test.ts': `import x from 'anything'`,
     },
     [
@@ -65,7 +65,7 @@ describe('floors', () => {
       [{ 'src/http/a.ts': `import { Users } from '../../db/users.ts'` }, [/by its types only/]],
       [{ 'src/http/a.ts': `import { type Users } from '../../db/users.ts'` }, [/by its types only/]],
       [{ 'src/http/a.ts': `import { x } from 'honolulu'` }, [/package honolulu/]],
-      [{ 'src/main.ts': `import { x } from '../db/connect.ts'` }, [/src\/main\.ts may not know/]],
+      [{ 'src/main.ts': `import { x } from '../db/postgres/connect.ts'` }, [/src\/main\.ts may not know/]],
       [{ 'actors/cellar/a.ts': '' }, [/stands on no floor/]],
     ],
   )
@@ -245,8 +245,8 @@ describe('instructions', () => {
 describe('the version', () => {
   it('[Y21] is the same in the package, the API descriptions and the manifests', () => {
     const { version } = JSON.parse(repo.get('package.json') ?? '') as { version: string }
-    expect(/^ {2}version: '(.*)',$/m.exec(repo.get('src/http/description.ts') ?? '')?.[1]).toBe(version)
-    expect(/newTag: (.*)$/m.exec(repo.get('ops/kubernetes/kustomization.yaml') ?? '')?.[1]).toBe(version)
+    expect(/^ {2}version: '(.*)',$/m.exec(repo.get('src/docs/description.ts') ?? '')?.[1]).toBe(version)
+    expect(/newTag: (.*)$/m.exec(repo.get('ops/deploy/kubernetes/kustomization.yaml') ?? '')?.[1]).toBe(version)
   })
 })
 
@@ -307,7 +307,7 @@ describe('the reader of sources', () => {
 
   it('[Y10] the checks read the whole repository, and know what is started from outside', () => {
     const read = [...repo.keys()]
-    for (const path of ['actors/kernel/micros.ts', 'db/connect.ts', 'package.json', 'test/tidy.test.ts', '.ci/run']) {
+    for (const path of ['actors/kernel/micros.ts', 'db/postgres/connect.ts', 'package.json', 'test/tidy.test.ts', '.ci/run']) {
       expect(read).toContain(path)
     }
     expect(read.some((path) => path.includes('node_modules'))).toBe(false)

@@ -1,5 +1,5 @@
 /** From what happened in a match to what its reactions are told. */
-import type { CommittedEvent } from '../players/committed-event.ts'
+import type { CommittedEvent } from '../community/committed-event.ts'
 import type { Position } from '../position/position.ts'
 import type { MatchEvent } from './messages.ts'
 

@@ -4,12 +4,12 @@ import { sql } from 'kysely'
 import { present } from '../../actors/kernel/assert.ts'
 import { type UserId, userId } from '../../actors/kernel/ids.ts'
 import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
-import { connect, connectEmbedded, type Connection } from '../../db/connect.ts'
-import { migrate } from '../../db/migrate.ts'
+import { connect, connectEmbedded, type Connection } from '../../db/postgres/connect.ts'
+import { migrate } from '../../db/postgres/migrate.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
-import { makeDatabase } from '../scratch-database.ts'
+import { makeDatabase } from '../rehearse/shared/scratch-database.ts'
 
 export interface BenchDatabase {
   readonly connection: Connection

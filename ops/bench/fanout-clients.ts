@@ -3,9 +3,9 @@
  * more of the machine than the server, and time each price by the moment that stands in it.
  */
 import { connect, type Socket } from 'node:net'
-import { Histogram } from '../load/histogram.ts'
+import { Histogram } from '../rehearse/load/histogram.ts'
 import { sharedNow } from './fanout-market.ts'
-import { PRICE_FRAME_BYTES } from '../../rooms/price-frame.ts'
+import { PRICE_FRAME_BYTES } from '../../rooms/feed/price-frame.ts'
 
 export interface ClientsOrder {
   readonly port: number

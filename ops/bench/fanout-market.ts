@@ -4,7 +4,7 @@ import type { AddressInfo, Server as PlainServer } from 'node:net'
 import { fixtureId, type InstrumentId, instrumentId } from '../../actors/kernel/ids.ts'
 import { lots, price } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
-import { encodePriceFrame } from '../../rooms/price-frame.ts'
+import { encodePriceFrame } from '../../rooms/feed/price-frame.ts'
 
 /** Milliseconds of a clock that all processes of the machine share. */
 export const sharedNow = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { present } from '../../actors/kernel/assert.ts'
 import { type FixtureId, type InstrumentId, type PositionId, positionId, type UserId } from '../../actors/kernel/ids.ts'
 import type { Price } from '../../actors/kernel/micros.ts'
-import { bigints, smallints, uuids } from '../../db/arrays.ts'
+import { bigints, smallints, uuids } from '../../db/postgres/arrays.ts'
 import type { BenchDatabase } from './bench-database.ts'
 
 export interface Stocked {

@@ -2,7 +2,7 @@
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, errors, jwtVerify } from 'jose'
 import { z } from 'zod'
 import { HOUR_MS, MINUTE_MS, SECOND_MS, type World } from '../../actors/kernel/world.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../observe/log.ts'
 
 /** An account at the identity provider. */
 export interface Identity {

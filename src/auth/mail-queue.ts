@@ -3,7 +3,7 @@
  * code must not lie about; whoever waits for one can have another sent.
  */
 import { SECOND_MS, type World } from '../../actors/kernel/world.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../observe/log.ts'
 
 export interface Mail {
   readonly to: string

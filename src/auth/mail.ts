@@ -3,7 +3,7 @@ import { appendFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTransport } from 'nodemailer'
 import { SECOND_MS, type World } from '../../actors/kernel/world.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../observe/log.ts'
 import { PermanentFailure, type SendMail } from './mail-queue.ts'
 
 /** How long the mail server may be silent. */

@@ -2,7 +2,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { CODE_ATTEMPTS, CODE_TTL_MS } from '../../actors/kernel/limits.ts'
 import { MINUTE_MS, type World } from '../../actors/kernel/world.ts'
-import { oneTimeCode } from '../../actors/players/registration.ts'
+import { oneTimeCode } from '../../actors/community/registration.ts'
 import type { KeptCode } from '../../db/one-time.ts'
 import type { Identity } from './identity.ts'
 import type { Mail } from './mail-queue.ts'

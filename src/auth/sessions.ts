@@ -2,7 +2,7 @@
 import { present } from '../../actors/kernel/assert.ts'
 import type { SessionId, UserId } from '../../actors/kernel/ids.ts'
 import type { Rotation, Session } from '../../db/sessions.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../observe/log.ts'
 import type { AccessClaims, Bearer, Lifetimes, Tokens, TokenUser, WsClaims } from './tokens.ts'
 
 /** What is kept of sessions; see `db/sessions.ts`. */

@@ -2,7 +2,7 @@
 import type { ActivityFeed } from '../../db/activity.ts'
 import type { Boards } from '../../db/boards.ts'
 import type { Careers } from '../../db/careers.ts'
-import type { Notification } from '../../db/consequences.ts'
+import type { Notification } from '../../db/reaction-tx.ts'
 import type { Inbox } from '../../db/inbox.ts'
 import type { Legacy } from '../../db/legacy.ts'
 import type { Outbox } from '../../db/outbox.ts'

@@ -3,9 +3,9 @@ import { present } from '../../actors/kernel/assert.ts'
 import type { UserId } from '../../actors/kernel/ids.ts'
 import { money } from '../../actors/kernel/micros.ts'
 import type { Instant } from '../../actors/kernel/world.ts'
-import { earnedBadges } from '../../actors/players/badges.ts'
-import { advance, advanceDays, type Career, dayOf, levelOf } from '../../actors/players/career.ts'
-import type { CommittedEvent } from '../../actors/players/committed-event.ts'
+import { earnedBadges } from '../../actors/community/badges.ts'
+import { advance, advanceDays, type Career, dayOf, levelOf } from '../../actors/community/career.ts'
+import type { CommittedEvent } from '../../actors/community/committed-event.ts'
 import {
   badgeHeadline,
   badgeNotice,
@@ -14,9 +14,9 @@ import {
   headlinesOf,
   levelNotice,
   noticesOf,
-} from '../../actors/players/notices.ts'
-import { weekOf } from '../../actors/players/spinner.ts'
-import type { Consequences, KnownUser, WeekShare } from '../../db/consequences.ts'
+} from '../../actors/community/notices.ts'
+import { weekOf } from '../../actors/community/spinner.ts'
+import type { Consequences, KnownUser, WeekShare } from '../../db/reaction-tx.ts'
 import type { Commit } from '../../db/outbox.ts'
 
 type UserEvent = Exclude<CommittedEvent, { readonly kind: 'match_settled' }>

@@ -2,7 +2,7 @@
  * Lets everything follow from commits that nobody waits for. It reads the outbox at its own pace, whichever process it is
  * in: of several, one reacts to a match at a time, and one that dies leaves the rest to the others.
  */
-import type { Notification } from '../../db/consequences.ts'
+import type { Notification } from '../../db/reaction-tx.ts'
 import type { Outbox, Reaction } from '../../db/outbox.ts'
 
 /** How soon news are looked for when there were none. A prime, so that processes do not march in step. */

@@ -6,7 +6,7 @@ import type { IdempotencyKey } from '../../actors/match/messages.ts'
 import type { Batch, MatchStore } from '../../actors/match/store.ts'
 import { closeOrder, openOrder, GOAL, P, p, snapshot, U, u } from '../support/fixtures.ts'
 import type { MemoryMatchStore } from '../support/memory-store.ts'
-import { codeOf, ok, Stage } from '../support/stage.ts'
+import { codeOf, ok, Stage } from '../support/actor-rig.ts'
 
 const keyed = (key: string, fingerprint = 'body'): { idempotency: IdempotencyKey } => ({
   idempotency: { id: key, fingerprint },

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { instrumentId, positionId } from '../../actors/kernel/ids.ts'
 import { lots, money } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
-import { BADGES, earnedBadges } from '../../actors/players/badges.ts'
-import { advance, advanceDays, type Career, dayOf, levelOf, NEW_CAREER } from '../../actors/players/career.ts'
-import type { ClosedEvent, CommittedEvent } from '../../actors/players/committed-event.ts'
+import { BADGES, earnedBadges } from '../../actors/community/badges.ts'
+import { advance, advanceDays, type Career, dayOf, levelOf, NEW_CAREER } from '../../actors/community/career.ts'
+import type { ClosedEvent, CommittedEvent } from '../../actors/community/committed-event.ts'
 import { U, u } from '../support/fixtures.ts'
 
 const of = {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { instrumentId, positionId } from '../../actors/kernel/ids.ts'
 import { lots, money } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
-import type { ClosedEvent } from '../../actors/players/committed-event.ts'
-import { headlinesOf, noticesOf, spinnerHeadline, spinnerNotices } from '../../actors/players/notices.ts'
+import type { ClosedEvent } from '../../actors/community/committed-event.ts'
+import { headlinesOf, noticesOf, spinnerHeadline, spinnerNotices } from '../../actors/community/notices.ts'
 import { U, u } from '../support/fixtures.ts'
 
 const at = instant(5)

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { districtId } from '../../actors/kernel/ids.ts'
 import { money } from '../../actors/kernel/micros.ts'
-import { RankedList } from '../../actors/players/ranked-list.ts'
-import { rankAll, rankDistricts, roiPpm, winPpm } from '../../actors/players/ranking.ts'
+import { RankedList } from '../../actors/community/ranked-list.ts'
+import { rankAll, rankDistricts, roiPpm, winPpm } from '../../actors/community/ranking.ts'
 import { standing } from '../contract/boards.ts'
 
 describe('ranking', () => {

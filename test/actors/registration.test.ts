@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { oneTimeCode, usernameFlaw } from '../../actors/players/registration.ts'
+import { oneTimeCode, usernameFlaw } from '../../actors/community/registration.ts'
 
 describe('a username', () => {
   it('[S31] is 3 to 20 of a–z, 0–9 and _, begins with a letter, and does not speak for us', () => {

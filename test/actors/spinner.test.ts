@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { money } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
-import { drawn, drawText, roiHundredths, weekAfter, weekBefore, weekOf } from '../../actors/players/spinner.ts'
+import { drawn, drawText, roiHundredths, weekAfter, weekBefore, weekOf } from '../../actors/community/spinner.ts'
 import { U } from '../support/fixtures.ts'
 
 const at = (text: string) => instant(Date.parse(text))

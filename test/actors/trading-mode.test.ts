@@ -10,7 +10,7 @@ import {
 } from '../../actors/kernel/trading-mode.ts'
 import { SECOND_MS } from '../../actors/kernel/world.ts'
 import { info, instrument, MATCH, P, p, record, U, u } from '../support/fixtures.ts'
-import { codeOf, ok, Stage } from '../support/stage.ts'
+import { codeOf, ok, Stage } from '../support/actor-rig.ts'
 
 const platform = (mode: TradingMode): TradingModes => ({ ...ALL_OPEN, platform: mode })
 

@@ -6,7 +6,7 @@ import type { FixtureEvent, FixtureSnapshot } from '../../actors/market/fixture.
 import { quoteOf } from '../../actors/market/instrument.ts'
 import { checkAll } from '../../actors/match/invariants.ts'
 import { info, instrument, MATCH, P, p, player, record, U, u } from '../support/fixtures.ts'
-import { codeOf, ok, Stage } from '../support/stage.ts'
+import { codeOf, ok, Stage } from '../support/actor-rig.ts'
 
 const HOLD_MS = DEFAULT_RULES.holdMs
 const priceOf = (stage: Stage, n = 1) => {

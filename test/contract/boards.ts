@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { districtId, userId } from '../../actors/kernel/ids.ts'
 import { money } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
-import { type BoardName, compareStandings, rankAll, type Standing } from '../../actors/players/ranking.ts'
+import { type BoardName, compareStandings, rankAll, type Standing } from '../../actors/community/ranking.ts'
 import { type Boards, BoardsUnbuilt } from '../../db/boards.ts'
 
 const user = (n: number) => userId(`00000000-0000-7000-8000-${String(n).padStart(12, '0')}`)

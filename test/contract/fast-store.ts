@@ -1,7 +1,7 @@
 /** What every fast store must do, whatever it is made of. */
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { FastStore, Fields } from '../../db/fast-store.ts'
+import type { FastStore, Fields } from '../../db/fast/fast-store.ts'
 
 export interface OpenedFastStore {
   readonly store: FastStore

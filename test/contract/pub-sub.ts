@@ -1,6 +1,6 @@
 /** What the bus may count on, whatever carries its messages. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { PubSub } from '../../rooms/bus.ts'
+import type { PubSub } from '../../rooms/cluster/bus.ts'
 
 export interface PubSubBench {
   /** Two ends of the same network, as two processes have them. */

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { InvariantBroken } from '../../actors/kernel/assert.ts'
-import { LITERALS } from '../../db/arrays.ts'
-import { BINARY } from '../../db/binary-arrays.ts'
-import type { Connection } from '../../db/connect.ts'
+import { LITERALS } from '../../db/postgres/arrays.ts'
+import { BINARY } from '../../db/postgres/binary-arrays.ts'
+import type { Connection } from '../../db/postgres/connect.ts'
 import { eachDatabase } from '../support/databases.ts'
 
 interface Arrays {

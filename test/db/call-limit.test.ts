@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
-import { CallLimit } from '../../db/call-limit.ts'
+import { CallLimit } from '../../db/postgres/call-limit.ts'
 
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())

@@ -5,9 +5,9 @@ import { userId } from '../../actors/kernel/ids.ts'
 import type { KeyedRoute } from '../../actors/match/messages.ts'
 import { commandId } from '../../src/http/command-ids.ts'
 import { findResult } from '../../db/command-results.ts'
-import { type Connection, connect, connectEmbedded } from '../../db/connect.ts'
-import { type Migration, migrate, MIGRATIONS } from '../../db/migrate.ts'
-import type { Database } from '../../db/schema.ts'
+import { type Connection, connect, connectEmbedded } from '../../db/postgres/connect.ts'
+import { type Migration, migrate, MIGRATIONS } from '../../db/postgres/migrate.ts'
+import type { Database } from '../../db/postgres/schema.ts'
 import { createDatabase, eachDatabase, onPostgres } from '../support/databases.ts'
 
 const names = MIGRATIONS.map((migration) => migration.name)

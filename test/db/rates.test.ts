@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { FastMemory } from '../../db/fast-memory.ts'
-import { fastOrElse } from '../../db/fast-or-else.ts'
+import { FastMemory } from '../../db/fast/fast-memory.ts'
+import { fastOrElse } from '../../db/fast/fast-or-else.ts'
 import { Rates } from '../../db/rates.ts'
 import { TestWorld } from '../support/test-world.ts'
 

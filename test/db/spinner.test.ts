@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from 'kysely'
 import { HOUR_MS, MINUTE_MS } from '../../actors/kernel/world.ts'
-import { weekAfter, weekOf } from '../../actors/players/spinner.ts'
+import { weekAfter, weekOf } from '../../actors/community/spinner.ts'
 import { Inbox } from '../../db/inbox.ts'
 import { Spinner, type SpinnerRun, type SpinnerWeek } from '../../db/spinner.ts'
 import { systemWorld } from '../../src/system-world.ts'
@@ -135,7 +135,7 @@ eachDatabase((open) => {
 
 /** What the verifier says of a history. */
 async function verify(weeks: readonly SpinnerWeek[]): Promise<{ code: number | null; said: string }> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, '../../ops/spinner-verify.ts')])
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../../ops/tools/spinner-verify.ts')])
   const said = text(child.stdout)
   const code = new Promise<number | null>((resolve) => child.on('close', resolve))
   const shown = weeks.map(({ name, winner, ...week }) => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openDoor, POSITION } from './door.ts'
+import { openDoor, POSITION } from './http-rig.ts'
 
 describe('account changes', () => {
   it('[H60] without a marker they are a snapshot of the open positions', async () => {

@@ -8,7 +8,7 @@ import type { Deed } from '../../db/audit-log.ts'
 import type { SettingChange, SettingEntry, SettingOutcome } from '../../db/settings.ts'
 import type { ListedUser } from '../../db/user-list.ts'
 import type { User } from '../../db/users.ts'
-import type { ReplayReport } from '../../src/gameplay-bot.ts'
+import type { ReplayReport } from '../../src/replays/gameplay-bot.ts'
 import type { HttpDeps } from '../../src/http/ports.ts'
 
 /** Some settings of each type. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from '@hono/zod-openapi'
 import { MULTIPLIER_KEYS } from '../../actors/market/scoring-settings.ts'
 import { adminPorts, REPLAY } from './admin-ports.ts'
-import { ALICE, alice, away, FIXTURE, openDoor } from './door.ts'
+import { ALICE, alice, away, FIXTURE, openDoor } from './http-rig.ts'
 
 const LEDGER = '/api/admin/ledger/audit'
 

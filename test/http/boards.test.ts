@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { communityPorts } from './community-ports.ts'
-import { alice, ALICE, NOW, openDoor } from './door.ts'
+import { alice, ALICE, NOW, openDoor } from './http-rig.ts'
 
 const get = async (path: string, options: Parameters<typeof openDoor>[0] = {}) => {
   const answer = await (await openDoor(options)).asAlice(path)

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { money } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
-import { BADGES } from '../../actors/players/badges.ts'
+import { BADGES } from '../../actors/community/badges.ts'
 import type { CommunityPorts } from '../../src/http/community-ports.ts'
 import { communityPorts } from './community-ports.ts'
-import { alice, ALICE, NOW, openDoor } from './door.ts'
+import { alice, ALICE, NOW, openDoor } from './http-rig.ts'
 
 const community = communityPorts(alice, NOW)
 const doorWith = (over: Partial<CommunityPorts>) => openDoor({ deps: { community: { ...community, ...over } } })

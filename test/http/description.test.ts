@@ -4,12 +4,12 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
 import { REFERRAL_REWARD } from '../../actors/kernel/limits.ts'
 import { decimal, lots, price } from '../../actors/kernel/micros.ts'
-import { BADGES } from '../../actors/players/badges.ts'
+import { BADGES } from '../../actors/community/badges.ts'
 import { marginFor, pnlAt, washoutPrice } from '../../actors/position/position.ts'
-import { createJudge, type OpenApi } from '../../ops/fuzz/judge.ts'
-import { placed } from '../../rooms/frame-layout.ts'
+import { createJudge, type OpenApi } from '../../ops/rehearse/fuzz/judge.ts'
+import { placed } from '../../rooms/feed/frame-layout.ts'
 import { ERROR_CODES } from '../../src/http/error-codes.ts'
-import { ALICE, openDoor, order, PLAYER, POSITION } from './door.ts'
+import { ALICE, openDoor, order, PLAYER, POSITION } from './http-rig.ts'
 
 const Document = z.object({
   openapi: z.string(),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createWsApp } from '../../src/http/app.ts'
-import { ALLOWED_ORIGIN, away, openDoor, order } from './door.ts'
+import { ALLOWED_ORIGIN, away, openDoor, order } from './http-rig.ts'
 
 const preflight = (origin: string) => ({
   method: 'OPTIONS',

@@ -5,8 +5,8 @@ import { default as addFormats } from 'ajv-formats'
 import specs from '@asyncapi/specs'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { parseRequest } from '../../rooms/feed-protocol.ts'
-import { openDoor } from './door.ts'
+import { parseRequest } from '../../rooms/feed/feed-protocol.ts'
+import { openDoor } from './http-rig.ts'
 
 const Messages = z.record(
   z.string(),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import { lots } from '../../actors/kernel/micros.ts'
 import { P } from '../support/fixtures.ts'
-import { away, FIXTURE, NOW, openDoor, PLAYER } from './door.ts'
+import { away, FIXTURE, NOW, openDoor, PLAYER } from './http-rig.ts'
 
 const STRANGER = '0197f2a0-0000-8000-8000-0000000000ff'
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { RequestFacts } from '../../src/http/edge.ts'
 import { createWsApp } from '../../src/http/app.ts'
 import type { HttpDeps } from '../../src/http/ports.ts'
-import { ALICE, openDoor, PLAYER } from './door.ts'
+import { ALICE, openDoor, PLAYER } from './http-rig.ts'
 
 const from = (remoteAddress: string) => ({ incoming: { socket: { remoteAddress } } })
 

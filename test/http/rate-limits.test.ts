@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { FastMemory } from '../../db/fast-memory.ts'
-import { fastOrElse } from '../../db/fast-or-else.ts'
+import { FastMemory } from '../../db/fast/fast-memory.ts'
+import { fastOrElse } from '../../db/fast/fast-or-else.ts'
 import { Rates } from '../../db/rates.ts'
 import { TestWorld } from '../support/test-world.ts'
-import { NOW, openDoor, order, POSITION } from './door.ts'
+import { NOW, openDoor, order, POSITION } from './http-rig.ts'
 
 /** A door behind one proxy that limits what passes; two of them may share what they count. */
 async function openLimited(perMinute = 200, rates = ratesOf(new TestWorld({ now: NOW }))) {

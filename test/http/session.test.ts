@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { userId } from '../../actors/kernel/ids.ts'
 import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
 import { createTokens } from '../../src/auth/tokens.ts'
-import { ALICE, alice, away, keys, LIFETIMES, openDoor, order, SESSION } from './door.ts'
+import { ALICE, alice, away, keys, LIFETIMES, openDoor, order, SESSION } from './http-rig.ts'
 
 const profile = {
   userId: ALICE,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { districtId } from '../../actors/kernel/ids.ts'
 import type { Profile, SignIn } from '../../src/auth/sign-in.ts'
-import { alice, away, type Door, openDoor } from './door.ts'
+import { alice, away, type Door, openDoor } from './http-rig.ts'
 
 const identity = { sub: 'ada', email: 'ada@example.com', name: 'Ada L.', picture: null }
 const profile = { registrationTicket: 'ticket', username: 'ada_l', firstName: ' Ada ', districtId: 1 }

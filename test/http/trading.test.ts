@@ -4,7 +4,7 @@ import { lots, money, price } from '../../actors/kernel/micros.ts'
 import { done, type Refusal, type RefusalCode, refused } from '../../actors/kernel/outcome.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { commandId } from '../../src/http/command-ids.ts'
-import { apiJudge, ALICE, FIXTURE, NOW, openDoor, order, PLAYER, POSITION, quoteAnswer, trade, wallet } from './door.ts'
+import { apiJudge, ALICE, FIXTURE, NOW, openDoor, order, PLAYER, POSITION, quoteAnswer, trade, wallet } from './http-rig.ts'
 
 const OPEN = '/api/positions/open'
 const CLOSE = `/api/positions/${POSITION}/close`

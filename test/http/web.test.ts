@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { beforeAll, expect, it } from 'vitest'
-import { type Door, openDoor } from './door.ts'
+import { type Door, openDoor } from './http-rig.ts'
 
 /** What the whole client may weigh on the wire. */
 const BUDGET_BYTES = 200_000

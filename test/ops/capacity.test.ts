@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ASSUMED, MEASURED, planFor } from '../../ops/capacity/model.ts'
+import { ASSUMED, MEASURED, planFor } from '../../ops/tools/capacity/model.ts'
 
 it('[Z17] the capacity plan never asks for less where there is more to do, and names the fullest first', () => {
   let before = planFor({ ...ASSUMED, users: 1 })

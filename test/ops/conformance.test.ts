@@ -1,12 +1,12 @@
 /** The conformance suite itself: that its checks can fail, say when they cannot ask, and are told in one way. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Check } from '../../ops/conformance/check.ts'
-import { type Deployment, startDeployment } from '../../ops/conformance/deployment.ts'
-import { junit, markdown, table } from '../../ops/conformance/report.ts'
-import { runChecks, type Verdict } from '../../ops/conformance/run.ts'
-import { allChecks } from '../../ops/conformance/sections.ts'
-import type { Site } from '../../ops/conformance/stage.ts'
-import { startTrust, type Trust } from '../../ops/conformance/trust.ts'
+import type { Check } from '../../ops/rehearse/conformance/check.ts'
+import { type Deployment, startDeployment } from '../../ops/rehearse/conformance/deployment.ts'
+import { junit, markdown, table } from '../../ops/rehearse/conformance/report.ts'
+import { runChecks, type Verdict } from '../../ops/rehearse/conformance/run.ts'
+import { allChecks } from '../../ops/rehearse/conformance/sections.ts'
+import type { Site } from '../../ops/rehearse/conformance/stage.ts'
+import { startTrust, type Trust } from '../../ops/rehearse/conformance/trust.ts'
 
 /** A house is started. */
 const SLOW = { timeout: 90_000 }

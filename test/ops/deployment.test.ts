@@ -50,7 +50,7 @@ function configured(env: Readonly<Record<string, string>>): Config {
   return config
 }
 
-describe('ops/compose.yaml', () => {
+describe('ops/deploy/compose.yaml', () => {
   const Composed = z.looseObject({
     image: z.string(),
     environment: z.record(z.string(), z.string()).optional(),
@@ -58,7 +58,7 @@ describe('ops/compose.yaml', () => {
     volumes: z.array(z.string()).optional(),
     stop_grace_period: z.string().optional(),
   })
-  const composed = yaml('ops/compose.yaml')
+  const composed = yaml('ops/deploy/compose.yaml')
   const services = z.object({ services: z.record(z.string(), Composed) }).parse(composed).services
   /** `${NAME:-default}` and `${NAME:?why it is needed}`, as compose reads them. */
   const filledIn = (value: string): string =>
@@ -94,7 +94,7 @@ describe('ops/compose.yaml', () => {
   })
 
   it('[Z11] its proxy knows each of them, and every file it names is there', () => {
-    const proxy = text('ops/proxy/nginx.conf')
+    const proxy = text('ops/deploy/proxy/nginx.conf')
     const named = [...proxy.matchAll(/(?:server |http:\/\/)((?:api|rooms)-\d):(\d+)/g)].map((match) => match[1])
     expect(new Set(named)).toEqual(new Set(['api-1', 'api-2', 'rooms-1', 'rooms-2']))
     const mounted = Object.values(services).flatMap(({ volumes = [] }) =>
@@ -105,7 +105,7 @@ describe('ops/compose.yaml', () => {
   })
 
   it('[Z30] its proxy repeats at another process what can be done twice without harm, and nothing else', () => {
-    const map = /\$may_repeat \{([^}]*)\}/.exec(text('ops/proxy/nginx.conf'))?.[1] ?? ''
+    const map = /\$may_repeat \{([^}]*)\}/.exec(text('ops/deploy/proxy/nginx.conf'))?.[1] ?? ''
     const patterns = [...map.matchAll(/'~(.*)' +1;/g)].map(([, pattern = '']) => new RegExp(pattern))
     const mayRepeat = (request: string): boolean => patterns.some((pattern) => pattern.test(request))
     // Method, path and key, as the map puts them together.
@@ -228,7 +228,7 @@ describe('ops/kubernetes', () => {
   })
 })
 
-describe('ops/alerts.yaml and ops/grafana', () => {
+describe('ops/deploy/alerts.yaml and ops/grafana', () => {
   it('[Z13] every expression is PromQL', () => {
     const isWrong = (expression: string): boolean => {
       let wrong = false
@@ -252,16 +252,16 @@ describe('ops/alerts.yaml and ops/grafana', () => {
       annotations: z.strictObject({ summary: z.string().min(10), runbook: z.string() }),
     })
     const Rules = z.strictObject({ groups: z.array(z.strictObject({ name: z.string(), rules: z.array(Rule) })) })
-    const rules = Rules.parse(yaml('ops/alerts.yaml')).groups.flatMap((group) => group.rules)
+    const rules = Rules.parse(yaml('ops/deploy/alerts.yaml')).groups.flatMap((group) => group.rules)
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length)
     const headings = [...text('ops/runbook.md').matchAll(/^#+ (.*)$/gm)].map((match) => (match[1] ?? '').toLowerCase())
     for (const { annotations } of rules) expect(headings).toContain(annotations.runbook)
   })
 })
 
-describe('ops/Dockerfile', () => {
+describe('ops/deploy/Dockerfile', () => {
   it('[Z14] starts what is there, as nobody in particular, and hears signals', () => {
-    const lines = text('ops/Dockerfile').split('\n')
+    const lines = text('ops/deploy/Dockerfile').split('\n')
     const start = lines.find((line) => line.startsWith('CMD '))
     const command = z.array(z.string()).parse(JSON.parse(present(start, 'CMD').slice(4)))
     expect(command[0]).toBe('node')
@@ -282,7 +282,7 @@ describe('ops/Dockerfile', () => {
         specifier.startsWith('.') ? [posix.join('ops', specifier)] : [],
       ),
     )
-    expect(needed).toContain('ops/preflight/stores.ts')
+    expect(needed).toContain('ops/tools/preflight/stores.ts')
     expect(needed.filter((path) => !isTaken(path))).toEqual([])
   })
 })

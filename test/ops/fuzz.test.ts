@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { chanceFrom } from '../../actors/replay/chance.ts'
-import { folderPlace } from '../../ops/crash/place.ts'
-import { Program } from '../../ops/crash/program.ts'
-import { Campaign } from '../../ops/fuzz/campaign.ts'
-import type { OpenApi } from '../../ops/fuzz/judge.ts'
-import { Lore } from '../../ops/fuzz/lore.ts'
-import { curl, requestMaker } from '../../ops/fuzz/requests.ts'
-import { freePort } from '../../ops/free-port.ts'
-import { inspectable, Inspector } from '../../ops/inspector.ts'
-import { openDoor } from '../http/door.ts'
+import { folderPlace } from '../../ops/rehearse/shared/place.ts'
+import { Program } from '../../ops/rehearse/shared/program.ts'
+import { Campaign } from '../../ops/rehearse/fuzz/campaign.ts'
+import type { OpenApi } from '../../ops/rehearse/fuzz/judge.ts'
+import { Lore } from '../../ops/rehearse/fuzz/lore.ts'
+import { curl, requestMaker } from '../../ops/rehearse/fuzz/requests.ts'
+import { freePort } from '../../ops/rehearse/shared/free-port.ts'
+import { inspectable, Inspector } from '../../ops/rehearse/shared/inspector.ts'
+import { openDoor } from '../http/http-rig.ts'
 
 const REQUESTS = 2_500
 const BUSY_MACHINE_MS = 240_000

@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
-import { find, ok } from '../../ops/preflight/finding.ts'
-import { checkMail, checkProvider } from '../../ops/preflight/outside.ts'
-import { checkDatabase, checkRedis } from '../../ops/preflight/stores.ts'
-import { migrate } from '../../db/migrate.ts'
+import { find, ok } from '../../ops/tools/preflight/finding.ts'
+import { checkMail, checkProvider } from '../../ops/tools/preflight/outside.ts'
+import { checkDatabase, checkRedis } from '../../ops/tools/preflight/stores.ts'
+import { migrate } from '../../db/postgres/migrate.ts'
 import { readConfig } from '../../src/config.ts'
 import { IdentityServer } from '../support/identity-provider.ts'
 import { MailServer } from '../support/mail-server.ts'
 import { killTheRest, Program } from '../support/process.ts'
-import { onServers, type ServerSite } from '../support/site.ts'
+import { onServers, type ServerSite } from '../support/data-place.ts'
 
-const PREFLIGHT = join(import.meta.dirname, '../../ops/preflight.ts')
+const PREFLIGHT = join(import.meta.dirname, '../../ops/tools/preflight/main.ts')
 const NOWHERE = '127.0.0.1:9'
 
 const cleanUp: (() => Promise<void>)[] = []

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { chart } from '../../ops/soak/chart.ts'
-import { conclusion, markdown, type Soaked } from '../../ops/soak/report.ts'
-import { Tally } from '../../ops/load/tally.ts'
+import { chart } from '../../ops/rehearse/soak/chart.ts'
+import { conclusion, markdown, type Soaked } from '../../ops/rehearse/soak/report.ts'
+import { Tally } from '../../ops/rehearse/load/tally.ts'
 
 const MIB = 2 ** 20
 const soaked = (heaps: readonly number[], over: Partial<Soaked> = {}): Soaked => ({

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { type AccountListener, type AccountPage, AccountStream, type ReadAccounts } from '../../rooms/account-stream.ts'
-import { matchRoomId } from '../../rooms/match-room.ts'
-import { MatchWire } from '../../rooms/match-wire.ts'
+import { type AccountListener, type AccountPage, AccountStream, type ReadAccounts } from '../../rooms/feed/account-stream.ts'
+import { matchRoomId } from '../../rooms/match/match-room.ts'
+import { MatchWire } from '../../rooms/match/match-wire.ts'
 import { MATCH, openOrder, U } from '../support/fixtures.ts'
-import { ok } from '../support/stage.ts'
-import { Arena, type FeedClient, PAGE, until } from './arena.ts'
+import { ok } from '../support/actor-rig.ts'
+import { Arena, type FeedClient, PAGE, until } from './realtime-rig.ts'
 
 const closers: (() => void | Promise<void>)[] = []
 afterEach(async () => {

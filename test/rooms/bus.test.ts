@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { RedisPubSub } from '../../db/pub-sub-redis.ts'
-import { Bus, RemoteFault } from '../../rooms/bus.ts'
-import { Relay } from '../../ops/chaos/relay.ts'
+import { RedisPubSub } from '../../db/fast/pub-sub-redis.ts'
+import { Bus, RemoteFault } from '../../rooms/cluster/bus.ts'
+import { Relay } from '../../ops/rehearse/chaos/relay.ts'
 import { pubSubContract } from '../contract/pub-sub.ts'
 import { type MemoryEnd, MemoryNetwork } from '../support/pub-sub-memory.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { P } from '../support/fixtures.ts'
-import { type FeedClient, FeedStand, until } from './arena.ts'
+import { type FeedClient, FeedStand, until } from './realtime-rig.ts'
 
 let stand: FeedStand
 afterEach(() => stand.close())

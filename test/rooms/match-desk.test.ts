@@ -4,8 +4,8 @@ import { COMMAND_DEADLINE_MS } from '../../actors/kernel/limits.ts'
 import type { Verdict } from '../../actors/match/store.ts'
 import { openOrder, closeOrder, MATCH, P, U } from '../support/fixtures.ts'
 import { MemoryMatchStore } from '../support/memory-store.ts'
-import { codeOf, ok } from '../support/stage.ts'
-import { Arena, until } from './arena.ts'
+import { codeOf, ok } from '../support/actor-rig.ts'
+import { Arena, until } from './realtime-rig.ts'
 
 let arena: Arena
 afterEach(async () => {

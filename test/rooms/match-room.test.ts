@@ -6,12 +6,12 @@ import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
 import { MICROS_MAX, price } from '../../actors/kernel/micros.ts'
 import { fixtureId, instrumentId } from '../../actors/kernel/ids.ts'
-import { MatchRoom, matchRoomId } from '../../rooms/match-room.ts'
-import { MatchWire } from '../../rooms/match-wire.ts'
-import { decodePriceFrame, FLAG, type PriceFrame } from '../../rooms/price-frame.ts'
+import { MatchRoom, matchRoomId } from '../../rooms/match/match-room.ts'
+import { MatchWire } from '../../rooms/match/match-wire.ts'
+import { decodePriceFrame, FLAG, type PriceFrame } from '../../rooms/feed/price-frame.ts'
 import { MATCH, openOrder, P, U } from '../support/fixtures.ts'
-import { ok } from '../support/stage.ts'
-import { Arena, until } from './arena.ts'
+import { ok } from '../support/actor-rig.ts'
+import { Arena, until } from './realtime-rig.ts'
 
 let arena: Arena
 const rooms: Room[] = []

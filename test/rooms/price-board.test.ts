@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { HISTORY_MAX, PriceBoard } from '../../rooms/price-board.ts'
+import { HISTORY_MAX, PriceBoard } from '../../rooms/feed/price-board.ts'
 import { MATCH, P } from '../support/fixtures.ts'
-import { priceOf } from './arena.ts'
+import { priceOf } from './realtime-rig.ts'
 
 describe('the price board', () => {
   it('[W25] what a match moved is remembered up to a bound; whoever was away longer gets a snapshot', () => {

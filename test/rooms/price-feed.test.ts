@@ -3,10 +3,10 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { lots } from '../../actors/kernel/micros.ts'
 import { instrumentId } from '../../actors/kernel/ids.ts'
-import { FLAG } from '../../rooms/price-frame.ts'
+import { FLAG } from '../../rooms/feed/price-frame.ts'
 import { MATCH, openOrder, P, u, U } from '../support/fixtures.ts'
-import { ok } from '../support/stage.ts'
-import { Arena, FeedStand, until } from './arena.ts'
+import { ok } from '../support/actor-rig.ts'
+import { Arena, FeedStand, until } from './realtime-rig.ts'
 
 const closers: (() => Promise<void>)[] = []
 afterEach(async () => {

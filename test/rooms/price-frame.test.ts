@@ -5,7 +5,7 @@ import { instant } from '../../actors/kernel/world.ts'
 import { CAUSES } from '../../actors/market/instrument.ts'
 import { type Phase, PHASE_CODE } from '../../actors/market/phase.ts'
 import { present } from '../../actors/kernel/assert.ts'
-import { FIELD_BYTES, type FieldType, placed } from '../../rooms/frame-layout.ts'
+import { FIELD_BYTES, type FieldType, placed } from '../../rooms/feed/frame-layout.ts'
 import {
   asMessage,
   decodePriceFrame,
@@ -14,7 +14,7 @@ import {
   flagged,
   PRICE_FRAME_BYTES,
   type PriceFrame,
-} from '../../rooms/price-frame.ts'
+} from '../../rooms/feed/price-frame.ts'
 
 const FRAME: PriceFrame = {
   flags: FLAG.conflated | FLAG.suspended,
@@ -181,7 +181,7 @@ describe('the layout as it is told', () => {
       expect(decodePriceFrame(bytes)).toEqual({ ...FRAME, ...different })
       return { name, hex: bytes.toString('hex'), fields: decoded(bytes) }
     })
-    await expect(`${JSON.stringify(vectors, null, 2)}\n`).toMatchFileSnapshot('../../rooms/price-frame-vectors.json')
+    await expect(`${JSON.stringify(vectors, null, 2)}\n`).toMatchFileSnapshot('../../rooms/feed/price-frame-vectors.json')
   })
 })
 

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
-import { FRAME_MS, type Recording } from '../../actors/replay/script.ts'
-import type { ReplayStatus } from '../../rooms/replay-room.ts'
+import { FRAME_MS, type Recording } from '../../actors/replay/recording.ts'
+import type { ReplayStatus } from '../../rooms/sources/replay-room.ts'
 import { MATCH } from '../support/fixtures.ts'
-import { Arena, until } from './arena.ts'
+import { Arena, until } from './realtime-rig.ts'
 
 let arena: Arena
 afterEach(() => arena.close())

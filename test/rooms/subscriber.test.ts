@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { FanOut } from '../../rooms/fan-out.ts'
-import { Subscriber } from '../../rooms/subscriber.ts'
-import { noTraffic } from '../../rooms/figures.ts'
-import { PriceBoard } from '../../rooms/price-board.ts'
-import { asMessage, FLAG } from '../../rooms/price-frame.ts'
-import { WriteDeadline } from '../../rooms/write-deadline.ts'
+import { FanOut } from '../../rooms/feed/fan-out.ts'
+import { Subscriber } from '../../rooms/feed/subscriber.ts'
+import { noTraffic } from '../../rooms/stats.ts'
+import { PriceBoard } from '../../rooms/feed/price-board.ts'
+import { asMessage, FLAG } from '../../rooms/feed/price-frame.ts'
+import { WriteDeadline } from '../../rooms/sockets/write-deadline.ts'
 import { KICK_OFF, MATCH, P } from '../support/fixtures.ts'
-import { priceOf, type SocketPair, socketPair, stall, until } from './arena.ts'
+import { priceOf, type SocketPair, socketPair, stall, until } from './realtime-rig.ts'
 
 let pair: SocketPair
 const deadline = new WriteDeadline()

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { socketOptions, WriteDeadline } from '../../rooms/write-deadline.ts'
-import { type SocketPair, socketPair, stall, until } from './arena.ts'
+import { socketOptions, WriteDeadline } from '../../rooms/sockets/write-deadline.ts'
+import { type SocketPair, socketPair, stall, until } from './realtime-rig.ts'
 
 let pair: SocketPair
 let deadline: WriteDeadline

@@ -254,7 +254,7 @@ describe('configuration', () => {
   it('[C7] keygen prints an environment that production takes', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'touchline-keygen-'))
     try {
-      const printed = spawnSync(process.execPath, [join(import.meta.dirname, '../../ops/keygen.ts')], {
+      const printed = spawnSync(process.execPath, [join(import.meta.dirname, '../../ops/tools/keygen.ts')], {
         cwd: folder,
         encoding: 'utf8',
       })

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { fixtureId } from '../../actors/kernel/ids.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import type { ReplayPlan, ReplayRun } from '../../db/replays.ts'
-import type { ReplayOrder, ReplayStatus } from '../../rooms/replay-room.ts'
-import { type BotOptions, GameplayBot } from '../../src/gameplay-bot.ts'
-import { listRecordings } from '../../src/provider/recordings.ts'
+import type { ReplayOrder, ReplayStatus } from '../../rooms/sources/replay-room.ts'
+import { type BotOptions, GameplayBot } from '../../src/replays/gameplay-bot.ts'
+import { listRecordings } from '../../src/replays/recordings.ts'
 import { snapshot, U } from '../support/fixtures.ts'
 
 const recordings = await listRecordings(join(import.meta.dirname, '../../ops/replays'))

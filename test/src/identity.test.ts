@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createIdentityProvider, IdentityProviderAway } from '../../src/auth/identity.ts'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/observe/log.ts'
 import { CLIENT_ID, hostileTokens, IdentityServer } from '../support/identity-provider.ts'
 import { TestWorld } from '../support/test-world.ts'
 

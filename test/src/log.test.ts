@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createLog, type LogLevel } from '../../src/log.ts'
+import { createLog, type LogLevel } from '../../src/observe/log.ts'
 import { TestWorld } from '../support/test-world.ts'
 
 function open(level: LogLevel, readable = false) {

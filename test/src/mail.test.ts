@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { type Mail, MailQueue, type MailQueueOptions, PermanentFailure } from '../../src/auth/mail-queue.ts'
 import { outboxMailer, smtpMailer } from '../../src/auth/mail.ts'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/observe/log.ts'
 import { MailServer } from '../support/mail-server.ts'
 import { TestWorld } from '../support/test-world.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { noTraffic, type RealTimeFigures } from '../../rooms/figures.ts'
-import { type Measuring, startMeasuring } from '../../src/metrics.ts'
+import { noTraffic, type RealTimeFigures } from '../../rooms/stats.ts'
+import { type Measuring, startMeasuring } from '../../src/observe/metrics.ts'
 import { MATCH, U } from '../support/fixtures.ts'
 
 const IDLE: RealTimeFigures = {

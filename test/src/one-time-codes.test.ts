@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
-import { FastMemory } from '../../db/fast-memory.ts'
+import { FastMemory } from '../../db/fast/fast-memory.ts'
 import { OneTime } from '../../db/one-time.ts'
 import type { Mail } from '../../src/auth/mail-queue.ts'
 import { createOneTimeCodes, type OneTimeCodes } from '../../src/auth/one-time-codes.ts'

@@ -5,7 +5,7 @@ import type { Rotation } from '../../db/sessions.ts'
 import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
 import { createSessions, type Sessions } from '../../src/auth/sessions.ts'
 import { createTokens } from '../../src/auth/tokens.ts'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/observe/log.ts'
 import { TestWorld } from '../support/test-world.ts'
 
 const keys = await loadOrCreateKeys({ dataDir: '', privateKeyPem: await newPrivateKeyPem(), keyId: 'k' })

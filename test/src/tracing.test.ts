@@ -1,9 +1,9 @@
 import { expect, it, vi } from 'vitest'
-import { compose } from '../../src/compose.ts'
+import { compose } from '../../src/compose/index.ts'
 import { readConfig } from '../../src/config.ts'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/observe/log.ts'
 import { systemWorld } from '../../src/system-world.ts'
-import { embeddedSite } from '../support/site.ts'
+import { embeddedSite } from '../support/data-place.ts'
 
 // Whoever loads any of these fails.
 for (const name of ['api', 'core', 'resources', 'sdk-trace', 'exporter-trace-otlp-http']) {

@@ -1,7 +1,7 @@
 /** A cup tie with everything in it: a goal that VAR takes back, a red card, extra time, and penalties. */
 import { instant } from '../../actors/kernel/world.ts'
-import { anchorsOf, type MatchPlan, simulateMatch } from '../../actors/replay/match-sim.ts'
-import type { Recording } from '../../actors/replay/script.ts'
+import { anchorsOf, type MatchPlan, simulateMatch } from '../../ops/replays/generator/match-sim.ts'
+import type { Recording } from '../../actors/replay/recording.ts'
 
 const PLAN: MatchPlan = {
   seed: 7, // goes to penalties

@@ -15,10 +15,10 @@ import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { Kysely, PGliteDialect } from 'kysely'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { type Connection, connect, connectEmbedded } from '../../db/connect.ts'
-import { migrate } from '../../db/migrate.ts'
-import type { Database } from '../../db/schema.ts'
-import { makeDatabase, type ScratchDatabase } from '../../ops/scratch-database.ts'
+import { type Connection, connect, connectEmbedded } from '../../db/postgres/connect.ts'
+import { migrate } from '../../db/postgres/migrate.ts'
+import type { Database } from '../../db/postgres/schema.ts'
+import { makeDatabase, type ScratchDatabase } from '../../ops/rehearse/shared/scratch-database.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -109,7 +109,7 @@ function migrationsDigest(): string {
   const digest = createHash('sha256')
   const folder = join(ROOT, 'db/migrations')
   for (const name of readdirSync(folder).toSorted()) digest.update(readFileSync(join(folder, name)))
-  digest.update(readFileSync(join(ROOT, 'db/migrate.ts')))
+  digest.update(readFileSync(join(ROOT, 'db/postgres/migrate.ts')))
   digest.update(createRequire(import.meta.url).resolve('@electric-sql/pglite'))
   return digest.digest('hex').slice(0, 16)
 }

@@ -1,7 +1,7 @@
 /** Somebody who plays over HTTP, as a browser would: with a cookie jar, and what the answers must look like. */
 import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
-import { apiJudge } from '../http/door.ts'
+import { apiJudge } from '../http/http-rig.ts'
 import { fixtureId, instrumentId, positionId, userId } from '../../actors/kernel/ids.ts'
 
 export interface Answer {

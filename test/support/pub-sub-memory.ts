@@ -1,5 +1,5 @@
 /** Publish/subscribe inside one process, for tests of what several processes do; the test may cut an end off. */
-import type { PubSub } from '../../rooms/bus.ts'
+import type { PubSub } from '../../rooms/cluster/bus.ts'
 
 export class MemoryNetwork {
   readonly #ends = new Set<MemoryEnd>()

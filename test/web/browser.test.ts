@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { userId } from '../../actors/kernel/ids.ts'
 import { accessProblems, complaintsOf, hasBrowser, launch } from '../support/browser.ts'
-import { House } from '../support/house.ts'
-import { embeddedSite } from '../support/site.ts'
+import { House } from '../support/composed-server.ts'
+import { embeddedSite } from '../support/data-place.ts'
 
 const PHONE = { width: 390, height: 844 }
 

@@ -7,9 +7,9 @@ import { userId } from '../../actors/kernel/ids.ts'
 import { Feed, type FeedState } from '../../src/web/client/feed.ts'
 import { FLAG, type PriceFrame } from '../../src/web/client/price-frame.ts'
 import type { AccountChanges } from '../../src/web/client/wire.ts'
-import { House, PATIENCE } from '../support/house.ts'
+import { House, PATIENCE } from '../support/composed-server.ts'
 import { type HttpClient, pick } from '../support/http-client.ts'
-import { embeddedSite } from '../support/site.ts'
+import { embeddedSite } from '../support/data-place.ts'
 
 let house: House
 beforeAll(async () => {

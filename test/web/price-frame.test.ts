@@ -5,7 +5,7 @@ import { fixtureId, instrumentId } from '../../actors/kernel/ids.ts'
 import { decimal, lots, MICROS_MAX, price } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { CAUSES } from '../../actors/market/instrument.ts'
-import { encodePriceFrame, FLAG as SERVER_FLAG, type PriceFrame } from '../../rooms/price-frame.ts'
+import { encodePriceFrame, FLAG as SERVER_FLAG, type PriceFrame } from '../../rooms/feed/price-frame.ts'
 import { decodePriceFrame, FLAG, PRICE_FRAME_BYTES } from '../../src/web/client/price-frame.ts'
 
 const uint32 = fc.nat(0xffff_ffff)

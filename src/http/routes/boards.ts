@@ -12,7 +12,7 @@ import {
   roiPpm,
   type Standing,
   winPpm,
-} from '../../../actors/players/ranking.ts'
+} from '../../../actors/community/ranking.ts'
 import { answerWith, errors, fail, notFound } from '../answers.ts'
 import { ADMIN, CHANGE, INPUT, SIGNED_IN } from '../error-codes.ts'
 import { ACCESS_SECURITY, type Gates, type SignedInEnv } from '../gates.ts'

@@ -1,7 +1,7 @@
 /** The gameplay bot (specification 4.5): replays that operators start, watch and stop. All behind the admin gate. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { unreachable } from '../../../actors/kernel/assert.ts'
-import type { ReplayReport } from '../../gameplay-bot.ts'
+import type { ReplayReport } from '../../replays/gameplay-bot.ts'
 import { answerWith, errors, fail, notFound } from '../answers.ts'
 import { ADMIN, BODY } from '../error-codes.ts'
 import { ACCESS_SECURITY, type Gates, type SignedInEnv } from '../gates.ts'

@@ -1,7 +1,7 @@
 /** The legacy share model (specification 4.3): trades and portfolio, to be read and nothing else. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { decimal, MICROS_PER_UNIT, mulDivNearest } from '../../../actors/kernel/micros.ts'
-import { legacyPortfolio, legacyTotal, type LegacyHolding, type LegacyTrade } from '../../../actors/players/legacy.ts'
+import { legacyPortfolio, legacyTotal, type LegacyHolding, type LegacyTrade } from '../../../actors/community/legacy.ts'
 import { errors } from '../answers.ts'
 import { INPUT, SIGNED_IN } from '../error-codes.ts'
 import { ACCESS_SECURITY, type Gates, type SignedInEnv } from '../gates.ts'

@@ -1,6 +1,6 @@
 /** What everybody may ask before signing in (specification 4.1). */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { usernameFlaw } from '../../../actors/players/registration.ts'
+import { usernameFlaw } from '../../../actors/community/registration.ts'
 import { errors, type HttpEnv } from '../answers.ts'
 import { BODY } from '../error-codes.ts'
 import type { HttpDeps } from '../ports.ts'

@@ -1,6 +1,6 @@
 /** The weekly spinner (specification 4.4): who leads, who has won, and the proof that the draw was decided beforehand. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { PPM } from '../../../actors/players/ranking.ts'
+import { PPM } from '../../../actors/community/ranking.ts'
 import type { Candidate, SpinnerWeek } from '../../../db/spinner.ts'
 import { answerWith, errors, fail } from '../answers.ts'
 import { CHANGE, INPUT, SIGNED_IN } from '../error-codes.ts'

@@ -1,0 +1,206 @@
+/** The fast store on Redis, shared by all processes. */
+import { Redis, type RedisOptions, type Result } from 'ioredis'
+import { assert } from '../../actors/kernel/assert.ts'
+import { type Allowance, type FastStore, type Fields, type Hits, type Put, type Spent, spentOf } from './fast-store.ts'
+
+export interface FastRedisOptions {
+  readonly url: string
+  /** Put before every key, so that several installations can share a server. */
+  readonly prefix?: string
+}
+
+/** A server that does not answer by then is away: callers have a database to fall back on, or a client to tell. */
+const COMMAND_TIMEOUT_MS = 1_000
+const CONNECT_TIMEOUT_MS = 2_000
+/** Retries to connect never stop; a server is found again within this time of coming back. */
+const RECONNECT_MAX_MS = 1_000
+
+/** Time to live, then for each key its version, the number of texts that make its fields, and these. How many were put. */
+const PUT_IF_NEWER = `
+  local put, at = 0, 2
+  for _, key in ipairs(KEYS) do
+    local newer, last = tonumber(ARGV[at]), at + 1 + tonumber(ARGV[at + 1])
+    if redis.call('type', key).ok ~= 'hash' then redis.call('del', key) end
+    local version = redis.call('hget', key, 'version')
+    if not (version and tonumber(version) and tonumber(version) >= newer) then
+      redis.call('hset', key, 'version', ARGV[at], unpack(ARGV, at + 2, last))
+      redis.call('pexpire', key, ARGV[1])
+      put = put + 1
+    end
+    at = last + 1
+  end
+  return put`
+
+/** The fields of each key and their values, in turn; of a key that holds something else, none. */
+const HASHES = `
+  local hashes = {}
+  for n, key in ipairs(KEYS) do
+    local fields = redis.pcall('hgetall', key)
+    hashes[n] = fields.err and {} or fields
+  end
+  return hashes`
+
+/** A script keeps everybody waiting: so many keys take it half a millisecond. */
+const KEYS_A_SCRIPT = 100
+
+const HIT = `
+  local count = redis.call('incr', KEYS[1])
+  if count == 1 then redis.call('pexpire', KEYS[1], ARGV[1]) end
+  return { count, redis.call('pttl', KEYS[1]) }`
+
+/** See `FastMemory.spend`: the key holds the instant at which everything spent will have come back. */
+const SPEND = `
+  local time = redis.call('time')
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  local owed = math.max(0, tonumber(redis.call('get', KEYS[1]) or now) - now)
+  if owed > (ARGV[1] - 1) * ARGV[2] then return { 0, owed } end
+  owed = owed + ARGV[2]
+  redis.call('set', KEYS[1], string.format('%.0f', now + owed), 'px', owed)
+  return { 1, owed }`
+
+declare module 'ioredis' {
+  interface RedisCommander<Context> {
+    putIfNewer(keys: number, ...keysAndArguments: string[]): Result<number, Context>
+    hashes(keys: number, ...wanted: string[]): Result<string[][], Context>
+    hitWindow(key: string, windowMs: number): Result<[count: number, endsInMs: number], Context>
+    spendAllowance(key: string, burst: number, everyMs: number): Result<[allowed: number, owedMs: number], Context>
+  }
+}
+
+/**
+ * Connects; throws when the server cannot be reached. A connection lost later comes back by itself, and until then every
+ * call throws at once instead of waiting in a queue.
+ */
+export async function connectRedis(options: FastRedisOptions): Promise<FastStore> {
+  const scripts = {
+    putIfNewer: { lua: PUT_IF_NEWER },
+    hashes: { lua: HASHES, readOnly: true },
+    hitWindow: { lua: HIT, numberOfKeys: 1 },
+    spendAllowance: { lua: SPEND, numberOfKeys: 1 },
+  }
+  return new FastRedis(await openRedis(options, scripts))
+}
+
+/** A connection with these scripts as commands, under the same terms. */
+export async function openRedis(
+  options: FastRedisOptions,
+  scripts: NonNullable<RedisOptions['scripts']>,
+): Promise<Redis> {
+  const redis = new Redis(options.url, {
+    keyPrefix: options.prefix ?? '',
+    connectionName: 'touchline',
+    lazyConnect: true,
+    enableAutoPipelining: true,
+    enableOfflineQueue: false,
+    // A command that was on its way when the connection broke may have been carried out: only the caller may repeat it.
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    retryStrategy: (attempt) => Math.min(RECONNECT_MAX_MS, 50 * 2 ** Math.min(attempt, 10)),
+    scripts,
+  })
+  // Every failing call tells its caller; without a listener ioredis would print each failing reconnect as well.
+  redis.on('error', () => {})
+  try {
+    await redis.connect()
+  } catch (error) {
+    redis.disconnect()
+    throw error
+  }
+  return redis
+}
+
+class FastRedis implements FastStore {
+  readonly #redis: Redis
+  #closed = false
+
+  constructor(redis: Redis) {
+    this.#redis = redis
+  }
+
+  get connected(): boolean {
+    return !this.#closed && this.#redis.status === 'ready'
+  }
+
+  get(key: string): Promise<string | null> {
+    return this.#redis.get(key)
+  }
+
+  async set(key: string, value: string, ttlMs: number): Promise<void> {
+    await this.#redis.set(key, value, 'PX', ttlMs)
+  }
+
+  async del(key: string): Promise<void> {
+    await this.#redis.del(key)
+  }
+
+  take(key: string): Promise<string | null> {
+    return this.#redis.getdel(key)
+  }
+
+  async claim(key: string, ttlMs: number): Promise<boolean> {
+    return (await this.#redis.set(key, '1', 'PX', ttlMs, 'NX')) === 'OK'
+  }
+
+  async hashGet(key: string): Promise<Fields | null> {
+    const fields = await this.#redis.hgetall(key).catch(nothingIfOtherKind)
+    return Object.keys(fields).length === 0 ? null : fields // Redis knows no empty hash
+  }
+
+  async hashGetMany(wanted: readonly string[]): Promise<readonly (Fields | null)[]> {
+    const found = await Promise.all(inParts(wanted).map((keys) => this.#redis.hashes(keys.length, ...keys)))
+    return found.flat().map((fields) => (fields.length === 0 ? null : fieldsFrom(fields)))
+  }
+
+  async putIfNewer(key: string, fields: Fields, version: number, ttlMs: number): Promise<boolean> {
+    return (await this.#put([{ key, fields, version }], ttlMs)) === 1
+  }
+
+  async putManyIfNewer(puts: readonly Put[], ttlMs: number): Promise<void> {
+    await Promise.all(inParts(puts).map((part) => this.#put(part, ttlMs)))
+  }
+
+  #put(puts: readonly Put[], ttlMs: number): Promise<number> {
+    const values = puts.flatMap(({ fields, version }) => {
+      const texts = Object.entries(fields).flat()
+      assert(texts.length > 0, 'there must be something to put')
+      return [String(version), String(texts.length), ...texts]
+    })
+    return this.#redis.putIfNewer(puts.length, ...puts.map((put) => put.key), String(ttlMs), ...values)
+  }
+
+  async hit(key: string, windowMs: number): Promise<Hits> {
+    const [count, endsInMs] = await this.#redis.hitWindow(key, windowMs)
+    return { count, endsInMs }
+  }
+
+  async spend(key: string, allowance: Allowance): Promise<Spent> {
+    const [allowed, owedMs] = await this.#redis.spendAllowance(key, allowance.burst, allowance.everyMs)
+    return spentOf({ allowed: allowed === 1, owedMs }, allowance)
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    // Says goodbye after what is under way; when the server is away, only the reconnecting has to end.
+    await this.#redis.quit().catch(() => this.#redis.disconnect())
+  }
+}
+
+/** One round trip all the same: what is sent in one turn of the event loop is sent together. */
+function inParts<T>(items: readonly T[]): T[][] {
+  const count = Math.ceil(items.length / KEYS_A_SCRIPT)
+  return Array.from({ length: count }, (_, n) => items.slice(n * KEYS_A_SCRIPT, (n + 1) * KEYS_A_SCRIPT))
+}
+
+function fieldsFrom(inTurn: readonly string[]): Fields {
+  const fields: Record<string, string> = {}
+  for (let at = 0; at < inTurn.length; at += 2) fields[inTurn[at] ?? ''] = inTurn[at + 1] ?? ''
+  return fields
+}
+
+/** Somebody put something else there; the next write puts it right. */
+function nothingIfOtherKind(error: unknown): Record<string, string> {
+  if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return {}
+  throw error
+}

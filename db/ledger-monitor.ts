@@ -1,0 +1,92 @@
+/** The state of the books and of the work that is left, as cheap as something that is asked for all the time must be. */
+import { type Kysely, sql } from 'kysely'
+import { present } from '../actors/kernel/assert.ts'
+import { HOUR_MS, type Instant, instant, MINUTE_MS, SECOND_MS, type World } from '../actors/kernel/world.ts'
+import type { Database } from './postgres/schema.ts'
+
+export interface BooksSample {
+  /** Entries that were looked at. */
+  readonly entries: number
+  /** Their sum over all accounts, in micros: 0, or money has appeared or vanished. */
+  readonly imbalanceMicros: number
+  /** Transactions among them whose own entries do not sum to zero. */
+  readonly unbalancedTransactions: number
+  /** Of some wallets that they concern: those whose balance is not the sum of their entries. */
+  readonly mismatchedWallets: number
+}
+
+export interface WorkLeft {
+  /** Matches that are not settled. */
+  readonly unsettled: number
+  /** Those of them that kicked off more than four hours ago, replays aside. */
+  readonly overdue: number
+  /** Commits that nobody has reacted to, and how long the oldest has waited. */
+  readonly unreacted: number
+  readonly unreactedMs: number
+  /** Commits that could not be reacted to, and wait for an operator. */
+  readonly setAside: number
+}
+
+/** Entries are dated when their batch is decided, and are there within the longest statement (10 s) and some difference of clocks. */
+const SETTLED_AFTER_MS = 20 * SECOND_MS
+/** Looked at in one go; who has been away for longer catches up look by look. */
+const WINDOW_MAX_MS = 5 * MINUTE_MS
+const WALLETS_MAX = 20
+/** From kick-off; extra time, penalties and a long interruption included. */
+const OVERDUE_MS = 4 * HOUR_MS
+
+export class Pulse {
+  readonly #db: Kysely<Database>
+  readonly #world: Pick<World, 'now'>
+  /** Up to here entries have been looked at. */
+  #lookedUntil: Instant
+
+  /** Begins with the entries of the last minute; what is older is for the audit of the whole ledger. */
+  constructor(db: Kysely<Database>, world: Pick<World, 'now'>) {
+    this.#db = db
+    this.#world = world
+    this.#lookedUntil = instant(world.now() - MINUTE_MS)
+  }
+
+  /** Adds up the entries since the last look, and each of them once. Not to be called again before it resolves. */
+  async books(): Promise<BooksSample> {
+    const from = this.#lookedUntil
+    const until = instant(Math.max(from, Math.min(this.#world.now() - SETTLED_AFTER_MS, from + WINDOW_MAX_MS)))
+    const { rows } = await sql<BooksSample>`
+      with recent as materialized (
+        select tx, user_id, amount_micros from ledger_entries
+         where at >= ${new Date(from)}::timestamptz and at < ${new Date(until)}::timestamptz
+      ), some_users as materialized (
+        select distinct user_id from recent where user_id is not null limit ${WALLETS_MAX}
+      )
+      select
+        (select count(*) from recent) as entries,
+        (select coalesce(sum(amount_micros), 0)::bigint from recent) as "imbalanceMicros",
+        (select count(*) from (select from recent group by tx having sum(amount_micros) <> 0) u)
+          as "unbalancedTransactions",
+        (select count(*) from some_users s left join wallets w using (user_id)
+          where w.balance_micros is distinct from
+                (select sum(amount_micros)::bigint from ledger_entries e where e.user_id = s.user_id))
+          as "mismatchedWallets"`.execute(this.#db)
+    this.#lookedUntil = until
+    return present(rows[0], 'sample')
+  }
+
+  async workLeft(): Promise<WorkLeft> {
+    const now = this.#world.now()
+    const { rows } = await sql<Omit<WorkLeft, 'unreactedMs'> & { oldest: Date | null }>`
+      with unreacted as (
+        select count(*) as commits, min(o.at) as oldest
+          from outbox_cursors c join outbox o on o.match_id = c.match_id and o.seq > c.seq
+         where not c.finished
+      )
+      select (select count(*) from matches where settled_at is null) as unsettled,
+             (select count(*) from matches
+               where settled_at is null and not replay and starts_at < ${new Date(now - OVERDUE_MS)}::timestamptz) as overdue,
+             (select count(*) from outbox_failures) as "setAside",
+             commits as unreacted, oldest
+        from unreacted`.execute(this.#db)
+    const { oldest, ...counts } = present(rows[0], 'work left')
+    return { ...counts, unreactedMs: oldest === null ? 0 : Math.max(0, now - oldest.getTime()) }
+  }
+}

@@ -1,0 +1,230 @@
+/** What can happen to a cluster. Each action leaves it so that it can become whole again. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { present } from '../../../actors/kernel/assert.ts'
+import { LEASE_TTL_MS } from '../../../actors/kernel/limits.ts'
+import type { Chance } from '../../../actors/replay/chance.ts'
+import { demand } from '../shared/account.ts'
+import type { Cluster, Member } from './cluster.ts'
+import type { OwnPostgres } from './postgres.ts'
+import type { OwnRedis } from './redis.ts'
+import type { Relay } from './relay.ts'
+
+export interface Victims {
+  readonly cluster: Cluster
+  readonly redis: OwnRedis
+  /** Null when the server is somebody else's, whose connections alone may break. */
+  readonly postgres: OwnPostgres | null
+  readonly chance: Chance
+}
+
+export interface Action {
+  /** What `--only` calls it. */
+  readonly id: string
+  readonly name: string
+  /** How often it happens, compared with the others. */
+  readonly weight: number
+  /** How long it takes at least. */
+  readonly lastsMs: number
+  readonly happen: (victims: Victims) => Promise<void>
+}
+
+/** Longer than a lease, so that another process takes over and the old owner comes back fenced. */
+const PAST_LEASE_MS = LEASE_TTL_MS + 2_000
+const LONG_FREEZE_MS = 30_000
+const LONG_OUTAGE_MS = 60_000
+const MOMENT = [200, 4_000] as const
+const WHILE = [500, 9_000] as const
+const SKEW = [5_000, 60_000] as const
+
+const between = (chance: Chance, [least, most]: readonly [number, number]): number => least + chance.below(most - least)
+
+async function frozen({ program }: Member, ms: number): Promise<void> {
+  program.freeze()
+  await pause(ms)
+  program.wake()
+}
+
+/** A network breaks in one of three ways, and is mended. */
+async function broken(wires: readonly Relay[], ms: number, chance: Chance): Promise<void> {
+  const way = chance.below(3)
+  for (const wire of wires) {
+    if (way === 0) wire.silence()
+    else if (way === 1) wire.deafen()
+    else wire.cut()
+  }
+  await pause(ms)
+  for (const wire of wires) wire.mend()
+}
+
+const skew = (chance: Chance): number => (chance.happens(0.5) ? 1 : -1) * between(chance, SKEW)
+
+export const ACTIONS: readonly Action[] = [
+  {
+    id: 'kill-owner',
+    name: 'the owner of the match is killed',
+    weight: 3,
+    lastsMs: 0,
+    happen: async ({ cluster }) => (await cluster.owner()).kill(),
+  },
+  {
+    id: 'freeze-owner',
+    name: 'the owner of the match is frozen for longer than its lease',
+    weight: 2,
+    lastsMs: PAST_LEASE_MS,
+    happen: async ({ cluster }) => frozen(await cluster.owner(), PAST_LEASE_MS),
+  },
+  {
+    id: 'freeze-owner-long',
+    name: 'the owner of the match is frozen for half a minute',
+    weight: 1,
+    lastsMs: LONG_FREEZE_MS,
+    happen: async ({ cluster }) => frozen(await cluster.owner(), LONG_FREEZE_MS),
+  },
+  {
+    id: 'freeze-owner-moment',
+    name: 'the owner of the match is frozen for a moment',
+    weight: 2,
+    lastsMs: 0,
+    happen: async ({ cluster, chance }) => frozen(await cluster.owner(), between(chance, MOMENT)),
+  },
+  {
+    id: 'stop-owner',
+    name: 'the owner of the match is asked to stop',
+    weight: 2,
+    lastsMs: 0,
+    async happen({ cluster }) {
+      const code = await (await cluster.owner()).stop()
+      demand(code === 0, () => `asked to stop it ended with ${code}`)
+    },
+  },
+  {
+    id: 'kill-bystander',
+    name: 'a process without the match is killed',
+    weight: 1,
+    lastsMs: 0,
+    happen: async ({ cluster }) => (await cluster.bystander()).kill(),
+  },
+  {
+    id: 'kill-api',
+    name: 'the process that serves clients is killed',
+    weight: 1,
+    lastsMs: 0,
+    happen: async ({ cluster }) => cluster.api.kill(),
+  },
+  {
+    id: 'owner-without-redis',
+    name: 'the network between the owner of the match and Redis breaks',
+    weight: 2,
+    lastsMs: WHILE[0],
+    happen: async ({ cluster, chance }) => broken([(await cluster.owner()).redis], between(chance, WHILE), chance),
+  },
+  {
+    id: 'owner-without-database',
+    name: 'the network between the owner of the match and the database breaks',
+    weight: 2,
+    lastsMs: WHILE[0],
+    happen: async ({ cluster, chance }) => broken([(await cluster.owner()).database], between(chance, WHILE), chance),
+  },
+  {
+    id: 'owner-alone',
+    name: 'the owner of the match is cut off from everything for longer than its lease',
+    weight: 2,
+    lastsMs: PAST_LEASE_MS,
+    happen: async ({ cluster, chance }) => broken((await cluster.owner()).wires, PAST_LEASE_MS, chance),
+  },
+  {
+    id: 'api-without-redis',
+    name: 'the network between the process that serves clients and Redis breaks',
+    weight: 1,
+    lastsMs: WHILE[0],
+    happen: async ({ cluster, chance }) => broken([cluster.api.redis], between(chance, WHILE), chance),
+  },
+  {
+    id: 'api-without-database',
+    name: 'the network between the process that serves clients and the database breaks',
+    weight: 1,
+    lastsMs: WHILE[0],
+    happen: async ({ cluster, chance }) => broken([cluster.api.database], between(chance, WHILE), chance),
+  },
+  {
+    id: 'redis-restart',
+    name: 'Redis is killed, and is back after a while with nothing in it',
+    weight: 2,
+    lastsMs: 0,
+    async happen({ redis, chance }) {
+      await redis.kill()
+      await pause(between(chance, MOMENT))
+      await redis.start()
+    },
+  },
+  {
+    id: 'redis-gone',
+    name: 'Redis is gone for a minute',
+    weight: 1,
+    lastsMs: LONG_OUTAGE_MS,
+    async happen({ redis }) {
+      await redis.kill()
+      await pause(LONG_OUTAGE_MS)
+      await redis.start()
+    },
+  },
+  {
+    id: 'redis-flush',
+    name: 'Redis is emptied',
+    weight: 1,
+    lastsMs: 0,
+    happen: async ({ redis }) => redis.flush(),
+  },
+  {
+    id: 'redis-freeze',
+    name: 'Redis answers nobody for a while',
+    weight: 1,
+    lastsMs: 0,
+    async happen({ redis, chance }) {
+      redis.freeze()
+      await pause(between(chance, MOMENT))
+      redis.wake()
+    },
+  },
+  {
+    id: 'postgres-restart',
+    name: 'PostgreSQL is restarted',
+    weight: 2,
+    lastsMs: 0,
+    happen: async ({ cluster, postgres, chance }) =>
+      postgres === null ? cluster.cutDatabase() : postgres.restart(chance.happens(0.5) ? 'immediate' : 'fast'),
+  },
+  {
+    id: 'postgres-cut',
+    name: 'every connection to the database breaks',
+    weight: 1,
+    lastsMs: 0,
+    happen: async ({ cluster }) => cluster.cutDatabase(),
+  },
+  {
+    id: 'skewed-owner',
+    name: 'a process whose clock is wrong takes the match over',
+    weight: 2,
+    lastsMs: 0,
+    async happen({ cluster, chance }) {
+      await cluster.replace(await cluster.bystander(), skew(chance))
+      await (await cluster.owner()).kill()
+    },
+  },
+  {
+    id: 'skewed-api',
+    name: 'a process whose clock is wrong serves clients',
+    weight: 1,
+    lastsMs: 0,
+    happen: async ({ cluster, chance }) => cluster.replace(cluster.api, skew(chance)),
+  },
+]
+
+/** The actions with these ids, in this order. Throws for an id that is none. */
+export const actionsNamed = (ids: readonly string[]): Action[] =>
+  ids.map((id) =>
+    present(
+      ACTIONS.find((action) => action.id === id),
+      `an action called ${id}; there are ${ACTIONS.map((action) => action.id).join(', ')}`,
+    ),
+  )

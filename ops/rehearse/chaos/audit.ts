@@ -1,0 +1,92 @@
+/** The last look: the match is ended, everybody is paid out, and everything there is must follow from what the players lived. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import { performance } from 'node:perf_hooks'
+import { z } from 'zod'
+import { MINUTE_MS } from '../../../actors/kernel/world.ts'
+import { demand } from '../shared/account.ts'
+import { type Guest, micros } from '../shared/guest.ts'
+import { inspect } from '../shared/inspection.ts'
+import type { Player } from '../shared/trader.ts'
+
+const Entry = z
+  .looseObject({ userId: z.string(), pnl: micros, trades: z.int() })
+  .transform(({ userId, pnl, trades }) => {
+    return { userId, pnl, trades }
+  })
+const Board = z.looseObject({ entries: z.array(Entry) })
+const Replays = z.looseObject({ replays: z.array(z.unknown()) })
+const Reactions = z.looseObject({ waiting: z.int(), setAside: z.array(z.unknown()) })
+
+type Places = readonly z.output<typeof Entry>[]
+
+const LOOK_MS = 200
+const PATIENCE_MS = 2 * MINUTE_MS
+
+export interface Figures {
+  readonly positions: number
+  readonly places: number
+}
+
+/** Throws a Violation when anything is not as it must be. */
+export async function audit(url: string, players: readonly Player[], admin: Guest): Promise<Figures> {
+  await endReplays(url, admin)
+  await inspect(url, players, admin)
+  const open = players.reduce((sum, { account }) => sum + account.open.size, 0)
+  demand(open === 0, () => `${open} positions are open after the end of the match`)
+  await untilReacted(url, admin)
+  const due = sorted(players.filter(({ account }) => account.closed.size > 0).map(placeOf))
+  await untilShown(url, admin, due)
+  const reply = await admin.ask(url, 'POST', '/api/admin/leaderboard/rebuild-roi', {})
+  demand(reply !== 'lost' && reply.status === 200, () => `the boards cannot be rebuilt: ${JSON.stringify(reply)}`)
+  const rebuilt = await places(url, admin)
+  demand(isDeepStrictEqual(rebuilt, due), () => `rebuilt boards show ${show(rebuilt)} instead of ${show(due)}`)
+  const counts = await Promise.all(players.map((player) => player.compareAll(url)))
+  return { positions: counts.reduce((sum, count) => sum + count, 0), places: due.length }
+}
+
+/** The demo begins again until it is stopped by hand, which may fall between two matches. */
+async function endReplays(url: string, admin: Guest): Promise<void> {
+  const until = performance.now() + PATIENCE_MS
+  for (let calm = 0; calm < 10; calm++) {
+    const reply = await admin.ask(url, 'POST', '/api/admin/gameplay-bot/stop', {})
+    const isOver = reply !== 'lost' && reply.status === 200 && Replays.parse(reply.body).replays.length === 0
+    if (!isOver) calm = -1
+    demand(performance.now() < until, () => `the replay does not end: ${JSON.stringify(reply)}`)
+    await pause(LOOK_MS)
+  }
+}
+
+async function untilReacted(url: string, admin: Guest): Promise<void> {
+  const until = performance.now() + PATIENCE_MS
+  for (;;) {
+    const { waiting, setAside } = await admin.read(url, '/api/admin/reactions', Reactions)
+    demand(setAside.length === 0, () => `reactions were set aside: ${JSON.stringify(setAside)}`)
+    if (waiting === 0) return
+    demand(performance.now() < until, () => `${waiting} commits wait for their reactions`)
+    await pause(LOOK_MS)
+  }
+}
+
+/** The board that was lived through must come to what the accounts say. */
+async function untilShown(url: string, admin: Guest, due: Places): Promise<void> {
+  const until = performance.now() + PATIENCE_MS
+  for (;;) {
+    const shown = await places(url, admin)
+    if (isDeepStrictEqual(shown, due)) return
+    demand(performance.now() < until, () => `the boards show ${show(shown)} instead of ${show(due)}`)
+    await pause(LOOK_MS)
+  }
+}
+
+const places = async (url: string, admin: Guest): Promise<Places> =>
+  sorted((await admin.read(url, '/api/leaderboard/roi/global?limit=500', Board)).entries)
+
+function placeOf({ guest, account }: Player): Places[number] {
+  let pnl = 0
+  for (const { realizedPnl } of account.closed.values()) pnl += realizedPnl ?? 0
+  return { userId: guest.userId, pnl, trades: account.closed.size }
+}
+
+const sorted = (all: Places): Places => all.toSorted((a, b) => (a.userId < b.userId ? -1 : 1))
+const show = (all: Places): string => JSON.stringify(all)

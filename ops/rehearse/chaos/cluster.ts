@@ -1,0 +1,180 @@
+/** Three processes of the real program: one that serves clients, two that run matches. Whatever ends is replaced. */
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import pg from 'pg'
+import { present } from '../../../actors/kernel/assert.ts'
+import { Violation } from '../shared/account.ts'
+import { Program, type Settings } from '../shared/program.ts'
+import { freePort } from '../shared/free-port.ts'
+import { Relay } from './relay.ts'
+
+const ROOMS = 2
+/** A process that ends while it starts, because a store has just come back, is started again, as a supervisor would. */
+const STARTS_MAX = 3
+const CLOCK = join(import.meta.dirname, './clock.ts')
+
+type Role = 'api' | 'rooms'
+
+/** A process, and its ways to the stores, which are nobody else's. */
+export class Member {
+  readonly program: Program
+  readonly redis: Relay
+  readonly database: Relay
+  #isDismissed = false
+
+  constructor(program: Program, redis: Relay, database: Relay) {
+    this.program = program
+    this.redis = redis
+    this.database = database
+  }
+
+  get wires(): readonly Relay[] {
+    return [this.redis, this.database]
+  }
+
+  /** Whether it has ended though nobody has asked it to. */
+  get hasFallen(): boolean {
+    return this.program.isGone && !this.#isDismissed
+  }
+
+  async kill(): Promise<void> {
+    this.#isDismissed = true
+    await this.program.kill()
+  }
+
+  /** Asks it to end, and waits until it has. Its exit code; null when it had to be killed. */
+  stop(): Promise<number | null> {
+    this.#isDismissed = true
+    return this.program.stop()
+  }
+
+  /** Awake, and everything within reach. */
+  heal(): void {
+    this.program.wake()
+    for (const wire of this.wires) wire.mend()
+  }
+
+  async close(): Promise<void> {
+    await this.kill()
+    for (const wire of this.wires) await wire.close()
+  }
+}
+
+export class Cluster {
+  readonly #settings: Settings
+  readonly #database: string
+  readonly #redis: string
+  #api: Member | null = null
+  #apiPort = 0
+  #rooms: Member[] = []
+
+  constructor(settings: Settings) {
+    this.#settings = settings
+    this.#database = present(settings['DATABASE_URL'], 'address of the database')
+    this.#redis = present(settings['REDIS_URL'], 'address of Redis')
+  }
+
+  /** Where clients go; the same for as long as the cluster lives. */
+  get url(): string {
+    return `http://127.0.0.1:${this.#apiPort}`
+  }
+
+  get api(): Member {
+    return present(this.#api, 'api process')
+  }
+
+  /** Mends what is broken, starts what is not there, and waits until all of it listens. Throws when one has ended by itself. */
+  async makeWhole(): Promise<void> {
+    for (const member of this.#members()) {
+      if (member.hasFallen) throw new Violation(`a process ended by itself: ${member.program.complaint}`)
+      if (member.program.isGone) await member.close()
+      else member.heal()
+    }
+    this.#rooms = this.#rooms.filter(({ program }) => !program.isGone)
+    // The first of all makes schema and signing key.
+    if (this.#api === null || this.#api.program.isGone) this.#api = await this.#start('api', 0)
+    const missing = Array.from({ length: ROOMS - this.#rooms.length }, () => this.#start('rooms', 0))
+    this.#rooms.push(...(await Promise.all(missing)))
+  }
+
+  /** The process that has the match under way; one that lives when nobody has. */
+  async owner(): Promise<Member> {
+    if (this.#living().length === 0) await this.makeWhole()
+    const owners = await this.#ask<{ owner: string }>(
+      `select l.owner from match_leases l join matches m on m.id = l.match_id
+        where m.settled_at is null and l.expires_at > clock_timestamp()`,
+    )
+    const owner = this.#living().find(({ program }) => owners.some((row) => row.owner === program.processId))
+    return owner ?? present(this.#living()[0], 'a process with rooms')
+  }
+
+  async bystander(): Promise<Member> {
+    const owner = await this.owner()
+    return this.#living().find((member) => member !== owner) ?? owner
+  }
+
+  /** Kills a process, and starts another in its place whose clock is wrong by so much. */
+  async replace(member: Member, skewMs: number): Promise<void> {
+    await member.close()
+    if (member === this.#api) this.#api = await this.#start('api', skewMs)
+    else this.#rooms = [...this.#rooms.filter((one) => one !== member), await this.#start('rooms', skewMs)]
+  }
+
+  /** Every connection to the database breaks, as when another server takes over. */
+  async cutDatabase(): Promise<void> {
+    await this.#ask(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid()`,
+    )
+  }
+
+  async end(): Promise<void> {
+    for (const member of this.#members()) {
+      member.heal()
+      await member.close()
+    }
+    this.#api = null
+    this.#rooms = []
+  }
+
+  #living(): Member[] {
+    return this.#rooms.filter(({ program }) => !program.isGone)
+  }
+
+  #members(): Member[] {
+    return [...(this.#api === null ? [] : [this.#api]), ...this.#rooms]
+  }
+
+  async #start(role: Role, skewMs: number): Promise<Member> {
+    this.#apiPort ||= await freePort()
+    for (let starts = 1; ; starts++) {
+      const member = await this.#launch(role, skewMs)
+      try {
+        await member.program.listening
+        return member
+      } catch (error) {
+        await member.close()
+        if (starts === STARTS_MAX) throw error
+      }
+    }
+  }
+
+  async #launch(role: Role, skewMs: number): Promise<Member> {
+    const [redis, database] = await Promise.all([Relay.to(this.#redis), Relay.to(this.#database)])
+    const serving = { DEMO_REPLAY: 'none', PORT: String(this.#apiPort) }
+    const stores = { REDIS_URL: redis.url, DATABASE_URL: database.url }
+    const settings = { ...this.#settings, ...stores, ROLES: role, ...(role === 'api' ? serving : {}) }
+    const options = skewMs === 0 ? [] : ['--import', `${pathToFileURL(CLOCK).href}?ms=${skewMs}`]
+    return new Member(new Program(settings, options), redis, database)
+  }
+
+  async #ask<Row extends object>(text: string): Promise<Row[]> {
+    const client = new pg.Client({ connectionString: this.#database })
+    await client.connect()
+    try {
+      return (await client.query<Row>(text)).rows
+    } finally {
+      await client.end()
+    }
+  }
+}

@@ -1,0 +1,192 @@
+/**
+ * Chaos: three processes of the real program under load, to which bad things happen at random; after every round all of it
+ * is made whole, and every promise is checked; at the end the match is ended and everything is compared.
+ *
+ *   npm run chaos -- [--minutes 2 | --rounds N] [--seed N] [--only id,id] [--users 20] [--speed 30]
+ *
+ * A PostgreSQL and a Redis server of its own are started; without PostgreSQL's programs, or somebody other than root to run
+ * them, DATABASE_URL (or TEST_DATABASE_URL) must name a server, on which a database is made, and that is not restarted.
+ * Networks break in relays, one per process and store (`relay.ts`). What takes longer than a tenth of the run is left to
+ * longer ones. `--only` makes each of these things (`actions.ts`) happen in a round of its own, in turn.
+ * Exit code 1, and everything is kept to look at, when a promise is broken.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { performance } from 'node:perf_hooks'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { present } from '../../../actors/kernel/assert.ts'
+import { MINUTE_MS } from '../../../actors/kernel/world.ts'
+import { chanceFrom } from '../../../actors/replay/chance.ts'
+import { demand } from '../shared/account.ts'
+import { Guest, Instruments } from '../shared/guest.ts'
+import { inspect, waitForTrading } from '../shared/inspection.ts'
+import { serverPlace } from '../shared/place.ts'
+import { type Market, Player } from '../shared/trader.ts'
+import { Tally } from '../shared/tally.ts'
+import { whole } from '../shared/options.ts'
+import { type Action, ACTIONS, actionsNamed } from './actions.ts'
+import { audit } from './audit.ts'
+import { Cluster } from './cluster.ts'
+import { OwnPostgres } from './postgres.ts'
+import { OwnRedis } from './redis.ts'
+import { Watcher } from './watcher.ts'
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '2' },
+    rounds: { type: 'string' },
+    only: { type: 'string', default: '' },
+    users: { type: 'string', default: '20' },
+    speed: { type: 'string', default: '30' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+  },
+})
+const minutes = whole('minutes', values.minutes, 1)
+const rounds = values.rounds === undefined ? Infinity : whole('rounds', values.rounds, 1)
+const users = whole('users', values.users, 1)
+const speed = whole('speed', values.speed, 1)
+const seed = whole('seed', values.seed, 0)
+const script = actionsNamed(values.only === '' ? [] : values.only.split(','))
+
+/** Few enough instruments that the players get in each other's way. */
+const FAVOURITES = 12
+const LOOK_MS = 200
+const ACTIONS_A_ROUND_MAX = 3
+const CALM_MS = 1_500
+/** An action that takes more than this share of the run would be most of what happens in it. */
+const SHARE_MAX = 0.1
+
+const folder = mkdtempSync(join(tmpdir(), 'touchline-chaos-'))
+const redis = await OwnRedis.start(folder)
+const postgres = await OwnPostgres.start(folder)
+const server = postgres?.url ?? process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
+const place = await serverPlace(
+  present(server, 'PostgreSQL: neither its programs nor a server in DATABASE_URL,'),
+  redis.url,
+)
+const chance = chanceFrom(seed)
+const cluster = new Cluster({
+  ...place.settings,
+  DEMO_SPEED: String(speed),
+  DEMO_TRADERS: '0',
+  RATE_LIMIT_PER_MIN: '0',
+  LOG_LEVEL: 'info',
+  JWT_ACCESS_EXPIRY: '7d',
+  ADMIN_EMAILS: 'chaos_auditor@synthetic.invalid',
+})
+const tally = new Tally()
+const players = Array.from({ length: users }, (_, n) => {
+  return new Player(`Chaos ${n + 1}`, chanceFrom(seed * 1_000 + n + 1), tally)
+})
+const admin = new Guest('Chaos Auditor')
+const watchers: Watcher[] = []
+const happened = new Map<string, number>()
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+
+async function begin(): Promise<void> {
+  await cluster.makeWhole()
+  await admin.signIn(cluster.url)
+  for (const { guest } of players) await guest.signIn(cluster.url)
+  await waitForTrading(cluster.url, admin)
+}
+
+/** What a broken promise is to be blamed on. */
+let underWay = 'the beginning'
+
+/** Everything happens, as often as it weighs, before anything happens again. */
+let deck: Action[] = []
+function deal(): Action {
+  const fits = ({ lastsMs }: Action): boolean => lastsMs <= minutes * MINUTE_MS * SHARE_MAX
+  if (deck.length === 0) deck = ACTIONS.filter(fits).flatMap((one) => Array<Action>(one.weight).fill(one))
+  const [action] = deck.splice(chance.below(deck.length), 1)
+  return present(action, 'an action')
+}
+
+/** What is to happen in a round, and whether the cluster is made whole after each thing. */
+function planOf(n: number): readonly { readonly action: Action; readonly isMended: boolean }[] {
+  const scripted = script[(n - 1) % script.length]
+  if (scripted !== undefined) return [{ action: scripted, isMended: false }]
+  const length = 1 + chance.below(ACTIONS_A_ROUND_MAX)
+  return Array.from({ length }, () => ({ action: deal(), isMended: chance.happens(0.5) }))
+}
+
+/** Everybody trades while one thing or several happen; then the cluster is made whole, and looked at. */
+async function round(n: number): Promise<void> {
+  const market: Market = { instruments: [], isClosed: false }
+  const lookAround = async (): Promise<void> => {
+    while (market.isClosed !== true) {
+      const reply = await admin.ask(cluster.url, 'GET', '/api/instruments')
+      const open = reply === 'lost' || reply.status !== 200 ? [] : Instruments.parse(reply.body).instruments
+      market.instruments = open.filter(({ tradingStatus }) => tradingStatus === 'OPEN').slice(0, FAVOURITES)
+      await pause(LOOK_MS)
+    }
+  }
+  const trade = async (player: Player): Promise<void> => {
+    // He comes back when the server does.
+    while (market.isClosed !== true) {
+      await player.play(cluster.url, market)
+      await pause(LOOK_MS)
+    }
+  }
+  const since = performance.now()
+  const playing = Promise.all([lookAround(), ...players.map(trade)])
+  // What a player finds broken is heard of when the round is over, unless something else ends it before.
+  playing.catch(() => undefined)
+  const plan = planOf(n)
+  underWay = `round ${n}: ${plan.map(({ action }) => action.name).join('; ')}`
+  for (const { action, isMended } of plan) {
+    await pause(chance.below(CALM_MS))
+    happened.set(action.name, (happened.get(action.name) ?? 0) + 1)
+    await action.happen({ cluster, redis, postgres, chance })
+    if (isMended) await cluster.makeWhole()
+  }
+  await pause(chance.below(CALM_MS))
+  await cluster.makeWhole()
+  await pause(CALM_MS)
+  market.isClosed = true
+  await playing
+  await waitForTrading(cluster.url, admin)
+  await inspect(cluster.url, players, admin)
+  await Promise.all(watchers.map((watcher) => watcher.isUpToDate(cluster.url)))
+  tally.checks++
+  const secs = ((performance.now() - since) / 1_000).toFixed(0)
+  say(`${String(n).padStart(4)}  ${secs.padStart(3)} s  ${plan.map(({ action }) => action.name).join('; ')}`)
+}
+
+async function run(): Promise<void> {
+  await begin()
+  const { instruments } = await admin.read(cluster.url, '/api/instruments', Instruments)
+  for (const { guest } of players.slice(0, 3)) watchers.push(new Watcher(guest))
+  for (const watcher of watchers) watcher.watch(cluster.url, instruments)
+  const until = performance.now() + minutes * MINUTE_MS
+  for (let n = 1; n <= rounds && performance.now() < until; n++) await round(n)
+  underWay = 'the end'
+  const { positions, places } = await audit(cluster.url, players, admin)
+  const gaps = watchers.flatMap((watcher) => watcher.gaps)
+  demand(gaps.length === 0, () => `sockets were not told everything: ${gaps.join('; ')}`)
+  say(`\n${positions} positions compared one by one; ${places} places on the board, as lived through and as made anew`)
+}
+
+say(`${minutes} minutes, ${users} users, seed ${seed}, ${postgres === null ? place.description : 'servers of its own'}`)
+try {
+  await run()
+  say(`\n${[...happened].map(([name, n]) => `${String(n).padStart(3)} × ${name}`).join('\n')}`)
+  say(`\n${tally.trading()}`)
+  for (const { frames, connections, epochs } of watchers)
+    say(`a watcher saw ${frames} frames of ${epochs} epochs on ${connections} connections, without a gap`)
+  say('\nNo promise was broken.')
+  await cluster.end()
+  await place.remove([])
+} catch (error) {
+  say(`\n${tally.trading()}\n\nBROKEN in ${underWay} (seed ${seed}, ${place.description}, ${folder})`)
+  say(error instanceof Error ? (error.stack ?? error.message) : String(error))
+  process.exitCode = 1
+} finally {
+  for (const watcher of watchers) watcher.stop()
+  await cluster.end()
+  await redis.kill()
+  await postgres?.stop()
+  if (process.exitCode !== 1) rmSync(folder, { recursive: true, force: true })
+}

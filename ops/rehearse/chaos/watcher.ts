@@ -1,0 +1,116 @@
+/** Somebody who follows every price over a socket, comes back whenever that breaks, and counts what he was not told. */
+import { performance } from 'node:perf_hooks'
+import { setTimeout as pause } from 'node:timers/promises'
+import { WebSocket } from 'ws'
+import { z } from 'zod'
+import { microsFromDecimal } from '../../../actors/kernel/micros.ts'
+import { decodePriceFrame } from '../../../rooms/feed/price-frame.ts'
+import { demand } from '../shared/account.ts'
+import { type Guest, type InstrumentSeen, Instruments } from '../shared/guest.ts'
+import { PriceWatch } from '../load/price-watch.ts'
+
+const Token = z.looseObject({ token: z.string(), wsUrl: z.string() })
+const Subscribed = z.looseObject({
+  type: z.literal('subscribed'),
+  rejected: z.array(z.looseObject({ instrumentId: z.string(), code: z.string() })),
+})
+const Failed = z.looseObject({ type: z.literal('error') })
+const AGAIN_MS = 300
+/** Until he asks again for what is busy. */
+const BUSY_MS = 1_000
+const LOOK_MS = 100
+const PATIENCE_MS = 60_000
+/** Ids in one message. */
+const IDS_MAX = 100
+
+export class Watcher {
+  readonly #guest: Guest
+  readonly #watch = new PriceWatch()
+  readonly #epochs = new Set<number>()
+  #socket: WebSocket | null = null
+  #again: NodeJS.Timeout | undefined
+  #isOver = false
+  #followed: readonly string[] = []
+  /** What he was not told: moves missing between two frames, an old owner that speaks again, a new one without a snapshot. */
+  readonly gaps: string[] = []
+  frames = 0
+  connections = 0
+
+  constructor(guest: Guest) {
+    this.#guest = guest
+  }
+
+  /** Owners that he has heard. */
+  get epochs(): number {
+    return this.#epochs.size
+  }
+
+  /** Throws a Violation when he is not told how prices stand: each that he follows must be the true one at some look. */
+  async isUpToDate(url: string): Promise<void> {
+    const until = performance.now() + PATIENCE_MS
+    const behind = new Set(this.#followed)
+    for (;;) {
+      const { instruments } = await this.#guest.read(url, '/api/instruments', Instruments)
+      const prices = new Map(instruments.map(({ id, currentPrice }) => [id, currentPrice]))
+      for (const id of behind) {
+        const price = prices.get(id)
+        // Nobody tells of a player whose match is over.
+        if (price === undefined || microsFromDecimal(price) === this.#watch.priceOf(id)) behind.delete(id)
+      }
+      if (behind.size === 0) return
+      demand(performance.now() < until, () => `a socket is not told how the prices of ${[...behind].join(', ')} stand`)
+      await pause(LOOK_MS)
+    }
+  }
+
+  /** Follows these from now on, whatever breaks. */
+  watch(url: string, instruments: readonly InstrumentSeen[]): void {
+    this.#followed = instruments.map(({ id }) => id).slice(0, IDS_MAX)
+    void this.#connect(url)
+  }
+
+  stop(): void {
+    this.#isOver = true
+    clearTimeout(this.#again)
+    this.#socket?.terminate()
+  }
+
+  async #connect(url: string): Promise<void> {
+    const later = (): void => {
+      if (!this.#isOver) this.#again = setTimeout(() => void this.#connect(url), AGAIN_MS)
+    }
+    const reply = await this.#guest.ask(url, 'POST', '/api/ws/token')
+    if (reply === 'lost' || reply.status !== 200 || this.#isOver) return later()
+    const { token, wsUrl } = Token.parse(reply.body)
+    const socket = new WebSocket(`${wsUrl}/?token=${token}`, 'feed.v1')
+    this.#socket = socket
+    socket.on('error', () => undefined)
+    socket.once('close', later)
+    socket.once('open', () => {
+      this.connections++
+      subscribe(socket, this.#followed)
+    })
+    socket.on('message', (data: Buffer, isBinary) => {
+      if (!isBinary) return insist(socket, JSON.parse(data.toString()))
+      const frame = decodePriceFrame(data)
+      if (frame === null) return
+      this.frames++
+      this.#epochs.add(frame.epoch)
+      const before = this.#watch.gaps
+      this.#watch.see(frame)
+      if (this.#watch.gaps > before) this.gaps.push(this.#watch.lastGap)
+    })
+  }
+}
+
+function subscribe(socket: WebSocket, instrumentIds: readonly string[]): void {
+  if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ type: 'subscribe', id: 1, instrumentIds }))
+}
+
+/** Asks again for what could not be had yet; where all of it is lost, over another connection. */
+function insist(socket: WebSocket, message: unknown): void {
+  if (Failed.safeParse(message).success) return socket.terminate()
+  const busy = Subscribed.safeParse(message).data?.rejected.filter(({ code }) => code === 'busy') ?? []
+  const ids = busy.map(({ instrumentId }) => instrumentId)
+  if (ids.length > 0) setTimeout(() => subscribe(socket, ids), BUSY_MS)
+}

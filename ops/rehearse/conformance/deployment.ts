@@ -1,0 +1,169 @@
+/** Deployments of the suite's own: the program as an operator starts it, with a database and a Redis that nobody else uses. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import { listen } from './listen.ts'
+import type { Environment } from './trust.ts'
+
+export const MODES = ['embedded', 'servers', 'cluster'] as const
+export type Mode = (typeof MODES)[number]
+
+export interface Deployment {
+  readonly description: string
+  /** REST addresses; any of them must do. */
+  readonly urls: readonly string[]
+  /** WebSocket addresses in the same order. */
+  readonly wsUrls: readonly string[]
+  readonly production: boolean
+  stop(): Promise<void>
+}
+
+const MAIN = join(import.meta.dirname, '../../../src/main.ts')
+const START_MS = 60_000
+const STOP_MS = 20_000
+const LOOK_MS = 50
+
+/** Who runs what in the cluster. Every role is shared by two, and one process has both. */
+const CLUSTER = ['api,rooms', 'api', 'rooms'] as const
+
+/** Starts what the mode names, and waits until all of it is ready. The cluster is a production, the others are not. */
+export async function startDeployment(mode: Mode, trusted: Environment): Promise<Deployment> {
+  const folder = mkdtempSync(join(tmpdir(), 'touchline-conformance-'))
+  const undo: (() => Promise<unknown>)[] = [async () => rmSync(folder, { recursive: true })]
+  const stop = async (): Promise<void> => {
+    for (const step of undo.splice(0).toReversed()) await step()
+  }
+  try {
+    const settings: Record<string, string> = { ...trusted, DATA_DIR: folder, LOG_LEVEL: 'error' }
+    if (mode !== 'embedded') {
+      const database = await createDatabase()
+      undo.push(database.drop)
+      const redis = await startRedis(folder)
+      undo.push(redis.stop)
+      Object.assign(settings, { DATABASE_URL: database.url, REDIS_URL: redis.url })
+    }
+    const production = mode === 'cluster'
+    if (production)
+      Object.assign(settings, { NODE_ENV: 'production', HOST: '127.0.0.1', COOKIE_DOMAIN: 'conformance.example' })
+    const programs: Program[] = []
+    for (const roles of mode === 'cluster' ? CLUSTER : ['api,rooms']) {
+      const program = await Program.start({ ...settings, ROLES: roles })
+      undo.push(() => program.stop())
+      programs.push(program) // one after the other: the first makes the schema
+    }
+    const serving = programs.filter(({ roles }) => roles.includes('api'))
+    return {
+      description: DESCRIPTIONS[mode],
+      urls: serving.map(({ url }) => url),
+      wsUrls: serving.map(({ wsUrl }) => wsUrl),
+      production,
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+export const DESCRIPTIONS: Readonly<Record<Mode, string>> = {
+  embedded: 'one process with the embedded database',
+  servers: 'one process on PostgreSQL and Redis',
+  cluster: 'three processes in production on PostgreSQL and Redis',
+}
+
+class Program {
+  readonly roles: string
+  readonly url: string
+  readonly wsUrl: string
+  readonly #child: ChildProcess
+  #said = ''
+
+  private constructor(settings: Environment, port: number, wsPort: number) {
+    this.roles = settings['ROLES'] ?? ''
+    this.url = `http://127.0.0.1:${port}`
+    this.wsUrl = `ws://127.0.0.1:${wsPort}`
+    const own = { PORT: String(port), WS_PORT: String(wsPort), PUBLIC_WS_URL: this.wsUrl }
+    const env = { PATH: process.env['PATH'], ...settings, ...own }
+    this.#child = spawn(process.execPath, [MAIN], { cwd: tmpdir(), env, stdio: ['ignore', 'pipe', 'pipe'] })
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.on('data', (data) => (this.#said = (this.#said + String(data)).slice(-10_000)))
+    }
+  }
+
+  static async start(settings: Environment): Promise<Program> {
+    const program = new Program(settings, await freePort(), await freePort())
+    for (const until = Date.now() + START_MS; Date.now() < until; await pause(LOOK_MS)) {
+      if (program.#child.exitCode !== null) throw new Error(`the deployment ended: ${program.#said}`)
+      if (await program.#isReady()) return program
+    }
+    await program.stop()
+    throw new Error(`the deployment was not ready in time: ${program.#said}`)
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    const gone = once(this.#child, 'close')
+    this.#child.kill('SIGTERM')
+    const late = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS)
+    await gone
+    clearTimeout(late)
+  }
+
+  async #isReady(): Promise<boolean> {
+    try {
+      return (await fetch(`${this.url}/ready`, { signal: AbortSignal.timeout(2_000) })).ok
+    } catch {
+      return false
+    }
+  }
+}
+
+/** A database on the server that DATABASE_URL or TEST_DATABASE_URL names. */
+async function createDatabase(): Promise<{ readonly url: string; readonly drop: () => Promise<void> }> {
+  const server = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
+  if (server === undefined)
+    throw new Error('DATABASE_URL must name a PostgreSQL server on which a database can be made')
+  const name = `touchline_conformance_${randomUUID().replaceAll('-', '')}`
+  const administer = async (statement: string): Promise<void> => {
+    const client = new pg.Client({ connectionString: server })
+    await client.connect()
+    try {
+      await client.query(statement)
+    } finally {
+      await client.end()
+    }
+  }
+  await administer(`create database ${name}`)
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return { url: url.href, drop: () => administer(`drop database ${name} with (force)`) }
+}
+
+/** A Redis of our own: what is published on a shared one reaches every deployment there. */
+async function startRedis(folder: string): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
+  const port = await freePort()
+  const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder]
+  const child = spawn('redis-server', options, { stdio: 'ignore' })
+  await once(child, 'spawn')
+  const stop = async (): Promise<void> => {
+    const gone = once(child, 'close')
+    child.kill('SIGKILL')
+    await gone
+  }
+  return { url: `redis://127.0.0.1:${port}`, stop }
+}
+
+/** A port that nobody listens on now. */
+async function freePort(): Promise<number> {
+  const server = createServer()
+  const port = await listen(server, 0)
+  server.close()
+  await once(server, 'close')
+  return port
+}

@@ -1,0 +1,734 @@
+/** Section 2: resources and their fields. */
+import assert from 'node:assert/strict'
+import { decodeProtectedHeader } from 'jose'
+import { type Check, into, near, refuses, says, Skip } from './check.ts'
+import { FeedSocket, UpgradeRefused } from './feed.ts'
+import {
+  Achievements,
+  Activity,
+  Board,
+  Flags,
+  Instrument,
+  Instruments,
+  Ledger,
+  MatchEvents,
+  Me,
+  Movers,
+  NeedsProfile,
+  Notifications,
+  Positions,
+  PriceHistory,
+  Quote,
+  RecentTrades,
+  Referrals,
+  Settings,
+  SignedIn,
+  SpinnerWeek,
+  Squad,
+  Trade,
+  Wallet,
+} from './shapes.ts'
+import { ACCESS, forge, forgeHmac, readToken, REFRESH, spoil, verify } from './tokens.ts'
+import { read } from './visitor.ts'
+
+export const checks: Check[] = []
+const check = into(checks)
+
+const HOLD_OVER = { settings: { 'trading.hold_secs': 0 } }
+const MINUTE = 60
+
+// 2.1 Tokens and tickets
+
+check(
+  '2.1.1',
+  'An access token is RS256 by `game-api`, 15 minutes long, with userId, districtId, role, typ and a jti.',
+  async (t) => {
+    const user = await t.user()
+    const { alg, claims, lifetime } = readToken(user.cookies.get(ACCESS) ?? '')
+    const { userId, districtId, role } = user.profile
+    assert.partialDeepStrictEqual(
+      { alg, ...claims },
+      { alg: 'RS256', iss: 'game-api', typ: 'access', userId, districtId, role },
+    )
+    assert(typeof claims.jti === 'string' && claims.jti !== '', 'there is no jti')
+    assert.equal(lifetime, 15 * MINUTE)
+  },
+)
+
+check('2.1.2', 'A refresh token is RS256 by `game-api`, 168 hours long, with userId and typ.', async (t) => {
+  const user = await t.user()
+  const { alg, claims, lifetime } = readToken(user.cookies.get(REFRESH) ?? '')
+  assert.partialDeepStrictEqual({ alg, ...claims }, { alg: 'RS256', iss: 'game-api', typ: 'refresh', userId: user.id })
+  assert.equal(lifetime, 168 * 60 * MINUTE)
+})
+
+check('2.1.3', 'A WebSocket token is RS256 by `game-api`, 60 seconds long, with userId and typ.', async (t) => {
+  const user = await t.user()
+  const { alg, claims, lifetime } = readToken(await t.wsToken(user))
+  assert.partialDeepStrictEqual({ alg, ...claims }, { alg: 'RS256', iss: 'game-api', typ: 'ws', userId: user.id })
+  assert.equal(lifetime, MINUTE)
+})
+
+check('2.1.4', 'Every token is signed with the configured key, and has an id of its own.', async (t) => {
+  const user = await t.user()
+  const tokens = [
+    user.cookies.get(ACCESS) ?? '',
+    user.cookies.get(REFRESH) ?? '',
+    await t.wsToken(user),
+    await t.wsToken(user),
+  ]
+  for (const token of tokens) await verify(token, t.trust)
+  assert.equal(new Set(tokens.map((token) => readToken(token).claims.jti)).size, tokens.length, 'a jti comes twice')
+})
+
+check('2.1.5', 'A token of another type is rejected, whoever asks for which.', async (t) => {
+  const user = await t.user()
+  const [access, refresh, ws] = [user.cookies.get(ACCESS) ?? '', user.cookies.get(REFRESH) ?? '', await t.wsToken(user)]
+  for (const wrong of [refresh, ws]) {
+    const visitor = t.visitor()
+    visitor.cookies.set(ACCESS, wrong)
+    refuses(await visitor.ask('GET', '/api/wallet'), 401)
+  }
+  for (const wrong of [access, ws]) {
+    const visitor = t.visitor()
+    visitor.cookies.set(REFRESH, wrong)
+    refuses(await visitor.post('/api/auth/refresh'), 401)
+  }
+  for (const wrong of [access, refresh]) {
+    await assert.rejects(FeedSocket.open(await t.wsUrl(user), wrong), new UpgradeRefused(401))
+  }
+})
+
+check(
+  '2.1.6',
+  'A token that is expired, altered, unsigned, HMAC-signed or of another issuer is rejected.',
+  async (t) => {
+    const user = await t.user()
+    const access = user.cookies.get(ACCESS) ?? ''
+    const now = Math.floor(Date.now() / 1_000)
+    const bad = {
+      expired: await forge(access, { iat: now - 1_000, exp: now - 1 }, t.trust),
+      'of another issuer': await forge(access, { iss: 'somebody' }, t.trust),
+      'without a user': await forge(access, { userId: undefined }, t.trust),
+      'without a type': await forge(access, { typ: undefined }, t.trust),
+      altered: spoil(access),
+      'HMAC-signed with the ticket secret': await forgeHmac(access, t.trust.ticketSecret),
+      unsigned: `${Buffer.from('{"alg":"none"}').toString('base64url')}.${access.split('.')[1]}.`,
+      'no token': 'x.y.z',
+    }
+    for (const [how, token] of Object.entries(bad)) {
+      user.cookies.set(ACCESS, token)
+      const reply = await user.ask('GET', '/api/wallet')
+      assert.equal(reply.status, 401, `a token ${how} was answered ${reply.status}`)
+    }
+    user.cookies.set(ACCESS, await forge(access, { exp: now + MINUTE }, t.trust))
+    says(await user.ask('GET', '/api/wallet'), 200)
+  },
+)
+
+check(
+  '2.1.7',
+  'A registration ticket is HMAC-SHA256-signed with the secret, 5 minutes long, with sub, email, name, picture.',
+  async (t) => {
+    const sub = t.newName()
+    const { registrationTicket: ticket } = read422(await t.google(t.visitor(), sub))
+    assert.equal(decodeProtectedHeader(ticket).alg, 'HS256')
+    assert.equal(await forgeHmac(ticket, t.trust.ticketSecret), ticket, 'it is signed with another secret')
+    const { claims, lifetime } = readToken(ticket)
+    const { email, name, picture } = t.trust.identity.claims(sub, '')
+    assert.partialDeepStrictEqual(claims, { sub, email, name, picture })
+    assert.equal(lifetime, 5 * MINUTE)
+  },
+)
+
+check(
+  '2.1.8',
+  'A ticket that is expired, altered or signed with another secret is rejected at every step.',
+  async (t) => {
+    const visitor = t.visitor()
+    const { registrationTicket, otp } = await t.ticket(visitor)
+    const now = Math.floor(Date.now() / 1_000)
+    const bad = [
+      await forgeHmac(registrationTicket, t.trust.ticketSecret, { iat: now - 1_000, exp: now - 1 }),
+      await forgeHmac(registrationTicket, 'another secret, which is long enough for HMAC-SHA256'),
+      spoil(registrationTicket),
+      'no ticket',
+    ]
+    const profile = { username: t.newName(), firstName: 'Con', districtId: await t.district() }
+    for (const ticket of bad) {
+      const invalid = { error: 'invalid registration ticket' }
+      refuses(await visitor.post('/api/auth/verify-otp', { registrationTicket: ticket, otp }), 401, invalid)
+      refuses(await visitor.post('/api/auth/resend-otp', { registrationTicket: ticket }), 401, invalid)
+      refuses(await visitor.post('/api/auth/google/complete', { registrationTicket: ticket, ...profile }), 401, invalid)
+    }
+  },
+)
+
+check('2.1.9', 'The server takes nothing of the identity from the client: the ticket alone counts.', async (t) => {
+  const visitor = t.visitor()
+  const { sub, registrationTicket } = await t.verified(visitor)
+  const claimed = {
+    email: 'boss@conformance.example',
+    name: 'Boss',
+    picture: 'https://x.example',
+    sub: 'boss',
+    role: 'admin',
+  }
+  const profile = { registrationTicket, username: t.newName(), firstName: 'Con', districtId: await t.district() }
+  const { user } = read(await visitor.post('/api/auth/google/complete', { ...profile, ...claimed }), SignedIn)
+  const { email, picture } = t.trust.identity.claims(sub, '')
+  assert.partialDeepStrictEqual(user, { email, picture, role: 'user' })
+})
+
+check('2.1.10', 'A one-time code is 6 digits and comes by mail.', async (t) => {
+  const { email, otp } = await t.ticket(t.visitor())
+  assert.match(otp, /^\d{6}$/)
+  assert.equal(t.trust.mail.countTo(email), 1)
+})
+
+check('2.1.11', 'A code may be tried 3 times; after that the right one is refused, too.', async (t) => {
+  const visitor = t.visitor()
+  const { registrationTicket, otp } = await t.ticket(visitor)
+  const guess = (code: string) => visitor.post('/api/auth/verify-otp', { registrationTicket, otp: code })
+  const wrong = otp === '000000' ? '000001' : '000000'
+  for (const attemptsRemaining of [2, 1, 0])
+    refuses(await guess(wrong), 400, { error: 'invalid code', attemptsRemaining })
+  refuses(await guess(otp), 429, { error: 'too many attempts' })
+})
+
+check(
+  '2.1.12',
+  'Another code can be had 60 seconds after the last, and not before; the last counts no more.',
+  { takes: 62 },
+  async (t) => {
+    const visitor = t.visitor()
+    const { registrationTicket, email, otp } = await t.ticket(visitor)
+    const early = await visitor.post('/api/auth/resend-otp', { registrationTicket })
+    refuses(early, 429)
+    const seconds = Number(early.headers.get('retry-after'))
+    assert(seconds > 50 && seconds <= 60, `Retry-After is ${seconds}`)
+    await t.wait(seconds)
+    says(await visitor.post('/api/auth/resend-otp', { registrationTicket }), 200)
+    const second = await t.code(email, 2)
+    if (otp !== second) refuses(await visitor.post('/api/auth/verify-otp', { registrationTicket, otp }), 400)
+    says(await visitor.post('/api/auth/verify-otp', { registrationTicket, otp: second }), 200, { verified: true })
+  },
+)
+
+check('2.1.13', 'A code is valid for 5 minutes.', { takes: 302 }, async (t) => {
+  const visitor = t.visitor()
+  const { sub, otp } = await t.ticket(visitor)
+  await t.wait(300)
+  // The ticket has expired with it; signing in again gives another one, and a code that was not mailed a minute ago.
+  const { registrationTicket } = read422(await t.google(visitor, sub))
+  const reply = await visitor.post('/api/auth/verify-otp', { registrationTicket, otp })
+  refuses(reply, 400)
+})
+
+check('2.1.14', 'A nonce is single use, also with another token.', async (t) => {
+  const nonce = t.newName()
+  const send = async (sub: string) =>
+    t.visitor().post('/api/auth/google', { idToken: await t.trust.identity.token(sub, nonce), nonce })
+  says(await send(t.newName()), 422, { needsProfile: true })
+  refuses(await send(t.newName()), 401, { error: 'nonce already used' })
+})
+
+check('2.1.15', 'A nonce is claimed for 300 seconds.', { takes: 304 }, async (t) => {
+  const nonce = t.newName()
+  const send = async () =>
+    t.visitor().post('/api/auth/google', { idToken: await t.trust.identity.token(t.newName(), nonce), nonce })
+  says(await send(), 422, { needsProfile: true })
+  await t.wait(290)
+  refuses(await send(), 401, { error: 'nonce already used' })
+  await t.wait(12)
+  says(await send(), 422, { needsProfile: true })
+})
+
+check(
+  '2.1.16',
+  'A WebSocket token opens no socket any more once its 60 seconds are over.',
+  { takes: 62 },
+  async (t) => {
+    const user = await t.user()
+    const token = await t.wsToken(user)
+    await t.wait(61)
+    await assert.rejects(FeedSocket.open(await t.wsUrl(user), token), new UpgradeRefused(401))
+  },
+)
+
+// 2.2 User
+
+check(
+  '2.2.1',
+  'A profile has identifier, district, role, e-mail, picture, first name, XP, and what else the contract names.',
+  async (t) => {
+    const user = await t.user({ firstName: 'Ada', lastName: 'L' })
+    const me = await user.get('/api/me', Me)
+    assert.partialDeepStrictEqual(me, {
+      userId: user.id,
+      firstName: 'Ada',
+      lastName: 'L',
+      role: 'user',
+      xp: 0,
+      level: 1,
+    })
+    const { email, picture } = t.trust.identity.claims(user.sub, '')
+    assert.partialDeepStrictEqual(me, { email, picture })
+  },
+)
+
+check(
+  '2.2.2',
+  'The subject at the identity provider is unique: signing in with it again is the same user.',
+  async (t) => {
+    const user = await t.user()
+    const again = read(await t.google(t.visitor(), user.sub), SignedIn)
+    assert.deepEqual([again.user.userId, again.isNew], [user.id, false])
+  },
+)
+
+check('2.2.3', 'E-mail and picture are what the identity provider says last.', async (t) => {
+  const user = await t.user()
+  const picture = 'https://pictures.example/newer.png'
+  const { user: later } = read(await t.google(t.visitor(), user.sub, { picture }), SignedIn)
+  assert.equal(later.picture, picture)
+})
+
+// 2.3 Wallet
+
+check(
+  '2.3.1',
+  'Equity is balance plus unrealised PnL; free margin is the balance, from which margin is debited.',
+  async (t) => {
+    const [user, player] = [await t.user(), await t.player()]
+    const { position } = await user.opens(player)
+    const wallet = await user.get('/api/wallet', Wallet)
+    near(wallet.balance, 10_000 - position.margin, 'the balance')
+    near(wallet.equity, wallet.balance + wallet.unrealizedPnl, 'equity')
+    near(wallet.freeMargin, wallet.balance, 'free margin')
+    near(wallet.marginUsed, position.margin, 'margin used')
+  },
+)
+
+check('2.3.2', 'After a close the balance is the one before the open plus the realised PnL.', HOLD_OVER, async (t) => {
+  const [user, player] = [await t.user(), await t.player()]
+  const { position } = await user.opens(player, { lotSize: 3 })
+  const other = await t.user()
+  await other.opens(player, { lotSize: 2 }) // moves the price
+  const closed = await user.closes(position.id)
+  assert(closed.position.realizedPnl !== 0, 'nothing was won or lost')
+  near(closed.wallet.balance, 10_000 + (closed.position.realizedPnl ?? NaN), 'the balance')
+})
+
+check('2.3.3', 'The fast store hash `wallet:<userId>` takes precedence over the persistent record.', async () => {
+  throw new Skip('the fast store cannot be reached through the service (test/e2e/trade.test.ts asks it)')
+})
+
+check(
+  '2.3.4',
+  'Every change of a wallet is in its ledger, whose entries add up to the balance.',
+  HOLD_OVER,
+  async (t) => {
+    const [user, player] = [await t.user(), await t.player()]
+    const { position } = await user.opens(player, { lotSize: 2 })
+    await user.closes(position.id)
+    await user.opens(player)
+    const { balance } = await user.get('/api/wallet', Wallet)
+    const { entries } = await user.get('/api/wallet/ledger', Ledger)
+    near(
+      entries.reduce((sum, { amount }) => sum + amount, 0),
+      balance,
+      'the sum of the entries',
+    )
+  },
+)
+
+// 2.4 Instrument and price data
+
+check(
+  '2.4.1',
+  'An instrument has a UUID, its prices, imbalance and slope, and what else the contract names.',
+  async (t) => {
+    const user = await t.observer()
+    const player = await t.player()
+    const seen = await user.get(`/api/instruments/${player.id}`, Instrument)
+    assert.partialDeepStrictEqual(seen, { contractSize: 5, leverage: 10, minLot: 0.01, maxLot: 100, lotStep: 0.01 })
+  },
+)
+
+check(
+  '2.4.2',
+  '`currentPrice` is `live_base_price + k_mod × net_position_imbalance`, and open volume moves it.',
+  async (t) => {
+    const [user, player] = [await t.user(), await t.player()]
+    await user.opens(player, { lotSize: 1.25 })
+    const seen = await user.get(`/api/instruments/${player.id}`, Instrument)
+    assert.equal(seen.net_position_imbalance, 1.25)
+    near(seen.currentPrice, seen.live_base_price + seen.k_mod * 1.25, 'the price')
+    assert(seen.currentPrice > player.currentPrice, 'a long has not raised the price')
+  },
+)
+
+check('2.4.3', 'A short lowers the price; the imbalance is long minus short.', async (t) => {
+  const [user, player] = [await t.user(), await t.player()]
+  await user.opens(player, { lotSize: 1 })
+  await user.opens(player, { lotSize: 3, direction: 'short' })
+  const seen = await user.get(`/api/instruments/${player.id}`, Instrument)
+  assert.equal(seen.net_position_imbalance, -2)
+  assert(seen.currentPrice < seen.live_base_price, 'the price is not below its base')
+})
+
+check('2.4.4', 'The crowd moves a price by at most 1 % of its base (contract 3).', async (t) => {
+  const player = await t.player('GK')
+  for (let n = 0; n < 3; n++) await (await t.user()).opens(player, { lotSize: 100 })
+  const seen = await (await t.observer()).get(`/api/instruments/${player.id}`, Instrument)
+  const part = (seen.currentPrice - seen.live_base_price) / seen.live_base_price
+  assert(part > 0 && part <= 0.01 + 1e-6, `the crowd's part is ${part}`)
+})
+
+check('2.4.5', '`last_published_price` is the last price that was broadcast.', async (t) => {
+  const [user, player] = [await t.user(), await t.player()]
+  const feed = await t.feed(user)
+  await feed.ask({ type: 'subscribe', id: 1, instrumentIds: [player.id] })
+  await user.opens(player)
+  const frame = await feed.frame('the move', ({ flags }) => (flags & 1) === 0)
+  const seen = await user.get(`/api/instruments/${player.id}`, Instrument)
+  near(seen.last_published_price, frame.price, 'the last published price')
+})
+
+check(
+  '2.4.6',
+  'A price history has at most 500 ticks and `stats` over them; `lifetimeCount` is not returned.',
+  async (t) => {
+    const [user, player] = [await t.user(), await t.player()]
+    await user.opens(player)
+    const history = await t.eventually('the tick', async () => {
+      const found = await user.get(`/api/instruments/${player.id}/price-history?period=all`, PriceHistory)
+      return found.ticks.some(({ cause }) => cause === 'trade') ? found : undefined
+    })
+    const prices = history.ticks.map(({ price }) => price)
+    assert.partialDeepStrictEqual(history.stats, {
+      open: prices[0],
+      high: Math.max(...prices),
+      low: Math.min(...prices),
+      volume: 0.5,
+    })
+    assert.equal(JSON.stringify(history).includes('lifetimeCount'), false)
+  },
+)
+
+check('2.4.7', '`firstTickAt` is the earliest tick, as `YYYY-MM-DD HH:MM:SS.ffff+00`.', async (t) => {
+  const [user, player] = [await t.observer(), await t.player()]
+  const { stats, ticks } = await user.get(`/api/instruments/${player.id}/price-history?period=all`, PriceHistory)
+  const first = ticks[0]?.at ?? ''
+  assert.equal(stats.firstTickAt, first.replace('T', ' ').replace('Z', '0+00'))
+})
+
+check('2.4.8', 'The periods are `5m`, `1h`, `6h`, `1d` and `all`; anything else is 400.', async (t) => {
+  const [user, player] = [await t.observer(), await t.player()]
+  for (const period of ['5m', '1h', '6h', '1d', 'all']) {
+    assert.equal(
+      (await user.get(`/api/instruments/${player.id}/price-history?period=${period}`, PriceHistory)).period,
+      period,
+    )
+  }
+  refuses(await user.ask('GET', `/api/instruments/${player.id}/price-history?period=2h`), 400, {
+    error: 'validation failed',
+  })
+})
+
+check('2.4.9', 'Recent trades carry no user identifiers, and times to the second.', async (t) => {
+  const [user, player] = [await t.user(), await t.player()]
+  const { position } = await user.opens(player)
+  const reply = await user.ask('GET', `/api/instruments/${player.id}/recent-trades`)
+  const { trades } = read(reply, RecentTrades)
+  assert.partialDeepStrictEqual(trades[0], {
+    direction: 'long',
+    lotSize: 0.5,
+    price: position.openPrice,
+    action: 'open',
+  })
+  assert.equal(reply.text.includes(user.id) || reply.text.includes(user.profile.username), false, 'it says who traded')
+  assert.match(trades[0]?.at ?? '', /\.000Z$/)
+})
+
+check('2.4.10', 'Movers are the top 5 gainers, losers and most traded, kept for 60 seconds.', async (t) => {
+  const user = await t.observer()
+  const [first, second] = [
+    await user.get('/api/instruments/movers', Movers),
+    await user.get('/api/instruments/movers', Movers),
+  ]
+  const ageMs = Date.now() - Date.parse(second.asOf)
+  assert(ageMs < 62_000, `the movers are ${ageMs} ms old`)
+  if (first.asOf === second.asOf) assert.deepEqual(second, first)
+})
+
+// 2.5 Position
+
+check('2.5.1', 'A position has all fields of the contract, long or short, with a fraction of a lot.', async (t) => {
+  const [user, player] = [await t.user(), await t.player()]
+  const { position } = await user.opens(player, { direction: 'short', lotSize: 0.37 })
+  const { id, fixtureId } = player
+  const expected = { instrumentId: id, fixtureId, direction: 'short', lotSize: 0.37, contractSize: 5, leverage: 10 }
+  assert.partialDeepStrictEqual(position, {
+    ...expected,
+    status: 'open',
+    closedBy: null,
+    closePrice: null,
+    realizedPnl: null,
+  })
+})
+
+check('2.5.2', 'The margin is price × lots × 5 / 10: half a lot at 200 takes 50 units.', async (t) => {
+  const [user, player] = [await t.user(), await t.player('MID')]
+  const { position, wallet } = await user.opens(player, { lotSize: 0.5 })
+  near(position.margin, (position.openPrice * 0.5 * 5) / 10, 'the margin', 0.000_001)
+  near(wallet.balance, 10_000 - position.margin, 'what was debited')
+  assert(position.openPrice > 0, 'the open price is zero')
+})
+
+check('2.5.3', 'Realised PnL is the move × lots × 5, with the sign of the direction.', HOLD_OVER, async (t) => {
+  const [long, short, player] = [await t.user(), await t.user(), await t.player()]
+  const [up, down] = [
+    await long.opens(player, { lotSize: 4 }),
+    await short.opens(player, { direction: 'short', lotSize: 1 }),
+  ]
+  const closed = [await long.closes(up.position.id), await short.closes(down.position.id)]
+  for (const { position } of closed) {
+    const move = ((position.closePrice ?? NaN) - position.openPrice) * (position.direction === 'long' ? 1 : -1)
+    near(position.realizedPnl ?? NaN, move * position.lotSize * 5, `the PnL of the ${position.direction}`, 0.000_002)
+  }
+})
+
+check(
+  '2.5.4',
+  'A fresh position shows PnL 0, and a round trip alone is exactly zero-sum (contract 3).',
+  HOLD_OVER,
+  async (t) => {
+    const [user, player] = [await t.user(), await t.player()]
+    const { position } = await user.opens(player, { lotSize: 7.77 })
+    assert.equal(position.unrealizedPnl, 0)
+    const closed = await user.closes(position.id)
+    assert.deepEqual([closed.position.realizedPnl, closed.wallet.balance], [0, 10_000])
+    const after = await user.get(`/api/instruments/${player.id}`, Instrument)
+    assert.equal(after.currentPrice, player.currentPrice)
+  },
+)
+
+check(
+  '2.5.5',
+  '`closedBy` is `user` when the user closed it, and its closing fields are set.',
+  HOLD_OVER,
+  async (t) => {
+    const [user, player] = [await t.user(), await t.player()]
+    const { position } = await user.closes((await user.opens(player)).position.id)
+    assert.partialDeepStrictEqual(position, { status: 'closed', closedBy: 'user', unrealizedPnl: 0 })
+    assert(position.closedAt !== null && position.closePrice !== null, 'a closed position without time or price')
+  },
+)
+
+check('2.5.6', 'A full-time settlement closes at `live_base_price + k_mod × net_position_imbalance`.', async (t) => {
+  const match = await t.match('HT')
+  const player = match.instrument(match.player('DEF'))
+  const user = await t.user()
+  await user.opens(player, { lotSize: 20 })
+  const before = await user.get(`/api/instruments/${player.id}`, Instrument)
+  match.fixture.enters('FINISHED')
+  const closed = await t.eventually('the settlement', async () => {
+    const { positions } = await user.get('/api/positions?status=closed', Positions)
+    return positions[0]
+  })
+  assert.equal(closed.closedBy, 'full_time')
+  const crowd = before.k_mod * before.net_position_imbalance
+  // The last payload moves the base by a hair: the clock has gone on.
+  near(closed.closePrice ?? NaN, before.live_base_price + crowd, 'the close price', crowd / 10)
+})
+
+check(
+  '2.5.7',
+  'A position shows where its loss has eaten its margin: 10 % from its open price (contract 3).',
+  async (t) => {
+    const [user, player] = [await t.user(), await t.player()]
+    const long = (await user.opens(player)).position
+    const short = (await user.opens(player, { direction: 'short' })).position
+    near(long.washoutPrice ?? NaN, long.openPrice * 0.9, 'the washout price of the long', 0.000_001)
+    near(short.washoutPrice ?? NaN, short.openPrice * 1.1, 'the washout price of the short', 0.000_001)
+  },
+)
+
+// 2.6 Other resources
+
+const STATS = [
+  'Shots Total',
+  'Shots On Target',
+  'Corners',
+  'Ball Possession %',
+  'Fouls',
+  'Offsides',
+  'Successful Passes',
+  'Yellowcards',
+  'Redcards',
+  'Saves',
+]
+
+check(
+  '2.6.1',
+  "`teamStats` is keyed `home` and `away`, with the data provider's names of statistics verbatim.",
+  async (t) => {
+    const match = await t.match('INPLAY_1ST_HALF')
+    const home = Object.fromEntries(STATS.map((name, n) => [name, n + 1]))
+    const away = Object.fromEntries(STATS.map((name, n) => [name, n * 2]))
+    match.fixture.teamStats = { home, away }
+    const user = await t.observer()
+    await t.eventually('the statistics', async () => {
+      const { teamStats } = await user.get(`/api/matches/${match.id}/events`, MatchEvents)
+      return Object.keys(teamStats.home).length > 0
+        ? (assert.deepEqual({ ...teamStats }, { home, away }) ?? true)
+        : undefined
+    })
+  },
+)
+
+check(
+  '2.6.2',
+  'Without statistics of the fixture those of the players are added up, under their own names.',
+  async (t) => {
+    const match = await t.match('INPLAY_1ST_HALF')
+    match.fixture.details.set(match.player('MID', 0), { 86: 2, 56: 1 })
+    match.fixture.details.set(match.player('FWD', 0), { 86: 3 })
+    const user = await t.observer()
+    const stats = await t.eventually('the sums', async () => {
+      const { teamStats } = await user.get(`/api/matches/${match.id}/events`, MatchEvents)
+      return Object.keys(teamStats.home).length > 0 ? teamStats : undefined
+    })
+    assert.partialDeepStrictEqual(stats.home, { 'Shots On Target': 5, Fouls: 1 })
+  },
+)
+
+check('2.6.3', 'A squad is of the home or of the away team.', async (t) => {
+  const player = await t.player()
+  const user = await t.observer()
+  const squads = await Promise.all(
+    ['home', 'away'].map((team) => user.get(`/api/matches/${player.fixtureId}/squad?team=${team}`, Squad)),
+  )
+  assert.deepEqual(
+    squads.map(({ team }) => team.side),
+    ['home', 'away'],
+  )
+  const [home, away] = squads.map(({ players }) => players.map(({ instrumentId }) => instrumentId))
+  assert.equal((home ?? []).length, 20)
+  assert.deepEqual(
+    (home ?? []).filter((id) => (away ?? []).includes(id)),
+    [],
+  )
+})
+
+check('2.6.4', 'A notification has an id and a read flag; the badge of a first position brings one.', async (t) => {
+  const [user, player] = [await t.user(), await t.player()]
+  await user.opens(player)
+  const found = await t.eventually('a notification', async () => {
+    const page = await user.get('/api/notifications', Notifications)
+    return page.notifications.length > 0 ? page : undefined
+  })
+  assert.equal(found.notifications[0]?.read, false)
+  assert.equal(found.unreadCount >= 1, true)
+})
+
+check('2.6.5', 'Referrals are named invites and anonymous ones; unclaimed invites are not pending.', async (t) => {
+  const user = await t.user()
+  says(await user.post('/api/referrals/invites', { name: 'Grace' }), 201, {
+    name: 'Grace',
+    registered: false,
+    status: 'pending',
+  })
+  await t.user({ referralCode: user.profile.referralCode }) // with his own code: nobody was named
+  const { referrals, summary } = await user.get('/api/referrals', Referrals)
+  assert.deepEqual(
+    new Set(referrals.map(({ name, registered }) => `${name} ${registered}`)),
+    new Set(['Grace false', 'null true']),
+  )
+  assert.partialDeepStrictEqual(summary, { invited: 2, registered: 1, pending: 1, earned: 0, total_credited: 0 })
+})
+
+check(
+  '2.6.6',
+  'A referral counts as earned once the referee has placed a first trade; `total_credited` sums up the rewards.',
+  async (t) => {
+    const user = await t.user()
+    const referee = await t.user({ referralCode: user.profile.referralCode })
+    await referee.opens(await t.player())
+    const { referrals, summary } = await t.eventually('the credit', async () => {
+      const found = await user.get('/api/referrals', Referrals)
+      return found.summary.earned > 0 ? found : undefined
+    })
+    assert.partialDeepStrictEqual(summary, { earned: 1, pending: 0 })
+    near(
+      summary.total_credited,
+      referrals.reduce((sum, { reward }) => sum + reward, 0),
+      'total_credited',
+    )
+    const { balance } = await user.get('/api/wallet', Wallet)
+    near(balance, 10_000 + summary.total_credited, 'the balance: rewards are wallet credits')
+  },
+)
+
+check('2.6.7', 'Whoever has not traded is `{ranked:false}`; ROI boards score in per cent.', async (t) => {
+  const user = await t.user()
+  assert.deepEqual((await user.ask('GET', '/api/leaderboard/me')).body, { ranked: false })
+  const { entries } = await user.get('/api/leaderboard/roi/global', Board)
+  for (const { score, roiPct } of entries) assert.equal(score, roiPct)
+})
+
+check('2.6.8', 'The spinner has a week with candidates or a winner, and the hash of its seed.', async (t) => {
+  const week = await (await t.observer()).get('/api/spinner/current', SpinnerWeek)
+  assert.equal(week.seed, undefined, 'the seed of the running week is shown')
+  if (week.status === 'tied') assert(week.candidates.length > 1)
+})
+
+check('2.6.9', 'Badges are lists of earned and locked ones.', async (t) => {
+  const { earned, locked } = await (await t.user()).get('/api/achievements', Achievements)
+  assert.equal(earned.length, 0)
+  assert(locked.length > 0)
+})
+
+check('2.6.10', 'Feature flags are keys to booleans, admin settings keys to values.', async (t) => {
+  assert.equal(typeof (await t.visitor().get('/api/flags', Flags))['coming_soon'], 'boolean')
+  const { settings } = await (await t.admin()).get('/api/admin/settings', Settings)
+  assert(settings.some(({ key }) => key === 'trading.hold_secs'))
+})
+
+check('2.6.11', 'The activity feed is `{count, events}`.', async (t) => {
+  const { count, events } = await (await t.observer()).get('/api/activity', Activity)
+  assert.equal(count, events.length)
+})
+
+check('2.6.12', 'All fixtures are listed, and all active instruments.', async (t) => {
+  const user = await t.observer()
+  const player = await t.player()
+  const { instruments } = await user.get('/api/instruments', Instruments)
+  assert(instruments.some(({ id }) => id === player.id))
+  assert.equal(new Set(instruments.map(({ id }) => id)).size, instruments.length, 'an instrument comes twice')
+})
+
+check('2.6.13', 'A quote says what an open would cost, and changes nothing (contract 3).', async (t) => {
+  const [user, player] = [await t.user(), await t.player()]
+  const order = {
+    instrumentId: player.id,
+    direction: 'long',
+    lotSize: 2,
+    stopLoss: player.currentPrice - 10,
+    takeProfit: player.currentPrice + 10,
+  }
+  const quote = read(await user.post('/api/positions/quote', order), Quote)
+  assert.equal(quote.refusal, null)
+  assert.equal((await user.get('/api/wallet', Wallet)).balance, 10_000)
+  const { position } = read(await user.order(player, { ...order }), Trade)
+  near(position.openPrice, quote.fillPrice, 'the fill price')
+  near(position.margin, quote.margin, 'the margin')
+  near(position.washoutPrice ?? NaN, quote.washoutPrice ?? NaN, 'the washout price')
+})
+
+function read422(reply: Parameters<typeof says>[0]) {
+  says(reply, 422, { needsProfile: true })
+  return NeedsProfile.parse(reply.body)
+}

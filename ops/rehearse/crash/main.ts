@@ -1,0 +1,171 @@
+/**
+ * The crash matrix: plays the real program with many users, kills it again and again without warning, and after every
+ * restart looks whether a promise was broken. `npm run crash -- --kills 50 --database pglite|postgres [--seed N] [--users 40]
+ * [--speed 60]`
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { performance } from 'node:perf_hooks'
+import { type Chance, chanceFrom } from '../../../actors/replay/chance.ts'
+import { demand } from '../shared/account.ts'
+import { whole } from '../shared/options.ts'
+import { Guest, Instruments } from '../shared/guest.ts'
+import { inspect, waitForTrading } from '../shared/inspection.ts'
+import { folderPlace, type Place, serverPlace } from '../shared/place.ts'
+import { type Market, Player } from '../shared/trader.ts'
+import { Program, type Settings } from '../shared/program.ts'
+import { Tally } from '../shared/tally.ts'
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '50' },
+    database: { type: 'string', default: 'pglite' },
+    users: { type: 'string', default: '40' },
+    speed: { type: 'string', default: '60' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+  },
+})
+const kills = whole('kills', values.kills, 1)
+const users = whole('users', values.users, 1)
+const seed = whole('seed', values.seed, 0)
+
+const HOUSE: Settings = {
+  // So fast that a run sees several full times.
+  DEMO_SPEED: values.speed,
+  // Every open lot must belong to a player who is asked about it.
+  DEMO_TRADERS: '0',
+  RATE_LIMIT_PER_MIN: '0',
+  JWT_ACCESS_EXPIRY: '7d',
+  ADMIN_EMAILS: 'crash_auditor@synthetic.invalid',
+}
+/** Few enough instruments that the players get in each other's way. */
+const FAVOURITES = 12
+const LOOK_MS = 200
+/** One kill in so many comes while the program is still starting. */
+const EARLY_KILLS = 8
+const [STARTING_MS, PLAYING_MS] = [1_200, 2_500]
+
+class CrashRun {
+  readonly #place: Place
+  readonly #chance: Chance
+  readonly #tally: Tally
+  readonly #players: readonly Player[]
+  readonly #admin = new Guest('Crash Auditor')
+  readonly #market: Market = { instruments: [] }
+
+  constructor(place: Place) {
+    this.#place = place
+    this.#chance = chanceFrom(seed)
+    this.#tally = new Tally()
+    this.#players = Array.from(
+      { length: users },
+      (_, n) => new Player(`Crash ${n + 1}`, chanceFrom(seed * 1_000 + n + 1), this.#tally),
+    )
+  }
+
+  get userIds(): string[] {
+    return [...this.#players.map(({ guest }) => guest.userId), this.#admin.userId].filter((id) => id !== '')
+  }
+
+  get table(): string {
+    return this.#tally.table()
+  }
+
+  /** Throws a Violation as soon as a promise is found broken. */
+  async run(): Promise<void> {
+    while (this.#tally.kills < kills) {
+      const program = new Program({ ...HOUSE, ...this.#place.settings })
+      try {
+        const isEarly = this.#tally.kills > 0 && this.#chance.below(EARLY_KILLS) === 0
+        if (isEarly) await this.#killStarting(program)
+        else await this.#killPlaying(program)
+      } finally {
+        await program.kill()
+      }
+      this.#tally.kills++
+      process.stdout.write(`${this.#tally.progress(kills)}\n`)
+    }
+    await this.#end()
+  }
+
+  async #killStarting(program: Program): Promise<void> {
+    await pause(this.#chance.below(STARTING_MS))
+    await program.kill()
+    this.#tally.killedStarting++
+  }
+
+  async #killPlaying(program: Program): Promise<void> {
+    const url = await this.#welcome(program)
+    await inspect(url, this.#players, this.#admin)
+    this.#tally.checks++
+    const playing = Promise.all([...this.#players.map((p) => p.play(url, this.#market)), this.#watchMarket(url)])
+    await Promise.race([playing, pause(200 + this.#chance.below(PLAYING_MS))])
+    demand(!program.isGone, () => `it ended by itself: ${program.errors.join('\n')}`)
+    await program.kill()
+    await playing
+    demand(program.errors.length === 0, () => `it logged errors: ${program.errors.join('\n')}`)
+  }
+
+  /** Waits until it trades. The first time everybody signs in. */
+  async #welcome(program: Program): Promise<string> {
+    const url = await program.listening
+    this.#tally.listeningMs.push(performance.now() - program.startedAt)
+    if (this.#admin.userId === '') {
+      await this.#admin.signIn(url)
+      for (const { guest } of this.#players) await guest.signIn(url)
+    }
+    await waitForTrading(url, this.#admin)
+    this.#tally.tradingMs.push(performance.now() - program.startedAt)
+    return url
+  }
+
+  async #watchMarket(url: string): Promise<void> {
+    for (;;) {
+      const reply = await this.#admin.ask(url, 'GET', '/api/instruments')
+      if (reply === 'lost') return
+      const { instruments } = Instruments.parse(reply.body)
+      this.#market.instruments = instruments
+        .filter(({ tradingStatus }) => tradingStatus === 'OPEN')
+        .slice(0, FAVOURITES)
+      await pause(LOOK_MS)
+    }
+  }
+
+  /** A last look, at everything that ever was, and a stop in good order. */
+  async #end(): Promise<void> {
+    const program = new Program({ ...HOUSE, DEMO_REPLAY: 'none', ...this.#place.settings })
+    try {
+      const url = await program.listening
+      await inspect(url, this.#players, this.#admin)
+      const counts = await Promise.all(this.#players.map((player) => player.compareAll(url)))
+      process.stdout.write(`${counts.reduce((sum, n) => sum + n, 0)} positions compared one by one\n`)
+      const code = await program.stop()
+      demand(code === 0, () => `asked to stop it ended with ${code}`)
+    } finally {
+      await program.kill()
+    }
+  }
+}
+
+async function findPlace(): Promise<Place> {
+  if (values.database === 'pglite') return folderPlace()
+  const server = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
+  if (values.database !== 'postgres' || server === undefined) {
+    throw new Error('--database pglite, or --database postgres with DATABASE_URL set')
+  }
+  return serverPlace(server, process.env['REDIS_URL'] ?? process.env['TEST_REDIS_URL'] ?? null)
+}
+
+const place = await findPlace()
+process.stdout.write(`${kills} kills, ${users} users, seed ${seed}, ${place.description}\n`)
+const run = new CrashRun(place)
+try {
+  await run.run()
+  process.stdout.write(`\n${run.table}\n\nNo promise was broken.\n`)
+  await place.remove(run.userIds)
+} catch (error) {
+  // Everything is kept to look at.
+  process.stdout.write(`\n${run.table}\n\nBROKEN (seed ${seed}, ${place.description})\n`)
+  process.stdout.write(`${error instanceof Error ? error.stack : String(error)}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,221 @@
+/** One run of the fuzzer: a crowd that asks, a keeper who puts back what they have set, and a judge of the answers. */
+import http from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import { chanceFrom } from '../../../actors/replay/chance.ts'
+import type { Program } from '../shared/program.ts'
+import type { Holdings, Inspector } from '../shared/inspector.ts'
+import { createJudge, type Judge, type OpenApi } from './judge.ts'
+import { Keeper } from './keeper.ts'
+import { Lore } from './lore.ts'
+import type { Found } from './report.ts'
+import { curl, type FuzzRequest, requestMaker } from './requests.ts'
+import { SocketFuzz } from './sockets.ts'
+
+/** After so many requests everybody signs in again, and settings are put back. */
+const ROUND = 3_000
+const SILENCE_MS = 20_000
+/** A match that is busy is not for ever: one that still is after so many pauses is stuck. */
+const RETRIES = [200, 1_000, 3_000]
+/** Failures after which there is no point in going on. */
+const FAILURES_MAX = 50
+/** What the heap may have grown by, once everything has been used: caches that fill, and what collections leave. */
+const GROWTH_MAX = { factor: 1.25, bytes: 12 * 2 ** 20 }
+
+interface Answer {
+  readonly status: number
+  readonly headers: http.IncomingHttpHeaders
+  readonly body: unknown
+}
+
+export interface CampaignOptions {
+  readonly seed: number
+  /** Requests under way together. */
+  readonly atOnce: number
+}
+
+export interface Against {
+  readonly url: string
+  readonly requests: number
+  readonly inspector: Inspector
+  readonly program: Program
+  readonly say: (progress: string) => void
+}
+
+export class Campaign {
+  /** Who must stand in ADMIN_EMAILS; the first keeps the house, the others are of the crowd. */
+  static readonly ADMINS = ['Keeper', 'Opal', 'Otto'] as const
+
+  readonly userIds: string[] = []
+  readonly #options: CampaignOptions
+  readonly #lore = new Lore()
+  readonly #failures: string[] = []
+  readonly #statuses = new Map<number, number>()
+  readonly #routes = new Map<string, { asked: number; done: number }>()
+  readonly #agent: http.Agent
+  #isEnding = false
+
+  constructor(options: CampaignOptions) {
+    this.#options = options
+    this.#agent = new http.Agent({ keepAlive: true, maxSockets: options.atOnce })
+  }
+
+  /** Ends a run after its round, with a verdict on what was asked so far. */
+  end(): void {
+    this.#isEnding = true
+  }
+
+  async run({ url, requests, inspector, program, say }: Against): Promise<Found> {
+    const judge = createJudge((await (await fetch(`${url}/api/openapi.json`)).json()) as OpenApi)
+    const keeper = new Keeper({ url, admins: Campaign.ADMINS, lore: this.#lore, userIds: this.userIds })
+    const make = requestMaker(judge.document, this.#lore)
+    const document = (await (await fetch(`${url}/api/asyncapi.json`)).json()) as object
+    const sockets = new SocketFuzz({ document, url, seed: this.#options.seed, lore: this.#lore })
+    const fail = (what: string): void => {
+      this.#failures.push(what)
+      say(what)
+    }
+    const beganAt = performance.now()
+    let warm: Holdings | null = null
+    let done = 0
+
+    while (done < requests && this.#failures.length < FAILURES_MAX && !program.isGone && !this.#isEnding) {
+      await keeper.tidyUp()
+      const upTo = Math.min(requests, done + ROUND)
+      const talking = sockets.round()
+      const ask = async (): Promise<void> => {
+        while (done < upTo && !program.isGone) {
+          const nth = done++
+          const request = make(chanceFrom(this.#options.seed * 1_000_003 + nth))
+          const wrong = await this.#put(url, request, judge)
+          if (wrong !== null) fail(`request ${nth}: ${wrong}\n  ${curl(url, request)}`)
+        }
+      }
+      await Promise.all(Array.from({ length: this.#options.atOnce }, ask))
+      for (const wrong of await talking) fail(wrong)
+      for (const line of program.errors.splice(0)) fail(`the server logged an error: ${line}`)
+      if (warm === null && done >= requests / 10) warm = await settledLook(keeper, inspector)
+      say(`${done} requests, ${this.#failures.length} failures`)
+    }
+    const seconds = (performance.now() - beganAt) / 1_000
+    if (program.isGone) fail(`the server is gone: ${await program.gone}`)
+    const memory = await this.#conclude({ program, keeper, inspector, warm, fail })
+    this.#agent.destroy()
+    const { seed } = this.#options
+    return {
+      seed,
+      requests: done,
+      seconds,
+      statuses: this.#statuses,
+      routes: this.#routes,
+      sockets: sockets.counts,
+      memory,
+      failures: this.#failures,
+    }
+  }
+
+  async #conclude(parts: {
+    readonly program: Program
+    readonly keeper: Keeper
+    readonly inspector: Inspector
+    readonly warm: Holdings | null
+    readonly fail: (what: string) => void
+  }): Promise<[Holdings, Holdings]> {
+    const { program, keeper, inspector, fail } = parts
+    const nothing: Holdings = { heap: 0, resident: 0, resources: {} }
+    if (program.isGone) return [parts.warm ?? nothing, nothing]
+    const after = await settledLook(keeper, inspector)
+    const warm = parts.warm ?? after
+    if (after.heap > warm.heap * GROWTH_MAX.factor + GROWTH_MAX.bytes) {
+      fail(`the heap grew from ${warm.heap} to ${after.heap} bytes`)
+    }
+    const books = await keeper.audit()
+    if (books['balanced'] !== true) fail(`the books do not balance: ${JSON.stringify(books)}`)
+    return [warm, after]
+  }
+
+  /** Puts one request, and says what was wrong with the answer. */
+  async #put(url: string, request: FuzzRequest, judge: Judge): Promise<string | null> {
+    let answer: Answer
+    try {
+      answer = await this.#ask(url, request)
+      for (const ms of RETRIES) {
+        if (!isBusy(answer)) break
+        await pause(ms)
+        answer = await this.#ask(url, request)
+      }
+    } catch (error) {
+      return `no answer: ${String(error)}`
+    }
+    const { status, headers, body } = answer
+    const resource = /^\/api\/(?:admin\/)?([\w-]+)/.exec(request.path)?.[1] ?? ''
+    if (status < 300) this.#lore.learn(body, resource)
+    this.#count(request, status, judge)
+    if (isBusy(answer)) return `still busy after ${RETRIES.length} retries`
+    // An answer to HEAD has no body to say which it is.
+    const isToCome = status === 503 && (codeOf(answer) === 'COMING_SOON' || request.method === 'HEAD')
+    if (status >= 500 && !isToCome) return `${status} ${JSON.stringify(body)}`
+    if (status >= 429 && status !== 431 && headers['retry-after'] === undefined) return `${status} without Retry-After`
+    return judge.judge({ ...request, status, contentType: headers['content-type'] ?? null, body })
+  }
+
+  #count({ method, path }: FuzzRequest, status: number, judge: Judge): void {
+    this.#statuses.set(status, (this.#statuses.get(status) ?? 0) + 1)
+    const route = judge.routeOf(method, path)
+    if (route === null) return
+    const known = this.#routes.get(route) ?? { asked: 0, done: 0 }
+    this.#routes.set(route, known)
+    known.asked++
+    if (status < 300) known.done++
+  }
+
+  #ask(url: string, { method, path, headers, body }: FuzzRequest): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const length = body === null ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
+      const { hostname, port } = new URL(url)
+      const options = {
+        method,
+        path,
+        hostname,
+        port,
+        headers: { ...headers, ...length },
+        agent: this.#agent,
+        timeout: SILENCE_MS,
+      }
+      const request = http.request(options, (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('error', reject)
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString('utf8')
+          const isJson = response.headers['content-type']?.startsWith('application/json') === true && text !== ''
+          try {
+            resolve({
+              status: response.statusCode ?? 0,
+              headers: response.headers,
+              body: isJson ? JSON.parse(text) : text,
+            })
+          } catch {
+            reject(new Error(`not JSON: ${text.slice(0, 200)}`))
+          }
+        })
+      })
+      request.on('timeout', () => request.destroy(new Error(`silent for ${SILENCE_MS / 1_000} s`)))
+      request.on('error', reject)
+      request.end(body)
+    })
+  }
+}
+
+/** A match that has too much to do for the moment: no fault of anybody, unless it never ends. */
+const isBusy = (answer: Answer): boolean =>
+  answer.status === 503 && ['BUSY', 'UNKNOWN_OUTCOME'].some((code) => code === codeOf(answer))
+
+const codeOf = ({ body }: Answer): unknown =>
+  typeof body === 'object' && body !== null && 'code' in body ? body.code : null
+
+/** What is held when nothing is under way. */
+async function settledLook(keeper: Keeper, inspector: Inspector): Promise<Holdings> {
+  await keeper.tidyUp()
+  await pause(2_000)
+  return inspector.look()
+}

@@ -1,0 +1,82 @@
+/** What the answers so far have told: ids that exist, prices that are asked for, and who may ask. Requests are made of it. */
+import type { Chance } from '../../../actors/replay/chance.ts'
+import type { Operation } from './judge.ts'
+
+/** Enough to meet the same things again and again. */
+const KEPT_MAX = 400
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+/** Values that are asked for by a name, from fields that are called otherwise. */
+const ALSO: Readonly<Record<string, string>> = { code: 'referralCode', nextCursor: 'cursor', marker: 'since' }
+
+export class Lore {
+  /** Cookies of users who are signed in, and of admins. */
+  users: readonly string[] = []
+  admins: readonly string[] = []
+  readonly #found = new Map<string, string[]>()
+  readonly #prices = new Map<string, number>()
+
+  /** A value that has been seen under a name, or null. */
+  find(name: string, chance: Chance): string | null {
+    const known = this.#found.get(name)
+    return known?.[chance.below(known.length)] ?? null
+  }
+
+  /** The fields of an order that may well be carried out. */
+  order(chance: Chance): object {
+    const prices = [...this.#prices]
+    const [instrumentId, clientPrice] = prices[chance.below(prices.length)] ?? []
+    if (instrumentId === undefined || chance.happens(0.2)) return {}
+    return { instrumentId, clientPrice, ...(chance.happens(0.7) ? { lotSize: (1 + chance.below(50)) / 100 } : {}) }
+  }
+
+  /** Who asks: mostly somebody who may. */
+  cookie({ security = [] }: Operation, chance: Chance): string | null {
+    const dice = chance.below(100)
+    if (dice < 6 || (security.length === 0 && dice < 70)) return null
+    if (dice < 9) return 'game_access=eyJhbGciOiJub25lIn0.eyJ0eXAiOiJhY2Nlc3MifQ.; game_refresh=a.b.c'
+    const crowd = dice < 35 ? this.admins : [...this.users, ...this.admins]
+    const cookie = crowd[chance.below(crowd.length)] ?? null
+    if (cookie === null || dice < 96) return cookie
+    // Each token in the place of the other, or with a letter of its signature changed.
+    if (dice < 98)
+      return cookie.replace('game_access', 'x').replace('game_refresh', 'game_access').replace('x', 'game_refresh')
+    return cookie.replace(/.(?=;)/, '_')
+  }
+
+  /** Takes in the body of an answer. `resource`: what its path is about. */
+  learn(body: unknown, resource: string): void {
+    if (Array.isArray(body)) {
+      for (const one of body.slice(0, 20)) this.learn(one, resource)
+      return
+    }
+    if (typeof body !== 'object' || body === null) return
+    const fields = body as Readonly<Record<string, unknown>>
+    if (typeof fields['currentPrice'] === 'number' && fields['tradingStatus'] === 'OPEN') {
+      this.#prices.set(String(fields['id']), fields['currentPrice'])
+    }
+    for (const [name, value] of Object.entries(fields)) {
+      if (typeof value === 'object') this.learn(value, name)
+      else if (typeof value === 'string') this.#keep(name, value, resource)
+      else if (typeof value === 'number' && name.endsWith('d')) this.#keep(name, String(value), resource)
+    }
+  }
+
+  /** Prices are good for a moment. */
+  forgetPrices(): void {
+    this.#prices.clear()
+  }
+
+  #keep(name: string, value: string, resource: string): void {
+    if (value.length > 4_096) return
+    const names = [name === 'id' || name === 'key' ? `${resource.replace(/s?$/, '')}s` : name, ALSO[name]]
+    if (UUID.test(value)) names.push('uuid')
+    for (const each of names) {
+      if (each === undefined) continue
+      const known = this.#found.get(each) ?? []
+      this.#found.set(each, known)
+      if (known.includes(value)) continue
+      known.push(value)
+      if (known.length > KEPT_MAX) known.shift()
+    }
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * Asks a server of its own for everything its API description knows, in every way that chance comes up with, and says what
+ * was wrong with the answers:
+ *
+ *   npm run fuzz -- [--requests 20000] [--seed 1] [--at-once 24]
+ *
+ * The server is the real program: on DATABASE_URL and REDIS_URL where they are set (in a database made for it), embedded
+ * otherwise. Its rate limits are in force; requests come from many addresses. Sockets are fuzzed beside. Exit code 1 when an
+ * answer was not as described, a fault was answered, an error was logged, the books do not balance, memory grew, or the
+ * process is gone; a request that did it is printed as a curl line. `kill` ends it early, with a verdict on what was asked.
+ */
+import { parseArgs } from 'node:util'
+import { freePort } from '../shared/free-port.ts'
+import { inspectable, Inspector } from '../shared/inspector.ts'
+import { Program } from '../shared/program.ts'
+import { ownPlace } from '../load/guests.ts'
+import { whole } from '../shared/options.ts'
+import { describe } from './report.ts'
+import { Campaign } from './campaign.ts'
+
+const { values } = parseArgs({
+  options: {
+    requests: { type: 'string', default: '20000' },
+    seed: { type: 'string', default: '1' },
+    'at-once': { type: 'string', default: '24' },
+  },
+})
+
+const requests = whole('requests', values.requests, 1)
+const seed = whole('seed', values.seed, 0)
+const atOnce = whole('at-once', values['at-once'], 1)
+
+async function main(): Promise<number> {
+  const place = await ownPlace()
+  const port = await freePort()
+  const program = new Program({
+    ...place.settings,
+    ...inspectable(port),
+    TRUSTED_PROXIES: '1',
+    DEMO_SPEED: '10',
+    DEMO_TRADERS: '5',
+    ADMIN_EMAILS: Campaign.ADMINS.map((name) => `${name.toLowerCase()}@synthetic.invalid`).join(','),
+  })
+  const campaign = new Campaign({ seed, atOnce })
+  process.once('SIGTERM', () => campaign.end())
+  try {
+    process.stderr.write(`starting a server on ${place.description}\n`)
+    const url = await program.listening
+    const inspector = await Inspector.connect(port)
+    const found = await campaign.run({
+      url,
+      requests,
+      inspector,
+      program,
+      say: (line) => process.stderr.write(`${line}\n`),
+    })
+    inspector.close()
+    process.stdout.write(`${describe(found)}\n`)
+    return found.failures.length === 0 ? 0 : 1
+  } finally {
+    await program.stop()
+    await place.remove(campaign.userIds)
+  }
+}
+
+process.exitCode = await main()

@@ -1,0 +1,71 @@
+/** Whether the books of a server balance after a run: its own audit where an admin may ask for it, and every player's account. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { z } from 'zod'
+import { Account, Violation } from '../shared/account.ts'
+import { Audit, Changes, Wallet } from '../shared/guest.ts'
+import type { Rest } from './rest.ts'
+
+export interface Books {
+  /** Null when nobody was there who may ask. */
+  readonly balanced: boolean | null
+  /** Players whose account log adds up to their wallet, and whose does not. */
+  readonly whole: number
+  readonly violations: readonly string[]
+}
+
+const Me = z.looseObject({ wallet: Wallet })
+/** Accounts read at the same time. */
+const READING = 16
+/** A system close between two reads of one account makes them disagree; then they are read again. */
+const LOOKS_MAX = 5
+
+export async function auditBooks(rest: Rest, tokens: readonly string[], adminToken: string): Promise<Books> {
+  let whole = 0
+  const violations: string[] = []
+  const queue = tokens.values()
+  const reader = async (): Promise<void> => {
+    for (const token of queue) {
+      const violation = await auditAccount(rest, token)
+      if (violation === null) whole++
+      else violations.push(violation)
+    }
+  }
+  await Promise.all(Array.from({ length: READING }, reader))
+  return { balanced: await auditLedger(rest, adminToken), whole, violations }
+}
+
+/** Null when the server does not take the auditor for an admin. */
+async function auditLedger(rest: Rest, token: string): Promise<boolean | null> {
+  const { status, body } = await rest.ask({ method: 'GET', path: '/api/admin/ledger/audit', token })
+  if (status === 403) return null
+  if (status !== 200) throw new Error(`the ledger audit was answered ${status}: ${JSON.stringify(body)}`)
+  return Audit.parse(body).balanced
+}
+
+/** What is wrong with an account, or null. */
+async function auditAccount(rest: Rest, token: string): Promise<string | null> {
+  for (let looks = 1; ; looks++) {
+    const account = new Account()
+    try {
+      for (let more = true; more;) {
+        const changes = Changes.parse(await read(rest, token, `/api/account/changes?since=${account.marker}`))
+        if (changes.snapshot) throw new Violation(`the log does not reach back to event ${account.marker}`)
+        for (const event of changes.events) account.apply(event)
+        more = changes.more
+      }
+      const { wallet } = Me.parse(await read(rest, token, '/api/me'))
+      if (wallet.balance === account.balance && wallet.marginUsed === account.marginUsed) return null
+      if (looks === LOOKS_MAX) return `events add up to ${account.balance}, the wallet says ${wallet.balance}`
+    } catch (error) {
+      if (error instanceof Violation) return error.message
+      throw error
+    }
+    await pause(200)
+  }
+}
+
+async function read(rest: Rest, token: string, path: string): Promise<unknown> {
+  const { status, body } = await rest.ask({ method: 'GET', path, token })
+  if (status !== 200) throw new Error(`${path} was answered ${status}: ${JSON.stringify(body)}`)
+  return body
+}

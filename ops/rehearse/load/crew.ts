@@ -1,0 +1,126 @@
+/**
+ * A process full of players: it is told its share of a plan, plays it, and says every second what it has seen since. Several
+ * crews play together, since a process may have 20,000 descriptors and one core.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { present } from '../../../actors/kernel/assert.ts'
+import { type Instrument, Player, type Watcher } from './player.ts'
+import { Rest } from './rest.ts'
+import { Tally, type TallyJson } from './tally.ts'
+
+export interface Share {
+  readonly url: string
+  /** Access tokens, one a player. */
+  readonly tokens: readonly string[]
+  /** Sockets of each player. */
+  readonly sockets: readonly number[]
+  readonly instruments: readonly Instrument[]
+  /** Instruments a socket follows. */
+  readonly follow: number
+  readonly seconds: number
+  readonly tradesPerSecond: number
+  /** A socket loses its connection once in so many seconds; 0: never. */
+  readonly dropEverySecs: number
+}
+
+export type CrewMessage =
+  | { readonly kind: 'here' }
+  | { readonly kind: 'seen'; readonly tally: TallyJson }
+  /** All sockets are open, or have failed to. */
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'done' }
+
+/** Connections made at the same time. */
+const CONNECTING = 40
+const HTTP_CONNECTIONS = 64
+
+async function play(share: Share): Promise<void> {
+  const rest = new Rest(share.url, HTTP_CONNECTIONS)
+  const tally = new Tally()
+  const report = (): void => {
+    say({ kind: 'seen', tally: tally.toJSON() })
+    tally.empty()
+  }
+  const players = share.tokens.map((token, n) => {
+    const follows = picked(share.instruments, share.follow)
+    return new Player({ ...share, token, rest, tally, follows }, present(share.sockets[n], 'share of sockets'))
+  })
+  const watchers = players.flatMap((player) => player.watchers)
+  const reporting = setInterval(report, 1_000)
+  await connectAll(watchers)
+  say({ kind: 'ready' })
+
+  const until = Date.now() + share.seconds * 1_000
+  await Promise.all([trade(players, share, until), comeAndGo(watchers, share, until)])
+  await pause(500) // what is on its way still counts
+  clearInterval(reporting)
+  for (const watcher of watchers) watcher.drop()
+  await pause(100)
+  report()
+  rest.close()
+  say({ kind: 'done' })
+}
+
+async function connectAll(watchers: readonly Watcher[]): Promise<void> {
+  const queue = watchers.values()
+  const worker = async (): Promise<void> => {
+    for (const watcher of queue) await watcher.connect()
+  }
+  await Promise.all(Array.from({ length: CONNECTING }, worker))
+}
+
+/** Orders at random moments, so many a second on average whatever the answers take: an open loop. */
+async function trade(players: readonly Player[], { tradesPerSecond }: Share, until: number): Promise<void> {
+  if (tradesPerSecond === 0) return
+  const underWay = new Set<Promise<void>>()
+  let dueAt = Date.now()
+  while (dueAt < until) {
+    dueAt += (-Math.log(1 - Math.random()) * 1_000) / tradesPerSecond
+    const wait = dueAt - Date.now()
+    if (wait > 1) await pause(wait)
+    const player = present(players[Math.floor(Math.random() * players.length)], 'player')
+    const order = player.trade()
+    underWay.add(order)
+    void order.then(() => underWay.delete(order))
+  }
+  await Promise.all(underWay)
+}
+
+async function comeAndGo(watchers: readonly Watcher[], { dropEverySecs }: Share, until: number): Promise<void> {
+  if (dropEverySecs === 0 || watchers.length === 0) return
+  const everyMs = (dropEverySecs * 1_000) / watchers.length
+  const underWay = new Set<Promise<void>>()
+  // Whoever drops late comes back all the same before the end.
+  for (let dueAt = Date.now() + everyMs; dueAt < until - 2_000; dueAt += everyMs) {
+    const wait = dueAt - Date.now()
+    if (wait > 1) await pause(wait)
+    const watcher = present(watchers[Math.floor(Math.random() * watchers.length)], 'watcher')
+    if (!watcher.isHere) continue
+    watcher.drop()
+    const back = pause(100 + Math.random() * 400).then(() => watcher.connect())
+    underWay.add(back)
+    void back.then(() => underWay.delete(back))
+  }
+  await Promise.all(underWay)
+}
+
+function picked(instruments: readonly Instrument[], count: number): Instrument[] {
+  const left = [...instruments]
+  return Array.from({ length: Math.min(count, left.length) }, () =>
+    present(left.splice(Math.floor(Math.random() * left.length), 1)[0], 'an instrument'),
+  )
+}
+
+const say = (message: CrewMessage): void => void process.send?.(message)
+
+process.once('disconnect', () => process.exit())
+process.once('message', (share) => {
+  play(share as Share).then(
+    () => process.disconnect(),
+    (error: unknown) => {
+      process.stderr.write(`${String(error)}\n`)
+      process.exit(1)
+    },
+  )
+})
+say({ kind: 'here' })

@@ -1,0 +1,47 @@
+/** How the players of a run get in: where a server of our own lives, who they are, and what there is to play. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { z } from 'zod'
+import { folderPlace, type Place, serverPlace } from '../shared/place.ts'
+import type { Instrument } from './player.ts'
+import type { Rest } from './rest.ts'
+
+const BATCH_MAX = 1_000
+
+/** A place for a server of our own: on DATABASE_URL and REDIS_URL where they are set, in a folder otherwise. */
+export async function ownPlace(): Promise<Place> {
+  const { DATABASE_URL: database, REDIS_URL: redis } = process.env
+  return database === undefined ? folderPlace() : serverPlace(database, redis ?? null)
+}
+
+/** So many synthetic users, new ones each time: their access tokens and ids. Throws where the dev routes are missing. */
+export async function signIn(rest: Rest, count: number): Promise<{ tokens: string[]; ids: string[] }> {
+  const Batch = z.object({ users: z.array(z.looseObject({ userId: z.string(), accessToken: z.string() })) })
+  const [tokens, ids]: [string[], string[]] = [[], []]
+  // Names of this run alone, so that every account begins with its first event here.
+  const run = Date.now().toString(36)
+  for (let made = 0; made < count; made += BATCH_MAX) {
+    const body = { count: Math.min(BATCH_MAX, count - made), prefix: `Load ${run} ${made / BATCH_MAX}` }
+    const reply = await rest.ask({ method: 'POST', path: '/api/auth/dev/batch', body })
+    if (reply.status === 404)
+      throw new Error('players cannot sign in: the server has no dev routes (it is in production)')
+    if (reply.status !== 200) throw new Error(`signing in was answered ${reply.status}: ${JSON.stringify(reply.body)}`)
+    for (const { userId, accessToken } of Batch.parse(reply.body).users) {
+      tokens.push(accessToken)
+      ids.push(userId)
+    }
+  }
+  return { tokens, ids }
+}
+
+/** The instruments that can be traded, once there are any. Throws after half a minute without. */
+export async function waitForMatch(rest: Rest, tokens: readonly string[]): Promise<Instrument[]> {
+  const Shown = z.looseObject({ id: z.string(), fixtureId: z.int(), tradingStatus: z.string() })
+  const Instruments = z.object({ instruments: z.array(Shown) })
+  for (let looks = 0; looks < 60; looks++) {
+    const { status, body } = await rest.ask({ method: 'GET', path: '/api/instruments', token: tokens[0] ?? '' })
+    const open = status === 200 ? Instruments.parse(body).instruments.filter((i) => i.tradingStatus !== 'CLOSED') : []
+    if (open.length > 0) return open
+    await pause(500)
+  }
+  throw new Error('no match is in play')
+}

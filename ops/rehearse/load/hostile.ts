@@ -1,0 +1,134 @@
+/**
+ * Attacks a server in every way a client can, one after the other, and says what well-behaved players noticed of it:
+ *
+ *   npm run load:hostile -- [--attackers 50] [--users 50] [--sockets 200] [--seconds 6] [--only 'ten megabytes']
+ *
+ * It starts a server of its own, as the load tester does. Exit code 1 when a player lost a connection, met an error or
+ * missed a price.
+ */
+import { fork } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { figure, table } from '../../bench/report.ts'
+import { Program } from '../shared/program.ts'
+import { whole } from '../shared/options.ts'
+import { type Attack, type AttackOrder, ATTACKS, type Ends, LEAST_SECONDS } from './attacks.ts'
+import { ownPlace, signIn, waitForMatch } from './guests.ts'
+import { Rest } from './rest.ts'
+import { type Measured, measure, type Plan } from './run.ts'
+
+const { values } = parseArgs({
+  options: {
+    attackers: { type: 'string', default: '50' },
+    users: { type: 'string', default: '50' },
+    sockets: { type: 'string', default: '200' },
+    seconds: { type: 'string', default: '6' },
+    only: { type: 'string' },
+  },
+})
+const attackers = whole('attackers', values.attackers, 1)
+const users = whole('users', values.users, 1)
+const sockets = whole('sockets', values.sockets, 0)
+const seconds = whole('seconds', values.seconds, 1)
+const attacks = Object.keys(ATTACKS).filter(isAsked)
+if (attacks.length === 0) {
+  process.stderr.write(`--only must be one of: ${Object.keys(ATTACKS).join(', ')}\n`)
+  process.exit(2)
+}
+const TRADES_PER_SECOND = 20
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`)
+
+/** Resident, of a process of this machine. */
+const residentMiB = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? NaN) / 1_024
+
+/** Plays the plan while it is attacked; how the attackers ended. */
+async function attacked(plan: Plan, order: AttackOrder): Promise<{ readonly measured: Measured; readonly ends: Ends }> {
+  const child = fork(join(import.meta.dirname, './attackers.ts'))
+  child.send(order)
+  const measured = await measure(plan, () => undefined)
+  const ends = new Promise<Ends>((resolve) => child.once('message', (message: Ends) => resolve(message)))
+  child.send('over')
+  const found = await ends
+  child.disconnect()
+  return { measured, ends: found }
+}
+
+function rowOf(name: string, measured: Measured, growthMiB: number, ends: Ends): string[] {
+  const { durations, counts, failures } = measured.tally
+  return [
+    name,
+    figure(durations.tick.percentile(50)),
+    figure(durations.tick.percentile(99)),
+    figure(durations.trade.percentile(99)),
+    String(failures),
+    String(counts.gaps + counts.accountGaps),
+    figure(growthMiB),
+    Object.entries(ends)
+      .map(([how, n]) => `${how}: ${n}`)
+      .join(', '),
+  ]
+}
+
+async function main(): Promise<number> {
+  const place = await ownPlace()
+  const settings = { ...place.settings, RATE_LIMIT_PER_MIN: '0', DEMO_SPEED: '10', DEMO_TRADERS: '0' }
+  const program = new Program(settings)
+  const ids: string[] = []
+  try {
+    const url = await program.listening
+    const rest = new Rest(url, 16)
+    const guests = await signIn(rest, users + attackers)
+    ids.push(...guests.ids)
+    const instruments = await waitForMatch(rest, guests.tokens)
+    const tokens = guests.tokens.slice(0, users)
+    const terms = { seconds, tradesPerSecond: TRADES_PER_SECOND, follow: 10, dropEverySecs: 0 }
+    const plan: Plan = { url, tokens, instruments, sockets, ...terms }
+    say('nobody attacks')
+    await measure({ ...plan, seconds: 3 }, () => undefined) // until the code is compiled
+    const rows = [rowOf('nobody attacks', await measure(plan, () => undefined), 0, {})]
+    let harm = 0
+    for (const attack of attacks) {
+      say(`${attack}: ${ATTACKS[attack]}`)
+      const before = residentMiB(program.pid)
+      const order: AttackOrder = {
+        url,
+        attack,
+        attackers,
+        tokens: guests.tokens.slice(users),
+        instrumentIds: instruments.map(({ id }) => id),
+        fixtureId: instruments[0]?.fixtureId ?? 0,
+      }
+      const lasting = Math.max(seconds, LEAST_SECONDS[attack] ?? 0)
+      const { measured, ends } = await attacked({ ...plan, seconds: lasting }, order)
+      const { counts, failures } = measured.tally
+      harm += counts.gaps + counts.accountGaps + counts.damaged + failures
+      rows.push(rowOf(attack, measured, residentMiB(program.pid) - before, ends))
+    }
+    rest.close()
+    const head = [
+      `${attackers} attackers`,
+      'tick p50 ms',
+      'p99',
+      'trade p99',
+      'errors',
+      'gaps',
+      'MiB more',
+      'how they ended',
+    ]
+    process.stdout.write(`${table(head, rows)}\n`)
+    for (const line of program.errors.slice(0, 5)) say(line)
+    return harm === 0 && !program.isGone ? 0 : 1
+  } finally {
+    await program.stop()
+    await place.remove(ids)
+  }
+}
+
+function isAsked(name: string): name is Attack {
+  return values.only === undefined || name === values.only
+}
+
+process.exitCode = await main()

@@ -1,0 +1,163 @@
+/**
+ * Plays a server with simulated players and says how it bore it:
+ *
+ *   npm run load -- [--users 100] [--sockets 200] [--seconds 30] [--trades 20] [--follow 10] [--drop-every 60]
+ *                   [--url http://host:port] [--html load-report.html] [--json] [--find-limit]
+ *
+ * Without `--url` it starts a server of its own: on DATABASE_URL and REDIS_URL where they are set (in a database made for
+ * it), embedded otherwise. A remote server must have its dev routes (players sign in there) and RATE_LIMIT_PER_MIN=0; its
+ * ledger is audited where ADMIN_EMAILS names load_auditor@synthetic.invalid.
+ * `--trades` is orders a second over all players; `--drop-every` how long a connection lasts on average, 0 for ever.
+ * `--find-limit` starts with `--sockets` and goes on with half as many again, `--seconds` each, until ticks take longer than
+ * 100 ms for one in a hundred, or something fails; when the first step is too much, with half as many.
+ * Exit code 1 when a sequence has a gap, the books do not balance, or something failed.
+ */
+import { writeFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { z } from 'zod'
+import { present } from '../../../actors/kernel/assert.ts'
+import { Program } from '../shared/program.ts'
+import { whole } from '../shared/options.ts'
+import { auditBooks } from './books.ts'
+import { ownPlace, signIn, waitForMatch } from './guests.ts'
+import { htmlReport } from './html.ts'
+import { nextTry, SOCKETS_MAX, SOCKETS_MIN, type Step } from './limit.ts'
+import { describe, type Outcome, perSecond, secondLine, stepLine, verdicts } from './report.ts'
+import { Rest } from './rest.ts'
+import { type Measured, measure, type Plan } from './run.ts'
+
+const { values } = parseArgs({
+  options: {
+    users: { type: 'string', default: '100' },
+    sockets: { type: 'string', default: '200' },
+    seconds: { type: 'string', default: '30' },
+    trades: { type: 'string', default: '20' },
+    follow: { type: 'string', default: '10' },
+    'drop-every': { type: 'string', default: '60' },
+    url: { type: 'string' },
+    html: { type: 'string', default: 'load-report.html' },
+    json: { type: 'boolean', default: false },
+    'find-limit': { type: 'boolean', default: false },
+  },
+})
+
+/** As many as the server allows one user. */
+const SOCKETS_PER_USER_MAX = 10
+/** A little less than an access token lives. */
+const SECONDS_MAX = 800
+/** The header that is compared is in whole seconds. */
+const CLOCKS_APART_MS = 2_000
+const [AUDITOR, AUDITOR_EMAIL] = ['Load Auditor', 'load_auditor@synthetic.invalid']
+const LIMIT_P99_MS = 100
+
+const users = whole('users', values.users, 1)
+const sockets = whole('sockets', values.sockets, 0)
+const terms = {
+  seconds: whole('seconds', values.seconds, 1, SECONDS_MAX),
+  tradesPerSecond: whole('trades', values.trades, 0),
+  follow: whole('follow', values.follow, 0, 400),
+  dropEverySecs: whole('drop-every', values['drop-every'], 0),
+}
+
+/** The progress, beside the report: to be read while it runs, not to be kept. */
+const say = (line: string): void => void process.stderr.write(`${line}\n`)
+
+async function main(): Promise<number> {
+  if (values.url !== undefined) return load(values.url, null)
+  const place = await ownPlace()
+  const program = new Program({
+    ...place.settings,
+    RATE_LIMIT_PER_MIN: '0',
+    DEMO_SPEED: '10',
+    DEMO_TRADERS: '0',
+    ADMIN_EMAILS: AUDITOR_EMAIL,
+  })
+  const userIds: string[] = []
+  try {
+    say(`starting a server on ${place.description}`)
+    return await load(await program.listening, userIds)
+  } finally {
+    await program.stop()
+    await place.remove(userIds)
+  }
+}
+
+/** Signs players in, plays, audits and reports; the exit code. `userIds` is for whoever must clean up after them. */
+async function load(url: string, userIds: string[] | null): Promise<number> {
+  const rest = new Rest(url, 64)
+  try {
+    const count = usersFor(values['find-limit'] ? SOCKETS_MAX : sockets)
+    if (count > users) say(`${count} users instead of ${users}: one may have ${SOCKETS_PER_USER_MAX} sockets`)
+    const { tokens, ids } = await signIn(rest, count)
+    const { id: auditorId, token: adminToken } = await auditor(rest)
+    userIds?.push(...ids, auditorId)
+    const instruments = await waitForMatch(rest, tokens)
+    await checkClocks(rest)
+    const plan = { url, tokens, instruments, sockets, ...terms }
+    say(`${count} players, ${instruments.length} instruments in play`)
+
+    const found = values['find-limit'] ? await findLimit(plan) : { sockets, measured: await play(plan), steps: [] }
+    say('reading the books')
+    const books = await auditBooks(rest, tokens, adminToken)
+    return conclude({
+      ...found,
+      plan: { url, users: usersFor(found.sockets), ...terms, sockets: found.sockets },
+      books,
+    })
+  } finally {
+    rest.close()
+  }
+}
+
+const usersFor = (count: number): number => Math.max(users, Math.ceil(count / SOCKETS_PER_USER_MAX))
+
+const play = (plan: Plan): Promise<Measured> => measure(plan, (second, isReady) => say(secondLine(second, isReady)))
+
+/** The largest step that went well, or the last one when none did, and all of them. */
+async function findLimit(plan: Plan): Promise<{ sockets: number; measured: Measured; steps: Step[] }> {
+  const steps: Step[] = []
+  let shown: { sockets: number; measured: Measured } | null = null
+  let isAnyFine = false
+  for (let count: number | null = Math.max(SOCKETS_MIN, sockets); count !== null; count = nextTry(steps)) {
+    const measured = await play({ ...plan, tokens: plan.tokens.slice(0, usersFor(count)), sockets: count })
+    const p99 = measured.tally.durations.tick.percentile(99)
+    const { failures } = measured.tally
+    const isFine = p99 <= LIMIT_P99_MS && failures === 0
+    const step = { sockets: count, p99, failures, prices: perSecond(measured, 'prices'), isFine }
+    steps.push(step)
+    say(stepLine(step))
+    if (isFine || !isAnyFine) shown = { sockets: count, measured }
+    isAnyFine ||= isFine
+    await pause(1_000) // what has just been disconnected is forgotten
+  }
+  return { ...present(shown, 'a first step'), steps }
+}
+
+function conclude(outcome: Outcome): number {
+  writeFileSync(values.html, htmlReport(outcome))
+  process.stdout.write(values.json ? `${JSON.stringify(outcome)}\n` : `${describe(outcome)}\n\n${values.html}\n`)
+  return verdicts(outcome).length === 0 ? 0 : 1
+}
+
+/** Somebody whom our own server takes for an admin, and a remote one when it was told to. */
+async function auditor(rest: Rest): Promise<{ readonly id: string; readonly token: string }> {
+  const signedIn = await fetch(new URL('/api/auth/dev', rest.url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ displayName: AUDITOR }),
+  })
+  const SignedIn = z.looseObject({ user: z.looseObject({ userId: z.string() }) })
+  const { user } = SignedIn.parse(await signedIn.json())
+  const cookie = signedIn.headers.getSetCookie().find((set) => set.startsWith('game_access='))
+  return { id: user.userId, token: cookie?.slice('game_access='.length, cookie.indexOf(';')) ?? '' }
+}
+
+/** Ticks are timed by the server's clock and ours. Throws when they are seconds apart; milliseconds are the operator's care. */
+async function checkClocks(rest: Rest): Promise<void> {
+  const response = await fetch(new URL('/health', rest.url))
+  const apartMs = Math.abs(Date.parse(response.headers.get('date') ?? '') - Date.now())
+  if (apartMs > CLOCKS_APART_MS) throw new Error(`the clocks are ${Math.round(apartMs / 1_000)} s apart`)
+}
+
+process.exitCode = await main()

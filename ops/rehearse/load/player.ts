@@ -1,0 +1,272 @@
+/** One simulated player: watches prices on one or more sockets, trades on what he sees, loses his connection and comes back. */
+import { randomUUID } from 'node:crypto'
+import { performance } from 'node:perf_hooks'
+import { WebSocket } from 'ws'
+import { z } from 'zod'
+import { decimal } from '../../../actors/kernel/micros.ts'
+import { decodePriceFrame, FLAG, type PriceFrame } from '../../../rooms/feed/price-frame.ts'
+import { PriceWatch } from './price-watch.ts'
+import type { Rest } from './rest.ts'
+import type { Tally } from './tally.ts'
+
+/** A player on the market, as the catalogue shows him. */
+export interface Instrument {
+  readonly id: string
+  readonly fixtureId: number
+}
+
+export interface PlayerOptions {
+  readonly token: string
+  readonly rest: Rest
+  readonly tally: Tally
+  readonly follows: readonly Instrument[]
+}
+
+const Ticket = z.looseObject({ token: z.string(), wsUrl: z.string() })
+const Failure = z.looseObject({ code: z.string() })
+const Position = z.looseObject({ id: z.string(), direction: z.enum(['long', 'short']), openPrice: z.number() })
+const Trade = z.looseObject({ position: Position })
+const Subscribed = z.looseObject({
+  type: z.literal('subscribed'),
+  rejected: z.array(z.looseObject({ instrumentId: z.string(), code: z.string() })),
+})
+const Account = z.looseObject({
+  type: z.literal('account'),
+  marker: z.coerce.number(),
+  snapshot: z.boolean(),
+  events: z.array(z.looseObject({ marker: z.coerce.number() })),
+})
+
+/** Refusals that an honest player may meet. */
+const FAIR: ReadonlySet<string> = new Set([
+  'MARKET_CLOSED',
+  'MARKET_SUSPENDED',
+  'PRICE_MOVED',
+  'LEVELS_INVALID',
+  'POSITION_LIMIT',
+  'INSUFFICIENT_MARGIN',
+  'POSITION_NOT_OPEN',
+  'COOLDOWN_ACTIVE',
+])
+const LOTS = 0.01
+const HOLD_MS = 180_000
+const CONNECT_MS = 15_000
+/** Until he asks again for what is busy. */
+const BUSY_MS = 1_000
+
+/** One of a player's sockets. */
+export class Watcher {
+  readonly #options: PlayerOptions
+  readonly #listens: boolean
+  readonly #watch = new PriceWatch()
+  /** The newest price of each instrument, in micros. */
+  readonly prices = new Map<string, number>()
+  #socket: WebSocket | null = null
+  #marker: number | null = null
+  #isLeaving = false
+  #isHere = false
+
+  /** `listens`: to the account, too. */
+  constructor(options: PlayerOptions, listens: boolean) {
+    this.#options = options
+    this.#listens = listens
+  }
+
+  /** Connected, and told something. */
+  get isHere(): boolean {
+    return this.#isHere && this.#socket?.readyState === WebSocket.OPEN
+  }
+
+  /** Connects, or comes back: resolves when the first price is there. Counts what goes wrong and resolves all the same. */
+  async connect(): Promise<void> {
+    const { rest, token, tally } = this.#options
+    const beganAt = performance.now()
+    const isReturn = this.#socket !== null
+    try {
+      const reply = await rest.ask({ method: 'POST', path: '/api/ws/token', token })
+      if (reply.status !== 200) return tally.fail(`ws token ${reply.status}`)
+      const ticket = Ticket.parse(reply.body)
+      await this.#open(`${ticket.wsUrl}/?token=${ticket.token}`)
+      tally.durations[isReturn ? 'return' : 'connect'].record(performance.now() - beganAt)
+      tally.counts[isReturn ? 'returns' : 'connections']++
+    } catch (error) {
+      tally.fail(error instanceof Error ? `connect: ${error.message.slice(0, 60)}` : 'connect')
+    }
+  }
+
+  /** Breaks the connection without a word. */
+  drop(): void {
+    this.#isLeaving = true
+    this.#isHere = false
+    this.#socket?.terminate()
+  }
+
+  #open(url: string): Promise<void> {
+    const { tally, follows } = this.#options
+    const socket = new WebSocket(url, 'feed.v1', { perMessageDeflate: false, handshakeTimeout: CONNECT_MS })
+    this.#socket = socket
+    this.#isLeaving = false
+    return new Promise((resolve, reject) => {
+      const late = setTimeout(() => reject(new Error('no price in time')), CONNECT_MS)
+      const first = (): void => {
+        clearTimeout(late)
+        this.#isHere = true
+        resolve()
+      }
+      socket.on('error', reject)
+      socket.on('open', () => {
+        tally.connected++
+        this.#ask(socket)
+        if (follows.length === 0) first()
+      })
+      socket.on('close', (code) => {
+        if (socket === this.#socket && !this.#isLeaving) tally.fail(`closed ${code}`)
+        clearTimeout(late)
+        reject(new Error(`closed ${code}`))
+      })
+      socket.once('open', () => socket.once('close', () => tally.connected--))
+      socket.on('message', (data: Buffer, isBinary) => {
+        if (isBinary) this.#seePrice(data)
+        else this.#hear(socket, data)
+        first()
+      })
+    })
+  }
+
+  /** Follows everything, match by match, from where each was left. */
+  #ask(socket: WebSocket): void {
+    const byMatch = Map.groupBy(this.#options.follows, ({ fixtureId }) => fixtureId)
+    for (const [fixture, instruments] of byMatch) {
+      const since = this.#watch.since(fixture)
+      const request = { type: 'subscribe', instrumentIds: instruments.map(({ id }) => id), since }
+      socket.send(JSON.stringify(request))
+    }
+    if (!this.#listens) return
+    socket.send(JSON.stringify({ type: 'account', since: this.#marker === null ? undefined : String(this.#marker) }))
+  }
+
+  #seePrice(data: Buffer): void {
+    const { tally } = this.#options
+    tally.counts.prices++
+    const frame: PriceFrame | null = decodePriceFrame(data)
+    if (frame === null) return void tally.counts.damaged++
+    if ((frame.flags & (FLAG.snapshot | FLAG.replay)) === 0) {
+      tally.durations.tick.record(Date.now() - frame.at)
+    }
+    const before = this.#watch.gaps
+    this.#watch.see(frame)
+    if (this.#watch.gaps > before) tally.miss('gaps', this.#watch.lastGap)
+    this.prices.set(frame.instrumentId, frame.price)
+  }
+
+  #hear(socket: WebSocket, data: Buffer): void {
+    const { tally } = this.#options
+    tally.counts.messages++
+    const message: unknown = JSON.parse(data.toString('utf8'))
+    const account = Account.safeParse(message)
+    if (!account.success) {
+      const failure = z.looseObject({ type: z.literal('error'), code: z.string() }).safeParse(message)
+      if (failure.success) tally.fail(`feed ${failure.data.code}`)
+      return this.#insist(socket, message)
+    }
+    const { snapshot, events, marker } = account.data
+    for (const event of snapshot ? [] : events) {
+      tally.counts.accountEvents++
+      if (this.#marker !== null && event.marker !== this.#marker + 1) {
+        tally.miss('accountGaps', `account event ${event.marker} after ${this.#marker}`)
+      }
+      this.#marker = event.marker
+    }
+    this.#marker = marker
+  }
+
+  /** Asks again for those of whom nobody could say yet how they stand. */
+  #insist(socket: WebSocket, message: unknown): void {
+    const busy = Subscribed.safeParse(message).data?.rejected.filter(({ code }) => code === 'busy') ?? []
+    if (busy.length === 0) return
+    setTimeout(() => {
+      if (socket.readyState !== WebSocket.OPEN) return
+      socket.send(JSON.stringify({ type: 'subscribe', instrumentIds: busy.map(({ instrumentId }) => instrumentId) }))
+    }, BUSY_MS)
+  }
+}
+
+interface Held {
+  readonly id: string
+  readonly direction: 'long' | 'short'
+  readonly openPrice: number
+  readonly closableAt: number
+}
+
+export class Player {
+  readonly #options: PlayerOptions
+  readonly watchers: readonly Watcher[]
+  readonly #held: Held[] = []
+
+  constructor(options: PlayerOptions, sockets: number) {
+    this.#options = options
+    this.watchers = Array.from({ length: sockets }, (_, n) => new Watcher(options, n === 0))
+  }
+
+  /** Opens something small, moves a stop, or closes what he may. */
+  async trade(): Promise<void> {
+    const { tally } = this.#options
+    const chance = Math.random()
+    const oldest = this.#held[0]
+    const beganAt = performance.now()
+    try {
+      if (oldest !== undefined && oldest.closableAt < Date.now()) await this.#close(oldest)
+      else if (oldest !== undefined && chance < 0.2) await this.#change(oldest)
+      else if (!(await this.#open())) return
+      tally.durations.trade.record(performance.now() - beganAt)
+    } catch (error) {
+      tally.fail(error instanceof Error ? `trade: ${error.message.slice(0, 60)}` : 'trade')
+    }
+  }
+
+  async #open(): Promise<boolean> {
+    const prices = this.watchers.flatMap((watcher) => [...watcher.prices])
+    const seen = prices[Math.floor(Math.random() * prices.length)]
+    if (seen === undefined) return false
+    const [instrumentId, price] = seen
+    const direction = Math.random() < 0.5 ? 'long' : 'short'
+    const body = { instrumentId, direction, lotSize: LOTS, clientPrice: decimal(price) }
+    const { status, body: answer } = await this.#ask('/api/positions/open', 'POST', body, randomUUID())
+    if (status !== 201) return this.#judge(status, answer)
+    const { position } = Trade.parse(answer)
+    this.#options.tally.counts.opened++
+    this.#held.push({ ...position, closableAt: Date.now() + HOLD_MS })
+    return true
+  }
+
+  async #change(position: Held): Promise<void> {
+    const factor = position.direction === 'long' ? 0.92 : 1.08
+    const stopLoss = Math.round(position.openPrice * factor * 100) / 100
+    const { status, body } = await this.#ask(`/api/positions/${position.id}`, 'PATCH', { stopLoss })
+    if (status === 200) this.#options.tally.counts.changed++
+    else this.#judge(status, body, position)
+  }
+
+  async #close(position: Held): Promise<void> {
+    const { status, body } = await this.#ask(`/api/positions/${position.id}/close`, 'POST', {}, randomUUID())
+    if (status === 200) {
+      this.#options.tally.counts.closed++
+      this.#held.shift()
+    } else this.#judge(status, body, position)
+  }
+
+  #ask(path: string, method: 'POST' | 'PATCH', body: unknown, key?: string) {
+    const { rest, token } = this.#options
+    return rest.ask({ method, path, token, body, ...(key === undefined ? {} : { key }) })
+  }
+
+  /** A refusal by the rules is part of the game; anything else is counted as an error. Always true: it was answered. */
+  #judge(status: number, body: unknown, about?: Held): true {
+    const { tally } = this.#options
+    const { code } = Failure.catch({ code: `HTTP ${status}` }).parse(body)
+    if (about !== undefined && code !== 'COOLDOWN_ACTIVE') this.#held.splice(this.#held.indexOf(about), 1)
+    if (FAIR.has(code)) tally.refuse(code)
+    else tally.fail(code)
+    return true
+  }
+}

@@ -1,0 +1,63 @@
+/** Checks that a socket is told every price of what it follows: each move must continue from the one before. */
+import { FLAG } from '../../../rooms/feed/price-frame.ts'
+
+/** What a frame must say to be checked, in whatever units its reader has. */
+export interface MoveSeen {
+  readonly flags: number
+  readonly epoch: number
+  readonly seq: number
+  readonly instrumentId: string
+  readonly fixtureId: number
+  readonly price: number
+  readonly previous: number
+}
+
+interface Known {
+  readonly fixtureId: number
+  readonly epoch: number
+  readonly seq: number
+  readonly price: number
+}
+
+export class PriceWatch {
+  readonly #known = new Map<string, Known>()
+  /** By match, the newest frame seen: where a resumption goes on. */
+  readonly #newest = new Map<number, { epoch: number; seq: number }>()
+  gaps = 0
+  /** The last gap, for whoever looks for its cause; empty before the first. */
+  lastGap = ''
+
+  /** What to resume a match's prices from; undefined before the first frame. */
+  since(fixture: number): { readonly epoch: number; readonly seq: number } | undefined {
+    return this.#newest.get(fixture)
+  }
+
+  /** The last price that was told of an instrument; undefined before the first. */
+  priceOf(instrumentId: string): number | undefined {
+    return this.#known.get(instrumentId)?.price
+  }
+
+  /** Counts a gap when moves are missing between this frame and the one before, or it comes out of order. */
+  see(frame: MoveSeen): void {
+    const { epoch, seq, instrumentId, price, fixtureId } = frame
+    const before = this.#known.get(instrumentId)
+    // A player's next match begins anew.
+    if (before !== undefined && before.fixtureId === fixtureId && !this.#continues(before, frame)) {
+      this.gaps++
+      this.lastGap = `${JSON.stringify(frame)} after ${JSON.stringify(before)}`
+    }
+    this.#known.set(instrumentId, { fixtureId, epoch, seq, price })
+    const newest = this.#newest.get(frame.fixtureId)
+    if (newest === undefined || newest.epoch !== epoch || newest.seq < seq)
+      this.#newest.set(frame.fixtureId, { epoch, seq })
+  }
+
+  #continues(before: Known, { flags, epoch, seq, previous }: MoveSeen): boolean {
+    // Another owner begins with how things stand, some moves of his own included; and the former one speaks no more.
+    if (epoch !== before.epoch) return epoch > before.epoch && (flags & (FLAG.snapshot | FLAG.conflated)) !== 0
+    // A snapshot says how things stand, and may repeat what is known.
+    if ((flags & FLAG.snapshot) !== 0) return seq >= before.seq
+    if (seq <= before.seq) return false
+    return (flags & FLAG.conflated) !== 0 || previous === before.price
+  }
+}

@@ -1,0 +1,80 @@
+/** Two processes of each role behind nginx, as `ops/deploy/compose.yaml` has them, each of which can be restarted at its address. */
+import { join } from 'node:path'
+import { present } from '../../../actors/kernel/assert.ts'
+import { Program, type Settings } from '../shared/program.ts'
+import { freePort } from '../shared/free-port.ts'
+import { type Addresses, Proxy } from './proxy.ts'
+
+/** In the order in which they are restarted. */
+export const NAMES = ['api-1', 'api-2', 'rooms-1', 'rooms-2'] as const
+export type Name = (typeof NAMES)[number]
+
+interface Place {
+  readonly settings: Settings
+  program: Program
+}
+
+export class Cluster {
+  /** Where clients go. */
+  readonly url: string
+  readonly #places: ReadonlyMap<Name, Place>
+  readonly #proxy: Proxy
+
+  private constructor(url: string, places: ReadonlyMap<Name, Place>, proxy: Proxy) {
+    this.url = url
+    this.#places = places
+    this.#proxy = proxy
+  }
+
+  /** Starts all of it. `settings` are those that the processes have in common. */
+  static async start(settings: Settings, folder: string): Promise<Cluster> {
+    const entrance = await freePort()
+    const places = new Map<Name, Place>()
+    const addresses = new Map<Parameters<Addresses['get']>[0], string>()
+    for (const name of NAMES) {
+      const [port, wsPort] = [await freePort(), await freePort()]
+      addresses.set(`${name}:3000`, `127.0.0.1:${port}`).set(`${name}:3001`, `127.0.0.1:${wsPort}`)
+      const role = name.startsWith('api') ? 'api' : 'rooms'
+      const own: Settings = {
+        ...settings,
+        ROLES: role,
+        PORT: String(port),
+        WS_PORT: String(wsPort),
+        TRUSTED_PROXIES: '1',
+        PUBLIC_WS_URL: `ws://127.0.0.1:${entrance}/${role === 'api' ? 'feed' : name}`,
+        ...(role === 'api' ? { DEMO_REPLAY: 'none' } : {}),
+      }
+      const program = new Program(own)
+      places.set(name, { settings: own, program })
+      await program.listening // the first of all makes schema and signing key
+    }
+    const proxy = await Proxy.start(join(folder, 'nginx'), entrance, addresses)
+    return new Cluster(`http://127.0.0.1:${entrance}`, places, proxy)
+  }
+
+  /** Asks a process to stop. Resolves with its exit code, null when it had to be killed. */
+  stop(name: Name): Promise<number | null> {
+    return this.#at(name).program.stop()
+  }
+
+  /** Starts it again at the same address, and waits until it listens. */
+  async start(name: Name): Promise<void> {
+    const place = this.#at(name)
+    place.program = new Program(place.settings)
+    await place.program.listening
+  }
+
+  /** Lines that any of them logged as errors since it was started. */
+  get errors(): readonly string[] {
+    return [...this.#places.values()].flatMap(({ program }) => program.errors)
+  }
+
+  async end(): Promise<void> {
+    await this.#proxy.stop()
+    for (const { program } of this.#places.values()) await program.kill()
+  }
+
+  #at(name: Name): Place {
+    return present(this.#places.get(name), `process ${name}`)
+  }
+}

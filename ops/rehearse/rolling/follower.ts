@@ -1,0 +1,66 @@
+/** Somebody with the page's own feed client, who follows prices and counts what he was not told. */
+import { z } from 'zod'
+import { Feed, type FeedState } from '../../../src/web/client/feed.ts'
+import type { Guest } from '../shared/guest.ts'
+import { PriceWatch } from '../load/price-watch.ts'
+
+const Token = z.looseObject({ token: z.string(), wsUrl: z.string() })
+
+export interface Followed {
+  readonly instrumentId: string
+  readonly fixtureId: number
+}
+
+export class Follower {
+  frames = 0
+  /** How often his connection ended. */
+  breaks = 0
+  readonly #watch = new PriceWatch()
+  readonly #epochs = new Set<number>()
+  readonly #feed: Feed
+  #state: FeedState = 'stopped'
+
+  constructor(url: string, guest: Guest) {
+    this.#feed = new Feed({
+      token: async () => {
+        const reply = await guest.ask(url, 'POST', '/api/ws/token')
+        return Token.parse(reply === 'lost' ? null : reply.body)
+      },
+      onPrice: (frame) => {
+        this.frames++
+        this.#epochs.add(frame.epoch)
+        this.#watch.see({ ...frame, previous: frame.previousPrice })
+      },
+      onAccount: () => undefined,
+      onNotice: () => undefined,
+      onState: (state) => {
+        if (state === 'waiting') this.breaks++
+        this.#state = state
+      },
+      onServerTime: () => undefined,
+    })
+  }
+
+  /** Moves that are missing between two frames, over all his connections. */
+  get gaps(): number {
+    return this.#watch.gaps
+  }
+
+  /** Owners that he has heard. */
+  get epochs(): number {
+    return this.#epochs.size
+  }
+
+  get isConnected(): boolean {
+    return this.#state === 'live'
+  }
+
+  follow(instruments: readonly Followed[]): void {
+    this.#feed.start()
+    this.#feed.follow(instruments)
+  }
+
+  stop(): void {
+    this.#feed.stop()
+  }
+}

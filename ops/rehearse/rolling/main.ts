@@ -1,0 +1,181 @@
+/**
+ * A rolling release, rehearsed: two processes of each role behind nginx, under load; each is asked to stop and started again,
+ * one after the other.
+ *
+ *   npm run rolling -- [--rounds 1] [--users 20] [--sockets 100] [--speed 20] [--seed N]
+ *
+ * A request has failed when it got no answer or one of 500 and above, `busy` with its Retry-After included; there may be none.
+ * Every process must end by itself within ten seconds, every socket must come back and miss no move, every trade must have
+ * happened once, and the books must balance. DATABASE_URL and REDIS_URL (or TEST_…) name the servers, on which a database is
+ * made; nginx is the one on the path, or NGINX_BINARY. Exit code 1 when a promise is broken.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { z } from 'zod'
+import { present } from '../../../actors/kernel/assert.ts'
+import { chanceFrom } from '../../../actors/replay/chance.ts'
+import { demand } from '../shared/account.ts'
+import { Guest, Instruments } from '../shared/guest.ts'
+import { inspect, waitForTrading } from '../shared/inspection.ts'
+import { serverPlace } from '../shared/place.ts'
+import { type Market, Player } from '../shared/trader.ts'
+import { Tally } from '../shared/tally.ts'
+import { whole } from '../shared/options.ts'
+import { Cluster, type Name, NAMES } from './cluster.ts'
+import { Follower } from './follower.ts'
+import { Reader } from './reader.ts'
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '1' },
+    users: { type: 'string', default: '20' },
+    sockets: { type: 'string', default: '100' },
+    speed: { type: 'string', default: '20' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+  },
+})
+const rounds = whole('rounds', values.rounds, 1)
+const users = whole('users', values.users, 1)
+const sockets = whole('sockets', values.sockets, 0)
+const seed = whole('seed', values.seed, 0)
+const database = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
+const redisUrl = process.env['REDIS_URL'] ?? process.env['TEST_REDIS_URL']
+if (database === undefined || redisUrl === undefined) throw new Error('DATABASE_URL and REDIS_URL must name servers')
+
+const READERS = 3
+/** Few enough instruments that the players get in each other's way. */
+const FAVOURITES = 12
+const LOOK_MS = 200
+/** Before and after each restart. */
+const CALM_MS = 2_000
+const STOP_MS = 10_000
+/** Sockets are asked to come back within five seconds. */
+const BACK_MS = 15_000
+
+const Listing = Instruments.extend({
+  instruments: z.array(z.looseObject({ id: z.string(), fixtureId: z.int() })),
+})
+
+const folder = mkdtempSync(join(tmpdir(), 'touchline-rolling-'))
+const place = await serverPlace(database, redisUrl)
+const tally = new Tally()
+const players = Array.from({ length: users }, (_, n) => {
+  return new Player(`Rolling ${n + 1}`, chanceFrom(seed * 1_000 + n + 1), tally)
+})
+const admin = new Guest('Rolling Auditor')
+const readers: Reader[] = []
+const followers: Follower[] = []
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0)
+
+/** Requests so far, and how many of them failed. */
+const asked = (): number => tally.sent + sum(readers.map((reader) => reader.asked))
+const failed = (): number => tally.failed + sum(readers.map((reader) => reader.failures.length))
+const awayNow = (): number => followers.filter(({ isConnected }) => !isConnected).length
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`
+
+async function restart(cluster: Cluster, name: Name): Promise<void> {
+  const before = { asked: asked(), failed: failed(), breaks: sum(followers.map(({ breaks }) => breaks)) }
+  await pause(CALM_MS)
+  const begin = performance.now()
+  const code = await cluster.stop(name)
+  const stopped = performance.now()
+  demand(code === 0 && stopped - begin < STOP_MS, () => `${name} ended with ${code} after ${seconds(stopped - begin)}`)
+  await cluster.start(name)
+  const started = performance.now()
+  while (awayNow() > 0) {
+    demand(performance.now() - stopped < BACK_MS, () => `${awayNow()} of ${sockets} sockets have not come back`)
+    await pause(LOOK_MS)
+  }
+  await pause(CALM_MS)
+  const breaks = sum(followers.map((follower) => follower.breaks)) - before.breaks
+  const requests = `${asked() - before.asked} requests, ${failed() - before.failed} failed`
+  const times = `stopped in ${seconds(stopped - begin)}, listening ${seconds(started - stopped)} later`
+  say(`${name.padEnd(8)} ${times}; ${requests}; ${breaks} sockets came back`)
+}
+
+async function run(cluster: Cluster): Promise<void> {
+  const { url } = cluster
+  await admin.signIn(url)
+  for (const { guest } of players) await guest.signIn(url)
+  await waitForTrading(url, admin)
+  const { instruments } = await admin.read(url, '/api/instruments', Listing)
+  const followed = instruments.map(({ id, fixtureId }) => ({ instrumentId: id, fixtureId }))
+  for (let n = 0; n < sockets; n++) {
+    const follower = new Follower(url, present(players[n % users], 'a player').guest)
+    followers.push(follower)
+    follower.follow(followed)
+  }
+  for (const { guest } of players.slice(0, READERS)) {
+    const reader = new Reader(url, guest)
+    readers.push(reader)
+    reader.start(present(followed[0], 'an instrument').instrumentId)
+  }
+  const market: Market = { instruments: [], isClosed: false }
+  const lookAround = async (): Promise<void> => {
+    while (market.isClosed !== true) {
+      const reply = await admin.ask(url, 'GET', '/api/instruments')
+      const open = reply === 'lost' || reply.status !== 200 ? [] : Instruments.parse(reply.body).instruments
+      market.instruments = open.filter(({ tradingStatus }) => tradingStatus === 'OPEN').slice(0, FAVOURITES)
+      await pause(LOOK_MS)
+    }
+  }
+  const trade = async (player: Player): Promise<void> => {
+    while (market.isClosed !== true) {
+      await player.play(url, market)
+      await pause(LOOK_MS)
+    }
+  }
+  const playing = Promise.all([lookAround(), ...players.map(trade)])
+  for (let round = 1; round <= rounds; round++) for (const name of NAMES) await restart(cluster, name)
+  market.isClosed = true
+  await playing
+  for (const reader of readers) await reader.stop()
+  await waitForTrading(url, admin)
+  await inspect(url, players, admin)
+  tally.checks++
+  const counts = await Promise.all(players.map((player) => player.compareAll(url)))
+  const frames = sum(followers.map((follower) => follower.frames))
+  const gaps = sum(followers.map((follower) => follower.gaps))
+  say(`\n${tally.trading()}`)
+  say(`${frames} frames of up to ${Math.max(...followers.map(({ epochs }) => epochs))} owners, ${gaps} moves missing`)
+  say(`the books balance; ${sum(counts)} positions compared one by one`)
+  demand(gaps === 0, () => `${gaps} moves are missing between the frames of a socket`)
+  const failures = readers.flatMap((reader) => reader.failures)
+  demand(failed() === 0, () => `${failed()} of ${asked()} requests failed: ${failures.slice(0, 10).join('\n')}`)
+  demand(cluster.errors.length === 0, () => `errors were logged: ${cluster.errors.slice(0, 5).join('')}`)
+}
+
+say(`${users} users, ${sockets} sockets, seed ${seed}, ${place.description}`)
+let cluster: Cluster | null = null
+try {
+  const settings = {
+    ...place.settings,
+    DEMO_SPEED: values.speed,
+    DEMO_TRADERS: '0',
+    RATE_LIMIT_PER_MIN: '0',
+    LOG_LEVEL: 'info',
+    JWT_ACCESS_EXPIRY: '7d',
+    ADMIN_EMAILS: 'rolling_auditor@synthetic.invalid',
+  }
+  cluster = await Cluster.start(settings, folder)
+  await run(cluster)
+  say(`\n${asked()} requests, none failed. No promise was broken.`)
+} catch (error) {
+  say(`\n${tally.trading()}\n\nBROKEN (seed ${seed}, ${folder}, ${place.description})`)
+  say(error instanceof Error ? (error.stack ?? error.message) : String(error))
+  process.exitCode = 1
+} finally {
+  for (const follower of followers) follower.stop()
+  await cluster?.end()
+  if (process.exitCode !== 1) {
+    await place.remove(players.map(({ guest }) => guest.userId))
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+// Players of a run that has failed still try to go on.
+process.exit()

@@ -1,0 +1,62 @@
+/** The real nginx with the configuration of `ops/proxy`, in front of processes on this machine. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+
+const CONFIGURATION = join(import.meta.dirname, '../../deploy/proxy/nginx.conf')
+const PATIENCE_MS = 5_000
+/** Where nginx keeps bodies and answers that are too large for its memory. */
+const SCRATCH = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+
+/** By the name that compose gives a process and the port inside its container, where it listens here. */
+export type Addresses = ReadonlyMap<`${string}:${3000 | 3001}`, string>
+
+export class Proxy {
+  readonly #child: ChildProcess
+  readonly #gone: Promise<unknown>
+
+  private constructor(child: ChildProcess) {
+    this.#child = child
+    this.#gone = once(child, 'exit')
+  }
+
+  /** Throws when there is no nginx on this machine (`NGINX_BINARY` says where it is, if not on the path), or it does not start. */
+  static async start(folder: string, port: number, addresses: Addresses): Promise<Proxy> {
+    mkdirSync(folder, { recursive: true })
+    const file = join(folder, 'nginx.conf')
+    writeFileSync(file, localConfiguration(folder, port, addresses))
+    const options = ['-c', file, '-p', folder, '-g', 'daemon off; pid nginx.pid; error_log nginx.log;']
+    const child = spawn(process.env['NGINX_BINARY'] ?? 'nginx', options, { stdio: ['ignore', 'ignore', 'inherit'] })
+    await once(child, 'spawn')
+    const proxy = new Proxy(child)
+    await proxy.#listens(port)
+    return proxy
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null) return
+    this.#child.kill('SIGTERM')
+    await this.#gone
+  }
+
+  async #listens(port: number): Promise<void> {
+    const until = AbortSignal.timeout(PATIENCE_MS)
+    while (this.#child.exitCode === null) {
+      const answers = await fetch(`http://127.0.0.1:${port}/health`, { signal: until }).catch(() => null)
+      if (answers !== null) return
+      until.throwIfAborted()
+      await pause(20)
+    }
+    throw new Error(`nginx ended with ${this.#child.exitCode}`)
+  }
+}
+
+/** The configuration word for word, but for addresses, and where files may be written. */
+function localConfiguration(folder: string, port: number, addresses: Addresses): string {
+  let text = readFileSync(CONFIGURATION, 'utf8')
+  for (const [name, address] of addresses) text = text.replaceAll(name, address)
+  const scratch = SCRATCH.map((name) => `  ${name}_temp_path ${join(folder, name)};\n`).join('')
+  return text.replace('listen 8080', `listen 127.0.0.1:${port}`).replace('http {\n', `http {\n${scratch}`)
+}

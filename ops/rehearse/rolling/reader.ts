@@ -1,0 +1,56 @@
+/** Somebody who looks around without a pause worth speaking of, and counts the answers that were none. */
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Guest, Reply } from '../shared/guest.ts'
+
+/** A bit of everything: from memory, from the database, from the owner of a match; to anybody and to himself. */
+const PATHS = [
+  '/api/instruments',
+  '/api/matches',
+  '/api/wallet',
+  '/api/positions?status=open',
+  '/api/account/changes',
+  '/api/leaderboard/roi/global',
+  '/api/auth/me',
+] as const
+const PAUSE_MS = 20
+
+export class Reader {
+  asked = 0
+  /** What failed: no answer, or one of 500 and above. */
+  readonly failures: string[] = []
+  readonly #guest: Guest
+  readonly #url: string
+  #isOver = false
+  #reading: Promise<void> = Promise.resolve()
+
+  constructor(url: string, guest: Guest) {
+    this.#url = url
+    this.#guest = guest
+  }
+
+  /** Reads from now on. `instrumentId` is asked a quote for. */
+  start(instrumentId: string): void {
+    this.#reading = this.#read(instrumentId)
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true
+    await this.#reading
+  }
+
+  async #read(instrumentId: string): Promise<void> {
+    const order = { instrumentId, direction: 'long', lotSize: 0.1 }
+    while (!this.#isOver) {
+      for (const path of PATHS) this.#count(path, await this.#guest.ask(this.#url, 'GET', path))
+      const path = '/api/positions/quote'
+      this.#count(path, await this.#guest.ask(this.#url, 'POST', path, order))
+      await pause(PAUSE_MS)
+    }
+  }
+
+  #count(path: string, reply: Reply): void {
+    this.asked++
+    if (reply === 'lost') this.failures.push(`${path} got no answer`)
+    else if (reply.status >= 500) this.failures.push(`${path} ${reply.status} ${JSON.stringify(reply.body)}`)
+  }
+}

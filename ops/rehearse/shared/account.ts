@@ -1,0 +1,88 @@
+/** A user's account as its events tell it: what is open, what was closed, and the balance that follows from both. */
+import { STARTING_BALANCE } from '../../../actors/kernel/limits.ts'
+import { lots, money, price } from '../../../actors/kernel/micros.ts'
+import { realisedPnl } from '../../../actors/position/position.ts'
+import type { EventSeen, PositionSeen } from './guest.ts'
+
+/** Something is so that must never be so. */
+export class Violation extends Error {
+  override name = 'Violation'
+}
+
+/** Throws a Violation unless it holds. */
+export function demand(holds: boolean, otherwise: () => string): void {
+  if (!holds) throw new Violation(otherwise())
+}
+
+export class Account {
+  readonly open = new Map<string, PositionSeen>()
+  readonly closed = new Map<string, PositionSeen>()
+  /** The last event that was read. */
+  marker = 0
+  /** 10,000 − Σ margins of what is open + Σ realised PnL of what was closed, in micros. */
+  balance: number = STARTING_BALANCE
+  marginUsed = 0
+
+  /** The next event. Throws a Violation when one is missing, comes twice, or contradicts those before. */
+  apply(event: EventSeen): void {
+    const { marker, type, position } = event
+    demand(marker === this.marker + 1, () => `event ${marker} follows event ${this.marker}`)
+    this.marker = marker
+    const known = this.open.get(position.id)
+    if (type === 'opened') {
+      demand(known === undefined && !this.closed.has(position.id), () => `position ${position.id} opens twice`)
+      this.open.set(position.id, position)
+      this.balance -= position.margin
+      this.marginUsed += position.margin
+      return
+    }
+    if (known === undefined) throw new Violation(`event ${marker}: ${type}, but position ${position.id} is not open`)
+    demand(sameTerms(known, position), () => `position ${position.id} opened as ${brief(known)}, is ${brief(position)}`)
+    if (type === 'closed') this.#close(position)
+    else this.open.set(position.id, position)
+  }
+
+  /** Σ signed lots of what is open, by instrument. */
+  addExposureTo(exposure: Map<string, number>): void {
+    for (const { instrumentId: id, direction, lotSize } of this.open.values()) {
+      exposure.set(id, (exposure.get(id) ?? 0) + (direction === 'long' ? lotSize : -lotSize))
+    }
+  }
+
+  #close(position: PositionSeen): void {
+    const { id, margin, closePrice, realizedPnl, closedBy } = position
+    if (closePrice === null || realizedPnl === null) throw new Violation(`position ${id} is closed without a price`)
+    const due = closedBy === 'void' ? 0 : realisedPnl(termsOf(position), price(closePrice))
+    demand(realizedPnl === due, () => `position ${id} paid ${realizedPnl} instead of ${due}: ${brief(position)}`)
+    this.open.delete(id)
+    this.closed.set(id, position)
+    this.balance += margin + realizedPnl
+    this.marginUsed -= margin
+  }
+}
+
+/** Whether two looks at a position agree on what it was opened as. */
+export function sameTerms(a: PositionSeen, b: PositionSeen): boolean {
+  return (
+    a.id === b.id &&
+    a.instrumentId === b.instrumentId &&
+    a.direction === b.direction &&
+    a.lotSize === b.lotSize &&
+    a.openPrice === b.openPrice &&
+    a.margin === b.margin
+  )
+}
+
+/** … and on how it closed, if it did. */
+export function sameClose(a: PositionSeen, b: PositionSeen): boolean {
+  return a.closePrice === b.closePrice && a.realizedPnl === b.realizedPnl && a.closedBy === b.closedBy
+}
+
+export function brief(p: PositionSeen): string {
+  const { id, direction, lotSize, openPrice, margin, closePrice, realizedPnl, closedBy } = p
+  return JSON.stringify({ id, direction, lotSize, openPrice, margin, closePrice, realizedPnl, closedBy })
+}
+
+function termsOf({ direction, lotSize, openPrice, margin }: PositionSeen) {
+  return { direction, lots: lots(lotSize), openPrice: price(openPrice), margin: money(margin) }
+}

@@ -1,0 +1,49 @@
+/** Where a program that is put to the proof keeps its data: a folder, or a database of its own beside a shared Redis. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { userId } from '../../../actors/kernel/ids.ts'
+import { keys } from '../../../db/fast/fast-store.ts'
+import { makeDatabase } from './scratch-database.ts'
+import type { Settings } from './program.ts'
+
+export interface Place {
+  /** What makes the program live here. */
+  readonly settings: Settings
+  readonly description: string
+  /** Removes everything, the cached wallets of these users included. */
+  remove(users: readonly string[]): Promise<void>
+}
+
+/** The embedded database in a new folder. */
+export function folderPlace(): Place {
+  const folder = mkdtempSync(join(tmpdir(), 'touchline-crash-'))
+  return {
+    settings: { DATA_DIR: folder },
+    description: `PGlite in ${folder}`,
+    remove: async () => rmSync(folder, { recursive: true }),
+  }
+}
+
+/** A new database of this server, and this Redis when there is one. */
+export async function serverPlace(server: string, redisUrl: string | null): Promise<Place> {
+  const { name, url, drop } = await makeDatabase(server, 'touchline_crash')
+  // Signing keys are kept here.
+  const folder = mkdtempSync(join(tmpdir(), 'touchline-crash-'))
+  return {
+    settings: { DATA_DIR: folder, DATABASE_URL: url, ...(redisUrl === null ? {} : { REDIS_URL: redisUrl }) },
+    description: `PostgreSQL database ${name}${redisUrl === null ? '' : ' and Redis'}`,
+    async remove(users) {
+      if (redisUrl !== null) await forgetWallets(redisUrl, users)
+      await drop()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+async function forgetWallets(redisUrl: string, users: readonly string[]): Promise<void> {
+  const redis = new Redis(redisUrl)
+  if (users.length > 0) await redis.unlink(users.map((id) => keys.wallet(userId(id))))
+  await redis.quit()
+}

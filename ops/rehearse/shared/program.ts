@@ -1,0 +1,104 @@
+/** The real program as a process of its own: started, asked where it listens, and killed without warning. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+
+const MAIN = join(import.meta.dirname, '../../../src/main.ts')
+/**
+ * Longer than any start takes that is going to succeed. A start is two seconds of computing, which is half a minute of
+ * waiting where twenty others want the same two cores; and the stores may have to wake up as well.
+ */
+const START_MS = 180_000
+/** What it said last is enough to see where it has got to. */
+const LAST_LINES = 5
+const STOP_MS = 20_000
+
+export type Settings = Readonly<Record<string, string>>
+
+export class Program {
+  readonly pid: number
+  /** Resolves with the address of the REST API once it listens; rejects when the process ends before, or takes too long. */
+  readonly listening: Promise<string>
+  /** Resolves when the process is gone: with its exit code, null when a signal ended it. */
+  readonly gone: Promise<number | null>
+  readonly startedAt = performance.now()
+  readonly #child: ChildProcess
+  /** Lines that it logged as errors. */
+  readonly errors: string[] = []
+  /** What its leases are in the name of; empty before it listens, and when it logs nothing but errors. */
+  processId = ''
+  /** Where its sockets are opened; null under the same conditions. */
+  wsUrl: string | null = null
+  #complained = ''
+  #said: readonly string[] = []
+
+  /** Starts the program with these settings and no others, and options of Node, from a folder without a `.env`. */
+  constructor(settings: Settings, options: readonly string[] = []) {
+    const env = { PATH: process.env['PATH'], PORT: '0', WS_PORT: '0', LOG_LEVEL: 'error', ...settings }
+    this.#child = spawn(process.execPath, [...options, MAIN], { cwd: tmpdir(), env, stdio: ['ignore', 'pipe', 'pipe'] })
+    this.pid = this.#child.pid ?? 0
+    this.#child.stderr?.on('data', (data) => (this.#complained += String(data)))
+    this.gone = new Promise((resolve) => this.#child.once('close', (code) => resolve(code)))
+    this.listening = this.#address()
+    // Whoever kills it while it starts does not wait for its address.
+    this.listening.catch(() => undefined)
+  }
+
+  get isGone(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null
+  }
+
+  /** Why it ended by itself, as far as it said so, and what it said before. */
+  get complaint(): string {
+    return [this.#complained.trim(), ...this.#said].join('\n')
+  }
+
+  /** `kill -9`, and waits for the end. */
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL')
+    await this.gone
+  }
+
+  /** Stops it where it is, in the middle of whatever it does, until it is woken. */
+  freeze(): void {
+    this.#child.kill('SIGSTOP')
+  }
+
+  wake(): void {
+    this.#child.kill('SIGCONT')
+  }
+
+  /** Asks it to stop. Its exit code; null when it had to be killed. */
+  async stop(): Promise<number | null> {
+    this.#child.kill('SIGTERM')
+    const late = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS)
+    const code = await this.gone
+    clearTimeout(late)
+    return code
+  }
+
+  #address(): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const late = setTimeout(() => reject(new Error(`it did not start: ${this.complaint}`)), START_MS)
+      let line = ''
+      this.#child.stdout?.on('data', (data) => {
+        const lines = (line + String(data)).split('\n')
+        line = lines.pop() ?? ''
+        this.#said = [...this.#said, ...lines].slice(-LAST_LINES)
+        for (const whole of lines) {
+          const url = /REST +(\S+)\/api\b/.exec(whole)?.[1]
+          if (url !== undefined) resolve(url)
+          if (whole.includes('"level":"error"')) this.errors.push(whole)
+          this.wsUrl ??= /"wsUrl":"([^"]+)"/.exec(whole)?.[1] ?? null
+          this.processId ||= /"processId":"([\w-]+)"/.exec(whole)?.[1] ?? ''
+        }
+      })
+      void this.gone.then(() => {
+        clearTimeout(late)
+        reject(new Error(`it ended: ${this.complaint}`))
+      })
+      this.#child.stdout?.once('close', () => clearTimeout(late))
+    })
+  }
+}

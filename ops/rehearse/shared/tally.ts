@@ -1,0 +1,84 @@
+/** What a crash run has seen, counted, and as a table. */
+import { spreadOf } from '../../bench/report.ts'
+import { Failure, type Reply } from './guest.ts'
+
+type Counts = Map<string, number>
+
+const row = (what: string, figures: string): string => `${what.padEnd(26)}${figures}`
+
+const count = (counts: Counts, what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1)
+const listed = (counts: Counts): string =>
+  [...counts]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([what, n]) => `${n.toLocaleString('en')} ${what}`)
+    .join(', ')
+
+export class Tally {
+  kills = 0
+  /** Of them while it was still starting. */
+  killedStarting = 0
+  /** Old keys that were asked for again, and got the old answer. */
+  resent = 0
+  checks = 0
+  /** Commands that were sent, and of them those that got no answer, or one of 500 and above. */
+  sent = 0
+  failed = 0
+  /** From starting the process until it listens, and until it carries out commands again. */
+  readonly listeningMs: number[] = []
+  readonly tradingMs: number[] = []
+  readonly #replies: Counts = new Map()
+  readonly #events: Counts = new Map()
+  readonly #retries: Counts = new Map()
+  #acknowledged = 0
+  #lost = 0
+
+  reply(kind: string, reply: Reply): void {
+    this.sent++
+    const status = reply === 'lost' ? reply : reply.status
+    if (status === 'lost') this.#lost++
+    if (status === 200 || status === 201) this.#acknowledged++
+    const hasFailed = reply === 'lost' || reply.status >= 500
+    if (hasFailed) this.failed++
+    const why = hasFailed && reply !== 'lost' ? ` ${Failure.parse(reply.body).code}` : ''
+    count(this.#replies, `${kind} ${status}${why}`)
+  }
+
+  event(what: string): void {
+    count(this.#events, what)
+  }
+
+  retry(what: string): void {
+    count(this.#retries, what)
+  }
+
+  /** One line on how far it is. */
+  progress(of: number): string {
+    const [listening = 0, trading = 0] = [this.listeningMs.at(-1), this.tradingMs.at(-1)].map((ms) =>
+      Math.round(ms ?? 0),
+    )
+    const kills = `${String(this.kills).padStart(String(of).length)}/${of} kills`
+    return `${kills}  ${this.#acknowledged} acknowledged, ${this.#lost} lost  up in ${listening} ms, trading in ${trading} ms`
+  }
+
+  table(): string {
+    const ms = (figures: readonly number[]): string => {
+      if (figures.length === 0) return 'none'
+      const { median, min, max } = spreadOf(figures)
+      return `${Math.round(median)} ms (${Math.round(min)}..${Math.round(max)})`
+    }
+    const kills = row('kills', `${this.kills}, ${this.killedStarting} of them during a start`)
+    const starts = [row('start to listening', ms(this.listeningMs)), row('start to trading', ms(this.tradingMs))]
+    return [kills, this.trading(), ...starts].join('\n')
+  }
+
+  /** What the players did and met. */
+  trading(): string {
+    return [
+      row('checks of everything', String(this.checks)),
+      row('answers', listed(this.#replies)),
+      row('events', listed(this.#events)),
+      row('retries of lost commands', listed(this.#retries)),
+      row('old keys asked for again', String(this.resent)),
+    ].join('\n')
+  }
+}

@@ -1,0 +1,319 @@
+/** One user under load: trades as long as there is a server, keeps the journal, and checks it against his account. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import { performance } from 'node:perf_hooks'
+import type { Chance } from '../../../actors/replay/chance.ts'
+import { Account, demand } from './account.ts'
+import {
+  type Answer,
+  Changes,
+  Failure,
+  Guest,
+  type InstrumentSeen,
+  type PositionSeen,
+  Positions,
+  Trade,
+  Wallet,
+} from './guest.ts'
+import { type Command, type Entry, Journal, type Levels, type Order } from './journal.ts'
+import type { Tally } from './tally.ts'
+
+/** What the players know of the market: the last look at it. */
+export interface Market {
+  instruments: readonly InstrumentSeen[]
+  /** Set when everybody is to stop where he is, though there is a server. */
+  isClosed?: boolean
+}
+
+/** Positions that one player wants to hold at most. */
+const HOLDINGS = 30
+/** Answered commands that he may ask for again. */
+const REMEMBERED = 20
+const THINK_MS = 25
+/** How long an answer to a retry may take: longer than a dead owner's lease, on a machine that others use as well. */
+const PATIENCE_MS = 60_000
+
+/** A command that was done, and the whole answer. */
+interface Done {
+  readonly command: Command
+  readonly body: unknown
+}
+
+export class Player {
+  readonly guest: Guest
+  readonly account = new Account()
+  readonly #journal = new Journal()
+  readonly #chance: Chance
+  readonly #tally: Tally
+  #keys = 0
+  /** What he believes to hold; stop-losses and full time do not tell him. */
+  readonly #held = new Map<string, PositionSeen>()
+  readonly #done: Done[] = []
+  /** Changes that he has asked for, each only once: an event must tell which of them it came from. */
+  readonly #asked = new Set<string>()
+
+  constructor(name: string, chance: Chance, tally: Tally) {
+    this.guest = new Guest(name)
+    this.#chance = chance
+    this.#tally = tally
+  }
+
+  /** Trades until the server is gone, or the market closes. */
+  async play(url: string, market: Market): Promise<void> {
+    while (market.isClosed !== true && (await this.#act(url, market))) await pause(this.#chance.below(THINK_MS))
+  }
+
+  /** Reads on in his account. Returns how many events there were. */
+  async catchUp(url: string): Promise<number> {
+    const before = this.account.marker
+    for (;;) {
+      const page = await this.guest.read(url, `/api/account/changes?since=${this.account.marker}`, Changes)
+      demand(
+        !page.snapshot,
+        () => `the account of ${this.guest.name} cannot be gone on with from ${this.account.marker}`,
+      )
+      for (const event of page.events) {
+        this.account.apply(event)
+        const { closedBy } = event.position
+        const own = event.type === 'opened' || event.type === 'changed' || closedBy === 'user'
+        if (own) this.#journal.witness(event)
+        this.#tally.event(event.type === 'closed' ? `closed by ${closedBy}` : event.type)
+      }
+      demand(page.marker === this.account.marker, () => `marker ${page.marker} after event ${this.account.marker}`)
+      if (!page.more) break
+    }
+    this.#journal.settle()
+    return this.account.marker - before
+  }
+
+  /** Asks again for what he does not know the outcome of, with the same key, until he knows. */
+  async findOut(url: string): Promise<void> {
+    const entry = this.#journal.unsure
+    if (entry === null) return
+    const hadHappened = entry.event !== null
+    const until = performance.now() + PATIENCE_MS
+    for (let attempts = 1; this.#journal.unsure === entry; attempts++) {
+      const reply = await this.#send(url, entry.command)
+      if (reply !== 'lost') this.#hear(entry, reply)
+      if (entry.state === 'unknown') {
+        demand(performance.now() < until, () => `no answer for ${PATIENCE_MS} ms: ${JSON.stringify(reply)}`)
+        await pause(50)
+        continue
+      }
+      const isStored = entry.state === 'done' && reply !== 'lost' && reply.replayed
+      if (hadHappened) demand(isStored, () => `the retry of what had happened was answered ${JSON.stringify(reply)}`)
+      else
+        demand(
+          !isStored || attempts > 1,
+          () => `an answer was stored for what had not happened: ${JSON.stringify(reply)}`,
+        )
+      this.#tally.retry(hadHappened ? 'had happened' : entry.state === 'done' ? 'done by the retry' : 'refused')
+    }
+  }
+
+  /** Compares wallet and open positions as the server shows them with what the events say. To be called at rest. */
+  async compare(url: string): Promise<void> {
+    const [wallet, { positions }] = await Promise.all([
+      this.guest.read(url, '/api/wallet', Wallet),
+      this.guest.read(url, '/api/positions?status=open&limit=100', Positions),
+    ])
+    const { balance, marginUsed, open } = this.account
+    const shown = `${wallet.balance} with ${wallet.marginUsed} in use`
+    const due = `${balance} with ${marginUsed}`
+    demand(wallet.balance === balance && wallet.marginUsed === marginUsed, () =>
+      this.#says(`the wallet holds ${shown} instead of ${due}`),
+    )
+    demand(wallet.balance >= 0, () => this.#says(`the wallet is overdrawn: ${shown}`))
+    const ids = positions.map(({ id }) => id).toSorted()
+    demand(isDeepStrictEqual(ids, [...open.keys()].toSorted()), () =>
+      this.#says(`${ids.length} positions are open instead of ${open.size}`),
+    )
+    this.#held.clear()
+    for (const position of positions) this.#held.set(position.id, position)
+  }
+
+  /** Compares every position he ever had with what the events say. To be called at rest. */
+  async compareAll(url: string): Promise<number> {
+    const known = new Map([...this.account.open, ...this.account.closed])
+    for (let offset = 0; ; offset += 100) {
+      const path = `/api/positions?status=all&limit=100&offset=${offset}`
+      const { positions } = await this.guest.read(url, path, Positions)
+      for (const position of positions) {
+        const [shown, told] = [lasting(position), lasting(known.get(position.id))]
+        demand(isDeepStrictEqual(shown, told), () =>
+          this.#says(`position ${JSON.stringify(shown)} was told as ${JSON.stringify(told)}`),
+        )
+        known.delete(position.id)
+      }
+      if (positions.length < 100) break
+    }
+    demand(known.size === 0, () => this.#says(`${known.size} positions are not listed`))
+    return this.account.open.size + this.account.closed.size
+  }
+
+  /** Does one thing. False when the server is gone. */
+  async #act(url: string, market: Market): Promise<boolean> {
+    const habit = this.#chance.pick(HABITS, ([, weight]) => weight)?.[0]
+    // One that he knows nothing of must be settled before the next: his journal holds one.
+    if (this.#journal.unsure !== null) return this.#pursue(this.#journal.unsure, url, market)
+    if (habit === 'resend') return this.#resend(url)
+    const command = this.#intend(habit ?? 'open', market)
+    if (command === null) return true
+    const entry = this.#journal.begin(command)
+    if (habit === 'double-click') {
+      const replies = await Promise.all([this.#send(url, command), this.#send(url, command)])
+      for (const reply of replies) if (reply !== 'lost') this.#hear(entry, reply)
+      if (replies.includes('lost')) return false
+    }
+    return this.#pursue(entry, url, market)
+  }
+
+  /** Asks until he knows what became of it. False when the server is gone. */
+  async #pursue(entry: Entry, url: string, market: Market): Promise<boolean> {
+    while (entry.state === 'unknown' && market.isClosed !== true) {
+      const reply = await this.#send(url, entry.command)
+      if (reply === 'lost') return false
+      this.#hear(entry, reply)
+      // Without a key asking again could do it twice: the account will tell.
+      if (entry.command.kind === 'change') break
+      if (entry.state === 'unknown') await pause(50)
+    }
+    return true
+  }
+
+  #intend(habit: string, market: Market): Command | null {
+    if (habit === 'change' || habit === 'close') {
+      const position = this.#chance.pick([...this.#held.values()], () => 1)
+      if (position === null) return null
+      if (habit === 'change') return this.#changing(position, market)
+      const isHeld = position.closableAt > Date.now()
+      if (isHeld && this.#chance.happens(0.9)) return null
+      return { kind: 'close', key: this.#nextKey(), positionId: position.id }
+    }
+    if (this.#held.size >= HOLDINGS) this.#held.clear() // most have closed by now, and he has not been told
+    const instrument = this.#chance.pick(market.instruments, ({ tradingStatus }) => (tradingStatus === 'OPEN' ? 1 : 0))
+    if (instrument === null) return null
+    const direction = this.#chance.happens(0.5) ? 'long' : 'short'
+    const order: Order = {
+      instrumentId: instrument.id,
+      direction,
+      lotSize: (1 + this.#chance.below(400)) / 100,
+      clientPrice: instrument.currentPrice,
+      ...this.#levels(direction, instrument.currentPrice),
+    }
+    return { kind: 'open', key: this.#nextKey(), order }
+  }
+
+  #changing(position: PositionSeen, market: Market): Command | null {
+    const instrument = market.instruments.find(({ id }) => id === position.instrumentId)
+    if (instrument === undefined) return null
+    const levels = this.#levels(position.direction, instrument.currentPrice)
+    const asked = `${position.id} ${levels.stopLoss} ${levels.takeProfit}`
+    if (this.#asked.has(asked)) return null
+    this.#asked.add(asked)
+    return { kind: 'change', positionId: position.id, levels }
+  }
+
+  /** Most stops are so near that the next trades reach them: whoever holds a position must not wait for three minutes. */
+  #levels(direction: 'long' | 'short', price: number): Levels {
+    const near = () => cents(price * (0.000_05 + 0.001 * this.#chance.uniform() ** 3))
+    const [below, above] = [cents(price - near()), cents(price + near())]
+    const [stopLoss, takeProfit] = direction === 'long' ? [below, above] : [above, below]
+    return {
+      stopLoss: this.#chance.happens(0.8) ? stopLoss : null,
+      takeProfit: this.#chance.happens(0.6) ? takeProfit : null,
+    }
+  }
+
+  async #send(url: string, command: Command): Promise<Answer | 'lost'> {
+    const reply = await this.#request(url, command)
+    this.#tally.reply(command.kind, reply)
+    return reply
+  }
+
+  #request(url: string, command: Command): Promise<Answer | 'lost'> {
+    switch (command.kind) {
+      case 'open':
+        return this.guest.ask(url, 'POST', '/api/positions/open', command.order, command.key)
+      case 'change':
+        return this.guest.ask(url, 'PATCH', `/api/positions/${command.positionId}`, command.levels)
+      case 'close':
+        return this.guest.ask(url, 'POST', `/api/positions/${command.positionId}/close`, {}, command.key)
+    }
+  }
+
+  /** Takes note of an answer. Throws a Violation for one that must not be. */
+  #hear(entry: Entry, { status, body }: Answer): void {
+    if (status === 200 || status === 201) {
+      const { position } = Trade.parse(body)
+      this.#journal.acknowledge(entry, position)
+      if (position.status === 'open') this.#held.set(position.id, position)
+      else this.#held.delete(position.id)
+      if (entry.command.kind !== 'change') this.#remember({ command: entry.command, body })
+      return
+    }
+    const { code } = Failure.parse(body)
+    // Nothing is known of it yet; without a key, only `BUSY` says that it has not happened.
+    const isOpen = status === 503 || code === 'KEY_IN_FLIGHT'
+    if (isOpen && (entry.command.kind !== 'change' || code !== 'BUSY')) return
+    demand(isOpen || PLAIN.has(code), () => this.#says(`${JSON.stringify(entry.command)} met ${JSON.stringify(body)}`))
+    if (entry.state === 'unknown') this.#journal.refuse(entry, code)
+    if (code === 'POSITION_NOT_OPEN' && entry.command.kind !== 'open') this.#held.delete(entry.command.positionId)
+  }
+
+  /** Asks for something old again: the answer must be the old one. */
+  async #resend(url: string): Promise<boolean> {
+    const done = this.#chance.pick(this.#done, () => 1)
+    if (done === null) return true
+    const reply = await this.#request(url, done.command)
+    if (reply === 'lost') return false
+    // The same question of a moment ago may still be on its way through a process that was frozen.
+    const isOpen = reply.status === 503 || Failure.safeParse(reply.body).data?.code === 'KEY_IN_FLIGHT'
+    if (isOpen) return true
+    const isSame = reply.replayed && isDeepStrictEqual(reply.body, done.body)
+    demand(isSame, () => this.#says(`${JSON.stringify(done)} was asked for again and met ${JSON.stringify(reply)}`))
+    this.#tally.resent++
+    return true
+  }
+
+  #remember(done: Done): void {
+    // Some go on to be remembered for long: also keys from before a crash are asked for again.
+    if (this.#done.length < REMEMBERED) this.#done.push(done)
+    else this.#done[this.#chance.below(REMEMBERED)] = done
+  }
+
+  #nextKey(): string {
+    this.#keys++
+    return `${this.guest.name} ${this.#keys}`
+  }
+
+  #says(what: string): string {
+    return `${this.guest.name}: ${what}`
+  }
+}
+
+/** How often he does what. */
+const HABITS: readonly (readonly [string, number])[] = [
+  ['open', 60],
+  ['change', 15],
+  ['close', 15],
+  ['double-click', 5],
+  ['resend', 5],
+]
+
+/** Refusals that an honest player may meet. */
+const PLAIN: ReadonlySet<string> = new Set([
+  'MARKET_CLOSED',
+  'MARKET_SUSPENDED',
+  'PRICE_MOVED',
+  'LEVELS_INVALID',
+  'POSITION_LIMIT',
+  'INSUFFICIENT_MARGIN',
+  'POSITION_NOT_OPEN',
+  'COOLDOWN_ACTIVE',
+])
+
+const cents = (units: number): number => Math.round(units * 10_000) / 10_000
+
+/** A position without what moves with the price. */
+const lasting = (position: PositionSeen | undefined) => ({ ...position, currentPrice: null, unrealizedPnl: null })

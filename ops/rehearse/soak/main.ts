@@ -1,0 +1,179 @@
+/**
+ * Plays a server of its own for long and says whether it holds more and more:
+ *
+ *   npm run soak -- [--minutes 30] [--users 100] [--sockets 300] [--trades 20] [--stretch 180] [--every 10]
+ *                   [--out docs]
+ *
+ * The server is the real program, on DATABASE_URL and REDIS_URL where they are set (in a database made for it), embedded
+ * otherwise, with a recorded match on a loop, ten times faster than life. Players come for stretches of so many seconds and
+ * all leave again; what is left then, after a garbage collection, is what counts. Memory and sockets are looked at every
+ * `--every` seconds besides. Writes `soak.md` and `soak.svg` into `--out`. Exit code 1 when something grows, the books do
+ * not balance, or a player saw what should not be.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { Program } from '../shared/program.ts'
+import { freePort } from '../shared/free-port.ts'
+import { inspectable, Inspector } from '../shared/inspector.ts'
+import { auditBooks } from '../load/books.ts'
+import { ownPlace, signIn, waitForMatch } from '../load/guests.ts'
+import { Rest } from '../load/rest.ts'
+import { measure } from '../load/run.ts'
+import { Tally } from '../load/tally.ts'
+import { whole } from '../shared/options.ts'
+import { chart } from './chart.ts'
+import { conclusion, markdown, type Quiet, type Sample, type Soaked } from './report.ts'
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '30' },
+    users: { type: 'string', default: '100' },
+    sockets: { type: 'string', default: '300' },
+    trades: { type: 'string', default: '20' },
+    stretch: { type: 'string', default: '180' },
+    every: { type: 'string', default: '10' },
+    out: { type: 'string', default: 'docs' },
+  },
+})
+
+const minutes = whole('minutes', values.minutes, 1)
+const users = whole('users', values.users, 1)
+const sockets = whole('sockets', values.sockets, 1)
+const trades = whole('trades', values.trades, 1)
+const stretch = whole('stretch', values.stretch, 1)
+const every = whole('every', values.every, 1)
+
+/** Closed sockets are forgotten, reactions have caught up, pools have let go of what they do not need. */
+const QUIET_MS = 12_000
+const AUDITOR = 'Soak Auditor'
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`)
+
+async function main(): Promise<number> {
+  const place = await ownPlace()
+  const port = await freePort()
+  const program = new Program({
+    ...place.settings,
+    ...inspectable(port),
+    RATE_LIMIT_PER_MIN: '0',
+    JWT_ACCESS_EXPIRY: '24h',
+    DEMO_SPEED: '10',
+    DEMO_TRADERS: '20',
+    ADMIN_EMAILS: 'soak_auditor@synthetic.invalid',
+  })
+  const userIds: string[] = []
+  try {
+    say(`starting a server on ${place.description}`)
+    const url = await program.listening
+    const inspector = await Inspector.connect(port)
+    const soaked = await soak(url, inspector, userIds)
+    inspector.close()
+    for (const line of program.errors) soaked.troubles.push(`the server logged an error: ${line}`)
+    mkdirSync(values.out, { recursive: true })
+    writeFileSync(join(values.out, 'soak.svg'), chart(soaked))
+    writeFileSync(join(values.out, 'soak.md'), markdown(soaked))
+    process.stdout.write(`${conclusion(soaked).join('\n')}\n`)
+    return conclusion(soaked).length === 1 ? 0 : 1
+  } finally {
+    await program.stop()
+    await place.remove(userIds)
+  }
+}
+
+async function soak(url: string, inspector: Inspector, userIds: string[]): Promise<Soaked> {
+  const rest = new Rest(url, 64)
+  const { tokens, ids } = await signIn(rest, users)
+  const admin = await auditor(url)
+  userIds.push(...ids, admin.userId)
+  const samples: Sample[] = []
+  const quiets: Quiet[] = []
+  const tally = new Tally()
+  const beganAt = performance.now()
+  const elapsed = (): number => (performance.now() - beganAt) / 60_000
+  const sampling = setInterval(() => void sample(url, elapsed()).then((one) => samples.push(one)), every * 1_000)
+
+  const comeToRest = async (): Promise<void> => {
+    await pause(QUIET_MS)
+    quiets.push({ minute: elapsed(), ...(await inspector.look()) })
+    const last = quiets.at(-1)
+    say(
+      `${elapsed().toFixed(1)} min: heap ${last?.heap}, resident ${last?.resident}, ${JSON.stringify(last?.resources)}`,
+    )
+  }
+  await comeToRest()
+  while (elapsed() < minutes) {
+    const instruments = await waitForMatch(rest, tokens)
+    const plan = {
+      url,
+      tokens,
+      instruments,
+      sockets,
+      seconds: stretch,
+      tradesPerSecond: trades,
+      follow: 10,
+      dropEverySecs: 60,
+    }
+    const measured = await measure(plan, () => undefined)
+    tally.add(measured.tally.toJSON())
+    await comeToRest()
+  }
+  clearInterval(sampling)
+  const books = await auditBooks(rest, tokens, admin.token)
+  rest.close()
+  const { counts } = tally
+  const troubles = [
+    ...books.violations,
+    ...(books.balanced === false ? ['the books do not balance'] : []),
+    ...[...tally.errors].map(([code, count]) => `players met ${code} ${count} times`),
+    ...(counts.gaps > 0 ? [`${counts.gaps} gaps in prices`] : []),
+    ...(counts.accountGaps > 0 ? [`${counts.accountGaps} gaps in account streams`] : []),
+    ...(counts.damaged > 0 ? [`${counts.damaged} damaged frames`] : []),
+    ...tally.misses,
+  ]
+  const isOnServers = process.env['DATABASE_URL'] !== undefined
+  return {
+    minutes: elapsed(),
+    users,
+    sockets,
+    trades,
+    stretch,
+    stores: isOnServers ? 'PostgreSQL and Redis' : 'the embedded database',
+    cores: cpus().length,
+    samples,
+    quiets,
+    counts,
+    troubles,
+  }
+}
+
+async function sample(url: string, minute: number): Promise<Sample> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  const read = (name: string): number =>
+    [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))].reduce(
+      (sum, [, value]) => sum + Number(value),
+      0,
+    )
+  return {
+    minute,
+    resident: read('process_resident_memory_bytes'),
+    heap: read('nodejs_heap_size_used_bytes'),
+    sockets: read('touchline_sockets'),
+  }
+}
+
+/** Somebody whom our own server takes for an admin. */
+async function auditor(url: string): Promise<{ token: string; userId: string }> {
+  const response = await fetch(`${url}/api/auth/dev`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ displayName: AUDITOR }),
+  })
+  const { user } = (await response.json()) as { user: { userId: string } }
+  const cookie = response.headers.getSetCookie().find((set) => set.startsWith('game_access=')) ?? ''
+  return { token: cookie.slice('game_access='.length, cookie.indexOf(';')), userId: user.userId }
+}
+
+process.exitCode = await main()

@@ -1,0 +1,104 @@
+/** What a soak has found: whether anything grows, as a page with a table and a chart. */
+import type { Holdings } from '../shared/inspector.ts'
+import type { Tally } from '../load/tally.ts'
+
+/** While players are there, or not. */
+export interface Sample {
+  readonly minute: number
+  readonly resident: number
+  readonly heap: number
+  readonly sockets: number
+}
+
+/** When nobody is there, after a garbage collection. */
+export interface Quiet extends Holdings {
+  readonly minute: number
+}
+
+export interface Soaked {
+  readonly minutes: number
+  readonly users: number
+  readonly sockets: number
+  readonly trades: number
+  /** Seconds that players stay. */
+  readonly stretch: number
+  readonly stores: string
+  readonly cores: number
+  readonly samples: readonly Sample[]
+  readonly quiets: readonly Quiet[]
+  readonly counts: Tally['counts']
+  /** What was wrong besides. */
+  readonly troubles: string[]
+}
+
+const MIB = 2 ** 20
+/** The first stretches fill caches and pools, and compile what is hot. */
+const WARM_PART = 1 / 4
+/** What may be more at the end than once warm: a heap is as large as what happens to be cached. */
+const HEAP_GROWTH_MAX = 1.15
+/** Timers and sockets come and go with pools; each stretch that left some behind would show. */
+const LEFT_OVER_MAX = 8
+
+/** Of the looks at a warm server: the first, and the last. */
+function ends({ quiets }: Soaked): readonly [Quiet, Quiet] | null {
+  const first = quiets[Math.ceil(quiets.length * WARM_PART)]
+  const last = quiets.at(-1)
+  return first === undefined || last === undefined || first === last ? null : [first, last]
+}
+
+/** Whether anything grew in one line, and whatever was wrong in the others. */
+export function conclusion(soaked: Soaked): string[] {
+  const warm = ends(soaked)
+  if (warm === null) return ['too short to tell', ...soaked.troubles]
+  const [first, last] = warm
+  const kinds = new Set([...Object.keys(first.resources), ...Object.keys(last.resources)])
+  const grown = [...kinds].flatMap((kind) => {
+    const [then, now] = [first.resources[kind] ?? 0, last.resources[kind] ?? 0]
+    return now - then > LEFT_OVER_MAX ? [`${kind} grew from ${then} to ${now}`] : []
+  })
+  const heap =
+    last.heap > first.heap * HEAP_GROWTH_MAX ? [`the heap grew from ${mib(first.heap)} to ${mib(last.heap)} MiB`] : []
+  const wrong = [...heap, ...grown, ...soaked.troubles]
+  const change = ((last.heap / first.heap - 1) * 100).toFixed(1)
+  const verdict = heap.length + grown.length === 0 ? 'flat' : 'not flat'
+  return [
+    `${verdict}: from minute ${first.minute.toFixed(0)} to ${last.minute.toFixed(0)} the heap went from ${mib(first.heap)} to ` +
+      `${mib(last.heap)} MiB (${change} %), resident memory from ${mib(first.resident)} to ${mib(last.resident)} MiB`,
+    ...wrong,
+  ]
+}
+
+export function markdown(soaked: Soaked): string {
+  const { minutes, users, sockets, trades, stretch, stores, cores, quiets, counts } = soaked
+  const kinds = [...new Set(quiets.flatMap(({ resources }) => Object.keys(resources)))].toSorted()
+  const rows = quiets.map((quiet) => [
+    quiet.minute.toFixed(1),
+    mib(quiet.heap),
+    mib(quiet.resident),
+    ...kinds.map((kind) => String(quiet.resources[kind] ?? 0)),
+  ])
+  const [verdict, ...wrong] = conclusion(soaked)
+  return `# Soak
+
+One process on ${stores}, a recorded match on a loop at ten times the speed of life with twenty simulated traders; ${users}
+players with ${sockets} sockets, 10 instruments each, and ${trades} trades a second come for ${stretch} seconds at a time, lose
+connections once a minute each, and all leave again. ${cores} cores, which others used as well. ${minutes.toFixed(0)} minutes:
+${number(counts.opened)} positions opened, ${number(counts.closed)} closed, ${number(counts.prices)} prices received over
+${number(counts.connections)} connections, ${counts.gaps + counts.accountGaps} gaps.
+
+**${verdict}.**${wrong.map((line) => `\n- ${line}`).join('')}
+
+![Memory and sockets over time](soak.svg)
+
+When nobody is there, after a garbage collection (the table), and every few seconds as it comes (the chart):
+
+| ${['minute', 'heap MiB', 'resident MiB', ...kinds].join(' | ')} |
+|${'---|'.repeat(kinds.length + 3)}
+${rows.map((row) => `| ${row.join(' | ')} |`).join('\n')}
+
+Made by \`npm run soak -- --minutes ${Math.round(minutes)} --users ${users} --sockets ${sockets} --trades ${trades} --stretch ${stretch}\`.
+`
+}
+
+const mib = (bytes: number): string => (bytes / MIB).toFixed(1)
+const number = (value: number): string => value.toLocaleString('en-GB')

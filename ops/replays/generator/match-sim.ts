@@ -1,0 +1,263 @@
+/** A seeded football match, reported every ten seconds the way the provider reports a real one. */
+import { assert } from '../../../actors/kernel/assert.ts'
+import { ANCHOR_BY_POSITION } from '../../../actors/kernel/limits.ts'
+import { decimal } from '../../../actors/kernel/micros.ts'
+import type { Instant } from '../../../actors/kernel/world.ts'
+import type { PlayerPosition, Side } from '../../../actors/market/fixture.ts'
+import { chanceFrom } from '../../../actors/replay/chance.ts'
+import { annul, card, goal, playStep } from './match-game.ts'
+import { type ClubInfo, type FixtureInfo, payloadOf, type StateName } from './match-payload.ts'
+import {
+  EVENT,
+  type Game,
+  isOn,
+  keeperOf,
+  onPitch,
+  other,
+  playedSecs,
+  report,
+  type SimEvent,
+  STEP_SECS,
+} from './match-state.ts'
+import { playerNames, squadOf } from './squads.ts'
+
+export interface ClubPlan extends ClubInfo {
+  /** Goals in 90 minutes if it were played often. */
+  readonly expectedGoals: number
+}
+
+/** Something that happens whatever chance says, at the start of a minute of the match clock. */
+export interface Moment {
+  readonly kind: 'red_card' | 'goal_disallowed'
+  readonly minute: number
+  readonly side: Side
+}
+
+export interface MatchPlan {
+  readonly seed: number
+  readonly fixtureId: number
+  readonly kickOff: Instant
+  readonly league: string
+  readonly home: ClubPlan
+  readonly away: ClubPlan
+  /** Extra time and, if need be, penalties follow a draw. */
+  readonly knockout?: boolean
+  /** How lively it is from which minute on, 1 being ordinary. */
+  readonly tempo?: readonly { readonly fromMinute: number; readonly factor: number }[]
+  readonly moments?: readonly Moment[]
+}
+
+/** How many frames each kind of standstill is shown. Half time is two minutes, not fifteen: nobody watches it. */
+const FRAMES = { preMatch: 5, halfTime: 12, fullTime: 6, fullTimeBeforeExtra: 2, break: 6, kick: 3 } as const
+
+/** Skill to this power: the best are worth about twice the average, the weakest not quite half of it. */
+const ANCHOR_SPREAD = 1.5
+
+const SUBSTITUTIONS_MAX = 5
+/** A goal is under review this long after it was given, and taken back that long after. */
+const REVIEW_AFTER_SECS = 40
+const VERDICT_AFTER_SECS = 110
+
+interface Review {
+  readonly event: SimEvent
+  readonly sinceSecs: number
+  row: SimEvent | null
+}
+
+/** One match under way: the game, what has been reported of it, and the seconds since kick-off. */
+interface Telling {
+  readonly plan: MatchPlan
+  readonly info: FixtureInfo
+  readonly game: Game
+  readonly frames: unknown[]
+  readonly changes: Record<Side, number>
+  review: Review | null
+  secs: number
+}
+
+/** All payloads of the match, from shortly before kick-off until shortly after the end. The same plan, the same match. */
+export function simulateMatch(plan: MatchPlan): readonly unknown[] {
+  const telling = begin(plan)
+  const { game } = telling
+  const draw = (): boolean => game.score.home === game.score.away
+  telling.secs = -FRAMES.preMatch * STEP_SECS
+  show(telling, 'NS', FRAMES.preMatch)
+  half(telling, { state: 'INPLAY_1ST_HALF', type: 1, countsFrom: 0, length: 45, added: 1 + game.chance.below(4) })
+  show(telling, 'HT', FRAMES.halfTime)
+  half(telling, { state: 'INPLAY_2ND_HALF', type: 2, countsFrom: 45, length: 45, added: 2 + game.chance.below(5) })
+  if (plan.knockout !== true || !draw()) return show(telling, 'FT', FRAMES.fullTime)
+  show(telling, 'FT', FRAMES.fullTimeBeforeExtra)
+  show(telling, 'BREAK', FRAMES.break)
+  half(telling, { state: 'INPLAY_ET', type: 5_314, countsFrom: 90, length: 15, added: game.chance.below(2) })
+  show(telling, 'EXTRA_TIME_BREAK', FRAMES.break)
+  half(telling, { state: 'INPLAY_ET_2ND_HALF', type: 39, countsFrom: 105, length: 15, added: game.chance.below(3) })
+  if (!draw()) return show(telling, 'AET', FRAMES.fullTime)
+  show(telling, 'PEN_BREAK', FRAMES.break)
+  shootout(telling)
+  return show(telling, 'FT_PEN', FRAMES.fullTime)
+}
+
+/**
+ * What each player of the match is worth to begin with, by his id, in whole units: the anchor of his position, more for
+ * a good one than for an ordinary one.
+ */
+export function anchorsOf(plan: MatchPlan): Readonly<Record<number, number>> {
+  const worth = begin(plan).game.players.map(({ id, position, skill }) => {
+    const units = decimal(ANCHOR_BY_POSITION[position]) * skill ** ANCHOR_SPREAD
+    return [id, Math.round(units)] as const
+  })
+  return Object.fromEntries(worth)
+}
+
+function begin(plan: MatchPlan): Telling {
+  const chance = chanceFrom(plan.seed)
+  const names = playerNames(chanceFrom(plan.seed + 1_000_000)) // new names must not change the match
+  const firstId = plan.fixtureId * 100
+  const game: Game = {
+    chance,
+    players: [...squadOf('home', firstId + 1, names, chance), ...squadOf('away', firstId + 51, names, chance)],
+    expectedGoals: { home: plan.home.expectedGoals, away: plan.away.expectedGoals },
+    periods: [],
+    events: [],
+    score: { home: 0, away: 0 },
+    shootout: { home: 0, away: 0 },
+    corners: { home: 0, away: 0 },
+    momentum: 0,
+    nextEventId: plan.fixtureId * 1_000,
+  }
+  const { fixtureId, league, kickOff, home, away } = plan
+  const info: FixtureInfo = { fixtureId, league, kickOff, clubs: { home, away } }
+  return { plan, info, game, frames: [], changes: { home: 0, away: 0 }, review: null, secs: 0 }
+}
+
+/** Reports the match as it stands for some frames. */
+function show(telling: Telling, state: StateName, frames: number): readonly unknown[] {
+  for (let n = 0; n < frames; n += 1) {
+    telling.frames.push(payloadOf(telling.game, telling.info, state))
+    telling.secs += STEP_SECS
+  }
+  return telling.frames
+}
+
+interface Half {
+  readonly state: StateName
+  readonly type: number
+  readonly countsFrom: number
+  readonly length: number
+  /** Whole minutes; the whistle comes a little later. */
+  readonly added: number
+}
+
+function half(telling: Telling, { state, type, countsFrom, length, added }: Half): void {
+  const { game, plan } = telling
+  const period = {
+    type,
+    countsFrom,
+    length,
+    startsAt: telling.secs,
+    added: null as number | null,
+    elapsed: 0,
+    ticking: true,
+  }
+  game.periods.push(period)
+  const whistle = (length + added) * 60 + game.chance.below(30)
+  if (type === 2) substitute(telling, 0.5)
+  for (let elapsed = 0; elapsed < whistle; elapsed += STEP_SECS) {
+    period.elapsed = elapsed
+    const minute = countsFrom + elapsed / 60
+    if (elapsed === length * 60) period.added = added
+    if (elapsed > 0) playStep(game, tempoAt(plan, minute))
+    for (const moment of plan.moments ?? []) if (moment.minute === minute) force(telling, moment)
+    goOnWithReview(telling)
+    if (minute > 55 && elapsed % 60 === 0) substitute(telling, 0.055)
+    show(telling, state, 1)
+  }
+  period.elapsed = whistle
+  period.ticking = false
+}
+
+const tempoAt = ({ tempo }: MatchPlan, minute: number): number =>
+  tempo?.findLast((t) => t.fromMinute <= minute)?.factor ?? 1
+
+const OUTFIELD: readonly PlayerPosition[] = ['DEF', 'MID', 'FWD']
+
+/** With this probability for each side, somebody tired makes room for somebody of his position from the bench. */
+function substitute({ game, changes }: Telling, probability: number): void {
+  for (const side of ['home', 'away'] as const) {
+    if (changes[side] >= SUBSTITUTIONS_MAX || !game.chance.happens(probability)) continue
+    const off = game.chance.pick(onPitch(game, side), (p) => (OUTFIELD.includes(p.position) && p.starter ? 1 : 0))
+    const bench = game.players.filter((p) => p.side === side && p.onAt === null && p.position === off?.position)
+    const on = game.chance.pick(bench, () => 1)
+    if (off === null || on === null) continue
+    off.offAt = playedSecs(game)
+    on.onAt = playedSecs(game)
+    changes[side] += 1
+    report(game, { type: EVENT.substitution, side, player: on, related: off })
+  }
+}
+
+function force(telling: Telling, { kind, side }: Moment): void {
+  const { game } = telling
+  const outfield = onPitch(game, side).filter((p) => p.position !== 'GK')
+  if (kind === 'red_card') {
+    const offender = game.chance.pick(outfield, (p) => (p.position === 'DEF' ? 3 : 1))
+    if (offender !== null) card(game, offender, 'red')
+    return
+  }
+  const scorer = game.chance.pick(outfield, (p) => (p.position === 'FWD' ? 4 : 1))
+  const assist = game.chance.pick(outfield, (p) => (p === scorer ? 0 : 1))
+  assert(scorer !== null, 'a side without outfield players cannot score')
+  telling.review = { event: goal(game, scorer, assist), sinceSecs: telling.secs, row: null }
+}
+
+/** The row of a review appears, and turns into the verdict when the goal's row goes; its minute is one later. */
+function goOnWithReview(telling: Telling): void {
+  const { game, review, secs } = telling
+  if (review === null) return
+  if (review.row === null && secs - review.sinceSecs >= REVIEW_AFTER_SECS) {
+    const { side, player } = review.event
+    review.row = report(game, { type: EVENT.var, side, player, addition: 'Goal under review' })
+  }
+  if (review.row !== null && secs - review.sinceSecs >= VERDICT_AFTER_SECS) {
+    review.row.addition = 'Goal Disallowed'
+    review.row.minute = review.event.minute + 1
+    annul(game, review.event)
+    telling.review = null
+  }
+}
+
+const KICKS = 5
+
+/** Five kicks each, as long as they can still decide anything, then one each until somebody leads. */
+function shootout(telling: Telling): void {
+  const { game } = telling
+  const period = { type: 5, countsFrom: 120, length: 0, startsAt: telling.secs, added: null, elapsed: 0, ticking: true }
+  game.periods.push(period)
+  const takers = { home: takersOf(game, 'home'), away: takersOf(game, 'away') }
+  const taken = { home: 0, away: 0 }
+  const decided = (): boolean => {
+    const { home, away } = game.shootout
+    const rounds = Math.max(KICKS, taken.home, taken.away)
+    return home - away > rounds - taken.away || away - home > rounds - taken.home
+  }
+  for (let side: Side = game.chance.happens(0.5) ? 'home' : 'away'; !decided(); side = other(side)) {
+    const player = takers[side][taken[side] % takers[side].length]
+    assert(player !== undefined, 'a side without players cannot take penalties')
+    taken[side] += 1
+    const hit = game.chance.happens(0.75)
+    if (hit) game.shootout[side] += 1
+    const result = `${game.shootout.home}-${game.shootout.away}`
+    report(game, { type: hit ? EVENT.shootoutGoal : EVENT.shootoutMiss, side, player, result })
+    for (let n = 0; n < FRAMES.kick; n += 1) {
+      show(telling, 'INPLAY_PENALTIES', 1)
+      period.elapsed += STEP_SECS
+    }
+  }
+  period.ticking = false
+}
+
+/** Those on the pitch, the best first, the keeper last. */
+const takersOf = (game: Game, side: Side) =>
+  game.players
+    .filter((p) => p.side === side && isOn(p))
+    .toSorted((a, b) => Number(a === keeperOf(game, side)) - Number(b === keeperOf(game, side)) || b.skill - a.skill)

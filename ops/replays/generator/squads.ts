@@ -1,0 +1,83 @@
+/** Invented players for invented clubs. Names are made of lists nobody real was looked up for. */
+import { present } from '../../../actors/kernel/assert.ts'
+import type { PlayerPosition, Side } from '../../../actors/market/fixture.ts'
+import type { Chance } from '../../../actors/replay/chance.ts'
+
+/** A player of a simulated match. Statistics and times change as it is played. */
+export interface SimPlayer {
+  readonly id: number
+  readonly name: string
+  readonly side: Side
+  readonly position: PlayerPosition
+  readonly jersey: number
+  readonly starter: boolean
+  /** Row and column of the formation; null on the bench. */
+  readonly field: string | null
+  /** How good he is: 1 is average, good ones reach 1.5. */
+  readonly skill: number
+  /** Counts by the provider's statistic type. */
+  readonly stats: Map<number, number>
+  /** Seconds of play when he came on and went off; null when he has not. */
+  onAt: number | null
+  offAt: number | null
+}
+
+const GIVEN = (
+  'Aldric Benno Cael Davor Eamon Fenn Garrik Halden Ivo Joren Kasimir Leontes Marek Nilo Osric Pavle Quillan Rasmo ' +
+  'Soren Teodor Ulric Viggo Wendel Xavo Yannis Zoltan'
+).split(' ')
+const STEM = (
+  'Adren Belvor Carrow Drenn Eskel Fallo Grimald Hestor Ilmar Jask Korv Lundar Morv Nesker Orlan Pellor Quarn Rovel ' +
+  'Stavor Tellan Urbel Valk Wester Yarrow Zemmel Brask Cordel Dunmar Ekkel Fenmar Gostel Havrin Istrel Kerrow Lasken ' +
+  'Mirrow Norvel Pravel Rundel Skerr Tornel Vestmar Wolden'
+).split(' ')
+const ENDING = 'ano by ecki field ic ini mark o ossa quist sen thorpe vale wick'.split(' ')
+
+/** One is drawn for each side. */
+const FORMATIONS = [
+  { GK: 1, DEF: 4, MID: 4, FWD: 2 },
+  { GK: 1, DEF: 4, MID: 3, FWD: 3 },
+  { GK: 1, DEF: 3, MID: 5, FWD: 2 },
+]
+const LINES = ['GK', 'DEF', 'MID', 'FWD'] as const
+const BENCH: readonly PlayerPosition[] = ['GK', 'DEF', 'DEF', 'MID', 'MID', 'MID', 'FWD', 'FWD']
+
+/** Eleven starters in a formation and a bench of eight; ids count up from `firstId`. */
+export function squadOf(
+  side: Side,
+  firstId: number,
+  names: Generator<string, never>,
+  chance: Chance,
+): readonly SimPlayer[] {
+  const formation = present(FORMATIONS[chance.below(FORMATIONS.length)], 'a formation')
+  const starters = LINES.flatMap((position, row) =>
+    Array.from({ length: formation[position] }, (_, column) => ({ position, field: `${row + 1}:${column + 1}` })),
+  )
+  const bench = BENCH.map((position) => ({ position, field: null }))
+  return [...starters, ...bench].map(({ position, field }, index) => ({
+    id: firstId + index,
+    name: names.next().value,
+    side,
+    position,
+    jersey: index + 1,
+    starter: field !== null,
+    field,
+    // The mean of three uniforms: most are near average, few are stars.
+    skill: 0.55 + 0.3 * (chance.uniform() + chance.uniform() + chance.uniform()),
+    stats: new Map(),
+    onAt: field === null ? null : 0,
+    offAt: null,
+  }))
+}
+
+/** Names without end; no two family names begin alike before every beginning has been used. */
+export function* playerNames(chance: Chance): Generator<string, never> {
+  const draw = (from: readonly string[]): string => present(from[chance.below(from.length)], 'a name')
+  while (true) {
+    const stems = [...STEM]
+    while (stems.length > 0) {
+      const [stem] = stems.splice(chance.below(stems.length), 1)
+      yield `${draw(GIVEN)} ${stem}${draw(ENDING)}`
+    }
+  }
+}

@@ -1,0 +1,21 @@
+/** Makes the bundled replays from their plans: `npm run replay:make -- [directory]`. The same plans, the same frames. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { brotliCompressSync, constants } from 'node:zlib'
+import { anchorsOf, simulateMatch } from './generator/match-sim.ts'
+import { BUNDLED } from './generator/plans.ts'
+
+// Frames repeat each other some 30 KB apart: further than gzip looks back, near for a window of 16 MB.
+const PACKING = {
+  params: { [constants.BROTLI_PARAM_QUALITY]: 10, [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS },
+}
+
+const directory = process.argv[2] ?? join(import.meta.dirname, 'replays')
+for (const { name, title, plan } of BUNDLED) {
+  const frames = simulateMatch(plan)
+  const recording = { name, title, seed: plan.seed, anchors: anchorsOf(plan) }
+  const lines = [{ recording }, ...frames].map((line) => `${JSON.stringify(line)}\n`)
+  const packed = brotliCompressSync(lines.join(''), PACKING)
+  await writeFile(join(directory, `${name}.jsonl.br`), packed)
+  console.log(`${name}: ${frames.length} frames, ${Math.round(packed.length / 1024)} KB`)
+}

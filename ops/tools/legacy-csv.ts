@@ -1,0 +1,62 @@
+/** Reads a dump of legacy trades: RFC 4180, a header, and a line per trade. */
+import { z } from 'zod'
+import { lots, type Lots, microsFromDecimal, price, type Price } from '../../actors/kernel/micros.ts'
+import { type Instant, instant } from '../../actors/kernel/world.ts'
+
+/** A trade as the dump has it: its user is still a name. */
+export interface DumpedTrade {
+  readonly id: string
+  readonly username: string
+  readonly player: string
+  readonly side: 'buy' | 'sell'
+  readonly quantity: Lots
+  readonly price: Price
+  readonly at: Instant
+}
+
+const COLUMNS = ['id', 'username', 'player', 'side', 'quantity', 'price', 'at'] as const
+
+const amount = z.string().transform((text, ctx) => {
+  const micros = text.trim() === '' ? null : microsFromDecimal(Number(text))
+  if (micros !== null && micros >= 0) return micros
+  ctx.addIssue({ code: 'custom', message: `not an amount: ${text}` })
+  return z.NEVER
+})
+
+const Row = z.object({
+  id: z.string().min(1).max(100),
+  username: z.string().min(1).toLowerCase(),
+  player: z.string().trim().min(1).max(200),
+  side: z.enum(['buy', 'sell']),
+  quantity: amount.refine((micros) => micros > 0, 'must be more than nothing').transform(lots),
+  price: amount.transform(price),
+  at: z.iso.datetime({ offset: true }).transform((text) => instant(Date.parse(text))),
+})
+
+/** Throws with the line and what is wrong with it; a dump that is wrong anywhere is taken nowhere. */
+export function readDump(csv: string): readonly DumpedTrade[] {
+  const [header = [], ...rows] = recordsOf(csv.replace(/^\uFEFF/, ''))
+  const places = COLUMNS.map((column) => header.indexOf(column))
+  const missing = COLUMNS.filter((_, n) => places[n] === -1)
+  if (missing.length > 0) throw new Error(`the header lacks ${missing.join(', ')}; it must name ${COLUMNS.join(', ')}`)
+  return rows.map((row, n) => {
+    const parsed = Row.safeParse(Object.fromEntries(COLUMNS.map((column, i) => [column, row[places[i] ?? -1]])))
+    if (parsed.success) return parsed.data
+    const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
+    throw new Error(`record ${n + 2}: ${issues.join('; ')}`)
+  })
+}
+
+/** Fields may be quoted, and then hold commas, line breaks and doubled quotes. */
+function recordsOf(csv: string): string[][] {
+  const records: string[][] = []
+  let record: string[] = []
+  for (const [, quoted, plain = '', end = ''] of csv.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/g)) {
+    record.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'))
+    if (end === ',') continue
+    if (record.length > 1 || record[0] !== '') records.push(record)
+    record = []
+    if (end === '') break
+  }
+  return records
+}

@@ -1,0 +1,103 @@
+/** Whether the database keeps what it is told, and Redis what it is asked to. */
+import { Redis } from 'ioredis'
+import { sql } from 'kysely'
+import { type Connection, CONNECTIONS_MAX, connect } from '../../../db/postgres/connect.ts'
+import { appliedMigrations, foreignMigrations, MIGRATIONS } from '../../../db/postgres/migrate.ts'
+import type { Config } from '../../../src/config.ts'
+import { failed, type Finding, ok, warned } from './finding.ts'
+
+/** Beyond this tokens and one-time codes expire too early or too late, and the books are looked at too early. */
+const SKEW_WARNED_MS = 1_000
+const SKEW_FAILED_MS = 10_000
+const REDIS_PATIENCE_MS = 3_000
+
+export async function checkDatabase({ databaseUrl, dataDir, roles }: Config): Promise<readonly Finding[]> {
+  if (databaseUrl === null) {
+    return [warned('database', `embedded in ${dataDir}: it does not survive the loss of power; set DATABASE_URL`)]
+  }
+  const connection = await connect({ databaseUrl, dataDir: null })
+  try {
+    return [
+      await durability(connection),
+      await capacity(connection, CONNECTIONS_MAX[roles.includes('rooms') ? 'rooms' : 'api']),
+      await migrations(connection),
+      await clock(connection),
+    ]
+  } finally {
+    await connection.close()
+  }
+}
+
+async function durability({ db }: Connection): Promise<Finding> {
+  const { rows } = await sql<{ name: string; setting: string }>`
+    select name, setting from pg_settings
+     where name in ('fsync', 'full_page_writes', 'synchronous_commit', 'synchronous_standby_names', 'server_version')`.execute(
+    db,
+  )
+  const settings = new Map(rows.map(({ name, setting }) => [name, setting]))
+  const off = ['fsync', 'full_page_writes', 'synchronous_commit'].filter((name) => settings.get(name) === 'off')
+  const version = `PostgreSQL ${settings.get('server_version') ?? '?'}`
+  if (off.length > 0)
+    return failed('database', `${version} with ${off.join(', ')} off: acknowledged trades can be lost; switch on`)
+  if (settings.get('synchronous_standby_names') === '')
+    return warned(
+      'database',
+      `${version}, durable, but without a synchronous replica: a failover can lose the last trades`,
+    )
+  return ok('database', `${version}, durable, synchronous_commit ${settings.get('synchronous_commit') ?? '?'}`)
+}
+
+async function capacity({ db }: Connection, perProcess: number): Promise<Finding> {
+  const { rows } = await sql<{ most: number; used: number }>`
+    select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as most,
+           (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as used`.execute(db)
+  const { most, used } = rows[0] ?? { most: 0, used: 0 }
+  const says = `${used} of ${most} connections taken; this process may take ${perProcess}`
+  return most - used < perProcess ? warned('connections', `${says}: raise max_connections`) : ok('connections', says)
+}
+
+async function migrations({ db }: Connection): Promise<Finding> {
+  const { rows: tables } = await sql<{ there: boolean }>`
+    select to_regclass('schema_migrations') is not null as there`.execute(db)
+  const applied = tables[0]?.there === true ? await appliedMigrations(db) : []
+  const { tolerated, refused } = foreignMigrations(applied)
+  const missing = MIGRATIONS.slice(applied.length).map(({ name }) => name)
+  if (refused.length > 0)
+    return failed('migrations', `${refused.join(', ')} unknown here: this version is older than the database`)
+  if (tolerated.length > 0)
+    return warned('migrations', `${tolerated.join(', ')} of a newer version have run, beside which this one can work`)
+  if (missing.length > 0) return warned('migrations', `${missing.join(', ')} will run when the first process starts`)
+  return ok('migrations', `all ${applied.length} have run`)
+}
+
+async function clock({ db }: Connection): Promise<Finding> {
+  await sql`select 1`.execute(db) // so that no connecting is measured
+  const before = Date.now()
+  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db)
+  const after = Date.now()
+  const skewMs = Math.abs((rows[0]?.now.getTime() ?? 0) - (before + after) / 2)
+  const says = `${Math.round(skewMs)} ms between the database and this machine`
+  if (skewMs > SKEW_FAILED_MS) return failed('clock', `${says}; synchronise them`)
+  return skewMs > SKEW_WARNED_MS ? warned('clock', `${says}; synchronise them`) : ok('clock', says)
+}
+
+export async function checkRedis({ redisUrl }: Config): Promise<readonly Finding[]> {
+  if (redisUrl === null) return [warned('redis', 'none: there can be one process only; set REDIS_URL for more')]
+  const redis = new Redis(redisUrl, { lazyConnect: true, connectTimeout: REDIS_PATIENCE_MS, retryStrategy: () => null })
+  redis.on('error', () => undefined) // it is thrown where somebody waits
+  try {
+    await redis.connect()
+    const info = await redis.info()
+    const field = (name: string): string => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim() ?? ''
+    const policy = field('maxmemory_policy')
+    const [most, used] = [Number(field('maxmemory')), Number(field('used_memory'))]
+    const says = `Redis ${field('redis_version')}, ${policy}, ${Math.round(used / 1e6)} MB used`
+    if (policy.startsWith('allkeys'))
+      return [failed('redis', `${says}: leaderboards would lose players unseen; set noeviction`)]
+    return [
+      most > 0 && used > 0.8 * most ? warned('redis', `${says} of ${most / 1e6}: raise maxmemory`) : ok('redis', says),
+    ]
+  } finally {
+    redis.disconnect()
+  }
+}

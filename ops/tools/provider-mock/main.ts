@@ -1,0 +1,63 @@
+/**
+ * Rehearses a match day: plays recordings in the live provider's format, as the live provider would.
+ *
+ *   npm run provider:mock -- <recording>… [--speed 1] [--port 4000] [--token rehearsal] [--fixture 1] [--troubles]
+ *
+ * Every recording kicks off at once, as fixture `--fixture` and the numbers after it; give other numbers for another day,
+ * since a match that was settled is not played again. With `--troubles` a third of the time something is wrong, another
+ * thing each minute.
+ */
+import { parseArgs } from 'node:util'
+import { loadRecording } from '../../../src/replays/recordings.ts'
+import { type Trouble, startMock, TROUBLES } from './mock.ts'
+
+const { values: options, positionals: paths } = parseArgs({
+  allowPositionals: true,
+  options: {
+    speed: { type: 'string', default: '1' },
+    port: { type: 'string', default: '4000' },
+    token: { type: 'string', default: 'rehearsal' },
+    fixture: { type: 'string', default: '1' },
+    troubles: { type: 'boolean', default: false },
+  },
+})
+const speed = Number(options.speed)
+if (paths.length === 0 || !(speed > 0)) {
+  process.stderr.write('usage: npm run provider:mock -- <recording>… [--speed 60] [--port 4000] [--troubles]\n')
+  process.exit(1)
+}
+
+const TROUBLE_EVERY_MS = 60_000
+const TROUBLE_FOR_MS = 20_000
+const startedAt = Date.now()
+const recordings = await Promise.all(paths.map(loadRecording))
+
+/** In the last third of each minute, the next trouble of the list. */
+function trouble(): Trouble | null {
+  const elapsed = Date.now() - startedAt
+  if (!options.troubles || elapsed % TROUBLE_EVERY_MS < TROUBLE_EVERY_MS - TROUBLE_FOR_MS) return null
+  return TROUBLES[Math.floor(elapsed / TROUBLE_EVERY_MS) % TROUBLES.length] ?? null
+}
+
+const mock = await startMock(
+  {
+    matches: recordings.map((recording, n) => ({
+      recording,
+      fixtureId: Number(options.fixture) + n,
+      startsAt: startedAt,
+    })),
+    clock: () => startedAt + (Date.now() - startedAt) * speed,
+    trouble,
+    token: options.token,
+    callsLeft: () => null,
+  },
+  Number(options.port),
+)
+for (const { title, frames } of recordings)
+  console.log(`${title}: ${frames.length} frames, ${speed} times as fast as life`)
+console.log(`\nPROVIDER_URL=${mock.url} PROVIDER_TOKEN=${options.token} PROVIDER_POLL_MS=${pollMs(speed)} npm start`)
+
+/** A poll a frame, but not more often than twenty times a second. */
+function pollMs(times: number): number {
+  return Math.max(50, Math.round(10_000 / times))
+}

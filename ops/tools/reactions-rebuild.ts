@@ -1,0 +1,32 @@
+/**
+ * Makes everything that follows from trades anew from the history: `npm run reactions:rebuild`. Careers, XP and weeks are
+ * forgotten and made again; badges, notifications, activity and credits are already there and stay as they are. The
+ * servers must be stopped. They build their leaderboards when they start on a store without any, or when an admin asks.
+ */
+import { connect } from '../../db/postgres/connect.ts'
+import { migrate } from '../../db/postgres/migrate.ts'
+import { Outbox } from '../../db/outbox.ts'
+import { WalletCache } from '../../db/wallet-cache.ts'
+import { environment, readConfig } from '../../src/config.ts'
+import { react } from '../../src/reactions/react.ts'
+import { systemWorld } from '../../src/system-world.ts'
+
+const { databaseUrl, dataDir } = readConfig(environment())
+const connection = await connect({ databaseUrl, dataDir })
+try {
+  await connection.patiently((patient) => migrate(patient))
+  const world = systemWorld()
+  const cache = new WalletCache(null, () => undefined)
+  const outbox = new Outbox(connection.db, cache, world)
+  await connection.patiently((patient) => new Outbox(patient, cache, world).forget())
+  let commits = 0
+  for (;;) {
+    const reacted = await outbox.react(react)
+    if (reacted === null && (await outbox.lag()).commits === 0) break
+    if (reacted?.kind === 'failed' && reacted.setAside !== null) console.error('set aside:', reacted.error)
+    if (reacted?.kind === 'reacted') commits += reacted.commits
+  }
+  console.log(`${commits} commits reacted to`)
+} finally {
+  await connection.close()
+}

@@ -1,0 +1,200 @@
+/** Runs one match actor in this process: gives it the time, keeps its lease, numbers its prices and publishes them. */
+import type { FixtureId, InstrumentId } from '../../actors/kernel/ids.ts'
+import type { TradingRules } from '../../actors/kernel/limits.ts'
+import type { TradeWindow } from '../../actors/kernel/outcome.ts'
+import type { World } from '../../actors/kernel/world.ts'
+import { type Instrument, quoteOf } from '../../actors/market/instrument.ts'
+import { isInPlay } from '../../actors/market/phase.ts'
+import type { ScoringModel } from '../../actors/market/pricing.ts'
+import { MatchActor, type Publication, type StopReason } from '../../actors/match/actor.ts'
+import type { MatchEvent } from '../../actors/match/messages.ts'
+import type { Leases, MatchRecord, MatchStore } from '../../actors/match/store.ts'
+import { isStale } from '../../actors/match/suspension.ts'
+import type { AccountStream } from '../feed/account-stream.ts'
+import type { FanOut, PriceSource } from '../feed/fan-out.ts'
+import type { MatchFigures } from '../stats.ts'
+import type { PublishedPrice } from '../feed/price-board.ts'
+import { encodePriceFrame, FLAG } from '../feed/price-frame.ts'
+import type { Relay } from '../cluster/remote-prices.ts'
+import type { Report } from '../report.ts'
+import type { WriteDeadline } from '../sockets/write-deadline.ts'
+
+/** What every hosted match needs of the house. */
+export interface MatchSurroundings {
+  readonly store: MatchStore
+  readonly leases: Leases
+  /** How long a lease lasts; it is renewed at a third of that. */
+  readonly leaseTtlMs: number
+  readonly world: World
+  readonly rules: () => TradingRules
+  readonly model: () => ScoringModel
+  readonly fanOut: FanOut
+  readonly account: AccountStream
+  /** Tells the other processes, when there are any. */
+  readonly relay: Relay | null
+  readonly deadline: WriteDeadline
+  readonly report: Report
+}
+
+export interface MatchHostOptions {
+  readonly surroundings: MatchSurroundings
+  readonly record: MatchRecord
+  readonly epoch: number
+  /** New prices go out now. */
+  readonly onPrices: () => void
+  /** The actor has stopped by itself. */
+  readonly onStopped: (reason: StopReason, error: unknown) => void
+}
+
+/** The words of a frame that say why it is sent rather than how things stand. */
+type Move = Pick<Publication, 'previous' | 'cause' | 'providerEventId' | 'at'>
+
+export class MatchHost implements PriceSource {
+  readonly actor: MatchActor
+  readonly matchId: FixtureId
+  readonly epoch: number
+  readonly #options: MatchHostOptions
+  readonly #surroundings: MatchSurroundings
+  #seq = 0
+  /** Moves with their numbers that this process has not taken yet. */
+  readonly #numbered: PublishedPrice[] = []
+  /** The trading status that each instrument was last published with. */
+  readonly #told = new Map<InstrumentId, TradeWindow['status']>()
+
+  /** Throws InvariantBroken when the record contradicts itself. */
+  constructor(options: MatchHostOptions) {
+    this.#options = options
+    this.#surroundings = options.surroundings
+    this.matchId = options.record.info.matchId
+    this.epoch = options.epoch
+    this.actor = new MatchActor({
+      record: options.record,
+      epoch: options.epoch,
+      store: this.#surroundings.store,
+      world: this.#surroundings.world,
+      rules: this.#surroundings.rules,
+      model: this.#surroundings.model,
+      onCommitted: (events) => this.#tell(events),
+      onStopped: options.onStopped,
+    })
+    this.#surroundings.fanOut.open(this)
+    this.#surroundings.relay?.opened(this)
+  }
+
+  /** The number of the last price that was published. */
+  get seq(): number {
+    return this.#seq
+  }
+
+  /** Time has passed: call about once a second. */
+  tick(): void {
+    // A refusal to tick means that the actor has stopped, which it says by itself.
+    this.actor.clock().catch(() => undefined)
+    // Trading may have opened or closed by the clock alone.
+    this.#surroundings.fanOut.moved(this)
+  }
+
+  /**
+   * Prolongs the lease; false when it is lost and the host must be closed. When the database cannot be asked the answer is
+   * true: nothing can be committed meanwhile, and afterwards the fence decides.
+   */
+  async renew(): Promise<boolean> {
+    try {
+      const isOurs = await this.#surroundings.leases.renew(this.matchId, this.epoch)
+      // Whoever was not told that it has opened, since Redis was away, hears of it now.
+      if (isOurs && this.actor.view.info.settledAt === null) this.#surroundings.relay?.opened(this)
+      return isOurs
+    } catch (error) {
+      this.#surroundings.report(`match ${this.matchId}: lease`, error)
+      return true
+    }
+  }
+
+  /** How it is doing. */
+  figures(): MatchFigures {
+    const { info } = this.actor.view
+    const age = info.sourceAt === null ? null : this.#surroundings.world.now() - info.sourceAt
+    return { matchId: this.matchId, waiting: this.actor.waiting, feedAgeMs: isInPlay(info.phase) ? age : null }
+  }
+
+  standingPrices(): readonly PublishedPrice[] {
+    const at = this.actor.view.info.sourceAt ?? this.#surroundings.world.now()
+    return [...this.actor.view.instruments()].map((instrument) => {
+      const move: Move = { previous: instrument.published, cause: 'listing', providerEventId: 0, at }
+      return this.#frame(instrument, move, FLAG.snapshot)
+    })
+  }
+
+  /** What moved since the last call, and every instrument whose trading status is another than subscribers were told. */
+  takePrices(): readonly PublishedPrice[] {
+    this.numberMoves()
+    return this.#numbered.splice(0)
+  }
+
+  /** Gives every move its number and tells the other processes, so that `seq` says as of which move the prices stand. */
+  numberMoves(): void {
+    const prices = this.actor.takeUnpublished().map((publication) => {
+      this.#seq++
+      return this.#frame(publication.instrument, publication, publication.conflated ? FLAG.conflated : 0)
+    })
+    for (const instrument of this.actor.view.instruments()) {
+      if (this.#told.get(instrument.id) === this.actor.window(instrument.id).status) continue
+      this.#seq++
+      const at = this.#surroundings.world.now()
+      prices.push(
+        this.#frame(instrument, { previous: instrument.published, cause: 'match', providerEventId: 0, at }, 0),
+      )
+    }
+    if (prices.length === 0) return
+    this.#numbered.push(...prices)
+    this.#options.onPrices()
+    this.#surroundings.relay?.prices(prices)
+  }
+
+  /** Takes no more commands, finishes those it has, publishes what came of them, and gives the lease back. */
+  async close(): Promise<void> {
+    await this.actor.stop()
+    this.#surroundings.fanOut.close(this)
+    this.#surroundings.relay?.closed(this)
+    await this.#surroundings.leases.release(this.matchId, this.epoch)
+  }
+
+  #tell(events: readonly MatchEvent[]): void {
+    this.#surroundings.fanOut.moved(this)
+    const concerned = new Set(events.flatMap((event) => ('position' in event ? [event.position.userId] : [])))
+    for (const userId of concerned) this.#surroundings.account.grew(userId)
+    if (concerned.size > 0) this.#surroundings.relay?.grew(concerned)
+  }
+
+  #frame(instrument: Instrument, move: Move, flags: number): PublishedPrice {
+    const { info } = this.actor.view
+    const window = this.actor.window(instrument.id)
+    const quote = quoteOf(instrument, this.#surroundings.rules().impactCapPpm)
+    const frame = encodePriceFrame({
+      flags: flags | this.#condition(instrument, window),
+      epoch: this.epoch,
+      seq: this.#seq,
+      instrumentId: instrument.id,
+      at: move.at,
+      price: quote.price,
+      base: quote.base,
+      imbalance: quote.imbalance,
+      previous: move.previous,
+      providerEventId: move.providerEventId,
+      fixtureId: this.matchId,
+      phase: info.phase,
+      cause: move.cause,
+      minute: info.minute,
+      status: window.status,
+    })
+    this.#told.set(instrument.id, window.status)
+    return { matchId: this.matchId, instrumentId: instrument.id, epoch: this.epoch, seq: this.#seq, frame }
+  }
+
+  #condition(instrument: Instrument, window: TradeWindow): number {
+    const { rules, world } = this.#surroundings
+    const stale = isStale(this.actor.view.info, world.now(), rules()) ? FLAG.stale : 0
+    const suspended = window.status === 'SUSPENDED' ? FLAG.suspended : 0
+    return stale | suspended | (instrument.settlement === null ? 0 : FLAG.final)
+  }
+}

@@ -1,0 +1,47 @@
+/** The synced state as a function of the match: what the actor has committed, in the form clients read it. */
+import type { InstrumentId } from '../../actors/kernel/ids.ts'
+import type { TradeWindow } from '../../actors/kernel/outcome.ts'
+import { quoteOf } from '../../actors/market/instrument.ts'
+import type { MatchView } from '../../actors/match/state.ts'
+import { InstrumentWire, type MatchWire } from './match-wire.ts'
+
+/** What there is to show of a match. */
+export interface Shown {
+  readonly view: MatchView
+  readonly impactCapPpm: number
+  /** The trade window of the match, or of one instrument. */
+  window(id?: InstrumentId): TradeWindow
+}
+
+/**
+ * Makes the state say what is true now. Setting a field to what it says already is not a change, so this may be called as
+ * often as anything may have changed, and no event can be forgotten.
+ */
+export function project(shown: Shown, state: MatchWire): void {
+  const { info } = shown.view
+  const window = shown.window()
+  state.matchId = info.matchId
+  state.name = info.name
+  state.replay = info.replay
+  state.state = info.state ?? ''
+  state.phase = info.phase
+  state.minute = info.minute ?? -1
+  state.homeName = info.home.name
+  state.awayName = info.away.name
+  state.homeGoals = info.home.goals ?? -1
+  state.awayGoals = info.away.goals ?? -1
+  state.trading = window.status
+  state.tradingReason = window.reason ?? ''
+  for (const instrument of shown.view.instruments()) {
+    let wire = state.instruments.get(instrument.id)
+    if (wire === undefined) {
+      wire = new InstrumentWire()
+      state.instruments.set(instrument.id, wire)
+    }
+    const quote = quoteOf(instrument, shown.impactCapPpm)
+    wire.price = quote.price
+    wire.base = quote.base
+    wire.imbalance = quote.imbalance
+    wire.trading = shown.window(instrument.id).status
+  }
+}

@@ -1,0 +1,56 @@
+/** Ports with somebody who looks on: what a match asks of its store and its lease, and how that went. */
+import type { World } from '../../actors/kernel/world.ts'
+import type { Batch, Leases, MatchStore, Verdict } from '../../actors/match/store.ts'
+import type { Log } from './log.ts'
+
+export interface CommitFacts {
+  readonly batch: Batch
+  /** `fault`: the store threw, and it is not known what it wrote. */
+  readonly verdict: Verdict['kind'] | 'fault'
+  readonly ms: number
+}
+
+export interface ObservedStoreOptions {
+  readonly world: Pick<World, 'now'>
+  readonly log: Log
+  readonly observe: (facts: CommitFacts) => void
+}
+
+/** The same store. Each commit is told of, and logged at `debug` with the requests that it answers. */
+export function observedStore(store: MatchStore, { world, log, observe }: ObservedStoreOptions): MatchStore {
+  const tell = (facts: CommitFacts): void => {
+    observe(facts)
+    const { batch, verdict, ms } = facts
+    const { id, matchId, epoch, requests = [] } = batch
+    log.debug('commit', { batch: id, matchId, epoch, verdict, ms, events: batch.events.length, requests })
+  }
+  return {
+    load: (matchId) => store.load(matchId),
+    histories: (ids) => store.histories(ids),
+    recall: (userId, idempotency) => store.recall(userId, idempotency),
+    async commit(batch) {
+      const startedAt = world.now()
+      let verdict: CommitFacts['verdict'] = 'fault'
+      try {
+        const result = await store.commit(batch)
+        verdict = result.kind
+        return result
+      } finally {
+        tell({ batch, verdict, ms: world.now() - startedAt })
+      }
+    },
+  }
+}
+
+/** The same leases. Each one that was lost is told of. */
+export function observedLeases(leases: Leases, lost: () => void): Leases {
+  return {
+    acquire: (matchId) => leases.acquire(matchId),
+    release: (matchId, epoch) => leases.release(matchId, epoch),
+    async renew(matchId, epoch) {
+      const isOurs = await leases.renew(matchId, epoch)
+      if (!isOurs) lost()
+      return isOurs
+    },
+  }
+}

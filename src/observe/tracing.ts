@@ -1,0 +1,147 @@
+/**
+ * Traces for an OpenTelemetry collector: what a request, its command and its commit took, as spans of one trace, in
+ * whichever processes they were. Its packages are loaded only where a collector is configured.
+ */
+import type { Attributes } from '@opentelemetry/api'
+import type { UserCommand } from '../../actors/match/messages.ts'
+import type { Batch, MatchStore, Verdict } from '../../actors/match/store.ts'
+import type { Config } from '../config.ts'
+import type { Desk } from '../http/ports.ts'
+import type { Log } from './log.ts'
+
+export interface SpanOptions {
+  /** `server`: for a request of somebody's; `client`: a question to the database; otherwise something of our own. */
+  readonly kind: 'server' | 'internal' | 'client'
+  /** The W3C `traceparent` of what it is part of; a trace begins with it where there is none. */
+  readonly parent: string | undefined
+  readonly attributes?: Attributes
+}
+
+/** A piece of work under way. */
+export interface Span {
+  /** Carries the trace on to whoever works on it next. */
+  readonly traceparent: string
+  /** It is done. To be called once. */
+  end(how: { readonly attributes: Attributes; readonly name?: string; readonly hasFailed?: boolean }): void
+}
+
+export interface Tracing {
+  begin(name: string, options: SpanOptions): Span
+  /** Sends what has not been sent yet; gives up on a collector that does not take it. */
+  stop(): Promise<void>
+}
+
+export interface TracingOptions {
+  readonly config: NonNullable<Config['tracing']>
+  readonly roles: Config['roles']
+  readonly processId: string
+  readonly log: Log
+}
+
+/** Spans are sent every five seconds, and dropped beyond 2,048; a collector that is away costs a request nothing. */
+export async function startTracing({ config, roles, processId, log }: TracingOptions): Promise<Tracing> {
+  const [api, core, resources, sdk, otlp] = await Promise.all([
+    import('@opentelemetry/api'),
+    import('@opentelemetry/core'),
+    import('@opentelemetry/resources'),
+    import('@opentelemetry/sdk-trace'),
+    import('@opentelemetry/exporter-trace-otlp-http'),
+  ])
+  const exporter = new otlp.OTLPTraceExporter({ url: `${config.endpoint}/v1/traces`, timeoutMillis: EXPORT_MS })
+  const send = exporter.export.bind(exporter)
+  let isFailing = false
+  exporter.export = (spans, done) =>
+    send(spans, (result) => {
+      const hasFailed = result.code !== core.ExportResultCode.SUCCESS
+      if (hasFailed && !isFailing) log.warn('traces are exported no more for now', { error: result.error })
+      if (!hasFailed && isFailing) log.info('traces are exported again')
+      isFailing = hasFailed
+      done(result)
+    })
+  const provider = new sdk.TracerProvider({
+    resource: resources.resourceFromAttributes({
+      'service.name': config.serviceName,
+      'service.instance.id': processId,
+      'touchline.roles': [...roles],
+    }),
+    // A caller who has decided whether his trace is kept is followed.
+    sampler: new sdk.ParentBasedSampler({ root: new sdk.TraceIdRatioBasedSampler(config.share) }),
+    spanProcessors: [new sdk.BatchSpanProcessor({ exporter })],
+  })
+  const tracer = provider.getTracer('touchline')
+  const propagator = new core.W3CTraceContextPropagator()
+  const kinds = { server: api.SpanKind.SERVER, internal: api.SpanKind.INTERNAL, client: api.SpanKind.CLIENT }
+
+  return {
+    begin(name, { kind, parent, attributes = {} }) {
+      const carried = parent === undefined ? {} : { traceparent: parent }
+      const context = propagator.extract(api.ROOT_CONTEXT, carried, api.defaultTextMapGetter)
+      const span = tracer.startSpan(name, { kind: kinds[kind], attributes }, context)
+      const next: { traceparent?: string } = {}
+      propagator.inject(api.trace.setSpan(context, span), next, api.defaultTextMapSetter)
+      return {
+        traceparent: next.traceparent ?? '',
+        end({ attributes: found, name: known, hasFailed = false }) {
+          if (known !== undefined) span.updateName(known)
+          span.setAttributes(found)
+          if (hasFailed) span.setStatus({ code: api.SpanStatusCode.ERROR })
+          span.end()
+        },
+      }
+    },
+    stop: () => provider.shutdown().catch((error: unknown) => log.warn('traces', { error })),
+  }
+}
+
+/** Less than a process has to stop in. */
+const EXPORT_MS = 2_000
+
+/** The same desk. Each command of a traced request is a span, with how it came out. */
+export function tracedDesk(desk: Desk, tracing: Tracing): Desk {
+  return {
+    quote: (query) => desk.quote(query),
+    end: (matchId, ending) => desk.end(matchId, ending),
+    async submit(command: UserCommand) {
+      if (command.trace === undefined) return desk.submit(command)
+      const span = tracing.begin(`desk ${command.kind}`, { kind: 'internal', parent: command.trace })
+      let came = 'fault'
+      try {
+        const outcome = await desk.submit({ ...command, trace: span.traceparent })
+        came = outcome.ok ? 'done' : outcome.refusal.code
+        return outcome
+      } finally {
+        span.end({ attributes: { 'touchline.outcome': came }, hasFailed: came === 'fault' })
+      }
+    },
+  }
+}
+
+/** The same store. A commit is a span in the trace of each request that it carries out. */
+export function tracedStore(store: MatchStore, tracing: Tracing): MatchStore {
+  return {
+    load: (matchId) => store.load(matchId),
+    histories: (ids) => store.histories(ids),
+    recall: (userId, idempotency) => store.recall(userId, idempotency),
+    async commit(batch: Batch) {
+      const { traces = [] } = batch
+      if (traces.length === 0) return store.commit(batch)
+      const attributes = {
+        'db.system.name': 'postgresql',
+        'touchline.match': batch.matchId,
+        'touchline.epoch': batch.epoch,
+        'touchline.batch': batch.id,
+        'touchline.commands': batch.watch.length,
+      }
+      const spans = traces.map((parent) => tracing.begin('commit', { kind: 'client', parent, attributes }))
+      let verdict: Verdict['kind'] | 'fault' = 'fault'
+      try {
+        const result = await store.commit(batch)
+        verdict = result.kind
+        return result
+      } finally {
+        for (const span of spans)
+          span.end({ attributes: { 'touchline.verdict': verdict }, hasFailed: verdict === 'fault' })
+      }
+    },
+  }
+}

@@ -1,0 +1,225 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { present } from '../../actors/kernel/assert.ts'
+import { Ground } from '../support/server-rig.ts'
+import { HttpClient, type InstrumentSeen } from '../support/http-client.ts'
+import { killTheRest, PATIENCE, Program } from '../support/process.ts'
+import { audit, BALANCED, eachSite, onServers, type Site } from '../support/data-place.ts'
+
+const cleanUp: (() => Promise<void>)[] = []
+afterEach(async () => {
+  await killTheRest()
+  for (const clean of cleanUp.splice(0)) await clean()
+})
+
+const ADMIN = { ADMIN_EMAILS: 'ann@synthetic.invalid' }
+/** Whole houses are opened and closed. */
+const SLOW = { timeout: 60_000 }
+const BOT = '/api/admin/gameplay-bot'
+
+async function open(settle: () => Promise<Site>): Promise<Ground> {
+  const site = await settle()
+  return Ground.open({ ...site, env: { ...site.env, ...ADMIN } })
+}
+
+async function set(admin: HttpClient, key: string, value: unknown): Promise<void> {
+  expect(await admin.request('PUT', `/api/admin/settings/${key}`, { value })).toMatchObject({ status: 200 })
+}
+
+const Replay = z.looseObject({ id: z.string(), fixtureId: z.string(), matchId: z.int(), state: z.string() })
+const Status = z.looseObject({ replays: z.array(Replay) })
+const Started = Status.extend({ started: z.string() })
+
+async function start(admin: HttpClient, order: object): Promise<string> {
+  const answer = await admin.request('POST', `${BOT}/start`, order)
+  expect(answer.status).toBe(200)
+  return Started.parse(answer.body).started
+}
+
+const replays = async (admin: HttpClient) => (await admin.get(`${BOT}/status`, Status)).replays
+
+/** The players of a replay, once its match is in play. */
+async function castOf(player: HttpClient, admin: HttpClient, id: string): Promise<readonly InstrumentSeen[]> {
+  const { matchId } = present(
+    (await replays(admin)).find((replay) => replay.id === id),
+    'replay',
+  )
+  return vi.waitUntil(async () => {
+    const cast = (await player.instruments()).filter((seen) => seen['fixtureId'] === matchId)
+    return cast.length > 0 && cast
+  }, PATIENCE)
+}
+
+const long = ({ id, currentPrice }: InstrumentSeen) =>
+  ({ instrumentId: id, direction: 'long', lotSize: 1, clientPrice: currentPrice }) as const
+
+eachSite((settle) => {
+  describe('an operator', () => {
+    it('[J20] changes a rule, and a match that runs follows it with the next command', SLOW, async () => {
+      const ground = await open(settle)
+      const [ann, bob] = [await ground.player('Ann'), await ground.player('Bob')]
+      const order = long(present((await bob.instruments())[0], 'player'))
+      await set(ann, 'trading.lot_max', 0.5)
+      expect(await bob.open(order)).toMatchObject({ status: 422, body: { error: 'lot size invalid', maxLot: 0.5 } })
+      expect(await bob.instrument(order.instrumentId)).toMatchObject({ maxLot: 0.5 })
+      await set(ann, 'trading.lot_max', 100)
+      await set(ann, 'trading.hold_secs', 0)
+      const { position } = await bob.opens(order)
+
+      await set(ann, `trading.mode.instrument.${order.instrumentId}`, 'halted')
+      const halted = { status: 409, body: { error: 'market suspended', tradeWindow: { reason: 'trading is halted' } } }
+      expect(await bob.open(order)).toMatchObject(halted)
+      expect(await bob.close(position.id, 'a')).toMatchObject(halted)
+      expect(await bob.instrument(order.instrumentId)).toMatchObject({ tradingStatus: 'SUSPENDED' })
+      await set(ann, `trading.mode.instrument.${order.instrumentId}`, 'open')
+      await set(ann, 'trading.mode', 'reduce_only')
+      expect(await bob.open(order)).toMatchObject({ status: 409, body: { error: 'market suspended' } })
+      expect(await bob.close(position.id, 'a')).toMatchObject({ status: 200 })
+
+      const log = await ann.get('/api/admin/audit', z.object({ entries: z.array(z.unknown()), nextCursor: z.null() }))
+      expect(log.entries).toHaveLength(6)
+      expect(log.entries[0]).toMatchObject({ subject: 'trading.mode', before: 'open', after: 'reduce_only' })
+      await ground.close()
+    })
+
+    it('[J21] starts replays, several of one fixture too, and stops them: settled, or void', SLOW, async () => {
+      const ground = await open(settle)
+      const [ann, bob] = [await ground.player('Ann'), await ground.player('Bob')]
+      const fixtures = z.object({ fixtures: z.array(z.looseObject({ id: z.string(), minutes: z.int() })) })
+      const bundled = (await ann.get(`${BOT}/fixtures`, fixtures)).fixtures
+      expect(bundled.map(({ id }) => id)).toEqual(['cup-night', 'goal-feast', 'slow-burner'])
+      expect(bundled.every(({ minutes }) => minutes >= 90 && minutes < 200)).toBe(true)
+
+      const ids = []
+      for (const fixtureId of ['goal-feast', 'goal-feast', 'slow-burner']) ids.push(await start(ann, { fixtureId }))
+      const [first = '', second = '', third = ''] = ids
+      const casts = await Promise.all(ids.map((id) => castOf(bob, ann, id)))
+      expect(new Set(casts.flat().map(({ id }) => id)).size).toBe(casts.flat().length)
+      const positions = []
+      for (const cast of casts) {
+        const player = present(
+          cast.find(({ position }) => position === 'FWD'),
+          'a forward',
+        )
+        expect(player).toMatchObject({ replay: true })
+        positions.push((await bob.opens(long(player))).position)
+      }
+      expect(positions).toMatchObject([{ replay: true }, { replay: true }, { replay: true }])
+      expect(await replays(ann)).toMatchObject(ids.map((id) => ({ id, state: 'playing', speed: 1, demo: false })))
+
+      await ann.request('POST', `${BOT}/stop`, { id: first })
+      await ann.request('POST', `${BOT}/stop`, { id: second, outcome: 'void' })
+      await vi.waitUntil(async () => (await replays(ann)).length === 1, PATIENCE)
+      const [settled, voided, open_] = await Promise.all(
+        positions.map(async ({ id }) => (await bob.positions('all')).find((position) => position.id === id)),
+      )
+      expect(settled).toMatchObject({ closedBy: 'full_time', closePrice: settled?.openPrice })
+      expect(voided).toMatchObject({ closedBy: 'void', realizedPnl: 0 })
+      expect(open_).toMatchObject({ status: 'open' })
+      expect(await ann.request('POST', `${BOT}/stop`, { id: first })).toMatchObject({ status: 404 })
+      expect(await ann.request('POST', `${BOT}/stop`, {})).toMatchObject({ status: 200, body: { stopped: [third] } })
+      await vi.waitUntil(async () => (await replays(ann)).length === 0, PATIENCE)
+      expect(await ann.request('POST', `${BOT}/stop`, {})).toMatchObject({ status: 200, body: { stopped: [] } })
+      // Its players are free for the next one.
+      expect((await castOf(bob, ann, await start(ann, { fixtureId: 'goal-feast' }))).map(({ id }) => id)).toEqual(
+        present(casts[0], 'cast').map(({ id }) => id),
+      )
+      await ground.close()
+    })
+
+    it(
+      '[J34] ends a match that its feed has left, settled or void; what is over or unknown is refused',
+      SLOW,
+      async () => {
+        const site = await settle()
+        const ground = await Ground.open({ ...site, env: { ...site.env, ...ADMIN } }, { matches: 2 })
+        const [ann, bob] = [await ground.player('Ann'), await ground.player('Bob')]
+        const end = (match: number, outcome: string) =>
+          ann.request('POST', `/api/admin/matches/${match}/end`, { outcome })
+        const listed = await bob.instruments()
+        const matches = (await bob.matches()).map(({ id }) => id).toSorted((a, b) => a - b)
+        const [first = 0, second = 0] = matches
+        for (const match of matches) {
+          await bob.opens(
+            long(
+              present(
+                listed.find((seen) => seen['fixtureId'] === match),
+                'player',
+              ),
+            ),
+          )
+        }
+        expect(await end(first, 'settle')).toMatchObject({ status: 200, body: { matchId: first, outcome: 'settle' } })
+        expect(await end(second, 'void')).toMatchObject({ status: 200 })
+        const closed = await vi.waitUntil(async () => {
+          const all = await bob.positions('closed')
+          return all.length === 2 && all
+        }, PATIENCE)
+        const byMatch = new Map(closed.map((position) => [position['fixtureId'], position.closedBy]))
+        expect([byMatch.get(first), byMatch.get(second)]).toEqual(['full_time', 'void'])
+        expect(await end(first, 'void')).toMatchObject({ status: 409, body: { code: 'MATCH_OVER' } })
+        expect(await end(76_999, 'void')).toMatchObject({ status: 404 })
+        expect(await end(first, 'forget')).toMatchObject({ status: 400 })
+        await ground.close()
+      },
+    )
+
+    it('[J22] a replay goes on after a kill, and can be stopped then', SLOW, async () => {
+      const site = await settle()
+      cleanUp.push(() => site.remove())
+      const env = { ...site.env, ...ADMIN, DEMO_REPLAY: 'none' }
+      const client = async (program: Program, name: string) => {
+        const signedIn = new HttpClient((await program.listening()).url)
+        await signedIn.signIn(name)
+        return signedIn
+      }
+      const first = new Program(env)
+      const before = { ann: await client(first, 'Ann'), bob: await client(first, 'Bob') }
+      const id = await start(before.ann, { fixtureId: 'slow-burner', speed: 2, traders: 5 })
+      const cast = await castOf(before.bob, before.ann, id)
+      const player = present(
+        cast.find(({ position }) => position === 'MID'),
+        'a midfielder',
+      )
+      const { position } = await before.bob.opens(long(player))
+      await first.end('SIGKILL')
+
+      const second = new Program(env)
+      const [ann, bob] = [await client(second, 'Ann'), await client(second, 'Bob')]
+      expect(await replays(ann)).toMatchObject([{ id, state: 'playing', speed: 2, traders: 5 }])
+      const heard = async () => present((await replays(ann))[0], 'replay')['progress']
+      const then = await heard()
+      await vi.waitUntil(async () => Number(await heard()) > Number(then), { ...PATIENCE, timeout: 20_000 })
+      await ann.request('POST', `${BOT}/stop`, { id })
+      await vi.waitUntil(async () => (await replays(ann)).length === 0, PATIENCE)
+      expect(await bob.positions('closed')).toMatchObject([{ id: position.id, closedBy: 'full_time' }])
+      expect(await second.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
+      expect(await audit(site)).toMatchObject(BALANCED)
+    })
+  })
+})
+
+onServers((settle) => {
+  it('[J23] what is set in one process is in force in the matches of another', SLOW, async () => {
+    const ground = await open(settle)
+    const bob = await ground.player('Bob')
+    const other = new Program({ ...ground.env, ...ADMIN, DEMO_REPLAY: 'none' })
+    const ann = new HttpClient((await other.listening()).url)
+    await ann.signIn('Ann')
+    const order = long(present((await bob.instruments())[0], 'player'))
+    await set(ann, 'trading.mode', 'halted')
+    await vi.waitUntil(async () => (await bob.open(order)).status === 409, PATIENCE)
+    await set(ann, 'trading.mode', 'open')
+    await vi.waitUntil(async () => (await bob.open(order)).status === 201, PATIENCE)
+
+    // A replay that is started there is stopped here, wherever it plays.
+    const id = await start(ann, { fixtureId: 'goal-feast' })
+    await bob.opens(long(present((await castOf(bob, ann, id))[0], 'player')))
+    const here = await ground.player('Ann')
+    await here.request('POST', `${BOT}/stop`, {})
+    await vi.waitUntil(async () => (await replays(here)).length === 0, PATIENCE)
+    expect(await bob.positions('closed')).toMatchObject([{ replay: true, closedBy: 'full_time' }])
+    expect(await other.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
+    await ground.close()
+  })
+})

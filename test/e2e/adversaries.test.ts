@@ -1,0 +1,378 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { present } from '../../actors/kernel/assert.ts'
+import { freePort } from '../../ops/rehearse/shared/free-port.ts'
+import { P, u } from '../support/fixtures.ts'
+import { Ground } from '../support/server-rig.ts'
+import {
+  type Answer,
+  type HttpClient,
+  type Order,
+  type PositionSeen,
+  read,
+  TradeAnswer,
+} from '../support/http-client.ts'
+import { PATIENCE } from '../support/composed-server.ts'
+import { eachSite, embeddedSite, onServers, type ServerSite } from '../support/data-place.ts'
+
+const HOLD_SECS = 180
+
+/** An order at the price that everybody has seen; the nth player of match m is 10m + n. */
+const order = (player: number, over: Partial<Order> = {}): Order => ({
+  instrumentId: P(player),
+  direction: 'long',
+  lotSize: 1,
+  clientPrice: 200,
+  ...over,
+})
+
+const codeOf = ({ status, body }: Answer): string =>
+  status < 300 ? String(status) : z.looseObject({ code: z.string() }).parse(body).code
+const isReplayed = ({ headers }: Answer): boolean => headers.get('idempotent-replayed') === 'true'
+const sum = (amounts: readonly number[]): number => amounts.reduce((total, amount) => total + amount, 0)
+
+/** Exact to the millionth: what a wallet holds follows from the positions of its owner. */
+async function expectExact(client: HttpClient): Promise<readonly PositionSeen[]> {
+  const [wallet, positions] = [await client.wallet(), await client.positions('all')]
+  const open = positions.filter(({ status }) => status === 'open')
+  const margins = sum(open.map((p) => u(p.margin)))
+  expect(u(wallet.marginUsed)).toBe(margins)
+  expect(u(wallet.balance)).toBe(u(10_000) - margins + sum(positions.map((p) => u(p.realizedPnl ?? 0))))
+  expect(wallet.balance).toBeGreaterThanOrEqual(0)
+  return positions
+}
+
+eachSite((settle) => {
+  let ground: Ground
+  beforeAll(async () => {
+    ground = await Ground.open(await settle(), { matches: 4 })
+  })
+  afterAll(() => ground.close())
+
+  it('[X1] the same key two hundred times at once opens one position, whoever is told about it', async () => {
+    const ada = await ground.player('Ada X1')
+    const answers = await Promise.all(Array.from({ length: 200 }, () => ada.open(order(11), 'once')))
+    const again = await ada.open(order(11), 'once')
+    expect([again.status, isReplayed(again)]).toEqual([201, true])
+    const fresh = answers.filter((answer) => answer.status === 201 && !isReplayed(answer))
+    expect(fresh).toHaveLength(1)
+    for (const answer of answers) {
+      if (answer.status === 201) expect(answer.body).toEqual(again.body)
+      else expect(codeOf(answer)).toBe('KEY_IN_FLIGHT')
+    }
+    expect(await expectExact(ada)).toHaveLength(1)
+  })
+
+  it(
+    '[X2] of a thousand orders at once a wallet that can pay for one pays for one, and others trade on meanwhile',
+    { timeout: 60_000 },
+    async () => {
+      const [ada, bob] = [await ground.player('Ada X2'), await ground.player('Bob X2')]
+      const dear = order(12, { lotSize: 90 })
+      const orders = Promise.all(Array.from({ length: 1_000 }, (_, n) => ada.open(dear, `order ${n}`)))
+      const meanwhile = bob.opens(order(11), 'meanwhile')
+      const answers = await orders
+      const codes = Map.groupBy(answers, codeOf)
+      expect(codes.get('201')).toHaveLength(1)
+      // The rest has been told why not, or that it was too much at once.
+      const others = new Set(codes.keys()).difference(new Set(['201', 'BUSY', 'UNKNOWN_OUTCOME']))
+      expect([...others]).toEqual(['INSUFFICIENT_MARGIN'])
+      await meanwhile
+      expect(await expectExact(ada)).toHaveLength(1)
+      await ground.jump(3) // who still waits has waited too long
+      expect(codeOf(await ada.open(dear, 'one more'))).toBe('INSUFFICIENT_MARGIN')
+    },
+  )
+
+  it('[X3] one key in two matches at the same moment trades in one of them; the other says that it was used', async () => {
+    const ada = await ground.player('Ada X3')
+    for (let n = 0; n < 20; n++) {
+      const [here, there] = [order(13, { lotSize: 0.1 }), order(21, { lotSize: 0.1 })]
+      const answers = await Promise.all([ada.open(here, `key ${n}`), ada.open(there, `key ${n}`)])
+      expect(answers.map(codeOf).toSorted()).toEqual(['201', 'KEY_REUSED'])
+      const [first, second] = answers[0]?.status === 201 ? [here, there] : [there, here]
+      expect(isReplayed(await ada.open(first, `key ${n}`))).toBe(true)
+      expect(codeOf(await ada.open(second, `key ${n}`))).toBe('KEY_REUSED')
+    }
+    expect(await expectExact(ada)).toHaveLength(20)
+  })
+
+  it('[X4] a stop-loss that is moved while the price reaches it either moved in time or has fired where it stood', async () => {
+    const [far, near] = [195, 199.99]
+    const seen = new Set<string>()
+    for (let n = 0; n < 24; n++) {
+      // Twenty lots push the price down by 0.02. Each pair has a player of its own, or comes back to him after the other way.
+      const [ada, bob] = await ground.players(`X4 ${n}`, 2)
+      const player = present([22, 23, 24, 14][n % 4], 'player')
+      const { currentPrice } = await present(ada, 'Ada').instrument(P(player))
+      const at = (level: number): number => (u(level) - u(200) + u(currentPrice)) / u(1)
+      const [before, after] = n % 2 === 0 ? [far, near] : [near, far]
+      const mine = order(player, { lotSize: 0.01, clientPrice: currentPrice, stopLoss: at(before) })
+      const { position } = await present(ada, 'Ada').opens(mine)
+      const pushing = order(player, { direction: 'short', lotSize: 20, clientPrice: currentPrice })
+      const asks = [
+        () => present(ada, 'Ada').change(position.id, { stopLoss: at(after) }),
+        () => present(bob, 'Bob').open(pushing),
+      ]
+      const answers = await Promise.all((n % 3 === 0 ? asks.toReversed() : asks).map((ask) => ask()))
+      const [change] = n % 3 === 0 ? answers.toReversed() : answers
+      const [held] = await expectExact(present(ada, 'Ada'))
+      const outcome = codeOf(present(change, 'the answer to the change'))
+      seen.add(`${before} → ${after}: ${outcome}, ${held?.status}`)
+      expect(['200', 'POSITION_NOT_OPEN', 'LEVELS_INVALID']).toContain(outcome)
+      expect(held?.stopLoss).toBe(outcome === '200' ? at(after) : at(before))
+      if (held?.status === 'closed') {
+        expect(held.closedBy).toBe('stop_loss')
+        expect(held.closePrice).toBeLessThanOrEqual(held.stopLoss ?? NaN)
+      } else {
+        expect(held?.currentPrice).toBeGreaterThan(held?.stopLoss ?? NaN)
+      }
+    }
+    expect(seen.size, [...seen].join('; ')).toBeGreaterThan(1)
+  })
+
+  it('[X5] many closes of one position at once close it once; the others see how', async () => {
+    const [ada, bob] = await ground.players('X5', 2)
+    const { position } = await present(ada, 'Ada').opens(order(31))
+    await present(bob, 'Bob').opens(order(31, { lotSize: 20 }))
+    await ground.jump(HOLD_SECS)
+    const { currentPrice } = await present(ada, 'Ada').instrument(P(31))
+    const client = present(ada, 'Ada')
+    const keys = Array.from({ length: 20 }, (_, n) => `close ${n}`)
+    const answers = await Promise.all(keys.map((key) => client.close(position.id, key)))
+    const done = answers.filter(({ status }) => status === 200)
+    expect(done).toHaveLength(1)
+    const closed = read(present(done[0], 'a close'), 200, TradeAnswer)
+    expect(closed.position).toMatchObject({ closedBy: 'user', closePrice: currentPrice })
+    expect(u(closed.position.realizedPnl ?? NaN)).toBe(5 * (u(currentPrice) - u(position.openPrice)))
+    for (const [n, answer] of answers.entries()) {
+      const again = await client.close(position.id, present(keys[n], 'key'))
+      if (answer.status === 200) {
+        expect(isReplayed(again)).toBe(true)
+        expect(again.body).toEqual(answer.body)
+        continue
+      }
+      for (const { status, body } of [answer, again]) {
+        expect({ status, body }).toMatchObject({
+          status: 409,
+          body: { code: 'POSITION_NOT_OPEN', position: closed.position },
+        })
+      }
+    }
+    expect(await expectExact(client)).toHaveLength(1)
+  })
+
+  it('[X6] a close that meets the settlement is won by one of them, at the price of the winner', async () => {
+    const guests = await ground.players('X6', 40)
+    const held = await Promise.all(
+      guests.map(async (guest, n) => {
+        const { position } = await guest.opens(order(41, { direction: n % 3 === 0 ? 'short' : 'long' }))
+        return { guest, position }
+      }),
+    )
+    await ground.jump(HOLD_SECS)
+    const closing = held.map(({ guest, position }) => guest.close(position.id, 'leaving'))
+    await Promise.race(closing)
+    await ground.ends(4)
+    const answers = await Promise.all(closing)
+    await vi.waitUntil(async () => (await Promise.all(guests.map((g) => g.positions()))).flat().length === 0, PATIENCE)
+
+    const prices = new Set<number | null>()
+    for (const [n, answer] of answers.entries()) {
+      const { guest } = present(held[n], 'holding')
+      const [position, ...more] = await expectExact(guest)
+      expect(more).toEqual([])
+      expect(['200', 'POSITION_NOT_OPEN', 'MARKET_CLOSED']).toContain(codeOf(answer))
+      if (answer.status === 200) {
+        expect(position).toMatchObject({ closedBy: 'user' })
+        expect(read(answer, 200, TradeAnswer).position).toEqual(position)
+      } else {
+        expect(position).toMatchObject({ closedBy: 'full_time' })
+        prices.add(position?.closePrice ?? null)
+      }
+    }
+    expect(prices.size, 'settlement prices').toBeLessThanOrEqual(1)
+  })
+})
+
+onServers((settle) => {
+  let site: ServerSite
+  let ground: Ground
+  beforeAll(async () => {
+    site = await settle()
+    ground = await Ground.open(site)
+  })
+  afterAll(() => ground.close())
+
+  it('[X7] whatever somebody does to a cached wallet, money is adopted and booked, or left alone, and never lost', async () => {
+    const ada = await ground.player('Ada X7')
+    const { userId } = await ada.get('/api/me', z.looseObject({ userId: z.string() }))
+    const hash = `wallet:${userId}`
+    const { redis } = site
+    const cached = async (balance: string) =>
+      vi.waitUntil(async () => (await redis.hget(hash, 'balance')) === balance, PATIENCE)
+    const adjustments = async () => {
+      const rows = await site.look(({ db }) =>
+        db
+          .selectFrom('ledger_entries')
+          .select('amount_micros')
+          .where('user_id', '=', userId)
+          .where('kind', '=', 'external_adjustment')
+          .orderBy('at')
+          .execute(),
+      )
+      return rows.map((row) => row.amount_micros)
+    }
+    let balance = u(10_000)
+    const opens = async (adjusted: number) => {
+      const { currentPrice } = await ada.instrument(P(11))
+      const { position, wallet } = await ada.opens(order(11, { lotSize: 0.1, clientPrice: currentPrice }))
+      balance += adjusted - u(position.margin)
+      expect(u(wallet.balance)).toBe(balance)
+    }
+    await opens(0)
+    await cached(String(balance / u(1)))
+
+    await redis.hset(hash, 'balance', String((balance - u(250.5)) / u(1)))
+    await opens(u(-250.5))
+    expect(await adjustments()).toEqual([u(-250.5)])
+    await cached(String(balance / u(1)))
+
+    const version = Number(await redis.hget(hash, 'version'))
+    await redis.hset(hash, { balance: '1000000', version: String(version - 1) })
+    expect(u((await ada.wallet()).balance), 'stale').toBe(balance)
+    await opens(0)
+
+    await redis.del(hash)
+    expect(u((await ada.wallet()).balance), 'deleted').toBe(balance)
+    await opens(0)
+    await cached(String(balance / u(1)))
+
+    for (const garbage of ['', ' ', '\t', 'NaN', '-1', '-0.000001', '1e400', 'Infinity', '1e300', '0.0000001', '{}']) {
+      await redis.hset(hash, 'balance', garbage)
+      expect(u((await ada.wallet()).balance), `a balance of "${garbage}"`).toBe(balance)
+      await opens(0)
+    }
+    for (const garbage of ['', ' ', 'NaN', 'one', '1.5', '{}']) {
+      await redis.hset(hash, { balance: '77', version: garbage })
+      expect(u((await ada.wallet()).balance), `a version of "${garbage}"`).toBe(balance)
+      await opens(0)
+    }
+    await redis.del(hash)
+    await redis.set(hash, 'not a hash')
+    expect(u((await ada.wallet()).balance), 'another type').toBe(balance)
+    await opens(0)
+    await redis.del(hash)
+    await opens(0)
+    await cached(String(balance / u(1)))
+    expect(await adjustments()).toEqual([u(-250.5)])
+  })
+})
+
+/** This suite starts and kills a server of its own. Where everything must run, a missing program is a failing test. */
+const canRun = process.env['CI'] === 'true' || spawnSync('redis-server', ['--version']).status === 0
+
+describe.skipIf(!canRun)('with a Redis that goes away', () => {
+  let redis: OwnRedis
+  let ground: Ground
+  beforeAll(async () => {
+    redis = await OwnRedis.start()
+    const site = await embeddedSite()
+    ground = await Ground.open({ ...site, env: { ...site.env, REDIS_URL: redis.url } })
+  })
+  afterAll(async () => {
+    try {
+      await ground.close(/"wallet cache"|"not ready"|"leaderboards are kept no more for now"/)
+    } finally {
+      await redis.kill()
+    }
+  })
+
+  it('[X8] trades go on without it, readiness says so, and with it back the balances are there again', async () => {
+    const ada = await ground.player('Ada X8')
+    const { userId } = await ada.get('/api/me', z.looseObject({ userId: z.string() }))
+    const readiness = async () =>
+      z.looseObject({ checks: z.unknown() }).parse((await ada.request('GET', '/ready')).body)
+    expect(await readiness()).toMatchObject({ status: 'ready', checks: { database: 'ok', fastStore: 'ok' } })
+    const trade = async (key: string) => {
+      const { currentPrice } = await ada.instrument(P(11))
+      return ada.opens(order(11, { lotSize: 0.1, clientPrice: currentPrice }), key)
+    }
+    // Some trades are under way when it dies.
+    const trades = Array.from({ length: 20 }, (_, n) => trade(`key ${n}`))
+    await Promise.race(trades)
+    await redis.kill()
+    await Promise.all(trades)
+    await vi.waitUntil(async () => (await ada.request('GET', '/ready')).status === 503, PATIENCE)
+    expect(await readiness()).toMatchObject({ code: 'NOT_READY', checks: { database: 'ok', fastStore: 'failed' } })
+    await trade('without')
+    expect(await expectExact(ada)).toHaveLength(21)
+
+    await redis.restart()
+    await vi.waitUntil(async () => (await ada.request('GET', '/ready')).status === 200, PATIENCE)
+    const { wallet } = await trade('with')
+    const client = new Redis(redis.url)
+    await vi.waitUntil(
+      async () => (await client.hget(`wallet:${userId}`, 'balance')) === String(wallet.balance),
+      PATIENCE,
+    )
+    await client.quit()
+    expect(await expectExact(ada)).toHaveLength(22)
+  })
+
+  it('[X9] one that hangs delays trades and refuses none', async () => {
+    const ada = await ground.player('Ada X9')
+    redis.signal('SIGSTOP')
+    const answer = await vi.waitUntil(async () => {
+      const tried = await ada.open(order(12), 'patience')
+      return tried.status === 503 ? undefined : tried
+    }, PATIENCE)
+    expect(answer.status).toBe(201)
+    redis.signal('SIGCONT')
+    expect(await expectExact(ada)).toHaveLength(1)
+  })
+})
+
+/** A Redis server of this test's own, which it may kill. */
+class OwnRedis {
+  readonly #port: number
+  #process: ReturnType<typeof spawn> | null = null
+
+  private constructor(port: number) {
+    this.#port = port
+  }
+
+  static async start(): Promise<OwnRedis> {
+    const redis = new OwnRedis(await freePort())
+    await redis.restart()
+    return redis
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.#port}`
+  }
+
+  async restart(): Promise<void> {
+    const memoryOnly = ['--save', '', '--appendonly', 'no']
+    this.#process = spawn('redis-server', ['--port', String(this.#port), '--bind', '127.0.0.1', ...memoryOnly])
+    const client = new Redis(this.url, { retryStrategy: () => 20, maxRetriesPerRequest: 200 })
+    client.on('error', () => undefined)
+    await client.ping()
+    await client.quit()
+  }
+
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#process?.kill(name)
+  }
+
+  async kill(): Promise<void> {
+    const running = this.#process
+    this.#process = null
+    if (running === null) return
+    running.kill('SIGKILL')
+    await once(running, 'exit')
+  }
+}

@@ -1,0 +1,343 @@
+/** Several processes of the real program on one PostgreSQL and one Redis. */
+import { type Kysely, sql } from 'kysely'
+import { afterEach, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { present } from '../../actors/kernel/assert.ts'
+import { microsFromDecimal } from '../../actors/kernel/micros.ts'
+import { keys } from '../../db/fast/fast-store.ts'
+import { installationOf } from '../../db/installation.ts'
+import { migrate, MIGRATIONS } from '../../db/postgres/migrate.ts'
+import { Relay } from '../../ops/rehearse/chaos/relay.ts'
+import { PriceWatch } from '../../ops/rehearse/load/price-watch.ts'
+import { FeedClient } from '../rooms/realtime-rig.ts'
+import { HttpClient, type Order, type PositionSeen, read, TradeAnswer } from '../support/http-client.ts'
+import { killTheRest, PATIENCE, Program } from '../support/process.ts'
+import { audit, BALANCED, onServers, type ServerSite } from '../support/data-place.ts'
+
+const cleanUp: (() => Promise<void>)[] = []
+afterEach(async () => {
+  await killTheRest()
+  for (const clean of cleanUp.splice(0)) await clean()
+})
+
+/** A process that serves clients, and two that run matches, one of which has the one that is played. */
+class Cluster {
+  readonly api: Program
+  readonly #rooms = new Map<string, Program>()
+  readonly #site: ServerSite
+
+  private constructor(site: ServerSite, api: Program) {
+    this.#site = site
+    this.api = api
+  }
+
+  static async start(site: ServerSite): Promise<Cluster> {
+    const api = new Program({ ...site.env, ROLES: 'api', DEMO_REPLAY: 'none' })
+    await api.listening() // it makes the schema and the key that all of them sign with
+    const cluster = new Cluster(site, api)
+    await Promise.all([cluster.addRooms(), cluster.addRooms()])
+    return cluster
+  }
+
+  async addRooms(): Promise<void> {
+    const program = new Program({ ...this.#site.env, ROLES: 'rooms', DEMO_TRADERS: '4', DEMO_SPEED: '8' })
+    const { processId } = await program.listening()
+    this.#rooms.set(processId, program)
+  }
+
+  /** The process that has the match of the demo, by the lease in the database. */
+  async owner(): Promise<Program> {
+    const rows = await this.#site.look(({ db }) => db.selectFrom('match_leases').select('owner').execute())
+    return present(this.#rooms.get(present(rows[0], 'lease').owner), 'the owner')
+  }
+}
+
+const visitor = (cluster: Cluster) => visitorOf(cluster.api)
+
+async function visitorOf(
+  program: Program,
+  name = 'Ada',
+): Promise<{ readonly ada: HttpClient; readonly feed: FeedClient }> {
+  const ada = new HttpClient((await program.listening()).url)
+  await ada.signIn(name)
+  const players = await vi.waitUntil(async () => {
+    const all = await ada.instruments()
+    return all.length > 0 && all
+  }, PATIENCE)
+  const feed = new FeedClient(await ada.socketUrl())
+  await feed.opened
+  const answer = await feed.subscribe(players.map(({ id }) => id))
+  expect(answer).toMatchObject({ type: 'subscribed', rejected: [] })
+  return { ada, feed }
+}
+
+const Refused = z.looseObject({ code: z.string() })
+
+async function orderOf(ada: HttpClient): Promise<Order> {
+  const [player] = (await ada.instruments()).filter((i) => i.position === 'FWD')
+  const { id, currentPrice } = present(player, 'a forward')
+  return { instrumentId: id, direction: 'long', lotSize: 0.05, clientPrice: currentPrice }
+}
+
+/** Repeats one and the same request until it is known what became of it; says how many positions it stands for. */
+async function findsOut(ada: HttpClient, order: Order, key: string): Promise<number> {
+  for (let asked = 0; asked < 1_000; asked++) {
+    const { status, body } = await ada.open(order, key)
+    const isKnown = status !== 503 && Refused.safeParse(body).data?.code !== 'KEY_IN_FLIGHT'
+    if (isKnown) return status === 201 ? 1 : 0
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error('it never heard what became of it')
+}
+
+/** Tries until the match takes it, as a client does who is told to come back; says how often nobody could be asked. */
+async function opensInTheEnd(ada: HttpClient, key: string) {
+  let refused = 0
+  for (let tries = 0; tries < 1_000; tries++) {
+    const order = await orderOf(ada)
+    const answer = await ada.open(order, key)
+    if (answer.status === 201) return { order, trade: read(answer, 201, TradeAnswer), refused }
+    expect([503, 409], JSON.stringify(answer.body)).toContain(answer.status)
+    if (answer.status === 503) refused++
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error('it never took the order')
+}
+
+const epochsOf = (feed: FeedClient): number[] => [...new Set(feed.prices.map(({ epoch }) => epoch))]
+/** Moves that are missing, epochs that do not begin with how things stand, and old ones that speak again. */
+function gapsIn(feed: FeedClient): number {
+  const watch = new PriceWatch()
+  for (const frame of feed.prices) watch.see(frame)
+  return watch.gaps
+}
+/** Waits until the feed shows a player's price as it stands. A trade's own move may have come as part of another. */
+async function shows(feed: FeedClient, ada: HttpClient, { instrumentId }: PositionSeen): Promise<void> {
+  await vi.waitUntil(async () => {
+    const { currentPrice } = await ada.instrument(instrumentId)
+    return (
+      feed.prices.findLast((frame) => frame.instrumentId === instrumentId)?.price === microsFromDecimal(currentPrice)
+    )
+  }, PATIENCE)
+}
+
+onServers((settle) => {
+  /** A cluster on stores of its own, which are removed after the test. */
+  const clustered = async () => {
+    const site = await settle()
+    cleanUp.push(() => site.remove())
+    return { site, cluster: await Cluster.start(site) }
+  }
+
+  it(
+    '[E40] a process without matches serves commands and prices of one that has them',
+    { timeout: 60_000 },
+    async () => {
+      const { cluster } = await clustered()
+      const { ada, feed } = await visitor(cluster)
+      const { order, trade } = await opensInTheEnd(ada, 'one')
+      await shows(feed, ada, trade.position)
+      const again = await ada.open(order, 'one')
+      expect(again).toMatchObject({ status: 201, body: trade })
+      expect(again.headers.get('idempotent-replayed')).toBe('true')
+      const closing = await ada.close(trade.position.id, 'early')
+      expect(closing).toMatchObject({ status: 409, body: { error: 'cooldown_active' } })
+      expect(epochsOf(feed)).toHaveLength(1)
+      // Every number of the match once, snapshots aside, whichever process brings it.
+      const seqs = feed.prices.filter(({ flags }) => (flags & 5) === 0).map(({ seq }) => seq)
+      expect(new Set(seqs).size).toBe(seqs.length)
+    },
+  )
+
+  it(
+    '[E41] when the owner of a match is killed another process takes it over: nothing is lost, nothing happens twice',
+    { timeout: 90_000 },
+    async () => {
+      const { site, cluster } = await clustered()
+      const { ada, feed } = await visitor(cluster)
+      const first = await opensInTheEnd(ada, 'before')
+      expect(await (await cluster.owner()).end('SIGKILL')).toMatchObject({ code: null, complained: '' })
+      const second = await opensInTheEnd(ada, 'after')
+      expect(second.refused).toBeGreaterThan(0)
+      const again = await ada.open(first.order, 'before')
+      expect(again).toMatchObject({ status: 201, body: first.trade })
+      const open = await ada.positions('open')
+      expect(new Set(open.map(({ id }) => id))).toEqual(new Set([first.trade.position.id, second.trade.position.id]))
+      // The same socket goes on, in a new epoch, which begins with how things stand.
+      await vi.waitUntil(() => epochsOf(feed).length === 2, PATIENCE)
+      await shows(feed, ada, second.trade.position)
+      expect(gapsIn(feed)).toBe(0)
+      await cluster.api.end('SIGTERM')
+      await killTheRest()
+      expect(await audit(site)).toMatchObject(BALANCED)
+    },
+  )
+
+  it(
+    '[E42] a process that is asked to stop hands its match over, and no client is told to come back',
+    { timeout: 90_000 },
+    async () => {
+      const { cluster } = await clustered()
+      const { ada, feed } = await visitor(cluster)
+      const { order } = await opensInTheEnd(ada, 'before')
+      const ended = (await cluster.owner()).end('SIGTERM')
+      let epochs = 1
+      const isHandedOver = vi.waitUntil(() => (epochs = epochsOf(feed).length) === 2, PATIENCE)
+      // Whoever asks meanwhile may find that the price has moved, never that nobody is there.
+      for (let n = 0; epochs === 1; n++) {
+        const { status, body } = await ada.open(order, `meanwhile ${n}`)
+        expect([201, 409, 422], JSON.stringify(body)).toContain(status)
+        await new Promise((resolve) => setTimeout(resolve, 100))
+      }
+      await isHandedOver
+      expect(await ended).toMatchObject({ code: 0, complained: '' })
+      expect((await opensInTheEnd(ada, 'after')).refused).toBe(0)
+      expect(feed.ws.readyState).toBe(feed.ws.OPEN)
+    },
+  )
+
+  it(
+    '[E88] a process goes on beside a database that a newer version has migrated, and others of its version start',
+    { timeout: 90_000 },
+    async () => {
+      const { site, cluster } = await clustered()
+      const { ada } = await visitor(cluster)
+      const before = await opensInTheEnd(ada, 'before')
+      // What the next version may do without a word: add.
+      const next = {
+        name: '9999-next',
+        up: async (db: Kysely<unknown>) => {
+          for (const table of ['users', 'wallets', 'positions', 'instruments', 'matches', 'ledger_entries'])
+            await sql`alter table ${sql.table(table)} add column later integer default 1`.execute(db)
+          await sql`create table later (id integer primary key)`.execute(db)
+        },
+      }
+      expect(await site.look(({ db }) => migrate(db, [...MIGRATIONS, next]))).toEqual(['9999-next'])
+      expect((await opensInTheEnd(ada, 'after')).refused).toBe(0)
+      expect(await ada.open(before.order, 'before')).toMatchObject({ status: 201, body: before.trade })
+      await cluster.addRooms()
+      await (await cluster.owner()).end('SIGTERM')
+      expect((await opensInTheEnd(ada, 'elsewhere')).trade.position.status).toBe('open')
+      await cluster.api.end('SIGTERM')
+      await killTheRest()
+      expect(await audit(site)).toMatchObject(BALANCED)
+    },
+  )
+
+  it(
+    '[E60] while Redis is away trades in the process of the owner go on, and others are refused until it is known what became of them',
+    { timeout: 90_000 },
+    async () => {
+      const site = await settle()
+      const ways = await Promise.all([1, 2].map(() => Relay.to(site.env['REDIS_URL'] ?? '')))
+      const [near, far] = ways.map(({ url }) => ({ ...site.env, REDIS_URL: url }))
+      cleanUp.push(async () => {
+        for (const way of ways) await way.close()
+        await site.remove()
+      })
+      const owner = new Program({ ...near, ROLES: 'api,rooms', DEMO_TRADERS: '0', DEMO_SPEED: '8' })
+      await owner.listening()
+      const other = new Program({ ...far, ROLES: 'api', DEMO_REPLAY: 'none' })
+      const [{ ada }, { ada: bob, feed }] = [await visitorOf(owner), await visitorOf(other, 'Bob')]
+      for (const user of [ada, bob]) await opensInTheEnd(user, 'before')
+      for (const way of ways) way.cut()
+      for (const key of ['one', 'two', 'three']) await opensInTheEnd(ada, key)
+      const order = await orderOf(bob)
+      const refusal = await bob.open(order, 'meanwhile')
+      expect(refusal).toMatchObject({ status: 503, body: { code: expect.stringMatching(/^(BUSY|UNKNOWN_OUTCOME)$/) } })
+      expect(await bob.positions('open')).toHaveLength(1)
+      for (const way of ways) way.mend()
+      const done = await findsOut(bob, order, 'meanwhile')
+      expect(await bob.positions('open')).toHaveLength(1 + done)
+      const { trade } = await opensInTheEnd(ada, 'after')
+      await shows(feed, ada, trade.position)
+      expect(await ada.positions('open')).toHaveLength(5)
+      expect([epochsOf(feed).length, gapsIn(feed)]).toEqual([1, 0])
+    },
+  )
+
+  it(
+    '[E61] a dead owner is told from a silent one: what it was asked has not happened, or may have',
+    { timeout: 90_000 },
+    async () => {
+      const { cluster } = await clustered()
+      const { ada } = await visitor(cluster)
+      await opensInTheEnd(ada, 'one')
+      await (await cluster.owner()).end('SIGKILL')
+      // The answer of a moment, though the lease runs on: who waits in vain is told unknown_outcome.
+      expect(await ada.open(await orderOf(ada), 'two')).toMatchObject({ status: 503, body: { code: 'BUSY' } })
+      expect(await ada.positions('open')).toHaveLength(1)
+      await opensInTheEnd(ada, 'three')
+      const owner = await cluster.owner()
+      owner.signal('SIGSTOP')
+      const order = await orderOf(ada)
+      expect(await ada.open(order, 'four')).toMatchObject({ status: 503, body: { code: 'UNKNOWN_OUTCOME' } })
+      owner.signal('SIGCONT')
+      const done = await findsOut(ada, order, 'four')
+      expect(await ada.positions('open')).toHaveLength(2 + done)
+    },
+  )
+
+  it(
+    '[E62] an owner that was frozen for longer than its lease writes and says nothing any more when it wakes',
+    { timeout: 90_000 },
+    async () => {
+      const { site, cluster } = await clustered()
+      const { ada, feed } = await visitor(cluster)
+      await opensInTheEnd(ada, 'before')
+      const former = await cluster.owner()
+      former.signal('SIGSTOP')
+      await opensInTheEnd(ada, 'meanwhile')
+      former.signal('SIGCONT')
+      for (const key of ['one', 'two', 'three']) await opensInTheEnd(ada, key)
+      await vi.waitUntil(() => epochsOf(feed).length === 2, PATIENCE)
+      expect(await ada.positions('open')).toHaveLength(5)
+      expect(gapsIn(feed)).toBe(0)
+      await cluster.api.end('SIGTERM')
+      await killTheRest()
+      expect(await audit(site)).toMatchObject(BALANCED)
+    },
+  )
+
+  it(
+    '[E63] a build of the leaderboards that somebody died of keeps nobody from starting',
+    { timeout: 60_000 },
+    async () => {
+      const site = await settle()
+      cleanUp.push(() => site.remove())
+      const api = { ...site.env, ROLES: 'api', DEMO_REPLAY: 'none' }
+      const first = new Program(api)
+      const ada = new HttpClient((await first.listening()).url)
+      const { userId } = await ada.signIn('Ada E63')
+      await first.end('SIGTERM')
+      const boards = await site.look(async ({ db }) => {
+        await db.insertInto('board_changes').values({ user_id: userId, version: 1 }).execute()
+        return keys.boards(await installationOf(db))
+      })
+      await site.redis.del(`${boards}:shown`)
+      await site.redis.set(`${boards}:coming`, 'whoever has died', 'PX', 60_000)
+      const second = new Program(api)
+      const { url } = await second.listening()
+      expect(await new HttpClient(url).signIn('Ada E63')).toMatchObject({ userId })
+      expect(await second.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
+    },
+  )
+
+  it('[W94] processes without matches share their addresses', { timeout: 60_000 }, async () => {
+    const site = await settle()
+    cleanUp.push(() => site.remove())
+    const api = { ...site.env, ROLES: 'api', DEMO_REPLAY: 'none' }
+    const first = new Program(api)
+    const { url, wsUrl } = await first.listening()
+    const second = new Program({ ...api, PORT: new URL(url).port, WS_PORT: new URL(wsUrl).port })
+    expect(await second.listening()).toMatchObject({ url, wsUrl })
+    await first.end('SIGKILL')
+    const ada = new HttpClient(url)
+    await ada.signIn('Ada W94')
+    const feed = new FeedClient(await ada.socketUrl())
+    await feed.opened
+    feed.ask({ type: 'ping', id: 1 })
+    await vi.waitUntil(() => feed.said[0]?.type === 'pong', PATIENCE)
+    feed.ws.terminate()
+  })
+})

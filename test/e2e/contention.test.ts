@@ -1,0 +1,436 @@
+import { once } from 'node:events'
+import { createServer, connect as dial, type Socket } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Kysely, sql } from 'kysely'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
+import { type FixtureId, fixtureId, type PositionId, type UserId } from '../../actors/kernel/ids.ts'
+import { DEFAULT_RULES, STARTING_BALANCE } from '../../actors/kernel/limits.ts'
+import { lots } from '../../actors/kernel/micros.ts'
+import type { Outcome } from '../../actors/kernel/outcome.ts'
+import { HOUR_MS } from '../../actors/kernel/world.ts'
+import { DEFAULT_MODEL } from '../../actors/market/pricing.ts'
+import { MatchActor, type StopReason } from '../../actors/match/actor.ts'
+import type { Trade } from '../../actors/match/messages.ts'
+import { newMatch } from '../../actors/match/state.ts'
+import { chanceFrom } from '../../actors/replay/chance.ts'
+import { commandId } from '../../src/http/command-ids.ts'
+import { type Connection, connect } from '../../db/postgres/connect.ts'
+import { SqlLeases } from '../../db/leases.ts'
+import { SqlMatchStore } from '../../db/match-store.ts'
+import { migrate } from '../../db/postgres/migrate.ts'
+import type { Database } from '../../db/postgres/schema.ts'
+import { seedDistricts } from '../../db/seed.ts'
+import { Users } from '../../db/users.ts'
+import { WalletCache } from '../../db/wallet-cache.ts'
+import { Wallets } from '../../db/wallets.ts'
+import { systemWorld } from '../../src/system-world.ts'
+import { createDatabase } from '../support/databases.ts'
+import { closeOrder, openOrder, P, player, snapshot, u } from '../support/fixtures.ts'
+import { codeOf } from '../support/actor-rig.ts'
+
+/** Where this is not set, CI fails elsewhere. */
+const SERVER = process.env['TEST_DATABASE_URL'] ?? ''
+const world = systemWorld()
+/** Nothing here is about the hold or a late feed. */
+const RULES = { ...DEFAULT_RULES, holdMs: 0, feedStaleMs: HOUR_MS }
+const PLAYERS = 4
+/** Answers between two blows. */
+const HARM_EVERY = 20
+const ATTEMPTS_MAX = 1_000
+/** Only what is broken takes so long. */
+const PATIENCE = { timeout: 20_000, interval: 1 }
+
+const matchId = (n: number): FixtureId => fixtureId(76_000 + n)
+const said = (n: number, seq: number) =>
+  snapshot({
+    fixtureId: matchId(n),
+    players: Array.from({ length: PLAYERS }, (_, i) => player(10 * n + i + 1)),
+    periods: [{ id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs: 10 * seq, ticking: true }],
+    sourceAt: world.now(),
+  })
+
+/** One process that owns matches, as far as the database can tell: connections, leases and actors of its own. */
+class Owner {
+  readonly connection: Connection
+  readonly #store: SqlMatchStore
+  readonly #leases: SqlLeases
+
+  private constructor(connection: Connection) {
+    this.connection = connection
+    this.#store = new SqlMatchStore(connection, new WalletCache(null, rethrow))
+    // Allowed to take a match over at any time: what is tested is what then stops the other one.
+    this.#leases = new SqlLeases(connection.db, { owner: world.newId(), ttlMs: HOUR_MS, alone: true })
+  }
+
+  static async on(url: string): Promise<Owner> {
+    return new Owner(await connect({ databaseUrl: url, dataDir: null }))
+  }
+
+  /** Takes the nth match over, or creates it. */
+  async takes(n: number, onStopped: (reason: StopReason) => void = () => undefined): Promise<MatchActor> {
+    const epoch = present(await this.#leases.acquire(matchId(n)), 'lease')
+    const known = await this.#store.load(matchId(n))
+    const actor = new MatchActor({
+      record: known ?? newMatch(said(n, 1), { replay: false }),
+      epoch,
+      store: this.#store,
+      world,
+      rules: () => RULES,
+      model: () => DEFAULT_MODEL,
+      onCommitted: () => undefined,
+      onStopped,
+    })
+    if (known === null) await actor.feed({ kind: 'feed_update', seq: 1, snapshot: said(n, 1) })
+    return actor
+  }
+}
+
+function rethrow(error: unknown): never {
+  throw error
+}
+
+/** Everything that has happened to positions, by user and marker. */
+const EVENTS = sql`(select user_id, marker from ledger_entries where marker is not null
+                    union all select user_id, marker from account_events)`
+
+const orderOf = (n: number, userId: UserId, key: string, over: Parameters<typeof openOrder>[0] = {}) =>
+  openOrder({
+    userId,
+    instrumentId: P(10 * n + 1),
+    lots: lots(u(0.1)),
+    idempotency: { id: commandId(userId, 'open', key), fingerprint: key },
+    ...over,
+  })
+
+describe.skipIf(SERVER === '')('on PostgreSQL', () => {
+  let database: Awaited<ReturnType<typeof createDatabase>>
+  let owners: Owner[] = []
+  let users: UserId[] = []
+
+  beforeEach(async () => {
+    database = await createDatabase(SERVER)
+    const { connection } = await newOwner()
+    await migrate(connection.db)
+    await seedDistricts(connection.db)
+    const names = Array.from({ length: 100 }, (_, n) => `Hot ${n + 1}`)
+    users = (await new Users(connection.db, world).createSyntheticMany(names)).map(({ user }) => user.id)
+  })
+  afterEach(async () => {
+    for (const { connection } of owners) await connection.close()
+    owners = []
+    await database.drop()
+  })
+
+  async function newOwner(url = database.url): Promise<Owner> {
+    const owner = await Owner.on(url)
+    owners.push(owner)
+    return owner
+  }
+
+  const db = (): Kysely<Database> => present(owners[0], 'an owner').connection.db
+
+  /** The books balance, and every wallet is what its owner's positions make of 10,000. */
+  async function expectExactBooks(): Promise<void> {
+    const nothingCached = new WalletCache(null, rethrow)
+    expect(await new Wallets(db(), nothingCached).auditLedger()).toEqual({
+      wallets: users.length,
+      imbalanceMicros: 0,
+      unbalancedTransactions: 0,
+      mismatchedWallets: 0,
+    })
+    const { rows } = await sql`
+      select w.user_id from wallets w left join positions p using (user_id) group by w.user_id
+      having w.balance_micros <> ${STARTING_BALANCE}::bigint + coalesce(sum(p.pnl_micros), 0)
+                                 - coalesce(sum(p.margin_micros) filter (where p.closed_at is null), 0)
+          or w.margin_micros <> coalesce(sum(p.margin_micros) filter (where p.closed_at is null), 0)
+          or w.open_positions <> count(p.id) filter (where p.closed_at is null)
+          or w.balance_micros < 0
+          or w.events <> (select count(*) from ${EVENTS} e where e.user_id = w.user_id)
+          or w.events <> coalesce((select max(marker) from ${EVENTS} e where e.user_id = w.user_id), 0)`.execute(db())
+    expect(rows).toEqual([])
+    const { rows: off } = await sql`
+      select i.id from instruments i left join positions p on p.instrument_id = i.id and p.closed_at is null
+      group by i.id having i.imbalance_micros <> coalesce(sum(p.sign * p.lots_micros), 0)`.execute(db())
+    expect(off).toEqual([])
+  }
+
+  it(
+    '[X20] a hundred users in eight matches of eight owners at once: no deadlock, no lost command, every millionth there',
+    { timeout: 60_000 },
+    async () => {
+      const matches = await Promise.all(
+        Array.from({ length: 8 }, async (_, n) => (await newOwner()).takes(n + 1, (reason) => stops.push(reason))),
+      )
+      const stops: StopReason[] = []
+      const acked = { opened: 0, closed: 0 }
+      const refusals = new Set<string>()
+      // Every user is at work in several matches at the same time, and in each one after the other.
+      const hand = async (userId: UserId, n: number, seed: number): Promise<void> => {
+        const actor = present(matches[n - 1], 'match')
+        const chance = chanceFrom(seed)
+        const held: PositionId[] = []
+        for (let turn = 0; turn < 10; turn++) {
+          const closing =
+            held.length > 0 && chance.happens(0.45) ? held.splice(chance.below(held.length), 1)[0] : undefined
+          const outcome: Outcome<Trade> = await actor.submit(
+            closing === undefined
+              ? orderOf(n, userId, `${n} ${turn}`, {
+                  instrumentId: P(10 * n + 1 + chance.below(PLAYERS)),
+                  direction: chance.happens(0.5) ? 'long' : 'short',
+                  lots: lots(u((1 + chance.below(40)) / 10)),
+                })
+              : closeOrder(closing, {
+                  userId,
+                  idempotency: { id: commandId(userId, 'close', `${n} ${turn}`), fingerprint: closing },
+                }),
+          )
+          if (!outcome.ok) refusals.add(outcome.refusal.code)
+          else if (closing === undefined) held.push(outcome.value.position.id)
+          if (outcome.ok) acked[closing === undefined ? 'opened' : 'closed']++
+        }
+      }
+      const hands = users.flatMap((userId, i) => matches.map((_, n) => hand(userId, n + 1, 1_000 * i + n)))
+      const clocks = matches.map(async (actor, n) => {
+        for (let seq = 2; seq < 8; seq++) await actor.feed({ kind: 'feed_update', seq, snapshot: said(n + 1, seq) })
+      })
+      await Promise.all([...hands, ...clocks])
+      await Promise.all(matches.map((actor) => actor.stop()))
+
+      expect(stops).toEqual([])
+      expect([...refusals.difference(new Set(['insufficient_margin', 'position_limit', 'busy']))]).toEqual([])
+      const counts = await sql<{ opened: number; closed: number; results: number; deadlocks: number }>`
+        select (select count(*) from positions) as opened, (select count(*) from positions where closed_by = 'user') as closed,
+               (select count(*) from command_results where result not like '{"refusal"%')
+                 + (select count(answer_fingerprint) from positions) as results,
+               (select deadlocks from pg_stat_database where datname = current_database()) as deadlocks`.execute(db())
+      expect(counts.rows).toEqual([{ ...acked, results: acked.opened + acked.closed, deadlocks: 0 }])
+      expect(acked.opened + acked.closed).toBeGreaterThan(3_000)
+      await expectExactBooks()
+    },
+  )
+
+  it('[X24] matches whose commits wait for somebody do not hold up the matches beside them', async () => {
+    const one = await newOwner()
+    const matches = await Promise.all(Array.from({ length: 9 }, (_, n) => one.takes(n + 1)))
+    const orders = (from: number, to: number, key: string) =>
+      matches.slice(from, to).map((actor, n) => {
+        return actor.submit(orderOf(from + n + 1, present(users[from + n], 'user'), key))
+      })
+    const { connection } = await newOwner()
+    const stuck = await connection.db.transaction().execute(async (tx) => {
+      await sql`select from wallets where user_id = any (${users.slice(0, 5)}) for update`.execute(tx)
+      const waiting = Promise.all(orders(0, 5, 'stuck'))
+      for (const round of [1, 2, 3]) {
+        const outcomes = await Promise.all(orders(5, 9, `free ${round}`))
+        expect(outcomes.map(codeOf)).toEqual(['ok', 'ok', 'ok', 'ok'])
+      }
+      expect(await Promise.race([waiting, nextTurn('still waiting')])).toBe('still waiting')
+      return { waiting }
+    })
+    expect((await stuck.waiting).map(codeOf)).toEqual(['ok', 'ok', 'ok', 'ok', 'ok'])
+    await expectExactBooks()
+  })
+
+  it(
+    '[X21] an owner that was overtaken in the middle of its work writes not one row more',
+    { timeout: 60_000 },
+    async () => {
+      const [old, next] = [await newOwner(), await newOwner()]
+      for (let round = 0; round < 10; round++) {
+        let stopped: StopReason | null = null
+        const former = await old.takes(1, (reason) => (stopped = reason))
+        const [hers, his] = [users.slice(0, 50), users.slice(50)]
+        let isOvertaken = false
+        let late = 0
+        const loads = hers.map(async (userId) => {
+          for (let n = 0; !isOvertaken || n < 3; n++) {
+            const sentAfter = isOvertaken
+            const done = await former.submit(orderOf(1, userId, `${round} old ${n}`)).then(
+              (outcome) => outcome.ok,
+              () => false,
+            )
+            if (done && sentAfter) late++
+            if (n > 200) return
+          }
+        })
+        await nextTurn()
+        const actor = await next.takes(1)
+        // What the former owner had committed by now is in the record; from here on it may think what it likes.
+        const before = await rowsOf(hers)
+        isOvertaken = true
+        const now = await Promise.all(his.map((userId) => actor.submit(orderOf(1, userId, `${round} new`))))
+        expect(now.map(codeOf)).toEqual(his.map(() => 'ok'))
+        await Promise.all(loads)
+        await former.clock().catch(() => undefined)
+        expect(await rowsOf(hers)).toEqual(before)
+        expect(late).toBe(0)
+        expect(stopped).toBe('fenced')
+        await actor.stop()
+      }
+      await expectExactBooks()
+    },
+  )
+
+  async function rowsOf(some: readonly UserId[]) {
+    const { rows } = await sql`
+      select (select count(*) from positions where user_id = any (${some})) as positions,
+             (select count(*) from ledger_entries where user_id = any (${some})) as entries,
+             (select count(*) from command_results where user_id = any (${some})) as results,
+             (select count(*) from ${EVENTS} e where user_id = any (${some})) as events,
+             (select sum(version) from wallets where user_id = any (${some})) as versions`.execute(db())
+    return rows
+  }
+
+  /** Asks until it hears, as a client does, through whichever actor there is; says how often an answer was lost. */
+  async function untilHeard(ask: () => Promise<Outcome<Trade>>, recover: () => Promise<void>) {
+    for (let lost = 0; ; lost++) {
+      const outcome = await ask().catch(() => null)
+      if (outcome?.ok === true) return { trade: outcome.value, lost }
+      if (outcome !== null && outcome.refusal.code !== 'busy') throw new Error(JSON.stringify(outcome.refusal))
+      if (lost > ATTEMPTS_MAX) throw new Error('asked in vain')
+      await recover()
+    }
+  }
+
+  /** Many users trade, each with one key at a time, and every few answers there is harm; each key must stand for one trade. */
+  async function tradesThroughHarm(url: string, harm: (isOver: () => boolean) => Promise<void>) {
+    const owner = await newOwner(url)
+    let isStopped = false
+    const takes = () => owner.takes(1, () => (isStopped = true))
+    let actor = await takes()
+    let recovering: Promise<void> | null = null
+    const recover = async (): Promise<void> => {
+      while (isStopped) {
+        isStopped = false
+        // Not to be had while connections break.
+        actor = await takes().catch(() => ((isStopped = true), actor))
+      }
+    }
+    const recovered = (): Promise<void> => (recovering ??= recover().finally(() => (recovering = null)))
+
+    const keys: { readonly userId: UserId; readonly key: string; readonly id: PositionId }[] = []
+    let [isOver, lost, replayed] = [false, 0, 0]
+    const harming = (async () => {
+      for (let next = HARM_EVERY; !isOver; next += HARM_EVERY) {
+        await vi.waitUntil(() => isOver || keys.length >= next, PATIENCE)
+        await harm(() => isOver)
+      }
+    })()
+    const trading = users.slice(0, 20).map(async (userId) => {
+      for (let n = 0; n < 60; n++) {
+        const key = `trade ${n}`
+        const heard = await untilHeard(() => actor.submit(orderOf(1, userId, key)), recovered)
+        keys.push({ userId, key, id: heard.trade.position.id })
+        lost += heard.lost
+        if (heard.lost > 0 && heard.trade.replayed) replayed++
+      }
+    })
+    await Promise.all(trading)
+    isOver = true
+    await harming
+    for (const { userId, key, id } of keys) {
+      const again = await untilHeard(() => actor.submit(orderOf(1, userId, key)), recovered)
+      expect(again.trade).toMatchObject({ replayed: true, position: { id } })
+    }
+    await actor.stop()
+    const stored = await db().selectFrom('positions').select('id').execute()
+    expect(stored.map(({ id }) => id).toSorted()).toEqual(keys.map(({ id }) => id).toSorted())
+    await expectExactBooks()
+    return { lost, replayed }
+  }
+
+  it(
+    '[X22] connections that are cut while they commit lose nothing and do nothing twice',
+    { timeout: 60_000 },
+    async () => {
+      const { lost } = await tradesThroughHarm(database.url, async (isOver) => {
+        for (let cut = 0; cut === 0 && !isOver();) {
+          const { rows } = await sql`
+          select pg_terminate_backend(pid) from pg_stat_activity
+           where datname = current_database() and pid <> pg_backend_pid() and query like '%commit_batch%'
+             and state = 'active'`.execute(db())
+          cut = rows.length
+        }
+      })
+      expect(lost).toBeGreaterThan(0)
+    },
+  )
+
+  it(
+    '[X23] a commit whose answer is lost on the way has happened, and its retry says so',
+    { timeout: 60_000 },
+    async () => {
+      const relay = await DeafRelay.to(database.url)
+      try {
+        const { replayed } = await tradesThroughHarm(relay.url, async () => relay.deafen())
+        expect(replayed).toBeGreaterThan(0)
+      } finally {
+        for (const { connection } of owners.splice(1)) await connection.close()
+        await relay.close()
+      }
+    },
+  )
+})
+
+/** Stands between a client and the database, and can hang up on the next answer to a commit. */
+class DeafRelay {
+  readonly url: string
+  readonly #server: ReturnType<typeof createServer>
+  readonly #sockets = new Set<Socket>()
+  #isDeaf = false
+
+  private constructor(url: string, server: ReturnType<typeof createServer>) {
+    this.url = url
+    this.#server = server
+  }
+
+  static async to(databaseUrl: string): Promise<DeafRelay> {
+    const url = new URL(databaseUrl)
+    const [host, port] = [url.hostname, Number(url.port === '' ? 5432 : url.port)]
+    const server = createServer((client) => relay.#carry(client, dial({ host, port })))
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    url.hostname = '127.0.0.1'
+    url.port = String(typeof address === 'object' && address !== null ? address.port : 0)
+    const relay = new DeafRelay(url.href, server)
+    return relay
+  }
+
+  /** The next answer to a commit will not arrive. */
+  deafen(): void {
+    this.#isDeaf = true
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy()
+    this.#server.close()
+    await once(this.#server, 'close')
+  }
+
+  #carry(client: Socket, database: Socket): void {
+    let isCommit = false
+    for (const socket of [client, database]) {
+      this.#sockets.add(socket)
+      socket.on('error', () => undefined)
+      socket.on('close', () => {
+        client.destroy()
+        database.destroy()
+        this.#sockets.delete(socket)
+      })
+    }
+    client.on('data', (data) => {
+      isCommit ||= data.includes('commit_batch')
+      database.write(data)
+    })
+    database.on('data', (data) => {
+      if (isCommit && this.#isDeaf) {
+        this.#isDeaf = false
+        client.destroy()
+        return
+      }
+      client.write(data)
+    })
+  }
+}

@@ -1,0 +1,191 @@
+import { sql } from 'kysely'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { present } from '../../actors/kernel/assert.ts'
+import { fixtureId } from '../../actors/kernel/ids.ts'
+import { HOUR_MS } from '../../actors/kernel/world.ts'
+import type { Recording } from '../../actors/replay/recording.ts'
+import { SqlLeases } from '../../db/leases.ts'
+import { migrate } from '../../db/postgres/migrate.ts'
+import { TROUBLES } from '../../ops/tools/provider-mock/mock.ts'
+import { cupTie } from '../support/cup-tie.ts'
+import { Rehearsal, type RehearsalOptions } from '../support/rehearsal.ts'
+import { eachSite, onServers, type Site } from '../support/data-place.ts'
+
+const LONG = { timeout: 280_000, interval: 20 }
+const SOON = { timeout: 60_000, interval: 10 }
+/** On a busy machine a store or the provider may answer late for once; it is asked again by itself. */
+const PASSING = /no more for now|the provider took longer than/
+/** What is logged when the provider fails. */
+const PROVIDER = /"provider"|no more for now/
+
+const tie = cupTie()
+const Events = z.looseObject({ events: z.array(z.looseObject({ type: z.string(), retracted: z.boolean() })) })
+const Movers = z.looseObject({ mostTraded: z.array(z.looseObject({ volume: z.number() })) })
+const Squad = z.looseObject({ players: z.array(z.looseObject({ starter: z.boolean(), instrumentId: z.string() })) })
+
+/** The tie up to a frame, its frames changed. */
+const shortened = (frames: number, change: (frame: object, n: number) => object): Recording => ({
+  ...tie,
+  frames: tie.frames.slice(0, frames).map((frame, n) => change(frame as object, n)),
+})
+
+eachSite((settle) => {
+  let site: Site | null = null
+  let rehearsal: Rehearsal | null = null
+  let expected = PASSING
+  const open = async (options: Partial<RehearsalOptions> = {}): Promise<Rehearsal> => {
+    site = await settle()
+    rehearsal = await Rehearsal.open(site, { matches: [{ recording: tie }], ...options })
+    return rehearsal
+  }
+  afterEach(async () => {
+    await rehearsal?.close(expected)
+    rehearsal = null
+    expected = PASSING
+  })
+
+  /** How the positions of a house that has stopped were closed, and at how many prices per player. */
+  const closes = () =>
+    present(site, 'site').look(async ({ db }) => {
+      const { rows } = await sql<{ by: string | null; prices: number; positions: number }>`
+        select closed_by as by, max(prices)::integer as prices, sum(positions)::integer as positions
+          from (select closed_by, count(distinct close_micros) as prices, count(*) as positions
+                  from positions group by closed_by, instrument_id) p
+         group by closed_by`.execute(db)
+      return new Map(rows.map((row) => [row.by, row]))
+    })
+
+  describe('a match of the live provider', { timeout: 60_000 }, () => {
+    it(
+      '[V13] plays through VAR, extra time and penalties with 200 traders, and settles',
+      { timeout: 300_000 },
+      async () => {
+        const house = await open()
+        await house.enrol(200)
+        const states = new Set<string | null>()
+        await vi.waitUntil(() => {
+          house.trade()
+          const info = house.info()
+          if (info !== undefined) states.add(info.state)
+          return info !== undefined && info.settledAt !== null
+        }, LONG)
+        expect([...states]).toEqual(
+          expect.arrayContaining(['INPLAY_ET', 'INPLAY_ET_2ND_HALF', 'INPLAY_PENALTIES', 'FT_PEN']),
+        )
+        const one = await house.player('Somebody who looks')
+        const { events } = await one.get(`/api/matches/${house.id()}/events`, Events)
+        expect(events).toEqual(expect.arrayContaining([expect.objectContaining({ type: 'goal', retracted: true })]))
+        expect((await one.get('/api/instruments/movers', Movers)).mostTraded).toHaveLength(5)
+
+        await house.stop()
+        const closed = await closes()
+        expect(closed.get(null)).toBeUndefined()
+        expect(closed.get('full_time')?.prices).toBe(1)
+        expect(closed.get('user')?.positions).toBeGreaterThan(200)
+      },
+    )
+
+    it('[V14] survives a provider that fails on and off in every way', { timeout: 300_000 }, async () => {
+      // Four calls of every thirty go wrong: forty seconds of play, long enough to be late.
+      const trouble = (call: number) =>
+        call % 30 < 26 ? null : (TROUBLES[Math.floor(call / 30) % TROUBLES.length] ?? null)
+      const house = await open({ trouble })
+      expected = PROVIDER
+      await house.enrol(20)
+      const reasons = new Set<string | null>()
+      await vi.waitUntil(() => {
+        house.trade()
+        reasons.add(house.window()?.reason ?? null)
+        return (house.info()?.settledAt ?? null) !== null
+      }, LONG)
+      expect([...reasons]).toContain('the live feed is late')
+      expect(house.info()?.state).toBe('FT_PEN')
+      expect(house.status.failures).toBeGreaterThan(10)
+      await house.stop()
+      expect((await closes()).get(null)).toBeUndefined()
+    })
+
+    it('[V10] is run from kick-off on, and lists its players as the line-ups come, late ones too', async () => {
+      const late = shortened(60, (frame, n) => {
+        const { lineups } = z.looseObject({ lineups: z.array(z.unknown()) }).parse(frame)
+        return { ...frame, lineups: n < 20 ? [] : n < 40 ? lineups.slice(1) : lineups }
+      })
+      const house = await open({ matches: [{ recording: late }] })
+      await vi.waitUntil(() => (house.info()?.minute ?? null) !== null, SOON)
+      const counts = new Set<number>()
+      await vi.waitUntil(() => {
+        counts.add([...(house.view()?.instruments() ?? [])].length)
+        return counts.size === 3
+      }, SOON)
+      const [none, some, all] = [...counts]
+      expect(none).toBe(0)
+      expect(all).toBe(present(some, 'some') + 1)
+      const one = await house.player('Somebody who looks')
+      const { players } = await one.get(`/api/matches/${house.id()}/squad?team=home`, Squad)
+      expect(players.filter((player) => player.starter)).toHaveLength(11)
+    })
+
+    it('[V12] that drops out of the list is asked for by number, and void when it is abandoned', async () => {
+      const abandoned = shortened(40, (frame, n) =>
+        n < 39 ? frame : { ...frame, state_id: 15, state: { id: 15, state: 'ABANDONED' }, periods: [] },
+      )
+      const house = await open({ matches: [{ recording: abandoned, listedFrames: 30 }] })
+      await house.enrol(20)
+      await vi.waitUntil(() => {
+        house.trade()
+        return (house.info()?.settledAt ?? null) !== null
+      }, SOON)
+      expect(house.asked.some((path) => path.includes('/fixtures/multi/501'))).toBe(true)
+      await house.stop()
+      expect([...(await closes()).keys()]).toContain('void')
+    })
+
+    it('[V15] that is still to come is in the calendar, and nobody runs it', async () => {
+      const house = await open({ matches: [{ recording: tie }, { recording: tie, startsInMs: 30 * HOUR_MS }] })
+      await vi.waitUntil(() => (house.info()?.feedSeq ?? 0) > 0, SOON)
+      const one = await house.player('Somebody who looks')
+      expect(await one.matches()).toMatchObject([
+        { id: 501, minute: expect.any(Number) },
+        { id: 502, minute: null, tradeWindow: { status: 'CLOSED' } },
+      ])
+      expect(house.view(2)).toBeUndefined()
+    })
+
+    it('[V16] goes on after a restart', async () => {
+      const house = await open()
+      await house.enrol(50)
+      await vi.waitUntil(() => {
+        house.trade()
+        return (house.info()?.minute ?? 0) >= 5
+      }, SOON)
+      const held = new Set(Array.from(present(house.view(), 'match').openPositions(), ({ id }) => id))
+      const heard = present(house.info(), 'match').feedSeq
+      await house.stop()
+      await house.start()
+      await vi.waitUntil(() => (house.info()?.feedSeq ?? 0) > heard + 5, SOON)
+      expect(house.window()?.status).not.toBe('CLOSED')
+      expect(held.size).toBeGreaterThan(0)
+    })
+  })
+})
+
+onServers((settle) => {
+  it('[V11] has one poller; another process takes over when it lets go', { timeout: 60_000 }, async () => {
+    const site = await settle()
+    const rehearsal = await Rehearsal.open(site, { matches: [{ recording: tie }], started: false })
+    const poller = fixtureId(0)
+    const elsewhere = async (work: (leases: SqlLeases) => Promise<unknown>) =>
+      site.look(({ db }) => work(new SqlLeases(db, { owner: 'another process', ttlMs: HOUR_MS, alone: false })))
+    await site.look(({ db }) => migrate(db))
+    await elsewhere((leases) => leases.acquire(poller))
+    await rehearsal.start()
+    const one = await rehearsal.player('Somebody who looks')
+    expect(await one.matches()).toEqual([])
+    expect(rehearsal.status).toMatchObject({ polling: false, polls: 0 })
+    await elsewhere((leases) => leases.release(poller, 1))
+    await vi.waitUntil(() => (rehearsal.info()?.minute ?? null) !== null, SOON)
+    expect(rehearsal.status.polling).toBe(true)
+    await rehearsal.close()
+  })
+})

@@ -1,0 +1,145 @@
+import { afterEach, expect, it, vi } from 'vitest'
+import { FeedClient } from '../rooms/realtime-rig.ts'
+import { u } from '../support/fixtures.ts'
+import { HttpClient, read, TradeAnswer } from '../support/http-client.ts'
+import { killTheRest, PATIENCE, Program, type Settings } from '../support/process.ts'
+import { audit, BALANCED, eachSite, type Site } from '../support/data-place.ts'
+
+const cleanUp: (() => Promise<void>)[] = []
+afterEach(async () => {
+  await killTheRest()
+  for (const clean of cleanUp.splice(0)) await clean()
+})
+
+const QUIET = { DEMO_TRADERS: '0' }
+
+async function start(site: Site, settings: Settings): Promise<Program> {
+  const program = new Program({ ...site.env, ...QUIET, ...settings })
+  await program.listening()
+  return program
+}
+
+async function settled(settle: () => Promise<Site>): Promise<Site> {
+  const site = await settle()
+  cleanUp.push(() => site.remove())
+  return site
+}
+
+/** Goes to where the program listens now. */
+async function visit(client: HttpClient, program: Program): Promise<void> {
+  client.url = (await program.listening()).url
+}
+
+/** What a player can see of his money and of the market. */
+const sightOf = async (client: HttpClient) => ({
+  wallet: await client.wallet(),
+  positions: await client.positions('all'),
+  prices: (await client.instruments()).map((i) => [i.id, i.currentPrice, i.live_base_price, i.net_position_imbalance]),
+  match: (await client.matches()).map(({ id, minute }) => ({ id, minute })),
+})
+
+/** The last price that the feed has told of each player. */
+const toldBy = (feed: FeedClient) => new Map(feed.prices.map((frame) => [String(frame.instrumentId), frame.price]))
+
+eachSite((settle) => {
+  it(
+    '[E20] killed in the middle of a match, it comes back with every wallet, position and price, and plays on',
+    { timeout: 90_000 },
+    async () => {
+      const site = await settled(settle)
+      const first = await start(site, { DEMO_SPEED: '8' })
+      const ada = new HttpClient((await first.listening()).url)
+      await ada.signIn('Ada')
+      const player = await vi.waitUntil(
+        async () => (await ada.instruments()).find((i) => i.position === 'FWD'),
+        PATIENCE,
+      )
+      const feed = new FeedClient(await ada.socketUrl())
+      await feed.opened
+      await feed.subscribe((await ada.instruments()).map(({ id }) => id))
+      const order = {
+        instrumentId: player.id,
+        direction: 'long',
+        lotSize: 0.37,
+        clientPrice: player.currentPrice,
+      } as const
+      const trade = await ada.opens(order, 'kept')
+
+      // A few frames on; when one has been told the next is more than a second away.
+      const framesTold = () => new Set(feed.prices.filter(({ cause }) => cause === 'match').map(({ at }) => at)).size
+      await vi.waitUntil(() => framesTold() >= 3, PATIENCE)
+      const seen = await vi.waitUntil(async () => {
+        const sight = await sightOf(ada)
+        const told = toldBy(feed)
+        return sight.prices.every(([id, price]) => told.get(String(id)) === u(Number(price))) && sight
+      }, PATIENCE)
+      expect(await first.end('SIGKILL')).toMatchObject({ code: null, complained: '' })
+
+      // Without a feed nothing moves: all is as it was last seen.
+      const second = await start(site, { DEMO_REPLAY: 'none' })
+      await visit(ada, second)
+      expect(await sightOf(ada)).toEqual(seen)
+      expect(seen.positions).toMatchObject([
+        { id: trade.position.id, openPrice: trade.position.openPrice, status: 'open' },
+      ])
+      const again = await ada.open(order, 'kept')
+      expect(again).toMatchObject({ status: 201, body: trade })
+      expect(again.headers.get('idempotent-replayed')).toBe('true')
+      const levels = { stopLoss: 1 }
+      const changed = await vi.waitUntil(async () => {
+        const answer = await ada.change(trade.position.id, levels)
+        return answer.status === 503 ? undefined : answer // the killed one may still have the lease
+      }, PATIENCE)
+      expect(read(changed, 200, TradeAnswer)).toMatchObject({ position: levels, wallet: seen.wallet })
+      await second.end('SIGKILL')
+
+      // It goes on with the next frame, and does not play again what the match has heard: at this speed that would take long.
+      const third = await start(site, { DEMO_SPEED: '2' })
+      await visit(ada, third)
+      await vi.waitUntil(async () => !sameBases(await sightOf(ada), seen), PATIENCE)
+      expect((await ada.matches()).map(({ id }) => id)).toEqual(seen.match.map(({ id }) => id))
+      const next = await ada.instrument(player.id)
+      await ada.opens({ ...order, clientPrice: next.currentPrice }, 'after')
+      expect(await third.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
+      expect(await audit(site)).toMatchObject(BALANCED)
+    },
+  )
+
+  it(
+    '[E21] asked to stop, it tells its guests when to come back, finishes, and ends with 0',
+    { timeout: 150_000 },
+    async () => {
+      const site = await settled(settle)
+      const program = await start(site, { DEMO_SPEED: '20', DEMO_TRADERS: '30' })
+      const ada = new HttpClient((await program.listening()).url)
+      await ada.signIn('Ada')
+      const player = await vi.waitUntil(async () => (await ada.instruments())[0], PATIENCE)
+      const feed = new FeedClient(await ada.socketUrl())
+      await feed.opened
+      await feed.subscribe([player.id])
+      const { position } = await ada.opens({
+        instrumentId: player.id,
+        direction: 'short',
+        lotSize: 1,
+        clientPrice: player.currentPrice,
+      })
+      const { code, said, complained } = await program.end('SIGTERM')
+      expect({ code, complained }).toEqual({ code: 0, complained: '' })
+      expect(said).toContain('"event":"stopped"')
+      expect(said).not.toMatch(/"level":"(warn|error)"/)
+      expect(await feed.closed).toBe(1012)
+      expect(feed.said).toContainEqual({ type: 'shutdown', reconnectInMs: expect.any(Number) })
+
+      expect(await audit(site)).toMatchObject(BALANCED)
+      const stored = await site.look(({ db }) =>
+        db.selectFrom('positions').select('id').where('closed_at', 'is', null).execute(),
+      )
+      expect(stored).toContainEqual({ id: position.id })
+    },
+  )
+})
+
+type Sight = Awaited<ReturnType<typeof sightOf>>
+
+const sameBases = (a: Sight, b: Sight): boolean =>
+  a.prices.every(([id, , base]) => b.prices.some(([other, , known]) => id === other && base === known))

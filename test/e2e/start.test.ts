@@ -1,0 +1,125 @@
+import { createServer } from 'node:net'
+import { afterEach, expect, it, vi } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
+import { compose } from '../../src/compose/index.ts'
+import { readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/observe/log.ts'
+import { systemWorld } from '../../src/system-world.ts'
+import { killTheRest, PATIENCE, Program } from '../support/process.ts'
+import { embeddedSite, type Site } from '../support/data-place.ts'
+
+const cleanUp: (() => Promise<void>)[] = []
+afterEach(async () => {
+  await killTheRest()
+  for (const clean of cleanUp.splice(0)) await clean()
+})
+
+async function settle(): Promise<Site> {
+  const site = await embeddedSite()
+  cleanUp.push(() => site.remove())
+  return site
+}
+
+/** A port of this machine that somebody else has. */
+async function takenPort(): Promise<string> {
+  const neighbour = createServer().listen(0, '127.0.0.1')
+  cleanUp.push(() => new Promise((resolve) => neighbour.close(() => resolve())))
+  await vi.waitUntil(() => neighbour.listening, PATIENCE)
+  const address = present(neighbour.address(), 'an address')
+  return typeof address === 'string' ? address : String(address.port)
+}
+
+it('[E22] a folder that another process has keeps it from starting: one line says which, and it ends with 1', async () => {
+  const site = await settle()
+  const first = new Program({ ...site.env, DEMO_REPLAY: 'none' })
+  await first.listening()
+  const { code, complained } = await new Program(site.env).ended
+  expect(code).toBe(1)
+  expect(complained).toMatch(/^Touchline cannot start: .* is in use by process \d+; stop it.* DATA_DIR\n$/)
+  expect(complained).toContain(site.env['DATA_DIR'])
+}, 60_000)
+
+it('[E23] so does a port that is taken, and a database that is not there', async () => {
+  const port = await takenPort()
+  const site = await settle()
+  for (const taken of [{ PORT: port }, { WS_PORT: port }]) {
+    const { code, complained } = await new Program({ ...site.env, ...taken }).ended
+    expect(code).toBe(1)
+    expect(complained).toMatch(new RegExp(`^Touchline cannot start: .*127\\.0\\.0\\.1:${port}; .* PORT and WS_PORT\n$`))
+  }
+  const nowhere = { ...site.env, DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
+  const { code, complained } = await new Program(nowhere).ended
+  expect(code).toBe(1)
+  expect(complained).toMatch(/^Touchline cannot start: .*127\.0\.0\.1:1; .* DATABASE_URL .*\n$/)
+}, 60_000)
+
+it('[E23] so does an address that is not of this machine', async () => {
+  const site = await settle()
+  const { code, complained } = await new Program({ ...site.env, HOST: '203.0.113.1' }).ended
+  expect(code).toBe(1)
+  expect(complained).toMatch(/^Touchline cannot start: .*203\.0\.113\.1.*; HOST must be .*\n$/)
+}, 60_000)
+
+it('[J30] so does a demo that there is no recording of, and a Redis that is not there', async () => {
+  const site = await settle()
+  const unknown = await new Program({ ...site.env, DEMO_REPLAY: 'goal-fest' }).ended
+  expect(unknown.code).toBe(1)
+  expect(unknown.complained).toMatch(/^The configuration .*\n  DEMO_REPLAY: must be one of cup-night, .*, or none\n$/)
+  const alone = await new Program({ ...site.env, REDIS_URL: 'redis://127.0.0.1:1' }).ended
+  expect(alone.code).toBe(1)
+  expect(alone.complained).toMatch(/^Touchline cannot start: Redis at 127\.0\.0\.1:1 does not answer .* REDIS_URL.*\n$/)
+}, 60_000)
+
+it('[E81] asked to stop, it says so where balancers ask, and serves until they have heard it', async () => {
+  const site = await settle()
+  const program = new Program({ ...site.env, DEMO_REPLAY: 'none', DRAIN_SECS: '2' })
+  const { url } = await program.listening()
+  const ready = async () => {
+    const answer = await fetch(`${url}/ready`)
+    return { status: answer.status, body: await answer.json() }
+  }
+  expect(await ready()).toMatchObject({ status: 200, body: { checks: { staying: 'ok' } } })
+  const ended = program.end('SIGTERM')
+  await program.says('"event":"stopping"')
+  expect(await ready()).toMatchObject({ status: 503, body: { checks: { staying: 'failed', database: 'ok' } } })
+  expect((await fetch(`${url}/health`)).status).toBe(200)
+  expect(await ended).toMatchObject({ code: 0, complained: '' })
+}, 60_000)
+
+it('[E87] when whoever read the log is gone it goes on', async () => {
+  const site = await settle()
+  const program = new Program({ ...site.env, DEMO_REPLAY: 'none' })
+  const { url } = await program.listening()
+  program.stopReading()
+  // Each of these would be a line in the log.
+  for (let n = 0; n < 3; n++) expect((await fetch(`${url}/health`)).status).toBe(200)
+  expect(await program.end('SIGTERM')).toMatchObject({ code: 0 })
+}, 60_000)
+
+it('[J31] asked to stop while it is still starting, it finishes that and ends with 0', async () => {
+  const site = await settle()
+  const program = new Program(site.env)
+  await program.says('"event":"migrated"')
+  expect(await program.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
+  const again = new Program(site.env)
+  await again.listening()
+  expect(await again.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
+}, 60_000)
+
+it('[J32] a part that cannot be stopped keeps no other from it, and is reported', async () => {
+  const site = await settle()
+  const config = readConfig({ ...site.env, DEMO_REPLAY: 'none', PORT: '0', WS_PORT: '0' })
+  const log = createLog({ level: 'silent', world: systemWorld() })
+  const broken = await compose(config, { log })
+  const { url } = await broken.start()
+  const stop = broken.realTime.stop.bind(broken.realTime)
+  broken.realTime.stop = async () => {
+    await stop()
+    throw new Error('stuck')
+  }
+  await expect(broken.stop()).rejects.toMatchObject({ errors: [new Error('stuck')] })
+  await expect(fetch(url)).rejects.toThrow('fetch failed')
+  const next = await compose(config, { log }) // the folder is free
+  await next.stop()
+  await next.stop()
+}, 60_000)

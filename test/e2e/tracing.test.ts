@@ -1,0 +1,123 @@
+/** The trace of a trade, as a collector gets it. */
+import { afterEach, expect, it, vi } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
+import { Collector, type SpanSeen } from '../support/collector.ts'
+import { HttpClient, pick } from '../support/http-client.ts'
+import { killTheRest, PATIENCE, Program, type Settings } from '../support/process.ts'
+import { embeddedSite, onServers, type Site } from '../support/data-place.ts'
+
+const cleanUp: (() => Promise<void>)[] = []
+afterEach(async () => {
+  await killTheRest()
+  for (const clean of cleanUp.splice(0)) await clean()
+})
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c'
+const CALLER = 'b7ad6b7169203331'
+const DEMO = { DEMO_TRADERS: '0', DEMO_SPEED: '8' }
+async function collector(): Promise<Collector> {
+  const opened = await Collector.open()
+  cleanUp.push(() => opened.close())
+  return opened
+}
+
+async function start(site: Site, settings: Settings): Promise<Program> {
+  const program = new Program({ ...site.env, ...settings })
+  await program.listening()
+  return program
+}
+
+/** Opens a position in the trace of a caller. */
+async function tradeAt(program: Program, traceparent: string): Promise<void> {
+  const ada = new HttpClient((await program.listening()).url)
+  await ada.signIn('Ada')
+  const players = await vi.waitUntil(async () => {
+    const all = await ada.instruments()
+    return all.some(({ tradingStatus }) => tradingStatus === 'OPEN') && all
+  }, PATIENCE)
+  const { id, currentPrice } = pick(players)
+  const order = { instrumentId: id, direction: 'long', lotSize: 0.1, clientPrice: currentPrice }
+  const answer = await ada.request('POST', '/api/positions/open', order, { traceparent })
+  expect(answer.status, JSON.stringify(answer.body)).toBe(201)
+}
+
+/** The three spans of the trade, each the child of the one before. */
+function tradeIn(spans: readonly SpanSeen[]) {
+  const mine = spans.filter(({ traceId }) => traceId === TRACE)
+  const childOf = (parent: string): SpanSeen =>
+    present(
+      mine.find(({ parentSpanId }) => parentSpanId === parent),
+      `child of ${parent}`,
+    )
+  const request = childOf(CALLER)
+  const desk = childOf(request.spanId)
+  return { mine, request, desk, commit: childOf(desk.spanId) }
+}
+
+const settings = ({ url }: Collector) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_SERVICE_NAME: 'touchline-test' })
+
+it('[H120] a request that comes with a trace is a span of it, and so are its command and its commit', async () => {
+  const [site, seen] = [await embeddedSite(), await collector()]
+  cleanUp.push(() => site.remove())
+  const program = await start(site, { ...DEMO, ...settings(seen) })
+  await tradeAt(program, `00-${TRACE}-${CALLER}-01`)
+  expect(await program.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
+  const { mine, request, desk, commit } = tradeIn(seen.spans)
+  expect(mine).toHaveLength(3)
+  expect([request, desk, commit].map(({ name, kind }) => [name, kind])).toEqual([
+    ['POST /api/positions/open', 2],
+    ['desk open_position', 1],
+    ['commit', 3],
+  ])
+  expect(Object.fromEntries(request.attributes)).toMatchObject({
+    'http.request.method': 'POST',
+    'http.route': '/api/positions/open',
+    'http.response.status_code': 201,
+    'touchline.request_id': expect.any(String),
+  })
+  expect(desk.attributes.get('touchline.outcome')).toBe('done')
+  expect(Object.fromEntries(commit.attributes)).toMatchObject({
+    'touchline.verdict': 'committed',
+    'touchline.epoch': 1,
+  })
+  expect(new Set(seen.spans.map(({ service }) => service))).toEqual(new Set(['touchline-test']))
+  // Others begin traces of their own, but for the probes.
+  const others = seen.spans.filter(({ traceId }) => traceId !== TRACE)
+  expect(others.map(({ name }) => name)).toContain('GET /api/instruments')
+  expect(others.map(({ name }) => name)).not.toContain('GET /health')
+}, 60_000)
+
+onServers((settle) => {
+  it('[H121] the trace goes with the command to the process that has the match', { timeout: 60_000 }, async () => {
+    const [site, seen] = [await settle(), await collector()]
+    cleanUp.push(() => site.remove())
+    const api = await start(site, { ROLES: 'api', DEMO_REPLAY: 'none', ...settings(seen) })
+    const rooms = await start(site, { ROLES: 'rooms', ...DEMO, ...settings(seen) })
+    await tradeAt(api, `00-${TRACE}-${CALLER}-01`)
+    const ids = [(await api.listening()).processId, (await rooms.listening()).processId]
+    for (const program of [api, rooms]) await program.end('SIGTERM')
+    const { request, desk, commit } = tradeIn(seen.spans)
+    expect([request, desk, commit].map(({ instance }) => ids.indexOf(instance))).toEqual([0, 0, 1])
+  })
+})
+
+it(
+  '[H123] a caller may decline, and a collector that is away costs nobody his answer',
+  { timeout: 60_000 },
+  async () => {
+    const site = await embeddedSite()
+    cleanUp.push(() => site.remove())
+    const seen = await collector()
+    const traced = await start(site, { ...DEMO, ...settings(seen) })
+    await tradeAt(traced, `00-${TRACE}-${CALLER}-00`)
+    expect(await traced.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
+    expect(seen.spans.length).toBeGreaterThan(0)
+    expect(seen.spans.filter(({ traceId }) => traceId === TRACE)).toEqual([])
+
+    const away = await start(site, { ...DEMO, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })
+    await tradeAt(away, `00-${TRACE}-${CALLER}-01`)
+    const { code, said } = await away.end('SIGTERM')
+    expect(code).toBe(0)
+    expect(said).toContain('traces are exported no more for now')
+  },
+)

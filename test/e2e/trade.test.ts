@@ -1,0 +1,276 @@
+import { isDeepStrictEqual } from 'node:util'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { u } from '../support/fixtures.ts'
+import { House, PATIENCE } from '../support/composed-server.ts'
+import { pick, type PositionSeen, read, TradeAnswer } from '../support/http-client.ts'
+import { eachSite, onServers, type ServerSite } from '../support/data-place.ts'
+
+const HOLD_SECS = 180
+/** More than what is left of the match at any time. */
+const MATCH_SECS = 700
+/** Longer than full time must hold. */
+const CONFIRM_SECS = 61
+
+const sum = (amounts: readonly number[]): number => amounts.reduce((total, amount) => total + amount, 0)
+const pnlOf = (positions: readonly PositionSeen[]): number => sum(positions.map((p) => u(p.realizedPnl ?? NaN)))
+
+eachSite((settle) => {
+  let house: House
+  beforeAll(async () => {
+    house = await House.open(await settle())
+  })
+  afterAll(() => house.close())
+
+  it('[E1] a visitor signs in, looks around, asks for a quote, and opens at exactly that', async () => {
+    const ada = await house.player('Ada E1')
+    const Me = z.looseObject({ loggedIn: z.literal(true), username: z.literal('ada_e1') })
+    expect((await ada.get('/api/me', Me))['wallet']).toMatchObject({ balance: 10_000, marginUsed: 0, equity: 10_000 })
+
+    const player = pick(await ada.instruments())
+    const order = { instrumentId: player.id, direction: 'short', lotSize: 0.5 } as const
+    const quote = await ada.quote(order)
+    expect(quote.refusal).toBeNull()
+    expect(await ada.wallet(), 'a quote costs nothing').toMatchObject({ balance: 10_000 })
+
+    const { position, wallet } = await ada.opens({ ...order, clientPrice: player.currentPrice })
+    expect(position).toMatchObject({ openPrice: quote.fillPrice, margin: quote.margin, unrealizedPnl: 0 })
+    // Price × lots × 5 ÷ 10, rounded up.
+    expect(u(position.margin)).toBe(Math.ceil(u(position.openPrice) / 4))
+    expect(u(wallet.balance)).toBe(u(10_000) - u(position.margin))
+    expect(wallet).toMatchObject({ marginUsed: position.margin, unrealizedPnl: 0, equity: wallet.balance })
+    expect(await ada.wallet()).toEqual(wallet)
+    expect(await ada.positions()).toEqual([position])
+
+    const moved = await ada.instrument(player.id)
+    expect(u(moved.net_position_imbalance)).toBe(u(player.net_position_imbalance) - u(0.5))
+    expect(moved.currentPrice).toBe(position.openPrice)
+  })
+
+  it('[E2] a retry with the same key gets the same answer and does nothing again; another request with it is refused', async () => {
+    const ada = await house.player('Ada E2')
+    const player = pick(await ada.instruments())
+    const order = { instrumentId: player.id, direction: 'long', lotSize: 1, clientPrice: player.currentPrice } as const
+    const [first, racing] = await Promise.all([ada.open(order, 'once'), ada.open(order, 'once')])
+    const again = await ada.open(order, 'once')
+    expect(again.status).toBe(201)
+    expect(again.headers.get('idempotent-replayed')).toBe('true')
+    const racers = [first, racing].map(({ status, body }) =>
+      isDeepStrictEqual(body, again.body) ? 'answered' : status === 409 ? 'in flight' : 'done again',
+    )
+    expect(racers).toContain('answered')
+    expect(racers).not.toContain('done again')
+
+    const other = await ada.open({ ...order, lotSize: 2 }, 'once')
+    expect(other).toMatchObject({ status: 409, body: { error: 'duplicate request; please retry', code: 'KEY_REUSED' } })
+    expect(await ada.positions()).toHaveLength(1)
+    const bob = await house.player('Bob E2')
+    expect((await bob.open(order, 'once')).headers.get('idempotent-replayed'), 'keys are his own').toBeNull()
+  })
+
+  it('[E3] what is refused says why in the words of the specification, and costs nothing', async () => {
+    const ada = await house.player('Ada E3')
+    const { id, currentPrice } = pick(await ada.instruments(), (i) => i.position === 'FWD')
+    const order = { instrumentId: id, direction: 'long', lotSize: 1, clientPrice: currentPrice } as const
+    const stranger = '00000000-0000-7000-8000-000000000000'
+
+    const cent = (price: number): number => Math.round(price * 100) / 100
+    const refused = [
+      [{ ...order, clientPrice: cent(currentPrice * 1.03) }, 409, { error: 'PRICE_MOVED', code: 'PRICE_MOVED' }],
+      [{ ...order, clientPrice: cent(currentPrice * 0.97) }, 409, { error: 'PRICE_MOVED', currentPrice }],
+      [{ ...order, lotSize: 100 }, 422, { error: 'insufficient margin', available: 10_000 }],
+      [{ ...order, lotSize: 0.015 }, 422, { error: 'lot size invalid', minLot: 0.01, maxLot: 100, lotStep: 0.01 }],
+      [{ ...order, lotSize: 100.01 }, 422, { error: 'lot size invalid' }],
+      [{ ...order, stopLoss: cent(currentPrice * 1.1) }, 422, { code: 'LEVELS_INVALID', error: LEVELS }],
+      [{ ...order, direction: 'short', takeProfit: cent(currentPrice * 1.1) }, 422, { error: LEVELS }],
+      [{ ...order, instrumentId: stranger }, 404, { error: 'not found', what: 'instrument' }],
+      [{ ...order, instrumentId: 'nobody' }, 400, { error: 'validation failed' }],
+    ] as const
+    const dear = { ...order, lotSize: 100 }
+    for (const [wrong, status, body] of refused) {
+      expect(await ada.open(wrong), JSON.stringify(wrong)).toMatchObject({ status, body })
+    }
+    expect((await ada.quote(dear)).refusal).toMatchObject({ code: 'INSUFFICIENT_MARGIN' })
+    expect(await ada.wallet()).toMatchObject({ balance: 10_000, marginUsed: 0 })
+    expect(await ada.positions('all')).toEqual([])
+
+    // The largest size on offer is what the wallet can just pay for.
+    const { maxLotSize } = await ada.quote(order)
+    const { wallet } = await ada.opens({ ...order, lotSize: maxLotSize })
+    expect(wallet.balance).toBeGreaterThanOrEqual(0)
+    expect(await ada.open({ ...order, lotSize: 1 })).toMatchObject({
+      status: 422,
+      body: { code: 'INSUFFICIENT_MARGIN' },
+    })
+
+    const bob = await house.player('Bob E3')
+    const [hers] = await ada.positions()
+    const missing = { status: 404, body: { error: 'not found', what: 'position' } }
+    for (const position of [hers?.id ?? '', stranger]) {
+      expect(await bob.close(position, position)).toMatchObject(missing)
+      expect(await bob.change(position, { stopLoss: null })).toMatchObject(missing)
+    }
+  })
+
+  it('[E4] levels can be set, kept, changed and removed while the position is open', async () => {
+    const ada = await house.player('Ada E4')
+    const player = pick(await ada.instruments())
+    const low = Math.floor(player.currentPrice * 0.95)
+    const high = Math.ceil(player.currentPrice * 1.05)
+    const order = {
+      instrumentId: player.id,
+      direction: 'long',
+      lotSize: 0.1,
+      clientPrice: player.currentPrice,
+    } as const
+    const { position, wallet } = await ada.opens({ ...order, stopLoss: low })
+    expect(position).toMatchObject({ stopLoss: low, takeProfit: null })
+
+    const levels = async (change: Parameters<typeof ada.change>[1]) => {
+      const changed = read(await ada.change(position.id, change), 200, TradeAnswer)
+      expect(changed.wallet).toEqual(wallet)
+      expect(await ada.positions()).toEqual([changed.position])
+      return { stopLoss: changed.position.stopLoss, takeProfit: changed.position.takeProfit }
+    }
+    expect(await levels({ takeProfit: high })).toEqual({ stopLoss: low, takeProfit: high })
+    expect(await levels({ stopLoss: null })).toEqual({ stopLoss: null, takeProfit: high })
+    expect(await levels({})).toEqual({ stopLoss: null, takeProfit: high })
+    expect(await ada.change(position.id, { stopLoss: high })).toMatchObject({ status: 422, body: { error: LEVELS } })
+    expect(await levels({ takeProfit: null })).toEqual({ stopLoss: null, takeProfit: null })
+  })
+
+  it('[E5] a stop-loss closes by itself when the match moves the price, hold or no hold', async () => {
+    const ada = await house.player('Ada E5')
+    const fielded = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN' && i.position !== 'GK')
+    for (const { id, currentPrice } of fielded) {
+      const stopLoss = Math.floor(currentPrice * 999) / 1_000 // a thousandth below
+      await ada.opens({ instrumentId: id, direction: 'long', lotSize: 0.1, clientPrice: currentPrice, stopLoss })
+    }
+    await house.play(HOLD_SECS / 2)
+
+    const closed = await ada.positions('closed')
+    expect(closed.length).toBeGreaterThan(0)
+    for (const { closedBy, closePrice, stopLoss } of closed) {
+      expect(closedBy).toBe('stop_loss')
+      expect(closePrice).toBeLessThanOrEqual(stopLoss ?? NaN)
+    }
+    const open = await ada.positions()
+    for (const { currentPrice, stopLoss } of open) expect(currentPrice).toBeGreaterThan(stopLoss ?? NaN)
+    expect(open.length + closed.length).toBe(fielded.length)
+    expect(u((await ada.wallet()).balance)).toBe(u(10_000) + pnlOf(closed) - sum(open.map((p) => u(p.margin))))
+  })
+
+  it('[E6] a close within the hold is refused with the seconds left; after it margin and PnL come back to the millionth', async () => {
+    const [ada, bob] = [await house.player('Ada E6'), await house.player('Bob E6')]
+    const player = pick(await ada.instruments(), (i) => i.position === 'FWD')
+    const order = {
+      instrumentId: player.id,
+      direction: 'long',
+      lotSize: 0.37,
+      clientPrice: player.currentPrice,
+    } as const
+    const before = await ada.wallet()
+    const { position } = await ada.opens(order)
+    await bob.opens({ ...order, lotSize: 5 })
+
+    house.jump(1.5)
+    const held = await ada.close(position.id, 'too soon')
+    expect(held).toMatchObject({ status: 409, body: { error: 'cooldown_active', retry_after_secs: HOLD_SECS - 1 } })
+    expect(held.headers.get('retry-after')).toBe(String(HOLD_SECS - 1))
+
+    await house.play(HOLD_SECS)
+    await house.play(1) // what a goal has held back is free again with the next frame
+    const seen = await ada.instrument(player.id)
+    const answer = await ada.close(position.id, 'done')
+    const closed = read(answer, 200, TradeAnswer)
+    expect(closed.position).toMatchObject({ status: 'closed', closedBy: 'user', closePrice: seen.currentPrice })
+    const pnl = u(closed.position.realizedPnl ?? NaN)
+    expect(pnl, 'the price has moved').not.toBe(0)
+    expect(pnl).toBe(Math.floor(((u(seen.currentPrice) - u(position.openPrice)) * 37 * 5) / 100))
+    expect(u(before.balance) + pnl).toBe(u(closed.wallet.balance))
+    expect(await ada.wallet()).toEqual({ ...closed.wallet, unrealizedPnl: 0, equity: closed.wallet.balance })
+
+    const again = await ada.close(position.id, 'done')
+    expect(again).toMatchObject({ status: 200, body: answer.body })
+    expect(again.headers.get('idempotent-replayed')).toBe('true')
+    const late = { status: 409, body: { error: 'position is not open', position: closed.position } }
+    expect(await ada.close(position.id, 'another')).toMatchObject(late)
+    expect(await ada.change(position.id, { stopLoss: null })).toMatchObject(late)
+    expect(await ada.positions()).toEqual([])
+    expect(await ada.positions('closed')).toEqual([closed.position])
+  })
+
+  it('[E7] at full time the market closes, everybody is settled at one price, and the next match begins', async () => {
+    const [ada, bob] = [await house.player('Ada E7'), await house.player('Bob E7')]
+    const { matchId } = house
+    const player = pick(await ada.instruments(), (i) => i.position === 'DEF')
+    const order = { instrumentId: player.id, direction: 'long', lotSize: 2, clientPrice: player.currentPrice } as const
+    const hers = await ada.opens(order)
+    const his = await bob.opens({ ...order, direction: 'short', lotSize: 1 })
+    await house.play(MATCH_SECS)
+
+    const closed = { status: 409, body: { error: 'market closed', tradeWindow: { status: 'CLOSED', open: false } } }
+    const last = await ada.instrument(player.id)
+    expect(last.tradingStatus).toBe('CLOSED')
+    expect(await ada.open({ ...order, clientPrice: last.currentPrice })).toMatchObject(closed)
+    house.jump(CONFIRM_SECS)
+    const settled = await vi.waitUntil(async () => (await bob.positions('closed'))[0], PATIENCE)
+    const [mine] = await ada.positions('closed')
+    expect(settled).toMatchObject({ id: his.position.id, closedBy: 'full_time', closePrice: last.currentPrice })
+    expect(mine).toMatchObject({ id: hers.position.id, closedBy: 'full_time', closePrice: last.currentPrice })
+    expect(u(last.currentPrice)).toBe(
+      u(last.live_base_price) + Math.round((u(last.k_mod) * u(last.net_position_imbalance)) / u(1)),
+    )
+    expect(u((await ada.wallet()).balance)).toBe(u(10_000) + pnlOf(mine === undefined ? [] : [mine]))
+    expect(u((await bob.wallet()).balance)).toBe(u(10_000) + pnlOf([settled]))
+    expect(await ada.close(hers.position.id, 'late')).toMatchObject({
+      status: 409,
+      body: { error: 'position is not open' },
+    })
+
+    // His name stands in the next match, at a price of that match.
+    await vi.waitUntil(async () => (await ada.instrument(player.id)).tradingStatus === 'OPEN', PATIENCE)
+    expect(house.matchId).toBe(matchId + 1)
+    const next = await ada.opens({ ...order, clientPrice: (await ada.instrument(player.id)).currentPrice })
+    expect(next.position['fixtureId']).toBe(matchId + 1)
+  })
+})
+
+const LEVELS = 'stop-loss / take-profit level invalid for the current price'
+
+onServers((settle) => {
+  let site: ServerSite
+  let house: House
+  beforeAll(async () => {
+    site = await settle()
+    house = await House.open(site)
+  })
+  afterAll(() => house.close())
+
+  it('[E8] the fast store shows the balance; one that is changed there counts, and is booked', async () => {
+    const ada = await house.player('Ada E8')
+    const { userId } = await ada.get('/api/me', z.looseObject({ userId: z.string() }))
+    const { id } = pick(await ada.instruments())
+    const buys = async () => {
+      const { currentPrice } = await ada.instrument(id)
+      return ada.opens({ instrumentId: id, direction: 'long', lotSize: 1, clientPrice: currentPrice })
+    }
+    const { wallet } = await buys()
+    const hash = `wallet:${userId}`
+    await vi.waitUntil(async () => (await site.redis.hget(hash, 'balance')) === String(wallet.balance), PATIENCE)
+
+    await site.redis.hset(hash, 'balance', '7000.000001')
+    expect(await ada.wallet()).toMatchObject({ balance: 7_000.000001 })
+    const next = await buys()
+    expect(u(next.wallet.balance)).toBe(u(7_000.000001) - u(next.position.margin))
+    const booked = await site.look(({ db }) =>
+      db
+        .selectFrom('ledger_entries')
+        .select(['user_id', 'amount_micros'])
+        .where('kind', '=', 'external_adjustment')
+        .where('account', '=', 'user')
+        .execute(),
+    )
+    expect(booked).toEqual([{ user_id: userId, amount_micros: u(7_000.000001) - u(wallet.balance) }])
+  })
+})

@@ -1,0 +1,388 @@
+/** The REST API over hand-written ports: what a test needs to knock, and what the ports heard. */
+import {
+  districtId,
+  fixtureId,
+  type InstrumentId,
+  instrumentId,
+  positionId,
+  type SessionId,
+  sessionId,
+  type UserId,
+  userId,
+} from '../../actors/kernel/ids.ts'
+import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
+import { lots, money, price } from '../../actors/kernel/micros.ts'
+import { done, type Outcome } from '../../actors/kernel/outcome.ts'
+import { instant } from '../../actors/kernel/world.ts'
+import type { Trade, UserCommand, WalletAfter } from '../../actors/match/messages.ts'
+import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
+import type { Close, Position } from '../../actors/position/position.ts'
+import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
+import { createSessions, type SessionRows } from '../../src/auth/sessions.ts'
+import { createTokens, type Tokens } from '../../src/auth/tokens.ts'
+import { createApp } from '../../src/http/app.ts'
+import { loadWebFiles } from '../../src/http/web-files.ts'
+import { createJudge, type Judge, type OpenApi } from '../../ops/rehearse/fuzz/judge.ts'
+import { FastMemory } from '../../db/fast/fast-memory.ts'
+import { fastOrElse } from '../../db/fast/fast-or-else.ts'
+import { Rates } from '../../db/rates.ts'
+import type { LedgerAudit, LedgerEntry } from '../../db/wallets.ts'
+import type { AccountEvent } from '../../db/account-log.ts'
+import type { Listing } from '../../db/catalogue.ts'
+import type { Mover } from '../../db/movers.ts'
+import type { History } from '../../db/price-history.ts'
+import type { TapeTrade } from '../../db/tape.ts'
+import type { User } from '../../db/users.ts'
+import type { HttpDeps } from '../../src/http/ports.ts'
+import { createLog } from '../../src/observe/log.ts'
+import { describeFeed } from '../../rooms/feed/feed-description.ts'
+import { GOAL, info, instrument, player } from '../support/fixtures.ts'
+import { TestWorld } from '../support/test-world.ts'
+import { adminPorts } from './admin-ports.ts'
+import { communityPorts } from './community-ports.ts'
+
+export const NOW = instant(Date.UTC(2026, 4, 2, 14, 30))
+export const ALICE = userId('0197f2a0-0000-7000-8000-00000000000a')
+export const PLAYER = instrumentId('0197f2a0-0000-8000-8000-000000000001')
+export const POSITION = positionId('0197f2a0-0000-7000-8000-0000000000f1')
+export const FIXTURE = fixtureId(19_155_071)
+export const ALLOWED_ORIGIN = 'https://play.touchline.example'
+
+export const keys = await loadOrCreateKeys({ dataDir: '', privateKeyPem: await newPrivateKeyPem(), keyId: 'test' })
+/** The session of Alice's access cookie. */
+export const SESSION = sessionId('0197f2a0-0000-7000-8000-0000000000e1')
+export const LIFETIMES = { accessSecs: 900, refreshSecs: 604_800, wsSecs: 60 }
+
+const matchInfo = info({
+  matchId: FIXTURE,
+  startsAt: instant(NOW - 30 * 60_000),
+  minute: 30,
+  home: { id: 1, name: 'Harbour', goals: 1 },
+  sourceAt: NOW,
+  events: [
+    { ...GOAL, id: 12, minute: 45, extraMinute: 2, result: '2-0', retracted: true },
+    { ...GOAL, id: 11, minute: 45, relatedPlayerName: 'B. Wing', result: '1-0', retracted: false },
+  ],
+  squad: [
+    player(3, { name: 'Bench', starter: false, jersey: null, details: null, position: null }),
+    player(1, { name: 'A. Striker', jersey: 9, details: { 86: 2, 118: 7.4, 999_999: 1 } }),
+    player(5, { name: 'Keeper', jersey: 1, position: 'GK' }),
+    player(2, { name: 'Visitor' }),
+  ],
+  teamStats: { home: { Corners: 4, 'Ball Possession %': 61 }, away: { Corners: 1 } },
+})
+
+const listing: Listing = {
+  instrument: instrument(1, {
+    id: PLAYER,
+    name: 'A. Striker',
+    position: 'FWD',
+    base: price(210_000_000),
+    imbalance: lots(500_000),
+    published: price(209_990_000),
+  }),
+  match: matchInfo,
+  price: price(210_005_000),
+  changePpm: 50_025,
+}
+
+const priceHistory: History = {
+  ticks: [
+    { at: instant(NOW - 20_000), price: price(200_000_000), cause: 'listing', eventId: null },
+    { at: instant(NOW - 10_000), price: price(230_000_000), cause: 'event', eventId: 7 },
+    { at: NOW, price: price(210_005_000), cause: 'trade', eventId: null },
+  ],
+  volume: lots(1_500_000),
+  firstTickAt: instant(NOW - 86_400_123),
+}
+
+const tradesShown: readonly TapeTrade[] = [
+  { at: instant(NOW + 700), direction: 'short', lots: lots(10_000), price: price(210_005_000), action: 'close' },
+  { at: instant(NOW + 300), direction: 'long', lots: lots(500_000), price: price(210_000_000), action: 'open' },
+]
+
+const mover: Mover = {
+  instrumentId: PLAYER,
+  name: 'A. Striker',
+  position: 'FWD',
+  side: 'home',
+  team: matchInfo.home,
+  matchId: FIXTURE,
+  price: price(210_005_000),
+  changePpm: 50_025,
+  volume: lots(2_500_000),
+}
+
+const position: Position = {
+  id: POSITION,
+  userId: ALICE,
+  instrumentId: PLAYER,
+  fixtureId: FIXTURE,
+  direction: 'long',
+  lots: lots(500_000),
+  openPrice: price(200_000_000),
+  margin: money(50_000_000),
+  stopLoss: price(190_000_000),
+  takeProfit: null,
+  openedAt: NOW,
+  closableAt: instant(NOW + 180_000),
+  warned: 0,
+  close: null,
+}
+
+const close: Close = { price: price(220_000_000), pnl: money(50_000_000), at: instant(NOW + 180_000), by: 'user' }
+const closedPosition: Position = { ...position, close }
+
+export const wallet: WalletAfter = {
+  balance: money(9_950_000_000),
+  marginUsed: money(50_000_000),
+  unrealizedPnl: money(25_000_000),
+}
+
+export const trade: Trade = {
+  position,
+  price: price(200_005_000),
+  wallet,
+  replayed: false,
+}
+
+export const quoteAnswer: QuoteAnswer = {
+  fillPrice: price(210_010_000),
+  impact: price(5_000),
+  currentPrice: price(210_005_000),
+  margin: money(52_502_500),
+  washoutPrice: price(189_009_000),
+  pnlAtStopLoss: money(-50_025_000),
+  pnlAtTakeProfit: null,
+  maxLots: lots(94_760_000),
+  refusal: null,
+}
+
+const accountEvent: AccountEvent = {
+  marker: 7,
+  kind: 'margin_warning',
+  at: NOW,
+  position: { ...position, warned: 50 },
+  currentPrice: price(190_000_000),
+}
+
+export const alice: User = {
+  id: ALICE,
+  username: 'alice',
+  firstName: 'Alice',
+  lastName: null,
+  email: 'alice@synthetic.touchline.example',
+  picture: null,
+  role: 'user',
+  districtId: districtId(1),
+  xp: 0,
+  referralCode: 'ALICE1',
+  createdAt: NOW,
+}
+
+export interface Door {
+  readonly app: ReturnType<typeof createApp>
+  readonly deps: HttpDeps
+  readonly tokens: Tokens
+  readonly world: TestWorld
+  /** Commands and quotes that reached the desk. */
+  readonly commands: UserCommand[]
+  readonly quotes: QuoteQuery[]
+  /** Whose sockets were closed. */
+  readonly disconnected: UserId[]
+  /** Lines that reached the log. */
+  readonly log: string[]
+  /** A request with Alice's cookies. */
+  readonly asAlice: (path: string, init?: RequestInit) => Promise<Response>
+  /** … with a JSON body. */
+  readonly send: (method: string, path: string, body: unknown, headers?: Record<string, string>) => Promise<Response>
+}
+
+/** Alice opened a position with what she was given. */
+const ledger: readonly LedgerEntry[] = [
+  { kind: 'margin', amount: money(-50_000_000), positionId: position.id, at: NOW },
+  { kind: 'grant', amount: money(10_000_000_000), positionId: null, at: NOW },
+]
+
+const BALANCED = { wallets: 1, imbalanceMicros: 0, unbalancedTransactions: 0, mismatchedWallets: 0 }
+
+export interface DoorOptions {
+  readonly role?: 'admin' | 'user'
+  readonly audit?: LedgerAudit
+  readonly production?: boolean
+  readonly comingSoon?: boolean
+  readonly outcome?: Outcome<Trade>
+  readonly quote?: Outcome<QuoteAnswer>
+  readonly deps?: Partial<HttpDeps>
+}
+
+export async function openDoor(options: DoorOptions = {}): Promise<Door> {
+  const world = new TestWorld({ now: NOW })
+  const tokens = createTokens({ keys, lifetimes: LIFETIMES, world })
+  const log = createLog({ level: 'info', world, write: (line) => heard.log.push(line), readable: false })
+  const sessions = createSessions({
+    tokens,
+    rows: memorySessions(world),
+    disconnect: (id) => heard.disconnected.push(id),
+    log,
+  })
+  const heard = {
+    commands: [] as UserCommand[],
+    quotes: [] as QuoteQuery[],
+    log: [] as string[],
+    disconnected: [] as UserId[],
+  }
+  const users = new Map<UserId, User>([[ALICE, { ...alice, role: options.role ?? 'user' }]])
+  const deps: HttpDeps = {
+    world,
+    log,
+    sessions,
+    cookies: { production: options.production ?? false, domain: null },
+    corsOrigins: [ALLOWED_ORIGIN],
+    limits: { perMinute: 0, trustedProxies: 0, rates: new Rates(fastOrElse(new FastMemory(world), world), world) },
+    wsUrlFor: (hostname) => `ws://${hostname}:3001`,
+    rules: () => DEFAULT_RULES,
+    flags: () => ({ coming_soon: options.comingSoon ?? false }),
+    accounts: {
+      find: async (id) => users.get(id) ?? null,
+      signInSynthetic: async (request) =>
+        request.districtId === 99 ? null : { user: alice, isNew: request.displayName !== 'Alice' },
+      createSyntheticMany: async (names) => names.map(() => ({ user: alice, isNew: true })),
+      districts: async () => [{ id: districtId(1), name: 'Harbour' }],
+    },
+    registrations: {
+      isUsernameTaken: async (username) => username === 'alice',
+      inviterOf: async (code) => (code === 'ALICE1' ? 'alice' : null),
+    },
+    signIn: {
+      begin: async () => ({ kind: 'signed_in', user: alice }),
+      checkCode: async () => ({ kind: 'right' }),
+      resendCode: async () => ({ kind: 'sent', nextInMs: 60_000 }),
+      complete: async () => ({ kind: 'registered', user: alice, isNew: true }),
+    },
+    wallets: {
+      find: async (id) => (users.has(id) ? { ...wallet, openPositions: 1 } : null),
+      ledger: async (id, { limit, offset }) => (id === ALICE ? ledger.slice(offset, offset + limit) : []),
+      auditLedger: async () => options.audit ?? BALANCED,
+    },
+    catalogue: {
+      instruments: async () => [listing],
+      instrument: async (id: InstrumentId) => (id === PLAYER ? listing : null),
+      matches: async () => [matchInfo],
+      match: async (id) => (id === FIXTURE ? matchInfo : null),
+    },
+    history: {
+      prices: async () => priceHistory,
+      trades: async (_id, limit) => tradesShown.slice(0, limit),
+      movers: async () => ({ gainers: [mover], losers: [], mostTraded: [mover], asOf: NOW }),
+    },
+    positions: {
+      list: async () => [{ position, currentPrice: price(210_000_000) }],
+      find: async () => ({ position: closedPosition, currentPrice: price(230_000_000) }),
+    },
+    account: {
+      changes: async (_user, since) =>
+        since === null
+          ? { kind: 'snapshot', marker: 7, positions: [{ position, currentPrice: price(210_000_000) }] }
+          : { kind: 'events', marker: 7, events: [accountEvent], more: false },
+    },
+    desk: {
+      submit: async (command) => {
+        heard.commands.push(command)
+        return options.outcome ?? done(trade)
+      },
+      end: async (id) => (id === FIXTURE ? 'ending' : 'unknown'),
+      quote: async (query) => {
+        heard.quotes.push(query)
+        return options.quote ?? done(quoteAnswer)
+      },
+    },
+    community: communityPorts(alice, NOW),
+    ...adminPorts(alice),
+    describeFeed,
+    web: await loadWebFiles({ devSignIn: true, clientId: '', authorizeUrl: '' }),
+    tracing: null,
+    metrics: {
+      access: 'private',
+      contentType: 'text/plain',
+      text: async () => 'touchline_sockets 0\n',
+      observe: () => {},
+    },
+    readyChecks: { database: async () => {}, fastStore: async () => {} },
+    isFault: (error) => error instanceof Error && error.message === 'away',
+    ...options.deps,
+  }
+  const app = judged(createApp(deps), await judgeOf(deps))
+  const access = await tokens.issueAccess({ ...alice, role: options.role ?? 'user' }, SESSION)
+  const refresh = await tokens.issueRefresh({ id: SESSION, userId: ALICE, generation: 1 })
+  const cookie = `game_access=${access}; game_refresh=${refresh}`
+  const asAlice: Door['asAlice'] = async (path, init = {}) =>
+    app.request(path, { ...init, headers: { cookie, ...Object.fromEntries(new Headers(init.headers)) } })
+  const send: Door['send'] = (method, path, body, headers = {}) =>
+    asAlice(path, { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } })
+  return { app, deps, tokens, world, ...heard, asAlice, send }
+}
+
+/** By whether it is production, which has fewer routes. */
+const judges = new Map<boolean, Promise<Judge>>()
+
+function judgeOf(deps: HttpDeps): Promise<Judge> {
+  const made = async () => {
+    const response = await createApp(deps).request('/api/openapi.json')
+    return createJudge((await response.json()) as OpenApi)
+  }
+  const known = judges.get(deps.cookies.production) ?? made()
+  judges.set(deps.cookies.production, known)
+  return known
+}
+
+/** Who holds answers against the API description. */
+export async function apiJudge(): Promise<Judge> {
+  const known = judges.get(false)
+  return known ?? judgeOf((await openDoor()).deps)
+}
+
+/** The same API, in which an answer that its description does not allow for fails the test. */
+function judged(app: Door['app'], { judge }: Judge): Door['app'] {
+  const request = app.request.bind(app)
+  app.request = async (input, init, ...rest) => {
+    const response = await request(input, init, ...rest)
+    const url = new URL(input instanceof Request ? input.url : input, 'http://localhost')
+    const method = input instanceof Request ? input.method : (init?.method ?? 'GET')
+    const contentType = response.headers.get('content-type')
+    const body: unknown = contentType?.startsWith('application/json') ? await response.clone().json() : null
+    const isApi = url.pathname.startsWith('/api/')
+    const wrong = isApi ? judge({ method, path: url.pathname, status: response.status, contentType, body }) : null
+    if (wrong !== null) throw new Error(wrong)
+    return response
+  }
+  return app
+}
+
+/** Sessions as they are when all goes well: each generation is presented once. */
+function memorySessions(world: TestWorld): SessionRows {
+  const ended = new Set<SessionId>()
+  const owners = new Map<SessionId, UserId>([[SESSION, ALICE]])
+  return {
+    start: async (users) =>
+      users.map((user) => {
+        const id = sessionId(world.newId())
+        owners.set(id, user)
+        return { id, userId: user, generation: 1 }
+      }),
+    rotate: async ({ id, generation }) => {
+      const user = owners.get(id)
+      if (user === undefined || ended.has(id)) return { kind: 'ended' }
+      return { kind: 'rotated', session: { id, userId: user, generation: generation + 1 } }
+    },
+    end: async (id) => void ended.add(id),
+    isEnded: async (id) => ended.has(id),
+  }
+}
+
+export const order = { instrumentId: PLAYER, direction: 'long', lotSize: 0.5, clientPrice: 200 }
+
+/** A fault of the database, as `isFault` above knows it. */
+export const away = async (): Promise<never> => {
+  throw new Error('away')
+}

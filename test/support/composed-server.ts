@@ -1,0 +1,97 @@
+/** The whole program in this process: real sockets, real stores, and a clock that stands still until a test moves it. */
+import { deepEqual } from 'node:assert/strict'
+import { vi } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
+import type { FixtureId, UserId } from '../../actors/kernel/ids.ts'
+import { SECOND_MS } from '../../actors/kernel/world.ts'
+import { readConfig } from '../../src/config.ts'
+import { compose, type Touchline } from '../../src/compose/index.ts'
+import { createLog } from '../../src/observe/log.ts'
+import { systemWorld } from '../../src/system-world.ts'
+import { HttpClient } from './http-client.ts'
+import { audit, BALANCED, type Site } from './data-place.ts'
+
+/** How long a house may take to get somewhere; only a broken one does. */
+export const PATIENCE = { timeout: 10_000, interval: 20 }
+
+/**
+ * Ten times as fast as life: a second of the house's clock is one frame of the recording, which is looked for once a
+ * second. Nobody but the test trades.
+ */
+const QUIET_DEMO = { DEMO_SPEED: '10', DEMO_TRADERS: '0', RATE_LIMIT_PER_MIN: '0' }
+
+export class House {
+  readonly url: string
+  readonly wsUrl: string
+  readonly #site: Site
+  readonly #touchline: Touchline
+  readonly #clock: { now: number }
+  /** Every warning and error that was logged. */
+  readonly #complaints: readonly string[]
+
+  private constructor(
+    addresses: { readonly url: string; readonly wsUrl: string },
+    parts: { site: Site; touchline: Touchline; clock: { now: number }; complaints: readonly string[] },
+  ) {
+    this.url = addresses.url
+    this.wsUrl = addresses.wsUrl
+    this.#site = parts.site
+    this.#touchline = parts.touchline
+    this.#clock = parts.clock
+    this.#complaints = parts.complaints
+  }
+
+  /** A house in which the demo match has kicked off. */
+  static async open(site: Site): Promise<House> {
+    const clock = { now: Date.now() }
+    const world = systemWorld(() => clock.now)
+    const complaints: string[] = []
+    const log = createLog({ level: 'warn', world, readable: false, write: (line) => complaints.push(line) })
+    const config = readConfig({ ...site.env, ...QUIET_DEMO, PORT: '0', WS_PORT: '0' })
+    const touchline = await compose(config, { world, log })
+    const house = new House(await touchline.start(), { site, touchline, clock, complaints })
+    await vi.waitUntil(() => house.#framesHeard > 0, PATIENCE)
+    return house
+  }
+
+  /** The demo match that plays now. */
+  get matchId(): FixtureId {
+    return present(this.#touchline.realTime.replays.status()[0], 'a match that plays').matchId
+  }
+
+  /** Somebody who is signed in. */
+  async player(name: string): Promise<HttpClient> {
+    const client = new HttpClient(this.url)
+    await client.signIn(name)
+    return client
+  }
+
+  /** Cuts every socket of a user, as signing out does; his session stays. */
+  disconnect(user: UserId): void {
+    this.#touchline.realTime.disconnectUser(user)
+  }
+
+  /** Lets the clock jump. */
+  jump(seconds: number): void {
+    this.#clock.now += seconds * SECOND_MS
+  }
+
+  /** Lets the clock jump, and the match get to where it is by then. */
+  async play(seconds: number): Promise<void> {
+    const before = this.#framesHeard
+    this.jump(seconds)
+    await vi.waitUntil(() => this.#framesHeard > before, PATIENCE)
+  }
+
+  /** Closes the house for good. Throws when it had anything to complain about, or its books do not add up. */
+  async close(): Promise<void> {
+    await this.#touchline.stop()
+    const books = await audit(this.#site)
+    await this.#site.remove()
+    deepEqual({ ...books, complaints: this.#complaints }, { ...books, ...BALANCED, complaints: [] })
+  }
+
+  get #framesHeard(): number {
+    return this.#touchline.realTime.desk.view(this.matchId)?.info.feedSeq ?? 0
+  }
+}

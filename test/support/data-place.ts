@@ -1,0 +1,97 @@
+/** Where a whole house keeps its things while a test runs: a folder, or a database of its own beside a shared Redis. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { describe, it } from 'vitest'
+import { type Connection, connect } from '../../db/postgres/connect.ts'
+import { installationOf } from '../../db/installation.ts'
+import { keys } from '../../db/fast/fast-store.ts'
+import { WalletCache } from '../../db/wallet-cache.ts'
+import { type LedgerAudit, Wallets } from '../../db/wallets.ts'
+import { userId } from '../../actors/kernel/ids.ts'
+import { createDatabase } from './databases.ts'
+
+export interface Site {
+  /** The settings that make a house live here. */
+  readonly env: Readonly<Record<string, string>>
+  /** A look at the database. The embedded one can be seen only while no house is open in it. */
+  look<T>(at: (connection: Connection) => Promise<T>): Promise<T>
+  /** Removes everything that a house has left here. */
+  remove(): Promise<void>
+}
+
+export interface ServerSite extends Site {
+  readonly redis: Redis
+}
+
+/** Runs a suite on the embedded stores, and on PostgreSQL with Redis where the environment names both. */
+export function eachSite(suite: (settle: () => Promise<Site>) => void): void {
+  describe('embedded', () => suite(embeddedSite))
+  onServers(suite)
+}
+
+/** A suite for what only real servers do: skipped, and told as skipped, where the environment names none. */
+export function onServers(suite: (settle: () => Promise<ServerSite>) => void): void {
+  const database = process.env['TEST_DATABASE_URL'] ?? ''
+  const redis = process.env['TEST_REDIS_URL'] ?? ''
+  const areNamed = database !== '' && redis !== ''
+  describe.skipIf(!areNamed)('on PostgreSQL and Redis', () => suite(() => serverSite(database, redis)))
+  if (!areNamed && process.env['CI'] === 'true') {
+    it('has a PostgreSQL and a Redis to live on', () => {
+      throw new Error('CI is set but TEST_DATABASE_URL or TEST_REDIS_URL is not: the house would not be tested on them')
+    })
+  }
+}
+
+export async function embeddedSite(): Promise<Site> {
+  const folder = mkdtempSync(join(tmpdir(), 'touchline-house-'))
+  return {
+    env: { DATA_DIR: folder },
+    look: (at) => look({ databaseUrl: null, dataDir: folder }, at),
+    remove: async () => rmSync(folder, { recursive: true }),
+  }
+}
+
+async function serverSite(database: string, redisUrl: string): Promise<ServerSite> {
+  const { url, drop } = await createDatabase(database)
+  // Signing keys are kept here as well.
+  const folder = mkdtempSync(join(tmpdir(), 'touchline-house-'))
+  const redis = new Redis(redisUrl)
+  const options = { databaseUrl: url, dataDir: null }
+  return {
+    env: { DATA_DIR: folder, DATABASE_URL: url, REDIS_URL: redisUrl },
+    redis,
+    look: (at) => look(options, at),
+    async remove() {
+      const users = await look(options, ({ db }) => db.selectFrom('users').select('id').execute())
+      if (users.length > 0) await redis.unlink(users.map(({ id }) => keys.wallet(userId(id))))
+      const boards = await look(options, ({ db }) => installationOf(db)).then(keys.boards)
+      for await (const found of redis.scanStream({ match: `${boards}:*` })) {
+        const left: string[] = found
+        if (left.length > 0) await redis.unlink(left)
+      }
+      await redis.quit()
+      await drop()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+async function look<T>(where: Parameters<typeof connect>[0], at: (connection: Connection) => Promise<T>): Promise<T> {
+  const connection = await connect(where)
+  try {
+    return await at(connection)
+  } finally {
+    await connection.close()
+  }
+}
+
+/** What an auditor finds in the books of a closed house. */
+export function audit(site: Site): Promise<LedgerAudit> {
+  const nothingCached = new WalletCache(null, () => undefined)
+  return site.look(({ db }) => new Wallets(db, nothingCached).auditLedger())
+}
+
+/** Books that add up. */
+export const BALANCED = { imbalanceMicros: 0, unbalancedTransactions: 0, mismatchedWallets: 0 }

@@ -1,0 +1,106 @@
+/** The whole program in this process, with matches of a test's own making: it says what the provider says, and when. */
+import { deepEqual } from 'node:assert/strict'
+import { type FixtureId, fixtureId } from '../../actors/kernel/ids.ts'
+import { instant, SECOND_MS } from '../../actors/kernel/world.ts'
+import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
+import { readConfig } from '../../src/config.ts'
+import { compose, type Touchline } from '../../src/compose/index.ts'
+import { createLog } from '../../src/observe/log.ts'
+import { systemWorld } from '../../src/system-world.ts'
+import { player, snapshot } from './fixtures.ts'
+import { HttpClient } from './http-client.ts'
+import { audit, BALANCED, type Site } from './data-place.ts'
+
+const MATCHES_FROM = 77_000
+/** Every match has so many players: those of the nth are the instruments P(10n + 1), P(10n + 2), …, all worth 200. */
+const PLAYERS = 4
+
+const matchOf = (n: number): FixtureId => fixtureId(MATCHES_FROM + n)
+
+export class Ground {
+  readonly url: string
+  /** What was logged as warnings and errors. */
+  readonly complaints: string[]
+  readonly #site: Site
+  readonly #touchline: Touchline
+  readonly #clock: { now: number }
+  readonly #heard = new Map<number, number>()
+
+  private constructor(
+    url: string,
+    parts: { site: Site; touchline: Touchline; clock: { now: number }; complaints: string[] },
+  ) {
+    this.url = url
+    this.complaints = parts.complaints
+    this.#site = parts.site
+    this.#touchline = parts.touchline
+    this.#clock = parts.clock
+  }
+
+  /** A house with a clock that stands still, in which matches 1 to `matches` are in play. */
+  static async open(site: Site, { matches = 1 }: { readonly matches?: number } = {}): Promise<Ground> {
+    const clock = { now: Date.now() }
+    const world = systemWorld(() => clock.now)
+    const complaints: string[] = []
+    const log = createLog({ level: 'warn', world, readable: false, write: (line) => complaints.push(line) })
+    const config = readConfig({ ...site.env, DEMO_REPLAY: 'none', RATE_LIMIT_PER_MIN: '0', PORT: '0', WS_PORT: '0' })
+    const touchline = await compose(config, { world, log })
+    const { url } = await touchline.start()
+    const ground = new Ground(url, { site, touchline, clock, complaints })
+    for (let n = 1; n <= matches; n++) await ground.plays(n)
+    return ground
+  }
+
+  /** What makes another process live here too. */
+  get env(): Site['env'] {
+    return this.#site.env
+  }
+
+  /** Somebody who is signed in. */
+  async player(name: string): Promise<HttpClient> {
+    const client = new HttpClient(this.url)
+    await client.signIn(name)
+    return client
+  }
+
+  players(name: string, count: number): Promise<HttpClient[]> {
+    return Promise.all(Array.from({ length: count }, (_, n) => this.player(`${name} ${n + 1}`)))
+  }
+
+  /** The provider's next word on the nth match: ten seconds of play on, unless it says otherwise. */
+  async plays(n: number, over: Partial<FixtureSnapshot> = {}): Promise<void> {
+    const seq = (this.#heard.get(n) ?? 0) + 1
+    this.#heard.set(n, seq)
+    const said = snapshot({
+      fixtureId: matchOf(n),
+      players: Array.from({ length: PLAYERS }, (_, i) => player(10 * n + i + 1)),
+      periods: [
+        { id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs: 10 * seq, ticking: true },
+      ],
+      sourceAt: instant(this.#clock.now),
+      ...over,
+    })
+    await this.#touchline.realTime.desk.feed({ kind: 'feed_update', seq, snapshot: said }, { replay: false })
+  }
+
+  /** Lets the clock jump. Every match that is in play is heard of again. */
+  async jump(seconds: number): Promise<void> {
+    this.#clock.now += seconds * SECOND_MS
+    for (const n of this.#heard.keys()) await this.plays(n)
+  }
+
+  /** The nth match is over, and settles. */
+  async ends(n: number): Promise<void> {
+    await this.plays(n, { state: 'FINISHED', stateId: 5, periods: [] })
+    this.#heard.delete(n)
+  }
+
+  /** Closes the house for good. Throws when its books do not add up, or it complained about anything unexpected. */
+  async close(expected: RegExp = /(?!)/): Promise<void> {
+    await this.#touchline.stop()
+    const books = await audit(this.#site)
+    await this.#site.remove()
+    const complaints = this.complaints.filter((line) => !expected.test(line))
+    deepEqual({ ...books, complaints }, { ...books, ...BALANCED, complaints: [] })
+  }
+}

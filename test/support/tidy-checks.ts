@@ -1,0 +1,451 @@
+/** The checks that keep the house tidy. Each takes the repository as data and says, per problem, where and what to do. */
+import { posix } from 'node:path'
+import { codeOf, exportsOf, type Import, importsOf, lineOf, stringsOf } from './source-text.ts'
+
+/** Path from the root → text. */
+export type Files = ReadonlyMap<string, string>
+
+interface Floor {
+  /** The folder or file it holds for; the longest match counts. */
+  readonly at: string
+  /** Own code it may import. */
+  readonly code: readonly string[]
+  /** Own code it may import as types only. */
+  readonly types?: readonly string[]
+  /** Packages it may import; `node:` stands for all of Node's own modules. */
+  readonly packages: readonly string[]
+}
+
+/** Who may know whom. The drawing is in ARCHITECTURE.md; this is the law. */
+export const FLOORS: readonly Floor[] = [
+  { at: 'actors/kernel/', code: ['actors/kernel/'], packages: [] },
+  { at: 'actors/market/', code: ['actors/kernel/', 'actors/market/'], packages: [] },
+  { at: 'actors/players/', code: ['actors/kernel/', 'actors/position/', 'actors/players/'], packages: [] },
+  { at: 'actors/position/', code: ['actors/kernel/', 'actors/market/', 'actors/position/'], packages: [] },
+  {
+    at: 'actors/match/',
+    code: ['actors/kernel/', 'actors/market/', 'actors/players/', 'actors/position/', 'actors/match/'],
+    packages: [],
+  },
+  { at: 'actors/replay/', code: ['actors/'], packages: [] },
+  { at: 'db/', code: ['actors/', 'db/'], packages: ['kysely', 'pg', '@electric-sql/pglite', 'ioredis', 'node:'] },
+  {
+    at: 'rooms/',
+    code: ['actors/', 'rooms/'],
+    packages: ['@colyseus/core', '@colyseus/schema', '@colyseus/ws-transport', 'ws', 'zod', 'node:'],
+  },
+  {
+    at: 'src/auth/',
+    code: ['actors/', 'src/auth/'],
+    types: ['db/', 'rooms/', 'src/'],
+    packages: ['jose', 'nodemailer', 'zod', 'node:'],
+  },
+  {
+    at: 'src/provider/',
+    code: ['actors/', 'src/provider/'],
+    types: ['db/', 'rooms/', 'src/'],
+    packages: ['zod', 'node:'],
+  },
+  { at: 'src/reactions/', code: ['actors/', 'src/reactions/'], types: ['db/', 'rooms/', 'src/'], packages: ['node:'] },
+  {
+    at: 'src/http/',
+    code: ['actors/', 'src/auth/', 'src/http/'],
+    types: ['db/', 'rooms/', 'src/'],
+    packages: ['hono', '@hono/zod-openapi', 'zod', 'node:'],
+  },
+  // In the browser: of the house it knows what comes over the wire, and nothing else.
+  {
+    at: 'src/web/',
+    code: ['src/web/'],
+    types: ['src/http/schemas.ts'],
+    packages: ['preact', '@preact/signals', 'htm', 'lightweight-charts', 'zod'],
+  },
+  { at: 'src/', code: ['actors/', 'src/'], types: ['db/', 'rooms/'], packages: ['zod', 'node:'] },
+  { at: 'src/observe/metrics.ts', code: ['actors/', 'src/'], types: ['db/', 'rooms/'], packages: ['prom-client', 'node:'] },
+  { at: 'src/http-server.ts', code: ['src/'], types: ['src/'], packages: ['@hono/node-server', 'node:'] },
+  {
+    at: 'src/observe/tracing.ts',
+    code: ['actors/', 'src/'],
+    packages: [
+      '@opentelemetry/api',
+      '@opentelemetry/core',
+      '@opentelemetry/exporter-trace-otlp-http',
+      '@opentelemetry/resources',
+      '@opentelemetry/sdk-trace',
+    ],
+  },
+  { at: 'src/compose/index.ts', code: ['actors/', 'db/', 'rooms/', 'src/'], packages: ['node:'] },
+  { at: 'src/main.ts', code: ['src/'], packages: ['node:'] },
+  // Asks a deployment from outside: of the house it knows nothing but how to start it.
+  {
+    at: 'ops/conformance/',
+    code: ['ops/conformance/'],
+    packages: ['@colyseus/sdk', 'jose', 'pg', 'smtp-server', 'ws', 'zod', 'node:'],
+  },
+]
+
+/** Started from outside, so nobody imports them: by package.json, by the test runner, by an operator. */
+export const ENTRY_POINTS: readonly string[] = [
+  'src/main.ts',
+  'src/web/docs.ts',
+  'src/web/main.ts',
+  'test/chaos/mutants.ts',
+  'test/sim/mutants.ts',
+  'test/sim/run.ts',
+  'vitest.config.ts',
+]
+
+const PRODUCT = /^(actors|db|rooms|src)\//
+const isSource = (path: string): boolean => path.endsWith('.ts')
+const isTest = (path: string): boolean => path.startsWith('test/')
+export const isEntryPoint = (path: string): boolean =>
+  ENTRY_POINTS.includes(path) || path.endsWith('.test.ts') || path.startsWith('ops/')
+
+const within = (path: string, places: readonly string[]): boolean =>
+  places.some((place) => (place.endsWith('/') ? path.startsWith(place) : path === place))
+
+/** The file a relative import means. */
+const target = (from: string, specifier: string): string => posix.join(posix.dirname(from), specifier)
+const isOwn = (specifier: string): boolean => specifier.startsWith('.')
+
+function* sources(files: Files, wanted: (path: string) => boolean = () => true): Generator<[string, string]> {
+  for (const [path, text] of files) if (isSource(path) && wanted(path)) yield [path, text]
+}
+
+export function floors(files: Files): string[] {
+  const problems: string[] = []
+  for (const [path, text] of sources(files, (p) => PRODUCT.test(p) || p.startsWith('ops/conformance/'))) {
+    const floor = FLOORS.filter((f) => within(path, [f.at])).toSorted((a, b) => b.at.length - a.at.length)[0]
+    if (floor === undefined) {
+      problems.push(`${path}: stands on no floor; give its folder a line in FLOORS (test/support/tidy-checks.ts)`)
+      continue
+    }
+    for (const found of importsOf(text)) {
+      const problem = isOwn(found.specifier) ? strangeCode(path, floor, found) : strangePackage(floor, found)
+      if (problem !== null) problems.push(`${path}:${found.line}: ${problem}`)
+    }
+  }
+  return problems
+}
+
+function strangeCode(path: string, floor: Floor, found: Import): string | null {
+  const imported = target(path, found.specifier)
+  if (within(imported, floor.code)) return null
+  if (!within(imported, floor.types ?? [])) {
+    return `${floor.at} may not know ${imported}; let the composition root pass in what is needed`
+  }
+  return found.typeOnly
+    ? null
+    : `${floor.at} may know ${imported} by its types only; write \`import type\`, and take the value as an argument`
+}
+
+function strangePackage(floor: Floor, { specifier }: Import): string | null {
+  const allowed = floor.packages.some(
+    (name) => specifier === name || specifier.startsWith(name.endsWith(':') ? name : `${name}/`),
+  )
+  return allowed ? null : `${floor.at} may not use the package ${specifier}; it belongs behind a port, on another floor`
+}
+
+/** Two modules that need each other's values to load. Types do not count: they are erased. */
+export function cycles(files: Files): string[] {
+  const graph = new Map<string, string[]>()
+  for (const [path, text] of sources(files)) {
+    const needed = importsOf(text).filter((found) => isOwn(found.specifier) && !found.typeOnly)
+    graph.set(
+      path,
+      needed.map((found) => target(path, found.specifier)),
+    )
+  }
+  const problems: string[] = []
+  const finished = new Set<string>()
+  const visit = (path: string, trail: readonly string[]): void => {
+    if (trail.includes(path)) {
+      const round = [...trail.slice(trail.indexOf(path)), path].join(' → ')
+      problems.push(`${round}: a cycle; move what both need into a third file, or import the type alone`)
+      return
+    }
+    if (finished.has(path)) return
+    for (const next of graph.get(path) ?? []) visit(next, [...trail, path])
+    finished.add(path)
+  }
+  for (const path of graph.keys()) visit(path, [])
+  return problems
+}
+
+interface Ban {
+  readonly what: string
+  readonly words: RegExp
+  readonly where: RegExp
+  readonly except: readonly string[]
+  readonly instead: string
+  /** Look into strings, too. */
+  readonly inStrings?: boolean
+}
+
+const BANS: readonly Ban[] = [
+  {
+    what: 'reads the clock',
+    words: /\bDate\.now\b|\bnew Date\(\s*\)|(?<!new )\bDate\(\s*\)|\bperformance\.now\b|\bhrtime\b/g,
+    where: PRODUCT,
+    except: ['src/system-world.ts', 'src/web/'],
+    instead: 'take the time from a World',
+  },
+  {
+    what: 'makes chance',
+    words: /\bMath\.random\b|\brandomUUID\b|\brandomBytes\b|\bgetRandomValues\b/g,
+    where: PRODUCT,
+    except: ['src/system-world.ts', 'src/web/'],
+    instead: 'take ids, numbers and secrets from a World',
+  },
+  {
+    what: 'makes chance',
+    words: /\brandomInt\b[^{}]*\}\s*from\s*'node:crypto'/g, // a World has a method of this name
+    where: PRODUCT,
+    except: ['src/system-world.ts'],
+    instead: 'take ids, numbers and secrets from a World',
+    inStrings: true,
+  },
+  {
+    what: 'starts a timer',
+    words: /\b(setTimeout|setInterval)\b/g,
+    where: PRODUCT,
+    except: [
+      'rooms/',
+      'src/reactions/',
+      'src/compose/index.ts',
+      'src/http-server.ts',
+      'src/main.ts',
+      'db/postgres/folder-lock.ts',
+      'db/postgres/call-limit.ts',
+      'src/web/',
+    ],
+    instead: 'let a room tell it that time has passed',
+  },
+  {
+    what: 'reads the environment',
+    words: /\bprocess\.env\b|\bimport\.meta\.env\b/g,
+    where: PRODUCT,
+    except: ['src/config.ts'],
+    instead: 'add it to src/config.ts and take it as an argument',
+  },
+  {
+    what: 'writes to the console',
+    words: /\bconsole\./g,
+    where: PRODUCT,
+    except: [],
+    instead: 'take a Log (src/observe/log.ts)',
+  },
+  {
+    what: 'calls the network',
+    words: /(?<![.\w])fetch\(/g,
+    where: PRODUCT,
+    except: ['src/auth/', 'src/provider/', 'src/web/'],
+    instead: 'put it behind a port in src/provider or src/auth',
+  },
+  {
+    what: 'knows the platform',
+    words: /\bDate\b|\bprocess\b|\bglobalThis\b|\bBuffer\b/g,
+    where: /^actors\//,
+    except: [],
+    instead: 'actors are pure: an Instant is a number, and everything else is an argument',
+  },
+  {
+    what: 'walks into a trap of Colyseus',
+    words: /\b(remoteRoomCall|joinOrCreate|RedisDriver|RedisPresence|StateView|attachToServer)\b|\bt\.number\(/g,
+    where: PRODUCT,
+    except: [],
+    instead: 'see what ARCHITECTURE.md says it is not trusted with',
+  },
+  {
+    what: 'speaks SQL',
+    words: /\bselect\s[^'"`]*\sfrom\s|\binsert\s+into\b|\bdelete\s+from\b|\bupdate\s+\w+\s+set\b|\bsql`/gi,
+    where: /^(rooms|src)\//,
+    except: [],
+    instead: 'write a query in the db file named after what it returns',
+    inStrings: true,
+  },
+]
+
+export function purity(files: Files): string[] {
+  const problems: string[] = []
+  for (const [path, text] of sources(files)) {
+    for (const ban of BANS) {
+      if (!ban.where.test(path) || within(path, ban.except)) continue
+      const code = codeOf(text, ban.inStrings === true ? 'keep' : 'blank')
+      for (const match of code.matchAll(ban.words)) {
+        problems.push(`${path}:${lineOf(code, match.index)}: ${ban.what} (${match[0].trim()}); ${ban.instead}`)
+      }
+    }
+  }
+  return problems
+}
+
+const RULES = 'test/RULES.md'
+const RULE_ID = /^\[([A-Z]\d+)\]/
+
+/** Every rule has a test, and every test that names a rule names one that exists. */
+export function rules(files: Files): string[] {
+  const lines = (files.get(RULES) ?? '').split('\n')
+  const known = lines.flatMap((line) => /^- \*\*([A-Z]\d+)\*\*/.exec(line)?.[1] ?? [])
+  const problems = known
+    .filter((id, i) => known.indexOf(id) !== i)
+    .map((id) => `${RULES}: ${id} stands there twice; give one of them a number of its own`)
+  const tested = new Set<string>()
+  for (const [path, text] of sources(files, isTest)) {
+    for (const title of stringsOf(text)) {
+      const id = RULE_ID.exec(title.text)?.[1]
+      if (id === undefined) continue
+      tested.add(id)
+      if (!known.includes(id)) problems.push(`${path}:${title.line}: no rule ${id} in ${RULES}; write it down there`)
+    }
+  }
+  for (const id of new Set(known)) {
+    if (!tested.has(id)) problems.push(`${RULES}: no test is named [${id}]; write one, or strike the rule`)
+  }
+  return problems
+}
+
+const CATALOGUE = 'actors/kernel/outcome.ts'
+const ANSWERS = 'src/http/answers.ts'
+
+/** Every refusal has an answer over HTTP and a test that provokes it. */
+export function refusals(files: Files): string[] {
+  const catalogue = codeOf(files.get(CATALOGUE) ?? '', 'keep')
+  const codes = [...catalogue.matchAll(/\bcode: '(\w+)'/g)].flatMap((match) => match[1] ?? [])
+  const answers = files.get(ANSWERS)
+  const tests = [...sources(files, (path) => path.endsWith('.test.ts'))].map(([, text]) => codeOf(text, 'keep'))
+  return codes.flatMap((code) => {
+    const word = new RegExp(`\\b${code}\\b`)
+    return [
+      ...(answers === undefined || word.test(answers)
+        ? []
+        : [`${ANSWERS}: no answer for the refusal ${code}; add one`]),
+      ...(tests.some((text) => word.test(text))
+        ? []
+        : [`${CATALOGUE}: no test mentions the refusal ${code}; provoke it, or strike it from the catalogue`]),
+    ]
+  })
+}
+
+/** Files that nobody imports, and exports that nobody uses outside their file. Use in a test is use. */
+export function deadThings(files: Files): string[] {
+  const used = new Map<string, Set<string>>()
+  const use = (path: string, names: readonly string[]) => {
+    const known = used.get(path) ?? new Set()
+    for (const name of names) known.add(name)
+    used.set(path, known)
+  }
+  for (const [path, text] of sources(files)) {
+    for (const found of importsOf(text)) if (isOwn(found.specifier)) use(target(path, found.specifier), found.names)
+    // A worker or a child process is named by a path.
+    for (const { text: name } of stringsOf(text)) if (/^\.\.?\/.*\.ts$/.test(name)) use(target(path, name), [])
+  }
+  const problems: string[] = []
+  for (const [path, text] of sources(files, (p) => !isEntryPoint(p))) {
+    const names = used.get(path)
+    if (names === undefined) problems.push(`${path}: nobody imports it; delete it, or list it in ENTRY_POINTS`)
+    if (names === undefined || names.has('*')) continue
+    for (const found of exportsOf(text)) {
+      if (names.has(found.name) || (found.kind === 'type' && mentions(text, found.name) > 1)) continue
+      problems.push(`${path}:${found.line}: nobody uses ${found.name}; delete it, or do not export it`)
+    }
+  }
+  return problems
+}
+
+/** A type that the file's own exports are made of is exported for whoever must write it down. */
+function mentions(source: string, name: string): number {
+  return codeOf(source).match(new RegExp(`(?<![\\w$])${RegExp.escape(name)}(?![\\w$])`, 'g'))?.length ?? 0
+}
+
+const NAMES_FILES = ['ARCHITECTURE.md', 'README.md']
+const CODE_SPAN = /`([^`\s]+)`/g
+
+/** Links lead somewhere, and the documents name no file that is not there. */
+export function prose(files: Files): string[] {
+  const paths = new Set(files.keys())
+  const folders = new Set([...paths].flatMap((path) => foldersOf(path)))
+  const basenames = new Set([...paths].map((path) => posix.basename(path)))
+  const problems: string[] = []
+  for (const [path, whole] of files) {
+    if (!path.endsWith('.md')) continue
+    const text = whole.replace(/^```[^]*?^```/gm, (block) => block.replace(/[^\n]/g, ' '))
+    for (const match of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      const [file = '', anchor] = (match[1] ?? '').split('#')
+      if (/^[a-z]+:/.test(file)) continue
+      const linked = file === '' ? path : posix.join(posix.dirname(path), file).replace(/\/$/, '')
+      const there = paths.has(linked) || folders.has(linked)
+      if (there && (anchor === undefined || anchorsIn(files.get(linked) ?? '').has(anchor))) continue
+      problems.push(`${path}:${lineOf(text, match.index)}: the link ${match[1]} leads nowhere; correct it`)
+    }
+    if (!NAMES_FILES.includes(path)) continue
+    for (const match of text.matchAll(CODE_SPAN)) {
+      const name = (match[1] ?? '').replace(/:\d+$/, '')
+      if (namesNoFile(name) || paths.has(name) || folders.has(name.replace(/\/$/, ''))) continue
+      if (!name.includes('/') && basenames.has(name)) continue
+      problems.push(`${path}:${lineOf(text, match.index)}: there is no ${name}; name what is there`)
+    }
+  }
+  return problems
+}
+
+/** What stands after every `npm run` that somebody is told to type is a script, and README tells of every variable. */
+export function instructions(files: Files): string[] {
+  const { scripts = {} } = JSON.parse(files.get('package.json') ?? '{}') as { scripts?: Record<string, string> }
+  const problems: string[] = []
+  for (const [path, text] of files) {
+    if (isTest(path)) continue
+    for (const match of text.matchAll(/\bnpm run ([-a-z][a-z:-]*[a-z])/g)) {
+      const name = match[1] ?? ''
+      if (Object.hasOwn(scripts, name)) continue
+      problems.push(`${path}:${lineOf(text, match.index)}: package.json has no script ${name}; name one that is there`)
+    }
+  }
+  const readme = files.get('README.md') ?? ''
+  for (const [, name = ''] of (files.get('src/config.ts') ?? '').matchAll(/^ {2}([A-Z][A-Z_]+): /gm)) {
+    if (!readme.includes(`\`${name}`)) problems.push(`README.md: does not tell of ${name}; say what it is for`)
+  }
+  return problems
+}
+
+const foldersOf = (path: string): string[] =>
+  path.split('/').flatMap((_, i, parts) => parts.slice(0, i).join('/') || [])
+
+/** Only what looks like a source, a document or a folder of ours is taken for a file name. */
+const namesNoFile = (name: string): boolean =>
+  /[*<>{}$()]/.test(name) ||
+  !(/^[\w./-]+\.(ts|md|json|ya?ml|gz)$/.test(name) || /^(actors|db|rooms|src|ops|test)\//.test(name))
+
+/** Headings as they are linked to. */
+function anchorsIn(markdown: string): Set<string> {
+  const headings = [...markdown.matchAll(/^#+\s+(.*)$/gm)].map((match) => match[1] ?? '')
+  return new Set(
+    headings.map((h) =>
+      h
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+        .trim()
+        .replace(/\s/g, '-'),
+    ),
+  )
+}
+
+// Put together here, so that this file does not find itself.
+const UNFINISHED = new RegExp(`\\b(${['TO DO', 'FIX ME', 'X X X'].join('|').replaceAll(' ', '')})\\b`, 'g')
+const FORGOTTEN = /\b(?:it|test|describe)(?:\.\w+)*\.only\(|\bdebugger\b/g
+
+export function leftovers(files: Files): string[] {
+  const problems: string[] = []
+  for (const [path, text] of files) {
+    for (const match of text.matchAll(UNFINISHED)) {
+      const where = `${path}:${lineOf(text, match.index)}`
+      problems.push(`${where}: ${match[0]}; do it, or write a test marked todo with the id of its rule`)
+    }
+    if (!isSource(path)) continue
+    const code = codeOf(text)
+    for (const match of code.matchAll(FORGOTTEN)) {
+      problems.push(`${path}:${lineOf(code, match.index)}: ${match[0]} was left behind; remove it`)
+    }
+  }
+  return problems
+}
