@@ -5,7 +5,7 @@ import { type Instant, instant, type World } from '../actors/kernel/world.ts'
 import type { Database } from './postgres/schema.ts'
 
 /** Something an operator did. `before` and `after` are plain JSON. */
-export interface Deed {
+export interface ControlAction {
   /** Null for what the house did by itself. */
   readonly actor: UserId | null
   /** As `noun.verb`: `setting.set`, `user.role`, `replay.start`. */
@@ -15,7 +15,7 @@ export interface Deed {
   readonly after: unknown
 }
 
-export interface AuditEntry extends Deed {
+export interface AuditEntry extends ControlAction {
   readonly id: number
   readonly at: Instant
   /** The actor's username, null when he has none any more. */
@@ -32,7 +32,7 @@ export class AuditLog {
   }
 
   /** Records a deed; in the transaction that does it, when there is one. */
-  async record(deed: Deed, db: Kysely<Database> = this.#db): Promise<void> {
+  async record(deed: ControlAction, db: Kysely<Database> = this.#db): Promise<void> {
     const { actor, action, subject, before, after } = deed
     await db
       .insertInto('audit_log')

@@ -35,7 +35,7 @@ const WALLETS_MAX = 20
 /** From kick-off; extra time, penalties and a long interruption included. */
 const OVERDUE_MS = 4 * HOUR_MS
 
-export class Pulse {
+export class LedgerMonitor {
   readonly #db: Kysely<Database>
   readonly #world: Pick<World, 'now'>
   /** Up to here entries have been looked at. */

@@ -3,7 +3,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import { type FixtureId, fixtureId } from '../actors/kernel/ids.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
 import type { CommittedEvent } from '../actors/community/committed-event.ts'
-import { Consequences, type Notification } from './reaction-tx.ts'
+import { ReactionTx, type Notification } from './reaction-tx.ts'
 import { isAway } from './postgres/faults.ts'
 import type { Database } from './postgres/schema.ts'
 import type { WalletCache } from './wallet-cache.ts'
@@ -17,7 +17,7 @@ export interface Commit {
   readonly events: readonly CommittedEvent[]
 }
 
-export type Reaction = (commits: readonly Commit[], effects: Consequences) => Promise<void>
+export type Reaction = (commits: readonly Commit[], effects: ReactionTx) => Promise<void>
 
 export type Reacted =
   | { readonly kind: 'reacted'; readonly commits: number; readonly notifications: readonly Notification[] }
@@ -64,7 +64,7 @@ export class Outbox {
         if (taken === null) return null
         // After a failure one at a time, to find the row that it was.
         const commits = await commitsAfter(tx, taken, taken.attempts === 0 ? COMMITS_MAX : 1)
-        const effects = new Consequences(tx, this.#cache, this.#world)
+        const effects = new ReactionTx(tx, this.#cache, this.#world)
         await reaction(commits, effects)
         await moveOn(tx, taken, commits)
         return { commits: commits.length, effects }
@@ -87,7 +87,7 @@ export class Outbox {
         .execute()
       if (removed.length === 0) return null
       const commits = await commitsAfter(tx, { matchId, seq: seq - 1 }, 1)
-      const effects = new Consequences(tx, this.#cache, this.#world)
+      const effects = new ReactionTx(tx, this.#cache, this.#world)
       await reaction(commits, effects)
       return { commits: 1, effects }
     })
@@ -119,7 +119,7 @@ export class Outbox {
 
   /**
    * Forgets everything that follows from trades, so that reacting anew makes it again. Nobody may react meanwhile, and it may
-   * take minutes: see `Connection.patiently`.
+   * take minutes: see `Connection.withoutTimeout`.
    */
   async forget(): Promise<void> {
     await this.#db.transaction().execute(async (tx) => {
@@ -139,7 +139,7 @@ export class Outbox {
     })
   }
 
-  #finish({ commits, effects }: { readonly commits: number; readonly effects: Consequences }): Reacted {
+  #finish({ commits, effects }: { readonly commits: number; readonly effects: ReactionTx }): Reacted {
     this.#cache.write(effects.balances)
     return { kind: 'reacted', commits, notifications: effects.notifications }
   }

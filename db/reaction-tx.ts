@@ -48,7 +48,7 @@ export interface WeekShare {
   readonly margin: Money
 }
 
-export class Consequences {
+export class ReactionTx {
   readonly #tx: Transaction<Database>
   readonly #cache: WalletCache
   readonly #world: Pick<World, 'newId'>

@@ -9,20 +9,20 @@ import { addressOf, refuseUpgrade, type VerifyToken } from './sockets/admission.
 import type { ProcessId, PubSub } from './cluster/bus.ts'
 import { FanOut } from './feed/fan-out.ts'
 import { farSide } from './join-cluster.ts'
-import type { RealTimeFigures } from './stats.ts'
+import type { RealTimeStats } from './stats.ts'
 import type { Wake } from './feed/wake-limiter.ts'
 import { type Directory, MatchDesk } from './match/match-desk.ts'
-import type { MatchSurroundings } from './match/match-host.ts'
+import type { MatchContext } from './match/match-host.ts'
 import { type HostedMatch, MATCH_ROOM, MatchRoom } from './match/match-room.ts'
 import { matchmake } from './match/seats.ts'
 import type { Ownership } from './cluster/peers.ts'
 import { PriceFeed, RECONNECT_SPREAD_MS } from './feed/price-feed.ts'
-import { PROVIDER_ROOM, ProviderRoom, type ProviderSurroundings, startPolling } from './sources/provider-poller.ts'
-import { REPLAY_ROOM, ReplayRoom, type ReplaySurroundings } from './sources/replay-room.ts'
+import { PROVIDER_ROOM, ProviderRoom, type ProviderContext, startPolling } from './sources/provider-poller.ts'
+import { REPLAY_ROOM, ReplayRoom, type ReplayContext } from './sources/replay-room.ts'
 import { Replays } from './sources/replays.ts'
 import type { Report } from './report.ts'
 import { RoomTransport } from './sockets/transport.ts'
-import { Turnstile, type TurnstileLimits } from './sockets/connection-limit.ts'
+import { ConnectionLimit, type ConnectionLimits } from './sockets/connection-limit.ts'
 import { WriteDeadline } from './sockets/write-deadline.ts'
 
 /** How long sockets may take to say goodbye. */
@@ -37,7 +37,7 @@ export interface Cluster {
   readonly processId: ProcessId
 }
 
-export interface RealTimeOptions extends Omit<MatchSurroundings, 'fanOut' | 'account' | 'deadline' | 'relay'> {
+export interface RealTimeOptions extends Omit<MatchContext, 'fanOut' | 'account' | 'deadline' | 'relay'> {
   /** The server behind `{ws_url}`. Its `upgrade` events become ours; its requests and its `listen` do not. */
   readonly server: Server
   readonly verify: VerifyToken
@@ -51,10 +51,10 @@ export interface RealTimeOptions extends Omit<MatchSurroundings, 'fanOut' | 'acc
   readonly publicAddress: string | null
   readonly readAccounts: ReadAccounts
   /** Only tests have others. */
-  readonly limits?: Partial<TurnstileLimits>
-  readonly replay: ReplaySurroundings
+  readonly limits?: Partial<ConnectionLimits>
+  readonly replay: ReplayContext
   /** Null: there is no live provider. */
-  readonly provider: ProviderSurroundings | null
+  readonly provider: ProviderContext | null
 }
 
 export interface RealTime {
@@ -67,7 +67,7 @@ export interface RealTime {
   /** The poller, once it has begun. */
   provider(): ProviderRoom | null
   /** How it is doing at this moment. */
-  figures(): RealTimeFigures
+  figures(): RealTimeStats
   /** Answers `POST {ws_url}/matchmake/:method/:target`; to be mounted there. */
   matchmake(request: Request): Promise<Response>
   /** Closes every socket of a user, of both doors and in every process: he has signed out. */
@@ -86,12 +86,12 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
   const { server, verify, world, report } = options
   setLogger(quietLogger(report))
   const deadline = new WriteDeadline()
-  const turnstile = new Turnstile(options.limits)
+  const connectionLimit = new ConnectionLimit(options.limits)
   const hosted = new Map<FixtureId, HostedMatch>()
   const fanOut = new FanOut({ world, report })
   const account = new AccountStream({ read: options.readAccounts, report })
   const far = options.cluster === null ? null : farSide(options.cluster, { ...options, fanOut, account, hosted })
-  const surroundings: MatchSurroundings = { ...options, fanOut, account, deadline, relay: far?.prices.relay ?? null }
+  const surroundings: MatchContext = { ...options, fanOut, account, deadline, relay: far?.prices.relay ?? null }
   const desk = new MatchDesk({
     ...options,
     surroundings,
@@ -100,7 +100,7 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
     followRemote: async (matchId) => (await far?.prices.follow(matchId)) ?? false,
   })
   const wake: Wake = (id) => desk.activateFor(id)
-  const feed = new PriceFeed({ verify, turnstile, fanOut, account, wake, deadline, world, report })
+  const feed = new PriceFeed({ verify, connectionLimit, fanOut, account, wake, deadline, world, report })
   const replays = new Replays({ surroundings: options.replay, desk, world, report })
   const transport = new RoomTransport(deadline, world)
 
@@ -123,7 +123,7 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
     feed.disconnectUser(userId)
     for (const match of hosted.values()) match.disconnectUser(userId)
   }
-  const seats = { desk, hosted, turnstile, verify, peers: far?.peers ?? null }
+  const seats = { desk, hosted, connectionLimit, verify, peers: far?.peers ?? null }
   if (far !== null) await far.open({ desk, seats, runsMatches: options.runsMatches, disconnect: disconnectHere })
 
   const windDown = async (): Promise<void> => {

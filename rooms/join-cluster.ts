@@ -21,7 +21,7 @@ export interface FarSideOptions {
   readonly report: Report
 }
 
-export interface NearSide {
+export interface LocalParts {
   readonly desk: MatchDesk
   readonly seats: Matchmaking
   readonly runsMatches: boolean
@@ -35,7 +35,7 @@ export interface FarSide {
   readonly prices: RemotePrices
   readonly requests: Readonly<RequestEnds>
   /** From now on the others can reach what this process has. Rejects when the network of processes is away. */
-  open(near: NearSide): Promise<void>
+  open(near: LocalParts): Promise<void>
   signedOut(userId: UserId): void
   notify(userId: UserId, notice: Notice): void
   close(): Promise<void>

@@ -22,7 +22,7 @@ export interface RequestEnds {
 }
 
 /** A match that runs in this process. */
-export interface MatchFigures {
+export interface MatchStats {
   readonly matchId: FixtureId
   /** What waits in its mailbox. */
   readonly waiting: number
@@ -30,13 +30,13 @@ export interface MatchFigures {
   readonly feedAgeMs: number | null
 }
 
-export interface RealTimeFigures {
+export interface RealTimeStats {
   /** Open sockets by door. */
   readonly sockets: { readonly feed: number; readonly room: number }
   readonly traffic: Readonly<Traffic>
   /** Sockets that were closed because they did not take what they were sent. */
   readonly tooSlow: number
-  readonly matches: readonly MatchFigures[]
+  readonly matches: readonly MatchStats[]
   /** Null in a process that has no others. */
   readonly requests: Readonly<RequestEnds> | null
 }

@@ -74,14 +74,20 @@ describe('floors', () => {
     '[Y20] the conformance suite asks from outside: it imports nothing of the house',
     house.floors,
     {
-      'ops/conformance/a.ts': `import { b } from './b.ts'\nimport { Client } from '@colyseus/sdk'`,
-      'ops/load/a.ts': `import '../../src/a.ts'`,
+      'ops/rehearse/conformance/a.ts': `import { b } from './b.ts'\nimport { Client } from '@colyseus/sdk'`,
+      'ops/rehearse/load/a.ts': `import '../../src/a.ts'`,
     },
     [
-      [{ 'ops/conformance/a.ts': `import { b } from '../../src/config.ts'` }, [/may not know src\/config\.ts/]],
-      [{ 'ops/conformance/a.ts': `import type { B } from '../../actors/kernel/ids.ts'` }, [/may not know actors/]],
-      [{ 'ops/conformance/a.ts': `import { c } from '../crash/place.ts'` }, [/may not know ops\/crash/]],
-      [{ 'ops/conformance/a.ts': `import { Redis } from 'ioredis'` }, [/package ioredis/]],
+      [
+        { 'ops/rehearse/conformance/a.ts': `import { b } from '../../src/config.ts'` },
+        [/may not know src\/config\.ts/],
+      ],
+      [
+        { 'ops/rehearse/conformance/a.ts': `import type { B } from '../../actors/kernel/ids.ts'` },
+        [/may not know actors/],
+      ],
+      [{ 'ops/rehearse/conformance/a.ts': `import { c } from '../crash/place.ts'` }, [/may not know ops\/crash/]],
+      [{ 'ops/rehearse/conformance/a.ts': `import { Redis } from 'ioredis'` }, [/package ioredis/]],
     ],
   )
 
@@ -230,7 +236,7 @@ describe('instructions', () => {
     {
       'package.json': scripts,
       'README.md': '`npm run load -- --users 5`, `npm run load:hostile`: `PORT` and `npm test`',
-      'ops/load.ts': '// npm run load -s: …',
+      'ops/rehearse/load.ts': '// npm run load -s: …',
       'src/config.ts': 'const Environment = z.object({\n  PORT: integer(0),\n})',
     },
     [
@@ -307,7 +313,13 @@ describe('the reader of sources', () => {
 
   it('[Y10] the checks read the whole repository, and know what is started from outside', () => {
     const read = [...repo.keys()]
-    for (const path of ['actors/kernel/micros.ts', 'db/postgres/connect.ts', 'package.json', 'test/tidy.test.ts', '.ci/run']) {
+    for (const path of [
+      'actors/kernel/micros.ts',
+      'db/postgres/connect.ts',
+      'package.json',
+      'test/tidy.test.ts',
+      '.ci/run',
+    ]) {
       expect(read).toContain(path)
     }
     expect(read.some((path) => path.includes('node_modules'))).toBe(false)

@@ -30,7 +30,7 @@ export interface Connection {
   /** In which `call` takes arrays. */
   readonly arrays: ArrayFormat
   /** Does work that may take as long as it takes, like a migration, on a connection of its own. */
-  patiently<T>(work: (db: Kysely<Database>) => Promise<T>): Promise<T>
+  withoutTimeout<T>(work: (db: Kysely<Database>) => Promise<T>): Promise<T>
   /** Resolves when the database answers, rejects when it does not. */
   ping(): Promise<void>
   /** Waits for what is running, then lets go of sockets, files and the folder's lock. */
@@ -86,7 +86,7 @@ function connectPostgres(databaseUrl: string, statementTimeoutMs: number): Conne
         return rows
       }),
     ping: () => ping(db),
-    async patiently(work) {
+    async withoutTimeout(work) {
       const unlimited = new Kysely<Database>({
         dialect: new PostgresDialect({ pool: openPool(databaseUrl, { ...lasting, max: 1 }) }),
       })
@@ -149,7 +149,7 @@ export async function connectEmbedded(dataDir: string | null, template?: Blob): 
       arrays: LITERALS,
       call,
       ping: () => ping(db),
-      patiently: (work) => work(db), // it cancels nothing
+      withoutTimeout: (work) => work(db), // it cancels nothing
       async close() {
         await db.destroy()
         if (!pglite.closed) await pglite.close()

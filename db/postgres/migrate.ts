@@ -42,7 +42,7 @@ const LOCK = 7_166_211_044
 
 /**
  * Runs what is missing, all or nothing, and returns the names of what it ran. That may take minutes: see
- * `Connection.patiently`. Processes that start together may all call it: one works, the others wait and find nothing left to
+ * `Connection.withoutTimeout`. Processes that start together may all call it: one works, the others wait and find nothing left to
  * do. Migrations of a newer version are fine as long as none of them is breaking. Throws, and changes nothing, when one is, or
  * when the database went another way: this version might damage it.
  */

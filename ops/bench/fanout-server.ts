@@ -12,7 +12,7 @@ import { FanOut, type PriceSource } from '../../rooms/feed/fan-out.ts'
 import type { PublishedPrice } from '../../rooms/feed/price-board.ts'
 import { PriceFeed } from '../../rooms/feed/price-feed.ts'
 import { asMessage } from '../../rooms/feed/price-frame.ts'
-import { Turnstile } from '../../rooms/sockets/connection-limit.ts'
+import { ConnectionLimit } from '../../rooms/sockets/connection-limit.ts'
 import { WriteDeadline } from '../../rooms/sockets/write-deadline.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { startColyseus } from './fanout-colyseus.ts'
@@ -55,7 +55,7 @@ async function startFeed({ matches, instruments, port }: ServerOrder): Promise<P
   const fanOut = new FanOut({ world, report })
   const feed = new PriceFeed({
     verify: async (token) => ({ userId: userId(token) }),
-    turnstile: new Turnstile({ connectionsMax: 30_000, perUserMax: 30_000 }),
+    connectionLimit: new ConnectionLimit({ connectionsMax: 30_000, perUserMax: 30_000 }),
     fanOut,
     account: new AccountStream({ read: async (asked) => asked.map(() => null), report }),
     wake: async () => 'nobody',

@@ -14,10 +14,10 @@ interface Variant {
   /** Questions under way at a time. */
   readonly underWay: number
   readonly rival: 'naive' | 'pgbench' | null
-  readonly run: (database: BenchDatabase, pace: Pace) => Promise<Figures>
+  readonly run: (database: BenchDatabase, pace: Pace) => Promise<Stats>
 }
 
-type Figures = Pick<Load, 'perSecond' | 'p50Ms' | 'p99Ms'> & { readonly cost?: Cost }
+type Stats = Pick<Load, 'perSecond' | 'p50Ms' | 'p99Ms'> & { readonly cost?: Cost }
 
 /** What one opening takes, beside the processor time of the database. */
 interface Cost {
@@ -34,9 +34,9 @@ const RIVAL_CLIENTS = [1, 8, 32, 64]
 export async function benchOpens(database: BenchDatabase, pace: Pace): Promise<Section> {
   const hasPgbench = await preparePgbench(present(database.url, 'address of a server'))
   const variants = [...actorVariants(), ...naiveVariants(), ...(hasPgbench ? pgbenchVariants() : [])]
-  const rounds: Map<string, Figures>[] = []
+  const rounds: Map<string, Stats>[] = []
   for (let round = 0; round < pace.rounds; round++) {
-    const figures = new Map<string, Figures>()
+    const figures = new Map<string, Stats>()
     for (const { name, run } of variants) figures.set(name, await run(database, pace))
     rounds.push(figures)
   }
@@ -125,11 +125,11 @@ function pgbenchVariants(): Variant[] {
   }))
 }
 
-function describe(variants: readonly Variant[], rounds: readonly ReadonlyMap<string, Figures>[]): Section {
-  const of = (round: ReadonlyMap<string, Figures>, name: string): Figures => present(round.get(name), name)
+function describe(variants: readonly Variant[], rounds: readonly ReadonlyMap<string, Stats>[]): Section {
+  const of = (round: ReadonlyMap<string, Stats>, name: string): Stats => present(round.get(name), name)
   const ratio = ({ name, underWay }: Variant, rival: Variant['rival']): Spread | null => {
     const rivals = variants.filter((v) => v.rival === rival && v.underWay <= underWay)
-    const best = (round: ReadonlyMap<string, Figures>) => Math.max(...rivals.map((v) => of(round, v.name).perSecond))
+    const best = (round: ReadonlyMap<string, Stats>) => Math.max(...rivals.map((v) => of(round, v.name).perSecond))
     return rivals.length === 0 ? null : spreadOf(rounds.map((round) => of(round, name).perSecond / best(round)))
   }
   const costOf = (name: string, part: keyof Cost): number | null => {

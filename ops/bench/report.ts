@@ -1,4 +1,4 @@
-/** Figures of several rounds as medians with their spread, and tables of them as plain text. */
+/** Stats of several rounds as medians with their spread, and tables of them as plain text. */
 import { present } from '../../actors/kernel/assert.ts'
 
 /** How long to measure. */

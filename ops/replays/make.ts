@@ -10,7 +10,7 @@ const PACKING = {
   params: { [constants.BROTLI_PARAM_QUALITY]: 10, [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS },
 }
 
-const directory = process.argv[2] ?? join(import.meta.dirname, 'replays')
+const directory = process.argv[2] ?? import.meta.dirname
 for (const { name, title, plan } of BUNDLED) {
   const frames = simulateMatch(plan)
   const recording = { name, title, seed: plan.seed, anchors: anchorsOf(plan) }

@@ -18,7 +18,7 @@ const dumped = readDump(await readFile(path, 'utf8'))
 const { databaseUrl, dataDir } = readConfig(environment())
 const connection = await connect({ databaseUrl, dataDir })
 try {
-  await connection.patiently((patient) => migrate(patient))
+  await connection.withoutTimeout((patient) => migrate(patient))
   const legacy = new Legacy(connection.db)
   const users = await legacy.usersNamed(dumped.map(({ username }) => username))
   const strangers = [...new Set(dumped.map(({ username }) => username))].filter((name) => !users.has(name))

@@ -14,11 +14,11 @@ import { systemWorld } from '../../src/system-world.ts'
 const { databaseUrl, dataDir } = readConfig(environment())
 const connection = await connect({ databaseUrl, dataDir })
 try {
-  await connection.patiently((patient) => migrate(patient))
+  await connection.withoutTimeout((patient) => migrate(patient))
   const world = systemWorld()
   const cache = new WalletCache(null, () => undefined)
   const outbox = new Outbox(connection.db, cache, world)
-  await connection.patiently((patient) => new Outbox(patient, cache, world).forget())
+  await connection.withoutTimeout((patient) => new Outbox(patient, cache, world).forget())
   let commits = 0
   for (;;) {
     const reacted = await outbox.react(react)

@@ -5,7 +5,7 @@
  */
 import type { UserId } from '../../actors/kernel/ids.ts'
 import type { Report } from '../report.ts'
-import { Rounds } from '../sockets/sweeper.ts'
+import { Sweeper } from '../sockets/sweeper.ts'
 
 /** Listeners read for in one query. */
 const READ_TOGETHER_MAX = 256
@@ -75,13 +75,13 @@ export class AccountStream {
   readonly #all = new Set<Listening>()
   /** Whose log may have grown beyond what they were told. */
   readonly #due = new Set<Listening>()
-  readonly #rounds: Rounds<Listening>
+  readonly #rounds: Sweeper<Listening>
   #pump: 'idle' | 'reading' | 'resting' | 'stopped' = 'idle'
   #pause: NodeJS.Timeout | undefined
 
   constructor(options: AccountStreamOptions) {
     this.#options = options
-    this.#rounds = new Rounds(this.#all, LOOK_MS, (listening) => this.#enqueue(listening))
+    this.#rounds = new Sweeper(this.#all, LOOK_MS, (listening) => this.#enqueue(listening))
   }
 
   /** Tells him what came after `since` (a snapshot when that is null) and what follows, until the returned end of it. */

@@ -71,14 +71,14 @@ export type FeedReply =
     }
 
 /** What makes no sense: why, and under which id it was asked where that can be read. */
-export interface Nonsense {
+export interface InvalidRequest {
   readonly wrong: string
   readonly id?: number | undefined
 }
 const Identified = z.object({ id: correlation })
 
 /** The request in a text message, or what is wrong with it. */
-export function parseRequest(data: RawData, isBinary: boolean): FeedRequest | Nonsense {
+export function parseRequest(data: RawData, isBinary: boolean): FeedRequest | InvalidRequest {
   if (isBinary) return { wrong: 'control messages are JSON text' }
   let json: unknown
   try {

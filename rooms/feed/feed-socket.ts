@@ -31,9 +31,9 @@ export class FeedSocket {
   readonly rate = new RequestRate()
   /** Heard from since it was last asked. */
   alive = true
-  /** Rounds since it was last written to. */
+  /** Sweeper since it was last written to. */
   quietRounds = 0
-  /** Rounds in all. */
+  /** Sweeper in all. */
   rounds = 0
   /** Requests are answered in order, though some wait for a match to wake. */
   #queue: Promise<void> = Promise.resolve()

@@ -9,12 +9,12 @@ import type { AccountStream } from './account-stream.ts'
 import { addressOf, admit, refuseUpgrade, type VerifyToken } from '../sockets/admission.ts'
 import { CLOSE } from '../sockets/close-codes.ts'
 import type { FanOut } from './fan-out.ts'
-import { type FeedRequest, type Nonsense, parseRequest, type Rejection, SUBPROTOCOL } from './feed-protocol.ts'
+import { type FeedRequest, type InvalidRequest, parseRequest, type Rejection, SUBPROTOCOL } from './feed-protocol.ts'
 import { FeedSocket } from './feed-socket.ts'
-import { Lookups, type Wake } from './wake-limiter.ts'
+import { WakeLimiter, type Wake } from './wake-limiter.ts'
 import type { Report } from '../report.ts'
-import { Rounds } from '../sockets/sweeper.ts'
-import type { Pass, Turnstile } from '../sockets/connection-limit.ts'
+import { Sweeper } from '../sockets/sweeper.ts'
+import type { Pass, ConnectionLimit } from '../sockets/connection-limit.ts'
 import { socketOptions, type WriteDeadline } from '../sockets/write-deadline.ts'
 
 /** A socket is looked at this often; two looks without a write to it bring a heartbeat, four a ping. */
@@ -24,7 +24,7 @@ export const RECONNECT_SPREAD_MS = 5_000
 
 export interface PriceFeedOptions {
   readonly verify: VerifyToken
-  readonly turnstile: Turnstile
+  readonly connectionLimit: ConnectionLimit
   readonly fanOut: FanOut
   readonly account: AccountStream
   readonly wake: Wake
@@ -36,21 +36,21 @@ export interface PriceFeedOptions {
 export class PriceFeed {
   readonly #options: PriceFeedOptions
   readonly #server: WebSocketServer
-  readonly #lookups: Lookups
+  readonly #lookups: WakeLimiter
   readonly #sockets = new Set<FeedSocket>()
-  readonly #rounds: Rounds<FeedSocket>
+  readonly #rounds: Sweeper<FeedSocket>
   #isStopping = false
   #emptied: (() => void) | undefined
 
   constructor(options: PriceFeedOptions) {
     this.#options = options
-    this.#lookups = new Lookups(options.wake)
+    this.#lookups = new WakeLimiter(options.wake)
     this.#server = new WebSocketServer({
       ...socketOptions(options.deadline),
       clientTracking: false,
       handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
     })
-    this.#rounds = new Rounds(this.#sockets, ROUND_MS, (socket) => this.#lookAfter(socket))
+    this.#rounds = new Sweeper(this.#sockets, ROUND_MS, (socket) => this.#lookAfter(socket))
   }
 
   get connections(): number {
@@ -63,7 +63,7 @@ export class PriceFeed {
    */
   async upgrade(request: IncomingMessage, head: Buffer): Promise<void> {
     const { socket } = request
-    const { verify, turnstile, report } = this.#options
+    const { verify, connectionLimit, report } = this.#options
     const abandon = (): void => void socket.destroy()
     socket.on('error', abandon) // nobody else listens until `ws` does
     try {
@@ -73,7 +73,7 @@ export class PriceFeed {
       if (visitor === null) return refuseUpgrade(socket, 401)
       if (this.#isStopping) return refuseUpgrade(socket, 503)
       if (socket.destroyed) return
-      const pass = turnstile.enter(visitor.userId)
+      const pass = connectionLimit.enter(visitor.userId)
       if (pass === 'too_many') return refuseUpgrade(socket, 429)
       if (pass !== 'full') socket.once('close', () => pass.giveBack()) // also when the handshake fails
       socket.off('error', abandon)
@@ -143,7 +143,7 @@ export class PriceFeed {
     return false
   }
 
-  #hear(socket: FeedSocket, request: FeedRequest | Nonsense): void {
+  #hear(socket: FeedSocket, request: FeedRequest | InvalidRequest): void {
     if ('wrong' in request) {
       return socket.say({ type: 'error', id: request.id, code: 'bad_message', message: request.wrong })
     }

@@ -6,14 +6,14 @@ const AT_ONCE_MAX = 8
 const WAITING_MAX = 256
 
 /** `busy`: there is a match, but nobody can say yet how it stands, as while its owner has just died; to be asked again. */
-export type Wakefulness = 'awake' | 'nobody' | 'busy'
+export type ActivationResult = 'awake' | 'nobody' | 'busy'
 
 /** Sees to it that the match of an instrument is awake. Rejects with a fault. */
-export type Wake = (id: InstrumentId) => Promise<Wakefulness>
+export type Wake = (id: InstrumentId) => Promise<ActivationResult>
 
-export class Lookups {
+export class WakeLimiter {
   readonly #wake: Wake
-  readonly #underWay = new Map<InstrumentId, Promise<Wakefulness>>()
+  readonly #underWay = new Map<InstrumentId, Promise<ActivationResult>>()
   readonly #waiting: (() => void)[] = []
   #running = 0
 
@@ -27,7 +27,7 @@ export class Lookups {
   }
 
   /** Whether the match of an instrument is awake now; `busy` also when too many lookups wait. Rejects with a fault. */
-  async wake(id: InstrumentId): Promise<Wakefulness> {
+  async wake(id: InstrumentId): Promise<ActivationResult> {
     const same = this.#underWay.get(id)
     if (same !== undefined) return same
     if (this.#waiting.length >= WAITING_MAX) return 'busy'
@@ -36,7 +36,7 @@ export class Lookups {
     return lookup
   }
 
-  async #take(id: InstrumentId): Promise<Wakefulness> {
+  async #take(id: InstrumentId): Promise<ActivationResult> {
     // Whoever is let in from the queue takes the place of the one who leaves.
     if (this.#running < AT_ONCE_MAX) this.#running++
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))

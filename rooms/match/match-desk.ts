@@ -14,10 +14,19 @@ import { type Ending, lastWord } from '../../actors/match/ending.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
 import { type MatchView, newMatch } from '../../actors/match/state.ts'
 import type { MatchRecord } from '../../actors/match/store.ts'
-import type { Wakefulness } from '../feed/wake-limiter.ts'
-import type { MatchSurroundings } from './match-host.ts'
+import type { ActivationResult } from '../feed/wake-limiter.ts'
+import type { MatchContext } from './match-host.ts'
 import { type HostedMatch, MATCH_ROOM, type MatchRoomOptions } from './match-room.ts'
-import { type Activity, type Fed, type Host, NOT_HERE, type Ownership, type Peers, placing, SETTLED } from '../cluster/peers.ts'
+import {
+  type Activity,
+  type Fed,
+  type Host,
+  NOT_HERE,
+  type Ownership,
+  type Peers,
+  placing,
+  SETTLED,
+} from '../cluster/peers.ts'
 
 /** Where things are that no match of this process knows. */
 export interface Directory {
@@ -31,7 +40,7 @@ export interface Directory {
 }
 
 export interface MatchDeskOptions {
-  readonly surroundings: MatchSurroundings
+  readonly surroundings: MatchContext
   readonly directory: Directory
   readonly ownership: Ownership
   /** Shared with the rooms, which enter and leave it by themselves. */
@@ -155,7 +164,7 @@ export class MatchDesk implements Host {
   }
 
   /** Sees to it that the match of an instrument runs, and that its prices are here. */
-  async activateFor(id: InstrumentId): Promise<Wakefulness> {
+  async activateFor(id: InstrumentId): Promise<ActivationResult> {
     const destination = await this.#byInstrument(id)
     if ('actor' in destination) return 'awake'
     if ('remote' in destination) return (await this.#options.followRemote(destination.remote)) ? 'awake' : 'busy'

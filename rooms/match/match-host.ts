@@ -12,7 +12,7 @@ import type { Leases, MatchRecord, MatchStore } from '../../actors/match/store.t
 import { isStale } from '../../actors/match/suspension.ts'
 import type { AccountStream } from '../feed/account-stream.ts'
 import type { FanOut, PriceSource } from '../feed/fan-out.ts'
-import type { MatchFigures } from '../stats.ts'
+import type { MatchStats } from '../stats.ts'
 import type { PublishedPrice } from '../feed/price-board.ts'
 import { encodePriceFrame, FLAG } from '../feed/price-frame.ts'
 import type { Relay } from '../cluster/remote-prices.ts'
@@ -20,7 +20,7 @@ import type { Report } from '../report.ts'
 import type { WriteDeadline } from '../sockets/write-deadline.ts'
 
 /** What every hosted match needs of the house. */
-export interface MatchSurroundings {
+export interface MatchContext {
   readonly store: MatchStore
   readonly leases: Leases
   /** How long a lease lasts; it is renewed at a third of that. */
@@ -37,7 +37,7 @@ export interface MatchSurroundings {
 }
 
 export interface MatchHostOptions {
-  readonly surroundings: MatchSurroundings
+  readonly surroundings: MatchContext
   readonly record: MatchRecord
   readonly epoch: number
   /** New prices go out now. */
@@ -54,7 +54,7 @@ export class MatchHost implements PriceSource {
   readonly matchId: FixtureId
   readonly epoch: number
   readonly #options: MatchHostOptions
-  readonly #surroundings: MatchSurroundings
+  readonly #surroundings: MatchContext
   #seq = 0
   /** Moves with their numbers that this process has not taken yet. */
   readonly #numbered: PublishedPrice[] = []
@@ -111,7 +111,7 @@ export class MatchHost implements PriceSource {
   }
 
   /** How it is doing. */
-  figures(): MatchFigures {
+  figures(): MatchStats {
     const { info } = this.actor.view
     const age = info.sourceAt === null ? null : this.#surroundings.world.now() - info.sourceAt
     return { matchId: this.matchId, waiting: this.actor.waiting, feedAgeMs: isInPlay(info.phase) ? age : null }

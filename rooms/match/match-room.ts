@@ -17,7 +17,7 @@ import type { MatchActor } from '../../actors/match/actor.ts'
 import type { MatchRecord } from '../../actors/match/store.ts'
 import { CLOSE } from '../sockets/close-codes.ts'
 import { Follow, ListenToAccount, type Rejection, Unfollow } from '../feed/feed-protocol.ts'
-import { MatchHost, type MatchSurroundings } from './match-host.ts'
+import { MatchHost, type MatchContext } from './match-host.ts'
 import { ACCOUNT_MESSAGE, ERROR_MESSAGE, MatchWire, PRICE_MESSAGE, SHUTDOWN_MESSAGE } from './match-wire.ts'
 import { asMessage } from '../feed/price-frame.ts'
 import { project } from './projection.ts'
@@ -65,7 +65,7 @@ export interface HostedMatch {
 }
 
 export interface MatchRoomOptions {
-  readonly surroundings: MatchSurroundings
+  readonly surroundings: MatchContext
   /** Where the room can be found while it lives. */
   readonly hosted: Map<FixtureId, HostedMatch>
   readonly record: MatchRecord
@@ -220,7 +220,7 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
     return present(this.#host, 'host of the room')
   }
 
-  get #surroundings(): MatchSurroundings {
+  get #surroundings(): MatchContext {
     return present(this.#options, 'options of the room').surroundings
   }
 

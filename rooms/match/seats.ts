@@ -7,7 +7,7 @@ import { admit, type VerifyToken } from '../sockets/admission.ts'
 import type { MatchDesk } from './match-desk.ts'
 import { type HostedMatch, MATCH_ROOM, matchRoomId } from './match-room.ts'
 import type { Peers } from '../cluster/peers.ts'
-import type { Turnstile } from '../sockets/connection-limit.ts'
+import type { ConnectionLimit } from '../sockets/connection-limit.ts'
 
 const MatchOptions = z.object({ matchId: z.coerce.number().int().positive().max(0xffffffff) })
 const ReconnectOptions = z.object({ reconnectionToken: z.string().min(1).max(64) })
@@ -15,7 +15,7 @@ const ReconnectOptions = z.object({ reconnectionToken: z.string().min(1).max(64)
 export interface Matchmaking {
   readonly desk: MatchDesk
   readonly hosted: ReadonlyMap<FixtureId, HostedMatch>
-  readonly turnstile: Turnstile
+  readonly connectionLimit: ConnectionLimit
   readonly verify: VerifyToken
   /** The other processes; null when there is none. */
   readonly peers: Peers | null
@@ -68,10 +68,10 @@ async function seating(request: Request, matchmaking: Matchmaking): Promise<Seat
 
 /** Undefined when the match does not run here. */
 function seatHere(matchId: FixtureId, userId: UserId, matchmaking: Matchmaking): Promise<Seating> | undefined {
-  const { hosted, turnstile } = matchmaking
+  const { hosted, connectionLimit } = matchmaking
   const match = hosted.get(matchId)
   if (match === undefined || !isHere(matchId, matchmaking)) return undefined
-  const pass = turnstile.enter(userId)
+  const pass = connectionLimit.enter(userId)
   if (pass === 'too_many')
     return Promise.resolve(refusal(429, 'TOO_MANY_CONNECTIONS', 'too many connections', RETRY_AFTER))
   if (pass === 'full') return Promise.resolve(refusal(503, 'FULL', 'the server is full', RETRY_AFTER))

@@ -12,17 +12,17 @@ export interface Pass {
   giveBack(): void
 }
 
-export interface TurnstileLimits {
+export interface ConnectionLimits {
   readonly connectionsMax: number
   readonly perUserMax: number
 }
 
-export class Turnstile {
-  readonly #limits: TurnstileLimits
+export class ConnectionLimit {
+  readonly #limits: ConnectionLimits
   readonly #byUser = new Map<UserId, number>()
   #inside = 0
 
-  constructor(limits: Partial<TurnstileLimits> = {}) {
+  constructor(limits: Partial<ConnectionLimits> = {}) {
     this.#limits = { connectionsMax: CONNECTIONS_MAX, perUserMax: CONNECTIONS_PER_USER_MAX, ...limits }
   }
 

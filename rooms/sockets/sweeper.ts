@@ -6,7 +6,7 @@ const SLICES = 40
  * Members may come and go while a round runs: one that came late is visited in this round or the next, one that left is
  * not visited any more.
  */
-export class Rounds<T> {
+export class Sweeper<T> {
   readonly #members: ReadonlySet<T>
   readonly #visit: (member: T) => void
   readonly #timer: NodeJS.Timeout

@@ -5,7 +5,7 @@ import { WebSocket } from 'ws'
 import type { World } from '../../actors/kernel/world.ts'
 import { CLOSE } from './close-codes.ts'
 import { RequestRate } from './request-rate.ts'
-import { Rounds } from './sweeper.ts'
+import { Sweeper } from './sweeper.ts'
 import { socketOptions, type WriteDeadline } from './write-deadline.ts'
 
 /** Between two pings of a socket. Staggered: pinging 20,000 sockets in one loop stalls everything for a third of a second. */
@@ -18,14 +18,14 @@ const PING_MS = 20_000
 export class RoomTransport extends WebSocketTransport {
   readonly #deadline: WriteDeadline
   readonly #world: Pick<World, 'now'>
-  readonly #rounds: Rounds<WebSocket>
+  readonly #rounds: Sweeper<WebSocket>
   readonly #silent = new WeakSet<WebSocket>()
 
   constructor(deadline: WriteDeadline, world: Pick<World, 'now'>) {
     super({ ...socketOptions(deadline), pingInterval: 0 })
     this.#deadline = deadline
     this.#world = world
-    this.#rounds = new Rounds(this.wss.clients, PING_MS, (ws) => this.#ping(ws))
+    this.#rounds = new Sweeper(this.wss.clients, PING_MS, (ws) => this.#ping(ws))
   }
 
   /** Takes over a socket whose path names a room of this process; the room decides by the seat it comes with. */

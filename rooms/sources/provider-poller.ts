@@ -56,7 +56,7 @@ export interface RunningMatch {
 }
 
 /** What polling needs of the house. */
-export interface ProviderSurroundings {
+export interface ProviderContext {
   readonly provider: Provider
   readonly calendar: FixtureCalendar
   /** Between two polls when all is well. */
@@ -65,7 +65,7 @@ export interface ProviderSurroundings {
   readonly tell: (message: string, facts: Readonly<Record<string, unknown>>) => void
 }
 
-export interface ProviderRoomOptions extends ProviderSurroundings {
+export interface ProviderRoomOptions extends ProviderContext {
   readonly desk: MatchDesk
   readonly leases: Leases
   readonly leaseTtlMs: number

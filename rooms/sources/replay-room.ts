@@ -6,7 +6,7 @@ import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import type { Ending } from '../../actors/match/ending.ts'
 import { isOver } from '../../actors/market/phase.ts'
 import { frameDue, frameIntervalMs, type Recording } from '../../actors/replay/recording.ts'
-import { Crowd } from './simulated-traders.ts'
+import { SimulatedTraders } from './simulated-traders.ts'
 import type { MatchDesk } from '../match/match-desk.ts'
 import type { Report } from '../report.ts'
 import { SafeRoom } from '../match/safe-room.ts'
@@ -24,7 +24,7 @@ const STAND_BY_MS = SECOND_MS
 const PATIENCE_MS = 60 * SECOND_MS
 
 /** What every replay needs of the house. */
-export interface ReplaySurroundings {
+export interface ReplayContext {
   /** A payload as a snapshot of this match, its players told apart by the cast's name; null when it makes no sense. */
   readonly parse: (payload: unknown, matchId: FixtureId, cast: string) => FixtureSnapshot | null
   /** So many accounts for simulated traders. */
@@ -58,7 +58,7 @@ export interface ReplayStatus {
 
 export interface ReplayRoomOptions {
   readonly order: ReplayOrder
-  readonly surroundings: ReplaySurroundings
+  readonly surroundings: ReplayContext
   readonly desk: MatchDesk
   readonly world: World
   readonly report: Report
@@ -70,7 +70,7 @@ export class ReplayRoom extends SafeRoom {
   /** Nobody joins; null ticks the room's clock every 17 ms, fine enough for the shortest frame interval of 83 ms. */
   override patchRate = null
   #options: ReplayRoomOptions | null = null
-  #crowd: Crowd | null = null
+  #crowd: SimulatedTraders | null = null
   #startedAt = 0
   /** Index of the last frame that the match has heard. */
   #played = -1
@@ -86,7 +86,7 @@ export class ReplayRoom extends SafeRoom {
     this.#options = options
     const { order, surroundings, desk, world } = options
     this.roomId = replayRoomId(order.id)
-    if (order.traders > 0) this.#crowd = new Crowd(await surroundings.enrol(order.traders), desk, world)
+    if (order.traders > 0) this.#crowd = new SimulatedTraders(await surroundings.enrol(order.traders), desk, world)
     await desk.activate(order.matchId)
     this.#goOnFrom(Math.max(order.from, this.#heard))
     this.clock.setInterval(() => this.#step(), frameIntervalMs(order.speed))

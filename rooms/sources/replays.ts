@@ -10,12 +10,12 @@ import {
   type ReplayRoomOptions,
   replayRoomId,
   type ReplayStatus,
-  type ReplaySurroundings,
+  type ReplayContext,
 } from './replay-room.ts'
 import type { Report } from '../report.ts'
 
 export interface ReplaysOptions {
-  readonly surroundings: ReplaySurroundings
+  readonly surroundings: ReplayContext
   readonly desk: MatchDesk
   readonly world: World
   readonly report: Report

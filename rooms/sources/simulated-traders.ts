@@ -12,7 +12,7 @@ import type { MatchDesk } from '../match/match-desk.ts'
 /** In so many turns everybody is asked once. */
 const TURNS = 5
 
-export class Crowd {
+export class SimulatedTraders {
   readonly #traders: readonly Trader[]
   readonly #desk: MatchDesk
   readonly #world: World

@@ -33,7 +33,7 @@ import { migrate } from '../../db/postgres/migrate.ts'
 import { Movers } from '../../db/movers.ts'
 import { OneTime } from '../../db/one-time.ts'
 import { Positions } from '../../db/positions.ts'
-import { Pulse } from '../../db/ledger-monitor.ts'
+import { LedgerMonitor } from '../../db/ledger-monitor.ts'
 import { RedisPubSub } from '../../db/fast/pub-sub-redis.ts'
 import { Rates } from '../../db/rates.ts'
 import { Registrations } from '../../db/registrations.ts'
@@ -111,7 +111,7 @@ export interface Touchline {
   stop(): Promise<void>
 }
 
-const RECORDINGS = join(import.meta.dirname, '../ops/replays')
+const RECORDINGS = join(import.meta.dirname, '../../ops/replays')
 
 /** Builds everything and migrates the database. Nothing listens yet. Throws what a part throws that cannot start. */
 export async function compose(config: Config, overrides: Overrides = {}): Promise<Touchline> {
@@ -146,7 +146,7 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
   const connection = await connect({ databaseUrl: config.databaseUrl, dataDir: config.dataDir })
   undo.push(() => connection.close())
   const { db } = connection
-  const migrated = await connection.patiently((patient) => migrate(patient))
+  const migrated = await connection.withoutTimeout((patient) => migrate(patient))
   if (migrated.length > 0) log.info('migrated', { migrations: migrated })
   await seedDistricts(db)
 
@@ -373,8 +373,10 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
     if (config.roles.includes('rooms')) await realTime.followProvider()
     undo.push(repeatedly({ what: 'old rows are removed', everyMs: RETENTION_MS, log }, tidyUp))
     if (config.roles.includes('rooms') && config.metrics !== 'off') {
-      const pulse = new Pulse(db, world)
-      undo.push(repeatedly({ what: 'the books are looked at', everyMs: PULSE_MS, log }, () => feel(pulse, measuring)))
+      const pulse = new LedgerMonitor(db, world)
+      undo.push(
+        repeatedly({ what: 'the books are looked at', everyMs: PULSE_MS, log }, () => sampleBooks(pulse, measuring)),
+      )
     }
     // No stop-loss may wait for a visitor: whatever is unsettled runs from the start.
     const { desk } = realTime
@@ -420,7 +422,7 @@ const PULSE_MS = 9_973
 /** A prime near ten seconds: over which time the event loop's lateness is told. */
 const LOOP_WINDOW_MS = 9_967
 
-async function feel(pulse: Pulse, measuring: Measuring): Promise<void> {
+async function sampleBooks(pulse: LedgerMonitor, measuring: Measuring): Promise<void> {
   measuring.books(await pulse.books())
   measuring.workLeft(await pulse.workLeft())
 }

@@ -8,7 +8,7 @@ import type { Ending } from '../../actors/match/ending.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
 import type { MatchInfo, Trade, UserCommand } from '../../actors/match/messages.ts'
 import type { AccountChanges } from '../../db/account-log.ts'
-import type { AuditEntry, Deed } from '../../db/audit-log.ts'
+import type { AuditEntry, ControlAction } from '../../db/audit-log.ts'
 import type { Listing } from '../../db/catalogue.ts'
 import type { Allowance, Hits, Spent } from '../../db/fast/fast-store.ts'
 import type { MoversBoard } from '../../db/movers.ts'
@@ -110,7 +110,7 @@ export interface Settings {
 }
 
 export interface Audit {
-  record(deed: Deed): Promise<void>
+  record(deed: ControlAction): Promise<void>
   /** The latest first; `before` goes on from an entry's id. */
   list(limit: number, before: number | null): Promise<readonly AuditEntry[]>
 }

@@ -3,7 +3,7 @@ import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, Histogram, type Metric, Registry } from 'prom-client'
 import { SECOND_MS } from '../../actors/kernel/world.ts'
 import type { BooksSample, WorkLeft } from '../../db/ledger-monitor.ts'
-import type { RealTimeFigures } from '../../rooms/stats.ts'
+import type { RealTimeStats } from '../../rooms/stats.ts'
 import type { RequestFacts } from '../http/edge.ts'
 import type { CommitFacts } from './observed.ts'
 
@@ -31,7 +31,7 @@ const BATCH_SIZES = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500]
 const LOOP_RESOLUTION_MS = 10
 
 /** Measures from now on until it is stopped. `figures` is asked for each time somebody reads. */
-export function startMeasuring(figures: () => RealTimeFigures): Measuring {
+export function startMeasuring(figures: () => RealTimeStats): Measuring {
   const loop = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS })
   loop.enable()
   let lag = lagOf(loop)
@@ -148,7 +148,7 @@ function processMetrics(lag: () => Quantiles): Metric[] {
   ]
 }
 
-function realTimeMetrics(figures: () => RealTimeFigures): Metric[] {
+function realTimeMetrics(figures: () => RealTimeStats): Metric[] {
   return [
     readWhenAsked(
       Gauge,

@@ -16,13 +16,13 @@ import {
   noticesOf,
 } from '../../actors/community/notices.ts'
 import { weekOf } from '../../actors/community/spinner.ts'
-import type { Consequences, KnownUser, WeekShare } from '../../db/reaction-tx.ts'
+import type { ReactionTx, KnownUser, WeekShare } from '../../db/reaction-tx.ts'
 import type { Commit } from '../../db/outbox.ts'
 
 type UserEvent = Exclude<CommittedEvent, { readonly kind: 'match_settled' }>
 
 /** Writes everything that follows from these commits of one match. */
-export async function react(commits: readonly Commit[], effects: Consequences): Promise<void> {
+export async function react(commits: readonly Commit[], effects: ReactionTx): Promise<void> {
   const events = commits.flatMap((commit) =>
     commit.events
       .filter((event): event is UserEvent => event.kind !== 'match_settled')
@@ -62,7 +62,7 @@ interface Outcome {
 }
 
 /** Hands out badges, and writes what people are told. */
-async function tell(commits: readonly Commit[], outcome: Outcome, effects: Consequences): Promise<void> {
+async function tell(commits: readonly Commit[], outcome: Outcome, effects: ReactionTx): Promise<void> {
   const { known, careers, credits, at } = outcome
   const earned = [...careers].flatMap(([userId, career]) =>
     earnedBadges(career).map((badge) => ({ userId, badge, at })),

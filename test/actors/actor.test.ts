@@ -6,7 +6,7 @@ import type { IdempotencyKey } from '../../actors/match/messages.ts'
 import type { Batch, MatchStore } from '../../actors/match/store.ts'
 import { closeOrder, openOrder, GOAL, P, p, snapshot, U, u } from '../support/fixtures.ts'
 import type { MemoryMatchStore } from '../support/memory-store.ts'
-import { codeOf, ok, Stage } from '../support/actor-rig.ts'
+import { codeOf, ok, ActorRig } from '../support/actor-rig.ts'
 
 const keyed = (key: string, fingerprint = 'body'): { idempotency: IdempotencyKey } => ({
   idempotency: { id: key, fingerprint },
@@ -56,7 +56,7 @@ describe('mailbox', () => {
 describe('actor', () => {
   it('[A1] a full mailbox refuses as busy at once, and nothing of it happens', async () => {
     const gate = gated()
-    const stage = await Stage.set({ users: MAILBOX_MAX + 2, wrap: gate.wrap })
+    const stage = await ActorRig.set({ users: MAILBOX_MAX + 2, wrap: gate.wrap })
     const first = stage.opens({ userId: U(1) })
     await expect.poll(() => gate.batches.length).toBe(1)
     const waiting = Array.from({ length: MAILBOX_MAX }, (_, i) => stage.opens({ userId: U(i + 2), lots: lots(10_000) }))
@@ -69,7 +69,7 @@ describe('actor', () => {
 
   it('[A3] memory is never ahead of the store: while a commit is under way nobody sees what it would change', async () => {
     const gate = gated()
-    const stage = await Stage.set({ wrap: gate.wrap })
+    const stage = await ActorRig.set({ wrap: gate.wrap })
     const opening = stage.opens({ lots: lots(u(10)) })
     await expect.poll(() => gate.batches.length).toBe(1)
     expect([...stage.actor.view.openPositions()]).toHaveLength(0)
@@ -80,7 +80,7 @@ describe('actor', () => {
   })
 
   it('[A3] a commit that fails stops the actor, which stays as it was; a new owner finds what the store has', async () => {
-    const stage = await Stage.set({
+    const stage = await ActorRig.set({
       wrap: (store) => ({ ...bound(store), commit: () => Promise.reject(new Error('connection lost')) }),
     })
     await expect(stage.opens()).rejects.toThrow('connection lost')
@@ -90,7 +90,7 @@ describe('actor', () => {
   })
 
   it('[A4] an owner that was overtaken cannot write a single row, and stops', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const stale = stage.actor
     await stage.load()
     await expect(stale.submit(openOrder())).rejects.toThrow('newer')
@@ -102,7 +102,7 @@ describe('actor', () => {
   })
 
   it('[A5] the same key and request again returns the stored trade, and does nothing twice', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const first = ok(await stage.opens(keyed('k1')))
     stage.world.pass(1000)
     const again = ok(await stage.opens(keyed('k1')))
@@ -112,7 +112,7 @@ describe('actor', () => {
   })
 
   it('[A5] a stored refusal is the answer too, even when the order would pass today', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const order = { ...keyed('k1'), clientPrice: p(250) }
     const refusal = await stage.opens(order)
     expect(codeOf(refusal)).toBe('price_moved')
@@ -120,7 +120,7 @@ describe('actor', () => {
   })
 
   it('[A15] a refusal that asks for patience is not kept: the same key succeeds when the time has come', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const { position } = ok(await stage.opens())
     const close = { idempotency: { id: 'k', fingerprint: '' } } as const
     expect(codeOf(await stage.actor.submit(closeOrder(position.id, close)))).toBe('cooldown_active')
@@ -131,7 +131,7 @@ describe('actor', () => {
   })
 
   it('[A15] but a key that was used answers first, also while trading is suspended', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const first = ok(await stage.opens(keyed('k1')))
     stage.rules = { ...stage.rules, feedStaleMs: 0 }
     stage.world.pass(1)
@@ -140,13 +140,13 @@ describe('actor', () => {
   })
 
   it('[A5] the key of another request is refused', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     ok(await stage.opens(keyed('k1', 'one body')))
     expect(codeOf(await stage.opens(keyed('k1', 'another')))).toBe('key_reused')
   })
 
   it('[A6] the same key 200 times at once opens one position; the others are told it is in flight', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const outcomes = await Promise.all(Array.from({ length: 200 }, () => stage.opens(keyed('k1'))))
     expect(outcomes.filter((o) => o.ok)).toHaveLength(1)
     expect(new Set(outcomes.filter((o) => !o.ok).map(codeOf))).toEqual(new Set(['key_in_flight']))
@@ -155,7 +155,7 @@ describe('actor', () => {
   })
 
   it('[A14] what the commit turns down leaves no trace: a refusal it alone caused is decided anew', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     // More than the wallet pays, and before the other one in the batch: its impact would carry the price over his target.
     const tooMuch = stage.opens({ userId: U(1), lots: lots(u(100)) })
     const modest = stage.opens({ userId: U(2), takeProfit: p(200.5), ...keyed('k1') })
@@ -166,7 +166,7 @@ describe('actor', () => {
 
   it('[A7] a command that waited past its deadline is refused undone', async () => {
     const gate = gated()
-    const stage = await Stage.set({ wrap: gate.wrap })
+    const stage = await ActorRig.set({ wrap: gate.wrap })
     const first = stage.opens({ userId: U(1) })
     await expect.poll(() => gate.batches.length).toBe(1)
     const late = stage.opens({ userId: U(2) })
@@ -177,7 +177,7 @@ describe('actor', () => {
   })
 
   it('[A8] an update that is old, or comes twice, changes nothing', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     expect(await stage.moves()).toBe(true)
     const ticks = stage.store.ticks.length
     const { feedSeq } = stage.actor.view.info
@@ -188,7 +188,7 @@ describe('actor', () => {
   })
 
   it('[A9] a new owner finds the match as the last one left it', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     ok(await stage.opens({ lots: lots(u(3)), stopLoss: p(190) }))
     await stage.moves()
     ok(await stage.opens({ userId: U(2), direction: 'short', clientPrice: p(200) }))
@@ -203,7 +203,7 @@ describe('actor', () => {
   })
 
   it('[A10] publication folds what moved since the last one, and only then is it the last published price', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     ok(await stage.opens({ lots: lots(u(10)) }))
     ok(await stage.opens({ userId: U(2), lots: lots(u(10)) }))
     expect(stage.actor.view.instrument(P(1))?.published).toBe(u(200))
@@ -214,10 +214,10 @@ describe('actor', () => {
   })
 
   describe('ticks', () => {
-    const stored = (stage: Stage) => stage.store.ticks.filter((t) => t.instrumentId === P(1))
+    const stored = (stage: ActorRig) => stage.store.ticks.filter((t) => t.instrumentId === P(1))
 
     it('[A11] of the crowd and of match data are stored once a second and instrument, in-game events always', async () => {
-      const stage = await Stage.set()
+      const stage = await ActorRig.set()
       ok(await stage.opens())
       ok(await stage.opens({ userId: U(2) }))
       await stage.moves()
@@ -230,7 +230,7 @@ describe('actor', () => {
     })
 
     it('[A11] that came too soon are stored when they are due, the newest of them as it was', async () => {
-      const stage = await Stage.set()
+      const stage = await ActorRig.set()
       ok(await stage.opens())
       stage.world.pass(10)
       ok(await stage.opens({ userId: U(2) }))
@@ -249,13 +249,13 @@ describe('actor', () => {
   })
 
   it('[A12] a changed rule counts from the next batch on', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     stage.rules = { ...DEFAULT_RULES, lotMax: lots(u(1)) }
     expect(codeOf(await stage.opens({ lots: lots(u(2)) }))).toBe('lot_size_invalid')
   })
 
   it('[A13] stopping finishes what waits and takes nothing more', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const opening = stage.opens()
     await stage.actor.stop()
     expect(codeOf(await opening)).toBe('ok')

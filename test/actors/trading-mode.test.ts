@@ -10,17 +10,17 @@ import {
 } from '../../actors/kernel/trading-mode.ts'
 import { SECOND_MS } from '../../actors/kernel/world.ts'
 import { info, instrument, MATCH, P, p, record, U, u } from '../support/fixtures.ts'
-import { codeOf, ok, Stage } from '../support/actor-rig.ts'
+import { codeOf, ok, ActorRig } from '../support/actor-rig.ts'
 
 const platform = (mode: TradingMode): TradingModes => ({ ...ALL_OPEN, platform: mode })
 
-function restrict(stage: Stage, modes: TradingModes): void {
+function restrict(stage: ActorRig, modes: TradingModes): void {
   stage.rules = { ...stage.rules, modes }
 }
 
 /** Somebody with a position that he may close. */
 async function holding() {
-  const stage = await Stage.set()
+  const stage = await ActorRig.set()
   const { position } = ok(await stage.opens({ lots: lots(u(1)) }))
   stage.world.pass(DEFAULT_RULES.holdMs)
   const changes = () =>
@@ -57,7 +57,7 @@ describe('a trading mode', () => {
   })
 
   it.each(TRADING_MODES)('[J6] %s: stop-loss, take-profit, washout and full time close all the same', async (mode) => {
-    const stage = await Stage.set({ users: 4 })
+    const stage = await ActorRig.set({ users: 4 })
     const size = lots(u(1))
     await stage.opens({ userId: U(1), lots: size, stopLoss: p(199) })
     await stage.opens({ userId: U(2), lots: size, direction: 'short', takeProfit: p(199) })
@@ -110,9 +110,9 @@ describe('a trading mode', () => {
   })
 
   it('[J4] is told after what is unknown or over, and before lateness, news, size and price', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     restrict(stage, platform('halted'))
-    const reasonOf = async (order: Parameters<Stage['opens']>[0]) => {
+    const reasonOf = async (order: Parameters<ActorRig['opens']>[0]) => {
       const outcome = await stage.opens(order)
       if (outcome.ok) return 'ok'
       return 'window' in outcome.refusal ? outcome.refusal.window.reason : outcome.refusal.code
@@ -126,7 +126,7 @@ describe('a trading mode', () => {
   })
 
   it('[J4] of a close, after whose it is and before the hold; of a match that is over, the end of it', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const { position } = ok(await stage.opens())
     restrict(stage, platform('halted'))
     stage.world.pass(SECOND_MS)

@@ -6,10 +6,10 @@ import type { FixtureEvent, FixtureSnapshot } from '../../actors/market/fixture.
 import { quoteOf } from '../../actors/market/instrument.ts'
 import { checkAll } from '../../actors/match/invariants.ts'
 import { info, instrument, MATCH, P, p, player, record, U, u } from '../support/fixtures.ts'
-import { codeOf, ok, Stage } from '../support/actor-rig.ts'
+import { codeOf, ok, ActorRig } from '../support/actor-rig.ts'
 
 const HOLD_MS = DEFAULT_RULES.holdMs
-const priceOf = (stage: Stage, n = 1) => {
+const priceOf = (stage: ActorRig, n = 1) => {
   const listed = stage.actor.view.instrument(P(n))
   if (listed === undefined) throw new Error(`no instrument ${n}`)
   return quoteOf(listed, stage.rules.impactCapPpm).price
@@ -36,14 +36,14 @@ function scored(goals: number): Partial<FixtureSnapshot> {
 }
 
 /** Lets the goal be priced, and the event suspension that it causes pass. */
-async function scores(stage: Stage, goals: number): Promise<void> {
+async function scores(stage: ActorRig, goals: number): Promise<void> {
   for (let n = 1; n <= goals; n++) await stage.moves(scored(n))
   for (let n = 0; n < 4; n++) await stage.moves(scored(goals))
 }
 
 describe('opening', () => {
   it('[T2] debits the margin at the fill price and holds the position for 180 s', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const { position, wallet } = ok(await stage.opens())
     expect(position).toMatchObject({ openPrice: u(200.005), margin: u(50.00125), lots: u(0.5), close: null })
     expect(position.closableAt - position.openedAt).toBe(180_000)
@@ -51,7 +51,7 @@ describe('opening', () => {
   })
 
   it('[T3] fills after its own impact: a fresh position shows no profit, and the next one pays what it left', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const first = ok(await stage.opens({ lots: lots(u(10)) }))
     expect(first.position.openPrice).toBe(u(200.1))
     expect(first.price).toBe(u(200.1))
@@ -60,14 +60,14 @@ describe('opening', () => {
   })
 
   it('[T3] commands committed together are priced one after the other, in the order they came', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const size = lots(u(1))
     const trades = await Promise.all([1, 2, 3].map((n) => stage.opens({ userId: U(n), lots: size })))
     expect(trades.map((t) => ok(t).position.openPrice)).toEqual([u(200.01), u(200.02), u(200.03)])
   })
 
   it('[T1] refusals come in one order: unknown, window, lots, price, levels, margin, limit', async () => {
-    const stage = await Stage.set({ record: record({ info: info({ feedSeq: 0 }), instruments: [instrument(1)] }) })
+    const stage = await ActorRig.set({ record: record({ info: info({ feedSeq: 0 }), instruments: [instrument(1)] }) })
     const wrong = { lots: lots(u(1000)), clientPrice: p(100), stopLoss: p(300) } as const
     const ladder = [
       [{ ...wrong, instrumentId: P(99) }, 'not_found'],
@@ -91,7 +91,7 @@ describe('opening', () => {
   it.each([0, -10_000, 5_000, 15_000, u(100) + 10_000])(
     '[T5] %d millionths of a lot is no valid size',
     async (size) => {
-      const stage = await Stage.set()
+      const stage = await ActorRig.set()
       expect(await stage.opens({ lots: lots(size) })).toMatchObject({
         refusal: { code: 'lot_size_invalid', min: 10_000, max: u(100), step: 10_000 },
       })
@@ -99,7 +99,7 @@ describe('opening', () => {
   )
 
   it('[T6] a client price exactly 2.5 % off the published one passes, a millionth more is refused with both prices', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     expect(codeOf(await stage.opens({ clientPrice: p(205) }))).toBe('ok')
     const published = stage.actor.view.instrument(P(1))?.published
     expect(published).toBe(u(200))
@@ -110,7 +110,7 @@ describe('opening', () => {
   })
 
   it('[T8] levels must lie on their sides of the fill price', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const levels = (stopLoss: number | null, takeProfit: number | null, direction: 'long' | 'short') =>
       stage.opens({
         direction,
@@ -126,13 +126,13 @@ describe('opening', () => {
   })
 
   it('[T8] an order cannot be stopped by its own impact', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const short = await stage.opens({ direction: 'short', lots: lots(u(10)), takeProfit: p(199.95) })
     expect(short).toMatchObject({ refusal: { code: 'levels_invalid', currentPrice: u(199.9) } })
   })
 
   it('[T14] too poor: says what it costs, what there is, and the largest size that fits', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const refusal = await stage.opens({ lots: lots(u(100)) })
     expect(refusal).toMatchObject({ refusal: { code: 'insufficient_margin', available: u(10_000) } })
     if (refusal.ok || refusal.refusal.code !== 'insufficient_margin') throw new Error('not refused')
@@ -143,7 +143,7 @@ describe('opening', () => {
   })
 
   it('[T14] of many orders at once only as many open as the wallet can pay', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const outcomes = await Promise.all(Array.from({ length: 50 }, () => stage.opens({ lots: lots(u(30)) })))
     expect(outcomes.filter((o) => o.ok)).toHaveLength(3)
     expect(new Set(outcomes.filter((o) => !o.ok).map(codeOf))).toEqual(new Set(['insufficient_margin']))
@@ -152,7 +152,7 @@ describe('opening', () => {
   })
 
   it('[T15] at most so many open positions a user, counted over everything he holds', async () => {
-    const stage = await Stage.set({ rules: { openPositionsMax: 2 } })
+    const stage = await ActorRig.set({ rules: { openPositionsMax: 2 } })
     const outcomes = await Promise.all([1, 2, 1].map((n) => stage.opens({ instrumentId: P(n) })))
     expect(outcomes.map(codeOf)).toEqual(['ok', 'ok', 'position_limit'])
   })
@@ -160,7 +160,7 @@ describe('opening', () => {
 
 describe('closing', () => {
   it('[T4] pays the margin and the profit at the published price: a lone round trip is exactly zero-sum', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const { position } = ok(await stage.opens({ lots: lots(u(37.11)) }))
     stage.world.pass(HOLD_MS)
     const closed = ok(await stage.closes(position.id))
@@ -170,7 +170,7 @@ describe('closing', () => {
   })
 
   it('[T4] balance after a close is the balance before the open plus the realised profit', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const { position } = ok(await stage.opens())
     stage.world.pass(HOLD_MS)
     await scores(stage, 1)
@@ -181,7 +181,7 @@ describe('closing', () => {
   })
 
   it('[T7] a user close within 180 s is refused with the seconds left; opening again does not prolong it', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const { position } = ok(await stage.opens())
     stage.world.pass(1)
     expect(await stage.closes(position.id)).toMatchObject({
@@ -195,7 +195,7 @@ describe('closing', () => {
   })
 
   it('[T17] what is not yours, not there or already closed looks the same', async () => {
-    const stage = await Stage.set({ rules: { holdMs: 0 } })
+    const stage = await ActorRig.set({ rules: { holdMs: 0 } })
     const { position } = ok(await stage.opens())
     expect(codeOf(await stage.closes(position.id, U(2)))).toBe('not_found')
     expect(codeOf(await stage.closes(positionId('nonsense')))).toBe('not_found')
@@ -204,7 +204,7 @@ describe('closing', () => {
   })
 
   it('[T16] a position without an open price is left for a person: no close, no trigger, margin back at the end', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const { position } = ok(await stage.opens())
     stage.store.positions.set(position.id, { ...position, openPrice: price(0), takeProfit: p(1) })
     await stage.load()
@@ -218,7 +218,7 @@ describe('closing', () => {
 
 describe('changing levels', () => {
   it('[T18] an absent level keeps, null removes, a wrong one changes nothing', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const { position } = ok(await stage.opens({ stopLoss: p(190), takeProfit: p(230) }))
     const change = (stopLoss?: number | null, takeProfit?: number | null) =>
       stage.actor.submit({
@@ -237,7 +237,7 @@ describe('changing levels', () => {
 
 describe('system closes', () => {
   it('[T10] a stop-loss fires on the tick that crosses it, at the price of that tick, within the hold', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const { position } = ok(await stage.opens({ direction: 'short', stopLoss: p(203), lots: lots(u(1)) }))
     await stage.moves(scored(1))
     const close = stage.store.positions.get(position.id)?.close
@@ -249,14 +249,14 @@ describe('system closes', () => {
   })
 
   it('[T10] a take-profit fires on a price that the crowd moved', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const { position } = ok(await stage.opens({ takeProfit: p(200.1) }))
     ok(await stage.opens({ userId: U(2), lots: lots(u(20)) }))
     expect(stage.store.positions.get(position.id)?.close).toMatchObject({ by: 'take_profit', price: u(200.205) })
   })
 
   it('[T11] a close moves the price, which may close others: the cascade runs until nothing fires', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const chain = [
       ok(await stage.opens({ lots: lots(u(40)), takeProfit: p(200.75) })),
       ok(await stage.opens({ userId: U(2), lots: lots(u(20)), stopLoss: p(200.59) })),
@@ -271,7 +271,7 @@ describe('system closes', () => {
   })
 
   it('[T12] a position washes out when its loss has eaten the margin, and never loses more', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const { position } = ok(await stage.opens({ direction: 'short', lots: lots(u(2)) }))
     await scores(stage, 4)
     expect(stage.store.positions.get(position.id)?.close).toMatchObject({ by: 'washout', pnl: -position.margin })
@@ -280,7 +280,7 @@ describe('system closes', () => {
   })
 
   it('[T29] the owner is warned once at 50 and once at 80 per cent of the margin lost, and the position goes on', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const { position } = ok(await stage.opens({ direction: 'short', lots: lots(u(1)) }))
     const warnings = () => stage.events.flatMap((e) => (e.kind === 'margin_warned' ? [e.position.warned] : []))
     await scores(stage, 1)
@@ -298,7 +298,7 @@ describe('system closes', () => {
 
   it('[T30] a changed rule that moves a price is told, and fires what it reached, on the next tick of the clock, restart or not', async () => {
     for (const restarts of [false, true]) {
-      const stage = await Stage.set()
+      const stage = await ActorRig.set()
       ok(await stage.opens({ lots: lots(u(90)) }))
       const { position } = ok(await stage.opens({ userId: U(2), lots: lots(u(1)), stopLoss: p(200.5) }))
       stage.rules = { ...stage.rules, impactCapPpm: 1_000 }
@@ -313,7 +313,7 @@ describe('system closes', () => {
   })
 
   it('[T13] after a restart the missed price is applied first and fires what it crossed', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const { position } = ok(await stage.opens({ direction: 'short', stopLoss: p(203), lots: lots(u(1)) }))
     await stage.load()
     expect(stage.store.positions.get(position.id)?.close).toBeNull()
@@ -324,7 +324,7 @@ describe('system closes', () => {
 
 describe('suspension', () => {
   it('[T23] a goal suspends its scorer until the next base price, and nobody else', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const { position } = ok(await stage.opens())
     stage.world.pass(HOLD_MS)
     await stage.moves(scored(1))
@@ -336,7 +336,7 @@ describe('suspension', () => {
   })
 
   it('[T23] the suspension ends by itself after 15 s', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     await stage.moves(scored(1))
     expect(stage.actor.window(P(1)).status).toBe('SUSPENDED')
     stage.world.pass(DEFAULT_RULES.eventSuspensionMs)
@@ -344,7 +344,7 @@ describe('suspension', () => {
   })
 
   it('[T24] a feed older than 25 s suspends a match in play; fresh news opens it again', async () => {
-    const stage = await Stage.set({ rules: { feedStaleMs: DEFAULT_RULES.feedStaleMs } })
+    const stage = await ActorRig.set({ rules: { feedStaleMs: DEFAULT_RULES.feedStaleMs } })
     stage.world.pass(DEFAULT_RULES.feedStaleMs)
     expect(stage.actor.window().status).toBe('OPEN')
     stage.world.pass(1)
@@ -359,7 +359,7 @@ describe('the end of a match', () => {
   const over = (state: string) => ({ state, stateId: 5, periods: [] })
 
   it('[T9] everybody settles at live base + k_mod × imbalance, one price an instrument', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     ok(await stage.opens({ lots: lots(u(20)) }))
     ok(await stage.opens({ userId: U(2), lots: lots(u(10)) }))
     ok(await stage.opens({ userId: U(3), direction: 'short', lots: lots(u(5)), clientPrice: p(200) }))
@@ -375,7 +375,7 @@ describe('the end of a match', () => {
   })
 
   it('[T25] FT closes the market to opens at once and settles when it has held; play going on cancels it', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const { position } = ok(await stage.opens())
     await stage.moves(over('FT'))
     expect(codeOf(await stage.opens({ userId: U(2) }))).toBe('market_closed')
@@ -394,7 +394,7 @@ describe('the end of a match', () => {
   })
 
   it('[T25] a live feed that falls silent after the whistle settles nothing until it speaks again', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     await stage.moves(over('FT'))
     stage.world.pass(60 * DEFAULT_RULES.settlementConfirmMs)
     await stage.actor.clock()
@@ -408,7 +408,7 @@ describe('the end of a match', () => {
   })
 
   it('[T25] a replay counts the confirmation in updates, whatever its speed', async () => {
-    const stage = await Stage.set({ record: record({ info: info({ replay: true }) }) })
+    const stage = await ActorRig.set({ record: record({ info: info({ replay: true }) }) })
     for (let n = 0; n < REPLAY_CONFIRM_UPDATES; n++) await stage.moves(over('FT'))
     expect(stage.actor.view.info.settling).toBeNull()
     await stage.moves(over('FT'))
@@ -416,7 +416,7 @@ describe('the end of a match', () => {
   })
 
   it('[T25] between FT and its confirmation a holder may still leave at the standing price', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const { position } = ok(await stage.opens())
     stage.world.pass(HOLD_MS)
     await stage.moves(over('FT'))
@@ -424,7 +424,7 @@ describe('the end of a match', () => {
   })
 
   it('[T31] news of the last minute holds closes back too, until it is priced or the match settles', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const { position } = ok(await stage.opens())
     stage.world.pass(HOLD_MS)
     const whistle = { ...scored(1), state: 'FT', stateId: 5 }
@@ -435,7 +435,7 @@ describe('the end of a match', () => {
   })
 
   it('[T26] a match that will not be played voids every position: margin back, no profit, no loss', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const { position } = ok(await stage.opens({ lots: lots(u(3)) }))
     ok(await stage.opens({ userId: U(2), lots: lots(u(20)) }))
     await stage.moves({ state: 'ABANDONED', stateId: 15, periods: [] })
@@ -450,7 +450,7 @@ describe('the end of a match', () => {
 
   it('[T27] a settlement interrupted half-way goes on after a restart, at the same price, and pays nobody twice', async () => {
     const users = 700
-    const stage = await Stage.set({ users })
+    const stage = await ActorRig.set({ users })
     const opened = await Promise.all(
       Array.from({ length: users }, (_, i) => stage.opens({ userId: U(i + 1), lots: lots(u(0.1)) })),
     )
@@ -476,7 +476,7 @@ describe('the end of a match', () => {
   })
 
   it('[T28] nothing moves a settled match any more', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     await stage.moves(over('FINISHED'))
     await stage.actor.stop()
     await stage.load()
@@ -488,7 +488,7 @@ describe('the end of a match', () => {
 
 describe('listing', () => {
   it('[T32] a player whom an unsettled match holds is listed once that has settled, and not before', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const elsewhere = record({ info: info({ matchId: fixtureId(90_002) }), instruments: [instrument(7)] })
     stage.store.put(elsewhere)
     await stage.moves({ players: [player(1), player(7)] })
@@ -501,7 +501,7 @@ describe('listing', () => {
 
 describe('quoting', () => {
   it('[T19] a quote says exactly what opening then costs, and changes nothing', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const asked = {
       instrumentId: P(1),
       direction: 'long',
@@ -527,7 +527,7 @@ describe('quoting', () => {
   })
 
   it('[T19] a quote answers for every size and level that can be written down', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const asked = {
       instrumentId: P(1),
       direction: 'long',
@@ -543,7 +543,7 @@ describe('quoting', () => {
   })
 
   it('[T19] a quote names the refusal that opening would meet', async () => {
-    const stage = await Stage.set()
+    const stage = await ActorRig.set()
     const asked = {
       instrumentId: P(1),
       direction: 'long',

@@ -123,7 +123,7 @@ describe('the embedded database', () => {
 })
 
 onPostgres((server) => {
-  it('[D70] does patiently what would take too long for a query', { timeout: 20_000 }, async () => {
+  it('[D70] does withoutTimeout what would take too long for a query', { timeout: 20_000 }, async () => {
     const slow = {
       name: '9999-slow',
       up: async (db: Kysely<unknown>) => void (await sql`select pg_sleep(3)`.execute(db)),
@@ -133,9 +133,9 @@ onPostgres((server) => {
     try {
       await expect(sql`select pg_sleep(1)`.execute(connection.db)).rejects.toThrow('statement timeout')
       // Neither the server nor this side of the connection gives up.
-      expect(await connection.patiently((db) => migrate(db, [slow]))).toEqual(['9999-slow'])
+      expect(await connection.withoutTimeout((db) => migrate(db, [slow]))).toEqual(['9999-slow'])
       // Whoever stops in the middle of it holds its locks no longer than anybody else.
-      const frozen = connection.patiently((db) =>
+      const frozen = connection.withoutTimeout((db) =>
         db.transaction().execute(async (tx) => {
           await sql`select 1`.execute(tx)
           await new Promise((resolve) => setTimeout(resolve, 1_000))

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
 import { fixtureId } from '../../actors/kernel/ids.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
-import { Pulse } from '../../db/ledger-monitor.ts'
+import { LedgerMonitor } from '../../db/ledger-monitor.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { Users } from '../../db/users.ts'
 import { eachDatabase } from '../support/databases.ts'
@@ -25,7 +25,7 @@ eachDatabase((open) => {
   const grant = (...names: string[]) => new Users(open().db, world, []).createSyntheticMany(names)
 
   it('[Z8] a look at the books takes every entry once, when it is old enough to be whole', async () => {
-    const pulse = new Pulse(open().db, world)
+    const pulse = new LedgerMonitor(open().db, world)
     await grant('Ada', 'Bob')
     expect(await pulse.books(), 'too new').toEqual({ entries: 0, ...FINE })
     world.pass(21 * SECOND_MS)
@@ -41,7 +41,7 @@ eachDatabase((open) => {
   })
 
   it('[Z8] it finds a transaction that does not add up, and a wallet that is not the sum of its entries', async () => {
-    const pulse = new Pulse(open().db, world)
+    const pulse = new LedgerMonitor(open().db, world)
     const [ada, bob] = await grant('Ada', 'Bob')
     await sql`update ledger_entries set amount_micros = amount_micros - 5
                where account = 'house' and reference = ${ada?.user.id}::uuid`.execute(open().db)
@@ -55,7 +55,7 @@ eachDatabase((open) => {
 
   it('[Z9] what is left to do: matches that are not settled or should be, and commits nobody has reacted to', async () => {
     const { db } = open()
-    const pulse = new Pulse(db, world)
+    const pulse = new LedgerMonitor(db, world)
     expect(await pulse.workLeft()).toEqual({ unsettled: 0, overdue: 0, unreacted: 0, unreactedMs: 0, setAside: 0 })
     await insertMatch(db, info({ startsAt: world.now() }))
     await insertMatch(db, info({ matchId: fixtureId(7), replay: true, startsAt: world.now() }))

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
-import { Ground } from '../support/server-rig.ts'
+import { ServerRig } from '../support/server-rig.ts'
 import { HttpClient, type InstrumentSeen } from '../support/http-client.ts'
 import { killTheRest, PATIENCE, Program } from '../support/process.ts'
-import { audit, BALANCED, eachSite, onServers, type Site } from '../support/data-place.ts'
+import { audit, BALANCED, eachDataPlace, onServers, type DataPlace } from '../support/data-place.ts'
 
 const cleanUp: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -17,9 +17,9 @@ const ADMIN = { ADMIN_EMAILS: 'ann@synthetic.invalid' }
 const SLOW = { timeout: 60_000 }
 const BOT = '/api/admin/gameplay-bot'
 
-async function open(settle: () => Promise<Site>): Promise<Ground> {
+async function open(settle: () => Promise<DataPlace>): Promise<ServerRig> {
   const site = await settle()
-  return Ground.open({ ...site, env: { ...site.env, ...ADMIN } })
+  return ServerRig.open({ ...site, env: { ...site.env, ...ADMIN } })
 }
 
 async function set(admin: HttpClient, key: string, value: unknown): Promise<void> {
@@ -53,7 +53,7 @@ async function castOf(player: HttpClient, admin: HttpClient, id: string): Promis
 const long = ({ id, currentPrice }: InstrumentSeen) =>
   ({ instrumentId: id, direction: 'long', lotSize: 1, clientPrice: currentPrice }) as const
 
-eachSite((settle) => {
+eachDataPlace((settle) => {
   describe('an operator', () => {
     it('[J20] changes a rule, and a match that runs follows it with the next command', SLOW, async () => {
       const ground = await open(settle)
@@ -132,7 +132,7 @@ eachSite((settle) => {
       SLOW,
       async () => {
         const site = await settle()
-        const ground = await Ground.open({ ...site, env: { ...site.env, ...ADMIN } }, { matches: 2 })
+        const ground = await ServerRig.open({ ...site, env: { ...site.env, ...ADMIN } }, { matches: 2 })
         const [ann, bob] = [await ground.player('Ann'), await ground.player('Bob')]
         const end = (match: number, outcome: string) =>
           ann.request('POST', `/api/admin/matches/${match}/end`, { outcome })

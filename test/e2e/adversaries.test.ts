@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
 import { freePort } from '../../ops/rehearse/shared/free-port.ts'
 import { P, u } from '../support/fixtures.ts'
-import { Ground } from '../support/server-rig.ts'
+import { ServerRig } from '../support/server-rig.ts'
 import {
   type Answer,
   type HttpClient,
@@ -16,7 +16,7 @@ import {
   TradeAnswer,
 } from '../support/http-client.ts'
 import { PATIENCE } from '../support/composed-server.ts'
-import { eachSite, embeddedSite, onServers, type ServerSite } from '../support/data-place.ts'
+import { eachDataPlace, embeddedPlace, onServers, type ServerPlace } from '../support/data-place.ts'
 
 const HOLD_SECS = 180
 
@@ -45,10 +45,10 @@ async function expectExact(client: HttpClient): Promise<readonly PositionSeen[]>
   return positions
 }
 
-eachSite((settle) => {
-  let ground: Ground
+eachDataPlace((settle) => {
+  let ground: ServerRig
   beforeAll(async () => {
-    ground = await Ground.open(await settle(), { matches: 4 })
+    ground = await ServerRig.open(await settle(), { matches: 4 })
   })
   afterAll(() => ground.close())
 
@@ -199,11 +199,11 @@ eachSite((settle) => {
 })
 
 onServers((settle) => {
-  let site: ServerSite
-  let ground: Ground
+  let site: ServerPlace
+  let ground: ServerRig
   beforeAll(async () => {
     site = await settle()
-    ground = await Ground.open(site)
+    ground = await ServerRig.open(site)
   })
   afterAll(() => ground.close())
 
@@ -277,11 +277,11 @@ const canRun = process.env['CI'] === 'true' || spawnSync('redis-server', ['--ver
 
 describe.skipIf(!canRun)('with a Redis that goes away', () => {
   let redis: OwnRedis
-  let ground: Ground
+  let ground: ServerRig
   beforeAll(async () => {
     redis = await OwnRedis.start()
-    const site = await embeddedSite()
-    ground = await Ground.open({ ...site, env: { ...site.env, REDIS_URL: redis.url } })
+    const site = await embeddedPlace()
+    ground = await ServerRig.open({ ...site, env: { ...site.env, REDIS_URL: redis.url } })
   })
   afterAll(async () => {
     try {

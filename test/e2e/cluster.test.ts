@@ -12,7 +12,7 @@ import { PriceWatch } from '../../ops/rehearse/load/price-watch.ts'
 import { FeedClient } from '../rooms/realtime-rig.ts'
 import { HttpClient, type Order, type PositionSeen, read, TradeAnswer } from '../support/http-client.ts'
 import { killTheRest, PATIENCE, Program } from '../support/process.ts'
-import { audit, BALANCED, onServers, type ServerSite } from '../support/data-place.ts'
+import { audit, BALANCED, onServers, type ServerPlace } from '../support/data-place.ts'
 
 const cleanUp: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -24,14 +24,14 @@ afterEach(async () => {
 class Cluster {
   readonly api: Program
   readonly #rooms = new Map<string, Program>()
-  readonly #site: ServerSite
+  readonly #site: ServerPlace
 
-  private constructor(site: ServerSite, api: Program) {
+  private constructor(site: ServerPlace, api: Program) {
     this.#site = site
     this.api = api
   }
 
-  static async start(site: ServerSite): Promise<Cluster> {
+  static async start(site: ServerPlace): Promise<Cluster> {
     const api = new Program({ ...site.env, ROLES: 'api', DEMO_REPLAY: 'none' })
     await api.listening() // it makes the schema and the key that all of them sign with
     const cluster = new Cluster(site, api)

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { Ground } from '../support/server-rig.ts'
+import { ServerRig } from '../support/server-rig.ts'
 import { type HttpClient, pick } from '../support/http-client.ts'
 import { PATIENCE } from '../support/composed-server.ts'
-import { eachSite } from '../support/data-place.ts'
+import { eachDataPlace } from '../support/data-place.ts'
 
 const Board = z.looseObject({
   entries: z.array(z.looseObject({ username: z.string(), rank: z.int(), isMe: z.boolean() })),
@@ -11,11 +11,11 @@ const Board = z.looseObject({
 const Me = z.looseObject({ ranked: z.boolean() })
 const Notices = z.looseObject({ notifications: z.array(z.looseObject({ type: z.string() })), unreadCount: z.int() })
 
-eachSite((settle) => {
-  let ground: Ground
+eachDataPlace((settle) => {
+  let ground: ServerRig
 
   beforeEach(async () => {
-    ground = await Ground.open(await settle())
+    ground = await ServerRig.open(await settle())
   })
 
   afterEach(() => ground.close())

@@ -6,16 +6,16 @@ import { MatchWire } from '../../rooms/match/match-wire.ts'
 import { decodePriceFrame, FLAG, type PriceFrame } from '../../rooms/feed/price-frame.ts'
 import { FeedClient } from '../rooms/realtime-rig.ts'
 import { u } from '../support/fixtures.ts'
-import { House, PATIENCE } from '../support/composed-server.ts'
+import { ComposedServer, PATIENCE } from '../support/composed-server.ts'
 import { HttpClient, type InstrumentSeen, pick } from '../support/http-client.ts'
-import { eachSite } from '../support/data-place.ts'
+import { eachDataPlace } from '../support/data-place.ts'
 
-eachSite((settle) => {
-  let house: House
+eachDataPlace((settle) => {
+  let house: ComposedServer
   const sockets: FeedClient[] = []
   const rooms: Room[] = []
   beforeAll(async () => {
-    house = await House.open(await settle())
+    house = await ComposedServer.open(await settle())
   })
   afterAll(async () => {
     for (const { ws } of sockets) ws.terminate()
@@ -24,7 +24,7 @@ eachSite((settle) => {
   })
 
   /** A plain WebSocket with a fresh ticket, and the length of every price message on it. */
-  async function plainDoor(player: HttpClient): Promise<FeedClient & { readonly lengths: number[] }> {
+  async function plainHttpRig(player: HttpClient): Promise<FeedClient & { readonly lengths: number[] }> {
     const client = Object.assign(new FeedClient(await player.socketUrl()), { lengths: [] as number[] })
     client.ws.on('message', (data: Buffer, isBinary: boolean) => (isBinary ? client.lengths.push(data.length) : 0))
     sockets.push(client)
@@ -48,7 +48,7 @@ eachSite((settle) => {
   it('[E10] the plain door shows at once what REST shows, 93 bytes a price', async () => {
     const ada = await house.player('Ada E10')
     const seen = (await ada.instruments()).slice(0, 5)
-    const door = await plainDoor(ada)
+    const door = await plainHttpRig(ada)
     expect(door.ws.protocol).toBe('feed.v1')
     const answer = await door.subscribe(seen.map(({ id }) => id))
     expect(answer).toMatchObject({ type: 'subscribed', id: 7, instrumentIds: seen.map(({ id }) => id), rejected: [] })
@@ -71,7 +71,7 @@ eachSite((settle) => {
   it('[E11] an open over REST is told to whoever follows the player, with its cause and the new price, and to nobody else', async () => {
     const [ada, bob] = [await house.player('Ada E11'), await house.player('Bob E11')]
     const [followed, ignored] = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN').slice(5)
-    const door = await plainDoor(ada)
+    const door = await plainHttpRig(ada)
     await door.subscribe([present(followed, 'a player').id])
     await bob.opens(buy(present(ignored, 'another player')))
     const { position } = await bob.opens(buy(present(followed, 'a player')))
@@ -95,7 +95,7 @@ eachSite((settle) => {
   it('[E12] the match room shows the match, and both doors tell the same moves', async () => {
     const ada = await house.player('Ada E12')
     const [player] = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN').slice(9)
-    const [plain, seat] = [await plainDoor(ada), await roomDoor(ada)]
+    const [plain, seat] = [await plainHttpRig(ada), await roomDoor(ada)]
     const { id } = present(player, 'a player')
     const stateOf = () => seat.room.state.instruments?.get(id)
     await vi.waitUntil(() => stateOf() !== undefined, PATIENCE)
@@ -148,7 +148,7 @@ eachSite((settle) => {
     const ada = await house.player('Ada E14')
     const { id } = pick(await ada.instruments())
     const stranger = '00000000-0000-5000-8000-000000000000'
-    const door = await plainDoor(ada)
+    const door = await plainHttpRig(ada)
     door.ask({ type: 'subscribe', id: 1, instrumentIds: [stranger, 'nobody', '', id.toUpperCase()] })
     await vi.waitUntil(() => door.said.length > 0, PATIENCE)
     expect(door.said[0]).toEqual({
@@ -162,7 +162,7 @@ eachSite((settle) => {
   it('[W70] both doors tell of an account what REST tells', async () => {
     const ada = await house.player('Ada W70')
     const [first, second] = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN').slice(3)
-    const [plain, seat] = [await plainDoor(ada), await roomDoor(ada)]
+    const [plain, seat] = [await plainHttpRig(ada), await roomDoor(ada)]
     const told: { plain: unknown[]; seat: unknown[] } = { plain: [], seat: [] }
     plain.ws.on('message', (data: Buffer, isBinary) => {
       if (isBinary) return

@@ -4,9 +4,9 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { P } from '../support/fixtures.ts'
-import { Ground } from '../support/server-rig.ts'
+import { ServerRig } from '../support/server-rig.ts'
 import type { HttpClient } from '../support/http-client.ts'
-import { eachSite } from '../support/data-place.ts'
+import { eachDataPlace } from '../support/data-place.ts'
 
 const NOBODY = '00000000-0000-7000-8000-000000000000'
 const JSON_TYPE = 'application/json'
@@ -116,13 +116,13 @@ const order = (fields: Record<string, string> = {}): string => {
     .join(',')}}`
 }
 
-eachSite((settle) => {
-  let ground: Ground
+eachDataPlace((settle) => {
+  let ground: ServerRig
   let ada: HttpClient
   let position: string
   let before: unknown
   beforeAll(async () => {
-    ground = await Ground.open(await settle())
+    ground = await ServerRig.open(await settle())
     ada = await ground.player('Ada')
     const opened = await ada.opens({ instrumentId: P(12), direction: 'long', lotSize: 0.1, clientPrice: 200 })
     position = opened.position.id

@@ -10,7 +10,7 @@ import { migrate } from '../../db/postgres/migrate.ts'
 import { TROUBLES } from '../../ops/tools/provider-mock/mock.ts'
 import { cupTie } from '../support/cup-tie.ts'
 import { Rehearsal, type RehearsalOptions } from '../support/rehearsal.ts'
-import { eachSite, onServers, type Site } from '../support/data-place.ts'
+import { eachDataPlace, onServers, type DataPlace } from '../support/data-place.ts'
 
 const LONG = { timeout: 280_000, interval: 20 }
 const SOON = { timeout: 60_000, interval: 10 }
@@ -30,8 +30,8 @@ const shortened = (frames: number, change: (frame: object, n: number) => object)
   frames: tie.frames.slice(0, frames).map((frame, n) => change(frame as object, n)),
 })
 
-eachSite((settle) => {
-  let site: Site | null = null
+eachDataPlace((settle) => {
+  let site: DataPlace | null = null
   let rehearsal: Rehearsal | null = null
   let expected = PASSING
   const open = async (options: Partial<RehearsalOptions> = {}): Promise<Rehearsal> => {

@@ -5,9 +5,9 @@ import { present } from '../../actors/kernel/assert.ts'
 import { HttpClient, pick, read, TradeAnswer } from '../support/http-client.ts'
 import { killTheRest, PATIENCE, Program } from '../support/process.ts'
 import { expressions, metricsIn } from '../ops/watching.ts'
-import { embeddedSite, type Site } from '../support/data-place.ts'
+import { embeddedPlace, type DataPlace } from '../support/data-place.ts'
 
-let site: Site
+let site: DataPlace
 let house: Program
 let ada: HttpClient
 let addresses: { readonly url: string; readonly wsUrl: string }
@@ -15,7 +15,7 @@ let addresses: { readonly url: string; readonly wsUrl: string }
 let requestId: string
 
 beforeAll(async () => {
-  site = await embeddedSite()
+  site = await embeddedPlace()
   house = new Program({ ...site.env, LOG_LEVEL: 'debug', DEMO_TRADERS: '0' })
   addresses = await house.listening()
   ada = new HttpClient(addresses.url)

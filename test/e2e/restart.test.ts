@@ -3,7 +3,7 @@ import { FeedClient } from '../rooms/realtime-rig.ts'
 import { u } from '../support/fixtures.ts'
 import { HttpClient, read, TradeAnswer } from '../support/http-client.ts'
 import { killTheRest, PATIENCE, Program, type Settings } from '../support/process.ts'
-import { audit, BALANCED, eachSite, type Site } from '../support/data-place.ts'
+import { audit, BALANCED, eachDataPlace, type DataPlace } from '../support/data-place.ts'
 
 const cleanUp: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -13,13 +13,13 @@ afterEach(async () => {
 
 const QUIET = { DEMO_TRADERS: '0' }
 
-async function start(site: Site, settings: Settings): Promise<Program> {
+async function start(site: DataPlace, settings: Settings): Promise<Program> {
   const program = new Program({ ...site.env, ...QUIET, ...settings })
   await program.listening()
   return program
 }
 
-async function settled(settle: () => Promise<Site>): Promise<Site> {
+async function settled(settle: () => Promise<DataPlace>): Promise<DataPlace> {
   const site = await settle()
   cleanUp.push(() => site.remove())
   return site
@@ -41,7 +41,7 @@ const sightOf = async (client: HttpClient) => ({
 /** The last price that the feed has told of each player. */
 const toldBy = (feed: FeedClient) => new Map(feed.prices.map((frame) => [String(frame.instrumentId), frame.price]))
 
-eachSite((settle) => {
+eachDataPlace((settle) => {
   it(
     '[E20] killed in the middle of a match, it comes back with every wallet, position and price, and plays on',
     { timeout: 90_000 },

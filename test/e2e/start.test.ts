@@ -6,7 +6,7 @@ import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/observe/log.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { killTheRest, PATIENCE, Program } from '../support/process.ts'
-import { embeddedSite, type Site } from '../support/data-place.ts'
+import { embeddedPlace, type DataPlace } from '../support/data-place.ts'
 
 const cleanUp: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -14,8 +14,8 @@ afterEach(async () => {
   for (const clean of cleanUp.splice(0)) await clean()
 })
 
-async function settle(): Promise<Site> {
-  const site = await embeddedSite()
+async function settle(): Promise<DataPlace> {
+  const site = await embeddedPlace()
   cleanUp.push(() => site.remove())
   return site
 }

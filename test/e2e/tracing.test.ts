@@ -4,7 +4,7 @@ import { present } from '../../actors/kernel/assert.ts'
 import { Collector, type SpanSeen } from '../support/collector.ts'
 import { HttpClient, pick } from '../support/http-client.ts'
 import { killTheRest, PATIENCE, Program, type Settings } from '../support/process.ts'
-import { embeddedSite, onServers, type Site } from '../support/data-place.ts'
+import { embeddedPlace, onServers, type DataPlace } from '../support/data-place.ts'
 
 const cleanUp: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -21,7 +21,7 @@ async function collector(): Promise<Collector> {
   return opened
 }
 
-async function start(site: Site, settings: Settings): Promise<Program> {
+async function start(site: DataPlace, settings: Settings): Promise<Program> {
   const program = new Program({ ...site.env, ...settings })
   await program.listening()
   return program
@@ -57,7 +57,7 @@ function tradeIn(spans: readonly SpanSeen[]) {
 const settings = ({ url }: Collector) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_SERVICE_NAME: 'touchline-test' })
 
 it('[H120] a request that comes with a trace is a span of it, and so are its command and its commit', async () => {
-  const [site, seen] = [await embeddedSite(), await collector()]
+  const [site, seen] = [await embeddedPlace(), await collector()]
   cleanUp.push(() => site.remove())
   const program = await start(site, { ...DEMO, ...settings(seen) })
   await tradeAt(program, `00-${TRACE}-${CALLER}-01`)
@@ -105,7 +105,7 @@ it(
   '[H123] a caller may decline, and a collector that is away costs nobody his answer',
   { timeout: 60_000 },
   async () => {
-    const site = await embeddedSite()
+    const site = await embeddedPlace()
     cleanUp.push(() => site.remove())
     const seen = await collector()
     const traced = await start(site, { ...DEMO, ...settings(seen) })

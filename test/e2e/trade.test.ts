@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { u } from '../support/fixtures.ts'
-import { House, PATIENCE } from '../support/composed-server.ts'
+import { ComposedServer, PATIENCE } from '../support/composed-server.ts'
 import { pick, type PositionSeen, read, TradeAnswer } from '../support/http-client.ts'
-import { eachSite, onServers, type ServerSite } from '../support/data-place.ts'
+import { eachDataPlace, onServers, type ServerPlace } from '../support/data-place.ts'
 
 const HOLD_SECS = 180
 /** More than what is left of the match at any time. */
@@ -15,10 +15,10 @@ const CONFIRM_SECS = 61
 const sum = (amounts: readonly number[]): number => amounts.reduce((total, amount) => total + amount, 0)
 const pnlOf = (positions: readonly PositionSeen[]): number => sum(positions.map((p) => u(p.realizedPnl ?? NaN)))
 
-eachSite((settle) => {
-  let house: House
+eachDataPlace((settle) => {
+  let house: ComposedServer
   beforeAll(async () => {
-    house = await House.open(await settle())
+    house = await ComposedServer.open(await settle())
   })
   afterAll(() => house.close())
 
@@ -239,11 +239,11 @@ eachSite((settle) => {
 const LEVELS = 'stop-loss / take-profit level invalid for the current price'
 
 onServers((settle) => {
-  let site: ServerSite
-  let house: House
+  let site: ServerPlace
+  let house: ComposedServer
   beforeAll(async () => {
     site = await settle()
-    house = await House.open(site)
+    house = await ComposedServer.open(site)
   })
   afterAll(() => house.close())
 

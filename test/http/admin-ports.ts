@@ -4,7 +4,7 @@ import { districtId, fixtureId } from '../../actors/kernel/ids.ts'
 import { REPLAY_FIXTURES_FROM } from '../../actors/kernel/limits.ts'
 import { money } from '../../actors/kernel/micros.ts'
 import { FLAGS, readSetting, type Setting, SETTINGS } from '../../actors/kernel/settings.ts'
-import type { Deed } from '../../db/audit-log.ts'
+import type { ControlAction } from '../../db/audit-log.ts'
 import type { SettingChange, SettingEntry, SettingOutcome } from '../../db/settings.ts'
 import type { ListedUser } from '../../db/user-list.ts'
 import type { User } from '../../db/users.ts'
@@ -33,8 +33,11 @@ const listed = (user: User, over: Partial<ListedUser> = {}): ListedUser => ({
 
 export function adminPorts(
   user: User,
-): Pick<HttpDeps, 'settings' | 'audit' | 'userList' | 'bot'> & { readonly deeds: Deed[]; readonly orders: unknown[] } {
-  const deeds: Deed[] = []
+): Pick<HttpDeps, 'settings' | 'audit' | 'userList' | 'bot'> & {
+  readonly deeds: ControlAction[]
+  readonly orders: unknown[]
+} {
+  const deeds: ControlAction[] = []
   const orders: unknown[] = []
   const entry = (key: string, setting: Setting): SettingEntry => ({
     key,

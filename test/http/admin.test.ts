@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { z } from '@hono/zod-openapi'
 import { MULTIPLIER_KEYS } from '../../actors/market/scoring-settings.ts'
 import { adminPorts, REPLAY } from './admin-ports.ts'
-import { ALICE, alice, away, FIXTURE, openDoor } from './http-rig.ts'
+import { ALICE, alice, away, FIXTURE, openHttpRig } from './http-rig.ts'
 
 const LEDGER = '/api/admin/ledger/audit'
 
 describe('admin routes', () => {
   it('[H70] are closed to visitors and to users, every one of them', async () => {
-    const { app, asAlice } = await openDoor()
+    const { app, asAlice } = await openHttpRig()
     const routes = app.routes.filter(({ path, method }) => path.startsWith('/api/admin/') && method !== 'ALL')
     expect(new Set(routes.map(({ path }) => path)).size).toBeGreaterThan(8)
     for (const { method, path } of routes) {
@@ -21,15 +21,15 @@ describe('admin routes', () => {
   })
 
   it('[H182] an admin who is none any more is refused at once, whatever his token says', async () => {
-    const { asAlice } = await openDoor({
+    const { asAlice } = await openHttpRig({
       role: 'admin',
-      deps: { accounts: { ...(await openDoor()).deps.accounts, find: async () => alice } },
+      deps: { accounts: { ...(await openHttpRig()).deps.accounts, find: async () => alice } },
     })
     expect((await asAlice('/api/admin/flags')).status).toBe(403)
   })
 
   it('[H71] the ledger audit says whether the books balance, and what does not', async () => {
-    const { asAlice } = await openDoor({ role: 'admin' })
+    const { asAlice } = await openHttpRig({ role: 'admin' })
     expect(await (await asAlice(LEDGER)).json()).toEqual({
       balanced: true,
       wallets: 1,
@@ -38,12 +38,12 @@ describe('admin routes', () => {
       mismatchedWallets: 0,
     })
     const audit = { wallets: 2, imbalanceMicros: -1, unbalancedTransactions: 0, mismatchedWallets: 0 }
-    const broken = await openDoor({ role: 'admin', audit })
+    const broken = await openHttpRig({ role: 'admin', audit })
     expect(await (await broken.asAlice(LEDGER)).json()).toMatchObject({ balanced: false, imbalance: -0.000001 })
   })
 
   it('[H170] flags are listed with what they mean, and set', async () => {
-    const { asAlice, send } = await openDoor({ role: 'admin' })
+    const { asAlice, send } = await openHttpRig({ role: 'admin' })
     const flag = { key: 'coming_soon', enabled: false, default: false, updatedAt: null, updatedBy: null }
     expect(await (await asAlice('/api/admin/flags')).json()).toEqual({
       flags: [{ ...flag, description: expect.stringContaining('503') }],
@@ -53,7 +53,7 @@ describe('admin routes', () => {
   })
 
   it('[H171] settings are listed with type, default and bounds, and set', async () => {
-    const { asAlice, send } = await openDoor({ role: 'admin' })
+    const { asAlice, send } = await openHttpRig({ role: 'admin' })
     const listed: unknown = await (await asAlice('/api/admin/settings')).json()
     expect(listed).toMatchObject({
       settings: [
@@ -67,7 +67,7 @@ describe('admin routes', () => {
   })
 
   it('[H172] an unknown key is 404, a value that cannot be is 400 and says what can', async () => {
-    const { send } = await openDoor({ role: 'admin' })
+    const { send } = await openHttpRig({ role: 'admin' })
     const statusOf = async (path: string, body: unknown) => {
       const response = await send('PUT', `/api/admin/${path}`, body)
       return [response.status, z.looseObject({ code: z.string() }).parse(await response.json())] as const
@@ -87,13 +87,13 @@ describe('admin routes', () => {
   })
 
   it('[H173] the multiplier keys are those of the catalogue', async () => {
-    const { asAlice } = await openDoor({ role: 'admin' })
+    const { asAlice } = await openHttpRig({ role: 'admin' })
     const body: unknown = await (await asAlice('/api/admin/settings/scoring/multiplier-keys')).json()
     expect(body).toEqual({ keys: MULTIPLIER_KEYS })
   })
 
   it('[H174] the audit log is read page by page, the latest first', async () => {
-    const { asAlice } = await openDoor({ role: 'admin' })
+    const { asAlice } = await openHttpRig({ role: 'admin' })
     const first: unknown = await (await asAlice('/api/admin/audit?limit=2')).json()
     const actor = { userId: ALICE, username: 'alice' }
     expect(first).toMatchObject({ entries: [{ id: 3, actor, before: 180, after: 63 }, { id: 2 }], nextCursor: '2' })
@@ -103,7 +103,7 @@ describe('admin routes', () => {
   })
 
   it('[H175] users are listed and searched within bounds', async () => {
-    const { asAlice } = await openDoor({ role: 'admin' })
+    const { asAlice } = await openHttpRig({ role: 'admin' })
     const body: unknown = await (await asAlice('/api/admin/users?search=ali')).json()
     expect(body).toMatchObject({ total: 1, users: [{ userId: ALICE, username: 'alice', balance: 9950 }] })
     for (const query of ['limit=101', 'limit=0', 'offset=-1', `search=${'a'.repeat(101)}`, 'search=a%00', 'limit=x']) {
@@ -112,7 +112,7 @@ describe('admin routes', () => {
   })
 
   it('[H176] a role is changed, but nobody takes away his own', async () => {
-    const { send } = await openDoor({ role: 'admin' })
+    const { send } = await openHttpRig({ role: 'admin' })
     const role = (id: string) => `/api/admin/users/${id}/role`
     const made = await send('PUT', role(ALICE), { role: 'admin' })
     expect([made.status, await made.json()]).toMatchObject([200, { userId: ALICE, role: 'admin' }])
@@ -124,7 +124,7 @@ describe('admin routes', () => {
 
   it('[H177] the export is RFC 4180, safe in a spreadsheet, and leaves an audit row', async () => {
     const ports = adminPorts(alice)
-    const { asAlice } = await openDoor({ role: 'admin', deps: ports })
+    const { asAlice } = await openHttpRig({ role: 'admin', deps: ports })
     const response = await asAlice('/api/admin/users/export.csv')
     expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8')
     expect(response.headers.get('content-disposition')).toBe('attachment; filename="users.csv"')
@@ -155,7 +155,7 @@ describe('admin routes', () => {
         ended = true
       }
     }
-    const { asAlice } = await openDoor({ role: 'admin', deps: { ...ports, userList: { ...ports.userList, pages } } })
+    const { asAlice } = await openHttpRig({ role: 'admin', deps: { ...ports, userList: { ...ports.userList, pages } } })
     const body = (await asAlice('/api/admin/users/export.csv')).body?.getReader()
     for (let n = 0; n < 5; n++) await body?.read()
     expect(read).toBeLessThanOrEqual(6)
@@ -169,13 +169,13 @@ describe('admin routes', () => {
       yield (await ports.userList.search({ search: '', limit: 1, offset: 0 })).users
       await away()
     }
-    const { asAlice } = await openDoor({ role: 'admin', deps: { ...ports, userList: { ...ports.userList, pages } } })
+    const { asAlice } = await openHttpRig({ role: 'admin', deps: { ...ports, userList: { ...ports.userList, pages } } })
     await expect((await asAlice('/api/admin/users/export.csv')).text()).rejects.toThrow('away')
   })
 
   it('[H179] a replay is started within bounds, and the answer is how things stand', async () => {
     const ports = adminPorts(alice)
-    const { send, asAlice } = await openDoor({ role: 'admin', deps: ports })
+    const { send, asAlice } = await openHttpRig({ role: 'admin', deps: ports })
     const start = (body: unknown) => send('POST', '/api/admin/gameplay-bot/start', body)
     const listed: unknown = await (await asAlice('/api/admin/gameplay-bot/fixtures')).json()
     expect(listed).toMatchObject({ fixtures: [{ id: 'goal-feast', minutes: 95, players: 40 }] })
@@ -208,7 +208,7 @@ describe('admin routes', () => {
 
   it('[H180] a replay is stopped by id, settled or void, or all of them are', async () => {
     const ports = adminPorts(alice)
-    const { send } = await openDoor({ role: 'admin', deps: ports })
+    const { send } = await openHttpRig({ role: 'admin', deps: ports })
     const stop = async (body: unknown) => {
       const response = await send('POST', '/api/admin/gameplay-bot/stop', body)
       return [response.status, await response.json()] as const
@@ -227,7 +227,7 @@ describe('admin routes', () => {
 
   it('[H181] what is done beside settings, users and replays leaves audit rows too', async () => {
     const ports = adminPorts(alice)
-    const { send } = await openDoor({ role: 'admin', deps: ports })
+    const { send } = await openHttpRig({ role: 'admin', deps: ports })
     await send('POST', `/api/admin/matches/${FIXTURE}/end`, { outcome: 'void' })
     await send('POST', '/api/admin/leaderboard/rebuild-roi', {})
     await send('POST', '/api/admin/reactions/7/1/retry', {})

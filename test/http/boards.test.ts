@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { communityPorts } from './community-ports.ts'
-import { alice, ALICE, NOW, openDoor } from './http-rig.ts'
+import { alice, ALICE, NOW, openHttpRig } from './http-rig.ts'
 
-const get = async (path: string, options: Parameters<typeof openDoor>[0] = {}) => {
-  const answer = await (await openDoor(options)).asAlice(path)
+const get = async (path: string, options: Parameters<typeof openHttpRig>[0] = {}) => {
+  const answer = await (await openHttpRig(options)).asAlice(path)
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
 }
 const community = communityPorts(alice, NOW)
@@ -83,11 +83,11 @@ describe('leaderboards', () => {
   })
 
   it('[H136] operators rebuild them, and learn how many are ranked; elsewhere under way is 409', async () => {
-    const admin = await openDoor({ role: 'admin' })
+    const admin = await openHttpRig({ role: 'admin' })
     expect(await (await admin.send('POST', '/api/admin/leaderboard/rebuild-roi', {})).json()).toEqual({ rebuilt: 2 })
-    const user = await openDoor()
+    const user = await openHttpRig()
     expect((await user.send('POST', '/api/admin/leaderboard/rebuild-roi', {})).status).toBe(403)
-    const busy = await openDoor({
+    const busy = await openHttpRig({
       role: 'admin',
       deps: { community: { ...community, keeper: { rebuild: async () => null } } },
     })
@@ -103,7 +103,7 @@ describe('reactions', () => {
       setAside: [{ matchId: 7, seq: 3, error: 'Error: poison', attempts: 5, at: '2026-05-02T14:30:00.000Z' }],
     })
     expect((await get('/api/admin/reactions')).status).toBe(403)
-    const { send } = await openDoor({ role: 'admin' })
+    const { send } = await openHttpRig({ role: 'admin' })
     expect(await (await send('POST', '/api/admin/reactions/7/3/retry', {})).json()).toEqual({ retried: true })
     expect((await send('POST', '/api/admin/reactions/7/4/retry', {})).status).toBe(404)
     expect((await send('POST', '/api/admin/reactions/0/4/retry', {})).status).toBe(400)

@@ -4,10 +4,10 @@ import { instant } from '../../actors/kernel/world.ts'
 import { BADGES } from '../../actors/community/badges.ts'
 import type { CommunityPorts } from '../../src/http/community-ports.ts'
 import { communityPorts } from './community-ports.ts'
-import { alice, ALICE, NOW, openDoor } from './http-rig.ts'
+import { alice, ALICE, NOW, openHttpRig } from './http-rig.ts'
 
 const community = communityPorts(alice, NOW)
-const doorWith = (over: Partial<CommunityPorts>) => openDoor({ deps: { community: { ...community, ...over } } })
+const doorWith = (over: Partial<CommunityPorts>) => openHttpRig({ deps: { community: { ...community, ...over } } })
 const get = async (path: string, over: Partial<CommunityPorts> = {}) => {
   const answer = await (await doorWith(over)).asAlice(path)
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }

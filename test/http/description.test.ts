@@ -9,7 +9,7 @@ import { marginFor, pnlAt, washoutPrice } from '../../actors/position/position.t
 import { createJudge, type OpenApi } from '../../ops/rehearse/fuzz/judge.ts'
 import { placed } from '../../rooms/feed/frame-layout.ts'
 import { ERROR_CODES } from '../../src/http/error-codes.ts'
-import { ALICE, openDoor, order, PLAYER, POSITION } from './http-rig.ts'
+import { ALICE, openHttpRig, order, PLAYER, POSITION } from './http-rig.ts'
 
 const Document = z.object({
   openapi: z.string(),
@@ -33,7 +33,7 @@ const Document = z.object({
 const Described = z.object({ content: z.object({ 'application/json': z.object({ schema: z.instanceof(z.ZodType) }) }) })
 
 async function openDescribed() {
-  const door = await openDoor({ role: 'admin' })
+  const door = await openHttpRig({ role: 'admin' })
   const document = Document.parse(await (await door.app.request('/api/openapi.json')).json())
   const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, route]) => ({ method: method.toUpperCase(), path, ...route })),
@@ -211,7 +211,7 @@ describe('the API description', () => {
   })
 
   it('[H150] is OpenAPI 3.1 by a validator that knows nothing of us', async () => {
-    const { app } = await openDoor()
+    const { app } = await openHttpRig()
     const text = await (await app.request('/api/openapi.json')).text()
     const found = await new Validator().validate(JSON.parse(text))
     expect(found).toEqual({ valid: true })
@@ -301,7 +301,7 @@ describe('the API description', () => {
   })
 
   it('[H155] the page shows every route, error, message and byte, and loads nothing from elsewhere', async () => {
-    const { app } = await openDoor()
+    const { app } = await openHttpRig()
     const response = await app.request('/api/docs')
     const html = await response.text()
     const { document } = await readDocument()
@@ -343,7 +343,7 @@ describe('the API description', () => {
 type Whole = OpenApi & { readonly tags: readonly { readonly name: string }[] }
 
 async function readDocument() {
-  const { app } = await openDoor()
+  const { app } = await openHttpRig()
   const document = (await (await app.request('/api/openapi.json')).json()) as Whole
   return { document, check: createJudge(document).check }
 }

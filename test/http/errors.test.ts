@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createWsApp } from '../../src/http/app.ts'
-import { ALLOWED_ORIGIN, away, openDoor, order } from './http-rig.ts'
+import { ALLOWED_ORIGIN, away, openHttpRig, order } from './http-rig.ts'
 
 const preflight = (origin: string) => ({
   method: 'OPTIONS',
@@ -13,7 +13,7 @@ const broken = async (): Promise<never> => {
 
 describe('the error form', () => {
   it('[H1] every error names what is wrong, a stable code and the request', async () => {
-    const { app } = await openDoor()
+    const { app } = await openHttpRig()
     const response = await app.request('/nowhere')
     expect(response.status).toBe(404)
     expect(await response.json()).toEqual({
@@ -24,13 +24,13 @@ describe('the error form', () => {
   })
 
   it('[H1] answers are not cached and not sniffed', async () => {
-    const { headers } = await (await openDoor()).asAlice('/api/wallet')
+    const { headers } = await (await openHttpRig()).asAlice('/api/wallet')
     expect(headers.get('cache-control')).toBe('no-store')
     expect(headers.get('x-content-type-options')).toBe('nosniff')
   })
 
   it('[H2] a known path with another method is 405 and says which it takes', async () => {
-    const { app } = await openDoor()
+    const { app } = await openHttpRig()
     const response = await app.request('/api/positions/open', { method: 'GET' })
     // `GET /api/positions/open` is no route, and `PATCH /api/positions/{id}` shares its form
     expect(response.status).toBe(405)
@@ -41,7 +41,7 @@ describe('the error form', () => {
   })
 
   it('[H3] malformed JSON is 400', async () => {
-    const { asAlice } = await openDoor()
+    const { asAlice } = await openHttpRig()
     for (const body of ['{', '', 'NaN', '{"lotSize": 1e}', '\u0000']) {
       const headers = { 'content-type': 'application/json' }
       const response = await asAlice('/api/positions/open', { method: 'POST', body, headers })
@@ -51,7 +51,7 @@ describe('the error form', () => {
   })
 
   it('[H4] a failed validation is 400 and lists each issue with its path', async () => {
-    const { send, commands } = await openDoor()
+    const { send, commands } = await openHttpRig()
     const response = await send('POST', '/api/positions/open', { ...order, direction: 'up', lotSize: 'one' })
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({
@@ -63,14 +63,14 @@ describe('the error form', () => {
   })
 
   it('[H4] a body that is not an object is a failed validation', async () => {
-    const { send } = await openDoor()
+    const { send } = await openHttpRig()
     for (const body of [null, [], 'order', 7, true]) {
       expect((await send('POST', '/api/positions/open', body)).status).toBe(400)
     }
   })
 
   it('[H5] a body over 64 KiB is 413, by its stated length or by counting', async () => {
-    const { asAlice } = await openDoor()
+    const { asAlice } = await openHttpRig()
     const tooMuch = JSON.stringify({ ...order, note: 'x'.repeat(64 * 1024) })
     for (const stated of [{}, { 'content-length': String(tooMuch.length) }]) {
       const headers = { 'content-type': 'application/json', ...stated }
@@ -85,7 +85,7 @@ describe('the error form', () => {
   })
 
   it('[H6] a body that is not JSON is 415', async () => {
-    const { asAlice } = await openDoor()
+    const { asAlice } = await openHttpRig()
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonx', 'json']) {
       for (const path of ['/api/positions/open', '/api/auth/dev']) {
         const headers = { 'content-type': type }
@@ -97,7 +97,7 @@ describe('the error form', () => {
   })
 
   it('[H7] something being away is 503 with Retry-After', async () => {
-    const { asAlice } = await openDoor({ deps: { wallets: { find: away, ledger: away, auditLedger: away } } })
+    const { asAlice } = await openHttpRig({ deps: { wallets: { find: away, ledger: away, auditLedger: away } } })
     const response = await asAlice('/api/wallet')
     expect(response.status).toBe(503)
     expect(response.headers.get('retry-after')).toBe('2')
@@ -105,7 +105,7 @@ describe('the error form', () => {
   })
 
   it('[H8] a broken program is 500 and tells the caller nothing but the request id', async () => {
-    const { asAlice, log } = await openDoor({
+    const { asAlice, log } = await openHttpRig({
       deps: { wallets: { find: broken, ledger: broken, auditLedger: broken } },
     })
     const response = await asAlice('/api/wallet')
@@ -126,7 +126,7 @@ describe('the error form', () => {
   })
 
   it('[H9] each request is one line in the log, and tokens are never in it', async () => {
-    const { app, log } = await openDoor()
+    const { app, log } = await openHttpRig()
     await app.request('/api/me?token=hush')
     expect(log).toHaveLength(1)
     expect(JSON.parse(log[0] ?? '')).toMatchObject({ level: 'info', event: 'request', method: 'GET', path: '/api/me' })
@@ -136,7 +136,7 @@ describe('the error form', () => {
 
 describe('browsers', () => {
   it('[H68] are told with every answer that it is data, and in production to come back over TLS', async () => {
-    const [{ app }, live] = [await openDoor(), await openDoor({ production: true })]
+    const [{ app }, live] = [await openHttpRig(), await openHttpRig({ production: true })]
     for (const path of ['/health', '/api/me', '/nowhere', '/api/wallet']) {
       const { headers } = await app.request(path)
       expect(headers.get('cache-control'), path).toBe('no-store')
@@ -152,7 +152,7 @@ describe('browsers', () => {
 
 describe('origins', () => {
   it('[H10] a preflight from an allowed origin is 204, echoes it and allows credentials', async () => {
-    const { app } = await openDoor()
+    const { app } = await openHttpRig()
     const response = await app.request('/api/positions/open', preflight(ALLOWED_ORIGIN))
     expect(response.status).toBe(204)
     expect(response.headers.get('access-control-allow-origin')).toBe(ALLOWED_ORIGIN)
@@ -163,7 +163,7 @@ describe('origins', () => {
   })
 
   it('[H10] any other origin is allowed nothing', async () => {
-    const { app } = await openDoor()
+    const { app } = await openHttpRig()
     for (const origin of [
       'https://evil.example',
       'null',
@@ -177,7 +177,7 @@ describe('origins', () => {
   })
 
   it('[H10] answers and errors carry the allowed origin too', async () => {
-    const { app } = await openDoor()
+    const { app } = await openHttpRig()
     for (const path of ['/health', '/nowhere', '/api/wallet']) {
       const { headers } = await app.request(path, { headers: { origin: ALLOWED_ORIGIN } })
       expect(headers.get('access-control-allow-origin'), path).toBe(ALLOWED_ORIGIN)
@@ -186,7 +186,7 @@ describe('origins', () => {
   })
 
   it('[H11] a foreign page may read what is public and change nothing', async () => {
-    const { send, app, commands } = await openDoor()
+    const { send, app, commands } = await openHttpRig()
     for (const origin of ['https://evil.example', 'null']) {
       const response = await send('POST', '/api/positions/open', order, { origin })
       expect(response.status).toBe(403)
@@ -197,7 +197,7 @@ describe('origins', () => {
   })
 
   it('[H11] an allowed page, our own and a program without an origin may', async () => {
-    const { send } = await openDoor()
+    const { send } = await openHttpRig()
     const own = { origin: 'https://api.touchline.example', host: 'api.touchline.example' }
     for (const headers of [{ origin: ALLOWED_ORIGIN }, own, {}]) {
       expect((await send('POST', '/api/positions/open', order, headers)).status).toBe(201)
@@ -209,13 +209,13 @@ describe('origins', () => {
 
 describe('health', () => {
   it('[H12] health says the process is up, whatever else is not', async () => {
-    const { app } = await openDoor({ deps: { readyChecks: { database: away } } })
+    const { app } = await openHttpRig({ deps: { readyChecks: { database: away } } })
     const response = await app.request('/health')
     expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }])
   })
 
   it('[H12] ready is 503 and names what does not answer', async () => {
-    const { app } = await openDoor({ deps: { readyChecks: { database: away, rooms: async () => {} } } })
+    const { app } = await openHttpRig({ deps: { readyChecks: { database: away, rooms: async () => {} } } })
     const response = await app.request('/ready')
     expect(response.status).toBe(503)
     expect(response.headers.get('retry-after')).toBe('2')
@@ -223,7 +223,7 @@ describe('health', () => {
   })
 
   it('[H12] the WebSocket address answers both, seats room clients, and nothing else', async () => {
-    const { deps } = await openDoor()
+    const { deps } = await openHttpRig()
     const app = createWsApp({ ...deps, matchmake: async () => Response.json({ seat: 1 }) })
     expect((await app.request('/health')).status).toBe(200)
     expect(await (await app.request('/ready')).json()).toEqual({

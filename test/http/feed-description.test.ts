@@ -6,7 +6,7 @@ import specs from '@asyncapi/specs'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { parseRequest } from '../../rooms/feed/feed-protocol.ts'
-import { openDoor } from './http-rig.ts'
+import { openHttpRig } from './http-rig.ts'
 
 const Messages = z.record(
   z.string(),
@@ -22,7 +22,7 @@ const Document = z.looseObject({
 })
 
 async function readDocument() {
-  const { app } = await openDoor()
+  const { app } = await openHttpRig()
   const response = await app.request('/api/asyncapi.json')
   const json: unknown = await response.json()
   return { json, document: Document.parse(json) }

@@ -180,7 +180,7 @@ export const alice: User = {
   createdAt: NOW,
 }
 
-export interface Door {
+export interface HttpRig {
   readonly app: ReturnType<typeof createApp>
   readonly deps: HttpDeps
   readonly tokens: Tokens
@@ -206,7 +206,7 @@ const ledger: readonly LedgerEntry[] = [
 
 const BALANCED = { wallets: 1, imbalanceMicros: 0, unbalancedTransactions: 0, mismatchedWallets: 0 }
 
-export interface DoorOptions {
+export interface HttpRigOptions {
   readonly role?: 'admin' | 'user'
   readonly audit?: LedgerAudit
   readonly production?: boolean
@@ -216,7 +216,7 @@ export interface DoorOptions {
   readonly deps?: Partial<HttpDeps>
 }
 
-export async function openDoor(options: DoorOptions = {}): Promise<Door> {
+export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig> {
   const world = new TestWorld({ now: NOW })
   const tokens = createTokens({ keys, lifetimes: LIFETIMES, world })
   const log = createLog({ level: 'info', world, write: (line) => heard.log.push(line), readable: false })
@@ -316,9 +316,9 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
   const access = await tokens.issueAccess({ ...alice, role: options.role ?? 'user' }, SESSION)
   const refresh = await tokens.issueRefresh({ id: SESSION, userId: ALICE, generation: 1 })
   const cookie = `game_access=${access}; game_refresh=${refresh}`
-  const asAlice: Door['asAlice'] = async (path, init = {}) =>
+  const asAlice: HttpRig['asAlice'] = async (path, init = {}) =>
     app.request(path, { ...init, headers: { cookie, ...Object.fromEntries(new Headers(init.headers)) } })
-  const send: Door['send'] = (method, path, body, headers = {}) =>
+  const send: HttpRig['send'] = (method, path, body, headers = {}) =>
     asAlice(path, { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } })
   return { app, deps, tokens, world, ...heard, asAlice, send }
 }
@@ -339,11 +339,11 @@ function judgeOf(deps: HttpDeps): Promise<Judge> {
 /** Who holds answers against the API description. */
 export async function apiJudge(): Promise<Judge> {
   const known = judges.get(false)
-  return known ?? judgeOf((await openDoor()).deps)
+  return known ?? judgeOf((await openHttpRig()).deps)
 }
 
 /** The same API, in which an answer that its description does not allow for fails the test. */
-function judged(app: Door['app'], { judge }: Judge): Door['app'] {
+function judged(app: HttpRig['app'], { judge }: Judge): HttpRig['app'] {
   const request = app.request.bind(app)
   app.request = async (input, init, ...rest) => {
     const response = await request(input, init, ...rest)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import { lots } from '../../actors/kernel/micros.ts'
 import { P } from '../support/fixtures.ts'
-import { away, FIXTURE, NOW, openDoor, PLAYER } from './http-rig.ts'
+import { away, FIXTURE, NOW, openHttpRig, PLAYER } from './http-rig.ts'
 
 const STRANGER = '0197f2a0-0000-8000-8000-0000000000ff'
 
@@ -38,19 +38,19 @@ const windowJson = {
 
 describe('the market', () => {
   it("[H32] an instrument carries the specification's names and the limits of its lots", async () => {
-    const { asAlice } = await openDoor()
+    const { asAlice } = await openHttpRig()
     expect(await (await asAlice(`/api/instruments/${PLAYER}`)).json()).toEqual(instrumentJson)
     expect(await (await asAlice('/api/instruments')).json()).toEqual({ instruments: [instrumentJson] })
   })
 
   it('[H32] limits are those in force now', async () => {
     const rules = { ...DEFAULT_RULES, lotMax: DEFAULT_RULES.lotMin }
-    const { asAlice } = await openDoor({ deps: { rules: () => rules } })
+    const { asAlice } = await openHttpRig({ deps: { rules: () => rules } })
     expect(await (await asAlice(`/api/instruments/${PLAYER}`)).json()).toMatchObject({ maxLot: 0.01 })
   })
 
   it('[H33] a match carries its clock, its score and its trade window', async () => {
-    const { asAlice } = await openDoor()
+    const { asAlice } = await openHttpRig()
     expect(await (await asAlice('/api/matches')).json()).toEqual({
       matches: [
         {
@@ -71,7 +71,7 @@ describe('the market', () => {
   })
 
   it('[H34] the trade window is the one of this moment: a late feed suspends it', async () => {
-    const { asAlice, world } = await openDoor()
+    const { asAlice, world } = await openHttpRig()
     const path = `/api/matches/${FIXTURE}/trade-window`
     expect(await (await asAlice(path)).json()).toEqual(windowJson)
     world.pass(DEFAULT_RULES.feedStaleMs + 1)
@@ -84,7 +84,7 @@ describe('the market', () => {
   })
 
   it('[H35] what does not exist is 404, what cannot exist is 400', async () => {
-    const { asAlice } = await openDoor()
+    const { asAlice } = await openHttpRig()
     for (const path of [`/api/instruments/${STRANGER}`, '/api/matches/4294967295/trade-window']) {
       const response = await asAlice(path)
       expect(response.status, path).toBe(404)
@@ -97,7 +97,7 @@ describe('the market', () => {
   })
 
   it("[H100] a price history is ticks with causes, figures over them, and the player's first tick", async () => {
-    const { asAlice } = await openDoor()
+    const { asAlice } = await openHttpRig()
     const path = `/api/instruments/${PLAYER}/price-history`
     expect(await (await asAlice(`${path}?period=5m`)).json()).toEqual({
       instrumentId: PLAYER,
@@ -127,7 +127,7 @@ describe('the market', () => {
       asked.push(from === null ? null : NOW - from)
       return none
     }
-    const { asAlice } = await openDoor({ deps: { history: { prices, trades: away, movers: away } } })
+    const { asAlice } = await openHttpRig({ deps: { history: { prices, trades: away, movers: away } } })
     for (const period of ['5m', '1h', '6h', '1d', 'all']) {
       const response = await asAlice(`/api/instruments/${PLAYER}/price-history?period=${period}`)
       expect(await response.json()).toMatchObject({
@@ -139,7 +139,7 @@ describe('the market', () => {
   })
 
   it('[H101] recent trades name nobody and are timed to the second', async () => {
-    const { asAlice } = await openDoor()
+    const { asAlice } = await openHttpRig()
     const path = `/api/instruments/${PLAYER}/recent-trades`
     expect(await (await asAlice(path)).json()).toEqual({
       trades: [
@@ -155,7 +155,7 @@ describe('the market', () => {
   })
 
   it('[H102] movers carry price, change and volume', async () => {
-    const { asAlice } = await openDoor()
+    const { asAlice } = await openHttpRig()
     const shown = {
       instrumentId: PLAYER,
       name: 'A. Striker',
@@ -176,7 +176,7 @@ describe('the market', () => {
   })
 
   it('[H103] match events are in the order of play, with team statistics, retracted ones included', async () => {
-    const { asAlice } = await openDoor()
+    const { asAlice } = await openHttpRig()
     const goal = { type: 'goal', minute: 45, team: 'home', playerId: 1, playerName: 'Player 1' }
     expect(await (await asAlice(`/api/matches/${FIXTURE}/events`)).json()).toEqual({
       fixtureId: FIXTURE,
@@ -190,7 +190,7 @@ describe('the market', () => {
   })
 
   it('[H104] a squad is one team, starters first, with named statistics', async () => {
-    const { asAlice } = await openDoor()
+    const { asAlice } = await openHttpRig()
     const squad = await (await asAlice(`/api/matches/${FIXTURE}/squad?team=home`)).json()
     expect(squad).toEqual({
       team: { id: 1, name: 'Harbour', side: 'home' },
@@ -229,7 +229,7 @@ describe('the market', () => {
   })
 
   it('[H36] districts are public', async () => {
-    const { app } = await openDoor()
+    const { app } = await openHttpRig()
     expect(await (await app.request('/api/districts')).json()).toEqual({ districts: [{ id: 1, name: 'Harbour' }] })
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { RequestFacts } from '../../src/http/edge.ts'
 import { createWsApp } from '../../src/http/app.ts'
 import type { HttpDeps } from '../../src/http/ports.ts'
-import { ALICE, openDoor, PLAYER } from './http-rig.ts'
+import { ALICE, openHttpRig, PLAYER } from './http-rig.ts'
 
 const from = (remoteAddress: string) => ({ incoming: { socket: { remoteAddress } } })
 
@@ -14,7 +14,7 @@ async function openMeasured(access: HttpDeps['metrics']['access']) {
     text: async () => 'numbers',
     observe: (facts: RequestFacts) => void seen.push(facts),
   }
-  return { ...(await openDoor({ deps: { metrics } })), seen }
+  return { ...(await openHttpRig({ deps: { metrics } })), seen }
 }
 
 describe('who may see the numbers', () => {

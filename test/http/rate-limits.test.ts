@@ -3,11 +3,11 @@ import { FastMemory } from '../../db/fast/fast-memory.ts'
 import { fastOrElse } from '../../db/fast/fast-or-else.ts'
 import { Rates } from '../../db/rates.ts'
 import { TestWorld } from '../support/test-world.ts'
-import { NOW, openDoor, order, POSITION } from './http-rig.ts'
+import { NOW, openHttpRig, order, POSITION } from './http-rig.ts'
 
 /** A door behind one proxy that limits what passes; two of them may share what they count. */
 async function openLimited(perMinute = 200, rates = ratesOf(new TestWorld({ now: NOW }))) {
-  const door = await openDoor({ deps: { limits: { perMinute, trustedProxies: 1, rates } } })
+  const door = await openHttpRig({ deps: { limits: { perMinute, trustedProxies: 1, rates } } })
   const from = async (address: string, path: string, init: RequestInit = {}) =>
     door.app.request(path, { ...init, headers: { 'x-forwarded-for': address } })
   return { ...door, from }

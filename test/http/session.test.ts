@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { userId } from '../../actors/kernel/ids.ts'
 import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
 import { createTokens } from '../../src/auth/tokens.ts'
-import { ALICE, alice, away, keys, LIFETIMES, openDoor, order, SESSION } from './http-rig.ts'
+import { ALICE, alice, away, keys, LIFETIMES, openHttpRig, order, SESSION } from './http-rig.ts'
 
 const profile = {
   userId: ALICE,
@@ -32,7 +32,7 @@ const signIn = (body: unknown) => ({
 
 describe('the dev sign-in', () => {
   it('[H40] signs in by display name: the profile, and both session cookies', async () => {
-    const { app, tokens } = await openDoor()
+    const { app, tokens } = await openHttpRig()
     const response = await app.request('/api/auth/dev', signIn({ displayName: ' Alice ', districtId: 1 }))
     expect([response.status, await response.json()]).toEqual([200, { user: profile, isNew: false }])
     const cookies = response.headers.getSetCookie()
@@ -46,7 +46,7 @@ describe('the dev sign-in', () => {
   })
 
   it('[H40] the cookie it sets opens the protected routes', async () => {
-    const { app } = await openDoor()
+    const { app } = await openHttpRig()
     const response = await app.request('/api/auth/dev', signIn({ displayName: 'Bob' }))
     expect(await response.json()).toMatchObject({ isNew: true })
     const cookie = response.headers.getSetCookie().join('; ')
@@ -54,7 +54,7 @@ describe('the dev sign-in', () => {
   })
 
   it('[H41] refuses names nobody can have and districts that do not exist', async () => {
-    const { app } = await openDoor()
+    const { app } = await openHttpRig()
     for (const displayName of ['', '   ', 'x'.repeat(65), 'a\u0000b', 'a\nb', '\ud800', 7, null, undefined, {}]) {
       const response = await app.request('/api/auth/dev', signIn({ displayName }))
       expect(response.status, JSON.stringify(displayName)).toBe(400)
@@ -72,7 +72,7 @@ describe('the dev sign-in', () => {
   })
 
   it('[H42] does not exist in production', async () => {
-    const { app } = await openDoor({ production: true })
+    const { app } = await openHttpRig({ production: true })
     expect((await app.request('/api/auth/dev', signIn({ displayName: 'Alice' }))).status).toBe(404)
     expect(await (await app.request('/api/openapi.json')).text()).not.toContain('/api/auth/dev')
   })
@@ -80,7 +80,7 @@ describe('the dev sign-in', () => {
 
 describe('who is signed in', () => {
   it('[H43] me is the profile with the wallet, or just not logged in', async () => {
-    const { app, asAlice, tokens } = await openDoor()
+    const { app, asAlice, tokens } = await openHttpRig()
     expect(await (await asAlice('/api/me')).json()).toEqual({ loggedIn: true, ...profile })
     expect(await (await app.request('/api/me')).json()).toEqual({ loggedIn: false })
     const forged = await app.request('/api/me', { headers: { cookie: 'game_access=forged' } })
@@ -92,7 +92,7 @@ describe('who is signed in', () => {
   })
 
   it('[H44] a WebSocket token speaks for the caller for a minute, and comes with the address to use it at', async () => {
-    const { asAlice, tokens } = await openDoor()
+    const { asAlice, tokens } = await openHttpRig()
     const response = await asAlice('http://game.example:3000/api/ws/token', { method: 'POST' })
     expect(response.status).toBe(200)
     const { token, ...rest } = WsToken.parse(await response.json())
@@ -103,7 +103,7 @@ describe('who is signed in', () => {
 
 describe('the access cookie', () => {
   it('[H45] a protected route answers 401 to anything but a valid access token', async () => {
-    const { app, tokens, world } = await openDoor()
+    const { app, tokens, world } = await openHttpRig()
     const strangers = await loadOrCreateKeys({ dataDir: '', privateKeyPem: await newPrivateKeyPem(), keyId: 'test' })
     const theirs = createTokens({ keys: strangers, lifetimes: LIFETIMES, world })
     const claims = { typ: 'access', userId: ALICE, districtId: 1, role: 'admin', jti: 'x', sid: SESSION }
@@ -141,7 +141,7 @@ describe('the access cookie', () => {
   })
 
   it('[H45] an access token ends with its lifetime, to the second', async () => {
-    const { asAlice, world } = await openDoor()
+    const { asAlice, world } = await openHttpRig()
     world.pass((LIFETIMES.accessSecs - 1) * 1_000)
     expect((await asAlice('/api/wallet')).status).toBe(200)
     world.pass(1_000)
@@ -149,7 +149,7 @@ describe('the access cookie', () => {
   })
 
   it('[H45] nobody is told whether an order is valid before signing in', async () => {
-    const { app, commands } = await openDoor()
+    const { app, commands } = await openHttpRig()
     const response = await app.request('/api/positions/open', signIn({ lotSize: 'x' }))
     expect(response.status).toBe(401)
     expect(commands).toEqual([])
@@ -164,7 +164,7 @@ describe('staying signed in', () => {
   ]
 
   it('[H69] a refresh answers with the user and sets the next pair, which carries his role of now', async () => {
-    const { app, tokens } = await openDoor()
+    const { app, tokens } = await openHttpRig()
     const refresh = await tokens.issueRefresh({ id: SESSION, userId: ALICE, generation: 1 })
     const headers = { cookie: `game_refresh=${refresh}` }
     const response = await app.request('/api/auth/refresh', { method: 'POST', headers })
@@ -175,7 +175,7 @@ describe('staying signed in', () => {
   })
 
   it('[H69] a refresh token that is missing, of another kind or over is 401, and both cookies are cleared', async () => {
-    const { app, tokens } = await openDoor()
+    const { app, tokens } = await openHttpRig()
     const over = await tokens.issueRefresh({ id: SESSION, userId: ALICE, generation: 1 })
     await app.request('/api/auth/logout', { method: 'POST', headers: { cookie: `game_refresh=${over}` } })
     for (const token of ['', 'x', await tokens.issueAccess(alice, SESSION), over]) {
@@ -187,7 +187,7 @@ describe('staying signed in', () => {
   })
 
   it('[H72] logout ends the session of an expired access cookie too, closes the sockets, and clears both cookies', async () => {
-    const { app, asAlice, tokens, world, disconnected } = await openDoor()
+    const { app, asAlice, tokens, world, disconnected } = await openHttpRig()
     const refresh = await tokens.issueRefresh({ id: SESSION, userId: ALICE, generation: 1 })
     world.pass(LIFETIMES.accessSecs * 1_000)
     for (let n = 0; n < 2; n++) {
@@ -201,7 +201,7 @@ describe('staying signed in', () => {
   })
 
   it('[H72] logout of nobody is the same, and of a forged cookie ends nothing', async () => {
-    const { app, asAlice, disconnected } = await openDoor()
+    const { app, asAlice, disconnected } = await openHttpRig()
     for (const cookie of ['', 'game_access=x; game_refresh=y']) {
       const response = await app.request('/api/auth/logout', { method: 'POST', headers: { cookie } })
       expect([response.status, cookiesOf(response)]).toEqual([200, CLEARED])
@@ -211,14 +211,14 @@ describe('staying signed in', () => {
   })
 
   it('[H72] cookies are cleared although the database is away', async () => {
-    const { deps } = await openDoor()
-    const { asAlice } = await openDoor({ deps: { sessions: { ...deps.sessions, end: away } } })
+    const { deps } = await openHttpRig()
+    const { asAlice } = await openHttpRig({ deps: { sessions: { ...deps.sessions, end: away } } })
     const response = await asAlice('/api/auth/logout', { method: 'POST' })
     expect([response.status, cookiesOf(response)]).toEqual([503, CLEARED])
   })
 
   it('[S14] the access cookie of a session that is over opens nothing, at once', async () => {
-    const { asAlice } = await openDoor()
+    const { asAlice } = await openHttpRig()
     expect((await asAlice('/api/wallet')).status).toBe(200)
     await asAlice('/api/auth/logout', { method: 'POST' })
     expect((await asAlice('/api/wallet')).status).toBe(401)
@@ -228,7 +228,7 @@ describe('staying signed in', () => {
 
 describe('the dev batch', () => {
   it('[H73] makes as many users as asked, each with tokens that work', async () => {
-    const { app, tokens } = await openDoor()
+    const { app, tokens } = await openHttpRig()
     const response = await app.request('/api/auth/dev/batch', signIn({ count: 3, prefix: 'Load' }))
     const { users } = z
       .object({ users: z.array(z.object({ accessToken: z.string(), refreshToken: z.string() })) })
@@ -240,18 +240,21 @@ describe('the dev batch', () => {
   })
 
   it('[H73] refuses what is no number up to 1,000, and does not exist in production', async () => {
-    const { app } = await openDoor()
+    const { app } = await openHttpRig()
     for (const count of [0, 1_001, 1.5, '3', null, undefined]) {
       expect((await app.request('/api/auth/dev/batch', signIn({ count }))).status, String(count)).toBe(400)
     }
-    const live = await openDoor({ production: true })
+    const live = await openHttpRig({ production: true })
     expect((await live.app.request('/api/auth/dev/batch', signIn({ count: 1 }))).status).toBe(404)
   })
 })
 
 describe('before it begins', () => {
   it('[H74] protected routes are 503 with Retry-After to everybody but admins', async () => {
-    const [user, admin] = [await openDoor({ comingSoon: true }), await openDoor({ comingSoon: true, role: 'admin' })]
+    const [user, admin] = [
+      await openHttpRig({ comingSoon: true }),
+      await openHttpRig({ comingSoon: true, role: 'admin' }),
+    ]
     const asked = [
       ['GET', '/api/wallet'],
       ['POST', '/api/positions/open'],
@@ -274,7 +277,7 @@ describe('before it begins', () => {
 
   it('[H75] flags are there for everybody, as they are now', async () => {
     for (const comingSoon of [false, true]) {
-      const { app } = await openDoor({ comingSoon })
+      const { app } = await openHttpRig({ comingSoon })
       expect(await (await app.request('/api/flags')).json()).toEqual({ coming_soon: comingSoon })
     }
   })

@@ -1,27 +1,27 @@
 import { describe, expect, it } from 'vitest'
 import { districtId } from '../../actors/kernel/ids.ts'
 import type { Profile, SignIn } from '../../src/auth/sign-in.ts'
-import { alice, away, type Door, openDoor } from './http-rig.ts'
+import { alice, away, type HttpRig, openHttpRig } from './http-rig.ts'
 
 const identity = { sub: 'ada', email: 'ada@example.com', name: 'Ada L.', picture: null }
 const profile = { registrationTicket: 'ticket', username: 'ada_l', firstName: ' Ada ', districtId: 1 }
 
 /** A door at which signing in goes as it is told. */
-async function openWith(steps: Partial<SignIn>): Promise<Door> {
-  const { deps } = await openDoor()
-  return openDoor({ deps: { signIn: { ...deps.signIn, ...steps } } })
+async function openWith(steps: Partial<SignIn>): Promise<HttpRig> {
+  const { deps } = await openHttpRig()
+  return openHttpRig({ deps: { signIn: { ...deps.signIn, ...steps } } })
 }
 
-const post = async ({ app }: Door, path: string, body: unknown) =>
+const post = async ({ app }: HttpRig, path: string, body: unknown) =>
   app.request(path, { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
-const begin = (door: Door) => post(door, '/api/auth/google', { idToken: 'token', nonce: 'nonce' })
-const complete = (door: Door, over: object = {}) => post(door, '/api/auth/google/complete', { ...profile, ...over })
+const begin = (door: HttpRig) => post(door, '/api/auth/google', { idToken: 'token', nonce: 'nonce' })
+const complete = (door: HttpRig, over: object = {}) => post(door, '/api/auth/google/complete', { ...profile, ...over })
 const cookies = (response: Response) => response.headers.getSetCookie().map((cookie) => cookie.split('=')[0])
 const SESSION_COOKIES = ['game_access', 'game_refresh']
 
 describe('signing in', () => {
   it('[H76] whoever has registered gets his profile and a session', async () => {
-    const door = await openDoor()
+    const door = await openHttpRig()
     const response = await begin(door)
     expect([response.status, cookies(response)]).toEqual([200, SESSION_COOKIES])
     expect(await response.json()).toMatchObject({
@@ -50,7 +50,7 @@ describe('signing in', () => {
   })
 
   it('[H76] every way of failing has its own answer, and opens no session', async () => {
-    const cases: readonly (readonly [Partial<SignIn>, (door: Door) => Promise<Response>, number, object])[] = [
+    const cases: readonly (readonly [Partial<SignIn>, (door: HttpRig) => Promise<Response>, number, object])[] = [
       [{ begin: async () => ({ kind: 'invalid_token' }) }, begin, 401, { error: 'invalid identity token' }],
       [{ begin: async () => ({ kind: 'nonce_used' }) }, begin, 401, { error: 'nonce already used' }],
       [{ complete: ticketless }, complete, 401, { error: 'invalid registration ticket' }],
@@ -91,7 +91,7 @@ describe('signing in', () => {
   })
 
   it('[H76] codes are checked and sent again', async () => {
-    const door = await openDoor()
+    const door = await openHttpRig()
     expect(await (await verify(door)).json()).toEqual({ verified: true })
     expect(await (await resend(door)).json()).toEqual({ sent: true, resendInSecs: 60 })
   })
@@ -144,12 +144,12 @@ describe('signing in', () => {
 })
 
 const ticketless = async () => ({ kind: 'invalid_ticket' as const })
-const verify = (door: Door) => post(door, '/api/auth/verify-otp', { registrationTicket: 'ticket', otp: '042137' })
-const resend = (door: Door) => post(door, '/api/auth/resend-otp', { registrationTicket: 'ticket' })
+const verify = (door: HttpRig) => post(door, '/api/auth/verify-otp', { registrationTicket: 'ticket', otp: '042137' })
+const resend = (door: HttpRig) => post(door, '/api/auth/resend-otp', { registrationTicket: 'ticket' })
 
 describe('before signing in', () => {
   it('[H77] a username is checked, and why it cannot be had is said', async () => {
-    const door = await openDoor()
+    const door = await openHttpRig()
     const cases = {
       ada_l: { available: true, valid: true },
       alice: { available: false, valid: true, reason: 'taken' },
@@ -167,7 +167,7 @@ describe('before signing in', () => {
   })
 
   it('[H78] a referral code is always 200: of somebody, or not valid', async () => {
-    const { app } = await openDoor()
+    const { app } = await openHttpRig()
     const nobodys = ['?code=', '', '?code=nobody', '?code=%00', `?code=${'x'.repeat(500)}`, '?code=a&code=b', '?x=1']
     for (const query of nobodys) {
       const response = await app.request(`/api/public/referral/validate${query}`)
@@ -178,8 +178,8 @@ describe('before signing in', () => {
   })
 
   it('[H79] each step has the limit of the specification, besides the common one', async () => {
-    const { deps } = await openDoor()
-    const { app } = await openDoor({ deps: { limits: { ...deps.limits, perMinute: 1_000, trustedProxies: 1 } } })
+    const { deps } = await openHttpRig()
+    const { app } = await openHttpRig({ deps: { limits: { ...deps.limits, perMinute: 1_000, trustedProxies: 1 } } })
     const limits = {
       'POST /api/auth/google': 20,
       'POST /api/auth/google/complete': 10,

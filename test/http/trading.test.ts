@@ -4,7 +4,19 @@ import { lots, money, price } from '../../actors/kernel/micros.ts'
 import { done, type Refusal, type RefusalCode, refused } from '../../actors/kernel/outcome.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { commandId } from '../../src/http/command-ids.ts'
-import { apiJudge, ALICE, FIXTURE, NOW, openDoor, order, PLAYER, POSITION, quoteAnswer, trade, wallet } from './http-rig.ts'
+import {
+  apiJudge,
+  ALICE,
+  FIXTURE,
+  NOW,
+  openHttpRig,
+  order,
+  PLAYER,
+  POSITION,
+  quoteAnswer,
+  trade,
+  wallet,
+} from './http-rig.ts'
 
 const OPEN = '/api/positions/open'
 const CLOSE = `/api/positions/${POSITION}/close`
@@ -56,7 +68,7 @@ const closedJson = {
 
 describe('opening', () => {
   it('[H20] an order becomes a command in micros, and its trade comes back as 201 with position and wallet', async () => {
-    const { send, commands } = await openDoor()
+    const { send, commands } = await openHttpRig()
     const body = { ...order, lotSize: 0.01, clientPrice: 200.000001, stopLoss: 190.5, takeProfit: null }
     const response = await send('POST', OPEN, body)
     expect(commands).toEqual([
@@ -79,13 +91,13 @@ describe('opening', () => {
   })
 
   it('[H20] ids are read in any case', async () => {
-    const { send, commands } = await openDoor()
+    const { send, commands } = await openHttpRig()
     await send('POST', OPEN, { ...order, instrumentId: PLAYER.toUpperCase() })
     expect(commands).toMatchObject([{ instrumentId: PLAYER }])
   })
 
   it('[H21] numbers that no trade can have are a clean 400', async () => {
-    const { asAlice, send, commands } = await openDoor()
+    const { asAlice, send, commands } = await openHttpRig()
     const never: unknown[] = [
       1e308,
       -1e308,
@@ -120,7 +132,7 @@ describe('opening', () => {
   })
 
   it('[H21] ids, directions and keys that do not exist are a clean 400', async () => {
-    const { asAlice, send, commands } = await openDoor()
+    const { asAlice, send, commands } = await openHttpRig()
     for (const bad of ['__proto__', 'constructor', 'toString', '', `${PLAYER}0`, `${PLAYER} `, 7, null, {}, [PLAYER]]) {
       expect((await send('POST', OPEN, { ...order, instrumentId: bad })).status, `id ${JSON.stringify(bad)}`).toBe(400)
       expect((await send('POST', OPEN, { ...order, direction: bad })).status, `way ${JSON.stringify(bad)}`).toBe(400)
@@ -136,7 +148,7 @@ describe('opening', () => {
   })
 
   it('[H21] whatever is sent, the answer is 201 or 400, and a number arrives as it was meant', async () => {
-    const { send, commands } = await openDoor()
+    const { send, commands } = await openHttpRig()
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.double(), fc.jsonValue(), fc.integer({ min: 0, max: 1e9 })), async (lotSize) => {
         const before = commands.length
@@ -153,7 +165,7 @@ describe('opening', () => {
 
 describe('idempotency', () => {
   it('[H22] a key travels with a digest of the request: the same for the same order, another for any other', async () => {
-    const { asAlice, send, commands } = await openDoor()
+    const { asAlice, send, commands } = await openHttpRig()
     await send('POST', OPEN, order, keyed('k'))
     const reordered = `{ "clientPrice": 200.0, "takeProfit": null, "lotSize": 5e-1, "direction": "long", "instrumentId": "${PLAYER}" }`
     const headers = { 'content-type': 'application/json', ...keyed('k') }
@@ -177,7 +189,7 @@ describe('idempotency', () => {
   })
 
   it('[H23] a key is 1 to 255 printable characters', async () => {
-    const { send, commands } = await openDoor()
+    const { send, commands } = await openHttpRig()
     expect((await send('POST', OPEN, order, keyed('k'.repeat(255)))).status).toBe(201)
     for (const bad of ['k'.repeat(256), 'ké', 'k\tk']) {
       const response = await send('POST', OPEN, order, keyed(bad))
@@ -191,7 +203,7 @@ describe('idempotency', () => {
   })
 
   it('[H24] the stored answer of an earlier request says that it is one', async () => {
-    const { send } = await openDoor({ outcome: done({ ...trade, replayed: true }) })
+    const { send } = await openHttpRig({ outcome: done({ ...trade, replayed: true }) })
     const response = await send('POST', OPEN, order, keyed('k'))
     expect(response.status).toBe(201)
     expect(response.headers.get('idempotent-replayed')).toBe('true')
@@ -204,15 +216,15 @@ describe('idempotency', () => {
       currentPrice: price(210_000_000),
       lastPublishedPrice: price(200_000_000),
     } as const
-    const { send } = await openDoor({ outcome: refused(refusal, true) })
+    const { send } = await openHttpRig({ outcome: refused(refusal, true) })
     const replayed = await send('POST', OPEN, order, keyed('k'))
     expect([replayed.status, replayed.headers.get('idempotent-replayed')]).toEqual([409, 'true'])
-    const fresh = await openDoor({ outcome: refused(refusal) })
+    const fresh = await openHttpRig({ outcome: refused(refusal) })
     expect((await fresh.send('POST', OPEN, order, keyed('k'))).headers.has('idempotent-replayed')).toBe(false)
   })
 
   it('[H25] a close takes its key from the header, else from clientRequestId, and needs neither', async () => {
-    const { send, asAlice, commands } = await openDoor()
+    const { send, asAlice, commands } = await openHttpRig()
     const closeOf = (key: string): string => commandId(ALICE, 'close', key)
     await send('POST', CLOSE, { clientRequestId: 'body' }, keyed('header'))
     await send('POST', CLOSE, { clientRequestId: 'body' })
@@ -227,7 +239,7 @@ describe('idempotency', () => {
   })
 
   it('[H25] the key of a close belongs to one position', async () => {
-    const { send, commands } = await openDoor()
+    const { send, commands } = await openHttpRig()
     await send('POST', CLOSE, {}, keyed('k'))
     await send('POST', CLOSE.replace(/1\/close$/, '2/close'), {}, keyed('k'))
     const prints = commands.map((command) =>
@@ -239,7 +251,7 @@ describe('idempotency', () => {
 
 describe('changing and closing', () => {
   it('[H26] a level left out stays, null removes it', async () => {
-    const { send, commands } = await openDoor()
+    const { send, commands } = await openHttpRig()
     const path = `/api/positions/${POSITION}`
     const response = await send('PATCH', path, { stopLoss: 190 })
     await send('PATCH', path, { takeProfit: null })
@@ -254,9 +266,9 @@ describe('changing and closing', () => {
   })
 
   it('[H27] a closed position shows how it closed', async () => {
-    const { positions } = (await openDoor()).deps
+    const { positions } = (await openHttpRig()).deps
     const held = await positions.find(ALICE, POSITION)
-    const { send } = await openDoor({ outcome: done({ ...trade, position: held?.position ?? trade.position }) })
+    const { send } = await openHttpRig({ outcome: done({ ...trade, position: held?.position ?? trade.position }) })
     const response = await send('POST', CLOSE, {})
     expect([response.status, await response.json()]).toEqual([200, { position: closedJson, wallet: walletJson }])
   })
@@ -329,7 +341,7 @@ describe('refusals', () => {
   it.each(Object.values(refusals))(
     '[H28] $0.code is answered with $1, its own text and its facts',
     async (refusal, status, facts) => {
-      const { send } = await openDoor({ outcome: refused(refusal) })
+      const { send } = await openHttpRig({ outcome: refused(refusal) })
       const { document } = await apiJudge()
       const routes = [
         ['POST', '/api/positions/open', OPEN, order],
@@ -354,9 +366,9 @@ describe('refusals', () => {
   )
 
   it('[H28] a closed position that cannot be read any more is named', async () => {
-    const { positions } = (await openDoor()).deps
+    const { positions } = (await openHttpRig()).deps
     const outcome = refused(refusals.position_not_open[0])
-    const { send } = await openDoor({ outcome, deps: { positions: { ...positions, find: async () => null } } })
+    const { send } = await openHttpRig({ outcome, deps: { positions: { ...positions, find: async () => null } } })
     expect(await (await send('POST', CLOSE, {})).json()).toMatchObject({
       code: 'POSITION_NOT_OPEN',
       positionId: POSITION,
@@ -367,9 +379,9 @@ describe('refusals', () => {
 describe('reading', () => {
   it('[H29] positions are listed by status, open ones unless asked otherwise', async () => {
     const asked: object[] = []
-    const { positions } = (await openDoor()).deps
+    const { positions } = (await openHttpRig()).deps
     const spy: typeof positions = { ...positions, list: async (user, query) => (asked.push({ user, ...query }), []) }
-    const { asAlice } = await openDoor({ deps: { positions: spy } })
+    const { asAlice } = await openHttpRig({ deps: { positions: spy } })
     await asAlice('/api/positions')
     await asAlice('/api/positions?status=closed&limit=5&offset=10')
     expect(asked).toEqual([
@@ -390,20 +402,20 @@ describe('reading', () => {
   })
 
   it("[H29] a position shows its instrument's price and what it would earn there", async () => {
-    const { asAlice } = await openDoor()
+    const { asAlice } = await openHttpRig()
     expect(await (await asAlice('/api/positions')).json()).toEqual({
       positions: [{ ...positionJson, currentPrice: 210, unrealizedPnl: 25 }],
     })
   })
 
   it('[H30] the wallet is whole: equity is the balance plus what open positions would earn', async () => {
-    const { asAlice } = await openDoor()
+    const { asAlice } = await openHttpRig()
     expect(await (await asAlice('/api/wallet')).json()).toEqual(walletJson)
   })
 
   it('[H31] a quote is worked out with the free margin, changes nothing and says why it would be refused', async () => {
     const refusal: Refusal = { code: 'levels_invalid', currentPrice: price(210_005_000) }
-    const { send, quotes, commands } = await openDoor({ quote: done({ ...quoteAnswer, refusal }) })
+    const { send, quotes, commands } = await openHttpRig({ quote: done({ ...quoteAnswer, refusal }) })
     const { clientPrice: _, ...query } = order
     const response = await send('POST', '/api/positions/quote', { ...query, stopLoss: 190 })
     expect(quotes).toEqual([
@@ -439,7 +451,7 @@ describe('reading', () => {
   })
 
   it('[H138] the ledger of a wallet comes in pages, the latest entry first', async () => {
-    const { asAlice } = await openDoor()
+    const { asAlice } = await openHttpRig()
     const read = async (query: string) => (await asAlice(`/api/wallet/ledger${query}`)).json()
     const at = '2026-05-02T14:30:00.000Z'
     const opened = { kind: 'margin', amount: -50, positionId: POSITION, at }
@@ -453,7 +465,7 @@ describe('reading', () => {
   })
 
   it('[H31] a quote for an unknown player is 404', async () => {
-    const { send } = await openDoor({ quote: refused({ code: 'not_found', what: 'instrument' }) })
+    const { send } = await openHttpRig({ quote: refused({ code: 'not_found', what: 'instrument' }) })
     const body = { ...order, instrumentId: '00000000-0000-0000-0000-000000000000' }
     expect((await send('POST', '/api/positions/quote', body)).status).toBe(404)
   })

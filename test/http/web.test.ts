@@ -1,13 +1,13 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { beforeAll, expect, it } from 'vitest'
-import { type Door, openDoor } from './http-rig.ts'
+import { type HttpRig, openHttpRig } from './http-rig.ts'
 
 /** What the whole client may weigh on the wire. */
 const BUDGET_BYTES = 200_000
 
-let door: Door
+let door: HttpRig
 beforeAll(async () => {
-  door = await openDoor()
+  door = await openHttpRig()
 })
 
 const get = (path: string, headers: Record<string, string> = {}) => door.app.request(path, { headers })

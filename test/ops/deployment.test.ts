@@ -135,9 +135,9 @@ describe('ops/deploy/compose.yaml', () => {
   })
 })
 
-describe('ops/kubernetes', () => {
+describe('ops/deploy/kubernetes', () => {
   const KINDS = { Deployment, StatefulSet, Service, ConfigMap, Namespace, Ingress, PodDisruptionBudget }
-  const FOLDER = 'ops/kubernetes'
+  const FOLDER = 'ops/deploy/kubernetes'
   const { resources } = z.looseObject({ resources: z.array(z.string()) }).parse(yaml(`${FOLDER}/kustomization.yaml`))
   const Manifest = z.looseObject({ kind: z.string(), metadata: z.object({ name: z.string() }) })
   const manifests = resources.flatMap((file) =>
@@ -228,7 +228,7 @@ describe('ops/kubernetes', () => {
   })
 })
 
-describe('ops/deploy/alerts.yaml and ops/grafana', () => {
+describe('ops/deploy/alerts.yaml and ops/deploy/grafana', () => {
   it('[Z13] every expression is PromQL', () => {
     const isWrong = (expression: string): boolean => {
       let wrong = false

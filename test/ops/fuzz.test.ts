@@ -8,13 +8,13 @@ import { Lore } from '../../ops/rehearse/fuzz/lore.ts'
 import { curl, requestMaker } from '../../ops/rehearse/fuzz/requests.ts'
 import { freePort } from '../../ops/rehearse/shared/free-port.ts'
 import { inspectable, Inspector } from '../../ops/rehearse/shared/inspector.ts'
-import { openDoor } from '../http/http-rig.ts'
+import { openHttpRig } from '../http/http-rig.ts'
 
 const REQUESTS = 2_500
 const BUSY_MACHINE_MS = 240_000
 
 async function readDocument(): Promise<OpenApi> {
-  const { app } = await openDoor()
+  const { app } = await openHttpRig()
   return (await (await app.request('/api/openapi.json')).json()) as OpenApi
 }
 

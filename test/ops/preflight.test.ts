@@ -11,7 +11,7 @@ import { readConfig } from '../../src/config.ts'
 import { IdentityServer } from '../support/identity-provider.ts'
 import { MailServer } from '../support/mail-server.ts'
 import { killTheRest, Program } from '../support/process.ts'
-import { onServers, type ServerSite } from '../support/data-place.ts'
+import { onServers, type ServerPlace } from '../support/data-place.ts'
 
 const PREFLIGHT = join(import.meta.dirname, '../../ops/tools/preflight/main.ts')
 const NOWHERE = '127.0.0.1:9'
@@ -95,7 +95,7 @@ describe('preflight', () => {
   })
 
   onServers((settle) => {
-    async function site(): Promise<ServerSite> {
+    async function site(): Promise<ServerPlace> {
       const settled = await settle()
       cleanUp.push(() => settled.remove())
       await settled.look(({ db }) => migrate(db))

@@ -1,10 +1,15 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { type AccountListener, type AccountPage, AccountStream, type ReadAccounts } from '../../rooms/feed/account-stream.ts'
+import {
+  type AccountListener,
+  type AccountPage,
+  AccountStream,
+  type ReadAccounts,
+} from '../../rooms/feed/account-stream.ts'
 import { matchRoomId } from '../../rooms/match/match-room.ts'
 import { MatchWire } from '../../rooms/match/match-wire.ts'
 import { MATCH, openOrder, U } from '../support/fixtures.ts'
 import { ok } from '../support/actor-rig.ts'
-import { Arena, type FeedClient, PAGE, until } from './realtime-rig.ts'
+import { RealtimeRig, type FeedClient, PAGE, until } from './realtime-rig.ts'
 
 const closers: (() => void | Promise<void>)[] = []
 afterEach(async () => {
@@ -12,15 +17,15 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close()
 })
 
-async function openArena(): Promise<Arena> {
-  const arena = await Arena.open()
+async function openRealtimeRig(): Promise<RealtimeRig> {
+  const arena = await RealtimeRig.open()
   closers.push(() => arena.close())
   arena.grant(1)
   await arena.plays()
   return arena
 }
 
-const opens = async (arena: Arena, times = 1): Promise<void> => {
+const opens = async (arena: RealtimeRig, times = 1): Promise<void> => {
   for (let n = 0; n < times; n++) ok(await arena.desk.submit(openOrder()))
 }
 
@@ -36,7 +41,7 @@ const markersOf = (told: readonly Told[]): number[] => told.flatMap(({ events })
 const upTo = (n: number, from = 1): number[] => Array.from({ length: n - from + 1 }, (_, i) => from + i)
 
 /** An SDK client that listens to its account. */
-async function sdkListener(arena: Arena, since?: string): Promise<Told[]> {
+async function sdkListener(arena: RealtimeRig, since?: string): Promise<Told[]> {
   const room = await arena.sdk('1').joinById(matchRoomId(MATCH), {}, MatchWire)
   closers.push(() => {
     room.reconnection.enabled = false
@@ -51,7 +56,7 @@ async function sdkListener(arena: Arena, since?: string): Promise<Told[]> {
 
 describe('the account stream', () => {
   it('[W70] tells what came after a marker, then what is committed, in order and once, through both doors', async () => {
-    const arena = await openArena()
+    const arena = await openRealtimeRig()
     await opens(arena, 2 * PAGE)
     const client = await arena.feedClient('1')
     client.ask({ type: 'account', id: 9, since: '1' })
@@ -66,7 +71,7 @@ describe('the account stream', () => {
   })
 
   it('[W71] begins with a snapshot without a marker, or with one that cannot be gone on from', async () => {
-    const arena = await openArena()
+    const arena = await openRealtimeRig()
     await opens(arena)
     const client = await arena.feedClient('1')
     client.ask({ type: 'account', id: 1 })
@@ -83,7 +88,7 @@ describe('the account stream', () => {
   })
 
   it('[W72] whoever comes back with his marker is told what he missed, across connections, owners and restarts', async () => {
-    const arena = await openArena()
+    const arena = await openRealtimeRig()
     const seen: number[] = []
     /** Listens from the last marker until `last` has been told, then breaks the connection. */
     const visit = async (last: number): Promise<void> => {
@@ -110,7 +115,7 @@ describe('the account stream', () => {
   })
 
   it('[W76] asking again begins anew; more than once a second is refused', async () => {
-    const arena = await openArena()
+    const arena = await openRealtimeRig()
     await opens(arena, 2)
     const client = await arena.feedClient('1')
     client.ask({ type: 'account', id: 1, since: '0' })
@@ -127,7 +132,7 @@ describe('the account stream', () => {
   })
 
   it('[W92] a notice reaches whoever listens to the account, and nobody else', async () => {
-    const arena = await openArena()
+    const arena = await openRealtimeRig()
     const [listener, deaf, other] = [
       await arena.feedClient('1'),
       await arena.feedClient('1'),

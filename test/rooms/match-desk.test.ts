@@ -5,9 +5,9 @@ import type { Verdict } from '../../actors/match/store.ts'
 import { openOrder, closeOrder, MATCH, P, U } from '../support/fixtures.ts'
 import { MemoryMatchStore } from '../support/memory-store.ts'
 import { codeOf, ok } from '../support/actor-rig.ts'
-import { Arena, until } from './realtime-rig.ts'
+import { RealtimeRig, until } from './realtime-rig.ts'
 
-let arena: Arena
+let arena: RealtimeRig
 afterEach(async () => {
   vi.useRealTimers()
   vi.restoreAllMocks()
@@ -24,7 +24,7 @@ async function settles(): Promise<void> {
 
 describe('the desk', () => {
   it('[W45] finds the match of a command, and wakes it when it sleeps', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
     await arena.realTime.stop()
@@ -38,7 +38,7 @@ describe('the desk', () => {
   })
 
   it('[W46] what nobody knows, or belongs to another, is not found', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     arena.grant(1)
     arena.grant(2)
     await arena.plays()
@@ -57,7 +57,7 @@ describe('the desk', () => {
   })
 
   it('[W47] a match with many callers at once is started once', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     await arena.plays()
     await arena.realTime.stop()
     await arena.boot()
@@ -67,7 +67,7 @@ describe('the desk', () => {
   })
 
   it('[W48] a settled match takes no trade and is not started again, not even by its feed', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
     await settles()
@@ -80,7 +80,7 @@ describe('the desk', () => {
   })
 
   it('[W49] a keyed command is answered with its stored result after its match is over', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
     const order = openOrder(keyed('a'))
@@ -95,7 +95,7 @@ describe('the desk', () => {
   })
 
   it('[W50] a command that is not answered in time has an unknown outcome', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
@@ -108,7 +108,7 @@ describe('the desk', () => {
   })
 
   it('[W51] a fault of the database rejects, and the next command finds the match loaded anew', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
     const acquire = vi.spyOn(arena.store, 'acquire')
@@ -121,7 +121,7 @@ describe('the desk', () => {
   })
 
   it('[W56] a match that a fault has stopped runs on without a visitor, and finishes a settlement under way', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
     const { position } = ok(await arena.desk.submit(openOrder()))
@@ -132,7 +132,7 @@ describe('the desk', () => {
   })
 
   it('[W57] waiting for a match to wake counts: a command past its deadline by then is refused undone', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
     await arena.realTime.stop()
@@ -148,7 +148,7 @@ describe('the desk', () => {
 
   it('[W52] a match with open positions is taken over as soon as its former owner lets go', async () => {
     const store = new MemoryMatchStore()
-    arena = await Arena.open({ store })
+    arena = await RealtimeRig.open({ store })
     await arena.plays()
     await arena.realTime.stop()
     await arena.boot()
@@ -164,7 +164,7 @@ describe('the desk', () => {
 
   it('[Q35] what the former owner wrote until the match changed hands is there', async () => {
     const store = new MemoryMatchStore()
-    arena = await Arena.open({ store })
+    arena = await RealtimeRig.open({ store })
     const user = arena.grant(1)
     await arena.plays()
     await arena.realTime.stop()
@@ -179,7 +179,7 @@ describe('the desk', () => {
   })
 
   it('[W53] once stopped it starts nothing and carries out nothing', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
     await arena.realTime.stop()
@@ -192,7 +192,7 @@ describe('the desk', () => {
   it('[W54] stopping lets a match finish what it has, and gives its lease back', async () => {
     const store = new MemoryMatchStore()
     const release = vi.spyOn(store, 'release')
-    arena = await Arena.open({ store })
+    arena = await RealtimeRig.open({ store })
     arena.grant(1)
     await arena.plays()
     const outcome = arena.desk.submit(openOrder())

@@ -11,9 +11,9 @@ import { MatchWire } from '../../rooms/match/match-wire.ts'
 import { decodePriceFrame, FLAG, type PriceFrame } from '../../rooms/feed/price-frame.ts'
 import { MATCH, openOrder, P, U } from '../support/fixtures.ts'
 import { ok } from '../support/actor-rig.ts'
-import { Arena, until } from './realtime-rig.ts'
+import { RealtimeRig, until } from './realtime-rig.ts'
 
-let arena: Arena
+let arena: RealtimeRig
 const rooms: Room[] = []
 afterEach(async () => {
   vi.useRealTimers()
@@ -71,7 +71,7 @@ const asks = async (path: string, body: unknown = {}): Promise<number> => {
 
 describe('a seat in a match room', () => {
   it('[W27] a seat needs a valid token: 401 without', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     await arena.plays()
     expect(await asks('joinById/match-90001')).toBe(401)
     expect(await asks('joinById/match-90001?token=nobody')).toBe(401)
@@ -80,7 +80,7 @@ describe('a seat in a match room', () => {
   })
 
   it('[W28] clients cannot create rooms, by any method or name', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     for (const path of ['create/match', 'joinOrCreate/match', 'create/replay', 'query/match']) {
       expect(await asks(`${path}?token=1`, { matchId: 90_001 }), path).toBe(403)
     }
@@ -91,7 +91,7 @@ describe('a seat in a match room', () => {
   })
 
   it('[W29] a match is joined by its room id, or by name and match id, and woken when it sleeps', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     await arena.plays()
     await arena.realTime.stop()
     await arena.boot()
@@ -103,7 +103,7 @@ describe('a seat in a match room', () => {
 
 describe('an SDK client', () => {
   it('[W30] sees the match as synced state in exact integers', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays({ home: { id: 1, name: 'Harbour', goals: 2 } })
     const { room } = await join()
@@ -128,7 +128,7 @@ describe('an SDK client', () => {
   })
 
   it('[W31] gets the price frames of what it subscribed to, and of nothing else', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
     const { room, prices } = await join()
@@ -153,7 +153,7 @@ describe('an SDK client', () => {
   })
 
   it('[W32] both doors show the same bytes', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
     const viewer = await join()
@@ -166,7 +166,7 @@ describe('an SDK client', () => {
   })
 
   it('[W33] a message that makes no sense is answered with an error, and the client stays', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     await arena.plays()
     const { room, errors } = await join()
     room.send('subscribe', { instrumentIds: 'all' })
@@ -178,7 +178,7 @@ describe('an SDK client', () => {
   })
 
   it('[W34] comes back after a broken connection and still follows what it followed', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
     const { room, prices } = await join()
@@ -194,7 +194,7 @@ describe('an SDK client', () => {
   })
 
   it('[W90] that comes back is told how what it follows stands', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
     const { room, prices } = await join()
@@ -209,7 +209,7 @@ describe('an SDK client', () => {
   })
 
   it('[W83] that talks too much is closed with 4029, too', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     await arena.plays()
     const { room } = await join()
     const closed = new Promise((resolve) => room.onLeave((code) => resolve(code)))
@@ -218,7 +218,7 @@ describe('an SDK client', () => {
   })
 
   it('[W84] hears of a shutdown and when to come back, and joins again after the restart', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     await arena.plays()
     const { room } = await join()
     const said: unknown[] = []
@@ -234,7 +234,7 @@ describe('an SDK client', () => {
   })
 
   it('[W79] signing out ends a seat that is kept for a return, and one that is not taken yet', async () => {
-    arena = await Arena.open({ limits: { perUserMax: 2 } })
+    arena = await RealtimeRig.open({ limits: { perUserMax: 2 } })
     await arena.plays()
     const { room } = await join('1')
     await until('it has arrived', () => serverRoom().clients[0]?.state === 1)
@@ -257,7 +257,7 @@ describe('an SDK client', () => {
 
   it('[W79] a seat that is not taken in time is free again', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
-    arena = await Arena.open({ limits: { perUserMax: 1 } })
+    arena = await RealtimeRig.open({ limits: { perUserMax: 1 } })
     await arena.plays()
     expect((await reserve()).status).toBe(200)
     expect((await reserve()).status).toBe(429)
@@ -267,7 +267,7 @@ describe('an SDK client', () => {
   })
 
   it('[W85] gets nothing before it has acknowledged its join, then only the newest price of what moved meanwhile', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
     const viewer = await join()
@@ -288,7 +288,7 @@ describe('an SDK client', () => {
   })
 
   it('[W35] is sent away with 4001 when its user signs out, for good', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     await arena.plays()
     const { room } = await join('1')
     const closed = new Promise((resolve) => room.onLeave((code) => resolve(code)))
@@ -300,7 +300,7 @@ describe('an SDK client', () => {
   })
 
   it('[W36] a patch queued for a slow client is not overwritten by the next one', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     await arena.plays()
     await join()
     const room = serverRoom()
@@ -319,7 +319,7 @@ describe('an SDK client', () => {
 
   it('[W37] that never acknowledges its join is sent away', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     await arena.plays()
     const response = await fetch(`http://${arena.address}/matchmake/joinById/match-90001?token=1`, { method: 'POST' })
     const { processId, roomId, sessionId } = Seat.parse(await response.json())
@@ -335,7 +335,7 @@ describe('an SDK client', () => {
 
 describe('the door of the room', () => {
   it('[W87] a socket without a seat is refused with 401 before it is upgraded', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     await arena.plays()
     for (const query of [
       '',
@@ -348,7 +348,7 @@ describe('the door of the room', () => {
   })
 
   it('[W89] Colyseus answers no HTTP request by itself', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     await arena.plays()
     const foreign = { origin: 'https://foreign.example' }
     for (const method of ['OPTIONS', 'GET', 'POST']) {
@@ -364,7 +364,7 @@ describe('the door of the room', () => {
 describe('a room in trouble', () => {
   it('[W91] a timer that throws is reported once', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     await arena.plays()
     serverRoom().clock.setTimeout(() => {
       throw new Error('late')
@@ -377,7 +377,7 @@ describe('a room in trouble', () => {
   })
 
   it('[W38] a throwing handler or timer is reported and kills nothing', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     await arena.plays()
     const { room } = await join()
     serverRoom().onMessage('trip', () => {
@@ -393,7 +393,7 @@ describe('a room in trouble', () => {
   })
 
   it('[W39] a match whose lease is lost is let go of', async () => {
-    arena = await Arena.open({ leaseTtlMs: 60 })
+    arena = await RealtimeRig.open({ leaseTtlMs: 60 })
     await arena.plays()
     const { room } = await join()
     const closed = new Promise((resolve) => room.onLeave((code) => resolve(code)))
@@ -403,7 +403,7 @@ describe('a room in trouble', () => {
   })
 
   it('[E15] a seat that nobody has taken yet does not hold up a match that is let go of', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     await arena.plays()
     await join()
     expect(await asks('joinById/match-90001?token=1')).toBe(200)
@@ -412,7 +412,7 @@ describe('a room in trouble', () => {
   })
 
   it('[W40] after a fenced commit the next command finds a new owner of the match', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
     await arena.store.acquire(MATCH)
@@ -423,7 +423,7 @@ describe('a room in trouble', () => {
   })
 
   it('[W55] a match on its way out finishes what it has before another owner may fence it', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
     await join()

@@ -6,7 +6,7 @@ import { instrumentId } from '../../actors/kernel/ids.ts'
 import { FLAG } from '../../rooms/feed/price-frame.ts'
 import { MATCH, openOrder, P, u, U } from '../support/fixtures.ts'
 import { ok } from '../support/actor-rig.ts'
-import { Arena, FeedStand, until } from './realtime-rig.ts'
+import { RealtimeRig, FeedStand, until } from './realtime-rig.ts'
 
 const closers: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -14,8 +14,8 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close()
 })
 
-async function openArena(options: Parameters<typeof Arena.open>[0] = {}): Promise<Arena> {
-  const arena = await Arena.open(options)
+async function openRealtimeRig(options: Parameters<typeof RealtimeRig.open>[0] = {}): Promise<RealtimeRig> {
+  const arena = await RealtimeRig.open(options)
   closers.push(() => arena.close())
   return arena
 }
@@ -27,24 +27,24 @@ async function openStand(options: Parameters<typeof FeedStand.open>[0] = {}): Pr
 }
 
 /** User n buys enough of a player to move his price. */
-const buys = async (arena: Arena, n: number, player: number) =>
+const buys = async (arena: RealtimeRig, n: number, player: number) =>
   ok(await arena.desk.submit(openOrder({ userId: U(n), instrumentId: P(player), lots: lots(u(1)) })))
 
 describe('the door of the price feed', () => {
   it('[W5] a socket without a valid token is refused with 401 before it is upgraded', async () => {
-    const arena = await openArena()
+    const arena = await openRealtimeRig()
     expect(await arena.refusedWith('/?token=nobody')).toBe(401)
     expect(await arena.refusedWith('/')).toBe(401)
   })
 
   it('[W6] when a token cannot be checked the upgrade is refused with 503 and the fault reported', async () => {
-    const arena = await openArena()
+    const arena = await openRealtimeRig()
     expect(await arena.refusedWith('/?token=broken')).toBe(503)
     expect(arena.reports).toHaveLength(1)
   })
 
   it('[W7] an upgrade on any other path is answered 404', async () => {
-    const arena = await openArena()
+    const arena = await openRealtimeRig()
     for (const path of ['/feed?token=1', '/x/match-1?token=1', '/a/b/c', '//']) {
       expect(await arena.refusedWith(path), path).toBe(404)
     }
@@ -67,12 +67,12 @@ describe('the door of the price feed', () => {
   })
 
   it('[W8] the feed speaks feed.v1 when the client offers it', async () => {
-    const arena = await openArena()
+    const arena = await openRealtimeRig()
     expect((await arena.feedClient()).ws.protocol).toBe('feed.v1')
   })
 
   it('[W9] signing out closes the sockets of that user with 4001, and no others', async () => {
-    const arena = await openArena()
+    const arena = await openRealtimeRig()
     const leaver = await arena.feedClient('1')
     const other = await arena.feedClient('2')
     arena.realTime.disconnectUser(U(1))
@@ -84,7 +84,7 @@ describe('the door of the price feed', () => {
 
 describe('a subscription', () => {
   it('[W10] brings the current price at once, and from then on the moves of that instrument only', async () => {
-    const arena = await openArena()
+    const arena = await openRealtimeRig()
     arena.grant(1)
     await arena.plays()
     const client = await arena.feedClient()
@@ -110,7 +110,7 @@ describe('a subscription', () => {
   })
 
   it('[W11] sequence numbers of a match run from 1 without a gap for whoever follows all of it', async () => {
-    const arena = await openArena({ players: 4 })
+    const arena = await openRealtimeRig({ players: 4 })
     for (let n = 1; n <= 4; n++) arena.grant(n)
     await arena.plays()
     const client = await arena.feedClient()
@@ -128,7 +128,7 @@ describe('a subscription', () => {
   })
 
   it('[W12] ids that nobody publishes are rejected by name, the others are accepted', async () => {
-    const arena = await openArena()
+    const arena = await openRealtimeRig()
     await arena.plays()
     const client = await arena.feedClient()
     const stranger = instrumentId('cccccccc-0000-5000-8000-000000000001')
@@ -150,7 +150,7 @@ describe('a subscription', () => {
   })
 
   it('[W13] unsubscribing ends the moves', async () => {
-    const arena = await openArena()
+    const arena = await openRealtimeRig()
     arena.grant(1)
     await arena.plays()
     const client = await arena.feedClient()
@@ -164,7 +164,7 @@ describe('a subscription', () => {
   })
 
   it('[W14] with `since` it brings what was missed, flagged REPLAY; with a foreign epoch a snapshot', async () => {
-    const arena = await openArena()
+    const arena = await openRealtimeRig()
     arena.grant(1)
     await arena.plays()
     const witness = await arena.feedClient()
@@ -187,7 +187,7 @@ describe('a subscription', () => {
   })
 
   it('[W15] a subscription wakes a sleeping match', async () => {
-    const arena = await openArena()
+    const arena = await openRealtimeRig()
     await arena.plays()
     const price = arena.desk.view(MATCH)?.instrument(P(1))?.base
     await arena.realTime.stop()
@@ -199,7 +199,7 @@ describe('a subscription', () => {
   })
 
   it('[W103] a player whose match is changing hands is busy, not unknown: asked for again, his prices come', async () => {
-    const arena = await openArena()
+    const arena = await openRealtimeRig()
     await arena.plays()
     await arena.realTime.stop()
     await arena.boot()
@@ -214,7 +214,7 @@ describe('a subscription', () => {
   })
 
   it('[W16] a change of trading status is published although the price stands', async () => {
-    const arena = await openArena()
+    const arena = await openRealtimeRig()
     await arena.plays()
     const client = await arena.feedClient()
     await client.subscribe([P(1)])
@@ -226,7 +226,7 @@ describe('a subscription', () => {
 
 describe('the manners of a socket', () => {
   it('[W17] a message that makes no sense is answered with an error, and the socket stays', async () => {
-    const arena = await openArena()
+    const arena = await openRealtimeRig()
     const client = await arena.feedClient()
     for (const nonsense of ['{', '{"type":"account","since":"yesterday"}', '{"type":"subscribe","instrumentIds":[]}'])
       client.ask(nonsense)
@@ -239,7 +239,7 @@ describe('the manners of a socket', () => {
   })
 
   it('[W18] more than ten messages in a second close it with 4029, a message over 16 KiB with 1009', async () => {
-    const arena = await openArena()
+    const arena = await openRealtimeRig()
     const talker = await arena.feedClient()
     for (let n = 0; n < 11; n++) talker.ask({ type: 'ping', id: n })
     expect(await talker.closed).toBe(4029)
@@ -263,7 +263,7 @@ describe('the manners of a socket', () => {
 
   it('[W20] an idle socket hears a heartbeat within ten seconds, a dead one is cut', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-    const arena = await openArena()
+    const arena = await openRealtimeRig()
     const client = await arena.feedClient()
     await vi.advanceTimersByTimeAsync(10_000)
     await until('the heartbeat', () => client.said.some((said) => said.type === 'heartbeat'))
@@ -274,7 +274,7 @@ describe('the manners of a socket', () => {
   })
 
   it('[W21] stopping says `shutdown` with a time to come back, then closes with 1012', async () => {
-    const arena = await openArena()
+    const arena = await openRealtimeRig()
     const client = await arena.feedClient()
     await arena.realTime.stop()
     expect(await client.closed).toBe(1012)
@@ -286,7 +286,7 @@ describe('the manners of a socket', () => {
 
 describe('what a socket may cost', () => {
   it('[W77] a user has at most ten connections; one more is refused with 429', async () => {
-    const arena = await openArena({ limits: { perUserMax: 2 } })
+    const arena = await openRealtimeRig({ limits: { perUserMax: 2 } })
     await arena.plays()
     const first = await arena.feedClient('1')
     await arena.feedClient('1')
@@ -301,7 +301,7 @@ describe('what a socket may cost', () => {
   })
 
   it('[W78] the limit of the house counts both doors; the room says 503 when it is full', async () => {
-    const arena = await openArena({ limits: { connectionsMax: 2 } })
+    const arena = await openRealtimeRig({ limits: { connectionsMax: 2 } })
     await arena.plays()
     await arena.feedClient('1')
     const seat = (n: number) =>

@@ -181,7 +181,9 @@ describe('the layout as it is told', () => {
       expect(decodePriceFrame(bytes)).toEqual({ ...FRAME, ...different })
       return { name, hex: bytes.toString('hex'), fields: decoded(bytes) }
     })
-    await expect(`${JSON.stringify(vectors, null, 2)}\n`).toMatchFileSnapshot('../../rooms/feed/price-frame-vectors.json')
+    await expect(`${JSON.stringify(vectors, null, 2)}\n`).toMatchFileSnapshot(
+      '../../rooms/feed/price-frame-vectors.json',
+    )
   })
 })
 

@@ -17,7 +17,7 @@ import { AccountStream, type ReadAccounts } from '../../rooms/feed/account-strea
 import { FanOut, type PriceSource } from '../../rooms/feed/fan-out.ts'
 import type { Wake } from '../../rooms/feed/wake-limiter.ts'
 import { PriceFeed } from '../../rooms/feed/price-feed.ts'
-import { Turnstile, type TurnstileLimits } from '../../rooms/sockets/connection-limit.ts'
+import { ConnectionLimit, type ConnectionLimits } from '../../rooms/sockets/connection-limit.ts'
 import { decodePriceFrame, encodePriceFrame, type PriceFrame } from '../../rooms/feed/price-frame.ts'
 import { WriteDeadline } from '../../rooms/sockets/write-deadline.ts'
 import { handshakeWithin, type Visitor } from '../../rooms/sockets/admission.ts'
@@ -37,11 +37,11 @@ export async function until(what: string, holds: () => boolean): Promise<void> {
   }
 }
 
-export interface ArenaOptions {
+export interface RealtimeRigOptions {
   readonly store?: MemoryMatchStore
   readonly players?: number
   readonly leaseTtlMs?: number
-  readonly limits?: Partial<TurnstileLimits>
+  readonly limits?: Partial<ConnectionLimits>
 }
 
 /** Events of one page of the account stream here. */
@@ -72,21 +72,21 @@ async function verify(token: string): Promise<Visitor | null> {
   return Number.isInteger(n) ? { userId: U(n) } : null
 }
 
-export class Arena {
+export class RealtimeRig {
   readonly world = new TestWorld()
   readonly store: MemoryMatchStore
   readonly reports: { readonly where: string; readonly error: unknown }[] = []
   readonly #server: Server
   readonly #sockets: FeedClient[] = []
   readonly #players: number
-  readonly #limits: Partial<TurnstileLimits>
+  readonly #limits: Partial<ConnectionLimits>
   #realTime: RealTime | null = null
   #seq = 0
   #elapsedSecs = 0
   /** A test may put something else in its place. */
   readAccounts: ReadAccounts
 
-  private constructor(options: ArenaOptions) {
+  private constructor(options: RealtimeRigOptions) {
     this.store = options.store ?? new MemoryMatchStore()
     this.#players = options.players ?? 2
     this.#limits = options.limits ?? {}
@@ -95,8 +95,8 @@ export class Arena {
     this.#server = createServer((request, response) => void answer(request, response))
   }
 
-  static async open(options: ArenaOptions = {}): Promise<Arena> {
-    const arena = new Arena(options)
+  static async open(options: RealtimeRigOptions = {}): Promise<RealtimeRig> {
+    const arena = new RealtimeRig(options)
     await arena.boot(options.leaseTtlMs)
     await new Promise<void>((resolve) => arena.#server.listen(0, '127.0.0.1', resolve))
     return arena
@@ -299,7 +299,7 @@ export class FeedStand {
     this.#account = new AccountStream({ read: async (asked) => asked.map(() => null), report })
     this.feed = new PriceFeed({
       verify,
-      turnstile: new Turnstile({ connectionsMax }),
+      connectionLimit: new ConnectionLimit({ connectionsMax }),
       fanOut: this.fanOut,
       account: this.#account,
       wake,

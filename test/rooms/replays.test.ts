@@ -3,9 +3,9 @@ import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import { FRAME_MS, type Recording } from '../../actors/replay/recording.ts'
 import type { ReplayStatus } from '../../rooms/sources/replay-room.ts'
 import { MATCH } from '../support/fixtures.ts'
-import { Arena, until } from './realtime-rig.ts'
+import { RealtimeRig, until } from './realtime-rig.ts'
 
-let arena: Arena
+let arena: RealtimeRig
 afterEach(() => arena.close())
 
 const SPEED = 120
@@ -49,7 +49,7 @@ const playing = (what: string, holds: () => boolean) =>
 
 describe('a replay', () => {
   it('[R20] plays its frames in order at its speed, settles the match, and says that it has ended', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     const ends: ReplayStatus[] = []
     const minutes: number[] = []
     const started = await start({}, (status) => ends.push(status))
@@ -67,7 +67,7 @@ describe('a replay', () => {
   })
 
   it('[R21] after a restart goes on where the match had got to', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     await start({ recording: recording(100) })
     await until('the first frame', () => arena.desk.view(MATCH)?.info.feedSeq === 1)
     arena.world.pass(INTERVAL_MS * 40.5)
@@ -80,7 +80,7 @@ describe('a replay', () => {
   })
 
   it('[R22] held up, skips to the frame that is due', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     await start({ recording: recording(50) })
     await until('the first frame', () => arena.desk.view(MATCH)?.info.feedSeq === 1)
     arena.world.pass(INTERVAL_MS * 20.5)
@@ -89,7 +89,7 @@ describe('a replay', () => {
   })
 
   it('[R23] its crowd trades through the desk like everybody else', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     await start({ recording: recording(500), traders: 100 })
     const positions = () => [...(arena.desk.view(MATCH)?.openPositions() ?? [])]
     await until('three positions', () => positions().length >= 3)
@@ -98,7 +98,7 @@ describe('a replay', () => {
   })
 
   it('[R24] a frame that makes no sense is reported and skipped', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     const frames = [minutePlayed(0), null, minutePlayed(2), ...Array.from({ length: 50 }, () => minutePlayed(3))]
     await start({ recording: { ...recording(0), frames } })
     await playing('the third frame', () => (arena.desk.view(MATCH)?.info.feedSeq ?? 0) >= 3)
@@ -106,7 +106,7 @@ describe('a replay', () => {
   })
 
   it('[R25] is stopped by id or with all others; an unknown one is none', async () => {
-    arena = await Arena.open()
+    arena = await RealtimeRig.open()
     const { id } = await start({ recording: recording(500) })
     expect(await arena.realTime.replays.stop('another')).toBe(0)
     expect(await arena.realTime.replays.stop(id)).toBe(1)

@@ -47,14 +47,14 @@ export interface Attempt {
   readonly patient: boolean
 }
 
-export interface StadiumOptions {
+export interface SimWorldOptions {
   readonly model: ScoringModel
   /** What a season says of some players; the rest start where their position does. */
   readonly anchors: ReadonlyMap<InstrumentId, Price>
   readonly log: (line: string) => void
 }
 
-export class Stadium {
+export class SimWorld {
   readonly world = new TestWorld()
   readonly store = new MemoryMatchStore()
   readonly wire = new Wire(this.store)
@@ -64,7 +64,7 @@ export class Stadium {
   readonly pitches: Pitch[] = []
   rules: TradingRules
   readonly #purse = new Purse(this.store, this.book)
-  readonly #options: StadiumOptions
+  readonly #options: SimWorldOptions
   /** Per match: the newest epoch, and what the store has of it. */
   readonly #epochs = new Map<FixtureId, number>()
   readonly #stored = new Map<FixtureId, string>()
@@ -72,7 +72,7 @@ export class Stadium {
   #delivered: { readonly owner: Owner; readonly committed: Committed } | null = null
   #problem: Violation | null = null
 
-  constructor(rules: TradingRules, options: StadiumOptions) {
+  constructor(rules: TradingRules, options: SimWorldOptions) {
     this.rules = rules
     this.#options = options
   }

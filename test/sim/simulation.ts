@@ -6,7 +6,7 @@ import type { UserCommand } from '../../actors/match/messages.ts'
 import { type Chance, chanceFrom } from '../../actors/replay/chance.ts'
 import { type Wish, wish } from './cast.ts'
 import { Football } from './football.ts'
-import { type Pitch, Stadium, turn } from './sim-world.ts'
+import { type Pitch, SimWorld, turn } from './sim-world.ts'
 import type { Owner } from './owner.ts'
 import { type Plan, planFor, SQUADS } from './plan.ts'
 import { type Request, requestFor } from './requests.ts'
@@ -22,7 +22,7 @@ export interface Report {
 
 /** How many of the last log lines are kept. */
 const SHOWN = 20
-/** Rounds after which everybody must have had his answer, and every match its end. */
+/** Sweeper after which everybody must have had his answer, and every match its end. */
 const ROUNDS_MAX = 300
 
 export class Simulation {
@@ -32,7 +32,7 @@ export class Simulation {
   readonly #acts: readonly { readonly weight: number; readonly happens: () => Promise<void> }[]
   readonly #chance: Chance
   readonly #plan: Plan
-  readonly #stadium: Stadium
+  readonly #stadium: SimWorld
   readonly #hash = createHash('sha256')
   readonly #counts = new Map<string, number>()
   #keys = 0
@@ -42,7 +42,7 @@ export class Simulation {
     this.#chance = chanceFrom(seed)
     this.#plan = planFor(this.#chance)
     const { rules, model, anchors, players, storm } = this.#plan
-    this.#stadium = new Stadium(rules, { model, anchors, log: (line) => this.#log(line) })
+    this.#stadium = new SimWorld(rules, { model, anchors, log: (line) => this.#log(line) })
     for (const [n, squad] of SQUADS.entries()) {
       this.#stadium.pitches.push({
         n: n + 1,

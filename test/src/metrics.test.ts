@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { noTraffic, type RealTimeFigures } from '../../rooms/stats.ts'
+import { noTraffic, type RealTimeStats } from '../../rooms/stats.ts'
 import { type Measuring, startMeasuring } from '../../src/observe/metrics.ts'
 import { MATCH, U } from '../support/fixtures.ts'
 
-const IDLE: RealTimeFigures = {
+const IDLE: RealTimeStats = {
   sockets: { feed: 0, room: 0 },
   traffic: noTraffic(),
   tooSlow: 0,

@@ -3,7 +3,7 @@ import { compose } from '../../src/compose/index.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/observe/log.ts'
 import { systemWorld } from '../../src/system-world.ts'
-import { embeddedSite } from '../support/data-place.ts'
+import { embeddedPlace } from '../support/data-place.ts'
 
 // Whoever loads any of these fails.
 for (const name of ['api', 'core', 'resources', 'sdk-trace', 'exporter-trace-otlp-http']) {
@@ -13,7 +13,7 @@ for (const name of ['api', 'core', 'resources', 'sdk-trace', 'exporter-trace-otl
 }
 
 it('[H122] nothing of OpenTelemetry is loaded where no collector is configured', { timeout: 60_000 }, async () => {
-  const site = await embeddedSite()
+  const site = await embeddedPlace()
   const env = { ...site.env, DEMO_REPLAY: 'none', PORT: '0', WS_PORT: '0' }
   const log = createLog({ level: 'silent', world: systemWorld() })
   try {

@@ -12,7 +12,7 @@ import { MATCH, openOrder, record, snapshot, U } from './fixtures.ts'
 import { MemoryMatchStore } from './memory-store.ts'
 import { TestWorld } from './test-world.ts'
 
-export interface StageOptions {
+export interface ActorRigOptions {
   readonly record?: MatchRecord
   readonly rules?: Partial<TradingRules>
   readonly users?: number
@@ -20,7 +20,7 @@ export interface StageOptions {
   readonly wrap?: (store: MatchStore) => MatchStore
 }
 
-export class Stage {
+export class ActorRig {
   readonly world = new TestWorld()
   readonly store = new MemoryMatchStore()
   readonly events: MatchEvent[] = []
@@ -29,9 +29,9 @@ export class Stage {
   #actor: MatchActor | null = null
   #seq = 1
   #elapsedSecs = 10
-  readonly #options: StageOptions
+  readonly #options: ActorRigOptions
 
-  private constructor(options: StageOptions) {
+  private constructor(options: ActorRigOptions) {
     this.#options = options
     // A test that lets time pass is not about a late feed unless it says so.
     this.rules = { ...DEFAULT_RULES, feedStaleMs: HOUR_MS, ...options.rules }
@@ -39,8 +39,8 @@ export class Stage {
   }
 
   /** A stage whose match is live and stored, as if it had been running for a while. */
-  static async set(options: StageOptions = {}): Promise<Stage> {
-    const stage = new Stage(options)
+  static async set(options: ActorRigOptions = {}): Promise<ActorRig> {
+    const stage = new ActorRig(options)
     await stage.load(options.record ?? record())
     return stage
   }

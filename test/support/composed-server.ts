@@ -9,7 +9,7 @@ import { compose, type Touchline } from '../../src/compose/index.ts'
 import { createLog } from '../../src/observe/log.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { HttpClient } from './http-client.ts'
-import { audit, BALANCED, type Site } from './data-place.ts'
+import { audit, BALANCED, type DataPlace } from './data-place.ts'
 
 /** How long a house may take to get somewhere; only a broken one does. */
 export const PATIENCE = { timeout: 10_000, interval: 20 }
@@ -20,10 +20,10 @@ export const PATIENCE = { timeout: 10_000, interval: 20 }
  */
 const QUIET_DEMO = { DEMO_SPEED: '10', DEMO_TRADERS: '0', RATE_LIMIT_PER_MIN: '0' }
 
-export class House {
+export class ComposedServer {
   readonly url: string
   readonly wsUrl: string
-  readonly #site: Site
+  readonly #site: DataPlace
   readonly #touchline: Touchline
   readonly #clock: { now: number }
   /** Every warning and error that was logged. */
@@ -31,7 +31,7 @@ export class House {
 
   private constructor(
     addresses: { readonly url: string; readonly wsUrl: string },
-    parts: { site: Site; touchline: Touchline; clock: { now: number }; complaints: readonly string[] },
+    parts: { site: DataPlace; touchline: Touchline; clock: { now: number }; complaints: readonly string[] },
   ) {
     this.url = addresses.url
     this.wsUrl = addresses.wsUrl
@@ -42,14 +42,14 @@ export class House {
   }
 
   /** A house in which the demo match has kicked off. */
-  static async open(site: Site): Promise<House> {
+  static async open(site: DataPlace): Promise<ComposedServer> {
     const clock = { now: Date.now() }
     const world = systemWorld(() => clock.now)
     const complaints: string[] = []
     const log = createLog({ level: 'warn', world, readable: false, write: (line) => complaints.push(line) })
     const config = readConfig({ ...site.env, ...QUIET_DEMO, PORT: '0', WS_PORT: '0' })
     const touchline = await compose(config, { world, log })
-    const house = new House(await touchline.start(), { site, touchline, clock, complaints })
+    const house = new ComposedServer(await touchline.start(), { site, touchline, clock, complaints })
     await vi.waitUntil(() => house.#framesHeard > 0, PATIENCE)
     return house
   }

@@ -12,7 +12,7 @@ import { type LedgerAudit, Wallets } from '../../db/wallets.ts'
 import { userId } from '../../actors/kernel/ids.ts'
 import { createDatabase } from './databases.ts'
 
-export interface Site {
+export interface DataPlace {
   /** The settings that make a house live here. */
   readonly env: Readonly<Record<string, string>>
   /** A look at the database. The embedded one can be seen only while no house is open in it. */
@@ -21,22 +21,22 @@ export interface Site {
   remove(): Promise<void>
 }
 
-export interface ServerSite extends Site {
+export interface ServerPlace extends DataPlace {
   readonly redis: Redis
 }
 
 /** Runs a suite on the embedded stores, and on PostgreSQL with Redis where the environment names both. */
-export function eachSite(suite: (settle: () => Promise<Site>) => void): void {
-  describe('embedded', () => suite(embeddedSite))
+export function eachDataPlace(suite: (settle: () => Promise<DataPlace>) => void): void {
+  describe('embedded', () => suite(embeddedPlace))
   onServers(suite)
 }
 
 /** A suite for what only real servers do: skipped, and told as skipped, where the environment names none. */
-export function onServers(suite: (settle: () => Promise<ServerSite>) => void): void {
+export function onServers(suite: (settle: () => Promise<ServerPlace>) => void): void {
   const database = process.env['TEST_DATABASE_URL'] ?? ''
   const redis = process.env['TEST_REDIS_URL'] ?? ''
   const areNamed = database !== '' && redis !== ''
-  describe.skipIf(!areNamed)('on PostgreSQL and Redis', () => suite(() => serverSite(database, redis)))
+  describe.skipIf(!areNamed)('on PostgreSQL and Redis', () => suite(() => serverDataPlace(database, redis)))
   if (!areNamed && process.env['CI'] === 'true') {
     it('has a PostgreSQL and a Redis to live on', () => {
       throw new Error('CI is set but TEST_DATABASE_URL or TEST_REDIS_URL is not: the house would not be tested on them')
@@ -44,7 +44,7 @@ export function onServers(suite: (settle: () => Promise<ServerSite>) => void): v
   }
 }
 
-export async function embeddedSite(): Promise<Site> {
+export async function embeddedPlace(): Promise<DataPlace> {
   const folder = mkdtempSync(join(tmpdir(), 'touchline-house-'))
   return {
     env: { DATA_DIR: folder },
@@ -53,7 +53,7 @@ export async function embeddedSite(): Promise<Site> {
   }
 }
 
-async function serverSite(database: string, redisUrl: string): Promise<ServerSite> {
+async function serverDataPlace(database: string, redisUrl: string): Promise<ServerPlace> {
   const { url, drop } = await createDatabase(database)
   // Signing keys are kept here as well.
   const folder = mkdtempSync(join(tmpdir(), 'touchline-house-'))
@@ -88,7 +88,7 @@ async function look<T>(where: Parameters<typeof connect>[0], at: (connection: Co
 }
 
 /** What an auditor finds in the books of a closed house. */
-export function audit(site: Site): Promise<LedgerAudit> {
+export function audit(site: DataPlace): Promise<LedgerAudit> {
   const nothingCached = new WalletCache(null, () => undefined)
   return site.look(({ db }) => new Wallets(db, nothingCached).auditLedger())
 }

@@ -107,7 +107,7 @@ async function migratedTemplate(): Promise<Blob> {
 
 function migrationsDigest(): string {
   const digest = createHash('sha256')
-  const folder = join(ROOT, 'db/migrations')
+  const folder = join(ROOT, 'db/postgres/migrations')
   for (const name of readdirSync(folder).toSorted()) digest.update(readFileSync(join(folder, name)))
   digest.update(readFileSync(join(ROOT, 'db/postgres/migrate.ts')))
   digest.update(createRequire(import.meta.url).resolve('@electric-sql/pglite'))

@@ -10,14 +10,14 @@ import type { MatchInfo } from '../../actors/match/messages.ts'
 import type { MatchView } from '../../actors/match/state.ts'
 import { FRAME_MS, type Recording } from '../../actors/replay/recording.ts'
 import { type PlayedRecording, type ProviderMock, startMock, type Trouble } from '../../ops/tools/provider-mock/mock.ts'
-import { Crowd } from '../../rooms/sources/simulated-traders.ts'
+import { SimulatedTraders } from '../../rooms/sources/simulated-traders.ts'
 import type { ProviderStatus } from '../../rooms/sources/provider-poller.ts'
 import { readConfig } from '../../src/config.ts'
 import { compose, type Touchline } from '../../src/compose/index.ts'
 import { createLog } from '../../src/observe/log.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { HttpClient } from './http-client.ts'
-import { audit, BALANCED, type Site } from './data-place.ts'
+import { audit, BALANCED, type DataPlace } from './data-place.ts'
 
 const TOKEN = 'rehearsal-token'
 
@@ -35,16 +35,16 @@ export interface RehearsalOptions {
 
 export class Rehearsal {
   readonly complaints: string[] = []
-  readonly #site: Site
+  readonly #site: DataPlace
   readonly #clock: { now: number }
   readonly #matches: readonly PlayedRecording[]
   #mock: ProviderMock | null = null
   #touchline: Touchline | null = null
   #url = ''
-  #crowd: Crowd | null = null
+  #crowd: SimulatedTraders | null = null
   #calls = 0
 
-  private constructor(site: Site, options: RehearsalOptions) {
+  private constructor(site: DataPlace, options: RehearsalOptions) {
     this.#site = site
     const startsAt = Date.now()
     this.#clock = { now: startsAt }
@@ -55,7 +55,7 @@ export class Rehearsal {
     }))
   }
 
-  static async open(site: Site, options: RehearsalOptions): Promise<Rehearsal> {
+  static async open(site: DataPlace, options: RehearsalOptions): Promise<Rehearsal> {
     const rehearsal = new Rehearsal(site, options)
     rehearsal.#mock = await startMock({
       matches: rehearsal.#matches,
@@ -131,7 +131,7 @@ export class Rehearsal {
   async enrol(count: number): Promise<readonly UserId[]> {
     const names = Array.from({ length: count }, (_, n) => `Trader ${n + 1}`)
     const users = (await this.#program.users.createSyntheticMany(names)).map(({ user }) => user.id)
-    this.#crowd = new Crowd(
+    this.#crowd = new SimulatedTraders(
       users,
       this.#program.realTime.desk,
       systemWorld(() => this.#clock.now),

@@ -9,7 +9,7 @@ import { createLog } from '../../src/observe/log.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { player, snapshot } from './fixtures.ts'
 import { HttpClient } from './http-client.ts'
-import { audit, BALANCED, type Site } from './data-place.ts'
+import { audit, BALANCED, type DataPlace } from './data-place.ts'
 
 const MATCHES_FROM = 77_000
 /** Every match has so many players: those of the nth are the instruments P(10n + 1), P(10n + 2), …, all worth 200. */
@@ -17,18 +17,18 @@ const PLAYERS = 4
 
 const matchOf = (n: number): FixtureId => fixtureId(MATCHES_FROM + n)
 
-export class Ground {
+export class ServerRig {
   readonly url: string
   /** What was logged as warnings and errors. */
   readonly complaints: string[]
-  readonly #site: Site
+  readonly #site: DataPlace
   readonly #touchline: Touchline
   readonly #clock: { now: number }
   readonly #heard = new Map<number, number>()
 
   private constructor(
     url: string,
-    parts: { site: Site; touchline: Touchline; clock: { now: number }; complaints: string[] },
+    parts: { site: DataPlace; touchline: Touchline; clock: { now: number }; complaints: string[] },
   ) {
     this.url = url
     this.complaints = parts.complaints
@@ -38,7 +38,7 @@ export class Ground {
   }
 
   /** A house with a clock that stands still, in which matches 1 to `matches` are in play. */
-  static async open(site: Site, { matches = 1 }: { readonly matches?: number } = {}): Promise<Ground> {
+  static async open(site: DataPlace, { matches = 1 }: { readonly matches?: number } = {}): Promise<ServerRig> {
     const clock = { now: Date.now() }
     const world = systemWorld(() => clock.now)
     const complaints: string[] = []
@@ -46,13 +46,13 @@ export class Ground {
     const config = readConfig({ ...site.env, DEMO_REPLAY: 'none', RATE_LIMIT_PER_MIN: '0', PORT: '0', WS_PORT: '0' })
     const touchline = await compose(config, { world, log })
     const { url } = await touchline.start()
-    const ground = new Ground(url, { site, touchline, clock, complaints })
+    const ground = new ServerRig(url, { site, touchline, clock, complaints })
     for (let n = 1; n <= matches; n++) await ground.plays(n)
     return ground
   }
 
   /** What makes another process live here too. */
-  get env(): Site['env'] {
+  get env(): DataPlace['env'] {
     return this.#site.env
   }
 

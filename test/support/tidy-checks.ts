@@ -16,24 +16,59 @@ interface Floor {
   readonly packages: readonly string[]
 }
 
+const SHARED_IN_ROOMS: readonly string[] = ['rooms/report.ts', 'rooms/stats.ts']
+const SOCKET_PACKAGES: readonly string[] = ['@colyseus/core', '@colyseus/ws-transport', 'ws', 'zod', 'node:']
+const ROOM_PACKAGES: readonly string[] = [
+  '@colyseus/core',
+  '@colyseus/schema',
+  '@colyseus/ws-transport',
+  'ws',
+  'zod',
+  'node:',
+]
+
 /** Who may know whom. The drawing is in ARCHITECTURE.md; this is the law. */
 export const FLOORS: readonly Floor[] = [
   { at: 'actors/kernel/', code: ['actors/kernel/'], packages: [] },
   { at: 'actors/market/', code: ['actors/kernel/', 'actors/market/'], packages: [] },
-  { at: 'actors/players/', code: ['actors/kernel/', 'actors/position/', 'actors/players/'], packages: [] },
+  { at: 'actors/community/', code: ['actors/kernel/', 'actors/position/', 'actors/community/'], packages: [] },
   { at: 'actors/position/', code: ['actors/kernel/', 'actors/market/', 'actors/position/'], packages: [] },
   {
     at: 'actors/match/',
-    code: ['actors/kernel/', 'actors/market/', 'actors/players/', 'actors/position/', 'actors/match/'],
+    code: ['actors/kernel/', 'actors/market/', 'actors/community/', 'actors/position/', 'actors/match/'],
     packages: [],
   },
   { at: 'actors/replay/', code: ['actors/'], packages: [] },
-  { at: 'db/', code: ['actors/', 'db/'], packages: ['kysely', 'pg', '@electric-sql/pglite', 'ioredis', 'node:'] },
   {
-    at: 'rooms/',
-    code: ['actors/', 'rooms/'],
-    packages: ['@colyseus/core', '@colyseus/schema', '@colyseus/ws-transport', 'ws', 'zod', 'node:'],
+    at: 'db/postgres/',
+    code: ['actors/', 'db/postgres/'],
+    packages: ['kysely', 'pg', '@electric-sql/pglite', 'node:'],
   },
+  { at: 'db/fast/', code: ['actors/', 'db/fast/'], packages: ['ioredis', 'node:'] },
+  { at: 'db/', code: ['actors/', 'db/'], packages: ['kysely', 'pg', 'ioredis', 'node:'] },
+  // The inner floors of rooms: sources → match → cluster → feed → sockets, and no arrow back up.
+  { at: 'rooms/sockets/', code: ['actors/', 'rooms/sockets/', ...SHARED_IN_ROOMS], packages: SOCKET_PACKAGES },
+  {
+    at: 'rooms/feed/',
+    code: ['actors/', 'rooms/feed/', 'rooms/sockets/', ...SHARED_IN_ROOMS],
+    packages: SOCKET_PACKAGES,
+  },
+  {
+    at: 'rooms/cluster/',
+    code: ['actors/', 'rooms/cluster/', 'rooms/feed/', 'rooms/sockets/', ...SHARED_IN_ROOMS],
+    packages: ['zod', 'node:'],
+  },
+  {
+    at: 'rooms/match/',
+    code: ['actors/', 'rooms/match/', 'rooms/cluster/', 'rooms/feed/', 'rooms/sockets/', ...SHARED_IN_ROOMS],
+    packages: ROOM_PACKAGES,
+  },
+  {
+    at: 'rooms/sources/',
+    code: ['actors/', 'rooms/sources/', 'rooms/match/', ...SHARED_IN_ROOMS],
+    packages: ['@colyseus/core', 'node:'],
+  },
+  { at: 'rooms/', code: ['actors/', 'rooms/'], packages: ROOM_PACKAGES },
   {
     at: 'src/auth/',
     code: ['actors/', 'src/auth/'],
@@ -49,9 +84,21 @@ export const FLOORS: readonly Floor[] = [
   { at: 'src/reactions/', code: ['actors/', 'src/reactions/'], types: ['db/', 'rooms/', 'src/'], packages: ['node:'] },
   {
     at: 'src/http/',
-    code: ['actors/', 'src/auth/', 'src/http/'],
+    code: ['actors/', 'src/auth/', 'src/docs/', 'src/http/'],
     types: ['db/', 'rooms/', 'src/'],
     packages: ['hono', '@hono/zod-openapi', 'zod', 'node:'],
+  },
+  {
+    at: 'src/docs/',
+    code: ['actors/', 'src/docs/', 'src/http/'],
+    types: ['db/', 'rooms/', 'src/'],
+    packages: ['hono', '@hono/zod-openapi', 'zod', 'node:'],
+  },
+  {
+    at: 'src/replays/',
+    code: ['actors/', 'src/replays/'],
+    types: ['db/', 'rooms/', 'src/'],
+    packages: ['zod', 'node:'],
   },
   // In the browser: of the house it knows what comes over the wire, and nothing else.
   {
@@ -61,7 +108,12 @@ export const FLOORS: readonly Floor[] = [
     packages: ['preact', '@preact/signals', 'htm', 'lightweight-charts', 'zod'],
   },
   { at: 'src/', code: ['actors/', 'src/'], types: ['db/', 'rooms/'], packages: ['zod', 'node:'] },
-  { at: 'src/observe/metrics.ts', code: ['actors/', 'src/'], types: ['db/', 'rooms/'], packages: ['prom-client', 'node:'] },
+  {
+    at: 'src/observe/',
+    code: ['actors/', 'src/observe/'],
+    types: ['db/', 'rooms/', 'src/'],
+    packages: ['prom-client', 'node:'],
+  },
   { at: 'src/http-server.ts', code: ['src/'], types: ['src/'], packages: ['@hono/node-server', 'node:'] },
   {
     at: 'src/observe/tracing.ts',
@@ -74,12 +126,12 @@ export const FLOORS: readonly Floor[] = [
       '@opentelemetry/sdk-trace',
     ],
   },
-  { at: 'src/compose/index.ts', code: ['actors/', 'db/', 'rooms/', 'src/'], packages: ['node:'] },
+  { at: 'src/compose/', code: ['actors/', 'db/', 'rooms/', 'src/'], packages: ['node:'] },
   { at: 'src/main.ts', code: ['src/'], packages: ['node:'] },
   // Asks a deployment from outside: of the house it knows nothing but how to start it.
   {
-    at: 'ops/conformance/',
-    code: ['ops/conformance/'],
+    at: 'ops/rehearse/conformance/',
+    code: ['ops/rehearse/conformance/'],
     packages: ['@colyseus/sdk', 'jose', 'pg', 'smtp-server', 'ws', 'zod', 'node:'],
   },
 ]
@@ -114,7 +166,7 @@ function* sources(files: Files, wanted: (path: string) => boolean = () => true):
 
 export function floors(files: Files): string[] {
   const problems: string[] = []
-  for (const [path, text] of sources(files, (p) => PRODUCT.test(p) || p.startsWith('ops/conformance/'))) {
+  for (const [path, text] of sources(files, (p) => PRODUCT.test(p) || p.startsWith('ops/rehearse/conformance/'))) {
     const floor = FLOORS.filter((f) => within(path, [f.at])).toSorted((a, b) => b.at.length - a.at.length)[0]
     if (floor === undefined) {
       problems.push(`${path}: stands on no floor; give its folder a line in FLOORS (test/support/tidy-checks.ts)`)

@@ -4,17 +4,17 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { userId } from '../../actors/kernel/ids.ts'
 import { accessProblems, complaintsOf, hasBrowser, launch } from '../support/browser.ts'
-import { House } from '../support/composed-server.ts'
-import { embeddedSite } from '../support/data-place.ts'
+import { ComposedServer } from '../support/composed-server.ts'
+import { embeddedPlace } from '../support/data-place.ts'
 
 const PHONE = { width: 390, height: 844 }
 
 describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
-  let house: House
+  let house: ComposedServer
   let browser: Browser
   beforeAll(async () => {
-    const site = await embeddedSite()
-    house = await House.open({ ...site, env: { ...site.env, ADMIN_EMAILS: 'boss@synthetic.invalid' } })
+    const site = await embeddedPlace()
+    house = await ComposedServer.open({ ...site, env: { ...site.env, ADMIN_EMAILS: 'boss@synthetic.invalid' } })
     browser = await launch()
   }, 60_000)
   afterEach(() => Promise.all(browser.contexts().map((context) => context.close())))

@@ -7,13 +7,13 @@ import { userId } from '../../actors/kernel/ids.ts'
 import { Feed, type FeedState } from '../../src/web/client/feed.ts'
 import { FLAG, type PriceFrame } from '../../src/web/client/price-frame.ts'
 import type { AccountChanges } from '../../src/web/client/wire.ts'
-import { House, PATIENCE } from '../support/composed-server.ts'
+import { ComposedServer, PATIENCE } from '../support/composed-server.ts'
 import { type HttpClient, pick } from '../support/http-client.ts'
-import { embeddedSite } from '../support/data-place.ts'
+import { embeddedPlace } from '../support/data-place.ts'
 
-let house: House
+let house: ComposedServer
 beforeAll(async () => {
-  house = await House.open(await embeddedSite())
+  house = await ComposedServer.open(await embeddedPlace())
 })
 afterAll(() => house.close())
 

@@ -23,13 +23,13 @@ type Places = readonly z.output<typeof Entry>[]
 const LOOK_MS = 200
 const PATIENCE_MS = 2 * MINUTE_MS
 
-export interface Figures {
+export interface Stats {
   readonly positions: number
   readonly places: number
 }
 
 /** Throws a Violation when anything is not as it must be. */
-export async function audit(url: string, players: readonly Player[], admin: Guest): Promise<Figures> {
+export async function audit(url: string, players: readonly Player[], admin: Guest): Promise<Stats> {
   await endReplays(url, admin)
   await inspect(url, players, admin)
   const open = players.reduce((sum, { account }) => sum + account.open.size, 0)

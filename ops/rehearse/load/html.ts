@@ -151,7 +151,7 @@ function histogram(of: Histogram): string {
   )
 }
 
-/** Figures second by second. */
+/** Stats second by second. */
 function course(seconds: readonly Second[], of: readonly ((second: Second) => number)[]): string {
   if (seconds.length < 2) return '<div class="soft">too short</div>'
   const top = Math.max(1, ...seconds.flatMap((second) => of.map((each) => each(second))))

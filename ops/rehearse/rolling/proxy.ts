@@ -1,4 +1,4 @@
-/** The real nginx with the configuration of `ops/proxy`, in front of processes on this machine. */
+/** The real nginx with the configuration of `ops/deploy/proxy`, in front of processes on this machine. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
