@@ -4,7 +4,7 @@ import { type FixtureId, fixtureId } from '../actors/kernel/ids.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
 import type { CommittedEvent } from '../actors/community/committed-event.ts'
 import { ReactionTx, type Notification } from './reaction-tx.ts'
-import { isAway } from './postgres/faults.ts'
+import { isAway } from './faults.ts'
 import type { Database } from './postgres/schema.ts'
 import type { WalletCache } from './wallet-cache.ts'
 

@@ -75,18 +75,21 @@ describe('floors', () => {
     house.floors,
     {
       'ops/rehearse/conformance/a.ts': `import { b } from './b.ts'\nimport { Client } from '@colyseus/sdk'`,
-      'ops/rehearse/load/a.ts': `import '../../src/a.ts'`,
+      'ops/rehearse/load/a.ts': `import '../../../src/a.ts'`,
     },
     [
       [
-        { 'ops/rehearse/conformance/a.ts': `import { b } from '../../src/config.ts'` },
+        { 'ops/rehearse/conformance/a.ts': `import { b } from '../../../src/config.ts'` },
         [/may not know src\/config\.ts/],
       ],
       [
-        { 'ops/rehearse/conformance/a.ts': `import type { B } from '../../actors/kernel/ids.ts'` },
+        { 'ops/rehearse/conformance/a.ts': `import type { B } from '../../../actors/kernel/ids.ts'` },
         [/may not know actors/],
       ],
-      [{ 'ops/rehearse/conformance/a.ts': `import { c } from '../crash/place.ts'` }, [/may not know ops\/crash/]],
+      [
+        { 'ops/rehearse/conformance/a.ts': `import { c } from '../shared/place.ts'` },
+        [/may not know ops\/rehearse\/shared/],
+      ],
       [{ 'ops/rehearse/conformance/a.ts': `import { Redis } from 'ioredis'` }, [/package ioredis/]],
     ],
   )

@@ -1,7 +1,7 @@
 /** Asking the fast store, with something to fall back on while it is away. */
 import type { World } from '../../actors/kernel/world.ts'
 import type { FastStore } from './fast-store.ts'
-import { isAway } from '../postgres/faults.ts'
+import { isAway } from '../faults.ts'
 
 /** How long a fast store that has failed is left in peace: one that hangs would cost every request its patience. */
 const LEFT_ALONE_MS = 1_000

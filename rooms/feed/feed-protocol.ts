@@ -3,8 +3,6 @@ import type { RawData } from 'ws'
 import { z } from 'zod'
 
 export const SUBPROTOCOL = 'feed.v1'
-/** What one message may weigh, through either door. */
-export const MESSAGE_BYTES_MAX = 16 * 1024
 /** Ids that one message may name: so many UUIDs fit it. Whoever follows more names the rest in another. */
 export const INSTRUMENTS_PER_MESSAGE_MAX = 400
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { WebSocket } from 'ws'
 import { present } from '../../actors/kernel/assert.ts'
 import { CLOSE } from './close-codes.ts'
-import { MESSAGE_BYTES_MAX } from '../feed/feed-protocol.ts'
+import { MESSAGE_BYTES_MAX } from './limits.ts'
 
 /** What a write may take to leave for the kernel. */
 export const WRITE_DEADLINE_MS = 100

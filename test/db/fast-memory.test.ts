@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { FastMemory } from '../../db/fast/fast-memory.ts'
-import { isAway } from '../../db/postgres/faults.ts'
+import { isAway } from '../../db/faults.ts'
 import { fastStoreContract } from '../contract/fast-store.ts'
 import { TestWorld } from '../support/test-world.ts'
 

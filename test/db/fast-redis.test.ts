@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { connectRedis } from '../../db/fast/fast-redis.ts'
-import { isAway } from '../../db/postgres/faults.ts'
+import { isAway } from '../../db/faults.ts'
 import { Relay } from '../../ops/rehearse/chaos/relay.ts'
 import { fastStoreContract, type OpenedFastStore } from '../contract/fast-store.ts'
 

@@ -31,9 +31,7 @@ const listed = (user: User, over: Partial<ListedUser> = {}): ListedUser => ({
   ...over,
 })
 
-export function adminPorts(
-  user: User,
-): Pick<HttpDeps, 'settings' | 'audit' | 'userList' | 'bot'> & {
+export function adminPorts(user: User): Pick<HttpDeps, 'settings' | 'audit' | 'userList' | 'bot'> & {
   readonly deeds: ControlAction[]
   readonly orders: unknown[]
 } {

@@ -101,7 +101,7 @@ describe('ops/deploy/compose.yaml', () => {
       volumes.map((volume) => volume.split(':')[0] ?? ''),
     )
     const files = mounted.filter((path) => path.startsWith('.'))
-    expect(files.map((path) => existsSync(join(ROOT, 'ops', path)))).toEqual([true])
+    expect(files.map((path) => existsSync(join(ROOT, 'ops/deploy', path)))).toEqual([true])
   })
 
   it('[Z30] its proxy repeats at another process what can be done twice without harm, and nothing else', () => {
@@ -276,10 +276,12 @@ describe('ops/deploy/Dockerfile', () => {
     expect(taken.filter((path) => !path.includes('*') && !existsSync(join(ROOT, path)))).toEqual([])
     const isTaken = (path: string): boolean =>
       taken.some((one) => path.startsWith(`${one}/`) || posix.matchesGlob(path, one))
-    const programs = readdirSync(join(ROOT, 'ops')).filter((file) => file.endsWith('.ts'))
-    const needed = programs.flatMap((file) =>
-      importsOf(text(`ops/${file}`)).flatMap(({ specifier }) =>
-        specifier.startsWith('.') ? [posix.join('ops', specifier)] : [],
+    const programs = readdirSync(join(ROOT, 'ops/tools'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => posix.join('ops/tools', file))
+    const needed = programs.flatMap((path) =>
+      importsOf(text(path)).flatMap(({ specifier }) =>
+        specifier.startsWith('.') ? [posix.join(posix.dirname(path), specifier)] : [],
       ),
     )
     expect(needed).toContain('ops/tools/preflight/stores.ts')

@@ -138,7 +138,7 @@ function run(
   args: readonly string[],
   tool = 'load/main.ts',
 ): Promise<{ readonly code: number | null; readonly out: string }> {
-  const main = join(import.meta.dirname, '../../ops', tool)
+  const main = join(import.meta.dirname, '../../ops/rehearse', tool)
   const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env['PATH'] }, stdio: 'pipe' })
   let out = ''
   child.stdout.on('data', (data) => (out += String(data)))

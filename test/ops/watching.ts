@@ -9,9 +9,9 @@ const Rules = z.object({ groups: z.array(z.object({ rules: z.array(z.object({ ex
 const Dashboard = z.object({ panels: z.array(z.object({ targets: z.array(z.object({ expr: z.string() })) })) })
 
 export function expressions(): string[] {
-  const { groups } = Rules.parse(parse(readFileSync(join(OPS, 'alerts.yaml'), 'utf8')))
-  const dashboards = readdirSync(join(OPS, 'grafana')).map((file) =>
-    Dashboard.parse(JSON.parse(readFileSync(join(OPS, 'grafana', file), 'utf8'))),
+  const { groups } = Rules.parse(parse(readFileSync(join(OPS, 'deploy/alerts.yaml'), 'utf8')))
+  const dashboards = readdirSync(join(OPS, 'deploy/grafana')).map((file) =>
+    Dashboard.parse(JSON.parse(readFileSync(join(OPS, 'deploy/grafana', file), 'utf8'))),
   )
   const targets = dashboards.flatMap(({ panels }) => panels.flatMap((panel) => panel.targets))
   return [...groups.flatMap(({ rules }) => rules), ...targets].map(({ expr }) => expr)

@@ -41,10 +41,10 @@ export const FLOORS: readonly Floor[] = [
   { at: 'actors/replay/', code: ['actors/'], packages: [] },
   {
     at: 'db/postgres/',
-    code: ['actors/', 'db/postgres/'],
+    code: ['actors/', 'db/faults.ts', 'db/postgres/'],
     packages: ['kysely', 'pg', '@electric-sql/pglite', 'node:'],
   },
-  { at: 'db/fast/', code: ['actors/', 'db/fast/'], packages: ['ioredis', 'node:'] },
+  { at: 'db/fast/', code: ['actors/', 'db/faults.ts', 'db/fast/'], packages: ['ioredis', 'node:'] },
   { at: 'db/', code: ['actors/', 'db/'], packages: ['kysely', 'pg', 'ioredis', 'node:'] },
   // The inner floors of rooms: sources → match → cluster → feed → sockets, and no arrow back up.
   { at: 'rooms/sockets/', code: ['actors/', 'rooms/sockets/', ...SHARED_IN_ROOMS], packages: SOCKET_PACKAGES },
@@ -90,7 +90,7 @@ export const FLOORS: readonly Floor[] = [
   },
   {
     at: 'src/docs/',
-    code: ['actors/', 'src/docs/', 'src/http/'],
+    code: ['actors/', 'src/auth/', 'src/docs/', 'src/http/'],
     types: ['db/', 'rooms/', 'src/'],
     packages: ['hono', '@hono/zod-openapi', 'zod', 'node:'],
   },

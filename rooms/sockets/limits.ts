@@ -1,0 +1,4 @@
+/** Limits that hold for every socket, whichever endpoint it uses. */
+
+/** The largest message that a client may send, in bytes. */
+export const MESSAGE_BYTES_MAX = 16 * 1024
