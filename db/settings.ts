@@ -54,12 +54,15 @@ export type SettingOutcome =
 /** Called with the keys whose values are other ones now, in this process or another. */
 type Listener = (changed: ReadonlySet<string>) => void
 
+/** Reports a failure that no caller is waiting for. */
+type Report = (event: string, error: unknown, facts?: Readonly<Record<string, unknown>>) => void
+
 interface SettingsOptions {
   readonly db: Kysely<Database>
   readonly world: Pick<World, 'now'>
   readonly audit: AuditLog
-  /** Hears of stored values that make no sense, and of listeners that throw. */
-  readonly report: (error: unknown) => void
+  /** Hears of stored values that are invalid, and of listeners that throw. Must not throw. */
+  readonly report: Report
 }
 
 const FLAG_PREFIX = 'flags.'
@@ -169,7 +172,7 @@ export class Settings {
       try {
         listener(changed)
       } catch (error) {
-        report(error)
+        report('settings_listener_failed', error)
       }
     }
   }
@@ -244,13 +247,13 @@ const defaultEntry = (key: string, setting: Setting): SettingEntry => ({
   updatedBy: null,
 })
 
-function inForceFrom({ version, rows }: Loaded, report: (error: unknown) => void): InForce {
+function inForceFrom({ version, rows }: Loaded, report: Report): InForce {
   const entries = new Map([...CATALOGUE].map(([key, setting]) => [key, defaultEntry(key, setting)]))
   for (const [key, { value, updatedAt, updatedBy }] of rows) {
     const setting = settingOf(key)
     if (setting === undefined) continue // of another version of this program
     const read = readSetting(setting, value)
-    if (!read.ok) report(new Error(`the stored setting ${key} ${read.problem}; it is ${JSON.stringify(value)}`))
+    if (!read.ok) report('setting_unreadable', new Error(`${key} ${read.problem}`), { key, value })
     entries.set(key, { key, setting, value: read.ok ? read.value : unreadable(setting), updatedAt, updatedBy })
   }
   const valueOf = (key: string): SettingValue => present(entries.get(key), key).value

@@ -157,7 +157,7 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
     },
     notify: (userId, notice) => (far === null ? account.publish(userId, notice) : far.notify(userId, notice)),
     stop: async () => {
-      const woundDown = windDown().catch((error: unknown) => report('stopping', error))
+      const woundDown = windDown().catch((error: unknown) => report('wind_down_failed', error))
       await Promise.race([woundDown, pause(STOP_MS - GOODBYE_MS)])
       server.off('upgrade', onUpgrade)
       fanOut.stop()
@@ -198,7 +198,7 @@ function quietLogger(report: Report): Parameters<typeof setLogger>[0] {
     info: ignore,
     trace: ignore,
     warn: ignore,
-    error: (...args: unknown[]) => report('colyseus', args.length === 1 ? args[0] : args),
+    error: (...args: unknown[]) => report('colyseus_error', args.length === 1 ? args[0] : args),
   }
 }
 

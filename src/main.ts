@@ -20,12 +20,12 @@ async function main(): Promise<void> {
   const stop = (signal: string): void => {
     if (stopping) return
     stopping = true
-    log.info('stopping', { signal })
+    log.info('shutdown_started', { signal })
     setTimeout(() => process.exit(1), STOP_MS).unref()
     // A house that cannot even be composed has undone itself; the one who composes it says why.
-    const stopped = composing.then((house) => house.stop().then(() => log.info('stopped')))
+    const stopped = composing.then((house) => house.stop().then(() => log.info('shutdown_completed')))
     stopped.catch((error: unknown) => {
-      log.error('stopping', { error })
+      log.error('shutdown_failed', { error })
       process.exitCode = 1
     })
   }

@@ -51,7 +51,7 @@ async function startFloor({ matches, instruments, follow, port }: ServerOrder): 
 
 async function startFeed({ matches, instruments, port }: ServerOrder): Promise<Publisher> {
   const world = systemWorld()
-  const report = (where: string, error: unknown): void => void process.stderr.write(`${where}: ${String(error)}\n`)
+  const report = (event: string, error: unknown): void => void process.stderr.write(`${event}: ${String(error)}\n`)
   const fanOut = new FanOut({ world, report })
   const feed = new PriceFeed({
     verify: async (token) => ({ userId: userId(token) }),

@@ -108,7 +108,7 @@ export class Bus {
   tell(topic: string, message: Buffer): void {
     this.#options.pubSub
       .publish(`tell:${topic}`, message)
-      .catch((error: unknown) => this.#options.report(`bus: ${topic}`, error))
+      .catch((error: unknown) => this.#options.report('bus_publish_failed', error, { topic }))
   }
 
   /** Hears what any process tells of this topic, this one included. */
@@ -174,7 +174,7 @@ export class Bus {
           if (receivers === 0) answer({ kind: 'gone' })
         },
         (error: unknown) => {
-          this.#options.report(`bus: ${kind}`, error)
+          this.#options.report('bus_request_failed', error, { kind })
           answer({ kind: 'silent' })
         },
       )
@@ -208,13 +208,13 @@ export class Bus {
     const reply = await serve(body, from).then(
       (answer): Envelope | null => (answer === undefined ? null : { is: 'answer', id, body: answer }),
       (error: unknown): Envelope => {
-        this.#options.report(`bus: serving ${kind}`, error)
+        this.#options.report('bus_serve_failed', error, { kind })
         return { is: 'failure', id, error: error instanceof Error ? error.message : String(error) }
       },
     )
     if (reply === null) return
     await this.#send(CHANNEL.process(from), reply).catch((error: unknown) => {
-      this.#options.report(`bus: answering ${kind}`, error)
+      this.#options.report('bus_answer_failed', error, { kind })
     })
   }
 }

@@ -143,7 +143,7 @@ export class RemotePrices {
     }
     // Who follows its players from the time before it was handed over has nobody else to ask for them.
     if (this.#options.fanOut.isFollowed) {
-      this.follow(matchId).catch((error: unknown) => this.#options.report(`match ${matchId}: prices`, error))
+      this.follow(matchId).catch((error: unknown) => this.#options.report('price_follow_failed', error, { matchId }))
     }
   }
 
@@ -164,7 +164,7 @@ export class RemotePrices {
     const { peers, fanOut, isHere, report } = this.#options
     match.ask()
     const asked = await peers.ask(match.matchId, 'standing', null, STANDING_MS).catch((error: unknown) => {
-      report(`match ${match.matchId}: standing prices`, error)
+      report('standing_prices_failed', error, { matchId: match.matchId })
       return null
     })
     if (asked?.kind !== 'answered' || isHere(match.matchId)) {

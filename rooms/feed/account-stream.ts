@@ -151,7 +151,7 @@ export class AccountStream {
         if (this.#all.has(listening)) this.#tell(listening, pages[n] ?? null)
       return 0
     } catch (error) {
-      this.#options.report('account stream: reading', error)
+      this.#options.report('account_read_failed', error, { accounts: asked.length })
       for (const listening of asked) if (this.#all.has(listening)) this.#due.add(listening)
       return PATIENCE_MS.fault
     }

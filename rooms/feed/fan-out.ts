@@ -162,7 +162,7 @@ export class FanOut {
     try {
       for (const price of source.takePrices()) this.#changed.add(this.#board.publish(price))
     } catch (error) {
-      this.#options.report(`match ${source.matchId}: prices`, error)
+      this.#options.report('price_collection_failed', error, { matchId: source.matchId })
     }
   }
 

@@ -79,7 +79,7 @@ export class PriceFeed {
       socket.off('error', abandon)
       this.#server.handleUpgrade(request, socket, head, (ws) => this.#welcome(ws, socket, pass))
     } catch (error) {
-      report('price feed: upgrade', error)
+      report('feed_upgrade_failed', error)
       refuseUpgrade(socket, 503)
     }
   }
@@ -151,7 +151,7 @@ export class PriceFeed {
       try {
         await this.#answer(socket, request)
       } catch (error) {
-        this.#options.report('price feed: request', error)
+        this.#options.report('feed_request_failed', error, { userId: socket.userId, request: request.type })
         socket.say({ type: 'error', id: request.id, code: 'unavailable', message: 'please retry' })
       }
     })

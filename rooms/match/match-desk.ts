@@ -365,7 +365,7 @@ export class MatchDesk implements Host {
     try {
       await this.#awaken(matchId, null)
     } catch (error) {
-      this.#options.surroundings.report(`match ${matchId}: activation`, error)
+      this.#options.surroundings.report('match_activation_failed', error, { matchId })
     }
   }
 }

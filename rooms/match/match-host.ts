@@ -16,7 +16,7 @@ import type { MatchStats } from '../stats.ts'
 import type { PublishedPrice } from '../feed/price-board.ts'
 import { encodePriceFrame, FLAG } from '../feed/price-frame.ts'
 import type { Relay } from '../cluster/remote-prices.ts'
-import type { Report } from '../report.ts'
+import { type Report, reportWith } from '../report.ts'
 import type { WriteDeadline } from '../sockets/write-deadline.ts'
 
 /** What every hosted match needs of the house. */
@@ -53,6 +53,8 @@ export class MatchHost implements PriceSource {
   readonly actor: MatchActor
   readonly matchId: FixtureId
   readonly epoch: number
+  /** Reports with the match and its epoch. */
+  readonly report: Report
   readonly #options: MatchHostOptions
   readonly #surroundings: MatchContext
   #seq = 0
@@ -67,6 +69,7 @@ export class MatchHost implements PriceSource {
     this.#surroundings = options.surroundings
     this.matchId = options.record.info.matchId
     this.epoch = options.epoch
+    this.report = reportWith(this.#surroundings.report, { matchId: this.matchId, epoch: this.epoch })
     this.actor = new MatchActor({
       record: options.record,
       epoch: options.epoch,
@@ -105,7 +108,7 @@ export class MatchHost implements PriceSource {
       if (isOurs && this.actor.view.info.settledAt === null) this.#surroundings.relay?.opened(this)
       return isOurs
     } catch (error) {
-      this.#surroundings.report(`match ${this.matchId}: lease`, error)
+      this.report('lease_renewal_failed', error)
       return true
     }
   }

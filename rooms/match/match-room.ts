@@ -24,6 +24,7 @@ import { project } from './projection.ts'
 import { SafeRoom } from './safe-room.ts'
 import { Subscriber } from '../feed/subscriber.ts'
 import type { Pass } from '../sockets/connection-limit.ts'
+import type { Report } from '../report.ts'
 
 export const MATCH_ROOM = 'match'
 /** Where a match can be joined, by everybody and always the same. */
@@ -131,7 +132,7 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
       epoch,
       onPrices: () => this.#show(),
       onStopped: (reason, error) => {
-        if (reason !== 'fenced') surroundings.report(`room ${this.roomId}: the actor stopped (${reason})`, error)
+        if (reason !== 'fenced') this.report('match_actor_stopped', error, { reason })
         // Not in the middle of the turn that is still creating the room.
         setImmediate(() => void this.retire().then(reason === 'fenced' ? undefined : onFallen))
       },
@@ -212,8 +213,9 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
     }
   }
 
-  protected override report(where: string, error: unknown): void {
-    this.#options?.surroundings.report(where, error)
+  protected override report(...failure: Parameters<Report>): void {
+    const report = this.#host?.report ?? this.#options?.surroundings.report
+    report?.(...failure)
   }
 
   get #hosting(): MatchHost {

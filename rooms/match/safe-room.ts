@@ -11,6 +11,7 @@ import {
   type Serializer,
 } from '@colyseus/core'
 import type { Schema } from '@colyseus/schema'
+import type { Report } from '../report.ts'
 
 /** A client that has not acknowledged its join by then is sent away: until it does, all it is sent queues up in memory. */
 const JOIN_DEADLINE_MS = 5_000
@@ -50,7 +51,7 @@ export abstract class SafeRoom<O extends RoomOptions = RoomOptions> extends Room
   }
 
   /** Must not throw. */
-  protected abstract report(where: string, error: unknown): void
+  protected abstract report(...failure: Parameters<Report>): void
 
   override setSerializer(serializer: Serializer<NonNullable<O['state']>>): void {
     super.setSerializer(serializer instanceof SchemaSerializer ? new CopyingSerializer() : serializer)
@@ -58,7 +59,7 @@ export abstract class SafeRoom<O extends RoomOptions = RoomOptions> extends Room
 
   /** Without this hook a throwing handler or timer would be an uncaught exception of the whole process. */
   override onUncaughtException(error: RoomException, where: RoomMethodName): void {
-    this.report(`room ${this.roomId}: ${where}`, error.cause ?? error)
+    this.report('room_handler_failed', error.cause ?? error, { roomId: this.roomId, handler: where })
   }
 
   /** To be called from `onJoin`. */

@@ -62,7 +62,7 @@ export interface ProviderContext {
   /** Between two polls when all is well. */
   readonly pollMs: number
   /** Tells operators something that is no error. */
-  readonly tell: (message: string, facts: Readonly<Record<string, unknown>>) => void
+  readonly tell: (event: string, facts: Readonly<Record<string, unknown>>) => void
 }
 
 export interface ProviderRoomOptions extends ProviderContext {
@@ -148,8 +148,8 @@ export class ProviderRoom extends SafeRoom {
     }
   }
 
-  protected override report(where: string, error: unknown): void {
-    this.#options?.report(where, error)
+  protected override report(...failure: Parameters<Report>): void {
+    this.#options?.report(...failure)
   }
 
   get #given(): ProviderRoomOptions {
@@ -160,7 +160,7 @@ export class ProviderRoom extends SafeRoom {
     if (this.#stopped) return
     this.#atWork = this.#turn()
       .catch((error: unknown) => {
-        this.report('provider', error)
+        this.report('provider_turn_failed', error)
         return WAIT_MS
       })
       .then((pause) => {
@@ -175,20 +175,20 @@ export class ProviderRoom extends SafeRoom {
     if (this.#epoch === null) {
       this.#epoch = await leases.acquire(POLLER)
       if (this.#epoch === null) return WAIT_MS
-      tell('polling the provider', { pollMs })
+      tell('provider_polling_started', { pollMs })
     }
     try {
       await this.#poll(this.#polls++)
-      if (this.#failing > 0) tell('the provider answers again', { failed: this.#failing })
+      if (this.#failing > 0) tell('provider_recovered', { failedPolls: this.#failing })
       this.#failing = 0
       this.#answeredAt = world.now()
     } catch (error) {
       this.#failures++
       this.#retryAfterMs = retryAfterOf(error)
       // Only the first of a row is news.
-      if (this.#failing++ === 0) this.report('provider', error)
+      if (this.#failing++ === 0) this.report('provider_failed', error)
     }
-    if (this.#polls % STATUS_EVERY === 0) tell('provider', { ...this.status() })
+    if (this.#polls % STATUS_EVERY === 0) tell('provider_status', { ...this.status() })
     const pace = { pollMs, failures: this.#failing, retryAfterMs: this.#retryAfterMs, allowance: this.#allowance }
     return pauseMs(pace, world.randomInt(CHANCES) / CHANCES)
   }
@@ -237,7 +237,7 @@ export class ProviderRoom extends SafeRoom {
       if (this.#complaints.has(reason)) continue
       if (this.#complaints.size >= COMPLAINTS_MAX) this.#complaints.clear()
       this.#complaints.add(reason)
-      this.report('provider', new Error(`a fixture is skipped: ${reason}`))
+      this.report('fixture_skipped', new Error(reason))
     }
   }
 
@@ -251,7 +251,7 @@ export class ProviderRoom extends SafeRoom {
     const { fixtureId: id } = snapshot
     if (this.#busy.has(id)) return
     const handed = this.#feed(snapshot, heard)
-      .catch((error: unknown) => this.report(`provider: match ${id}`, error))
+      .catch((error: unknown) => this.report('provider_update_failed', error, { matchId: id }))
       .finally(() => this.#busy.delete(id))
     this.#busy.set(id, handed)
   }
@@ -279,7 +279,7 @@ export class ProviderRoom extends SafeRoom {
     try {
       if (!(await this.#given.leases.renew(POLLER, this.#epoch))) this.#epoch = null
     } catch (error) {
-      this.report('provider: lease', error) // nothing can be committed meanwhile either
+      this.report('provider_lease_renewal_failed', error) // nothing can be committed meanwhile either
     }
   }
 }

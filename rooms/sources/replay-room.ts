@@ -119,8 +119,8 @@ export class ReplayRoom extends SafeRoom {
     this.#step()
   }
 
-  protected override report(where: string, error: unknown): void {
-    this.#options?.report(where, error)
+  protected override report(...failure: Parameters<Report>): void {
+    this.#options?.report(...failure)
   }
 
   get #given(): ReplayRoomOptions {
@@ -144,7 +144,9 @@ export class ReplayRoom extends SafeRoom {
   #step(): void {
     if (this.#atWork !== null || this.#ended || this.#given.world.now() < this.#idleUntil) return
     this.#atWork = (this.#ending === null ? this.#play() : this.#finish(this.#ending))
-      .catch((error: unknown) => this.report(`room ${this.roomId}: frame ${this.#played + 1}`, error))
+      .catch((error: unknown) =>
+        this.report('replay_frame_failed', error, { roomId: this.roomId, frame: this.#played + 1 }),
+      )
       .finally(() => (this.#atWork = null))
   }
 
@@ -158,7 +160,8 @@ export class ReplayRoom extends SafeRoom {
       const parsed = surroundings.parse(order.recording.frames[due], order.matchId, order.cast)
       if (parsed === null) {
         this.#played = due
-        return this.report(`room ${this.roomId}`, new Error(`frame ${due} of ${order.recording.name} makes no sense`))
+        const facts = { roomId: this.roomId, recording: order.recording.name, frame: due }
+        return this.report('replay_frame_skipped', new Error('the recorded frame cannot be parsed'), facts)
       }
       // True now, as far as the match is concerned: only then can a replay that stands still be told from one that runs.
       const snapshot = { ...parsed, sourceAt: world.now() }

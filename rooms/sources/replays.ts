@@ -71,7 +71,7 @@ export class Replays {
       const status = await this.#finish(id)
       if (status !== null) onEnded(status)
     } catch (error) {
-      this.#options.report(`replay ${id}: its end`, error)
+      this.#options.report('replay_end_failed', error, { replayId: id })
     }
   }
 

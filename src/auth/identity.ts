@@ -91,7 +91,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
     } catch (error) {
       if (keys.jwks() === undefined) throw error
       refreshAt = world.now() + RETRY_MS
-      log.warn('identity keys not refreshed', { error })
+      log.warn('identity_keys_refresh_failed', { error })
     }
   }
 

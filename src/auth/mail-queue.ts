@@ -63,7 +63,7 @@ export class MailQueue {
         return await send(mail)
       } catch (error) {
         if (error instanceof PermanentFailure || world.now() + retryMs >= mail.before) return this.#giveUp(mail, error)
-        log.warn('mail delayed', { to: mail.to, subject: mail.subject, retryMs, error })
+        log.warn('mail_delayed', { to: mail.to, subject: mail.subject, retryMs, error })
       }
       try {
         await pause(retryMs, this.#stopping.signal)
@@ -74,6 +74,6 @@ export class MailQueue {
   }
 
   #giveUp({ to, subject }: Mail, error: unknown): void {
-    this.#options.log.error('mail not sent', { to, subject, error })
+    this.#options.log.error('mail_dropped', { to, subject, error })
   }
 }

@@ -55,6 +55,6 @@ export function outboxMailer({ dataDir, world, log }: OutboxOptions): SendMail {
     const at = new Date(world.now()).toISOString()
     await mkdir(dataDir, { recursive: true })
     await appendFile(join(dataDir, 'outbox.jsonl'), `${JSON.stringify({ to, subject, text, at })}\n`, { mode: 0o600 })
-    log.info('mail', { to, subject, text })
+    log.info('mail_written', { to, subject, text })
   }
 }

@@ -67,7 +67,7 @@ export function createSessions({ tokens, rows, disconnect, log }: SessionsOption
       const rotation = await rows.rotate({ id: claims.sid, generation: claims.gen })
       if (rotation.kind === 'rotated') return { user, tokens: await pair(user, rotation.session) }
       if (rotation.kind === 'reused') {
-        log.warn('refresh token reused', { userId: claims.userId, session: claims.sid, generation: claims.gen })
+        log.warn('refresh_token_reused', { userId: claims.userId, session: claims.sid, generation: claims.gen })
         disconnect(claims.userId)
       }
       return null

@@ -59,6 +59,7 @@ import type { AccountPage } from '../../rooms/feed/account-stream.ts'
 import { handshakeWithin } from '../../rooms/sockets/admission.ts'
 import { type Cluster, type RealTime, startRealTime } from '../../rooms/boot.ts'
 import { RemoteFault } from '../../rooms/cluster/bus.ts'
+import type { Report } from '../../rooms/report.ts'
 import { describeFeed } from '../../rooms/feed/feed-description.ts'
 import { createIdentityProvider, IdentityProviderAway } from '../auth/identity.ts'
 import { loadOrCreateKeys, loadOrCreateSecret } from '../auth/keys.ts'
@@ -121,7 +122,7 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
   try {
     return await assemble(config, world, log, undo)
   } catch (error) {
-    await undoAll(undo).catch((failed: unknown) => log.error('stopping', { error: failed }))
+    await undoAll(undo).catch((failed: unknown) => log.error('shutdown_failed', { error: failed }))
     throw error
   }
 }
@@ -147,13 +148,15 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
   undo.push(() => connection.close())
   const { db } = connection
   const migrated = await connection.withoutTimeout((patient) => migrate(patient))
-  if (migrated.length > 0) log.info('migrated', { migrations: migrated })
+  if (migrated.length > 0) log.info('schema_migrated', { migrations: migrated })
   await seedDistricts(db)
 
   const fast = await openFastStore(config, world)
   undo.push(() => fast.close())
 
-  const cache = new WalletCache(config.redisUrl === null ? null : fast, (error) => log.warn('wallet cache', { error }))
+  const cache = new WalletCache(config.redisUrl === null ? null : fast, (error) =>
+    log.warn('wallet_cache_failed', { error }),
+  )
   const users = new Users(db, world, config.adminEmails)
   await users.promoteAdmins()
   const wallets = new Wallets(db, cache)
@@ -171,8 +174,9 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
   undo.push(() => mail.stop())
   const signIn = await openSignIn({ config, people: registrations, fast, post: mail.post, world, log })
   const audit = new AuditLog(db, world)
-  const settings = await Settings.open({ db, world, audit, report: (error) => log.error('settings', { error }) })
-  undo.push(settings.onChange((changed) => log.info('settings changed', { keys: [...changed] })))
+  const report: Report = (event, error, facts) => log.error(event, { ...facts, error })
+  const settings = await Settings.open({ db, world, audit, report })
+  undo.push(settings.onChange((changed) => log.info('settings_changed', { keys: [...changed] })))
   undo.push(repeatedly({ what: 'settings are followed', everyMs: SETTINGS_POLL_MS, log }, () => settings.refresh()))
   const rules = () => settings.rules
 
@@ -182,7 +186,7 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
   }))
   const tidyUp = async (): Promise<void> => {
     const forgotten = await retention.run()
-    if (Object.values(forgotten).some((rows) => rows > 0)) log.info('old rows removed', { ...forgotten })
+    if (Object.values(forgotten).some((rows) => rows > 0)) log.info('retention_completed', { ...forgotten })
   }
 
   const recordings = await listRecordings(RECORDINGS)
@@ -244,7 +248,7 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
     world,
     rules,
     model: () => settings.model,
-    report: (where, error) => log.error(where, { error }),
+    report,
   })
   undo.push(() => realTime.stop())
   const bot = new GameplayBot({
@@ -274,7 +278,7 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
     outbox,
     reaction: react,
     tell,
-    report: (where, error) => log.error(where, { error }),
+    report,
   })
   undo.push(() => reactor.stop())
 
@@ -360,7 +364,7 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
 
   const open: Touchline['start'] = async () => {
     // Boards that cannot be shown yet, since another process builds them or has died of it, keep nobody from trading.
-    await keeper.show().catch((error: unknown) => log.warn('leaderboards', { error }))
+    await keeper.show().catch((error: unknown) => log.warn('boards_not_ready', { error }))
     undo.push(repeatedly({ what: 'leaderboards are kept', everyMs: BOARDS_POLL_MS, log }, () => keeper.show()))
     reactor.start()
     undo.push(repeatedly({ what: 'weekly seeds are promised', everyMs: SEEDS_POLL_MS, log }, () => spinner.prepare()))
@@ -380,7 +384,7 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
     }
     // No stop-loss may wait for a visitor: whatever is unsettled runs from the start.
     const { desk } = realTime
-    void desk.lookForOrphans().catch((error: unknown) => log.error('activation', { error }))
+    void desk.lookForOrphans().catch((error: unknown) => log.error('orphan_scan_failed', { error }))
     undo.push(repeatedly({ what: 'matches are taken up', everyMs: ORPHANS_POLL_MS, log }, () => desk.lookForOrphans()))
     undo.push(repeatedly({ what: 'replays are looked after', everyMs: BOT_POLL_MS, log }, () => bot.look()))
     await bot.look()

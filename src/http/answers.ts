@@ -16,13 +16,14 @@ import {
   type StatusOf,
 } from './error-codes.ts'
 import { timestamp } from './json.ts'
+import type { Log } from '../observe/log.ts'
 import type { HttpDeps } from './ports.ts'
 
 /** What every request carries from the first middleware on. */
 export interface HttpEnv {
   /** What the server adds to a request; a request that came through no socket has none of it. */
   Bindings: { readonly incoming?: { readonly socket: { readonly remoteAddress?: string | undefined } } }
-  Variables: { requestId: string; trace?: string; caller?: { readonly userId: UserId } | null }
+  Variables: { requestId: string; log: Log; trace?: string; caller?: { readonly userId: UserId } | null }
 }
 
 const REQUEST_ID = '0197f2a0-77aa-7b31-9d44-5c6d7e8f9a0b'

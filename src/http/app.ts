@@ -81,7 +81,7 @@ function createEdge({ world, log, isFault, cookies, metrics, tracing }: EdgeDeps
   })
   app.onError((error, c) => {
     const thrown = answerToThrown(error, isFault)
-    if (thrown.status >= 500) log.error('request failed', { requestId: c.var.requestId, error })
+    if (thrown.status >= 500) c.var.log.error('request_failed', { error })
     return fail(c, thrown)
   })
   app.use(requestLine({ world, log, observe: metrics.observe, tracing, production: cookies.production }))

@@ -59,7 +59,9 @@ export function requestLine({
   return async (c, next) => {
     const startedAt = world.now()
     const requestId = world.newId()
+    const ofRequest = log.with({ requestId })
     c.set('requestId', requestId)
+    c.set('log', ofRequest)
     // Headers set before the handler stay on node-server's fast path; touching c.res afterwards would leave it.
     c.header('X-Request-Id', requestId)
     for (const [name, value] of headers) c.header(name, value)
@@ -73,7 +75,14 @@ export function requestLine({
     // What is for all paths may stand after the route that answered.
     const route = matchedRoutes(c).findLast((matched) => matched.path !== '/*')?.path ?? 'none'
     const userId = c.var.caller?.userId
-    log.info('request', { requestId, method, path, route, status, ms, ...(userId === undefined ? {} : { userId }) })
+    ofRequest.info('request_completed', {
+      method,
+      path,
+      route,
+      status,
+      ms,
+      ...(userId === undefined ? {} : { userId }),
+    })
     observe({ method, route, status, ms })
     span?.end({
       name: `${method} ${route}`,

@@ -1,17 +1,20 @@
-/** The log: one JSON line for each thing worth knowing, or a short readable one when a person is watching. */
+/** The log: one JSON line for each event, or a short readable line on a terminal. */
 import type { World } from '../../actors/kernel/world.ts'
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** What is known about an event. An Error is written with its stack and its causes. */
+/** Fields of an event. An Error is written with its stack and its causes. */
 export type Facts = Readonly<Record<string, unknown>>
 
+/** Events have fixed snake_case names such as `task_failed`, so that they can be searched, counted and alerted on. */
 export interface Log {
   debug(event: string, facts?: Facts): void
   info(event: string, facts?: Facts): void
   warn(event: string, facts?: Facts): void
   error(event: string, facts?: Facts): void
+  /** A log that adds these facts to each of its lines, such as the id of the request or match that they are about. */
+  with(context: Facts): Log
 }
 
 export interface LogOptions {
@@ -22,19 +25,27 @@ export interface LogOptions {
   readonly readable?: boolean
 }
 
-/** A log that drops what is below `level`. Writing never throws: a log must not bring down what it reports on. */
+/** Drops events below `level`. Writing never throws: a log must not bring down what it reports on. */
 export function createLog(options: LogOptions): Log {
   const write = options.write ?? ((line: string) => void process.stdout.write(line))
   const format = (options.readable ?? process.stdout.isTTY) ? readableLine : jsonLine
   const threshold = LOG_LEVELS.indexOf(options.level)
-  const at =
-    (level: LogLevel) =>
-    (event: string, facts: Facts = {}) => {
-      if (LOG_LEVELS.indexOf(level) < threshold) return
-      write(format(new Date(options.world.now()).toISOString(), level, event, facts))
-    }
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+  const put = (level: LogLevel, event: string, facts: Facts): void => {
+    if (LOG_LEVELS.indexOf(level) < threshold) return
+    write(format(new Date(options.world.now()).toISOString(), level, event, facts))
+  }
+  return logWith(put, {})
 }
+
+type Put = (level: LogLevel, event: string, facts: Facts) => void
+
+const logWith = (put: Put, context: Facts): Log => ({
+  debug: (event, facts) => put('debug', event, { ...context, ...facts }),
+  info: (event, facts) => put('info', event, { ...context, ...facts }),
+  warn: (event, facts) => put('warn', event, { ...context, ...facts }),
+  error: (event, facts) => put('error', event, { ...context, ...facts }),
+  with: (more) => logWith(put, { ...context, ...more }),
+})
 
 function jsonLine(at: string, level: LogLevel, event: string, facts: Facts): string {
   try {

@@ -22,7 +22,7 @@ export function observedStore(store: MatchStore, { world, log, observe }: Observ
     observe(facts)
     const { batch, verdict, ms } = facts
     const { id, matchId, epoch, requests = [] } = batch
-    log.debug('commit', { batch: id, matchId, epoch, verdict, ms, events: batch.events.length, requests })
+    log.debug('batch_committed', { batch: id, matchId, epoch, verdict, ms, events: batch.events.length, requests })
   }
   return {
     load: (matchId) => store.load(matchId),

@@ -53,8 +53,8 @@ export async function startTracing({ config, roles, processId, log }: TracingOpt
   exporter.export = (spans, done) =>
     send(spans, (result) => {
       const hasFailed = result.code !== core.ExportResultCode.SUCCESS
-      if (hasFailed && !isFailing) log.warn('traces are exported no more for now', { error: result.error })
-      if (!hasFailed && isFailing) log.info('traces are exported again')
+      if (hasFailed && !isFailing) log.warn('trace_export_failed', { error: result.error })
+      if (!hasFailed && isFailing) log.info('trace_export_recovered')
       isFailing = hasFailed
       done(result)
     })
@@ -89,7 +89,7 @@ export async function startTracing({ config, roles, processId, log }: TracingOpt
         },
       }
     },
-    stop: () => provider.shutdown().catch((error: unknown) => log.warn('traces', { error })),
+    stop: () => provider.shutdown().catch((error: unknown) => log.warn('tracing_stop_failed', { error })),
   }
 }
 

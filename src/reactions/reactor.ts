@@ -4,6 +4,7 @@
  */
 import type { Notification } from '../../db/reaction-tx.ts'
 import type { Outbox, Reaction } from '../../db/outbox.ts'
+import type { Report } from '../../rooms/report.ts'
 
 /** How soon news are looked for when there were none. A prime, so that processes do not march in step. */
 const IDLE_MS = 397
@@ -15,8 +16,7 @@ export interface ReactorOptions {
   readonly reaction: Reaction
   /** Hears of notifications once they are durable. Must not throw. */
   readonly tell: (notifications: readonly Notification[]) => void
-  /** Hears of what went wrong. Must not throw. */
-  readonly report: (where: string, error: unknown) => void
+  readonly report: Report
 }
 
 export class Reactor {
@@ -50,7 +50,7 @@ export class Reactor {
       try {
         if (!(await this.#step())) await this.#pause(IDLE_MS)
       } catch (error) {
-        this.#options.report('reactions', error)
+        this.#options.report('outbox_read_failed', error)
         await this.#pause(AWAY_MS)
       }
     }
@@ -62,8 +62,9 @@ export class Reactor {
     const reacted = await outbox.react(reaction)
     if (reacted?.kind === 'reacted' && reacted.notifications.length > 0) tell(reacted.notifications)
     if (reacted?.kind === 'failed') {
-      const fate = reacted.setAside === null ? 'is tried again' : `row ${reacted.setAside} is set aside`
-      report(`reaction to match ${reacted.matchId} failed, ${fate}`, reacted.error)
+      const { matchId, setAside, error } = reacted
+      if (setAside === null) report('reaction_failed', error, { matchId })
+      else report('reaction_set_aside', error, { matchId, seq: setAside })
     }
     return reacted !== null
   }

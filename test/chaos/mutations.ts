@@ -142,9 +142,9 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     'a message that may have arrived counts as lost',
     tests('Q6', BUS_TESTS),
     BUS,
-    `this.#options.report(\`bus: \${kind}\`, error)
+    `this.#options.report('bus_request_failed', error, { kind })
           answer({ kind: 'silent' })`,
-    `this.#options.report(\`bus: \${kind}\`, error)
+    `this.#options.report('bus_request_failed', error, { kind })
           answer({ kind: 'gone' })`,
   ),
   mutation(
@@ -286,9 +286,9 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     'chaos: a message that may have arrived counts as lost',
     chaos('api-without-redis', 'api-without-redis', 'api-without-redis'),
     BUS,
-    `this.#options.report(\`bus: \${kind}\`, error)
+    `this.#options.report('bus_request_failed', error, { kind })
           answer({ kind: 'silent' })`,
-    `this.#options.report(\`bus: \${kind}\`, error)
+    `this.#options.report('bus_request_failed', error, { kind })
           answer({ kind: 'gone' })`,
   ),
   mutation(

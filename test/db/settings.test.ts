@@ -19,7 +19,13 @@ eachDatabase((open) => {
 
   /** The settings as another process has them. */
   const settings = (db = open().db) =>
-    Settings.open({ db, world, audit: audit(), report: (error) => reports.push(String(error)) })
+    Settings.open({
+      db,
+      world,
+      audit: audit(),
+      report: (event, error, facts) =>
+        reports.push([event, String(error), ...(facts === undefined ? [] : [JSON.stringify(facts)])].join(' ')),
+    })
 
   beforeEach(async () => {
     const { db } = open()
@@ -173,7 +179,9 @@ eachDatabase((open) => {
     }
     expect(rules).toEqual({ ...DEFAULT_RULES, modes: halted })
     expect(reports).toHaveLength(4)
-    expect(reports).toContainEqual(expect.stringMatching(/trading.hold_secs must be a whole number .*; it is "long"/))
+    expect(reports).toContainEqual(
+      expect.stringMatching(/^setting_unreadable .*trading.hold_secs must be a whole number .*"value":"long"/),
+    )
   })
 
   it('[J10] listeners hear which settings have changed, once, whoever set them', async () => {
@@ -194,6 +202,6 @@ eachDatabase((open) => {
       ['trading.hold_secs', 'trading.lot_max'],
       ['trading.hold_secs'],
     ])
-    expect(reports).toEqual(['Error: deaf', 'Error: deaf', 'Error: deaf'])
+    expect(reports).toEqual(Array(3).fill('settings_listener_failed Error: deaf'))
   })
 })

@@ -115,13 +115,13 @@ describe('the error form', () => {
     const lines = log.map((line) => JSON.parse(line))
     expect(lines).toContainEqual(
       expect.objectContaining({
-        event: 'request failed',
+        event: 'request_failed',
         requestId,
         error: expect.objectContaining({ message: 'secret detail' }),
       }),
     )
     expect(lines).toContainEqual(
-      expect.objectContaining({ event: 'request', requestId, status: 500, path: '/api/wallet' }),
+      expect.objectContaining({ event: 'request_completed', requestId, status: 500, path: '/api/wallet' }),
     )
   })
 
@@ -129,7 +129,12 @@ describe('the error form', () => {
     const { app, log } = await openHttpRig()
     await app.request('/api/me?token=hush')
     expect(log).toHaveLength(1)
-    expect(JSON.parse(log[0] ?? '')).toMatchObject({ level: 'info', event: 'request', method: 'GET', path: '/api/me' })
+    expect(JSON.parse(log[0] ?? '')).toMatchObject({
+      level: 'info',
+      event: 'request_completed',
+      method: 'GET',
+      path: '/api/me',
+    })
     expect(log[0]).not.toContain('hush')
   })
 })

@@ -160,7 +160,7 @@ describe('the reading of logs', () => {
         return { marker, more: false, isEmpty: marker === since, body: { from: since, marker } }
       })
     const reports: unknown[] = []
-    const account = new AccountStream({ read: read ?? log, report: (_where, error) => reports.push(error) })
+    const account = new AccountStream({ read: read ?? log, report: (_event, error) => reports.push(error) })
     closers.push(() => account.stop())
     return { account, lengths, log, reports }
   }

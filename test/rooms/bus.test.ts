@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { RedisPubSub } from '../../db/fast/pub-sub-redis.ts'
+import type { Report } from '../../rooms/report.ts'
 import { Bus, RemoteFault } from '../../rooms/cluster/bus.ts'
 import { Relay } from '../../ops/rehearse/chaos/relay.ts'
 import { pubSubContract } from '../contract/pub-sub.ts'
@@ -85,7 +86,7 @@ describe('bus', () => {
 
   async function process(processId: string): Promise<{ readonly bus: Bus; readonly end: MemoryEnd }> {
     const end = network.end()
-    const report = (where: string): void => void complaints.push(where)
+    const report: Report = (event, _error, { kind } = {}) => void complaints.push(`${event} ${String(kind)}`)
     const bus = new Bus({ pubSub: end, processId, report })
     await bus.open()
     buses.push(bus)
@@ -112,14 +113,14 @@ describe('bus', () => {
     expect(await a.ask('b', 'unheard of', 1, 1)).toEqual({ kind: 'silent' })
     end.cut()
     expect(await a.ask('b', 'never', 1, 3_600_000)).toEqual({ kind: 'silent' })
-    expect(complaints).toEqual(['bus: never'])
+    expect(complaints).toEqual(['bus_request_failed never'])
   })
 
   it('[Q7] a fault where it was served is a fault where it was asked', async () => {
     const [{ bus: a }, { bus: b }] = [await process('a'), await process('b')]
     b.serve('fail', () => Promise.reject(new Error('the database is away')))
     await expect(a.ask('b', 'fail', null, 1_000)).rejects.toThrow(new RemoteFault('the database is away'))
-    expect(complaints).toEqual(['bus: serving fail'])
+    expect(complaints).toEqual(['bus_serve_failed fail'])
   })
 
   it('[Z10] how requests have ended is counted', async () => {

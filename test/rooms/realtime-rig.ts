@@ -75,7 +75,7 @@ async function verify(token: string): Promise<Visitor | null> {
 export class RealtimeRig {
   readonly world = new TestWorld()
   readonly store: MemoryMatchStore
-  readonly reports: { readonly where: string; readonly error: unknown }[] = []
+  readonly reports: { readonly event: string; readonly error: unknown }[] = []
   readonly #server: Server
   readonly #sockets: FeedClient[] = []
   readonly #players: number
@@ -119,7 +119,7 @@ export class RealtimeRig {
       world: this.world,
       rules: () => DEFAULT_RULES,
       model: () => DEFAULT_MODEL,
-      report: (where, error) => this.reports.push({ where, error }),
+      report: (event, error) => this.reports.push({ event, error }),
       replay: this.#replay(),
       provider: null,
     })
@@ -294,7 +294,7 @@ export class FeedStand {
     const { players = 2, connectionsMax = 100, handshakeMs = 10_000, wake = async () => 'nobody' } = options
     this.#server = createServer(handshakeWithin(handshakeMs))
     const { world, deadline } = this
-    const report = (_where: string, error: unknown): void => void this.reports.push(error)
+    const report = (_event: string, error: unknown): void => void this.reports.push(error)
     this.fanOut = new FanOut({ world, report })
     this.#account = new AccountStream({ read: async (asked) => asked.map(() => null), report })
     this.feed = new PriceFeed({

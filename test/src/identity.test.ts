@@ -95,7 +95,7 @@ describe('the identity provider', () => {
       for (let n = 0; n < 3; n++) expect(await ask()).toMatchObject({ sub: 'ada' })
       expect(server.asked).toBe(before + 1)
     }
-    expect(warnings.map((line) => JSON.parse(line).event)).toEqual(Array(2).fill('identity keys not refreshed'))
+    expect(warnings.map((line) => JSON.parse(line).event)).toEqual(Array(2).fill('identity_keys_refresh_failed'))
     server.mishap = 'none'
     world.pass(60_000)
     await server.rotate()

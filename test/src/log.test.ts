@@ -11,13 +11,13 @@ function open(level: LogLevel, readable = false) {
 describe('the log', () => {
   it('[C20] is one JSON object a line', () => {
     const { lines, log } = open('info')
-    log.info('request', { path: '/health', status: 200, note: 'two\nlines' })
+    log.info('request_completed', { path: '/health', status: 200, note: 'two\nlines' })
     expect(lines).toHaveLength(1)
     expect(lines[0]).toMatch(/^[^\n]*\n$/)
     expect(JSON.parse(lines[0] ?? '')).toEqual({
       at: '2026-05-02T14:30:00.005Z',
       level: 'info',
-      event: 'request',
+      event: 'request_completed',
       path: '/health',
       status: 200,
       note: 'two\nlines',
@@ -70,9 +70,26 @@ describe('the log', () => {
     }
   })
 
+  it('[C20] carries the facts of its context on every line', () => {
+    const { lines, log } = open('info')
+    const ofRequest = log.with({ requestId: 'r1', part: 'edge' })
+    ofRequest.info('request_received')
+    ofRequest.with({ userId: 'ada' }).warn('request_refused', { part: 'gates' })
+    log.info('request_completed')
+    const told = lines.map((line) => {
+      const { at: _, level: __, ...facts }: Record<string, unknown> = JSON.parse(line)
+      return facts
+    })
+    expect(told).toEqual([
+      { event: 'request_received', requestId: 'r1', part: 'edge' },
+      { event: 'request_refused', requestId: 'r1', part: 'gates', userId: 'ada' },
+      { event: 'request_completed' },
+    ])
+  })
+
   it('[C23] is short and readable for a person', () => {
     const { lines, log } = open('info', true)
-    log.warn('not ready', { check: 'database', tries: 3 })
-    expect(lines).toEqual(['14:30:00.005 WARN  not ready  check=database  tries=3\n'])
+    log.warn('ready_check_failed', { check: 'database', tries: 3 })
+    expect(lines).toEqual(['14:30:00.005 WARN  ready_check_failed  check=database  tries=3\n'])
   })
 })

@@ -67,7 +67,7 @@ describe('the mail queue', () => {
     await vi.waitUntil(() => server.received.length === 1)
     await queue.stop()
     expect(pauses).toEqual([1_000, 2_000, 4_000])
-    expect(events()).toEqual(Array(3).fill('mail delayed'))
+    expect(events()).toEqual(Array(3).fill('mail_delayed'))
     close()
     await server.stop()
   })
@@ -76,18 +76,18 @@ describe('the mail queue', () => {
     const away = async () => Promise.reject(new Error('away'))
     const useless = open(away)
     useless.queue.post({ ...mail, before: useless.world.now() + 10_000 })
-    await vi.waitUntil(() => useless.events().includes('mail not sent'))
+    await vi.waitUntil(() => useless.events().includes('mail_dropped'))
     expect(useless.pauses).toEqual([1_000, 2_000, 4_000]) // the next try would come too late
 
     const refused = open(async () => Promise.reject(new PermanentFailure('no')))
     refused.queue.post(mail)
-    await vi.waitUntil(() => refused.events().includes('mail not sent'))
+    await vi.waitUntil(() => refused.events().includes('mail_dropped'))
     expect(refused.pauses).toEqual([])
 
     const slow = Promise.withResolvers<void>()
     const full = open(() => slow.promise)
     for (let n = 0; n < 1_001; n++) full.queue.post(mail)
-    expect(full.events()).toEqual(['mail not sent'])
+    expect(full.events()).toEqual(['mail_dropped'])
     slow.resolve()
     await full.queue.stop()
 
@@ -95,7 +95,7 @@ describe('the mail queue', () => {
     const stopping = stopped.queue.stop()
     stopped.queue.post(mail)
     await stopping
-    await vi.waitUntil(() => stopped.events().includes('mail not sent'))
+    await vi.waitUntil(() => stopped.events().includes('mail_dropped'))
     for (const { lines } of [useless, refused, full, stopped]) {
       expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ level: 'error', to: mail.to, subject: mail.subject })
       expect(lines.join('\n')).not.toContain('042137')
@@ -121,7 +121,7 @@ describe('mail without a server', () => {
       { to: 'bob@example.com', subject, text, at },
     ])
     expect((await stat(path)).mode & 0o777).toBe(0o600)
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ event: 'mail', to, text })
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ event: 'mail_written', to, text })
     await rm(dataDir, { recursive: true })
   })
 })

@@ -50,7 +50,7 @@ describe('a store with an onlooker', () => {
     expect(lines).toMatchObject([
       {
         level: 'debug',
-        event: 'commit',
+        event: 'batch_committed',
         batch: 'b1',
         matchId: MATCH,
         epoch: 1,

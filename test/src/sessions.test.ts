@@ -54,7 +54,7 @@ describe('sessions', () => {
     rotation = { kind: 'reused' }
     expect(await sessions.refresh(refresh, load)).toBeNull()
     expect(heard.disconnected).toEqual([ada.id])
-    expect(JSON.parse(heard.log[0] ?? '')).toMatchObject({ event: 'refresh token reused', userId: ada.id, session: S1 })
+    expect(JSON.parse(heard.log[0] ?? '')).toMatchObject({ event: 'refresh_token_reused', userId: ada.id, session: S1 })
   })
 
   it('[S12] a rotation comes with tokens of the new generation, for the user as he is now', async () => {

@@ -74,7 +74,7 @@ export async function openSeason(
     outbox,
     reaction: react,
     tell: (notifications) => told.push(...notifications),
-    report: (where) => reports.push(where),
+    report: (event) => reports.push(event),
   })
   const store = new SqlMatchStore(connection, cache)
   const leases = new SqlLeases(db, { owner: world.newId(), ttlMs: 60_000, alone: true })

@@ -39,7 +39,7 @@ export function healthRoutes({ readyChecks, log }: Pick<HttpDeps, 'readyChecks' 
       await answers()
       return [name, 'ok']
     } catch (error) {
-      log.warn('not ready', { check: name, error })
+      log.warn('ready_check_failed', { check: name, error })
       return [name, 'failed']
     }
   }
