@@ -35,7 +35,7 @@ import { findResult, keptOf, restoreResults, type StoredRow } from './command-re
 import type { Connection } from './postgres/connect.ts'
 import { POSITION_COLUMNS, positionFrom } from './positions.ts'
 import type { InstrumentsTable } from './postgres/schema.ts'
-import { stripsOf } from './tape.ts'
+import { tapeEntriesOf } from './tape.ts'
 import type { VersionedBalance, WalletCache } from './wallet-cache.ts'
 
 type OfKind<K extends MatchEvent['kind']> = Extract<MatchEvent, { kind: K }>
@@ -406,7 +406,10 @@ function accountArguments(
 function instrumentArguments(arrays: ArrayFormat, batch: Batch): unknown[] {
   const moved = batch.instruments
   const listed = new Set(ofKind(batch, 'instrument_listed').map((event) => event.instrument.id))
-  const news = moved.filter((m) => listed.has(m.instrument.id)).map((m) => m.instrument)
+  // The column, and with it the parameter, keeps the name of the wire: position.
+  const news = moved
+    .filter((m) => listed.has(m.instrument.id))
+    .map((m) => ({ ...m.instrument, position: m.instrument.role }))
   return [
     news.length === 0 ? null : JSON.stringify(news),
     arrays.uuids(moved.map((m) => m.instrument.id)),
@@ -432,11 +435,11 @@ function tickArguments(arrays: ArrayFormat, ticks: Batch['ticks']): unknown[] {
 
 /** What was traded, by player. */
 function tapeArguments(arrays: ArrayFormat, batch: Batch): unknown[] {
-  const strips = stripsOf(batch.events)
+  const entries = tapeEntriesOf(batch.events)
   return [
-    arrays.uuids(strips.map((strip) => strip.instrumentId)),
-    arrays.bigints(strips.map((strip) => strip.lots)),
-    arrays.texts(strips.map((strip) => strip.trades)),
+    arrays.uuids(entries.map((entry) => entry.instrumentId)),
+    arrays.bigints(entries.map((entry) => entry.lots)),
+    arrays.texts(entries.map((entry) => entry.trades)),
   ]
 }
 
@@ -455,7 +458,7 @@ export function instrumentFrom(row: Selectable<InstrumentsTable>): Instrument {
     id: instrumentId(row.id),
     playerId: playerId(row.player_id),
     name: row.name,
-    position: row.position,
+    role: row.position,
     side: row.side,
     jersey: row.jersey,
     starter: row.starter,

@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import { type FixtureId, fixtureId, type InstrumentId, instrumentId } from '../actors/kernel/ids.ts'
 import { type Lots, lots, type Price, price } from '../actors/kernel/micros.ts'
 import { HOUR_MS, type Instant, MINUTE_MS, type World } from '../actors/kernel/world.ts'
-import type { FixtureTeam, PlayerPosition, Side } from '../actors/market/fixture.ts'
+import type { FixtureTeam, PlayerRole, Side } from '../actors/market/fixture.ts'
 import { changePpm } from './catalogue.ts'
 import type { Database } from './postgres/schema.ts'
 import { volumeSince } from './tape.ts'
@@ -11,7 +11,7 @@ import { volumeSince } from './tape.ts'
 export interface Mover {
   readonly instrumentId: InstrumentId
   readonly name: string
-  readonly position: PlayerPosition
+  readonly role: PlayerRole
   readonly side: Side
   readonly team: FixtureTeam
   readonly matchId: FixtureId
@@ -75,7 +75,7 @@ export class Movers {
 interface MoverRow {
   readonly id: string
   readonly name: string
-  readonly position: PlayerPosition
+  readonly position: PlayerRole
   readonly side: Side
   readonly team: FixtureTeam
   readonly match_id: number
@@ -87,7 +87,7 @@ interface MoverRow {
 const moverFrom = (row: MoverRow): Mover => ({
   instrumentId: instrumentId(row.id),
   name: row.name,
-  position: row.position,
+  role: row.position,
   side: row.side,
   team: row.team,
   matchId: fixtureId(row.match_id),

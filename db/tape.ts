@@ -18,7 +18,7 @@ export interface TapeTrade {
 }
 
 /** What one batch traded in one player, as the commit writes it. */
-interface Strip {
+interface TapeEntry {
   readonly instrumentId: InstrumentId
   /** All that was traded. */
   readonly lots: Lots
@@ -35,16 +35,16 @@ type Kept = readonly [sign: 1 | -1, lots: number, price: number, opened: 0 | 1]
 /** Nobody decided to trade when a match ended or was called off. */
 const NO_TRADE: ReadonlySet<ClosedBy> = new Set(['full_time', 'void'])
 
-/** What these events have traded, a strip for each player in whom anything was. */
-export function stripsOf(events: readonly MatchEvent[]): readonly Strip[] {
+/** What these events have traded, an entry for each player that was traded. */
+export function tapeEntriesOf(events: readonly MatchEvent[]): readonly TapeEntry[] {
   const traded = new Map<InstrumentId, Kept[]>()
   for (const event of events) {
     const kept = keptOf(event)
     if (kept === null) continue
     const [id, trade] = kept
-    const strip = traded.get(id)
-    if (strip === undefined) traded.set(id, [trade])
-    else strip.push(trade)
+    const entry = traded.get(id)
+    if (entry === undefined) traded.set(id, [trade])
+    else entry.push(trade)
   }
   return [...traded].map(([instrumentId, trades]) => ({
     instrumentId,
@@ -80,7 +80,7 @@ export class Tape {
 
   /** The latest trades in a player, the newest first. */
   async recent(id: InstrumentId, limit: number): Promise<readonly TapeTrade[]> {
-    const strips = await this.#db
+    const entries = await this.#db
       .selectFrom('tape')
       .select(['at', 'trades'])
       .where('instrument_id', '=', id)
@@ -88,14 +88,14 @@ export class Tape {
       .orderBy('traded_micros', 'desc')
       .limit(limit) // each holds one trade at least
       .execute()
-    return strips.flatMap(tradesFrom).slice(0, limit)
+    return entries.flatMap(tradesFrom).slice(0, limit)
   }
 }
 
-function tradesFrom(strip: { readonly at: Date; readonly trades: string }): TapeTrade[] {
-  const kept = JSON.parse(strip.trades) as readonly Kept[]
+function tradesFrom(entry: { readonly at: Date; readonly trades: string }): TapeTrade[] {
+  const kept = JSON.parse(entry.trades) as readonly Kept[]
   return kept.toReversed().map(([sign, size, at, opened]) => ({
-    at: instant(strip.at.getTime()),
+    at: instant(entry.at.getTime()),
     direction: sign === 1 ? 'long' : 'short',
     lots: lots(size),
     price: price(at),

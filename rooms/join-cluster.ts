@@ -50,8 +50,8 @@ export function farSide(
   const bus = new Bus({ pubSub, processId, report })
   const peers = new Peers({ bus, ownership, world })
   const isHere = (matchId: FixtureId): boolean => hosted.get(matchId)?.leaving === null
-  const grew = (userId: UserId): void => account.grew(userId)
-  const prices = new RemotePrices({ bus, peers, fanOut, isHere, grew, report })
+  const logAppended = (userId: UserId): void => account.logAppended(userId)
+  const prices = new RemotePrices({ bus, peers, fanOut, isHere, logAppended, report })
   return {
     peers,
     prices,

@@ -18,7 +18,7 @@ export const LEVERAGE = 10
 /** No price falls below this, whatever base and imbalance say. */
 export const PRICE_MIN: Price = price(10_000)
 /** A new player without history starts here, by position, until he has a price of his own. */
-export const ANCHOR_BY_POSITION = {
+export const ANCHOR_BY_ROLE = {
   GK: price(units(120)),
   DEF: price(units(150)),
   MID: price(units(200)),

@@ -12,11 +12,11 @@ export interface Refused {
   readonly ok: false
   readonly refusal: Refusal
   /** True when this is the stored answer of an earlier request with the same idempotency key. */
-  readonly replayed: boolean
+  readonly repeated: boolean
 }
 
 export const done = <T>(value: T): Outcome<T> => ({ ok: true, value })
-export const refused = (refusal: Refusal, replayed = false): Refused => ({ ok: false, refusal, replayed })
+export const refused = (refusal: Refusal, repeated = false): Refused => ({ ok: false, refusal, repeated })
 
 /** Whether a match takes trades, and why not. */
 export interface TradeWindow {

@@ -6,7 +6,7 @@ import type { FixtureId, InstrumentId, PlayerId } from '../kernel/ids.ts'
 import type { Instant } from '../kernel/world.ts'
 
 export type Side = 'home' | 'away'
-export type PlayerPosition = 'GK' | 'DEF' | 'MID' | 'FWD'
+export type PlayerRole = 'GK' | 'DEF' | 'MID' | 'FWD'
 
 export interface FixtureTeam {
   readonly id: number
@@ -78,7 +78,7 @@ export interface FixturePlayer {
   readonly name: string
   readonly side: Side
   /** Null when the provider does not say. */
-  readonly position: PlayerPosition | null
+  readonly role: PlayerRole | null
   readonly jersey: number | null
   readonly starter: boolean
   /** Statistics by the provider's type id. Null means no news this time, never zero. */

@@ -1,6 +1,6 @@
 /** A tradeable player and his price: base from the match, plus the slope times what the crowd holds. */
 import type { InstrumentId, PlayerId } from '../kernel/ids.ts'
-import { ANCHOR_BY_POSITION, PRICE_MIN } from '../kernel/limits.ts'
+import { ANCHOR_BY_ROLE, PRICE_MIN } from '../kernel/limits.ts'
 import {
   decimal,
   type Lots,
@@ -15,7 +15,7 @@ import {
   slope,
 } from '../kernel/micros.ts'
 import type { Instant } from '../kernel/world.ts'
-import type { PlayerPosition, Side } from './fixture.ts'
+import type { PlayerRole, Side } from './fixture.ts'
 
 /** What moved a price. The byte that stands for it in a price frame is its index in CAUSES. */
 export const CAUSES = ['listing', 'match', 'event', 'trade', 'settlement'] as const
@@ -25,7 +25,7 @@ export interface Instrument {
   readonly id: InstrumentId
   readonly playerId: PlayerId
   readonly name: string
-  readonly position: PlayerPosition
+  readonly role: PlayerRole
   readonly side: Side
   readonly jersey: number | null
   readonly starter: boolean
@@ -91,7 +91,7 @@ export function slopeFor(start: Price, starter: boolean): Slope {
 }
 
 /** Where a match starts a player: 0.6 × his last price + 0.4 × his anchor, or the anchor of his position alone. */
-export function startPrice(position: PlayerPosition, last: Price | null, anchor: Price | null): Price {
-  const home = anchor ?? ANCHOR_BY_POSITION[position]
+export function startPrice(role: PlayerRole, last: Price | null, anchor: Price | null): Price {
+  const home = anchor ?? ANCHOR_BY_ROLE[role]
   return last === null ? home : price(mulDivNearest(last, 6, 10) + mulDivNearest(home, 4, 10))
 }

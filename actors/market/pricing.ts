@@ -9,7 +9,7 @@
  */
 import type { PlayerId } from '../kernel/ids.ts'
 import { type Price, price } from '../kernel/micros.ts'
-import type { FixturePeriod, FixturePlayer, FixtureSnapshot, PlayerPosition } from './fixture.ts'
+import type { FixturePeriod, FixturePlayer, FixtureSnapshot, PlayerRole } from './fixture.ts'
 import { counts, type Incident, isCard, isGoal, type MatchNews, reconcile, scoringSide } from './incidents.ts'
 import { phaseOf } from './phase.ts'
 import {
@@ -37,7 +37,7 @@ interface PlayerMemory {
 }
 
 /** A period, and the seconds played in it. */
-interface ClockPosition {
+interface MatchClock {
   readonly period: number
   readonly elapsedSecs: number
 }
@@ -46,20 +46,20 @@ interface ClockPosition {
 export interface PricingMemory {
   readonly version: 1
   /** Where the match clock stood in the last accepted update; null before kick-off. */
-  readonly position: ClockPosition | null
+  readonly clock: MatchClock | null
   /** Updates in a row whose clock was behind that but went forward among themselves: where, and how many. */
-  readonly behind?: { readonly position: ClockPosition; readonly updates: number } | null
+  readonly behind?: { readonly clock: MatchClock; readonly updates: number } | null
   /** Seconds of play that are in the prices. */
   readonly clockSecs: number
   readonly incidents: readonly Incident[]
   readonly players: Readonly<Record<string, PlayerMemory>>
 }
 
-export const EMPTY_PRICING: PricingMemory = { version: 1, position: null, clockSecs: 0, incidents: [], players: {} }
+export const EMPTY_PRICING: PricingMemory = { version: 1, clock: null, clockSecs: 0, incidents: [], players: {} }
 
 export interface PricedPlayer {
   readonly playerId: PlayerId
-  readonly position: PlayerPosition
+  readonly role: PlayerRole
   /** The base he began the match with. */
   readonly start: Price
   /** The base of the last tick. */
@@ -101,21 +101,21 @@ export function priceMatch(
 ): Pricing {
   const unchanged = { memory, bases: new Map(players.map((p) => [p.playerId, p.base])), news: [] }
   const phase = phaseOf(snapshot)
-  const position = positionOf(snapshot.periods)
-  if (isStale(position, phase === 'scheduled', memory)) {
-    const behind = position === null ? null : countBehind(position, memory)
+  const clock = matchClockOf(snapshot.periods)
+  if (isStale(clock, phase === 'scheduled', memory)) {
+    const behind = clock === null ? null : countBehind(clock, memory)
     if (behind === null || behind.updates < CORRECTED_AFTER) {
       return { accepted: false, ...unchanged, memory: { ...memory, behind } }
     }
   }
   // Nothing can be said before kick-off, when nobody knows the state, or without a clock or line-ups.
   const silent = phase === 'scheduled' || phase === 'frozen' || phase === 'off'
-  if (silent || position === null || snapshot.players.length === 0) {
+  if (silent || clock === null || snapshot.players.length === 0) {
     return { accepted: true, ...unchanged, memory: { ...memory, behind: null } }
   }
 
   // A break stands still even if its payload still ticks; what it adds is caught up when play goes on.
-  const still = phase === 'break' && memory.position !== null
+  const still = phase === 'break' && memory.clock !== null
   const clockSecs = still ? memory.clockSecs : Math.max(memory.clockSecs, clockOf(snapshot.periods))
   const elapsedSecs = clockSecs - memory.clockSecs
   const { incidents, news } = reconcile(snapshot, memory.incidents)
@@ -129,42 +129,42 @@ export function priceMatch(
     const spell = spells.get(seen.playerId)
     if (player === undefined || spell === undefined) continue
     const before = memory.players[seen.playerId] ?? UNSEEN
-    const now = refresh(before, seen.details, player.position, model)
+    const now = refresh(before, seen.details, player.role, model)
     const fromList = tally.get(seen.playerId) ?? {}
-    const discrete = discretePoints(model, player.position, { ...gaps(incidents, now.counts), ...fromList })
+    const discrete = discretePoints(model, player.role, { ...gaps(incidents, now.counts), ...fromList })
     const minutes = (spell.to - spell.from) / 60
-    const soft = smooth(before.soft, softLevel(now, player.position, minutes, model), elapsedSecs, model)
-    const par = (discretePoints(model, player.position, model.expected[player.position]) * minutes) / 90
+    const soft = smooth(before.soft, softLevel(now, player.role, minutes, model), elapsedSecs, model)
+    const par = (discretePoints(model, player.role, model.expected[player.role]) * minutes) / 90
     remembered[seen.playerId] = { ...now, soft }
     bases.set(seen.playerId, towards(player, (discrete - par + soft) / 100, model))
   }
   return {
     accepted: true,
-    memory: { version: 1, position, behind: null, clockSecs, incidents, players: remembered },
+    memory: { version: 1, clock, behind: null, clockSecs, incidents, players: remembered },
     bases,
     news,
   }
 }
 
-function positionOf(periods: readonly FixturePeriod[]): PricingMemory['position'] {
+function matchClockOf(periods: readonly FixturePeriod[]): PricingMemory['clock'] {
   const current = periods.find((p) => p.ticking) ?? periods.at(-1)
   return current === undefined ? null : { period: current.order, elapsedSecs: current.elapsedSecs }
 }
 
 /** The clock went back within a period, or to an earlier one, or to before kick-off. */
-function isStale(now: PricingMemory['position'], scheduled: boolean, { position: last }: PricingMemory): boolean {
+function isStale(now: PricingMemory['clock'], scheduled: boolean, { clock: last }: PricingMemory): boolean {
   if (last === null) return false
   if (now === null) return scheduled
   return now.period < last.period || (now.period === last.period && now.elapsedSecs < last.elapsedSecs)
 }
 
 /** One more update whose clock is behind. An old payload that comes again does not go forward, so it counts as the first. */
-function countBehind(position: ClockPosition, { behind }: PricingMemory): NonNullable<PricingMemory['behind']> {
-  const last = behind?.position
+function countBehind(clock: MatchClock, { behind }: PricingMemory): NonNullable<PricingMemory['behind']> {
+  const last = behind?.clock
   const goesOn =
     last !== undefined &&
-    (position.period > last.period || (position.period === last.period && position.elapsedSecs > last.elapsedSecs))
-  return { position, updates: goesOn ? (behind?.updates ?? 0) + 1 : 1 }
+    (clock.period > last.period || (clock.period === last.period && clock.elapsedSecs > last.elapsedSecs))
+  return { clock, updates: goesOn ? (behind?.updates ?? 0) + 1 : 1 }
 }
 
 /** Seconds of play so far, added time included; a shoot-out is not play. */
@@ -240,19 +240,19 @@ function tallyOf(
 function refresh(
   before: PlayerMemory,
   details: FixturePlayer['details'],
-  position: PlayerPosition,
+  role: PlayerRole,
   model: ScoringModel,
 ): PlayerMemory {
   if (details === null) return before
   return {
     soft: before.soft,
-    volume: rounded(volumePoints(model, position, details)),
+    volume: rounded(volumePoints(model, role, details)),
     rating: details[STATISTIC.rating] ?? before.rating,
-    counts: countsIn(details, position),
+    counts: countsIn(details, role),
   }
 }
 
-function countsIn(details: Readonly<Record<number, number>>, position: PlayerPosition): Counts {
+function countsIn(details: Readonly<Record<number, number>>, role: PlayerRole): Counts {
   const penaltyGoals = details[STATISTIC.penaltyGoals] ?? 0
   const all: Counts = {
     goal: Math.max(0, (details[STATISTIC.goals] ?? 0) - penaltyGoals),
@@ -263,7 +263,7 @@ function countsIn(details: Readonly<Record<number, number>>, position: PlayerPos
     yellow: details[STATISTIC.yellow] ?? 0,
     red: details[STATISTIC.red] ?? 0,
     second_yellow: details[STATISTIC.secondYellow] ?? 0,
-    penalty_saved: position === 'GK' ? (details[STATISTIC.penaltiesSaved] ?? 0) : 0,
+    penalty_saved: role === 'GK' ? (details[STATISTIC.penaltiesSaved] ?? 0) : 0,
   }
   return Object.fromEntries(Object.entries(all).filter(([, n]) => n > 0))
 }
@@ -284,9 +284,9 @@ function gaps(incidents: readonly Incident[], fromDetails: Counts): Counts {
   return Object.fromEntries(Object.entries(listed).filter(([, n]) => n !== undefined))
 }
 
-function softLevel(now: PlayerMemory, position: PlayerPosition, minutes: number, model: ScoringModel): number {
-  const volume = now.volume - (model.par[position] * minutes) / 90
-  return model.volumeGain * volume + ratingPoints(model, position, now.rating, minutes)
+function softLevel(now: PlayerMemory, role: PlayerRole, minutes: number, model: ScoringModel): number {
+  const volume = now.volume - (model.par[role] * minutes) / 90
+  return model.volumeGain * volume + ratingPoints(model, role, now.rating, minutes)
 }
 
 /** An exponential average over match time: it stands still when the clock does. */

@@ -1,6 +1,6 @@
 /** Every number of the price model as a setting: `scoring.` and its place in the model. */
 import { numberSetting, type NumberSetting } from '../kernel/settings.ts'
-import type { PlayerPosition } from './fixture.ts'
+import type { PlayerRole } from './fixture.ts'
 import { type Action, DEFAULT_MODEL, type ScoringModel } from './scoring.ts'
 
 const DECIMALS = 6
@@ -8,13 +8,13 @@ const POINTS = [-100, 100, DECIMALS] as const
 const FACTOR = [0, 100, DECIMALS] as const
 const RATING = [1, 10, DECIMALS] as const
 
-const POSITION_NAMES: Readonly<Record<PlayerPosition, string>> = {
+const ROLE_NAMES: Readonly<Record<PlayerRole, string>> = {
   GK: 'goalkeeper',
   DEF: 'defender',
   MID: 'midfielder',
   FWD: 'forward',
 }
-const POSITIONS: readonly PlayerPosition[] = ['GK', 'DEF', 'MID', 'FWD']
+const ROLES: readonly PlayerRole[] = ['GK', 'DEF', 'MID', 'FWD']
 const words = (action: string): string => action.replaceAll('_', ' ')
 
 const keyed = <T extends object>(values: T) => Object.entries(values) as [Extract<keyof T, string>, number][]
@@ -27,19 +27,19 @@ function* settings(): Generator<[string, NumberSetting]> {
       numberSetting(points, POINTS, `Points a ${words(action)} earns; one point is 1 % of the start price.`),
     ]
   }
-  for (const position of POSITIONS) {
-    const name = POSITION_NAMES[position]
-    for (const [action, factor] of keyed(model.multiplier[position])) {
-      yield [multiplierKey(position, action), numberSetting(factor, FACTOR, `What multiplies them for a ${name}.`)]
+  for (const role of ROLES) {
+    const name = ROLE_NAMES[role]
+    for (const [action, factor] of keyed(model.multiplier[role])) {
+      yield [multiplierKey(role, action), numberSetting(factor, FACTOR, `What multiplies them for a ${name}.`)]
     }
-    for (const [action, count] of keyed(model.expected[position])) {
+    for (const [action, count] of keyed(model.expected[role])) {
       const text = `How many times a ${words(action)} is expected of a ${name} in 90 minutes.`
-      yield [`scoring.expected.${position}.${action}`, numberSetting(count, FACTOR, text)]
+      yield [`scoring.expected.${role}.${action}`, numberSetting(count, FACTOR, text)]
     }
     const par = `Points expected of a ${name}'s running statistics in 90 minutes.`
-    yield [`scoring.par.${position}`, numberSetting(model.par[position], POINTS, par)]
+    yield [`scoring.par.${role}`, numberSetting(model.par[role], POINTS, par)]
     const normal = `The normal rating of a ${name} after 90 minutes.`
-    yield [`scoring.rating.end.${position}`, numberSetting(model.rating.end[position], RATING, normal)]
+    yield [`scoring.rating.end.${role}`, numberSetting(model.rating.end[role], RATING, normal)]
   }
   const { rating } = model
   yield ['scoring.rating.weight', numberSetting(rating.weight, FACTOR, 'Points per unit of rating above the normal.')]
@@ -67,11 +67,11 @@ function* settings(): Generator<[string, NumberSetting]> {
   ]
 }
 
-const multiplierKey = (position: PlayerPosition, action: Action): string => `scoring.multiplier.${position}.${action}`
+const multiplierKey = (role: PlayerRole, action: Action): string => `scoring.multiplier.${role}.${action}`
 
 export const SCORING_SETTINGS: ReadonlyMap<string, NumberSetting> = new Map(settings())
 
-/** The keys of what multiplies an action's points, by position. */
+/** The keys of what multiplies an action's points, by role. */
 export const MULTIPLIER_KEYS: readonly string[] = [...SCORING_SETTINGS.keys()].filter((key) =>
   key.startsWith('scoring.multiplier.'),
 )
@@ -82,7 +82,7 @@ export function modelFrom(valueOf: (key: string) => number): ScoringModel {
     Object.fromEntries(Object.keys(of).map((name) => [name, valueOf(`scoring.${prefix}.${name}`)])) as {
       [Key in keyof T]: number
     }
-  const perPosition = <T>(make: (position: PlayerPosition) => T): Readonly<Record<PlayerPosition, T>> => ({
+  const perRole = <T>(make: (role: PlayerRole) => T): Readonly<Record<PlayerRole, T>> => ({
     GK: make('GK'),
     DEF: make('DEF'),
     MID: make('MID'),
@@ -90,8 +90,8 @@ export function modelFrom(valueOf: (key: string) => number): ScoringModel {
   })
   return {
     base: each('base', DEFAULT_MODEL.base),
-    multiplier: perPosition((position) => each(`multiplier.${position}`, DEFAULT_MODEL.multiplier[position])),
-    expected: perPosition((position) => each(`expected.${position}`, DEFAULT_MODEL.expected[position])),
+    multiplier: perRole((role) => each(`multiplier.${role}`, DEFAULT_MODEL.multiplier[role])),
+    expected: perRole((role) => each(`expected.${role}`, DEFAULT_MODEL.expected[role])),
     par: each('par', DEFAULT_MODEL.par),
     rating: {
       weight: valueOf('scoring.rating.weight'),

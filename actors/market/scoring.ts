@@ -1,8 +1,8 @@
 /**
- * The numbers of the price model: what each action on the pitch is worth, by position, and what is expected of a player
+ * The numbers of the price model: what each action on the pitch is worth, by role, and what is expected of a player
  * anyway. One point is 1 % of the start price. Every number is a setting; this file holds their defaults.
  */
-import type { PlayerPosition } from './fixture.ts'
+import type { PlayerRole } from './fixture.ts'
 
 /** Actions counted from the list of events (and, where a fixture has none, from the statistics). */
 const DISCRETE = [
@@ -66,18 +66,18 @@ export const STATISTIC = {
 export interface ScoringModel {
   /** Points an action earns: `scoring.base.<action>`. */
   readonly base: Readonly<Record<Action, number>>
-  /** By how much a position multiplies them: `scoring.multiplier.<GK|DEF|MID|FWD>.<action>`. */
-  readonly multiplier: Readonly<Record<PlayerPosition, Readonly<Record<Action, number>>>>
+  /** By how much a role multiplies them: `scoring.multiplier.<GK|DEF|MID|FWD>.<action>`. */
+  readonly multiplier: Readonly<Record<PlayerRole, Readonly<Record<Action, number>>>>
   /** How often a discrete action is expected in 90 minutes; the points of it are what an idle player loses. */
-  readonly expected: Readonly<Record<PlayerPosition, Readonly<Partial<Record<DiscreteAction, number>>>>>
+  readonly expected: Readonly<Record<PlayerRole, Readonly<Partial<Record<DiscreteAction, number>>>>>
   /** Points expected from volume actions in 90 minutes. */
-  readonly par: Readonly<Record<PlayerPosition, number>>
+  readonly par: Readonly<Record<PlayerRole, number>>
   readonly rating: {
     /** Points per unit of rating above what is normal at that minute. */
     readonly weight: number
     /** The normal rating of somebody who has just come on, and after 90 minutes. */
     readonly start: number
-    readonly end: Readonly<Record<PlayerPosition, number>>
+    readonly end: Readonly<Record<PlayerRole, number>>
     /** Minutes on the pitch until a rating counts in full. */
     readonly confidenceMinutes: number
   }
@@ -161,8 +161,8 @@ const EVEN: Readonly<Record<Action, number>> = {
 }
 
 /**
- * The rarer an action is for a position, the more it is worth. Par, expected counts and normal ratings are fitted so
- * that the average player of each position ends a match where he began: otherwise "short every forward" would pay.
+ * The rarer an action is for a role, the more it is worth. Par, expected counts and normal ratings are fitted so
+ * that the average player of each role ends a match where he began: otherwise "short every forward" would pay.
  */
 export const DEFAULT_MODEL: ScoringModel = {
   base: BASE,
@@ -202,16 +202,16 @@ export type Counts = Readonly<Partial<Record<DiscreteAction, number>>>
 type Details = Readonly<Record<number, number>>
 
 /** The points of counted (or expected) discrete actions. */
-export function discretePoints(model: ScoringModel, position: PlayerPosition, counts: Counts): number {
-  return DISCRETE.reduce((sum, action) => sum + (counts[action] ?? 0) * worth(model, position, action), 0)
+export function discretePoints(model: ScoringModel, role: PlayerRole, counts: Counts): number {
+  return DISCRETE.reduce((sum, action) => sum + (counts[action] ?? 0) * worth(model, role, action), 0)
 }
 
 /** The points of a player's running statistics. A statistic that is absent is zero. */
-export function volumePoints(model: ScoringModel, position: PlayerPosition, details: Details): number {
+export function volumePoints(model: ScoringModel, role: PlayerRole, details: Details): number {
   const bad = Math.max(0, (details[STATISTIC.passes] ?? 0) - (details[STATISTIC.accuratePasses] ?? 0))
   return VOLUME.reduce(
-    (sum, [action, type]) => sum + (details[type] ?? 0) * worth(model, position, action),
-    bad * worth(model, position, 'pass_bad'),
+    (sum, [action, type]) => sum + (details[type] ?? 0) * worth(model, role, action),
+    bad * worth(model, role, 'pass_bad'),
   )
 }
 
@@ -221,15 +221,15 @@ export function volumePoints(model: ScoringModel, position: PlayerPosition, deta
  */
 export function ratingPoints(
   { rating: { weight, start, end, confidenceMinutes } }: ScoringModel,
-  position: PlayerPosition,
+  role: PlayerRole,
   rating: number | null,
   minutes: number,
 ): number {
   if (rating === null) return 0
-  const normal = start + (end[position] - start) * Math.min(1, minutes / 90)
+  const normal = start + (end[role] - start) * Math.min(1, minutes / 90)
   return weight * Math.min(1, minutes / confidenceMinutes) * (rating - normal)
 }
 
-function worth(model: ScoringModel, position: PlayerPosition, action: Action): number {
-  return model.base[action] * model.multiplier[position][action]
+function worth(model: ScoringModel, role: PlayerRole, action: Action): number {
+  return model.base[action] * model.multiplier[role][action]
 }

@@ -74,7 +74,7 @@ type Entry = UserEntry | SystemEntry
 type Fate =
   | { readonly kind: 'decided'; readonly decided: Decided }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
-  | { readonly kind: 'replayed'; readonly stored: StoredResult }
+  | { readonly kind: 'repeated'; readonly stored: StoredResult }
   | { readonly kind: 'proceeded'; readonly news: boolean }
 
 export class MatchActor {
@@ -337,7 +337,7 @@ export class MatchActor {
   ): Fate {
     switch (failure.kind) {
       case 'key_used':
-        return { kind: 'replayed', stored: failure.stored }
+        return { kind: 'repeated', stored: failure.stored }
       case 'position_limit':
         return { kind: 'refused', refusal: { code: 'position_limit', max: terms.rules.openPositionsMax } }
       case 'insufficient_margin': {
@@ -449,12 +449,12 @@ function answer(entry: Entry, fate: Fate, wallets: Extract<Verdict, { kind: 'com
   switch (fate.kind) {
     case 'decided':
       return entry.answer(
-        done({ ...fate.decided, wallet: present(wallets.get(entry.userId), 'wallet after commit'), replayed: false }),
+        done({ ...fate.decided, wallet: present(wallets.get(entry.userId), 'wallet after commit'), repeated: false }),
       )
     case 'refused':
       return entry.answer(refused(fate.refusal))
-    case 'replayed':
-      return entry.answer(replayOf(fate.stored, idempotencyOf(entry.command)))
+    case 'repeated':
+      return entry.answer(repeatOf(fate.stored, idempotencyOf(entry.command)))
     case 'proceeded':
       throw new InvariantBroken('a user command does not proceed')
     default:
@@ -463,8 +463,8 @@ function answer(entry: Entry, fate: Fate, wallets: Extract<Verdict, { kind: 'com
 }
 
 /** The answer to a key that was used before: the stored result for the same request, a refusal for another one. */
-export function replayOf(stored: StoredResult, idempotency: IdempotencyKey | null): Outcome<Trade> {
+export function repeatOf(stored: StoredResult, idempotency: IdempotencyKey | null): Outcome<Trade> {
   if (stored.fingerprint !== idempotency?.fingerprint) return refused({ code: 'key_reused' })
   if ('refusal' in stored.result) return refused(stored.result.refusal, true)
-  return done({ ...stored.result, wallet: stored.wallet, replayed: true })
+  return done({ ...stored.result, wallet: stored.wallet, repeated: true })
 }

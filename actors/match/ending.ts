@@ -23,7 +23,7 @@ export function lastWord(
     stateId: null,
     home: info.home,
     away: info.away,
-    periods: clockOf(info.minute, pricing.position),
+    periods: clockOf(info.minute, pricing.clock),
     events: null,
     players: [],
     teamStats: null,
@@ -32,9 +32,9 @@ export function lastWord(
 }
 
 /** A clock that stands still where the match got to. */
-function clockOf(minute: number | null, position: MatchView['pricing']['position']): FixtureSnapshot['periods'] {
-  if (minute === null || position === null) return []
-  const { period, elapsedSecs } = position
+function clockOf(minute: number | null, clock: MatchView['pricing']['clock']): FixtureSnapshot['periods'] {
+  if (minute === null || clock === null) return []
+  const { period, elapsedSecs } = clock
   const countsFrom = minute - Math.floor(elapsedSecs / 60)
   return [{ id: 0, kind: 'second_half', order: period, countsFrom, length: 45, elapsedSecs, ticking: false }]
 }

@@ -90,7 +90,7 @@ export interface Trade {
   readonly price: Price
   readonly wallet: WalletAfter
   /** True when this is the stored answer of an earlier request with the same key. */
-  readonly replayed: boolean
+  readonly repeated: boolean
 }
 
 /** The match as a whole: what the fixture says, and how far the feed and the settlement have come. */

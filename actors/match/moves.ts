@@ -56,14 +56,14 @@ export function update(draft: Draft, command: FeedUpdate, terms: FeedTerms): boo
 }
 
 function list(draft: Draft, player: FixturePlayer, terms: FeedTerms): void {
-  const position = player.position ?? 'MID'
+  const role = player.role ?? 'MID'
   const history = terms.histories.get(player.instrumentId)
-  const start = startPrice(position, history?.last ?? null, history?.anchor ?? null)
+  const start = startPrice(role, history?.last ?? null, history?.anchor ?? null)
   const instrument: Instrument = {
     id: player.instrumentId,
     playerId: player.playerId,
     name: player.name,
-    position,
+    role,
     side: player.side,
     jersey: player.jersey,
     starter: player.starter,

@@ -25,7 +25,7 @@ import { WalletCache } from '../../db/wallet-cache.ts'
 import { systemWorld } from '../../src/system-world.ts'
 
 export const PLAYERS = 44
-const POSITIONS = ['GK', 'DEF', 'DEF', 'DEF', 'DEF', 'MID', 'MID', 'MID', 'MID', 'FWD', 'FWD'] as const
+const ROLES = ['GK', 'DEF', 'DEF', 'DEF', 'DEF', 'MID', 'MID', 'MID', 'MID', 'FWD', 'FWD'] as const
 
 /** No benchmark is about the feed's lateness or the hold, which would only make it wait. */
 export const RULES: TradingRules = { ...DEFAULT_RULES, feedStaleMs: HOUR_MS, holdMs: 0 }
@@ -63,7 +63,7 @@ function player(id: FixtureId, n: number, details: FixturePlayer['details']): Fi
     instrumentId: instrumentId(`00000000-0000-5000-8000-${(id * 100 + n).toString().padStart(12, '0')}`),
     name: `Player ${n}`,
     side: n % 2 === 0 ? 'home' : 'away',
-    position: present(POSITIONS[(n >> 1) % POSITIONS.length], 'position'),
+    role: present(ROLES[(n >> 1) % ROLES.length], 'role'),
     jersey: n + 1,
     starter: n < 22,
     details,

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import type { PlayerId } from '../../actors/kernel/ids.ts'
 import { decimal, MICROS_PER_UNIT, type Price, price } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
-import type { FixtureSnapshot, PlayerPosition } from '../../actors/market/fixture.ts'
+import type { FixtureSnapshot, PlayerRole } from '../../actors/market/fixture.ts'
 import { type Phase, phaseOf } from '../../actors/market/phase.ts'
 import { DEFAULT_MODEL, EMPTY_PRICING, type MatchNews, priceMatch } from '../../actors/market/pricing.ts'
 import type { Recording } from '../../actors/replay/recording.ts'
@@ -16,7 +16,7 @@ const START = price(200 * MICROS_PER_UNIT)
 interface Path {
   readonly id: PlayerId
   readonly name: string
-  readonly position: PlayerPosition
+  readonly role: PlayerRole
   readonly prices: number[]
 }
 
@@ -41,15 +41,15 @@ function tell(recording: Recording): Told {
     })
     if (!parsed.ok) throw new Error(parsed.reason)
     const { snapshot } = parsed
-    const players = snapshot.players.map(({ playerId, position }) => {
-      return { playerId, position: position ?? 'MID', start: START, base: bases.get(playerId) ?? START }
+    const players = snapshot.players.map(({ playerId, role }) => {
+      return { playerId, role: role ?? 'MID', start: START, base: bases.get(playerId) ?? START }
     })
     const pricing = priceMatch(snapshot, players, memory, DEFAULT_MODEL)
     memory = pricing.memory
     bases = pricing.bases
     news.push(...pricing.news.map((n) => ({ ...n, frame: snapshots.length })))
-    for (const { playerId, name, position } of snapshot.players) {
-      const path = paths.get(playerId) ?? { id: playerId, name, position: position ?? 'MID', prices: [] }
+    for (const { playerId, name, role } of snapshot.players) {
+      const path = paths.get(playerId) ?? { id: playerId, name, role: role ?? 'MID', prices: [] }
       path.prices[snapshots.length] = decimal(bases.get(playerId) ?? START)
       paths.set(playerId, path)
     }
@@ -164,7 +164,7 @@ function labels(shown: readonly Path[], scale: Scale): string {
         text(
           PLOT.right + 22,
           at + 13,
-          `${path.position} · ${last(path).toFixed(2)} (${signed})`,
+          `${path.role} · ${last(path).toFixed(2)} (${signed})`,
           `font-size="11.5" fill="${FAINT}"`,
         ),
       ].join('')

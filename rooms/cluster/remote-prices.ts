@@ -16,7 +16,7 @@ import type { Report } from '../report.ts'
 export interface Relay {
   prices(prices: readonly PublishedPrice[]): void
   /** Something was written into the logs of these users. */
-  grew(users: Iterable<UserId>): void
+  logAppended(users: Iterable<UserId>): void
   /** It runs here: said when it opens, and again and again, since nobody may count on messages. */
   opened(match: Incarnation): void
   closed(match: Incarnation): void
@@ -31,7 +31,7 @@ export interface RemotePricesOptions {
   readonly fanOut: FanOut
   /** Whether a match runs in this process; then its prices are here already. */
   readonly isHere: (matchId: FixtureId) => boolean
-  readonly grew: (userId: UserId) => void
+  readonly logAppended: (userId: UserId) => void
   readonly report: Report
 }
 
@@ -78,7 +78,7 @@ export class RemotePrices {
         const [first] = prices
         if (first !== undefined) bus.tell(TOPIC.prices(first.matchId), Buffer.concat(prices.map(({ frame }) => frame)))
       },
-      grew: (users) => bus.tell(TOPIC.accounts, Buffer.from(JSON.stringify([...users]))),
+      logAppended: (users) => bus.tell(TOPIC.accounts, Buffer.from(JSON.stringify([...users]))),
       opened: (match) => tell(match, 'opened'),
       closed: (match) => tell(match, 'closed'),
     }
@@ -86,7 +86,7 @@ export class RemotePrices {
 
   /** Listens to the others, and answers them how the matches of this process stand. */
   async open(sourceOf: (matchId: FixtureId) => StandingSource | undefined): Promise<void> {
-    const { bus, peers, fanOut, grew } = this.#options
+    const { bus, peers, fanOut, logAppended } = this.#options
     peers.serve('standing', (matchId): Standing | undefined => {
       const source = sourceOf(matchId)
       if (source === undefined) return undefined
@@ -97,7 +97,7 @@ export class RemotePrices {
       return { epoch: source.epoch, seq: source.seq, frames }
     })
     await bus.hear(TOPIC.accounts, (message) => {
-      for (const user of JSON.parse(message.toString()) as UserId[]) grew(user)
+      for (const user of JSON.parse(message.toString()) as UserId[]) logAppended(user)
     })
     await bus.hear(TOPIC.matches, (message) => this.#onNews(JSON.parse(message.toString()) as MatchNews))
     bus.onGap(() => {

@@ -100,7 +100,7 @@ export class AccountStream {
   }
 
   /** Something was written into the log of this user. */
-  grew(userId: UserId): void {
+  logAppended(userId: UserId): void {
     for (const listening of this.#byUser.get(userId) ?? []) this.#enqueue(listening)
   }
 

@@ -8,7 +8,7 @@ import type { FixtureId, InstrumentId, PositionId, UserId } from '../../actors/k
 import { COMMAND_DEADLINE_MS } from '../../actors/kernel/limits.ts'
 import { type Outcome, type Refusal, refused, type TradeWindow } from '../../actors/kernel/outcome.ts'
 import { type Instant, instant } from '../../actors/kernel/world.ts'
-import { type MatchActor, replayOf } from '../../actors/match/actor.ts'
+import { type MatchActor, repeatOf } from '../../actors/match/actor.ts'
 import type { FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
 import { type Ending, lastWord } from '../../actors/match/ending.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
@@ -245,14 +245,14 @@ export class MatchDesk implements Host {
     if (outcome.ok || outcome.refusal.code !== 'not_found' || command.kind === 'open_position') return outcome
     const { positionId, userId } = command
     const found = await this.#options.directory.matchOfPosition(positionId, userId)
-    return found?.open === false ? refused({ code: 'position_not_open', positionId }, outcome.replayed) : outcome
+    return found?.open === false ? refused({ code: 'position_not_open', positionId }, outcome.repeated) : outcome
   }
 
   /** The stored answer of a command that had been carried out while its match was still there to ask. */
   async #recall(command: UserCommand): Promise<Outcome<Trade> | null> {
     if (command.kind === 'change_levels' || command.idempotency === null) return null
     const stored = await this.#options.surroundings.store.recall(command.userId, command.idempotency)
-    return stored === null ? null : replayOf(stored, command.idempotency)
+    return stored === null ? null : repeatOf(stored, command.idempotency)
   }
 
   async #byInstrument(id: InstrumentId): Promise<Destination> {

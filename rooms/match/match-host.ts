@@ -165,8 +165,8 @@ export class MatchHost implements PriceSource {
   #tell(events: readonly MatchEvent[]): void {
     this.#surroundings.fanOut.moved(this)
     const concerned = new Set(events.flatMap((event) => ('position' in event ? [event.position.userId] : [])))
-    for (const userId of concerned) this.#surroundings.account.grew(userId)
-    if (concerned.size > 0) this.#surroundings.relay?.grew(concerned)
+    for (const userId of concerned) this.#surroundings.account.logAppended(userId)
+    if (concerned.size > 0) this.#surroundings.relay?.logAppended(concerned)
   }
 
   #frame(instrument: Instrument, move: Move, flags: number): PublishedPrice {

@@ -110,7 +110,7 @@ export function instrumentJson(listing: Listing, now: Instant, rules: TradingRul
   return {
     id: instrument.id,
     name: instrument.name,
-    position: instrument.position,
+    position: instrument.role,
     team: { id: team.id, name: team.name, side: instrument.side },
     fixtureId: match.matchId,
     replay: match.replay,
@@ -186,7 +186,7 @@ export function moversJson({ asOf, ...boards }: MoversBoard): z.output<typeof Mo
   const shown = (mover: Mover) => ({
     instrumentId: mover.instrumentId,
     name: mover.name,
-    position: mover.position,
+    position: mover.role,
     team: { id: mover.team.id, name: mover.team.name, side: mover.side },
     fixtureId: mover.matchId,
     replay: isReplayFixture(mover.matchId),
@@ -238,7 +238,7 @@ export function squadJson(match: MatchInfo, side: Side): z.output<typeof SquadBo
         playerId: player.playerId,
         instrumentId: player.instrumentId,
         name: player.name,
-        position: player.position,
+        position: player.role,
         jerseyNumber: player.jersey,
         starter: player.starter,
         stats: namedStatistics(player.details ?? {}),

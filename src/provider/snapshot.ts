@@ -9,7 +9,7 @@ import type {
   FixturePlayer,
   FixtureSnapshot,
   PeriodKind,
-  PlayerPosition,
+  PlayerRole,
   Side,
 } from '../../actors/market/fixture.ts'
 import { type EventRow, type FixturePayload, fixturePayload, type PeriodRow } from './payload.ts'
@@ -186,7 +186,7 @@ function isShootoutKick(
 const shootoutKind = (kind: FixtureEventKind): FixtureEventKind =>
   kind === 'penalty_missed' ? 'shootout_miss' : 'shootout_goal'
 
-const POSITION: Readonly<Record<number, PlayerPosition>> = { 24: 'GK', 25: 'DEF', 26: 'MID', 27: 'FWD' }
+const ROLE_BY_ID: Readonly<Record<number, PlayerRole>> = { 24: 'GK', 25: 'DEF', 26: 'MID', 27: 'FWD' }
 const STARTER = 11
 const SUBSTITUTION = 18
 
@@ -206,7 +206,7 @@ function playersOf(
       instrumentId: instrumentIdOf(id),
       name: row.player_name ?? row.player?.name ?? `Player ${id}`,
       side,
-      position: row.position_id === null ? null : (POSITION[row.position_id] ?? null),
+      role: row.position_id === null ? null : (ROLE_BY_ID[row.position_id] ?? null),
       jersey: row.jersey_number,
       starter: row.type_id === STARTER,
       details: details.length === 0 ? null : Object.fromEntries(details),
@@ -232,7 +232,7 @@ function latecomerOf(
     instrumentId: instrumentIdOf(id),
     name: row.player_name ?? `Player ${id}`,
     side,
-    position: null,
+    role: null,
     jersey: null,
     starter: false,
     details: null,

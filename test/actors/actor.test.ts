@@ -106,7 +106,7 @@ describe('actor', () => {
     const first = ok(await stage.opens(keyed('k1')))
     stage.world.pass(1000)
     const again = ok(await stage.opens(keyed('k1')))
-    expect(again).toEqual({ ...first, replayed: true })
+    expect(again).toEqual({ ...first, repeated: true })
     expect(stage.store.positions.size).toBe(1)
     expect(codeOf(await stage.opens(keyed('k2')))).toBe('ok')
   })
@@ -116,7 +116,7 @@ describe('actor', () => {
     const order = { ...keyed('k1'), clientPrice: p(250) }
     const refusal = await stage.opens(order)
     expect(codeOf(refusal)).toBe('price_moved')
-    expect(await stage.opens({ ...order, clientPrice: p(200) })).toEqual({ ...refusal, replayed: true })
+    expect(await stage.opens({ ...order, clientPrice: p(200) })).toEqual({ ...refusal, repeated: true })
   })
 
   it('[A15] a refusal that asks for patience is not kept: the same key succeeds when the time has come', async () => {
@@ -126,8 +126,8 @@ describe('actor', () => {
     expect(codeOf(await stage.actor.submit(closeOrder(position.id, close)))).toBe('cooldown_active')
     stage.world.pass(DEFAULT_RULES.holdMs)
     const closed = ok(await stage.actor.submit(closeOrder(position.id, close)))
-    expect(closed.replayed).toBe(false)
-    expect(ok(await stage.actor.submit(closeOrder(position.id, close)))).toEqual({ ...closed, replayed: true })
+    expect(closed.repeated).toBe(false)
+    expect(ok(await stage.actor.submit(closeOrder(position.id, close)))).toEqual({ ...closed, repeated: true })
   })
 
   it('[A15] but a key that was used answers first, also while trading is suspended', async () => {
@@ -136,7 +136,7 @@ describe('actor', () => {
     stage.rules = { ...stage.rules, feedStaleMs: 0 }
     stage.world.pass(1)
     expect(codeOf(await stage.opens(keyed('k2')))).toBe('market_suspended')
-    expect(ok(await stage.opens(keyed('k1')))).toEqual({ ...first, replayed: true })
+    expect(ok(await stage.opens(keyed('k1')))).toEqual({ ...first, repeated: true })
   })
 
   it('[A5] the key of another request is refused', async () => {
@@ -151,7 +151,7 @@ describe('actor', () => {
     expect(outcomes.filter((o) => o.ok)).toHaveLength(1)
     expect(new Set(outcomes.filter((o) => !o.ok).map(codeOf))).toEqual(new Set(['key_in_flight']))
     expect(stage.store.positions.size).toBe(1)
-    expect(ok(await stage.opens(keyed('k1'))).replayed).toBe(true)
+    expect(ok(await stage.opens(keyed('k1'))).repeated).toBe(true)
   })
 
   it('[A14] what the commit turns down leaves no trace: a refusal it alone caused is decided anew', async () => {

@@ -34,7 +34,7 @@ const SQUAD: readonly FixturePlayer[] = (Object.keys(ID) as (keyof typeof ID)[])
   instrumentId: instrumentId(`instrument-${name}`),
   name,
   side: name.startsWith('home') ? 'home' : 'away',
-  position: name.endsWith('Gk') ? 'GK' : name.endsWith('Def') ? 'DEF' : name.endsWith('Fwd') ? 'FWD' : 'MID',
+  role: name.endsWith('Gk') ? 'GK' : name.endsWith('Def') ? 'DEF' : name.endsWith('Fwd') ? 'FWD' : 'MID',
   jersey: ID[name],
   starter: name !== 'homeSub',
   details: null,
@@ -107,7 +107,7 @@ class Run {
   see(over: Parameters<typeof snapshot>[0]): Pricing {
     const players = SQUAD.map((p): PricedPlayer => {
       const base = present(this.bases.get(p.playerId), 'base')
-      return { playerId: p.playerId, position: p.position ?? 'MID', start: START, base }
+      return { playerId: p.playerId, role: p.role ?? 'MID', start: START, base }
     })
     this.last = priceMatch(snapshot(over), players, this.memory, this.model)
     this.memory = this.last.memory

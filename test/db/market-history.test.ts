@@ -10,7 +10,7 @@ import { Catalogue } from '../../db/catalogue.ts'
 import type { Connection } from '../../db/postgres/connect.ts'
 import { Movers } from '../../db/movers.ts'
 import { HISTORY_TICKS_MAX, PriceHistory } from '../../db/price-history.ts'
-import { stripsOf, Tape } from '../../db/tape.ts'
+import { tapeEntriesOf, Tape } from '../../db/tape.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { info, instrument, MATCH, P, p, snapshot, U, u } from '../support/fixtures.ts'
 import { insertInstrument, insertMatch, insertTick } from '../support/rows.ts'
@@ -39,24 +39,24 @@ const closed = (by: ClosedBy, over: Partial<Position> = {}): MatchEvent => {
   return { kind: 'position_closed', position: { ...position(over), close } }
 }
 
-describe('a strip of the tape', () => {
+describe('an entry of the tape', () => {
   it('[P42] holds what one batch traded in one player, the oldest first', () => {
     const short = { instrumentId: P(2), direction: 'short', lots: lots(u(2)) } as const
-    expect(stripsOf([opened(), opened(short), closed('stop_loss')])).toEqual([
+    expect(tapeEntriesOf([opened(), opened(short), closed('stop_loss')])).toEqual([
       { instrumentId: P(1), lots: u(1), trades: `[[1,${u(0.5)},${u(200)},1],[1,${u(0.5)},${u(210)},0]]` },
       { instrumentId: P(2), lots: u(2), trades: `[[-1,${u(2)},${u(200)},1]]` },
     ])
   })
 
   it('[P42] leaves out what full time or a void closes', () => {
-    expect(stripsOf([closed('full_time'), closed('void')])).toEqual([])
+    expect(tapeEntriesOf([closed('full_time'), closed('void')])).toEqual([])
   })
 
   it('[P42] counts everything and keeps the newest hundred', () => {
     const events = Array.from({ length: 500 }, (_, n) => opened({ openPrice: p(n + 1) }))
-    const [strip] = stripsOf(events)
-    expect(strip?.lots).toBe(u(250))
-    const kept: unknown = JSON.parse(strip?.trades ?? '')
+    const [entry] = tapeEntriesOf(events)
+    expect(entry?.lots).toBe(u(250))
+    const kept: unknown = JSON.parse(entry?.trades ?? '')
     expect(kept).toHaveLength(100)
     expect(kept).toMatchObject({ 0: [1, u(0.5), u(401), 1], 99: [1, u(0.5), u(500), 1] })
   })
@@ -81,7 +81,7 @@ eachDatabase((open) => {
                  n * 1000000::bigint, 1, 0, 'match', 0 from generate_series(1, ${count}::integer) n`.execute(
       connection.db,
     )
-  const strip = async (at: number, traded: number, trades: string) => {
+  const entry = async (at: number, traded: number, trades: string) => {
     const row = { instrument_id: P(1), at: new Date(at), traded_micros: traded, trades }
     await connection.db.insertInto('tape').values(row).execute()
   }
@@ -127,9 +127,9 @@ eachDatabase((open) => {
     })
 
     it('[P43] counts what was traded since its beginning', async () => {
-      await strip(now - 2 * HOUR_MS, u(5), '[[1,1,1,1]]')
-      await strip(now - HOUR_MS, u(7), '[[1,1,1,1]]')
-      await strip(now, u(7.5), '[[1,1,1,1]]')
+      await entry(now - 2 * HOUR_MS, u(5), '[[1,1,1,1]]')
+      await entry(now - HOUR_MS, u(7), '[[1,1,1,1]]')
+      await entry(now, u(7.5), '[[1,1,1,1]]')
       expect((await history().of(P(1), null)).volume).toBe(u(7.5))
       expect((await history().of(P(1), instant(now - HOUR_MS))).volume).toBe(u(2.5))
       expect((await history().of(P(1), instant(now - HOUR_MS + 1))).volume).toBe(u(0.5))
@@ -138,8 +138,8 @@ eachDatabase((open) => {
   })
 
   it('[P42] recent trades come newest first, as many as asked for', async () => {
-    await strip(now - 10, u(1), `[[1,${u(0.5)},${u(200)},1],[-1,${u(0.5)},${u(201)},0]]`)
-    await strip(now, u(3), `[[1,${u(2)},${u(202)},1]]`)
+    await entry(now - 10, u(1), `[[1,${u(0.5)},${u(200)},1],[-1,${u(0.5)},${u(201)},0]]`)
+    await entry(now, u(3), `[[1,${u(2)},${u(202)},1]]`)
     const tape = new Tape(connection.db)
     expect(await tape.recent(P(1), 2)).toEqual([
       { at: now, direction: 'long', lots: u(2), price: u(202), action: 'open' },
@@ -154,8 +154,8 @@ eachDatabase((open) => {
       for (let n = 1; n <= 7; n++) {
         await insertTick(connection.db, { instrument_id: P(n), at: now - HOUR_MS, price_micros: p(200) })
       }
-      await strip(now - 25 * HOUR_MS, u(1), '[]')
-      await strip(now, u(4), '[]')
+      await entry(now - 25 * HOUR_MS, u(1), '[]')
+      await entry(now, u(4), '[]')
       const { gainers, losers, mostTraded, asOf } = await new Movers(connection.db, world).top()
       expect(gainers.map((one) => [one.instrumentId, one.changePpm])).toEqual([
         [P(6), 30_000],
@@ -167,7 +167,7 @@ eachDatabase((open) => {
       expect(losers[3]).toEqual({
         instrumentId: P(1),
         name: 'Player 1',
-        position: 'MID',
+        role: 'MID',
         side: 'home',
         team: info().home,
         matchId: MATCH,

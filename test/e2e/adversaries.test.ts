@@ -31,7 +31,7 @@ const order = (player: number, over: Partial<Order> = {}): Order => ({
 
 const codeOf = ({ status, body }: Answer): string =>
   status < 300 ? String(status) : z.looseObject({ code: z.string() }).parse(body).code
-const isReplayed = ({ headers }: Answer): boolean => headers.get('idempotent-replayed') === 'true'
+const isRepeated = ({ headers }: Answer): boolean => headers.get('idempotent-replayed') === 'true'
 const sum = (amounts: readonly number[]): number => amounts.reduce((total, amount) => total + amount, 0)
 
 /** Exact to the millionth: what a wallet holds follows from the positions of its owner. */
@@ -56,8 +56,8 @@ eachDataPlace((settle) => {
     const ada = await ground.player('Ada X1')
     const answers = await Promise.all(Array.from({ length: 200 }, () => ada.open(order(11), 'once')))
     const again = await ada.open(order(11), 'once')
-    expect([again.status, isReplayed(again)]).toEqual([201, true])
-    const fresh = answers.filter((answer) => answer.status === 201 && !isReplayed(answer))
+    expect([again.status, isRepeated(again)]).toEqual([201, true])
+    const fresh = answers.filter((answer) => answer.status === 201 && !isRepeated(answer))
     expect(fresh).toHaveLength(1)
     for (const answer of answers) {
       if (answer.status === 201) expect(answer.body).toEqual(again.body)
@@ -94,7 +94,7 @@ eachDataPlace((settle) => {
       const answers = await Promise.all([ada.open(here, `key ${n}`), ada.open(there, `key ${n}`)])
       expect(answers.map(codeOf).toSorted()).toEqual(['201', 'KEY_REUSED'])
       const [first, second] = answers[0]?.status === 201 ? [here, there] : [there, here]
-      expect(isReplayed(await ada.open(first, `key ${n}`))).toBe(true)
+      expect(isRepeated(await ada.open(first, `key ${n}`))).toBe(true)
       expect(codeOf(await ada.open(second, `key ${n}`))).toBe('KEY_REUSED')
     }
     expect(await expectExact(ada)).toHaveLength(20)
@@ -151,7 +151,7 @@ eachDataPlace((settle) => {
     for (const [n, answer] of answers.entries()) {
       const again = await client.close(position.id, present(keys[n], 'key'))
       if (answer.status === 200) {
-        expect(isReplayed(again)).toBe(true)
+        expect(isRepeated(again)).toBe(true)
         expect(again.body).toEqual(answer.body)
         continue
       }

@@ -310,7 +310,7 @@ describe.skipIf(SERVER === '')('on PostgreSQL', () => {
     const recovered = (): Promise<void> => (recovering ??= recover().finally(() => (recovering = null)))
 
     const keys: { readonly userId: UserId; readonly key: string; readonly id: PositionId }[] = []
-    let [isOver, lost, replayed] = [false, 0, 0]
+    let [isOver, lost, repeated] = [false, 0, 0]
     const harming = (async () => {
       for (let next = HARM_EVERY; !isOver; next += HARM_EVERY) {
         await vi.waitUntil(() => isOver || keys.length >= next, PATIENCE)
@@ -323,7 +323,7 @@ describe.skipIf(SERVER === '')('on PostgreSQL', () => {
         const heard = await untilHeard(() => actor.submit(orderOf(1, userId, key)), recovered)
         keys.push({ userId, key, id: heard.trade.position.id })
         lost += heard.lost
-        if (heard.lost > 0 && heard.trade.replayed) replayed++
+        if (heard.lost > 0 && heard.trade.repeated) repeated++
       }
     })
     await Promise.all(trading)
@@ -331,13 +331,13 @@ describe.skipIf(SERVER === '')('on PostgreSQL', () => {
     await harming
     for (const { userId, key, id } of keys) {
       const again = await untilHeard(() => actor.submit(orderOf(1, userId, key)), recovered)
-      expect(again.trade).toMatchObject({ replayed: true, position: { id } })
+      expect(again.trade).toMatchObject({ repeated: true, position: { id } })
     }
     await actor.stop()
     const stored = await db().selectFrom('positions').select('id').execute()
     expect(stored.map(({ id }) => id).toSorted()).toEqual(keys.map(({ id }) => id).toSorted())
     await expectExactBooks()
-    return { lost, replayed }
+    return { lost, repeated }
   }
 
   it(
@@ -363,8 +363,8 @@ describe.skipIf(SERVER === '')('on PostgreSQL', () => {
     async () => {
       const relay = await DeafRelay.to(database.url)
       try {
-        const { replayed } = await tradesThroughHarm(relay.url, async () => relay.deafen())
-        expect(replayed).toBeGreaterThan(0)
+        const { repeated } = await tradesThroughHarm(relay.url, async () => relay.deafen())
+        expect(repeated).toBeGreaterThan(0)
       } finally {
         for (const { connection } of owners.splice(1)) await connection.close()
         await relay.close()

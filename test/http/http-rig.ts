@@ -64,9 +64,9 @@ const matchInfo = info({
     { ...GOAL, id: 11, minute: 45, relatedPlayerName: 'B. Wing', result: '1-0', retracted: false },
   ],
   squad: [
-    player(3, { name: 'Bench', starter: false, jersey: null, details: null, position: null }),
+    player(3, { name: 'Bench', starter: false, jersey: null, details: null, role: null }),
     player(1, { name: 'A. Striker', jersey: 9, details: { 86: 2, 118: 7.4, 999_999: 1 } }),
-    player(5, { name: 'Keeper', jersey: 1, position: 'GK' }),
+    player(5, { name: 'Keeper', jersey: 1, role: 'GK' }),
     player(2, { name: 'Visitor' }),
   ],
   teamStats: { home: { Corners: 4, 'Ball Possession %': 61 }, away: { Corners: 1 } },
@@ -76,7 +76,7 @@ const listing: Listing = {
   instrument: instrument(1, {
     id: PLAYER,
     name: 'A. Striker',
-    position: 'FWD',
+    role: 'FWD',
     base: price(210_000_000),
     imbalance: lots(500_000),
     published: price(209_990_000),
@@ -104,7 +104,7 @@ const tradesShown: readonly TapeTrade[] = [
 const mover: Mover = {
   instrumentId: PLAYER,
   name: 'A. Striker',
-  position: 'FWD',
+  role: 'FWD',
   side: 'home',
   team: matchInfo.home,
   matchId: FIXTURE,
@@ -143,7 +143,7 @@ export const trade: Trade = {
   position,
   price: price(200_005_000),
   wallet,
-  replayed: false,
+  repeated: false,
 }
 
 export const quoteAnswer: QuoteAnswer = {

@@ -203,7 +203,7 @@ describe('idempotency', () => {
   })
 
   it('[H24] the stored answer of an earlier request says that it is one', async () => {
-    const { send } = await openHttpRig({ outcome: done({ ...trade, replayed: true }) })
+    const { send } = await openHttpRig({ outcome: done({ ...trade, repeated: true }) })
     const response = await send('POST', OPEN, order, keyed('k'))
     expect(response.status).toBe(201)
     expect(response.headers.get('idempotent-replayed')).toBe('true')
@@ -217,8 +217,8 @@ describe('idempotency', () => {
       lastPublishedPrice: price(200_000_000),
     } as const
     const { send } = await openHttpRig({ outcome: refused(refusal, true) })
-    const replayed = await send('POST', OPEN, order, keyed('k'))
-    expect([replayed.status, replayed.headers.get('idempotent-replayed')]).toEqual([409, 'true'])
+    const repeated = await send('POST', OPEN, order, keyed('k'))
+    expect([repeated.status, repeated.headers.get('idempotent-replayed')]).toEqual([409, 'true'])
     const fresh = await openHttpRig({ outcome: refused(refusal) })
     expect((await fresh.send('POST', OPEN, order, keyed('k'))).headers.has('idempotent-replayed')).toBe(false)
   })

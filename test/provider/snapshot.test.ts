@@ -140,7 +140,7 @@ describe('a payload', () => {
         instrumentId: 'i-1001',
         name: 'Ada Oak',
         side: 'home',
-        position: 'FWD',
+        role: 'FWD',
         jersey: 9,
         starter: true,
         details: { 118: 7.25, 86: 2 },
@@ -150,7 +150,7 @@ describe('a payload', () => {
         instrumentId: 'i-2001',
         name: 'Cy Yew',
         side: 'away',
-        position: 'GK',
+        role: 'GK',
         jersey: 1,
         starter: false,
         details: null,
@@ -186,7 +186,7 @@ describe('a payload', () => {
     expect(odd.home.goals).toBe(3)
     expect(odd.periods.map((p) => p.elapsedSecs)).toEqual([960])
     expect(odd.events?.map((e) => [e.kind, e.playerId, e.minute])).toEqual([['substitution', 7, 60]])
-    expect(odd.players.map((p) => [p.playerId, p.side, p.position, p.details])).toEqual([[5, 'away', null, null]])
+    expect(odd.players.map((p) => [p.playerId, p.side, p.role, p.details])).toEqual([[5, 'away', null, null]])
   })
 
   it('[F6] that cannot be a fixture is turned down with a reason for people', () => {

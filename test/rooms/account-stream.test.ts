@@ -196,7 +196,7 @@ describe('the reading of logs', () => {
     account.listen(listener(told), 0)
     await vi.waitUntil(() => reports.length === 1)
     lengths.set(U(1), 2)
-    account.grew(U(1))
+    account.logAppended(U(1))
     isAway = false
     await vi.advanceTimersByTimeAsync(1_000)
     await vi.waitUntil(() => told.length === 1)
@@ -214,7 +214,7 @@ describe('the reading of logs', () => {
     account.listen(listener(fast), 0)
     await until('the other is answered', () => fast.length === 1)
     lengths.set(U(1), 3)
-    account.grew(U(1))
+    account.logAppended(U(1))
     await until('the other is told', () => fast.length === 2)
     expect(slow).toEqual([])
     isReady = true

@@ -88,7 +88,7 @@ describe('the desk', () => {
     await settles()
     await arena.realTime.stop()
     await arena.boot()
-    expect(ok(await arena.desk.submit(order))).toMatchObject({ position, replayed: true })
+    expect(ok(await arena.desk.submit(order))).toMatchObject({ position, repeated: true })
     expect(codeOf(await arena.desk.submit(openOrder(keyed('a', 'other'))))).toBe('key_reused')
     expect(codeOf(await arena.desk.submit(openOrder(keyed('b'))))).toBe('market_closed')
     expect(codeOf(await arena.desk.submit(closeOrder(position.id, keyed('c'))))).toBe('position_not_open')

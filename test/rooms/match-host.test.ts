@@ -39,7 +39,7 @@ async function hosted(of: MatchRecord) {
       model: () => DEFAULT_MODEL,
       fanOut,
       account,
-      relay: { opened, closed: () => undefined, prices: () => undefined, grew: () => undefined },
+      relay: { opened, closed: () => undefined, prices: () => undefined, logAppended: () => undefined },
       deadline,
       report,
     },

@@ -440,7 +440,7 @@ describe('a room in trouble', () => {
     const next = arena.desk.activate(MATCH)
     await new Promise(setImmediate)
     gate.resolve()
-    expect(ok(await outcome).replayed).toBe(false)
+    expect(ok(await outcome).repeated).toBe(false)
     await leaving
     expect((await next)?.epoch).toBe(2)
     expect(serverRoom()).not.toBe(before)

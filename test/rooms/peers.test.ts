@@ -10,7 +10,7 @@ import { type MemoryEnd, MemoryNetwork } from '../support/pub-sub-memory.ts'
 import { TestWorld } from '../support/test-world.ts'
 
 const MATCH = fixtureId(7)
-const accepted = done({ replayed: false } as Trade)
+const accepted = done({ repeated: false } as Trade)
 
 /** A process that says what it is told to say, and notes what it was asked. */
 class Process implements Host {

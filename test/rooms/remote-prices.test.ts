@@ -44,7 +44,7 @@ async function process(name: string) {
     peers,
     fanOut,
     isHere,
-    grew: (user) => grown.push(user),
+    logAppended: (user) => grown.push(user),
     report: () => undefined,
   })
   await bus.open()
@@ -164,7 +164,7 @@ describe('prices of other processes', () => {
     there.prices.relay.closed({ matchId: MATCH, epoch: 1 })
     await until('the next owner speaks', () => here.shown(1) === 1)
     there.prices.relay.closed({ matchId: MATCH, epoch: 1 })
-    there.prices.relay.grew([U(1)])
+    there.prices.relay.logAppended([U(1)])
     await until('what was told after it is here', () => here.grown.length > 0)
     expect(here.fanOut.publishes(P(1))).toBe(true)
     // Asked by mistake, the former owner says how the match stood with him.
@@ -188,7 +188,7 @@ describe('prices of other processes', () => {
 
   it('[Q22] whose account log grew is told everywhere', async () => {
     const { there, here } = await pair()
-    there.prices.relay.grew([U(1), U(2)])
+    there.prices.relay.logAppended([U(1), U(2)])
     await until('heard', () => here.grown.length === 2)
     expect(here.grown).toEqual([U(1), U(2)])
   })

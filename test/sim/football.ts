@@ -7,7 +7,7 @@ import type {
   FixturePlayer,
   FixtureSnapshot,
   PeriodKind,
-  PlayerPosition,
+  PlayerRole,
 } from '../../actors/market/fixture.ts'
 import type { Chance } from '../../actors/replay/chance.ts'
 
@@ -26,7 +26,7 @@ const PERIODS: Readonly<Record<PeriodKind, Omit<FixturePeriod, 'elapsedSecs' | '
   penalties: { id: 5, order: 5, countsFrom: 120, length: 0 },
 }
 
-const POSITIONS: readonly PlayerPosition[] = ['GK', 'DEF', 'MID', 'FWD']
+const ROLES: readonly PlayerRole[] = ['GK', 'DEF', 'MID', 'FWD']
 /** The last stage stays until the match has settled. */
 const FOR_EVER = 1_000_000
 
@@ -161,7 +161,7 @@ export class Football {
       instrumentId: instrumentOf(player),
       name: `Player ${player}`,
       side: this.#side(player),
-      position: POSITIONS[player % 4] ?? null,
+      role: ROLES[player % 4] ?? null,
       jersey: player,
       starter: player % 5 !== 0,
       details: this.#chance.happens(0.1) ? null : { ...this.#stats.get(player) },

@@ -169,8 +169,8 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'a replay is answered as the first time',
     ACTOR,
-    `wallet: stored.wallet, replayed: true`,
-    `wallet: stored.wallet, replayed: false`,
+    `wallet: stored.wallet, repeated: true`,
+    `wallet: stored.wallet, repeated: false`,
   ),
   mutation(
     'another body gets the stored answer',

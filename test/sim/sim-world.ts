@@ -8,7 +8,7 @@ import type { Money, Price } from '../../actors/kernel/micros.ts'
 import type { Outcome, RefusalCode } from '../../actors/kernel/outcome.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import type { ScoringModel } from '../../actors/market/pricing.ts'
-import { ActorStopped, MatchActor, replayOf, type StopReason } from '../../actors/match/actor.ts'
+import { ActorStopped, MatchActor, repeatOf, type StopReason } from '../../actors/match/actor.ts'
 import type { FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
 import { newMatch } from '../../actors/match/state.ts'
 import type { MatchRecord } from '../../actors/match/store.ts'
@@ -146,7 +146,7 @@ export class SimWorld {
     const stored = idempotency === null ? null : await this.store.recall(command.userId, idempotency)
     request.closed = true
     if (stored === null || idempotency === null) return
-    const outcome = replayOf(stored, { ...idempotency, fingerprint })
+    const outcome = repeatOf(stored, { ...idempotency, fingerprint })
     checkAnswer(request, fingerprint, outcome, { committed: null, stalled: false }, this.book)
   }
 

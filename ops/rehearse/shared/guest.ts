@@ -55,7 +55,7 @@ export type InstrumentSeen = z.output<typeof Instrument>
 export interface Answer {
   readonly status: number
   /** Whether it is the stored answer of an earlier request with the same key. */
-  readonly replayed: boolean
+  readonly repeated: boolean
   readonly body: unknown
 }
 
@@ -111,8 +111,8 @@ export class Guest {
       return 'lost' // half an answer is none
     }
     if (response.headers.get('content-type')?.startsWith('application/json') !== true) return 'lost'
-    const replayed = response.headers.get('idempotent-replayed') === 'true'
-    return { status: response.status, replayed, body: JSON.parse(text) }
+    const repeated = response.headers.get('idempotent-replayed') === 'true'
+    return { status: response.status, repeated, body: JSON.parse(text) }
   }
 
   /** What must be there to read, if not at once. Throws when it is not. */

@@ -100,7 +100,7 @@ export class Player {
         await pause(50)
         continue
       }
-      const isStored = entry.state === 'done' && reply !== 'lost' && reply.replayed
+      const isStored = entry.state === 'done' && reply !== 'lost' && reply.repeated
       if (hadHappened) demand(isStored, () => `the retry of what had happened was answered ${JSON.stringify(reply)}`)
       else
         demand(
@@ -270,7 +270,7 @@ export class Player {
     // The same question of a moment ago may still be on its way through a process that was frozen.
     const isOpen = reply.status === 503 || Failure.safeParse(reply.body).data?.code === 'KEY_IN_FLIGHT'
     if (isOpen) return true
-    const isSame = reply.replayed && isDeepStrictEqual(reply.body, done.body)
+    const isSame = reply.repeated && isDeepStrictEqual(reply.body, done.body)
     demand(isSame, () => this.#says(`${JSON.stringify(done)} was asked for again and met ${JSON.stringify(reply)}`))
     this.#tally.resent++
     return true

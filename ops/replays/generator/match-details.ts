@@ -1,5 +1,5 @@
 /** A simulated player's statistics as the provider lists them, with the rating it would give him. */
-import type { PlayerPosition } from '../../../actors/market/fixture.ts'
+import type { PlayerRole } from '../../../actors/market/fixture.ts'
 import { type Game, playedSecs, STAT } from './match-state.ts'
 import type { SimPlayer } from './squads.ts'
 
@@ -39,11 +39,11 @@ const RATING_WEIGHTS: readonly (readonly [number, number])[] = [
   [STAT.penaltiesMissed, -0.6],
 ]
 
-/** What an average player of the position would earn in 90 minutes, taken off so that ratings stay near the provider's. */
-const RATING_USUAL: Readonly<Record<PlayerPosition, number>> = { GK: 0.05, DEF: 0.12, MID: 0.04, FWD: 0.12 }
+/** What an average player of the role would earn in 90 minutes, taken off so that ratings stay near the provider's. */
+const RATING_USUAL: Readonly<Record<PlayerRole, number>> = { GK: 0.05, DEF: 0.12, MID: 0.04, FWD: 0.12 }
 
 function ratingOf(p: SimPlayer, minutes: number): number {
   const earned = RATING_WEIGHTS.reduce((sum, [type, weight]) => sum + weight * (p.stats.get(type) ?? 0), 6.3)
-  const rating = Math.max(3, Math.min(10, earned - (RATING_USUAL[p.position] * minutes) / 90))
+  const rating = Math.max(3, Math.min(10, earned - (RATING_USUAL[p.role] * minutes) / 90))
   return Math.round(rating * 100) / 100
 }

@@ -2,7 +2,7 @@
  * The football in a simulated match: who shoots, passes, fouls and scores in the next ten seconds. Rates are per player
  * and 90 minutes, close to those of real matches, so that an average player ends where the price model expects him.
  */
-import type { PlayerPosition, Side } from '../../../actors/market/fixture.ts'
+import type { PlayerRole, Side } from '../../../actors/market/fixture.ts'
 import {
   count,
   EVENT,
@@ -21,13 +21,13 @@ import type { SimPlayer } from './squads.ts'
 
 const STEPS_PER_MATCH = 5_400 / STEP_SECS
 
-type ByPosition = Readonly<Record<PlayerPosition, number>>
+type ByRole = Readonly<Record<PlayerRole, number>>
 
 /** What a player does in 90 minutes, and what happens to an opponent thereby. */
 interface Act {
   readonly type: number
-  readonly rate: ByPosition
-  readonly victim?: { readonly type: number; readonly share: number; readonly weight: ByPosition }
+  readonly rate: ByRole
+  readonly victim?: { readonly type: number; readonly share: number; readonly weight: ByRole }
 }
 
 const ACTS: readonly Act[] = [
@@ -53,13 +53,13 @@ const ACTS: readonly Act[] = [
   { type: STAT.accurateCrosses, rate: { GK: 0, DEF: 0.7, MID: 0.7, FWD: 0.8 } },
 ]
 
-const PASSES: ByPosition = { GK: 26, DEF: 55, MID: 58, FWD: 32 }
-const ACCURACY: ByPosition = { GK: 0.76, DEF: 0.87, MID: 0.86, FWD: 0.79 }
-const FOULS: ByPosition = { GK: 0.05, DEF: 1, MID: 1.3, FWD: 1 }
-const FOULED: ByPosition = { GK: 0.1, DEF: 0.7, MID: 1.4, FWD: 1.8 }
-const SHOOTS: ByPosition = { GK: 0, DEF: 0.35, MID: 1, FWD: 3.2 }
-const CREATES: ByPosition = { GK: 0.02, DEF: 0.5, MID: 1.5, FWD: 1.8 }
-const DEFENDS: ByPosition = { GK: 0, DEF: 1.6, MID: 0.5, FWD: 0.1 }
+const PASSES: ByRole = { GK: 26, DEF: 55, MID: 58, FWD: 32 }
+const ACCURACY: ByRole = { GK: 0.76, DEF: 0.87, MID: 0.86, FWD: 0.79 }
+const FOULS: ByRole = { GK: 0.05, DEF: 1, MID: 1.3, FWD: 1 }
+const FOULED: ByRole = { GK: 0.1, DEF: 0.7, MID: 1.4, FWD: 1.8 }
+const SHOOTS: ByRole = { GK: 0, DEF: 0.35, MID: 1, FWD: 3.2 }
+const CREATES: ByRole = { GK: 0.02, DEF: 0.5, MID: 1.5, FWD: 1.8 }
+const DEFENDS: ByRole = { GK: 0, DEF: 1.6, MID: 0.5, FWD: 0.1 }
 
 /** Shots of a side in 90 minutes that is expected to score so often. */
 const shotsFor = (expectedGoals: number): number => 7.5 + 4.2 * expectedGoals
@@ -84,31 +84,31 @@ export function playStep(game: Game, tempo: number): void {
 
 function act(game: Game, player: SimPlayer, tempo: number): void {
   const { chance } = game
-  const { position, skill } = player
-  for (let n = chance.times(PASSES[position] / STEPS_PER_MATCH); n > 0; n -= 1) {
+  const { role, skill } = player
+  for (let n = chance.times(PASSES[role] / STEPS_PER_MATCH); n > 0; n -= 1) {
     count(player, STAT.passes)
-    if (chance.happens(Math.min(0.96, ACCURACY[position] + 0.15 * (skill - 1)))) count(player, STAT.accuratePasses)
+    if (chance.happens(Math.min(0.96, ACCURACY[role] + 0.15 * (skill - 1)))) count(player, STAT.accuratePasses)
   }
   for (const { type, rate, victim } of ACTS) {
     const lively = type === STAT.dribbles ? tempo : 1
-    if (!chance.happens((rate[position] * skill * lively) / STEPS_PER_MATCH)) continue
+    if (!chance.happens((rate[role] * skill * lively) / STEPS_PER_MATCH)) continue
     count(player, type)
     if (type === STAT.dribbles) count(player, STAT.dribbleAttempts, 1 + chance.below(2))
     if (type === STAT.accurateCrosses) count(player, STAT.crosses, 1 + chance.below(4))
     if (victim === undefined || !chance.happens(victim.share)) continue
     const opponents = onPitch(game, other(player.side))
     count(
-      chance.pick(opponents, (o) => victim.weight[o.position] * (2 - o.skill)),
+      chance.pick(opponents, (o) => victim.weight[o.role] * (2 - o.skill)),
       victim.type,
     )
   }
-  if (chance.happens((FOULS[position] * (2 - skill)) / STEPS_PER_MATCH)) foul(game, player)
+  if (chance.happens((FOULS[role] * (2 - skill)) / STEPS_PER_MATCH)) foul(game, player)
 }
 
 function foul(game: Game, player: SimPlayer): void {
   count(player, STAT.fouls)
   count(
-    game.chance.pick(onPitch(game, other(player.side)), (o) => FOULED[o.position] * o.skill),
+    game.chance.pick(onPitch(game, other(player.side)), (o) => FOULED[o.role] * o.skill),
     STAT.fouled,
   )
   const booked = player.stats.has(STAT.yellow)
@@ -126,10 +126,10 @@ export function card(game: Game, player: SimPlayer, kind: 'yellow' | 'red' | 'se
 function shoot(game: Game, side: Side): void {
   const { chance } = game
   const own = onPitch(game, side)
-  const shooter = chance.pick(own, (p) => SHOOTS[p.position] * p.skill)
+  const shooter = chance.pick(own, (p) => SHOOTS[p.role] * p.skill)
   if (shooter === null) return
   const creator = chance.happens(CREATED)
-    ? chance.pick(own, (p) => (p === shooter ? 0 : CREATES[p.position] * p.skill))
+    ? chance.pick(own, (p) => (p === shooter ? 0 : CREATES[p.role] * p.skill))
     : null
   const expected = game.expectedGoals[side]
   const scoring = (OPEN_PLAY_SHARE * expected) / (shotsFor(expected) * ON_TARGET)
@@ -143,7 +143,7 @@ function shoot(game: Game, side: Side): void {
     if (chance.happens(0.5)) game.corners[side] += 1
   } else if (chance.happens(0.45)) {
     count(
-      chance.pick(onPitch(game, other(side)), (p) => DEFENDS[p.position]),
+      chance.pick(onPitch(game, other(side)), (p) => DEFENDS[p.role]),
       STAT.blocks,
     )
     if (chance.happens(0.4)) game.corners[side] += 1
@@ -173,7 +173,7 @@ function scored(
 }
 
 function penalty(game: Game, side: Side): void {
-  const taker = game.chance.pick(onPitch(game, side), (p) => SHOOTS[p.position] * p.skill ** 4)
+  const taker = game.chance.pick(onPitch(game, side), (p) => SHOOTS[p.role] * p.skill ** 4)
   if (taker === null) return
   count(taker, STAT.shots)
   if (game.chance.happens(0.77)) {
@@ -190,7 +190,7 @@ function penalty(game: Game, side: Side): void {
 }
 
 function ownGoal(game: Game, side: Side): void {
-  const culprit = game.chance.pick(onPitch(game, other(side)), (p) => DEFENDS[p.position])
+  const culprit = game.chance.pick(onPitch(game, other(side)), (p) => DEFENDS[p.role])
   if (culprit === null) return
   count(culprit, STAT.ownGoals)
   scored(game, side, { type: EVENT.ownGoal, player: culprit })

@@ -4,7 +4,7 @@
  * bench, and two lists of periods that disagree about extra time.
  */
 import { type Instant, SECOND_MS } from '../../../actors/kernel/world.ts'
-import type { PlayerPosition, Side } from '../../../actors/market/fixture.ts'
+import type { PlayerRole, Side } from '../../../actors/market/fixture.ts'
 import { detailsOf } from './match-details.ts'
 import { EVENT, type Game, ordinal, type SimEvent, type SimPeriod, STAT } from './match-state.ts'
 import type { SimPlayer } from './squads.ts'
@@ -260,7 +260,7 @@ function teamRows(game: Game, info: FixtureInfo, side: Side): readonly unknown[]
   }))
 }
 
-const POSITION_ID: Readonly<Record<PlayerPosition, number>> = { GK: 24, DEF: 25, MID: 26, FWD: 27 }
+const POSITION_ID: Readonly<Record<PlayerRole, number>> = { GK: 24, DEF: 25, MID: 26, FWD: 27 }
 
 function lineupRow(game: Game, info: FixtureInfo, p: SimPlayer): unknown {
   const used = p.onAt !== null
@@ -270,7 +270,7 @@ function lineupRow(game: Game, info: FixtureInfo, p: SimPlayer): unknown {
     fixture_id: info.fixtureId,
     player_id: p.id,
     team_id: teamId(info, p.side),
-    position_id: POSITION_ID[p.position],
+    position_id: POSITION_ID[p.role],
     formation_field: p.field,
     type_id: p.starter ? 11 : 12,
     formation_position: p.starter ? p.jersey : null,

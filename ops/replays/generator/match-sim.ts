@@ -1,9 +1,9 @@
 /** A seeded football match, reported every ten seconds the way the provider reports a real one. */
 import { assert } from '../../../actors/kernel/assert.ts'
-import { ANCHOR_BY_POSITION } from '../../../actors/kernel/limits.ts'
+import { ANCHOR_BY_ROLE } from '../../../actors/kernel/limits.ts'
 import { decimal } from '../../../actors/kernel/micros.ts'
 import type { Instant } from '../../../actors/kernel/world.ts'
-import type { PlayerPosition, Side } from '../../../actors/market/fixture.ts'
+import type { PlayerRole, Side } from '../../../actors/market/fixture.ts'
 import { chanceFrom } from '../../../actors/replay/chance.ts'
 import { annul, card, goal, playStep } from './match-game.ts'
 import { type ClubInfo, type FixtureInfo, payloadOf, type StateName } from './match-payload.ts'
@@ -98,12 +98,12 @@ export function simulateMatch(plan: MatchPlan): readonly unknown[] {
 }
 
 /**
- * What each player of the match is worth to begin with, by his id, in whole units: the anchor of his position, more for
+ * What each player of the match is worth to begin with, by his id, in whole units: the anchor of his role, more for
  * a good one than for an ordinary one.
  */
 export function anchorsOf(plan: MatchPlan): Readonly<Record<number, number>> {
-  const worth = begin(plan).game.players.map(({ id, position, skill }) => {
-    const units = decimal(ANCHOR_BY_POSITION[position]) * skill ** ANCHOR_SPREAD
+  const worth = begin(plan).game.players.map(({ id, role, skill }) => {
+    const units = decimal(ANCHOR_BY_ROLE[role]) * skill ** ANCHOR_SPREAD
     return [id, Math.round(units)] as const
   })
   return Object.fromEntries(worth)
@@ -179,14 +179,14 @@ function half(telling: Telling, { state, type, countsFrom, length, added }: Half
 const tempoAt = ({ tempo }: MatchPlan, minute: number): number =>
   tempo?.findLast((t) => t.fromMinute <= minute)?.factor ?? 1
 
-const OUTFIELD: readonly PlayerPosition[] = ['DEF', 'MID', 'FWD']
+const OUTFIELD: readonly PlayerRole[] = ['DEF', 'MID', 'FWD']
 
-/** With this probability for each side, somebody tired makes room for somebody of his position from the bench. */
+/** With this probability for each side, somebody tired makes room for somebody of his role from the bench. */
 function substitute({ game, changes }: Telling, probability: number): void {
   for (const side of ['home', 'away'] as const) {
     if (changes[side] >= SUBSTITUTIONS_MAX || !game.chance.happens(probability)) continue
-    const off = game.chance.pick(onPitch(game, side), (p) => (OUTFIELD.includes(p.position) && p.starter ? 1 : 0))
-    const bench = game.players.filter((p) => p.side === side && p.onAt === null && p.position === off?.position)
+    const off = game.chance.pick(onPitch(game, side), (p) => (OUTFIELD.includes(p.role) && p.starter ? 1 : 0))
+    const bench = game.players.filter((p) => p.side === side && p.onAt === null && p.role === off?.role)
     const on = game.chance.pick(bench, () => 1)
     if (off === null || on === null) continue
     off.offAt = playedSecs(game)
@@ -198,13 +198,13 @@ function substitute({ game, changes }: Telling, probability: number): void {
 
 function force(telling: Telling, { kind, side }: Moment): void {
   const { game } = telling
-  const outfield = onPitch(game, side).filter((p) => p.position !== 'GK')
+  const outfield = onPitch(game, side).filter((p) => p.role !== 'GK')
   if (kind === 'red_card') {
-    const offender = game.chance.pick(outfield, (p) => (p.position === 'DEF' ? 3 : 1))
+    const offender = game.chance.pick(outfield, (p) => (p.role === 'DEF' ? 3 : 1))
     if (offender !== null) card(game, offender, 'red')
     return
   }
-  const scorer = game.chance.pick(outfield, (p) => (p.position === 'FWD' ? 4 : 1))
+  const scorer = game.chance.pick(outfield, (p) => (p.role === 'FWD' ? 4 : 1))
   const assist = game.chance.pick(outfield, (p) => (p === scorer ? 0 : 1))
   assert(scorer !== null, 'a side without outfield players cannot score')
   telling.review = { event: goal(game, scorer, assist), sinceSecs: telling.secs, row: null }

@@ -109,7 +109,7 @@ export const playedSecs = (game: Game): number =>
   game.periods.filter((p) => p.type !== 5).reduce((sum, p) => sum + p.elapsed, 0)
 
 export const keeperOf = (game: Game, side: Side): SimPlayer | null =>
-  onPitch(game, side).find((p) => p.position === 'GK') ?? null
+  onPitch(game, side).find((p) => p.role === 'GK') ?? null
 
 /** Adds a row to the list of events, dated by the running period. */
 export function report(

@@ -1,6 +1,6 @@
 /** Invented players for invented clubs. Names are made of lists nobody real was looked up for. */
 import { present } from '../../../actors/kernel/assert.ts'
-import type { PlayerPosition, Side } from '../../../actors/market/fixture.ts'
+import type { PlayerRole, Side } from '../../../actors/market/fixture.ts'
 import type { Chance } from '../../../actors/replay/chance.ts'
 
 /** A player of a simulated match. Statistics and times change as it is played. */
@@ -8,7 +8,7 @@ export interface SimPlayer {
   readonly id: number
   readonly name: string
   readonly side: Side
-  readonly position: PlayerPosition
+  readonly role: PlayerRole
   readonly jersey: number
   readonly starter: boolean
   /** Row and column of the formation; null on the bench. */
@@ -40,7 +40,7 @@ const FORMATIONS = [
   { GK: 1, DEF: 3, MID: 5, FWD: 2 },
 ]
 const LINES = ['GK', 'DEF', 'MID', 'FWD'] as const
-const BENCH: readonly PlayerPosition[] = ['GK', 'DEF', 'DEF', 'MID', 'MID', 'MID', 'FWD', 'FWD']
+const BENCH: readonly PlayerRole[] = ['GK', 'DEF', 'DEF', 'MID', 'MID', 'MID', 'FWD', 'FWD']
 
 /** Eleven starters in a formation and a bench of eight; ids count up from `firstId`. */
 export function squadOf(
@@ -50,15 +50,15 @@ export function squadOf(
   chance: Chance,
 ): readonly SimPlayer[] {
   const formation = present(FORMATIONS[chance.below(FORMATIONS.length)], 'a formation')
-  const starters = LINES.flatMap((position, row) =>
-    Array.from({ length: formation[position] }, (_, column) => ({ position, field: `${row + 1}:${column + 1}` })),
+  const starters = LINES.flatMap((role, row) =>
+    Array.from({ length: formation[role] }, (_, column) => ({ role, field: `${row + 1}:${column + 1}` })),
   )
-  const bench = BENCH.map((position) => ({ position, field: null }))
-  return [...starters, ...bench].map(({ position, field }, index) => ({
+  const bench = BENCH.map((role) => ({ role, field: null }))
+  return [...starters, ...bench].map(({ role, field }, index) => ({
     id: firstId + index,
     name: names.next().value,
     side,
-    position,
+    role,
     jersey: index + 1,
     starter: field !== null,
     field,

@@ -367,8 +367,8 @@ export function tradingRoutes({ desk, positions, wallets }: HttpDeps, gates: Gat
  */
 const refusing =
   (positions: HttpDeps['positions']) =>
-  async <Status extends RefusalStatus>(c: Context<SignedInEnv>, { refusal, replayed }: Refused) => {
-    if (replayed) c.header(REPLAYED, 'true')
+  async <Status extends RefusalStatus>(c: Context<SignedInEnv>, { refusal, repeated }: Refused) => {
+    if (repeated) c.header(REPLAYED, 'true')
     const answer = answerTo(refusal) as Answer<Status>
     if (refusal.code !== 'position_not_open') return fail(c, answer)
     const held = await positions.find(c.var.caller.userId, refusal.positionId)
@@ -377,7 +377,7 @@ const refusing =
   }
 
 function tradeJson(c: Context, trade: Trade): z.output<typeof TradeBody> {
-  if (trade.replayed) c.header(REPLAYED, 'true')
+  if (trade.repeated) c.header(REPLAYED, 'true')
   return { position: positionJson(trade.position, trade.price), wallet: walletJson(trade.wallet) }
 }
 
