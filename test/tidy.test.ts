@@ -44,7 +44,7 @@ function proves(
 
 describe('floors', () => {
   proves(
-    '[Y1] each floor knows only the floors and packages it may know',
+    'each floor knows only the floors and packages it may know',
     house.floors,
     {
       'actors/match/actor.ts': `import { a } from '../market/b.ts'`,
@@ -71,7 +71,7 @@ describe('floors', () => {
   )
 
   proves(
-    '[Y20] the conformance suite asks from outside: it imports nothing of the house',
+    'the conformance suite asks from outside: it imports nothing of the house',
     house.floors,
     {
       'ops/rehearse/conformance/a.ts': `import { b } from './b.ts'\nimport { Client } from '@colyseus/sdk'`,
@@ -95,7 +95,7 @@ describe('floors', () => {
   )
 
   proves(
-    '[Y2] no two modules need each other to load',
+    'no two modules need each other to load',
     house.cycles,
     {
       'db/a.ts': `import { b } from './b.ts'\nimport { c } from './c.ts'`,
@@ -115,7 +115,7 @@ describe('floors', () => {
 describe('purity', () => {
   const impure = (path: string, text: string, problem: RegExp) => [{ [path]: text }, [problem]] as const
   proves(
-    '[Y3] clock, chance, timers, environment, console, network and SQL stay where they belong',
+    'clock, chance, timers, environment, console, network and SQL stay where they belong',
     house.purity,
     {
       'src/system-world.ts': 'Date.now(); Math.random(); randomUUID()',
@@ -152,25 +152,36 @@ describe('purity', () => {
 })
 
 describe('rules', () => {
-  const RULES = '- **A1** One.\n- **A2** Two.\n'
+  const RULES = '## A · One\n- **A1** One.\n- **A2** Two.\n'
+  const TESTS = `it('[A1] one', f)\nit.each([1])(\`[A2] two \${x}\`, f)`
+  const both = { 'test/RULES.md': RULES, 'test/a.test.ts': TESTS }
   proves(
-    '[Y4] every rule has a test, and every test names a rule that exists',
+    'every rule has a test, and every id names a rule',
     house.rules,
-    { 'test/RULES.md': RULES, 'test/a.test.ts': `it('[A1] one', f)\nit.each([1])(\`[A2] two \${x}\`, f)` },
+    {
+      ...both,
+      'actors/a.ts': `f() // A1\ng('// B9')\n/** Why. */ // A1, A2`,
+      'README.md': 'x (A1) (see, A2)\n| y | A1, A2 |\nV8',
+    },
     [
-      [{ 'test/RULES.md': RULES, 'test/a.test.ts': `it('[A1] one', f)` }, [/no test is named \[A2\]/]],
-      [{ 'test/RULES.md': RULES, 'test/a.test.ts': `it('[A1] one')\n// it('[A2] two')` }, [/no test is named \[A2\]/]],
+      [{ ...both, 'test/a.test.ts': `it('[A1] one', f)` }, [/no test is named \[A2\]/]],
+      [{ ...both, 'test/a.test.ts': `it('[A1] one')\n// it('[A2] two')` }, [/no test is named \[A2\]/]],
+      [{ ...both, 'test/b.ts': `it('[A1] one')\nit('[B7] lost')` }, [/^test\/b\.ts:2: no rule B7/]],
+      [{ ...both, 'test/RULES.md': RULES.replace('A2', 'A1') }, [/A1 is where A2 belongs/, /no rule A2/]],
       [
-        { 'test/RULES.md': '- **A1** One.', 'test/a.ts': `it('[A1] one')\nit('[B7] lost')` },
-        [/^test\/a\.ts:2: no rule B7/],
+        { ...both, 'test/RULES.md': RULES.replaceAll('A2', 'A3'), 'test/b.ts': `it('[A3] x')` },
+        [/A3 is where A2/, /no rule A2/],
       ],
-      [{ 'test/RULES.md': '- **A1** One.\n- **A1** Two.', 'test/a.ts': `it('[A1] x')` }, [/A1 stands there twice/]],
+      [{ ...both, 'actors/a.ts': 'f()\ng() // T999' }, [/^actors\/a\.ts:2: cites T999/]],
+      [{ ...both, 'actors/a.ts': '/**\n * Why.\n */ // A1, A9' }, [/^actors\/a\.ts:3: cites A9/]],
+      [{ ...both, 'README.md': 'a\nb (fair, B3)' }, [/^README\.md:2: cites B3/]],
+      [{ ...both, 'ops/runbook.md': '| x | A1, B4 |' }, [/cites B4/]],
     ],
   )
 
   const outcome = `export type Refusal = { readonly code: 'busy' } // | { code: 'gone' }`
   proves(
-    '[Y5] every refusal has an answer over HTTP and a test',
+    'every refusal has an answer over HTTP and a test',
     house.refusals,
     { 'actors/kernel/outcome.ts': outcome, 'src/http/answers.ts': 'busy: 503', 'test/a.test.ts': `'busy'` },
     [
@@ -188,7 +199,7 @@ describe('rules', () => {
 
 describe('dead things', () => {
   proves(
-    '[Y6] every file is imported and every export is used by somebody else',
+    'every file is imported and every export is used by somebody else',
     house.deadThings,
     {
       'src/main.ts': `import { a } from './a.ts'\nimport * as c from './c.ts'\nnew Worker('./worker.ts')`,
@@ -214,7 +225,7 @@ describe('dead things', () => {
 
 describe('prose', () => {
   proves(
-    '[Y7] links lead somewhere, and the documents name no missing file',
+    'links lead somewhere, and the documents name no missing file',
     house.prose,
     {
       'README.md':
@@ -234,7 +245,7 @@ describe('prose', () => {
 describe('instructions', () => {
   const scripts = '{"scripts":{"load":"","load:hostile":""}}'
   proves(
-    '[Y21] every command that somebody is told to type is there, and README tells of every variable',
+    'every command that somebody is told to type is there, and README tells of every variable',
     house.instructions,
     {
       'package.json': scripts,
@@ -252,7 +263,7 @@ describe('instructions', () => {
 })
 
 describe('the version', () => {
-  it('[Y21] is the same in the package, the API descriptions and the manifests', () => {
+  it('is the same in the package, the API descriptions and the manifests', () => {
     const { version } = JSON.parse(repo.get('package.json') ?? '') as { version: string }
     expect(/^ {2}version: '(.*)',$/m.exec(repo.get('src/docs/description.ts') ?? '')?.[1]).toBe(version)
     expect(/newTag: (.*)$/m.exec(repo.get('ops/deploy/kubernetes/kustomization.yaml') ?? '')?.[1]).toBe(version)
@@ -262,7 +273,7 @@ describe('the version', () => {
 describe('leftovers', () => {
   const [later, mend] = ['TO DO', 'FIX ME'].map((words) => words.replace(' ', ''))
   proves(
-    '[Y8] nothing unfinished is left behind',
+    'nothing unfinished is left behind',
     house.leftovers,
     { 'db/a.ts': `const method = 'it.only('`, 'README.md': 'methodologies' },
     [
@@ -276,7 +287,7 @@ describe('leftovers', () => {
 })
 
 describe('the reader of sources', () => {
-  it('[Y9] tells code from comments, strings, templates and regular expressions', () => {
+  it('tells code from comments, strings, templates and regular expressions', () => {
     const code = (source: string) => codeOf(source).replaceAll(' ', '')
     expect(code(`a /* b */ c // d\ne`)).toBe('ac\ne')
     expect(code(`f('a\\'b', "c")`)).toBe(`f('',"")`)
@@ -288,7 +299,7 @@ describe('the reader of sources', () => {
     for (const [path, text] of sources) expect(codeOf(text), path).toHaveLength(text.length)
   })
 
-  it('[Y9] finds imports and exports of every form in use here', () => {
+  it('finds imports and exports of every form in use here', () => {
     const source = [
       `import a, { b as c, type D } from './x.ts'`,
       `import type { E } from 'y'`,
@@ -314,7 +325,7 @@ describe('the reader of sources', () => {
     )
   })
 
-  it('[Y10] the checks read the whole repository, and know what is started from outside', () => {
+  it('the checks read the whole repository, and know what is started from outside', () => {
     const read = [...repo.keys()]
     for (const path of [
       'actors/kernel/micros.ts',

@@ -158,7 +158,7 @@ export function clock(draft: Draft, terms: FeedTerms): void {
   } else if (draft.info.settledAt === null) settleNext(draft, terms)
 }
 
-/** A changed rule moves prices without anything having happened: that is told, and closes whom it carried over a trigger. */ // T30
+/** A changed rule can move prices without an event: publish the moves and fire the triggers they reached. */ // T22
 function followRules(draft: Draft, formerCapPpm: number, terms: Terms): void {
   const { impactCapPpm } = terms.rules
   for (const instrument of Array.from(draft.instruments())) {
@@ -183,7 +183,7 @@ function settleWhenOver(draft: Draft, terms: Terms): void {
  * Whether full time has held long enough. The provider shows FT for a moment before extra time begins, in a recording as
  * in life; a replay counts that moment in updates, since its clock may run a hundred times faster than ours.
  * A live match is confirmed by what the feed says, not by its silence: a feed that fails after the whistle settles nothing.
- */ // T25
+ */ // T23
 function isConfirmed(info: MatchInfo, terms: Terms): boolean {
   const heardAt = info.replay ? terms.at : (info.sourceAt ?? terms.at)
   const heldMs = heardAt - (info.endedAt ?? heardAt)
@@ -199,7 +199,7 @@ function ending(phase: Phase): MatchInfo['settling'] {
 /**
  * Fixes one price per instrument, live base + k_mod × imbalance, before anybody is paid: everyone settles at the same
  * one, and a crash in between finds it again.
- */ // T9
+ */ // T24
 function beginSettlement(draft: Draft, settling: 'full_time' | 'void', terms: Terms): void {
   draft.emit({ kind: 'match_updated', info: { ...draft.info, settling }, pricing: draft.pricing })
   for (const before of Array.from(draft.instruments())) {

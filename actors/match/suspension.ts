@@ -16,7 +16,7 @@ export const HALTED = suspended('trading is halted')
 /**
  * The trade window of a match, or of one instrument of it. Only OPEN takes new positions. What is over says so first; then
  * comes what an operator has restricted, then what the match itself says.
- */ // J4
+ */ // H11
 export function tradeWindow(
   info: MatchInfo,
   instrument: Instrument | null,

@@ -102,7 +102,7 @@ export function changeLevels(draft: Draft, command: ChangeLevels, terms: Terms):
   }
   const instrument = draft.listed(position.instrumentId)
   // Otherwise a level a hair from the price would be a close by another name.
-  if (isHalted(draft.info, instrument, terms.rules)) return refused(windowRefusal(HALTED)) // J4
+  if (isHalted(draft.info, instrument, terms.rules)) return refused(windowRefusal(HALTED)) // H11
   const { price } = quoteOf(instrument, terms.rules.impactCapPpm)
   if (!levelsValid(position.direction, position, price)) return refused({ code: 'levels_invalid', currentPrice: price })
   draft.emit({ kind: 'levels_changed', position })
@@ -170,7 +170,7 @@ function emitMove(draft: Draft, before: Instrument, cause: Cause, providerEventI
 /**
  * Closes every position the price has reached, all at that price; their removal moves it on and may reach others, until
  * nothing fires. Owners whose margin dwindles are warned on the way. Ends because every round closes or warns.
- */ // T7
+ */ // T11
 export function fireTriggers(draft: Draft, id: InstrumentId, terms: Terms): void {
   for (;;) {
     const before = draft.listed(id)

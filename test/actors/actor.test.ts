@@ -119,7 +119,7 @@ describe('actor', () => {
     expect(await stage.opens({ ...order, clientPrice: p(200) })).toEqual({ ...refusal, repeated: true })
   })
 
-  it('[A15] a refusal that asks for patience is not kept: the same key succeeds when the time has come', async () => {
+  it('[A14] a refusal that asks for patience is not kept: the same key succeeds when the time has come', async () => {
     const stage = await ActorRig.set()
     const { position } = ok(await stage.opens())
     const close = { idempotency: { id: 'k', fingerprint: '' } } as const
@@ -130,7 +130,7 @@ describe('actor', () => {
     expect(ok(await stage.actor.submit(closeOrder(position.id, close)))).toEqual({ ...closed, repeated: true })
   })
 
-  it('[A15] but a key that was used answers first, also while trading is suspended', async () => {
+  it('[A14] but a key that was used answers first, also while trading is suspended', async () => {
     const stage = await ActorRig.set()
     const first = ok(await stage.opens(keyed('k1')))
     stage.rules = { ...stage.rules, feedStaleMs: 0 }
@@ -154,7 +154,7 @@ describe('actor', () => {
     expect(ok(await stage.opens(keyed('k1'))).repeated).toBe(true)
   })
 
-  it('[A14] what the commit turns down leaves no trace: a refusal it alone caused is decided anew', async () => {
+  it('[A13] what the commit turns down leaves no trace: a refusal it alone caused is decided anew', async () => {
     const stage = await ActorRig.set()
     // More than the wallet pays, and before the other one in the batch: its impact would carry the price over his target.
     const tooMuch = stage.opens({ userId: U(1), lots: lots(u(100)) })
@@ -254,7 +254,7 @@ describe('actor', () => {
     expect(codeOf(await stage.opens({ lots: lots(u(2)) }))).toBe('lot_size_invalid')
   })
 
-  it('[A13] stopping finishes what waits and takes nothing more', async () => {
+  it('stopping finishes what waits and takes nothing more', async () => {
     const stage = await ActorRig.set()
     const opening = stage.opens()
     await stage.actor.stop()

@@ -29,7 +29,7 @@ const lived = (...events: readonly CommittedEvent[]): Career =>
   events.reduce((career, event) => advance(career, event, at(1_000)), NEW_CAREER)
 
 describe('a career', () => {
-  it('[N1] opening awards XP, a profitable close more, a new day a bonus, and a loss nothing', () => {
+  it('opening awards XP, a profitable close more, a new day a bonus, and a loss nothing', () => {
     expect(lived(opened()).xp).toBe(10)
     expect(lived(opened(), closed(5)).xp).toBe(35)
     expect(lived(opened(), closed(-5), closed(0)).xp).toBe(10)
@@ -37,7 +37,7 @@ describe('a career', () => {
     expect([dayOf(instant(86_399_999)), dayOf(instant(86_400_000))]).toEqual([0, 1])
   })
 
-  it('[N2] the level advances with XP, each level taking 100 more than the one before', () => {
+  it('the level advances with XP, each level taking 100 more than the one before', () => {
     const bounds: readonly (readonly [number, number])[] = [
       [0, 1],
       [99, 1],
@@ -54,7 +54,7 @@ describe('a career', () => {
     }
   })
 
-  it('[N3] counts what was opened, closed, won and lost, and by whom', () => {
+  it('counts what was opened, closed, won and lost, and by whom', () => {
     const career = lived(
       opened(2),
       opened(12),
@@ -77,12 +77,12 @@ describe('a career', () => {
     })
   })
 
-  it('[N4] a replay counts, but not in the tally of real matches', () => {
+  it('a replay counts, but not in the tally of real matches', () => {
     const career = [opened(), closed(7)].reduce((c, event) => advance(c, event, at(5, true)), NEW_CAREER)
     expect(career).toMatchObject({ all: { closed: 1, pnl: u(7), firstTradeAt: 5 }, live: NEW_CAREER.live })
   })
 
-  it('[N5] comes out the same in whatever order it is told', () => {
+  it('comes out the same in whatever order it is told', () => {
     const event = fc.oneof(
       fc.integer({ min: 1, max: 20 }).map(opened),
       fc
@@ -101,7 +101,7 @@ describe('a career', () => {
 })
 
 describe('badges', () => {
-  it('[N6] there are at least fifteen, each with an id and a target of its own that a beginner has not reached', () => {
+  it('there are at least fifteen, each with an id and a target of its own that a beginner has not reached', () => {
     expect(BADGES.length).toBeGreaterThanOrEqual(15)
     expect(new Set(BADGES.map(({ id }) => id)).size).toBe(BADGES.length)
     expect(new Set(BADGES.map(({ name }) => name)).size).toBe(BADGES.length)
@@ -109,7 +109,7 @@ describe('badges', () => {
   })
 
   it.each(BADGES.map((badge) => [badge.id, badge] as const))(
-    '[N6] %s is earned at its target and not before',
+    '%s is earned at its target and not before',
     (_id, badge) => {
       const all = (n: number): Career => ({
         ...NEW_CAREER,

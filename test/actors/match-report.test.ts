@@ -19,23 +19,23 @@ function shownAfter(...updates: readonly Partial<FixtureSnapshot>[]) {
 }
 
 describe('the report of a match', () => {
-  it('[P45] keeps a goal that vanished, as retracted', () => {
+  it('keeps a goal that vanished, as retracted', () => {
     const goal = { events: [GOAL], home: ahead }
     expect(shownAfter(goal, { events: [] }, { events: [] })).toEqual([[[501, false]], [[501, true]], [[501, true]]])
   })
 
-  it('[P45] shows a goal that is back as standing, and a rescinded card as retracted', () => {
+  it('shows a goal that is back as standing, and a rescinded card as retracted', () => {
     const goal = { events: [GOAL], home: ahead }
     expect(shownAfter(goal, { events: [] }, goal).at(-1)).toEqual([[501, false]])
     const card = { ...GOAL, id: 7, kind: 'red', rescinded: true } as const
     expect(shownAfter({ events: [card] })).toEqual([[[7, true]]])
   })
 
-  it('[P45] keeps the list when the provider leaves it out', () => {
+  it('keeps the list when the provider leaves it out', () => {
     expect(shownAfter({ events: [GOAL], home: ahead }, { events: null }).at(-1)).toEqual([[501, false]])
   })
 
-  it('[P45] keeps what a squad knew of those an update says nothing about', () => {
+  it('keeps what a squad knew of those an update says nothing about', () => {
     const before = reportSquad({ players: [player(1, { details: { 86: 1 } }), player(2)] }, [])
     const after = reportSquad({ players: [player(1, { details: null, jersey: 9 }), player(3)] }, before)
     expect(after).toEqual([player(1, { details: { 86: 1 }, jersey: 9 }), player(2), player(3)])

@@ -80,12 +80,12 @@ describe('a simulated match', () => {
   const frames = simulateMatch(plan(3))
   const match = priced(frames)
 
-  it('[R1] is the same for the same seed, and another for another', () => {
+  it('is the same for the same seed, and another for another', () => {
     expect(digest(simulateMatch(plan(3)))).toBe(digest(frames))
     expect(digest(simulateMatch({ ...plan(3), seed: 4 }))).not.toBe(digest(frames))
   })
 
-  it('[R2] runs from before kick-off over half time to full time, its clock in steps of ten seconds', () => {
+  it('runs from before kick-off over half time to full time, its clock in steps of ten seconds', () => {
     expect(states(match.snapshots)).toEqual(['NS', 'INPLAY_1ST_HALF', 'HT', 'INPLAY_2ND_HALF', 'FT'])
     const halves = match.snapshots.filter((s) => phaseOf(s) === 'live').map((s) => present(s.periods.at(-1), 'period'))
     const clocks = halves.filter((p) => p.order === 2).map((p) => p.elapsedSecs)
@@ -95,7 +95,7 @@ describe('a simulated match', () => {
     expect(frames[0]).toMatchObject({ starting_at: '2028-02-29 18:45:00' })
   })
 
-  it('[R3] keeps its books: score, goals in the list, and goals of the players agree in every frame', () => {
+  it('keeps its books: score, goals in the list, and goals of the players agree in every frame', () => {
     for (const { home, away, events, players } of match.snapshots.slice(6)) {
       const goals = (events ?? []).filter((e) => ['goal', 'penalty_goal', 'own_goal'].includes(e.kind))
       expect([home.goals, away.goals]).toEqual([
@@ -109,7 +109,7 @@ describe('a simulated match', () => {
     }
   })
 
-  it('[R4] keeps the traps of the real feed', () => {
+  it('keeps the traps of the real feed', () => {
     const odd = snapshotOf(present(simulateMatch(plan(5)).at(-1), 'frame'))
     const raw = simulateMatch(plan(5)).at(-1) as { participants: { meta: { location: string } }[] }
     expect(raw.participants[0]?.meta.location).toBe('away')
@@ -125,7 +125,7 @@ describe('a simulated match', () => {
     expect(late.length).toBeGreaterThan(20)
   })
 
-  it('[R5] moves prices alive but not wild: flat at half time, small steps between events', () => {
+  it('moves prices alive but not wild: flat at half time, small steps between events', () => {
     const [first, last] = [
       match.snapshots.findIndex((s) => s.state === 'HT'),
       match.snapshots.findLastIndex((s) => s.state === 'HT'),
@@ -143,7 +143,7 @@ describe('a simulated match', () => {
   })
 })
 
-it('[R6] nobody gains by betting on or against simulated players as such: full-time moves average out', () => {
+it('nobody gains by betting on or against simulated players as such: full-time moves average out', () => {
   const moves = Array.from({ length: 10 }, (_, n) => priced(simulateMatch(plan(100 + n)), 3)).flatMap((m) =>
     m.played.map((id) => 100 * (decimal(present(m.prices.at(-1)?.get(id), 'price')) / decimal(START) - 1)),
   )
@@ -155,7 +155,7 @@ it('[R6] nobody gains by betting on or against simulated players as such: full-t
 }, 30_000)
 
 describe('moments', () => {
-  it('[R7] a goal is taken back by VAR: review, row and score gone, price back', () => {
+  it('a goal is taken back by VAR: review, row and score gone, price back', () => {
     const { news, snapshots, prices } = priced(
       simulateMatch(plan(21, { moments: [{ kind: 'goal_disallowed', minute: 30, side: 'home' }] })),
     )
@@ -178,7 +178,7 @@ describe('moments', () => {
     expect([during - before, snapshots[cancelled.frame]?.home.goals]).toEqual([1, before])
   })
 
-  it('[R8] a forced red card sends somebody of that side off at that minute', () => {
+  it('a forced red card sends somebody of that side off at that minute', () => {
     const { news, snapshots } = priced(
       simulateMatch(plan(22, { moments: [{ kind: 'red_card', minute: 58, side: 'away' }] })),
     )
@@ -192,7 +192,7 @@ describe('moments', () => {
 })
 
 describe('bundled replays', () => {
-  it.each(BUNDLED)('[R9] $name holds exactly what its plan makes', async ({ name, title, plan: made }) => {
+  it.each(BUNDLED)('$name holds exactly what its plan makes', async ({ name, title, plan: made }) => {
     const recording = await loadRecording(join(REPLAYS, `${name}.jsonl.br`))
     expect(recording).toMatchObject({
       name,
@@ -203,14 +203,14 @@ describe('bundled replays', () => {
     expect(digest(recording.frames)).toBe(digest(simulateMatch(made)))
   })
 
-  it('[R16] players are worth what their skill makes of their position, and differ', () => {
+  it('players are worth what their skill makes of their position, and differ', () => {
     const anchors = Object.values(anchorsOf(present(BUNDLED[0], 'plan').plan))
     expect(Math.min(...anchors)).toBeGreaterThan(40)
     expect(Math.max(...anchors)).toBeLessThan(500)
     expect(new Set(anchors).size).toBeGreaterThan(anchors.length / 2)
   })
 
-  it('[R10] cup night goes through extra time and a shoot-out, and shows full time briefly before', async () => {
+  it('cup night goes through extra time and a shoot-out, and shows full time briefly before', async () => {
     const { frames } = await loadRecording(join(REPLAYS, 'cup-night.jsonl.br'))
     const { snapshots, prices } = priced(frames)
     expect(states(snapshots)).toEqual([
@@ -235,7 +235,7 @@ describe('bundled replays', () => {
     expect(prices.at(-1)).toEqual(prices[whistle])
   })
 
-  it('[R11] goal feast and slow burner are what they are called', async () => {
+  it('goal feast and slow burner are what they are called', async () => {
     const feast = priced((await loadRecording(join(REPLAYS, 'goal-feast.jsonl.br'))).frames)
     expect(feast.news.filter((n) => n.kind === 'goal').length).toBeGreaterThanOrEqual(6)
     expect(feast.news.some((n) => n.kind === 'red_card')).toBe(true)
@@ -267,7 +267,7 @@ describe('recordings', () => {
   })
   afterAll(() => rm(directory, { recursive: true }))
 
-  it('[R12] are found by name and read plain, gzipped or brotli-packed, with or without a header', async () => {
+  it('are found by name and read plain, gzipped or brotli-packed, with or without a header', async () => {
     const found = await listRecordings(directory)
     expect(found.map((r) => r.name)).toEqual(['derby', 'plain', 'zipped'])
     expect(await listRecordings(join(directory, 'nowhere'))).toEqual([])
@@ -281,13 +281,13 @@ describe('recordings', () => {
     await expect(loadRecording(join(directory, 'notes.md'))).rejects.toThrow('not a recording')
   })
 
-  it('[R13] keep what does not change from frame to frame once in memory', async () => {
+  it('keep what does not change from frame to frame once in memory', async () => {
     const [one, two] = (await loadRecording(join(directory, 'plain.jsonl'))).frames as (typeof frames)[number][]
     expect(one?.rows[0]).toBe(two?.rows[0])
     expect(one?.rows[1]).not.toEqual(two?.rows[1])
   })
 
-  it('[Z50] are read in turns with whatever else there is to do', async () => {
+  it('are read in turns with whatever else there is to do', async () => {
     const count = 80
     const path = join(directory, 'long.jsonl')
     await writeFile(path, Array.from({ length: count }, (_, n) => JSON.stringify({ name: 'A vs B', n })).join('\n'))
@@ -305,7 +305,7 @@ describe('recordings', () => {
     expect(turns).toBeGreaterThanOrEqual(count / 8)
   })
 
-  it('[R14] play at any speed: the newest due frame, none past the end', () => {
+  it('play at any speed: the newest due frame, none past the end', () => {
     const recording = { frames: [0, 1, 2, 3] }
     expect([0, 9_999, 10_000, 25_000, 1e9, -5].map((ms) => frameDue(recording, ms, 1))).toEqual([0, 0, 1, 2, 3, 0])
     expect([0, 249, 250, 600].map((ms) => frameDue(recording, ms, 40))).toEqual([0, 0, 1, 2])
@@ -313,7 +313,7 @@ describe('recordings', () => {
   })
 })
 
-it('[R15] seeded chance is uniform enough and draws what it is asked for', () => {
+it('seeded chance is uniform enough and draws what it is asked for', () => {
   const chance = chanceFrom(9)
   const draws = Array.from({ length: 20_000 }, () => chance.uniform())
   expect(draws.every((d) => d >= 0 && d < 1)).toBe(true)

@@ -61,38 +61,38 @@ describe('micros', () => {
     )
   })
 
-  it('[M4] what is not a safe integer in range cannot become a quantity', () => {
+  it('[M2] what is not a safe integer in range cannot become a quantity', () => {
     for (const bad of [0.5, NaN, MICROS_MAX + 1]) expect(() => price(bad)).toThrow('not a quantity')
   })
 })
 
 describe('position arithmetic', () => {
-  it('[M5] margin is price × lots × 5 ÷ 10: lot 0.5 at price 200 costs 50', () => {
+  it('[M4] margin is price × lots × 5 ÷ 10: lot 0.5 at price 200 costs 50', () => {
     expect(marginFor(p(200), lots(u(0.5)))).toBe(u(50))
   })
 
-  it('[M5] margin rounds up', () => {
+  it('[M4] margin rounds up', () => {
     expect(marginFor(price(1), lots(10_000))).toBe(1)
   })
 
-  it('[M6] pnl is the move × lots × 5: a move of 20 on lot 0.5 earns 50, a short loses it', () => {
+  it('[M5] pnl is the move × lots × 5: a move of 20 on lot 0.5 earns 50, a short loses it', () => {
     const position = { lots: lots(u(0.5)), openPrice: p(200) }
     expect(pnlAt({ ...position, direction: 'long' }, p(220))).toBe(u(50))
     expect(pnlAt({ ...position, direction: 'short' }, p(220))).toBe(u(-50))
   })
 
-  it('[M6] pnl rounds down, so the house never pays a fraction', () => {
+  it('[M5] pnl rounds down, so the house never pays a fraction', () => {
     const position = { lots: lots(10_000), openPrice: p(200) }
     expect(pnlAt({ ...position, direction: 'long' }, price(u(200) + 1))).toBe(0)
     expect(pnlAt({ ...position, direction: 'short' }, price(u(200) + 1))).toBe(-1)
   })
 
-  it('[M7] a loss never exceeds the margin, however far the price has jumped', () => {
+  it('[M6] a loss never exceeds the margin, however far the price has jumped', () => {
     const position = { direction: 'long', lots: lots(u(1)), openPrice: p(200), margin: money(u(100)) } as const
     expect(realisedPnl(position, p(1))).toBe(u(-100))
   })
 
-  it('[M8] the washout price is a tenth against the position, and no loss at it exceeds the margin', () => {
+  it('[M6] the washout price is a tenth against the position, and no loss at it exceeds the margin', () => {
     expect(washoutPrice({ direction: 'long', openPrice: p(200) })).toBe(u(180))
     expect(washoutPrice({ direction: 'short', openPrice: p(200) })).toBe(u(220))
     const prices = fc.integer({ min: 20_000, max: 2_000_000_000 })

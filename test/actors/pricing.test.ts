@@ -178,7 +178,7 @@ describe('what moves a price', () => {
     expect(run.at('homeSub')).toBe(200)
   })
 
-  it('[P5] a substitute moves from when he came on, the one he replaced no more', () => {
+  it('[P4] a substitute moves from when he came on, the one he replaced no more', () => {
     const run = new Run()
     const change = event('substitution', 16, {
       playerId: who('homeSub'),
@@ -194,7 +194,7 @@ describe('what moves a price', () => {
     expect(run.at('homeMid')).toBe(left)
   })
 
-  it('[P6] no tick moves a price by more than 5 % of its start, and what is left follows', () => {
+  it('[P5] no tick moves a price by more than 5 % of its start, and what is left follows', () => {
     const run = new Run()
     play(run, 0, 600)
     const before = run.at('homeDef')
@@ -205,7 +205,7 @@ describe('what moves a price', () => {
     expect(run.at('homeDef')).toBeGreaterThan(before + 16)
   })
 
-  it('[P7] prices stay positive, finite, in the bound and on four decimals whatever the statistics say', () => {
+  it('prices stay positive, finite, in the bound and on four decimals whatever the statistics say', () => {
     const details = fc.dictionary(
       fc.constantFrom('41', '52', '57', '78', '80', '86', '101', '116', '118'),
       fc.nat(5_000),
@@ -239,7 +239,7 @@ describe('what moves a price', () => {
     )
   })
 
-  it('[P8] ratings count by how long somebody has played, and statistics are smoothed', () => {
+  it('ratings count by how long somebody has played, and statistics are smoothed', () => {
     const rated = (rating: number) => SQUAD.map((p) => ({ ...p, details: { 118: rating } }))
     const run = new Run()
     play(run, 0, 1_800)
@@ -255,7 +255,7 @@ describe('what moves a price', () => {
     expect(early.at('homeMid') - 200).toBeLessThan(full / 5)
   })
 
-  it('[P9] an admin who doubles a multiplier doubles what the action is worth', () => {
+  it('an admin who doubles a multiplier doubles what the action is worth', () => {
     const mid = { ...DEFAULT_MODEL.multiplier.MID, goal: 2 * DEFAULT_MODEL.multiplier.MID.goal }
     const doubled = { ...DEFAULT_MODEL, tickCap: 1, multiplier: { ...DEFAULT_MODEL.multiplier, MID: mid } }
     const gain = (model: ScoringModel) => {
@@ -270,7 +270,7 @@ describe('what moves a price', () => {
 })
 
 describe('what a price must survive', () => {
-  it('[P10] a match restarted from stored memory and bases prices exactly on', () => {
+  it('[P6] a match restarted from stored memory and bases prices exactly on', () => {
     const story = Array.from({ length: 200 }, (_, n): Parameters<typeof snapshot>[0] => ({
       periods: first(n * 10),
       players: SQUAD.map((p) => ({ ...p, details: { 80: n, 116: Math.floor(n * 0.8), 118: 6 + n / 100, 86: n >> 5 } })),
@@ -288,7 +288,7 @@ describe('what a price must survive', () => {
     expect(JSON.stringify(whole.memory).length).toBeLessThan(2_500)
   })
 
-  it('[P11] an older payload changes nothing and says so', () => {
+  it('[P7] an older payload changes nothing and says so', () => {
     const run = new Run()
     play(run, 0, 900)
     const standing = () => ({ memory: { ...run.memory, behind: null }, bases: run.all() })
@@ -307,7 +307,7 @@ describe('what a price must survive', () => {
     expect(run.see({ periods: second(0), state: 'INPLAY_2ND_HALF' }).accepted).toBe(true)
   })
 
-  it('[P47] a clock that went back and goes on from there for a minute was corrected', () => {
+  it('[P7] a clock that went back and goes on from there for a minute was corrected', () => {
     const run = new Run()
     play(run, 0, 900)
     run.see({ periods: first(1_500) })
@@ -316,14 +316,14 @@ describe('what a price must survive', () => {
     expect(run.see({ periods: first(900) }).accepted).toBe(false)
   })
 
-  it('[P47] an old payload that comes again and again was not', () => {
+  it('[P7] an old payload that comes again and again was not', () => {
     const run = new Run()
     play(run, 0, 900)
     const accepted = Array.from({ length: 20 }, (_, n) => run.see({ periods: first(800 + 10 * (n % 2)) }).accepted)
     expect(accepted).toEqual(Array.from({ length: 20 }, () => false))
   })
 
-  it('[P12] smoothing goes by the match clock, not by when or how often payloads come', () => {
+  it('smoothing goes by the match clock, not by when or how often payloads come', () => {
     const busy = SQUAD.map((p) => ({ ...p, details: { 86: 4 } }))
     const often = new Run()
     const seldom = new Run()
@@ -337,7 +337,7 @@ describe('what a price must survive', () => {
     expect(often.all()).toEqual(still)
   })
 
-  it('[P13] a missing list of events or missing details mean no news, never zero', () => {
+  it('[P8] a missing list of events or missing details mean no news, never zero', () => {
     const details = { 118: 7.5, 86: 3, 80: 40, 116: 36 }
     const goal = goalBy('homeFwd', 8, { id: 900 })
     const [full, gappy] = [new Run(), new Run()]
@@ -360,7 +360,7 @@ describe('what a price must survive', () => {
     expect(full.all()).toEqual(known)
   })
 
-  it('[P14] the order of events does not matter', () => {
+  it('the order of events does not matter', () => {
     const events = [
       event('substitution', 20, { playerId: who('homeSub'), relatedPlayerId: who('homeMid'), side: 'home', id: 31 }),
       goalBy('homeSub', 25, { id: 32 }),
@@ -383,7 +383,7 @@ describe('what a price must survive', () => {
     )
   })
 
-  it('[P15] a state nobody knows, or play that has not begun, leaves everything as it is', () => {
+  it('a state nobody knows, or play that has not begun, leaves everything as it is', () => {
     const run = new Run()
     expect(run.see({ state: 'NS', stateId: 1, periods: [] })).toMatchObject({ accepted: true, news: [] })
     play(run, 0, 600)
@@ -420,7 +420,7 @@ describe('what the provider takes back', () => {
         { events: [], score: [1, 0] },
       ],
     ],
-  ] as [string, Parameters<typeof snapshot>[0][]][])('[P16] a goal is taken back whole when %s', (_, after) => {
+  ] as [string, Parameters<typeof snapshot>[0][]][])('[P9] a goal is taken back whole when %s', (_, after) => {
     const { run, clean, ticks } = story(during, after)
     expect(run.all()).toEqual(clean.all())
     expect(ticks.at(-1)?.news).toContainEqual({
@@ -431,13 +431,13 @@ describe('what the provider takes back', () => {
     })
   })
 
-  it('[P17] a row that is missing from one list alone still counts, and is no news when it comes back', () => {
+  it('[P8] a row that is missing from one list alone still counts, and is no news when it comes back', () => {
     const { run, before, ticks } = story(during, [{ events: [], score: [1, 0] }, during])
     expect(run.at('homeFwd')).toBeCloseTo(before, 1)
     expect(ticks.flatMap((t) => t.news)).toEqual([])
   })
 
-  it('[P18] a rescinded card counts for nothing at once', () => {
+  it('[P9] a rescinded card counts for nothing at once', () => {
     const red = event('red', 20, { id: 610, playerId: who('homeFwd'), side: 'home' })
     const { run, clean, before } = story({ events: [red] }, [{ events: [{ ...red, rescinded: true }] }])
     expect(before).toBeLessThan(193)
@@ -448,7 +448,7 @@ describe('what the provider takes back', () => {
   })
 
   it.each([19, 20])(
-    '[P19] a VAR row about a goal that is gone leaves the same player’s goal of minute %d alone',
+    '[P9] a VAR row about a goal that is gone leaves the same player’s goal of minute %d alone',
     (minute) => {
       const earlier = goalBy('homeFwd', minute, { id: 602 })
       const run = new Run()
@@ -460,7 +460,7 @@ describe('what the provider takes back', () => {
     },
   )
 
-  it('[P20] a provisional row that gets another id, minute or player is the same goal, told apart by who scored', () => {
+  it('[P10] a provisional row that gets another id, minute or player is the same goal, told apart by who scored', () => {
     const run = new Run()
     play(run, 0, 1_190)
     const keeper = run.at('awayGk')
@@ -490,7 +490,7 @@ describe('what the provider takes back', () => {
 })
 
 describe('what counts', () => {
-  it('[P21] no side has more goals than the current score says: the latest wait', () => {
+  it('[P11] no side has more goals than the current score says: the latest wait', () => {
     const run = new Run()
     play(run, 0, 900)
     const goals = [goalBy('homeMid', 16, { id: 702 }), goalBy('homeFwd', 15, { id: 701 })]
@@ -501,7 +501,7 @@ describe('what counts', () => {
     expect(run.at('homeMid')).toBeGreaterThan(204)
   })
 
-  it('[P22] an own goal costs its scorer and his side, whatever team the provider files it under', () => {
+  it('[P12] an own goal costs its scorer and his side, whatever team the provider files it under', () => {
     for (const side of ['home', 'away'] as const) {
       const run = new Run()
       play(run, 0, 900)
@@ -512,7 +512,7 @@ describe('what counts', () => {
     }
   })
 
-  it('[P23] kicks of a shoot-out count nothing and are no news', () => {
+  it('[P13] kicks of a shoot-out count nothing and are no news', () => {
     const run = new Run()
     play(run, 0, 600)
     run.see({ periods: second(2_880, false), state: 'PEN_BREAK', score: [1, 1] })
@@ -530,7 +530,7 @@ describe('what counts', () => {
     expect(after['homeFwd']).toBe(after['awayFwd'])
   })
 
-  it('[P24] a fixture whose list never shows goals or cards is priced by its players’ statistics', () => {
+  it('[P14] a fixture whose list never shows goals or cards is priced by its players’ statistics', () => {
     const run = new Run()
     play(run, 0, 900)
     const players = SQUAD.map((p) => {
@@ -556,7 +556,7 @@ describe('what counts', () => {
     expect(both.at('homeFwd')).toBeCloseTo(run.at('homeFwd'), 4)
   })
 
-  it('[P25] a keeper is paid for a penalty he saved', () => {
+  it('[P1] a keeper is paid for a penalty he saved', () => {
     const run = new Run()
     play(run, 0, 900)
     const saved = SQUAD.map((p) => ({ ...p, details: p.playerId === who('awayGk') ? { 113: 1, 57: 1 } : { 80: 1 } }))
@@ -571,7 +571,7 @@ describe('what counts', () => {
 })
 
 describe('news', () => {
-  it('[P26] goals, red cards, missed penalties and VAR rows are told once, with whom they concern', () => {
+  it('goals, red cards, missed penalties and VAR rows are told once, with whom they concern', () => {
     const run = new Run()
     play(run, 0, 900)
     const rows = [
@@ -602,7 +602,7 @@ describe('news', () => {
     }
   })
 
-  it('[P27] a goal that is given again after it was taken back is news again', () => {
+  it('[P10] a goal that is given again after it was taken back is news again', () => {
     const run = new Run()
     const goal = goalBy('homeFwd', 15, { id: 820 })
     play(run, 0, 900)

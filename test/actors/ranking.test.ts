@@ -7,7 +7,7 @@ import { rankAll, rankDistricts, roiPpm, winPpm } from '../../actors/community/r
 import { standing } from '../contract/boards.ts'
 
 describe('ranking', () => {
-  it('[B1] ROI is realised PnL over the margin of closed positions, win rate wins over closes', () => {
+  it('[R5] ROI is realised PnL over the margin of closed positions, win rate wins over closes', () => {
     expect(roiPpm({ pnl: money(12_345_678), margin: money(100_000_000) })).toBe(123_457)
     expect(roiPpm({ pnl: money(-50_000_000), margin: money(100_000_000) })).toBe(-500_000)
     expect(roiPpm({ pnl: money(0), margin: money(0) })).toBe(0)
@@ -15,13 +15,13 @@ describe('ranking', () => {
     expect(winPpm({ wins: 0, closed: 0 })).toBe(0)
   })
 
-  it('[B4] ties share a rank, and the next rank counts them all', () => {
+  it('[R6] ties share a rank, and the next rank counts them all', () => {
     const profits = [9, 7, 7, 7, 3, 3, -1].map((pnl, n) => standing(n + 1, { pnl: money(pnl) }))
     expect(rankAll('pnl', profits).map(({ rank }) => rank)).toEqual([1, 2, 2, 2, 5, 5, 7])
     expect(rankAll('pnl', [])).toEqual([])
   })
 
-  it('[B2] districts rank by the average ROI of their members; equal ones share, empty ones come last without a rank', () => {
+  it('[R7] districts rank by the average ROI of their members; equal ones share, empty ones come last without a rank', () => {
     const score = (id: number, members: number, roiPpmSum: number) => ({
       districtId: districtId(id),
       members,
@@ -45,7 +45,7 @@ describe('ranking', () => {
 })
 
 describe('a ranked list', () => {
-  it('[B12] is what sorting gives, whatever is laid down, added and removed', () => {
+  it('is what sorting gives, whatever is laid down, added and removed', () => {
     const numbers = fc.uniqueArray(fc.integer({ min: 0, max: 5_000 }), { maxLength: 1_500 })
     const runs = fc.property(numbers, numbers, fc.integer({ min: 0, max: 1_500 }), (laid, added, from) => {
       const list = new RankedList((a, b) => b - a)
@@ -65,7 +65,7 @@ describe('a ranked list', () => {
     fc.assert(runs, { numRuns: 30 })
   })
 
-  it('[B12] cannot remove what is not there', () => {
+  it('cannot remove what is not there', () => {
     const list = new RankedList((a, b) => a - b)
     expect(() => list.remove(1)).toThrow('missing')
     list.add(2)

@@ -27,19 +27,19 @@ const DEFAULTS = Object.fromEntries(
 const scoringDefault = (key: string): number => present(SCORING_SETTINGS.get(key), key).default
 
 describe('the catalogue', () => {
-  it('[J1] every default is a value of its setting, and every setting says what it means', () => {
+  it('every default is a value of its setting, and every setting says what it means', () => {
     for (const [key, setting] of ALL) {
       expect([key, readSetting(setting, setting.default)]).toEqual([key, { ok: true, value: setting.default }])
       expect([key, setting.description.length]).toEqual([key, expect.toSatisfy((length) => Number(length) > 20)])
     }
   })
 
-  it('[J1] the defaults are the rules of the game', () => {
+  it('the defaults are the rules of the game', () => {
     expect(rulesFrom(DEFAULTS, ALL_OPEN)).toEqual(DEFAULT_RULES)
     expect(contradictionIn(DEFAULTS)).toBeNull()
   })
 
-  it('[J1] the defaults are the price model, and every number of it is a setting of its own', () => {
+  it('the defaults are the price model, and every number of it is a setting of its own', () => {
     expect(modelFrom(scoringDefault)).toEqual(DEFAULT_MODEL)
     for (const key of SCORING_SETTINGS.keys()) {
       const moved = modelFrom((other) => scoringDefault(other) + (other === key ? 0.5 : 0))
@@ -47,7 +47,7 @@ describe('the catalogue', () => {
     }
   })
 
-  it('[J1] there is a multiplier for each position and action', () => {
+  it('there is a multiplier for each position and action', () => {
     const actions = Object.keys(DEFAULT_MODEL.base)
     const keys = ['GK', 'DEF', 'MID', 'FWD'].flatMap((at) =>
       actions.map((action) => `scoring.multiplier.${at}.${action}`),
@@ -61,11 +61,11 @@ describe('the catalogue', () => {
     ['trading.impact_cap_pct', [10, 0.00001, -0.1]],
     ['trading.pre_match', [0, 1, 'true', null]],
     ['trading.mode', ['OPEN', 'closed', '', null, 1, true]],
-  ] as const)('[J2] %s takes none of %j', (key, values) => {
+  ] as const)('%s takes none of %j', (key, values) => {
     for (const value of values) expect([value, readSetting(SETTINGS[key], value).ok]).toEqual([value, false])
   })
 
-  it('[J2] the smallest position is a whole number of steps, and not above the largest', () => {
+  it('the smallest position is a whole number of steps, and not above the largest', () => {
     expect(contradictionIn({ ...DEFAULTS, 'trading.lot_max': 0.009 })).toMatch(/lot_min \(0.01\) must not be above/)
     expect(contradictionIn({ ...DEFAULTS, 'trading.lot_step': 0.003 })).toMatch(/must be a whole number of/)
     expect(contradictionIn({ ...DEFAULTS, 'trading.lot_min': 0.3, 'trading.lot_step': 0.1 })).toBeNull()

@@ -64,7 +64,7 @@ function actions(habit: Habit, see: Sight, times = 2_000): readonly TraderAction
 const opens = (habit: Habit, see: Sight = sight()) => actions(habit, see).filter((a) => a.kind === 'open_position')
 
 describe('simulated traders', () => {
-  it.each(HABITS)('[R40] %s asks only for what the rules allow and the wallet can pay', (habit) => {
+  it.each(HABITS)('%s asks only for what the rules allow and the wallet can pay', (habit) => {
     for (const balance of [10_000e6, 400e6, 60e6]) {
       for (const order of opens(habit, sight({ balance: money(balance) }))) {
         const instrument = present(
@@ -83,7 +83,7 @@ describe('simulated traders', () => {
     expect(opens(habit).length).toBeGreaterThan(0)
   })
 
-  it.each(HABITS)('[R41] %s leaves suspended players and held positions alone', (habit) => {
+  it.each(HABITS)('%s leaves suspended players and held positions alone', (habit) => {
     const suspended = sight().instruments.map((i) => ({ ...i, suspended: true }))
     const positions = [held(1, { openPrice: price(300e6), stopLoss: price(180e6) })]
     expect(actions(habit, sight({ instruments: suspended, positions }))).toEqual([])
@@ -91,7 +91,7 @@ describe('simulated traders', () => {
     expect(actions(habit, sight({ positions: onHold })).filter((a) => a.kind === 'close_position')).toEqual([])
   })
 
-  it('[R42] a trend follower buys who rose and sells who fell, a contrarian the other way round', () => {
+  it('a trend follower buys who rose and sells who fell, a contrarian the other way round', () => {
     const directions = (habit: Habit, n: number) =>
       new Set(
         opens(habit)
@@ -108,7 +108,7 @@ describe('simulated traders', () => {
     }
   })
 
-  it('[R43] a panicker closes a small loss at once, an eager trader may sit on it', () => {
+  it('a panicker closes a small loss at once, an eager trader may sit on it', () => {
     const see = sight({ instruments: [seen(1, 199)], positions: [held(1)] })
     expect(actions('panicker', see, 50)).toHaveLength(50)
     expect(actions('panicker', see, 1)).toEqual([
@@ -117,7 +117,7 @@ describe('simulated traders', () => {
     expect(actions('eager', see, 50).filter((a) => a.kind === 'close_position').length).toBeLessThan(30)
   })
 
-  it('[R44] a careful trader opens with levels and pulls his stop-loss after the price, never back', () => {
+  it('a careful trader opens with levels and pulls his stop-loss after the price, never back', () => {
     expect(opens('careful')).not.toEqual([])
     for (const order of opens('careful')) expect([order.stopLoss, order.takeProfit]).not.toContain(null)
     const long = held(1, { stopLoss: price(197e6), takeProfit: price(230e6) })
@@ -130,14 +130,14 @@ describe('simulated traders', () => {
     expect(actions('careful', sight({ positions: [fallen] })).filter((a) => a.kind === 'change_levels')).toEqual([])
   })
 
-  it('[R45] an idle trader does next to nothing, an eager one a lot, and nobody hoards', () => {
+  it('an idle trader does next to nothing, an eager one a lot, and nobody hoards', () => {
     expect(opens('idle').length).toBeLessThan(30)
     expect(opens('eager').length).toBeGreaterThan(500)
     const many = Array.from({ length: 8 }, (_, n) => held(n + 10))
     for (const habit of HABITS) expect(opens(habit, sight({ positions: many }))).toEqual([])
   })
 
-  it('[R46] the same chance makes the same choice', () => {
+  it('the same chance makes the same choice', () => {
     for (const habit of HABITS) expect(actions(habit, sight())).toEqual(actions(habit, sight()))
   })
 })

@@ -131,7 +131,7 @@ describe('opening', () => {
     expect(short).toMatchObject({ refusal: { code: 'levels_invalid', currentPrice: u(199.9) } })
   })
 
-  it('[T14] too poor: says what it costs, what there is, and the largest size that fits', async () => {
+  it('[T15] too poor: says what it costs, what there is, and the largest size that fits', async () => {
     const stage = await ActorRig.set()
     const refusal = await stage.opens({ lots: lots(u(100)) })
     expect(refusal).toMatchObject({ refusal: { code: 'insufficient_margin', available: u(10_000) } })
@@ -142,7 +142,7 @@ describe('opening', () => {
     expect(codeOf(await stage.opens({ lots: maxLots }))).toBe('ok')
   })
 
-  it('[T14] of many orders at once only as many open as the wallet can pay', async () => {
+  it('[T15] of many orders at once only as many open as the wallet can pay', async () => {
     const stage = await ActorRig.set()
     const outcomes = await Promise.all(Array.from({ length: 50 }, () => stage.opens({ lots: lots(u(30)) })))
     expect(outcomes.filter((o) => o.ok)).toHaveLength(3)
@@ -151,7 +151,7 @@ describe('opening', () => {
     expect(stage.store.audit()).toEqual({ imbalance: 0, mismatched: [] })
   })
 
-  it('[T15] at most so many open positions a user, counted over everything he holds', async () => {
+  it('[T16] at most so many open positions a user, counted over everything he holds', async () => {
     const stage = await ActorRig.set({ rules: { openPositionsMax: 2 } })
     const outcomes = await Promise.all([1, 2, 1].map((n) => stage.opens({ instrumentId: P(n) })))
     expect(outcomes.map(codeOf)).toEqual(['ok', 'ok', 'position_limit'])
@@ -194,7 +194,7 @@ describe('closing', () => {
     expect(codeOf(await stage.closes(position.id))).toBe('ok')
   })
 
-  it('[T17] what is not yours, not there or already closed looks the same', async () => {
+  it('[T18] what is not yours, not there or already closed looks the same', async () => {
     const stage = await ActorRig.set({ rules: { holdMs: 0 } })
     const { position } = ok(await stage.opens())
     expect(codeOf(await stage.closes(position.id, U(2)))).toBe('not_found')
@@ -203,7 +203,7 @@ describe('closing', () => {
     expect(codeOf(await stage.closes(position.id))).toBe('not_found')
   })
 
-  it('[T16] a position without an open price is left for a person: no close, no trigger, margin back at the end', async () => {
+  it('[T17] a position without an open price is left for a person: no close, no trigger, margin back at the end', async () => {
     const stage = await ActorRig.set()
     const { position } = ok(await stage.opens())
     stage.store.positions.set(position.id, { ...position, openPrice: price(0), takeProfit: p(1) })
@@ -217,7 +217,7 @@ describe('closing', () => {
 })
 
 describe('changing levels', () => {
-  it('[T18] an absent level keeps, null removes, a wrong one changes nothing', async () => {
+  it('[T9] an absent level keeps, null removes, a wrong one changes nothing', async () => {
     const stage = await ActorRig.set()
     const { position } = ok(await stage.opens({ stopLoss: p(190), takeProfit: p(230) }))
     const change = (stopLoss?: number | null, takeProfit?: number | null) =>
@@ -279,7 +279,7 @@ describe('system closes', () => {
     expect(stage.store.audit()).toEqual({ imbalance: 0, mismatched: [] })
   })
 
-  it('[T29] the owner is warned once at 50 and once at 80 per cent of the margin lost, and the position goes on', async () => {
+  it('[T13] the owner is warned once at 50 and once at 80 per cent of the margin lost, and the position goes on', async () => {
     const stage = await ActorRig.set()
     const { position } = ok(await stage.opens({ direction: 'short', lots: lots(u(1)) }))
     const warnings = () => stage.events.flatMap((e) => (e.kind === 'margin_warned' ? [e.position.warned] : []))
@@ -296,7 +296,7 @@ describe('system closes', () => {
     expect(stage.store.positions.get(position.id)).toMatchObject({ warned: 50, close: null })
   })
 
-  it('[T30] a changed rule that moves a price is told, and fires what it reached, on the next tick of the clock, restart or not', async () => {
+  it('[T22] a changed rule that moves a price is told, and fires what it reached, on the next tick of the clock, restart or not', async () => {
     for (const restarts of [false, true]) {
       const stage = await ActorRig.set()
       ok(await stage.opens({ lots: lots(u(90)) }))
@@ -312,7 +312,7 @@ describe('system closes', () => {
     }
   })
 
-  it('[T13] after a restart the missed price is applied first and fires what it crossed', async () => {
+  it('[T14] after a restart the missed price is applied first and fires what it crossed', async () => {
     const stage = await ActorRig.set()
     const { position } = ok(await stage.opens({ direction: 'short', stopLoss: p(203), lots: lots(u(1)) }))
     await stage.load()
@@ -323,7 +323,7 @@ describe('system closes', () => {
 })
 
 describe('suspension', () => {
-  it('[T23] a goal suspends its scorer until the next base price, and nobody else', async () => {
+  it('[T20] a goal suspends its scorer until the next base price, and nobody else', async () => {
     const stage = await ActorRig.set()
     const { position } = ok(await stage.opens())
     stage.world.pass(HOLD_MS)
@@ -335,7 +335,7 @@ describe('suspension', () => {
     expect(codeOf(await stage.opens({ clientPrice: priceOf(stage) }))).not.toBe('market_suspended')
   })
 
-  it('[T23] the suspension ends by itself after 15 s', async () => {
+  it('[T20] the suspension ends by itself after 15 s', async () => {
     const stage = await ActorRig.set()
     await stage.moves(scored(1))
     expect(stage.actor.window(P(1)).status).toBe('SUSPENDED')
@@ -343,7 +343,7 @@ describe('suspension', () => {
     expect(stage.actor.window(P(1)).status).toBe('OPEN')
   })
 
-  it('[T24] a feed older than 25 s suspends a match in play; fresh news opens it again', async () => {
+  it('[T21] a feed older than 25 s suspends a match in play; fresh news opens it again', async () => {
     const stage = await ActorRig.set({ rules: { feedStaleMs: DEFAULT_RULES.feedStaleMs } })
     stage.world.pass(DEFAULT_RULES.feedStaleMs)
     expect(stage.actor.window().status).toBe('OPEN')
@@ -358,7 +358,7 @@ describe('suspension', () => {
 describe('the end of a match', () => {
   const over = (state: string) => ({ state, stateId: 5, periods: [] })
 
-  it('[T9] everybody settles at live base + k_mod × imbalance, one price an instrument', async () => {
+  it('[T24] everybody settles at live base + k_mod × imbalance, one price an instrument', async () => {
     const stage = await ActorRig.set()
     ok(await stage.opens({ lots: lots(u(20)) }))
     ok(await stage.opens({ userId: U(2), lots: lots(u(10)) }))
@@ -374,7 +374,7 @@ describe('the end of a match', () => {
     expect(stage.store.audit()).toEqual({ imbalance: 0, mismatched: [] })
   })
 
-  it('[T25] FT closes the market to opens at once and settles when it has held; play going on cancels it', async () => {
+  it('[T23] FT closes the market to opens at once and settles when it has held; play going on cancels it', async () => {
     const stage = await ActorRig.set()
     const { position } = ok(await stage.opens())
     await stage.moves(over('FT'))
@@ -393,7 +393,7 @@ describe('the end of a match', () => {
     expect(stage.store.positions.get(position.id)?.close?.by).toBe('full_time')
   })
 
-  it('[T25] a live feed that falls silent after the whistle settles nothing until it speaks again', async () => {
+  it('[T23] a live feed that falls silent after the whistle settles nothing until it speaks again', async () => {
     const stage = await ActorRig.set()
     await stage.moves(over('FT'))
     stage.world.pass(60 * DEFAULT_RULES.settlementConfirmMs)
@@ -407,7 +407,7 @@ describe('the end of a match', () => {
     expect(stage.actor.view.info.settling).toBe('full_time')
   })
 
-  it('[T25] a replay counts the confirmation in updates, whatever its speed', async () => {
+  it('[T23] a replay counts the confirmation in updates, whatever its speed', async () => {
     const stage = await ActorRig.set({ record: record({ info: info({ replay: true }) }) })
     for (let n = 0; n < REPLAY_CONFIRM_UPDATES; n++) await stage.moves(over('FT'))
     expect(stage.actor.view.info.settling).toBeNull()
@@ -415,7 +415,7 @@ describe('the end of a match', () => {
     expect(stage.actor.view.info.settling).toBe('full_time')
   })
 
-  it('[T25] between FT and its confirmation a holder may still leave at the standing price', async () => {
+  it('[T23] between FT and its confirmation a holder may still leave at the standing price', async () => {
     const stage = await ActorRig.set()
     const { position } = ok(await stage.opens())
     stage.world.pass(HOLD_MS)
@@ -423,7 +423,7 @@ describe('the end of a match', () => {
     expect(codeOf(await stage.closes(position.id))).toBe('ok')
   })
 
-  it('[T31] news of the last minute holds closes back too, until it is priced or the match settles', async () => {
+  it('[T20] news of the last minute holds closes back too, until it is priced or the match settles', async () => {
     const stage = await ActorRig.set()
     const { position } = ok(await stage.opens())
     stage.world.pass(HOLD_MS)
@@ -434,7 +434,7 @@ describe('the end of a match', () => {
     expect(codeOf(await stage.closes(position.id))).toBe('ok')
   })
 
-  it('[T26] a match that will not be played voids every position: margin back, no profit, no loss', async () => {
+  it('[T25] a match that will not be played voids every position: margin back, no profit, no loss', async () => {
     const stage = await ActorRig.set()
     const { position } = ok(await stage.opens({ lots: lots(u(3)) }))
     ok(await stage.opens({ userId: U(2), lots: lots(u(20)) }))
@@ -448,7 +448,7 @@ describe('the end of a match', () => {
     expect([U(1), U(2)].map((user) => stage.store.walletOf(user).balance)).toEqual([u(10_000), u(10_000)])
   })
 
-  it('[T27] a settlement interrupted half-way goes on after a restart, at the same price, and pays nobody twice', async () => {
+  it('[T26] a settlement interrupted half-way goes on after a restart, at the same price, and pays nobody twice', async () => {
     const users = 700
     const stage = await ActorRig.set({ users })
     const opened = await Promise.all(
@@ -475,7 +475,7 @@ describe('the end of a match', () => {
     expect(stage.store.audit()).toEqual({ imbalance: 0, mismatched: [] })
   })
 
-  it('[T28] nothing moves a settled match any more', async () => {
+  it('[T27] nothing moves a settled match any more', async () => {
     const stage = await ActorRig.set()
     await stage.moves(over('FINISHED'))
     await stage.actor.stop()
@@ -487,7 +487,7 @@ describe('the end of a match', () => {
 })
 
 describe('listing', () => {
-  it('[T32] a player whom an unsettled match holds is listed once that has settled, and not before', async () => {
+  it('[T28] a player whom an unsettled match holds is listed once that has settled, and not before', async () => {
     const stage = await ActorRig.set()
     const elsewhere = record({ info: info({ matchId: fixtureId(90_002) }), instruments: [instrument(7)] })
     stage.store.put(elsewhere)

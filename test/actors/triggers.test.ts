@@ -30,7 +30,7 @@ function position(over: Partial<Position> = {}): Position {
 const isConcerned = (one: Position, at: Price) => triggerAt(one, at) !== null || warningAt(one, at) !== null
 
 describe('triggers', () => {
-  it('[T20] a long stops at or below its stop-loss, takes profit at or above, washes out a tenth below', () => {
+  it('[T10] a long stops at or below its stop-loss, takes profit at or above, washes out a tenth below', () => {
     const long = position({ stopLoss: p(190), takeProfit: p(210) })
     expect([p(190), price(u(190) + 1), p(210), p(180)].map((at) => triggerAt(long, at))).toEqual([
       'stop_loss',
@@ -41,13 +41,13 @@ describe('triggers', () => {
     expect(triggerAt(position(), p(180))).toBe('washout')
   })
 
-  it('[T20] a short is the mirror image', () => {
+  it('[T10] a short is the mirror image', () => {
     const short = position({ direction: 'short', stopLoss: p(210), takeProfit: p(190) })
     expect([p(210), p(190), p(200)].map((at) => triggerAt(short, at))).toEqual(['stop_loss', 'take_profit', null])
     expect(triggerAt(position({ direction: 'short' }), p(220))).toBe('washout')
   })
 
-  it('[T21] the book fires exactly the positions that a price concerns', () => {
+  it('the book fires exactly the positions that a price concerns', () => {
     const cents = (low: number, high: number) => fc.integer({ min: low, max: high }).map((n) => price(n * 10_000))
     const drawn = fc.record({
       direction: fc.constantFrom('long' as const, 'short' as const),
@@ -71,7 +71,7 @@ describe('triggers', () => {
     )
   })
 
-  it('[T21] removing a position that is not in the book is a broken invariant', () => {
+  it('removing a position that is not in the book is a broken invariant', () => {
     const book = new TriggerBook()
     book.add(position())
     expect(() => book.remove(position({ id: positionId('2') }))).toThrow(
@@ -79,7 +79,7 @@ describe('triggers', () => {
     )
   })
 
-  it('[T22] the nearest of stop-loss, washout and next warning bounds a position', () => {
+  it('the nearest of stop-loss, washout and next warning bounds a position', () => {
     const told = { warned: 80 } as const
     expect(boundsOf(position({ stopLoss: p(150), ...told })).floor).toBe(u(180))
     expect(boundsOf(position({ direction: 'short', stopLoss: p(300), ...told })).ceiling).toBe(u(220))
@@ -87,7 +87,7 @@ describe('triggers', () => {
     expect(boundsOf(position({ stopLoss: p(195) })).floor).toBe(u(195))
   })
 
-  it('[T29] a warning is due at 50 and at 80 per cent of the margin lost, the higher one when both are', () => {
+  it('[T13] a warning is due at 50 and at 80 per cent of the margin lost, the higher one when both are', () => {
     const at = [191, 190, 185, 184, 181].map((units) => warningAt(position(), p(units)))
     expect(at).toEqual([null, 50, 50, 80, 80])
     const short = position({ direction: 'short', warned: 50 })

@@ -6,7 +6,7 @@ import { CLUSTER_MUTATIONS } from './mutations.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-it('[Q37] every protection of the cluster can still be removed, and the rule that would notice has tests', () => {
+it('every protection of the cluster can still be removed, and the rule that would notice has tests', () => {
   const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
   const rules = read('test/RULES.md')
   for (const { edits, check } of CLUSTER_MUTATIONS) {

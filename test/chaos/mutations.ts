@@ -56,38 +56,38 @@ const FENCE = `l.match_id = p_match and l.epoch = p_epoch for share`
 export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
   // Who may write.
   // Chaos alone does not see the first one: keys and closed positions stop most of what a former owner has left to write.
-  mutation('a commit of any epoch is taken', tests('D11', STORE_TESTS), BATCH, FENCE, `l.match_id = p_match for share`),
+  mutation('a commit of any epoch is taken', tests('A4', STORE_TESTS), BATCH, FENCE, `l.match_id = p_match for share`),
   mutation(
     'a lease is taken while it runs',
-    tests('Q31', LEASES_TESTS),
+    tests('Q1', LEASES_TESTS),
     LEASES,
     `where match_leases.expires_at <= clock_timestamp() or match_leases.owner`,
     `where true or match_leases.owner`,
   ),
   mutation(
     'the clock of a process says whether a lease runs',
-    tests('Q32', LEASES_TESTS),
+    tests('Q2', LEASES_TESTS),
     LEASES,
     `where match_leases.expires_at <= clock_timestamp() or match_leases.owner`,
     `where match_leases.expires_at <= \${new Date()}::timestamptz or match_leases.owner`,
   ),
   mutation(
     'an epoch is used twice',
-    tests('Q31', LEASES_TESTS),
+    tests('Q1', LEASES_TESTS),
     LEASES,
     `epoch = match_leases.epoch + 1`,
     `epoch = match_leases.epoch`,
   ),
   mutation(
     'a lease is not given back',
-    tests('Q31', LEASES_TESTS),
+    tests('Q1', LEASES_TESTS),
     LEASES,
     `set expires_at = '-infinity'`,
     `set expires_at = expires_at`,
   ),
   mutation(
     'whoever was overtaken gives back what is another’s',
-    tests('Q31', LEASES_TESTS),
+    tests('Q1', LEASES_TESTS),
     LEASES,
     `update match_leases set expires_at = '-infinity'
        where match_id = \${matchId}::bigint and epoch = \${epoch}::bigint`,
@@ -96,28 +96,28 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
   ),
   mutation(
     'matches that nobody runs are not looked for',
-    tests('Q33', LEASES_TESTS),
+    tests('Q3', LEASES_TESTS),
     LEASES,
     `(l.match_id is null or l.expires_at <= clock_timestamp() or`,
     `(l.match_id is null or`,
   ),
   mutation(
     'a lost lease is not noticed',
-    tests('W39', 'test/rooms/match-room.test.ts'),
+    tests('A4', 'test/rooms/match-room.test.ts'),
     'rooms/match/match-room.ts',
     `if (!(await this.#hosting.renew())) await this.retire()`,
     `await this.#hosting.renew()`,
   ),
   mutation(
     'a match is taken over as it was before the lease changed hands',
-    tests('Q35', DESK_TESTS),
+    tests('A9', DESK_TESTS),
     DESK,
     `(await store.load(matchId)) ?? fresh?.() ?? known`,
     `known ?? fresh?.() ?? (await store.load(matchId))`,
   ),
   mutation(
     'an actor goes on after a commit of unknown outcome',
-    tests('W51', DESK_TESTS),
+    tests('A3', DESK_TESTS),
     ACTOR,
     `    this.#stopped = true
     for (const entry of this.#mailbox`,
@@ -126,21 +126,21 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
   // What a caller is told.
   mutation(
     'silence is told as nothing happened',
-    tests('Q14', PEERS_TESTS),
+    tests('Q5', PEERS_TESTS),
     PEERS,
     `if (asked.kind === 'silent') return { outcome: refused({ code: 'unknown_outcome', retryAfterSecs: 1 }) }`,
     `if (asked.kind === 'silent') return { refusal: NOT_HERE }`,
   ),
   mutation(
     'a command is repeated after silence',
-    tests('Q14', PEERS_TESTS),
+    tests('Q5', PEERS_TESTS),
     PEERS,
     `if (reply.kind === 'silent') return { kind: 'silent' }`,
     ``,
   ),
   mutation(
     'a message that may have arrived counts as lost',
-    tests('Q6', BUS_TESTS),
+    tests('Q5', BUS_TESTS),
     BUS,
     `this.#options.report('bus_request_failed', error, { kind })
           answer({ kind: 'silent' })`,
@@ -149,14 +149,14 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
   ),
   mutation(
     'a dead owner is waited for',
-    tests('E61', CLUSTER_TESTS),
+    tests('Q5', CLUSTER_TESTS),
     BUS,
     `if (receivers === 0) answer({ kind: 'gone' })`,
     `void receivers`,
   ),
   {
     name: 'a message whose fate is unknown is sent again',
-    check: tests('Q34', BUS_TESTS),
+    check: tests('Q6', BUS_TESTS),
     edits: [
       { file: PUB_SUB, from: `autoResendUnfulfilledCommands: false`, to: `autoResendUnfulfilledCommands: true` },
       { file: PUB_SUB, from: `maxRetriesPerRequest: 0`, to: `maxRetriesPerRequest: null` },
@@ -164,35 +164,35 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
   },
   mutation(
     'a command that waited too long is carried out',
-    tests('W57', DESK_TESTS),
+    tests('A7', DESK_TESTS),
     ACTOR,
     `if (terms.at > entry.deadline) return`,
     `if (terms.at < 0) return`,
   ),
   mutation(
     'a key that has opened something may be refused',
-    tests('D9', STORE_TESTS),
+    tests('A5', STORE_TESTS),
     BATCH,
     `or (p_look and (select p.id`,
     `or (false and (select p.id`,
   ),
   mutation(
     'a key that was refused may open something',
-    tests('D9', STORE_TESTS),
+    tests('A5', STORE_TESTS),
     BATCH,
     `(select r.id from command_results r where r.id = d.id) is not null`,
     `false`,
   ),
   mutation(
     'the result of a key that opens nothing is not stored',
-    tests('D9', STORE_TESTS),
+    tests('A5', STORE_TESTS),
     BATCH,
     `where d.result is not null;`,
     `where false;`,
   ),
   {
     name: 'a position does not have the id of its key',
-    check: tests('E41', CLUSTER_TESTS),
+    check: tests('Q11', CLUSTER_TESTS),
     edits: [
       { file: TRADING, from: `command.idempotency?.id ?? terms.newId()`, to: `terms.newId()` },
       { file: STORE, from: `assert(result.position.id === idempotency.id,`, to: `assert(true,` },
@@ -200,23 +200,23 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
   },
   mutation(
     'the stored answer is forgotten when the match is over',
-    tests('W49', DESK_TESTS),
+    tests('A5', DESK_TESTS),
     DESK,
     `return (await this.#recall(command)) ?? refused(refusal)`,
     `return refused(refusal)`,
   ),
   // What others are told.
-  mutation('a missing price is not noticed', tests('Q20', PRICES_TESTS), PRICES, ` || price.seq !== this.#seq + 1`, ``),
+  mutation('a missing price is not noticed', tests('Q9', PRICES_TESTS), PRICES, ` || price.seq !== this.#seq + 1`, ``),
   mutation(
     'prices are not asked for again after Redis was away',
-    tests('Q20', PRICES_TESTS),
+    tests('Q9', PRICES_TESTS),
     PRICES,
     `for (const match of this.#followed.values()) void this.#renew(match)`,
     `void this.#followed`,
   ),
   mutation(
     'a new epoch begins without a snapshot',
-    tests('Q20', PRICES_TESTS),
+    tests('Q9', PRICES_TESTS),
     PRICES,
     `    fanOut.open(match)
 `,
@@ -224,28 +224,28 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
   ),
   mutation(
     'a match that opened while Redis was away is never heard of',
-    tests('Q38', 'test/rooms/match-host.test.ts'),
+    tests('Q8', 'test/rooms/match-host.test.ts'),
     'rooms/match/match-host.ts',
     `if (isOurs && this.actor.view.info.settledAt === null) this.#surroundings.relay?.opened(this)`,
     ``,
   ),
   mutation(
     'whoever was overtaken closes a match for all',
-    tests('Q36', PRICES_TESTS),
+    tests('Q7', PRICES_TESTS),
     PRICES,
     `if (match !== undefined && epoch >= match.newestEpoch) void`,
     `if (match !== undefined) void`,
   ),
   mutation(
     'whoever was overtaken says how a match stands',
-    tests('Q36', PRICES_TESTS),
+    tests('Q7', PRICES_TESTS),
     PRICES,
     `if (epoch < match.newestEpoch) {`,
     `if (epoch < 0) {`,
   ),
   mutation(
     'a match stands as it has not been published yet',
-    tests('E85', PRICES_TESTS),
+    tests('Q9', PRICES_TESTS),
     PRICES,
     `      source.numberMoves()
 `,
@@ -253,7 +253,7 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
   ),
   mutation(
     'subscriptions do not come back with Redis',
-    tests('Q3', BUS_TESTS),
+    tests('Q10', BUS_TESTS),
     PUB_SUB,
     `if (this.#listeners.size > 0) await`,
     `if (this.#listeners.size < 0) await`,
@@ -261,7 +261,7 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
   // What follows from commits.
   mutation(
     'two react to one commit',
-    tests('O3', OUTBOX_TESTS),
+    tests('R2', OUTBOX_TESTS),
     OUTBOX,
     `order by c.taken_at limit 1
        for update skip locked`,
@@ -269,14 +269,14 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
   ),
   mutation(
     'boards that Redis has forgotten are not built anew',
-    tests('B14', 'test/db/reactions.test.ts'),
+    tests('R9', 'test/db/reactions.test.ts'),
     'src/reactions/board-keeper.ts',
     ` || !(await boards.built())`,
     ``,
   ),
   mutation(
     'nobody starts while boards cannot be shown',
-    tests('E63', CLUSTER_TESTS),
+    tests('R8', CLUSTER_TESTS),
     'src/compose/index.ts',
     `await keeper.show().catch(`,
     `await keeper.show().finally(`,

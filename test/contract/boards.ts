@@ -49,7 +49,7 @@ export function boardsContract(open: () => Promise<Boards>): void {
     for (const boards of opened.splice(0)) await boards.close()
   })
 
-  it('[B3] the higher ROI comes first, losses after profits, and the limit is kept', async () => {
+  it('the higher ROI comes first, losses after profits, and the limit is kept', async () => {
     const boards = await boardsOf(
       standing(1, { pnl: money(-5) }),
       standing(2, { pnl: money(2_000_000) }),
@@ -66,7 +66,7 @@ export function boardsContract(open: () => Promise<Boards>): void {
     expect((await boards.top(ROI, 2)).total).toBe(4)
   })
 
-  it('[B16] a page from the middle of a board has the ranks of the whole, also when it begins within a tie', async () => {
+  it('a page from the middle of a board has the ranks of the whole, also when it begins within a tie', async () => {
     const pnls = [9, 7, 7, 7, 5, 5, 1]
     const boards = await boardsOf(...pnls.map((pnl, n) => standing(n + 1, { pnl: money(pnl * 1_000_000) })))
     for (const board of [ROI, PNL]) {
@@ -79,7 +79,7 @@ export function boardsContract(open: () => Promise<Boards>): void {
     }
   })
 
-  it('[B4] equal ROI: win rate, then profit in units, then the earlier first trade, then a shared rank', async () => {
+  it('[R6] equal ROI: win rate, then profit in units, then the earlier first trade, then a shared rank', async () => {
     const half = { closed: 10, wins: 5 }
     const boards = await boardsOf(
       standing(1, { ...half, pnl: money(100_000), margin: money(1_000_000) }),
@@ -99,7 +99,7 @@ export function boardsContract(open: () => Promise<Boards>): void {
     ])
   })
 
-  it('[B4] on the profit board equal profits share a rank, whatever they took', async () => {
+  it('[R6] on the profit board equal profits share a rank, whatever they took', async () => {
     const boards = await boardsOf(
       standing(1, { pnl: money(7) }),
       standing(2, { pnl: money(9), margin: money(5) }),
@@ -114,7 +114,7 @@ export function boardsContract(open: () => Promise<Boards>): void {
     ])
   })
 
-  it('[B5] a place is a rank among all and the nearest of those above, past those who share it', async () => {
+  it('a place is a rank among all and the nearest of those above, past those who share it', async () => {
     const boards = await boardsOf(
       standing(1, { pnl: money(9) }),
       standing(2, { pnl: money(5) }),
@@ -133,7 +133,7 @@ export function boardsContract(open: () => Promise<Boards>): void {
     expect(await boards.standings([])).toEqual([])
   })
 
-  it('[B6] a newer standing moves its user on every board, an older one moves nobody', async () => {
+  it('a newer standing moves its user on every board, an older one moves nobody', async () => {
     const boards = await boardsOf(standing(1, { pnl: money(9) }), standing(2, { pnl: money(5) }))
     const moved = standing(2, { pnl: money(11), version: 3, districtId: districtId(2) })
     await boards.put([moved, standing(3, { pnl: money(10) })])
@@ -154,7 +154,7 @@ export function boardsContract(open: () => Promise<Boards>): void {
     expect(await shown(boards, { by: 'roi', districtId: districtId(77) })).toEqual([])
   })
 
-  it('[B7] districts sum up the ROI of their ranked members, and follow them', async () => {
+  it('[R7] districts sum up the ROI of their ranked members, and follow them', async () => {
     const boards = await boardsOf(
       standing(1, { pnl: money(100_000_000) }),
       standing(2, { pnl: money(-300_000_000), districtId: districtId(2) }),
@@ -170,7 +170,7 @@ export function boardsContract(open: () => Promise<Boards>): void {
   })
 
   describe('building', () => {
-    it('[B8] before the first build there is nothing to ask and nowhere to put', async () => {
+    it('before the first build there is nothing to ask and nowhere to put', async () => {
       const boards = await unbuilt()
       expect(await boards.built()).toBe(false)
       await expect(boards.put([standing(1)])).rejects.toThrow(BoardsUnbuilt)
@@ -181,7 +181,7 @@ export function boardsContract(open: () => Promise<Boards>): void {
       expect([await boards.built(), await boards.top(ROI, 5)]).toEqual([true, { total: 0, entries: [] }])
     })
 
-    it('[B9] the boards show what they did until the new ones are whole; what is put meanwhile is in both', async () => {
+    it('[R8] the boards show what they did until the new ones are whole; what is put meanwhile is in both', async () => {
       const boards = await boardsOf(standing(1, { pnl: money(9) }), standing(2, { pnl: money(5) }))
       const between: unknown[] = []
       async function* slowly() {
@@ -211,7 +211,7 @@ export function boardsContract(open: () => Promise<Boards>): void {
       ])
     })
 
-    it('[B9] a build that fails changes nothing, and the next one may begin', async () => {
+    it('[R8] a build that fails changes nothing, and the next one may begin', async () => {
       const boards = await boardsOf(standing(1))
       async function* broken() {
         yield [standing(2)]
@@ -224,7 +224,7 @@ export function boardsContract(open: () => Promise<Boards>): void {
     })
   })
 
-  it('[B10] whatever is put in whatever order, every board and every place is what sorting everybody gives', async () => {
+  it('whatever is put in whatever order, every board and every place is what sorting everybody gives', async () => {
     const one = fc.record({
       n: fc.integer({ min: 1, max: 12 }),
       district: fc.integer({ min: 1, max: 3 }),

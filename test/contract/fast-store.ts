@@ -27,7 +27,7 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
     afterEach(() => opened.close())
 
     describe('text', () => {
-      it('[K1] is what was last put there, until it is removed', async () => {
+      it('is what was last put there, until it is removed', async () => {
         expect(await store.get('a')).toBe(null)
         await store.set('a', 'one', LONG)
         await store.set('a', 'zwei ✓', LONG)
@@ -37,7 +37,7 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
         await store.del('a')
       })
 
-      it('[K2] is gone when its time is over, and a new value starts it anew', async () => {
+      it('is gone when its time is over, and a new value starts it anew', async () => {
         await store.set('short', 'x', SHORT)
         await store.set('renewed', 'x', SHORT)
         await store.set('renewed', 'y', LONG)
@@ -46,7 +46,7 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
         expect(await store.get('renewed')).toBe('y')
       })
 
-      it('[K3] is taken by exactly one of several takers', async () => {
+      it('is taken by exactly one of several takers', async () => {
         await store.set('ticket', 'seat 7', LONG)
         const taken = await Promise.all([store, opened.other, store, opened.other].map((s) => s.take('ticket')))
         expect(taken.filter((value) => value !== null)).toEqual(['seat 7'])
@@ -55,12 +55,12 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
     })
 
     describe('a claim', () => {
-      it('[K4] succeeds for exactly one of several claimants', async () => {
+      it('succeeds for exactly one of several claimants', async () => {
         const claims = await Promise.all([store, opened.other, store].map((s) => s.claim('nonce', LONG)))
         expect(claims.filter(Boolean)).toHaveLength(1)
       })
 
-      it('[K4] can be made again when its time is over or it is removed, not before', async () => {
+      it('can be made again when its time is over or it is removed, not before', async () => {
         expect(await store.claim('nonce', SHORT)).toBe(true)
         expect(await store.claim('nonce', LONG)).toBe(false) // and does not prolong the first one
         await opened.elapse(SHORT)
@@ -71,7 +71,7 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
     })
 
     describe('fields', () => {
-      it('[K5] are written only by a newer version', async () => {
+      it('are written only by a newer version', async () => {
         expect(await store.hashGet('h')).toBe(null)
         expect(await store.putIfNewer('h', { balance: '10' }, 5, LONG)).toBe(true)
         expect(await store.putIfNewer('h', { balance: '11' }, 5, LONG)).toBe(false)
@@ -81,7 +81,7 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
         expect(await store.hashGet('h')).toEqual({ balance: '13', version: '10' })
       })
 
-      it('[K5] end with the newest version when writers race', async () => {
+      it('end with the newest version when writers race', async () => {
         const versions = [3, 9, 1, 7, 2, 8, 5]
         await Promise.all(
           versions.map((v, i) => (i % 2 ? store : opened.other).putIfNewer('h', { balance: String(v) }, v, LONG)),
@@ -89,7 +89,7 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
         expect(await store.hashGet('h')).toEqual({ balance: '9', version: '9' })
       })
 
-      it('[K5] are gone when their time is over or they are removed, and any version may follow', async () => {
+      it('are gone when their time is over or they are removed, and any version may follow', async () => {
         await store.putIfNewer('h', { balance: '1' }, 9, SHORT)
         await opened.elapse(SHORT)
         expect(await store.hashGet('h')).toBe(null)
@@ -98,7 +98,7 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
         expect(await store.putIfNewer('h', { balance: '2' }, 1, LONG)).toBe(true)
       })
 
-      it('[K6] of many keys come in the order of the keys', async () => {
+      it('of many keys come in the order of the keys', async () => {
         await store.putIfNewer('h2', { x: '2' }, 1, LONG)
         await store.putIfNewer('h1', { x: '1' }, 1, LONG)
         expect(await store.hashGetMany(['h1', 'none', 'h2', 'h1'])).toEqual([
@@ -110,7 +110,7 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
         expect(await store.hashGetMany([])).toEqual([])
       })
 
-      it('[K5] of many keys are written each by its own version, however many there are', async () => {
+      it('of many keys are written each by its own version, however many there are', async () => {
         await store.putIfNewer('h7', { balance: '70' }, 9, LONG)
         await store.set('h8', 'text', LONG)
         const wanted = Array.from({ length: 250 }, (_, n) => `h${n}`)
@@ -125,7 +125,7 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
         await store.putManyIfNewer([], LONG)
       })
 
-      it('[K13] what is not a hash reads as nothing, beside others too, and is written over', async () => {
+      it('what is not a hash reads as nothing, beside others too, and is written over', async () => {
         await store.set('odd', 'text', LONG)
         await store.putIfNewer('even', { x: '1' }, 1, LONG)
         expect(await store.hashGet('odd')).toBeNull()
@@ -136,7 +136,7 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
     })
 
     describe('hits', () => {
-      it('[K7] are counted by all clients together, and say when the window ends', async () => {
+      it('are counted by all clients together, and say when the window ends', async () => {
         const hits = await Promise.all([store, opened.other, store].map((s) => s.hit('rate', LONG)))
         expect(hits.map((hit) => hit.count).toSorted((a, b) => a - b)).toEqual([1, 2, 3])
         for (const hit of hits) {
@@ -145,7 +145,7 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
         }
       })
 
-      it('[K7] do not prolong the window, and start anew after it', async () => {
+      it('do not prolong the window, and start anew after it', async () => {
         await store.hit('rate', SHORT)
         expect((await store.hit('rate', LONG)).endsInMs).toBeLessThanOrEqual(SHORT)
         await opened.elapse(SHORT)
@@ -156,7 +156,7 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
     describe('an allowance', () => {
       const TWO = { burst: 2, everyMs: LONG }
 
-      it('[S10] is spent by all clients together, exactly once whole', async () => {
+      it('[H6] is spent by all clients together, exactly once whole', async () => {
         const asked = Array.from({ length: 200 }, (_, n) => (n % 2 ? store : opened.other).spend('a', TWO))
         const answers = await Promise.all(asked)
         expect(answers.filter(({ allowed }) => allowed)).toHaveLength(2)
@@ -167,7 +167,7 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
         expect(await store.spend('b', TWO)).toEqual({ allowed: true, left: 1, inMs: 0 })
       })
 
-      it('[S10] comes back one by one, and what was refused took nothing', async () => {
+      it('[H6] comes back one by one, and what was refused took nothing', async () => {
         const one = { burst: 2, everyMs: SHORT }
         for (let n = 0; n < 2; n++) await store.spend('a', one)
         await store.spend('a', one)
@@ -178,7 +178,7 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
       })
     })
 
-    it('[K8] does what a plain map would do, whatever the order of calls', async () => {
+    it('does what a plain map would do, whatever the order of calls', async () => {
       let run = 0
       await fc.assert(
         fc.asyncProperty(fc.array(call, { maxLength: 40 }), async (calls) => {
@@ -195,7 +195,7 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
       )
     })
 
-    it('[K9] throws once it is closed', async () => {
+    it('throws once it is closed', async () => {
       await store.close()
       expect(store.connected).toBe(false)
       await expect(store.get('a')).rejects.toThrow()

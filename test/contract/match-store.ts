@@ -80,11 +80,11 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
     verdict.kind === 'committed' ? [...verdict.wallets.values()].map((w) => [w.balance, w.marginUsed]) : verdict
 
   describe('load', () => {
-    it('[D1] a match nobody has reported is null', async () => {
+    it('a match nobody has reported is null', async () => {
       expect(await (await open()).store.load(fixtureId(++fixtures))).toBeNull()
     })
 
-    it('[D2] what was committed comes back as it was: match, instruments, open positions', async () => {
+    it('what was committed comes back as it was: match, instruments, open positions', async () => {
       const { store, commit, position, match, newUser, listed } = await stage()
       const user = await newUser(money(u(10_000)))
       const [kept, gone] = [position(user, { stopLoss: p(190) }), position(user, { direction: 'short' })]
@@ -95,7 +95,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(loaded?.openPositions).toEqual([kept])
     })
 
-    it('[D2] the last change of levels in a batch is the one that stays', async () => {
+    it('the last change of levels in a batch is the one that stays', async () => {
       const { store, commit, position, match, newUser } = await stage()
       const one = position(await newUser(money(u(10_000))))
       await commit([opened(one)])
@@ -106,7 +106,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect((await store.load(match.matchId))?.openPositions).toEqual([{ ...one, takeProfit: p(250) }])
     })
 
-    it('[D3] the history of an instrument is its last price; an unknown one has none', async () => {
+    it('the history of an instrument is its last price; an unknown one has none', async () => {
       const { store, listed, commit, newId, matchId } = await stage()
       const moved = { ...listed, base: p(210) }
       await commit([], { instruments: [{ instrument: moved, price: p(210) }], ticks: [tick(moved)] })
@@ -116,7 +116,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
   })
 
   describe('money', () => {
-    it('[D4] an opening debits the margin, a close pays margin and profit, and the books balance', async () => {
+    it('[D1] an opening debits the margin, a close pays margin and profit, and the books balance', async () => {
       const { commit, position, newUser, audit } = await stage()
       const user = await newUser(money(u(10_000)))
       const one = position(user)
@@ -125,7 +125,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(await audit()).toEqual({ imbalance: 0, mismatched: 0 })
     })
 
-    it('[D5] unrealised profit is over every open position of the user, in whatever match, at the last committed prices', async () => {
+    it('[D2] unrealised profit is over every open position of the user, in whatever match, at the last committed prices', async () => {
       const [here, there, further] = [await stage(), await stage(), await stage()]
       const user = await here.newUser(money(u(10_000)))
       await there.commit([opened(there.position(user))])
@@ -141,7 +141,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(verdict.kind === 'committed' && verdict.wallets.get(user)?.unrealizedPnl).toBe(u(50 - 150 - 150))
     })
 
-    it('[D26] what the match says of its own positions counts, and for one who has others the store adds those', async () => {
+    it('[D2] what the match says of its own positions counts, and for one who has others the store adds those', async () => {
       const { commit, position, newUser } = await stage()
       const elsewhere = await stage()
       const user = await newUser(money(u(10_000)))
@@ -158,14 +158,14 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(await equity(whole)).toBe(u(50))
     })
 
-    it('[D6] a position opened and closed in one batch leaves the wallet as it was', async () => {
+    it('a position opened and closed in one batch leaves the wallet as it was', async () => {
       const { commit, position, newUser, audit } = await stage()
       const one = position(await newUser(money(u(100))))
       expect(balances(await commit([opened(one), closed(one, 200)]))).toEqual([[u(100), 0]])
       expect(await audit()).toEqual({ imbalance: 0, mismatched: 0 })
     })
 
-    it('[D7] one who cannot pay turns the whole batch down, and nothing of it is written', async () => {
+    it('[D3] one who cannot pay turns the whole batch down, and nothing of it is written', async () => {
       const { store, commit, position, newUser, match, audit } = await stage()
       const [rich, poor] = [await newUser(money(u(10_000))), await newUser(money(u(99)))]
       const verdict = await commit([opened(position(rich)), opened(position(poor))])
@@ -178,7 +178,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(await audit()).toEqual({ imbalance: 0, mismatched: 0 })
     })
 
-    it('[D7] so does one who has no wallet at all', async () => {
+    it('[D3] so does one who has no wallet at all', async () => {
       const { commit, position, newId } = await stage()
       const nobody = newId() as UserId
       const verdict = await commit([opened(position(nobody))])
@@ -188,7 +188,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       })
     })
 
-    it('[D7] so does one who already holds as many positions as he may', async () => {
+    it('[D3] so does one who already holds as many positions as he may', async () => {
       const { commit, position, newUser } = await stage()
       const user = await newUser(money(u(10_000)))
       await commit([opened(position(user))])
@@ -196,7 +196,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(verdict).toEqual({ kind: 'rejected', failures: [{ kind: 'position_limit', userId: user }] })
     })
 
-    it('[D8] closing what is not open is a fault, and nothing is written', async () => {
+    it('closing what is not open is a fault, and nothing is written', async () => {
       const { commit, position, newUser, audit } = await stage()
       const user = await newUser(money(u(10_000)))
       const one = position(user)
@@ -208,7 +208,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
     })
   })
 
-  it('[D17] a warning stays with its position', async () => {
+  it('a warning stays with its position', async () => {
     const { store, commit, position, match, newUser } = await stage()
     const one = position(await newUser(money(u(10_000))))
     await commit([opened(one)])
@@ -217,7 +217,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
   })
 
   describe('instruments', () => {
-    it('[D23] one that an unsettled match holds cannot be listed by another, and can when that has settled', async () => {
+    it('[T28] one that an unsettled match holds cannot be listed by another, and can when that has settled', async () => {
       const first = await stage()
       const second = await stage()
       const taken = { kind: 'instrument_listed', instrument: first.listed } as const
@@ -232,7 +232,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
   })
 
   describe('keys', () => {
-    it('[D9] the result of a key is stored with the effect, wallet and all, and turns its second use down', async () => {
+    it('[A5] the result of a key is stored with the effect, wallet and all, and turns its second use down', async () => {
       const { store, commit, position, newUser } = await stage()
       const user = await newUser(money(u(10_000)))
       const { event, command } = openedUnder('k "1" \\ {,}', position(user, { stopLoss: p(150) }))
@@ -256,7 +256,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(balances(await commit([], { watch: [withNothing(user)] }))).toEqual([[u(10_050), 0]])
     })
 
-    it('[D9] so is that of a close', async () => {
+    it('[A5] so is that of a close', async () => {
       const { store, commit, position, newUser } = await stage()
       const user = await newUser(money(u(10_000)))
       const [one, other] = [position(user), position(user)]
@@ -275,7 +275,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(again).toEqual({ kind: 'rejected', failures: [{ kind: 'key_used', userId: user, stored }] })
     })
 
-    it('[D9] one that was refused under a key is not opened under it', async () => {
+    it('[A5] one that was refused under a key is not opened under it', async () => {
       const { commit, position, newUser } = await stage()
       const user = await newUser(money(u(10_000)))
       const { event, command } = openedUnder('k', position(user))
@@ -285,7 +285,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(verdict).toMatchObject({ failures: [{ kind: 'key_used', stored: { result: refusal } }] })
     })
 
-    it('[D9] a key is scoped to its user and route', async () => {
+    it('[A5] a key is scoped to its user and route', async () => {
       const { store, commit, newUser } = await stage()
       const [one, two] = [await newUser(money(0)), await newUser(money(0))]
       const refusal = { refusal: { code: 'not_found', what: 'position' } } as const
@@ -297,7 +297,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect((await store.recall(one, asked(one, 'open')))?.result).toEqual(refusal)
     })
 
-    it('[D18] a key without a result is looked up and not stored', async () => {
+    it('a key without a result is looked up and not stored', async () => {
       const { store, commit, position, newUser } = await stage()
       const user = await newUser(money(u(1_000)))
       const asked: KeyedCommand = keyedAs(user, 'k', null)
@@ -308,7 +308,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect((await commit([], { keyed: [asked], watch: [withNothing(user)] })).kind).toBe('rejected')
     })
 
-    it('[D10] a used key answers for the command even when the wallet could not pay it either', async () => {
+    it('a used key answers for the command even when the wallet could not pay it either', async () => {
       const { commit, position, newUser } = await stage()
       const user = await newUser(money(u(100)))
       const one = position(user)
@@ -320,7 +320,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
   })
 
   describe('fencing', () => {
-    it('[D11] every new owner has a greater epoch, and the one before cannot write any more', async () => {
+    it('[A4] every new owner has a greater epoch, and the one before cannot write any more', async () => {
       const { store, leases, commit, match, epoch, position, newUser } = await stage()
       const user = await newUser(money(u(10_000)))
       await leases.release(match.matchId, epoch)
@@ -335,7 +335,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
   })
 
   describe('concurrency', () => {
-    it('[D12] matches that share users neither deadlock nor overdraw', async () => {
+    it('[D4] matches that share users neither deadlock nor overdraw', async () => {
       const stages = await Promise.all([stage(), stage(), stage(), stage()])
       const [first] = stages
       if (first === undefined) throw new Error('no stage')

@@ -16,7 +16,7 @@ export function pubSubContract(open: () => Promise<PubSubBench>): void {
     })
     afterEach(() => bench.close())
 
-    it('[Q1] a message reaches every subscriber of its channel, whole and in order, and its publisher learns how many', async () => {
+    it('a message reaches every subscriber of its channel, whole and in order, and its publisher learns how many', async () => {
       const [here, there] = bench.ends
       const heard: string[] = []
       await here.subscribe('news', (message) => heard.push(`here ${message.toString('latin1')}`))
@@ -32,7 +32,7 @@ export function pubSubContract(open: () => Promise<PubSubBench>): void {
       expect(heard.filter((line) => line.startsWith('there'))).toEqual(['there \0ÿ\r\n', 'there b'])
     })
 
-    it('[Q11] whoever has unsubscribed hears no more, and others do', async () => {
+    it('whoever has unsubscribed hears no more, and others do', async () => {
       const [here, there] = bench.ends
       const heard: string[] = []
       for (const channel of ['news', 'other']) await there.subscribe(channel, () => heard.push(channel))
@@ -42,7 +42,7 @@ export function pubSubContract(open: () => Promise<PubSubBench>): void {
       await expect.poll(() => heard).toEqual(['other'])
     })
 
-    it('[E83] what was handed to somebody who unsubscribes still reaches him', async () => {
+    it('what was handed to somebody who unsubscribes still reaches him', async () => {
       const [here, there] = bench.ends
       const heard: string[] = []
       await there.subscribe('news', (message) => heard.push(message.toString()))
@@ -53,7 +53,7 @@ export function pubSubContract(open: () => Promise<PubSubBench>): void {
       await expect.poll(() => heard).toEqual(numbers.slice(0, handed))
     })
 
-    it('[Q2] whoever has closed is no subscriber any more, and cannot publish', async () => {
+    it('whoever has closed is no subscriber any more, and cannot publish', async () => {
       const [here, there] = bench.ends
       await there.subscribe('news', () => undefined)
       await there.close()

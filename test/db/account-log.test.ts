@@ -86,7 +86,7 @@ eachDatabase((open) => {
     return one
   }
 
-  it('[D60] every event of a user has the next marker, whatever batch it came in, and shows the position as it left it', async () => {
+  it('[D8] every event of a user has the next marker, whatever batch it came in, and shows the position as it left it', async () => {
     const user = await newUser()
     const one = await lived(user)
     const changes = await log().changes(user, 0, 100)
@@ -103,7 +103,7 @@ eachDatabase((open) => {
     expect(changes.events[0]?.position).toEqual(one)
   })
 
-  it('[D61] asking on from each marker brings everything once, in order', async () => {
+  it('[D8] asking on from each marker brings everything once, in order', async () => {
     const user = await newUser()
     await lived(user)
     const seen: number[] = []
@@ -118,7 +118,7 @@ eachDatabase((open) => {
     expect(await log().changes(user, 4, 100)).toEqual({ kind: 'events', marker: 4, events: [], more: false })
   })
 
-  it('[D62] no marker, a future one, or one whose successors are gone brings the open positions instead', async () => {
+  it('[D9] no marker, a future one, or one whose successors are gone brings the open positions instead', async () => {
     const user = await newUser()
     await lived(user)
     const kept = held(user)
@@ -131,11 +131,11 @@ eachDatabase((open) => {
     expect(await log().changes(user, 2, 100)).toMatchObject({ kind: 'events', marker: 5 })
   })
 
-  it('[D62] somebody without a wallet has no changes', async () => {
+  it('[D9] somebody without a wallet has no changes', async () => {
     expect(await log().changes(world.newId() as UserId, null, 100)).toBeNull()
   })
 
-  it('[D61] the logs of many users are read together, each from its own marker', async () => {
+  it('[D8] the logs of many users are read together, each from its own marker', async () => {
     const [one, other, fresh] = [await newUser(), await newUser(), await newUser()]
     await lived(one)
     await lived(other)

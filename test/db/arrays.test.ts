@@ -48,7 +48,7 @@ async function heard(connection: Connection, format: Connection['arrays'], said:
 }
 
 describe('the binary format', () => {
-  it('[D71] refuses what would arrive as something else', () => {
+  it('refuses what would arrive as something else', () => {
     for (const bad of [Number.NaN, Infinity, 1.5, 2 ** 53, -(2 ** 53) - 2]) {
       expect(() => BINARY.bigints([1, bad]), String(bad)).toThrow(InvariantBroken)
     }
@@ -74,7 +74,7 @@ eachDatabase((open) => {
       $$`.execute(open().db),
   )
 
-  it('[D69] arrays arrive as they were passed, as literals and in the form that the connection likes best', async () => {
+  it('arrays arrive as they were passed, as literals and in the form that the connection likes best', async () => {
     for (const format of [open().arrays, LITERALS]) {
       for (const said of [NOTHING, EXTREMES]) expect(await heard(open(), format, said)).toEqual(said)
       await fc.assert(

@@ -30,7 +30,7 @@ describe.skipIf(url === '')('the leaderboards on Redis', () => {
 
   boardsContract(() => open())
 
-  it('[B11] several processes see the same boards, and installations do not meet', async () => {
+  it('several processes see the same boards, and installations do not meet', async () => {
     const installation = randomUUID()
     const [one, two, other] = [await open(installation), await open(installation), await open()]
     await one.build(
@@ -44,7 +44,7 @@ describe.skipIf(url === '')('the leaderboards on Redis', () => {
     for (const boards of [one, two, other]) await boards.close()
   })
 
-  it('[B11] a build leaves nothing of the one before', async () => {
+  it('a build leaves nothing of the one before', async () => {
     const installation = randomUUID()
     const boards = await open(installation)
     const redis = new Redis(url)

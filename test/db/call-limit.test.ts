@@ -23,7 +23,7 @@ function stage() {
   return { begun, ask, end }
 }
 
-it('[D67] few calls run together, the others in their order, also when one fails', async () => {
+it('few calls run together, the others in their order, also when one fails', async () => {
   const { begun, ask, end } = stage()
   const [a, b, c] = ask('a', 'b', 'c', 'd')
   expect(begun).toEqual(['a', 'b'])
@@ -36,7 +36,7 @@ it('[D67] few calls run together, the others in their order, also when one fails
   expect(begun).toEqual(['a', 'b', 'c', 'd'])
 })
 
-it('[D67] a slow call gives its place to the next, and takes none back when it ends', async () => {
+it('a slow call gives its place to the next, and takes none back when it ends', async () => {
   const { begun, ask, end } = stage()
   const [a] = ask('a', 'b', 'c', 'd', 'e')
   await vi.advanceTimersByTimeAsync(100)
@@ -49,7 +49,7 @@ it('[D67] a slow call gives its place to the next, and takes none back when it e
   await vi.waitFor(() => expect(begun).toEqual(['a', 'b', 'c', 'd', 'e']))
 })
 
-it('[D67] however slow they are, no more than the bound run at a time', async () => {
+it('however slow they are, no more than the bound run at a time', async () => {
   const { begun, ask, end } = stage()
   void ask('a', 'b', 'c', 'd', 'e', 'f')
   await vi.advanceTimersByTimeAsync(1_000)

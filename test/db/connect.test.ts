@@ -11,7 +11,7 @@ import { lockFolder, lockFolderSoon } from '../../db/postgres/folder-lock.ts'
 import { createDatabase, eachDatabase, onPostgres } from '../support/databases.ts'
 
 eachDatabase((open) => {
-  it('[D50] gives bigint as an exact number, and refuses one that is not', async () => {
+  it('gives bigint as an exact number, and refuses one that is not', async () => {
     const { db } = open()
     const { rows } = await sql`select 9007199254740991::bigint as max, -1::bigint as less, sum(x)::bigint as six
       from generate_series(1, 3) x`.execute(db)
@@ -19,13 +19,13 @@ eachDatabase((open) => {
     await expect(sql`select 9007199254740993::bigint as x`.execute(db)).rejects.toThrow('not exact')
   })
 
-  it('[D51] takes and gives instants to the millisecond', async () => {
+  it('takes and gives instants to the millisecond', async () => {
     const at = new Date(1_787_000_000_123)
     const { rows } = await sql<{ at: Date }>`select ${at}::timestamptz as at`.execute(open().db)
     expect(rows[0]?.at).toEqual(at)
   })
 
-  it('[D52] rolls a failed transaction back, and goes on', async () => {
+  it('rolls a failed transaction back, and goes on', async () => {
     const { db } = open()
     const failing = db.transaction().execute(async (tx) => {
       await tx.insertInto('districts').values({ id: 77, name: 'Nowhere' }).execute()
@@ -36,7 +36,7 @@ eachDatabase((open) => {
     await open().ping()
   })
 
-  it('[D57] a query that is wrong is not a database that is away', async () => {
+  it('a query that is wrong is not a database that is away', async () => {
     const wrong = ['select nonsense', 'select 1 / 0', 'selekt 1', 'insert into districts values (null, null)']
     for (const statement of wrong) {
       const error = await sql
@@ -48,7 +48,7 @@ eachDatabase((open) => {
     }
   })
 
-  it('[D53] lets the event loop turn between queries', async () => {
+  it('lets the event loop turn between queries', async () => {
     const { db } = open()
     const queries = Promise.all(Array.from({ length: 50 }, () => sql`select 1`.execute(db))).then(() => 'queries')
     const turn = new Promise((resolve) => {
@@ -66,7 +66,7 @@ describe('the embedded database', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true }))
 
-  it('[D54] keeps its rows from one start to the next, and its folder to itself', { timeout: 60_000 }, async () => {
+  it('keeps its rows from one start to the next, and its folder to itself', { timeout: 60_000 }, async () => {
     const first = await connect({ databaseUrl: null, dataDir: folder })
     await sql`create table kept (x integer)`.execute(first.db)
     await sql`insert into kept values (7)`.execute(first.db)
@@ -78,7 +78,7 @@ describe('the embedded database', () => {
     await second.close()
   })
 
-  it('[D55] waits for an owner that is on its way out', async () => {
+  it('waits for an owner that is on its way out', async () => {
     const neighbour = spawn(process.execPath, ['-e', 'process.stdin.resume()'], { stdio: ['pipe', 'ignore', 'ignore'] })
     writeFileSync(join(folder, 'pg.lock'), String(neighbour.pid))
     const locked = lockFolderSoon(folder)
@@ -86,7 +86,7 @@ describe('the embedded database', () => {
     ;(await locked).release()
   })
 
-  it.runIf(process.platform === 'linux')('[D55] takes over the lock of a process that nobody has reaped', async () => {
+  it.runIf(process.platform === 'linux')('takes over the lock of a process that nobody has reaped', async () => {
     // The shell becomes a program that never asks after the child it inherits.
     const parent = spawn('sh', ['-c', 'sleep 0.3 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] })
     try {
@@ -101,7 +101,7 @@ describe('the embedded database', () => {
     }
   })
 
-  it('[D55] takes over the lock of a process that died, not of one that lives', async () => {
+  it('takes over the lock of a process that died, not of one that lives', async () => {
     const neighbour = spawn(process.execPath, ['-e', 'process.stdin.resume()'], { stdio: ['pipe', 'ignore', 'ignore'] })
     try {
       writeFileSync(join(folder, 'pg.lock'), String(neighbour.pid))
@@ -123,7 +123,7 @@ describe('the embedded database', () => {
 })
 
 onPostgres((server) => {
-  it('[D70] does withoutTimeout what would take too long for a query', { timeout: 20_000 }, async () => {
+  it('does withoutTimeout what would take too long for a query', { timeout: 20_000 }, async () => {
     const slow = {
       name: '9999-slow',
       up: async (db: Kysely<unknown>) => void (await sql`select pg_sleep(3)`.execute(db)),
@@ -149,7 +149,7 @@ onPostgres((server) => {
     }
   })
 
-  it('[D56] survives connections that break, and soon has new ones', async () => {
+  it('survives connections that break, and soon has new ones', async () => {
     const { url, drop } = await createDatabase(server)
     const ours = await connect({ databaseUrl: url, dataDir: null })
     const operator = await connect({ databaseUrl: server, dataDir: null })
@@ -169,7 +169,7 @@ onPostgres((server) => {
     }
   })
 
-  it('[D65] matches commit on few connections, and on new ones when those broke', async () => {
+  it('matches commit on few connections, and on new ones when those broke', async () => {
     const { url, drop } = await createDatabase(server)
     const ours = await connect({ databaseUrl: url, dataDir: null })
     const pidOf = async () => {
@@ -188,7 +188,7 @@ onPostgres((server) => {
   })
 })
 
-it('[D57] a database that is away is told from a program that is wrong, also by what it caused', async () => {
+it('a database that is away is told from a program that is wrong, also by what it caused', async () => {
   const nowhere = await connect({ databaseUrl: 'postgres://nobody@127.0.0.1:1/none', dataDir: null })
   const refused = await nowhere.ping().catch((error: unknown) => error)
   await nowhere.close()

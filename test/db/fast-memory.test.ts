@@ -11,7 +11,7 @@ fastStoreContract('the fast store in memory', async () => {
 })
 
 describe('the fast store in memory', () => {
-  it('[K10] lets dead keys go while it is written to', async () => {
+  it('lets dead keys go while it is written to', async () => {
     const world = new TestWorld()
     const store = new FastMemory(world)
     for (let i = 0; i < 1_000; i++) await store.set(`old:${i}`, 'x', 10)
@@ -20,7 +20,7 @@ describe('the fast store in memory', () => {
     expect(store.size).toBe(1)
   })
 
-  it('[K11] refuses new keys with a fault when it is full of living ones, and keeps those', async () => {
+  it('refuses new keys with a fault when it is full of living ones, and keeps those', async () => {
     const world = new TestWorld()
     const store = new FastMemory(world, 100)
     for (let i = 0; i < 99; i++) await store.claim(`nonce:${i}`, 10_000)

@@ -21,7 +21,7 @@ describe.skipIf(url === '')('with a server', () => {
   throughARelay(url)
 })
 
-it('[K12] a server that cannot be reached is a fault at once, not a wait', async () => {
+it('a server that cannot be reached is a fault at once, not a wait', async () => {
   const error = await connectRedis({ url: 'redis://127.0.0.1:1' }).catch((e: unknown) => e)
   expect(isAway(error)).toBe(true)
 })
@@ -53,7 +53,7 @@ async function openRedis(server: string): Promise<OpenedFastStore> {
 }
 
 function throughARelay(server: string): void {
-  it('[K12] throws at once while the server is away, and serves again by itself when it is back', async () => {
+  it('throws at once while the server is away, and serves again by itself when it is back', async () => {
     const relay = await Relay.to(server)
     const store = await connectRedis({ url: relay.url, prefix: newPrefix() })
     try {
@@ -74,7 +74,7 @@ function throughARelay(server: string): void {
     }
   })
 
-  it('[K12] gives up on a server that takes a command and never answers', async () => {
+  it('gives up on a server that takes a command and never answers', async () => {
     const relay = await Relay.to(server)
     const store = await connectRedis({ url: relay.url })
     try {

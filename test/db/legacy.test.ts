@@ -24,7 +24,7 @@ const trade = (id: string, over: Partial<LegacyTrade> = {}): LegacyTrade => ({
 })
 
 describe('a legacy portfolio', () => {
-  it('[N21] holds at average cost what was bought and not sold, and sums up the profit of the rest', () => {
+  it('holds at average cost what was bought and not sold, and sums up the profit of the rest', () => {
     const { holdings, pnl } = legacyPortfolio([
       trade('1', { quantity: lots(u(2)) }),
       trade('2', { quantity: lots(u(2)), price: price(u(200)) }),
@@ -41,7 +41,7 @@ describe('a legacy portfolio', () => {
 describe('a dump', () => {
   const HEADER = 'id,username,player,side,quantity,price,at'
 
-  it('[N22] is read with its quotes, in any order of columns', () => {
+  it('is read with its quotes, in any order of columns', () => {
     const csv =
       '\uFEFFat,player,id,username,side,price,quantity\r\n2026-01-01T00:00:00Z,"O""Neil, P.",7,Ada,sell,12.5,0.000001\r\n'
     expect(readDump(csv)).toEqual([
@@ -67,7 +67,7 @@ describe('a dump', () => {
     [`${HEADER}\n1,a,b,gift,1,2,2026-01-01T00:00:00Z`, 'record 2: side'],
     [`${HEADER}\n1,a,b,buy,1,2,yesterday`, 'record 2: at'],
     [`${HEADER}\n1,a,b`, 'record 2: side'],
-  ])('[N22] %j is refused with its line', (csv, problem) => {
+  ])('%j is refused with its line', (csv, problem) => {
     expect(() => readDump(csv)).toThrow(problem)
   })
 })
@@ -81,7 +81,7 @@ eachDatabase((open) => {
     ada = made?.user.id ?? ada
   })
 
-  it('[N22] trades are taken in once, whole dumps or nothing, and read in pages, the latest first', async () => {
+  it('trades are taken in once, whole dumps or nothing, and read in pages, the latest first', async () => {
     const legacy = new Legacy(open().db)
     const dump = [1, 2, 3].map((day) => trade(`T${day}`, { userId: ada, at: instant(Date.UTC(2026, 0, day)) }))
     expect(await legacy.take(dump)).toEqual(dump)
@@ -93,7 +93,7 @@ eachDatabase((open) => {
     expect((await legacy.usersNamed(['ada', 'nobody'])).get('ada')).toBe(ada)
   })
 
-  it('[N23] only trades of 10 or more, or of 2,000 units or more, are told to everybody, each once', async () => {
+  it('only trades of 10 or more, or of 2,000 units or more, are told to everybody, each once', async () => {
     const legacy = new Legacy(open().db)
     const dump = [
       trade('A1', { userId: ada, quantity: lots(u(9.999999)), price: price(u(200)) }),

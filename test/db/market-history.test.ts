@@ -40,7 +40,7 @@ const closed = (by: ClosedBy, over: Partial<Position> = {}): MatchEvent => {
 }
 
 describe('an entry of the tape', () => {
-  it('[P42] holds what one batch traded in one player, the oldest first', () => {
+  it('holds what one batch traded in one player, the oldest first', () => {
     const short = { instrumentId: P(2), direction: 'short', lots: lots(u(2)) } as const
     expect(tapeEntriesOf([opened(), opened(short), closed('stop_loss')])).toEqual([
       { instrumentId: P(1), lots: u(1), trades: `[[1,${u(0.5)},${u(200)},1],[1,${u(0.5)},${u(210)},0]]` },
@@ -48,11 +48,11 @@ describe('an entry of the tape', () => {
     ])
   })
 
-  it('[P42] leaves out what full time or a void closes', () => {
+  it('leaves out what full time or a void closes', () => {
     expect(tapeEntriesOf([closed('full_time'), closed('void')])).toEqual([])
   })
 
-  it('[P42] counts everything and keeps the newest hundred', () => {
+  it('counts everything and keeps the newest hundred', () => {
     const events = Array.from({ length: 500 }, (_, n) => opened({ openPrice: p(n + 1) }))
     const [entry] = tapeEntriesOf(events)
     expect(entry?.lots).toBe(u(250))
@@ -88,7 +88,7 @@ eachDatabase((open) => {
   const history = () => new PriceHistory(connection.db)
 
   describe('price history', () => {
-    it('[P40] is every tick of the period, oldest first, with its cause; nothing for a stranger', async () => {
+    it('is every tick of the period, oldest first, with its cause; nothing for a stranger', async () => {
       await insertTick(connection.db, { instrument_id: P(1), at: now, price_micros: p(203) })
       await insertTick(connection.db, { instrument_id: P(1), at: now - HOUR_MS, price_micros: p(201) })
       await insertTick(connection.db, { instrument_id: P(2), at: now, price_micros: p(300) })
@@ -102,7 +102,7 @@ eachDatabase((open) => {
     })
 
     it.each([500, 501, 999, 1_000, 7_777, 10_000])(
-      '[P40] of %i ticks is 500 at equal distances, the first and the last among them',
+      'of %i ticks is 500 at equal distances, the first and the last among them',
       async (count) => {
         await fill(count)
         const { ticks } = await history().of(P(1), null)
@@ -114,7 +114,7 @@ eachDatabase((open) => {
       },
     )
 
-    it('[P41] of more is sampled over the time in which there were any', async () => {
+    it('of more is sampled over the time in which there were any', async () => {
       // Two matches a month apart, one tick a second.
       await fill(6_000, { until: instant(now - 30 * 24 * HOUR_MS) })
       await fill(6_000)
@@ -126,7 +126,7 @@ eachDatabase((open) => {
       expect(Math.abs(early / ticks.length - 0.5)).toBeLessThan(0.1)
     })
 
-    it('[P43] counts what was traded since its beginning', async () => {
+    it('counts what was traded since its beginning', async () => {
       await entry(now - 2 * HOUR_MS, u(5), '[[1,1,1,1]]')
       await entry(now - HOUR_MS, u(7), '[[1,1,1,1]]')
       await entry(now, u(7.5), '[[1,1,1,1]]')
@@ -137,7 +137,7 @@ eachDatabase((open) => {
     })
   })
 
-  it('[P42] recent trades come newest first, as many as asked for', async () => {
+  it('recent trades come newest first, as many as asked for', async () => {
     await entry(now - 10, u(1), `[[1,${u(0.5)},${u(200)},1],[-1,${u(0.5)},${u(201)},0]]`)
     await entry(now, u(3), `[[1,${u(2)},${u(202)},1]]`)
     const tape = new Tape(connection.db)
@@ -150,7 +150,7 @@ eachDatabase((open) => {
   })
 
   describe('movers', () => {
-    it('[P44] are the top five each of 24 hours', async () => {
+    it('are the top five each of 24 hours', async () => {
       for (let n = 1; n <= 7; n++) {
         await insertTick(connection.db, { instrument_id: P(n), at: now - HOUR_MS, price_micros: p(200) })
       }
@@ -178,7 +178,7 @@ eachDatabase((open) => {
       expect(asOf).toBe(now)
     })
 
-    it('[P44] are the same for a minute, and a failure is not kept', async () => {
+    it('are the same for a minute, and a failure is not kept', async () => {
       const clock = new TestWorld()
       const movers = new Movers(connection.db, clock)
       expect((await movers.top()).gainers).toEqual([])
@@ -196,7 +196,7 @@ eachDatabase((open) => {
     })
   })
 
-  it('[P46] the calendar lists what is to come, until its match is run', async () => {
+  it('the calendar lists what is to come, until its match is run', async () => {
     const { db } = connection
     const announced = (id: number, state: string, startsAt: number) =>
       newMatch(snapshot({ fixtureId: fixtureId(id), state, startsAt: instant(startsAt), periods: [], players: [] }), {

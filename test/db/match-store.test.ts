@@ -56,7 +56,7 @@ eachDatabase((open) => {
 
   matchStoreContract(async () => kit(open()))
 
-  it('[D3] an anchor is part of the history, before the player is listed and after it is changed', async () => {
+  it('an anchor is part of the history, before the player is listed and after it is changed', async () => {
     const { store } = kit(open())
     const [one, two] = [P(901), P(902)]
     await setAnchors(
@@ -73,7 +73,7 @@ eachDatabase((open) => {
     ])
   })
 
-  it('[D19] a position keeps the levels and the warning it closed with, also when one batch changes and closes it', async () => {
+  it('a position keeps the levels and the warning it closed with, also when one batch changes and closes it', async () => {
     const { store, leases, newUser, newId } = kit(open())
     const user = await newUser(money(u(100)))
     const matchId = fixtureId(81_000_001)
@@ -98,7 +98,7 @@ eachDatabase((open) => {
   })
 
   describe('leases', () => {
-    it('[D13] while a lease runs another process must wait; released, it may take over at once', async () => {
+    it('[Q1] while a lease runs another process must wait; released, it may take over at once', async () => {
       const { db } = open()
       const matchId = fixtureId(80_001)
       const one = new SqlLeases(db, { owner: 'one', ttlMs: 60_000, alone: false })
@@ -112,7 +112,7 @@ eachDatabase((open) => {
       expect(await one.acquire(matchId)).toBeNull()
     })
 
-    it('[D13] an expired lease is taken over, and so is one left behind by a process that is alone', async () => {
+    it('[Q1] an expired lease is taken over, and so is one left behind by a process that is alone', async () => {
       const { db } = open()
       const matchId = fixtureId(80_002)
       const brief = new SqlLeases(db, { owner: 'brief', ttlMs: 0, alone: false })
@@ -123,7 +123,7 @@ eachDatabase((open) => {
     })
   })
 
-  it('[P50] the running count of the tape goes on under an owner whose clock is behind', async () => {
+  it('the running count of the tape goes on under an owner whose clock is behind', async () => {
     const { db } = open()
     const { store, leases, newUser } = kit(open())
     const [user, matchId, player] = [await newUser(money(u(1_000))), fixtureId(80_003), instrumentId(world.newId())]
@@ -165,7 +165,7 @@ eachDatabase((open) => {
     const opening = (setup: ReturnType<typeof kit>, user: UserId) =>
       commit(setup, [user], (fixture) => [{ kind: 'position_opened', position: openPosition(user, fixture) }])
 
-    it('[D14] after a commit the balance stands in the fast store with its version', async () => {
+    it('[D5] after a commit the balance stands in the fast store with its version', async () => {
       const setup = kit(open())
       const user = await setup.newUser(money(u(12.5)))
       await watching(setup, user)
@@ -173,7 +173,7 @@ eachDatabase((open) => {
       expect(setup.failures).toEqual([])
     })
 
-    it('[D14] so does the balance of somebody whom the caller does not watch', async () => {
+    it('[D5] so does the balance of somebody whom the caller does not watch', async () => {
       const setup = kit(open())
       const user = await setup.newUser(money(u(100)))
       const verdict = await commit(setup, [], (fixture) => [
@@ -183,7 +183,7 @@ eachDatabase((open) => {
       await expect.poll(() => setup.fast.hashGet(keys.wallet(user))).toMatchObject({ balance: '80', version: '1' })
     })
 
-    it('[D66] somebody without a wallet can pay nothing', async () => {
+    it('[D3] somebody without a wallet can pay nothing', async () => {
       const nobody = userId(world.newId())
       expect(await opening(kit(open()), nobody)).toEqual({
         kind: 'rejected',
@@ -191,7 +191,7 @@ eachDatabase((open) => {
       })
     })
 
-    it('[D16] a trade adopts a balance changed from outside, and books the difference for all to see', async () => {
+    it('[D5] a trade adopts a balance changed from outside, and books the difference for all to see', async () => {
       const setup = kit(open())
       const user = await setup.newUser(money(u(100)))
       await setup.fast.putIfNewer(keys.wallet(user), { balance: '40' }, 0, 60_000)
@@ -208,7 +208,7 @@ eachDatabase((open) => {
       expect(booked).toEqual([{ amount_micros: u(-60) }])
     })
 
-    it('[D72] a ledger lists what was booked first last, also within one moment', async () => {
+    it('a ledger lists what was booked first last, also within one moment', async () => {
       const setup = kit(open())
       const user = await setup.newUser(money(u(100)))
       await setup.fast.putIfNewer(keys.wallet(user), { balance: '40' }, 0, 60_000)
@@ -220,7 +220,7 @@ eachDatabase((open) => {
       expect(entries.slice(first).map((entry) => entry.kind)).not.toContain('margin')
     })
 
-    it('[D15] a cached balance that somebody wrote without a version counts, for wallets and trades alike', async () => {
+    it('[D5] a cached balance that somebody wrote without a version counts, for wallets and trades alike', async () => {
       class Tampered extends FastMemory {
         override hashGetMany = async () => [{ balance: '70' }]
       }
@@ -236,7 +236,7 @@ eachDatabase((open) => {
       expect(await setup.audit()).toEqual({ imbalance: 0, mismatched: 0 })
     })
 
-    it('[D16] a trade trusts no cached balance of another version', async () => {
+    it('[D5] a trade trusts no cached balance of another version', async () => {
       const setup = kit(open())
       const user = await setup.newUser(money(u(100)))
       await setup.fast.putIfNewer(keys.wallet(user), { balance: '40' }, -1, 60_000)
@@ -244,7 +244,7 @@ eachDatabase((open) => {
       expect((await setup.wallets.find(user))?.balance).toBe(u(80))
     })
 
-    it('[D15] a cached balance changed at the current version is what a wallet shows; a stale or broken one is not', async () => {
+    it('[D5] a cached balance changed at the current version is what a wallet shows; a stale or broken one is not', async () => {
       const setup = kit(open())
       const user = await setup.newUser(money(u(100)))
       const shown = async (fields: Record<string, string>, version: number) => {

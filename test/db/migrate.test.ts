@@ -29,7 +29,7 @@ const step = (name: string, statement: string): Migration => ({
 })
 
 describe('an empty database', () => {
-  it('[D20] gets every migration once, in order, and remembers them', { timeout: 60_000 }, () =>
+  it('[D6] gets every migration once, in order, and remembers them', { timeout: 60_000 }, () =>
     onEmpty(
       () => connectEmbedded(null),
       async ({ db }) => {
@@ -52,7 +52,7 @@ describe('an empty database', () => {
     ),
   )
 
-  it('[D24] keeps the books of the version before: every entry, and what it was for', { timeout: 60_000 }, () =>
+  it('keeps the books of the version before: every entry, and what it was for', { timeout: 60_000 }, () =>
     onEmpty(
       () => connectEmbedded(null),
       async ({ db }) => {
@@ -91,74 +91,71 @@ describe('an empty database', () => {
     ),
   )
 
-  it(
-    '[D24] numbers the entries of the version before, and keeps what its keys were answered with',
-    { timeout: 60_000 },
-    () =>
-      onEmpty(
-        () => connectEmbedded(null),
-        async ({ db }) => {
-          const id = (n: number): string => `00000000-0000-4000-8000-00000000000${n}`
-          const [ada, open, closed] = [userId(id(1)), id(2), id(3)]
-          const before = MIGRATIONS.findIndex((migration) => migration.name === '0013-numbered-entries')
-          await migrate(db, MIGRATIONS.slice(0, before))
-          await sql`
+  it('numbers the entries of the version before, and keeps what its keys were answered with', { timeout: 60_000 }, () =>
+    onEmpty(
+      () => connectEmbedded(null),
+      async ({ db }) => {
+        const id = (n: number): string => `00000000-0000-4000-8000-00000000000${n}`
+        const [ada, open, closed] = [userId(id(1)), id(2), id(3)]
+        const before = MIGRATIONS.findIndex((migration) => migration.name === '0013-numbered-entries')
+        await migrate(db, MIGRATIONS.slice(0, before))
+        await sql`
           insert into positions (id, user_id, match_id, instrument_id, sign, lots_micros, open_micros, margin_micros,
                                  opened_at, closable_at, opened_marker, close_micros, pnl_micros, closed_at, closed_by,
                                  closed_marker) values
             (${open}, ${ada}, 1, ${id(4)}, 1, 1, 1, 4, now(), now(), 1, null, null, null, null, null),
             (${closed}, ${ada}, 1, ${id(4)}, 1, 1, 1, 4, now(), now(), 2, 10000, 1, now(), 'user', 4)`.execute(db)
-          await sql`
+        await sql`
           insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, at) values
             (${id(5)}, 'user', ${ada}, 9, 'grant', ${ada}, now()),
             (${id(5)}, 'user', ${ada}, -4, 'margin', ${open}, now()),
             (${id(5)}, 'user', ${ada}, -4, 'margin', ${closed}, now()),
             (${id(5)}, 'user', ${ada}, 5, 'release', ${closed}, now()),
             (${id(5)}, 'house', null, -6, 'batch', ${id(5)}, now())`.execute(db)
-          const quote = '"quote":{"price":7,"base":1,"imbalance":2,"slope":3}'
-          await sql`
+        const quote = '"quote":{"price":7,"base":1,"imbalance":2,"slope":3}'
+        await sql`
           insert into command_results (user_id, route, key, fingerprint, result, balance_micros, margin_micros,
                                        unrealized_micros, at) values
             (${ada}, 'open', 'k 1', 'a', ${`{"opened":"${open}",${quote}}`}, 1, 2, 3, now()),
             (${ada}, 'close', 'k 1', 'b', ${`{"closed":"${closed}",${quote}}`}, 4, 5, 6, now()),
             (${ada}, 'open', '"k" {2}', 'c', '{"refusal":{"code":"price_moved"}}', 7, 8, 9, now())`.execute(db)
-          expect(await migrate(db)).toContain('0013-numbered-entries')
+        expect(await migrate(db)).toContain('0013-numbered-entries')
 
-          const { rows } = await sql<{ kind: string; reference: string; marker: number | null }>`
+        const { rows } = await sql<{ kind: string; reference: string; marker: number | null }>`
           select kind, reference, marker from ledger_entries order by marker, kind`.execute(db)
-          expect(rows.map((row) => [row.marker, row.kind, row.reference])).toEqual([
-            [1, 'margin', open],
-            [2, 'margin', closed],
-            [4, 'release', closed],
-            [null, 'batch', id(5)],
-            [null, 'grant', ada],
-          ])
-          const stored = async (route: KeyedRoute, key: string) =>
-            findResult(db, ada, { id: commandId(ada, route, key), fingerprint: '' })
-          expect(await stored('open', 'k 1')).toMatchObject({
-            fingerprint: 'a',
-            result: { position: { id: open, close: null }, price: 7 },
-            wallet: { balance: 1, marginUsed: 2, unrealizedPnl: 3 },
-          })
-          expect(await stored('close', 'k 1')).toMatchObject({
-            fingerprint: 'b',
-            result: { position: { id: closed, close: { by: 'user' } }, price: 7 },
-          })
-          expect(await stored('open', '"k" {2}')).toMatchObject({ result: { refusal: { code: 'price_moved' } } })
-          expect(await stored('close', '"k" {2}')).toBeNull()
-        },
-      ),
+        expect(rows.map((row) => [row.marker, row.kind, row.reference])).toEqual([
+          [1, 'margin', open],
+          [2, 'margin', closed],
+          [4, 'release', closed],
+          [null, 'batch', id(5)],
+          [null, 'grant', ada],
+        ])
+        const stored = async (route: KeyedRoute, key: string) =>
+          findResult(db, ada, { id: commandId(ada, route, key), fingerprint: '' })
+        expect(await stored('open', 'k 1')).toMatchObject({
+          fingerprint: 'a',
+          result: { position: { id: open, close: null }, price: 7 },
+          wallet: { balance: 1, marginUsed: 2, unrealizedPnl: 3 },
+        })
+        expect(await stored('close', 'k 1')).toMatchObject({
+          fingerprint: 'b',
+          result: { position: { id: closed, close: { by: 'user' } }, price: 7 },
+        })
+        expect(await stored('open', '"k" {2}')).toMatchObject({ result: { refusal: { code: 'price_moved' } } })
+        expect(await stored('close', '"k" {2}')).toBeNull()
+      },
+    ),
   )
 })
 
 eachDatabase((open) => {
-  it('[D20] is at the schema of this code', async () => {
+  it('[D6] is at the schema of this code', async () => {
     expect(await migrate(open().db)).toEqual([])
     const { rows } = await sql<{ name: string }>`select name from schema_migrations order by name`.execute(open().db)
     expect(rows.map((row) => row.name)).toEqual(names)
   })
 
-  it('[D21] takes a database that a newer version has migrated, unless that was breaking', async () => {
+  it('[D7] takes a database that a newer version has migrated, unless that was breaking', async () => {
     const { db } = open()
     const added = step('9998-adds', 'create table later (x integer)')
     const breaking: Migration = { ...step('9999-breaks', 'drop table later'), isBreaking: true }
@@ -175,7 +172,7 @@ eachDatabase((open) => {
 })
 
 onPostgres((server) => {
-  it('[D22] lets processes that start together migrate together: one works, the others wait', async () => {
+  it('lets processes that start together migrate together: one works, the others wait', async () => {
     const { url, drop } = await createDatabase(server)
     const starters = await Promise.all(Array.from({ length: 5 }, () => connect({ databaseUrl: url, dataDir: null })))
     try {
@@ -188,7 +185,7 @@ onPostgres((server) => {
     }
   })
 
-  it('[J33] a process that waits for another to migrate asks again and again, so that no query of it times out', async () => {
+  it('a process that waits for another to migrate asks again and again, so that no query of it times out', async () => {
     const { url, drop } = await createDatabase(server)
     const one = await connect({ databaseUrl: url, dataDir: null })
     const [begun, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

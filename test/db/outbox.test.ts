@@ -28,7 +28,7 @@ eachDatabase((open) => {
   const hurry = () => sql`update outbox_cursors set retry_at = '-infinity'`.execute(open().db)
   const player = () => season.player(`Outbox ${++names}`)
 
-  it('[O1] a commit leaves one row with what may be reacted to, counted without gaps, and none for mere prices', async () => {
+  it('[R1] a commit leaves one row with what may be reacted to, counted without gaps, and none for mere prices', async () => {
     const match = await season.match()
     const [one, two] = [await match.open(await player()), await match.open(await player())]
     await match.commit([])
@@ -42,14 +42,14 @@ eachDatabase((open) => {
     ])
   })
 
-  it('[O1] a batch that is turned down leaves none', async () => {
+  it('[R1] a batch that is turned down leaves none', async () => {
     const match = await season.match()
     await match.open(await player())
     await expect(match.open(await player(), { lots: 1_000 })).rejects.toThrow('rejected')
     expect(await rowsOf(match.id)).toEqual([[1, ['opened']]])
   })
 
-  it('[O2] what follows and the cursor are one transaction: a reaction that dies half-way has done nothing', async () => {
+  it('[R2] what follows and the cursor are one transaction: a reaction that dies half-way has done nothing', async () => {
     const match = await season.match()
     const user = await player()
     await match.open(user)
@@ -66,7 +66,7 @@ eachDatabase((open) => {
     expect(await season.outbox.react(react)).toBeNull()
   })
 
-  it('[O4] a match that is over and done with is not looked at again', async () => {
+  it('a match that is over and done with is not looked at again', async () => {
     const match = await season.match()
     await match.close(await match.open(await player()), 210)
     await match.settle()
@@ -89,7 +89,7 @@ eachDatabase((open) => {
       }
     }
 
-    it('[O5] is tried a bounded number of times, set aside where admins see it, and does not stop the rest', async () => {
+    it('[R3] is tried a bounded number of times, set aside where admins see it, and does not stop the rest', async () => {
       const [bad, good] = [await player(), await player()]
       const [match, other] = [await season.match(), await season.match()]
       await match.open(good)
@@ -104,7 +104,7 @@ eachDatabase((open) => {
       expect(await cursorOf(match.id)).toMatchObject({ seq: 3, attempts: 0 })
     })
 
-    it('[O5] waits before each new try, and other matches go on meanwhile', async () => {
+    it('[R3] waits before each new try, and other matches go on meanwhile', async () => {
       const [bad, good] = [await player(), await player()]
       const [match, other] = [await season.match(), await season.match()]
       await match.open(bad)
@@ -119,7 +119,7 @@ eachDatabase((open) => {
       await hurry()
     })
 
-    it('[O6] can be tried again by hand, once', async () => {
+    it('[R3] can be tried again by hand, once', async () => {
       const bad = await player()
       const match = await season.match()
       await match.open(bad)
@@ -132,7 +132,7 @@ eachDatabase((open) => {
     })
   })
 
-  it('[O3] several reactors share the work: each commit has its effects once, in the order of its match', async () => {
+  it('[R2] several reactors share the work: each commit has its effects once, in the order of its match', async () => {
     const user = await player()
     const matches = await Promise.all(Array.from({ length: 4 }, () => season.match()))
     for (let n = 0; n < 6; n++) for (const match of matches) await match.open(user, { lots: 0.01 })

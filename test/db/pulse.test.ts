@@ -24,7 +24,7 @@ eachDatabase((open) => {
   /** Users with a starting balance of now: two entries each. */
   const grant = (...names: string[]) => new Users(open().db, world, []).createSyntheticMany(names)
 
-  it('[Z8] a look at the books takes every entry once, when it is old enough to be whole', async () => {
+  it('a look at the books takes every entry once, when it is old enough to be whole', async () => {
     const pulse = new LedgerMonitor(open().db, world)
     await grant('Ada', 'Bob')
     expect(await pulse.books(), 'too new').toEqual({ entries: 0, ...FINE })
@@ -40,7 +40,7 @@ eachDatabase((open) => {
     ).toEqual([2, 0])
   })
 
-  it('[Z8] it finds a transaction that does not add up, and a wallet that is not the sum of its entries', async () => {
+  it('it finds a transaction that does not add up, and a wallet that is not the sum of its entries', async () => {
     const pulse = new LedgerMonitor(open().db, world)
     const [ada, bob] = await grant('Ada', 'Bob')
     await sql`update ledger_entries set amount_micros = amount_micros - 5
@@ -53,7 +53,7 @@ eachDatabase((open) => {
     expect(await pulse.books()).toEqual(found)
   })
 
-  it('[Z9] what is left to do: matches that are not settled or should be, and commits nobody has reacted to', async () => {
+  it('what is left to do: matches that are not settled or should be, and commits nobody has reacted to', async () => {
     const { db } = open()
     const pulse = new LedgerMonitor(db, world)
     expect(await pulse.workLeft()).toEqual({ unsettled: 0, overdue: 0, unreacted: 0, unreactedMs: 0, setAside: 0 })

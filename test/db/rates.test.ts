@@ -33,7 +33,7 @@ function open() {
 }
 
 describe('counting calls', () => {
-  it('[S11] is done by all processes together', async () => {
+  it('is done by all processes together', async () => {
     const { here, there } = open()
     await here.hit('global', 'ada', MINUTE)
     expect((await there.hit('global', 'ada', MINUTE)).count).toBe(2)
@@ -41,7 +41,7 @@ describe('counting calls', () => {
     expect((await there.hit('google', 'ada', MINUTE)).count).toBe(1)
   })
 
-  it('[S11] goes on alone when the fast store hangs, asks it only once a second, and comes back to it', async () => {
+  it('goes on alone when the fast store hangs, asks it only once a second, and comes back to it', async () => {
     const { world, here, there, hang, asked } = open()
     await here.hit('global', 'ada', MINUTE)
     hang(true)
@@ -56,7 +56,7 @@ describe('counting calls', () => {
     expect((await there.hit('global', 'ada', MINUTE)).count).toBe(3)
   })
 
-  it('[S11] goes on alone at once when the connection is known to be lost', async () => {
+  it('goes on alone at once when the connection is known to be lost', async () => {
     const { here, asked, close } = open()
     await close()
     expect((await here.hit('global', 'ada', MINUTE)).count).toBe(1)

@@ -50,7 +50,7 @@ eachDatabase((open) => {
   }
   const roi = { by: 'roi', districtId: null } as const
 
-  it('[N10] trades become XP and badges, each told once, after they are durable', async () => {
+  it('trades become XP and badges, each told once, after they are durable', async () => {
     const user = await player()
     const match = await season.match()
     const one = await match.open(user, { lots: 12 })
@@ -76,7 +76,7 @@ eachDatabase((open) => {
     expect(await typesOf(user)).toHaveLength(5)
   })
 
-  it('[N11] what the system closes, warns of and settles is told to its owner', async () => {
+  it('what the system closes, warns of and settles is told to its owner', async () => {
     const user = await player()
     const match = await season.match()
     const [stopped, held, kept] = [await match.open(user), await match.open(user), await match.open(user)]
@@ -92,7 +92,7 @@ eachDatabase((open) => {
     ])
   })
 
-  it('[N12] notifications are read one by one or all at once, only by their owner', async () => {
+  it('notifications are read one by one or all at once, only by their owner', async () => {
     const [user, other] = [await player(), await player()]
     const match = await season.match()
     await match.close(await match.open(user), 201)
@@ -109,7 +109,7 @@ eachDatabase((open) => {
     expect([await inbox.readAll(user, world.now()), await inbox.unreadCount(user)]).toEqual([unread - 1, 0])
   })
 
-  it('[N13] big wins, washouts and badges are activity of everybody and of the district', async () => {
+  it('big wins, washouts and badges are activity of everybody and of the district', async () => {
     const user = await player()
     const match = await season.match()
     await match.close(await match.open(user, { lots: 20 }), 206)
@@ -132,7 +132,7 @@ eachDatabase((open) => {
   })
 
   describe('referrals', () => {
-    it("[N14] the referee's first trade credits the referrer once, in a ledger transaction that sums to zero", async () => {
+    it("[R10] the referee's first trade credits the referrer once, in a ledger transaction that sums to zero", async () => {
       const [referrer, referee] = [await player(), await player()]
       await refer(referrer, referee)
       const match = await season.match()
@@ -158,7 +158,7 @@ eachDatabase((open) => {
       expect(referrals[0]?.creditedAt).not.toBeNull()
     })
 
-    it('[N14] a balance that somebody changed in the fast store is adopted, and booked, before the credit', async () => {
+    it('[R10] a balance that somebody changed in the fast store is adopted, and booked, before the credit', async () => {
       const [referrer, referee] = [await player(), await player()]
       await refer(referrer, referee)
       await season.fast.putIfNewer(keys.wallet(referrer), { balance: '10007' }, 0, 60_000)
@@ -170,7 +170,7 @@ eachDatabase((open) => {
       expect(await wallets.auditLedger()).toMatchObject({ imbalanceMicros: 0, mismatchedWallets: 0 })
     })
 
-    it('[N25] the sums are over all referrals, though the list shows the latest thousand', async () => {
+    it('the sums are over all referrals, though the list shows the latest thousand', async () => {
       const [me, his] = [await player(), await player()]
       await sql`insert into referrals (id, referrer_id, name, code, created_at)
                 select gen_random_uuid(), ${me}::uuid, 'Guest', ${me}::text || n, now()
@@ -184,7 +184,7 @@ eachDatabase((open) => {
       expect(sums).toEqual({ invited: 1_002, registered: 1, credited: 1, rewards: u(100) })
     })
 
-    it('[N15] invites have codes of their own; the network is who brought whom, both ways', async () => {
+    it('invites have codes of their own; the network is who brought whom, both ways', async () => {
       const referrals = new Referrals(open().db, world)
       const [me, mine, stranger] = [await player(), await player(), await player()]
       const invite = await referrals.invite(me, 'Grace')
@@ -202,7 +202,7 @@ eachDatabase((open) => {
   })
 
   describe('the boards', () => {
-    it('[B13] a user is ranked from his first close on, and follows every other', async () => {
+    it('[R9] a user is ranked from his first close on, and follows every other', async () => {
       const user = await player()
       const match = await season.match()
       const [one, two] = [await match.open(user), await match.open(user)]
@@ -220,7 +220,7 @@ eachDatabase((open) => {
       })
     })
 
-    it('[B14] what could not be shown is made up for, and what was lost is built anew', async () => {
+    it('[R9] what could not be shown is made up for, and what was lost is built anew', async () => {
       const user = await player()
       const match = await season.match()
       await match.close(await match.open(user), 220)
@@ -234,7 +234,7 @@ eachDatabase((open) => {
       expect(await season.boards.place(roi, user)).toMatchObject({ standing: { userId: user } })
     })
 
-    it('[B15] replays count only if the setting says so, and a change of it rebuilds the boards', async () => {
+    it('replays count only if the setting says so, and a change of it rebuilds the boards', async () => {
       const user = await player()
       const [replay, match] = [await season.match({ replay: true }), await season.match()]
       await replay.close(await replay.open(user), 220)
@@ -252,7 +252,7 @@ eachDatabase((open) => {
     })
   })
 
-  it('[O7] making everything anew from the history gives what living through it gave', async () => {
+  it('[R4] making everything anew from the history gives what living through it gave', async () => {
     const users = await Promise.all(Array.from({ length: 6 }, player))
     const [referrer, referee] = users
     if (referrer === undefined || referee === undefined) throw new Error('no users')

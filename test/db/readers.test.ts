@@ -84,14 +84,14 @@ eachDatabase((open) => {
     const list = async (status: 'open' | 'closed' | 'all', limit = 50, offset = 0) =>
       (await positions().list(alice, { status, limit, offset })).map((held) => held.position.id)
 
-    it('[D40] are listed by status, latest opened first, a page at a time', async () => {
+    it('are listed by status, latest opened first, a page at a time', async () => {
       expect(await list('open')).toEqual([open2.id, open1.id])
       expect(await list('closed')).toEqual([shut.id])
       expect(await list('all')).toEqual([open2.id, shut.id, open1.id])
       expect(await list('all', 1, 1)).toEqual([shut.id])
     })
 
-    it('[D40] come back as they were written, with the current price of their instrument', async () => {
+    it('come back as they were written, with the current price of their instrument', async () => {
       for (const [written, price] of [
         [open1, p(220)],
         [open2, p(190)],
@@ -102,7 +102,7 @@ eachDatabase((open) => {
       }
     })
 
-    it('[D41] of somebody else are not found, like those that do not exist', async () => {
+    it('of somebody else are not found, like those that do not exist', async () => {
       expect(await positions().find(bob, open1.id)).toBe(null)
       expect(await positions().find(alice, positionId(world.newId()))).toBe(null)
     })
@@ -115,7 +115,7 @@ eachDatabase((open) => {
       return userId(made?.user.id ?? '')
     }
 
-    it('[H139] has a ledger of its own, which adds up to the balance', async () => {
+    it('has a ledger of its own, which adds up to the balance', async () => {
       const user = await newUser('Reader of a ledger')
       const query = { limit: 10, offset: 0 }
       const entries = await wallets().ledger(user, query)
@@ -124,7 +124,7 @@ eachDatabase((open) => {
       expect(await wallets().ledger(userId(world.newId()), query)).toEqual([])
     })
 
-    it('[D42] counts what closing every open position now would pay, none below its margin', async () => {
+    it('[D2] counts what closing every open position now would pay, none below its margin', async () => {
       const user = await newUser('Trader with positions')
       const held = (over: Partial<Position>) => insertPosition(open().db, position({ userId: user, ...over }))
       await held({}) // 220 − 200, long: +50
@@ -146,7 +146,7 @@ eachDatabase((open) => {
       })
     })
 
-    it('[D43] shows a cached balance that was changed from outside at the current version', async () => {
+    it('shows a cached balance that was changed from outside at the current version', async () => {
       const user = await newUser('Outside change')
       const shown = async () => (await wallets().find(user))?.balance
       await fast.putIfNewer(keys.wallet(user), { balance: '123.45' }, 0, HOUR_MS)
@@ -165,7 +165,7 @@ eachDatabase((open) => {
       }
     })
 
-    it('[D43] is read from the database alone while the fast store is away', async () => {
+    it('is read from the database alone while the fast store is away', async () => {
       const gone = new FastMemory(world)
       await gone.close()
       const failures: unknown[] = []
@@ -176,7 +176,7 @@ eachDatabase((open) => {
     })
   })
 
-  it('[D68] orphans are the unsettled matches whose owner has gone, or that ought to run here and do not', async () => {
+  it('[Q3] orphans are the unsettled matches whose owner has gone, or that ought to run here and do not', async () => {
     const { db } = open()
     const leases = (owner: string, alone = false) => new SqlLeases(db, { owner, ttlMs: 60_000, alone })
     const [ours, theirs] = [leases('ours'), leases('theirs')]
@@ -195,7 +195,7 @@ eachDatabase((open) => {
   describe('the catalogue', () => {
     const catalogue = () => new Catalogue(open().db, world)
 
-    it('[D44] lists matches under way, then those to come, then those that are over', async () => {
+    it('lists matches under way, then those to come, then those that are over', async () => {
       const matches = await catalogue().matches()
       expect(matches.map((match) => match.matchId)).toEqual([MATCH, LATER, SETTLED])
       expect(matches[0]).toEqual(info())
@@ -203,7 +203,7 @@ eachDatabase((open) => {
       expect(await catalogue().match(fixtureId(1))).toBe(null)
     })
 
-    it('[D45] lists the instruments of unsettled matches; one alone is found for ever', async () => {
+    it('lists the instruments of unsettled matches; one alone is found for ever', async () => {
       const active = await catalogue().instruments()
       expect(active.map((listing) => listing.instrument.id)).toEqual([P(2), P(1)]) // Abe before Zed
       expect(active[1]).toEqual({
@@ -218,7 +218,7 @@ eachDatabase((open) => {
       expect(await catalogue().matchOfInstrument(P(9))).toBe(null)
     })
 
-    it('[D46] measures the change from the first tick of the last 24 hours', async () => {
+    it('measures the change from the first tick of the last 24 hours', async () => {
       const { db } = open()
       const change = async () => (await catalogue().instrument(P(2)))?.changePpm
       expect(await change()).toBe(-50_000) // no tick: from the start of the match, 200 → 190

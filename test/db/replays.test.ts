@@ -20,7 +20,7 @@ eachDatabase((open) => {
     await open().db.deleteFrom('audit_log').execute()
   })
 
-  it('[J26] as many play at once as there are casts, each with its own fixture number', async () => {
+  it('as many play at once as there are casts, each with its own fixture number', async () => {
     const begun = await Promise.all(Array.from({ length: REPLAYS_MAX + 3 }, () => runs().begin(PLAN)))
     const played = begun.filter((run) => run !== null)
     expect(played).toHaveLength(REPLAYS_MAX)
@@ -34,7 +34,7 @@ eachDatabase((open) => {
     expect(next).toMatchObject({ slot: first?.slot, matchId: Math.max(...played.map(({ matchId }) => matchId)) + 1 })
   })
 
-  it('[J26] of demos that begin together one does', async () => {
+  it('of demos that begin together one does', async () => {
     const demo = { ...PLAN, demo: true, by: null }
     const begun = await Promise.all([runs().begin(demo), runs().begin(demo), runs().begin(PLAN)])
     expect(begun.filter((run) => run?.demo === true)).toHaveLength(1)
@@ -42,7 +42,7 @@ eachDatabase((open) => {
     expect(await runs().latestDemo()).toMatchObject({ demo: true, ending: null })
   })
 
-  it('[J21] one whose match has begun is finished only when that has settled', async () => {
+  it('[V6] one whose match has begun is finished only when that has settled', async () => {
     const { id, matchId } = present(await runs().begin(PLAN), 'a run')
     const row = { id: matchId, phase: 'live', replay: true, starts_at: new Date(world.now()), pricing: '{}' }
     const told = { ...info({ matchId, minute: 12, feedSeq: 80 }) }

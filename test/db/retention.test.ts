@@ -39,7 +39,7 @@ eachDatabase((open) => {
     await sql`truncate ticks, tape, fixtures, upkeep, command_results, account_events`.execute(open().db)
   })
 
-  it('[P48] thins what is older than a week to one a minute and player, in-game events aside', async () => {
+  it('thins what is older than a week to one a minute and player, in-game events aside', async () => {
     const week = now - 7 * DAY_MS - HOUR_MS
     await ticks(1, week, 150)
     await ticks(2, week + 30 * SECOND_MS, 10)
@@ -57,7 +57,7 @@ eachDatabase((open) => {
     expect(await kept(2)).toEqual([[from + 30, 'match']])
   })
 
-  it('[P48] goes on where it stopped, and what is not old enough waits', async () => {
+  it('goes on where it stopped, and what is not old enough waits', async () => {
     const border = now - 7 * DAY_MS
     await ticks(1, border - 2 * DAY_MS, 120)
     await ticks(1, border + MINUTE_MS, 120)
@@ -68,7 +68,7 @@ eachDatabase((open) => {
     expect(await count('ticks')).toBe(4)
   })
 
-  it("[P49] drops older ticks, but never a player's first", async () => {
+  it("drops older ticks, but never a player's first", async () => {
     await ticks(1, now - 90 * DAY_MS, 3, 'event')
     await ticks(1, now - 31 * DAY_MS, 2, 'event')
     await ticks(2, now - 31 * DAY_MS, 2, 'event')
@@ -78,7 +78,7 @@ eachDatabase((open) => {
     expect((await kept(2)).map(([secs]) => secs)).toEqual([-31 * 86_400, -29 * 86_400, -29 * 86_400 + 1])
   })
 
-  it('[P49] drops what nobody asks for any more, in chunks', async () => {
+  it('drops what nobody asks for any more, in chunks', async () => {
     const { db } = open()
     await sql`
       insert into command_results (id, user_id, fingerprint, result, balance_micros, margin_micros, unrealized_micros, at)

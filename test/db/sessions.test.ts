@@ -48,7 +48,7 @@ eachDatabase((open) => {
   const begin = async (sessions: Sessions, name: string): Promise<Session> =>
     present((await sessions.start([await user(name)]))[0], 'session')
 
-  it('[S12] of a hundred who present a generation at once one rotates, and all get the next', async () => {
+  it('[S2] of a hundred who present a generation at once one rotates, and all get the next', async () => {
     const { sessions } = settle()
     const session = await begin(sessions, 'Ada S12')
     const rotations = await Promise.all(Array.from({ length: 100 }, () => sessions.rotate(session)))
@@ -58,7 +58,7 @@ eachDatabase((open) => {
     expect(await sessions.isEnded(session.id)).toBe(false)
   })
 
-  it('[S13] a generation counts ten seconds longer than its successor is old; then it ends the session', async () => {
+  it('[S3] a generation counts ten seconds longer than its successor is old; then it ends the session', async () => {
     const { sessions } = settle()
     const session = await begin(sessions, 'Ada S13')
     await sessions.rotate(session)
@@ -70,7 +70,7 @@ eachDatabase((open) => {
     expect(await sessions.isEnded(session.id)).toBe(true)
   })
 
-  it('[S13] a generation before that ends it at once', async () => {
+  it('[S3] a generation before that ends it at once', async () => {
     const { sessions } = settle()
     const session = await begin(sessions, 'Bob S13')
     await sessions.rotate(session)
@@ -79,7 +79,7 @@ eachDatabase((open) => {
     expect(await sessions.rotate({ ...session, generation: 3 })).toEqual({ kind: 'ended' })
   })
 
-  it('[S12] a session lasts as long as it is rotated, and no longer', async () => {
+  it('[S2] a session lasts as long as it is rotated, and no longer', async () => {
     const { sessions } = settle()
     const session = await begin(sessions, 'Cem S12')
     world.pass(HOUR - 1)
@@ -91,7 +91,7 @@ eachDatabase((open) => {
     expect(await sessions.rotate({ id: sessionId(world.newId()), generation: 1 })).toEqual({ kind: 'ended' })
   })
 
-  it('[S14] an end is known to every process at once, and no other session ends with it', async () => {
+  it('[S4] an end is known to every process at once, and no other session ends with it', async () => {
     const { fast, sessions } = settle()
     const [mine, other] = [await begin(sessions, 'Ada S14'), await begin(sessions, 'Ada S14')]
     await sessions.end(mine.id)
@@ -102,7 +102,7 @@ eachDatabase((open) => {
     expect(await sessions.rotate(mine)).toEqual({ kind: 'ended' })
   })
 
-  it('[S14] while the fast store is away the database knows, and the store is told when it is back', async () => {
+  it('[S4] while the fast store is away the database knows, and the store is told when it is back', async () => {
     const { fast, sessions } = settle()
     const [mine, other] = [await begin(sessions, 'Bob S14'), await begin(sessions, 'Bob S14')]
     fast.away = true
@@ -115,7 +115,7 @@ eachDatabase((open) => {
     expect(await process(fast).isEnded(mine.id)).toBe(true)
   })
 
-  it('[S14] after a restart with an empty fast store what has ended is still over', async () => {
+  it('[S4] after a restart with an empty fast store what has ended is still over', async () => {
     const { sessions } = settle()
     const [mine, other] = [await begin(sessions, 'Cem S14'), await begin(sessions, 'Cem S14')]
     await sessions.end(mine.id)
@@ -124,7 +124,7 @@ eachDatabase((open) => {
     expect([await later.isEnded(mine.id), await later.isEnded(other.id)]).toEqual([true, false])
   })
 
-  it('[S15] a start clears away what has expired, as fast as sessions are started', async () => {
+  it('a start clears away what has expired, as fast as sessions are started', async () => {
     const { sessions } = settle()
     const ada = await user('Ada S15')
     await sessions.start(Array.from({ length: 40 }, () => ada))

@@ -40,7 +40,7 @@ eachDatabase((open) => {
     reports.length = 0
   })
 
-  it('[J9] what one process sets is in force there at once, and in every other at its next look', async () => {
+  it('[Q14] what one process sets is in force there at once, and in every other at its next look', async () => {
     const [here, there] = [await settings(), await settings()]
     expect([here.rules, there.rules]).toEqual([DEFAULT_RULES, DEFAULT_RULES])
     const before = there.rules
@@ -59,7 +59,7 @@ eachDatabase((open) => {
     expect((await settings()).rules).toEqual(here.rules)
   })
 
-  it('[J9] a look that fails leaves what was known in force, and the next one brings what was missed', async () => {
+  it('[Q14] a look that fails leaves what was known in force, and the next one brings what was missed', async () => {
     const { db } = open()
     let isAway = false
     const unreliable = new Proxy(db, {
@@ -79,7 +79,7 @@ eachDatabase((open) => {
     expect(there.rules.holdMs).toBe(60_000)
   })
 
-  it('[J3] a change is written with who made it, when, and what was before', async () => {
+  it('[H10] a change is written with who made it, when, and what was before', async () => {
     const here = await settings()
     world.pass(1_000)
     const outcome = await here.set({ key: 'trading.hold_secs', value: 60, by: admin })
@@ -106,7 +106,7 @@ eachDatabase((open) => {
     expect(await audit().list(10, latest?.id ?? 0)).toMatchObject([{ subject: 'trading.hold_secs' }])
   })
 
-  it('[J3] a change whose audit row cannot be written is not made', async () => {
+  it('[H10] a change whose audit row cannot be written is not made', async () => {
     const broken = new AuditLog(open().db, world)
     broken.record = () => Promise.reject(new Error('no audit'))
     const here = await Settings.open({ db: open().db, world, audit: broken, report: () => {} })
@@ -114,7 +114,7 @@ eachDatabase((open) => {
     expect((await settings()).rules).toEqual(DEFAULT_RULES)
   })
 
-  it('[J2] what is unknown, not a value, or at odds with the others changes nothing', async () => {
+  it('what is unknown, not a value, or at odds with the others changes nothing', async () => {
     const here = await settings()
     const refused = [
       await here.set({ key: 'trading.nothing', value: 1, by: admin }),
@@ -130,7 +130,7 @@ eachDatabase((open) => {
     expect(await audit().list(10, null)).toEqual([])
   })
 
-  it('[J2] of two changes at once that contradict each other one is refused', async () => {
+  it('of two changes at once that contradict each other one is refused', async () => {
     const [here, there] = [await settings(), await settings()]
     const outcomes = await Promise.all([
       here.set({ key: 'trading.lot_min', value: 50, by: admin }),
@@ -139,7 +139,7 @@ eachDatabase((open) => {
     expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual(['invalid', 'set'])
   })
 
-  it('[J7] a match and a player have modes of their own, which are gone when they are open again', async () => {
+  it('[H14] a match and a player have modes of their own, which are gone when they are open again', async () => {
     const here = await settings()
     const [match, player] = [`trading.mode.match.${MATCH}`, `trading.mode.instrument.${P(1)}`]
     await here.set({ key: match, value: 'reduce_only', by: admin })
@@ -157,7 +157,7 @@ eachDatabase((open) => {
     expect(await here.set({ key: 'trading.mode.match.0', value: 'open', by: admin })).toEqual({ kind: 'unknown' })
   })
 
-  it('[J8] a stored mode that nobody understands halts, whatever it is about; other nonsense is its default', async () => {
+  it('[H15] a stored mode that nobody understands halts, whatever it is about; other nonsense is its default', async () => {
     const stored = (key: string, value: unknown) => ({
       key,
       value: JSON.stringify(value),
@@ -184,7 +184,7 @@ eachDatabase((open) => {
     )
   })
 
-  it('[J10] listeners hear which settings have changed, once, whoever set them', async () => {
+  it('listeners hear which settings have changed, once, whoever set them', async () => {
     const [here, there] = [await settings(), await settings()]
     const heard: string[][] = []
     there.onChange(() => {

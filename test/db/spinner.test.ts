@@ -46,7 +46,7 @@ eachDatabase((open) => {
     return run.week
   }
 
-  it('[N16] the best ROI of the week wins, whoever runs it, however often, and is told', async () => {
+  it('[R11] the best ROI of the week wins, whoever runs it, however often, and is told', async () => {
     const [second, best] = [await trades(210), await trades(220)]
     expect(await spinner.current()).toMatchObject({ status: 'open', candidates: [{ userId: best }], seed: null })
     weekIsOver()
@@ -62,7 +62,7 @@ eachDatabase((open) => {
     expect(second).not.toBe(best)
   })
 
-  it('[N17] who is still equal is drawn with the seed whose hash was shown before', async () => {
+  it('[R12] who is still equal is drawn with the seed whose hash was shown before', async () => {
     const users = [await trades(220), await trades(220), await trades(220)]
     await trades(219)
     const before = await spinner.current()
@@ -84,13 +84,13 @@ eachDatabase((open) => {
     expect(await verify([{ ...week, winner: loser }])).toMatchObject({ code: 1 })
   })
 
-  it('[N18] a week in which nobody closed anything is decided without a winner', async () => {
+  it('a week in which nobody closed anything is decided without a winner', async () => {
     await spinner.prepare()
     weekIsOver()
     expect(decided(await spinner.run())).toMatchObject({ status: 'decided', candidates: [], winner: null })
   })
 
-  it('[N19] a close belongs to the week of its commit, to the millisecond', async () => {
+  it('[R11] a close belongs to the week of its commit, to the millisecond', async () => {
     weekIsOver(-1)
     const late = await trades(230)
     clock.now += 1
@@ -100,7 +100,7 @@ eachDatabase((open) => {
     expect(await spinner.current()).toMatchObject({ candidates: [{ userId: early }] })
   })
 
-  it('[N19] nothing is decided while closes of the week may be on their way, or have not been counted', async () => {
+  it('[R11] nothing is decided while closes of the week may be on their way, or have not been counted', async () => {
     const [user, match] = [await player(), await season.match()]
     await match.close(await match.open(user), 220)
     weekIsOver(MINUTE_MS - 1)
@@ -111,7 +111,7 @@ eachDatabase((open) => {
     expect(decided(await spinner.run())).toMatchObject({ winner: { userId: user } })
   })
 
-  it('[N20] after an outage over the edge the promised seed decides, and every week that was missed', async () => {
+  it('after an outage over the edge the promised seed decides, and every week that was missed', async () => {
     const user = await trades(220)
     await spinner.prepare()
     const { seedHash, name } = await spinner.current()
@@ -123,7 +123,7 @@ eachDatabase((open) => {
     expect(missed).toMatchObject({ name, seedHash, winner: { userId: user } })
   })
 
-  it('[N17] a seed is promised once, by whichever process comes first', async () => {
+  it('[R12] a seed is promised once, by whichever process comes first', async () => {
     await Promise.all([spinner.prepare(), new Spinner(open().db, world, () => 'all').prepare()])
     const { seedHash } = await spinner.current()
     await spinner.prepare()
@@ -148,7 +148,7 @@ async function verify(weeks: readonly SpinnerWeek[]): Promise<{ code: number | n
 }
 
 describe('the spinner verifier', () => {
-  it('[N17] does without a database', async () => {
+  it('[R12] does without a database', async () => {
     expect(await verify([])).toEqual({ code: 0, said: '' })
   })
 })

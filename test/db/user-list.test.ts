@@ -25,7 +25,7 @@ eachDatabase((open) => {
     ids = (await new Users(db, world).createSyntheticMany(names)).map(({ user }) => user.id)
   })
 
-  it('[J11] users are found by any part of a name, in any case, literally, or by id', async () => {
+  it('users are found by any part of a name, in any case, literally, or by id', async () => {
     const found = async (search: string) => {
       const { users, total } = await list().search({ search, limit: 3, offset: 0 })
       return [users.map(({ username }) => username), total]
@@ -44,7 +44,7 @@ eachDatabase((open) => {
     ])
   })
 
-  it('[J11] all of them are read page by page, oldest first, each once', async () => {
+  it('all of them are read page by page, oldest first, each once', async () => {
     const sizes: number[] = []
     const read: UserId[] = []
     for await (const page of list().pages()) {
@@ -55,7 +55,7 @@ eachDatabase((open) => {
     expect(read).toEqual([...ids].toSorted())
   })
 
-  it('[J12] a role is changed with its audit row, and nobody takes away his own', async () => {
+  it('[H9] a role is changed with its audit row, and nobody takes away his own', async () => {
     const [ann, zoe] = [present(ids[0], 'Ann'), present(ids[1], 'Zoë')]
     expect(await list().setRole({ id: zoe, role: 'admin', by: ann })).toMatchObject({
       kind: 'changed',

@@ -14,7 +14,7 @@ eachDatabase((open) => {
   const wallets = () => new Wallets(open().db, new WalletCache(null, () => {}))
   const anyDistrict = (displayName: string) => ({ displayName, districtId: null })
 
-  it('[D30] districts are seeded once, and keep the name an operator gave them', async () => {
+  it('districts are seeded once, and keep the name an operator gave them', async () => {
     const { db } = open()
     await seedDistricts(db)
     await db.updateTable('districts').set({ name: 'Docklands' }).where('id', '=', 1).execute()
@@ -23,7 +23,7 @@ eachDatabase((open) => {
     expect((await users().districts()).map((district) => district.name)).toEqual(names)
   })
 
-  it('[D31] a synthetic user is made once per name, with a profile and a funded wallet', async () => {
+  it('a synthetic user is made once per name, with a profile and a funded wallet', async () => {
     const first = await users().signInSynthetic({ displayName: 'Zoë Ångström', districtId: districtId(3) })
     expect(first).toEqual({
       isNew: true,
@@ -52,7 +52,7 @@ eachDatabase((open) => {
     })
   })
 
-  it('[D36] whoever has the e-mail of an admin is one, from the start or from the next one on', async () => {
+  it('[S9] whoever has the e-mail of an admin is one, from the start or from the next one on', async () => {
     const early = await users().signInSynthetic(anyDistrict('Early Admin'))
     const listed = new Users(open().db, world, ['early_admin@synthetic.invalid', 'late_admin@synthetic.invalid'])
     const late = await listed.signInSynthetic(anyDistrict('Late Admin'))
@@ -62,13 +62,13 @@ eachDatabase((open) => {
     expect((await listed.signInSynthetic(anyDistrict('Somebody Else')))?.user.role).toBe('user')
   })
 
-  it('[D31] an unknown user is nobody, and in an unknown district nobody is made', async () => {
+  it('an unknown user is nobody, and in an unknown district nobody is made', async () => {
     expect(await users().find(userId(world.newId()))).toBe(null)
     expect(await users().signInSynthetic({ displayName: 'Homeless', districtId: districtId(99) })).toBe(null)
     expect(await users().signInSynthetic(anyDistrict('Homeless'))).toMatchObject({ isNew: true })
   })
 
-  it('[D31] a person is never handed out as a synthetic user', async () => {
+  it('a person is never handed out as a synthetic user', async () => {
     await open()
       .db.insertInto('users')
       .values({
@@ -85,7 +85,7 @@ eachDatabase((open) => {
     await expect(users().signInSynthetic(anyDistrict('Grace'))).rejects.toThrow('belongs to a person')
   })
 
-  it('[D32] starting balances come from the house: every transaction and all accounts sum to zero', async () => {
+  it('[D1] starting balances come from the house: every transaction and all accounts sum to zero', async () => {
     const { db } = open()
     const [made] = await users().createSyntheticMany(['Ledger Test'])
     const entries = await db
@@ -120,7 +120,7 @@ eachDatabase((open) => {
     expect(audit.wallets).toBeGreaterThan(0)
   })
 
-  it('[D33] many are made in one go, in the order of their names, and made only once', async () => {
+  it('many are made in one go, in the order of their names, and made only once', async () => {
     const names = Array.from({ length: 500 }, (_, i) => `Trader ${i + 1}`)
     const made = await users().createSyntheticMany(names)
     expect(made.map(({ user }) => user.firstName)).toEqual(names)
@@ -133,7 +133,7 @@ eachDatabase((open) => {
     expect(await users().createSyntheticMany([])).toEqual([])
   })
 
-  it('[D33] makers of the same names at the same time make each one once', async () => {
+  it('makers of the same names at the same time make each one once', async () => {
     const names = ['Racer 1', 'Racer 2', 'Racer 3']
     const all = await Promise.all([names, names.toReversed(), names].map((n) => users().createSyntheticMany(n)))
     const made = all.flat()
@@ -141,7 +141,7 @@ eachDatabase((open) => {
     expect(new Set(made.map(({ user }) => user.id)).size).toBe(names.length)
   })
 
-  it('[D34] the audit finds a balance without entries and a transaction that does not sum to zero', async () => {
+  it('the audit finds a balance without entries and a transaction that does not sum to zero', async () => {
     const { db } = open()
     const [made] = await users().createSyntheticMany(['Forger'])
     const id = made?.user.id ?? ''
@@ -167,7 +167,7 @@ eachDatabase((open) => {
   })
 })
 
-it('[D35] a username fits the rules whatever the display name, and keeps different names apart', () => {
+it('a username fits the rules whatever the display name, and keeps different names apart', () => {
   expect(usernameFor('Alice')).toBe('alice')
   expect(usernameFor('  José-María  ')).toBe('jose_maria')
   expect(usernameFor('7 of 9')).toBe('p_7_of_9')

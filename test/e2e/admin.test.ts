@@ -55,7 +55,7 @@ const long = ({ id, currentPrice }: InstrumentSeen) =>
 
 eachDataPlace((settle) => {
   describe('an operator', () => {
-    it('[J20] changes a rule, and a match that runs follows it with the next command', SLOW, async () => {
+    it('[A12] changes a rule, and a match that runs follows it with the next command', SLOW, async () => {
       const ground = await open(settle)
       const [ann, bob] = [await ground.player('Ann'), await ground.player('Bob')]
       const order = long(present((await bob.instruments())[0], 'player'))
@@ -82,7 +82,7 @@ eachDataPlace((settle) => {
       await ground.close()
     })
 
-    it('[J21] starts replays, several of one fixture too, and stops them: settled, or void', SLOW, async () => {
+    it('[V6] starts replays, several of one fixture too, and stops them: settled, or void', SLOW, async () => {
       const ground = await open(settle)
       const [ann, bob] = [await ground.player('Ann'), await ground.player('Bob')]
       const fixtures = z.object({ fixtures: z.array(z.looseObject({ id: z.string(), minutes: z.int() })) })
@@ -128,7 +128,7 @@ eachDataPlace((settle) => {
     })
 
     it(
-      '[J34] ends a match that its feed has left, settled or void; what is over or unknown is refused',
+      '[H16] ends a match that its feed has left, settled or void; what is over or unknown is refused',
       SLOW,
       async () => {
         const site = await settle()
@@ -164,7 +164,7 @@ eachDataPlace((settle) => {
       },
     )
 
-    it('[J22] a replay goes on after a kill, and can be stopped then', SLOW, async () => {
+    it('a replay goes on after a kill, and can be stopped then', SLOW, async () => {
       const site = await settle()
       cleanUp.push(() => site.remove())
       const env = { ...site.env, ...ADMIN, DEMO_REPLAY: 'none' }
@@ -200,7 +200,7 @@ eachDataPlace((settle) => {
 })
 
 onServers((settle) => {
-  it('[J23] what is set in one process is in force in the matches of another', SLOW, async () => {
+  it('[Q14] what is set in one process is in force in the matches of another', SLOW, async () => {
     const ground = await open(settle)
     const bob = await ground.player('Bob')
     const other = new Program({ ...ground.env, ...ADMIN, DEMO_REPLAY: 'none' })

@@ -52,7 +52,7 @@ eachDataPlace((settle) => {
   })
   afterAll(() => ground.close())
 
-  it('[X1] the same key two hundred times at once opens one position, whoever is told about it', async () => {
+  it('[A6] the same key two hundred times at once opens one position, whoever is told about it', async () => {
     const ada = await ground.player('Ada X1')
     const answers = await Promise.all(Array.from({ length: 200 }, () => ada.open(order(11), 'once')))
     const again = await ada.open(order(11), 'once')
@@ -67,7 +67,7 @@ eachDataPlace((settle) => {
   })
 
   it(
-    '[X2] of a thousand orders at once a wallet that can pay for one pays for one, and others trade on meanwhile',
+    '[X1] of a thousand orders at once a wallet that can pay for one pays for one, and others trade on meanwhile',
     { timeout: 60_000 },
     async () => {
       const [ada, bob] = [await ground.player('Ada X2'), await ground.player('Bob X2')]
@@ -87,7 +87,7 @@ eachDataPlace((settle) => {
     },
   )
 
-  it('[X3] one key in two matches at the same moment trades in one of them; the other says that it was used', async () => {
+  it('[X2] one key in two matches at the same moment trades in one of them; the other says that it was used', async () => {
     const ada = await ground.player('Ada X3')
     for (let n = 0; n < 20; n++) {
       const [here, there] = [order(13, { lotSize: 0.1 }), order(21, { lotSize: 0.1 })]
@@ -100,7 +100,7 @@ eachDataPlace((settle) => {
     expect(await expectExact(ada)).toHaveLength(20)
   })
 
-  it('[X4] a stop-loss that is moved while the price reaches it either moved in time or has fired where it stood', async () => {
+  it('[X3] a stop-loss that is moved while the price reaches it either moved in time or has fired where it stood', async () => {
     const [far, near] = [195, 199.99]
     const seen = new Set<string>()
     for (let n = 0; n < 24; n++) {
@@ -134,7 +134,7 @@ eachDataPlace((settle) => {
     expect(seen.size, [...seen].join('; ')).toBeGreaterThan(1)
   })
 
-  it('[X5] many closes of one position at once close it once; the others see how', async () => {
+  it('[X4] many closes of one position at once close it once; the others see how', async () => {
     const [ada, bob] = await ground.players('X5', 2)
     const { position } = await present(ada, 'Ada').opens(order(31))
     await present(bob, 'Bob').opens(order(31, { lotSize: 20 }))
@@ -165,7 +165,7 @@ eachDataPlace((settle) => {
     expect(await expectExact(client)).toHaveLength(1)
   })
 
-  it('[X6] a close that meets the settlement is won by one of them, at the price of the winner', async () => {
+  it('[X5] a close that meets the settlement is won by one of them, at the price of the winner', async () => {
     const guests = await ground.players('X6', 40)
     const held = await Promise.all(
       guests.map(async (guest, n) => {
@@ -207,7 +207,7 @@ onServers((settle) => {
   })
   afterAll(() => ground.close())
 
-  it('[X7] whatever somebody does to a cached wallet, money is adopted and booked, or left alone, and never lost', async () => {
+  it('[D5] whatever somebody does to a cached wallet, money is adopted and booked, or left alone, and never lost', async () => {
     const ada = await ground.player('Ada X7')
     const { userId } = await ada.get('/api/me', z.looseObject({ userId: z.string() }))
     const hash = `wallet:${userId}`
@@ -291,7 +291,7 @@ describe.skipIf(!canRun)('with a Redis that goes away', () => {
     }
   })
 
-  it('[X8] trades go on without it, readiness says so, and with it back the balances are there again', async () => {
+  it('[X6] trades go on without it, readiness says so, and with it back the balances are there again', async () => {
     const ada = await ground.player('Ada X8')
     const { userId } = await ada.get('/api/me', z.looseObject({ userId: z.string() }))
     const readiness = async () =>
@@ -323,7 +323,7 @@ describe.skipIf(!canRun)('with a Redis that goes away', () => {
     expect(await expectExact(ada)).toHaveLength(22)
   })
 
-  it('[X9] one that hangs delays trades and refuses none', async () => {
+  it('[X6] one that hangs delays trades and refuses none', async () => {
     const ada = await ground.player('Ada X9')
     redis.signal('SIGSTOP')
     const answer = await vi.waitUntil(async () => {

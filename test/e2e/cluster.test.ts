@@ -130,7 +130,7 @@ onServers((settle) => {
   }
 
   it(
-    '[E40] a process without matches serves commands and prices of one that has them',
+    '[Q4] a process without matches serves commands and prices of one that has them',
     { timeout: 60_000 },
     async () => {
       const { cluster } = await clustered()
@@ -150,7 +150,7 @@ onServers((settle) => {
   )
 
   it(
-    '[E41] when the owner of a match is killed another process takes it over: nothing is lost, nothing happens twice',
+    '[Q11] when the owner of a match is killed another process takes it over: nothing is lost, nothing happens twice',
     { timeout: 90_000 },
     async () => {
       const { site, cluster } = await clustered()
@@ -174,7 +174,7 @@ onServers((settle) => {
   )
 
   it(
-    '[E42] a process that is asked to stop hands its match over, and no client is told to come back',
+    '[Q12] a process that is asked to stop hands its match over, and no client is told to come back',
     { timeout: 90_000 },
     async () => {
       const { cluster } = await clustered()
@@ -197,7 +197,7 @@ onServers((settle) => {
   )
 
   it(
-    '[E88] a process goes on beside a database that a newer version has migrated, and others of its version start',
+    '[D7] a process goes on beside a database that a newer version has migrated, and others of its version start',
     { timeout: 90_000 },
     async () => {
       const { site, cluster } = await clustered()
@@ -225,7 +225,7 @@ onServers((settle) => {
   )
 
   it(
-    '[E60] while Redis is away trades in the process of the owner go on, and others are refused until it is known what became of them',
+    '[Q13] while Redis is away trades in the process of the owner go on, and others are refused until it is known what became of them',
     { timeout: 90_000 },
     async () => {
       const site = await settle()
@@ -257,7 +257,7 @@ onServers((settle) => {
   )
 
   it(
-    '[E61] a dead owner is told from a silent one: what it was asked has not happened, or may have',
+    '[Q5] a dead owner is told from a silent one: what it was asked has not happened, or may have',
     { timeout: 90_000 },
     async () => {
       const { cluster } = await clustered()
@@ -279,7 +279,7 @@ onServers((settle) => {
   )
 
   it(
-    '[E62] an owner that was frozen for longer than its lease writes and says nothing any more when it wakes',
+    '[A4] an owner that was frozen for longer than its lease writes and says nothing any more when it wakes',
     { timeout: 90_000 },
     async () => {
       const { site, cluster } = await clustered()
@@ -300,7 +300,7 @@ onServers((settle) => {
   )
 
   it(
-    '[E63] a build of the leaderboards that somebody died of keeps nobody from starting',
+    '[R8] a build of the leaderboards that somebody died of keeps nobody from starting',
     { timeout: 60_000 },
     async () => {
       const site = await settle()
@@ -323,7 +323,7 @@ onServers((settle) => {
     },
   )
 
-  it('[W94] processes without matches share their addresses', { timeout: 60_000 }, async () => {
+  it('processes without matches share their addresses', { timeout: 60_000 }, async () => {
     const site = await settle()
     cleanUp.push(() => site.remove())
     const api = { ...site.env, ROLES: 'api', DEMO_REPLAY: 'none' }

@@ -32,7 +32,7 @@ eachDataPlace((settle) => {
   }
   const me = (client: HttpClient) => client.get('/api/leaderboard/me', Me)
 
-  it('[O8] a close over HTTP is on the boards a moment later, and everybody sees the same', async () => {
+  it('a close over HTTP is on the boards a moment later, and everybody sees the same', async () => {
     const [ada, bob] = [await ground.player('Ada'), await ground.player('Bob')]
     const [one, two] = [await trades(ada, 1), await trades(bob, 2)]
     await vi.waitUntil(async () => (await ada.get('/api/notifications', Notices)).unreadCount > 0, PATIENCE)
@@ -50,7 +50,7 @@ eachDataPlace((settle) => {
     expect(mine).toMatchObject([{ username: 'ada', rank: 1, isMe: true }])
   })
 
-  it('[N24] a notification is pushed to its user on the account stream, and to nobody else', async () => {
+  it('a notification is pushed to its user on the account stream, and to nobody else', async () => {
     const [ada, bob] = [await ground.player('Ada'), await ground.player('Bob')]
     const [heard, overheard] = [await listenTo(ada), await listenTo(bob)]
     await trades(ada, 1)

@@ -156,7 +156,7 @@ describe.skipIf(SERVER === '')('on PostgreSQL', () => {
   }
 
   it(
-    '[X20] a hundred users in eight matches of eight owners at once: no deadlock, no lost command, every millionth there',
+    '[D4] a hundred users in eight matches of eight owners at once: no deadlock, no lost command, every millionth there',
     { timeout: 60_000 },
     async () => {
       const matches = await Promise.all(
@@ -210,7 +210,7 @@ describe.skipIf(SERVER === '')('on PostgreSQL', () => {
     },
   )
 
-  it('[X24] matches whose commits wait for somebody do not hold up the matches beside them', async () => {
+  it('[X10] matches whose commits wait for somebody do not hold up the matches beside them', async () => {
     const one = await newOwner()
     const matches = await Promise.all(Array.from({ length: 9 }, (_, n) => one.takes(n + 1)))
     const orders = (from: number, to: number, key: string) =>
@@ -233,7 +233,7 @@ describe.skipIf(SERVER === '')('on PostgreSQL', () => {
   })
 
   it(
-    '[X21] an owner that was overtaken in the middle of its work writes not one row more',
+    '[A4] an owner that was overtaken in the middle of its work writes not one row more',
     { timeout: 60_000 },
     async () => {
       const [old, next] = [await newOwner(), await newOwner()]
@@ -341,7 +341,7 @@ describe.skipIf(SERVER === '')('on PostgreSQL', () => {
   }
 
   it(
-    '[X22] connections that are cut while they commit lose nothing and do nothing twice',
+    '[X9] connections that are cut while they commit lose nothing and do nothing twice',
     { timeout: 60_000 },
     async () => {
       const { lost } = await tradesThroughHarm(database.url, async (isOver) => {
@@ -358,7 +358,7 @@ describe.skipIf(SERVER === '')('on PostgreSQL', () => {
   )
 
   it(
-    '[X23] a commit whose answer is lost on the way has happened, and its retry says so',
+    '[X9] a commit whose answer is lost on the way has happened, and its retry says so',
     { timeout: 60_000 },
     async () => {
       const relay = await DeafRelay.to(database.url)

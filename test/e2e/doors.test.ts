@@ -45,7 +45,7 @@ eachDataPlace((settle) => {
   const buy = ({ id, currentPrice }: InstrumentSeen) =>
     ({ instrumentId: id, direction: 'long', lotSize: 1, clientPrice: currentPrice }) as const
 
-  it('[E10] the plain door shows at once what REST shows, 93 bytes a price', async () => {
+  it('the plain door shows at once what REST shows, 93 bytes a price', async () => {
     const ada = await house.player('Ada E10')
     const seen = (await ada.instruments()).slice(0, 5)
     const door = await plainHttpRig(ada)
@@ -68,7 +68,7 @@ eachDataPlace((settle) => {
     }
   })
 
-  it('[E11] an open over REST is told to whoever follows the player, with its cause and the new price, and to nobody else', async () => {
+  it('an open over REST is told to whoever follows the player, with its cause and the new price, and to nobody else', async () => {
     const [ada, bob] = [await house.player('Ada E11'), await house.player('Bob E11')]
     const [followed, ignored] = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN').slice(5)
     const door = await plainHttpRig(ada)
@@ -92,7 +92,7 @@ eachDataPlace((settle) => {
     expect(door.prices.map(({ instrumentId }) => instrumentId)).toEqual([followed?.id, followed?.id])
   })
 
-  it('[E12] the match room shows the match, and both doors tell the same moves', async () => {
+  it('[W5] the match room shows the match, and both doors tell the same moves', async () => {
     const ada = await house.player('Ada E12')
     const [player] = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN').slice(9)
     const [plain, seat] = [await plainHttpRig(ada), await roomDoor(ada)]
@@ -116,7 +116,7 @@ eachDataPlace((settle) => {
     await vi.waitUntil(() => stateOf()?.price === u(now.currentPrice), PATIENCE)
   })
 
-  it('[E13] neither door opens without a valid token of its own kind', async () => {
+  it('[W2] neither door opens without a valid token of its own kind', async () => {
     const ada = await house.player('Ada E13')
     const { token, wsUrl } = await ada.ticket()
     expect(wsUrl).toBe(house.wsUrl)
@@ -144,7 +144,7 @@ eachDataPlace((settle) => {
     expect(await new HttpClient(house.url).request('POST', '/api/ws/token')).toMatchObject({ status: 401 })
   })
 
-  it('[E14] ids that are none are turned down by name, and the rest of the request is carried out', async () => {
+  it('[W7] ids that are none are turned down by name, and the rest of the request is carried out', async () => {
     const ada = await house.player('Ada E14')
     const { id } = pick(await ada.instruments())
     const stranger = '00000000-0000-5000-8000-000000000000'
@@ -159,7 +159,7 @@ eachDataPlace((settle) => {
     })
   })
 
-  it('[W70] both doors tell of an account what REST tells', async () => {
+  it('[D8] both doors tell of an account what REST tells', async () => {
     const ada = await house.player('Ada W70')
     const [first, second] = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN').slice(3)
     const [plain, seat] = [await plainHttpRig(ada), await roomDoor(ada)]

@@ -168,7 +168,7 @@ eachDataPlace((settle) => {
   const orders = (field: string, values: readonly string[], over: Record<string, string> = {}): Sent[] =>
     [OPEN, QUOTE].flatMap((path) => values.map((value) => ({ path, body: order({ ...over, [field]: value }) })))
 
-  it('[X10] what is no quantity is refused wherever a quantity belongs, and nothing changes', async () => {
+  it('[X7] what is no quantity is refused wherever a quantity belongs, and nothing changes', async () => {
     const wrong = [...NO_NUMBERS, ...NO_QUANTITIES]
     await refuses(orders('lotSize', [...wrong, 'null']))
     await refuses([...wrong, 'null', '0', '-0'].map((value) => ({ path: OPEN, body: order({ clientPrice: value }) })))
@@ -179,7 +179,7 @@ eachDataPlace((settle) => {
     }
   })
 
-  it('[X11] the largest and smallest quantities there are meet a rule, not a fault', async () => {
+  it('[X7] the largest and smallest quantities there are meet a rule, not a fault', async () => {
     const opens = (fields: Record<string, string>): Sent => ({ path: OPEN, body: order(fields) })
     await refuses(
       [opens({ lotSize: '1000000000' }), opens({ lotSize: '0.000001' }), opens({ lotSize: '1e-400' })],
@@ -204,7 +204,7 @@ eachDataPlace((settle) => {
     expect(await sight()).toEqual(before)
   })
 
-  it('[X12] a name, a direction or a key that cannot be is refused, whatever language it means something in', async () => {
+  it('a name, a direction or a key that cannot be is refused, whatever language it means something in', async () => {
     await refuses(orders('instrumentId', NO_IDS))
     await refuses(orders('direction', NO_DIRECTIONS))
     await refuses([{ path: OPEN, body: order({ instrumentId: `"${NOBODY}"` }) }], [404])
@@ -216,7 +216,7 @@ eachDataPlace((settle) => {
     await refuses(keys.map((key) => ({ path: OPEN, body: order(), headers: headers(key) })))
   })
 
-  it('[X13] what a body says about prototypes is nothing it says', async () => {
+  it('what a body says about prototypes is nothing it says', async () => {
     const inherited = `{"__proto__":${order()},"constructor":{"prototype":${order()}},"toString":1}`
     await refuses([OPEN, QUOTE].map((path) => ({ path, body: inherited })))
     const lacking = `{"instrumentId":"${P(11)}","direction":"long","clientPrice":200,"__proto__":{"lotSize":0.5}}`
@@ -224,7 +224,7 @@ eachDataPlace((settle) => {
     expect(Reflect.get({}, 'lotSize')).toBeUndefined()
   })
 
-  it('[X14] of a key that stands twice in a body the last one counts', async () => {
+  it('of a key that stands twice in a body the last one counts', async () => {
     const twice = [
       ['0.5', '-1'],
       ['1', '"1"'],
@@ -233,7 +233,7 @@ eachDataPlace((settle) => {
     await refuses([OPEN, QUOTE].flatMap((path) => twice.map((body) => ({ path, body }))))
   })
 
-  it('[X15] bodies that are huge, deep, broken or of another kind are refused before they are looked into', async () => {
+  it('[X8] bodies that are huge, deep, broken or of another kind are refused before they are looked into', async () => {
     const paths = [OPEN, QUOTE, '/api/auth/dev', `/api/positions/${position}/close`]
     const broken = [
       '{',
@@ -277,7 +277,7 @@ eachDataPlace((settle) => {
     )
   })
 
-  it('[X16] paths and queries that mean nothing are 400 or 404', async () => {
+  it('paths and queries that mean nothing are 400 or 404', async () => {
     const ids = [
       '%00',
       '%ff',
@@ -323,7 +323,7 @@ eachDataPlace((settle) => {
     await refuses(markers.map((marker) => ({ method: 'GET', path: `/api/account/changes?since=${marker}` })))
   })
 
-  it('[X17] a request that is no HTTP is cut off, and the server goes on', async () => {
+  it('[X8] a request that is no HTTP is cut off, and the server goes on', async () => {
     const { hostname, port } = new URL(ground.url)
     const head = (key: string) =>
       `POST ${OPEN} HTTP/1.1\r\nHost: x\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: 2\r\nIdempotency-Key: ${key}\r\n`

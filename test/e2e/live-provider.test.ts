@@ -57,36 +57,32 @@ eachDataPlace((settle) => {
     })
 
   describe('a match of the live provider', { timeout: 60_000 }, () => {
-    it(
-      '[V13] plays through VAR, extra time and penalties with 200 traders, and settles',
-      { timeout: 300_000 },
-      async () => {
-        const house = await open()
-        await house.enrol(200)
-        const states = new Set<string | null>()
-        await vi.waitUntil(() => {
-          house.trade()
-          const info = house.info()
-          if (info !== undefined) states.add(info.state)
-          return info !== undefined && info.settledAt !== null
-        }, LONG)
-        expect([...states]).toEqual(
-          expect.arrayContaining(['INPLAY_ET', 'INPLAY_ET_2ND_HALF', 'INPLAY_PENALTIES', 'FT_PEN']),
-        )
-        const one = await house.player('Somebody who looks')
-        const { events } = await one.get(`/api/matches/${house.id()}/events`, Events)
-        expect(events).toEqual(expect.arrayContaining([expect.objectContaining({ type: 'goal', retracted: true })]))
-        expect((await one.get('/api/instruments/movers', Movers)).mostTraded).toHaveLength(5)
+    it('plays through VAR, extra time and penalties with 200 traders, and settles', { timeout: 300_000 }, async () => {
+      const house = await open()
+      await house.enrol(200)
+      const states = new Set<string | null>()
+      await vi.waitUntil(() => {
+        house.trade()
+        const info = house.info()
+        if (info !== undefined) states.add(info.state)
+        return info !== undefined && info.settledAt !== null
+      }, LONG)
+      expect([...states]).toEqual(
+        expect.arrayContaining(['INPLAY_ET', 'INPLAY_ET_2ND_HALF', 'INPLAY_PENALTIES', 'FT_PEN']),
+      )
+      const one = await house.player('Somebody who looks')
+      const { events } = await one.get(`/api/matches/${house.id()}/events`, Events)
+      expect(events).toEqual(expect.arrayContaining([expect.objectContaining({ type: 'goal', retracted: true })]))
+      expect((await one.get('/api/instruments/movers', Movers)).mostTraded).toHaveLength(5)
 
-        await house.stop()
-        const closed = await closes()
-        expect(closed.get(null)).toBeUndefined()
-        expect(closed.get('full_time')?.prices).toBe(1)
-        expect(closed.get('user')?.positions).toBeGreaterThan(200)
-      },
-    )
+      await house.stop()
+      const closed = await closes()
+      expect(closed.get(null)).toBeUndefined()
+      expect(closed.get('full_time')?.prices).toBe(1)
+      expect(closed.get('user')?.positions).toBeGreaterThan(200)
+    })
 
-    it('[V14] survives a provider that fails on and off in every way', { timeout: 300_000 }, async () => {
+    it('survives a provider that fails on and off in every way', { timeout: 300_000 }, async () => {
       // Four calls of every thirty go wrong: forty seconds of play, long enough to be late.
       const trouble = (call: number) =>
         call % 30 < 26 ? null : (TROUBLES[Math.floor(call / 30) % TROUBLES.length] ?? null)
@@ -106,7 +102,7 @@ eachDataPlace((settle) => {
       expect((await closes()).get(null)).toBeUndefined()
     })
 
-    it('[V10] is run from kick-off on, and lists its players as the line-ups come, late ones too', async () => {
+    it('is run from kick-off on, and lists its players as the line-ups come, late ones too', async () => {
       const late = shortened(60, (frame, n) => {
         const { lineups } = z.looseObject({ lineups: z.array(z.unknown()) }).parse(frame)
         return { ...frame, lineups: n < 20 ? [] : n < 40 ? lineups.slice(1) : lineups }
@@ -126,7 +122,7 @@ eachDataPlace((settle) => {
       expect(players.filter((player) => player.starter)).toHaveLength(11)
     })
 
-    it('[V12] that drops out of the list is asked for by number, and void when it is abandoned', async () => {
+    it('[V4] that drops out of the list is asked for by number, and void when it is abandoned', async () => {
       const abandoned = shortened(40, (frame, n) =>
         n < 39 ? frame : { ...frame, state_id: 15, state: { id: 15, state: 'ABANDONED' }, periods: [] },
       )
@@ -141,7 +137,7 @@ eachDataPlace((settle) => {
       expect([...(await closes()).keys()]).toContain('void')
     })
 
-    it('[V15] that is still to come is in the calendar, and nobody runs it', async () => {
+    it('that is still to come is in the calendar, and nobody runs it', async () => {
       const house = await open({ matches: [{ recording: tie }, { recording: tie, startsInMs: 30 * HOUR_MS }] })
       await vi.waitUntil(() => (house.info()?.feedSeq ?? 0) > 0, SOON)
       const one = await house.player('Somebody who looks')
@@ -152,7 +148,7 @@ eachDataPlace((settle) => {
       expect(house.view(2)).toBeUndefined()
     })
 
-    it('[V16] goes on after a restart', async () => {
+    it('goes on after a restart', async () => {
       const house = await open()
       await house.enrol(50)
       await vi.waitUntil(() => {
@@ -171,7 +167,7 @@ eachDataPlace((settle) => {
 })
 
 onServers((settle) => {
-  it('[V11] has one poller; another process takes over when it lets go', { timeout: 60_000 }, async () => {
+  it('[V3] has one poller; another process takes over when it lets go', { timeout: 60_000 }, async () => {
     const site = await settle()
     const rehearsal = await Rehearsal.open(site, { matches: [{ recording: tie }], started: false })
     const poller = fixtureId(0)

@@ -43,7 +43,7 @@ async function metricsAt(address: string): Promise<string> {
   return answer.text()
 }
 
-it('[Z1] a running house shows at both addresses what it does', async () => {
+it('a running house shows at both addresses what it does', async () => {
   const atFeed = await metricsAt(addresses.wsUrl)
   expect(atFeed).toMatch(/^touchline_sockets\{door="feed"\} 1$/m)
   const text = await metricsAt(addresses.url)
@@ -58,7 +58,7 @@ it('[Z1] a running house shows at both addresses what it does', async () => {
   expect(text).toMatch(/^touchline_ledger_imbalance_micros 0$/m)
 })
 
-it('[Z13] it has every metric that an alert or a dashboard names', async () => {
+it('it has every metric that an alert or a dashboard names', async () => {
   const text = await metricsAt(addresses.url)
   const known = new Set(text.split('\n').map((line) => /^(?:# TYPE )?(\w+)/.exec(line)?.[1]))
   const named = expressions().flatMap(metricsIn)
@@ -66,7 +66,7 @@ it('[Z13] it has every metric that an alert or a dashboard names', async () => {
   expect(named.filter((name) => !known.has(name))).toEqual([])
 })
 
-it('[Z7] the log leads from a request to the commit that carried it out', async () => {
+it('the log leads from a request to the commit that carried it out', async () => {
   const { said } = await house.end('SIGTERM')
   const lines = said.split('\n').filter((line) => line.includes(requestId))
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([

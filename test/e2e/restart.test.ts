@@ -43,7 +43,7 @@ const toldBy = (feed: FeedClient) => new Map(feed.prices.map((frame) => [String(
 
 eachDataPlace((settle) => {
   it(
-    '[E20] killed in the middle of a match, it comes back with every wallet, position and price, and plays on',
+    '[X11] killed in the middle of a match, it comes back with every wallet, position and price, and plays on',
     { timeout: 90_000 },
     async () => {
       const site = await settled(settle)
@@ -106,7 +106,7 @@ eachDataPlace((settle) => {
   )
 
   it(
-    '[E21] asked to stop, it tells its guests when to come back, finishes, and ends with 0',
+    'asked to stop, it tells its guests when to come back, finishes, and ends with 0',
     { timeout: 150_000 },
     async () => {
       const site = await settled(settle)

@@ -106,7 +106,7 @@ eachDataPlace((settle) => {
     return browser
   }
 
-  it('[S40] somebody new proves his e-mail, registers, comes back, stays, and leaves', async () => {
+  it('somebody new proves his e-mail, registers, comes back, stays, and leaves', async () => {
     const [browser, ada] = [new Browser(url), unique('ada')]
     const { registrationTicket, email } = read(await begin(browser, ada), 422, NewUser)
     expect(email).toBe(`${ada}@example.com`)
@@ -141,7 +141,7 @@ eachDataPlace((settle) => {
     expect((await elsewhere.post('/api/auth/refresh')).status).toBe(401)
   })
 
-  it('[S41] whatever somebody tries with a token, he is nobody, and the nonce is as it was', async () => {
+  it('[S6] whatever somebody tries with a token, he is nobody, and the nonce is as it was', async () => {
     const nonce = randomUUID()
     for (const [what, idToken] of Object.entries(await hostileTokens(provider, nonce))) {
       const answer = await new Browser(url).post('/api/auth/google', { idToken, nonce })
@@ -156,7 +156,7 @@ eachDataPlace((settle) => {
     for (const answer of late) expect(answer).toMatchObject({ status: 401, body: { error: 'nonce already used' } })
   })
 
-  it('[S42] without the code nobody registers, with it two at once are one user', async () => {
+  it('[S8] without the code nobody registers, with it two at once are one user', async () => {
     const [browser, bob] = [new Browser(url), unique('bob')]
     const { registrationTicket } = read(await begin(browser, bob), 422, NewUser)
     const early = await browser.post('/api/auth/google/complete', profileOf(registrationTicket, bob))
@@ -173,7 +173,7 @@ eachDataPlace((settle) => {
     expect(await browser.post('/api/auth/google/complete', forged)).toMatchObject({ status: 401 })
   })
 
-  it('[S43] signing out closes the sockets of the user, and opens no more', async () => {
+  it('[W3] signing out closes the sockets of the user, and opens no more', async () => {
     const browser = await registered(unique('cem'))
     const at = await browser.socketUrl()
     const socket = new WebSocket(at, 'feed.v1')
@@ -186,7 +186,7 @@ eachDataPlace((settle) => {
     expect(String(error)).toContain('401')
   })
 
-  it('[S44] after a restart who has signed out is out, and who has not is in', async () => {
+  it('[S4] after a restart who has signed out is out, and who has not is in', async () => {
     const dora = unique('dora')
     const [here, there] = [await registered(dora), new Browser(url)]
     await begin(there, dora)
@@ -202,7 +202,7 @@ eachDataPlace((settle) => {
     expect((await there.post('/api/auth/refresh')).status).toBe(200)
   })
 
-  it('[S45] of 260 requests at once from one address two hundred pass', async () => {
+  it('[H6] of 260 requests at once from one address two hundred pass', async () => {
     const headers = { 'x-forwarded-for': someAddress() }
     const answers = await Promise.all(Array.from({ length: 260 }, () => fetch(`${url}/api/flags`, { headers })))
     const refused = answers.filter(({ status }) => status === 429)
@@ -211,13 +211,13 @@ eachDataPlace((settle) => {
     await Promise.all(answers.map((answer) => answer.arrayBuffer()))
   })
 
-  it('[S46] who has the e-mail of an admin is one when he signs in', async () => {
+  it('[S9] who has the e-mail of an admin is one when he signs in', async () => {
     const browser = await registered(boss)
     expect((await browser.request('GET', '/api/admin/ledger/audit')).body).toMatchObject({ balanced: true })
     expect((await (await registered(unique('eli'))).request('GET', '/api/admin/ledger/audit')).status).toBe(403)
   })
 
-  it('[S47] a thousand users are made in one call, and their tokens work', async () => {
+  it('a thousand users are made in one call, and their tokens work', async () => {
     const Batch = z.object({ users: z.array(z.object({ userId: z.string(), accessToken: z.string() })) })
     const answer = await new Browser(url).post('/api/auth/dev/batch', { count: 1_000, prefix: unique('load') })
     const { users } = read(answer, 200, Batch)

@@ -29,7 +29,7 @@ async function takenPort(): Promise<string> {
   return typeof address === 'string' ? address : String(address.port)
 }
 
-it('[E22] a folder that another process has keeps it from starting: one line says which, and it ends with 1', async () => {
+it('a folder that another process has keeps it from starting: one line says which, and it ends with 1', async () => {
   const site = await settle()
   const first = new Program({ ...site.env, DEMO_REPLAY: 'none' })
   await first.listening()
@@ -39,7 +39,7 @@ it('[E22] a folder that another process has keeps it from starting: one line say
   expect(complained).toContain(site.env['DATA_DIR'])
 }, 60_000)
 
-it('[E23] so does a port that is taken, and a database that is not there', async () => {
+it('so does a port that is taken, and a database that is not there', async () => {
   const port = await takenPort()
   const site = await settle()
   for (const taken of [{ PORT: port }, { WS_PORT: port }]) {
@@ -53,14 +53,14 @@ it('[E23] so does a port that is taken, and a database that is not there', async
   expect(complained).toMatch(/^Touchline cannot start: .*127\.0\.0\.1:1; .* DATABASE_URL .*\n$/)
 }, 60_000)
 
-it('[E23] so does an address that is not of this machine', async () => {
+it('so does an address that is not of this machine', async () => {
   const site = await settle()
   const { code, complained } = await new Program({ ...site.env, HOST: '203.0.113.1' }).ended
   expect(code).toBe(1)
   expect(complained).toMatch(/^Touchline cannot start: .*203\.0\.113\.1.*; HOST must be .*\n$/)
 }, 60_000)
 
-it('[J30] so does a demo that there is no recording of, and a Redis that is not there', async () => {
+it('so does a demo that there is no recording of, and a Redis that is not there', async () => {
   const site = await settle()
   const unknown = await new Program({ ...site.env, DEMO_REPLAY: 'goal-fest' }).ended
   expect(unknown.code).toBe(1)
@@ -70,7 +70,7 @@ it('[J30] so does a demo that there is no recording of, and a Redis that is not 
   expect(alone.complained).toMatch(/^Touchline cannot start: Redis at 127\.0\.0\.1:1 does not answer .* REDIS_URL.*\n$/)
 }, 60_000)
 
-it('[E81] asked to stop, it says so where balancers ask, and serves until they have heard it', async () => {
+it('asked to stop, it says so where balancers ask, and serves until they have heard it', async () => {
   const site = await settle()
   const program = new Program({ ...site.env, DEMO_REPLAY: 'none', DRAIN_SECS: '2' })
   const { url } = await program.listening()
@@ -86,7 +86,7 @@ it('[E81] asked to stop, it says so where balancers ask, and serves until they h
   expect(await ended).toMatchObject({ code: 0, complained: '' })
 }, 60_000)
 
-it('[E87] when whoever read the log is gone it goes on', async () => {
+it('when whoever read the log is gone it goes on', async () => {
   const site = await settle()
   const program = new Program({ ...site.env, DEMO_REPLAY: 'none' })
   const { url } = await program.listening()
@@ -96,7 +96,7 @@ it('[E87] when whoever read the log is gone it goes on', async () => {
   expect(await program.end('SIGTERM')).toMatchObject({ code: 0 })
 }, 60_000)
 
-it('[J31] asked to stop while it is still starting, it finishes that and ends with 0', async () => {
+it('asked to stop while it is still starting, it finishes that and ends with 0', async () => {
   const site = await settle()
   const program = new Program(site.env)
   await program.says('"event":"migrated"')
@@ -106,7 +106,7 @@ it('[J31] asked to stop while it is still starting, it finishes that and ends wi
   expect(await again.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
 }, 60_000)
 
-it('[J32] a part that cannot be stopped keeps no other from it, and is reported', async () => {
+it('a part that cannot be stopped keeps no other from it, and is reported', async () => {
   const site = await settle()
   const config = readConfig({ ...site.env, DEMO_REPLAY: 'none', PORT: '0', WS_PORT: '0' })
   const log = createLog({ level: 'silent', world: systemWorld() })

@@ -56,7 +56,7 @@ function tradeIn(spans: readonly SpanSeen[]) {
 
 const settings = ({ url }: Collector) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_SERVICE_NAME: 'touchline-test' })
 
-it('[H120] a request that comes with a trace is a span of it, and so are its command and its commit', async () => {
+it('a request that comes with a trace is a span of it, and so are its command and its commit', async () => {
   const [site, seen] = [await embeddedPlace(), await collector()]
   cleanUp.push(() => site.remove())
   const program = await start(site, { ...DEMO, ...settings(seen) })
@@ -88,7 +88,7 @@ it('[H120] a request that comes with a trace is a span of it, and so are its com
 }, 60_000)
 
 onServers((settle) => {
-  it('[H121] the trace goes with the command to the process that has the match', { timeout: 60_000 }, async () => {
+  it('the trace goes with the command to the process that has the match', { timeout: 60_000 }, async () => {
     const [site, seen] = [await settle(), await collector()]
     cleanUp.push(() => site.remove())
     const api = await start(site, { ROLES: 'api', DEMO_REPLAY: 'none', ...settings(seen) })
@@ -101,23 +101,19 @@ onServers((settle) => {
   })
 })
 
-it(
-  '[H123] a caller may decline, and a collector that is away costs nobody his answer',
-  { timeout: 60_000 },
-  async () => {
-    const site = await embeddedPlace()
-    cleanUp.push(() => site.remove())
-    const seen = await collector()
-    const traced = await start(site, { ...DEMO, ...settings(seen) })
-    await tradeAt(traced, `00-${TRACE}-${CALLER}-00`)
-    expect(await traced.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
-    expect(seen.spans.length).toBeGreaterThan(0)
-    expect(seen.spans.filter(({ traceId }) => traceId === TRACE)).toEqual([])
+it('a caller may decline, and a collector that is away costs nobody his answer', { timeout: 60_000 }, async () => {
+  const site = await embeddedPlace()
+  cleanUp.push(() => site.remove())
+  const seen = await collector()
+  const traced = await start(site, { ...DEMO, ...settings(seen) })
+  await tradeAt(traced, `00-${TRACE}-${CALLER}-00`)
+  expect(await traced.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
+  expect(seen.spans.length).toBeGreaterThan(0)
+  expect(seen.spans.filter(({ traceId }) => traceId === TRACE)).toEqual([])
 
-    const away = await start(site, { ...DEMO, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })
-    await tradeAt(away, `00-${TRACE}-${CALLER}-01`)
-    const { code, said } = await away.end('SIGTERM')
-    expect(code).toBe(0)
-    expect(said).toContain('traces are exported no more for now')
-  },
-)
+  const away = await start(site, { ...DEMO, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })
+  await tradeAt(away, `00-${TRACE}-${CALLER}-01`)
+  const { code, said } = await away.end('SIGTERM')
+  expect(code).toBe(0)
+  expect(said).toContain('traces are exported no more for now')
+})

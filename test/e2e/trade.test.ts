@@ -22,7 +22,7 @@ eachDataPlace((settle) => {
   })
   afterAll(() => house.close())
 
-  it('[E1] a visitor signs in, looks around, asks for a quote, and opens at exactly that', async () => {
+  it('a visitor signs in, looks around, asks for a quote, and opens at exactly that', async () => {
     const ada = await house.player('Ada E1')
     const Me = z.looseObject({ loggedIn: z.literal(true), username: z.literal('ada_e1') })
     expect((await ada.get('/api/me', Me))['wallet']).toMatchObject({ balance: 10_000, marginUsed: 0, equity: 10_000 })
@@ -47,7 +47,7 @@ eachDataPlace((settle) => {
     expect(moved.currentPrice).toBe(position.openPrice)
   })
 
-  it('[E2] a retry with the same key gets the same answer and does nothing again; another request with it is refused', async () => {
+  it('[A5] a retry with the same key gets the same answer and does nothing again; another request with it is refused', async () => {
     const ada = await house.player('Ada E2')
     const player = pick(await ada.instruments())
     const order = { instrumentId: player.id, direction: 'long', lotSize: 1, clientPrice: player.currentPrice } as const
@@ -68,7 +68,7 @@ eachDataPlace((settle) => {
     expect((await bob.open(order, 'once')).headers.get('idempotent-replayed'), 'keys are his own').toBeNull()
   })
 
-  it('[E3] what is refused says why in the words of the specification, and costs nothing', async () => {
+  it('what is refused says why in the words of the specification, and costs nothing', async () => {
     const ada = await house.player('Ada E3')
     const { id, currentPrice } = pick(await ada.instruments(), (i) => i.position === 'FWD')
     const order = { instrumentId: id, direction: 'long', lotSize: 1, clientPrice: currentPrice } as const
@@ -112,7 +112,7 @@ eachDataPlace((settle) => {
     }
   })
 
-  it('[E4] levels can be set, kept, changed and removed while the position is open', async () => {
+  it('levels can be set, kept, changed and removed while the position is open', async () => {
     const ada = await house.player('Ada E4')
     const player = pick(await ada.instruments())
     const low = Math.floor(player.currentPrice * 0.95)
@@ -139,7 +139,7 @@ eachDataPlace((settle) => {
     expect(await levels({ takeProfit: null })).toEqual({ stopLoss: null, takeProfit: null })
   })
 
-  it('[E5] a stop-loss closes by itself when the match moves the price, hold or no hold', async () => {
+  it('a stop-loss closes by itself when the match moves the price, hold or no hold', async () => {
     const ada = await house.player('Ada E5')
     const fielded = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN' && i.position !== 'GK')
     for (const { id, currentPrice } of fielded) {
@@ -160,7 +160,7 @@ eachDataPlace((settle) => {
     expect(u((await ada.wallet()).balance)).toBe(u(10_000) + pnlOf(closed) - sum(open.map((p) => u(p.margin))))
   })
 
-  it('[E6] a close within the hold is refused with the seconds left; after it margin and PnL come back to the millionth', async () => {
+  it('a close within the hold is refused with the seconds left; after it margin and PnL come back to the millionth', async () => {
     const [ada, bob] = [await house.player('Ada E6'), await house.player('Bob E6')]
     const player = pick(await ada.instruments(), (i) => i.position === 'FWD')
     const order = {
@@ -200,7 +200,7 @@ eachDataPlace((settle) => {
     expect(await ada.positions('closed')).toEqual([closed.position])
   })
 
-  it('[E7] at full time the market closes, everybody is settled at one price, and the next match begins', async () => {
+  it('at full time the market closes, everybody is settled at one price, and the next match begins', async () => {
     const [ada, bob] = [await house.player('Ada E7'), await house.player('Bob E7')]
     const { matchId } = house
     const player = pick(await ada.instruments(), (i) => i.position === 'DEF')
@@ -247,7 +247,7 @@ onServers((settle) => {
   })
   afterAll(() => house.close())
 
-  it('[E8] the fast store shows the balance; one that is changed there counts, and is booked', async () => {
+  it('[D5] the fast store shows the balance; one that is changed there counts, and is booked', async () => {
     const ada = await house.player('Ada E8')
     const { userId } = await ada.get('/api/me', z.looseObject({ userId: z.string() }))
     const { id } = pick(await ada.instruments())

@@ -9,7 +9,7 @@ const get = async (path: string, options: Parameters<typeof openHttpRig>[0] = {}
 const community = communityPorts(alice, NOW)
 
 describe('leaderboards', () => {
-  it('[H130] list rank, name, score, ROI, PnL, win rate and trades; losing scores are scores too', async () => {
+  it('list rank, name, score, ROI, PnL, win rate and trades; losing scores are scores too', async () => {
     const { body } = await get('/api/leaderboard/roi/global')
     expect(body).toMatchObject({
       total: 2,
@@ -23,7 +23,7 @@ describe('leaderboards', () => {
     })
   })
 
-  it('[H131] the friends boards rank the referral network', async () => {
+  it('the friends boards rank the referral network', async () => {
     const { body } = await get('/api/leaderboard/roi/friends?limit=1')
     expect(body).toMatchObject({ total: 2, entries: [{ rank: 1, username: 'bob' }] })
     expect((await get('/api/leaderboard/friends')).body).toMatchObject({
@@ -32,7 +32,7 @@ describe('leaderboards', () => {
     })
   })
 
-  it('[H184] every board can be paged through', async () => {
+  it('every board can be paged through', async () => {
     for (const by of ['', 'roi/'])
       for (const board of ['global', 'friends', 'district/1'])
         expect((await get(`/api/leaderboard/${by}${board}?offset=1`)).body).toMatchObject({
@@ -41,7 +41,7 @@ describe('leaderboards', () => {
         })
   })
 
-  it('[H132] a district board comes with the standing of the district; an unknown district is 404', async () => {
+  it('a district board comes with the standing of the district; an unknown district is 404', async () => {
     const { body } = await get('/api/leaderboard/roi/district/1')
     expect(body).toMatchObject({ total: 2, district: { rank: 1, name: 'Harbour', members: 2, score: 11.8827 } })
     expect((await get('/api/leaderboard/district/7')).status).toBe(404)
@@ -51,17 +51,17 @@ describe('leaderboards', () => {
   })
 
   it.each(['limit=0', 'limit=501', 'limit=x', 'limit=1.5', 'offset=-1', 'offset=x'])(
-    '[H133] %s is a clean 400',
+    '%s is a clean 400',
     async (query) => {
       expect((await get(`/api/leaderboard/global?${query}`)).status).toBe(400)
     },
   )
 
-  it.each(['0', 'x', '-1', '9999999999'])('[H133] the district %s is a clean 400', async (id) => {
+  it.each(['0', 'x', '-1', '9999999999'])('the district %s is a clean 400', async (id) => {
     expect((await get(`/api/leaderboard/district/${id}`)).status).toBe(400)
   })
 
-  it('[H134] me is the rank by ROI, and not ranked before the first close', async () => {
+  it('me is the rank by ROI, and not ranked before the first close', async () => {
     expect((await get('/api/leaderboard/me')).body).toMatchObject({ ranked: true, rank: 2, total: 2, score: -1.2346 })
     const boards = { ...community.boards, place: async () => null }
     const unranked = { deps: { community: { ...community, boards } } }
@@ -69,7 +69,7 @@ describe('leaderboards', () => {
     expect((await get('/api/leaderboard/me/context', unranked)).body).toEqual({ ranked: false })
   })
 
-  it('[H135] the context is the gap to the nearest rank above, none for the first', async () => {
+  it('the context is the gap to the nearest rank above, none for the first', async () => {
     expect((await get('/api/leaderboard/me/context')).body).toMatchObject({
       ranked: true,
       next: { rank: 1, score: 25, gap: 26.2346 },
@@ -82,7 +82,7 @@ describe('leaderboards', () => {
     expect((await get('/api/leaderboard/me/context', first)).body).toMatchObject({ rank: 1, next: null })
   })
 
-  it('[H136] operators rebuild them, and learn how many are ranked; elsewhere under way is 409', async () => {
+  it('operators rebuild them, and learn how many are ranked; elsewhere under way is 409', async () => {
     const admin = await openHttpRig({ role: 'admin' })
     expect(await (await admin.send('POST', '/api/admin/leaderboard/rebuild-roi', {})).json()).toEqual({ rebuilt: 2 })
     const user = await openHttpRig()
@@ -96,7 +96,7 @@ describe('leaderboards', () => {
 })
 
 describe('reactions', () => {
-  it('[H137] operators see what waits and what was set aside, and try it again', async () => {
+  it('operators see what waits and what was set aside, and try it again', async () => {
     expect((await get('/api/admin/reactions', { role: 'admin' })).body).toEqual({
       waiting: 1,
       oldestAt: '2026-05-02T14:30:00.000Z',

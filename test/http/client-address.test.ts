@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { clientAddress } from '../../src/http/client-address.ts'
 
 describe('the address of a client', () => {
-  it('[H61] is the socket, whatever anybody says, when no proxy is trusted', () => {
+  it('[H5] is the socket, whatever anybody says, when no proxy is trusted', () => {
     expect(clientAddress({ peer: '203.0.113.7', forwardedFor: '198.51.100.1' }, 0)).toBe('203.0.113.7')
     expect(clientAddress({ peer: undefined, forwardedFor: '198.51.100.1' }, 0)).toBe('unknown')
   })
 
-  it('[H61] is whom the outermost trusted proxy heard', () => {
+  it('[H5] is whom the outermost trusted proxy heard', () => {
     const forwardedFor = '6.6.6.6, 198.51.100.1 , 10.0.0.2'
     expect(clientAddress({ peer: '10.0.0.1', forwardedFor }, 1)).toBe('10.0.0.2')
     expect(clientAddress({ peer: '10.0.0.1', forwardedFor }, 2)).toBe('198.51.100.1')
@@ -16,13 +16,13 @@ describe('the address of a client', () => {
     expect(clientAddress({ peer: '10.0.0.1', forwardedFor: undefined }, 1)).toBe('10.0.0.1')
   })
 
-  it('[H61] is the socket where a proxy wrote what is no address', () => {
+  it('[H5] is the socket where a proxy wrote what is no address', () => {
     for (const forwardedFor of ['', ' ', 'unknown', '_hidden', '1.2.3', '1.2.3.4.5', 'evil"; r=1', '[::1', ',']) {
       expect(clientAddress({ peer: '10.0.0.1', forwardedFor }, 1), forwardedFor).toBe('10.0.0.1')
     }
   })
 
-  it('[H61] loses its port and its wrapping', () => {
+  it('[H5] loses its port and its wrapping', () => {
     const same = [
       '203.0.113.7',
       '203.0.113.7:4711',
@@ -35,7 +35,7 @@ describe('the address of a client', () => {
     }
   })
 
-  it('[H61] is the /64 of an IPv6 address, however it is spelt', () => {
+  it('[H5] is the /64 of an IPv6 address, however it is spelt', () => {
     const same = [
       '2001:db8:1:2::1',
       '2001:DB8:1:2:ffff:0:0:9',

@@ -76,7 +76,7 @@ function bodyFor(path: string): unknown {
 }
 
 describe('the API description', () => {
-  it('[H50] describes every mounted route, and no other', async () => {
+  it('describes every mounted route, and no other', async () => {
     const { app, document, routes } = await openDescribed()
     // The page at `/` and its files are no part of it, nor is what Prometheus reads.
     const isOther = (path: string): boolean => /^\/($|web\/|join|favicon|metrics$)/.test(path)
@@ -86,7 +86,7 @@ describe('the API description', () => {
     expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([...names].toSorted())
   })
 
-  it('[H50] covers what the specification lists so far', async () => {
+  it('covers what the specification lists so far', async () => {
     const { routes } = await openDescribed()
     expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
       'GET /api/account/changes',
@@ -169,7 +169,7 @@ describe('the API description', () => {
     ])
   })
 
-  it('[H51] says truly which routes need the access cookie', async () => {
+  it('says truly which routes need the access cookie', async () => {
     const { app, routes, document } = await openDescribed()
     expect(Object.keys(document.components.securitySchemes)).toEqual(['accessCookie', 'refreshCookie'])
     for (const { method, path, security = [] } of routes) {
@@ -180,7 +180,7 @@ describe('the API description', () => {
     }
   })
 
-  it('[H52] every answer has a status and a body that its route describes', async () => {
+  it('[H2] every answer has a status and a body that its route describes', async () => {
     const { app, send, asAlice, routes } = await openDescribed()
     const registered = app.openAPIRegistry.definitions.filter((definition) => definition.type === 'route')
     const isLast = (path: string) => path.endsWith('/logout') // nothing works after it
@@ -210,14 +210,14 @@ describe('the API description', () => {
     }
   })
 
-  it('[H150] is OpenAPI 3.1 by a validator that knows nothing of us', async () => {
+  it('is OpenAPI 3.1 by a validator that knows nothing of us', async () => {
     const { app } = await openHttpRig()
     const text = await (await app.request('/api/openapi.json')).text()
     const found = await new Validator().validate(JSON.parse(text))
     expect(found).toEqual({ valid: true })
   })
 
-  it('[H151] every route has a summary, a description and a tag that says what it is about', async () => {
+  it('every route has a summary, a description and a tag that says what it is about', async () => {
     const { document } = await readDocument()
     const topics = new Set(document.tags.map(({ name }) => name))
     for (const [name, { summary, description, tags }] of operations(document)) {
@@ -232,7 +232,7 @@ describe('the API description', () => {
     expect([...topics].filter((topic) => !used.has(topic))).toEqual([])
   })
 
-  it('[H152] every parameter and body has an example that fits its schema', async () => {
+  it('every parameter and body has an example that fits its schema', async () => {
     const { document, check } = await readDocument()
     for (const [name, { parameters = [], requestBody, responses }] of operations(document)) {
       for (const { schema, example, name: parameter } of parameters) {
@@ -251,7 +251,7 @@ describe('the API description', () => {
     }
   })
 
-  it('[H153] every error code is answered by a route, has an example, and keeps its status', async () => {
+  it('every error code is answered by a route, has an example, and keeps its status', async () => {
     const { document } = await readDocument()
     const answered = new Map<string, Set<string>>()
     for (const { responses } of operations(document).values()) {
@@ -269,7 +269,7 @@ describe('the API description', () => {
     }
   })
 
-  it('[H183] the figures and names of the examples are what the rules make of them', async () => {
+  it('the figures and names of the examples are what the rules make of them', async () => {
     const { document } = await readDocument()
     const shown = <Shape extends z.ZodRawShape>(route: `${string} ${string}`, status: string, shape: Shape) =>
       z.object(shape).parse(operations(document).get(route)?.responses[status]?.content?.['application/json']?.example)
@@ -300,7 +300,7 @@ describe('the API description', () => {
     expect([url.endsWith(`/join?ref=${code}`), reward]).toEqual([true, decimal(REFERRAL_REWARD)])
   })
 
-  it('[H155] the page shows every route, error, message and byte, and loads nothing from elsewhere', async () => {
+  it('the page shows every route, error, message and byte, and loads nothing from elsewhere', async () => {
     const { app } = await openHttpRig()
     const response = await app.request('/api/docs')
     const html = await response.text()
@@ -323,7 +323,7 @@ describe('the API description', () => {
     expect(links.filter((id) => !targets.has(id))).toEqual([])
   })
 
-  it('[H154] an answer that is not described is noticed', async () => {
+  it('[H2] an answer that is not described is noticed', async () => {
     const { document } = await readDocument()
     const { judge } = createJudge(document)
     const heard = { method: 'GET', path: '/api/wallet', status: 200, contentType: 'application/json' }

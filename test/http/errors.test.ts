@@ -29,7 +29,7 @@ describe('the error form', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  it('[H2] a known path with another method is 405 and says which it takes', async () => {
+  it('a known path with another method is 405 and says which it takes', async () => {
     const { app } = await openHttpRig()
     const response = await app.request('/api/positions/open', { method: 'GET' })
     // `GET /api/positions/open` is no route, and `PATCH /api/positions/{id}` shares its form
@@ -40,7 +40,7 @@ describe('the error form', () => {
     expect((await app.request('/api/openapixjson', { method: 'DELETE' })).status).toBe(404)
   })
 
-  it('[H3] malformed JSON is 400', async () => {
+  it('malformed JSON is 400', async () => {
     const { asAlice } = await openHttpRig()
     for (const body of ['{', '', 'NaN', '{"lotSize": 1e}', '\u0000']) {
       const headers = { 'content-type': 'application/json' }
@@ -50,7 +50,7 @@ describe('the error form', () => {
     }
   })
 
-  it('[H4] a failed validation is 400 and lists each issue with its path', async () => {
+  it('a failed validation is 400 and lists each issue with its path', async () => {
     const { send, commands } = await openHttpRig()
     const response = await send('POST', '/api/positions/open', { ...order, direction: 'up', lotSize: 'one' })
     expect(response.status).toBe(400)
@@ -62,14 +62,14 @@ describe('the error form', () => {
     expect(commands).toEqual([])
   })
 
-  it('[H4] a body that is not an object is a failed validation', async () => {
+  it('a body that is not an object is a failed validation', async () => {
     const { send } = await openHttpRig()
     for (const body of [null, [], 'order', 7, true]) {
       expect((await send('POST', '/api/positions/open', body)).status).toBe(400)
     }
   })
 
-  it('[H5] a body over 64 KiB is 413, by its stated length or by counting', async () => {
+  it('a body over 64 KiB is 413, by its stated length or by counting', async () => {
     const { asAlice } = await openHttpRig()
     const tooMuch = JSON.stringify({ ...order, note: 'x'.repeat(64 * 1024) })
     for (const stated of [{}, { 'content-length': String(tooMuch.length) }]) {
@@ -84,7 +84,7 @@ describe('the error form', () => {
     expect((await asAlice('/api/positions/open', { method: 'POST', body, headers })).status).toBe(201)
   })
 
-  it('[H6] a body that is not JSON is 415', async () => {
+  it('a body that is not JSON is 415', async () => {
     const { asAlice } = await openHttpRig()
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonx', 'json']) {
       for (const path of ['/api/positions/open', '/api/auth/dev']) {
@@ -96,7 +96,7 @@ describe('the error form', () => {
     }
   })
 
-  it('[H7] something being away is 503 with Retry-After', async () => {
+  it('something being away is 503 with Retry-After', async () => {
     const { asAlice } = await openHttpRig({ deps: { wallets: { find: away, ledger: away, auditLedger: away } } })
     const response = await asAlice('/api/wallet')
     expect(response.status).toBe(503)
@@ -104,7 +104,7 @@ describe('the error form', () => {
     expect(await response.json()).toMatchObject({ error: 'service unavailable', code: 'UNAVAILABLE' })
   })
 
-  it('[H8] a broken program is 500 and tells the caller nothing but the request id', async () => {
+  it('[H1] a broken program is 500 and tells the caller nothing but the request id', async () => {
     const { asAlice, log } = await openHttpRig({
       deps: { wallets: { find: broken, ledger: broken, auditLedger: broken } },
     })
@@ -125,7 +125,7 @@ describe('the error form', () => {
     )
   })
 
-  it('[H9] each request is one line in the log, and tokens are never in it', async () => {
+  it('each request is one line in the log, and tokens are never in it', async () => {
     const { app, log } = await openHttpRig()
     await app.request('/api/me?token=hush')
     expect(log).toHaveLength(1)
@@ -140,7 +140,7 @@ describe('the error form', () => {
 })
 
 describe('browsers', () => {
-  it('[H68] are told with every answer that it is data, and in production to come back over TLS', async () => {
+  it('are told with every answer that it is data, and in production to come back over TLS', async () => {
     const [{ app }, live] = [await openHttpRig(), await openHttpRig({ production: true })]
     for (const path of ['/health', '/api/me', '/nowhere', '/api/wallet']) {
       const { headers } = await app.request(path)
@@ -156,7 +156,7 @@ describe('browsers', () => {
 })
 
 describe('origins', () => {
-  it('[H10] a preflight from an allowed origin is 204, echoes it and allows credentials', async () => {
+  it('a preflight from an allowed origin is 204, echoes it and allows credentials', async () => {
     const { app } = await openHttpRig()
     const response = await app.request('/api/positions/open', preflight(ALLOWED_ORIGIN))
     expect(response.status).toBe(204)
@@ -167,7 +167,7 @@ describe('origins', () => {
     expect(response.headers.get('vary')).toBe('Origin')
   })
 
-  it('[H10] any other origin is allowed nothing', async () => {
+  it('any other origin is allowed nothing', async () => {
     const { app } = await openHttpRig()
     for (const origin of [
       'https://evil.example',
@@ -181,7 +181,7 @@ describe('origins', () => {
     }
   })
 
-  it('[H10] answers and errors carry the allowed origin too', async () => {
+  it('answers and errors carry the allowed origin too', async () => {
     const { app } = await openHttpRig()
     for (const path of ['/health', '/nowhere', '/api/wallet']) {
       const { headers } = await app.request(path, { headers: { origin: ALLOWED_ORIGIN } })
@@ -190,7 +190,7 @@ describe('origins', () => {
     }
   })
 
-  it('[H11] a foreign page may read what is public and change nothing', async () => {
+  it('[H4] a foreign page may read what is public and change nothing', async () => {
     const { send, app, commands } = await openHttpRig()
     for (const origin of ['https://evil.example', 'null']) {
       const response = await send('POST', '/api/positions/open', order, { origin })
@@ -201,7 +201,7 @@ describe('origins', () => {
     expect(commands).toEqual([])
   })
 
-  it('[H11] an allowed page, our own and a program without an origin may', async () => {
+  it('[H4] an allowed page, our own and a program without an origin may', async () => {
     const { send } = await openHttpRig()
     const own = { origin: 'https://api.touchline.example', host: 'api.touchline.example' }
     for (const headers of [{ origin: ALLOWED_ORIGIN }, own, {}]) {
@@ -213,13 +213,13 @@ describe('origins', () => {
 })
 
 describe('health', () => {
-  it('[H12] health says the process is up, whatever else is not', async () => {
+  it('health says the process is up, whatever else is not', async () => {
     const { app } = await openHttpRig({ deps: { readyChecks: { database: away } } })
     const response = await app.request('/health')
     expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }])
   })
 
-  it('[H12] ready is 503 and names what does not answer', async () => {
+  it('ready is 503 and names what does not answer', async () => {
     const { app } = await openHttpRig({ deps: { readyChecks: { database: away, rooms: async () => {} } } })
     const response = await app.request('/ready')
     expect(response.status).toBe(503)
@@ -227,7 +227,7 @@ describe('health', () => {
     expect(await response.json()).toMatchObject({ code: 'NOT_READY', checks: { database: 'failed', rooms: 'ok' } })
   })
 
-  it('[H12] the WebSocket address answers both, seats room clients, and nothing else', async () => {
+  it('the WebSocket address answers both, seats room clients, and nothing else', async () => {
     const { deps } = await openHttpRig()
     const app = createWsApp({ ...deps, matchmake: async () => Response.json({ seat: 1 }) })
     expect((await app.request('/health')).status).toBe(200)

@@ -29,7 +29,7 @@ async function readDocument() {
 }
 
 describe('the description of the WebSocket address', () => {
-  it('[W134] is AsyncAPI 3 by the schema of its makers', async () => {
+  it('is AsyncAPI 3 by the schema of its makers', async () => {
     const { json } = await readDocument()
     // The schema brings the one it is written in along.
     const ajv = new Ajv({ strict: false, allErrors: true, meta: false, validateSchema: false, validateFormats: false })
@@ -38,7 +38,7 @@ describe('the description of the WebSocket address', () => {
     expect(validate.errors ?? []).toEqual([])
   })
 
-  it('[W135] every message has an example that fits it, and requests are those that the feed understands', async () => {
+  it('every message has an example that fits it, and requests are those that the feed understands', async () => {
     const { document } = await readDocument()
     const ajv = new Ajv2020({ strict: false, validateSchema: false })
     addFormats.default(ajv)

@@ -37,19 +37,19 @@ const windowJson = {
 }
 
 describe('the market', () => {
-  it("[H32] an instrument carries the specification's names and the limits of its lots", async () => {
+  it("an instrument carries the specification's names and the limits of its lots", async () => {
     const { asAlice } = await openHttpRig()
     expect(await (await asAlice(`/api/instruments/${PLAYER}`)).json()).toEqual(instrumentJson)
     expect(await (await asAlice('/api/instruments')).json()).toEqual({ instruments: [instrumentJson] })
   })
 
-  it('[H32] limits are those in force now', async () => {
+  it('limits are those in force now', async () => {
     const rules = { ...DEFAULT_RULES, lotMax: DEFAULT_RULES.lotMin }
     const { asAlice } = await openHttpRig({ deps: { rules: () => rules } })
     expect(await (await asAlice(`/api/instruments/${PLAYER}`)).json()).toMatchObject({ maxLot: 0.01 })
   })
 
-  it('[H33] a match carries its clock, its score and its trade window', async () => {
+  it('a match carries its clock, its score and its trade window', async () => {
     const { asAlice } = await openHttpRig()
     expect(await (await asAlice('/api/matches')).json()).toEqual({
       matches: [
@@ -70,7 +70,7 @@ describe('the market', () => {
     })
   })
 
-  it('[H34] the trade window is the one of this moment: a late feed suspends it', async () => {
+  it('the trade window is the one of this moment: a late feed suspends it', async () => {
     const { asAlice, world } = await openHttpRig()
     const path = `/api/matches/${FIXTURE}/trade-window`
     expect(await (await asAlice(path)).json()).toEqual(windowJson)
@@ -83,7 +83,7 @@ describe('the market', () => {
     expect(await (await asAlice(`/api/instruments/${PLAYER}`)).json()).toMatchObject({ tradingStatus: 'SUSPENDED' })
   })
 
-  it('[H35] what does not exist is 404, what cannot exist is 400', async () => {
+  it('what does not exist is 404, what cannot exist is 400', async () => {
     const { asAlice } = await openHttpRig()
     for (const path of [`/api/instruments/${STRANGER}`, '/api/matches/4294967295/trade-window']) {
       const response = await asAlice(path)
@@ -96,7 +96,7 @@ describe('the market', () => {
     }
   })
 
-  it("[H100] a price history is ticks with causes, figures over them, and the player's first tick", async () => {
+  it("a price history is ticks with causes, figures over them, and the player's first tick", async () => {
     const { asAlice } = await openHttpRig()
     const path = `/api/instruments/${PLAYER}/price-history`
     expect(await (await asAlice(`${path}?period=5m`)).json()).toEqual({
@@ -120,7 +120,7 @@ describe('the market', () => {
     expect((await asAlice(`/api/instruments/${STRANGER}/price-history`)).status).toBe(404)
   })
 
-  it('[H100] each period reaches back as far as it says, and a player without ticks has no figures', async () => {
+  it('each period reaches back as far as it says, and a player without ticks has no figures', async () => {
     const asked: (number | null)[] = []
     const none = { ticks: [], volume: lots(0), firstTickAt: null }
     const prices = async (_id: unknown, from: number | null) => {
@@ -138,7 +138,7 @@ describe('the market', () => {
     expect(asked).toEqual([300_000, 3_600_000, 21_600_000, 86_400_000, null])
   })
 
-  it('[H101] recent trades name nobody and are timed to the second', async () => {
+  it('recent trades name nobody and are timed to the second', async () => {
     const { asAlice } = await openHttpRig()
     const path = `/api/instruments/${PLAYER}/recent-trades`
     expect(await (await asAlice(path)).json()).toEqual({
@@ -154,7 +154,7 @@ describe('the market', () => {
     expect((await asAlice(`/api/instruments/${STRANGER}/recent-trades`)).status).toBe(404)
   })
 
-  it('[H102] movers carry price, change and volume', async () => {
+  it('movers carry price, change and volume', async () => {
     const { asAlice } = await openHttpRig()
     const shown = {
       instrumentId: PLAYER,
@@ -175,7 +175,7 @@ describe('the market', () => {
     })
   })
 
-  it('[H103] match events are in the order of play, with team statistics, retracted ones included', async () => {
+  it('match events are in the order of play, with team statistics, retracted ones included', async () => {
     const { asAlice } = await openHttpRig()
     const goal = { type: 'goal', minute: 45, team: 'home', playerId: 1, playerName: 'Player 1' }
     expect(await (await asAlice(`/api/matches/${FIXTURE}/events`)).json()).toEqual({
@@ -189,7 +189,7 @@ describe('the market', () => {
     expect((await asAlice('/api/matches/7/events')).status).toBe(404)
   })
 
-  it('[H104] a squad is one team, starters first, with named statistics', async () => {
+  it('a squad is one team, starters first, with named statistics', async () => {
     const { asAlice } = await openHttpRig()
     const squad = await (await asAlice(`/api/matches/${FIXTURE}/squad?team=home`)).json()
     expect(squad).toEqual({
@@ -228,7 +228,7 @@ describe('the market', () => {
     expect((await asAlice('/api/matches/7/squad?team=away')).status).toBe(404)
   })
 
-  it('[H36] districts are public', async () => {
+  it('districts are public', async () => {
     const { app } = await openHttpRig()
     expect(await (await app.request('/api/districts')).json()).toEqual({ districts: [{ id: 1, name: 'Harbour' }] })
   })

@@ -30,7 +30,7 @@ describe('who may see the numbers', () => {
   ]
   const OUTSIDE = ['203.0.113.7', '172.32.0.1', '2001:db8::1', '::ffff:203.0.113.7', '', 'nonsense']
 
-  it('[Z2] by default whoever asks from a private address, and nobody whose request a proxy has passed on', async () => {
+  it('by default whoever asks from a private address, and nobody whose request a proxy has passed on', async () => {
     const { app } = await openMeasured('private')
     for (const address of INSIDE) {
       const answer = await app.request('/metrics', {}, from(address))
@@ -44,14 +44,14 @@ describe('who may see the numbers', () => {
     }
   })
 
-  it('[Z2] everybody where they are open, nobody where they are off', async () => {
+  it('everybody where they are open, nobody where they are off', async () => {
     const open = await openMeasured('open')
     expect((await open.app.request('/metrics', {}, from('203.0.113.7'))).status).toBe(200)
     const off = await openMeasured('off')
     expect((await off.app.request('/metrics', {}, from('127.0.0.1'))).status).toBe(404)
   })
 
-  it('[Z2] the same on the WebSocket address', async () => {
+  it('the same on the WebSocket address', async () => {
     const { deps } = await openMeasured('private')
     const app = createWsApp({ ...deps, matchmake: async () => new Response() })
     expect((await app.request('/metrics', {}, from('127.0.0.1'))).status).toBe(200)
@@ -60,7 +60,7 @@ describe('who may see the numbers', () => {
 })
 
 describe('what is told of a request', () => {
-  it('[Z3] its route and not its path, so that clients cannot make up series', async () => {
+  it('its route and not its path, so that clients cannot make up series', async () => {
     const { app, asAlice, seen, log } = await openMeasured('private')
     await app.request(`/api/instruments/${PLAYER}`)
     await app.request('/api/wallet')

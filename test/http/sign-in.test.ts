@@ -20,7 +20,7 @@ const cookies = (response: Response) => response.headers.getSetCookie().map((coo
 const SESSION_COOKIES = ['game_access', 'game_refresh']
 
 describe('signing in', () => {
-  it('[H76] whoever has registered gets his profile and a session', async () => {
+  it('whoever has registered gets his profile and a session', async () => {
     const door = await openHttpRig()
     const response = await begin(door)
     expect([response.status, cookies(response)]).toEqual([200, SESSION_COOKIES])
@@ -30,7 +30,7 @@ describe('signing in', () => {
     })
   })
 
-  it('[H76] whoever has not gets 422 with his ticket, and no session', async () => {
+  it('whoever has not gets 422 with his ticket, and no session', async () => {
     const door = await openWith({
       begin: async () => ({ kind: 'new', ticket: 'the ticket', identity, nextCodeInMs: 59_001 }),
     })
@@ -49,7 +49,7 @@ describe('signing in', () => {
     })
   })
 
-  it('[H76] every way of failing has its own answer, and opens no session', async () => {
+  it('every way of failing has its own answer, and opens no session', async () => {
     const cases: readonly (readonly [Partial<SignIn>, (door: HttpRig) => Promise<Response>, number, object])[] = [
       [{ begin: async () => ({ kind: 'invalid_token' }) }, begin, 401, { error: 'invalid identity token' }],
       [{ begin: async () => ({ kind: 'nonce_used' }) }, begin, 401, { error: 'nonce already used' }],
@@ -90,13 +90,13 @@ describe('signing in', () => {
     expect(tooSoon.headers.get('retry-after')).toBe('13')
   })
 
-  it('[H76] codes are checked and sent again', async () => {
+  it('codes are checked and sent again', async () => {
     const door = await openHttpRig()
     expect(await (await verify(door)).json()).toEqual({ verified: true })
     expect(await (await resend(door)).json()).toEqual({ sent: true, resendInSecs: 60 })
   })
 
-  it('[H76] the profile step takes a profile that can be, and of the account only what the ticket says', async () => {
+  it('the profile step takes a profile that can be, and of the account only what the ticket says', async () => {
     const heard: (readonly [string, Profile])[] = []
     const door = await openWith({
       complete: async (...args) => {
@@ -148,7 +148,7 @@ const verify = (door: HttpRig) => post(door, '/api/auth/verify-otp', { registrat
 const resend = (door: HttpRig) => post(door, '/api/auth/resend-otp', { registrationTicket: 'ticket' })
 
 describe('before signing in', () => {
-  it('[H77] a username is checked, and why it cannot be had is said', async () => {
+  it('a username is checked, and why it cannot be had is said', async () => {
     const door = await openHttpRig()
     const cases = {
       ada_l: { available: true, valid: true },
@@ -166,7 +166,7 @@ describe('before signing in', () => {
     }
   })
 
-  it('[H78] a referral code is always 200: of somebody, or not valid', async () => {
+  it('a referral code is always 200: of somebody, or not valid', async () => {
     const { app } = await openHttpRig()
     const nobodys = ['?code=', '', '?code=nobody', '?code=%00', `?code=${'x'.repeat(500)}`, '?code=a&code=b', '?x=1']
     for (const query of nobodys) {
@@ -177,7 +177,7 @@ describe('before signing in', () => {
     expect(await response.json()).toEqual({ valid: true, invitedBy: 'alice' })
   })
 
-  it('[H79] each step has the limit of the specification, besides the common one', async () => {
+  it('each step has the limit of the specification, besides the common one', async () => {
     const { deps } = await openHttpRig()
     const { app } = await openHttpRig({ deps: { limits: { ...deps.limits, perMinute: 1_000, trustedProxies: 1 } } })
     const limits = {

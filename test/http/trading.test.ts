@@ -67,7 +67,7 @@ const closedJson = {
 }
 
 describe('opening', () => {
-  it('[H20] an order becomes a command in micros, and its trade comes back as 201 with position and wallet', async () => {
+  it('an order becomes a command in micros, and its trade comes back as 201 with position and wallet', async () => {
     const { send, commands } = await openHttpRig()
     const body = { ...order, lotSize: 0.01, clientPrice: 200.000001, stopLoss: 190.5, takeProfit: null }
     const response = await send('POST', OPEN, body)
@@ -90,13 +90,13 @@ describe('opening', () => {
     expect(await response.json()).toEqual({ position: positionJson, wallet: walletJson })
   })
 
-  it('[H20] ids are read in any case', async () => {
+  it('ids are read in any case', async () => {
     const { send, commands } = await openHttpRig()
     await send('POST', OPEN, { ...order, instrumentId: PLAYER.toUpperCase() })
     expect(commands).toMatchObject([{ instrumentId: PLAYER }])
   })
 
-  it('[H21] numbers that no trade can have are a clean 400', async () => {
+  it('numbers that no trade can have are a clean 400', async () => {
     const { asAlice, send, commands } = await openHttpRig()
     const never: unknown[] = [
       1e308,
@@ -131,7 +131,7 @@ describe('opening', () => {
     expect(commands).toEqual([])
   })
 
-  it('[H21] ids, directions and keys that do not exist are a clean 400', async () => {
+  it('ids, directions and keys that do not exist are a clean 400', async () => {
     const { asAlice, send, commands } = await openHttpRig()
     for (const bad of ['__proto__', 'constructor', 'toString', '', `${PLAYER}0`, `${PLAYER} `, 7, null, {}, [PLAYER]]) {
       expect((await send('POST', OPEN, { ...order, instrumentId: bad })).status, `id ${JSON.stringify(bad)}`).toBe(400)
@@ -147,7 +147,7 @@ describe('opening', () => {
     expect(commands).toEqual([])
   })
 
-  it('[H21] whatever is sent, the answer is 201 or 400, and a number arrives as it was meant', async () => {
+  it('whatever is sent, the answer is 201 or 400, and a number arrives as it was meant', async () => {
     const { send, commands } = await openHttpRig()
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.double(), fc.jsonValue(), fc.integer({ min: 0, max: 1e9 })), async (lotSize) => {
@@ -164,7 +164,7 @@ describe('opening', () => {
 })
 
 describe('idempotency', () => {
-  it('[H22] a key travels with a digest of the request: the same for the same order, another for any other', async () => {
+  it('[H3] a key travels with a digest of the request: the same for the same order, another for any other', async () => {
     const { asAlice, send, commands } = await openHttpRig()
     await send('POST', OPEN, order, keyed('k'))
     const reordered = `{ "clientPrice": 200.0, "takeProfit": null, "lotSize": 5e-1, "direction": "long", "instrumentId": "${PLAYER}" }`
@@ -188,7 +188,7 @@ describe('idempotency', () => {
     expect(new Set(keys.map((key) => key?.fingerprint)).size).toBe(1 + others.length)
   })
 
-  it('[H23] a key is 1 to 255 printable characters', async () => {
+  it('a key is 1 to 255 printable characters', async () => {
     const { send, commands } = await openHttpRig()
     expect((await send('POST', OPEN, order, keyed('k'.repeat(255)))).status).toBe(201)
     for (const bad of ['k'.repeat(256), 'ké', 'k\tk']) {
@@ -202,7 +202,7 @@ describe('idempotency', () => {
     expect(commands).toHaveLength(1)
   })
 
-  it('[H24] the stored answer of an earlier request says that it is one', async () => {
+  it('the stored answer of an earlier request says that it is one', async () => {
     const { send } = await openHttpRig({ outcome: done({ ...trade, repeated: true }) })
     const response = await send('POST', OPEN, order, keyed('k'))
     expect(response.status).toBe(201)
@@ -210,7 +210,7 @@ describe('idempotency', () => {
     expect((await send('POST', CLOSE, {}, keyed('k'))).headers.get('idempotent-replayed')).toBe('true')
   })
 
-  it('[H24] so does the stored refusal', async () => {
+  it('so does the stored refusal', async () => {
     const refusal = {
       code: 'price_moved',
       currentPrice: price(210_000_000),
@@ -223,7 +223,7 @@ describe('idempotency', () => {
     expect((await fresh.send('POST', OPEN, order, keyed('k'))).headers.has('idempotent-replayed')).toBe(false)
   })
 
-  it('[H25] a close takes its key from the header, else from clientRequestId, and needs neither', async () => {
+  it('[H3] a close takes its key from the header, else from clientRequestId, and needs neither', async () => {
     const { send, asAlice, commands } = await openHttpRig()
     const closeOf = (key: string): string => commandId(ALICE, 'close', key)
     await send('POST', CLOSE, { clientRequestId: 'body' }, keyed('header'))
@@ -238,7 +238,7 @@ describe('idempotency', () => {
     ])
   })
 
-  it('[H25] the key of a close belongs to one position', async () => {
+  it('[H3] the key of a close belongs to one position', async () => {
     const { send, commands } = await openHttpRig()
     await send('POST', CLOSE, {}, keyed('k'))
     await send('POST', CLOSE.replace(/1\/close$/, '2/close'), {}, keyed('k'))
@@ -250,7 +250,7 @@ describe('idempotency', () => {
 })
 
 describe('changing and closing', () => {
-  it('[H26] a level left out stays, null removes it', async () => {
+  it('a level left out stays, null removes it', async () => {
     const { send, commands } = await openHttpRig()
     const path = `/api/positions/${POSITION}`
     const response = await send('PATCH', path, { stopLoss: 190 })
@@ -265,7 +265,7 @@ describe('changing and closing', () => {
     expect([response.status, await response.json()]).toEqual([200, { position: positionJson, wallet: walletJson }])
   })
 
-  it('[H27] a closed position shows how it closed', async () => {
+  it('a closed position shows how it closed', async () => {
     const { positions } = (await openHttpRig()).deps
     const held = await positions.find(ALICE, POSITION)
     const { send } = await openHttpRig({ outcome: done({ ...trade, position: held?.position ?? trade.position }) })
@@ -339,7 +339,7 @@ describe('refusals', () => {
   }
 
   it.each(Object.values(refusals))(
-    '[H28] $0.code is answered with $1, its own text and its facts',
+    '$0.code is answered with $1, its own text and its facts',
     async (refusal, status, facts) => {
       const { send } = await openHttpRig({ outcome: refused(refusal) })
       const { document } = await apiJudge()
@@ -365,7 +365,7 @@ describe('refusals', () => {
     },
   )
 
-  it('[H28] a closed position that cannot be read any more is named', async () => {
+  it('a closed position that cannot be read any more is named', async () => {
     const { positions } = (await openHttpRig()).deps
     const outcome = refused(refusals.position_not_open[0])
     const { send } = await openHttpRig({ outcome, deps: { positions: { ...positions, find: async () => null } } })
@@ -377,7 +377,7 @@ describe('refusals', () => {
 })
 
 describe('reading', () => {
-  it('[H29] positions are listed by status, open ones unless asked otherwise', async () => {
+  it('positions are listed by status, open ones unless asked otherwise', async () => {
     const asked: object[] = []
     const { positions } = (await openHttpRig()).deps
     const spy: typeof positions = { ...positions, list: async (user, query) => (asked.push({ user, ...query }), []) }
@@ -401,19 +401,19 @@ describe('reading', () => {
     }
   })
 
-  it("[H29] a position shows its instrument's price and what it would earn there", async () => {
+  it("a position shows its instrument's price and what it would earn there", async () => {
     const { asAlice } = await openHttpRig()
     expect(await (await asAlice('/api/positions')).json()).toEqual({
       positions: [{ ...positionJson, currentPrice: 210, unrealizedPnl: 25 }],
     })
   })
 
-  it('[H30] the wallet is whole: equity is the balance plus what open positions would earn', async () => {
+  it('the wallet is whole: equity is the balance plus what open positions would earn', async () => {
     const { asAlice } = await openHttpRig()
     expect(await (await asAlice('/api/wallet')).json()).toEqual(walletJson)
   })
 
-  it('[H31] a quote is worked out with the free margin, changes nothing and says why it would be refused', async () => {
+  it('a quote is worked out with the free margin, changes nothing and says why it would be refused', async () => {
     const refusal: Refusal = { code: 'levels_invalid', currentPrice: price(210_005_000) }
     const { send, quotes, commands } = await openHttpRig({ quote: done({ ...quoteAnswer, refusal }) })
     const { clientPrice: _, ...query } = order
@@ -450,7 +450,7 @@ describe('reading', () => {
     expect(commands).toEqual([])
   })
 
-  it('[H138] the ledger of a wallet comes in pages, the latest entry first', async () => {
+  it('the ledger of a wallet comes in pages, the latest entry first', async () => {
     const { asAlice } = await openHttpRig()
     const read = async (query: string) => (await asAlice(`/api/wallet/ledger${query}`)).json()
     const at = '2026-05-02T14:30:00.000Z'
@@ -464,7 +464,7 @@ describe('reading', () => {
     }
   })
 
-  it('[H31] a quote for an unknown player is 404', async () => {
+  it('a quote for an unknown player is 404', async () => {
     const { send } = await openHttpRig({ quote: refused({ code: 'not_found', what: 'instrument' }) })
     const body = { ...order, instrumentId: '00000000-0000-0000-0000-000000000000' }
     expect((await send('POST', '/api/positions/quote', body)).status).toBe(404)

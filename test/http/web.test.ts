@@ -14,7 +14,7 @@ const get = (path: string, headers: Record<string, string> = {}) => door.app.req
 const bytesOf = async (path: string, encoding: string) =>
   new Uint8Array(await (await get(path, { 'accept-encoding': encoding })).arrayBuffer())
 
-it('[H200] the page is there for everybody, asked for anew each time, and allows nothing from elsewhere', async () => {
+it('the page is there for everybody, asked for anew each time, and allows nothing from elsewhere', async () => {
   const page = await get('/')
   expect(page.status).toBe(200)
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -34,7 +34,7 @@ it('[H200] the page is there for everybody, asked for anew each time, and allows
   }
 })
 
-it('[H201] what the page loads is kept for good under a path that names this edition, and found nowhere else', async () => {
+it('what the page loads is kept for good under a path that names this edition, and found nowhere else', async () => {
   const { web } = door.deps
   for (const { name, type } of web.list()) {
     const answer = await get(`${web.base}/${name}`)
@@ -48,7 +48,7 @@ it('[H201] what the page loads is kept for good under a path that names this edi
   }
 })
 
-it('[H202] it comes as small as the browser can take it, and means the same', async () => {
+it('it comes as small as the browser can take it, and means the same', async () => {
   const { web } = door.deps
   const path = `${web.base}/style.css`
   const plain = await bytesOf(path, 'identity')
@@ -58,7 +58,7 @@ it('[H202] it comes as small as the browser can take it, and means the same', as
   expect((await get(font, { 'accept-encoding': 'br' })).headers.get('content-encoding')).toBeNull()
 })
 
-it('[H203] no module keeps its types, and none imports what is not served', async () => {
+it('no module keeps its types, and none imports what is not served', async () => {
   const { web } = door.deps
   const modules = web.list().filter(({ name }) => /\.(ts|mjs)$/.test(name))
   for (const { name, body } of modules) {
@@ -73,7 +73,7 @@ it('[H203] no module keeps its types, and none imports what is not served', asyn
   }
 })
 
-it('[U2] the whole client weighs less than 200 kB on the wire', async () => {
+it('the whole client weighs less than 200 kB on the wire', async () => {
   const { web } = door.deps
   const files = [web.page, ...web.list()]
   const sizes = await Promise.all(

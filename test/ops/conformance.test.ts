@@ -32,7 +32,7 @@ describe('a deployment that is set otherwise', () => {
     )
   }
 
-  it('[Z51] fails the checks about what is set, and no others', SLOW, async () => {
+  it('fails the checks about what is set, and no others', SLOW, async () => {
     const site = { ...deployment, trust }
     expect(await verdictsOn(site, ['1.1', '2.1.1', '2.1.3', '3.4.7', '4.6.1', '8.11', '8.12'])).toEqual({
       '1.1': 'passed',
@@ -50,7 +50,7 @@ describe('a deployment that is set otherwise', () => {
   })
 
   it(
-    '[Z52] is asked only what it can be asked when nothing is known of it; the rest is skipped with the reason',
+    'is asked only what it can be asked when nothing is known of it; the rest is skipped with the reason',
     SLOW,
     async () => {
       const site = { ...deployment, trust: null }
@@ -67,7 +67,7 @@ describe('a deployment that is set otherwise', () => {
 })
 
 describe('the checks', () => {
-  it('[Z53] cover every section of the specification that can be asked, numbered in order', () => {
+  it('cover every section of the specification that can be asked, numbered in order', () => {
     const sections = new Set(allChecks.map(({ section }) => section.split('.')[0]))
     expect([...sections]).toEqual(['1', '2', '3', '4', '5', '6', '7', '8'])
     for (const [section, some] of Map.groupBy(allChecks, (one) => one.section)) {
@@ -87,14 +87,14 @@ describe('the report', () => {
   ]
   const run = { deployment: 'one process', verdicts }
 
-  it('[Z54] is a table with id, section, verdict, time and sentence, and the reason below', () => {
+  it('is a table with id, section, verdict, time and sentence, and the reason below', () => {
     const lines = table(run).split('\n')
     expect(lines).toContain('4.3.1      §4.3    pass      12 ms  It is <so>.')
     expect(lines).toContain(`${' '.repeat(36)}201`)
     expect(lines).toContain('1 passed, 1 failed, 1 skipped')
   })
 
-  it('[Z54] is JUnit that any reader takes', () => {
+  it('is JUnit that any reader takes', () => {
     const xml = junit(run)
     expect(xml).toContain('<testsuite name="section 4.3" tests="3" failures="1" skipped="1">')
     expect(xml).toContain('name="4.3.1 It is &lt;so>." time="0.012"></testcase>')
@@ -102,7 +102,7 @@ describe('the report', () => {
     expect(xml).toContain('<skipped message="needs an admin"/>')
   })
 
-  it('[Z54] is Markdown that is the same whenever the verdicts are', () => {
+  it('is Markdown that is the same whenever the verdicts are', () => {
     const slower = { ...run, verdicts: verdicts.map((verdict) => ({ ...verdict, ms: verdict.ms + 1 })) }
     expect(markdown([slower])).toBe(markdown([run]))
     expect(markdown([run, run])).toContain('| 4.3.2 | 4.3 | It is \\| not "so". | FAIL | FAIL |')

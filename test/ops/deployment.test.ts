@@ -66,7 +66,7 @@ describe('ops/deploy/compose.yaml', () => {
       kind === '-' ? rest : present(Object.entries(SECRETS).find(([known]) => known === name)?.[1], name),
     )
 
-  it('[Z11] is what docker compose understands', () => {
+  it('is what docker compose understands', () => {
     // It says `id` where the draft that it is of says `$id`; nothing refers to it by these.
     const dated = (key: string, value: unknown): unknown =>
       /^(\$schema|id)$/.test(key) && typeof value === 'string' ? undefined : value
@@ -78,7 +78,7 @@ describe('ops/deploy/compose.yaml', () => {
     expect(validate(misspelt), 'the check can fail').toBe(false)
   })
 
-  it('[Z11] starts two processes of each role, each with a configuration that it accepts', () => {
+  it('starts two processes of each role, each with a configuration that it accepts', () => {
     const ours = Object.entries(services).filter(([, { image }]) => image === 'touchline')
     const configs = ours.map(([name, { environment = {}, stop_grace_period }]) => {
       expect(stop_grace_period).toBe('20s')
@@ -93,7 +93,7 @@ describe('ops/deploy/compose.yaml', () => {
     ])
   })
 
-  it('[Z11] its proxy knows each of them, and every file it names is there', () => {
+  it('its proxy knows each of them, and every file it names is there', () => {
     const proxy = text('ops/deploy/proxy/nginx.conf')
     const named = [...proxy.matchAll(/(?:server |http:\/\/)((?:api|rooms)-\d):(\d+)/g)].map((match) => match[1])
     expect(new Set(named)).toEqual(new Set(['api-1', 'api-2', 'rooms-1', 'rooms-2']))
@@ -104,7 +104,7 @@ describe('ops/deploy/compose.yaml', () => {
     expect(files.map((path) => existsSync(join(ROOT, 'ops/deploy', path)))).toEqual([true])
   })
 
-  it('[Z30] its proxy repeats at another process what can be done twice without harm, and nothing else', () => {
+  it('its proxy repeats at another process what can be done twice without harm, and nothing else', () => {
     const map = /\$may_repeat \{([^}]*)\}/.exec(text('ops/deploy/proxy/nginx.conf'))?.[1] ?? ''
     const patterns = [...map.matchAll(/'~(.*)' +1;/g)].map(([, pattern = '']) => new RegExp(pattern))
     const mayRepeat = (request: string): boolean => patterns.some((pattern) => pattern.test(request))
@@ -127,7 +127,7 @@ describe('ops/deploy/compose.yaml', () => {
       expect(mayRepeat(request), request).toBe(false)
   })
 
-  it('[Z11] its database and its cache are what preflight asks for', () => {
+  it('its database and its cache are what preflight asks for', () => {
     const commands = z.object({ command: z.string() })
     expect(commands.parse(services['redis']).command).toContain('--maxmemory-policy noeviction')
     const postgres = commands.parse(services['postgres']).command
@@ -172,7 +172,7 @@ describe('ops/deploy/kubernetes', () => {
   /** Seconds a process may take to end, by its own watchdog (src/main.ts). */
   const STOP_SECS = 10
 
-  it('[Z12] every manifest is listed, and is what Kubernetes understands', () => {
+  it('every manifest is listed, and is what Kubernetes understands', () => {
     const files = readdirSync(join(ROOT, FOLDER)).filter((file) => file !== 'kustomization.yaml')
     expect(resources.toSorted()).toEqual(files.toSorted())
     for (const manifest of manifests) {
@@ -184,7 +184,7 @@ describe('ops/deploy/kubernetes', () => {
     )
   })
 
-  it('[Z12] both roles run twice or more, with configurations that they accept', () => {
+  it('both roles run twice or more, with configurations that they accept', () => {
     const { data } = z.looseObject({ data: Labels }).parse(named('ConfigMap')[0])
     const configs = workloads.map(({ spec }) => {
       const [{ env }] = spec.template.spec.containers
@@ -199,7 +199,7 @@ describe('ops/deploy/kubernetes', () => {
     ])
   })
 
-  it('[Z12] they are asked how they are, told to stop in time, and never all taken away at once', () => {
+  it('they are asked how they are, told to stop in time, and never all taken away at once', () => {
     for (const { metadata, spec } of workloads) {
       const { labels } = spec.template.metadata
       const { containers, terminationGracePeriodSeconds } = spec.template.spec
@@ -213,7 +213,7 @@ describe('ops/deploy/kubernetes', () => {
     }
   })
 
-  it('[Z12] services reach ports that exist, and the ingress reaches services that exist', () => {
+  it('services reach ports that exist, and the ingress reaches services that exist', () => {
     const ports = new Set(
       workloads.flatMap(({ spec }) => spec.template.spec.containers[0].ports.map(({ name }) => name)),
     )
@@ -229,7 +229,7 @@ describe('ops/deploy/kubernetes', () => {
 })
 
 describe('ops/deploy/alerts.yaml and ops/deploy/grafana', () => {
-  it('[Z13] every expression is PromQL', () => {
+  it('every expression is PromQL', () => {
     const isWrong = (expression: string): boolean => {
       let wrong = false
       parser.parse(expression).iterate({ enter: ({ type }) => void (wrong ||= type.isError) })
@@ -240,7 +240,7 @@ describe('ops/deploy/alerts.yaml and ops/deploy/grafana', () => {
     expect(isWrong('sum(rate(x[5m])'), 'the check can fail').toBe(true)
   })
 
-  it('[Z13] every alert says what is wrong, how bad it is, and which part of the runbook helps', () => {
+  it('every alert says what is wrong, how bad it is, and which part of the runbook helps', () => {
     const Rule = z.strictObject({
       alert: z.string().regex(/^[A-Z]\w+$/),
       expr: z.string(),
@@ -260,7 +260,7 @@ describe('ops/deploy/alerts.yaml and ops/deploy/grafana', () => {
 })
 
 describe('ops/deploy/Dockerfile', () => {
-  it('[Z14] starts what is there, as nobody in particular, and hears signals', () => {
+  it('starts what is there, as nobody in particular, and hears signals', () => {
     const lines = text('ops/deploy/Dockerfile').split('\n')
     const start = lines.find((line) => line.startsWith('CMD '))
     const command = z.array(z.string()).parse(JSON.parse(present(start, 'CMD').slice(4)))
@@ -269,7 +269,7 @@ describe('ops/deploy/Dockerfile', () => {
     expect(lines).toContain('USER node')
   })
 
-  it('[Z14] holds everything that the programs in it import', () => {
+  it('holds everything that the programs in it import', () => {
     const taken = text('.dockerignore')
       .split('\n')
       .flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []))

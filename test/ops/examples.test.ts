@@ -44,7 +44,7 @@ describe('an example', () => {
   const run = (name: string, ...args: string[]) =>
     promisify(execFile)(process.execPath, [join(EXAMPLES, name), url, ...args], { timeout: BUSY_MACHINE_MS })
 
-  it('[W132] of a plain socket follows a match', { timeout: BUSY_MACHINE_MS }, async () => {
+  it('of a plain socket follows a match', { timeout: BUSY_MACHINE_MS }, async () => {
     const lines = (await run('feed.mjs', '60')).stdout.trim().split('\n')
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ type: 'subscribed', id: 1, rejected: [] })
     const prices = lines.filter((line) => !line.startsWith('{'))
@@ -54,7 +54,7 @@ describe('an example', () => {
     expect(prices.at(-1)).not.toContain('SNAPSHOT')
   })
 
-  it('[W132] … and goes on after a break with what it has missed', { timeout: BUSY_MACHINE_MS }, async () => {
+  it('… and goes on after a break with what it has missed', { timeout: BUSY_MACHINE_MS }, async () => {
     const child = spawn(process.execPath, [join(EXAMPLES, 'feed.mjs'), url], { stdio: ['ignore', 'pipe', 'inherit'] })
     let said = ''
     child.stdout.on('data', (data) => (said += String(data)))
@@ -71,7 +71,7 @@ describe('an example', () => {
     }
   })
 
-  it('[W133] of the Colyseus SDK joins a match room', { timeout: BUSY_MACHINE_MS }, async () => {
+  it('of the Colyseus SDK joins a match room', { timeout: BUSY_MACHINE_MS }, async () => {
     const lines = (await run('match-room.mjs', '200')).stdout.trim().split('\n')
     expect(lines).toContainEqual(expect.stringMatching(/ vs .*, live, \d+ players$/))
     expect(lines).toContainEqual(expect.stringMatching(/^following \d\d, rejected 0$/))

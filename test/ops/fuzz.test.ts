@@ -19,7 +19,7 @@ async function readDocument(): Promise<OpenApi> {
 }
 
 describe('requests made from the API description', () => {
-  it('[L30] are the same for the same seed, go to every route, and can be repeated by hand', async () => {
+  it('are the same for the same seed, go to every route, and can be repeated by hand', async () => {
     const document = await readDocument()
     const made = (seed: number) => {
       const make = requestMaker(document, new Lore())
@@ -39,7 +39,7 @@ describe('requests made from the API description', () => {
   })
 
   it(
-    '[L31] meet no fault, no undescribed answer, unbalanced books or growing heap in the real program',
+    'meet no fault, no undescribed answer, unbalanced books or growing heap in the real program',
     { timeout: BUSY_MACHINE_MS },
     async () => {
       const place = folderPlace()

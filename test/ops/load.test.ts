@@ -18,7 +18,7 @@ import { decodePriceFrame, FLAG, type PriceFrame } from '../../rooms/feed/price-
 import { priceOf } from '../rooms/realtime-rig.ts'
 
 describe('a histogram', () => {
-  it('[L1] has percentiles that are right to 3 %, and adds up', () => {
+  it('has percentiles that are right to 3 %, and adds up', () => {
     const [all, odd, even] = [new Histogram(), new Histogram(), new Histogram()]
     const durations = Array.from({ length: 10_000 }, (_, n) => 0.05 * 1.001 ** n)
     for (const [n, ms] of durations.entries()) {
@@ -49,7 +49,7 @@ describe('what a socket is told', () => {
     return watch.gaps
   }
 
-  it('[L2] has a gap when a price was left out, repeated or out of order, and in no other case', () => {
+  it('has a gap when a price was left out, repeated or out of order, and in no other case', () => {
     expect(gapsIn(frame(1), frame(2), frame(3))).toBe(0)
     expect(gapsIn(frame(1), frame(3))).toBe(1)
     expect(gapsIn(frame(1), frame(2), frame(2))).toBe(1)
@@ -63,7 +63,7 @@ describe('what a socket is told', () => {
     expect(watch.since(frame(1).fixtureId)).toEqual({ epoch: 1, seq: 3 })
   })
 
-  it('[L20] a new epoch begins with how things stand, and an older one speaks no more', () => {
+  it('a new epoch begins with how things stand, and an older one speaks no more', () => {
     const [snapshot, conflated] = [{ flags: FLAG.snapshot }, { flags: FLAG.conflated }]
     expect(gapsIn(frame(8), frame(0, { epoch: 2, ...snapshot }), frame(1, { epoch: 2 }))).toBe(0)
     expect(gapsIn(frame(8), frame(2, { epoch: 2, ...conflated }))).toBe(0)
@@ -86,7 +86,7 @@ function outcome(over: Partial<Outcome> = {}): Outcome {
 }
 
 describe('what a crew has seen', () => {
-  it('[L4] is reported once: it begins anew with every second, but for the sockets that are open', () => {
+  it('is reported once: it begins anew with every second, but for the sockets that are open', () => {
     const [crew, all] = [new Tally(), new Tally()]
     crew.connected = 2
     crew.miss('gaps', 'a move')
@@ -102,7 +102,7 @@ describe('what a crew has seen', () => {
 })
 
 describe('the report', () => {
-  it('[L3] says what is wrong, and its page needs nothing but itself', () => {
+  it('says what is wrong, and its page needs nothing but itself', () => {
     expect(describeRun(outcome())).toContain('all is well')
     expect(htmlReport(outcome())).toContain('All is well')
     const bad = outcome({ books: { balanced: false, whole: 0, violations: ['<b>1 > 2</b>'] } })
@@ -115,7 +115,7 @@ describe('the report', () => {
     expect(htmlReport(bad)).not.toMatch(/<b>|<script|<link|src=|url\(|https?:\/\/(?!here)/)
   })
 
-  it('[L11] names the limit: between what went well and what was too much, wherever it began', () => {
+  it('names the limit: between what went well and what was too much, wherever it began', () => {
     const step = (sockets: number, isFine: boolean) => ({ sockets, isFine, p99: 50, failures: 0, prices: 1_000 })
     /** The steps towards a server that bears so many. */
     const search = (from: number, bears: number) => {
@@ -146,7 +146,7 @@ function run(
 }
 
 describe('a run', () => {
-  it('[L4] signs in, trades, loses connections, comes back, and finds no gap and whole books', async () => {
+  it('signs in, trades, loses connections, comes back, and finds no gap and whole books', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'touchline-load-'))
     const html = join(folder, 'report.html')
     try {
@@ -169,7 +169,7 @@ describe('a run', () => {
     }
   }, 60_000)
 
-  it('[L10] plays a server elsewhere too, and audits its ledger where it is let', async () => {
+  it('plays a server elsewhere too, and audits its ledger where it is let', async () => {
     const place = folderPlace()
     const settings = { RATE_LIMIT_PER_MIN: '0', DEMO_SPEED: '10', ADMIN_EMAILS: 'load_auditor@synthetic.invalid' }
     const program = new Program({ ...place.settings, ...settings })
@@ -186,7 +186,7 @@ describe('a run', () => {
     }
   }, 60_000)
 
-  it('[L5] refuses what makes no sense to ask for', async () => {
+  it('refuses what makes no sense to ask for', async () => {
     for (const args of [
       ['--users', '0'],
       ['--sockets', 'many'],
@@ -203,7 +203,7 @@ describe('a run', () => {
     ['crash/main.ts', '--kills', 'some'],
     ['rolling/main.ts', '--rounds', '0'],
     ['fuzz/main.ts', '--requests', '1.5'],
-  ])('[L5] %s refuses %s %s, which would find nothing wrong in doing nothing', async (tool, ...args) => {
+  ])('%s refuses %s %s, which would find nothing wrong in doing nothing', async (tool, ...args) => {
     expect((await run(args, tool)).code).toBe(2)
   })
 })

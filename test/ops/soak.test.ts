@@ -25,7 +25,7 @@ const soaked = (heaps: readonly number[], over: Partial<Soaked> = {}): Soaked =>
 })
 
 describe('a soak', () => {
-  it('[L32] is flat, or says what grew', () => {
+  it('is flat, or says what grew', () => {
     expect(conclusion(soaked([40, 50, 51, 50, 51]))).toEqual([
       expect.stringMatching(/^flat: from minute 2 to 4 .* 51\.0 to/),
     ])
@@ -40,7 +40,7 @@ describe('a soak', () => {
     expect(conclusion(soaked([40]))).toEqual(['too short to tell'])
   })
 
-  it('[L32] is shown as a table and a chart that need nothing but themselves', () => {
+  it('is shown as a table and a chart that need nothing but themselves', () => {
     const page = markdown(soaked([40, 50, 51, 50, 51]))
     expect(page).toContain('| 4.0 | 51.0 | 102.0 | 8 | 15 |')
     const svg = chart(soaked([40, 50, 51, 50, 51]))

@@ -83,7 +83,7 @@ describe('the provider', () => {
   })
 
   it.each(['error', 'silence', 'cut', 'truncated', 'limited'] satisfies Trouble[])(
-    '[V2] in trouble (%s) is one kind of error, and answers afterwards',
+    'in trouble (%s) is one kind of error, and answers afterwards',
     async (wrong) => {
       const trouble: { now: Trouble | null } = { now: wrong }
       const { provider } = await setUp({ trouble: () => trouble.now })
@@ -108,7 +108,7 @@ describe('the provider', () => {
     },
   )
 
-  it('[V2] that is not there is one, too, and a limit without a header says when it ends', async () => {
+  it('that is not there is one, too, and a limit without a header says when it ends', async () => {
     const gone = await serve(() => ({ body: '' }))
     for (const each of open.splice(0)) await each.close()
     expect((await troubleOf(gone.provider.inPlay())).message).toBe('the provider is away')
@@ -121,7 +121,7 @@ describe('the provider', () => {
     }
   })
 
-  it('[V3] that finds nothing has answered', async () => {
+  it('that finds nothing has answered', async () => {
     const none = { fixtures: [], unreadable: [], allowance: null }
     const body = JSON.stringify({ message: 'No result(s) found matching your request.' })
     for (const status of [200, 404]) {
@@ -130,7 +130,7 @@ describe('the provider', () => {
     }
   })
 
-  it('[V4] may send what makes no sense: that is named and left out', async () => {
+  it('may send what makes no sense: that is named and left out', async () => {
     const { fixtures } = await (await setUp()).provider.inPlay()
     expect(fixtures).toHaveLength(2)
     const frame = recording.frames[100]
@@ -145,7 +145,7 @@ describe('the provider', () => {
     ])
   })
 
-  it('[V5] shows its calendar page by page, by cursor or by number', async () => {
+  it('shows its calendar page by page, by cursor or by number', async () => {
     const page = (n: number, next: string | null, more: boolean) =>
       JSON.stringify({
         data: [{ ...(recording.frames[0] as object), id: n }],

@@ -93,7 +93,7 @@ function parse(over: Record<string, unknown> = {}): FixtureSnapshot {
 }
 
 describe('a payload', () => {
-  it('[F1] becomes a snapshot: home and away by location, the current score, the clock, state and start', () => {
+  it('becomes a snapshot: home and away by location, the current score, the clock, state and start', () => {
     expect(parse()).toMatchObject({
       fixtureId: 123,
       name: 'Harbour vs Mill',
@@ -112,7 +112,7 @@ describe('a payload', () => {
     expect(matchMinute(parse().periods)).toBe(61)
   })
 
-  it('[F2] lists events by type, with side, period and rescinded cards; an unknown type is other', () => {
+  it('lists events by type, with side, period and rescinded cards; an unknown type is other', () => {
     const [goal, red, strange] = parse().events ?? []
     expect(goal).toEqual({
       id: 901,
@@ -133,7 +133,7 @@ describe('a payload', () => {
     expect(strange?.kind).toBe('other')
   })
 
-  it('[F3] lists players with numeric statistics; none is no news, not zero', () => {
+  it('lists players with numeric statistics; none is no news, not zero', () => {
     expect(parse().players).toEqual([
       {
         playerId: 1001,
@@ -158,13 +158,13 @@ describe('a payload', () => {
     ])
   })
 
-  it('[F4] names team statistics as the provider does, or adds up the players’ where there are none', () => {
+  it('names team statistics as the provider does, or adds up the players’ where there are none', () => {
     expect(parse().teamStats).toEqual({ home: { 'Ball Possession %': 63 }, away: { 'Shots Total': 7 } })
     expect(parse({ statistics: [] }).teamStats).toEqual({ home: { 'Shots On Target': 2 }, away: {} })
     expect(parse({ statistics: null, lineups: null }).teamStats).toBeNull()
   })
 
-  it('[F5] may leave out every include, carry strings for numbers, nulls and nonsense rows', () => {
+  it('may leave out every include, carry strings for numbers, nulls and nonsense rows', () => {
     const bare = parse(
       Object.fromEntries(
         ['league', 'scores', 'periods', 'events', 'statistics', 'lineups', 'state'].map((k) => [k, undefined]),
@@ -189,7 +189,7 @@ describe('a payload', () => {
     expect(odd.players.map((p) => [p.playerId, p.side, p.role, p.details])).toEqual([[5, 'away', null, null]])
   })
 
-  it('[F6] that cannot be a fixture is turned down with a reason for people', () => {
+  it('that cannot be a fixture is turned down with a reason for people', () => {
     const reason = (payload: unknown) => {
       const parsed = parseFixture(payload, options)
       return parsed.ok ? null : parsed.reason
@@ -238,7 +238,7 @@ describe('extra time and penalties', () => {
     seconds: 0,
   }
 
-  it('[F7] the halves of extra time are told apart where the payload does, and the clock is the same where not', () => {
+  it('the halves of extra time are told apart where the payload does, and the clock is the same where not', () => {
     const detailed = parse({ periods: [...halves, whole], detailedperiods: [et2, et1, ...halves] })
     const plain = parse({ periods: [whole, ...halves], detailedperiods: undefined })
     expect(detailed.periods.map((p) => p.elapsedSecs)).toEqual([2_825, 980, 960, 270])
@@ -250,7 +250,7 @@ describe('extra time and penalties', () => {
     ).toBe(4)
   })
 
-  it('[F8] a kick of the shoot-out is told from a penalty, even when it is filed as one', () => {
+  it('[P13] a kick of the shoot-out is told from a penalty, even when it is filed as one', () => {
     const rows = [
       { id: 1, type_id: 16, period_id: 55, detailed_period_id: 55, player_id: 1, minute: 121, result: '2-1' },
       { id: 2, type_id: 16, period_id: 54, player_id: 1, minute: 117, result: '5-4', addition: '9th Penalty' },
@@ -271,7 +271,7 @@ describe('extra time and penalties', () => {
   })
 })
 
-it('[F9] an instrument id is a UUIDv5 that lasts, and differs by player and namespace', () => {
+it('an instrument id is a UUIDv5 that lasts, and differs by player and namespace', () => {
   const id = instrumentIdFor('provider', playerId(1001))
   expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   expect(id).toBe('a866951d-d3b7-5dce-bc34-bcf48475e218')

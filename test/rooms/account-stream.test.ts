@@ -55,7 +55,7 @@ async function sdkListener(arena: RealtimeRig, since?: string): Promise<Told[]> 
 }
 
 describe('the account stream', () => {
-  it('[W70] tells what came after a marker, then what is committed, in order and once, through both doors', async () => {
+  it('[D8] tells what came after a marker, then what is committed, in order and once, through both doors', async () => {
     const arena = await openRealtimeRig()
     await opens(arena, 2 * PAGE)
     const client = await arena.feedClient('1')
@@ -70,7 +70,7 @@ describe('the account stream', () => {
     expect(client.said.map((said) => said['id'])).toEqual([9, ...client.said.slice(1).map(() => undefined)])
   })
 
-  it('[W71] begins with a snapshot without a marker, or with one that cannot be gone on from', async () => {
+  it('[D9] begins with a snapshot without a marker, or with one that cannot be gone on from', async () => {
     const arena = await openRealtimeRig()
     await opens(arena)
     const client = await arena.feedClient('1')
@@ -87,7 +87,7 @@ describe('the account stream', () => {
     expect(told).toMatchObject([{ marker: '2', snapshot: true }])
   })
 
-  it('[W72] whoever comes back with his marker is told what he missed, across connections, owners and restarts', async () => {
+  it('[D8] whoever comes back with his marker is told what he missed, across connections, owners and restarts', async () => {
     const arena = await openRealtimeRig()
     const seen: number[] = []
     /** Listens from the last marker until `last` has been told, then breaks the connection. */
@@ -114,7 +114,7 @@ describe('the account stream', () => {
     expect(seen).toEqual(upTo(9))
   })
 
-  it('[W76] asking again begins anew; more than once a second is refused', async () => {
+  it('asking again begins anew; more than once a second is refused', async () => {
     const arena = await openRealtimeRig()
     await opens(arena, 2)
     const client = await arena.feedClient('1')
@@ -131,7 +131,7 @@ describe('the account stream', () => {
     expect(markersOf(toldTo(client))).toEqual([1, 2, 2, 3])
   })
 
-  it('[W92] a notice reaches whoever listens to the account, and nobody else', async () => {
+  it('a notice reaches whoever listens to the account, and nobody else', async () => {
     const arena = await openRealtimeRig()
     const [listener, deaf, other] = [
       await arena.feedClient('1'),
@@ -169,7 +169,7 @@ describe('the reading of logs', () => {
     return { userId: U(1), isReady, tell: (page) => told.push(page), notify: () => undefined }
   }
 
-  it('[W73] a log that grew unnoticed is told at the next look', async () => {
+  it('a log that grew unnoticed is told at the next look', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const { account, lengths } = stream()
     const told: AccountPage[] = []
@@ -186,7 +186,7 @@ describe('the reading of logs', () => {
     ])
   })
 
-  it('[W74] a reading that failed is repeated, and nothing is told twice or left out', async () => {
+  it('a reading that failed is repeated, and nothing is told twice or left out', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     let isAway = true
     const { account, lengths, log, reports } = stream((questions) =>
@@ -203,7 +203,7 @@ describe('the reading of logs', () => {
     expect(told.map(({ body }) => body)).toEqual([{ from: 0, marker: 2 }])
   })
 
-  it('[W75] nothing is read for a listener whose network is busy, and others do not wait for him', async () => {
+  it('nothing is read for a listener whose network is busy, and others do not wait for him', async () => {
     const { account, lengths } = stream()
     const [slow, fast]: [AccountPage[], AccountPage[]] = [[], []]
     let isReady = false

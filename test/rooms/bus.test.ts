@@ -24,7 +24,7 @@ describe.skipIf(SERVER === '')('on Redis', () => {
     return { ends, close: async () => void (await Promise.all(ends.map((end) => end.close()))) }
   })
 
-  it('[Q3] a connection that broke comes back with its subscriptions, and says that something may have been missed', async () => {
+  it('[Q10] a connection that broke comes back with its subscriptions, and says that something may have been missed', async () => {
     const relay = await Relay.to(SERVER)
     const prefix = `${PREFIX}${randomUUID()}:`
     const [ours, theirs] = [
@@ -50,7 +50,7 @@ describe.skipIf(SERVER === '')('on Redis', () => {
     }
   })
 
-  it('[Q34] a message whose fate is unknown is not sent again', async () => {
+  it('[Q6] a message whose fate is unknown is not sent again', async () => {
     const relay = await Relay.to(SERVER)
     const prefix = `${PREFIX}${randomUUID()}:`
     const [ours, theirs] = [
@@ -93,7 +93,7 @@ describe('bus', () => {
     return { bus, end }
   }
 
-  it('[Q4] a request is answered by the process it was sent to, with what that knows of the asker', async () => {
+  it('a request is answered by the process it was sent to, with what that knows of the asker', async () => {
     const [{ bus: a }, { bus: b }] = [await process('a'), await process('b')]
     b.serve('double', async (body, from) => ({ from, twice: 2 * Number(body) }))
     const replies = await Promise.all([1, 2, 3].map((n) => a.ask('b', 'double', n, 1_000)))
@@ -106,7 +106,7 @@ describe('bus', () => {
     expect(await bus.askAny('doublers', 'double', 1, 3_600_000)).toEqual({ kind: 'gone' })
   })
 
-  it('[Q6] no word in time is silence, whether the request or its answer was lost', async () => {
+  it('[Q5] no word in time is silence, whether the request or its answer was lost', async () => {
     const [{ bus: a, end }, { bus: b }] = [await process('a'), await process('b')]
     b.serve('never', () => new Promise(() => undefined))
     expect(await a.ask('b', 'never', 1, 1)).toEqual({ kind: 'silent' })
@@ -116,14 +116,14 @@ describe('bus', () => {
     expect(complaints).toEqual(['bus_request_failed never'])
   })
 
-  it('[Q7] a fault where it was served is a fault where it was asked', async () => {
+  it('a fault where it was served is a fault where it was asked', async () => {
     const [{ bus: a }, { bus: b }] = [await process('a'), await process('b')]
     b.serve('fail', () => Promise.reject(new Error('the database is away')))
     await expect(a.ask('b', 'fail', null, 1_000)).rejects.toThrow(new RemoteFault('the database is away'))
     expect(complaints).toEqual(['bus_serve_failed fail'])
   })
 
-  it('[Z10] how requests have ended is counted', async () => {
+  it('how requests have ended is counted', async () => {
     const [{ bus: a }, { bus: b }] = [await process('a'), await process('b')]
     b.serve('double', async (body) => 2 * Number(body))
     b.serve('never', () => new Promise(() => undefined))
@@ -136,7 +136,7 @@ describe('bus', () => {
     expect(a.ends).toEqual({ answered: 2, gone: 1, silent: 1, failed: 1 })
   })
 
-  it('[Q8] of a group whoever has something to say answers, and the first answer counts', async () => {
+  it('of a group whoever has something to say answers, and the first answer counts', async () => {
     const [{ bus: a }, { bus: b }, { bus: c }] = [await process('a'), await process('b'), await process('c')]
     for (const bus of [b, c]) await bus.join('hosts')
     b.serve('who', async () => undefined)
@@ -144,7 +144,7 @@ describe('bus', () => {
     expect(await a.askAny('hosts', 'who', null, 1_000)).toEqual({ kind: 'answered', body: 'c' })
   })
 
-  it('[Q9] what is told reaches all who listen, the teller included', async () => {
+  it('what is told reaches all who listen, the teller included', async () => {
     const [{ bus: a }, { bus: b }] = [await process('a'), await process('b')]
     const heard: string[] = []
     await a.hear('prices', (message) => heard.push(`a ${message.toString()}`))
@@ -153,7 +153,7 @@ describe('bus', () => {
     await expect.poll(() => heard.toSorted()).toEqual(['a up', 'b up'])
   })
 
-  it('[Q10] closing leaves nobody waiting', async () => {
+  it('closing leaves nobody waiting', async () => {
     const [{ bus: a }, { bus: b }] = [await process('a'), await process('b')]
     b.serve('never', () => new Promise(() => undefined))
     const reply = a.ask('b', 'never', 1, 3_600_000)
@@ -161,7 +161,7 @@ describe('bus', () => {
     expect(await reply).toEqual({ kind: 'silent' })
   })
 
-  it('[E83] whoever has asked one that closes gets his answer, and the next learns that nobody is there', async () => {
+  it('whoever has asked one that closes gets his answer, and the next learns that nobody is there', async () => {
     const [{ bus: a }, { bus: b }] = [await process('a'), await process('b')]
     const asked = Promise.withResolvers<void>()
     const made = Promise.withResolvers<string>()

@@ -8,7 +8,7 @@ afterEach(() => stand.close())
 const PLAYERS = 20
 
 describe('the fan-out', () => {
-  it('[W86] ten thousand joins and leaves leave every follower with what he follows', async () => {
+  it('ten thousand joins and leaves leave every follower with what he follows', async () => {
     stand = await FeedStand.open({ players: PLAYERS, connectionsMax: 1_000 })
     const followed = new Map<FeedClient, Set<number>>()
     for (let n = 0; n < 10; n++) followed.set(await stand.client(String(n)), new Set())
@@ -38,7 +38,7 @@ describe('the fan-out', () => {
     }
   })
 
-  it('[W93] moves while others are being written to reach everybody, once and in order', async () => {
+  it('[W6] moves while others are being written to reach everybody, once and in order', async () => {
     stand = await FeedStand.open({ players: PLAYERS, connectionsMax: 1_000 })
     const clients: FeedClient[] = []
     // More than one turn of the event loop has time for, and some follow more than changes at a time, others less.

@@ -23,7 +23,7 @@ async function settles(): Promise<void> {
 }
 
 describe('the desk', () => {
-  it('[W45] finds the match of a command, and wakes it when it sleeps', async () => {
+  it('finds the match of a command, and wakes it when it sleeps', async () => {
     arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
@@ -37,7 +37,7 @@ describe('the desk', () => {
     expect(codeOf(await arena.desk.submit(closeOrder(position.id)))).toBe('cooldown_active')
   })
 
-  it('[W46] what nobody knows, or belongs to another, is not found', async () => {
+  it('what nobody knows, or belongs to another, is not found', async () => {
     arena = await RealtimeRig.open()
     arena.grant(1)
     arena.grant(2)
@@ -56,7 +56,7 @@ describe('the desk', () => {
     ).toBe('not_found')
   })
 
-  it('[W47] a match with many callers at once is started once', async () => {
+  it('a match with many callers at once is started once', async () => {
     arena = await RealtimeRig.open()
     await arena.plays()
     await arena.realTime.stop()
@@ -66,7 +66,7 @@ describe('the desk', () => {
     expect(actors[0]?.epoch).toBe(2)
   })
 
-  it('[W48] a settled match takes no trade and is not started again, not even by its feed', async () => {
+  it('[T27] a settled match takes no trade and is not started again, not even by its feed', async () => {
     arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
@@ -79,7 +79,7 @@ describe('the desk', () => {
     expect(arena.desk.view(MATCH)).toBeUndefined()
   })
 
-  it('[W49] a keyed command is answered with its stored result after its match is over', async () => {
+  it('[A5] a keyed command is answered with its stored result after its match is over', async () => {
     arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
@@ -94,7 +94,7 @@ describe('the desk', () => {
     expect(codeOf(await arena.desk.submit(closeOrder(position.id, keyed('c'))))).toBe('position_not_open')
   })
 
-  it('[W50] a command that is not answered in time has an unknown outcome', async () => {
+  it('[Q5] a command that is not answered in time has an unknown outcome', async () => {
     arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
@@ -107,7 +107,7 @@ describe('the desk', () => {
     stuck.reject(new Error('too late to matter'))
   })
 
-  it('[W51] a fault of the database rejects, and the next command finds the match loaded anew', async () => {
+  it('[A3] a fault of the database rejects, and the next command finds the match loaded anew', async () => {
     arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
@@ -120,7 +120,7 @@ describe('the desk', () => {
     expect(arena.reports).toHaveLength(1)
   })
 
-  it('[W56] a match that a fault has stopped runs on without a visitor, and finishes a settlement under way', async () => {
+  it('[Q3] a match that a fault has stopped runs on without a visitor, and finishes a settlement under way', async () => {
     arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
@@ -131,7 +131,7 @@ describe('the desk', () => {
     await until('settled', () => arena.store.positions.get(position.id)?.close?.by === 'full_time')
   })
 
-  it('[W57] waiting for a match to wake counts: a command past its deadline by then is refused undone', async () => {
+  it('[A7] waiting for a match to wake counts: a command past its deadline by then is refused undone', async () => {
     arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
@@ -146,7 +146,7 @@ describe('the desk', () => {
     expect(arena.store.positions.size).toBe(0)
   })
 
-  it('[W52] a match with open positions is taken over as soon as its former owner lets go', async () => {
+  it('a match with open positions is taken over as soon as its former owner lets go', async () => {
     const store = new MemoryMatchStore()
     arena = await RealtimeRig.open({ store })
     await arena.plays()
@@ -162,7 +162,7 @@ describe('the desk', () => {
     expect(arena.desk.view(MATCH)?.instrument(P(1))).toBeDefined()
   })
 
-  it('[Q35] what the former owner wrote until the match changed hands is there', async () => {
+  it('[A9] what the former owner wrote until the match changed hands is there', async () => {
     const store = new MemoryMatchStore()
     arena = await RealtimeRig.open({ store })
     const user = arena.grant(1)
@@ -178,7 +178,7 @@ describe('the desk', () => {
     expect((await arena.desk.activate(MATCH))?.view.position(position.id)?.userId).toBe(user)
   })
 
-  it('[W53] once stopped it starts nothing and carries out nothing', async () => {
+  it('once stopped it starts nothing and carries out nothing', async () => {
     arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
@@ -189,7 +189,7 @@ describe('the desk', () => {
     await arena.boot()
   })
 
-  it('[W54] stopping lets a match finish what it has, and gives its lease back', async () => {
+  it('stopping lets a match finish what it has, and gives its lease back', async () => {
     const store = new MemoryMatchStore()
     const release = vi.spyOn(store, 'release')
     arena = await RealtimeRig.open({ store })

@@ -47,7 +47,7 @@ async function hosted(of: MatchRecord) {
   return { host, store, opened }
 }
 
-it('[Q38] that a match runs here is said again with every renewal of its lease, as long as it is ours and plays', async () => {
+it('[Q8] that a match runs here is said again with every renewal of its lease, as long as it is ours and plays', async () => {
   const { host, store, opened } = await hosted(record())
   expect(opened).toHaveBeenCalledTimes(1)
   expect(await host.renew()).toBe(true)

@@ -70,7 +70,7 @@ const asks = async (path: string, body: unknown = {}): Promise<number> => {
 }
 
 describe('a seat in a match room', () => {
-  it('[W27] a seat needs a valid token: 401 without', async () => {
+  it('[W2] a seat needs a valid token: 401 without', async () => {
     arena = await RealtimeRig.open()
     await arena.plays()
     expect(await asks('joinById/match-90001')).toBe(401)
@@ -79,7 +79,7 @@ describe('a seat in a match room', () => {
     await expect(join('nobody')).rejects.toMatchObject({ code: 401, message: 'invalid token' })
   })
 
-  it('[W28] clients cannot create rooms, by any method or name', async () => {
+  it('[W16] clients cannot create rooms, by any method or name', async () => {
     arena = await RealtimeRig.open()
     for (const path of ['create/match', 'joinOrCreate/match', 'create/replay', 'query/match']) {
       expect(await asks(`${path}?token=1`, { matchId: 90_001 }), path).toBe(403)
@@ -90,7 +90,7 @@ describe('a seat in a match room', () => {
     expect(await matchMaker.query({})).toHaveLength(0)
   })
 
-  it('[W29] a match is joined by its room id, or by name and match id, and woken when it sleeps', async () => {
+  it('[W9] a match is joined by its room id, or by name and match id, and woken when it sleeps', async () => {
     arena = await RealtimeRig.open()
     await arena.plays()
     await arena.realTime.stop()
@@ -102,7 +102,7 @@ describe('a seat in a match room', () => {
 })
 
 describe('an SDK client', () => {
-  it('[W30] sees the match as synced state in exact integers', async () => {
+  it('sees the match as synced state in exact integers', async () => {
     arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays({ home: { id: 1, name: 'Harbour', goals: 2 } })
@@ -127,7 +127,7 @@ describe('an SDK client', () => {
     }
   })
 
-  it('[W31] gets the price frames of what it subscribed to, and of nothing else', async () => {
+  it('[W4] gets the price frames of what it subscribed to, and of nothing else', async () => {
     arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
@@ -152,7 +152,7 @@ describe('an SDK client', () => {
     expect(prices).toHaveLength(2)
   })
 
-  it('[W32] both doors show the same bytes', async () => {
+  it('[W5] both doors show the same bytes', async () => {
     arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
@@ -165,7 +165,7 @@ describe('an SDK client', () => {
     expect(viewer.prices).toEqual(plain.prices)
   })
 
-  it('[W33] a message that makes no sense is answered with an error, and the client stays', async () => {
+  it('[W11] a message that makes no sense is answered with an error, and the client stays', async () => {
     arena = await RealtimeRig.open()
     await arena.plays()
     const { room, errors } = await join()
@@ -177,7 +177,7 @@ describe('an SDK client', () => {
     expect(arena.reports).toEqual([])
   })
 
-  it('[W34] comes back after a broken connection and still follows what it followed', async () => {
+  it('[W17] comes back after a broken connection and still follows what it followed', async () => {
     arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
@@ -193,7 +193,7 @@ describe('an SDK client', () => {
     expect(prices[2]).toMatchObject({ flags: 0, price: trade.price })
   })
 
-  it('[W90] that comes back is told how what it follows stands', async () => {
+  it('[W17] that comes back is told how what it follows stands', async () => {
     arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
@@ -208,7 +208,7 @@ describe('an SDK client', () => {
     expect(prices[1]).toMatchObject({ flags: FLAG.conflated, price: trade.price })
   })
 
-  it('[W83] that talks too much is closed with 4029, too', async () => {
+  it('[W12] that talks too much is closed with 4029, too', async () => {
     arena = await RealtimeRig.open()
     await arena.plays()
     const { room } = await join()
@@ -217,7 +217,7 @@ describe('an SDK client', () => {
     expect(await closed).toBe(4029)
   })
 
-  it('[W84] hears of a shutdown and when to come back, and joins again after the restart', async () => {
+  it('[W13] hears of a shutdown and when to come back, and joins again after the restart', async () => {
     arena = await RealtimeRig.open()
     await arena.plays()
     const { room } = await join()
@@ -233,7 +233,7 @@ describe('an SDK client', () => {
     await until('the state', () => again.room.state.instruments?.size === 2)
   })
 
-  it('[W79] signing out ends a seat that is kept for a return, and one that is not taken yet', async () => {
+  it('signing out ends a seat that is kept for a return, and one that is not taken yet', async () => {
     arena = await RealtimeRig.open({ limits: { perUserMax: 2 } })
     await arena.plays()
     const { room } = await join('1')
@@ -255,7 +255,7 @@ describe('an SDK client', () => {
     expect((await reserve()).status).toBe(200)
   })
 
-  it('[W79] a seat that is not taken in time is free again', async () => {
+  it('a seat that is not taken in time is free again', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
     arena = await RealtimeRig.open({ limits: { perUserMax: 1 } })
     await arena.plays()
@@ -266,7 +266,7 @@ describe('an SDK client', () => {
     expect((await reserve()).status).toBe(200)
   })
 
-  it('[W85] gets nothing before it has acknowledged its join, then only the newest price of what moved meanwhile', async () => {
+  it('[W15] gets nothing before it has acknowledged its join, then only the newest price of what moved meanwhile', async () => {
     arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
@@ -287,7 +287,7 @@ describe('an SDK client', () => {
     expect(viewer.prices[1]).toEqual({ ...witness.prices[3], flags: FLAG.conflated })
   })
 
-  it('[W35] is sent away with 4001 when its user signs out, for good', async () => {
+  it('[W3] is sent away with 4001 when its user signs out, for good', async () => {
     arena = await RealtimeRig.open()
     await arena.plays()
     const { room } = await join('1')
@@ -299,7 +299,7 @@ describe('an SDK client', () => {
     expect(await asks(`reconnect/${roomId}`, { reconnectionToken })).toBe(409)
   })
 
-  it('[W36] a patch queued for a slow client is not overwritten by the next one', async () => {
+  it('a patch queued for a slow client is not overwritten by the next one', async () => {
     arena = await RealtimeRig.open()
     await arena.plays()
     await join()
@@ -317,7 +317,7 @@ describe('an SDK client', () => {
     expect(new Set(queued.map((sent) => sent.asSent)).size).toBe(20)
   })
 
-  it('[W37] that never acknowledges its join is sent away', async () => {
+  it('that never acknowledges its join is sent away', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     arena = await RealtimeRig.open()
     await arena.plays()
@@ -334,7 +334,7 @@ describe('an SDK client', () => {
 })
 
 describe('the door of the room', () => {
-  it('[W87] a socket without a seat is refused with 401 before it is upgraded', async () => {
+  it('a socket without a seat is refused with 401 before it is upgraded', async () => {
     arena = await RealtimeRig.open()
     await arena.plays()
     for (const query of [
@@ -347,7 +347,7 @@ describe('the door of the room', () => {
     }
   })
 
-  it('[W89] Colyseus answers no HTTP request by itself', async () => {
+  it('Colyseus answers no HTTP request by itself', async () => {
     arena = await RealtimeRig.open()
     await arena.plays()
     const foreign = { origin: 'https://foreign.example' }
@@ -362,7 +362,7 @@ describe('the door of the room', () => {
 })
 
 describe('a room in trouble', () => {
-  it('[W91] a timer that throws is reported once', async () => {
+  it('a timer that throws is reported once', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     arena = await RealtimeRig.open()
     await arena.plays()
@@ -376,7 +376,7 @@ describe('a room in trouble', () => {
     expect(arena.reports.map(({ error }) => String(error))).toEqual(['Error: late'])
   })
 
-  it('[W38] a throwing handler or timer is reported and kills nothing', async () => {
+  it('a throwing handler or timer is reported and kills nothing', async () => {
     arena = await RealtimeRig.open()
     await arena.plays()
     const { room } = await join()
@@ -392,7 +392,7 @@ describe('a room in trouble', () => {
     await expect(arena.plays()).resolves.toBe('applied')
   })
 
-  it('[W39] a match whose lease is lost is let go of', async () => {
+  it('[A4] a match whose lease is lost is let go of', async () => {
     arena = await RealtimeRig.open({ leaseTtlMs: 60 })
     await arena.plays()
     const { room } = await join()
@@ -402,7 +402,7 @@ describe('a room in trouble', () => {
     await until('it is gone', () => arena.desk.view(MATCH) === undefined)
   })
 
-  it('[E15] a seat that nobody has taken yet does not hold up a match that is let go of', async () => {
+  it('a seat that nobody has taken yet does not hold up a match that is let go of', async () => {
     arena = await RealtimeRig.open()
     await arena.plays()
     await join()
@@ -411,7 +411,7 @@ describe('a room in trouble', () => {
     await until('it is gone', () => arena.desk.view(MATCH) === undefined && matchMaker.stats.local.roomCount === 0)
   })
 
-  it('[W40] after a fenced commit the next command finds a new owner of the match', async () => {
+  it('[A4] after a fenced commit the next command finds a new owner of the match', async () => {
     arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()
@@ -422,7 +422,7 @@ describe('a room in trouble', () => {
     expect((await arena.desk.activate(MATCH))?.epoch).toBe(3)
   })
 
-  it('[W55] a match on its way out finishes what it has before another owner may fence it', async () => {
+  it('[Q12] a match on its way out finishes what it has before another owner may fence it', async () => {
     arena = await RealtimeRig.open()
     arena.grant(1)
     await arena.plays()

@@ -92,7 +92,7 @@ const submit = ({ peers }: Process, leftMs = 2_000) =>
   peers.submit(MATCH, openOrder(), { deadline: instant(city.world.now() + leftMs), what: 'instrument' })
 
 describe('peers', () => {
-  it('[Q12] a command is carried out by the owner of the lease, in what is left of its time', async () => {
+  it('[Q4] a command is carried out by the owner of the lease, in what is left of its time', async () => {
     const [here, there] = [await city.process('here', { runsMatches: false }), await city.process('there')]
     city.owner = 'there'
     there.runs.add(MATCH)
@@ -103,13 +103,13 @@ describe('peers', () => {
     )
   })
 
-  it('[Q13] an owner that is gone, though its lease runs, has done nothing: busy, at once', async () => {
+  it('[Q5] an owner that is gone, though its lease runs, has done nothing: busy, at once', async () => {
     const here = await city.process('here', { runsMatches: false })
     city.owner = 'dead'
     expect(await submit(here, 3_600_000)).toEqual({ refusal: { code: 'busy', retryAfterSecs: 1 } })
   })
 
-  it('[Q14] an owner from whom no word comes leaves the outcome unknown', async () => {
+  it('[Q5] an owner from whom no word comes leaves the outcome unknown', async () => {
     const [here, there] = [await city.process('here', { runsMatches: false }), await city.process('there')]
     city.owner = 'there'
     there.runs.add(MATCH)
@@ -117,7 +117,7 @@ describe('peers', () => {
     expect(await submit(here, 1)).toMatchObject({ outcome: { refusal: { code: 'unknown_outcome' } } })
   })
 
-  it('[Q15] whoever was remembered and has it no more is asked no longer than once', async () => {
+  it('whoever was remembered and has it no more is asked no longer than once', async () => {
     const [here, there] = [await city.process('here', { runsMatches: false }), await city.process('there')]
     const next = await city.process('next')
     city.owner = 'there'
@@ -131,7 +131,7 @@ describe('peers', () => {
     expect([there.asked.length, next.asked.length]).toEqual([2, 2])
   })
 
-  it('[E82] while its owner hands a match over a command waits for the next one, and is carried out once', async () => {
+  it('[Q12] while its owner hands a match over a command waits for the next one, and is carried out once', async () => {
     const [here, there] = [await city.process('here', { runsMatches: false }), await city.process('there')]
     const next = await city.process('next')
     city.owner = 'there'
@@ -143,13 +143,13 @@ describe('peers', () => {
     expect(next.asked.filter((what) => what.startsWith('command'))).toHaveLength(1)
   })
 
-  it('[E82] an owner that never gets done with handing it over makes it busy: nothing has happened', async () => {
+  it('[Q12] an owner that never gets done with handing it over makes it busy: nothing has happened', async () => {
     const [here] = [await city.process('here', { runsMatches: false }), await city.process('there')]
     city.owner = 'there'
     expect(await submit(here)).toEqual({ refusal: { code: 'busy', retryAfterSecs: 1 } })
   })
 
-  it('[Q16] a match that nobody owns is woken by whoever runs the fewest', async () => {
+  it('a match that nobody owns is woken by whoever runs the fewest', async () => {
     const [here, few] = [await city.process('here', { runsMatches: false }), await city.process('few')]
     const many = await city.process('many')
     many.size = 10
@@ -161,7 +161,7 @@ describe('peers', () => {
     expect(few.runs).toEqual(new Set([MATCH]))
   })
 
-  it('[Q17] a match that is unknown, over, or that nobody can run is refused as such', async () => {
+  it('a match that is unknown, over, or that nobody can run is refused as such', async () => {
     const [here, there] = [await city.process('here', { runsMatches: false }), await city.process('there')]
     there.wakesAs = 'unknown'
     expect(await submit(here)).toEqual({ refusal: { code: 'not_found', what: 'instrument' } })
@@ -171,7 +171,7 @@ describe('peers', () => {
     expect(await submit(here)).toMatchObject({ refusal: { code: 'busy' } })
   })
 
-  it('[Q18] a feed update goes to the owner, or to whoever takes the match', async () => {
+  it('a feed update goes to the owner, or to whoever takes the match', async () => {
     const [here, there] = [await city.process('here', { runsMatches: false }), await city.process('there')]
     const offer = (seq: number) => here.peers.offer({ kind: 'feed_update', seq, snapshot: snapshot() })
     expect(await offer(1)).toBe('applied')
@@ -184,7 +184,7 @@ describe('peers', () => {
     expect(await offer(4)).toBe('elsewhere')
   })
 
-  it('[Q7] a fault of the owner is a fault here', async () => {
+  it('a fault of the owner is a fault here', async () => {
     const [here, there] = [await city.process('here', { runsMatches: false }), await city.process('there')]
     city.owner = 'there'
     there.runs.add(MATCH)

@@ -4,7 +4,7 @@ import { MATCH, P } from '../support/fixtures.ts'
 import { priceOf } from './realtime-rig.ts'
 
 describe('the price board', () => {
-  it('[W25] what a match moved is remembered up to a bound; whoever was away longer gets a snapshot', () => {
+  it('[W8] what a match moved is remembered up to a bound; whoever was away longer gets a snapshot', () => {
     const board = new PriceBoard<string>()
     board.open(MATCH, 1, [priceOf(1, 0)])
     const last = HISTORY_MAX * 3
@@ -16,7 +16,7 @@ describe('the price board', () => {
     expect(missed(last + 1)).toBeUndefined()
   })
 
-  it('[W26] a topic outlives its match while somebody follows it, and shows nothing meanwhile', () => {
+  it('a topic outlives its match while somebody follows it, and shows nothing meanwhile', () => {
     const board = new PriceBoard<string>()
     const [followed, ignored] = board.open(MATCH, 1, [priceOf(1, 0), priceOf(2, 0)])
     followed?.subscribers.add('somebody')

@@ -31,26 +31,26 @@ const buys = async (arena: RealtimeRig, n: number, player: number) =>
   ok(await arena.desk.submit(openOrder({ userId: U(n), instrumentId: P(player), lots: lots(u(1)) })))
 
 describe('the door of the price feed', () => {
-  it('[W5] a socket without a valid token is refused with 401 before it is upgraded', async () => {
+  it('[W2] a socket without a valid token is refused with 401 before it is upgraded', async () => {
     const arena = await openRealtimeRig()
     expect(await arena.refusedWith('/?token=nobody')).toBe(401)
     expect(await arena.refusedWith('/')).toBe(401)
   })
 
-  it('[W6] when a token cannot be checked the upgrade is refused with 503 and the fault reported', async () => {
+  it('[W2] when a token cannot be checked the upgrade is refused with 503 and the fault reported', async () => {
     const arena = await openRealtimeRig()
     expect(await arena.refusedWith('/?token=broken')).toBe(503)
     expect(arena.reports).toHaveLength(1)
   })
 
-  it('[W7] an upgrade on any other path is answered 404', async () => {
+  it('an upgrade on any other path is answered 404', async () => {
     const arena = await openRealtimeRig()
     for (const path of ['/feed?token=1', '/x/match-1?token=1', '/a/b/c', '//']) {
       expect(await arena.refusedWith(path), path).toBe(404)
     }
   })
 
-  it('[W101] whoever is silent or slow instead of asking is cut off, and nobody else', async () => {
+  it('whoever is silent or slow instead of asking is cut off, and nobody else', async () => {
     const stand = await openStand({ handshakeMs: 200 })
     const here = await stand.client()
     const cut = (socket: Socket): Promise<void> =>
@@ -66,12 +66,12 @@ describe('the door of the price feed', () => {
     expect(here.ws.readyState).toBe(here.ws.OPEN)
   })
 
-  it('[W8] the feed speaks feed.v1 when the client offers it', async () => {
+  it('the feed speaks feed.v1 when the client offers it', async () => {
     const arena = await openRealtimeRig()
     expect((await arena.feedClient()).ws.protocol).toBe('feed.v1')
   })
 
-  it('[W9] signing out closes the sockets of that user with 4001, and no others', async () => {
+  it('[W3] signing out closes the sockets of that user with 4001, and no others', async () => {
     const arena = await openRealtimeRig()
     const leaver = await arena.feedClient('1')
     const other = await arena.feedClient('2')
@@ -83,7 +83,7 @@ describe('the door of the price feed', () => {
 })
 
 describe('a subscription', () => {
-  it('[W10] brings the current price at once, and from then on the moves of that instrument only', async () => {
+  it('[W4] brings the current price at once, and from then on the moves of that instrument only', async () => {
     const arena = await openRealtimeRig()
     arena.grant(1)
     await arena.plays()
@@ -109,7 +109,7 @@ describe('a subscription', () => {
     })
   })
 
-  it('[W11] sequence numbers of a match run from 1 without a gap for whoever follows all of it', async () => {
+  it('[W6] sequence numbers of a match run from 1 without a gap for whoever follows all of it', async () => {
     const arena = await openRealtimeRig({ players: 4 })
     for (let n = 1; n <= 4; n++) arena.grant(n)
     await arena.plays()
@@ -127,7 +127,7 @@ describe('a subscription', () => {
     expect(seqs).toEqual(Array.from({ length: 20 }, (_, i) => from + 1 + i))
   })
 
-  it('[W12] ids that nobody publishes are rejected by name, the others are accepted', async () => {
+  it('[W7] ids that nobody publishes are rejected by name, the others are accepted', async () => {
     const arena = await openRealtimeRig()
     await arena.plays()
     const client = await arena.feedClient()
@@ -138,7 +138,7 @@ describe('a subscription', () => {
     })
   })
 
-  it('[W12] a player who was listed a moment ago is known, though no beat has told of him yet', async () => {
+  it('[W7] a player who was listed a moment ago is known, though no beat has told of him yet', async () => {
     const stand = await openStand({ players: 1 })
     const client = await stand.client()
     await client.subscribe([P(1)])
@@ -149,7 +149,7 @@ describe('a subscription', () => {
     await until('his price, once', () => client.prices.length === 3)
   })
 
-  it('[W13] unsubscribing ends the moves', async () => {
+  it('unsubscribing ends the moves', async () => {
     const arena = await openRealtimeRig()
     arena.grant(1)
     await arena.plays()
@@ -163,7 +163,7 @@ describe('a subscription', () => {
     expect(client.prices[2]?.instrumentId).toBe(P(2))
   })
 
-  it('[W14] with `since` it brings what was missed, flagged REPLAY; with a foreign epoch a snapshot', async () => {
+  it('[W8] with `since` it brings what was missed, flagged REPLAY; with a foreign epoch a snapshot', async () => {
     const arena = await openRealtimeRig()
     arena.grant(1)
     await arena.plays()
@@ -186,7 +186,7 @@ describe('a subscription', () => {
     expect(client.prices[2]).toEqual({ ...third, flags: FLAG.snapshot })
   })
 
-  it('[W15] a subscription wakes a sleeping match', async () => {
+  it('[W9] a subscription wakes a sleeping match', async () => {
     const arena = await openRealtimeRig()
     await arena.plays()
     const price = arena.desk.view(MATCH)?.instrument(P(1))?.base
@@ -198,7 +198,7 @@ describe('a subscription', () => {
     expect(client.prices[0]).toMatchObject({ epoch: 2, seq: 0, flags: FLAG.snapshot, price })
   })
 
-  it('[W103] a player whose match is changing hands is busy, not unknown: asked for again, his prices come', async () => {
+  it('a player whose match is changing hands is busy, not unknown: asked for again, his prices come', async () => {
     const arena = await openRealtimeRig()
     await arena.plays()
     await arena.realTime.stop()
@@ -213,7 +213,7 @@ describe('a subscription', () => {
     await until('the snapshot', () => client.prices.length === 1)
   })
 
-  it('[W16] a change of trading status is published although the price stands', async () => {
+  it('[W10] a change of trading status is published although the price stands', async () => {
     const arena = await openRealtimeRig()
     await arena.plays()
     const client = await arena.feedClient()
@@ -225,7 +225,7 @@ describe('a subscription', () => {
 })
 
 describe('the manners of a socket', () => {
-  it('[W17] a message that makes no sense is answered with an error, and the socket stays', async () => {
+  it('[W11] a message that makes no sense is answered with an error, and the socket stays', async () => {
     const arena = await openRealtimeRig()
     const client = await arena.feedClient()
     for (const nonsense of ['{', '{"type":"account","since":"yesterday"}', '{"type":"subscribe","instrumentIds":[]}'])
@@ -238,7 +238,7 @@ describe('the manners of a socket', () => {
     expect(client.ws.readyState).toBe(client.ws.OPEN)
   })
 
-  it('[W18] more than ten messages in a second close it with 4029, a message over 16 KiB with 1009', async () => {
+  it('[W12] more than ten messages in a second close it with 4029, a message over 16 KiB with 1009', async () => {
     const arena = await openRealtimeRig()
     const talker = await arena.feedClient()
     for (let n = 0; n < 11; n++) talker.ask({ type: 'ping', id: n })
@@ -248,7 +248,7 @@ describe('the manners of a socket', () => {
     expect(await shouter.closed).toBe(1009)
   })
 
-  it('[W19] one socket follows at most 500 instruments', async () => {
+  it('[W12] one socket follows at most 500 instruments', async () => {
     const stand = await openStand({ players: 510 })
     const client = await stand.client()
     const ids = Array.from({ length: 510 }, (_, i) => P(i + 1))
@@ -261,7 +261,7 @@ describe('the manners of a socket', () => {
     expect(await client.subscribe([P(1)])).toMatchObject({ instrumentIds: [P(1)], rejected: [] })
   })
 
-  it('[W20] an idle socket hears a heartbeat within ten seconds, a dead one is cut', async () => {
+  it('an idle socket hears a heartbeat within ten seconds, a dead one is cut', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const arena = await openRealtimeRig()
     const client = await arena.feedClient()
@@ -273,7 +273,7 @@ describe('the manners of a socket', () => {
     expect(client.ws.readyState).toBe(client.ws.OPEN) // it does not know yet: it has stopped reading
   })
 
-  it('[W21] stopping says `shutdown` with a time to come back, then closes with 1012', async () => {
+  it('[W13] stopping says `shutdown` with a time to come back, then closes with 1012', async () => {
     const arena = await openRealtimeRig()
     const client = await arena.feedClient()
     await arena.realTime.stop()
@@ -285,7 +285,7 @@ describe('the manners of a socket', () => {
 })
 
 describe('what a socket may cost', () => {
-  it('[W77] a user has at most ten connections; one more is refused with 429', async () => {
+  it('[W18] a user has at most ten connections; one more is refused with 429', async () => {
     const arena = await openRealtimeRig({ limits: { perUserMax: 2 } })
     await arena.plays()
     const first = await arena.feedClient('1')
@@ -300,7 +300,7 @@ describe('what a socket may cost', () => {
     expect(await arena.refusedWith('/?token=1')).toBe(429)
   })
 
-  it('[W78] the limit of the house counts both doors; the room says 503 when it is full', async () => {
+  it('[W18] the limit of the house counts both doors; the room says 503 when it is full', async () => {
     const arena = await openRealtimeRig({ limits: { connectionsMax: 2 } })
     await arena.plays()
     await arena.feedClient('1')
@@ -311,7 +311,7 @@ describe('what a socket may cost', () => {
     expect(await (await arena.feedClient('4')).closed).toBe(1013)
   })
 
-  it('[W80] of unknown instruments a socket may name eight at once, then one a second', async () => {
+  it('of unknown instruments a socket may name eight at once, then one a second', async () => {
     const asked: string[] = []
     const stand = await openStand({
       wake: async (id) => {
@@ -336,7 +336,7 @@ describe('what a socket may cost', () => {
     expect(asked).toHaveLength(9)
   })
 
-  it('[W81] lookups wait for each other, a bounded number of them; so do the requests of a socket', async () => {
+  it('lookups wait for each other, a bounded number of them; so do the requests of a socket', async () => {
     const gate = Promise.withResolvers<void>()
     let [atOnce, most, lookups] = [0, 0, 0]
     const stand = await openStand({
@@ -365,7 +365,7 @@ describe('what a socket may cost', () => {
     await until('nine pings are', () => client.said.filter((said) => said.type === 'pong').length === 9)
   })
 
-  it('[W82] as many ids as one message may name fit its 16 KiB', async () => {
+  it('as many ids as one message may name fit its 16 KiB', async () => {
     const stand = await openStand({ players: 500 })
     const client = await stand.client()
     const ids = Array.from({ length: 401 }, (_, i) => P(i + 1))
@@ -376,7 +376,7 @@ describe('what a socket may cost', () => {
 })
 
 describe('a full house', () => {
-  it('[W23] turns further sockets away with 1013', async () => {
+  it('[W18] turns further sockets away with 1013', async () => {
     const stand = await openStand({ connectionsMax: 1 })
     const first = await stand.client()
     const second = await stand.client()
@@ -386,7 +386,7 @@ describe('a full house', () => {
 })
 
 describe('a slow socket', () => {
-  it('[W22] is closed when its writes do not drain, and delays nobody', async () => {
+  it('[W14] is closed when its writes do not drain, and delays nobody', async () => {
     const stand = await openStand({ players: 300 })
     const { feed, world } = stand
     const slow = await stand.client('1')

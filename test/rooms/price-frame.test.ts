@@ -102,7 +102,7 @@ describe('price frame', () => {
     expect(asMessage(bytes).length).toBe(95)
   })
 
-  it('[W2] every frame decodes to what was encoded, at the ends of every range', () => {
+  it('[W1] every frame decodes to what was encoded, at the ends of every range', () => {
     const edges: Partial<PriceFrame>[] = [
       {},
       { price: price(MICROS_MAX), base: price(1), previous: price(10_000), imbalance: lots(MICROS_MAX) },
@@ -119,7 +119,7 @@ describe('price frame', () => {
     }
   })
 
-  it('[W3] a damaged, foreign or shortened frame decodes to nothing', () => {
+  it('[W1] a damaged, foreign or shortened frame decodes to nothing', () => {
     const bytes = encodePriceFrame(FRAME)
     for (let offset = 0; offset < bytes.length; offset++) {
       const damaged = Buffer.from(bytes)
@@ -129,7 +129,7 @@ describe('price frame', () => {
     expect(decodePriceFrame(bytes.subarray(0, 92))).toBeNull()
   })
 
-  it('[W4] flagging a frame leaves the original, which others may still be sending, as it was', () => {
+  it('flagging a frame leaves the original, which others may still be sending, as it was', () => {
     const bytes = encodePriceFrame(FRAME)
     const before = bytes.toString('hex')
     expect(decodePriceFrame(flagged(bytes, FLAG.replay))).toEqual({ ...FRAME, flags: FRAME.flags | FLAG.replay })
@@ -151,7 +151,7 @@ describe('the layout as it is told', () => {
   const decoded = (bytes: Buffer) =>
     Object.fromEntries(placed().map(({ name, type, offset }) => [name, readers[type](bytes, offset).toString()]))
 
-  it('[W130] the table of fields has no gap, ends at 93 bytes, and reads what the codec has written', () => {
+  it('the table of fields has no gap, ends at 93 bytes, and reads what the codec has written', () => {
     const last = present(placed().at(-1), 'a last field')
     expect(last.offset + FIELD_BYTES[last.type]).toBe(PRICE_FRAME_BYTES)
     const fields = decoded(encodePriceFrame(FRAME))
@@ -175,7 +175,7 @@ describe('the layout as it is told', () => {
     expect(codeOf('tradingStatus')[Number(fields['tradingStatus'])]).toBe(FRAME.status)
   })
 
-  it('[W131] the test vectors are what the encoder makes', async () => {
+  it('the test vectors are what the encoder makes', async () => {
     const vectors = Object.entries(VECTORS).map(([name, different]) => {
       const bytes = encodePriceFrame({ ...FRAME, ...different })
       expect(decodePriceFrame(bytes)).toEqual({ ...FRAME, ...different })

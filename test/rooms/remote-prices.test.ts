@@ -88,7 +88,7 @@ function moves(there: Awaited<ReturnType<typeof process>>, price: PublishedPrice
 }
 
 describe('prices of other processes', () => {
-  it('[Q19] are there as they stand once a match is followed, and then move by move', async () => {
+  it('[Q9] are there as they stand once a match is followed, and then move by move', async () => {
     const { there, here } = await pair()
     expect(here.fanOut.publishes(P(1))).toBe(false)
     expect(await here.prices.follow(MATCH)).toBe(true)
@@ -102,7 +102,7 @@ describe('prices of other processes', () => {
     expect(await here.prices.follow(MATCH)).toBe(true)
   })
 
-  it('[Q20] a missing number, a broken connection or another owner makes them be asked for again', async () => {
+  it('[Q9] a missing number, a broken connection or another owner makes them be asked for again', async () => {
     const { there, here } = await pair()
     await here.prices.follow(MATCH)
     here.end.cut()
@@ -123,7 +123,7 @@ describe('prices of other processes', () => {
     await until('the next owner speaks', () => here.shown(1) === 1 && here.shown(2) === 1)
   })
 
-  it('[E85] a move that the standing prices show already is not told once more', async () => {
+  it('[Q9] a move that the standing prices show already is not told once more', async () => {
     const { there, here } = await pair()
     const move = priceOf(1, 6)
     there.standing[0] = move
@@ -134,7 +134,7 @@ describe('prices of other processes', () => {
     expect(there.unnumbered).toEqual([])
   })
 
-  it('[Q38] a match whose opening nobody heard of is found by the next word of its owner', async () => {
+  it('[Q8] a match whose opening nobody heard of is found by the next word of its owner', async () => {
     const { there, here } = await pair()
     const [other, listed] = [fixtureId(MATCH + 1), { ...priceOf(3, 1), matchId: fixtureId(MATCH + 1) }]
     const follower = { topics: [], served: 0, serve: () => true } as unknown as Subscriber
@@ -154,7 +154,7 @@ describe('prices of other processes', () => {
     await expect.poll(() => here.prices.follow(MATCH)).toBe(true)
   })
 
-  it('[Q36] a former owner that lets go, or answers, late takes a match from nobody', async () => {
+  it('[Q7] a former owner that lets go, or answers, late takes a match from nobody', async () => {
     const { there, here } = await pair()
     await here.prices.follow(MATCH)
     const next = await process('next')
@@ -176,7 +176,7 @@ describe('prices of other processes', () => {
     expect(here.shown(1)).toBe(1)
   })
 
-  it('[Q21] a match that nobody runs cannot be followed, and one that is closed is not published any more', async () => {
+  it('a match that nobody runs cannot be followed, and one that is closed is not published any more', async () => {
     const { there, here } = await pair()
     await here.prices.follow(MATCH)
     there.prices.relay.closed({ matchId: MATCH, epoch: 1 })
@@ -186,7 +186,7 @@ describe('prices of other processes', () => {
     expect(await here.prices.follow(MATCH)).toBe(false)
   })
 
-  it('[Q22] whose account log grew is told everywhere', async () => {
+  it('whose account log grew is told everywhere', async () => {
     const { there, here } = await pair()
     there.prices.relay.logAppended([U(1), U(2)])
     await until('heard', () => here.grown.length === 2)

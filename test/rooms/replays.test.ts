@@ -48,7 +48,7 @@ const playing = (what: string, holds: () => boolean) =>
   })
 
 describe('a replay', () => {
-  it('[R20] plays its frames in order at its speed, settles the match, and says that it has ended', async () => {
+  it('[V5] plays its frames in order at its speed, settles the match, and says that it has ended', async () => {
     arena = await RealtimeRig.open()
     const ends: ReplayStatus[] = []
     const minutes: number[] = []
@@ -66,7 +66,7 @@ describe('a replay', () => {
     expect(arena.realTime.replays.status()).toEqual([])
   })
 
-  it('[R21] after a restart goes on where the match had got to', async () => {
+  it('[V5] after a restart goes on where the match had got to', async () => {
     arena = await RealtimeRig.open()
     await start({ recording: recording(100) })
     await until('the first frame', () => arena.desk.view(MATCH)?.info.feedSeq === 1)
@@ -79,7 +79,7 @@ describe('a replay', () => {
     expect(arena.desk.view(MATCH)?.info.feedSeq).toBe(42)
   })
 
-  it('[R22] held up, skips to the frame that is due', async () => {
+  it('[V5] held up, skips to the frame that is due', async () => {
     arena = await RealtimeRig.open()
     await start({ recording: recording(50) })
     await until('the first frame', () => arena.desk.view(MATCH)?.info.feedSeq === 1)
@@ -88,7 +88,7 @@ describe('a replay', () => {
     expect(arena.desk.view(MATCH)?.info.feedSeq).toBe(21)
   })
 
-  it('[R23] its crowd trades through the desk like everybody else', async () => {
+  it('its crowd trades through the desk like everybody else', async () => {
     arena = await RealtimeRig.open()
     await start({ recording: recording(500), traders: 100 })
     const positions = () => [...(arena.desk.view(MATCH)?.openPositions() ?? [])]
@@ -97,7 +97,7 @@ describe('a replay', () => {
     expect(arena.realTime.replays.status()).toMatchObject([{ traders: 100, state: 'playing' }])
   })
 
-  it('[R24] a frame that makes no sense is reported and skipped', async () => {
+  it('a frame that makes no sense is reported and skipped', async () => {
     arena = await RealtimeRig.open()
     const frames = [minutePlayed(0), null, minutePlayed(2), ...Array.from({ length: 50 }, () => minutePlayed(3))]
     await start({ recording: { ...recording(0), frames } })
@@ -105,7 +105,7 @@ describe('a replay', () => {
     expect(arena.reports).toHaveLength(1)
   })
 
-  it('[R25] is stopped by id or with all others; an unknown one is none', async () => {
+  it('is stopped by id or with all others; an unknown one is none', async () => {
     arena = await RealtimeRig.open()
     const { id } = await start({ recording: recording(500) })
     expect(await arena.realTime.replays.stop('another')).toBe(0)

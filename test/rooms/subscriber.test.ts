@@ -18,7 +18,7 @@ afterEach(async () => {
 })
 
 describe('a socket that cannot keep up', () => {
-  it('[W24] gets only the newest price of what moved meanwhile, in the order of the moves, marked as conflated', async () => {
+  it('[W15] gets only the newest price of what moved meanwhile, in the order of the moves, marked as conflated', async () => {
     pair = await socketPair()
     const { ws, client } = pair
     const board = new PriceBoard<Subscriber>()
@@ -38,7 +38,7 @@ describe('a socket that cannot keep up', () => {
       { instrumentId: P(1), seq: 3, flags: FLAG.conflated },
     ])
 
-    expect(traffic, 'counted for operators').toEqual({ writes: 1, prices: 2, conflated: 1 }) // Z10
+    expect(traffic, 'counted for operators').toEqual({ writes: 1, prices: 2, conflated: 1 })
 
     // And nothing twice.
     socket.serve(board.stamp)
@@ -48,7 +48,7 @@ describe('a socket that cannot keep up', () => {
     expect(client.prices[2]).toMatchObject({ seq: 4, flags: 0 })
   })
 
-  it('[W102] is tried beat by beat until it leaves; then nothing is left to do', async () => {
+  it('is tried beat by beat until it leaves; then nothing is left to do', async () => {
     pair = await socketPair()
     const moves = [priceOf(1, 1)]
     const source = {

@@ -20,7 +20,7 @@ async function watched(): Promise<void> {
 }
 
 describe('the write deadline', () => {
-  it('[W41] closes with 4008 a socket that missed three deadlines in a row, and not before', async () => {
+  it('[W14] closes with 4008 a socket that missed three deadlines in a row, and not before', async () => {
     await watched()
     await stall(pair)
     deadline.check(pair.ws)
@@ -33,7 +33,7 @@ describe('the write deadline', () => {
     expect(deadline.closed, 'counted for operators').toBe(1)
   })
 
-  it('[W42] a write that drains, however late, starts the count anew, even if the next one waits already', async () => {
+  it('a write that drains, however late, starts the count anew, even if the next one waits already', async () => {
     await watched()
     await stall(pair)
     deadline.check(pair.ws)
@@ -47,7 +47,7 @@ describe('the write deadline', () => {
     expect(pair.ws.readyState).toBe(WebSocket.OPEN)
   })
 
-  it('[W43] closes at the next look whoever lets more than 1 MiB queue up', async () => {
+  it('[W14] closes at the next look whoever lets more than 1 MiB queue up', async () => {
     await watched()
     await stall(pair)
     pair.ws.send('x'.repeat(1024 * 1024))
@@ -56,14 +56,14 @@ describe('the write deadline', () => {
     expect(pair.ws.readyState).toBe(WebSocket.CLOSING)
   })
 
-  it('[W44] a socket that keeps up is not looked at', async () => {
+  it('a socket that keeps up is not looked at', async () => {
     await watched()
     pair.ws.send('hello')
     deadline.check(pair.ws)
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('[W88] answers to pings are under it, too', async () => {
+  it('answers to pings are under it, too', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     deadline = new WriteDeadline()
     pair = await socketPair({ WebSocket: socketOptions(deadline).WebSocket })
@@ -82,7 +82,7 @@ describe('the write deadline', () => {
 })
 
 describe('a message that announces too much', () => {
-  it('[W100] is refused by its header: the rest is not read, and the sender is cut off', async () => {
+  it('is refused by its header: the rest is not read, and the sender is cut off', async () => {
     deadline = new WriteDeadline()
     const { maxPayload, WebSocket: Guarded } = socketOptions(deadline)
     pair = await socketPair({ maxPayload, WebSocket: Guarded })

@@ -32,25 +32,25 @@ function run(seed: number): Promise<Report> {
 }
 
 describe('simulator', () => {
-  it.each(FIXED)('[G1] whatever fails, what must be true is true after every step of seed %i', async (seed) => {
+  it.each(FIXED)('[X12] whatever fails, what must be true is true after every step of seed %i', async (seed) => {
     await run(seed)
   })
 
-  it.each(FRESH)('[G1] so it is for a seed that nobody has tried: %i', async (seed) => {
+  it.each(FRESH)('[X12] so it is for a seed that nobody has tried: %i', async (seed) => {
     await run(seed)
   })
 
-  it.each(FOUND)('[G2] seed %i stays mended: %s', async (seed) => {
+  it.each(FOUND)('[X12] seed %i stays mended: %s', async (seed) => {
     await run(seed)
   })
 
-  it('[G3] the same seed is the same run, to the last answer; another seed is another run', async () => {
+  it('the same seed is the same run, to the last answer; another seed is another run', async () => {
     const { digest } = await run(7)
     expect((await simulate({ seed: 7, steps: STEPS })).digest).toBe(digest)
     expect((await run(8)).digest).not.toBe(digest)
   })
 
-  it('[G4] it is about something: every way to close, the refusals, and every mishap happen', async () => {
+  it('it is about something: every way to close, the refusals, and every mishap happen', async () => {
     const seen = new Set<string>()
     for (const seed of FIXED) for (const what of Object.keys((await run(seed)).counts)) seen.add(what)
     const closes = ['user', 'stop_loss', 'take_profit', 'washout', 'full_time', 'void'].map((by) => `closed by ${by}`)
@@ -61,7 +61,7 @@ describe('simulator', () => {
     expect(wanted.filter((what) => !seen.has(what))).toEqual([])
   })
 
-  it('[G5] a failure names its seed, its step, what was broken, and what was last done', () => {
+  it('a failure names its seed, its step, what was broken, and what was last done', () => {
     const cause = new Violation('hold', 'p1 closes 3 ms too early')
     const failure = new SimulationFailed({ seed: 42, steps: 10 }, 7, cause, ['6 send p1', '7 answer p1'])
     expect(failure).toMatchObject({ step: 7, invariant: 'hold', cause })
@@ -70,7 +70,7 @@ describe('simulator', () => {
     )
   })
 
-  it('[G6] the oracle counts as the specification does', () => {
+  it('the oracle counts as the specification does', () => {
     expect(oracleMargin(200_000_000, 500_000)).toBe(50_000_000)
     const bet = { direction: 'long', lots: 500_000, openPrice: 200_000_000, margin: 50_000_000 } as const
     const as = (over: object) => ({ ...bet, ...over }) as Parameters<typeof oraclePnl>[0]
@@ -81,7 +81,7 @@ describe('simulator', () => {
     expect(oraclePrice(200_000_000, 900_000_000, 10_000, 10_000)).toBe(202_000_000)
   })
 
-  it('[G7] every mutation still applies, exactly once', () => {
+  it('every mutation still applies, exactly once', () => {
     expect(MUTATIONS.length).toBeGreaterThanOrEqual(12)
     for (const { edits } of MUTATIONS) {
       for (const edit of edits) {

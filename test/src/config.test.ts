@@ -29,7 +29,7 @@ function wrong(env: Record<string, string>): readonly string[] {
 }
 
 describe('configuration', () => {
-  it('[C1] nothing set is a complete embedded development server', () => {
+  it('nothing set is a complete embedded development server', () => {
     expect(readConfig({})).toEqual({
       production: false,
       host: '127.0.0.1',
@@ -62,12 +62,12 @@ describe('configuration', () => {
     })
   })
 
-  it('[C1] an empty value counts as unset', () => {
+  it('an empty value counts as unset', () => {
     const names = ['PORT', 'DATABASE_URL', 'JWT_PRIVATE_KEY', 'CORS_ORIGINS', 'LOG_LEVEL', 'HOST', 'DEMO_REPLAY']
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}))
   })
 
-  it('[C2] everything set is read in its own unit', () => {
+  it('everything set is read in its own unit', () => {
     const config = readConfig({
       ...production,
       PORT: '0',
@@ -135,7 +135,7 @@ describe('configuration', () => {
     })
   })
 
-  it('[C3] everything wrong is reported at once, by name, without repeating secrets', () => {
+  it('everything wrong is reported at once, by name, without repeating secrets', () => {
     const lines = wrong({
       NODE_ENV: 'production',
       PORT: '70000',
@@ -194,7 +194,7 @@ describe('configuration', () => {
     expect(wrong({ NODE_ENV: 'prod' })).toEqual(['NODE_ENV: must be development, test or production'])
   })
 
-  it('[C8] a role alone demands what it meets the other roles on, and two addresses are two ports', () => {
+  it('a role alone demands what it meets the other roles on, and two addresses are two ports', () => {
     const demanded = ['DATABASE_URL', 'REDIS_URL'].map((name) => `${name}: is required with one of the ROLES alone`)
     for (const ROLES of ['api', 'rooms', 'api,api']) expect(wrong({ ROLES }), ROLES).toEqual(demanded)
     expect(wrong({ ...production, ROLES: 'api' })).toEqual(demanded.slice(1))
@@ -205,7 +205,7 @@ describe('configuration', () => {
     expect(wrong({ PORT: '0', WS_PORT: '0' })).toEqual([])
   })
 
-  it('[C4] production starts with nothing made up: all that is missing is named', () => {
+  it('production starts with nothing made up: all that is missing is named', () => {
     expect(wrong({ NODE_ENV: 'production' })).toEqual([
       'DATABASE_URL: is required in production',
       'JWT_PRIVATE_KEY: is required in production',
@@ -219,11 +219,11 @@ describe('configuration', () => {
     expect(readConfig(production)).toMatchObject({ host: '0.0.0.0', demo: { replay: null } })
   })
 
-  it('[C4] none plays no recording', () => {
+  it('none plays no recording', () => {
     expect(readConfig({ DEMO_REPLAY: 'none' }).demo.replay).toBeNull()
   })
 
-  it('[C5] a key may stand on one line, in quotes or not, and only a strong RSA key will do', () => {
+  it('a key may stand on one line, in quotes or not, and only a strong RSA key will do', () => {
     const oneLine = pem.replaceAll('\n', '\\n')
     expect(readConfig({ JWT_PRIVATE_KEY: oneLine }).jwt.privateKeyPem).toBe(pem)
     expect(readConfig({ JWT_PRIVATE_KEY: `"${oneLine}"` }).jwt.privateKeyPem).toBe(pem)
@@ -235,7 +235,7 @@ describe('configuration', () => {
     }
   })
 
-  it('[C6] what is read cannot be changed', () => {
+  it('what is read cannot be changed', () => {
     const config = readConfig({ CORS_ORIGINS: 'http://localhost:5173' })
     for (const part of [
       config,
@@ -251,7 +251,7 @@ describe('configuration', () => {
     }
   })
 
-  it('[C7] keygen prints an environment that production takes', async () => {
+  it('keygen prints an environment that production takes', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'touchline-keygen-'))
     try {
       const printed = spawnSync(process.execPath, [join(import.meta.dirname, '../../ops/tools/keygen.ts')], {

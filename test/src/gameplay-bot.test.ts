@@ -89,7 +89,7 @@ const statusOf = ({ id, recording, matchId, speed, traders }: ReplayOrder): Repl
 const SETTLED = { minute: 90, frames: 600, settled: true }
 
 describe('the gameplay bot', () => {
-  it('[J24] goes on with the demo although the database was away as its match ended', async () => {
+  it('goes on with the demo although the database was away as its match ended', async () => {
     const venue = new Venue(DEMO)
     const bot = venue.bot()
     await bot.look()
@@ -104,7 +104,7 @@ describe('the gameplay bot', () => {
     expect(venue.rows.get('run 1')).toMatchObject({ finished: true })
   })
 
-  it('[J24] one replay that cannot be played holds up no other', async () => {
+  it('one replay that cannot be played holds up no other', async () => {
     const venue = new Venue(null)
     const bot = venue.bot()
     venue.begin({ script: 'lost', speed: 1, traders: 0, demo: false, by: U(1) })
@@ -114,7 +114,7 @@ describe('the gameplay bot', () => {
     expect(await bot.status()).toMatchObject([{ progress: null }, { progress: 0 }])
   })
 
-  it.each([false, true])('[J25] leaves a stopped demo stopped, until the next start (resumed: %s)', async (resumed) => {
+  it.each([false, true])('leaves a stopped demo stopped, until the next start (resumed: %s)', async (resumed) => {
     const venue = new Venue(DEMO)
     const first = venue.bot()
     await first.look()
@@ -132,7 +132,7 @@ describe('the gameplay bot', () => {
     expect([...venue.playing.keys()]).toEqual(['run 2'])
   })
 
-  it('[J25] ends the demo of another recording, and plays its own after it', async () => {
+  it('ends the demo of another recording, and plays its own after it', async () => {
     const venue = new Venue(DEMO)
     await venue.bot().look()
     venue.change('run 1', { script: 'cup-night', match: { ...SETTLED, settled: false } })
@@ -146,7 +146,7 @@ describe('the gameplay bot', () => {
     expect([...venue.playing.values()].map(({ recording }) => recording.name)).toEqual(['goal-feast'])
   })
 
-  it('[J21] a replay that is stopped before its first frame leaves no match behind', async () => {
+  it('[V6] a replay that is stopped before its first frame leaves no match behind', async () => {
     const venue = new Venue(null)
     const bot = venue.bot()
     await bot.start({ fixtureId: 'goal-feast', speed: 1, traders: 0, by: U(1) })

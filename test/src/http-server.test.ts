@@ -31,7 +31,7 @@ async function connection(
   return { socket, ask }
 }
 
-it('[E80] one that is shut answers what comes over the connections it has, says that it was the last time, and takes no more', async () => {
+it('one that is shut answers what comes over the connections it has, says that it was the last time, and takes no more', async () => {
   const server = await open()
   const { socket, ask } = await connection(server)
   expect(await ask()).toMatch(/connection: keep-alive/i)
@@ -44,7 +44,7 @@ it('[E80] one that is shut answers what comes over the connections it has, says 
   await ended
 })
 
-it('[E80] it closes when everybody has his answer; whoever asks for nothing more does not hold it up', async () => {
+it('it closes when everybody has his answer; whoever asks for nothing more does not hold it up', async () => {
   const made = Promise.withResolvers<Response>()
   const asked = Promise.withResolvers<void>()
   let answers = (): Response | Promise<Response> => new Response('here')
@@ -65,7 +65,7 @@ it('[E80] it closes when everybody has his answer; whoever asks for nothing more
   await closed
 })
 
-it('[E80] it leaves idle connections to the proxy, which keeps them for a minute', async () => {
+it('it leaves idle connections to the proxy, which keeps them for a minute', async () => {
   const server = await open()
   expect(server.node.keepAliveTimeout).toBeGreaterThan(60_000)
   const direct = new HttpServer({ app: () => ({ fetch: () => new Response('') }), isBehindProxy: false })

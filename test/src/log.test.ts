@@ -9,7 +9,7 @@ function open(level: LogLevel, readable = false) {
 }
 
 describe('the log', () => {
-  it('[C20] is one JSON object a line', () => {
+  it('is one JSON object a line', () => {
     const { lines, log } = open('info')
     log.info('request_completed', { path: '/health', status: 200, note: 'two\nlines' })
     expect(lines).toHaveLength(1)
@@ -24,7 +24,7 @@ describe('the log', () => {
     })
   })
 
-  it('[C21] drops what is below its level', () => {
+  it('drops what is below its level', () => {
     for (const [level, heard] of [
       ['debug', 4],
       ['info', 3],
@@ -41,7 +41,7 @@ describe('the log', () => {
     }
   })
 
-  it('[C22] writes errors with their causes', () => {
+  it('writes errors with their causes', () => {
     const { lines, log } = open('info')
     log.error('failed', { error: new TypeError('no answer', { cause: new Error('socket closed') }) })
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
@@ -54,7 +54,7 @@ describe('the log', () => {
     })
   })
 
-  it('[C22] never throws, whatever it is given', () => {
+  it('never throws, whatever it is given', () => {
     const circle: Record<string, unknown> = {}
     circle['self'] = circle
     const hostile = {
@@ -70,7 +70,7 @@ describe('the log', () => {
     }
   })
 
-  it('[C20] carries the facts of its context on every line', () => {
+  it('carries the facts of its context on every line', () => {
     const { lines, log } = open('info')
     const ofRequest = log.with({ requestId: 'r1', part: 'edge' })
     ofRequest.info('request_received')
@@ -87,7 +87,7 @@ describe('the log', () => {
     ])
   })
 
-  it('[C23] is short and readable for a person', () => {
+  it('is short and readable for a person', () => {
     const { lines, log } = open('info', true)
     log.warn('ready_check_failed', { check: 'database', tries: 3 })
     expect(lines).toEqual(['14:30:00.005 WARN  ready_check_failed  check=database  tries=3\n'])

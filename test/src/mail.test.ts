@@ -25,7 +25,7 @@ function open(send: MailQueueOptions['send'], world = new TestWorld()) {
 }
 
 describe('mail over SMTP', () => {
-  it('[S28] arrives at a real mail server as it was written, from whom it is from, and to one address only', async () => {
+  it('arrives at a real mail server as it was written, from whom it is from, and to one address only', async () => {
     const server = await MailServer.start()
     const { send, close } = smtpMailer({ url: server.url, from: 'Touchline <play@touchline.example>' })
     await send(mail)
@@ -38,7 +38,7 @@ describe('mail over SMTP', () => {
     await server.stop()
   })
 
-  it('[S28] tells a mail that is refused for good from one that is refused for now', async () => {
+  it('tells a mail that is refused for good from one that is refused for now', async () => {
     const server = await MailServer.start()
     const { send, close } = smtpMailer({ url: server.url, from: 'play@touchline.example' })
     server.refusesWith = 550
@@ -54,7 +54,7 @@ describe('mail over SMTP', () => {
 })
 
 describe('the mail queue', () => {
-  it('[S29] delays nobody, and sends what could not leave at once when the server is back', async () => {
+  it('delays nobody, and sends what could not leave at once when the server is back', async () => {
     const server = await MailServer.start()
     const { send, close } = smtpMailer({ url: server.url, from: 'play@touchline.example' })
     server.refusesWith = 451
@@ -72,7 +72,7 @@ describe('the mail queue', () => {
     await server.stop()
   })
 
-  it('[S29] gives up with an error in the log: when it is of no use, refused, too much, or when we stop', async () => {
+  it('gives up with an error in the log: when it is of no use, refused, too much, or when we stop', async () => {
     const away = async () => Promise.reject(new Error('away'))
     const useless = open(away)
     useless.queue.post({ ...mail, before: useless.world.now() + 10_000 })
@@ -104,7 +104,7 @@ describe('the mail queue', () => {
 })
 
 describe('mail without a server', () => {
-  it('[S30] is a line in the outbox of the data folder, for its owner only, and in the log', async () => {
+  it('is a line in the outbox of the data folder, for its owner only, and in the log', async () => {
     const dataDir = join(await mkdtemp(join(tmpdir(), 'touchline-mail-')), 'data')
     const world = new TestWorld()
     const lines: string[] = []

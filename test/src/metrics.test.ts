@@ -22,7 +22,7 @@ async function linesOf(name: string): Promise<string[]> {
 }
 
 describe('what is measured', () => {
-  it('[Z4] stands as it is at the moment somebody asks', async () => {
+  it('stands as it is at the moment somebody asks', async () => {
     let figures = IDLE
     measuring = startMeasuring(() => figures)
     expect(await linesOf('touchline_feed_age_seconds')).toEqual([])
@@ -49,7 +49,7 @@ describe('what is measured', () => {
     expect(await linesOf('touchline_mailbox_depth'), 'a match that runs here no more').toEqual([])
   })
 
-  it('[Z3] requests are counted by method, route and status; methods that are made up count as one', async () => {
+  it('requests are counted by method, route and status; methods that are made up count as one', async () => {
     measuring = startMeasuring(() => IDLE)
     measuring.request({ method: 'GET', route: '/health', status: 200, ms: 3 })
     measuring.request({ method: 'GET', route: '/health', status: 200, ms: 1_000 })
@@ -62,7 +62,7 @@ describe('what is measured', () => {
     ])
   })
 
-  it('[Z5] what is wrong with the books stays there until somebody has seen it', async () => {
+  it('what is wrong with the books stays there until somebody has seen it', async () => {
     measuring = startMeasuring(() => IDLE)
     const fine = { entries: 10, imbalanceMicros: 0, unbalancedTransactions: 0, mismatchedWallets: 0 }
     measuring.books({ entries: 4, imbalanceMicros: -1, unbalancedTransactions: 1, mismatchedWallets: 2 })
@@ -75,7 +75,7 @@ describe('what is measured', () => {
     expect(await linesOf('touchline_wallets_mismatched')).toEqual(['touchline_wallets_mismatched 2'])
   })
 
-  it('[Z31] everybody who asks hears how late the event loop was in the last window', async () => {
+  it('everybody who asks hears how late the event loop was in the last window', async () => {
     measuring = startMeasuring(() => IDLE)
     await pause(30)
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
@@ -86,7 +86,7 @@ describe('what is measured', () => {
     expect(await linesOf('touchline_loop_lag_seconds{quantile="1"}')).toEqual(told)
   })
 
-  it('[Z6] commits are counted by verdict with their size, leases by their loss', async () => {
+  it('commits are counted by verdict with their size, leases by their loss', async () => {
     measuring = startMeasuring(() => IDLE)
     const watch = [U(1), U(2)].map((userId) => ({ userId, openPositions: 0, unrealizedPnl: 0 as never }))
     const batch = { id: '', matchId: MATCH, epoch: 1, watch, openPositionsMax: 1 }

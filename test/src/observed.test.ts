@@ -31,7 +31,7 @@ function observe(commit: MatchStore['commit']) {
 }
 
 describe('a store with an onlooker', () => {
-  it('[Z6] says what became of each commit and how long it took, a fault too', async () => {
+  it('says what became of each commit and how long it took, a fault too', async () => {
     const parts = observe(async () => {
       parts.world.pass(7)
       return { kind: 'fenced' }
@@ -44,7 +44,7 @@ describe('a store with an onlooker', () => {
     expect(broken.seen).toMatchObject([{ verdict: 'fault' }])
   })
 
-  it('[Z7] logs the requests that a commit answers', async () => {
+  it('logs the requests that a commit answers', async () => {
     const { store, lines } = observe(async () => ({ kind: 'committed', wallets: new Map() }))
     await store.commit(BATCH)
     expect(lines).toMatchObject([
@@ -61,7 +61,7 @@ describe('a store with an onlooker', () => {
   })
 })
 
-it('[Z6] a lease that is another’s is told of; one that could not be asked about is not', async () => {
+it('a lease that is another’s is told of; one that could not be asked about is not', async () => {
   let lost = 0
   const answers: (boolean | Error)[] = [true, false, new Error('away')]
   const store: Leases = new MemoryMatchStore()

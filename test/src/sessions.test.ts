@@ -40,7 +40,7 @@ describe('sessions', () => {
   })
   const started = async () => present((await sessions.start([ada]))[0], 'tokens')
 
-  it('[S14] no access or WebSocket token counts once its session is over, verified before or not', async () => {
+  it('[S4] no access or WebSocket token counts once its session is over, verified before or not', async () => {
     const { access } = await started()
     expect(await sessions.verifyAccess(access)).toMatchObject({ userId: ada.id, sid: S1 })
     const ws = await sessions.issueWs({ userId: ada.id, sid: S1 })
@@ -49,7 +49,7 @@ describe('sessions', () => {
     expect([await sessions.verifyAccess(access), await sessions.verifyWs(ws)]).toEqual([null, null])
   })
 
-  it('[S16] a reused refresh token signs its user out, sockets included, and is worth a warning', async () => {
+  it('[S3] a reused refresh token signs its user out, sockets included, and is worth a warning', async () => {
     const { refresh } = await started()
     rotation = { kind: 'reused' }
     expect(await sessions.refresh(refresh, load)).toBeNull()
@@ -57,7 +57,7 @@ describe('sessions', () => {
     expect(JSON.parse(heard.log[0] ?? '')).toMatchObject({ event: 'refresh_token_reused', userId: ada.id, session: S1 })
   })
 
-  it('[S12] a rotation comes with tokens of the new generation, for the user as he is now', async () => {
+  it('[S2] a rotation comes with tokens of the new generation, for the user as he is now', async () => {
     const { refresh } = await started()
     const next = present(await sessions.refresh(refresh, load), 'rotation')
     expect(await sessions.verifyAccess(next.tokens.access)).toMatchObject({ role: 'admin', sid: S1 })
@@ -66,7 +66,7 @@ describe('sessions', () => {
     expect(heard).toMatchObject({ disconnected: [], log: [] })
   })
 
-  it('[S12] only a refresh token of somebody who exists is rotated', async () => {
+  it('[S2] only a refresh token of somebody who exists is rotated', async () => {
     const { access, refresh } = await started()
     for (const token of ['', 'x', access, `${refresh}x`]) expect(await sessions.refresh(token, load)).toBeNull()
     expect(await sessions.refresh(refresh, async () => null)).toBeNull()
@@ -74,7 +74,7 @@ describe('sessions', () => {
     expect(await sessions.refresh(refresh, load)).toBeNull()
   })
 
-  it('[S17] signing out takes either token, even an expired one, and ends each session once', async () => {
+  it('signing out takes either token, even an expired one, and ends each session once', async () => {
     const { access, refresh } = await started()
     world.pass(60_000)
     expect(await sessions.verifyAccess(access)).toBeNull()
@@ -82,14 +82,14 @@ describe('sessions', () => {
     expect(heard).toMatchObject({ ended: [S1], disconnected: [ada.id] })
   })
 
-  it('[S17] what is no token of ours signs nobody out', async () => {
+  it('what is no token of ours signs nobody out', async () => {
     const ws = await sessions.issueWs({ userId: ada.id, sid: S1 })
     const { access } = await started()
     await sessions.end(['', 'x', ws, `${access.slice(0, -4)}AAAA`])
     expect(heard).toMatchObject({ ended: [], disconnected: [] })
   })
 
-  it('[S12] many users start at once, each with a session of his own', async () => {
+  it('[S2] many users start at once, each with a session of his own', async () => {
     const pairs = await sessions.start([ada, ada])
     const claims = await Promise.all(pairs.map(({ access }) => sessions.verifyAccess(access)))
     expect(claims.map((claim) => claim?.sid)).toEqual([S1, S2])

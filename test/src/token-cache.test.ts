@@ -10,7 +10,7 @@ const at = (ms: number) => instant(ms)
 const claims = (exp: number) => ({ exp: at(exp) })
 
 describe('the token cache', () => {
-  it('[S6] knows what a token said, until it ends', () => {
+  it('knows what a token said, until it ends', () => {
     const cache = new TokenCache(10)
     const said = claims(1_000)
     cache.put('a', said)
@@ -20,7 +20,7 @@ describe('the token cache', () => {
     expect(cache.get('a', at(999))).toBeNull()
   })
 
-  it('[S6] is bounded, and forgets the token that was not asked about for longest', () => {
+  it('is bounded, and forgets the token that was not asked about for longest', () => {
     const cache = new TokenCache(2)
     cache.put('a', claims(1_000))
     cache.put('b', claims(1_000))
@@ -30,7 +30,7 @@ describe('the token cache', () => {
   })
 })
 
-it('[S6] an access token is verified once, ends all the same, and makes no other token valid', async () => {
+it('an access token is verified once, ends all the same, and makes no other token valid', async () => {
   const world = new TestWorld()
   const keys = await loadOrCreateKeys({ dataDir: '', privateKeyPem: await newPrivateKeyPem(), keyId: null })
   const tokens = createTokens({ keys, lifetimes: { accessSecs: 900, refreshSecs: 900, wsSecs: 60 }, world })

@@ -52,7 +52,7 @@ describe('tokens', () => {
     expect(new Set(made.map((token) => decodeJwt(token).jti)).size).toBe(3)
   })
 
-  it('[S2] a token passes as its own type and as no other', async () => {
+  it('[S1] a token passes as its own type and as no other', async () => {
     const { tokens } = open()
     const made = [
       await tokens.issueAccess(user, session.id),
@@ -67,7 +67,7 @@ describe('tokens', () => {
     }
   })
 
-  it('[S3] a token ends with its lifetime, and says when as an instant', async () => {
+  it('a token ends with its lifetime, and says when as an instant', async () => {
     const { world, tokens } = open()
     const token = await tokens.issueWs({ userId: user.id, sid: session.id })
     const claims = await tokens.verifyWs(token)
@@ -78,7 +78,7 @@ describe('tokens', () => {
     expect(await tokens.verifyWs(token)).toBeNull()
   })
 
-  it('[S3] what is not a token is nobody', async () => {
+  it('what is not a token is nobody', async () => {
     const { tokens } = open()
     for (const text of ['', '.', '..', 'a.b.c', '{}', '\u0000', 'x'.repeat(10_000)]) {
       expect(await tokens.verifyAccess(text), text.slice(0, 9)).toBeNull()
@@ -97,7 +97,7 @@ describe('signing keys', () => {
     for (const path of folders.splice(0)) await rm(path, { recursive: true })
   })
 
-  it('[S4] are made once, kept where only their owner reads them, and found again', async () => {
+  it('are made once, kept where only their owner reads them, and found again', async () => {
     const dataDir = join(await folder(), 'deep', 'data')
     const source = { dataDir, privateKeyPem: null, keyId: null }
     const made = await loadOrCreateKeys(source)
@@ -108,13 +108,13 @@ describe('signing keys', () => {
     expect((await stat(join(dataDir, file))).mode & 0o777).toBe(0o600)
   })
 
-  it('[S4] two servers starting at once agree on one', async () => {
+  it('two servers starting at once agree on one', async () => {
     const source = { dataDir: await folder(), privateKeyPem: null, keyId: null }
     const made = await Promise.all([loadOrCreateKeys(source), loadOrCreateKeys(source), loadOrCreateKeys(source)])
     expect(new Set(made.map(({ keyId }) => keyId)).size).toBe(1)
   })
 
-  it('[S4] a given key is used as it is, and nothing is written', async () => {
+  it('a given key is used as it is, and nothing is written', async () => {
     const dataDir = await folder()
     const given = await loadOrCreateKeys({ dataDir, privateKeyPem: pem, keyId: null })
     expect(given.privateKey.equals(keys.privateKey)).toBe(true)
@@ -122,7 +122,7 @@ describe('signing keys', () => {
     expect(await readdir(dataDir)).toEqual([])
   })
 
-  it('[S4] a file that is not a key stops the start', async () => {
+  it('a file that is not a key stops the start', async () => {
     const dataDir = await folder()
     await loadOrCreateKeys({ dataDir, privateKeyPem: null, keyId: null })
     const [file = ''] = await readdir(dataDir)
@@ -136,19 +136,19 @@ describe('signing keys', () => {
 describe('session cookies', () => {
   const cookie = { name: 'game_access', value: 'a.b.c', maxAgeSecs: 900 } as const
 
-  it('[S5] are HttpOnly and Lax in development', () => {
+  it('are HttpOnly and Lax in development', () => {
     const text = setCookie(cookie, { production: false, domain: null })
     expect(text).toBe('game_access=a.b.c; Path=/; Max-Age=900; HttpOnly; SameSite=Lax')
   })
 
-  it('[S5] are Secure, SameSite=None, Partitioned and on their domain in production', () => {
+  it('are Secure, SameSite=None, Partitioned and on their domain in production', () => {
     const text = setCookie(cookie, { production: true, domain: '.touchline.example' })
     expect(text).toBe(
       'game_access=a.b.c; Path=/; Max-Age=900; Domain=.touchline.example; HttpOnly; Secure; SameSite=None; Partitioned',
     )
   })
 
-  it('[S5] are found in what a browser sends, whatever stands beside them', () => {
+  it('are found in what a browser sends, whatever stands beside them', () => {
     const found = {
       'game_access=a.b.c': 'a.b.c',
       'game_access=': '',

@@ -335,13 +335,16 @@ export function purity(files: Files): string[] {
 const RULES = 'test/RULES.md'
 const RULE_ID = /^\[([A-Z]\d+)\]/
 
-/** Every rule has a test, and every test that names a rule names one that exists. */
+/** Every rule has a test, and every id in a test name, a comment or a document is the id of a rule. */
 export function rules(files: Files): string[] {
-  const lines = (files.get(RULES) ?? '').split('\n')
-  const known = lines.flatMap((line) => /^- \*\*([A-Z]\d+)\*\*/.exec(line)?.[1] ?? [])
-  const problems = known
-    .filter((id, i) => known.indexOf(id) !== i)
-    .map((id) => `${RULES}: ${id} stands there twice; give one of them a number of its own`)
+  const sections = (files.get(RULES) ?? '').split(/^## /m).slice(1)
+  const known = sections.flatMap((section) => idsIn(section))
+  const problems = sections.flatMap((section) =>
+    idsIn(section).flatMap((id, i) => {
+      const due = `${section.charAt(0)}${i + 1}`
+      return id === due ? [] : [`${RULES}: ${id} is where ${due} belongs; number the rules of a section in order`]
+    }),
+  )
   const tested = new Set<string>()
   for (const [path, text] of sources(files, isTest)) {
     for (const title of stringsOf(text)) {
@@ -351,10 +354,34 @@ export function rules(files: Files): string[] {
       if (!known.includes(id)) problems.push(`${path}:${title.line}: no rule ${id} in ${RULES}; write it down there`)
     }
   }
+  for (const [path, text] of files) {
+    for (const { id, line } of citations(path, text)) {
+      if (!known.includes(id)) problems.push(`${path}:${line}: cites ${id}, which is no rule in ${RULES}; correct it`)
+    }
+  }
   for (const id of new Set(known)) {
     if (!tested.has(id)) problems.push(`${RULES}: no test is named [${id}]; write one, or strike the rule`)
   }
   return problems
+}
+
+const idsIn = (section: string): string[] =>
+  [...section.matchAll(/^- \*\*([A-Z]\d+)\*\*/gm)].flatMap((match) => match[1] ?? [])
+
+/** A source cites rules by a comment of ids alone, a document in parentheses or in a cell of a table. */
+function citations(path: string, text: string): { readonly id: string; readonly line: number }[] {
+  const isDocument = path.endsWith('.md')
+  if (!isDocument && !isSource(path)) return []
+  const lists = isDocument ? /(?<=\||\()[^|()\n]*(?=\||\))/g : /(?<=\/\/ )[A-Z]\d+(, [A-Z]\d+)*$/gm
+  const code = isDocument ? '' : codeOf(text, 'keep')
+  return [...text.matchAll(lists)].flatMap((match) => {
+    if (code.slice(match.index, match.index + match[0].length).trim() !== '') return [] // inside a string
+    const line = lineOf(text, match.index)
+    return match[0]
+      .split(',')
+      .flatMap((part) => /^\s*([A-Z]\d+)\s*$/.exec(part)?.[1] ?? [])
+      .map((id) => ({ id, line }))
+  })
 }
 
 const CATALOGUE = 'actors/kernel/outcome.ts'

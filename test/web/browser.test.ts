@@ -45,7 +45,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
   const me = async (context: BrowserContext) =>
     z.looseObject({ userId: z.string() }).parse(await (await context.request.get(`${house.url}/api/me`)).json())
 
-  it('[U10] a visitor signs in, goes long, sees what he holds and how long he must', async () => {
+  it('a visitor signs in, goes long, sees what he holds and how long he must', async () => {
     const { page, complaints } = await visit('Ada U10')
     await goLong(page)
     await openCount(page, 1)
@@ -63,7 +63,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     expect(complaints).toEqual([])
   })
 
-  it('[U11] prices move on the screen as the match goes on', async () => {
+  it('prices move on the screen as the match goes on', async () => {
     const { page, complaints } = await visit('Ada U11')
     const prices = () => page.locator('.player .tag > b').allTextContents()
     const before = await prices()
@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     expect(complaints).toEqual([])
   })
 
-  it('[U12] a stop-loss that fires is told, and the position moves to the closed ones', async () => {
+  it('a stop-loss that fires is told, and the position moves to the closed ones', async () => {
     const { page, complaints } = await visit('Ada U12')
     const { instruments } = z
       .object({ instruments: z.array(z.looseObject({ id: z.string(), name: z.string(), currentPrice: z.number() })) })
@@ -99,7 +99,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     expect(complaints).toEqual([])
   })
 
-  it('[U13] after a break everything is as it is, and nothing is told twice', async () => {
+  it('after a break everything is as it is, and nothing is told twice', async () => {
     const { page, context } = await visit('Ada U13')
     const { userId: id } = await me(context)
     await goLong(page)
@@ -130,7 +130,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
       .waitFor()
   })
 
-  it('[U14] on a phone nothing sticks out, and one view is shown at a time', async () => {
+  it('on a phone nothing sticks out, and one view is shown at a time', async () => {
     const { page, complaints } = await visit('Ada U14', { viewport: PHONE, hasTouch: true, isMobile: true })
     const overflow = () => page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
     const views = page.getByRole('navigation', { name: 'Views' })
@@ -149,7 +149,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     expect(complaints).toEqual([])
   })
 
-  it('[U14] every page fits a phone, and axe finds nothing on it', async () => {
+  it('every page fits a phone, and axe finds nothing on it', async () => {
     const { page, complaints } = await visit('Boss', { viewport: PHONE, colorScheme: 'light' })
     for (const [address, heading] of [
       ['league', 'League'],
@@ -170,7 +170,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     expect(complaints).toEqual([])
   })
 
-  it('[U16] somebody new proves his mail, gives himself a name and a district, and plays', async () => {
+  it('somebody new proves his mail, gives himself a name and a district, and plays', async () => {
     const page = await browser.newPage()
     page.setDefaultTimeout(10_000)
     const ticket = 'the ticket'
@@ -214,7 +214,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     ])
   })
 
-  it('[U17] an admin starts a replay, halts trading and opens it again, and finds it all in the audit log', async () => {
+  it('an admin starts a replay, halts trading and opens it again, and finds it all in the audit log', async () => {
     const { page } = await visit('Boss')
     await page.goto(`${house.url}/#/control/replays`)
     await page.getByRole('button', { name: 'Start', exact: true }).click()
@@ -231,7 +231,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     await expect.poll(() => page.getByText('trading.mode').count()).toBe(2)
   })
 
-  it('[U18] at full time everything is settled and told, and the next match can be traded', async () => {
+  it('at full time everything is settled and told, and the next match can be traded', async () => {
     const { page } = await visit('Ada U18')
     await goLong(page)
     await openCount(page, 1)
@@ -260,7 +260,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     await openCount(page, 1)
   })
 
-  it('[U15] everything can be reached and read, whatever one has to see or to type with', async () => {
+  it('everything can be reached and read, whatever one has to see or to type with', async () => {
     for (const colorScheme of ['dark', 'light'] as const) {
       const { page } = await visit('Ada U15', { colorScheme, reducedMotion: 'reduce' })
       expect(await accessProblems(page), colorScheme).toEqual([])
@@ -270,7 +270,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     expect(await accessProblems(door), 'the door').toEqual([])
   })
 
-  it('[U15] an order can be placed with the keyboard alone', async () => {
+  it('an order can be placed with the keyboard alone', async () => {
     const { page } = await visit('Ada U15 keys')
     await page.locator('.player').first().focus()
     await page.keyboard.press('ArrowDown')

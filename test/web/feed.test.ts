@@ -38,7 +38,7 @@ function listen(player: HttpClient) {
 const until = (condition: () => boolean) => vi.waitUntil(condition, PATIENCE)
 const Me = z.looseObject({ userId: z.string() })
 
-it('[U3] after a break the feed goes on where it was: every move once, in order, and every event of the account once', async () => {
+it('after a break the feed goes on where it was: every move once, in order, and every event of the account once', async () => {
   const ada = await house.player('Ada U3')
   const { userId: id } = await ada.get('/api/me', Me)
   const player = pick(await ada.instruments(), (i) => i.position === 'FWD')
@@ -73,7 +73,7 @@ it('[U3] after a break the feed goes on where it was: every move once, in order,
   expect(heard.states.at(-1)).toBe('stopped')
 })
 
-it('[U4] it follows what it is told to, and nothing else', async () => {
+it('it follows what it is told to, and nothing else', async () => {
   const ada = await house.player('Ada U4')
   const [one, two] = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN')
   const { feed, heard } = listen(ada)
@@ -93,7 +93,7 @@ it('[U4] it follows what it is told to, and nothing else', async () => {
   feed.stop()
 })
 
-it('[U20] the feed asks again for what was busy, and comes back over a new connection when a request failed', async () => {
+it('the feed asks again for what was busy, and comes back over a new connection when a request failed', async () => {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
   const asked: unknown[] = []
