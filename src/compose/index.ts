@@ -302,7 +302,7 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
     tracing,
     cookies: { production: config.production, domain: config.cookieDomain },
     readyChecks: {
-      staying: async () => {
+      accepting: async () => {
         if (closing !== null) throw new Error('this process is stopping')
       },
       database: () => connection.ping(),

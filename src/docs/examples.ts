@@ -291,7 +291,7 @@ const STORY: Readonly<Record<string, unknown>> = {
   traders: 20,
   demo: false,
 
-  checks: { staying: 'ok', database: 'ok', fastStore: 'ok' },
+  checks: { accepting: 'ok', database: 'ok', fastStore: 'ok' },
   csv: 'userId,username\r\n0197f2a0-1c2d-7d3e-8f40-5a6b7c8d9e0f,ada_l\r\n',
   openapi: '3.1.0',
   asyncapi: '3.0.0',

@@ -241,7 +241,7 @@ export const ERROR_CODES = {
     status: 503,
     error: 'not ready',
     when: 'Something does not answer; `checks` says what.',
-    facts: { checks: { staying: 'ok', database: 'failed', fastStore: 'ok' } },
+    facts: { checks: { accepting: 'ok', database: 'failed', fastStore: 'ok' } },
     retry: true,
   },
 } as const satisfies Record<string, Meaning>

@@ -70,9 +70,9 @@ it('the log leads from a request to the commit that carried it out', async () =>
   const { said } = await house.end('SIGTERM')
   const lines = said.split('\n').filter((line) => line.includes(requestId))
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-    { event: 'commit', verdict: 'committed', requests: [requestId] },
+    { event: 'batch_committed', verdict: 'committed', requests: [requestId] },
     {
-      event: 'request',
+      event: 'request_completed',
       requestId,
       method: 'POST',
       route: '/api/positions/open',

@@ -125,7 +125,7 @@ eachDataPlace((settle) => {
       })
       const { code, said, complained } = await program.end('SIGTERM')
       expect({ code, complained }).toEqual({ code: 0, complained: '' })
-      expect(said).toContain('"event":"stopped"')
+      expect(said).toContain('"event":"shutdown_completed"')
       expect(said).not.toMatch(/"level":"(warn|error)"/)
       expect(await feed.closed).toBe(1012)
       expect(feed.said).toContainEqual({ type: 'shutdown', reconnectInMs: expect.any(Number) })

@@ -78,10 +78,10 @@ it('asked to stop, it says so where balancers ask, and serves until they have he
     const answer = await fetch(`${url}/ready`)
     return { status: answer.status, body: await answer.json() }
   }
-  expect(await ready()).toMatchObject({ status: 200, body: { checks: { staying: 'ok' } } })
+  expect(await ready()).toMatchObject({ status: 200, body: { checks: { accepting: 'ok' } } })
   const ended = program.end('SIGTERM')
-  await program.says('"event":"stopping"')
-  expect(await ready()).toMatchObject({ status: 503, body: { checks: { staying: 'failed', database: 'ok' } } })
+  await program.says('"event":"shutdown_started"')
+  expect(await ready()).toMatchObject({ status: 503, body: { checks: { accepting: 'failed', database: 'ok' } } })
   expect((await fetch(`${url}/health`)).status).toBe(200)
   expect(await ended).toMatchObject({ code: 0, complained: '' })
 }, 60_000)
@@ -99,7 +99,7 @@ it('when whoever read the log is gone it goes on', async () => {
 it('asked to stop while it is still starting, it finishes that and ends with 0', async () => {
   const site = await settle()
   const program = new Program(site.env)
-  await program.says('"event":"migrated"')
+  await program.says('"event":"schema_migrated"')
   expect(await program.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
   const again = new Program(site.env)
   await again.listening()
