@@ -17,7 +17,7 @@ import { type HostedMatch, MATCH_ROOM, MatchRoom } from './match/match-room.ts'
 import { matchmake } from './match/seats.ts'
 import type { Ownership } from './cluster/peers.ts'
 import { PriceFeed, RECONNECT_SPREAD_MS } from './feed/price-feed.ts'
-import { PROVIDER_ROOM, ProviderRoom, type ProviderContext, startPolling } from './sources/provider-poller.ts'
+import { type ProviderContext, ProviderPoller } from './sources/provider-poller.ts'
 import { REPLAY_ROOM, ReplayRoom, type ReplayContext } from './sources/replay-room.ts'
 import { Replays } from './sources/replays.ts'
 import type { Report } from './report.ts'
@@ -62,10 +62,10 @@ export interface RealTime {
   readonly feed: PriceFeed
   readonly account: AccountStream
   readonly replays: Replays
-  /** Begins to poll the live provider, if there is one, as soon as this process may. To be called once. */
-  followProvider(): Promise<void>
-  /** The poller, once it has begun. */
-  provider(): ProviderRoom | null
+  /** Starts the poller of the live provider, if there is a provider. To be called once. */
+  followProvider(): void
+  /** The poller, once it has started. */
+  provider(): ProviderPoller | null
   /** How it is doing at this moment. */
   figures(): RealTimeStats
   /** Answers `POST {ws_url}/matchmake/:method/:target`; to be mounted there. */
@@ -114,8 +114,7 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
   await matchMaker.accept()
   matchMaker.defineRoomType(MATCH_ROOM, MatchRoom)
   matchMaker.defineRoomType(REPLAY_ROOM, ReplayRoom)
-  matchMaker.defineRoomType(PROVIDER_ROOM, ProviderRoom)
-  let poller: ProviderRoom | null = null
+  let poller: ProviderPoller | null = null
 
   const onUpgrade = dispatcher(feed, transport)
   server.on('upgrade', onUpgrade)
@@ -127,7 +126,7 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
   if (far !== null) await far.open({ desk, seats, runsMatches: options.runsMatches, disconnect: disconnectHere })
 
   const windDown = async (): Promise<void> => {
-    await poller?.disconnect()
+    await poller?.stop()
     await replays.stop()
     await desk.stop()
     feed.announceStop()
@@ -139,8 +138,10 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
     feed,
     account,
     replays,
-    followProvider: async () => {
-      if (options.provider !== null) poller = await startPolling({ ...options, ...options.provider, desk })
+    followProvider: () => {
+      if (options.provider === null) return
+      poller = new ProviderPoller({ ...options, ...options.provider, desk })
+      poller.start()
     },
     provider: () => poller,
     figures: () => ({

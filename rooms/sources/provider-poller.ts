@@ -1,71 +1,32 @@
 /**
- * The one poller of the live provider: a room whose holder of the lease asks for all matches at once and hands each match
- * its update. Whoever does not hold the lease waits for it.
+ * Polls the live provider for all matches at once and sends each match its update. Every process has a poller; only the
+ * one that holds the poller's lease polls, the others wait for the lease.
  */
-import { matchMaker } from '@colyseus/core'
-import { present } from '../../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId } from '../../actors/kernel/ids.ts'
 import type { TradingRules } from '../../actors/kernel/limits.ts'
 import { HOUR_MS, type Instant, instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
-import { type FeedClock, sourceTime } from '../../actors/market/feed-clock.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
-import { isInPlay, type Phase, phaseOf } from '../../actors/market/phase.ts'
+import { isInPlay, phaseOf } from '../../actors/market/phase.ts'
 import { type Allowance, canAffordMore, pauseMs } from '../../actors/market/polling.ts'
-import type { FeedUpdate, MatchInfo } from '../../actors/match/messages.ts'
+import type { MatchInfo } from '../../actors/match/messages.ts'
 import { newMatch } from '../../actors/match/state.ts'
 import type { Leases } from '../../actors/match/store.ts'
 import type { MatchDesk } from '../match/match-desk.ts'
 import type { Report } from '../report.ts'
-import { SafeRoom } from '../match/safe-room.ts'
+import { MatchUpdates } from './match-updates.ts'
+import type { FixtureCalendar, Provider, ProviderAnswer, ProviderStatus, RunningMatch } from './provider.ts'
 
-export const PROVIDER_ROOM = 'provider'
-
-export interface ProviderAnswer {
-  readonly fixtures: readonly FixtureSnapshot[]
-  /** Why so many payloads made no sense, for people to read. */
-  readonly unreadable: readonly string[]
-  /** Null when the provider did not say. */
-  readonly allowance: Allowance | null
-}
-
-/** Where live matches come from. Every method throws when there is no answer, with `retryAfterMs` when it says how long. */
-export interface Provider {
-  /** What is in play, and around it. */
-  inPlay(): Promise<ProviderAnswer>
-  fixtures(ids: readonly FixtureId[]): Promise<ProviderAnswer>
-  /** Everything between two days, both included, in outline. */
-  calendar(from: Instant, to: Instant): Promise<ProviderAnswer>
-}
-
-/** Where fixtures are kept that nobody has to run. */
-export interface FixtureCalendar {
-  /** Writes these over what was known of them. */
-  note(fixtures: readonly MatchInfo[]): Promise<void>
-  /** Forgets those between two instants that are not among these, and notes these. */
-  replace(from: Instant, to: Instant, fixtures: readonly MatchInfo[]): Promise<void>
-  /** Matches of the provider that have begun to run and are not settled, wherever they run. */
-  running(): Promise<readonly RunningMatch[]>
-}
-
-/** A match as the poller has to know it: as last committed, since it may run in another process. */
-export interface RunningMatch {
-  readonly matchId: FixtureId
-  readonly phase: Phase
-  /** The last update it has accepted. */
-  readonly feedSeq: number
-}
-
-/** What polling needs of the house. */
+/** The part of the poller's options that only a process with a live provider has. */
 export interface ProviderContext {
   readonly provider: Provider
   readonly calendar: FixtureCalendar
-  /** Between two polls when all is well. */
+  /** Between two successful polls. */
   readonly pollMs: number
-  /** Tells operators something that is no error. */
-  readonly tell: (event: string, facts: Readonly<Record<string, unknown>>) => void
+  /** Logs an event that is no error. */
+  readonly log: (event: string, facts: Readonly<Record<string, unknown>>) => void
 }
 
-export interface ProviderRoomOptions extends ProviderContext {
+export interface ProviderPollerOptions extends ProviderContext {
   readonly desk: MatchDesk
   readonly leases: Leases
   readonly leaseTtlMs: number
@@ -74,40 +35,30 @@ export interface ProviderRoomOptions extends ProviderContext {
   readonly report: Report
 }
 
-/** How polling goes. */
-export interface ProviderStatus {
-  /** Whether this process is the one that polls. */
-  readonly polling: boolean
-  readonly polls: number
-  /** Failed polls in a row, and in all. */
-  readonly failing: number
-  readonly failures: number
-  /** Payloads that made no sense. */
-  readonly unreadable: number
-  readonly answeredAt: Instant | null
-}
-
-/** No fixture has this number: its lease is the poller's. */
+/** The lease of the poller, under a number that no fixture has. */
 const POLLER = fixtureId(0)
-/** How long somebody waits who does not hold the lease. */
-const WAIT_MS = SECOND_MS
-/** In polls: how often matches are asked for by number that are not in play and not settled, and how often the calendar. */
+/** Between two attempts to acquire the lease. */
+const LEASE_RETRY_MS = SECOND_MS
+/** In polls: how often to ask by number for unsettled matches that are not in play, and how often to read the calendar. */
 const STRAGGLERS_EVERY = 6
 const CALENDAR_EVERY = 360
 const STATUS_EVERY = 360
 const DAY_MS = 24 * HOUR_MS
 /** The calendar reaches from yesterday to a week ahead. */
 const CALENDAR_DAYS = { back: 1, ahead: 7 } as const
-/** So many different complaints are remembered, to tell each once. */
-const COMPLAINTS_MAX = 1_000
+/** Distinct reasons remembered, so that each is reported once. */
+const REASONS_MAX = 1_000
+/** `randomInt` is uniform over this many values. */
+const CHANCES = 1_000
 
-export class ProviderRoom extends SafeRoom {
-  /** Nobody joins; null ticks the room's clock every 17 ms. */
-  override patchRate = null
-  #options: ProviderRoomOptions | null = null
+export class ProviderPoller {
+  readonly #options: ProviderPollerOptions
+  readonly #updates: MatchUpdates
   #epoch: number | null = null
-  #atWork: Promise<void> | null = null
-  #stopped = false
+  #timer: NodeJS.Timeout | undefined
+  #renewal: NodeJS.Timeout | undefined
+  #turn: Promise<void> = Promise.resolve()
+  #isStopped = false
   #polls = 0
   #failing = 0
   #failures = 0
@@ -115,26 +66,28 @@ export class ProviderRoom extends SafeRoom {
   #answeredAt: Instant | null = null
   #allowance: Allowance | null = null
   #retryAfterMs: number | null = null
-  readonly #clocks = new Map<FixtureId, FeedClock>()
-  /** The last update that each match was told here. */
-  readonly #told = new Map<FixtureId, number>()
-  /** Matches that are still at work on their last update: they skip one rather than queue. */
-  readonly #busy = new Map<FixtureId, Promise<void>>()
-  readonly #complaints = new Set<string>()
+  readonly #reported = new Set<string>()
 
-  override onCreate(options: ProviderRoomOptions): void {
+  constructor(options: ProviderPollerOptions) {
     this.#options = options
-    this.roomId = PROVIDER_ROOM
-    this.clock.setInterval(() => void this.#renew(), options.leaseTtlMs / 3)
-    this.clock.setTimeout(() => this.#step(), 0) // once the room exists
+    this.#updates = new MatchUpdates(options.desk, options.report)
   }
 
-  /** Waits for the poll in hand and what it handed on, and gives the lease back. */
-  override async onDispose(): Promise<void> {
-    this.#stopped = true
-    await this.#atWork
-    await Promise.all(this.#busy.values())
-    if (this.#epoch !== null) await this.#given.leases.release(POLLER, this.#epoch)
+  /** Begins to poll, or to wait for the lease. To be called once. */
+  start(): void {
+    this.#renewal = setInterval(() => void this.#renew(), this.#options.leaseTtlMs / 3)
+    this.#schedule(0)
+  }
+
+  /** Waits for the poll under way and for the updates it has sent, then releases the lease. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+    clearInterval(this.#renewal)
+    await this.#turn
+    await this.#updates.finished()
+    if (this.#epoch !== null) await this.#options.leases.release(POLLER, this.#epoch)
+    this.#epoch = null
   }
 
   status(): ProviderStatus {
@@ -148,57 +101,59 @@ export class ProviderRoom extends SafeRoom {
     }
   }
 
-  protected override report(...failure: Parameters<Report>): void {
-    this.#options?.report(...failure)
-  }
-
-  get #given(): ProviderRoomOptions {
-    return present(this.#options, 'options of the poller')
-  }
-
-  #step(): void {
-    if (this.#stopped) return
-    this.#atWork = this.#turn()
-      .catch((error: unknown) => {
-        this.report('provider_turn_failed', error)
-        return WAIT_MS
+  #schedule(ms: number): void {
+    this.#timer = setTimeout(() => {
+      this.#turn = this.#takeTurn().then((pause) => {
+        if (!this.#isStopped) this.#schedule(pause)
       })
-      .then((pause) => {
-        this.#atWork = null
-        if (!this.#stopped) this.clock.setTimeout(() => this.#step(), pause)
-      })
+    }, ms)
   }
 
-  /** One poll, for whoever holds the lease. Says how long to wait for the next. */
-  async #turn(): Promise<number> {
-    const { leases, world, pollMs, tell } = this.#given
-    if (this.#epoch === null) {
-      this.#epoch = await leases.acquire(POLLER)
-      if (this.#epoch === null) return WAIT_MS
-      tell('provider_polling_started', { pollMs })
+  /** Polls once if this process holds the lease. Returns the pause before the next turn; never rejects. */
+  async #takeTurn(): Promise<number> {
+    const { leases, pollMs, log, report } = this.#options
+    try {
+      if (this.#epoch === null) {
+        this.#epoch = await leases.acquire(POLLER)
+        if (this.#epoch === null) return LEASE_RETRY_MS
+        log('provider_polling_started', { pollMs })
+      }
+    } catch (error) {
+      report('provider_lease_failed', error)
+      return LEASE_RETRY_MS
     }
+    await this.#pollAndCount()
+    return this.#pauseMs()
+  }
+
+  #pauseMs(): number {
+    const { pollMs, world } = this.#options
+    const pace = { pollMs, failures: this.#failing, retryAfterMs: this.#retryAfterMs, allowance: this.#allowance }
+    return pauseMs(pace, world.randomInt(CHANCES) / CHANCES)
+  }
+
+  async #pollAndCount(): Promise<void> {
+    const { world, log, report } = this.#options
     try {
       await this.#poll(this.#polls++)
-      if (this.#failing > 0) tell('provider_recovered', { failedPolls: this.#failing })
+      if (this.#failing > 0) log('provider_recovered', { failedPolls: this.#failing })
       this.#failing = 0
       this.#answeredAt = world.now()
     } catch (error) {
       this.#failures++
       this.#retryAfterMs = retryAfterOf(error)
-      // Only the first of a row is news.
-      if (this.#failing++ === 0) this.report('provider_failed', error)
+      // Only the first failure in a row is news.
+      if (this.#failing++ === 0) report('provider_failed', error)
     }
-    if (this.#polls % STATUS_EVERY === 0) tell('provider_status', { ...this.status() })
-    const pace = { pollMs, failures: this.#failing, retryAfterMs: this.#retryAfterMs, allowance: this.#allowance }
-    return pauseMs(pace, world.randomInt(CHANCES) / CHANCES)
+    if (this.#polls % STATUS_EVERY === 0) log('provider_status', { ...this.status() })
   }
 
   async #poll(n: number): Promise<void> {
-    const { provider, calendar, pollMs } = this.#given
+    const { provider, calendar, pollMs } = this.#options
     const running = new Map((await calendar.running()).map((match) => [match.matchId, match]))
-    this.#forgetAllBut(running)
+    this.#updates.keepOnly(running)
     const answered = await this.#take(await provider.inPlay(), running)
-    // A match in play that the list leaves out is asked for at once; others, which have time, now and then.
+    // A match in play that the list leaves out is asked for at once; the others can wait for some polls.
     const missing = [...running.values()].filter(({ matchId }) => !answered.has(matchId))
     const more = missing.filter(({ phase }) => n % STRAGGLERS_EVERY === 0 || isInPlay(phase))
     if (more.length > 0 && canAffordMore({ allowance: this.#allowance, pollMs })) {
@@ -208,95 +163,59 @@ export class ProviderRoom extends SafeRoom {
   }
 
   async #readCalendar(): Promise<void> {
-    const { provider, calendar, world } = this.#given
+    const { provider, calendar, world } = this.#options
     const now = world.now()
     const from = instant(now - CALENDAR_DAYS.back * DAY_MS)
     const to = instant(now + CALENDAR_DAYS.ahead * DAY_MS)
     const answer = await provider.calendar(from, to)
-    this.#hear(answer)
+    this.#note(answer)
     await calendar.replace(from, to, answer.fixtures.map(outlineOf))
   }
 
-  /** Hands every match its update, and the calendar the rest. Returns whom the answer spoke of. */
+  /** Sends every match its update, and the other fixtures to the calendar. Returns the fixtures of the answer. */
   async #take(answer: ProviderAnswer, running: ReadonlyMap<FixtureId, RunningMatch>): Promise<ReadonlySet<FixtureId>> {
-    this.#hear(answer)
+    this.#note(answer)
     const others: MatchInfo[] = []
     for (const snapshot of answer.fixtures) {
       const match = running.get(snapshot.fixtureId)
-      if (match !== undefined || this.#begins(snapshot)) this.#hand(snapshot, match?.feedSeq ?? 0)
+      if (match !== undefined || this.#starts(snapshot)) this.#updates.send(snapshot, match?.feedSeq ?? 0)
       else others.push(outlineOf(snapshot))
     }
-    if (others.length > 0) await this.#given.calendar.note(others)
+    if (others.length > 0) await this.#options.calendar.note(others)
     return new Set(answer.fixtures.map((snapshot) => snapshot.fixtureId))
   }
 
-  #hear({ unreadable, allowance }: ProviderAnswer): void {
+  #note({ unreadable, allowance }: ProviderAnswer): void {
     this.#allowance = allowance ?? this.#allowance
     this.#unreadable += unreadable.length
     for (const reason of unreadable) {
-      if (this.#complaints.has(reason)) continue
-      if (this.#complaints.size >= COMPLAINTS_MAX) this.#complaints.clear()
-      this.#complaints.add(reason)
-      this.report('fixture_skipped', new Error(reason))
+      if (this.#reported.has(reason)) continue
+      if (this.#reported.size >= REASONS_MAX) this.#reported.clear()
+      this.#reported.add(reason)
+      this.#options.report('fixture_skipped', new Error(reason))
     }
   }
 
-  /** Whether a fixture gets its match now: it is in play, or may be traded before. */
-  #begins(snapshot: FixtureSnapshot): boolean {
+  /** Whether a fixture gets its match now: it is in play, or may be traded before kick-off. */
+  #starts(snapshot: FixtureSnapshot): boolean {
     const phase = phaseOf(snapshot)
-    return isInPlay(phase) || (phase === 'scheduled' && this.#given.rules().preMatch && snapshot.players.length > 0)
-  }
-
-  #hand(snapshot: FixtureSnapshot, heard: number): void {
-    const { fixtureId: id } = snapshot
-    if (this.#busy.has(id)) return
-    const handed = this.#feed(snapshot, heard)
-      .catch((error: unknown) => this.report('provider_update_failed', error, { matchId: id }))
-      .finally(() => this.#busy.delete(id))
-    this.#busy.set(id, handed)
-  }
-
-  /** Updates are counted on from the last one that the match has heard or was told, by whichever process. */
-  async #feed(snapshot: FixtureSnapshot, heard: number): Promise<void> {
-    const { fixtureId: id } = snapshot
-    const { sourceAt, clock } = sourceTime(snapshot, this.#clocks.get(id) ?? null, snapshot.sourceAt)
-    if (clock === null) this.#clocks.delete(id)
-    else this.#clocks.set(id, clock)
-    const seq = Math.max(heard, this.#told.get(id) ?? 0) + 1
-    this.#told.set(id, seq)
-    const update: FeedUpdate = { kind: 'feed_update', seq, snapshot: { ...snapshot, sourceAt } }
-    await this.#given.desk.feed(update, { replay: false })
-  }
-
-  #forgetAllBut(running: ReadonlyMap<FixtureId, RunningMatch>): void {
-    for (const known of [this.#clocks, this.#told]) {
-      for (const id of known.keys()) if (!running.has(id) && !this.#busy.has(id)) known.delete(id)
-    }
+    return isInPlay(phase) || (phase === 'scheduled' && this.#options.rules().preMatch && snapshot.players.length > 0)
   }
 
   async #renew(): Promise<void> {
-    if (this.#epoch === null || this.#stopped) return
+    const { leases, report } = this.#options
+    if (this.#epoch === null) return
     try {
-      if (!(await this.#given.leases.renew(POLLER, this.#epoch))) this.#epoch = null
+      if (!(await leases.renew(POLLER, this.#epoch))) this.#epoch = null
     } catch (error) {
-      this.report('provider_lease_renewal_failed', error) // nothing can be committed meanwhile either
+      report('provider_lease_renewal_failed', error) // without the database no match can commit an update either
     }
   }
 }
-
-const CHANCES = 1_000
 
 const outlineOf = (snapshot: FixtureSnapshot): MatchInfo => newMatch(snapshot, { replay: false }).info
 
 function retryAfterOf(error: unknown): number | null {
   const asked: unknown = error instanceof Error && 'retryAfterMs' in error ? error.retryAfterMs : null
   return typeof asked === 'number' ? asked : null
-}
-
-/** Starts the poller of this process. */
-export async function startPolling(options: ProviderRoomOptions): Promise<ProviderRoom> {
-  await matchMaker.createRoom(PROVIDER_ROOM, options)
-  const room = matchMaker.getLocalRoomById(PROVIDER_ROOM)
-  if (!(room instanceof ProviderRoom)) throw new Error('the poller has no room')
-  return room
 }

@@ -236,7 +236,7 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
             provider: createProvider({ ...config.provider, timeoutMs: answerMs(config.provider.pollMs), world }),
             calendar: new Fixtures(db),
             pollMs: config.provider.pollMs,
-            tell: (message, facts) => log.info(message, facts),
+            log: (event, facts) => log.info(event, facts),
           },
     store: observedStore(tracing === null ? store : tracedStore(store, tracing), {
       world,
@@ -374,7 +374,7 @@ async function assemble(config: Config, world: World, log: Log, undo: Undo[]): P
     await wsServer.listen({ port: config.wsPort, host: config.host, reusePort: isShared })
     await httpServer.listen({ port: config.port, host: config.host, reusePort: isShared })
     undo.push(() => httpServer.close(isBehindProxy ? LAST_USE_MS : 0))
-    if (config.roles.includes('rooms')) await realTime.followProvider()
+    if (config.roles.includes('rooms')) realTime.followProvider()
     undo.push(repeatedly({ what: 'old rows are removed', everyMs: RETENTION_MS, log }, tidyUp))
     if (config.roles.includes('rooms') && config.metrics !== 'off') {
       const pulse = new LedgerMonitor(db, world)

@@ -4,7 +4,7 @@ import type { FixtureId } from '../../actors/kernel/ids.ts'
 import { type Instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import type { Allowance } from '../../actors/market/polling.ts'
-import type { Provider, ProviderAnswer } from '../../rooms/sources/provider-poller.ts'
+import type { Provider, ProviderAnswer } from '../../rooms/sources/provider.ts'
 import { instrumentIdFor, parseFixture } from './snapshot.ts'
 
 export interface ProviderOptions {
