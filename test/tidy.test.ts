@@ -6,7 +6,7 @@ import * as house from './support/tidy-checks.ts'
 import { codeOf, exportsOf, importsOf } from './support/source-text.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const READ = /\.(ts|md|txt|json|ya?ml)$/
+const READ = /\.([cm]?[tj]s|md|txt|json|ya?ml)$|^run$/
 const SKIPPED = new Set(['node_modules', '.git', '.data', 'coverage', 'tmp', 'package-lock.json'])
 
 function repository(): house.Files {
@@ -203,6 +203,9 @@ describe('dead things', () => {
     house.deadThings,
     {
       'src/main.ts': `import { a } from './a.ts'\nimport * as c from './c.ts'\nnew Worker('./worker.ts')`,
+      'ops/main.ts': `import { TOOLS } from './tool-table.ts'`,
+      'ops/tool-table.ts': `export const TOOLS = [tool('load', './load.ts', 'load it')]`,
+      'ops/load.ts': '',
       'src/a.ts': 'export interface Options { x: 1 }\nexport function a(o: Options) {}',
       'src/b.ts': 'export const b = 1',
       'src/c.ts': 'export const c = 1',
@@ -211,6 +214,11 @@ describe('dead things', () => {
     },
     [
       [{ 'src/lonely.ts': 'export const x = 1' }, [/^src\/lonely\.ts: nobody imports it/]],
+      [{ 'ops/tools/lonely.ts': 'export const x = 1' }, [/^ops\/tools\/lonely\.ts: nobody imports it/]],
+      [
+        { 'ops/main.ts': `import { a } from './a.ts'`, 'ops/a.ts': 'export const a = 1\nexport const b = a' },
+        [/^ops\/a\.ts:2: nobody uses b/],
+      ],
       [
         { 'src/main.ts': `import { a } from './a.ts'`, 'src/a.ts': 'export const a = 1\nexport const b = a + a' },
         [/^src\/a\.ts:2: nobody uses b/],
@@ -243,20 +251,25 @@ describe('prose', () => {
 })
 
 describe('instructions', () => {
-  const scripts = '{"scripts":{"load":"","load:hostile":""}}'
+  const scripts = '{"scripts":{"ops":"","bench:http":""}}'
+  const table = `export const TOOLS = [tool('load', './load.ts', 'load it'), tool('load-hostile', './b.ts', 'attack it')]`
+  const known = { 'package.json': scripts, 'ops/tool-table.ts': table }
   proves(
-    'every command that somebody is told to type is there, and README tells of every variable',
+    'every command in a document or comment exists, and README lists every variable',
     house.instructions,
     {
-      'package.json': scripts,
-      'README.md': '`npm run load -- --users 5`, `npm run load:hostile`: `PORT` and `npm test`',
-      'ops/rehearse/load.ts': '// npm run load -s: …',
+      ...known,
+      'README.md':
+        '`npm run ops -- load --users 5`, `npm run ops -- <tool>`, `npm run bench:http`: `PORT` and `npm test`',
+      'ops/rehearse/load.ts': '// npm run ops -s -- load-hostile: …',
       'src/config.ts': 'const Environment = z.object({\n  PORT: integer(0),\n})',
     },
     [
-      [{ 'package.json': scripts, 'README.md': 'a\n`npm run lode`' }, [/^README\.md:2: .* no script lode/]],
-      [{ 'package.json': scripts, 'ops/a.ts': '/** `npm run load:all` */' }, [/^ops\/a\.ts:1: .* no script load:all/]],
-      [{ 'package.json': scripts, 'README.md': '`npm run -s load`' }, [/no script -s/]],
+      [{ ...known, 'README.md': 'a\n`npm run lode`' }, [/^README\.md:2: .* no script lode/]],
+      [{ ...known, 'ops/a.ts': '/** `npm run bench:all` */' }, [/^ops\/a\.ts:1: .* no script bench:all/]],
+      [{ ...known, 'README.md': '`npm run -s load`' }, [/no script -s/]],
+      [{ ...known, 'README.md': 'a\n`npm run ops -- lode`' }, [/^README\.md:2: .* no tool lode/]],
+      [{ ...known, '.ci/run': 'npm run ops -s -- loads --users 5' }, [/^\.ci\/run:1: .* no tool loads/]],
       [{ 'README.md': '`PORT`', 'src/config.ts': '  PORT: integer(0),\n  HOST: text,' }, [/does not tell of HOST/]],
     ],
   )

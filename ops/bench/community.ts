@@ -1,7 +1,7 @@
 /**
  * Measures what community costs, in one run on one machine:
  *
- *   npm run bench:community -- [--only boards,redis,reactions] [--users 1000000] [--commits 200] [--json]
+ *   npm run ops -- bench-community [--only boards,redis,reactions] [--users 1000000] [--commits 200] [--json]
  *
  * Boards: places, tops and moves among so many users, in memory and on Redis (REDIS_URL or TEST_REDIS_URL), against
  * counting rows in PostgreSQL. Reactions: how fast commits of 500 trades are reacted to, against commits of one.

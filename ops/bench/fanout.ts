@@ -106,7 +106,7 @@ async function run(what: Case): Promise<Result> {
   const { variant, sockets, matches = 1, instruments = INSTRUMENTS, follow, beat, servers: count = 1 } = what
   const servers = Array.from(
     { length: count },
-    (_, core) => new Worker('fanout-server.ts', core, what.watch === true ? ['--watch'] : [], ['--expose-gc']),
+    (_, core) => new Worker('./fanout-server.ts', core, what.watch === true ? ['--watch'] : [], ['--expose-gc']),
   )
   const crews: Worker[] = []
   try {
@@ -127,7 +127,7 @@ async function run(what: Case): Promise<Result> {
     for (let from = 0; from < sockets; from += CLIENTS_MAX) {
       const clients = plans.slice(from, from + CLIENTS_MAX)
       const stalled = Math.round(clients.length * (what.stalledShare ?? 0))
-      const crew = new Worker('fanout-clients.ts', count > 1 ? null : 1)
+      const crew = new Worker('./fanout-clients.ts', count > 1 ? null : 1)
       crews.push(crew)
       await crew.ask({ kind: 'connect', order: { port, clients, stalled } })
     }

@@ -1,7 +1,7 @@
 /**
  * Measures a price history over a million stored ticks of one player, against counting through all of them:
  *
- *   npm run bench:history -- [--ticks 1000000] [--rounds 20]
+ *   npm run ops -- bench-history [--ticks 1000000] [--rounds 20]
  *
  * DATABASE_URL (or TEST_DATABASE_URL) names a PostgreSQL server; a database is made there and dropped. The ticks lie as a
  * server leaves them: one a second while his matches are on, a week between matches, forty-three others in between.

@@ -24,7 +24,7 @@ import { SqlMatchStore } from '../../db/match-store.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { systemWorld } from '../../src/system-world.ts'
 
-export const PLAYERS = 44
+const PLAYERS = 44
 const ROLES = ['GK', 'DEF', 'DEF', 'DEF', 'DEF', 'MID', 'MID', 'MID', 'MID', 'FWD', 'FWD'] as const
 
 /** No benchmark is about the feed's lateness or the hold, which would only make it wait. */

@@ -2,7 +2,7 @@
  * Measures what more processes bring on one machine: the same load, trades over HTTP and prices to sockets at once, on one,
  * two, three and four processes; and where the processor time goes.
  *
- *   npm run bench:scale -- [--seconds 8] [--connections 128] [--sockets 400]
+ *   npm run ops -- bench-scale [--seconds 8] [--connections 128] [--sockets 400]
  *
  * DATABASE_URL and REDIS_URL (or TEST_…) name servers on this machine; a database is made for each measurement and dropped.
  * Load, PostgreSQL and Redis share the cores with what is measured, so it ends where these are used up. Linux only.
@@ -78,7 +78,7 @@ interface Result {
 async function measure(roles: readonly string[]): Promise<Result> {
   const place = await serverPlace(present(database, 'database'), present(redisUrl, 'Redis'))
   const running: Running[] = []
-  const crew = fork(join(import.meta.dirname, 'fanout-clients.ts'))
+  const crew = fork(join(import.meta.dirname, './fanout-clients.ts'))
   try {
     for (const role of roles) running.push(await start(role, place.settings))
     const edges = running.filter((one) => one.roles.includes('api'))

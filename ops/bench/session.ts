@@ -2,7 +2,7 @@
  * What knowing a caller costs: the same empty route, open to everybody, behind the gate with verified tokens remembered, and
  * behind the gate with every signature checked anew.
  *
- *   npm run bench:session -- [--rounds 5] [--seconds 3] [--quick] [--json]
+ *   npm run ops -- bench-session [--rounds 5] [--seconds 3] [--quick] [--json]
  *
  * REDIS_URL names a Redis that answers whether a session is over; without it memory does. Server and clients share the
  * machine, so only the ratios mean anything.

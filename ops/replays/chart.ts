@@ -1,4 +1,4 @@
-/** Draws the price paths of a recorded match: `npm run replay:chart -- <recording> [out.svg]`. */
+/** Draws the price paths of a recorded match: `npm run ops -- replay-chart <recording> [out.svg]`. */
 import { writeFile } from 'node:fs/promises'
 import type { PlayerId } from '../../actors/kernel/ids.ts'
 import { decimal, MICROS_PER_UNIT, type Price, price } from '../../actors/kernel/micros.ts'
@@ -281,7 +281,7 @@ function chart(recording: Recording): string {
 
 const [file, out] = process.argv.slice(2)
 if (file === undefined) {
-  console.error('usage: npm run replay:chart -- <recording> [out.svg]')
+  console.error('usage: npm run ops -- replay-chart <recording> [out.svg]')
   process.exitCode = 2
 } else {
   const svg = chart(await loadRecording(file))

@@ -1,4 +1,4 @@
-/** Makes the bundled replays from their plans: `npm run replay:make -- [directory]`. The same plans, the same frames. */
+/** Makes the bundled replays from their plans: `npm run ops -- replay-make [directory]`. The same plans, the same frames. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'

@@ -1,4 +1,4 @@
-/** Prints new secrets for a server's environment: `npm run keygen -s >> .env` (without `-s` npm prints what it runs, too). */
+/** Prints new secrets for a server's environment: `npm run ops -s -- keygen >> .env` (without `-s` npm prints what it runs, too). */
 import { randomBytes } from 'node:crypto'
 import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
 

@@ -1,5 +1,5 @@
 /**
- * Takes legacy trades in from a CSV dump: `npm run legacy:import -- trades.csv`. Columns: id, username, player, side (buy or
+ * Takes legacy trades in from a CSV dump: `npm run ops -- legacy-import trades.csv`. Columns: id, username, player, side (buy or
  * sell), quantity, price, at (ISO 8601). The database is the one of the environment, as for the server; an embedded one
  * must not be in use. A dump may be taken in again: trades are known by their ids.
  */
@@ -12,7 +12,7 @@ import { environment, readConfig } from '../../src/config.ts'
 import { readDump } from './legacy-csv.ts'
 
 const path = process.argv[2]
-if (path === undefined) throw new Error('say which file: npm run legacy:import -- trades.csv')
+if (path === undefined) throw new Error('say which file: npm run ops -- legacy-import trades.csv')
 const dumped = readDump(await readFile(path, 'utf8'))
 
 const { databaseUrl, dataDir } = readConfig(environment())

@@ -1,7 +1,7 @@
 /**
  * Proves past draws of the weekly spinner from what the API says about them, with nothing but their own arithmetic:
  *
- *   curl -b jar $API/api/spinner/history | npm run spinner:verify -s
+ *   curl -b jar $API/api/spinner/history | npm run ops -s -- spinner-verify
  *
  * Each seed must have the hash that was published, and must draw the winner from the candidates. Ends with 1 if one does
  * not. Whoever wrote the hash down before the week was over needs to trust nobody.

@@ -1,5 +1,5 @@
 /**
- * `npm run chaos:mutants`: removes each protection of the cluster in a copy of the project, and demands that the check that
+ * `npm run ops -- chaos-mutants`: removes each protection of the cluster in a copy of the project, and demands that the check that
  * is named beside it fails, which passes while nothing is removed. TEST_DATABASE_URL and TEST_REDIS_URL name the servers of
  * the tests. `-- --only words` tries those alone whose names contain them.
  */

@@ -279,6 +279,7 @@ describe('ops/deploy/Dockerfile', () => {
     const programs = readdirSync(join(ROOT, 'ops/tools'), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
       .map((file) => posix.join('ops/tools', file))
+      .concat('ops/main.ts')
     const needed = programs.flatMap((path) =>
       importsOf(text(path)).flatMap(({ specifier }) =>
         specifier.startsWith('.') ? [posix.join(posix.dirname(path), specifier)] : [],

@@ -1,4 +1,4 @@
-/** `npm run sim:mutants`: breaks a copy of the game in every way listed, and demands that the simulator notices. */
+/** `npm run ops -- sim-mutants`: breaks a copy of the game in every way listed, and demands that the simulator notices. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { Copy } from '../support/mutants.ts'

@@ -136,13 +136,15 @@ export const FLOORS: readonly Floor[] = [
   },
 ]
 
-/** Started from outside, so nobody imports them: by package.json, by the test runner, by an operator. */
+/** Started from outside, so no file imports them: by package.json or by the test runner. */
 export const ENTRY_POINTS: readonly string[] = [
+  'ops/bench/fanout.ts',
+  'ops/bench/http.ts',
+  'ops/bench/trade.ts',
+  'ops/main.ts',
   'src/main.ts',
   'src/web/docs.ts',
   'src/web/main.ts',
-  'test/chaos/mutants.ts',
-  'test/sim/mutants.ts',
   'test/sim/run.ts',
   'vitest.config.ts',
 ]
@@ -150,8 +152,7 @@ export const ENTRY_POINTS: readonly string[] = [
 const PRODUCT = /^(actors|db|rooms|src)\//
 const isSource = (path: string): boolean => path.endsWith('.ts')
 const isTest = (path: string): boolean => path.startsWith('test/')
-export const isEntryPoint = (path: string): boolean =>
-  ENTRY_POINTS.includes(path) || path.endsWith('.test.ts') || path.startsWith('ops/')
+export const isEntryPoint = (path: string): boolean => ENTRY_POINTS.includes(path) || path.endsWith('.test.ts')
 
 const within = (path: string, places: readonly string[]): boolean =>
   places.some((place) => (place.endsWith('/') ? path.startsWith(place) : path === place))
@@ -468,16 +469,23 @@ export function prose(files: Files): string[] {
   return problems
 }
 
-/** What stands after every `npm run` that somebody is told to type is a script, and README tells of every variable. */
+const TOOL_TABLE = 'ops/tool-table.ts'
+
+/** Every `npm run` in a document or comment names a script, every `npm run ops` a tool, and README lists every variable. */
 export function instructions(files: Files): string[] {
   const { scripts = {} } = JSON.parse(files.get('package.json') ?? '{}') as { scripts?: Record<string, string> }
+  const tools = [...(files.get(TOOL_TABLE) ?? '').matchAll(/\btool\('([\w-]+)'/g)].map((match) => match[1])
   const problems: string[] = []
   for (const [path, text] of files) {
-    if (isTest(path)) continue
-    for (const match of text.matchAll(/\bnpm run ([-a-z][a-z:-]*[a-z])/g)) {
-      const name = match[1] ?? ''
-      if (Object.hasOwn(scripts, name)) continue
-      problems.push(`${path}:${lineOf(text, match.index)}: package.json has no script ${name}; name one that is there`)
+    if (isTest(path) && path.endsWith('.test.ts')) continue
+    for (const match of text.matchAll(/\bnpm run ([-a-z][a-z:-]*[a-z])(?:(?: -s)? -- ([\w-]+))?/g)) {
+      const [, script = '', tool] = match
+      const where = `${path}:${lineOf(text, match.index)}`
+      if (!Object.hasOwn(scripts, script)) {
+        problems.push(`${where}: package.json has no script ${script}; name one that exists`)
+      } else if (script === 'ops' && tool !== undefined && !tools.includes(tool)) {
+        problems.push(`${where}: ${TOOL_TABLE} has no tool ${tool}; name one that exists`)
+      }
     }
   }
   const readme = files.get('README.md') ?? ''

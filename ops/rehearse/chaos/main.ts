@@ -2,7 +2,7 @@
  * Chaos: three processes of the real program under load, to which bad things happen at random; after every round all of it
  * is made whole, and every promise is checked; at the end the match is ended and everything is compared.
  *
- *   npm run chaos -- [--minutes 2 | --rounds N] [--seed N] [--only id,id] [--users 20] [--speed 30]
+ *   npm run ops -- chaos [--minutes 2 | --rounds N] [--seed N] [--only id,id] [--users 20] [--speed 30]
  *
  * A PostgreSQL and a Redis server of its own are started; without PostgreSQL's programs, or somebody other than root to run
  * them, DATABASE_URL (or TEST_DATABASE_URL) must name a server, on which a database is made, and that is not restarted.

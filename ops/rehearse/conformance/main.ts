@@ -1,8 +1,8 @@
 /**
  * Conformance: every sentence of the specification that can be asked of a deployment, asked from outside.
  *
- *   npm run conformance -- --mode embedded|servers|cluster|all [--slow] [--only 4.3] [--junit FILE] [--markdown FILE]
- *   npm run conformance -- --url http://host:3000[,…] [--ws ws://host:3001[,…]] [--trust FILE] [--production] …
+ *   npm run ops -- conformance --mode embedded|servers|cluster|all [--slow] [--only 4.3] [--junit FILE] [--markdown FILE]
+ *   npm run ops -- conformance --url http://host:3000[,…] [--ws ws://host:3001[,…]] [--trust FILE] [--production] …
  *
  * With `--mode` it starts a deployment of its own and removes it afterwards: `servers` and `cluster` make a database on the
  * PostgreSQL that DATABASE_URL names, and start a Redis. With `--url` it asks one that runs. What such a deployment must

@@ -17,7 +17,7 @@ export function table({ deployment, verdicts }: Run): string {
   return [`\n${deployment}\n`, ...verdicts.map(line), `\n${counted(verdicts)}\n`].join('\n')
 }
 
-export const count = (verdicts: readonly Verdict[], outcome: Verdict['outcome']): number =>
+const count = (verdicts: readonly Verdict[], outcome: Verdict['outcome']): number =>
   verdicts.filter((verdict) => verdict.outcome === outcome).length
 
 export const counted = (verdicts: readonly Verdict[]): string =>
@@ -66,7 +66,7 @@ export function markdown(runs: readonly Run[]): string {
   return [
     '# Conformance',
     '',
-    'Written by `npm run conformance -- --mode all --markdown docs/conformance.md`: what the specification says, section by',
+    'Written by `npm run ops -- conformance --mode all --markdown docs/conformance.md`: what the specification says, section by',
     'section, asked of a deployment from outside. Where a sentence names the contract, the specification leaves it open and the',
     'game decided it, under that number; both stand here in full, as sentences that are checked.',
     '',

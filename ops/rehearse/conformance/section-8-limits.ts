@@ -174,7 +174,7 @@ check('8.18', 'A socket follows at most 500 instruments (contract 6).', { alone:
 })
 
 check('8.19', 'Up to 20,000 connections a replica, and a write deadline of 100 ms.', async (t) => {
-  t.skip('takes a load generator (npm run bench:fanout and npm run load ask it)')
+  t.skip('takes a load generator (npm run bench:fanout and npm run ops -- load ask it)')
 })
 
 check('8.20', 'The margin follows from the contract size 5: price × lots × 5 / 10.', async (t) => {

@@ -1,6 +1,6 @@
 /**
  * The crash matrix: plays the real program with many users, kills it again and again without warning, and after every
- * restart looks whether a promise was broken. `npm run crash -- --kills 50 --database pglite|postgres [--seed N] [--users 40]
+ * restart looks whether a promise was broken. `npm run ops -- crash --kills 50 --database pglite|postgres [--seed N] [--users 40]
  * [--speed 60]`
  */
 import { setTimeout as pause } from 'node:timers/promises'

@@ -2,7 +2,7 @@
  * Asks a server of its own for everything its API description knows, in every way that chance comes up with, and says what
  * was wrong with the answers:
  *
- *   npm run fuzz -- [--requests 20000] [--seed 1] [--at-once 24]
+ *   npm run ops -- fuzz [--requests 20000] [--seed 1] [--at-once 24]
  *
  * The server is the real program: on DATABASE_URL and REDIS_URL where they are set (in a database made for it), embedded
  * otherwise. Its rate limits are in force; requests come from many addresses. Sockets are fuzzed beside. Exit code 1 when an

@@ -1,7 +1,7 @@
 /**
  * Attacks a server in every way a client can, one after the other, and says what well-behaved players noticed of it:
  *
- *   npm run load:hostile -- [--attackers 50] [--users 50] [--sockets 200] [--seconds 6] [--only 'ten megabytes']
+ *   npm run ops -- load-hostile [--attackers 50] [--users 50] [--sockets 200] [--seconds 6] [--only 'ten megabytes']
  *
  * It starts a server of its own, as the load tester does. Exit code 1 when a player lost a connection, met an error or
  * missed a price.

@@ -1,7 +1,7 @@
 /**
  * Plays a server with simulated players and says how it bore it:
  *
- *   npm run load -- [--users 100] [--sockets 200] [--seconds 30] [--trades 20] [--follow 10] [--drop-every 60]
+ *   npm run ops -- load [--users 100] [--sockets 200] [--seconds 30] [--trades 20] [--follow 10] [--drop-every 60]
  *                   [--url http://host:port] [--html load-report.html] [--json] [--find-limit]
  *
  * Without `--url` it starts a server of its own: on DATABASE_URL and REDIS_URL where they are set (in a database made for

@@ -4,7 +4,7 @@ import { Histogram } from './histogram.ts'
 export const DURATIONS = ['trade', 'tick', 'connect', 'return'] as const
 export type Duration = (typeof DURATIONS)[number]
 
-export const COUNTS = [
+const COUNTS = [
   'opened',
   'changed',
   'closed',

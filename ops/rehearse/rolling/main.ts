@@ -2,7 +2,7 @@
  * A rolling release, rehearsed: two processes of each role behind nginx, under load; each is asked to stop and started again,
  * one after the other.
  *
- *   npm run rolling -- [--rounds 1] [--users 20] [--sockets 100] [--speed 20] [--seed N]
+ *   npm run ops -- rolling [--rounds 1] [--users 20] [--sockets 100] [--speed 20] [--seed N]
  *
  * A request has failed when it got no answer or one of 500 and above, `busy` with its Retry-After included; there may be none.
  * Every process must end by itself within ten seconds, every socket must come back and miss no move, every trade must have

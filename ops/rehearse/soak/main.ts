@@ -1,7 +1,7 @@
 /**
  * Plays a server of its own for long and says whether it holds more and more:
  *
- *   npm run soak -- [--minutes 30] [--users 100] [--sockets 300] [--trades 20] [--stretch 180] [--every 10]
+ *   npm run ops -- soak [--minutes 30] [--users 100] [--sockets 300] [--trades 20] [--stretch 180] [--every 10]
  *                   [--out docs]
  *
  * The server is the real program, on DATABASE_URL and REDIS_URL where they are set (in a database made for it), embedded

@@ -96,7 +96,7 @@ When nobody is there, after a garbage collection (the table), and every few seco
 |${'---|'.repeat(kinds.length + 3)}
 ${rows.map((row) => `| ${row.join(' | ')} |`).join('\n')}
 
-Made by \`npm run soak -- --minutes ${Math.round(minutes)} --users ${users} --sockets ${sockets} --trades ${trades} --stretch ${stretch}\`.
+Made by \`npm run ops -- soak --minutes ${Math.round(minutes)} --users ${users} --sockets ${sockets} --trades ${trades} --stretch ${stretch}\`.
 `
 }
 

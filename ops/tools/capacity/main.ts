@@ -1,5 +1,5 @@
 /**
- * What so many users need, and what breaks first: `npm run capacity -- [--users 100000,10000000] [--online 0.2]
+ * What so many users need, and what breaks first: `npm run ops -- capacity [--users 100000,10000000] [--online 0.2]
  * [--trades-per-hour 10] [--burst 10] [--matches 40] [--in-one-match 0.5] [--writes-per-second 4]`.
  */
 import { parseArgs } from 'node:util'

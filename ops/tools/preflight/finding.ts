@@ -11,7 +11,7 @@ export const warned = (what: string, says: string): Finding => ({ what, verdict:
 export const failed = (what: string, says: string): Finding => ({ what, verdict: 'failed', says })
 
 /** The outermost message that says something, on one line. */
-export function reasonOf(error: unknown): string {
+function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return reasonOf(error.errors[0])
   if (!(error instanceof Error)) return String(error)
   const [line = ''] = (error.message === '' ? error.name : error.message).split('\n')

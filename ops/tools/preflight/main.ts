@@ -1,5 +1,5 @@
 /**
- * Checks a deployment before a match day, and changes nothing: `npm run preflight -- [http://… | ws://…]…`. It takes the
+ * Checks a deployment before a match day, and changes nothing: `npm run ops -- preflight [http://… | ws://…]…`. It takes the
  * environment of the server, and the addresses of processes or of the proxy before them. One line for each thing that was
  * looked at; exit code 1 when something keeps the day from beginning, 0 otherwise.
  */

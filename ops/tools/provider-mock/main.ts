@@ -1,7 +1,7 @@
 /**
  * Rehearses a match day: plays recordings in the live provider's format, as the live provider would.
  *
- *   npm run provider:mock -- <recording>… [--speed 1] [--port 4000] [--token rehearsal] [--fixture 1] [--troubles]
+ *   npm run ops -- provider-mock <recording>… [--speed 1] [--port 4000] [--token rehearsal] [--fixture 1] [--troubles]
  *
  * Every recording kicks off at once, as fixture `--fixture` and the numbers after it; give other numbers for another day,
  * since a match that was settled is not played again. With `--troubles` a third of the time something is wrong, another
@@ -23,7 +23,7 @@ const { values: options, positionals: paths } = parseArgs({
 })
 const speed = Number(options.speed)
 if (paths.length === 0 || !(speed > 0)) {
-  process.stderr.write('usage: npm run provider:mock -- <recording>… [--speed 60] [--port 4000] [--troubles]\n')
+  process.stderr.write('usage: npm run ops -- provider-mock <recording>… [--speed 60] [--port 4000] [--troubles]\n')
   process.exit(1)
 }
 

@@ -30,7 +30,10 @@ const WeekBody = z
     candidates: z.array(CandidateBody).openapi({ description: 'Those who lead, or among whom was drawn.' }),
     seedHash: z.string().openapi({ description: 'SHA-256 of the seed, published before the week is over.' }),
     publishedAt: timestampText,
-    seed: z.string().optional().openapi({ description: 'Once decided; `npm run spinner:verify` checks the draw.' }),
+    seed: z
+      .string()
+      .optional()
+      .openapi({ description: 'Once decided; `npm run ops -- spinner-verify` checks the draw.' }),
     decidedAt: timestampText.optional(),
   })
   .openapi('SpinnerWeek')

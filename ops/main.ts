@@ -1,0 +1,26 @@
+/**
+ * The one runner of tools, rehearsals and benchmarks: `npm run ops -- <tool> [options]`. Without a tool it lists them.
+ * Each tool reads its own options; the head of its file describes them.
+ */
+import { existsSync } from 'node:fs'
+import { TOOLS } from './tool-table.ts'
+
+const fileOf = (file: string): URL => new URL(file, import.meta.url)
+/** The image of the server holds the tools, but no rehearsals and no benchmarks. */
+const tools = TOOLS.filter(({ file }) => existsSync(fileOf(file)))
+
+const [name, ...options] = process.argv.slice(2)
+const tool = tools.find((one) => one.name === name)
+if (tool === undefined) {
+  if (name !== undefined) console.error(`There is no tool ${name}.\n`)
+  const width = Math.max(...tools.map((one) => one.name.length))
+  const lines = tools.map((one) => `  ${one.name.padEnd(width)}  ${one.help}`)
+  const list = ['npm run ops -- <tool> [options]', '', ...lines].join('\n')
+  if (name === undefined) console.log(list)
+  else console.error(list)
+  process.exitCode = name === undefined ? 0 : 2
+} else {
+  // Each tool reads its options as if it had been started itself.
+  process.argv = [process.execPath, tool.file, ...options]
+  await import(fileOf(tool.file).href)
+}

@@ -1,0 +1,39 @@
+/** Every tool of `npm run ops`: its name, its file, and one line of help. */
+
+export interface Tool {
+  readonly name: string
+  readonly file: string
+  readonly help: string
+}
+
+const tool = (name: string, file: string, help: string): Tool => ({ name, file, help })
+
+export const TOOLS: readonly Tool[] = [
+  // Running a deployment
+  tool('keygen', './tools/keygen.ts', 'print a signing key and secrets for a new installation'),
+  tool('preflight', './tools/preflight/main.ts', 'check a deployment before a match day; changes nothing'),
+  tool('capacity', './tools/capacity/main.ts', 'resources for N users, and the first bottleneck'),
+  tool('legacy-import', './tools/legacy-import.ts', 'import legacy trades from a CSV file'),
+  tool('reactions-rebuild', './tools/reactions-rebuild.ts', 'rebuild careers, XP and weeks from the trade history'),
+  tool('spinner-verify', './tools/spinner-verify.ts', 'verify past draws from the published history'),
+  // Match data
+  tool('provider-mock', './tools/provider-mock/main.ts', 'serve recordings as the live provider would'),
+  tool('replay-make', './replays/make.ts', 'make the bundled recordings from their seeds'),
+  tool('replay-chart', './replays/chart.ts', 'draw the price paths of a recording'),
+  // Rehearsals
+  tool('conformance', './rehearse/conformance/main.ts', 'check a deployment against the specification, from outside'),
+  tool('crash', './rehearse/crash/main.ts', 'kill the server under load, restart it and audit the result'),
+  tool('chaos', './rehearse/chaos/main.ts', 'break a cluster of three processes at random and check every promise'),
+  tool('chaos-mutants', '../test/chaos/mutants.ts', 'remove each protection of the cluster; a check must fail'),
+  tool('sim-mutants', '../test/sim/mutants.ts', 'break each rule of the game; the simulator must fail'),
+  tool('rolling', './rehearse/rolling/main.ts', 'restart each process of a cluster behind nginx, under load'),
+  tool('soak', './rehearse/soak/main.ts', 'run under load for long; memory, handles and sockets must stay flat'),
+  tool('load', './rehearse/load/main.ts', 'simulated users: latencies, deliveries, errors, gaps, books'),
+  tool('load-hostile', './rehearse/load/hostile.ts', 'attack a server in eleven ways beside ordinary users'),
+  tool('fuzz', './rehearse/fuzz/main.ts', 'send every kind of wrong request the API description allows'),
+  // Benchmarks; `bench:trade`, `bench:http` and `bench:fanout` are scripts of their own
+  tool('bench-community', './bench/community.ts', 'leaderboards of a million users; reactions per second'),
+  tool('bench-history', './bench/history.ts', 'a price history over a million ticks'),
+  tool('bench-scale', './bench/scale.ts', 'the same load on one to four processes'),
+  tool('bench-session', './bench/session.ts', 'cost of authenticating a request'),
+]

@@ -1,0 +1,44 @@
+/** `npm run ops` and the check of the Node version: started as an operator starts them. */
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { TOOLS } from '../../ops/tool-table.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const run = (...args: readonly string[]) => spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' })
+
+describe('npm run ops', () => {
+  it('lists every tool with one line of help', () => {
+    const { status, stdout } = run('ops/main.ts')
+    expect(status).toBe(0)
+    for (const { name, help } of TOOLS) expect(stdout).toMatch(new RegExp(`^ {2}${name} +${RegExp.escape(help)}$`, 'm'))
+  })
+
+  it('names no tool twice', () => {
+    expect(new Set(TOOLS.map(({ name }) => name)).size).toBe(TOOLS.length)
+  })
+
+  it('refuses an unknown tool, and lists those that exist', () => {
+    const { status, stdout, stderr } = run('ops/main.ts', 'lode')
+    expect([status, stdout]).toEqual([2, ''])
+    expect(stderr).toMatch(/^There is no tool lode\.\n/)
+    expect(stderr).toContain('load-hostile')
+  })
+
+  it('passes the options on to the tool', () => {
+    const { status, stdout } = run('ops/main.ts', 'capacity', '--users', '1234')
+    expect([status, stdout.trimStart().split('\n')[0]]).toEqual([0, expect.stringMatching(/^1,234 users/)])
+  })
+})
+
+describe('the check of the Node version', () => {
+  it('says in one line which version is needed where the sources cannot run', () => {
+    const { status, stdout, stderr } = run('--no-experimental-strip-types', 'ops/node-version.cjs')
+    const line = `Touchline needs Node 22.18 or newer; this is ${process.version}: https://nodejs.org\n`
+    expect([status, stdout, stderr]).toEqual([1, '', line])
+  })
+
+  it('says nothing on a Node that runs the sources', () => {
+    expect(run('ops/node-version.cjs')).toMatchObject({ status: 0, stdout: '', stderr: '' })
+  })
+})
