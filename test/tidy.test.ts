@@ -197,6 +197,26 @@ describe('rules', () => {
   )
 })
 
+describe('names of tests', () => {
+  const rig = `import { eachDatabase } from '../support/databases.ts'`
+  proves(
+    'a test file says in its name what it needs',
+    house.needs,
+    {
+      'test/db/a.pg.test.ts': rig,
+      'test/db/b.test.ts': `import { Users } from '../../db/users.ts' // ${rig}`,
+      'test/support/databases.ts': `import './needs.ts'`,
+    },
+    [
+      [{ 'test/db/a.test.ts': rig }, [/^test\/db\/a\.test\.ts: uses test\/support\/databases\.ts; .*\*\.pg\.test\.ts/]],
+      [{ 'test/db/a.redis.test.ts': rig }, [/\*\.pg\.test\.ts/, /uses no rig that needs redis/]],
+      [{ 'test/http/a.test.ts': `import { compose } from '../../src/compose/index.ts'` }, [/\*\.e2e\.test\.ts/]],
+      [{ 'test/sim/a.test.ts': `import { simulate } from './simulate.ts'` }, [/\*\.sim\.test\.ts/]],
+      [{ 'test/db/a.pg.test.ts': `import 'vitest'` }, [/uses no rig that needs pg/]],
+    ],
+  )
+})
+
 describe('dead things', () => {
   proves(
     'every file is imported and every export is used by somebody else',

@@ -33,14 +33,14 @@ const ACTOR = 'actors/match/actor.ts'
 const TRADING = 'actors/match/trading.ts'
 const STORE = 'db/match-store.ts'
 
-const STORE_TESTS = 'test/db/match-store.test.ts'
-const LEASES_TESTS = 'test/db/leases.test.ts'
-const OUTBOX_TESTS = 'test/db/outbox.test.ts'
-const BUS_TESTS = 'test/rooms/bus.test.ts'
+const STORE_TESTS = 'test/db/match-store.pg.test.ts'
+const LEASES_TESTS = 'test/db/leases.pg.test.ts'
+const OUTBOX_TESTS = 'test/db/outbox.pg.test.ts'
+const BUS_TESTS = 'test/rooms/bus.redis.test.ts'
 const PEERS_TESTS = 'test/rooms/peers.test.ts'
 const PRICES_TESTS = 'test/rooms/remote-prices.test.ts'
 const DESK_TESTS = 'test/rooms/match-desk.test.ts'
-const CLUSTER_TESTS = 'test/e2e/cluster.test.ts'
+const CLUSTER_TESTS = 'test/e2e/cluster.e2e.test.ts'
 
 const mutation = (name: string, check: Check, file: string, from: string, to: string): ClusterMutation => ({
   name,
@@ -269,7 +269,7 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
   ),
   mutation(
     'boards that Redis has forgotten are not built anew',
-    tests('R9', 'test/db/reactions.test.ts'),
+    tests('R9', 'test/db/reactions.pg.test.ts'),
     'src/reactions/board-keeper.ts',
     ` || !(await boards.built())`,
     ``,

@@ -9,7 +9,8 @@ import { compose, type Touchline } from '../../src/compose/index.ts'
 import { createLog } from '../../src/observe/log.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { HttpClient } from './http-client.ts'
-import { audit, BALANCED, type DataPlace } from './data-place.ts'
+import type { DataPlace } from './data-place.ts'
+import { audit, BALANCED } from './books.ts'
 
 /** How long a house may take to get somewhere; only a broken one does. */
 export const PATIENCE = { timeout: 10_000, interval: 20 }

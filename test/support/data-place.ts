@@ -7,10 +7,9 @@ import { describe, it } from 'vitest'
 import { type Connection, connect } from '../../db/postgres/connect.ts'
 import { installationOf } from '../../db/installation.ts'
 import { keys } from '../../db/fast/fast-store.ts'
-import { WalletCache } from '../../db/wallet-cache.ts'
-import { type LedgerAudit, Wallets } from '../../db/wallets.ts'
 import { userId } from '../../actors/kernel/ids.ts'
 import { createDatabase } from './databases.ts'
+import { requireNamed } from './needs.ts'
 
 export interface DataPlace {
   /** The settings that make a house live here. */
@@ -33,6 +32,7 @@ export function eachDataPlace(suite: (settle: () => Promise<DataPlace>) => void)
 
 /** A suite for what only real servers do: skipped, and told as skipped, where the environment names none. */
 export function onServers(suite: (settle: () => Promise<ServerPlace>) => void): void {
+  requireNamed('e2e')
   const database = process.env['TEST_DATABASE_URL'] ?? ''
   const redis = process.env['TEST_REDIS_URL'] ?? ''
   const areNamed = database !== '' && redis !== ''
@@ -45,6 +45,7 @@ export function onServers(suite: (settle: () => Promise<ServerPlace>) => void): 
 }
 
 export async function embeddedPlace(): Promise<DataPlace> {
+  requireNamed('e2e')
   const folder = mkdtempSync(join(tmpdir(), 'touchline-house-'))
   return {
     env: { DATA_DIR: folder },
@@ -86,12 +87,3 @@ async function look<T>(where: Parameters<typeof connect>[0], at: (connection: Co
     await connection.close()
   }
 }
-
-/** What an auditor finds in the books of a closed house. */
-export function audit(site: DataPlace): Promise<LedgerAudit> {
-  const nothingCached = new WalletCache(null, () => undefined)
-  return site.look(({ db }) => new Wallets(db, nothingCached).auditLedger())
-}
-
-/** Books that add up. */
-export const BALANCED = { imbalanceMicros: 0, unbalancedTransactions: 0, mismatchedWallets: 0 }

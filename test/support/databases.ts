@@ -18,6 +18,7 @@ import { afterAll, beforeAll, describe, it } from 'vitest'
 import { type Connection, connect, connectEmbedded } from '../../db/postgres/connect.ts'
 import { migrate } from '../../db/postgres/migrate.ts'
 import type { Database } from '../../db/postgres/schema.ts'
+import { requireNamed } from './needs.ts'
 import { makeDatabase, type ScratchDatabase } from '../../ops/rehearse/shared/scratch-database.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -27,15 +28,17 @@ const ROOT = join(import.meta.dirname, '../..')
  * gone when it ends; it may be called from hooks and tests, not while the suite is being described.
  */
 export function eachDatabase(suite: (open: () => Connection) => void): void {
+  requireNamed('pg')
   describe('on PGlite', () => runOn(openEmbedded, suite))
   const server = serverUrl()
   if (server !== null) describe('on PostgreSQL', () => runOn(() => openPostgres(server), suite))
 }
 
-/** A suite that only a real server can pass: one with more than one connection, for example. */
+/** Runs a suite that only a real server can pass, for example because it needs several connections. */
 export function onPostgres(suite: (serverUrl: string) => void): void {
+  requireNamed('pg')
   const server = serverUrl()
-  if (server !== null) describe('on PostgreSQL', () => suite(server))
+  describe.skipIf(server === null)('on PostgreSQL', () => suite(server ?? ''))
 }
 
 /** A new, empty, not yet migrated database of the server. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { vi } from 'vitest'
 import { z } from 'zod'
+import { requireNamed } from './needs.ts'
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts')
 /** How long it may take to start or to stop; only a broken one does. */
@@ -37,6 +38,7 @@ export class Program {
 
   /** Starts it with these settings and no others; ports are free ones unless the settings say which. */
   constructor(settings: Settings) {
+    requireNamed('e2e')
     // From a folder without a .env of ours.
     const env = { PATH: process.env['PATH'], PORT: '0', WS_PORT: '0', RATE_LIMIT_PER_MIN: '0', ...settings }
     this.#child = spawn(process.execPath, [MAIN], { cwd: tmpdir(), env, stdio: ['ignore', 'pipe', 'pipe'] })

@@ -17,7 +17,8 @@ import { compose, type Touchline } from '../../src/compose/index.ts'
 import { createLog } from '../../src/observe/log.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { HttpClient } from './http-client.ts'
-import { audit, BALANCED, type DataPlace } from './data-place.ts'
+import type { DataPlace } from './data-place.ts'
+import { audit, BALANCED } from './books.ts'
 
 const TOKEN = 'rehearsal-token'
 

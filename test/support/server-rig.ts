@@ -9,7 +9,8 @@ import { createLog } from '../../src/observe/log.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { player, snapshot } from './fixtures.ts'
 import { HttpClient } from './http-client.ts'
-import { audit, BALANCED, type DataPlace } from './data-place.ts'
+import type { DataPlace } from './data-place.ts'
+import { audit, BALANCED } from './books.ts'
 
 const MATCHES_FROM = 77_000
 /** Every match has so many players: those of the nth are the instruments P(10n + 1), P(10n + 2), …, all worth 200. */

@@ -385,6 +385,43 @@ function citations(path: string, text: string): { readonly id: string; readonly 
   })
 }
 
+/** What a test file that uses one of these must say in its name. */
+const NEEDS: readonly (readonly [need: string, rigs: readonly string[]])[] = [
+  ['pg', ['test/support/databases.ts']],
+  ['redis', ['test/support/redis-server.ts']],
+  [
+    'e2e',
+    [
+      'ops/rehearse/conformance/deployment.ts',
+      'ops/rehearse/shared/program.ts',
+      'src/compose/',
+      'test/support/composed-server.ts',
+      'test/support/data-place.ts',
+      'test/support/process.ts',
+      'test/support/rehearsal.ts',
+      'test/support/server-rig.ts',
+    ],
+  ],
+  ['sim', ['test/sim/simulate.ts']],
+]
+
+/** A test file says in its name what it needs, and nothing that it does not need. */
+export function needs(files: Files): string[] {
+  return [...sources(files, (path) => path.endsWith('.test.ts') && path !== 'test/needs.test.ts')].flatMap(
+    ([path, text]) => {
+      const used = importsOf(text).flatMap(({ specifier }) => (isOwn(specifier) ? [target(path, specifier)] : []))
+      return NEEDS.flatMap(([need, rigs]) => {
+        const isNamed = path.endsWith(`.${need}.test.ts`)
+        const rig = used.find((file) => within(file, rigs))
+        if (isNamed === (rig !== undefined)) return []
+        return isNamed
+          ? [`${path}: uses no rig that needs ${need}; drop it from the name`]
+          : [`${path}: uses ${rig}; name the file *.${need}.test.ts`]
+      })
+    },
+  )
+}
+
 const CATALOGUE = 'actors/kernel/outcome.ts'
 const ANSWERS = 'src/http/answers.ts'
 

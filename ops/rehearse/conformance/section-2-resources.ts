@@ -321,7 +321,7 @@ check('2.3.2', 'After a close the balance is the one before the open plus the re
 })
 
 check('2.3.3', 'The fast store hash `wallet:<userId>` takes precedence over the persistent record.', async () => {
-  throw new Skip('the fast store cannot be reached through the service (test/e2e/trade.test.ts asks it)')
+  throw new Skip('the fast store cannot be reached through the service (test/e2e/trade.e2e.test.ts asks it)')
 })
 
 check(

@@ -372,7 +372,7 @@ check('6.4.2', 'Notifications appear through `/api/notifications`: a close by th
 })
 
 check('6.4.3', 'Legacy trades enter the activity feed only from quantity 10 or a total of 2000 on.', async (t) => {
-  t.skip('legacy trades come in through an operator command alone (test/db/legacy.test.ts proves it)')
+  t.skip('legacy trades come in through an operator command alone (test/db/legacy.pg.test.ts proves it)')
 })
 
 check('6.4.4', 'An upgrade on any other path is refused.', async (t) => {

@@ -130,7 +130,7 @@ check(
   { takes: 8 },
   async (t) => {
     t.skip(
-      'needs a hold of a few seconds, which no setting of a run gives one position alone (test/e2e/trade.test.ts proves it)',
+      'needs a hold of a few seconds, which no setting of a run gives one position alone (test/e2e/trade.e2e.test.ts proves it)',
     )
   },
 )

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, connect as dial, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId, type PositionId, type UserId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES, STARTING_BALANCE } from '../../actors/kernel/limits.ts'
@@ -25,12 +25,10 @@ import { Users } from '../../db/users.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
 import { systemWorld } from '../../src/system-world.ts'
-import { createDatabase } from '../support/databases.ts'
+import { createDatabase, onPostgres } from '../support/databases.ts'
 import { closeOrder, openOrder, P, player, snapshot, u } from '../support/fixtures.ts'
 import { codeOf } from '../support/actor-rig.ts'
 
-/** Where this is not set, CI fails elsewhere. */
-const SERVER = process.env['TEST_DATABASE_URL'] ?? ''
 const world = systemWorld()
 /** Nothing here is about the hold or a late feed. */
 const RULES = { ...DEFAULT_RULES, holdMs: 0, feedStaleMs: HOUR_MS }
@@ -103,13 +101,13 @@ const orderOf = (n: number, userId: UserId, key: string, over: Parameters<typeof
     ...over,
   })
 
-describe.skipIf(SERVER === '')('on PostgreSQL', () => {
+onPostgres((server) => {
   let database: Awaited<ReturnType<typeof createDatabase>>
   let owners: Owner[] = []
   let users: UserId[] = []
 
   beforeEach(async () => {
-    database = await createDatabase(SERVER)
+    database = await createDatabase(server)
     const { connection } = await newOwner()
     await migrate(connection.db)
     await seedDistricts(connection.db)

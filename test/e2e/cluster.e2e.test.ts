@@ -12,7 +12,8 @@ import { PriceWatch } from '../../ops/rehearse/load/price-watch.ts'
 import { FeedClient } from '../rooms/realtime-rig.ts'
 import { HttpClient, type Order, type PositionSeen, read, TradeAnswer } from '../support/http-client.ts'
 import { killTheRest, PATIENCE, Program } from '../support/process.ts'
-import { audit, BALANCED, onServers, type ServerPlace } from '../support/data-place.ts'
+import { onServers, type ServerPlace } from '../support/data-place.ts'
+import { audit, BALANCED } from '../support/books.ts'
 
 const cleanUp: (() => Promise<void>)[] = []
 afterEach(async () => {

@@ -4,7 +4,8 @@ import { present } from '../../actors/kernel/assert.ts'
 import { ServerRig } from '../support/server-rig.ts'
 import { HttpClient, type InstrumentSeen } from '../support/http-client.ts'
 import { killTheRest, PATIENCE, Program } from '../support/process.ts'
-import { audit, BALANCED, eachDataPlace, onServers, type DataPlace } from '../support/data-place.ts'
+import { eachDataPlace, onServers, type DataPlace } from '../support/data-place.ts'
+import { audit, BALANCED } from '../support/books.ts'
 
 const cleanUp: (() => Promise<void>)[] = []
 afterEach(async () => {

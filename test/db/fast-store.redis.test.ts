@@ -1,24 +1,15 @@
-import { randomUUID } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { describe, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { connectRedis } from '../../db/fast/fast-redis.ts'
 import { isAway } from '../../db/faults.ts'
 import { Relay } from '../../ops/rehearse/chaos/relay.ts'
 import { fastStoreContract, type OpenedFastStore } from '../contract/fast-store.ts'
+import { onRedis, type RedisServer } from '../support/redis-server.ts'
 
-const url = process.env['TEST_REDIS_URL'] ?? ''
-const newPrefix = () => `${process.env['TEST_REDIS_PREFIX'] ?? 'touchline-test:'}${randomUUID()}:`
-
-if (url === '' && process.env['CI'] === 'true') {
-  it('has a Redis to test against', () => {
-    throw new Error('CI is set but TEST_REDIS_URL is not: the suites for Redis would not run')
-  })
-}
-
-describe.skipIf(url === '')('with a server', () => {
-  fastStoreContract('the fast store on Redis', () => openRedis(url))
-  throughARelay(url)
+onRedis((server) => {
+  fastStoreContract('the fast store on Redis', () => openRedis(server))
+  throughARelay(server)
 })
 
 it('a server that cannot be reached is a fault at once, not a wait', async () => {
@@ -27,10 +18,10 @@ it('a server that cannot be reached is a fault at once, not a wait', async () =>
 })
 
 /** Under a key prefix of its own, which is emptied at the end. */
-async function openRedis(server: string): Promise<OpenedFastStore> {
-  const prefix = newPrefix()
-  const plain = new Redis(server)
-  const [store, other] = [await connectRedis({ url: server, prefix }), await connectRedis({ url: server, prefix })]
+async function openRedis(server: RedisServer): Promise<OpenedFastStore> {
+  const [url, prefix] = [server.url, server.newPrefix()]
+  const plain = new Redis(url)
+  const [store, other] = [await connectRedis({ url, prefix }), await connectRedis({ url, prefix })]
   const clock = async () => {
     const [seconds, micros] = await plain.time()
     return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000)
@@ -52,10 +43,10 @@ async function openRedis(server: string): Promise<OpenedFastStore> {
   }
 }
 
-function throughARelay(server: string): void {
+function throughARelay(server: RedisServer): void {
   it('throws at once while the server is away, and serves again by itself when it is back', async () => {
-    const relay = await Relay.to(server)
-    const store = await connectRedis({ url: relay.url, prefix: newPrefix() })
+    const relay = await Relay.to(server.url)
+    const store = await connectRedis({ url: relay.url, prefix: server.newPrefix() })
     try {
       await store.set('a', 'before', 60_000)
       expect(store.connected).toBe(true)
@@ -75,7 +66,7 @@ function throughARelay(server: string): void {
   })
 
   it('gives up on a server that takes a command and never answers', async () => {
-    const relay = await Relay.to(server)
+    const relay = await Relay.to(server.url)
     const store = await connectRedis({ url: relay.url })
     try {
       relay.silence()

@@ -11,7 +11,8 @@ import { systemWorld } from '../../src/system-world.ts'
 import { type Answer, HttpClient, read } from '../support/http-client.ts'
 import { CLIENT_ID, hostileTokens, IdentityServer } from '../support/identity-provider.ts'
 import { MailServer } from '../support/mail-server.ts'
-import { audit, BALANCED, eachDataPlace, type DataPlace } from '../support/data-place.ts'
+import { eachDataPlace, type DataPlace } from '../support/data-place.ts'
+import { audit, BALANCED } from '../support/books.ts'
 
 const NewUser = z.looseObject({ needsProfile: z.literal(true), registrationTicket: z.string(), email: z.string() })
 const Profile = z.looseObject({ userId: z.uuid(), username: z.string(), role: z.string(), referralCode: z.string() })

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { RedisPubSub } from '../../db/fast/pub-sub-redis.ts'
 import type { Report } from '../../rooms/report.ts'
@@ -6,9 +5,7 @@ import { Bus, RemoteFault } from '../../rooms/cluster/bus.ts'
 import { Relay } from '../../ops/rehearse/chaos/relay.ts'
 import { pubSubContract } from '../contract/pub-sub.ts'
 import { type MemoryEnd, MemoryNetwork } from '../support/pub-sub-memory.ts'
-
-const SERVER = process.env['TEST_REDIS_URL'] ?? ''
-const PREFIX = process.env['TEST_REDIS_PREFIX'] ?? ''
+import { onRedis } from '../support/redis-server.ts'
 
 describe('in memory', () =>
   pubSubContract(async () => {
@@ -17,19 +14,19 @@ describe('in memory', () =>
     return { ends, close: async () => void (await Promise.all(ends.map((end) => end.close()))) }
   }))
 
-describe.skipIf(SERVER === '')('on Redis', () => {
+onRedis((server) => {
   pubSubContract(async () => {
-    const options = { url: SERVER, prefix: `${PREFIX}${randomUUID()}:` }
+    const options = { url: server.url, prefix: server.newPrefix() }
     const ends = [await RedisPubSub.connect(options), await RedisPubSub.connect(options)] as const
     return { ends, close: async () => void (await Promise.all(ends.map((end) => end.close()))) }
   })
 
   it('[Q10] a connection that broke comes back with its subscriptions, and says that something may have been missed', async () => {
-    const relay = await Relay.to(SERVER)
-    const prefix = `${PREFIX}${randomUUID()}:`
+    const relay = await Relay.to(server.url)
+    const prefix = server.newPrefix()
     const [ours, theirs] = [
       await RedisPubSub.connect({ url: relay.url, prefix }),
-      await RedisPubSub.connect({ url: SERVER, prefix }),
+      await RedisPubSub.connect({ url: server.url, prefix }),
     ]
     const heard: string[] = []
     const gap = vi.fn<() => void>()
@@ -51,11 +48,11 @@ describe.skipIf(SERVER === '')('on Redis', () => {
   })
 
   it('[Q6] a message whose fate is unknown is not sent again', async () => {
-    const relay = await Relay.to(SERVER)
-    const prefix = `${PREFIX}${randomUUID()}:`
+    const relay = await Relay.to(server.url)
+    const prefix = server.newPrefix()
     const [ours, theirs] = [
       await RedisPubSub.connect({ url: relay.url, prefix }),
-      await RedisPubSub.connect({ url: SERVER, prefix }),
+      await RedisPubSub.connect({ url: server.url, prefix }),
     ]
     const heard: string[] = []
     try {

@@ -3,7 +3,8 @@ import { FeedClient } from '../rooms/realtime-rig.ts'
 import { u } from '../support/fixtures.ts'
 import { HttpClient, read, TradeAnswer } from '../support/http-client.ts'
 import { killTheRest, PATIENCE, Program, type Settings } from '../support/process.ts'
-import { audit, BALANCED, eachDataPlace, type DataPlace } from '../support/data-place.ts'
+import { eachDataPlace, type DataPlace } from '../support/data-place.ts'
+import { audit, BALANCED } from '../support/books.ts'
 
 const cleanUp: (() => Promise<void>)[] = []
 afterEach(async () => {

@@ -1,19 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { connectBoards } from '../../db/boards-redis.ts'
 import { boardsContract, standing } from '../contract/boards.ts'
+import { onRedis } from '../support/redis-server.ts'
 
-const url = process.env['TEST_REDIS_URL'] ?? ''
-const prefix = `${process.env['TEST_REDIS_PREFIX'] ?? 'touchline-test:'}${randomUUID()}:`
-
-if (url === '' && process.env['CI'] === 'true') {
-  it('has a Redis to test against', () => {
-    throw new Error('CI is set but TEST_REDIS_URL is not: the suites for Redis would not run')
-  })
-}
-
-describe.skipIf(url === '')('the leaderboards on Redis', () => {
+onRedis(({ url, newPrefix }) => {
+  const prefix = newPrefix()
   const open = (installation: string = randomUUID()) => connectBoards({ url, prefix, installation, newId: randomUUID })
   const everything = async (redis: Redis): Promise<string[]> => {
     const found: string[] = []

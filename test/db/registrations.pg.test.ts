@@ -7,7 +7,7 @@ import { Users } from '../../db/users.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
 import { eachDatabase } from '../support/databases.ts'
-import { BALANCED } from '../support/data-place.ts'
+import { BALANCED } from '../support/books.ts'
 import { TestWorld } from '../support/test-world.ts'
 
 eachDatabase((open) => {

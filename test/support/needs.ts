@@ -1,0 +1,12 @@
+/** A test file says in its name what it needs, so that a list of files says what runs where. */
+import { expect } from 'vitest'
+
+/** `pg` and `redis`: it also runs on that server, where there is one. `e2e`: it drives the composed program. */
+export type Need = 'pg' | 'redis' | 'e2e'
+
+/** Every rig calls this first: it throws in a test file whose name does not say what the rig needs. */
+export function requireNamed(need: Need): void {
+  const { testPath = '' } = expect.getState()
+  if (testPath.endsWith(`.${need}.test.ts`)) return
+  throw new Error(`${testPath} uses a rig that needs ${need}: name the file *.${need}.test.ts`)
+}
