@@ -1,23 +1,23 @@
 /**
- * When what a feed says was true. The provider dates no payload; but while a match is played its clock runs, so a clock that
- * stands still says that the feed is frozen, however promptly it answers.
+ * The age of a feed. The provider dates no payload, but the clock of a match in play runs. A clock that does not move
+ * means a frozen feed, even when it answers promptly.
  */
 import { type Instant, instant, MINUTE_MS } from '../kernel/world.ts'
 import type { FixtureSnapshot } from './fixture.ts'
 import { phaseOf } from './phase.ts'
 
-/** Where a match clock was last seen to move. */
+/** The last movement of a match clock. */
 export interface FeedClock {
   readonly period: number
   readonly elapsedSecs: number
   readonly movedAt: Instant
 }
 
-/** How long a clock that shows whole minutes only may stand still: a minute, and a poll or two. */
+/** How long a clock that shows only whole minutes may not move: a minute and a poll or two. */
 const MINUTES_ONLY_MS = MINUTE_MS + MINUTE_MS / 4
 
 /**
- * The instant that a snapshot received now speaks of, and what to remember of its clock. Where no clock has to run (breaks,
+ * The instant that a snapshot received now describes, and the clock to remember. Where no clock has to run (breaks,
  * shoot-outs, before and after the match) that is now.
  */
 export function sourceTime(
@@ -33,6 +33,6 @@ export function sourceTime(
   if (last === null || last.period !== period || last.elapsedSecs !== elapsedSecs) {
     return { sourceAt: receivedAt, clock: { period, elapsedSecs, movedAt: receivedAt } }
   }
-  const mayStandStill = elapsedSecs % 60 === 0 && receivedAt - last.movedAt <= MINUTES_ONLY_MS
-  return { sourceAt: mayStandStill ? receivedAt : instant(Math.min(last.movedAt, receivedAt)), clock: last }
+  const mayPause = elapsedSecs % 60 === 0 && receivedAt - last.movedAt <= MINUTES_ONLY_MS
+  return { sourceAt: mayPause ? receivedAt : instant(Math.min(last.movedAt, receivedAt)), clock: last }
 }

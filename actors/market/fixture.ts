@@ -1,6 +1,6 @@
 /**
- * A football game as the rest of the game sees it: the provider's payload, cleaned of its quirks. Whoever parses a
- * payload builds one of these; nothing in `actors` knows a provider's field name.
+ * A fixture as the game sees it: the provider's payload without its quirks. Parsers build these snapshots; nothing in
+ * `actors` knows the provider's field names.
  */
 import type { FixtureId, InstrumentId, PlayerId } from '../kernel/ids.ts'
 import type { Instant } from '../kernel/world.ts'
@@ -20,7 +20,7 @@ export type PeriodKind = 'first_half' | 'second_half' | 'extra_time' | 'penaltie
 export interface FixturePeriod {
   readonly id: number
   readonly kind: PeriodKind
-  /** Position among the periods of the fixture, from 1. */
+  /** The number of the period in the fixture, from 1. */
   readonly order: number
   /** The minute its clock starts from: 0, 45, 90, 105, 120. */
   readonly countsFrom: number
@@ -56,12 +56,12 @@ export interface FixtureEvent {
   readonly extraMinute: number | null
   /** `order` of the period it happened in, or null when the provider does not say. */
   readonly period: number | null
-  /** The side the provider files it under. For an own goal that is the side that gains. */
+  /** The side the provider files it under. For an own goal that is the side it counts for. */
   readonly side: Side | null
-  /** The scorer, the booked, the one coming on. */
+  /** The scorer, the booked player, or the player coming on. */
   readonly playerId: PlayerId | null
   readonly playerName: string | null
-  /** The assist, the one going off. */
+  /** The assisting player, or the player going off. */
   readonly relatedPlayerId: PlayerId | null
   readonly relatedPlayerName: string | null
   /** The running score of a goal: "2-1". */
@@ -73,11 +73,11 @@ export interface FixtureEvent {
 
 export interface FixturePlayer {
   readonly playerId: PlayerId
-  /** Derived from the player id (and, for a replay, from the replay) by whoever parsed the payload. */
+  /** Derived from the player id and, for a replay, from the replay. */
   readonly instrumentId: InstrumentId
   readonly name: string
   readonly side: Side
-  /** Null when the provider does not say. */
+  /** Null when the provider does not say. `position` on the wire. */
   readonly role: PlayerRole | null
   readonly jersey: number | null
   readonly starter: boolean
@@ -96,16 +96,16 @@ export interface FixtureSnapshot {
   readonly home: FixtureTeam
   readonly away: FixtureTeam
   readonly periods: readonly FixturePeriod[]
-  /** The full list as of now, in no particular order. Null means the provider left it out: keep the last one. */
+  /** The full current list, in no particular order. Null when the provider left it out: keep the last one. */
   readonly events: readonly FixtureEvent[] | null
   readonly players: readonly FixturePlayer[]
   /** Team statistics under the provider's own English names, or null when it has none. */
   readonly teamStats: Readonly<Record<Side, Readonly<Record<string, number>>>> | null
-  /** When the provider says this was true. */
+  /** The time this snapshot describes. */
   readonly sourceAt: Instant
 }
 
-/** The running match clock: which period, and the minute shown on the screen. Null before kick-off. */
+/** The minute of the match as shown to users. Null before kick-off. */
 export function matchMinute(periods: readonly FixturePeriod[]): number | null {
   const current = periods.find((p) => p.ticking) ?? periods.at(-1)
   return current === undefined ? null : current.countsFrom + Math.floor(current.elapsedSecs / 60)

@@ -1,9 +1,11 @@
-/** Checks that protect a client from a price it did not see. */
+/** The guard that protects clients from a price they did not see. */
 import type { Price } from '../kernel/micros.ts'
 
 const PPM = 1_000_000
 
-/** Whether the price a client saw is further from the last published one than the guard allows (exactly at it passes). */
+/**
+ * Whether the price a client saw is further from the last published one than the guard allows. Exactly at it passes.
+ */
 export function priceMoved(clientPrice: Price, published: Price, guardPpm: number): boolean {
   return BigInt(Math.abs(clientPrice - published)) * BigInt(PPM) > BigInt(published) * BigInt(guardPpm)
 }

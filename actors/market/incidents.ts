@@ -1,38 +1,38 @@
 /**
- * Which goals, cards and substitutions count as of now. The provider's list is a full set that may lose rows, change
- * them and bring them back, so it is compared with what was seen before; nothing here ever adds up over time.
+ * The goals, cards and substitutions that count now. The provider's list is complete, but it may lose rows, change them
+ * and bring them back. So it is compared with the rows seen before, and nothing is summed over time.
  */
 import type { PlayerId } from '../kernel/ids.ts'
 import type { FixtureEvent, FixtureEventKind, FixtureSnapshot, Side } from './fixture.ts'
 
-/** Something that suspends trading and is shown as the cause of the tick. */
+/** News that suspends trading and is shown as the cause of the tick. */
 export interface MatchNews {
   /** The provider's id of the event. */
   readonly eventId: number
   readonly kind: 'goal' | 'red_card' | 'penalty' | 'var' | 'goal_cancelled'
   readonly playerIds: readonly PlayerId[]
-  /** Nobody knows yet whom it concerns. */
+  /** The players it affects are not yet known. */
   readonly wholeMatch: boolean
 }
 
 type IncidentKind = Exclude<FixtureEventKind, 'shootout_goal' | 'shootout_miss' | 'other'>
 
-/** A row of the provider's list as it is remembered. */
+/** A remembered row of the provider's list. */
 export interface Incident {
   readonly id: number
   readonly kind: IncidentKind
   readonly minute: number
   readonly extraMinute: number | null
   readonly period: number | null
-  /** The side of the player's line-up; the provider's word only for players who are in neither. */
+  /** The side of the player's line-up; the provider's side only for players in neither line-up. */
   readonly side: Side | null
   readonly playerId: PlayerId | null
   readonly relatedPlayerId: PlayerId | null
   /** The provider's text, kept for VAR rows only. */
   readonly addition: string | null
   /**
-   * `seen`: there, but without effect (nobody named yet, or ahead of the score). `missing`: counts, but was not in the
-   * last list. `cancelled`: no longer counts; kept so that it is not news again.
+   * `seen`: listed, but without effect (no player named yet, or ahead of the score). `missing`: counts, but was not in
+   * the last list. `cancelled`: no longer counts; kept so that it is not news again.
    */
   readonly standing: 'seen' | 'counted' | 'missing' | 'cancelled'
 }
@@ -44,7 +44,7 @@ interface Candidate {
   readonly rescinded: boolean
 }
 
-/** How many minutes after a goal or a card a VAR row may still be about it. */
+/** A VAR row can refer to a goal or card up to this many minutes earlier. */
 const VAR_REACH_MINUTES = 3
 
 export const isGoal = (kind: FixtureEventKind): boolean =>
@@ -57,13 +57,13 @@ const clockMinute = (row: Pick<Incident, 'minute' | 'extraMinute'>): number => r
 export const counts = (incident: Incident): boolean =>
   incident.standing === 'counted' || incident.standing === 'missing'
 
-/** The side that gains from a goal. */
+/** The side that a goal counts for. */
 export function scoringSide(goal: Pick<Incident, 'kind' | 'side'>): Side | null {
   if (goal.kind !== 'own_goal' || goal.side === null) return goal.side
   return goal.side === 'home' ? 'away' : 'home'
 }
 
-/** The incidents as of this snapshot, and what is new about them. A snapshot without a list keeps the last one. */
+/** The incidents after this snapshot, and the news among them. A snapshot without a list keeps the last one. */
 export function reconcile(
   snapshot: FixtureSnapshot,
   remembered: readonly Incident[],
@@ -79,7 +79,7 @@ export function reconcile(
   return { incidents: results.map((r) => r.now), news: results.flatMap((r) => newsOf(r.now, r.before)) }
 }
 
-/** Pairs the rows of the list with what is remembered: by id where the player agrees, else by what, when and who. */
+/** Pairs listed rows with remembered ones: by id if the player agrees, else by kind, minute and player. */
 function match(snapshot: FixtureSnapshot, remembered: readonly Incident[]): readonly Candidate[] {
   if (snapshot.events === null) {
     return remembered.map((before) => ({
@@ -120,7 +120,7 @@ const agrees = (r: Incident, e: FixtureEvent): boolean =>
 const sameKey = (r: Incident, row: Candidate['row']): boolean =>
   r.playerId === row.playerId && clockMinute(r) === clockMinute(row) && r.addition === row.addition
 
-/** Kicks of a shoot-out and cards for coaches move no price. */
+/** Shoot-out kicks and cards for coaches move no price. */
 function isRelevant(event: FixtureEvent, { periods }: FixtureSnapshot): event is FixtureEvent & { kind: IncidentKind } {
   if (event.kind === 'shootout_goal' || event.kind === 'shootout_miss' || event.kind === 'other') return false
   if (event.period !== null && periods.some((p) => p.order === event.period && p.kind === 'penalties')) return false
@@ -128,7 +128,7 @@ function isRelevant(event: FixtureEvent, { periods }: FixtureSnapshot): event is
 }
 
 function rowOf(e: FixtureEvent & { kind: IncidentKind }, sides: ReadonlyMap<PlayerId, Side>): Candidate['row'] {
-  // An own goal of somebody in no line-up: the provider files it under the side that gains.
+  // An own goal by a player in no line-up: the provider files it under the side it counts for.
   const filed = e.kind === 'own_goal' && e.side !== null ? (e.side === 'home' ? 'away' : 'home') : e.side
   return {
     id: e.id,
@@ -143,7 +143,7 @@ function rowOf(e: FixtureEvent & { kind: IncidentKind }, sides: ReadonlyMap<Play
   }
 }
 
-/** A row stands while it is there; one that vanished stands for one more list, unless a VAR row explains it. */
+/** A row counts while it is listed. A vanished row counts for one more list, unless a VAR row explains it. */
 function stands(c: Candidate, all: readonly Candidate[]): boolean {
   if (c.rescinded || c.row.playerId === null) return false
   if (c.present) return true
@@ -156,7 +156,7 @@ const within = (review: Candidate['row'], row: Candidate['row']): boolean => {
   return later >= 0 && later <= VAR_REACH_MINUTES
 }
 
-/** A VAR row that takes a goal back names the latest goal of its player, be that row still there or gone already. */
+/** A VAR row that disallows a goal means the latest goal of its player, whether or not that is still listed. */
 function annulledBy(all: readonly Candidate[]): ReadonlySet<Candidate> {
   const annulled = new Set<Candidate>()
   for (const review of all) {
@@ -171,7 +171,7 @@ function annulledBy(all: readonly Candidate[]): ReadonlySet<Candidate> {
   return annulled
 }
 
-/** No side has more goals than the current score says: rows that vanished go first, then the latest. */
+/** Keeps each side's goals within the current score: vanished rows are dropped first, then the latest. */
 function withinScore(standing: readonly Candidate[], { home, away }: FixtureSnapshot): readonly Candidate[] {
   const goals = standing.filter((c) => isGoal(c.row.kind))
   const capped = [home, away].flatMap(({ goals: score }, index) => {
@@ -192,23 +192,23 @@ function standingOf(c: Candidate, counted: boolean, annulled: boolean): Incident
 
 function newsOf(now: Incident, before: Incident | null): readonly MatchNews[] {
   const wasThere = before !== null && before.standing !== 'cancelled'
-  const tell = (kind: MatchNews['kind'], wholeMatch = false): readonly MatchNews[] => {
+  const news = (kind: MatchNews['kind'], wholeMatch = false): readonly MatchNews[] => {
     const players = [now.playerId, now.kind === 'goal' ? now.relatedPlayerId : null]
     return [{ eventId: now.id, kind, playerIds: players.filter((id) => id !== null), wholeMatch }]
   }
-  if (isVar(now.kind)) return before === null ? tell('var', concernsAll(now)) : []
+  if (isVar(now.kind)) return before === null ? news('var', concernsAll(now)) : []
   if (now.standing === 'cancelled') {
-    return isGoal(now.kind) && before !== null && counts(before) ? tell('goal_cancelled') : []
+    return isGoal(now.kind) && before !== null && counts(before) ? news('goal_cancelled') : []
   }
   if (isGoal(now.kind)) {
     const named = wasThere && before.playerId === null && now.playerId !== null
-    return !wasThere || named ? tell('goal', now.playerId === null) : []
+    return !wasThere || named ? news('goal', now.playerId === null) : []
   }
   if (wasThere) return []
-  if (now.kind === 'red' || now.kind === 'second_yellow') return tell('red_card')
-  return now.kind === 'penalty_missed' ? tell('penalty') : []
+  if (now.kind === 'red' || now.kind === 'second_yellow') return news('red_card')
+  return now.kind === 'penalty_missed' ? news('penalty') : []
 }
 
-/** A review that is still going on, or that names nobody, may end in anything. */
+/** A review that is under way or names no player may affect anyone. */
 const concernsAll = (review: Incident): boolean =>
   review.playerId === null || review.addition === null || /review/i.test(review.addition)

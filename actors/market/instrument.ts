@@ -1,4 +1,4 @@
-/** A tradeable player and his price: base from the match, plus the slope times what the crowd holds. */
+/** A tradeable player and their price: base from the match, plus slope times imbalance. */
 import type { InstrumentId, PlayerId } from '../kernel/ids.ts'
 import { ANCHOR_BY_ROLE, PRICE_MIN } from '../kernel/limits.ts'
 import {
@@ -17,7 +17,7 @@ import {
 import type { Instant } from '../kernel/world.ts'
 import type { PlayerRole, Side } from './fixture.ts'
 
-/** What moved a price. The byte that stands for it in a price frame is its index in CAUSES. */
+/** What moved a price. Its byte in a price frame is its index in CAUSES. */
 export const CAUSES = ['listing', 'match', 'event', 'trade', 'settlement'] as const
 export type Cause = (typeof CAUSES)[number]
 
@@ -25,23 +25,24 @@ export interface Instrument {
   readonly id: InstrumentId
   readonly playerId: PlayerId
   readonly name: string
+  /** `position` on the wire. */
   readonly role: PlayerRole
   readonly side: Side
   readonly jersey: number | null
   readonly starter: boolean
-  /** The base this match began with; the price model moves around it. */
+  /** The base at the start of the match. The price model moves around it. */
   readonly start: Price
-  /** `k0`: the slope while the crowd's part is below its cap. Constant for the whole match. */
+  /** `k0`: the slope while the impact is below its cap. Constant for the whole match. */
   readonly slope: Slope
   /** `live_base_price`. */
   readonly base: Price
   /** `net_position_imbalance`: open long lots − open short lots. */
   readonly imbalance: Lots
-  /** `last_published_price`: what subscribers were last told. */
+  /** `last_published_price`: the price subscribers last received. */
   readonly published: Price
-  /** An in-game event holds trading back until the next base price, at the latest until here. */
+  /** An in-game event suspends trading until the next base price, at the latest until this instant. */
   readonly suspendedUntil: Instant | null
-  /** Set once, when the match is over. */
+  /** The settlement price, set once when the match is over. */
   readonly settlement: Price | null
 }
 
@@ -49,12 +50,12 @@ export interface Quote {
   readonly price: Price
   readonly base: Price
   readonly imbalance: Lots
-  /** `k_mod` in force: below `k0` once the crowd's part has reached its cap. */
+  /** `k_mod` in force: below `k0` once the impact has reached its cap. */
   readonly slope: Slope
 }
 
 /**
- * The price is a function of base and imbalance alone, so no order of trades can make money out of the slope:
+ * The price depends on base and imbalance alone, so no sequence of trades can profit from the slope:
  * price = base + sign(I) × min(|I| × k0, cap), cap = `capPpm` of base, never below PRICE_MIN.
  */
 export function quoteAt(base: Price, imbalance: Lots, k0: Slope, capPpm: number): Quote {
@@ -65,23 +66,23 @@ export function quoteAt(base: Price, imbalance: Lots, k0: Slope, capPpm: number)
   return { price: price(Math.max(PRICE_MIN, base + impact)), base, imbalance, slope: inForce }
 }
 
-/** The quote in force. Once a match is settled it stands still at the settlement price, whoever has been paid out. */
+/** The current quote. Once settlement has begun it stays at the settlement price. */
 export function quoteOf(instrument: Instrument, capPpm: number): Quote {
   return quoteAfter(instrument, lots(0), capPpm)
 }
 
-/** The quote an opening of `exposure` (signed lots) would leave behind, which is the one it fills at. */
+/** The quote after opening `exposure` (signed lots), at which that opening fills. */
 export function quoteAfter(instrument: Instrument, exposure: Lots, capPpm: number): Quote {
   const quote = quoteAt(instrument.base, lots(instrument.imbalance + exposure), instrument.slope, capPpm)
   return instrument.settlement === null ? quote : { ...quote, price: instrument.settlement }
 }
 
-/** How many fully invested fresh wallets move the price of such a player by 1 %. */
+/** The number of fully invested new wallets that move the price of a player by 1 %. */
 const WALLETS_PER_PERCENT = { starter: 20, bench: 10 } as const
 
 /**
- * `k0` for a start price P: 5·10⁻⁷ × P² ÷ n, so that n fresh wallets (10,000 units, 20,000 ÷ P lots each) move it 1 %,
- * clamped to what 40 and 2 wallets would give.
+ * `k0` for a start price P: 5·10⁻⁷ × P² ÷ n, so that n new wallets (10,000 units, 20,000 ÷ P lots each) move it 1 %,
+ * clamped to the values for 40 and 2 wallets.
  */
 export function slopeFor(start: Price, starter: boolean): Slope {
   const units = decimal(start)
@@ -90,7 +91,10 @@ export function slopeFor(start: Price, starter: boolean): Slope {
   return slope(Math.max(1, microsNearest(clamped)))
 }
 
-/** Where a match starts a player: 0.6 × his last price + 0.4 × his anchor, or the anchor of his position alone. */
+/**
+ * The start price: 0.6 × last price + 0.4 × anchor. Without an anchor the role's; without a last price the anchor
+ * alone.
+ */
 export function startPrice(role: PlayerRole, last: Price | null, anchor: Price | null): Price {
   const home = anchor ?? ANCHOR_BY_ROLE[role]
   return last === null ? home : price(mulDivNearest(last, 6, 10) + mulDivNearest(home, 4, 10))

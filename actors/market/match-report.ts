@@ -1,16 +1,16 @@
-/** What people are shown of a match besides prices: its events, those taken back included, and who plays. */
+/** What users see of a match apart from prices: its events, retracted ones included, and the squads. */
 import type { FixtureEvent, FixturePlayer, FixtureSnapshot } from './fixture.ts'
 import type { Incident } from './incidents.ts'
 
 /** An in-game event as last reported. */
 export interface ReportedEvent extends FixtureEvent {
-  /** It was reported, and does not count any more: a goal that VAR took back, a card that was rescinded. */
+  /** Reported, but no longer valid: a goal that VAR took back, a rescinded card. */
   readonly retracted: boolean
 }
 
 /**
- * The events of this snapshot, and below them those that the provider has dropped since, as long as they are remembered
- * as taken back: a goal that was celebrated does not silently vanish.
+ * The events of this snapshot, followed by cancelled ones that the provider no longer lists: a goal that was shown does
+ * not silently vanish.
  */
 export function reportEvents(
   { events }: Pick<FixtureSnapshot, 'events'>,
@@ -18,14 +18,14 @@ export function reportEvents(
   incidents: readonly Incident[],
 ): readonly ReportedEvent[] {
   const cancelled = new Set(incidents.filter((i) => i.standing === 'cancelled').map((i) => i.id))
-  const told = events?.map((event) => ({ ...event, retracted: event.rescinded || cancelled.has(event.id) }))
-  if (told === undefined) return before
-  const here = new Set(told.map((event) => event.id))
-  const gone = before.filter((event) => !here.has(event.id) && cancelled.has(event.id))
-  return [...told, ...gone.map((event) => ({ ...event, retracted: true }))]
+  const current = events?.map((event) => ({ ...event, retracted: event.rescinded || cancelled.has(event.id) }))
+  if (current === undefined) return before
+  const ids = new Set(current.map((event) => event.id))
+  const gone = before.filter((event) => !ids.has(event.id) && cancelled.has(event.id))
+  return [...current, ...gone.map((event) => ({ ...event, retracted: true }))]
 }
 
-/** The players of this snapshot, with what was known of those it says nothing about. */
+/** The squads: the players of this snapshot, and those only known from earlier ones. */
 export function reportSquad(
   { players }: Pick<FixtureSnapshot, 'players'>,
   before: readonly FixturePlayer[],

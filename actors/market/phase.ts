@@ -1,4 +1,4 @@
-/** What the provider's match states mean for trading: the name decides, a bare number is the fallback. */
+/** The provider's match states as trading phases. The name decides; the number is the fallback. */
 import type { FixtureSnapshot } from './fixture.ts'
 
 export type Phase =
@@ -8,13 +8,13 @@ export type Phase =
   | 'live'
   /** Between two periods: tradeable, base prices flat. */
   | 'break'
-  /** Full time as far as is known: closed, but extra time may follow, so settlement waits for confirmation. */
+  /** Full time, not yet certain: closed, but extra time may follow, so settlement waits for confirmation. */
   | 'ended'
-  /** Over for certain: settles at once. */
+  /** Certainly over: settles at once. */
   | 'final'
-  /** Will not be played out: every position is void. */
+  /** Will not be played to the end: every position is void. */
   | 'off'
-  /** Nobody knows: suspended, never settled. */
+  /** Unknown: suspended, never settled. */
   | 'frozen'
 
 const PHASE_BY_NAME: Readonly<Record<string, Phase>> = {
@@ -49,8 +49,8 @@ const PHASE_BY_NAME: Readonly<Record<string, Phase>> = {
 }
 
 /**
- * Specification 3.4 reads 2 and 3 as live and 5, 6, 7 as completed. In the provider's own table 6 is extra time in play,
- * which is why a number never settles without confirmation and never overrules a name.
+ * Specification 3.4 reads 2 and 3 as live and 5, 6, 7 as completed. In the provider's own table 6 is extra time in
+ * play, so a number never settles without confirmation and never overrules a name.
  */
 const PHASE_BY_NUMBER: Readonly<Record<number, Phase>> = {
   1: 'scheduled',
@@ -71,7 +71,7 @@ const PHASE_BY_NUMBER: Readonly<Record<number, Phase>> = {
   26: 'scheduled',
 }
 
-/** The phase of a fixture. An unknown name or number freezes; a ticking period vetoes every kind of end. */
+/** The phase of a fixture. An unknown name or number means `frozen`. While a period ticks no match is over. */
 export function phaseOf(fixture: Pick<FixtureSnapshot, 'state' | 'stateId' | 'periods'>): Phase {
   const named = fixture.state === null ? undefined : (PHASE_BY_NAME[fixture.state] ?? 'frozen')
   const phase = named ?? (fixture.stateId === null ? undefined : PHASE_BY_NUMBER[fixture.stateId]) ?? 'frozen'
@@ -79,13 +79,13 @@ export function phaseOf(fixture: Pick<FixtureSnapshot, 'state' | 'stateId' | 'pe
   return over && fixture.periods.some((p) => p.ticking) ? 'live' : phase
 }
 
-/** Kick-off has been, full time has not: a silent feed is a fault here. */
+/** Between kick-off and full time, where a silent feed is a fault. */
 export const isInPlay = (phase: Phase): boolean => phase === 'live' || phase === 'break'
 
-/** It will settle, or be declared void, by itself. */
+/** The match will settle or be declared void without an operator. */
 export const isOver = (phase: Phase): boolean => phase === 'ended' || phase === 'final' || phase === 'off'
 
-/** The byte that stands for a phase in a price frame. */
+/** The byte for a phase in a price frame. */
 export const PHASE_CODE: Readonly<Record<Phase, number>> = {
   scheduled: 0,
   live: 1,

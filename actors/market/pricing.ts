@@ -1,6 +1,6 @@
 /**
- * Live base prices from the state of a match. Everything is recomputed from the current snapshot (levels, never
- * increments), so whatever the provider takes back, the price takes back too.
+ * Live base prices from the state of a match. Everything is recomputed from the current snapshot, in levels rather than
+ * increments, so what the provider takes back the price takes back too.
  *
  *   D  = points of goals, assists, cards, goals conceded while on the pitch        Dp = what was expected of them
  *   V  = points of shots, passes, tackles, saves, …                                Vp = what was expected of them
@@ -25,31 +25,31 @@ import {
 export type { MatchNews } from './incidents.ts'
 export { DEFAULT_MODEL, type ScoringModel } from './scoring.ts'
 
-/** A player as last seen, for updates that say nothing about him. */
+/** A player as last seen, for updates without the player's statistics. */
 interface PlayerMemory {
-  /** The smoothed part of his price, in points. */
+  /** The smoothed part of the price, in points. */
   readonly soft: number
-  /** Points of his statistics. */
+  /** Points of the running statistics. */
   readonly volume: number
   readonly rating: number | null
-  /** What his statistics say about discrete actions; read only where the list of events does not. */
+  /** Discrete actions according to the statistics; used only where the list of events has none. */
   readonly counts: Counts
 }
 
-/** A period, and the seconds played in it. */
+/** A reading of the match clock: a period, and the seconds played in it. */
 interface MatchClock {
   readonly period: number
   readonly elapsedSecs: number
 }
 
-/** What pricing must remember between two updates of a match. Plain JSON; with the bases it is all a restart needs. */
+/** What pricing remembers between two updates of a match. Plain JSON; with the bases it is all a restart needs. */
 export interface PricingMemory {
   readonly version: 1
-  /** Where the match clock stood in the last accepted update; null before kick-off. */
+  /** The match clock in the last accepted update; null before kick-off. */
   readonly clock: MatchClock | null
-  /** Updates in a row whose clock was behind that but went forward among themselves: where, and how many. */
+  /** Consecutive updates whose clock was behind that one but moved forward: the latest clock, and their number. */
   readonly behind?: { readonly clock: MatchClock; readonly updates: number } | null
-  /** Seconds of play that are in the prices. */
+  /** Seconds of play already priced. */
   readonly clockSecs: number
   readonly incidents: readonly Incident[]
   readonly players: Readonly<Record<string, PlayerMemory>>
@@ -60,14 +60,14 @@ export const EMPTY_PRICING: PricingMemory = { version: 1, clock: null, clockSecs
 export interface PricedPlayer {
   readonly playerId: PlayerId
   readonly role: PlayerRole
-  /** The base he began the match with. */
+  /** The base at the start of the match. */
   readonly start: Price
   /** The base of the last tick. */
   readonly base: Price
 }
 
 export interface Pricing {
-  /** False for an update older than the last one: then memory and bases are as before. */
+  /** False for an update older than the last one; then memory and bases are unchanged. */
   readonly accepted: boolean
   readonly memory: PricingMemory
   /** The new base of every listed player. */
@@ -81,7 +81,7 @@ interface Spell {
   readonly to: number
 }
 
-/** A clock that went back and has gone on from there for so many updates was corrected: the one before had jumped. */
+/** A clock that went back and then moved forward for this many updates was corrected: the earlier one had jumped. */
 const CORRECTED_AFTER = 6
 
 const UNSEEN: PlayerMemory = { soft: 0, volume: 0, rating: null, counts: {} }
@@ -90,8 +90,8 @@ const UNSEEN: PlayerMemory = { soft: 0, volume: 0, rating: null, counts: {} }
 const STEP_MICROS = 100
 
 /**
- * The bases after this snapshot. Pure: the same arguments give the same answer, at any replay speed, and a match priced
- * on from stored memory and bases goes on as if it had never stopped.
+ * The bases after this snapshot. Pure: equal arguments give equal bases at any replay speed, and a match that continues
+ * from stored memory and bases is priced as if it had never stopped.
  */
 export function priceMatch(
   snapshot: FixtureSnapshot,
@@ -108,15 +108,15 @@ export function priceMatch(
       return { accepted: false, ...unchanged, memory: { ...memory, behind } }
     }
   }
-  // Nothing can be said before kick-off, when nobody knows the state, or without a clock or line-ups.
-  const silent = phase === 'scheduled' || phase === 'frozen' || phase === 'off'
-  if (silent || clock === null || snapshot.players.length === 0) {
+  // There is nothing to price before kick-off, in an unknown state, or without a clock or line-ups.
+  const unpriced = phase === 'scheduled' || phase === 'frozen' || phase === 'off'
+  if (unpriced || clock === null || snapshot.players.length === 0) {
     return { accepted: true, ...unchanged, memory: { ...memory, behind: null } }
   }
 
-  // A break stands still even if its payload still ticks; what it adds is caught up when play goes on.
-  const still = phase === 'break' && memory.clock !== null
-  const clockSecs = still ? memory.clockSecs : Math.max(memory.clockSecs, clockOf(snapshot.periods))
+  // The clock stops in a break even if the payload still ticks; the difference is priced when play resumes.
+  const isPaused = phase === 'break' && memory.clock !== null
+  const clockSecs = isPaused ? memory.clockSecs : Math.max(memory.clockSecs, playedSecs(snapshot.periods))
   const elapsedSecs = clockSecs - memory.clockSecs
   const { incidents, news } = reconcile(snapshot, memory.incidents)
   const remembered: Record<string, PlayerMemory> = { ...memory.players }
@@ -131,12 +131,12 @@ export function priceMatch(
     const before = memory.players[seen.playerId] ?? UNSEEN
     const now = refresh(before, seen.details, player.role, model)
     const fromList = tally.get(seen.playerId) ?? {}
-    const discrete = discretePoints(model, player.role, { ...gaps(incidents, now.counts), ...fromList })
+    const discrete = discretePoints(model, player.role, { ...countsNotListed(incidents, now.counts), ...fromList })
     const minutes = (spell.to - spell.from) / 60
     const soft = smooth(before.soft, softLevel(now, player.role, minutes, model), elapsedSecs, model)
     const par = (discretePoints(model, player.role, model.expected[player.role]) * minutes) / 90
     remembered[seen.playerId] = { ...now, soft }
-    bases.set(seen.playerId, towards(player, (discrete - par + soft) / 100, model))
+    bases.set(seen.playerId, nextBase(player, (discrete - par + soft) / 100, model))
   }
   return {
     accepted: true,
@@ -151,41 +151,41 @@ function matchClockOf(periods: readonly FixturePeriod[]): PricingMemory['clock']
   return current === undefined ? null : { period: current.order, elapsedSecs: current.elapsedSecs }
 }
 
-/** The clock went back within a period, or to an earlier one, or to before kick-off. */
+/** Whether the clock went back: within a period, to an earlier one, or to before kick-off. */
 function isStale(now: PricingMemory['clock'], scheduled: boolean, { clock: last }: PricingMemory): boolean {
   if (last === null) return false
   if (now === null) return scheduled
   return now.period < last.period || (now.period === last.period && now.elapsedSecs < last.elapsedSecs)
 }
 
-/** One more update whose clock is behind. An old payload that comes again does not go forward, so it counts as the first. */
+/** Counts an update whose clock is behind. A repeated old payload does not move forward, so it counts as the first. */
 function countBehind(clock: MatchClock, { behind }: PricingMemory): NonNullable<PricingMemory['behind']> {
   const last = behind?.clock
-  const goesOn =
+  const movesForward =
     last !== undefined &&
     (clock.period > last.period || (clock.period === last.period && clock.elapsedSecs > last.elapsedSecs))
-  return { clock, updates: goesOn ? (behind?.updates ?? 0) + 1 : 1 }
+  return { clock, updates: movesForward ? (behind?.updates ?? 0) + 1 : 1 }
 }
 
-/** Seconds of play so far, added time included; a shoot-out is not play. */
-function clockOf(periods: readonly FixturePeriod[]): number {
+/** Seconds of play so far, added time included, shoot-outs excluded. */
+function playedSecs(periods: readonly FixturePeriod[]): number {
   return periods.filter((p) => p.kind !== 'penalties').reduce((sum, p) => sum + p.elapsedSecs, 0)
 }
 
-/** The match clock at an event, not later than now. Rows carry whole minutes, so it is taken to be in the middle of one. */
-function clockAt(incident: Incident, periods: readonly FixturePeriod[], now: number): number {
+/** Seconds of play at an incident, at most now. Rows carry whole minutes, so the middle of the minute is assumed. */
+function playedSecsAt(incident: Incident, periods: readonly FixturePeriod[], now: number): number {
   const played = periods.filter((p) => p.kind !== 'penalties')
   const period =
     played.find((p) => p.order === incident.period) ??
     played.findLast((p) => p.countsFrom < incident.minute) ??
     played[0]
   if (period === undefined) return 0
-  const before = clockOf(played.slice(0, played.indexOf(period)))
+  const before = playedSecs(played.slice(0, played.indexOf(period)))
   const minute = incident.minute + (incident.extraMinute ?? 0) - 1 - period.countsFrom
   return Math.min(now, before + Math.min(period.elapsedSecs, Math.max(0, minute * 60 + 30)))
 }
 
-/** Starters from the first second, substitutes from when they came on; until they went off, or now. */
+/** Starters from the first second, substitutes from when they came on; until they left, or now. */
 function spellsOf(snapshot: FixtureSnapshot, incidents: readonly Incident[], now: number): Map<PlayerId, Spell> {
   const spells = new Map<PlayerId, Spell>()
   for (const p of snapshot.players) if (p.starter) spells.set(p.playerId, { from: 0, to: now })
@@ -196,7 +196,7 @@ function spellsOf(snapshot: FixtureSnapshot, incidents: readonly Incident[], now
   }
   const changes = incidents
     .filter((i) => counts(i) && (i.kind === 'substitution' || i.kind === 'red' || i.kind === 'second_yellow'))
-    .map((i) => ({ ...i, at: clockAt(i, snapshot.periods, now) }))
+    .map((i) => ({ ...i, at: playedSecsAt(i, snapshot.periods, now) }))
     .toSorted((a, b) => a.at - b.at)
   for (const change of changes) {
     if (change.kind === 'substitution') {
@@ -207,7 +207,7 @@ function spellsOf(snapshot: FixtureSnapshot, incidents: readonly Incident[], now
   return spells
 }
 
-/** How often each player did what the list of events says; everybody on the pitch concedes a goal together. */
+/** Actions per player according to the list of events. All players on the pitch concede a goal together. */
 function tallyOf(
   snapshot: FixtureSnapshot,
   incidents: readonly Incident[],
@@ -226,17 +226,17 @@ function tallyOf(
     add(incident.playerId, kind)
     if (!isGoal(kind)) continue
     if (kind === 'goal') add(incident.relatedPlayerId, 'assist')
-    const at = clockAt(incident, snapshot.periods, now)
-    const gained = scoringSide(incident)
+    const at = playedSecsAt(incident, snapshot.periods, now)
+    const scoredBy = scoringSide(incident)
     for (const { playerId, side } of snapshot.players) {
       const spell = spells.get(playerId)
-      if (side !== gained && spell !== undefined && spell.from <= at && at <= spell.to) add(playerId, 'conceded')
+      if (side !== scoredBy && spell !== undefined && spell.from <= at && at <= spell.to) add(playerId, 'conceded')
     }
   }
   return tally
 }
 
-/** What the update says about a player; where it says nothing, what was known. A rating once given stays. */
+/** The player after an update. Without new statistics nothing changes, and a rating once given stays. */
 function refresh(
   before: PlayerMemory,
   details: FixturePlayer['details'],
@@ -269,10 +269,10 @@ function countsIn(details: Readonly<Record<number, number>>, role: PlayerRole): 
 }
 
 /**
- * What has to come from statistics: penalties saved always (no row of the list names the keeper), goals and cards in
- * fixtures whose list has never shown one.
+ * The counts that must come from statistics: penalties saved always (no row of the list names the goalkeeper), goals
+ * and cards in fixtures whose list has never shown one.
  */
-function gaps(incidents: readonly Incident[], fromDetails: Counts): Counts {
+function countsNotListed(incidents: readonly Incident[], fromDetails: Counts): Counts {
   const goalsListed = incidents.some((i) => isGoal(i.kind))
   const cardsListed = incidents.some((i) => isCard(i.kind))
   const { penalty_saved, yellow, red, second_yellow, ...goals } = fromDetails
@@ -289,18 +289,18 @@ function softLevel(now: PlayerMemory, role: PlayerRole, minutes: number, model: 
   return model.volumeGain * volume + ratingPoints(model, role, now.rating, minutes)
 }
 
-/** An exponential average over match time: it stands still when the clock does. */
+/** An exponential average over match time; it does not change while the clock stops. */
 function smooth(before: number, level: number, elapsedSecs: number, model: ScoringModel): number {
   return rounded(before + (1 - Math.exp(-elapsedSecs / model.smoothingSecs)) * (level - before))
 }
 
-/** The base one tick nearer to where `x` wants it: positive, within e^±bound of the start, at most `tickCap` away. */
-function towards({ start, base }: PricedPlayer, x: number, { bound, tickCap }: ScoringModel): Price {
+/** The base, one tick nearer to its target: positive, within e^±bound of the start, at most `tickCap` away. */
+function nextBase({ start, base }: PricedPlayer, x: number, { bound, tickCap }: ScoringModel): Price {
   const target = start * Math.exp(bound * Math.tanh(x / bound))
   const cap = start * tickCap
   const next = base + Math.max(-cap, Math.min(cap, target - base))
   return price(Math.round(next / STEP_MICROS) * STEP_MICROS)
 }
 
-/** Millionths of a point, so that stored memory is short and exactly what was computed with. */
+/** Rounds to millionths of a point, so that stored memory is short and equals the values used. */
 const rounded = (points: number): number => Math.round(points * 1e6) / 1e6

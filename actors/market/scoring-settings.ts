@@ -1,4 +1,4 @@
-/** Every number of the price model as a setting: `scoring.` and its place in the model. */
+/** Every number of the price model as a setting. The key is `scoring.` and its path in the model. */
 import { numberSetting, type NumberSetting } from '../kernel/settings.ts'
 import type { PlayerRole } from './fixture.ts'
 import { type Action, DEFAULT_MODEL, type ScoringModel } from './scoring.ts'
@@ -30,7 +30,7 @@ function* settings(): Generator<[string, NumberSetting]> {
   for (const role of ROLES) {
     const name = ROLE_NAMES[role]
     for (const [action, factor] of keyed(model.multiplier[role])) {
-      yield [multiplierKey(role, action), numberSetting(factor, FACTOR, `What multiplies them for a ${name}.`)]
+      yield [multiplierKey(role, action), numberSetting(factor, FACTOR, `The factor of those points for a ${name}.`)]
     }
     for (const [action, count] of keyed(model.expected[role])) {
       const text = `How many times a ${words(action)} is expected of a ${name} in 90 minutes.`
@@ -42,8 +42,14 @@ function* settings(): Generator<[string, NumberSetting]> {
     yield [`scoring.rating.end.${role}`, numberSetting(model.rating.end[role], RATING, normal)]
   }
   const { rating } = model
-  yield ['scoring.rating.weight', numberSetting(rating.weight, FACTOR, 'Points per unit of rating above the normal.')]
-  yield ['scoring.rating.start', numberSetting(rating.start, RATING, 'The normal rating of one who has just come on.')]
+  yield [
+    'scoring.rating.weight',
+    numberSetting(rating.weight, FACTOR, 'Points per unit of rating above the normal one.'),
+  ]
+  yield [
+    'scoring.rating.start',
+    numberSetting(rating.start, RATING, 'The normal rating of a player who has just come on.'),
+  ]
   yield [
     'scoring.rating.confidence_minutes',
     numberSetting(rating.confidenceMinutes, [1, 90, 0], 'Minutes on the pitch until a rating counts in full.'),
@@ -53,17 +59,21 @@ function* settings(): Generator<[string, NumberSetting]> {
     numberSetting(
       model.volumeGain,
       FACTOR,
-      'What a point of running statistics is worth beside one of goals and cards.',
+      'What a point of running statistics is worth in points of goals and cards.',
     ),
   ]
   yield [
     'scoring.smoothing_secs',
-    numberSetting(model.smoothingSecs, [1, 3_600, 0], 'Time constant of the smoothing, in seconds of match clock.'),
+    numberSetting(model.smoothingSecs, [1, 3_600, 0], 'The time constant of smoothing, in seconds of match clock.'),
   ]
-  yield ['scoring.bound', numberSetting(model.bound, [0.01, 2, DECIMALS], 'No price leaves start × e^±bound.')]
+  yield ['scoring.bound', numberSetting(model.bound, [0.01, 2, DECIMALS], 'Prices stay within start × e^±bound.')]
   yield [
     'scoring.tick_cap',
-    numberSetting(model.tickCap, [0.001, 1, DECIMALS], 'The most a price moves in one tick, as a part of its start.'),
+    numberSetting(
+      model.tickCap,
+      [0.001, 1, DECIMALS],
+      'The most a price moves in one tick, as a fraction of its start.',
+    ),
   ]
 }
 
@@ -71,12 +81,12 @@ const multiplierKey = (role: PlayerRole, action: Action): string => `scoring.mul
 
 export const SCORING_SETTINGS: ReadonlyMap<string, NumberSetting> = new Map(settings())
 
-/** The keys of what multiplies an action's points, by role. */
+/** The keys of the factors by role and action. */
 export const MULTIPLIER_KEYS: readonly string[] = [...SCORING_SETTINGS.keys()].filter((key) =>
   key.startsWith('scoring.multiplier.'),
 )
 
-/** The model that these values make. `valueOf` knows every key of SCORING_SETTINGS. */
+/** The model with these values. `valueOf` knows every key of SCORING_SETTINGS. */
 export function modelFrom(valueOf: (key: string) => number): ScoringModel {
   const each = <T extends object>(prefix: string, of: T) =>
     Object.fromEntries(Object.keys(of).map((name) => [name, valueOf(`scoring.${prefix}.${name}`)])) as {

@@ -1,10 +1,10 @@
 /**
- * The numbers of the price model: what each action on the pitch is worth, by role, and what is expected of a player
- * anyway. One point is 1 % of the start price. Every number is a setting; this file holds their defaults.
+ * The numbers of the price model: what each action on the pitch is worth, by role, and what is expected of every
+ * player. One point is 1 % of the start price. Every number is a setting; this file holds the defaults.
  */
 import type { PlayerRole } from './fixture.ts'
 
-/** Actions counted from the list of events (and, where a fixture has none, from the statistics). */
+/** Actions counted from the list of events or, where a fixture has none, from the statistics. */
 const DISCRETE = [
   'goal',
   'penalty_goal',
@@ -18,7 +18,7 @@ const DISCRETE = [
   'conceded',
 ] as const
 
-/** Actions that happen all the time, and the provider's statistic types they are read from. */
+/** Frequent actions, and the provider's statistic types they are read from. */
 const VOLUME = [
   ['shot_on_target', 86],
   ['shot_off_target', 41],
@@ -43,11 +43,11 @@ const VOLUME = [
 ] as const
 
 export type DiscreteAction = (typeof DISCRETE)[number]
-/** A bad pass is no statistic: it is a pass that was not accurate. */
+/** The provider has no statistic for bad passes: they are the passes that were not accurate. */
 export type VolumeAction = (typeof VOLUME)[number][0] | 'pass_bad'
 export type Action = DiscreteAction | VolumeAction
 
-/** Statistic types that are read by name. */
+/** Statistic types used individually. */
 export const STATISTIC = {
   passes: 80,
   accuratePasses: 116,
@@ -66,26 +66,26 @@ export const STATISTIC = {
 export interface ScoringModel {
   /** Points an action earns: `scoring.base.<action>`. */
   readonly base: Readonly<Record<Action, number>>
-  /** By how much a role multiplies them: `scoring.multiplier.<GK|DEF|MID|FWD>.<action>`. */
+  /** The factor of a role: `scoring.multiplier.<GK|DEF|MID|FWD>.<action>`. */
   readonly multiplier: Readonly<Record<PlayerRole, Readonly<Record<Action, number>>>>
-  /** How often a discrete action is expected in 90 minutes; the points of it are what an idle player loses. */
+  /** How often a discrete action is expected in 90 minutes. An idle player loses its points. */
   readonly expected: Readonly<Record<PlayerRole, Readonly<Partial<Record<DiscreteAction, number>>>>>
   /** Points expected from volume actions in 90 minutes. */
   readonly par: Readonly<Record<PlayerRole, number>>
   readonly rating: {
-    /** Points per unit of rating above what is normal at that minute. */
+    /** Points per unit of rating above the normal one at that minute. */
     readonly weight: number
-    /** The normal rating of somebody who has just come on, and after 90 minutes. */
+    /** The normal rating of a player who has just come on, and after 90 minutes. */
     readonly start: number
     readonly end: Readonly<Record<PlayerRole, number>>
     /** Minutes on the pitch until a rating counts in full. */
     readonly confidenceMinutes: number
   }
-  /** What a volume point is worth beside a discrete one. */
+  /** What a volume point is worth, in discrete points. */
   readonly volumeGain: number
-  /** Time constant of the smoothing of volume and rating, in seconds of match clock. */
+  /** The time constant of smoothing volume and rating, in seconds of match clock. */
   readonly smoothingSecs: number
-  /** No price leaves start × e^±bound. */
+  /** Prices stay within start × e^±bound. */
   readonly bound: number
   /** The most a price moves in one tick, as a fraction of the start price. */
   readonly tickCap: number
@@ -125,7 +125,7 @@ const BASE: Readonly<Record<Action, number>> = {
   error_goal: -2,
 }
 
-/** Every action at 1, so that the list of settings is complete and an override is always a replacement. */
+/** Every action at 1, so that the list of settings is complete and every override replaces a value. */
 const EVEN: Readonly<Record<Action, number>> = {
   goal: 1,
   penalty_goal: 1,
@@ -161,8 +161,8 @@ const EVEN: Readonly<Record<Action, number>> = {
 }
 
 /**
- * The rarer an action is for a role, the more it is worth. Par, expected counts and normal ratings are fitted so
- * that the average player of each role ends a match where he began: otherwise "short every forward" would pay.
+ * The rarer an action is for a role, the more it is worth. Par, expected counts and normal ratings are fitted so that
+ * the average player of each role ends a match at the start price. Otherwise "short every forward" would pay.
  */
 export const DEFAULT_MODEL: ScoringModel = {
   base: BASE,
@@ -206,7 +206,7 @@ export function discretePoints(model: ScoringModel, role: PlayerRole, counts: Co
   return DISCRETE.reduce((sum, action) => sum + (counts[action] ?? 0) * worth(model, role, action), 0)
 }
 
-/** The points of a player's running statistics. A statistic that is absent is zero. */
+/** The points of a player's running statistics. An absent statistic counts as zero. */
 export function volumePoints(model: ScoringModel, role: PlayerRole, details: Details): number {
   const bad = Math.max(0, (details[STATISTIC.passes] ?? 0) - (details[STATISTIC.accuratePasses] ?? 0))
   return VOLUME.reduce(
@@ -216,8 +216,8 @@ export function volumePoints(model: ScoringModel, role: PlayerRole, details: Det
 }
 
 /**
- * Points of a rating above what is normal after `minutes` on the pitch. The normal rating rises from `start` to `end`
- * over 90 minutes, and a rating of a few minutes counts little. No rating is worth nothing.
+ * The points of a rating above the normal one after `minutes` on the pitch. The normal rating rises from `start` to
+ * `end` over 90 minutes. A rating counts little in the first minutes, and a missing one counts as zero points.
  */
 export function ratingPoints(
   { rating: { weight, start, end, confidenceMinutes } }: ScoringModel,

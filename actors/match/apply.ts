@@ -1,4 +1,4 @@
-/** Event → state: the only place where a match changes, for the committed state and for the draft alike. */
+/** Event → state: the only code that changes a match, both the committed state and the draft. */
 import { unreachable } from '../kernel/assert.ts'
 import type { InstrumentId, PositionId } from '../kernel/ids.ts'
 import { lots } from '../kernel/micros.ts'
@@ -11,7 +11,7 @@ import type { MatchEvent, MatchInfo } from './messages.ts'
 export interface MatchTarget {
   setInfo(info: MatchInfo, pricing: PricingMemory): void
   putInstrument(instrument: Instrument): void
-  /** The instrument as it stands; throws InvariantBroken when it was never listed. */
+  /** Throws InvariantBroken when the instrument was never listed. */
   listed(id: InstrumentId): Instrument
   addPosition(position: Position): void
   changePosition(position: Position): void
@@ -31,7 +31,7 @@ export function apply(target: MatchTarget, event: MatchEvent): void {
     case 'price_moved': {
       const instrument = target.listed(event.instrumentId)
       const { base } = event.quote
-      // A trade has moved the imbalance already, and a changed cap moves neither; the instrument is touched all the same.
+      // A trade has already moved the imbalance, and a changed cap moves neither. Both still count as a touch.
       return target.putInstrument(instrument.base === base ? instrument : { ...instrument, base })
     }
     case 'position_opened':

@@ -1,9 +1,9 @@
-/** From what happened in a match to what its reactions are told. */
+/** Match events → the committed events that reactions read from the outbox. */
 import type { CommittedEvent } from '../community/committed-event.ts'
 import type { Position } from '../position/position.ts'
 import type { MatchEvent } from './messages.ts'
 
-/** Those of a batch's events that something may follow from, in their order; none for a batch of mere price moves. */
+/** The events of a batch that have reactions, in order. A batch of price moves alone has none. */
 export function committedEvents(events: readonly MatchEvent[]): readonly CommittedEvent[] {
   return events.flatMap((event): CommittedEvent[] => {
     switch (event.kind) {

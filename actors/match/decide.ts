@@ -1,13 +1,16 @@
-/** Command → decision. Pure: the same draft, command and terms always decide the same; a refusal leaves the draft as it was. */
+/**
+ * Command → decision. Pure: equal draft, command and terms give an equal decision. A refusal leaves the draft
+ * unchanged.
+ */
 import { unreachable } from '../kernel/assert.ts'
 import type { Outcome } from '../kernel/outcome.ts'
 import type { Clock, FeedUpdate, UserCommand } from './messages.ts'
 import { clock, type FeedTerms, update } from './moves.ts'
 import type { Draft } from './state.ts'
-import { changeLevels, close, type Decided, open, type Terms } from './trading.ts'
+import { changeLevels, close, type Allowed, open, type Terms } from './trading.ts'
 
-/** Decides what a user asks for. */
-export function decide(draft: Draft, command: UserCommand, terms: Terms): Outcome<Decided> {
+/** Decides a user's command. */
+export function decide(draft: Draft, command: UserCommand, terms: Terms): Outcome<Allowed> {
   switch (command.kind) {
     case 'open_position':
       return open(draft, command, terms)
@@ -20,7 +23,7 @@ export function decide(draft: Draft, command: UserCommand, terms: Terms): Outcom
   }
 }
 
-/** Lets the match itself go on. Says whether a feed update was news. */
+/** Decides what the match itself does next. Returns whether a feed update was new. */
 export function proceed(draft: Draft, command: FeedUpdate | Clock, terms: FeedTerms): boolean {
   switch (command.kind) {
     case 'feed_update':

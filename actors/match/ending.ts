@@ -1,15 +1,15 @@
-/** How an operator ends a match that does not end by itself: with the word that the provider would have said. */
+/** How an operator ends a match the provider leaves open: with the update that the provider should have sent. */
 import type { Instant } from '../kernel/world.ts'
 import type { FixtureSnapshot } from '../market/fixture.ts'
 import type { MatchView } from './state.ts'
 
-/** Everybody is settled at the standing prices, or everybody gets his margin back. */
+/** `full_time` settles all positions at current prices; `void` gives every margin back. */
 export type Ending = 'full_time' | 'void'
 
 const STATE: Readonly<Record<Ending, string>> = { full_time: 'FINISHED', void: 'CANCELLED' }
 
-/** The fixture as the match last knew it, over now. It says nothing about players, so no price moves. */
-export function lastWord(
+/** The fixture as last known, ended now. It lists no players, so no price moves. */
+export function finalSnapshot(
   { info, pricing }: Pick<MatchView, 'info' | 'pricing'>,
   ending: Ending,
   now: Instant,
@@ -23,7 +23,7 @@ export function lastWord(
     stateId: null,
     home: info.home,
     away: info.away,
-    periods: clockOf(info.minute, pricing.clock),
+    periods: stoppedClock(info.minute, pricing.clock),
     events: null,
     players: [],
     teamStats: null,
@@ -31,8 +31,8 @@ export function lastWord(
   }
 }
 
-/** A clock that stands still where the match got to. */
-function clockOf(minute: number | null, clock: MatchView['pricing']['clock']): FixtureSnapshot['periods'] {
+/** A stopped clock at the last known minute. */
+function stoppedClock(minute: number | null, clock: MatchView['pricing']['clock']): FixtureSnapshot['periods'] {
   if (minute === null || clock === null) return []
   const { period, elapsedSecs } = clock
   const countsFrom = minute - Math.floor(elapsedSecs / 60)

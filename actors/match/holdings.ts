@@ -1,11 +1,11 @@
-/** What users hold in a match: the part of their equity that the match can tell by itself. */
+/** What users hold in one match: the part of their equity that this match knows. */
 import type { InstrumentId, UserId } from '../kernel/ids.ts'
 import { money, type Price } from '../kernel/micros.ts'
 import { realisedPnl } from '../position/position.ts'
 import type { MatchView } from './state.ts'
 import type { Holding } from './store.ts'
 
-/** In the order of the users; each costs what he holds. */
+/** In the order of `users`. The cost grows with the positions they hold. */
 export function holdingsOf(
   view: MatchView,
   users: readonly UserId[],

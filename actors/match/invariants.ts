@@ -1,4 +1,4 @@
-/** What must be true of a match at all times. A breach stops the actor: its state is only a cache of committed facts. */
+/** What must always be true of a match. A breach stops the actor, whose state is only a cache of committed facts. */
 import { assert, InvariantBroken } from '../kernel/assert.ts'
 import type { InstrumentId } from '../kernel/ids.ts'
 import { PRICE_MIN } from '../kernel/limits.ts'
@@ -8,7 +8,7 @@ import { exposureOf } from '../position/position.ts'
 import type { MatchEvent } from './messages.ts'
 import type { MatchView } from './state.ts'
 
-/** Checked after every commit, for the instruments it touched: costs what the batch did, however many positions are open. */
+/** Checked after every commit, for the instruments it touched. The cost does not grow with the open positions. */
 export function checkTouched(view: MatchView, events: readonly MatchEvent[], capPpm: number): void {
   const touched = new Set<InstrumentId>()
   for (const event of events) if (event.kind === 'price_moved') touched.add(event.instrumentId)
@@ -16,14 +16,14 @@ export function checkTouched(view: MatchView, events: readonly MatchEvent[], cap
 }
 
 /**
- * Checked when a match is loaded, and by whoever doubts. Costs what is open. Triggers may be due: a rule that changed
- * while nobody was looking has moved the prices, and the next look at the clock fires what they reached.
+ * Checked when a match is loaded. The cost grows with the open positions. Triggers may be due: a rule that changed
+ * while no actor ran has moved the prices, and the next `clock` command fires what they reached.
  */
 export function checkAll(view: MatchView, capPpm: number): void {
   const exposure = new Map<InstrumentId, number>()
   for (const p of view.openPositions()) {
     exposure.set(p.instrumentId, (exposure.get(p.instrumentId) ?? 0) + exposureOf(p))
-    assert(p.close === null, `position ${p.id} is closed but still here`)
+    assert(p.close === null, `position ${p.id} is closed but still held`)
     assert(p.fixtureId === view.info.matchId, `position ${p.id} belongs to another match`)
   }
   for (const i of view.instruments()) {

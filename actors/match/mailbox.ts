@@ -1,13 +1,13 @@
-/** A bounded queue of what a match has been told and has not yet decided. Handed out in batches, in order. */
+/** A bounded queue of the messages a match has yet to decide. It hands them out in batches, in order. */
 import type { UserId } from '../kernel/ids.ts'
 import { BATCH_MAX, MAILBOX_MAX } from '../kernel/limits.ts'
 
-/** Something waiting. System messages have no user and are never refused for lack of room. */
-export interface Waiting {
+/** A queued message. System messages have no user, and a full mailbox still takes them. */
+export interface Message {
   readonly userId: UserId | null
 }
 
-export class Mailbox<T extends Waiting> {
+export class Mailbox<T extends Message> {
   #queue: T[] = []
   readonly #max: number
 
@@ -27,8 +27,8 @@ export class Mailbox<T extends Waiting> {
   }
 
   /**
-   * The next batch: at most BATCH_MAX messages in order, and one per user, so that the check against his balance is
-   * exact. A user's further messages wait for the next batch, still in order.
+   * The next batch: at most BATCH_MAX messages in order and one per user, so that the check against the user's balance
+   * is exact. A user's other messages wait for the next batch, still in order.
    */ // A2
   take(max: number = BATCH_MAX): T[] {
     const batch: T[] = []
@@ -46,7 +46,7 @@ export class Mailbox<T extends Waiting> {
     return batch
   }
 
-  /** Everything that waits, which then waits no more. */
+  /** Empties the mailbox and returns what it held. */
   clear(): T[] {
     const all = this.#queue
     this.#queue = []

@@ -1,4 +1,4 @@
-/** Everything a match may be told (commands) and everything it may say happened (events): two closed unions. */
+/** All messages of a match, as two closed unions: the commands it takes and the events it emits. */
 import type { FixtureId, InstrumentId, PositionId, UserId } from '../kernel/ids.ts'
 import type { Lots, Money, Price } from '../kernel/micros.ts'
 import type { Refusal } from '../kernel/outcome.ts'
@@ -16,19 +16,19 @@ export type KeyedRoute = 'open' | 'close'
 /** A client's promise that a retry is the same request, and the means to check it. */
 export interface IdempotencyKey {
   /**
-   * A UUID that follows from the user, the route and the client's key, so that nobody else's command can have it. A position
-   * opened under a key has it as its own id: it cannot be there twice.
+   * A UUID derived from the user, the route and the client's key, so no other user's command can have it. A position
+   * opened under a key takes it as its own id, so it cannot exist twice.
    */
   readonly id: string
-  /** A digest of the request: the same key with another one is refused. */
+  /** A digest of the request: the same key with another digest is refused. */
   readonly fingerprint: string
 }
 
-/** Where a command came from. Nothing is decided by it. */
+/** Where a command came from. No decision depends on it. */
 interface Traced {
-  /** The name of the request in the logs. */
+  /** The id of the request in the logs. */
   readonly requestId?: string
-  /** What it is part of, in the words of whoever looks on. */
+  /** The trace context of the request (`traceparent`). */
   readonly trace?: string
 }
 
@@ -61,39 +61,39 @@ export interface ClosePosition extends Traced {
   readonly idempotency: IdempotencyKey | null
 }
 
-/** What a user may ask of a match; each is answered with one Outcome. */
+/** A user's request to a match. Each is answered with one Outcome. */
 export type UserCommand = OpenPosition | ChangeLevels | ClosePosition
 
-/** The provider's (or a replay's) next word on the fixture. Updates at or below the last accepted `seq` are dropped. */
+/** The next snapshot from the provider or a replay. Updates at or below the last accepted `seq` are dropped. */
 export interface FeedUpdate {
   readonly kind: 'feed_update'
   readonly seq: number
   readonly snapshot: FixtureSnapshot
 }
 
-/** Time has passed: confirms full time, ends suspensions, goes on with a settlement. */
+/** Time has passed: confirms full time, ends suspensions, continues a settlement. */
 export interface Clock {
   readonly kind: 'clock'
 }
 
-/** A user's wallet as a commit left it. Unrealised PnL is over all his open positions, at the last committed prices. */
+/** A user's wallet after a commit. Unrealised PnL covers all their open positions, at the last committed prices. */
 export interface WalletAfter {
   readonly balance: Money
   readonly marginUsed: Money
   readonly unrealizedPnl: Money
 }
 
-/** What an accepted user command comes back with. */
+/** The result of an accepted user command. */
 export interface Trade {
   readonly position: Position
-  /** The price right after it, its own impact included. */
+  /** The price right after the trade, its own impact included. */
   readonly price: Price
   readonly wallet: WalletAfter
-  /** True when this is the stored answer of an earlier request with the same key. */
+  /** True when this is the stored answer to an earlier request with the same key. */
   readonly repeated: boolean
 }
 
-/** The match as a whole: what the fixture says, and how far the feed and the settlement have come. */
+/** The match as a whole: the state of the fixture, and the progress of feed and settlement. */
 export interface MatchInfo {
   readonly matchId: FixtureId
   readonly name: string
@@ -105,22 +105,22 @@ export interface MatchInfo {
   readonly minute: number | null
   readonly home: FixtureTeam
   readonly away: FixtureTeam
-  /** True when a recording plays, not the world. */
+  /** True if the match replays a recording. */
   readonly replay: boolean
   /** The last accepted feed update, 0 before the first. */
   readonly feedSeq: number
-  /** When that update was true. */
+  /** The time that update describes. */
   readonly sourceAt: Instant | null
-  /** When the phase became `ended`, and with which update: the confirmation window starts here. */
+  /** When the phase became `ended`, and with which update. The confirmation window starts here. */
   readonly endedAt: Instant | null
   readonly endedSeq: number | null
-  /** Set when settlement has begun: how, and from then on prices stand still. */
+  /** Set when settlement begins; from then on prices no longer move. */
   readonly settling: 'full_time' | 'void' | null
-  /** Set when the last position is closed. */
+  /** Set when settlement has closed the last position. */
   readonly settledAt: Instant | null
-  /** The in-game events as last reported, for people to read. */
+  /** The in-game events as last reported, for display. */
   readonly events: readonly ReportedEvent[]
-  /** Everybody the line-ups have named, with his latest statistics. */
+  /** Every player the line-ups have named, with their latest statistics. */
   readonly squad: readonly FixturePlayer[]
   readonly teamStats: Readonly<Record<Side, Readonly<Record<string, number>>>> | null
 }
@@ -133,7 +133,7 @@ export type MatchEvent =
   | PriceMoved
   | { readonly kind: 'position_opened'; readonly position: Position }
   | { readonly kind: 'levels_changed'; readonly position: Position }
-  /** A part of the margin is lost; the position goes on. */
+  /** A part of the margin is lost; the position stays open. */
   | { readonly kind: 'margin_warned'; readonly position: Position }
   | { readonly kind: 'position_closed'; readonly position: Position & { readonly close: Close } }
 
@@ -144,10 +144,10 @@ export interface PriceMoved {
   readonly quote: Quote
   readonly previous: Price
   readonly cause: Cause
-  /** The provider's event that caused it, 0 when none did. */
+  /** The provider's event that caused it, or 0. */
   readonly providerEventId: number
   readonly at: Instant
 }
 
-/** The stored result of a keyed command: exactly one of position and refusal. */
+/** The stored result of a keyed command: a position or a refusal, never both. */
 export type KeyedResult = { readonly position: Position; readonly price: Price } | { readonly refusal: Refusal }

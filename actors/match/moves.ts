@@ -1,4 +1,4 @@
-/** What the match itself does to its prices and positions: feed updates, full time, voids. */
+/** What the match itself does to prices and positions: feed updates, full time, voids. */
 import { present } from '../kernel/assert.ts'
 import type { InstrumentId, PlayerId } from '../kernel/ids.ts'
 import { BATCH_MAX, INSTRUMENTS_MAX, REPLAY_CONFIRM_UPDATES } from '../kernel/limits.ts'
@@ -14,31 +14,31 @@ import type { Draft } from './state.ts'
 import type { InstrumentHistory } from './store.ts'
 import { emitClose, fireTriggers, type Terms } from './trading.ts'
 
-/** What a feed update is decided with besides the usual. */
+/** The inputs of a decision, with those that a feed update needs. */
 export interface FeedTerms extends Terms {
   readonly model: ScoringModel
-  /** What is known of players this match has not listed yet. */
+  /** Histories of players this match has not listed yet. */
   readonly histories: ReadonlyMap<InstrumentId, InstrumentHistory>
-  /** The impact cap at the last tick of the clock. */
+  /** The impact cap at the last `clock` command. */
   readonly formerCapPpm: number
 }
 
-/** Players of a snapshot that this match has no instrument for, as many as it may still list. */
+/** Players in a snapshot that this match has not listed, up to the number it may still list. */
 export function unlisted(draft: Pick<Draft, 'instrument' | 'instruments'>, snapshot: FixtureSnapshot): FixturePlayer[] {
   const room = INSTRUMENTS_MAX - [...draft.instruments()].length
   return snapshot.players.filter((p) => draft.instrument(p.instrumentId) === undefined).slice(0, Math.max(0, room))
 }
 
 /**
- * Takes the provider's word on the match: lists new players, moves base prices, fires what they reach, and begins
- * settlement when the match is over. Old news, and anything after settlement has begun, changes nothing.
- * @returns whether the update was news.
+ * Processes a feed update: lists new players, moves base prices, fires the triggers they reach, and begins settlement
+ * when the match is over. An old update, or any after settlement has begun, changes nothing.
+ * @returns whether the update was new.
  */
 export function update(draft: Draft, command: FeedUpdate, terms: FeedTerms): boolean {
   if (command.seq <= draft.info.feedSeq || draft.info.settling !== null) return false
   const { snapshot } = command
   for (const player of unlisted(draft, snapshot)) {
-    // He plays elsewhere until that match has settled; then the next update lists him here.
+    // A player held by another match is listed by the first update after that match has settled.
     const heldBy = terms.histories.get(player.instrumentId)?.heldBy ?? null
     if (heldBy === null || heldBy === draft.info.matchId) list(draft, player, terms)
   }
@@ -88,7 +88,7 @@ function list(draft: Draft, player: FixturePlayer, terms: FeedTerms): void {
   })
 }
 
-/** A payload older than the last one advances the sequence, so that it is not asked for again, and nothing else. */
+/** A payload older than the last one only advances the sequence, so that it is not processed again. */
 function nextInfo(info: MatchInfo, command: FeedUpdate, { accepted, memory }: Pricing, terms: Terms): MatchInfo {
   if (!accepted) return { ...info, feedSeq: command.seq }
   const { snapshot, seq } = command
@@ -138,19 +138,19 @@ function moveBases(draft: Draft, listed: readonly Instrument[], pricing: Pricing
 function newsByPlayer(news: readonly MatchNews[], listed: readonly Instrument[]): Map<PlayerId, MatchNews> {
   const byPlayer = new Map<PlayerId, MatchNews>()
   for (const item of news) {
-    const concerned = item.wholeMatch ? listed.map((i) => i.playerId) : item.playerIds
-    for (const id of concerned) byPlayer.set(id, item)
+    const affected = item.wholeMatch ? listed.map((i) => i.playerId) : item.playerIds
+    for (const id of affected) byPlayer.set(id, item)
   }
   return byPlayer
 }
 
-/** News holds an instrument back until its next base price; the update without news is that price. */
+/** News suspends an instrument until its next base price, which is the next update without news. */
 function suspend(draft: Draft, before: Instrument, news: MatchNews | undefined, terms: Terms): void {
   const until = news === undefined ? null : instant(terms.at + terms.rules.eventSuspensionMs)
   if (until !== before.suspendedUntil) draft.emit({ kind: 'instrument_suspended', instrumentId: before.id, until })
 }
 
-/** Time has passed: full time that has held long enough settles, and a settlement under way goes on. */
+/** Time has passed: settles once full time is confirmed, and continues a settlement under way. */
 export function clock(draft: Draft, terms: FeedTerms): void {
   if (draft.info.settling === null) {
     followRules(draft, terms.formerCapPpm, terms)
@@ -158,15 +158,17 @@ export function clock(draft: Draft, terms: FeedTerms): void {
   } else if (draft.info.settledAt === null) settleNext(draft, terms)
 }
 
-/** A changed rule can move prices without an event: publish the moves and fire the triggers they reached. */ // T22
+/**
+ * A changed rule can move prices without a trade or match event: emits the moves and fires the triggers they reach.
+ */ // T22
 function followRules(draft: Draft, formerCapPpm: number, terms: Terms): void {
   const { impactCapPpm } = terms.rules
   for (const instrument of Array.from(draft.instruments())) {
     const quote = quoteOf(instrument, impactCapPpm)
     if (quote.price !== quoteOf(instrument, formerCapPpm).price) {
-      // By the rules in force it has always been there.
-      const told = { quote, previous: quote.price, cause: 'trade', providerEventId: 0, at: terms.at } as const
-      draft.emit({ kind: 'price_moved', instrumentId: instrument.id, ...told })
+      // Under the rules now in force there was no other price before.
+      const move = { quote, previous: quote.price, cause: 'trade', providerEventId: 0, at: terms.at } as const
+      draft.emit({ kind: 'price_moved', instrumentId: instrument.id, ...move })
     }
     fireTriggers(draft, instrument.id, terms)
   }
@@ -180,13 +182,13 @@ function settleWhenOver(draft: Draft, terms: Terms): void {
 }
 
 /**
- * Whether full time has held long enough. The provider shows FT for a moment before extra time begins, in a recording as
- * in life; a replay counts that moment in updates, since its clock may run a hundred times faster than ours.
- * A live match is confirmed by what the feed says, not by its silence: a feed that fails after the whistle settles nothing.
+ * Whether full time has held long enough. The provider shows FT for a moment before extra time begins, and so do
+ * recordings; a replay counts that moment in updates, since it may play a hundred times as fast. Updates confirm a live
+ * match, silence does not: a feed that fails after the whistle settles nothing.
  */ // T23
 function isConfirmed(info: MatchInfo, terms: Terms): boolean {
-  const heardAt = info.replay ? terms.at : (info.sourceAt ?? terms.at)
-  const heldMs = heardAt - (info.endedAt ?? heardAt)
+  const knownAt = info.replay ? terms.at : (info.sourceAt ?? terms.at)
+  const heldMs = knownAt - (info.endedAt ?? knownAt)
   const heldUpdates = info.feedSeq - (info.endedSeq ?? info.feedSeq)
   return heldMs >= terms.rules.settlementConfirmMs || (info.replay && heldUpdates >= REPLAY_CONFIRM_UPDATES)
 }
@@ -197,8 +199,8 @@ function ending(phase: Phase): MatchInfo['settling'] {
 }
 
 /**
- * Fixes one price per instrument, live base + k_mod × imbalance, before anybody is paid: everyone settles at the same
- * one, and a crash in between finds it again.
+ * Fixes one price per instrument, live base + k_mod × imbalance, before any position closes. All settle at that price,
+ * also when a crash interrupts the settlement.
  */ // T24
 function beginSettlement(draft: Draft, settling: 'full_time' | 'void', terms: Terms): void {
   draft.emit({ kind: 'match_updated', info: { ...draft.info, settling }, pricing: draft.pricing })
@@ -217,10 +219,10 @@ function beginSettlement(draft: Draft, settling: 'full_time' | 'void', terms: Te
   }
 }
 
-/** Closes the next positions of a settlement, as many as one batch holds; when none is left the match is settled. */
+/** Closes the next BATCH_MAX positions of a settlement. When none is left the match is settled. */
 function settleNext(draft: Draft, terms: Terms): void {
   let left = BATCH_MAX
-  // No copy is made of what is open: a settlement of 50,000 would copy it a hundred times.
+  // Iterates without a copy: a settlement of 50,000 positions would make a hundred.
   for (const position of draft.openPositions()) {
     if (left-- === 0) return
     const settlement = present(draft.listed(position.instrumentId).settlement, 'settlement price')
@@ -229,7 +231,7 @@ function settleNext(draft: Draft, terms: Terms): void {
       emitClose(draft, position, { price: settlement }, 'full_time', terms.at)
       continue
     }
-    // A void gives the margin back and nothing else. A corrupt record has no open price to show as its close.
+    // A void gives back the margin and nothing else. A corrupt record has no open price to show as its close.
     const at = position.openPrice === 0 ? settlement : position.openPrice
     const close = { price: price(at), pnl: money(0), at: terms.at, by: 'void' as const }
     draft.emit({ kind: 'position_closed', position: { ...position, close } })

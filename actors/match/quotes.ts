@@ -1,4 +1,4 @@
-/** What an opening would cost and bring, worked out without touching anything. */
+/** Quotes: what an opening would cost and return, computed without changing anything. */
 import type { InstrumentId } from '../kernel/ids.ts'
 import type { TradingRules } from '../kernel/limits.ts'
 import { lots, type Lots, type Money, type Price, price } from '../kernel/micros.ts'
@@ -15,29 +15,29 @@ export interface QuoteQuery extends Levels {
   readonly lots: Lots
   /** The caller's free margin, or null when unknown. */
   readonly available: Money | null
-  /** How many positions the caller holds, in all matches, or null when unknown. */
+  /** The caller's open positions in all matches, or null when unknown. */
   readonly openPositions: number | null
 }
 
 export interface QuoteAnswer {
   readonly fillPrice: Price
-  /** Fill price − current price: what the order itself does to the price. */
+  /** Fill price − current price: the order's own effect on the price. */
   readonly impact: Price
   readonly currentPrice: Price
   readonly margin: Money
   readonly washoutPrice: Price | null
   readonly pnlAtStopLoss: Money | null
   readonly pnlAtTakeProfit: Money | null
-  /** The largest size the caller could open, 0 when he can afford none. */
+  /** The largest size the caller could open, 0 when they can afford none. */
   readonly maxLots: Lots
-  /** Why an opening like this would be refused now, or null. */
+  /** Why this opening would be refused now, or null. */
   readonly refusal: Refusal | null
 }
 
-/** A level this many times the price away says nothing about money: its PnL would be no quantity. */
+/** No PnL is given for a level above this multiple of the fill price: it could exceed the range of a quantity. */
 const LEVEL_REACH = 1_000
 
-/** What opening now would cost and bring; for a size over the limit, what the limit would. Changes nothing. */
+/** What opening now would cost and return. A size over the limit is quoted at the limit. Changes nothing. */
 export function quote(view: MatchView, query: QuoteQuery, at: Instant, rules: TradingRules): Outcome<QuoteAnswer> {
   const instrument = view.instrument(query.instrumentId)
   if (instrument === undefined) return refused({ code: 'not_found', what: 'instrument' })
@@ -50,11 +50,11 @@ export function quote(view: MatchView, query: QuoteQuery, at: Instant, rules: Tr
     level === null || level > fill.price * LEVEL_REACH ? null : realisedPnl(opened, level)
   const maxLots =
     query.available === null ? rules.lotMax : largestLots(instrument, query.direction, query.available, rules)
-  const poor: Refusal | null =
+  const marginRefusal: Refusal | null =
     query.available !== null && margin > query.available
       ? { code: 'insufficient_margin', required: margin, available: query.available, maxLots }
       : null
-  const crowded: Refusal | null =
+  const limitRefusal: Refusal | null =
     query.openPositions !== null && query.openPositions >= rules.openPositionsMax
       ? { code: 'position_limit', max: rules.openPositionsMax }
       : null
@@ -67,11 +67,11 @@ export function quote(view: MatchView, query: QuoteQuery, at: Instant, rules: Tr
     pnlAtStopLoss: pnlAtLevel(query.stopLoss),
     pnlAtTakeProfit: pnlAtLevel(query.takeProfit),
     maxLots,
-    refusal: openRefusal(view, instrument, { ...query, clientPrice: null }, at, rules) ?? poor ?? crowded,
+    refusal: openRefusal(view, instrument, { ...query, clientPrice: null }, at, rules) ?? marginRefusal ?? limitRefusal,
   })
 }
 
-/** The largest valid size whose margin fits, its own impact included; 0 when not even the smallest does. */
+/** The largest valid size whose margin fits, its own impact included; 0 when even the smallest does not fit. */
 export function largestLots(instrument: Instrument, direction: Direction, available: Money, rules: TradingRules): Lots {
   let low = 0
   let high = Math.floor((rules.lotMax - rules.lotMin) / rules.lotStep) + 1

@@ -1,4 +1,4 @@
-/** What one match owns: the fixture, its instruments, the open positions. Only `apply` changes it. */
+/** The state of one match: fixture, instruments and open positions. Only `apply` changes it. */
 import { assert, present } from '../kernel/assert.ts'
 import type { InstrumentId, PositionId, UserId } from '../kernel/ids.ts'
 import type { Price } from '../kernel/micros.ts'
@@ -12,21 +12,21 @@ import { apply, type MatchTarget } from './apply.ts'
 import type { MatchEvent, MatchInfo } from './messages.ts'
 import type { MatchRecord } from './store.ts'
 
-/** What rules and rooms may read of a match. */
+/** The part of a match that rules and rooms may read. */
 export interface MatchView {
   readonly info: MatchInfo
   readonly pricing: PricingMemory
   instrument(id: InstrumentId): Instrument | undefined
   instruments(): Iterable<Instrument>
-  /** An open position; a closed one is not here any more. */
+  /** An open position. Closed positions are not kept. */
   position(id: PositionId): Position | undefined
   openPositions(): Iterable<Position>
   positionsOf(userId: UserId): readonly Position[]
-  /** Open positions of an instrument that a price closes or warns about, earliest opened first. */
+  /** The open positions of an instrument that this price closes or warns about, earliest opened first. */
   firing(id: InstrumentId, at: Price): readonly Position[]
 }
 
-/** A match nobody has traded yet, as its first snapshot describes it. */
+/** A new match, as its first snapshot describes it. */
 export function newMatch(snapshot: FixtureSnapshot, options: { readonly replay: boolean }): MatchRecord {
   const info: MatchInfo = {
     matchId: snapshot.fixtureId,
@@ -53,12 +53,12 @@ export function newMatch(snapshot: FixtureSnapshot, options: { readonly replay: 
   return { info, pricing: EMPTY_PRICING, instruments: [], openPositions: [] }
 }
 
-/** Those of one instant are closed at one price; which comes first only has to be the same every time. */
+/** Positions of one instant close at one price, so their order does not matter, but it must never differ. */
 const byAge = (a: Position, b: Position): number => a.openedAt - b.openedAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 
 /**
- * Whose positions are which. Few each, so lists: a set for every user would be most of what a match takes in memory. Of
- * positions, not of ids: looking one up among 100,000 takes as long as anything else that a trade does.
+ * Positions by user, in lists: users hold few each, and a set per user would be most of a match's memory. The lists
+ * hold positions, not ids, because a lookup among 100,000 takes as long as the rest of a trade.
  */
 class PositionsByUser {
   readonly #positions = new Map<UserId, readonly Position[]>()
@@ -71,7 +71,7 @@ class PositionsByUser {
     this.#positions.set(position.userId, [...this.of(position.userId), position])
   }
 
-  /** In its place. */
+  /** Keeps its place in the list. */
   change(position: Position): void {
     const own = this.of(position.userId).map((one) => (one.id === position.id ? position : one))
     this.#positions.set(position.userId, own)
@@ -84,7 +84,7 @@ class PositionsByUser {
   }
 }
 
-/** The committed state: a cache of facts that the database has. */
+/** The committed state: a cache of facts in the database. */
 export class MatchState implements MatchView, MatchTarget {
   #info: MatchInfo
   #pricing: PricingMemory
@@ -137,7 +137,7 @@ export class MatchState implements MatchView, MatchTarget {
     apply(this, event)
   }
 
-  /** Remembers what subscribers were told. The one change that needs no commit: a restart tells them again. */
+  /** Records the price last published. The one change without a commit: after a restart it is published again. */
   markPublished(id: InstrumentId, price: Price): void {
     this.#instruments.set(id, { ...this.listed(id), published: price })
   }
@@ -179,8 +179,8 @@ export class MatchState implements MatchView, MatchTarget {
 }
 
 /**
- * A batch being decided: the committed state with what the batch would change laid over it. Dropped when the commit is
- * turned down, so that memory is never ahead of the database.
+ * A batch being decided: the committed state under the batch's own changes. It is dropped when the commit is rejected,
+ * so memory is never ahead of the database.
  */
 export class Draft implements MatchView, MatchTarget {
   readonly events: MatchEvent[] = []
@@ -188,11 +188,11 @@ export class Draft implements MatchView, MatchTarget {
   #info: MatchInfo
   #pricing: PricingMemory
   readonly #instruments = new Map<InstrumentId, Instrument>()
-  /** Opened and changed positions; null for closed ones. */
+  /** Opened and changed positions; null marks a closed one. */
   readonly #positions = new Map<PositionId, Position | null>()
-  /** Of the opened and changed ones: a batch of 500 on one instrument must not look at 500 for each. */
+  /** Triggers of opened and changed positions: a batch of 500 on one instrument must not scan all 500 for each. */
   readonly #triggers = new TriggerBooks()
-  /** The same of a user's. */
+  /** Opened and changed positions by user. */
   readonly #byUser = new PositionsByUser()
 
   constructor(base: MatchView) {
@@ -201,7 +201,7 @@ export class Draft implements MatchView, MatchTarget {
     this.#pricing = base.pricing
   }
 
-  /** Records what would happen, and lets the rest of the batch see it. */
+  /** Records an event and shows it to the rest of the batch. */
   emit(event: MatchEvent): void {
     apply(this, event)
     this.events.push(event)
@@ -263,7 +263,9 @@ export class Draft implements MatchView, MatchTarget {
     return present(this.instrument(id), `instrument ${id}`)
   }
 
-  /** One that is open already has been opened under the same key: the commit turns that down, and this with it. */
+  /**
+   * Does not check for a duplicate: a position already open was opened under the same key, which the commit rejects.
+   */
   addPosition(position: Position): void {
     this.#put(position.id, position)
   }

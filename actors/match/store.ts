@@ -1,4 +1,4 @@
-/** The port through which a match remembers: what it asks of persistence, and what it is promised. */
+/** The persistence port of a match: what the actor asks of the store, and what the store guarantees. */
 import type { FixtureId, InstrumentId, UserId } from '../kernel/ids.ts'
 import type { Money, Price } from '../kernel/micros.ts'
 import type { Instant } from '../kernel/world.ts'
@@ -15,13 +15,13 @@ export interface MatchRecord {
   readonly openPositions: readonly Position[]
 }
 
-/** What is known of a player from before this match. */
+/** A player's history before this match. */
 export interface InstrumentHistory {
-  /** His last price, as of his last settlement or tick. */
+  /** The player's last price, from their last settlement or tick. */
   readonly last: Price | null
-  /** His season's value, when somebody set one. */
+  /** The player's anchor for the season, if one is set. */
   readonly anchor: Price | null
-  /** The match that has him and has not settled: nobody else may list him, or its positions would lose their price. */
+  /** The unsettled match that lists the player. No other may list them, or its positions would lose their price. */
   readonly heldBy: FixtureId | null
 }
 
@@ -29,15 +29,15 @@ export interface InstrumentHistory {
 export interface KeyedCommand {
   readonly userId: UserId
   readonly idempotency: IdempotencyKey
-  /** What to store for its retries; null when a retry is to be decided anew, and only earlier results count. */
+  /** What to store for retries; null when a retry must be decided again and only earlier results count. */
   readonly result: KeyedResult | null
 }
 
-/** What a user has in this match once the batch is done. The store takes its word, and adds what he has in others. */
+/** What a user holds in this match after the batch. The store takes it as given and adds their other matches. */
 export interface Holding {
   readonly userId: UserId
   readonly openPositions: number
-  /** What closing them would pay at the prices that the batch leaves: each rounded down, none below its margin. */
+  /** The PnL of closing them at the prices after the batch: each rounded down, none below −margin. */
   readonly unrealizedPnl: Money
 }
 
@@ -49,22 +49,22 @@ export interface Batch {
   readonly epoch: number
   readonly at: Instant
   readonly events: readonly MatchEvent[]
-  /** The instruments the batch listed or changed, as it leaves them, each with the price that then stands. */
+  /** The instruments the batch listed or changed, as they are afterwards, each with its price. */
   readonly instruments: readonly { readonly instrument: Instrument; readonly price: Price }[]
   /** The ticks to keep, a subset of the batch's price moves. */
   readonly ticks: readonly PriceMoved[]
   readonly keyed: readonly KeyedCommand[]
-  /** Users whose wallets the caller wants to see afterwards, whether or not they changed. */
+  /** Users whose wallets the caller wants back, changed or not. */
   readonly watch: readonly Holding[]
-  /** The requests whose commands it answers, as far as they are known by name: for the log. */
+  /** Ids of the requests in the batch, for the log. */
   readonly requests?: readonly string[]
-  /** What their commands are part of, as they said. */
+  /** Trace contexts of the requests in the batch. */
   readonly traces?: readonly string[]
-  /** How many positions a user may hold open once the batch is done. */
+  /** The most positions a user may hold open after the batch. */
   readonly openPositionsMax: number
 }
 
-/** Why a batch was turned down: at most one failure a user. */
+/** Why a batch was rejected: at most one failure per user. */
 export type CommitFailure =
   | { readonly kind: 'insufficient_margin'; readonly userId: UserId; readonly available: Money }
   | { readonly kind: 'position_limit'; readonly userId: UserId }
@@ -73,41 +73,41 @@ export type CommitFailure =
 export interface StoredResult {
   readonly fingerprint: string
   readonly result: KeyedResult
-  /** The wallet as that earlier command left it. */
+  /** The wallet after that earlier command. */
   readonly wallet: WalletAfter
 }
 
 export type Verdict =
   | { readonly kind: 'committed'; readonly wallets: ReadonlyMap<UserId, WalletAfter> }
-  /** Another owner has taken the match over: nothing was written, and this one must stop. */
+  /** Another owner has taken the match over. Nothing was written, and this owner must stop. */
   | { readonly kind: 'fenced' }
   /** Nothing was written. */
   | { readonly kind: 'rejected'; readonly failures: readonly CommitFailure[] }
 
 export interface MatchStore {
-  /** The match as last committed, or null when nobody has ever reported it. */
+  /** The match as last committed, or null when it is unknown. */
   load(matchId: FixtureId): Promise<MatchRecord | null>
 
-  /** What is known of these instruments; an unknown one is simply absent. */
+  /** The histories of these instruments. Unknown instruments are absent. */
   histories(ids: readonly InstrumentId[]): Promise<ReadonlyMap<InstrumentId, InstrumentHistory>>
 
   /**
    * Writes the batch, all or nothing, in one statement: fence, keys, wallets, ledger, positions, instruments, ticks and
    * the match itself. Wallets are locked in user-id order, so matches that share users cannot deadlock.
-   * Throws when the database is away; then it is unknown whether the batch was written.
+   * Throws when the database is unavailable; then it is unknown whether the batch was written.
    */
   commit(batch: Batch): Promise<Verdict>
 
-  /** The stored result of a key, or null. For callers who find no match to ask. */
+  /** The stored result of a key, or null. For callers that find no running match. */
   recall(userId: UserId, idempotency: IdempotencyKey): Promise<StoredResult | null>
 }
 
-/** Who may write a match: a lease with an epoch that only ever grows. */
+/** The right to write a match: a lease whose epoch only grows. */
 export interface Leases {
   /** The new epoch, or null while another owner's lease runs. Taking it fences every earlier owner. */
   acquire(matchId: FixtureId): Promise<number | null>
-  /** Prolongs the lease. False when it was lost: the owner must stop at once. */
+  /** Extends the lease. False when it was lost: the owner must stop at once. */
   renew(matchId: FixtureId, epoch: number): Promise<boolean>
-  /** Gives it back, so that the next owner need not wait. Does nothing when it was lost already. */
+  /** Gives the lease back, so that the next owner need not wait. Does nothing when it was already lost. */
   release(matchId: FixtureId, epoch: number): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** When a match takes trades: its phase, the freshness of its feed, and in-game events that hold an instrument back. */
+/** When a match takes trades: its phase, the age of its feed, in-game events and the operator's restrictions. */
 import type { TradingRules } from '../kernel/limits.ts'
 import type { TradeWindow } from '../kernel/outcome.ts'
 import { tradingMode } from '../kernel/trading-mode.ts'
@@ -14,8 +14,8 @@ const REDUCE_ONLY = suspended('positions can be closed, not opened')
 export const HALTED = suspended('trading is halted')
 
 /**
- * The trade window of a match, or of one instrument of it. Only OPEN takes new positions. What is over says so first; then
- * comes what an operator has restricted, then what the match itself says.
+ * The trade window of a match, or of one of its instruments. Only OPEN takes new positions. A closed match comes first,
+ * then the operator's restrictions, then the state of the match.
  */ // H11
 export function tradeWindow(
   info: MatchInfo,
@@ -27,7 +27,7 @@ export function tradeWindow(
   return window.status === 'CLOSED' ? window : (restriction(info, instrument, rules) ?? window)
 }
 
-/** What an operator lets nobody do here, or null when trading is open as far as he is concerned. */
+/** The operator's restriction, or null when there is none. */
 function restriction({ matchId }: MatchInfo, instrument: Instrument | null, rules: TradingRules): TradeWindow | null {
   switch (tradingMode(rules.modes, matchId, instrument?.id ?? null)) {
     case 'open':
@@ -45,8 +45,8 @@ function playWindow(info: MatchInfo, instrument: Instrument | null, now: Instant
 }
 
 function instrumentWindow({ suspendedUntil }: Instrument, now: Instant): TradeWindow {
-  const isHeldBack = suspendedUntil !== null && now < suspendedUntil
-  return isHeldBack ? suspended('an in-game event is being priced') : OPEN
+  const isPricingEvent = suspendedUntil !== null && now < suspendedUntil
+  return isPricingEvent ? suspended('an in-game event is being priced') : OPEN
 }
 
 function matchWindow(info: MatchInfo, now: Instant, rules: TradingRules): TradeWindow {
@@ -67,19 +67,19 @@ function matchWindow(info: MatchInfo, now: Instant, rules: TradingRules): TradeW
   }
 }
 
-/** Whether a user may close: whenever the price can be trusted and nothing else is about to close the position. */
+/** Whether a user may close: when the price can be trusted and the match is not about to close the position itself. */
 export function closeWindow(info: MatchInfo, instrument: Instrument, now: Instant, rules: TradingRules): TradeWindow {
-  // Full time closes the market to opens; until it is confirmed a holder may still leave at the standing price.
+  // Full time ends opening. Until it is confirmed, holders may still close at the current price.
   const waiting = info.settling === null && (info.phase === 'ended' || info.phase === 'scheduled')
   const window = waiting ? instrumentWindow(instrument, now) : playWindow(info, instrument, now, rules)
   return window.status !== 'CLOSED' && isHalted(info, instrument, rules) ? HALTED : window
 }
 
-/** Whether an operator has stopped everything that users may ask for, level changes too. */
+/** Whether an operator has stopped all user commands, level changes included. */
 export const isHalted = (info: MatchInfo, instrument: Instrument, rules: TradingRules): boolean =>
   restriction(info, instrument, rules) === HALTED
 
-/** Whether a match is in play and its feed has been silent for so long that nobody knows a price. */
+/** Whether a match is in play and its feed has been silent too long to trust any price. */
 export function isStale(info: MatchInfo, now: Instant, rules: TradingRules): boolean {
   return isInPlay(info.phase) && (info.sourceAt === null || now - info.sourceAt > rules.feedStaleMs)
 }

@@ -1,25 +1,25 @@
-/** Which price moves are worth keeping and which are still to be told: the pace of ticks, apart from the rules. */
+/** Which price moves are stored as ticks, and which still have to be published. */
 import type { InstrumentId } from '../kernel/ids.ts'
 import { TICK_STORE_INTERVAL_MS } from '../kernel/limits.ts'
 import type { Instant } from '../kernel/world.ts'
 import type { Cause } from '../market/instrument.ts'
 import type { MatchEvent, PriceMoved } from './messages.ts'
 
-/** The latest unpublished move of an instrument, and how many earlier ones it stands for. */
+/** The newest unpublished move of an instrument, and how many older ones it replaces. */
 export type Unpublished = PriceMoved & { readonly folded: number }
 
-/** What happened once is worth a tick of its own; between match data and the crowd a price moves all the time. */
+/** One-off causes always get a tick. Match data and trades move prices all the time, so their ticks are thinned. */
 const ALWAYS_KEPT: ReadonlySet<Cause> = new Set(['listing', 'event', 'settlement'])
 
 export class TickKeeper {
   readonly #storedAt = new Map<InstrumentId, Instant>()
-  /** The newest move of each instrument that came too soon after its last stored one: it is stored once that is due. */
+  /** The newest move of each instrument that came too soon after the last stored one. It is stored when due. */
   readonly #owed = new Map<InstrumentId, PriceMoved>()
   #unpublished = new Map<InstrumentId, Unpublished>()
 
   /**
-   * The ticks to store with a batch: events of the match always, other moves at most once a second per instrument, the
-   * newest of them. What a batch leaves out the next one that is due brings, so no price is ever missing for good.
+   * The ticks to store with a batch: in-game events always, other moves at most once a second per instrument, the
+   * newest one. A later batch stores what this one leaves out, so no price is lost.
    */
   toStore(events: readonly MatchEvent[], at: Instant): PriceMoved[] {
     return [...this.#newest(events).values()].filter((move) => this.#isKept(move, at))
@@ -40,14 +40,14 @@ export class TickKeeper {
     return new Map([...this.#owed, ...moves])
   }
 
-  /** A clock that jumped back counts as time passed: otherwise nothing would be stored until it has caught up. */
+  /** A clock that jumps back counts as time passed; otherwise nothing would be stored until it caught up. */
   #isKept(move: PriceMoved, at: Instant): boolean {
     const storedAt = this.#storedAt.get(move.instrumentId)
     const isDue = storedAt === undefined || Math.abs(at - storedAt) >= TICK_STORE_INTERVAL_MS
     return isDue || ALWAYS_KEPT.has(move.cause)
   }
 
-  /** A batch stands: remembers what was stored and what is owed, and queues its moves for publication. */
+  /** After a commit: remembers which ticks were stored and which are owed, and queues the moves for publication. */
   committed(events: readonly MatchEvent[], at: Instant): void {
     for (const [id, move] of this.#newest(events)) {
       if (this.#isKept(move, at)) {

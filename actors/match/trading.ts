@@ -1,4 +1,4 @@
-/** What users may do: open, change and close, and what any change of a price sets off. */
+/** What users may do (open, change levels, close), and the triggers that a price move fires. */
 import { type InstrumentId, positionId } from '../kernel/ids.ts'
 import type { TradingRules } from '../kernel/limits.ts'
 import type { Lots, Price } from '../kernel/micros.ts'
@@ -21,22 +21,22 @@ import type { ChangeLevels, ClosePosition, OpenPosition } from './messages.ts'
 import type { Draft, MatchView } from './state.ts'
 import { closeWindow, HALTED, isHalted, tradeWindow } from './suspension.ts'
 
-/** What a decision is made with: values only, so that it can be made again. */
+/** The inputs of a decision: values only, so that it can be repeated. */
 export interface Terms {
   readonly at: Instant
   readonly rules: TradingRules
   readonly newId: () => string
 }
 
-/** A user command that the rules allow. Whether the wallet allows it, the commit will tell. */
-export interface Decided {
+/** The result of a command that the rules allow. The commit still checks the wallet. */
+export interface Allowed {
   readonly position: Position
-  /** Of its instrument, right after it. */
+  /** The price of its instrument right after it. */
   readonly price: Price
 }
 
 /** The order of these checks is the order of precedence of the refusals. */ // T1
-export function open(draft: Draft, command: OpenPosition, terms: Terms): Outcome<Decided> {
+export function open(draft: Draft, command: OpenPosition, terms: Terms): Outcome<Allowed> {
   const { at, rules } = terms
   const instrument = draft.instrument(command.instrumentId)
   if (instrument === undefined) return refused({ code: 'not_found', what: 'instrument' })
@@ -65,10 +65,10 @@ export function open(draft: Draft, command: OpenPosition, terms: Terms): Outcome
   return done({ position, price: quoteOf(draft.listed(instrument.id), rules.impactCapPpm).price })
 }
 
-/** An opening somebody intends; without a client price the price guard has nothing to compare. */
+/** An opening that a user considers. Without a client price the price guard does not apply. */
 type OpeningIntent = Levels & Pick<OpenPosition, 'direction' | 'lots'> & { readonly clientPrice: Price | null }
 
-/** Why the market would refuse such an opening now, or null. The wallet is not asked. */
+/** Why the market would refuse this opening now, or null. Does not check the wallet. */
 export function openRefusal(
   view: MatchView,
   instrument: Instrument,
@@ -85,14 +85,14 @@ export function openRefusal(
   if (intent.clientPrice !== null && priceMoved(intent.clientPrice, instrument.published, rules.priceGuardPpm)) {
     return { code: 'price_moved', currentPrice: current.price, lastPublishedPrice: instrument.published }
   }
-  // Levels are judged at the fill, the price that will stand once the position is open: judged at the quote, an order's
-  // own impact could carry it through its own stop.
+  // Levels are checked at the fill, the price after opening. Checked at the quote, an order's own impact could carry it
+  // through its own stop-loss.
   const fill = quoteAfter(instrument, exposureOf(intent), rules.impactCapPpm)
   if (!levelsValid(intent.direction, intent, fill.price)) return { code: 'levels_invalid', currentPrice: fill.price }
   return null
 }
 
-export function changeLevels(draft: Draft, command: ChangeLevels, terms: Terms): Outcome<Decided> {
+export function changeLevels(draft: Draft, command: ChangeLevels, terms: Terms): Outcome<Allowed> {
   const found = ownPosition(draft, command)
   if (!found.ok) return found
   const position: Position = {
@@ -101,7 +101,7 @@ export function changeLevels(draft: Draft, command: ChangeLevels, terms: Terms):
     takeProfit: command.takeProfit === undefined ? found.value.takeProfit : command.takeProfit,
   }
   const instrument = draft.listed(position.instrumentId)
-  // Otherwise a level a hair from the price would be a close by another name.
+  // A level next to the price would be a close by another name.
   if (isHalted(draft.info, instrument, terms.rules)) return refused(windowRefusal(HALTED)) // H11
   const { price } = quoteOf(instrument, terms.rules.impactCapPpm)
   if (!levelsValid(position.direction, position, price)) return refused({ code: 'levels_invalid', currentPrice: price })
@@ -109,7 +109,7 @@ export function changeLevels(draft: Draft, command: ChangeLevels, terms: Terms):
   return done({ position, price })
 }
 
-export function close(draft: Draft, command: ClosePosition, terms: Terms): Outcome<Decided> {
+export function close(draft: Draft, command: ClosePosition, terms: Terms): Outcome<Allowed> {
   const { at, rules } = terms
   const found = ownPosition(draft, command)
   if (!found.ok) return found
@@ -133,7 +133,9 @@ function ownPosition(draft: Draft, command: ChangeLevels | ClosePosition): Outco
   return position.openPrice === 0 ? refused({ code: 'position_corrupt' }) : done(position)
 }
 
-/** Closes at the quote before its own removal, which is the published one: a round trip alone is exactly zero-sum. */ // T4
+/**
+ * Closes at the quote before its own removal, which is the published one: a round trip alone is exactly zero-sum.
+ */ // T4
 export function emitClose(draft: Draft, position: Position, at: Pick<Quote, 'price'>, by: ClosedBy, now: Instant) {
   const closed = { ...position, close: { price: at.price, pnl: realisedPnl(position, at.price), at: now, by } }
   draft.emit({ kind: 'position_closed', position: closed })
@@ -145,13 +147,13 @@ function emitWarning(draft: Draft, position: Position, at: Price): void {
   if (warned !== null) draft.emit({ kind: 'margin_warned', position: { ...position, warned } })
 }
 
-/** A trade moved the imbalance: tell the new price, and close what it reaches. */
+/** A trade moved the imbalance: emits the new price and fires the triggers it reaches. */
 function afterTrade(draft: Draft, before: Instrument, terms: Terms): void {
   emitMove(draft, before, 'trade', 0, terms)
   fireTriggers(draft, before.id, terms)
 }
 
-/** Tells that the quote of an instrument is another one than `before` had. Says nothing when it is not. */
+/** Emits a price move unless the quote equals that of `before`. */
 function emitMove(draft: Draft, before: Instrument, cause: Cause, providerEventId: number, terms: Terms): void {
   const quote = quoteOf(draft.listed(before.id), terms.rules.impactCapPpm)
   const previous = quoteOf(before, terms.rules.impactCapPpm)
@@ -168,14 +170,15 @@ function emitMove(draft: Draft, before: Instrument, cause: Cause, providerEventI
 }
 
 /**
- * Closes every position the price has reached, all at that price; their removal moves it on and may reach others, until
- * nothing fires. Owners whose margin dwindles are warned on the way. Ends because every round closes or warns.
+ * Closes every position whose trigger the price has reached, all at that price. Their removal moves the price and may
+ * reach others, so this repeats until nothing fires. Also emits margin warnings. It ends because every round closes or
+ * warns.
  */ // T11
 export function fireTriggers(draft: Draft, id: InstrumentId, terms: Terms): void {
   for (;;) {
     const before = draft.listed(id)
     const quote = quoteOf(before, terms.rules.impactCapPpm)
-    // A corrupt position (open price zero) waits for a person: no trigger touches its money.
+    // A corrupt position (open price zero) waits for an operator: no trigger touches its money.
     const firing = draft.firing(id, quote.price).filter((p) => p.openPrice > 0)
     if (firing.length === 0) return
     for (const position of firing) {

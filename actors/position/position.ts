@@ -1,4 +1,4 @@
-/** One leveraged position on a player: what it costs, what it earns, where it washes out, when it may be closed. */
+/** A leveraged position on a player: its margin, PnL, washout price and hold. */
 import type { FixtureId, InstrumentId, PositionId, UserId } from '../kernel/ids.ts'
 import { CONTRACT_SIZE, LEVERAGE, type MARGIN_WARNINGS, PRICE_MIN } from '../kernel/limits.ts'
 import {
@@ -18,7 +18,7 @@ export type Direction = 'long' | 'short'
 
 export type ClosedBy = 'user' | 'stop_loss' | 'take_profit' | 'washout' | 'full_time' | 'void' | 'admin'
 
-/** Per cent of the margin lost at which the owner is warned. */
+/** The loss, in per cent of the margin, at which the owner is warned. */
 export type MarginWarning = (typeof MARGIN_WARNINGS)[number]
 
 /** Stop-loss and take-profit. */
@@ -29,7 +29,7 @@ export interface Levels {
 
 export interface Close {
   readonly price: Price
-  /** Realised, already floored at −margin. */
+  /** Realised, never below −margin. */
   readonly pnl: Money
   readonly at: Instant
   readonly by: ClosedBy
@@ -43,12 +43,12 @@ export interface Position extends Levels {
   readonly direction: Direction
   readonly lots: Lots
   readonly openPrice: Price
-  /** Debited when it opened, given back when it closes. */
+  /** Debited at open, given back at close. */
   readonly margin: Money
   readonly openedAt: Instant
-  /** From here on its owner may close it. */
+  /** From this instant its owner may close it. */
   readonly closableAt: Instant
-  /** The last margin warning its owner got, in per cent lost. */
+  /** The last margin warning sent to its owner, in per cent lost. */
   readonly warned: MarginWarning | 0
   readonly close: Close | null
 }
@@ -58,25 +58,25 @@ export const signOf = (direction: Direction): 1 | -1 => (direction === 'long' ? 
 /** Signed lots: what an open position adds to the imbalance. */
 export const exposureOf = (p: Pick<Position, 'direction' | 'lots'>): Lots => lots(signOf(p.direction) * p.lots)
 
-/** price × lots × 5 ÷ 10 (specification 2.5), rounded up: the house never carries the fraction. */
+/** price × lots × 5 ÷ 10 (specification 2.5), rounded up, so that the house never bears the fraction. */
 export const marginFor = (at: Price, size: Lots): Money =>
   money(mulDivCeil(at, size * CONTRACT_SIZE, MICROS_PER_UNIT * LEVERAGE))
 
-/** sign × (close − open) × lots × 5 (specification 2.5), rounded down, not floored at the margin. */
+/** sign × (close − open) × lots × 5 (specification 2.5), rounded down, and not limited to the margin. */
 export const pnlAt = (p: Pick<Position, 'direction' | 'lots' | 'openPrice'>, at: Price): Money =>
   money(mulDivFloor(signOf(p.direction) * (at - p.openPrice), p.lots * CONTRACT_SIZE, MICROS_PER_UNIT))
 
-/** What closing at this price pays: a gap can never cost more than the margin, the house carries the rest. */
+/** The PnL realised at this price. A gap never costs more than the margin; the house bears the rest. */
 export const realisedPnl = (p: Pick<Position, 'direction' | 'lots' | 'openPrice' | 'margin'>, at: Price): Money =>
   money(Math.max(-p.margin, pnlAt(p, at)))
 
 /**
- * The price at which the loss has eaten the margin: 10 % against the position. Rounded towards the open price, so that
- * the loss at it never exceeds the margin by a fraction. Null for a long so cheap that its washout lies below the floor.
+ * The price at which the loss equals the margin: 10 % against the position. Rounded towards the open price, so that the
+ * loss there never exceeds the margin. Null for a long so cheap that its washout lies below PRICE_MIN.
  */
 export const washoutPrice = (p: Pick<Position, 'direction' | 'openPrice'>): Price | null => priceAtLoss(p, 100)
 
-/** The price at which so many per cent of the margin are lost, rounded towards the open price. */
+/** The price at which this share of the margin is lost, rounded towards the open price. */
 export function priceAtLoss(p: Pick<Position, 'direction' | 'openPrice'>, percent: number): Price | null {
   const whole = LEVERAGE * 100
   const long = p.direction === 'long'
@@ -84,13 +84,13 @@ export function priceAtLoss(p: Pick<Position, 'direction' | 'openPrice'>, percen
   return at < PRICE_MIN ? null : price(at)
 }
 
-/** Whether these levels make sense at a price: long `stopLoss < price < takeProfit`, short mirrored. */
+/** Whether these levels are valid at a price: long `stopLoss < price < takeProfit`, short mirrored. */
 export function levelsValid(direction: Direction, levels: Levels, at: Price): boolean {
   const below = direction === 'long' ? levels.stopLoss : levels.takeProfit
   const above = direction === 'long' ? levels.takeProfit : levels.stopLoss
   return (below === null || below < at) && (above === null || above > at)
 }
 
-/** Whole seconds until the owner may close, 0 when he may. */
+/** Whole seconds until the owner may close, 0 when they already may. */
 export const holdSecsLeft = (p: Pick<Position, 'closableAt'>, now: Instant): number =>
   Math.max(0, Math.ceil((p.closableAt - now) / SECOND_MS))

@@ -1,6 +1,6 @@
 /**
- * Which open positions a price closes or warns about. Kept sorted by trigger price, so a tick costs what it fires,
- * however many positions stand by.
+ * The open positions that a price closes or warns about, sorted by trigger price. The cost of a tick grows with the
+ * triggers it fires, not with the open positions.
  */
 import { assert, present } from '../kernel/assert.ts'
 import { MARGIN_WARNINGS } from '../kernel/limits.ts'
@@ -8,13 +8,13 @@ import type { InstrumentId, PositionId } from '../kernel/ids.ts'
 import type { Price } from '../kernel/micros.ts'
 import { type ClosedBy, type MarginWarning, type Position, priceAtLoss, washoutPrice } from './position.ts'
 
-/** Prices at or below `floor`, or at or above `ceiling`, concern a position. Null: nothing does on that side. */
+/** A position is triggered at or below `floor` and at or above `ceiling`. Null means no trigger on that side. */
 export interface Bounds {
   readonly floor: Price | null
   readonly ceiling: Price | null
 }
 
-/** Where the next thing happens to a position: a warning, its washout, or a level of its owner's. */
+/** The next trigger on each side: a warning, the washout, or a level of the owner. */
 export function boundsOf(p: Position): Bounds {
   const next = MARGIN_WARNINGS.find((percent) => percent > p.warned)
   const loss = priceAtLoss(p, next ?? 100)
@@ -23,8 +23,8 @@ export function boundsOf(p: Position): Bounds {
 }
 
 /**
- * What closes a position at this price, or null. Where a stop-loss and the washout are both crossed the stop-loss is
- * named: the owner asked for it, and the fill is the same.
+ * What closes a position at this price, or null. If both stop-loss and washout are crossed, the stop-loss is named: the
+ * owner asked for it, and the fill is the same.
  */
 export function triggerAt(p: Position, at: Price): Extract<ClosedBy, 'stop_loss' | 'take_profit' | 'washout'> | null {
   const long = p.direction === 'long'
@@ -36,7 +36,7 @@ export function triggerAt(p: Position, at: Price): Extract<ClosedBy, 'stop_loss'
   return null
 }
 
-/** The warning that a price is worth and that has not been given: the highest one, or null. */
+/** The highest warning due at this price and not yet sent, or null. */
 export function warningAt(p: Position, at: Price): MarginWarning | null {
   const long = p.direction === 'long'
   const due = MARGIN_WARNINGS.filter((percent) => {
@@ -66,7 +66,7 @@ export class TriggerBook {
     if (ceiling !== null) this.#ceilings.remove(ceiling, p.id)
   }
 
-  /** The positions this price concerns, in no particular order. Changes nothing. */
+  /** The positions this price triggers, in no particular order. Changes nothing. */
   firing(at: Price): PositionId[] {
     const firing: PositionId[] = []
     this.#floors.collectAtOrAbove(at, firing)
@@ -75,7 +75,7 @@ export class TriggerBook {
   }
 }
 
-/** A trigger book for every instrument. */
+/** The trigger books by instrument. */
 export class TriggerBooks {
   readonly #books = new Map<InstrumentId, TriggerBook>()
 
@@ -85,24 +85,26 @@ export class TriggerBooks {
     book.add(p)
   }
 
-  /** Throws InvariantBroken when the position, exactly as given, is not there. */
+  /** Throws InvariantBroken when the position, exactly as given, is not in the book. */
   remove(p: Position): void {
     present(this.#books.get(p.instrumentId), `triggers of ${p.instrumentId}`).remove(p)
   }
 
-  /** The positions of an instrument that a price concerns, in no particular order. Changes nothing. */
+  /** The positions of an instrument that a price triggers, in no particular order. Changes nothing. */
   firing(id: InstrumentId, at: Price): PositionId[] {
     return this.#books.get(id)?.firing(at) ?? []
   }
 }
 
-/** All positions that one price concerns: mostly one, and thousands where a crowd has opened at a price that stood still. */
+/**
+ * All positions triggered at one price: mostly one, but thousands when many users open at a price that does not move.
+ */
 interface PriceLevel {
   readonly price: Price
   ids: PositionId | Set<PositionId>
 }
 
-/** Price levels in order, in blocks of bounded size: adding and removing one moves a block, never the whole list. */
+/** Sorted price levels in blocks of bounded size: adding or removing a level moves one block, never the whole list. */
 class SortedPrices {
   static readonly #blockMax = 512
   readonly #blocks: PriceLevel[][] = []
@@ -132,7 +134,7 @@ class SortedPrices {
     if (block.length === 0) this.#blocks.splice(b, 1)
   }
 
-  // Asked after every trade, and mostly in vain: a generator would cost more than the look.
+  // Called after every trade, mostly to find nothing: a generator would cost more than the search.
 
   collectAtOrBelow(at: Price, into: PositionId[]): void {
     for (const block of this.#blocks)
@@ -153,7 +155,7 @@ class SortedPrices {
     }
   }
 
-  /** The first block whose last level is not below this price; the number of blocks when all are. */
+  /** The first block whose last level is not below this price; the number of blocks if there is none. */
   #blockOf(price: Price): number {
     let low = 0
     let high = this.#blocks.length
@@ -166,7 +168,7 @@ class SortedPrices {
   }
 }
 
-/** Where a price stands, or would stand. */
+/** The index of a price, or where it would be inserted. */
 function indexIn(block: readonly PriceLevel[], price: Price): number {
   let low = 0
   let high = block.length
@@ -183,7 +185,7 @@ function join(level: PriceLevel, id: PositionId): void {
   else level.ids.add(id)
 }
 
-/** True while others are left. Throws InvariantBroken when it was not there. */
+/** True while other positions are left. Throws InvariantBroken when the position is not at this level. */
 function leave({ price, ids }: PriceLevel, id: PositionId): boolean {
   const isThere = typeof ids === 'string' ? ids === id : ids.delete(id)
   assert(isThere, `trigger of ${id} at ${price} is not where it belongs`)

@@ -8,9 +8,10 @@ import type { FixtureId, InstrumentId, PositionId, UserId } from '../../actors/k
 import { COMMAND_DEADLINE_MS } from '../../actors/kernel/limits.ts'
 import { type Outcome, type Refusal, refused, type TradeWindow } from '../../actors/kernel/outcome.ts'
 import { type Instant, instant } from '../../actors/kernel/world.ts'
-import { type MatchActor, repeatOf } from '../../actors/match/actor.ts'
+import type { MatchActor } from '../../actors/match/actor.ts'
+import { repeatOf } from '../../actors/match/entry.ts'
 import type { FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
-import { type Ending, lastWord } from '../../actors/match/ending.ts'
+import { type Ending, finalSnapshot } from '../../actors/match/ending.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
 import { type MatchView, newMatch } from '../../actors/match/state.ts'
 import type { MatchRecord } from '../../actors/match/store.ts'
@@ -147,7 +148,7 @@ export class MatchDesk implements Host {
       const record = await store.load(matchId)
       if (record === null) return 'unknown'
       if (record.info.settling !== null) return 'over'
-      const snapshot = lastWord(record, ending, world.now())
+      const snapshot = finalSnapshot(record, ending, world.now())
       const update: FeedUpdate = { kind: 'feed_update', seq: record.info.feedSeq + 1, snapshot }
       const fed = await this.feed(update, { replay: false })
       if (fed === 'applied') return 'ending'

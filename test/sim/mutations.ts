@@ -10,6 +10,7 @@ const mutation = (name: string, file: string, from: string, to: string): Mutatio
 })
 
 const ACTOR = 'actors/match/actor.ts'
+const ENTRY = 'actors/match/entry.ts'
 const APPLY = 'actors/match/apply.ts'
 const MOVES = 'actors/match/moves.ts'
 const TRADING = 'actors/match/trading.ts'
@@ -167,22 +168,22 @@ export const MUTATIONS: readonly Mutation[] = [
     `for (const entry of batch) entry.userId === null ? entry.fail(error) : entry.answer(BUSY)`,
   ),
   mutation(
-    'a replay is answered as the first time',
-    ACTOR,
+    'a repeated answer looks like the first',
+    ENTRY,
     `wallet: stored.wallet, repeated: true`,
     `wallet: stored.wallet, repeated: false`,
   ),
   mutation(
     'another body gets the stored answer',
-    ACTOR,
+    ENTRY,
     `stored.fingerprint !== idempotency?.fingerprint`,
     `idempotency === null`,
   ),
   mutation(
-    'a refusal caused by what was turned down stays',
+    'a refusal caused by a rejected command stays',
     ACTOR,
-    `turnedDown.get(entry) ?? this.#decide(entry, draft, terms))`,
-    `turnedDown.get(entry) ?? this.#decide(entry, draft, terms))\n        for (const [entry, fate] of fates) if (fate.kind === 'refused') turnedDown.set(entry, fate)`,
+    `rejected.get(entry) ?? this.#decide(entry, draft, terms))`,
+    `rejected.get(entry) ?? this.#decide(entry, draft, terms))\n        for (const [entry, decision] of decisions) if (decision.kind === 'refused') rejected.set(entry, decision)`,
   ),
   mutation(
     'a due trigger keeps a match from loading',

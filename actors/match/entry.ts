@@ -1,0 +1,114 @@
+/** One message of a batch: what it asks, what was decided about it, and how it is answered. */
+import { InvariantBroken, present, unreachable } from '../kernel/assert.ts'
+import { done, type Outcome, type Refusal, type RefusalCode, refused } from '../kernel/outcome.ts'
+import type { Instant } from '../kernel/world.ts'
+import type { Clock, FeedUpdate, IdempotencyKey, Trade, UserCommand } from './messages.ts'
+import type { KeyedCommand, StoredResult, Verdict } from './store.ts'
+import type { Allowed } from './trading.ts'
+
+export interface UserEntry {
+  readonly userId: UserCommand['userId']
+  readonly command: UserCommand
+  readonly deadline: Instant
+  readonly answer: (outcome: Outcome<Trade>) => void
+  readonly fail: (error: unknown) => void
+}
+
+interface SystemEntry {
+  readonly userId: null
+  readonly command: FeedUpdate | Clock
+  readonly answer: (news: boolean) => void
+  readonly fail: (error: unknown) => void
+}
+
+export type Entry = UserEntry | SystemEntry
+
+export type Decision =
+  | { readonly kind: 'allowed'; readonly allowed: Allowed }
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | { readonly kind: 'repeated'; readonly stored: StoredResult }
+  /** Of a system entry. */
+  | { readonly kind: 'proceeded'; readonly news: boolean }
+
+export type Wallets = Extract<Verdict, { kind: 'committed' }>['wallets']
+
+export const BUSY = refused({ code: 'busy', retryAfterSecs: 1 })
+
+function idempotencyOf(command: UserCommand): IdempotencyKey | null {
+  return command.kind === 'change_levels' ? null : command.idempotency
+}
+
+export function keyOf(command: UserCommand): string | null {
+  return idempotencyOf(command)?.id ?? null
+}
+
+/** Refusals that pass with time. They are not stored, because a retry with the same key must be able to succeed. */
+const TEMPORARY: ReadonlySet<RefusalCode> = new Set(['cooldown_active', 'market_suspended'])
+
+/**
+ * The keys to look up, and the results to store for retries. A command past its deadline was not decided, so has none.
+ */
+export function keyedCommands(batch: readonly Entry[], decisions: ReadonlyMap<Entry, Decision>): KeyedCommand[] {
+  const keyed: KeyedCommand[] = []
+  for (const entry of batch) {
+    if (entry.userId === null) continue
+    const idempotency = idempotencyOf(entry.command)
+    const decision = present(decisions.get(entry), 'decision')
+    if (idempotency === null) continue
+    if (decision.kind === 'allowed') keyed.push({ userId: entry.userId, idempotency, result: decision.allowed })
+    if (decision.kind === 'refused' && decision.refusal.code !== 'busy') {
+      const result = TEMPORARY.has(decision.refusal.code) ? null : { refusal: decision.refusal }
+      keyed.push({ userId: entry.userId, idempotency, result })
+    }
+  }
+  return keyed
+}
+
+/** The users whose wallets the commit must report, because their answer may show it. */
+export function usersOf(batch: readonly Entry[], decisions: ReadonlyMap<Entry, Decision>): UserEntry['userId'][] {
+  const users: UserEntry['userId'][] = []
+  for (const entry of batch) {
+    if (entry.userId === null) continue
+    const decision = present(decisions.get(entry), 'decision')
+    if (decision.kind === 'allowed' || (decision.kind === 'refused' && idempotencyOf(entry.command) !== null))
+      users.push(entry.userId)
+  }
+  return users
+}
+
+export const requestsOf = (batch: readonly Entry[]): string[] =>
+  batch.flatMap(({ userId, command }) =>
+    userId === null || command.requestId === undefined ? [] : [command.requestId],
+  )
+
+export const tracesOf = (batch: readonly Entry[]): string[] =>
+  batch.flatMap(({ userId, command }) => (userId === null || command.trace === undefined ? [] : [command.trace]))
+
+export function answer(entry: Entry, decision: Decision, wallets: Wallets): void {
+  if (entry.userId === null) return entry.answer(decision.kind === 'proceeded' && decision.news)
+  switch (decision.kind) {
+    case 'allowed':
+      return entry.answer(
+        done({
+          ...decision.allowed,
+          wallet: present(wallets.get(entry.userId), 'wallet after commit'),
+          repeated: false,
+        }),
+      )
+    case 'refused':
+      return entry.answer(refused(decision.refusal))
+    case 'repeated':
+      return entry.answer(repeatOf(decision.stored, idempotencyOf(entry.command)))
+    case 'proceeded':
+      throw new InvariantBroken('a user command does not proceed')
+    default:
+      return unreachable(decision)
+  }
+}
+
+/** The answer to a key that was used before: the stored result for the same request, a refusal for any other. */
+export function repeatOf(stored: StoredResult, idempotency: IdempotencyKey | null): Outcome<Trade> {
+  if (stored.fingerprint !== idempotency?.fingerprint) return refused({ code: 'key_reused' })
+  if ('refusal' in stored.result) return refused(stored.result.refusal, true)
+  return done({ ...stored.result, wallet: stored.wallet, repeated: true })
+}
