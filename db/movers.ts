@@ -61,7 +61,7 @@ export class Movers {
   async #read(now: Instant): Promise<MoversBoard> {
     const since = sql`${new Date(now - WINDOW_MS).toISOString()}::timestamptz`
     const { rows } = await sql<MoverRow>`
-      select i.id, i.name, i.position, i.side, m.info -> i.side as team, m.id as match_id, i.price_micros,
+      select i.id, i.name, i.role, i.side, m.info -> i.side as team, m.id as match_id, i.price_micros,
              first.price_micros as first_micros, ${volumeSince(sql`i.id`, since)} as volume
         from matches m
         join instruments i on i.match_id = m.id
@@ -75,7 +75,7 @@ export class Movers {
 interface MoverRow {
   readonly id: string
   readonly name: string
-  readonly position: PlayerRole
+  readonly role: PlayerRole
   readonly side: Side
   readonly team: FixtureTeam
   readonly match_id: number
@@ -87,7 +87,7 @@ interface MoverRow {
 const moverFrom = (row: MoverRow): Mover => ({
   instrumentId: instrumentId(row.id),
   name: row.name,
-  role: row.position,
+  role: row.role,
   side: row.side,
   team: row.team,
   matchId: fixtureId(row.match_id),

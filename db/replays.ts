@@ -12,7 +12,7 @@ import type { Database, ReplaysTable } from './postgres/schema.ts'
 export interface ReplayRun {
   readonly id: string
   /** The name of the recording. */
-  readonly script: string
+  readonly recording: string
   /** Which of its casts plays: no two runs at once share their players. */
   readonly slot: number
   readonly matchId: FixtureId
@@ -26,7 +26,7 @@ export interface ReplayRun {
   readonly match: { readonly minute: number | null; readonly frames: number; readonly settled: boolean } | null
 }
 
-export interface ReplayPlan extends Pick<ReplayRun, 'script' | 'speed' | 'traders' | 'demo'> {
+export interface ReplayPlan extends Pick<ReplayRun, 'recording' | 'speed' | 'traders' | 'demo'> {
   /** The operator who starts it; null for the house. */
   readonly by: UserId | null
 }
@@ -59,16 +59,16 @@ export class ReplayRuns {
    * REPLAYS_MAX are at it already, or it is a demo and there is one.
    */
   async begin(plan: ReplayPlan): Promise<ReplayRun | null> {
-    const { script, speed, traders, demo, by } = plan
+    const { recording, speed, traders, demo, by } = plan
     return this.#db.transaction().execute(async (tx) => {
       await sql`lock table replays in share row exclusive mode`.execute(tx) // one beginning at a time
       const running = await tx
         .selectFrom('replays')
-        .select(['script', 'slot', 'demo'])
+        .select(['recording', 'slot', 'demo'])
         .where('state', '=', 'running')
         .execute()
       if (running.length >= REPLAYS_MAX || (demo && running.some((run) => run.demo))) return null
-      const taken = new Set(running.filter((run) => run.script === script).map((run) => run.slot))
+      const taken = new Set(running.filter((run) => run.recording === recording).map((run) => run.slot))
       const slot = present(
         Array.from({ length: REPLAYS_MAX }, (_, n) => n).find((n) => !taken.has(n)),
         'free cast',
@@ -84,7 +84,7 @@ export class ReplayRuns {
         .insertInto('replays')
         .values({
           id,
-          script,
+          recording,
           slot,
           match_id: matchId,
           speed,
@@ -95,10 +95,10 @@ export class ReplayRuns {
         })
         .execute()
       if (by !== null) {
-        const after = { script, speed, traders, matchId }
+        const after = { recording, speed, traders, matchId }
         await this.#audit.record({ actor: by, action: 'replay.start', subject: id, before: null, after }, tx)
       }
-      return { id, script, slot, matchId, speed, traders, demo, ending: null, startedAt, match: null }
+      return { id, recording, slot, matchId, speed, traders, demo, ending: null, startedAt, match: null }
     })
   }
 
@@ -163,7 +163,7 @@ type RunRow = Selectable<ReplaysTable> & {
 
 const runFrom = (row: RunRow): ReplayRun => ({
   id: row.id,
-  script: row.script,
+  recording: row.recording,
   slot: row.slot,
   matchId: fixtureId(row.match_id),
   speed: row.speed,

@@ -1,15 +1,17 @@
 /** PostgreSQL array literals: a form in which both drivers pass hundreds of rows as one parameter. */
 import { assert } from '../../actors/kernel/assert.ts'
 
-/** How arrays become parameters of a connection's `call`. */
+export type ArrayArgument = string | Buffer
+
+/** Encodes arrays as arguments of a connection's `call`. */
 export interface ArrayFormat {
-  bigints(this: void, values: readonly (number | null)[]): string | Buffer
-  integers(this: void, values: readonly (number | null)[]): string | Buffer
-  smallints(this: void, values: readonly number[]): string | Buffer
-  uuids(this: void, values: readonly (string | null)[]): string | Buffer
+  bigints(this: void, values: readonly (number | null)[]): ArrayArgument
+  integers(this: void, values: readonly (number | null)[]): ArrayArgument
+  smallints(this: void, values: readonly number[]): ArrayArgument
+  uuids(this: void, values: readonly (string | null)[]): ArrayArgument
   /** Milliseconds since 1970. */
-  instants(this: void, values: readonly (number | null)[]): string | Buffer
-  texts(this: void, values: readonly (string | null)[]): string | Buffer
+  instants(this: void, values: readonly (number | null)[]): ArrayArgument
+  texts(this: void, values: readonly (string | null)[]): ArrayArgument
 }
 
 const literal = (items: readonly string[]): string => `{${items.join(',')}}`

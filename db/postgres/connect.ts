@@ -19,15 +19,17 @@ export interface ConnectOptions {
   readonly statementTimeoutMs?: number
 }
 
+export type NamedArguments = Readonly<Record<string, unknown>>
+
 export interface Connection {
   readonly db: Kysely<Database>
   readonly kind: 'postgres' | 'pglite'
   /**
-   * The rows of `select * from name(…)`, a function that has this one signature only. Runs beside readers, on connections
-   * of its own; one call that is slow does not hold up the others.
+   * The rows of `select * from name(argument => …)`, a function with a single signature. Runs beside readers, on
+   * connections of its own; a slow call does not delay the others. Every call of a function names the same arguments.
    */
-  call<Row extends object>(name: string, values: readonly unknown[]): Promise<readonly Row[]>
-  /** In which `call` takes arrays. */
+  call<Row extends object>(name: string, args: NamedArguments): Promise<readonly Row[]>
+  /** The encoding that `call` expects for array arguments. */
   readonly arrays: ArrayFormat
   /** Does work that may take as long as it takes, like a migration, on a connection of its own. */
   withoutTimeout<T>(work: (db: Kysely<Database>) => Promise<T>): Promise<T>
@@ -74,15 +76,16 @@ function connectPostgres(databaseUrl: string, statementTimeoutMs: number): Conne
   const pool = openPool(databaseUrl, { ...limits, max: POOL_MAX })
   const commits = openPool(databaseUrl, { ...limits, max: COMMITS.atMost })
   const limit = new CallLimit(COMMITS)
+  const calls = new Calls()
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
   return {
     db,
     kind: 'postgres',
     arrays: BINARY,
-    call: <Row extends object>(name: string, values: readonly unknown[]) =>
+    call: <Row extends object>(name: string, args: NamedArguments) =>
       limit.run(async () => {
         // Named, so that each connection parses and plans it once.
-        const { rows } = await commits.query<Row>({ name, text: callOf(name, values), values: [...values] })
+        const { rows } = await commits.query<Row>({ name, ...calls.of(name, args) })
         return rows
       }),
     ping: () => ping(db),
@@ -122,8 +125,22 @@ function openPool(connectionString: string, options: pg.PoolConfig): pg.Pool {
   return pool
 }
 
-const callOf = (name: string, values: readonly unknown[]): string =>
-  `select * from ${name}(${values.map((_, n) => `$${n + 1}`).join(', ')})`
+/** Statements that call functions. The first call of each function fixes the order in which its arguments are passed. */
+class Calls {
+  readonly #known = new Map<string, { readonly text: string; readonly names: readonly string[] }>()
+
+  of(name: string, args: NamedArguments): { readonly text: string; readonly values: unknown[] } {
+    const { text, names } = this.#known.get(name) ?? this.#learn(name, Object.keys(args))
+    return { text, values: names.map((argument) => args[argument]) }
+  }
+
+  #learn(name: string, names: readonly string[]) {
+    const list = names.map((argument, n) => `${argument} => $${n + 1}`)
+    const call = { text: `select * from ${name}(${list.join(', ')})`, names }
+    this.#known.set(name, call)
+    return call
+  }
+}
 
 /**
  * The embedded database in a folder or in memory, as a copy of `template` (a dumped data folder) when one is given.
@@ -141,8 +158,11 @@ export async function connectEmbedded(dataDir: string | null, template?: Blob): 
     })
     const client = polite(pglite)
     const db = new Kysely<Database>({ dialect: new PGliteDialect({ pglite: client }) })
-    const call = async <Row extends object>(name: string, values: readonly unknown[]) =>
-      (await client.query<Row>(callOf(name, values), [...values])).rows
+    const calls = new Calls()
+    const call = async <Row extends object>(name: string, args: NamedArguments) => {
+      const { text, values } = calls.of(name, args)
+      return (await client.query<Row>(text, values)).rows
+    }
     return {
       db,
       kind: 'pglite',

@@ -1,85 +1,77 @@
 /** Brings a database to this code's schema: the list of migrations, in order, and the one transaction that runs them. */
-import { type Kysely, sql } from 'kysely'
-import * as players from './migrations/0001-players.ts'
-import * as market from './migrations/0002-market.ts'
-import * as trading from './migrations/0003-trading.ts'
-import * as sessions from './migrations/0004-sessions.ts'
-import * as marketHistory from './migrations/0005-market-history.ts'
-import * as community from './migrations/0006-community.ts'
-import * as administration from './migrations/0007-administration.ts'
-import * as ledgerAt from './migrations/0009-ledger-at.ts'
-import * as cheaperTrades from './migrations/0012-cheaper-trades.ts'
-import * as numberedEntries from './migrations/0013-numbered-entries.ts'
+import { readFileSync } from 'node:fs'
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { COMMIT_BATCH } from './commit-batch.ts'
+import { install, type Repeatable } from './repeatable.ts'
 import type { Database } from './schema.ts'
 
 export interface Migration {
-  /** For ever: it is how a database remembers that it has run this one. */
+  /** Permanent: a database remembers under this name that it has run the migration. */
   readonly name: string
   /**
-   * The version before this migration could not work on what it leaves, so it must not start again, and is stopped first.
-   * Without it both versions run side by side during a release: it adds, and removes only what the version before does not use.
+   * The version before this migration cannot work on the schema that it leaves, so it must be stopped first and must not
+   * start again. Without this both versions run side by side during a release: the migration only adds, and removes only
+   * what the version before does not use.
    */
   readonly isBreaking?: true
-  up(db: Kysely<unknown>): Promise<void>
+  /** Raw SQL only: the type is that of the newest schema, not of the one the migration meets. */
+  up(tx: Transaction<Database>): Promise<void>
 }
 
-/** Append only. A migration that has run anywhere is never edited or moved. */
-export const MIGRATIONS: readonly Migration[] = [
-  { name: '0001-players', up: players.up },
-  { name: '0002-market', up: market.up },
-  { name: '0003-trading', up: trading.up },
-  { name: '0004-sessions', up: sessions.up },
-  { name: '0005-market-history', up: marketHistory.up },
-  { name: '0006-community', up: community.up },
-  { name: '0007-administration', up: administration.up },
-  { name: '0009-ledger-at', up: ledgerAt.up },
-  { name: '0012-cheaper-trades', isBreaking: true, up: cheaperTrades.up },
-  { name: '0013-numbered-entries', isBreaking: true, up: numberedEntries.up },
-]
+/** A file of SQL in `migrations/`. As one `do` statement it runs whole on both drivers; PGlite takes no lists of statements. */
+const fromFile = (name: string): Migration => ({
+  name,
+  async up(tx) {
+    const statements = readFileSync(new URL(`./migrations/${name}.sql`, import.meta.url), 'utf8')
+    await sql.raw(`do $migration$ begin\n${statements}\nend $migration$`).execute(tx)
+  },
+})
 
-/** Any number will do, as long as everybody who migrates this database uses the same. */
+/** Append only. A migration that has run anywhere is never edited or moved (test/db/migrate.test.ts holds their digests). */
+export const MIGRATIONS: readonly Migration[] = [fromFile('0001-schema')]
+
+/** What is created again whenever its text changes. */
+const REPEATABLES: readonly Repeatable[] = [COMMIT_BATCH]
+
+/** Arbitrary, but the same for every process that migrates this database. */
 const LOCK = 7_166_211_044
 
 /**
- * Runs what is missing, all or nothing, and returns the names of what it ran. That may take minutes: see
- * `Connection.withoutTimeout`. Processes that start together may all call it: one works, the others wait and find nothing left to
- * do. Migrations of a newer version are fine as long as none of them is breaking. Throws, and changes nothing, when one is, or
- * when the database went another way: this version might damage it.
+ * Runs the missing migrations and repeatables, all or nothing, and returns their names. This may take minutes: see
+ * `Connection.withoutTimeout`. Processes that start together may all call it: one works, the others wait and find nothing
+ * left to do. Migrations of a newer version are tolerated as long as none of them is breaking. Otherwise, and when the
+ * database has run different migrations, it throws and changes nothing, because this version might damage the data.
  */
 export async function migrate(
   db: Kysely<Database>,
   migrations: readonly Migration[] = MIGRATIONS,
+  repeatables: readonly Repeatable[] = REPEATABLES,
 ): Promise<readonly string[]> {
   return db.transaction().execute(async (tx) => {
-    await locked(tx)
+    await lock(tx)
+    const { missing, refusal } = await schemaState(tx, migrations)
+    if (refusal !== null) throw new Error(refusal)
     await sql`
       create table if not exists schema_migrations (
         name text primary key,
-        at timestamptz not null default now()
+        at timestamptz not null default now(),
+        is_breaking boolean not null default false
       )`.execute(tx)
-    await sql`alter table schema_migrations add column if not exists is_breaking boolean not null default false`.execute(
-      tx,
-    )
-    const applied = await appliedMigrations(tx)
-    const foreign = foreignMigrations(applied, migrations)
-    if (foreign.refused.length > 0) throw new Error(refusal(foreign.refused))
-    const missing = migrations.slice(applied.length)
     for (const migration of missing) {
-      // Tables as they were on the day of the migration have no type any more.
-      await migration.up(tx as unknown as Kysely<unknown>)
+      await migration.up(tx)
       await sql`
         insert into schema_migrations (name, is_breaking)
         values (${migration.name}, ${migration.isBreaking === true})`.execute(tx)
     }
-    return missing.map((migration) => migration.name)
+    return [...missing.map((migration) => migration.name), ...(await install(tx, repeatables))]
   })
 }
 
 /**
- * Waits for the lock, however long its holder migrates. It is asked for again and again: most connections give up on a query
- * that does not answer for seconds, and waiting for a lock is one.
+ * Waits for the lock for as long as its holder migrates. It asks again and again: most connections give up on a query that
+ * does not answer for seconds, and waiting for a lock is such a query.
  */
-async function locked(tx: Kysely<Database>): Promise<void> {
+async function lock(tx: Transaction<Database>): Promise<void> {
   for (;;) {
     const { rows } = await sql<{ taken: boolean }>`select pg_try_advisory_xact_lock(${sql.lit(LOCK)}) as taken`.execute(
       tx,
@@ -89,30 +81,58 @@ async function locked(tx: Kysely<Database>): Promise<void> {
   }
 }
 
-export interface AppliedMigration {
+export interface SchemaState {
+  /** The names of those that have run. */
+  readonly applied: readonly string[]
+  readonly missing: readonly Migration[]
+  /** Those of a newer version, beside which this one can work. */
+  readonly tolerated: readonly string[]
+  /** Why this version must not use the database, and what to do; null when it may. */
+  readonly refusal: string | null
+}
+
+/** What has run in a database, compared with what this version knows. Changes nothing. */
+export async function schemaState(
+  db: Kysely<Database>,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<SchemaState> {
+  const applied = await appliedMigrations(db)
+  const names = applied.map(({ name }) => name)
+  const foreign = applied.filter(({ name }, n) => migrations[n]?.name !== name)
+  const isOtherWay = names.slice(0, migrations.length).some((name, n) => migrations[n]?.name !== name)
+  const isRefused = isOtherWay || foreign.some(({ isBreaking }) => isBreaking)
+  const foreignNames = foreign.map(({ name }) => name)
+  return {
+    applied: names,
+    missing: isRefused ? [] : migrations.slice(names.length),
+    tolerated: isRefused ? [] : foreignNames,
+    refusal: isRefused ? refusalOf(names, foreignNames) : null,
+  }
+}
+
+interface AppliedMigration {
   readonly name: string
   readonly isBreaking: boolean
 }
 
-/** What has run in this database, in order. Throws where nothing ever has. */
-export async function appliedMigrations(db: Kysely<Database>): Promise<readonly AppliedMigration[]> {
+/** In order. */
+async function appliedMigrations(db: Kysely<Database>): Promise<readonly AppliedMigration[]> {
+  const { rows: tables } = await sql<{ exists: boolean }>`
+    select to_regclass('schema_migrations') is not null as exists`.execute(db)
+  if (tables[0]?.exists !== true) return []
+  // By way of JSON, because the oldest unreleased versions had no such column.
   const { rows } = await sql<AppliedMigration>`
-    select name, is_breaking as "isBreaking" from schema_migrations order by name`.execute(db)
+    select name, coalesce((to_jsonb(m) ->> 'is_breaking')::boolean, false) as "isBreaking"
+      from schema_migrations m order by name`.execute(db)
   return rows
 }
 
-/** Migrations that this code does not know: those it can live with, and those that keep it from starting. */
-export function foreignMigrations(
-  applied: readonly AppliedMigration[],
-  migrations: readonly Migration[] = MIGRATIONS,
-): { readonly tolerated: readonly string[]; readonly refused: readonly string[] } {
-  const foreign = applied.filter(({ name }, i) => migrations[i]?.name !== name)
-  const isOtherWay = applied.slice(0, migrations.length).some(({ name }, i) => migrations[i]?.name !== name)
-  const isRefused = isOtherWay || foreign.some(({ isBreaking }) => isBreaking)
-  const names = foreign.map(({ name }) => name)
-  return isRefused ? { tolerated: [], refused: names } : { tolerated: names, refused: [] }
-}
+/** The first migration of the versions before 0.1.0, which nobody was given. */
+const UNRELEASED = '0001-players'
 
-const refusal = (foreign: readonly string[]): string =>
-  `the database has been migrated by a newer or different version: ${foreign.join(', ')} unknown here. ` +
-  'Start that version, or restore a backup from before it.'
+const refusalOf = (applied: readonly string[], foreign: readonly string[]): string =>
+  applied.includes(UNRELEASED)
+    ? 'the database was made by an unreleased development version, whose data cannot be migrated. ' +
+      'Delete the folder DATA_DIR, or point DATABASE_URL to an empty database.'
+    : `the database has been migrated by a newer or different version: ${foreign.join(', ')} unknown here. ` +
+      'Start that version, or restore a backup from before it.'

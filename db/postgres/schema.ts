@@ -149,7 +149,7 @@ export interface InstrumentsTable {
   id: string
   player_id: number
   name: string
-  position: 'GK' | 'DEF' | 'MID' | 'FWD'
+  role: 'GK' | 'DEF' | 'MID' | 'FWD'
   side: 'home' | 'away'
   jersey: number | null
   starter: boolean
@@ -251,7 +251,7 @@ export interface CommandResultsTable {
 export interface ReplaysTable {
   id: string
   /** Name of the bundled recording. */
-  script: string
+  recording: string
   match_id: number
   speed: number
   traders: number

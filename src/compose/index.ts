@@ -584,7 +584,7 @@ function demoOf(
   if (demo.replay === null) return null
   const names = recordings.map(({ name }) => name)
   if (!names.includes(demo.replay)) throw new ConfigError([`DEMO_REPLAY: must be one of ${names.join(', ')}, or none`])
-  return { script: demo.replay, speed: demo.speed, traders: demo.traders }
+  return { recording: demo.replay, speed: demo.speed, traders: demo.traders }
 }
 
 /** What the players of a cast are worth before they have a price of their own. */

@@ -26,7 +26,7 @@ export interface BotOptions {
   /** Sees to it that the players of a cast are worth what their recording says. */
   readonly cast: (recording: Recording, cast: string) => Promise<void>
   /** The match that is always on: begun when this process starts, and again whenever it has ended by itself. */
-  readonly demo: { readonly script: string; readonly speed: number; readonly traders: number } | null
+  readonly demo: { readonly recording: string; readonly speed: number; readonly traders: number } | null
 }
 
 export interface BundledFixture {
@@ -104,7 +104,7 @@ export class GameplayBot {
   /** Starts a replay from its kick-off, in a match of its own. */
   async start({ fixtureId: script, speed, traders, by }: BotOrder): Promise<BotStart> {
     if (!this.#options.recordings.some(({ name }) => name === script)) return { kind: 'unknown' }
-    const run = await this.#options.runs.begin({ script, speed, traders, demo: false, by })
+    const run = await this.#options.runs.begin({ recording: script, speed, traders, demo: false, by })
     if (run === null) return { kind: 'full', max: REPLAYS_MAX }
     this.#lookSoon()
     return { kind: 'started', id: run.id }
@@ -142,7 +142,8 @@ export class GameplayBot {
     const results = await Promise.allSettled(unfinished.map((run) => this.#attend(run)))
     const wanted = new Set(unfinished.map(({ id }) => id))
     for (const { id } of replays.status()) if (!wanted.has(id)) await replays.stop(id)
-    if (unfinished.some((run) => run.demo && run.script === demo?.script && run.ending === null)) this.#demoBegun = true
+    if (unfinished.some((run) => run.demo && run.recording === demo?.recording && run.ending === null))
+      this.#demoBegun = true
     if (demo !== null && !unfinished.some((run) => run.demo)) await this.#nextDemo(demo)
     const failed = results.find((result) => result.status === 'rejected')
     if (failed !== undefined) throw failed.reason
@@ -156,14 +157,14 @@ export class GameplayBot {
       return runs.finish(run.id)
     }
     if (run.demo && demo === null && run.ending === null) return // it waits for a process that plays it
-    if (run.demo && demo !== null && demo.script !== run.script) await runs.end(run.id, 'full_time', null)
+    if (run.demo && demo !== null && demo.recording !== run.recording) await runs.end(run.id, 'full_time', null)
     if (!replays.has(run.id)) await this.#play(run)
     if (run.ending !== null) replays.conclude(run.id, run.ending)
   }
 
   async #play(run: ReplayRun): Promise<void> {
     const { replays, cast, demo } = this.#options
-    const { recording, from } = await this.#prepare(run.script)
+    const { recording, from } = await this.#prepare(run.recording)
     const name = castOf(run)
     await cast(recording, name)
     const { speed, traders } = run.demo && demo !== null ? demo : run
@@ -182,13 +183,13 @@ export class GameplayBot {
   }
 
   async #report(run: ReplayRun): Promise<ReplayReport> {
-    const frames = await this.#prepare(run.script).then(
+    const frames = await this.#prepare(run.recording).then(
       ({ recording }) => recording.frames.length,
       () => null, // it is not bundled any more
     )
     return {
       id: run.id,
-      fixtureId: run.script,
+      fixtureId: run.recording,
       matchId: run.matchId,
       minute: run.match?.minute ?? null,
       progress: frames === null ? null : Math.min(1, (run.match?.frames ?? 0) / frames),
@@ -223,7 +224,7 @@ export class GameplayBot {
 }
 
 /** Several runs of one recording have players of their own; one alone always has the same. */
-const castOf = ({ script, slot }: ReplayRun): string => (slot === 0 ? script : `${script}/${slot + 1}`)
+const castOf = ({ recording, slot }: ReplayRun): string => (slot === 0 ? recording : `${recording}/${slot + 1}`)
 
 /** Where a recording's match kicks off: its first frame in play, or its first one. */
 function kickOffFrame(recording: Recording, parse: (frame: unknown) => FixtureSnapshot | null): number {

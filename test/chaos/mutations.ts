@@ -21,7 +21,7 @@ export interface ClusterMutation extends Mutation {
   readonly check: Check
 }
 
-const BATCH = 'db/postgres/migrations/commit-batch.ts'
+const BATCH = 'db/postgres/commit-batch.sql'
 const LEASES = 'db/leases.ts'
 const OUTBOX = 'db/outbox.ts'
 const PUB_SUB = 'db/fast/pub-sub-redis.ts'
@@ -31,7 +31,7 @@ const PRICES = 'rooms/cluster/remote-prices.ts'
 const DESK = 'rooms/match/match-desk.ts'
 const ACTOR = 'actors/match/actor.ts'
 const TRADING = 'actors/match/trading.ts'
-const STORE = 'db/match-store.ts'
+const COMMIT = 'db/commit-arguments.ts'
 
 const STORE_TESTS = 'test/db/match-store.pg.test.ts'
 const LEASES_TESTS = 'test/db/leases.pg.test.ts'
@@ -195,7 +195,7 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     check: tests('Q11', CLUSTER_TESTS),
     edits: [
       { file: TRADING, from: `command.idempotency?.id ?? terms.newId()`, to: `terms.newId()` },
-      { file: STORE, from: `assert(result.position.id === idempotency.id,`, to: `assert(true,` },
+      { file: COMMIT, from: `assert(result.position.id === idempotency.id,`, to: `assert(true,` },
     ],
   },
   mutation(

@@ -36,14 +36,15 @@ const drawn = fc.record({
 })
 
 async function heard(connection: Connection, format: Connection['arrays'], said: Arrays): Promise<unknown> {
-  const [row] = await connection.call<{ heard: string }>('echo_arrays', [
-    format.bigints(said.bigints),
-    format.integers(said.integers),
-    format.smallints(said.smallints),
-    format.uuids(said.uuids),
-    format.instants(said.instants),
-    format.texts(said.texts),
-  ])
+  const [row] = await connection.call<{ heard: string }>('echo_arrays', {
+    // Not in the order of the declaration.
+    texts: format.texts(said.texts),
+    bigints: format.bigints(said.bigints),
+    integers: format.integers(said.integers),
+    smallints: format.smallints(said.smallints),
+    uuids: format.uuids(said.uuids),
+    instants: format.instants(said.instants),
+  })
   return row === undefined ? null : JSON.parse(row.heard)
 }
 

@@ -2,11 +2,12 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Kysely, sql } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { connect, connectEmbedded } from '../../db/postgres/connect.ts'
 import { isAway } from '../../db/faults.ts'
 import { migrate } from '../../db/postgres/migrate.ts'
+import type { Database } from '../../db/postgres/schema.ts'
 import { lockFolder, lockFolderSoon } from '../../db/postgres/folder-lock.ts'
 import { createDatabase, eachDatabase, onPostgres } from '../support/databases.ts'
 
@@ -126,14 +127,14 @@ onPostgres((server) => {
   it('does withoutTimeout what would take too long for a query', { timeout: 20_000 }, async () => {
     const slow = {
       name: '9999-slow',
-      up: async (db: Kysely<unknown>) => void (await sql`select pg_sleep(3)`.execute(db)),
+      up: async (db: Transaction<Database>) => void (await sql`select pg_sleep(3)`.execute(db)),
     }
     const { url, drop } = await createDatabase(server)
     const connection = await connect({ databaseUrl: url, dataDir: null, statementTimeoutMs: 100 })
     try {
       await expect(sql`select pg_sleep(1)`.execute(connection.db)).rejects.toThrow('statement timeout')
       // Neither the server nor this side of the connection gives up.
-      expect(await connection.withoutTimeout((db) => migrate(db, [slow]))).toEqual(['9999-slow'])
+      expect(await connection.withoutTimeout((db) => migrate(db, [slow], []))).toEqual(['9999-slow'])
       // Whoever stops in the middle of it holds its locks no longer than anybody else.
       const frozen = connection.withoutTimeout((db) =>
         db.transaction().execute(async (tx) => {
@@ -173,7 +174,7 @@ onPostgres((server) => {
     const { url, drop } = await createDatabase(server)
     const ours = await connect({ databaseUrl: url, dataDir: null })
     const pidOf = async () => {
-      const [row] = await ours.call<{ pg_backend_pid: number }>('pg_backend_pid', [])
+      const [row] = await ours.call<{ pg_backend_pid: number }>('pg_backend_pid', {})
       return row?.pg_backend_pid
     }
     try {

@@ -1,19 +1,28 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import { userId } from '../../actors/kernel/ids.ts'
-import type { KeyedRoute } from '../../actors/match/messages.ts'
-import { commandId } from '../../src/http/command-ids.ts'
-import { findResult } from '../../db/command-results.ts'
+import { COMMIT_BATCH } from '../../db/postgres/commit-batch.ts'
 import { type Connection, connect, connectEmbedded } from '../../db/postgres/connect.ts'
 import { type Migration, migrate, MIGRATIONS } from '../../db/postgres/migrate.ts'
+import { type Repeatable, repeatable } from '../../db/postgres/repeatable.ts'
 import type { Database } from '../../db/postgres/schema.ts'
 import { createDatabase, eachDatabase, onPostgres } from '../support/databases.ts'
 
+const ROOT = join(import.meta.dirname, '../..')
+const FOLDER = join(ROOT, 'db/postgres/migrations')
+
+/** SHA-256 of every migration, so that none is edited after it has run somewhere. */
+const DIGESTS: Readonly<Record<string, string>> = {
+  '0001-schema.sql': 'a6aa2ec8e5c15c033c36e77c2c0342717ff1df17b3e626b412997708f94c0c8f',
+}
+
 const names = MIGRATIONS.map((migration) => migration.name)
 
-async function onEmpty(open: () => Promise<Connection>, work: (connection: Connection) => Promise<void>) {
-  const connection = await open()
+async function onEmpty(work: (connection: Connection) => Promise<void>) {
+  const connection = await connectEmbedded(null)
   try {
     await work(connection)
   } finally {
@@ -23,129 +32,95 @@ async function onEmpty(open: () => Promise<Connection>, work: (connection: Conne
 
 const step = (name: string, statement: string): Migration => ({
   name,
-  async up(db) {
-    await sql.raw(statement).execute(db)
+  async up(tx) {
+    await sql.raw(statement).execute(tx)
   },
 })
 
-describe('an empty database', () => {
-  it('[D6] gets every migration once, in order, and remembers them', { timeout: 60_000 }, () =>
-    onEmpty(
-      () => connectEmbedded(null),
-      async ({ db }) => {
-        const one = step('1', 'create table a (x integer)')
-        const two = step('2', 'alter table a add column y integer')
-        expect(await migrate(db, [one])).toEqual(['1'])
-        expect(await migrate(db, [one, two])).toEqual(['2'])
-        expect(await migrate(db, [one, two])).toEqual([])
-        await sql`insert into a (x, y) values (1, 2)`.execute(db)
+describe('migrations', () => {
+  const digestOf = (name: string): string =>
+    createHash('sha256')
+      .update(readFileSync(join(FOLDER, name)))
+      .digest('hex')
 
-        // A failing migration takes back what ran before it in the same call.
-        const half = step('3', 'create table b (x integer)')
-        const broken = step('4', 'create table b (x integer)')
-        await expect(migrate(db, [one, two, half, broken])).rejects.toThrow('already exists')
-        expect(await migrate(db, [one, two, half])).toEqual(['3'])
+  it('have not been edited since they were checked in, and each file is in the list', () => {
+    const files = readdirSync(FOLDER).toSorted()
+    expect(files.map((file) => file.replace(/\.sql$/, ''))).toEqual(names)
+    for (const file of files) {
+      const advice = `${file} has been edited. Databases that have run it will not run it again: add a new migration.`
+      expect(digestOf(file), DIGESTS[file] === undefined ? `${file} is new: add its digest.` : advice).toBe(
+        DIGESTS[file],
+      )
+    }
+  })
 
-        // One that went another way is refused.
-        await expect(migrate(db, [one, half, two])).rejects.toThrow('2, 3 unknown here')
-      },
-    ),
+  it('[D6] run once each, in order, all or nothing', { timeout: 60_000 }, () =>
+    onEmpty(async ({ db }) => {
+      const one = step('1', 'create table a (x integer)')
+      const two = step('2', 'alter table a add column y integer')
+      expect(await migrate(db, [one], [])).toEqual(['1'])
+      expect(await migrate(db, [one, two], [])).toEqual(['2'])
+      expect(await migrate(db, [one, two], [])).toEqual([])
+      await sql`insert into a (x, y) values (1, 2)`.execute(db)
+
+      // A failing migration rolls back what ran before it in the same call.
+      const half = step('3', 'create table b (x integer)')
+      const broken = step('4', 'create table b (x integer)')
+      await expect(migrate(db, [one, two, half, broken], [])).rejects.toThrow('already exists')
+      expect(await migrate(db, [one, two, half], [])).toEqual(['3'])
+
+      await expect(migrate(db, [one, half, two], [])).rejects.toThrow('2, 3 unknown here')
+    }),
   )
 
-  it('keeps the books of the version before: every entry, and what it was for', { timeout: 60_000 }, () =>
-    onEmpty(
-      () => connectEmbedded(null),
-      async ({ db }) => {
-        const id = (n: number): string => `00000000-0000-4000-8000-00000000000${n}`
-        const [ada, position, tx] = [id(1), id(2), id(3)]
-        const before = MIGRATIONS.findIndex((migration) => migration.name === '0012-cheaper-trades')
-        await migrate(db, MIGRATIONS.slice(0, before))
-        await sql`
-          insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, position_id, at) values
-            (${ada}, 'user', ${ada}, 9, 'grant', ${`grant:${ada}`}, null, now()),
-            (${ada}, 'house', null, -9, 'grant', ${`grant:house:${ada}`}, null, now()),
-            (${tx}, 'user', ${ada}, -4, 'margin', ${`open:${position}`}, ${position}, now()),
-            (${tx}, 'user', ${ada}, 5, 'release', ${`close:${position}`}, ${position}, now()),
-            (${tx}, 'house', null, -1, 'batch', ${`batch:${tx}`}, null, now()),
-            (${tx}, 'user', ${ada}, 2, 'external_adjustment', ${`external:user:${ada}:7`}, null, now()),
-            (${tx}, 'house', null, -2, 'external_adjustment', ${`external:house:${ada}:7`}, null, now())`.execute(db)
-        await sql`insert into outbox (match_id, seq, at, replay, events) values (1, 1, now(), false, '[{"kind": "x"}]')`.execute(
-          db,
+  it('refuse a database of an unreleased version, in one line that says what to do', { timeout: 60_000 }, () =>
+    onEmpty(async ({ db }) => {
+      // As the oldest of them left it.
+      await sql`create table schema_migrations (name text primary key, at timestamptz not null default now())`.execute(
+        db,
+      )
+      await sql`insert into schema_migrations (name) values ('0001-players'), ('0002-market')`.execute(db)
+      const refused = migrate(db)
+      await expect(refused).rejects.toThrow(/unreleased development version.* Delete .* DATA_DIR, or .* DATABASE_URL/)
+      await expect(refused).rejects.not.toThrow(/\n/)
+      const { rows } = await sql`select to_regclass('wallets') as wallets`.execute(db)
+      expect(rows).toEqual([{ wallets: null }])
+    }),
+  )
+})
+
+describe('a function whose text is edited', () => {
+  const answering = (n: number): Repeatable =>
+    repeatable('answer', `-- ${n}\ncreate function answer(x integer) returns integer language sql as 'select x + ${n}'`)
+  const [one, two, three] = [answering(1), answering(2), answering(3)]
+
+  it('has the edit after the next start, and an older process keeps its own', { timeout: 60_000 }, () =>
+    onEmpty(async (connection) => {
+      const { db } = connection
+      const answers = async (): Promise<(number | null)[]> =>
+        Promise.all(
+          [one, two, three].map(async ({ installedAs }) => {
+            const [row] = await connection.call<Record<string, number>>(installedAs, { x: 10 }).catch(() => [])
+            return row?.[installedAs] ?? null
+          }),
         )
-        expect(await migrate(db)).toContain('0012-cheaper-trades')
-        const { rows } = await sql<{ kind: string; reference: string; amount: number }>`
-          select kind, reference, amount_micros as amount from ledger_entries where kind <> 'external_adjustment'
-           order by amount_micros`.execute(db)
-        expect(rows.map((row) => [row.kind, row.reference, row.amount])).toEqual([
-          ['grant', ada, -9],
-          ['margin', position, -4],
-          ['batch', tx, -1],
-          ['release', position, 5],
-          ['grant', ada, 9],
-        ])
-        const { rows: books } = await sql<{ sum: number; entries: number }>`
-          select sum(amount_micros)::bigint as sum, count(*) as entries from ledger_entries`.execute(db)
-        expect(books).toEqual([{ sum: 0, entries: 7 }])
-        expect((await db.selectFrom('outbox').select('events').execute())[0]?.events).toEqual([{ kind: 'x' }])
-      },
-    ),
+      expect(await migrate(db, [], [one])).toEqual([one.installedAs])
+      expect(await migrate(db, [], [one])).toEqual([])
+      expect(await migrate(db, [], [two])).toEqual([two.installedAs])
+      expect(await answers()).toEqual([11, 12, null])
+      // The older version restarts. Of the two, it is now the one that started last; the next version drops neither it…
+      expect(await migrate(db, [], [one])).toEqual([])
+      expect(await migrate(db, [], [three])).toEqual([three.installedAs])
+      expect(await answers()).toEqual([11, null, 13])
+      // …nor is a dropped one missing when its version is started again.
+      expect(await migrate(db, [], [two])).toEqual([two.installedAs])
+      expect(await answers()).toEqual([null, 12, 13])
+    }),
   )
 
-  it('numbers the entries of the version before, and keeps what its keys were answered with', { timeout: 60_000 }, () =>
-    onEmpty(
-      () => connectEmbedded(null),
-      async ({ db }) => {
-        const id = (n: number): string => `00000000-0000-4000-8000-00000000000${n}`
-        const [ada, open, closed] = [userId(id(1)), id(2), id(3)]
-        const before = MIGRATIONS.findIndex((migration) => migration.name === '0013-numbered-entries')
-        await migrate(db, MIGRATIONS.slice(0, before))
-        await sql`
-          insert into positions (id, user_id, match_id, instrument_id, sign, lots_micros, open_micros, margin_micros,
-                                 opened_at, closable_at, opened_marker, close_micros, pnl_micros, closed_at, closed_by,
-                                 closed_marker) values
-            (${open}, ${ada}, 1, ${id(4)}, 1, 1, 1, 4, now(), now(), 1, null, null, null, null, null),
-            (${closed}, ${ada}, 1, ${id(4)}, 1, 1, 1, 4, now(), now(), 2, 10000, 1, now(), 'user', 4)`.execute(db)
-        await sql`
-          insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, at) values
-            (${id(5)}, 'user', ${ada}, 9, 'grant', ${ada}, now()),
-            (${id(5)}, 'user', ${ada}, -4, 'margin', ${open}, now()),
-            (${id(5)}, 'user', ${ada}, -4, 'margin', ${closed}, now()),
-            (${id(5)}, 'user', ${ada}, 5, 'release', ${closed}, now()),
-            (${id(5)}, 'house', null, -6, 'batch', ${id(5)}, now())`.execute(db)
-        const quote = '"quote":{"price":7,"base":1,"imbalance":2,"slope":3}'
-        await sql`
-          insert into command_results (user_id, route, key, fingerprint, result, balance_micros, margin_micros,
-                                       unrealized_micros, at) values
-            (${ada}, 'open', 'k 1', 'a', ${`{"opened":"${open}",${quote}}`}, 1, 2, 3, now()),
-            (${ada}, 'close', 'k 1', 'b', ${`{"closed":"${closed}",${quote}}`}, 4, 5, 6, now()),
-            (${ada}, 'open', '"k" {2}', 'c', '{"refusal":{"code":"price_moved"}}', 7, 8, 9, now())`.execute(db)
-        expect(await migrate(db)).toContain('0013-numbered-entries')
-
-        const { rows } = await sql<{ kind: string; reference: string; marker: number | null }>`
-          select kind, reference, marker from ledger_entries order by marker, kind`.execute(db)
-        expect(rows.map((row) => [row.marker, row.kind, row.reference])).toEqual([
-          [1, 'margin', open],
-          [2, 'margin', closed],
-          [4, 'release', closed],
-          [null, 'batch', id(5)],
-          [null, 'grant', ada],
-        ])
-        const stored = async (route: KeyedRoute, key: string) =>
-          findResult(db, ada, { id: commandId(ada, route, key), fingerprint: '' })
-        expect(await stored('open', 'k 1')).toMatchObject({
-          fingerprint: 'a',
-          result: { position: { id: open, close: null }, price: 7 },
-          wallet: { balance: 1, marginUsed: 2, unrealizedPnl: 3 },
-        })
-        expect(await stored('close', 'k 1')).toMatchObject({
-          fingerprint: 'b',
-          result: { position: { id: closed, close: { by: 'user' } }, price: 7 },
-        })
-        expect(await stored('open', '"k" {2}')).toMatchObject({ result: { refusal: { code: 'price_moved' } } })
-        expect(await stored('close', '"k" {2}')).toBeNull()
-      },
-    ),
-  )
+  it('must be created by its text exactly once', () => {
+    expect(() => repeatable('answer', 'create function other() …')).toThrow('not exactly once')
+  })
 })
 
 eachDatabase((open) => {
@@ -153,6 +128,18 @@ eachDatabase((open) => {
     expect(await migrate(open().db)).toEqual([])
     const { rows } = await sql<{ name: string }>`select name from schema_migrations order by name`.execute(open().db)
     expect(rows.map((row) => row.name)).toEqual(names)
+  })
+
+  it('finds an edit of commit_batch in a database that was migrated before the edit', async () => {
+    const { db } = open()
+    const textOf = async (name: string) =>
+      (await sql<{ prosrc: string }>`select prosrc from pg_proc where proname = ${name}`.execute(db)).rows
+    const text = readFileSync(join(ROOT, 'db/postgres/commit-batch.sql'), 'utf8')
+    const edited = repeatable('commit_batch', text.replace("verdict := 'committed'", "verdict := 'edited'"))
+    expect(await migrate(db, MIGRATIONS, [edited])).toEqual([edited.installedAs])
+    expect(await textOf(edited.installedAs)).toEqual([{ prosrc: expect.stringContaining("verdict := 'edited'") }])
+    // A process of the version before the edit still runs what it was built with.
+    expect(await textOf(COMMIT_BATCH.installedAs)).toEqual([{ prosrc: expect.not.stringContaining('edited') }])
   })
 
   it('[D7] takes a database that a newer version has migrated, unless that was breaking', async () => {
@@ -177,7 +164,7 @@ onPostgres((server) => {
     const starters = await Promise.all(Array.from({ length: 5 }, () => connect({ databaseUrl: url, dataDir: null })))
     try {
       const ran = await Promise.all(starters.map(({ db }) => migrate(db)))
-      expect(ran.flat()).toEqual(names)
+      expect(ran.flat()).toEqual([...names, COMMIT_BATCH.installedAs])
       expect(ran.filter((one) => one.length > 0)).toHaveLength(1)
     } finally {
       await Promise.all(starters.map((starter) => starter.close()))
@@ -204,9 +191,9 @@ onPostgres((server) => {
       },
     }
     try {
-      const first = migrate(one.db, [slow])
+      const first = migrate(one.db, [slow], [])
       await begun.promise
-      expect(await Promise.all([first, migrate(two, [slow])])).toEqual([['1'], []])
+      expect(await Promise.all([first, migrate(two, [slow], [])])).toEqual([['1'], []])
     } finally {
       await Promise.all([one.close(), two.destroy()])
       await drop()

@@ -7,7 +7,7 @@ import { eachDatabase } from '../support/databases.ts'
 import { info, U } from '../support/fixtures.ts'
 import { TestWorld } from '../support/test-world.ts'
 
-const PLAN = { script: 'goal-feast', speed: 10, traders: 5, demo: false, by: U(1) }
+const PLAN = { recording: 'goal-feast', speed: 10, traders: 5, demo: false, by: U(1) }
 
 eachDatabase((open) => {
   const world = new TestWorld()
@@ -28,7 +28,7 @@ eachDatabase((open) => {
     expect(new Set(played.map(({ matchId }) => matchId)).size).toBe(REPLAYS_MAX)
     expect(played.every(({ matchId }) => matchId > 4_000_000_000)).toBe(true)
     const [first] = await runs().unfinished()
-    expect(first).toMatchObject({ script: 'goal-feast', speed: 10, traders: 5, ending: null, match: null })
+    expect(first).toMatchObject({ recording: 'goal-feast', speed: 10, traders: 5, ending: null, match: null })
     await runs().finish(present(first, 'a run').id)
     const next = await runs().begin(PLAN)
     expect(next).toMatchObject({ slot: first?.slot, matchId: Math.max(...played.map(({ matchId }) => matchId)) + 1 })

@@ -1,5 +1,5 @@
 /** Several processes of the real program on one PostgreSQL and one Redis. */
-import { type Kysely, sql } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import { afterEach, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
@@ -7,6 +7,7 @@ import { microsFromDecimal } from '../../actors/kernel/micros.ts'
 import { keys } from '../../db/fast/fast-store.ts'
 import { installationOf } from '../../db/installation.ts'
 import { migrate, MIGRATIONS } from '../../db/postgres/migrate.ts'
+import type { Database } from '../../db/postgres/schema.ts'
 import { Relay } from '../../ops/rehearse/chaos/relay.ts'
 import { PriceWatch } from '../../ops/rehearse/load/price-watch.ts'
 import { FeedClient } from '../rooms/realtime-rig.ts'
@@ -207,7 +208,7 @@ onServers((settle) => {
       // What the next version may do without a word: add.
       const next = {
         name: '9999-next',
-        up: async (db: Kysely<unknown>) => {
+        up: async (db: Transaction<Database>) => {
           for (const table of ['users', 'wallets', 'positions', 'instruments', 'matches', 'ledger_entries'])
             await sql`alter table ${sql.table(table)} add column later integer default 1`.execute(db)
           await sql`create table later (id integer primary key)`.execute(db)

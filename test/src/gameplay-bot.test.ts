@@ -9,7 +9,7 @@ import { listRecordings } from '../../src/replays/recordings.ts'
 import { snapshot, U } from '../support/fixtures.ts'
 
 const recordings = await listRecordings(join(import.meta.dirname, '../../ops/replays'))
-const DEMO = { script: 'goal-feast', speed: 10, traders: 0 }
+const DEMO = { recording: 'goal-feast', speed: 10, traders: 0 }
 
 /** A database of runs and a process that plays them, both in memory, the database sometimes away. */
 class Venue {
@@ -67,10 +67,20 @@ class Venue {
     if (run !== undefined) this.rows.set(id, { ...run, ...over })
   }
 
-  begin({ script, speed, traders, demo }: ReplayPlan): ReplayRun {
+  begin({ recording, speed, traders, demo }: ReplayPlan): ReplayRun {
     const n = this.rows.size + 1
     const matchId = fixtureId(4_000_000_000 + n)
-    const run = { id: `run ${n}`, script, slot: 0, matchId, speed, traders, demo, ending: null, startedAt: instant(0) }
+    const run = {
+      id: `run ${n}`,
+      recording,
+      slot: 0,
+      matchId,
+      speed,
+      traders,
+      demo,
+      ending: null,
+      startedAt: instant(0),
+    }
     this.rows.set(run.id, { ...run, match: null, finished: false })
     return { ...run, match: null }
   }
@@ -107,8 +117,8 @@ describe('the gameplay bot', () => {
   it('one replay that cannot be played holds up no other', async () => {
     const venue = new Venue(null)
     const bot = venue.bot()
-    venue.begin({ script: 'lost', speed: 1, traders: 0, demo: false, by: U(1) })
-    venue.begin({ script: 'cup-night', speed: 1, traders: 0, demo: false, by: U(1) })
+    venue.begin({ recording: 'lost', speed: 1, traders: 0, demo: false, by: U(1) })
+    venue.begin({ recording: 'cup-night', speed: 1, traders: 0, demo: false, by: U(1) })
     await expect(bot.look()).rejects.toThrow('the recording lost is missing')
     expect(venue.playing.has('run 2')).toBe(true)
     expect(await bot.status()).toMatchObject([{ progress: null }, { progress: 0 }])
@@ -135,7 +145,7 @@ describe('the gameplay bot', () => {
   it('ends the demo of another recording, and plays its own after it', async () => {
     const venue = new Venue(DEMO)
     await venue.bot().look()
-    venue.change('run 1', { script: 'cup-night', match: { ...SETTLED, settled: false } })
+    venue.change('run 1', { recording: 'cup-night', match: { ...SETTLED, settled: false } })
     const bot = venue.bot()
     await bot.look()
     await bot.look()

@@ -110,9 +110,10 @@ async function migratedTemplate(): Promise<Blob> {
 
 function migrationsDigest(): string {
   const digest = createHash('sha256')
-  const folder = join(ROOT, 'db/postgres/migrations')
-  for (const name of readdirSync(folder).toSorted()) digest.update(readFileSync(join(folder, name)))
-  digest.update(readFileSync(join(ROOT, 'db/postgres/migrate.ts')))
+  const folder = join(ROOT, 'db/postgres')
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.sql'))
+  for (const path of [...paths.toSorted(), 'migrate.ts', 'repeatable.ts'])
+    digest.update(readFileSync(join(folder, path)))
   digest.update(createRequire(import.meta.url).resolve('@electric-sql/pglite'))
   return digest.digest('hex').slice(0, 16)
 }

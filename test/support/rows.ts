@@ -32,7 +32,7 @@ export async function insertInstrument(db: Db, match: FixtureId, instrument: Ins
       id: instrument.id,
       player_id: instrument.playerId,
       name: instrument.name,
-      position: instrument.role,
+      role: instrument.role,
       side: instrument.side,
       jersey: instrument.jersey,
       starter: instrument.starter,

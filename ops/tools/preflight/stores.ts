@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis'
 import { sql } from 'kysely'
 import { type Connection, CONNECTIONS_MAX, connect } from '../../../db/postgres/connect.ts'
-import { appliedMigrations, foreignMigrations, MIGRATIONS } from '../../../db/postgres/migrate.ts'
+import { schemaState } from '../../../db/postgres/migrate.ts'
 import type { Config } from '../../../src/config.ts'
 import { failed, type Finding, ok, warned } from './finding.ts'
 
@@ -57,16 +57,12 @@ async function capacity({ db }: Connection, perProcess: number): Promise<Finding
 }
 
 async function migrations({ db }: Connection): Promise<Finding> {
-  const { rows: tables } = await sql<{ there: boolean }>`
-    select to_regclass('schema_migrations') is not null as there`.execute(db)
-  const applied = tables[0]?.there === true ? await appliedMigrations(db) : []
-  const { tolerated, refused } = foreignMigrations(applied)
-  const missing = MIGRATIONS.slice(applied.length).map(({ name }) => name)
-  if (refused.length > 0)
-    return failed('migrations', `${refused.join(', ')} unknown here: this version is older than the database`)
+  const { applied, missing, tolerated, refusal } = await schemaState(db)
+  if (refusal !== null) return failed('migrations', refusal)
   if (tolerated.length > 0)
     return warned('migrations', `${tolerated.join(', ')} of a newer version have run, beside which this one can work`)
-  if (missing.length > 0) return warned('migrations', `${missing.join(', ')} will run when the first process starts`)
+  const names = missing.map(({ name }) => name).join(', ')
+  if (missing.length > 0) return warned('migrations', `${names} will run when the first process starts`)
   return ok('migrations', `all ${applied.length} have run`)
 }
 

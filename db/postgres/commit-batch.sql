@@ -1,22 +1,27 @@
-/**
- * The one function through which a match writes. It lives in the database because a batch is many small statements that
- * must be one round trip, one transaction, and able to turn itself down with nothing written.
- */
-
-/**
- * The caller passes parallel arrays, so a batch of 500 trades costs about what 20 do. Everything about one wallet stands
- * at one index of the `w_` arrays, in ascending order of users, and other arrays name that index: joining two arrays
- * would cost n², looking the wallet up again 1 µs each time.
- * A batch is written as if it could not fail, in a subtransaction. When it does fail (a wallet that cannot pay, a key
- * that was used before, a balance changed from outside) that is undone, and the wallets are locked and looked into. To
- * look first would cost a fifth more per trade, for what hardly ever happens.
- * Statements see each other's effects (READ COMMITTED, one snapshot each): from the first one on every wallet is locked,
- * and nothing about these users can change. Planner settings are pinned, and what is looked up by row is written as a sub-select: a
- * plan made while a table was empty reads it whole for every row, and stays (at 6,000 positions 40 times slower).
- * Arrays are unnested in select lists: in a from clause each of them is first put away in a store of its own, which costs
- * 4 µs a trade, a tenth of it.
- */
-export const COMMIT_BATCH_SQL = `
+-- commit_batch: the one function through which a match writes. It lives in the database because a batch is many small
+-- statements that must be one round trip and one transaction, and able to reject itself with nothing written.
+-- An edit takes effect at the next start: db/postgres/repeatable.ts creates a new function for each new text.
+--
+-- Arguments are passed by name, from `CommitArguments` in commit-batch.ts. Their prefixes, and those of local arrays:
+--   p_  the batch: match, epoch, id, instant, limits, and the events for the outbox
+--   w_  wallets, one element per user in ascending order; elsewhere `wallet` is an index into these arrays, from 1
+--   o_  positions opened             l_  positions whose levels or warning changed      x_  positions closed
+--   e_  account events that have a row of their own      `followers`: how many events of the same user come after one
+--   i_  instruments (`i_listed` as JSON, then all that changed)      t_  ticks      s_  entries of the tape
+--   m_  the match's own row
+--   n_  local: the wallets as the batch leaves them      h_  local: the wallets as found after a failure
+--   d, o, l, x, e, n, s, k as table aliases are the unnested arrays
+--
+-- The caller passes parallel arrays, so a batch of 500 trades costs about as much as one of 20. Joining two arrays would
+-- cost n², and looking a wallet up again costs 1 µs each time: hence the index.
+-- A batch is written as if it could not fail, in a subtransaction. If it does fail (a wallet that cannot pay, a used key, a
+-- balance changed from outside), that is rolled back, and the wallets are locked and inspected. Inspecting first would add
+-- a fifth to the cost of each trade, for a case that is rare.
+-- Statements see each other's effects (READ COMMITTED, one snapshot each): after the first one every wallet is locked, and
+-- nothing about these users can change. Planner settings are pinned and row look-ups are written as sub-selects: a plan
+-- made while a table was empty reads the whole table for every row, and is kept (40 times slower at 6,000 positions).
+-- Arrays are unnested in select lists: in a from clause each is first copied into a store of its own, which costs 4 µs a
+-- trade, a tenth of the total.
 create function commit_batch(
   p_match bigint, p_epoch bigint, p_batch uuid, p_at timestamptz, p_open_max integer,
   w_user uuid[], w_balance bigint[], w_margin bigint[], w_open integer[], w_events integer[], w_held integer[],
@@ -48,14 +53,13 @@ set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off s
 as $body$
 #variable_conflict use_column
 declare
-  -- The wallets as the batch leaves them.
   n_user uuid[]; n_balance bigint[]; n_margin bigint[]; n_open integer[]; n_events bigint[]; n_version bigint[];
   n_pnl bigint[];
-  -- The wallets as they are: the balance that is booked, and the one in force.
+  -- `booked` is the balance in the ledger, `balance` the one in force.
   h_booked bigint[]; h_balance bigint[]; h_open integer[];
   changed bigint; next_seq bigint; broken text;
 begin
-  -- Fence. The share lock makes a take-over wait for this transaction, and this one notice a take-over.
+  -- Fence. With the share lock a take-over waits for this transaction, and this transaction notices a take-over.
   perform 1 from match_leases l where l.match_id = p_match and l.epoch = p_epoch for share;
   if not found then
     verdict := 'fenced';
@@ -63,10 +67,10 @@ begin
     return;
   end if;
 
-  -- The first round fails only by what the code after it finds; the second finds the wallets locked and put right.
+  -- The first round fails only for a reason that the code below finds. The second meets wallets locked and corrected.
   for round in 1..2 loop
     begin
-      -- Everybody locks wallets in the order of users, so no two matches can wait for each other.
+      -- Every match locks wallets in the order of users, so no two matches can wait for each other.
       with after as (
         update wallets w
            set balance_micros = w.balance_micros + d.balance, margin_micros = w.margin_micros + d.margin,
@@ -86,10 +90,11 @@ begin
         into n_user, n_balance, n_margin, n_open, n_events, n_version
         from after a;
       if n_user is distinct from nullif(w_user, '{}') then
-        raise sqlstate 'TL001' using message = format('batch %s: a wallet is not as it has to be', p_batch);
+        raise sqlstate 'TL001' using message = format('batch %s: a wallet does not allow it', p_batch);
       end if;
 
-      -- A key that opens something is a position's own: only one that does not has to be looked for among them.
+      -- A key that opens a position is its primary key, which is unique anyway; only other keys (p_look) must be looked
+      -- up among positions.
       if exists (
         select from (select unnest(w_command) as id) d
          where (select r.id from command_results r where r.id = d.id) is not null
@@ -98,8 +103,8 @@ begin
         raise sqlstate 'TL001' using message = format('batch %s: a key is in use', p_batch);
       end if;
 
-      -- Equity in an answer is over every match the user has positions in, at their last committed prices. The caller
-      -- knows what those in this one are worth; mostly there are no others.
+      -- Equity in an answer covers every match in which the user has positions, at their last committed prices. The
+      -- caller knows the value of those in this match; mostly there are no others.
       select array_agg(case when d.held = d.open then d.worth when d.held is not null then d.worth + (
                select coalesce(sum(greatest(-p.margin_micros, floor(
                         p.sign * (i.price_micros - p.open_micros)::numeric * p.lots_micros * 0.000005))), 0)::bigint
@@ -127,7 +132,7 @@ begin
                          unnest(o_fingerprint) as fingerprint, unnest(o_after) as after) o;
       end if;
 
-      -- An open position has not been closed by anybody. Asking for closed_at would offer the planner the wrong index.
+      -- `closed_by is null` selects open positions. `closed_at is null` would offer the planner the wrong index.
       if cardinality(l_id) > 0 then
         update positions p set stop_loss_micros = l.stop, take_profit_micros = l.take, warned = l.warned
           from (select unnest(l_id) as id, unnest(l_stop) as stop, unnest(l_take) as take,
@@ -152,7 +157,7 @@ begin
         end if;
       end if;
 
-      -- A user's events are numbered by his wallet, which is locked: markers have no gaps and become visible in order.
+      -- A user's events are numbered by their wallet, which is locked: markers have no gaps and become visible in order.
       if cardinality(e_wallet) > 0 then
         insert into account_events (user_id, marker, kind, position_id, stop_loss_micros, take_profit_micros, warned, at)
           select w_user[e.wallet], n_events[e.wallet] - e.followers, e.kind, e.position, e.stop, e.take, e.warned, p_at
@@ -186,15 +191,15 @@ begin
       end if;
 
       if i_listed is not null then
-        insert into instruments (id, player_id, name, position, side, jersey, starter, match_id, start_micros,
+        insert into instruments (id, player_id, name, role, side, jersey, starter, match_id, start_micros,
                                  slope_micros, base_micros, imbalance_micros, price_micros, published_micros)
-          select n.id, n."playerId", n.name, n.position, n.side, n.jersey, n.starter, p_match, n.start, n.slope,
+          select n.id, n."playerId", n.name, n.role, n.side, n.jersey, n.starter, p_match, n.start, n.slope,
                  n.base, n.imbalance, n.base, n.published
-            from jsonb_to_recordset(i_listed) n (id uuid, "playerId" bigint, name text, position text, side text,
+            from jsonb_to_recordset(i_listed) n (id uuid, "playerId" bigint, name text, role text, side text,
                  jersey integer, starter boolean, start bigint, slope bigint, base bigint, imbalance bigint,
                  published bigint)
           on conflict (id) do update
-             set name = excluded.name, position = excluded.position, side = excluded.side, jersey = excluded.jersey,
+             set name = excluded.name, role = excluded.role, side = excluded.side, jersey = excluded.jersey,
                  starter = excluded.starter, match_id = excluded.match_id, start_micros = excluded.start_micros,
                  slope_micros = excluded.slope_micros, base_micros = excluded.base_micros,
                  imbalance_micros = excluded.imbalance_micros, price_micros = excluded.price_micros,
@@ -223,7 +228,7 @@ begin
       end if;
 
       if cardinality(s_id) > 0 then
-        -- Not before the last strip, whatever the clock of a new owner says: its running count goes on from there.
+        -- Never before the last entry, even if a new owner's clock is behind: the running total continues from there.
         insert into tape (instrument_id, at, traded_micros, trades)
           select s.id, greatest(p_at, b.at), s.lots + coalesce(b.traded_micros, 0), s.trades
             from (select unnest(s_id) as id, unnest(s_lots) as lots, unnest(s_trades) as trades) s
@@ -231,7 +236,7 @@ begin
                                 order by t.at desc, t.traded_micros desc limit 1) b on true;
       end if;
 
-      -- Only the match's owner gets here, one commit after the other: its numbers have no gap and show up in order.
+      -- Only the match's owner gets here, one commit after another: numbers have no gap and become visible in order.
       if p_events is not null then
         select coalesce(max(o.seq), 0) + 1 into next_seq from outbox o where o.match_id = p_match;
         insert into outbox (match_id, seq, at, replay, events) values (p_match, next_seq, p_at, p_replay, p_events);
@@ -245,12 +250,12 @@ begin
                                      at)
           select d.id, d.user_id, d.fingerprint, d.result, d.balance, d.margin, d.pnl, p_at
             from (select unnest(w_command) as id, unnest(w_user) as user_id, unnest(w_fingerprint) as fingerprint,
-                         unnest(string_to_array(w_result, E'\\n', '')) as result, unnest(n_balance) as balance,
+                         unnest(string_to_array(w_result, E'\n', '')) as result, unnest(n_balance) as balance,
                          unnest(n_margin) as margin, unnest(n_pnl) as pnl) d
            where d.result is not null;
       end if;
 
-      -- The wallets in the order of w_user. A row for each costs both sides several times as much.
+      -- Arrays in the order of w_user. A row for each wallet would cost both sides several times as much.
       verdict := 'committed';
       balances := n_balance;
       margins := n_margin;
@@ -266,7 +271,7 @@ begin
         end if;
     end;
 
-    -- What was wrong? A cached balance takes precedence at its version. Nobody's wallet is an empty one.
+    -- Find the reason. A cached balance takes precedence at its version. A missing wallet counts as an empty one.
     select array_agg(coalesce(w.balance_micros, 0)),
            array_agg(case when w.version = d.cached_version then d.cached else coalesce(w.balance_micros, 0) end),
            array_agg(w.open_positions)
@@ -299,7 +304,8 @@ begin
       return;
     end if;
 
-    -- Then somebody else changed a cached balance at the current version. It is adopted, and booked where all can see.
+    -- The remaining reason: a cached balance was changed from outside at the current version. Adopt it and book the
+    -- difference.
     with entries as (
       insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, at)
         select p_batch, 'user', d.user_id, d.held - d.booked, 'external_adjustment', p_batch, p_at
@@ -314,4 +320,4 @@ begin
      where w.user_id = d.user_id and d.held <> d.booked;
   end loop;
 end
-$body$`
+$body$;

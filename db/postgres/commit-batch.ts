@@ -1,0 +1,84 @@
+/** The typed arguments of `commit_batch` (commit-batch.sql, whose head explains the prefixes), and its text for `migrate`. */
+import { readFileSync } from 'node:fs'
+import type { ArrayArgument } from './arrays.ts'
+import { repeatable } from './repeatable.ts'
+
+export const COMMIT_BATCH = repeatable(
+  'commit_batch',
+  readFileSync(new URL('./commit-batch.sql', import.meta.url), 'utf8'),
+)
+
+/** Arrays of one length, under one prefix. */
+type Arrays<Prefix extends string, Names extends string> = {
+  readonly [Name in Names as `${Prefix}_${Name}`]: ArrayArgument
+}
+
+export type BatchArguments = {
+  readonly p_match: number
+  readonly p_epoch: number
+  readonly p_batch: string
+  readonly p_at: string
+  readonly p_open_max: number
+  /** Whether keys must be looked up among positions: true when one of them did not open anything. */
+  readonly p_look: boolean
+  readonly p_replay: boolean
+  /** JSON; null for a batch from which nothing follows. */
+  readonly p_events: string | null
+}
+
+export type WalletArguments = Arrays<
+  'w',
+  | 'user'
+  | 'balance'
+  | 'margin'
+  | 'open'
+  | 'events'
+  | 'held'
+  | 'worth'
+  | 'cached'
+  | 'cached_version'
+  | 'command'
+  | 'fingerprint'
+> & {
+  /** Lines of JSON, one per wallet; null when no result needs a row of its own. */
+  readonly w_result: string | null
+}
+
+export type OpenedArguments = Arrays<
+  'o',
+  | 'id'
+  | 'wallet'
+  | 'instrument'
+  | 'sign'
+  | 'lots'
+  | 'price'
+  | 'margin'
+  | 'stop'
+  | 'take'
+  | 'closable'
+  | 'followers'
+  | 'fingerprint'
+  | 'after'
+>
+export type ChangedArguments = Arrays<'l', 'id' | 'stop' | 'take' | 'warned'>
+export type ClosedArguments = Arrays<'x', 'id' | 'wallet' | 'price' | 'pnl' | 'release' | 'by' | 'followers'>
+export type AccountArguments = Arrays<'e', 'wallet' | 'followers' | 'kind' | 'position' | 'stop' | 'take' | 'warned'>
+export type InstrumentArguments = Arrays<'i', 'id' | 'base' | 'imbalance' | 'price' | 'suspended' | 'settlement'> & {
+  /** JSON; null when none was listed. */
+  readonly i_listed: string | null
+}
+export type TickArguments = Arrays<'t', 'id' | 'at' | 'price' | 'base' | 'imbalance' | 'cause' | 'event'>
+export type TapeArguments = Arrays<'s', 'id' | 'lots' | 'trades'>
+/** JSON; both null when the match itself did not change. */
+export type MatchArguments = { readonly m_info: string | null; readonly m_pricing: string | null }
+
+export type CommitArguments = BatchArguments &
+  WalletArguments &
+  OpenedArguments &
+  ChangedArguments &
+  ClosedArguments &
+  AccountArguments &
+  InstrumentArguments &
+  TickArguments &
+  TapeArguments &
+  MatchArguments

@@ -1,0 +1,415 @@
+-- The schema: every table, grouped by noun, with its constraints and the reasons for them.
+-- Money, prices and lots are integer millionths (`_micros`). The types of the rows are in db/postgres/schema/.
+
+-- § Users
+
+create table districts (
+  id integer primary key,
+  name text not null unique
+);
+
+create table users (
+  id uuid primary key,
+  google_sub text unique,
+  email text not null,
+  name text not null, picture text,
+  username text not null unique check (username = lower(username)),
+  first_name text not null, last_name text,
+  district_id integer not null references districts,
+  role text not null default 'user',
+  xp integer not null default 0 check (xp >= 0),
+  referral_code text not null unique,
+  synthetic boolean not null default false,
+  created_at timestamptz not null
+);
+
+-- One row per sign-in. Its tokens carry its id; refresh tokens also carry the generation, which every rotation raises.
+create table sessions (
+  id uuid primary key,
+  user_id uuid not null references users,
+  generation integer not null default 1 check (generation > 0),
+  rotated_at timestamptz not null,
+  expires_at timestamptz not null,
+  ended_at timestamptz
+);
+create index sessions_expiry on sessions (expires_at);
+create index sessions_ended on sessions (ended_at) where ended_at is not null;
+
+-- A named invite has its own code and waits for a registration. An anonymous referral is created when a user registers
+-- with the referrer's code.
+create table referrals (
+  id uuid primary key,
+  referrer_id uuid not null references users,
+  name text,
+  code text unique,
+  referee_id uuid unique references users,
+  created_at timestamptz not null,
+  registered_at timestamptz, credited_at timestamptz,
+  reward_micros bigint not null default 0 check (reward_micros >= 0),
+  check ((name is null) = (code is null)),
+  check (code is not null or referee_id is not null),
+  check ((referee_id is null) = (registered_at is null)),
+  check (credited_at is null or referee_id is not null),
+  check (referee_id <> referrer_id)
+);
+create index referrals_referrer on referrals (referrer_id);
+
+-- § Money
+
+-- Every trade updates its wallet. Free room in the page keeps those updates out of the index (HOT).
+create table wallets (
+  user_id uuid primary key references users,
+  balance_micros bigint not null check (balance_micros between 0 and 1000000000000000),
+  margin_micros bigint not null default 0 check (margin_micros between 0 and 1000000000000000),
+  open_positions integer not null default 0 check (open_positions >= 0),
+  version bigint not null default 0,
+  events bigint not null default 0
+) with (fillfactor = 60);
+
+-- The house is an account without a row: its balance is the sum of its entries. One hot row would make every match wait
+-- for every other.
+create table ledger_entries (
+  tx uuid not null,
+  account text not null check (account in ('user', 'house')),
+  user_id uuid,
+  amount_micros bigint not null,
+  kind text not null check (kind in ('grant', 'margin', 'release', 'external_adjustment', 'batch', 'referral')),
+  reference uuid not null,
+  at timestamptz not null,
+  marker bigint check (marker > 0),
+  check ((account = 'user') = (user_id is not null))
+);
+-- One index serves history, ledger and account log: a user's trades in the order of their commits. A trade's marker is
+-- its own, so the index also keeps the trade from being booked twice.
+create unique index ledger_entries_user on ledger_entries (user_id, marker);
+-- Keeps everything else from being booked twice. For trades a second index would cost as much as the row itself.
+create unique index ledger_entries_once on ledger_entries (user_id, reference, kind) nulls not distinct
+ where marker is null;
+-- Entries are only ever appended, so block ranges find the newest ones.
+create index ledger_entries_at on ledger_entries using brin (at) with (autosummarize = on);
+
+-- § Matches
+
+-- What the provider's calendar announces, until a process runs the match.
+create table fixtures (
+  id bigint primary key check (id between 1 and 4294967295),
+  starts_at timestamptz not null,
+  info jsonb not null
+);
+create index fixtures_starts_at on fixtures (starts_at);
+
+create table matches (
+  id bigint primary key check (id between 1 and 4294967295),
+  phase text not null,
+  replay boolean not null,
+  starts_at timestamptz not null, settled_at timestamptz,
+  info jsonb not null,
+  pricing jsonb not null
+);
+create index matches_unsettled on matches (id) where settled_at is null;
+
+-- Which process may write a match. Taking a lease raises the epoch, which fences every earlier owner.
+create table match_leases (
+  match_id bigint primary key,
+  owner text not null,
+  epoch bigint not null check (epoch between 1 and 4294967295),
+  expires_at timestamptz not null
+);
+
+create table instruments (
+  id uuid primary key,
+  player_id bigint not null,
+  name text not null,
+  role text not null check (role in ('GK', 'DEF', 'MID', 'FWD')),
+  side text not null check (side in ('home', 'away')),
+  jersey integer,
+  starter boolean not null,
+  match_id bigint not null references matches,
+  start_micros bigint not null check (start_micros > 0),
+  slope_micros bigint not null check (slope_micros > 0),
+  base_micros bigint not null check (base_micros > 0),
+  imbalance_micros bigint not null,
+  price_micros bigint not null check (price_micros >= 10000),
+  published_micros bigint not null check (published_micros >= 10000),
+  suspended_until timestamptz,
+  settlement_micros bigint check (settlement_micros >= 10000)
+) with (fillfactor = 60);
+create index instruments_match on instruments (match_id);
+
+-- A player's value for the season. It may be set before the player is first listed, and it outlives every match.
+create table anchors (
+  instrument_id uuid primary key,
+  price_micros bigint not null check (price_micros > 0)
+);
+
+-- Recorded quotes. Retention finds old rows by time alone, and they are stored together: a block range index is enough.
+create table ticks (
+  instrument_id uuid not null,
+  at timestamptz not null,
+  price_micros bigint not null,
+  base_micros bigint not null,
+  imbalance_micros bigint not null,
+  cause text not null,
+  provider_event_id bigint not null
+);
+create index ticks_instrument_at on ticks (instrument_id, at);
+create index ticks_at on ticks using brin (at);
+
+-- One row per player and commit, not per trade, so that writing it costs next to nothing. `traded_micros` is a running
+-- total, which makes the volume between two moments the difference of two rows.
+create table tape (
+  instrument_id uuid not null,
+  at timestamptz not null,
+  traded_micros bigint not null check (traded_micros > 0),
+  trades text not null,
+  primary key (instrument_id, at, traded_micros)
+);
+create index tape_at on tape using brin (at);
+
+-- Every process looks for unfinished replays once a second. Finished ones are kept for their fixture numbers.
+create table replays (
+  id uuid primary key,
+  recording text not null,
+  match_id bigint not null unique,
+  speed double precision not null check (speed > 0),
+  traders integer not null check (traders >= 0),
+  state text not null check (state in ('running', 'finished')),
+  started_at timestamptz not null,
+  slot integer not null default 0 check (slot >= 0),
+  demo boolean not null default false,
+  ending text check (ending in ('full_time', 'void'))
+);
+create unique index replays_cast on replays (recording, slot) where state = 'running';
+
+-- § Positions
+
+-- No foreign key to the user: the commit has locked the user's wallet, which proves that they exist, and checking each
+-- row costs as much as the row itself.
+create table positions (
+  id uuid primary key,
+  user_id uuid not null,
+  match_id bigint not null,
+  instrument_id uuid not null,
+  sign smallint not null check (sign in (1, -1)),
+  lots_micros bigint not null check (lots_micros > 0),
+  open_micros bigint not null check (open_micros >= 0),
+  margin_micros bigint not null check (margin_micros >= 0),
+  stop_loss_micros bigint check (stop_loss_micros > 0),
+  take_profit_micros bigint check (take_profit_micros > 0),
+  opened_at timestamptz not null,
+  closable_at timestamptz not null,
+  warned smallint not null default 0 check (warned between 0 and 100),
+  close_micros bigint check (close_micros >= 10000),
+  pnl_micros bigint check (pnl_micros >= -margin_micros),
+  closed_at timestamptz,
+  closed_by text check (closed_by in ('user', 'stop_loss', 'take_profit', 'washout', 'full_time', 'void', 'admin')),
+  -- Where the opening and the close are in the owner's account log, and the levels that the position was opened with.
+  opened_marker bigint not null check (opened_marker > 0),
+  opened_stop_micros bigint, opened_take_micros bigint,
+  closed_marker bigint check (closed_marker > opened_marker),
+  -- The stored answer to an opening under a key, which is repeated to a retry. Null for an opening without a key.
+  answer_fingerprint text, answer_price_micros bigint,
+  answer_balance_micros bigint, answer_margin_micros bigint,
+  answer_unrealized_micros bigint,
+  check (num_nonnulls(close_micros, pnl_micros, closed_at, closed_by, closed_marker) in (0, 5)),
+  check ((answer_fingerprint is null) = (answer_price_micros is null))
+) with (fillfactor = 80);
+-- The only index of open positions, read whole when a match is loaded. With a second one, by match, the planner chose
+-- wrongly while the table was small and kept its choice (0.4 ms a trade instead of 0.01).
+create index positions_open on positions (user_id, match_id) where closed_at is null;
+
+-- The account events that are neither an opening nor a close: those are in the row of their position.
+create table account_events (
+  user_id uuid not null,
+  marker bigint not null,
+  kind text not null check (kind in ('changed', 'margin_warning')),
+  position_id uuid not null,
+  stop_loss_micros bigint, take_profit_micros bigint,
+  warned smallint not null,
+  at timestamptz not null,
+  primary key (user_id, marker)
+);
+create index account_events_at on account_events using brin (at);
+
+-- Stored answers of keyed commands that opened nothing: refusals and closes.
+create table command_results (
+  id uuid primary key,
+  user_id uuid not null,
+  fingerprint text not null,
+  result text not null,
+  balance_micros bigint not null, margin_micros bigint not null,
+  unrealized_micros bigint not null,
+  at timestamptz not null
+);
+create index command_results_at on command_results using brin (at);
+
+-- § Reactions: what follows from a commit
+
+-- One row per commit, numbered by the match's only writer, so a reader with a cursor per match meets no gap and no late
+-- row. Rows are kept: they are the history from which every read model can be rebuilt.
+create table outbox (
+  match_id bigint not null,
+  seq bigint not null,
+  at timestamptz not null,
+  replay boolean not null,
+  -- Only ever read whole: as json it costs half of what jsonb does.
+  events json not null,
+  primary key (match_id, seq)
+);
+-- A batch of 500 trades is 90 kB: pglz takes a millisecond to compress it, lz4 a tenth. Some servers lack lz4.
+do $$ begin
+  alter table outbox alter column events set compression lz4;
+exception when feature_not_supported then null;
+end $$;
+
+create table outbox_cursors (
+  match_id bigint primary key,
+  seq bigint not null default 0,
+  attempts integer not null default 0,
+  retry_at timestamptz not null default '-infinity',
+  taken_at timestamptz not null default '-infinity',
+  finished boolean not null default false
+) with (fillfactor = 60);
+create index outbox_cursors_open on outbox_cursors (match_id) where not finished;
+
+create table outbox_failures (
+  match_id bigint not null,
+  seq bigint not null,
+  error text not null,
+  attempts integer not null,
+  at timestamptz not null,
+  primary key (match_id, seq)
+);
+
+-- § Community: careers, boards, spinner, notifications
+
+-- What the boards rank is counted twice: over all matches, and (`live_`) over real ones alone.
+create table careers (
+  user_id uuid primary key references users,
+  version bigint not null default 0,
+  opened integer not null default 0, closed integer not null default 0, wins integer not null default 0,
+  pnl_micros bigint not null default 0, margin_micros bigint not null default 0, first_trade_at timestamptz,
+  live_closed integer not null default 0, live_wins integer not null default 0,
+  live_pnl_micros bigint not null default 0, live_margin_micros bigint not null default 0, live_first_trade_at timestamptz,
+  won_micros bigint not null default 0, best_win_micros bigint not null default 0, largest_lots_micros bigint not null default 0,
+  short_wins integer not null default 0, take_profits integer not null default 0, stop_losses integer not null default 0,
+  washouts integer not null default 0, settled integer not null default 0,
+  days integer not null default 0, referrals integer not null default 0, xp integer not null default 0
+) with (fillfactor = 60);
+
+create table trade_days (
+  user_id uuid not null,
+  day integer not null,
+  primary key (user_id, day)
+);
+
+create table user_badges (
+  user_id uuid not null references users,
+  badge text not null,
+  earned_at timestamptz not null,
+  primary key (user_id, badge)
+);
+
+-- Users whose place on the boards is older than their career.
+create table board_changes (
+  user_id uuid primary key,
+  version bigint not null
+);
+
+create table week_scores (
+  week text collate "C" not null,
+  live boolean not null,
+  user_id uuid not null,
+  closed integer not null, wins integer not null,
+  pnl_micros bigint not null, margin_micros bigint not null,
+  roi_hundredths bigint not null, win_ppm integer not null,
+  primary key (week, live, user_id)
+) with (fillfactor = 60);
+create index week_scores_best on week_scores (week, live, roi_hundredths desc, win_ppm desc);
+
+create table spinner_weeks (
+  week text collate "C" primary key,
+  starts_at timestamptz not null,
+  seed text not null, seed_hash text not null,
+  published_at timestamptz not null,
+  candidates jsonb,
+  winner_id uuid,
+  decided_at timestamptz,
+  check ((candidates is null) = (decided_at is null))
+);
+
+create table notifications (
+  id bigint generated always as identity primary key,
+  user_id uuid not null references users,
+  type text not null,
+  title text not null, body text not null,
+  data jsonb not null,
+  source text collate "C" not null unique,
+  created_at timestamptz not null,
+  read_at timestamptz
+);
+create index notifications_user on notifications (user_id, id desc);
+create index notifications_unread on notifications (user_id, id desc) where read_at is null;
+
+create table activity (
+  id bigint generated always as identity primary key,
+  user_id uuid not null references users,
+  district_id integer not null,
+  type text not null,
+  text text not null,
+  data jsonb not null,
+  source text collate "C" not null unique,
+  at timestamptz not null
+);
+create index activity_district on activity (district_id, id desc);
+
+-- The share model that came before positions. Read-only.
+create table legacy_trades (
+  id text collate "C" primary key,
+  user_id uuid not null references users,
+  player text not null,
+  side text not null check (side in ('buy', 'sell')),
+  quantity_micros bigint not null check (quantity_micros > 0),
+  price_micros bigint not null check (price_micros >= 0),
+  at timestamptz not null
+);
+create index legacy_trades_user on legacy_trades (user_id, at desc, id);
+
+-- § Operations
+
+create table settings (
+  key text collate "C" primary key,
+  value jsonb not null,
+  updated_at timestamptz not null,
+  updated_by uuid
+);
+
+-- One row, whose number counts the changes of all settings.
+create table settings_version (
+  id boolean primary key default true check (id),
+  version bigint not null
+);
+insert into settings_version (version) values (0);
+
+-- Append only. No foreign key: a record outlives its subject.
+create table audit_log (
+  id bigint generated always as identity primary key,
+  at timestamptz not null,
+  actor_id uuid,
+  action text not null,
+  subject text not null,
+  before jsonb,
+  after jsonb
+);
+
+-- How far each task of the upkeep has got.
+create table upkeep (
+  task text primary key,
+  done_until timestamptz not null
+);
+
+-- One row: distinguishes this database from every other that shares a fast store with it.
+create table installation (
+  id uuid not null default gen_random_uuid()
+);
+insert into installation default values;
