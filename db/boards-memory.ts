@@ -123,8 +123,8 @@ class Ranking {
       const inOrder = Int32Array.from(this.#standings.keys()).toSorted((a, b) => this.#compare(by, a, b))
       await nextTurn()
       const byDistrict = Map.groupBy(inOrder, (number) => this.#at(number).districtId)
-      for (const [districtId, members] of byDistrict) this.#list({ by, districtId }).lay(members)
-      this.#list({ by, districtId: null }).lay(inOrder)
+      for (const [districtId, members] of byDistrict) this.#list({ by, districtId }).load(members)
+      this.#list({ by, districtId: null }).load(inOrder)
       await nextTurn()
     }
     this.#laid = true

@@ -1,13 +1,13 @@
-/** The badges there are, as data: each is earned for good when a count of the career reaches its target. */
+/** All badges, as data. A badge is earned for ever when a count of the career reaches its target. */
 import { decimal } from '../kernel/micros.ts'
 import { type Career, levelOf } from './career.ts'
 
 export interface Badge {
-  /** For ever: it is how an earned badge is remembered. */
+  /** Never changes: earned badges are stored under it. */
   readonly id: string
   readonly name: string
   readonly description: string
-  /** What is counted, in the unit people read. It never falls, so a badge never depends on what came first. */
+  /** The count, in the unit that users see. It never falls, so the order of events does not matter. */
   readonly count: (career: Career) => number
   readonly target: number
 }
@@ -126,6 +126,6 @@ export const BADGES: readonly Badge[] = [
   { id: 'captain', name: 'Captain', description: 'Reach level 10', count: (c) => levelOf(c.xp), target: 10 },
 ]
 
-/** The badges that this career has earned, whether or not they have been handed out. */
+/** The badges that this career has earned, awarded or not. */
 export const earnedBadges = (career: Career): readonly Badge[] =>
   BADGES.filter((badge) => badge.count(career) >= badge.target)

@@ -1,6 +1,6 @@
 /**
- * What a user has done so far, counted. Every count is a sum, a largest, an earliest or a set's size: whichever match is
- * heard of first, and however often the history is told anew, the same career comes out.
+ * What a user has done so far, in counts. Each count is a sum, a maximum, a minimum or the size of a set, so the career
+ * is the same in whatever order matches are processed, and after every rebuild.
  */
 import { assert, unreachable } from '../kernel/assert.ts'
 import { XP_FIRST_TRADE_OF_DAY, XP_PER_OPEN, XP_PER_WIN } from '../kernel/limits.ts'
@@ -8,7 +8,7 @@ import { type Lots, lots, type Money, money } from '../kernel/micros.ts'
 import { HOUR_MS, type Instant } from '../kernel/world.ts'
 import type { CommittedEvent } from './committed-event.ts'
 
-/** What boards are made of. */
+/** The counts that leaderboards use. */
 export interface Tally {
   readonly closed: number
   /** Closes with a profit. */
@@ -24,7 +24,7 @@ export interface Career {
   readonly all: Tally
   /** The same without replays. */
   readonly live: Tally
-  /** Σ of the profits alone. */
+  /** Σ of the profits, losses excluded. */
   readonly won: Money
   readonly bestWin: Money
   readonly largestLots: Lots
@@ -36,7 +36,7 @@ export interface Career {
   readonly settled: number
   /** Days (UTC) with at least one opening. */
   readonly days: number
-  /** Referees who have traded. */
+  /** Referred users who have traded. */
   readonly referrals: number
   readonly xp: number
 }
@@ -60,18 +60,18 @@ export const NEW_CAREER: Career = {
   xp: 0,
 }
 
-/** When and where an event was committed. */
-export interface Occasion {
+/** When an event was committed, and whether in a replay. */
+export interface Circumstances {
   readonly at: Instant
   readonly replay: boolean
 }
 
 /** The career after one more event of this user. */
-export function advance(before: Career, event: CommittedEvent, occasion: Occasion): Career {
+export function advance(before: Career, event: CommittedEvent, circumstances: Circumstances): Career {
   const career = {
     ...before,
-    all: tallied(before.all, event, occasion.at),
-    live: occasion.replay ? before.live : tallied(before.live, event, occasion.at),
+    all: tallied(before.all, event, circumstances.at),
+    live: circumstances.replay ? before.live : tallied(before.live, event, circumstances.at),
   }
   switch (event.kind) {
     case 'opened':
@@ -119,7 +119,7 @@ function tallied(tally: Tally, event: CommittedEvent, at: Instant): Tally {
   }
 }
 
-/** The career after so many more days on which the user opened something for the first time. */
+/** The career after `days` more days with a first opening. */
 export const advanceDays = (career: Career, days: number): Career => ({
   ...career,
   days: career.days + days,
@@ -131,10 +131,10 @@ const DAY_MS = 24 * HOUR_MS
 /** The day of an instant, counted from 1970 in UTC. */
 export const dayOf = (at: Instant): number => Math.floor(at / DAY_MS)
 
-/** Where a level begins: 0, 100, 300, 600, 1,000, … XP. Each takes 100 more than the one before. */
+/** The XP at which a level begins: 0, 100, 300, 600, 1,000, … Each level takes 100 more than the one before. */
 const xpAtLevel = (level: number): number => 50 * level * (level - 1)
 
-/** From 1 upwards. */
+/** The level, from 1 upwards. */
 export function levelOf(xp: number): number {
   assert(Number.isSafeInteger(xp) && xp >= 0, `not an amount of XP: ${xp}`)
   const near = Math.max(1, Math.floor((1 + Math.sqrt(1 + xp / 12.5)) / 2))

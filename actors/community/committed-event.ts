@@ -1,4 +1,4 @@
-/** What the outbox keeps of a commit: as much as the reactions to it need, and nothing that concerns the market alone. */
+/** What the outbox keeps of a commit: the events that reactions need, without price moves. */
 import type { InstrumentId, PositionId, UserId } from '../kernel/ids.ts'
 import type { Lots, Money } from '../kernel/micros.ts'
 import type { ClosedBy, Direction } from '../position/position.ts'
@@ -14,10 +14,10 @@ interface OfPosition {
 
 export type CommittedEvent =
   | ({ readonly kind: 'opened' } & OfPosition)
-  /** So many per cent of the margin are lost. */
+  /** This share of the margin is lost. */
   | ({ readonly kind: 'margin_warned'; readonly lostPct: 50 | 80 } & OfPosition)
   | ({ readonly kind: 'closed'; readonly pnl: Money; readonly by: ClosedBy } & OfPosition)
-  /** The last position is closed: nothing follows in this match. */
+  /** The last position is closed; no event of this match follows. */
   | { readonly kind: 'match_settled' }
 
 export type ClosedEvent = Extract<CommittedEvent, { readonly kind: 'closed' }>

@@ -1,4 +1,4 @@
-/** The share model before positions, as far as it can still be read: what somebody holds, and what he made of the rest. */
+/** The former share model, read-only: a user's holdings, and the profit from the shares they sold. */
 import { NOTED_LEGACY_QUANTITY, NOTED_LEGACY_TOTAL } from '../kernel/limits.ts'
 import {
   decimal,
@@ -17,7 +17,7 @@ import type { Instant } from '../kernel/world.ts'
 export interface LegacyTrade {
   readonly id: string
   readonly userId: UserId
-  /** The name of the player whose shares they were. */
+  /** The name of the player. */
   readonly player: string
   readonly side: 'buy' | 'sell'
   readonly quantity: Lots
@@ -28,14 +28,14 @@ export interface LegacyTrade {
 export interface LegacyHolding {
   readonly player: string
   readonly quantity: Lots
-  /** What was paid for it, at the average price of all that was bought. */
+  /** The cost of the holding, at the average purchase price. */
   readonly invested: Money
 }
 
 export const legacyTotal = ({ quantity, price }: Pick<LegacyTrade, 'quantity' | 'price'>): Money =>
   money(mulDivNearest(quantity, price, MICROS_PER_UNIT))
 
-/** Holdings at average cost, by player, and the profit of what was sold. What was sold and never bought cost nothing. */
+/** Holdings by player at average cost, and the profit of the sales. Shares sold but never bought cost nothing. */
 export function legacyPortfolio(inOrder: readonly LegacyTrade[]): {
   readonly holdings: readonly LegacyHolding[]
   readonly pnl: Money
@@ -59,7 +59,7 @@ export function legacyPortfolio(inOrder: readonly LegacyTrade[]): {
   return { holdings: holdings.toSorted((a, b) => (a.player < b.player ? -1 : 1)), pnl: money(pnl) }
 }
 
-/** The headline of a legacy trade, or null when it is too small to tell (specification 6). */
+/** The headline of a legacy trade, or null when it is too small (specification 6). */
 export function legacyHeadline(trade: LegacyTrade): Headline | null {
   const total = legacyTotal(trade)
   if (trade.quantity < NOTED_LEGACY_QUANTITY && total < NOTED_LEGACY_TOTAL) return null

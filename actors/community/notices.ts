@@ -1,4 +1,4 @@
-/** What people are told of what was committed: notifications to the one it concerns, activity to everybody. */
+/** What users read about committed events: notifications to one user, headlines in the activity feed to all. */
 import type { InstrumentId, UserId } from '../kernel/ids.ts'
 import { BIG_WIN } from '../kernel/limits.ts'
 import { decimal, type Money, money } from '../kernel/micros.ts'
@@ -23,7 +23,7 @@ export interface Notice {
   readonly title: string
   readonly body: string
   readonly data: Readonly<Record<string, string | number>>
-  /** What it is about: the same source is told once, however often it is come upon. */
+  /** Identifies the cause: each source is notified once, however often it is processed. */
   readonly source: string
   readonly at: Instant
 }
@@ -34,29 +34,29 @@ export type HeadlineType = 'big_win' | 'washout' | 'badge' | 'spinner_win' | 'le
 export interface Headline {
   readonly userId: UserId
   readonly type: HeadlineType
-  /** What the user did, to be read after his name. */
+  /** What the user did, shown after the username. */
   readonly text: string
   readonly data: Readonly<Record<string, string | number>>
   readonly source: string
   readonly at: Instant
 }
 
-/** The name of a player, for people. */
+/** The display name of a player. */
 export type NameOf = (id: InstrumentId) => string
 
-/** How a position that its owner did not close was closed, for people. */
+/** Why a position was closed if not by its owner, as shown to the owner. */
 const CLOSED_BY: Readonly<Record<Exclude<ClosedBy, 'user' | 'full_time'>, string>> = {
   stop_loss: 'Stop-loss reached',
   take_profit: 'Target reached',
   washout: 'Washed out',
   void: 'Position void',
-  admin: 'Closed by the house',
+  admin: 'Closed by an operator',
 }
 
 /** With its sign and two decimals. */
 const signed = (amount: Money): string => `${amount < 0 ? '−' : '+'}${Math.abs(decimal(amount)).toFixed(2)}`
 
-/** What one commit tells the users it concerns. Settled positions are summed up, one notice a user. */
+/** The notices of one commit. Settled positions are summed up in one notice per user. */
 export function noticesOf(
   commit: { key: string; at: Instant; events: readonly CommittedEvent[] },
   nameOf: NameOf,
@@ -107,7 +107,7 @@ export function noticesOf(
   return notices
 }
 
-/** What everybody hears of one commit: wins of note, and washouts. */
+/** The headlines of one commit: big wins and washouts. */
 export function headlinesOf(events: readonly CommittedEvent[], at: Instant, nameOf: NameOf): Headline[] {
   return events.flatMap((event): Headline[] => {
     if (event.kind !== 'closed') return []
@@ -153,7 +153,7 @@ export const levelNotice = (userId: UserId, level: number, at: Instant): Notice 
   at,
 })
 
-/** A referee has traded for the first time. */
+/** A referred user has traded for the first time. */
 export interface Credit {
   readonly referrerId: UserId
   readonly refereeId: UserId
@@ -165,13 +165,13 @@ export const creditNotice = ({ referrerId, refereeId, refereeName, reward }: Cre
   userId: referrerId,
   type: 'referral_credited',
   title: 'Referral credited',
-  body: `${refereeName} has made a first trade: ${signed(reward)}.`,
+  body: `${refereeName} has made their first trade: ${signed(reward)}.`,
   data: { refereeId, reward: decimal(reward) },
   source: `referral:${refereeId}`,
   at,
 })
 
-/** To everybody who was in the draw of a week. */
+/** The notices to all candidates of a week's draw. */
 export const spinnerNotices = (
   week: string,
   candidates: readonly UserId[],
@@ -185,7 +185,7 @@ export const spinnerNotices = (
     body:
       userId === winner
         ? 'Yours was the best return on investment of the week.'
-        : 'You shared the lead, and the draw fell on somebody else.',
+        : 'You shared the lead, and the draw chose another user.',
     data: { week, winnerId: winner },
     source: `spinner:${week}:${userId}`,
     at,

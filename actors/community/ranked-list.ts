@@ -1,19 +1,19 @@
 /**
- * Numbers in an order of the caller's, with their places: sorted blocks, and a Fenwick tree over the sizes of the blocks.
- * Adding, removing and finding the place of one among a million takes microseconds (ops/bench/boards.ts).
+ * A sorted list of numbers with ranks, in the caller's order: sorted blocks, and a Fenwick tree over the block sizes.
+ * Adding, removing and ranking among a million takes microseconds (ops/bench/boards.ts).
  */
 import { assert, present } from '../kernel/assert.ts'
 
-/** A full block is cut in two. Larger ones make every insertion move more, smaller ones make cuts more frequent. */
+/** A full block is split in two. Larger blocks move more per insertion, smaller blocks split more often. */
 const BLOCK_MAX = 512
-/** How full blocks are when many are laid down at once: half-way, so that the next insertions cut none. */
-const BLOCK_LAID = 256
+/** The size of bulk-loaded blocks: half full, so that the next insertions split none. */
+const BLOCK_LOADED = 256
 
 export class RankedList {
-  /** A total order: zero only for one and the same number. It must not change for numbers that are in the list. */
+  /** A total order: zero only for equal numbers. It must not change for numbers in the list. */
   readonly #compare: (a: number, b: number) => number
   #blocks: number[][] = []
-  /** Fenwick: entry n sums the sizes of the blocks in the range that ends at n, counted from 1. */
+  /** Fenwick tree: entry n sums the sizes of the blocks in the range that ends at n, counted from 1. */
   #sums: number[] = [0]
   #size = 0
 
@@ -25,11 +25,11 @@ export class RankedList {
     return this.#size
   }
 
-  /** Replaces everything by numbers that are in order already. */
-  lay(inOrder: readonly number[] | Int32Array): void {
+  /** Replaces the contents with numbers that are already in order. */
+  load(inOrder: readonly number[] | Int32Array): void {
     this.#blocks = []
-    for (let from = 0; from < inOrder.length; from += BLOCK_LAID) {
-      this.#blocks.push(Array.from(inOrder.slice(from, from + BLOCK_LAID)))
+    for (let from = 0; from < inOrder.length; from += BLOCK_LOADED) {
+      this.#blocks.push(Array.from(inOrder.slice(from, from + BLOCK_LOADED)))
     }
     this.#size = inOrder.length
     this.#resum()
@@ -53,10 +53,10 @@ export class RankedList {
     this.#resum()
   }
 
-  /** Throws InvariantBroken when it is not there. */
+  /** Throws InvariantBroken when the number is not in the list. */
   remove(item: number): void {
     const at = this.#blockOf(item)
-    const block = present(this.#blocks[at], 'the block of what is removed')
+    const block = present(this.#blocks[at], 'block of the removed number')
     const place = placeIn(block, (other) => this.#compare(other, item) < 0)
     assert(block[place] === item, `${item} is not in the list`)
     block.splice(place, 1)
@@ -66,14 +66,14 @@ export class RankedList {
     this.#resum()
   }
 
-  /** How many come before the first for which `before` is false; it must hold for a beginning of the list and no more. */
+  /** The numbers before the first for which `before` is false. It must be true up to one point and false after it. */
   count(before: (item: number) => boolean): number {
     const at = placeIn(this.#blocks, (block) => before(present(block.at(-1), 'the last of a block')))
     const block = this.#blocks[at]
     return block === undefined ? this.#size : this.#sumBefore(at) + placeIn(block, before)
   }
 
-  /** The items from a place on, at most so many. */
+  /** At most `count` numbers, from a place on. */
   slice(from: number, count: number): number[] {
     const found: number[] = []
     let { at, rest } = this.#locate(from)
@@ -84,7 +84,7 @@ export class RankedList {
     return found
   }
 
-  /** The first block whose last item does not come before this one; beyond the end when all do. */
+  /** The first block whose last item does not come before this one; past the end when there is none. */
   #blockOf(item: number): number {
     return placeIn(this.#blocks, (block) => this.#compare(present(block.at(-1), 'the last of a block'), item) < 0)
   }
@@ -111,7 +111,7 @@ export class RankedList {
     return sum
   }
 
-  /** The block that has this place, and where in it. */
+  /** The block with this place, and the offset within it. */
   #locate(place: number): { at: number; rest: number } {
     let at = 0
     let rest = place
@@ -127,7 +127,7 @@ export class RankedList {
   }
 }
 
-/** How many at the beginning satisfy `before`, by halving. */
+/** The number of leading items that satisfy `before`, by binary search. */
 function placeIn<T>(items: readonly T[], before: (item: T) => boolean): number {
   let low = 0
   let high = items.length

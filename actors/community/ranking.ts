@@ -1,23 +1,23 @@
-/** Who stands before whom: return on investment, win rate, the tie-breaks, and ranks that ties share. */
+/** The order of leaderboards: return on investment, win rate, tie-breaks, and ranks shared by ties. */
 import type { DistrictId, UserId } from '../kernel/ids.ts'
 import { type Money, mulDivNearest } from '../kernel/micros.ts'
 import type { Instant } from '../kernel/world.ts'
 
-/** What a user is ranked by. There is one from his first closed position on. */
+/** What a user is ranked by. It exists from their first closed position on. */
 export interface Standing {
   readonly userId: UserId
   readonly districtId: DistrictId
   readonly pnl: Money
-  /** Σ margin of his closed positions. */
+  /** Σ margin of their closed positions. */
   readonly margin: Money
   readonly closed: number
   readonly wins: number
   readonly firstTradeAt: Instant
-  /** Grows with every change of his career, so that a late word cannot win. */
+  /** Grows with every change of the career, so that a late update cannot overwrite a newer one. */
   readonly version: number
 }
 
-/** A board: everybody's or one district's, by return on investment or by profit. */
+/** A leaderboard: global or of one district, by return on investment or by profit. */
 export interface BoardName {
   readonly by: 'roi' | 'pnl'
   readonly districtId: DistrictId | null
@@ -40,8 +40,8 @@ export const winPpm = ({ wins, closed }: Pick<Standing, 'wins' | 'closed'>): num
   closed === 0 ? 0 : mulDivNearest(wins, PPM, closed)
 
 /**
- * What decides on a board, the more important first; the smaller comes first. By ROI: the higher ROI, then the higher
- * win rate, then the higher profit in units, then the earlier first trade. By profit: profit alone. Equal keys share a
+ * The sort key of a leaderboard, most important part first, ascending. By ROI: the higher ROI, then the higher win
+ * rate, then the higher profit in units, then the earlier first trade. By profit: profit alone. Equal keys share a
  * rank.
  */
 export function rankKey(by: BoardName['by'], standing: Standing): readonly number[] {
@@ -57,12 +57,12 @@ function compareKeys(a: readonly number[], b: readonly number[]): number {
   return 0
 }
 
-/** The order in which a board is read: by key, and equal keys by user id, so that two readers see the same. */
+/** The order of a leaderboard: by key, and equal keys by user id, so that all readers see the same. */
 export const compareStandings = (by: BoardName['by'], a: Standing, b: Standing): number =>
   compareKeys(rankKey(by, a), rankKey(by, b)) || (a.userId < b.userId ? -1 : a.userId > b.userId ? 1 : 0)
 
-/** Where a list of standings begins: the place of its first, and his rank, which he may share with those before him. */
-export interface Beginning {
+/** The start of a page: the place of its first standing, and its rank, which may be shared with earlier ones. */
+export interface PageStart {
   readonly place: number
   readonly rank: number
 }
@@ -71,7 +71,7 @@ export interface Beginning {
 export function rankAll(
   by: BoardName['by'],
   inOrder: readonly Standing[],
-  first: Beginning = { place: 1, rank: 1 },
+  first: PageStart = { place: 1, rank: 1 },
 ): Ranked[] {
   const ranked: Ranked[] = []
   for (const standing of inOrder) {
@@ -83,7 +83,7 @@ export function rankAll(
   return ranked
 }
 
-/** A district by the average ROI of its ranked members. */
+/** A district's score: the average ROI of its ranked members. */
 export interface DistrictScore {
   readonly districtId: DistrictId
   readonly members: number
@@ -94,12 +94,12 @@ export interface DistrictScore {
 export interface RankedDistrict {
   readonly districtId: DistrictId
   readonly members: number
-  /** Both null as long as nobody there is ranked. */
+  /** Both null while the district has no ranked member. */
   readonly rank: number | null
   readonly roiPpm: number | null
 }
 
-/** Districts by average ROI, equal ones sharing a rank; those without a ranked member come last. */
+/** Districts by average ROI. Equal ones share a rank; those without a ranked member come last. */
 export function rankDistricts(scores: readonly DistrictScore[]): RankedDistrict[] {
   const averages = scores
     .map(({ districtId, members, roiPpmSum }) => ({

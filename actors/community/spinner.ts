@@ -1,4 +1,4 @@
-/** The weekly spinner: weeks, who is in the draw, and which of them a seed draws that was promised when the week began. */
+/** The weekly spinner: ISO weeks, the candidates of a draw, and the winner that a seed committed in advance selects. */
 import { assert } from '../kernel/assert.ts'
 import type { UserId } from '../kernel/ids.ts'
 import { type Money, mulDivNearest } from '../kernel/micros.ts'
@@ -17,7 +17,7 @@ export interface Week {
   readonly endsAt: Instant
 }
 
-/** The week of an instant. A Monday's first millisecond is the new week's. */
+/** The week of an instant. The first millisecond of Monday belongs to the new week. */
 export function weekOf(at: Instant): Week {
   const startsAt = instant(FIRST_MONDAY_MS + Math.floor((at - FIRST_MONDAY_MS) / WEEK_MS) * WEEK_MS)
   // The week belongs to the year of its Thursday.
@@ -45,21 +45,21 @@ function yearOf(ms: number): number {
   return ms >= yearStart(near + 1) ? near + 1 : near
 }
 
-/** ROI in hundredths of a per cent: two candidates are equal when people see the same figure. */
+/** ROI in hundredths of a per cent: candidates tie when users see the same figure. */
 export const roiHundredths = (pnl: Money, margin: Money): number =>
   margin === 0 ? 0 : mulDivNearest(pnl, 10_000, margin)
 
-/** Those who are in the draw, in the order the draw counts them. */
+/** The candidates in the order in which the draw counts them. */
 const drawOrder = (candidates: readonly UserId[]): readonly UserId[] => candidates.toSorted()
 
 /**
- * What the seed is applied to: HMAC-SHA256 with the seed as key over this text gives the digest that `drawn` reads. It
- * names the week and everybody in the draw, so that nothing can be changed afterwards.
+ * The text the seed is applied to: HMAC-SHA256 over it, keyed with the seed, gives the digest for `drawn`. It names the
+ * week and all candidates, so neither can be changed afterwards.
  */
 export const drawText = (week: string, candidates: readonly UserId[]): string =>
   [week, ...drawOrder(candidates)].join('\n')
 
-/** Whom a digest (hex) draws of the candidates. 256 bits over a few candidates favour none of them measurably. */
+/** The winner that a digest (hex) selects. 256 bits over a few candidates favour none of them measurably. */
 export function drawn(digest: string, candidates: readonly UserId[]): UserId | null {
   assert(/^[0-9a-f]{64}$/.test(digest), 'a draw takes a SHA-256 digest in hex')
   if (candidates.length === 0) return null

@@ -1,6 +1,6 @@
-/** Assertions stay on in production: a broken invariant ends the request or the actor, never the books. */
+/** Assertions. They stay on in production: a broken invariant ends a request or an actor, never corrupts the books. */
 
-/** The program is wrong, not the caller. Nobody handles it: the request dies, the actor restarts from the database. */
+/** A bug in the program. It is never handled: the request fails, and the actor restarts from the database. */
 export class InvariantBroken extends Error {
   override name = 'InvariantBroken'
 }
@@ -14,7 +14,7 @@ export function unreachable(value: never): never {
   throw new InvariantBroken(`unexpected value: ${JSON.stringify(value)}`)
 }
 
-/** The value, which the caller knows to be there. Throws InvariantBroken with `what` when it is not. */
+/** The value, which the caller knows to exist. Throws InvariantBroken with `what` when it does not. */
 export function present<T>(value: T | null | undefined, what: string): T {
   if (value === null || value === undefined) throw new InvariantBroken(`${what} is missing`)
   return value

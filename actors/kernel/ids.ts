@@ -1,13 +1,13 @@
-/** Branded identifiers: a user id cannot be passed where a position id is meant. */
+/** Branded identifiers: a user id cannot be passed as a position id. */
 
 declare const brand: unique symbol
 type Id<T extends string, Of = string> = Of & { readonly [brand]: T }
 
-/** The provider's fixture number; the match of a fixture has the same id. A 32-bit unsigned integer on the price feed. */
+/** The provider's fixture number. The match of a fixture has the same id. 32 bits, unsigned, on the price feed. */
 export type FixtureId = Id<'fixture', number>
 /** The provider's player number. */
 export type PlayerId = Id<'player', number>
-/** A UUID that lasts as long as the player does. */
+/** A UUID that stays the same across matches. */
 export type InstrumentId = Id<'instrument'>
 export type PositionId = Id<'position'>
 export type UserId = Id<'user'>
@@ -23,6 +23,6 @@ export const userId = (value: string): UserId => value as UserId
 export const sessionId = (value: string): SessionId => value as SessionId
 export const districtId = (value: number): DistrictId => value as DistrictId
 
-/** The 17th digit of a UUID: the variant (RFC 9562, 4.1) in its upper two bits, the lower two of `digit` in the others. */
+/** The 17th digit of a UUID: the variant (RFC 9562, 4.1) in its upper two bits, those of `digit` in its lower two. */
 export const uuidVariant = (digit: string): string => VARIANTS.charAt(Number.parseInt(digit, 16))
 const VARIANTS = '89ab89ab89ab89ab'

@@ -1,6 +1,6 @@
 /**
- * The one decimal scale: money, prices, lots and slopes are integer counts of millionths, held in a branded number.
- * Every product states how it rounds; nothing here ever sees a fraction.
+ * The one decimal scale: money, prices, lots and slopes are integer counts of millionths in branded numbers. Every
+ * product states how it rounds, and no value ever has a fraction.
  */
 import { InvariantBroken } from './assert.ts'
 
@@ -19,10 +19,10 @@ type Micros = Money | Price | Lots | Slope
 
 export const MICROS_PER_UNIT = 1_000_000
 
-/** The largest magnitude any quantity may have: a thousand million units. Sums of a few stay exact in a double. */
+/** The largest magnitude of a quantity: a thousand million units. Sums of a few stay exact in a double. */
 export const MICROS_MAX = 1e15
 
-// Everything below runs a hundred times a trade: a message is made only when there is something to say.
+// Everything below runs a hundred times per trade, so messages are built only on failure.
 
 function checked(value: number): number {
   if (!Number.isSafeInteger(value) || Math.abs(value) > MICROS_MAX) {
@@ -38,7 +38,7 @@ export const slope = (micros: number): Slope => checked(micros) as Slope
 
 /**
  * A decimal from the wire as micros, or null when it is not a finite number with at most six decimals in range.
- * 0.1 + 0.2 is refused rather than guessed at: the caller meant a number it can write down.
+ * 0.1 + 0.2 is refused, not rounded: a caller can write down the number it means.
  */
 export function microsFromDecimal(value: number): number | null {
   if (!Number.isFinite(value) || Math.abs(value) * MICROS_PER_UNIT > MICROS_MAX) return null
@@ -46,7 +46,7 @@ export function microsFromDecimal(value: number): number | null {
   return micros / MICROS_PER_UNIT === value ? checked(micros) : null
 }
 
-/** The nearest micros of a computed ratio (a model's output, a percentage); never used on what a client sent. */
+/** The nearest micros of a computed ratio, such as a model's output or a percentage. Never used on client input. */
 export function microsNearest(value: number): number {
   return checked(Math.round(value * MICROS_PER_UNIT))
 }

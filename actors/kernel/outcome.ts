@@ -1,6 +1,6 @@
 /**
- * What a command comes back with: a value, or a refusal from one closed catalogue. Refusals are data: they cross rooms
- * and processes unharmed, and nothing on the way may turn one into a more general one.
+ * The result of a command: a value, or a refusal from one closed catalogue. Refusals are data: they cross rooms and
+ * processes unchanged, and no code may replace one by a more general one.
  */
 import type { PositionId } from './ids.ts'
 import type { Lots, Money, Price } from './micros.ts'
@@ -11,7 +11,7 @@ export type Outcome<T> = { readonly ok: true; readonly value: T } | Refused
 export interface Refused {
   readonly ok: false
   readonly refusal: Refusal
-  /** True when this is the stored answer of an earlier request with the same idempotency key. */
+  /** True when this is the stored answer to an earlier request with the same idempotency key. */
   readonly repeated: boolean
 }
 
@@ -25,7 +25,7 @@ export interface TradeWindow {
 }
 
 export type Refusal =
-  /** No such thing, or it belongs to somebody else: the two must look alike. */
+  /** It does not exist or belongs to another user; the two must look alike. */
   | { readonly code: 'not_found'; readonly what: 'instrument' | 'position' | 'match' }
   | { readonly code: 'market_closed'; readonly window: TradeWindow }
   | { readonly code: 'market_suspended'; readonly window: TradeWindow }
@@ -39,17 +39,17 @@ export type Refusal =
       readonly available: Money
       readonly maxLots: Lots
     }
-  /** A position whose record makes no sense (open price zero). Money stays where it is until a person has looked. */
+  /** A position with an invalid record (open price zero). No money moves until an operator has checked it. */
   | { readonly code: 'position_corrupt' }
   | { readonly code: 'position_not_open'; readonly positionId: PositionId }
   | { readonly code: 'cooldown_active'; readonly retryAfterSecs: number; readonly closableAt: Instant }
-  /** The same idempotency key is being worked on right now. */
+  /** A command with the same idempotency key is being processed. */
   | { readonly code: 'key_in_flight' }
   /** The idempotency key belongs to another request body. */
   | { readonly code: 'key_reused' }
-  /** The match has too much to do; nothing was started. */
+  /** The match is overloaded. The command had no effect. */
   | { readonly code: 'busy'; readonly retryAfterSecs: number }
-  /** No answer came in time: it may or may not have happened, and the same key finds out. */
+  /** No answer in time; the command may have happened. Retrying with the same key finds out. */
   | { readonly code: 'unknown_outcome'; readonly retryAfterSecs: number }
 
 export type RefusalCode = Refusal['code']

@@ -1,6 +1,6 @@
 /**
- * What an operator may change while the house runs: every setting and flag with its type, default, bounds and meaning.
- * The values of the price model are listed beside it, in `actors/market/scoring-settings.ts`.
+ * What an operator may change while the server runs: each setting and flag with type, default, bounds and meaning. The
+ * numbers of the price model are in `actors/market/scoring-settings.ts`.
  */
 import { fixtureId, instrumentId } from './ids.ts'
 import { DEFAULT_RULES, LEVERAGE, type TradingRules } from './limits.ts'
@@ -28,7 +28,7 @@ export interface ChoiceSetting<Option extends string = string> {
   readonly type: 'choice'
   readonly default: Option
   readonly options: readonly Option[]
-  /** What holds when a stored value is none of the options: the one that can do no harm. */
+  /** The value used when the stored one is not an option: the safest option. */
   readonly whenUnreadable: Option
   readonly description: string
 }
@@ -62,20 +62,20 @@ const secs = (ms: number): number => ms / SECOND_MS
 const percent = (ppm: number): number => ppm / PPM_PER_PERCENT
 
 const WHOLE = 0
-/** Percentages are counted in parts per million inside. */
+/** Percentages are held in parts per million. */
 const PERCENT_DECIMALS = 4
 const LOT_DECIMALS = 6
 
 export const SETTINGS = {
   'trading.mode': modeSetting(
-    'Whether users trade: `open`, `reduce_only` (closes only) or `halted` (nothing; level changes neither). Stop-losses, ' +
-      'take-profits, washouts and settlement go on in every mode.',
+    'What users may do: `open` (everything), `reduce_only` (close only) or `halted` (nothing, not even level changes). ' +
+      'Stop-losses, take-profits, washouts and settlement work in every mode.',
   ),
   'trading.pre_match': booleanSetting(DEFAULT_RULES.preMatch, 'Whether positions may be opened before kick-off.'),
   'trading.lot_min': numberSetting(
     decimal(DEFAULT_RULES.lotMin),
     [0.000_1, 10_000, LOT_DECIMALS],
-    'The smallest position, in lots. A whole number of steps.',
+    'The smallest position, in lots. A multiple of `trading.lot_step`.',
   ),
   'trading.lot_max': numberSetting(
     decimal(DEFAULT_RULES.lotMax),
@@ -85,17 +85,17 @@ export const SETTINGS = {
   'trading.lot_step': numberSetting(
     decimal(DEFAULT_RULES.lotStep),
     [0.000_1, 10_000, LOT_DECIMALS],
-    'Positions are a whole number of these, in lots.',
+    'The size of a position is a multiple of this, in lots.',
   ),
   'trading.open_positions_max': numberSetting(
     DEFAULT_RULES.openPositionsMax,
     [1, 1_000, WHOLE],
-    'How many open positions a user may hold, over all matches.',
+    'The most open positions a user may hold, over all matches.',
   ),
   'trading.hold_secs': numberSetting(
     secs(DEFAULT_RULES.holdMs),
     [0, 24 * HOUR_SECS, WHOLE],
-    'Seconds for which a user may not close a position he has opened. Positions that are open keep theirs.',
+    'Seconds after opening during which the owner may not close. Open positions keep the hold they were opened with.',
   ),
   'trading.price_guard_pct': numberSetting(
     percent(DEFAULT_RULES.priceGuardPpm),
@@ -105,36 +105,36 @@ export const SETTINGS = {
   'trading.impact_cap_pct': numberSetting(
     percent(DEFAULT_RULES.impactCapPpm),
     [0, 100 / LEVERAGE - 0.000_1, PERCENT_DECIMALS],
-    'How far the crowd may push a price from its base, in per cent. Below what would wash a position out by itself.',
+    'How far the imbalance may move a price from its base, in per cent. Always less than a washout takes.',
   ),
   'trading.event_suspension_secs': numberSetting(
     secs(DEFAULT_RULES.eventSuspensionMs),
     [0, 600, WHOLE],
-    'The longest a goal, card, penalty or review holds its players back, in seconds.',
+    'The longest suspension after a goal, card, penalty or review, in seconds.',
   ),
   'feed.stale_secs': numberSetting(
     secs(DEFAULT_RULES.feedStaleMs),
     [5, 600, WHOLE],
-    'A match in play whose feed is older than this is suspended, in seconds.',
+    'A match in play is suspended when its feed is older than this, in seconds.',
   ),
   'settlement.confirm_secs': numberSetting(
     secs(DEFAULT_RULES.settlementConfirmMs),
     [0, 900, WHOLE],
-    'How long full time must hold before a match settles, in seconds. Replays count it in updates.',
+    'How long full time must hold before a match settles, in seconds. Replays count updates instead.',
   ),
   'boards.include_replays': booleanSetting(
     false,
-    'Whether positions in replays count on the leaderboards and in the weekly draw. Without a live provider they always do.',
+    'Whether replays count on the leaderboards and in the weekly draw. Without a live provider they always do.',
   ),
   'retention.full_ticks_days': numberSetting(
     30,
     [1, 3_650, WHOLE],
-    'Days for which every price tick is kept. Older ones are thinned to one a minute and player, in-game events aside.',
+    'Days for which every price tick is kept. Older ones are thinned to one a minute and player, except in-game events.',
   ),
   'retention.ticks_days': numberSetting(
     365,
     [1, 3_650, WHOLE],
-    'Days for which price ticks are kept. The first tick of a player is kept for ever.',
+    'Days for which price ticks are kept. The first tick of a player is never deleted.',
   ),
 } as const satisfies Record<string, Setting>
 
@@ -142,15 +142,15 @@ export type SettingKey = keyof typeof SETTINGS
 type ValueOf<S> = S extends NumberSetting ? number : S extends BooleanSetting ? boolean : TradingMode
 export type SettingValues = { readonly [Key in SettingKey]: ValueOf<(typeof SETTINGS)[Key]> }
 
-/** Switches of the whole house, as `GET /api/flags` shows them to everybody. */
+/** Switches for the whole server, shown publicly by `GET /api/flags`. */
 export const FLAGS = {
-  coming_soon: booleanSetting(false, 'Every protected route answers 503 to everybody but admins.'),
+  coming_soon: booleanSetting(false, 'Protected routes answer 503 to all users but admins.'),
 } as const satisfies Record<string, BooleanSetting>
 
 export type FlagKey = keyof typeof FLAGS
 export type Flags = Readonly<Record<FlagKey, boolean>>
 
-/** A trading mode of one match or one player. It is set by its own key, and gone when it is `open` again. */
+/** The trading mode of one match or player. It has its own key, which is removed when the mode returns to `open`. */
 const MATCH_MODE = modeSetting('The trading mode of one match; the strictest that applies counts.')
 const INSTRUMENT_MODE = modeSetting('The trading mode of one player; the strictest that applies counts.')
 const MATCH_KEY = /^trading\.mode\.match\.([1-9]\d{0,9})$/
@@ -162,7 +162,7 @@ export function scopedSetting(key: string): ChoiceSetting<TradingMode> | null {
   return INSTRUMENT_KEY.test(key) ? INSTRUMENT_MODE : null
 }
 
-/** The value as the setting takes it, or what is wrong with it. */
+/** The value in the form of the setting, or what is wrong with it. */
 export function readSetting(
   setting: Setting,
   value: unknown,
@@ -184,7 +184,7 @@ export function readSetting(
   }
 }
 
-/** Why these values cannot hold together, or null. Each of them is within its own bounds. */
+/** Why these values contradict each other, or null. Each is within its own bounds. */
 export function contradictionIn(values: SettingValues): string | null {
   const [min, max, step] = [values['trading.lot_min'], values['trading.lot_max'], values['trading.lot_step']]
   if (min > max) return `trading.lot_min (${min}) must not be above trading.lot_max (${max})`
@@ -192,7 +192,7 @@ export function contradictionIn(values: SettingValues): string | null {
   return `trading.lot_min (${min}) must be a whole number of trading.lot_step (${step})`
 }
 
-/** The trading modes in force, from the platform's and those of scoped keys. */
+/** The trading modes in force, from the platform's mode and the scoped keys. */
 export function modesFrom(platform: TradingMode, scoped: ReadonlyMap<string, TradingMode>): TradingModes {
   const matches = new Map<ReturnType<typeof fixtureId>, TradingMode>()
   const instruments = new Map<ReturnType<typeof instrumentId>, TradingMode>()
@@ -205,7 +205,7 @@ export function modesFrom(platform: TradingMode, scoped: ReadonlyMap<string, Tra
   return { platform, matches, instruments }
 }
 
-/** The rules that these values make. */
+/** The rules with these values. */
 export function rulesFrom(values: SettingValues, modes: TradingModes): TradingRules {
   const ppm = (pct: number): number => Math.round(pct * PPM_PER_PERCENT)
   return {

@@ -1,4 +1,4 @@
-/** Time, chance and identity come from a World and from nowhere else, so that a seed can replay everything. */
+/** Time, chance and ids come only from a World, so that a seed reproduces everything. */
 
 declare const brand: unique symbol
 
@@ -12,7 +12,7 @@ export const MINUTE_MS = 60_000
 export const HOUR_MS = 3_600_000
 
 export interface World {
-  /** The time now. It may stand still or jump; nothing may rely on it growing by itself. */
+  /** The time now. It may stop or jump; no code may rely on it to grow. */
   now(): Instant
   /** A new UUIDv7: unique, and ordered by creation within one process. */
   newId(): string

@@ -40,7 +40,7 @@ export const TEAM_STATISTIC: Readonly<Record<number, string>> = {
   117: 'Key Passes',
 }
 
-/** Types of a player's statistics that add up to something for his team. Ratings, minutes and percentages do not. */
+/** Types of a player's statistics that can be summed over a team. Ratings, minutes and percentages cannot. */
 export const PLAYER_STATISTIC: Readonly<Record<number, string>> = {
   41: 'Shots Off Target',
   42: 'Shots Total',

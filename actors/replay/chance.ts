@@ -1,4 +1,4 @@
-/** Chance from a seed: the same seed gives the same match on every machine, for ever. */
+/** Seeded chance: the same seed gives the same match on every machine, for ever. */
 import { present } from '../kernel/assert.ts'
 
 export interface Chance {
@@ -7,9 +7,9 @@ export interface Chance {
   /** A uniform integer in [0, n). */
   below(n: number): number
   happens(probability: number): boolean
-  /** How often something happens that is expected `mean` times. For small means. */
+  /** A Poisson sample: how often something happens that is expected `mean` times. For small means. */
   times(mean: number): number
-  /** One of the items, as likely as its weight; null when no item has any. */
+  /** A random item, weighted; null when all weights are zero. */
   pick<T>(items: readonly T[], weight: (item: T) => number): T | null
 }
 

@@ -1,26 +1,26 @@
-/** A recorded match as a script: which of its payloads is due when it plays at a given speed. */
+/** A recorded match, and which of its frames is due when it is played as a replay. */
 
 export interface Recording {
-  /** What it is started by: lower case, digits and dashes. */
+  /** The name it is started by: lower-case letters, digits and dashes. */
   readonly name: string
   readonly title: string
   /** "Home vs Away". */
   readonly fixtureName: string
-  /** What its players are worth before they have a price of their own, by player id, in units. */
+  /** Anchors by player id, in units: the prices of players without history. */
   readonly anchors: Readonly<Record<string, number>>
   /** Full fixture payloads in the provider's format, FRAME_MS of match time apart. */
   readonly frames: readonly unknown[]
 }
 
-/** Match time between two frames. */
+/** Match time between two frames, in milliseconds. */
 export const FRAME_MS = 10_000
 
-/** Real milliseconds between two frames when the match plays `speed` times as fast as it was. */
+/** Real time between two frames at `speed` times the original pace, in milliseconds. */
 export const frameIntervalMs = (speed: number): number => FRAME_MS / speed
 
 /**
- * The index of the newest frame due `elapsedMs` after the start, never past the last one: a player that was held up
- * skips frames rather than falling behind, which loses nothing, as every frame says everything.
+ * The index of the newest frame due `elapsedMs` after the start, never past the last one. A replay that is held up
+ * skips frames and does not fall behind. Nothing is lost, because every frame is a complete snapshot.
  */
 export function frameDue(recording: Pick<Recording, 'frames'>, elapsedMs: number, speed: number): number {
   const due = Math.floor(Math.max(0, elapsedMs) / frameIntervalMs(speed))

@@ -1,4 +1,4 @@
-/** Habits of simulated traders: what somebody of this kind would do next, given what he sees of the market. */
+/** Habits of simulated traders: what a trader of each habit does next, given what it sees of the market. */
 import type { InstrumentId, UserId } from '../kernel/ids.ts'
 import { type Lots, lots, MICROS_PER_UNIT, type Money, mulDivNearest, type Price, price } from '../kernel/micros.ts'
 import type { Instant } from '../kernel/world.ts'
@@ -22,12 +22,12 @@ export interface SeenInstrument {
 }
 
 /** What a trader sees. */
-export interface Sight {
+export interface TraderView {
   readonly now: Instant
-  /** What he may spend: the wallet's balance, from which margins are already taken. */
+  /** The wallet's balance, from which margins are already deducted. */
   readonly balance: Money
   readonly instruments: readonly SeenInstrument[]
-  /** His own open positions. */
+  /** The trader's own open positions. */
   readonly positions: readonly Position[]
 }
 
@@ -36,26 +36,28 @@ export type RandomInt = (below: number) => number
 
 export type TraderAction = OpenPosition | ClosePosition | ChangeLevels
 
-interface Temper {
-  /** Chances in a thousand, each time he is asked. */
+interface Temperament {
+  /** Chances in a thousand, at each turn. */
   readonly opens: number
   readonly closes: number
   readonly positionsMax: number
-  /** The most lots he opens at once, and the most he spends of his balance, in per cent. */
+  /** The largest position, in hundredths of a lot, and the largest share of the balance it may cost, in per cent. */
   readonly hundredthsMax: number
   readonly spendPercent: number
-  /** How far a player must have moved from his start before he acts on it, in ppm; null for whom it does not matter. */
+  /** How far a player must have moved from the start price, in ppm; null if moves do not matter. */
   readonly moveMin: number | null
-  /** Whether he goes with a move or against it. */
+  /** Whether the trader follows a move or bets against it. */
   readonly follows: boolean
-  /** Where he loses his nerve, and where he is content, in ppm of the open price; null where never. */
+  /**
+   * The loss at which the trader gives up and the gain at which it is content, in ppm of the open price; null if never.
+   */
   readonly fleesAt: number | null
   readonly contentAt: number | null
   /** Distance of stop-loss and take-profit from the price, in ppm. */
   readonly stops: { readonly loss: number; readonly profit: number } | null
 }
 
-const EAGER: Temper = {
+const EAGER: Temperament = {
   opens: 350,
   closes: 150,
   positionsMax: 8,
@@ -68,7 +70,7 @@ const EAGER: Temper = {
   stops: null,
 }
 
-const TEMPERS: Readonly<Record<Habit, Temper>> = {
+const TEMPERS: Readonly<Record<Habit, Temperament>> = {
   eager: EAGER,
   trend_follower: {
     ...EAGER,
@@ -116,14 +118,14 @@ const TEMPERS: Readonly<Record<Habit, Temper>> = {
 const PPM = 1_000_000
 const HUNDREDTH_MICROS = MICROS_PER_UNIT / 100
 const HUNDREDTHS_MIN = 5
-/** How many players he looks at before he picks one. */
+/** How many players a trader compares before it picks one. */
 const LOOKS_AT = 4
 
 /**
- * The one thing he does now, or null. Pure but for `random`. What he asks for is affordable and valid at the prices he
- * sees; whether it is still granted when it arrives is the match's business.
+ * The trader's next action, or null. Pure except for `random`. The action is affordable and valid at the prices the
+ * trader sees; the match may still refuse it.
  */
-export function nextAction(trader: Trader, sight: Sight, random: RandomInt): TraderAction | null {
+export function nextAction(trader: Trader, sight: TraderView, random: RandomInt): TraderAction | null {
   const temper = TEMPERS[trader.habit]
   return (
     closing(trader, temper, sight, random) ?? trailing(trader, temper, sight) ?? opening(trader, temper, sight, random)
@@ -132,10 +134,10 @@ export function nextAction(trader: Trader, sight: Sight, random: RandomInt): Tra
 
 const chance = (permille: number, random: RandomInt): boolean => random(1_000) < permille
 
-/** How far a price went in a position's favour, in ppm of the open price. */
+/** How far a price has moved in a position's favour, in ppm of the open price. */
 const gain = (p: Position, now: Price): number => (signOf(p.direction) * (now - p.openPrice) * PPM) / p.openPrice
 
-function closing({ userId }: Trader, temper: Temper, sight: Sight, random: RandomInt): ClosePosition | null {
+function closing({ userId }: Trader, temper: Temperament, sight: TraderView, random: RandomInt): ClosePosition | null {
   const free = sight.positions.filter((p) => p.closableAt <= sight.now && tradeable(sight, p.instrumentId) !== null)
   const pressed = free.find((p) => {
     const now = tradeable(sight, p.instrumentId)
@@ -148,8 +150,8 @@ function closing({ userId }: Trader, temper: Temper, sight: Sight, random: Rando
   return position === undefined ? null : { kind: 'close_position', userId, positionId: position.id, idempotency: null }
 }
 
-/** Pulls a stop-loss after a price that went his way; never back. */
-function trailing({ userId }: Trader, { stops }: Temper, sight: Sight): ChangeLevels | null {
+/** Moves a stop-loss behind a price that went the trader's way; never back. */
+function trailing({ userId }: Trader, { stops }: Temperament, sight: TraderView): ChangeLevels | null {
   if (stops === null) return null
   for (const { id, direction, instrumentId, stopLoss } of sight.positions) {
     const now = tradeable(sight, instrumentId)
@@ -161,7 +163,7 @@ function trailing({ userId }: Trader, { stops }: Temper, sight: Sight): ChangeLe
   return null
 }
 
-function opening({ userId }: Trader, temper: Temper, sight: Sight, random: RandomInt): OpenPosition | null {
+function opening({ userId }: Trader, temper: Temperament, sight: TraderView, random: RandomInt): OpenPosition | null {
   if (sight.positions.length >= temper.positionsMax || !chance(temper.opens, random)) return null
   const choices = sight.instruments.filter((i) => !i.suspended)
   if (choices.length === 0) return null
@@ -187,18 +189,22 @@ function opening({ userId }: Trader, temper: Temper, sight: Sight, random: Rando
 
 const NO_LEVELS: Levels = { stopLoss: null, takeProfit: null }
 
-/** How far the match has moved a player from his start, in ppm; what the crowd made of him does not impress anybody. */
+/** How far the match has moved a player from the start price, in ppm. The effect of trades is ignored. */
 const moved = (i: SeenInstrument): number => ((i.base - i.start) * PPM) / i.start
 
-function directionFor(instrument: SeenInstrument, { moveMin, follows }: Temper, random: RandomInt): Direction | null {
+function directionFor(
+  instrument: SeenInstrument,
+  { moveMin, follows }: Temperament,
+  random: RandomInt,
+): Direction | null {
   if (moveMin === null) return random(2) === 0 ? 'long' : 'short'
   const move = moved(instrument)
   if (Math.abs(move) < moveMin) return null
   return move > 0 === follows ? 'long' : 'short'
 }
 
-/** A whole number of hundredths of a lot that he can pay for; null when not even the smallest. */
-function sizeFor(at: Price, temper: Temper, balance: Money, random: RandomInt): Lots | null {
+/** An affordable whole number of hundredths of a lot; null when even the smallest is too expensive. */
+function sizeFor(at: Price, temper: Temperament, balance: Money, random: RandomInt): Lots | null {
   const budget = (balance * temper.spendPercent) / 100
   const affordable = Math.floor(budget / marginFor(at, lots(HUNDREDTH_MICROS)))
   const most = Math.min(temper.hundredthsMax, affordable)
@@ -215,6 +221,6 @@ function levelsAt(
   return { stopLoss: away(-stops.loss), takeProfit: away(stops.profit) }
 }
 
-function tradeable(sight: Sight, id: InstrumentId): SeenInstrument | null {
+function tradeable(sight: TraderView, id: InstrumentId): SeenInstrument | null {
   return sight.instruments.find((i) => i.instrumentId === id && !i.suspended) ?? null
 }

@@ -73,7 +73,7 @@ const CLOSED_BY: Readonly<Record<string, string>> = {
   washout: 'Washed out',
   full_time: 'Settled at full time',
   void: 'Voided: margin returned',
-  admin: 'Closed by the house',
+  admin: 'Closed by an operator',
 }
 
 export const closedByWords = (position: Position): string => CLOSED_BY[position.closedBy ?? ''] ?? 'Closed'

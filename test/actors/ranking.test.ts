@@ -49,7 +49,7 @@ describe('a ranked list', () => {
     const numbers = fc.uniqueArray(fc.integer({ min: 0, max: 5_000 }), { maxLength: 1_500 })
     const runs = fc.property(numbers, numbers, fc.integer({ min: 0, max: 1_500 }), (laid, added, from) => {
       const list = new RankedList((a, b) => b - a)
-      list.lay(laid.toSorted((a, b) => b - a))
+      list.load(laid.toSorted((a, b) => b - a))
       const kept = new Set(laid)
       for (const n of added) {
         if (kept.has(n)) list.remove(n)

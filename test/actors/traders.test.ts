@@ -11,7 +11,7 @@ import {
   HABITS,
   nextAction,
   type SeenInstrument,
-  type Sight,
+  type TraderView,
   type TraderAction,
 } from '../../actors/replay/traders.ts'
 
@@ -46,7 +46,7 @@ const held = (n: number, over: Partial<Position> = {}): Position => ({
   ...over,
 })
 
-const sight = (over: Partial<Sight> = {}): Sight => ({
+const sight = (over: Partial<TraderView> = {}): TraderView => ({
   now: NOW,
   balance: money(10_000e6),
   instruments: [seen(1, 210), seen(2, 191), seen(3, 200)],
@@ -55,13 +55,13 @@ const sight = (over: Partial<Sight> = {}): Sight => ({
 })
 
 /** What somebody does when asked often. */
-function actions(habit: Habit, see: Sight, times = 2_000): readonly TraderAction[] {
+function actions(habit: Habit, see: TraderView, times = 2_000): readonly TraderAction[] {
   const chance = chanceFrom(5)
   return Array.from({ length: times }, () => nextAction(of(habit), see, (n) => chance.below(n))).filter(
     (a) => a !== null,
   )
 }
-const opens = (habit: Habit, see: Sight = sight()) => actions(habit, see).filter((a) => a.kind === 'open_position')
+const opens = (habit: Habit, see: TraderView = sight()) => actions(habit, see).filter((a) => a.kind === 'open_position')
 
 describe('simulated traders', () => {
   it.each(HABITS)('%s asks only for what the rules allow and the wallet can pay', (habit) => {
