@@ -8,7 +8,7 @@ import { AccountStream, type Notice, type ReadAccounts } from './feed/account-st
 import { addressOf, refuseUpgrade, type VerifyToken } from './sockets/admission.ts'
 import type { ProcessId, PubSub } from './cluster/bus.ts'
 import { FanOut } from './feed/fan-out.ts'
-import { farSide } from './join-cluster.ts'
+import { clusterMember } from './join-cluster.ts'
 import type { RealTimeStats } from './stats.ts'
 import type { Wake } from './feed/wake-limiter.ts'
 import { type Directory, MatchDesk } from './match/match-desk.ts'
@@ -90,7 +90,8 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
   const hosted = new Map<FixtureId, HostedMatch>()
   const fanOut = new FanOut({ world, report })
   const account = new AccountStream({ read: options.readAccounts, report })
-  const far = options.cluster === null ? null : farSide(options.cluster, { ...options, fanOut, account, hosted })
+  const far =
+    options.cluster === null ? null : clusterMember({ ...options, ...options.cluster, fanOut, account, hosted })
   const surroundings: MatchContext = { ...options, fanOut, account, deadline, relay: far?.prices.relay ?? null }
   const desk = new MatchDesk({
     ...options,

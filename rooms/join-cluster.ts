@@ -1,18 +1,21 @@
-/** What this process has to do with the others: puts bus, peers and remote prices together. */
+/** Joins this process to the cluster: bus, peers, remote prices. */
 import type { FixtureId, UserId } from '../actors/kernel/ids.ts'
 import type { World } from '../actors/kernel/world.ts'
-import type { AccountStream, Notice } from './feed/account-stream.ts'
 import { Bus, type ProcessId, type PubSub } from './cluster/bus.ts'
+import { type Ownership, Peers } from './cluster/peers.ts'
+import { PROTOCOL } from './cluster/protocol.ts'
+import { RemotePrices } from './cluster/remote-prices.ts'
+import type { AccountStream, Notice } from './feed/account-stream.ts'
 import type { FanOut } from './feed/fan-out.ts'
-import type { RequestEnds } from './stats.ts'
 import type { MatchDesk } from './match/match-desk.ts'
 import type { HostedMatch } from './match/match-room.ts'
 import { type Matchmaking, serveSeats } from './match/seats.ts'
-import { type Ownership, Peers } from './cluster/peers.ts'
-import { RemotePrices } from './cluster/remote-prices.ts'
 import type { Report } from './report.ts'
+import type { RequestEnds } from './stats.ts'
 
-export interface FarSideOptions {
+export interface ClusterOptions {
+  readonly pubSub: PubSub
+  readonly processId: ProcessId
   readonly ownership: Ownership
   readonly fanOut: FanOut
   readonly account: AccountStream
@@ -21,6 +24,7 @@ export interface FarSideOptions {
   readonly report: Report
 }
 
+/** The parts of this process that serve the others. */
 export interface LocalParts {
   readonly desk: MatchDesk
   readonly seats: Matchmaking
@@ -28,26 +32,21 @@ export interface LocalParts {
   readonly disconnect: (userId: UserId) => void
 }
 
-const TOPIC = { signedOut: 'signed-out', notices: 'notices' } as const
-
-export interface FarSide {
+export interface ClusterMember {
   readonly peers: Peers
   readonly prices: RemotePrices
   readonly requests: Readonly<RequestEnds>
-  /** From now on the others can reach what this process has. Rejects when the network of processes is away. */
-  open(near: LocalParts): Promise<void>
+  /** From now on the other processes can reach this one. Rejects when publish/subscribe is unavailable. */
+  open(parts: LocalParts): Promise<void>
   signedOut(userId: UserId): void
   notify(userId: UserId, notice: Notice): void
   close(): Promise<void>
 }
 
-/** Puts it together. Nothing is heard of the others, nor they of this process, until it is opened. */
-export function farSide(
-  { pubSub, processId }: { readonly pubSub: PubSub; readonly processId: ProcessId },
-  options: FarSideOptions,
-): FarSide {
-  const { ownership, fanOut, account, hosted, world, report } = options
-  const bus = new Bus({ pubSub, processId, report })
+/** Nothing is received from the other processes, and they cannot reach this one, before `open`. */
+export function clusterMember(options: ClusterOptions): ClusterMember {
+  const { pubSub, processId, ownership, fanOut, account, hosted, world, report } = options
+  const bus = new Bus({ pubSub, processId, protocol: PROTOCOL, report })
   const peers = new Peers({ bus, ownership, world })
   const isHere = (matchId: FixtureId): boolean => hosted.get(matchId)?.leaving === null
   const logAppended = (userId: UserId): void => account.logAppended(userId)
@@ -60,15 +59,12 @@ export function farSide(
       await bus.open()
       serveSeats(peers, seats)
       await prices.open((matchId) => (isHere(matchId) ? hosted.get(matchId)?.source : undefined))
-      await bus.hear(TOPIC.signedOut, (message) => disconnect(message.toString() as UserId))
-      await bus.hear(TOPIC.notices, (message) => {
-        const { userId, notice } = JSON.parse(message.toString()) as { userId: UserId; notice: Notice }
-        account.publish(userId, notice)
-      })
+      await bus.subscribe('signed-out', disconnect)
+      await bus.subscribe('notices', ({ userId, notice }) => account.publish(userId, notice))
       if (runsMatches) await peers.open(desk)
     },
-    signedOut: (userId) => bus.tell(TOPIC.signedOut, Buffer.from(userId)),
-    notify: (userId, notice) => bus.tell(TOPIC.notices, Buffer.from(JSON.stringify({ userId, notice }))),
+    signedOut: (userId) => bus.publish('signed-out', userId),
+    notify: (userId, notice) => bus.publish('notices', { userId, notice }),
     close: () => bus.close(),
   }
 }

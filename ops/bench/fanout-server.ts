@@ -70,7 +70,7 @@ async function startFeed({ matches, instruments, port }: ServerOrder): Promise<P
   const sources = moves.map((moved, match): PriceSource => ({
     matchId: fixtureId(match + 1),
     epoch: 1,
-    standingPrices: () => Array.from({ length: instruments }, (_, n) => priceOf(match, n)),
+    currentPrices: () => Array.from({ length: instruments }, (_, n) => priceOf(match, n)),
     takePrices: () => {
       const prices = [...moved.values()]
       moved.clear()

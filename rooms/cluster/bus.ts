@@ -1,20 +1,30 @@
 /**
- * Requests and messages between the processes of one installation, over a publish/subscribe it is given. A request has one
- * of three ends, and nothing on the way may turn one into another: it was answered, nobody was there to get it, or no word
- * came, which leaves open what happened. Messages without an answer may be lost, and nobody may count on them.
+ * Requests and messages between the processes of one installation, over publish/subscribe. A request ends in one of three
+ * ways, and no layer may turn one into another: it was answered; it is gone, so nothing has happened; or it is silent, so it
+ * may have happened. Published messages have no answer and may be lost.
  */
-import type { RequestEnds } from '../stats.ts'
 import type { Report } from '../report.ts'
+import type { RequestEnds } from '../stats.ts'
+import {
+  type Envelope,
+  overlap,
+  type Published,
+  type Read,
+  readEnvelope,
+  readPublished,
+  type RequestEnvelope,
+  type Versions,
+} from './envelope.ts'
 
 /** Publish/subscribe, as far as the bus needs it. */
 export interface PubSub {
-  /** Says how many subscribers it was handed to. Rejects when that cannot be known; then it may have arrived. */
+  /** Returns the number of subscribers it reached. Rejects when that is unknown; then the message may have arrived. */
   publish(channel: string, message: Buffer): Promise<number>
-  /** Resolves when every message published from then on will arrive, in the order of one publisher. */
+  /** Resolves when all messages published from then on will arrive, those of one publisher in order. */
   subscribe(channel: string, onMessage: (message: Buffer) => void): Promise<void>
-  /** Messages that were handed over before it resolves still arrive. */
+  /** Messages delivered before it resolves still arrive. */
   unsubscribe(channel: string): Promise<void>
-  /** Calls back whenever messages may have been missed. */
+  /** Calls the listener whenever messages may have been missed. */
   onGap(listener: () => void): void
   close(): Promise<void>
 }
@@ -22,56 +32,76 @@ export interface PubSub {
 /** One incarnation of a process. */
 export type ProcessId = string
 
-/** `gone`: nobody got it, so nothing has happened. `silent`: it may have happened. */
-export type Reply = { readonly kind: 'answered'; readonly body: unknown } | { readonly kind: 'gone' | 'silent' }
+/**
+ * `gone`: no process took the request, or those that got it declined it because they cannot read it. Nothing has happened,
+ * so it may be sent again. `silent`: it may have happened.
+ */
+export type Reply<Answer> =
+  | { readonly kind: 'answered'; readonly answer: Answer }
+  | { readonly kind: 'gone' | 'silent' }
 
-export interface BusOptions {
+/** What a process can read: requests of kinds R, and messages on topics T. */
+export interface Protocol<R extends Exchanges<R>, T> {
+  readonly versions: Versions
+  readonly requests: {
+    readonly [K in keyof R]: { readonly request: Read<R[K]['request']>; readonly answer: Read<R[K]['answer']> }
+  }
+  readonly topics: { readonly [K in keyof T]: Read<T[K]> }
+}
+
+type Exchanges<R> = { readonly [K in keyof R]: { readonly request: unknown; readonly answer: unknown } }
+
+export interface BusOptions<R extends Exchanges<R>, T> {
   readonly pubSub: PubSub
   readonly processId: ProcessId
+  readonly protocol: Protocol<R, T>
   readonly report: Report
 }
 
-/** Takes a request; what it resolves with is the answer. Undefined: it has nothing to say, another may answer. */
-export type Serve = (body: unknown, from: ProcessId) => Promise<unknown>
+type Serve<Request, Answer> = (request: Request, from: ProcessId) => Promise<Answer | undefined>
 
-type Envelope =
-  | { readonly is: 'request'; readonly id: number; readonly from: ProcessId; readonly kind: string; body: unknown }
-  | { readonly is: 'answer'; readonly id: number; readonly body: unknown }
-  | { readonly is: 'failure'; readonly id: number; readonly error: string }
+/** Serves a request whose body has been read, or returns null if it cannot be read. */
+type Server = (body: unknown, from: ProcessId) => Promise<unknown> | null
 
+/** A request of this process that has not ended. */
 interface Waiting {
-  readonly answer: (reply: Reply) => void
-  readonly fail: (error: Error) => void
+  readonly answered: (envelope: Extract<Envelope, { is: 'answer' }>) => void
+  readonly failed: (error: string) => void
+  readonly declined: (reason: string) => void
+  readonly stop: () => void
 }
 
-/** The owner of a match met a fault while it served a request: the database is away there, say. */
+/** The process that served the request met a fault, such as an unavailable database. */
 export class RemoteFault extends Error {
   override name = 'RemoteFault'
 }
 
-/** A message about prices may be large; everything else is small. More than this is a mistake, and refused. */
-const MESSAGE_MAX = 1 << 20
-/** Requests of one process that wait for an answer. Beyond it the others are too slow, and more would make it worse. */
+/** The prices of a match may be large, all other messages are small. A larger one is a mistake, and refused. */
+const MESSAGE_BYTES_MAX = 1 << 20
+/** Unanswered requests of one process. At this number the others are too slow, and more requests would make it worse. */
 const WAITING_MAX = 10_000
-
-/** How long closing waits for answers that are being made. */
+/** How long closing waits for answers that this process is still making. */
 const LAST_ANSWERS_MS = 500
 
-const CHANNEL = { process: (id: ProcessId) => `to:${id}`, group: (name: string) => `group:${name}` } as const
+const CHANNEL = {
+  process: (id: ProcessId) => `to:${id}`,
+  group: (name: string) => `group:${name}`,
+  topic: (name: string) => `topic:${name}`,
+} as const
 
-export class Bus {
-  /** How the requests of this process have ended so far. */
+export class Bus<R extends Exchanges<R>, T> {
+  /** Counts how the requests of this process have ended. */
   readonly ends: RequestEnds = { answered: 0, gone: 0, silent: 0, failed: 0 }
-  readonly #options: BusOptions
-  readonly #serving = new Map<string, Serve>()
+  readonly #options: BusOptions<R, T>
+  readonly #servers = new Map<string, Server>()
   readonly #waiting = new Map<number, Waiting>()
-  /** Where requests to this process come in. */
+  /** Channels on which requests to this process arrive. */
   readonly #channels = new Set<string>()
-  /** Answers that are being made. */
   readonly #answering = new Set<Promise<void>>()
+  readonly #reported = new Set<string>()
   #lastId = 0
 
-  constructor(options: BusOptions) {
+  constructor(options: BusOptions<R, T>) {
     this.#options = options
   }
 
@@ -81,141 +111,216 @@ export class Bus {
 
   /** From now on requests reach this process. */
   async open(): Promise<void> {
-    await this.#listen(CHANNEL.process(this.processId))
+    await this.#receiveOn(CHANNEL.process(this.processId))
   }
 
-  /** Answers requests of this kind, to this process or to a group that it has joined. */
-  serve(kind: string, serve: Serve): void {
-    this.#serving.set(kind, serve)
+  /** Answers requests of one kind. Undefined sends no answer, so that another process of the group can answer. */
+  serve<K extends keyof R & string>(kind: K, serve: Serve<R[K]['request'], R[K]['answer']>): void {
+    const read = this.#options.protocol.requests[kind].request
+    this.#servers.set(kind, (body, from) => {
+      const request = read(body)
+      return request === undefined ? null : serve(request, from)
+    })
   }
 
-  /** From now on requests to this group reach this process, too. */
+  /** From now on requests to this group reach this process. */
   async join(group: string): Promise<void> {
-    await this.#listen(CHANNEL.group(group))
+    await this.#receiveOn(CHANNEL.group(group))
   }
 
-  /** Asks one process. Rejects with RemoteFault when it met a fault. */
-  ask(process: ProcessId, kind: string, body: unknown, withinMs: number): Promise<Reply> {
-    return this.#request(CHANNEL.process(process), { kind, body, withinMs })
+  /** Asks one process. Rejects with RemoteFault when that process met a fault. */
+  ask<K extends keyof R & string>(
+    process: ProcessId,
+    kind: K,
+    request: R[K]['request'],
+    withinMs: number,
+  ): Promise<Reply<R[K]['answer']>> {
+    return this.#ask(CHANNEL.process(process), kind, request, withinMs)
   }
 
-  /** Asks all of a group; the first to answer has answered. */
-  askAny(group: string, kind: string, body: unknown, withinMs: number): Promise<Reply> {
-    return this.#request(CHANNEL.group(group), { kind, body, withinMs })
+  /** Asks all processes of a group; the first answer counts. */
+  askAny<K extends keyof R & string>(
+    group: string,
+    kind: K,
+    request: R[K]['request'],
+    withinMs: number,
+  ): Promise<Reply<R[K]['answer']>> {
+    return this.#ask(CHANNEL.group(group), kind, request, withinMs)
   }
 
-  /** Tells whoever listens to this topic. */
-  tell(topic: string, message: Buffer): void {
+  /** Sends a message to all subscribers of the topic, this process included. */
+  publish<K extends keyof T & string>(topic: K, message: T[K]): void {
+    const published: Published = { versions: this.#options.protocol.versions, message }
+    this.publishBytes(topic, Buffer.from(JSON.stringify(published)))
+  }
+
+  /** Messages that cannot be read are reported and dropped. */
+  async subscribe<K extends keyof T & string>(topic: K, onMessage: (message: T[K]) => void): Promise<void> {
+    const read = this.#options.protocol.topics[topic]
+    await this.subscribeBytes(topic, (bytes) => {
+      const published = readPublished(bytes)
+      const isReadable = published !== undefined && overlap(published.versions, this.#options.protocol.versions)
+      const message = isReadable ? read(published.message) : undefined
+      if (message === undefined) this.#reportOnce('bus_message_unreadable', { topic })
+      else onMessage(message)
+    })
+  }
+
+  /** The same without an envelope, for bytes that have a version of their own. */
+  publishBytes(topic: string, bytes: Buffer): void {
     this.#options.pubSub
-      .publish(`tell:${topic}`, message)
+      .publish(CHANNEL.topic(topic), bytes)
       .catch((error: unknown) => this.#options.report('bus_publish_failed', error, { topic }))
   }
 
-  /** Hears what any process tells of this topic, this one included. */
-  async hear(topic: string, onMessage: (message: Buffer) => void): Promise<void> {
-    await this.#options.pubSub.subscribe(`tell:${topic}`, onMessage)
+  async subscribeBytes(topic: string, onBytes: (bytes: Buffer) => void): Promise<void> {
+    await this.#options.pubSub.subscribe(CHANNEL.topic(topic), onBytes)
   }
 
-  async unhear(topic: string): Promise<void> {
-    await this.#options.pubSub.unsubscribe(`tell:${topic}`)
+  async unsubscribe(topic: string): Promise<void> {
+    await this.#options.pubSub.unsubscribe(CHANNEL.topic(topic))
   }
 
-  /** Calls back whenever something that was told may have been missed. */
+  /** Calls the listener whenever published messages may have been missed. */
   onGap(listener: () => void): void {
     this.#options.pubSub.onGap(listener)
   }
 
   /**
-   * Whoever asks from now on learns that nobody is here, and whoever has asked gets his answer. Those in this process who
-   * still wait hear nothing.
+   * Requests sent to this process from now on are gone; those it has taken are answered. Its own unanswered requests end as
+   * silent.
    */
   async close(): Promise<void> {
     const { pubSub } = this.#options
     await Promise.allSettled([...this.#channels].map((channel) => pubSub.unsubscribe(channel)))
     await Promise.race([Promise.allSettled(this.#answering), pause(LAST_ANSWERS_MS)])
-    for (const { answer } of this.#waiting.values()) answer({ kind: 'silent' })
-    this.#waiting.clear()
+    for (const { stop } of this.#waiting.values()) stop()
     await pubSub.close()
   }
 
-  async #listen(channel: string): Promise<void> {
+  async #receiveOn(channel: string): Promise<void> {
     this.#channels.add(channel)
-    await this.#options.pubSub.subscribe(channel, (message) => this.#receive(message))
+    await this.#options.pubSub.subscribe(channel, (bytes) => this.#receive(bytes))
   }
 
-  #request(
+  #ask<K extends keyof R & string>(
     channel: string,
-    { kind, body, withinMs }: { readonly kind: string; readonly body: unknown; readonly withinMs: number },
-  ): Promise<Reply> {
+    kind: K,
+    request: R[K]['request'],
+    withinMs: number,
+  ): Promise<Reply<R[K]['answer']>> {
     if (this.#waiting.size >= WAITING_MAX) {
       this.ends.gone++
       return Promise.resolve({ kind: 'gone' })
     }
+    const { protocol, report } = this.#options
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
-      const end = (): void => {
+      let declined = 0
+      let receivers = Infinity
+      const forget = (): void => {
         clearTimeout(timer)
         this.#waiting.delete(id)
       }
-      const answer = (reply: Reply): void => {
-        end()
+      const end = (reply: Reply<R[K]['answer']>): void => {
+        if (!this.#waiting.has(id)) return
+        forget()
         this.ends[reply.kind]++
         resolve(reply)
       }
-      const fail = (error: Error): void => {
-        end()
-        this.ends.failed++
-        reject(error)
+      // All who got it cannot read it: the same as if none had got it.
+      const endIfAllDeclined = (): void => {
+        if (declined >= receivers) end({ kind: 'gone' })
       }
-      const timer = setTimeout(() => answer({ kind: 'silent' }), withinMs)
-      this.#waiting.set(id, { answer, fail })
-      this.#send(channel, { is: 'request', id, from: this.processId, kind, body }).then(
-        (receivers) => {
-          if (receivers === 0) answer({ kind: 'gone' })
+      const timer = setTimeout(() => end({ kind: 'silent' }), withinMs)
+      this.#waiting.set(id, {
+        answered: ({ versions, body }) => {
+          const answer = overlap(versions, protocol.versions) ? protocol.requests[kind].answer(body) : undefined
+          if (answer !== undefined) return end({ kind: 'answered', answer })
+          // It was served, but what came of it cannot be read.
+          this.#reportOnce('bus_answer_unreadable', { kind })
+          end({ kind: 'silent' })
         },
-        (error: unknown) => {
-          this.#options.report('bus_request_failed', error, { kind })
-          answer({ kind: 'silent' })
+        failed: (error) => {
+          forget()
+          this.ends.failed++
+          reject(new RemoteFault(error))
         },
-      )
+        declined: (reason) => {
+          this.#reportOnce('bus_request_declined', { kind, reason })
+          declined++
+          endIfAllDeclined()
+        },
+        stop: () => end({ kind: 'silent' }),
+      })
+      this.#send(channel, { is: 'request', versions: protocol.versions, id, from: this.processId, kind, body: request })
+        .then((reached) => {
+          receivers = reached
+          endIfAllDeclined()
+        })
+        .catch((error: unknown) => {
+          report('bus_request_failed', error, { kind })
+          end({ kind: 'silent' })
+        })
     })
   }
 
   #send(channel: string, envelope: Envelope): Promise<number> {
     const message = Buffer.from(JSON.stringify(envelope))
-    if (message.length > MESSAGE_MAX) return Promise.reject(new Error(`a message of ${message.length} bytes`))
+    if (message.length > MESSAGE_BYTES_MAX) return Promise.reject(new Error(`a message of ${message.length} bytes`))
     return this.#options.pubSub.publish(channel, message)
   }
 
-  #receive(message: Buffer): void {
-    const envelope = JSON.parse(message.toString()) as Envelope
-    switch (envelope.is) {
+  #receive(bytes: Buffer): void {
+    const envelope = readEnvelope(bytes)
+    switch (envelope?.is) {
+      case undefined:
+        return this.#reportOnce('bus_message_unreadable', {})
       case 'request': {
-        const answering = this.#answer(envelope).finally(() => this.#answering.delete(answering))
+        const answering = this.#serve(envelope).finally(() => this.#answering.delete(answering))
         return void this.#answering.add(answering)
       }
       case 'answer':
-        return this.#waiting.get(envelope.id)?.answer({ kind: 'answered', body: envelope.body })
+        return this.#waiting.get(envelope.id)?.answered(envelope)
       case 'failure':
-        return this.#waiting.get(envelope.id)?.fail(new RemoteFault(envelope.error))
+        return this.#waiting.get(envelope.id)?.failed(envelope.error)
+      case 'declined':
+        return this.#waiting.get(envelope.id)?.declined(envelope.reason)
     }
   }
 
-  /** A kind that nobody serves here (a newer release asks an older one) is left for the asker to give up on. */
-  async #answer({ id, from, kind, body }: Extract<Envelope, { is: 'request' }>): Promise<void> {
-    const serve = this.#serving.get(kind)
-    if (serve === undefined) return
-    const reply = await serve(body, from).then(
-      (answer): Envelope | null => (answer === undefined ? null : { is: 'answer', id, body: answer }),
-      (error: unknown): Envelope => {
-        this.#options.report('bus_serve_failed', error, { kind })
-        return { is: 'failure', id, error: error instanceof Error ? error.message : String(error) }
-      },
-    )
+  async #serve(request: RequestEnvelope): Promise<void> {
+    const { from, kind } = request
+    const reply = await this.#replyTo(request)
     if (reply === null) return
     await this.#send(CHANNEL.process(from), reply).catch((error: unknown) => {
       this.#options.report('bus_answer_failed', error, { kind })
     })
+  }
+
+  async #replyTo({ versions, id, from, kind, body }: RequestEnvelope): Promise<Envelope | null> {
+    const { protocol, report } = this.#options
+    const decline = (reason: string): Envelope => ({ is: 'declined', id, reason })
+    if (!overlap(versions, protocol.versions)) return decline('version')
+    const server = this.#servers.get(kind)
+    if (server === undefined) return decline('kind')
+    try {
+      const answering = server(body, from)
+      if (answering === null) return decline('body')
+      const answer = await answering
+      return answer === undefined ? null : { is: 'answer', versions: protocol.versions, id, body: answer }
+    } catch (error) {
+      report('bus_serve_failed', error, { kind })
+      return { is: 'failure', id, error: error instanceof Error ? error.message : String(error) }
+    }
+  }
+
+  /** During a release a peer of another version can send thousands of such messages: each case is reported once. */
+  #reportOnce(event: string, facts: Readonly<Record<string, string>>): void {
+    const name = [event, ...Object.values(facts)].join(' ')
+    if (this.#reported.has(name)) return
+    this.#reported.add(name)
+    this.#options.report(event, new Error('a message from another process cannot be read'), facts)
   }
 }
 

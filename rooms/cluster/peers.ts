@@ -1,6 +1,6 @@
 /**
- * The matches that other processes run, for a process that has a command, a question or a visitor for one. Who runs a match
- * is what the lease in the database says; what is remembered here is only where to ask first.
+ * Sends commands, questions and feed updates to the processes that run their matches. The lease in the database says which
+ * process that is; what this process remembers only tells it where to ask first.
  */
 import type { FixtureId } from '../../actors/kernel/ids.ts'
 import { COMMAND_DEADLINE_MS } from '../../actors/kernel/limits.ts'
@@ -8,16 +8,12 @@ import { type Outcome, type Refusal, refused, type TradeWindow } from '../../act
 import { type Instant, instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
 import type { FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
-import type { Bus, ProcessId } from './bus.ts'
-
-/** What became of the attempt to have a match here. */
-export type Activity = 'active' | 'unknown' | 'settled' | 'elsewhere'
-/** What a match made of a feed update; `elsewhere`: it is not ours to feed now, offer it again. */
-export type Fed = 'applied' | 'dropped' | 'elsewhere'
+import type { ProcessId } from './bus.ts'
+import type { Activity, ClusterBus, Fed, Requests } from './protocol.ts'
 
 /** What this process does for the others. Undefined: the match does not run here. */
 export interface Host {
-  /** Matches that run here. */
+  /** The number of matches that run here. */
   readonly size: number
   submitHere(matchId: FixtureId, command: UserCommand, deadline: Instant): Promise<Outcome<Trade>> | undefined
   quoteHere(matchId: FixtureId, query: QuoteQuery): Outcome<QuoteAnswer> | undefined
@@ -25,49 +21,44 @@ export interface Host {
   activityHere(matchId: FixtureId): Promise<Activity>
 }
 
-/** Who owns the matches, by the leases in the database. */
+/** The owners of matches, by the leases in the database. */
 export interface Ownership {
-  /** The process whose lease of a match runs; null when none does. */
+  /** The process that holds an unexpired lease of the match, or null. */
   ownerOf(matchId: FixtureId): Promise<ProcessId | null>
-  /** Unsettled matches that no process runs, as far as this one knows, which runs those that are named. */
+  /** Unsettled matches without an owner, except those in `running`. */
   orphans(running: readonly FixtureId[]): Promise<readonly FixtureId[]>
 }
 
 export interface PeersOptions {
-  readonly bus: Bus
+  readonly bus: ClusterBus
   readonly ownership: Ownership
   readonly world: Pick<World, 'now'>
 }
 
-/** Processes that run matches. */
+/** The group of the processes that run matches. */
 const HOSTS = 'hosts'
-/** A match is woken by whoever has the fewest, because he is the first to try. */
+/** A process waits longer the more matches it runs, so that the one with the fewest is the first to take another. */
 const PLACING_MS = { perMatch: 20, most: 400 } as const
-/** To find a process that wakes a match, placing included. */
+/** To find a process that activates a match, including the wait for placement. */
 const WAKE_MS = 1_500
-/** To carry out a feed update: the batch before it may be a large one. */
+/** To commit a feed update; the batch before it may be a large one. */
 const FEED_MS = 5 * SECOND_MS
-/** While a match is being handed over its owner is asked again so often, so long after. */
+/** During a handover the owner is asked at most 20 times, 50 ms apart. */
 const HANDOVER = { tries: 20, pauseMs: 50 } as const
-/** Owners remembered. More than matches are ever played at a time. */
+/** Owners remembered: more than there are matches at a time. */
 const REMEMBERED_MAX = 1_000
 
 export const NOT_HERE: Refusal = { code: 'busy', retryAfterSecs: 1 }
 export const SETTLED: TradeWindow = { status: 'CLOSED', reason: 'the match has been settled' }
 
-/** `nobody`: no process runs it now, so nothing has happened. `silent`: something may have. */
-type Asked =
-  | { readonly kind: 'answered'; readonly answer: unknown }
-  | { readonly kind: 'nobody' | 'silent' | 'unknown' | 'settled' }
+/** `unowned`: no process runs it now, so nothing has happened. `silent`: something may have. */
+type Asked<Answer> =
+  | { readonly kind: 'answered'; readonly answer: Answer }
+  | { readonly kind: 'unowned' | 'silent' | 'unknown' | 'settled' }
 
-interface Request {
-  readonly matchId: FixtureId
-  readonly body: unknown
-}
-interface Answer {
-  readonly runsHere: boolean
-  readonly answer?: unknown
-}
+/** The requests that the owner of a match answers. */
+type OwnerKind = Exclude<keyof Requests, 'wake' | 'feed'>
+type AnswerOf<K extends keyof Requests> = NonNullable<Requests[K]['answer']>
 
 export class Peers {
   readonly #options: PeersOptions
@@ -77,23 +68,20 @@ export class Peers {
     this.#options = options
   }
 
-  /** From now on others may ask for the matches of this process. */
+  /** From now on other processes can ask for the matches of this one. */
   async open(host: Host): Promise<void> {
     const { bus, world } = this.#options
-    this.serve('command', (matchId, body) => {
-      const { command, leftMs } = body as { command: UserCommand; leftMs: number }
-      return host.submitHere(matchId, command, instant(world.now() + leftMs))
-    })
-    this.serve('quote', (matchId, body) => host.quoteHere(matchId, body as QuoteQuery))
-    bus.serve('wake', async (body) => {
+    this.serve('command', ({ matchId, command, leftMs }) =>
+      host.submitHere(matchId, command, instant(world.now() + leftMs)),
+    )
+    this.serve('quote', ({ matchId, query }) => host.quoteHere(matchId, query))
+    bus.serve('wake', async ({ matchId }) => {
       await placing(host.size)
-      const matchId = body as FixtureId
       const activity = await host.activityHere(matchId)
-      // Somebody else has been faster, and answers.
+      // Another process was faster, and answers.
       return activity === 'elsewhere' ? undefined : { activity, owner: bus.processId }
     })
-    bus.serve('feed', async (body) => {
-      const { update, isPlaced } = body as { update: FeedUpdate; isPlaced: boolean }
+    bus.serve('feed', async ({ update, isPlaced }) => {
       if (!isPlaced) await placing(host.size)
       const fed = await host.feedHere(update, { replay: false })
       return fed === 'elsewhere' && !isPlaced ? undefined : fed
@@ -102,87 +90,85 @@ export class Peers {
   }
 
   /** Answers requests of this kind about matches that run here. */
-  serve(kind: string, answer: (matchId: FixtureId, body: unknown) => unknown): void {
-    this.#options.bus.serve(kind, async (request): Promise<Answer> => {
-      const { matchId, body } = request as Request
-      const given: unknown = await answer(matchId, body)
-      return given === undefined ? { runsHere: false } : { runsHere: true, answer: given }
-    })
+  serve<K extends OwnerKind>(
+    kind: K,
+    answer: (request: Requests[K]['request']) => Promise<AnswerOf<K>> | AnswerOf<K> | undefined,
+  ): void {
+    this.#options.bus.serve(kind, async (request) => (await answer(request)) ?? null)
   }
 
-  /** Carries out a command where its match runs, or says why it cannot. Rejects with a fault of that process. */
+  /** Carries out a command where its match runs, or returns why it cannot. Rejects with a fault of that process. */
   async submit(
     matchId: FixtureId,
     command: UserCommand,
     { deadline, what }: { readonly deadline: Instant; readonly what: 'instrument' | 'position' },
   ): Promise<{ readonly outcome: Outcome<Trade> } | { readonly refusal: Refusal }> {
     const leftMs = Math.max(0, deadline - this.#options.world.now())
-    const asked = await this.ask(matchId, 'command', { command, leftMs }, leftMs)
+    const asked = await this.ask('command', { matchId, command, leftMs }, leftMs)
     if (asked.kind === 'silent') return { outcome: refused({ code: 'unknown_outcome', retryAfterSecs: 1 }) }
-    return asked.kind === 'answered'
-      ? { outcome: asked.answer as Outcome<Trade> }
-      : { refusal: refusalOf(asked.kind, what) }
+    return asked.kind === 'answered' ? { outcome: asked.answer } : { refusal: refusalOf(asked.kind, what) }
   }
 
   async askQuote(matchId: FixtureId, query: QuoteQuery): Promise<Outcome<QuoteAnswer>> {
-    const asked = await this.ask(matchId, 'quote', query, COMMAND_DEADLINE_MS)
+    const asked = await this.ask('quote', { matchId, query }, COMMAND_DEADLINE_MS)
     if (asked.kind === 'silent') return refused(NOT_HERE)
-    return asked.kind === 'answered'
-      ? (asked.answer as Outcome<QuoteAnswer>)
-      : refused(refusalOf(asked.kind, 'instrument'))
+    return asked.kind === 'answered' ? asked.answer : refused(refusalOf(asked.kind, 'instrument'))
   }
 
-  /** Hands a match its feed update, wherever it runs; one that nobody runs is taken by whoever has the fewest. */
+  /** Sends a match its feed update, wherever it runs. Without an owner, the process with the fewest matches takes it. */
   async offer(update: FeedUpdate): Promise<Fed> {
     const { bus } = this.#options
-    const owner = await this.#ownerOf(update.snapshot.fixtureId)
+    const { fixtureId: matchId } = update.snapshot
+    const owner = await this.#ownerOf(matchId)
     const reply =
       owner === null
-        ? await bus.askAny(HOSTS, 'feed', { update, isPlaced: false }, FEED_MS)
-        : await bus.ask(owner, 'feed', { update, isPlaced: true }, FEED_MS)
-    if (reply.kind === 'answered' && reply.body !== 'elsewhere') return reply.body as Fed
-    this.#owners.delete(update.snapshot.fixtureId)
+        ? await bus.askAny(HOSTS, 'feed', { matchId, update, isPlaced: false }, FEED_MS)
+        : await bus.ask(owner, 'feed', { matchId, update, isPlaced: true }, FEED_MS)
+    if (reply.kind === 'answered' && reply.answer !== null && reply.answer !== 'elsewhere') return reply.answer
+    this.#owners.delete(matchId)
     return 'elsewhere'
   }
 
-  /** Asks the process that runs a match, waking it first if it sleeps. */
-  async ask(matchId: FixtureId, kind: string, body: unknown, withinMs: number): Promise<Asked> {
+  /** Asks the process that runs a match; a match without an owner is activated first. */
+  async ask<K extends OwnerKind>(
+    kind: K,
+    request: Requests[K]['request'],
+    withinMs: number,
+  ): Promise<Asked<AnswerOf<K>>> {
     const { bus, world } = this.#options
+    const { matchId } = request
     const deadline = world.now() + withinMs
     let gone = 0
     for (let tries = 0; tries < HANDOVER.tries && world.now() <= deadline; tries++) {
-      // The second time what was remembered has proved wrong; then the owner lives and hands it over, and nothing has happened.
+      // One miss means that the remembered owner was wrong. Two mean that the owner is handing the match over.
       if (tries > 1) await pause(HANDOVER.pauseMs)
-      const found = await this.#find(matchId)
-      if (typeof found !== 'string') return found
-      const request: Request = { matchId, body }
-      const reply = await bus.ask(found, kind, request, Math.max(1, deadline - world.now()))
-      if (reply.kind === 'answered') {
-        const { runsHere, answer } = reply.body as Answer
-        if (runsHere) return { kind: 'answered', answer }
-      }
+      const owner = await this.#find(matchId)
+      if (typeof owner !== 'string') return owner
+      const reply = await bus.ask(owner, kind, request, Math.max(1, deadline - world.now()))
+      if (reply.kind === 'answered' && reply.answer !== null) return { kind: 'answered', answer: reply.answer }
       this.#owners.delete(matchId)
       if (reply.kind === 'silent') return { kind: 'silent' }
-      // Its lease still runs: it has died, and nobody will take the match for a while.
+      // The owner has died, or is of a version that cannot read the request; it may hold its lease for a while yet.
       if (reply.kind === 'gone' && ++gone > 1) break
     }
-    return { kind: 'nobody' }
+    return { kind: 'unowned' }
   }
 
-  /** Somebody says that this match runs there now: he is asked first. */
+  /** Remembers that this match runs in that process. */
   learn(matchId: FixtureId, owner: ProcessId): void {
-    this.#remember(matchId, owner)
+    if (this.#owners.size >= REMEMBERED_MAX) this.#owners.clear()
+    this.#owners.set(matchId, owner)
   }
 
-  /** The process that runs a match; one that nobody owns is woken. */
-  async #find(matchId: FixtureId): Promise<ProcessId | Asked> {
+  /** The process that runs a match; a match without an owner is activated. */
+  async #find(matchId: FixtureId): Promise<ProcessId | { readonly kind: 'unowned' | 'unknown' | 'settled' }> {
     const owner = await this.#ownerOf(matchId)
     if (owner !== null) return owner
-    const reply = await this.#options.bus.askAny(HOSTS, 'wake', matchId, WAKE_MS)
-    if (reply.kind !== 'answered') return { kind: 'nobody' }
-    const woken = reply.body as { readonly activity: Exclude<Activity, 'elsewhere'>; readonly owner: ProcessId }
+    const reply = await this.#options.bus.askAny(HOSTS, 'wake', { matchId }, WAKE_MS)
+    if (reply.kind !== 'answered' || reply.answer === null) return { kind: 'unowned' }
+    const woken = reply.answer
     if (woken.activity !== 'active') return { kind: woken.activity }
-    this.#remember(matchId, woken.owner)
+    this.learn(matchId, woken.owner)
     return woken.owner
   }
 
@@ -190,22 +176,17 @@ export class Peers {
     const known = this.#owners.get(matchId)
     if (known !== undefined) return known
     const owner = await this.#options.ownership.ownerOf(matchId)
-    if (owner !== null) this.#remember(matchId, owner)
+    if (owner !== null) this.learn(matchId, owner)
     return owner
-  }
-
-  #remember(matchId: FixtureId, owner: ProcessId): void {
-    if (this.#owners.size >= REMEMBERED_MAX) this.#owners.clear()
-    this.#owners.set(matchId, owner)
   }
 }
 
-/** Gives those who run fewer matches the first try. */
+/** Waits longer the more matches this process runs. */
 export const placing = (size: number): Promise<void> => pause(Math.min(size * PLACING_MS.perMatch, PLACING_MS.most))
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-function refusalOf(kind: 'nobody' | 'unknown' | 'settled', what: 'instrument' | 'position'): Refusal {
+function refusalOf(kind: 'unowned' | 'unknown' | 'settled', what: 'instrument' | 'position'): Refusal {
   if (kind === 'unknown') return { code: 'not_found', what }
   return kind === 'settled' ? { code: 'market_closed', window: SETTLED } : NOT_HERE
 }

@@ -22,7 +22,7 @@ export interface PriceSource {
   readonly matchId: FixtureId
   readonly epoch: number
   /** How all its prices stand. */
-  standingPrices(): readonly PublishedPrice[]
+  currentPrices(): readonly PublishedPrice[]
   /** What moved since the last call. */
   takePrices(): readonly PublishedPrice[]
 }
@@ -59,8 +59,7 @@ export class FanOut {
 
   /** A match begins to publish. Who follows its players already is told how they stand. */
   open(source: PriceSource): void {
-    for (const topic of this.#board.open(source.matchId, source.epoch, source.standingPrices()))
-      this.#changed.add(topic)
+    for (const topic of this.#board.open(source.matchId, source.epoch, source.currentPrices())) this.#changed.add(topic)
     this.#schedule()
   }
 

@@ -14,7 +14,7 @@ import { FeedSocket } from './feed-socket.ts'
 import { WakeLimiter, type Wake } from './wake-limiter.ts'
 import type { Report } from '../report.ts'
 import { Sweeper } from '../sockets/sweeper.ts'
-import type { Pass, ConnectionLimit } from '../sockets/connection-limit.ts'
+import type { ConnectionLimit, Slot } from '../sockets/connection-limit.ts'
 import { socketOptions, type WriteDeadline } from '../sockets/write-deadline.ts'
 
 /** A socket is looked at this often; two looks without a write to it bring a heartbeat, four a ping. */
@@ -73,11 +73,11 @@ export class PriceFeed {
       if (visitor === null) return refuseUpgrade(socket, 401)
       if (this.#isStopping) return refuseUpgrade(socket, 503)
       if (socket.destroyed) return
-      const pass = connectionLimit.enter(visitor.userId)
-      if (pass === 'too_many') return refuseUpgrade(socket, 429)
-      if (pass !== 'full') socket.once('close', () => pass.giveBack()) // also when the handshake fails
+      const slot = connectionLimit.take(visitor.userId)
+      if (slot === 'too_many') return refuseUpgrade(socket, 429)
+      if (slot !== 'full') socket.once('close', () => slot.release()) // also when the handshake fails
       socket.off('error', abandon)
-      this.#server.handleUpgrade(request, socket, head, (ws) => this.#welcome(ws, socket, pass))
+      this.#server.handleUpgrade(request, socket, head, (ws) => this.#accept(ws, socket, slot))
     } catch (error) {
       report('feed_upgrade_failed', error)
       refuseUpgrade(socket, 503)
@@ -112,12 +112,12 @@ export class PriceFeed {
     for (const socket of this.#sockets) socket.ws.terminate()
   }
 
-  #welcome(ws: WebSocket, netSocket: Socket, pass: Pass | 'full'): void {
+  #accept(ws: WebSocket, netSocket: Socket, slot: Slot | 'full'): void {
     const { deadline, fanOut } = this.#options
     ws.on('error', () => undefined) // a 'close' follows, and nobody here is to blame
-    if (pass === 'full') return ws.close(CLOSE.full, 'full')
+    if (slot === 'full') return ws.close(CLOSE.full, 'full')
     deadline.guard(ws, netSocket)
-    const socket = new FeedSocket({ ws, socket: netSocket, userId: pass.userId, deadline, traffic: fanOut.traffic })
+    const socket = new FeedSocket({ ws, socket: netSocket, userId: slot.userId, deadline, traffic: fanOut.traffic })
     this.#sockets.add(socket)
     ws.on('message', (data, isBinary) => {
       if (this.#maySpeak(socket)) this.#hear(socket, parseRequest(data, isBinary))

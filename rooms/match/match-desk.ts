@@ -18,16 +18,8 @@ import type { MatchRecord } from '../../actors/match/store.ts'
 import type { ActivationResult } from '../feed/wake-limiter.ts'
 import type { MatchContext } from './match-host.ts'
 import { type HostedMatch, MATCH_ROOM, type MatchRoomOptions } from './match-room.ts'
-import {
-  type Activity,
-  type Fed,
-  type Host,
-  NOT_HERE,
-  type Ownership,
-  type Peers,
-  placing,
-  SETTLED,
-} from '../cluster/peers.ts'
+import { type Host, NOT_HERE, type Ownership, type Peers, placing, SETTLED } from '../cluster/peers.ts'
+import type { Activity, Fed } from '../cluster/protocol.ts'
 
 /** Where things are that no match of this process knows. */
 export interface Directory {

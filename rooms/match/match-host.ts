@@ -1,5 +1,5 @@
 /** Runs one match actor in this process: gives it the time, keeps its lease, numbers its prices and publishes them. */
-import type { FixtureId, InstrumentId } from '../../actors/kernel/ids.ts'
+import type { FixtureId, InstrumentId, UserId } from '../../actors/kernel/ids.ts'
 import type { TradingRules } from '../../actors/kernel/limits.ts'
 import type { TradeWindow } from '../../actors/kernel/outcome.ts'
 import type { World } from '../../actors/kernel/world.ts'
@@ -15,11 +15,23 @@ import type { FanOut, PriceSource } from '../feed/fan-out.ts'
 import type { MatchStats } from '../stats.ts'
 import type { PublishedPrice } from '../feed/price-board.ts'
 import { encodePriceFrame, FLAG } from '../feed/price-frame.ts'
-import type { Relay } from '../cluster/remote-prices.ts'
 import { type Report, reportWith } from '../report.ts'
 import type { WriteDeadline } from '../sockets/write-deadline.ts'
 
-/** What every hosted match needs of the house. */
+/** Publishes to the other processes what happens in the matches of this one. */
+export interface Relay {
+  prices(prices: readonly PublishedPrice[]): void
+  /** The account logs of these users have new entries. */
+  logAppended(users: Iterable<UserId>): void
+  /** The match runs here. Sent when it opens and with every renewal of its lease, since messages may be lost. */
+  opened(match: Incarnation): void
+  closed(match: Incarnation): void
+}
+
+/** A match under one owner. */
+type Incarnation = Pick<PriceSource, 'matchId' | 'epoch'>
+
+/** What every match needs of the process it runs in. */
 export interface MatchContext {
   readonly store: MatchStore
   readonly leases: Leases
@@ -30,7 +42,7 @@ export interface MatchContext {
   readonly model: () => ScoringModel
   readonly fanOut: FanOut
   readonly account: AccountStream
-  /** Tells the other processes, when there are any. */
+  /** Null when there are no other processes. */
   readonly relay: Relay | null
   readonly deadline: WriteDeadline
   readonly report: Report
@@ -120,7 +132,7 @@ export class MatchHost implements PriceSource {
     return { matchId: this.matchId, waiting: this.actor.waiting, feedAgeMs: isInPlay(info.phase) ? age : null }
   }
 
-  standingPrices(): readonly PublishedPrice[] {
+  currentPrices(): readonly PublishedPrice[] {
     const at = this.actor.view.info.sourceAt ?? this.#surroundings.world.now()
     return [...this.actor.view.instruments()].map((instrument) => {
       const move: Move = { previous: instrument.published, cause: 'listing', providerEventId: 0, at }

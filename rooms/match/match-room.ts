@@ -23,7 +23,7 @@ import { asMessage } from '../feed/price-frame.ts'
 import { project } from './projection.ts'
 import { SafeRoom } from './safe-room.ts'
 import { Subscriber } from '../feed/subscriber.ts'
-import type { Pass } from '../sockets/connection-limit.ts'
+import type { Slot } from '../sockets/connection-limit.ts'
 import type { Report } from '../report.ts'
 
 export const MATCH_ROOM = 'match'
@@ -57,8 +57,8 @@ export interface HostedMatch {
   readonly guests: number
   /** Lets go of it: the actor finishes what it has, the lease goes back, clients are told to come back. */
   retire(): Promise<void>
-  /** Somebody has been given a seat. The pass goes back when the seat is free again. */
-  expect(sessionId: string, pass: Pass): void
+  /** Somebody has been given a seat. Its slot is released when the seat is free again. */
+  expect(sessionId: string, slot: Slot): void
   /** Sends away every client of a user, those who are on their way back too, and takes back the seats he was given. */
   disconnectUser(userId: UserId): void
   /** Tells every client when to come back, each at another time within this. */
@@ -99,9 +99,9 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
   #host: MatchHost | null = null
   #leaving: Promise<void> | null = null
   /** By session: who has a seat that he has not taken yet. */
-  readonly #expected = new Map<string, Pass>()
+  readonly #expected = new Map<string, Slot>()
   /** By session: who has taken his seat, though he may be away for a moment. */
-  readonly #seated = new Map<string, Pass>()
+  readonly #seated = new Map<string, Slot>()
   readonly #guests = new Map<string, Guest>()
   /** By session: who may come back. Rejecting it is saying that he may not. */
   readonly #away = new Map<string, Deferred>()
@@ -144,11 +144,11 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
   }
 
   override onJoin(client: MatchClient): void {
-    const pass = this.#expected.get(client.sessionId)
+    const slot = this.#expected.get(client.sessionId)
     // He has signed out between asking for the seat and taking it.
-    if (pass === undefined) return client.leave(CLOSE.unauthorised, 'signed out')
+    if (slot === undefined) return client.leave(CLOSE.unauthorised, 'signed out')
     this.#expected.delete(client.sessionId)
-    this.#seated.set(client.sessionId, pass)
+    this.#seated.set(client.sessionId, slot)
     client.userData = { follows: new Set() }
     this.expectArrival(client)
     this.#welcome(client)
@@ -172,7 +172,7 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
 
   override onLeave(client: MatchClient): void {
     this.#letGo(client)
-    this.#seated.get(client.sessionId)?.giveBack()
+    this.#seated.get(client.sessionId)?.release()
     this.#seated.delete(client.sessionId)
   }
 
@@ -194,14 +194,14 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
     return this.#leaving
   }
 
-  expect(sessionId: string, pass: Pass): void {
-    this.#expected.set(sessionId, pass)
+  expect(sessionId: string, slot: Slot): void {
+    this.#expected.set(sessionId, slot)
   }
 
   disconnectUser(userId: UserId): void {
-    for (const [sessionId, pass] of this.#expected) if (pass.userId === userId) this.#giveUp(sessionId)
-    for (const [sessionId, pass] of this.#seated) {
-      if (pass.userId !== userId) continue
+    for (const [sessionId, slot] of this.#expected) if (slot.userId === userId) this.#giveUp(sessionId)
+    for (const [sessionId, slot] of this.#seated) {
+      if (slot.userId !== userId) continue
       this.#guests.get(sessionId)?.client.leave(CLOSE.unauthorised, 'signed out')
       this.#away.get(sessionId)?.reject()
     }
@@ -247,7 +247,7 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
 
   /** The seat was not taken, or may not be. */
   #giveUp(sessionId: string): void {
-    this.#expected.get(sessionId)?.giveBack()
+    this.#expected.get(sessionId)?.release()
     this.#expected.delete(sessionId)
   }
 

@@ -1,15 +1,16 @@
-/** Counts who is connected, over both doors: the house has a limit, and so has each user. */
+/** Connection limits per process and per user, over the price feed and match rooms. */
 import type { UserId } from '../../actors/kernel/ids.ts'
 
-/** Of one process (specification 8). */
+/** Per process (specification 8). */
 export const CONNECTIONS_MAX = 20_000
-/** Of one user: some tabs, a phone, and those that are broken but not yet known to be. */
+/** Per user: some tabs, a phone, and broken connections that have not been noticed yet. */
 export const CONNECTIONS_PER_USER_MAX = 10
 
-/** The right to one connection. Giving it back twice is giving it back once. */
-export interface Pass {
+/** The right to one connection. */
+export interface Slot {
   readonly userId: UserId
-  giveBack(): void
+  /** Only the first call has an effect. */
+  release(): void
 }
 
 export interface ConnectionLimits {
@@ -20,35 +21,31 @@ export interface ConnectionLimits {
 export class ConnectionLimit {
   readonly #limits: ConnectionLimits
   readonly #byUser = new Map<UserId, number>()
-  #inside = 0
+  #taken = 0
 
   constructor(limits: Partial<ConnectionLimits> = {}) {
     this.#limits = { connectionsMax: CONNECTIONS_MAX, perUserMax: CONNECTIONS_PER_USER_MAX, ...limits }
   }
 
-  get inside(): number {
-    return this.#inside
-  }
-
-  /** A pass, or why there is none: this user has too many connections, or the house is full. */
-  enter(userId: UserId): Pass | 'too_many' | 'full' {
-    const his = this.#byUser.get(userId) ?? 0
-    if (his >= this.#limits.perUserMax) return 'too_many'
-    if (this.#inside >= this.#limits.connectionsMax) return 'full'
-    this.#byUser.set(userId, his + 1)
-    this.#inside++
-    let isInside = true
+  /** A slot; or `too_many` if this user has too many connections, `full` if the process has. */
+  take(userId: UserId): Slot | 'too_many' | 'full' {
+    const ofUser = this.#byUser.get(userId) ?? 0
+    if (ofUser >= this.#limits.perUserMax) return 'too_many'
+    if (this.#taken >= this.#limits.connectionsMax) return 'full'
+    this.#byUser.set(userId, ofUser + 1)
+    this.#taken++
+    let isTaken = true
     return {
       userId,
-      giveBack: () => {
-        if (isInside) this.#leave(userId)
-        isInside = false
+      release: () => {
+        if (isTaken) this.#release(userId)
+        isTaken = false
       },
     }
   }
 
-  #leave(userId: UserId): void {
-    this.#inside--
+  #release(userId: UserId): void {
+    this.#taken--
     const left = (this.#byUser.get(userId) ?? 0) - 1
     if (left > 0) this.#byUser.set(userId, left)
     else this.#byUser.delete(userId)

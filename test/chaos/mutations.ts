@@ -28,6 +28,7 @@ const PUB_SUB = 'db/fast/pub-sub-redis.ts'
 const BUS = 'rooms/cluster/bus.ts'
 const PEERS = 'rooms/cluster/peers.ts'
 const PRICES = 'rooms/cluster/remote-prices.ts'
+const REMOTE_MATCH = 'rooms/cluster/remote-match.ts'
 const DESK = 'rooms/match/match-desk.ts'
 const ACTOR = 'actors/match/actor.ts'
 const TRADING = 'actors/match/trading.ts'
@@ -36,7 +37,8 @@ const COMMIT = 'db/commit-arguments.ts'
 const STORE_TESTS = 'test/db/match-store.pg.test.ts'
 const LEASES_TESTS = 'test/db/leases.pg.test.ts'
 const OUTBOX_TESTS = 'test/db/outbox.pg.test.ts'
-const BUS_TESTS = 'test/rooms/bus.redis.test.ts'
+const BUS_TESTS = 'test/rooms/bus.test.ts'
+const PUB_SUB_TESTS = 'test/rooms/pub-sub.redis.test.ts'
 const PEERS_TESTS = 'test/rooms/peers.test.ts'
 const PRICES_TESTS = 'test/rooms/remote-prices.test.ts'
 const DESK_TESTS = 'test/rooms/match-desk.test.ts'
@@ -142,21 +144,37 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     'a message that may have arrived counts as lost',
     tests('Q5', BUS_TESTS),
     BUS,
-    `this.#options.report('bus_request_failed', error, { kind })
-          answer({ kind: 'silent' })`,
-    `this.#options.report('bus_request_failed', error, { kind })
-          answer({ kind: 'gone' })`,
+    `report('bus_request_failed', error, { kind })
+          end({ kind: 'silent' })`,
+    `report('bus_request_failed', error, { kind })
+          end({ kind: 'gone' })`,
   ),
   mutation(
     'a dead owner is waited for',
     tests('Q5', CLUSTER_TESTS),
     BUS,
-    `if (receivers === 0) answer({ kind: 'gone' })`,
+    `if (declined >= receivers) end({ kind: 'gone' })`,
     `void receivers`,
   ),
+  mutation(
+    'an answer that cannot be read counts as never given',
+    tests('Q15', BUS_TESTS),
+    BUS,
+    `this.#reportOnce('bus_answer_unreadable', { kind })
+          end({ kind: 'silent' })`,
+    `this.#reportOnce('bus_answer_unreadable', { kind })
+          end({ kind: 'gone' })`,
+  ),
+  mutation(
+    'a request of a foreign version is served',
+    tests('Q15', BUS_TESTS),
+    BUS,
+    `if (!overlap(versions, protocol.versions)) return decline('version')`,
+    ``,
+  ),
   {
-    name: 'a message whose fate is unknown is sent again',
-    check: tests('Q6', BUS_TESTS),
+    name: 'a message that may have arrived is sent again',
+    check: tests('Q6', PUB_SUB_TESTS),
     edits: [
       { file: PUB_SUB, from: `autoResendUnfulfilledCommands: false`, to: `autoResendUnfulfilledCommands: true` },
       { file: PUB_SUB, from: `maxRetriesPerRequest: 0`, to: `maxRetriesPerRequest: null` },
@@ -206,7 +224,13 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     `return refused(refusal)`,
   ),
   // What others are told.
-  mutation('a missing price is not noticed', tests('Q9', PRICES_TESTS), PRICES, ` || price.seq !== this.#seq + 1`, ``),
+  mutation(
+    'a missing price is not noticed',
+    tests('Q9', PRICES_TESTS),
+    REMOTE_MATCH,
+    ` || price.seq !== this.#seq + 1`,
+    ``,
+  ),
   mutation(
     'prices are not asked for again after Redis was away',
     tests('Q9', PRICES_TESTS),
@@ -253,7 +277,7 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
   ),
   mutation(
     'subscriptions do not come back with Redis',
-    tests('Q10', BUS_TESTS),
+    tests('Q10', PUB_SUB_TESTS),
     PUB_SUB,
     `if (this.#listeners.size > 0) await`,
     `if (this.#listeners.size < 0) await`,
@@ -286,10 +310,10 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     'chaos: a message that may have arrived counts as lost',
     chaos('api-without-redis', 'api-without-redis', 'api-without-redis'),
     BUS,
-    `this.#options.report('bus_request_failed', error, { kind })
-          answer({ kind: 'silent' })`,
-    `this.#options.report('bus_request_failed', error, { kind })
-          answer({ kind: 'gone' })`,
+    `report('bus_request_failed', error, { kind })
+          end({ kind: 'silent' })`,
+    `report('bus_request_failed', error, { kind })
+          end({ kind: 'gone' })`,
   ),
   mutation(
     'chaos: a new epoch begins without a snapshot',

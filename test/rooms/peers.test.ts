@@ -4,13 +4,14 @@ import { done, type Outcome, refused } from '../../actors/kernel/outcome.ts'
 import { type Instant, instant } from '../../actors/kernel/world.ts'
 import type { FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
 import { Bus } from '../../rooms/cluster/bus.ts'
-import { type Activity, type Fed, type Host, Peers } from '../../rooms/cluster/peers.ts'
-import { openOrder, snapshot } from '../support/fixtures.ts'
+import { type Host, Peers } from '../../rooms/cluster/peers.ts'
+import { type Activity, type ClusterBus, type Fed, PROTOCOL } from '../../rooms/cluster/protocol.ts'
+import { openOrder, snapshot, trade } from '../support/fixtures.ts'
 import { type MemoryEnd, MemoryNetwork } from '../support/pub-sub-memory.ts'
 import { TestWorld } from '../support/test-world.ts'
 
 const MATCH = fixtureId(7)
-const accepted = done({ repeated: false } as Trade)
+const accepted = done(trade())
 
 /** A process that says what it is told to say, and notes what it was asked. */
 class Process implements Host {
@@ -20,12 +21,12 @@ class Process implements Host {
   wakesAs: Activity = 'active'
   outcome: () => Promise<Outcome<Trade>> = async () => accepted
   readonly end: MemoryEnd
-  readonly bus: Bus
+  readonly bus: ClusterBus
   readonly peers: Peers
 
   constructor(city: City, name: string) {
     this.end = city.network.end()
-    this.bus = new Bus({ pubSub: this.end, processId: name, report: () => undefined })
+    this.bus = new Bus({ pubSub: this.end, processId: name, protocol: PROTOCOL, report: () => undefined })
     this.peers = new Peers({ bus: this.bus, ownership: city, world: city.world })
   }
 

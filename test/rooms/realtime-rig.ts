@@ -310,7 +310,7 @@ export class FeedStand {
     this.#source = {
       matchId: MATCH,
       epoch: 1,
-      standingPrices: () => Array.from({ length: players }, (_, i) => priceOf(i + 1, this.#seq)),
+      currentPrices: () => Array.from({ length: players }, (_, i) => priceOf(i + 1, this.#seq)),
       takePrices: () => {
         const prices = [...this.#moves.values()]
         this.#moves.clear()

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Bus } from '../../rooms/cluster/bus.ts'
 import { FanOut } from '../../rooms/feed/fan-out.ts'
 import { Peers } from '../../rooms/cluster/peers.ts'
+import { PROTOCOL } from '../../rooms/cluster/protocol.ts'
 import type { PublishedPrice } from '../../rooms/feed/price-board.ts'
 import { decodePriceFrame } from '../../rooms/feed/price-frame.ts'
 import { RemotePrices } from '../../rooms/cluster/remote-prices.ts'
@@ -29,7 +30,7 @@ const asItIs = (frame: Buffer): Buffer => frame
 /** A process with prices of its own, and those of others. */
 async function process(name: string) {
   const end: MemoryEnd = network.end()
-  const bus = new Bus({ pubSub: end, processId: name, report: () => undefined })
+  const bus = new Bus({ pubSub: end, processId: name, protocol: PROTOCOL, report: () => undefined })
   const world = new TestWorld()
   const ownership = { ownerOf: async () => owner, orphans: async () => [] }
   const peers = new Peers({ bus, ownership, world })
@@ -58,7 +59,7 @@ async function process(name: string) {
         return Math.max(...standing.filter((price) => !unnumbered.includes(price)).map((price) => price.seq))
       },
       numberMoves: () => prices.relay.prices(unnumbered.splice(0)),
-      standingPrices: () => standing,
+      currentPrices: () => standing,
       takePrices: () => [],
     }
   })

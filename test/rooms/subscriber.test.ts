@@ -54,7 +54,7 @@ describe('a socket that cannot keep up', () => {
     const source = {
       matchId: MATCH,
       epoch: 1,
-      standingPrices: () => [priceOf(1, 0)],
+      currentPrices: () => [priceOf(1, 0)],
       takePrices: () => moves.splice(0),
     }
     const fanOut = new FanOut({ world: { now: () => KICK_OFF }, report: () => undefined })

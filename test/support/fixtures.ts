@@ -1,12 +1,20 @@
 /** Matches, players and orders to test with: small, named, and everything overridable. */
-import { fixtureId, instrumentId, playerId, type PositionId, type UserId, userId } from '../../actors/kernel/ids.ts'
-import { lots, microsFromDecimal, price, type Price, slope } from '../../actors/kernel/micros.ts'
+import {
+  fixtureId,
+  instrumentId,
+  playerId,
+  type PositionId,
+  positionId,
+  type UserId,
+  userId,
+} from '../../actors/kernel/ids.ts'
+import { lots, microsFromDecimal, money, price, type Price, slope } from '../../actors/kernel/micros.ts'
 import { present } from '../../actors/kernel/assert.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import type { FixtureEvent, FixturePlayer, FixtureSnapshot } from '../../actors/market/fixture.ts'
 import type { Instrument } from '../../actors/market/instrument.ts'
 import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
-import type { ClosePosition, MatchInfo, OpenPosition } from '../../actors/match/messages.ts'
+import type { ClosePosition, MatchInfo, OpenPosition, Trade } from '../../actors/match/messages.ts'
 import type { MatchRecord } from '../../actors/match/store.ts'
 
 /** A decimal as micros: `u(9950.5)`. */
@@ -92,8 +100,35 @@ export function openOrder(over: Partial<OpenPosition> = {}): OpenPosition {
   }
 }
 
-export function closeOrder(positionId: PositionId, over: Partial<ClosePosition> = {}): ClosePosition {
-  return { kind: 'close_position', userId: U(1), positionId, idempotency: null, ...over }
+export function closeOrder(id: PositionId, over: Partial<ClosePosition> = {}): ClosePosition {
+  return { kind: 'close_position', userId: U(1), positionId: id, idempotency: null, ...over }
+}
+
+/** What the order of `openOrder` comes back with. */
+export function trade(over: Partial<Trade> = {}): Trade {
+  const { userId: owner, instrumentId: id, direction, lots: size, stopLoss, takeProfit } = openOrder()
+  return {
+    position: {
+      id: positionId('dddddddd-0000-7000-8000-000000000001'),
+      userId: owner,
+      instrumentId: id,
+      fixtureId: MATCH,
+      direction,
+      lots: size,
+      stopLoss,
+      takeProfit,
+      openPrice: p(200.005),
+      margin: money(u(50.00125)),
+      openedAt: KICK_OFF,
+      closableAt: instant(KICK_OFF + 180_000),
+      warned: 0,
+      close: null,
+    },
+    price: p(200.005),
+    wallet: { balance: money(u(9_949.99875)), marginUsed: money(u(50.00125)), unrealizedPnl: money(0) },
+    repeated: false,
+    ...over,
+  }
 }
 
 export function player(n: number, over: Partial<FixturePlayer> = {}): FixturePlayer {

@@ -1,0 +1,116 @@
+/** Every message between processes: the requests with their answers, the topics, and the version of them all. */
+import { z } from 'zod'
+import type { FixtureId, UserId } from '../../actors/kernel/ids.ts'
+import type { Outcome } from '../../actors/kernel/outcome.ts'
+import type { FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
+import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
+import type { Notice } from '../feed/account-stream.ts'
+import type { Bus, ProcessId, Protocol } from './bus.ts'
+import { type Read, readerOf } from './envelope.ts'
+import {
+  Command,
+  FeedUpdateMessage,
+  FixtureId as MatchId,
+  QuoteOutcome,
+  QuoteQueryMessage,
+  TradeOutcome,
+  UserId as User,
+} from './readers.ts'
+
+/** The state of a match in a process that was asked to run it. */
+export type Activity = 'active' | 'unknown' | 'settled' | 'elsewhere'
+/** What a match made of a feed update. `elsewhere`: it does not run in that process; offer the update again. */
+export type Fed = 'applied' | 'dropped' | 'elsewhere'
+
+/** A seat in a match room, or why there is none, as an HTTP answer. */
+export interface SeatAnswer {
+  readonly status: number
+  readonly body: unknown
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+/** All prices of a match as of one move. */
+export interface CurrentPrices {
+  readonly epoch: number
+  readonly seq: number
+  /** Price frames, one after the other, in base64. */
+  readonly frames: string
+}
+
+/** Every request is about one match. The answer null says that the match does not run in that process. */
+interface Exchange<Request, Answer> {
+  readonly request: Request & { readonly matchId: FixtureId }
+  readonly answer: Answer | null
+}
+
+/** By kind. */
+export interface Requests {
+  readonly command: Exchange<{ readonly command: UserCommand; readonly leftMs: number }, Outcome<Trade>>
+  readonly quote: Exchange<{ readonly query: QuoteQuery }, Outcome<QuoteAnswer>>
+  readonly seat: Exchange<{ readonly userId: UserId }, SeatAnswer>
+  readonly reconnect: Exchange<{ readonly reconnectionToken: string }, SeatAnswer>
+  readonly prices: Exchange<object, CurrentPrices>
+  /** To all processes that run matches: one of them activates the match. */
+  readonly wake: Exchange<object, { readonly activity: Exclude<Activity, 'elsewhere'>; readonly owner: ProcessId }>
+  /** To the owner; or to all processes that run matches, and then one of them activates the match (`isPlaced` false). */
+  readonly feed: Exchange<{ readonly update: FeedUpdate; readonly isPlaced: boolean }, Fed>
+}
+
+/** A process has started or stopped to run a match under this epoch. */
+export interface MatchNews {
+  readonly news: 'opened' | 'closed'
+  readonly from: ProcessId
+  readonly matchId: FixtureId
+  readonly epoch: number
+}
+
+/** By topic. */
+export interface Topics {
+  readonly matches: MatchNews
+  /** Users whose account logs have new entries. */
+  readonly accounts: readonly UserId[]
+  readonly notices: { readonly userId: UserId; readonly notice: Notice }
+  readonly 'signed-out': UserId
+}
+
+/** The frames of one match. They are bytes with a version and a checksum of their own, and travel without an envelope. */
+export const priceTopic = (matchId: FixtureId): string => `prices:${matchId}`
+
+export type ClusterBus = Bus<Requests, Topics>
+
+const about = <S extends z.ZodRawShape>(fields: S) => z.object({ matchId: MatchId, ...fields })
+
+const exchange = <Q, A>(request: z.ZodType<Q>, answer: z.ZodType<A>): { request: Read<Q>; answer: Read<A | null> } => ({
+  request: readerOf(request),
+  answer: readerOf(answer.nullable()),
+})
+
+const process = z.string().min(1)
+const count = z.int().nonnegative()
+const Seat = z.object({
+  status: z.int().min(200).max(599),
+  body: z.unknown(),
+  headers: z.record(z.string(), z.string()).optional(),
+})
+
+export const PROTOCOL: Protocol<Requests, Topics> = {
+  versions: { oldest: 1, newest: 1 },
+  requests: {
+    command: exchange(about({ command: Command, leftMs: z.number().nonnegative() }), TradeOutcome),
+    quote: exchange(about({ query: QuoteQueryMessage }), QuoteOutcome),
+    seat: exchange(about({ userId: User }), Seat),
+    reconnect: exchange(about({ reconnectionToken: z.string() }), Seat),
+    prices: exchange(about({}), z.object({ epoch: count, seq: count, frames: z.base64() })),
+    wake: exchange(about({}), z.object({ activity: z.enum(['active', 'unknown', 'settled']), owner: process })),
+    feed: exchange(
+      about({ update: FeedUpdateMessage, isPlaced: z.boolean() }),
+      z.enum(['applied', 'dropped', 'elsewhere']),
+    ),
+  },
+  topics: {
+    matches: readerOf(z.object({ news: z.enum(['opened', 'closed']), from: process, matchId: MatchId, epoch: count })),
+    accounts: readerOf(z.array(User)),
+    notices: readerOf(z.object({ userId: User, notice: z.looseObject({ type: z.string() }) })),
+    'signed-out': readerOf(User),
+  },
+}

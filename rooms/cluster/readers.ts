@@ -1,0 +1,212 @@
+/**
+ * Readers of the game's values in messages from other processes. A reader checks every field, and returns a value of this
+ * program's own types or nothing. Unknown fields are dropped: a newer version may send more.
+ */
+import { z } from 'zod'
+import { fixtureId, instrumentId, playerId, positionId, userId } from '../../actors/kernel/ids.ts'
+import { MARGIN_WARNINGS } from '../../actors/kernel/limits.ts'
+import { lots, MICROS_MAX, money, price } from '../../actors/kernel/micros.ts'
+import type { Outcome, Refusal, TradeWindow } from '../../actors/kernel/outcome.ts'
+import { instant } from '../../actors/kernel/world.ts'
+import { EVENT_KINDS, type FixtureSnapshot } from '../../actors/market/fixture.ts'
+import type { FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
+import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
+import type { Position } from '../../actors/position/position.ts'
+
+const micros = z.int().min(-MICROS_MAX).max(MICROS_MAX)
+const Money = micros.transform(money)
+const Price = micros.transform(price)
+const Lots = micros.transform(lots)
+const Instant = z.int().transform(instant)
+const id = z.string().min(1).max(64)
+const InstrumentId = id.transform(instrumentId)
+const PositionId = id.transform(positionId)
+export const UserId = id.transform(userId)
+export const FixtureId = z.int().nonnegative().max(0xffffffff).transform(fixtureId)
+const Direction = z.enum(['long', 'short'])
+
+const Position: z.ZodType<Position> = z.object({
+  id: PositionId,
+  userId: UserId,
+  instrumentId: InstrumentId,
+  fixtureId: FixtureId,
+  direction: Direction,
+  lots: Lots,
+  openPrice: Price,
+  margin: Money,
+  openedAt: Instant,
+  closableAt: Instant,
+  stopLoss: Price.nullable(),
+  takeProfit: Price.nullable(),
+  warned: z.literal([0, ...MARGIN_WARNINGS]),
+  close: z
+    .object({
+      price: Price,
+      pnl: Money,
+      at: Instant,
+      by: z.enum(['user', 'stop_loss', 'take_profit', 'washout', 'full_time', 'void', 'admin']),
+    })
+    .nullable(),
+})
+
+const TradeWindow: z.ZodType<TradeWindow> = z.object({
+  status: z.enum(['OPEN', 'SUSPENDED', 'CLOSED']),
+  reason: z.string().nullable(),
+})
+
+const retryAfterSecs = z.number().nonnegative()
+
+const Refusal: z.ZodType<Refusal> = z.discriminatedUnion('code', [
+  z.object({ code: z.literal('not_found'), what: z.enum(['instrument', 'position', 'match']) }),
+  z.object({ code: z.literal(['market_closed', 'market_suspended']), window: TradeWindow }),
+  z.object({ code: z.literal('lot_size_invalid'), min: Lots, max: Lots, step: Lots }),
+  z.object({ code: z.literal('price_moved'), currentPrice: Price, lastPublishedPrice: Price }),
+  z.object({ code: z.literal('levels_invalid'), currentPrice: Price }),
+  z.object({ code: z.literal('position_limit'), max: z.int() }),
+  z.object({ code: z.literal('insufficient_margin'), required: Money, available: Money, maxLots: Lots }),
+  z.object({ code: z.literal(['position_corrupt', 'key_in_flight', 'key_reused']) }),
+  z.object({ code: z.literal('position_not_open'), positionId: PositionId }),
+  z.object({ code: z.literal('cooldown_active'), retryAfterSecs, closableAt: Instant }),
+  z.object({ code: z.literal(['busy', 'unknown_outcome']), retryAfterSecs }),
+])
+
+const outcomeOf = <T>(value: z.ZodType<T>): z.ZodType<Outcome<T>> =>
+  z.discriminatedUnion('ok', [
+    z.object({ ok: z.literal(true), value }),
+    z.object({ ok: z.literal(false), refusal: Refusal, repeated: z.boolean() }),
+  ])
+
+export const TradeOutcome: z.ZodType<Outcome<Trade>> = outcomeOf(
+  z.object({
+    position: Position,
+    price: Price,
+    wallet: z.object({ balance: Money, marginUsed: Money, unrealizedPnl: Money }),
+    repeated: z.boolean(),
+  }),
+)
+
+export const QuoteQueryMessage: z.ZodType<QuoteQuery> = z.object({
+  instrumentId: InstrumentId,
+  direction: Direction,
+  lots: Lots,
+  stopLoss: Price.nullable(),
+  takeProfit: Price.nullable(),
+  available: Money.nullable(),
+  openPositions: z.int().nullable(),
+})
+
+export const QuoteOutcome: z.ZodType<Outcome<QuoteAnswer>> = outcomeOf(
+  z.object({
+    fillPrice: Price,
+    impact: Price,
+    currentPrice: Price,
+    margin: Money,
+    washoutPrice: Price.nullable(),
+    pnlAtStopLoss: Money.nullable(),
+    pnlAtTakeProfit: Money.nullable(),
+    maxLots: Lots,
+    refusal: Refusal.nullable(),
+  }),
+)
+
+const traced = { requestId: z.string().exactOptional(), trace: z.string().exactOptional() }
+const idempotency = z.object({ id, fingerprint: z.string() }).nullable()
+
+export const Command: z.ZodType<UserCommand> = z.discriminatedUnion('kind', [
+  z.object({
+    ...traced,
+    kind: z.literal('open_position'),
+    userId: UserId,
+    instrumentId: InstrumentId,
+    direction: Direction,
+    lots: Lots,
+    clientPrice: Price,
+    stopLoss: Price.nullable(),
+    takeProfit: Price.nullable(),
+    idempotency,
+  }),
+  z
+    .object({
+      ...traced,
+      kind: z.literal('change_levels'),
+      userId: UserId,
+      positionId: PositionId,
+      // JSON leaves out a level that is to stay as it is.
+      stopLoss: Price.nullish(),
+      takeProfit: Price.nullish(),
+    })
+    .transform(({ stopLoss, takeProfit, ...rest }) => ({ ...rest, stopLoss, takeProfit })),
+  z.object({
+    ...traced,
+    kind: z.literal('close_position'),
+    userId: UserId,
+    positionId: PositionId,
+    idempotency,
+  }),
+])
+
+const Side = z.enum(['home', 'away'])
+const Team = z.object({ id: z.int(), name: z.string(), goals: z.int().nullable() })
+const PlayerId = z.int().transform(playerId)
+const statistics = z.record(z.string(), z.number())
+
+const Snapshot: z.ZodType<FixtureSnapshot> = z.object({
+  fixtureId: FixtureId,
+  name: z.string(),
+  league: z.string(),
+  startsAt: Instant,
+  state: z.string().nullable(),
+  stateId: z.int().nullable(),
+  home: Team,
+  away: Team,
+  periods: z.array(
+    z.object({
+      id: z.int(),
+      kind: z.enum(['first_half', 'second_half', 'extra_time', 'penalties']),
+      order: z.int(),
+      countsFrom: z.number(),
+      length: z.number(),
+      elapsedSecs: z.number(),
+      ticking: z.boolean(),
+    }),
+  ),
+  events: z
+    .array(
+      z.object({
+        id: z.int(),
+        kind: z.enum(EVENT_KINDS),
+        minute: z.number(),
+        extraMinute: z.number().nullable(),
+        period: z.number().nullable(),
+        side: Side.nullable(),
+        playerId: PlayerId.nullable(),
+        playerName: z.string().nullable(),
+        relatedPlayerId: PlayerId.nullable(),
+        relatedPlayerName: z.string().nullable(),
+        result: z.string().nullable(),
+        addition: z.string().nullable(),
+        rescinded: z.boolean(),
+      }),
+    )
+    .nullable(),
+  players: z.array(
+    z.object({
+      playerId: PlayerId,
+      instrumentId: InstrumentId,
+      name: z.string(),
+      side: Side,
+      role: z.enum(['GK', 'DEF', 'MID', 'FWD']).nullable(),
+      jersey: z.number().nullable(),
+      starter: z.boolean(),
+      details: statistics.nullable(),
+    }),
+  ),
+  teamStats: z.object({ home: statistics, away: statistics }).nullable(),
+  sourceAt: Instant,
+})
+
+export const FeedUpdateMessage: z.ZodType<FeedUpdate> = z.object({
+  kind: z.literal('feed_update'),
+  seq: z.int().nonnegative(),
+  snapshot: Snapshot,
+})
