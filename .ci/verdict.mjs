@@ -1,11 +1,11 @@
 /**
- * What the test reports say (vitest's JSON and the conformance suite's JUnit):
+ * Sums up the test reports (JSON of vitest, JUnit of the conformance suite):
  *
- *   verdict.mjs failed-files report.json                          the test files in which something failed, a line each
+ *   verdict.mjs failed-files report.json                          the test files with a failure, one per line
  *   verdict.mjs verdict STATUS report.json again.json suite.xml…  names what failed and ends with "N passed, N failed"
  *
- * A report without failures counts for nothing when the run failed (STATUS is not 0): types, lint, format, a leak after the
- * tests, or a deployment that did not start.
+ * If STATUS is not 0 the run failed, even when no report has a failure: types, lint, format, a leak after the tests, or a
+ * deployment that did not start.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
@@ -19,6 +19,7 @@ const testsOf = (files, wanted) =>
       .filter(({ status }) => status === wanted)
       .map(({ fullName }) => `${relative('', name)}: ${fullName}`),
   )
+const nameOf = (check) => /\bname="([^"]*)"/.exec(check)?.[1] ?? check
 
 const [, , what, ...rest] = process.argv
 if (what === 'failed-files') console.log(failedFiles(filesOf(rest[0])).join('\n'))
@@ -27,10 +28,12 @@ else {
   const [files, again] = [filesOf(first), filesOf(second)]
   const failed = testsOf(again.length > 0 ? again : files, 'failed')
   const once = testsOf(files, 'failed').filter((test) => !failed.includes(test))
-  const checks = suites.flatMap((file) => textOf(file).match(/<testcase .*/g) ?? [])
+  // A test case is one empty element, or holds why it failed or was skipped. An attribute may contain ">".
+  const element = /<testcase(?:\s+[\w-]+="[^"]*")*\s*(?:\/>|>.*?<\/testcase>)/gs
+  const checks = suites.flatMap((file) => textOf(file).match(element) ?? [])
   const failedChecks = checks.filter((check) => check.includes('<failure'))
   for (const test of once) console.log(`failed once: ${test}`)
-  for (const test of [...failed, ...failedChecks]) console.log(`failed: ${test}`)
+  for (const test of [...failed, ...failedChecks.map(nameOf)]) console.log(`failed: ${test}`)
   const passedChecks = checks.filter((check) => !/<(failure|skipped)/.test(check))
   const passed = testsOf(files, 'passed').length + once.length + passedChecks.length
   const failures = failed.length + failedChecks.length

@@ -1,7 +1,7 @@
 /** What a check is, and how it says what must be so. */
 import assert from 'node:assert/strict'
 import type { Reply } from './visitor.ts'
-import type { Stage } from './stage.ts'
+import type { CheckContext } from './context.ts'
 
 export interface Terms {
   /** Admin settings under which it holds; they are set before it runs and put back afterwards. */
@@ -17,7 +17,7 @@ export interface Check extends Terms {
   readonly id: string
   readonly section: string
   readonly sentence: string
-  readonly run: (stage: Stage) => Promise<void>
+  readonly run: (context: CheckContext) => Promise<void>
 }
 
 /** Writes down one check: what must be so, and the proof of it, which throws when it is not. */

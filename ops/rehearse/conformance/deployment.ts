@@ -13,6 +13,7 @@ import type { Environment } from './trust.ts'
 
 export const MODES = ['embedded', 'servers', 'cluster'] as const
 export type Mode = (typeof MODES)[number]
+export const isMode = (text: string | undefined): text is Mode => MODES.some((mode) => mode === text)
 
 export interface Deployment {
   readonly description: string

@@ -1,11 +1,11 @@
-/** An identity provider of the suite's own: an HTTP server with a key set, and RS256 tokens about whomever it is asked. */
+/** The suite's own identity provider: an HTTP server with a key set, and RS256 tokens for any account. */
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
 import { listen } from './listen.ts'
 
 /** Undefined removes a claim. */
 type Claims = Readonly<Record<string, unknown>>
-type PrivateKey = Awaited<ReturnType<typeof generateKeyPair>>['privateKey']
 
 export const CLIENT_ID = 'conformance-client'
 
@@ -13,24 +13,25 @@ export class IdentityProvider {
   /** Issuer and, with `/keys`, the address of the key set. */
   readonly issuer: string
   readonly #server: Server
-  readonly #key: PrivateKey
+  readonly #key: KeyObject
 
-  private constructor(server: Server, issuer: string, key: PrivateKey) {
+  private constructor(server: Server, issuer: string, key: KeyObject) {
     this.#server = server
     this.issuer = issuer
     this.#key = key
   }
 
-  static async start(port: number): Promise<IdentityProvider> {
-    const { publicKey, privateKey } = await generateKeyPair('RS256')
-    const jwk: JWK = { ...(await exportJWK(publicKey)), kid: 'conformance', alg: 'RS256', use: 'sig' }
+  /** `pem`: the private key. A deployment remembers the key set for a while, so a later run must use the same key. */
+  static async start(port: number, pem: string): Promise<IdentityProvider> {
+    const privateKey = createPrivateKey(pem)
+    const jwk: JWK = { ...(await exportJWK(createPublicKey(privateKey))), kid: 'conformance', alg: 'RS256', use: 'sig' }
     const server = createServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ keys: [jwk] }))
     })
     return new IdentityProvider(server, `http://127.0.0.1:${await listen(server, port)}`, privateKey)
   }
 
-  /** The claims of a good token of this account, with these instead. */
+  /** The claims of a good token for this account, with `instead` overriding some. */
   claims(sub: string, nonce: string, instead: Claims = {}): JWTPayload {
     const now = Math.floor(Date.now() / 1_000)
     const who = { sub, email: `${sub}@conformance.example`, email_verified: true, name: `Name of ${sub}` }
@@ -43,7 +44,7 @@ export class IdentityProvider {
     return new SignJWT(this.claims(sub, nonce, instead)).setProtectedHeader(head).sign(this.#key)
   }
 
-  /** As good as the others, but signed with a key that is in no key set. */
+  /** A token with good claims, signed with a key that is not in the key set. */
   async strangersToken(sub: string, nonce: string): Promise<string> {
     const { privateKey } = await generateKeyPair('RS256')
     return new SignJWT(this.claims(sub, nonce))

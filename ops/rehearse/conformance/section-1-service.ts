@@ -15,7 +15,7 @@ check('1.1', 'Registering makes a wallet with a starting balance of 10,000 units
 check('1.2', 'The service is up: `/health` answers on both addresses, and so does `/ready`.', async (t) => {
   const user = await t.user()
   const ws = (await t.wsUrl(user)).replace(/^ws/, 'http')
-  for (const base of [...t.site.urls, ws]) {
+  for (const base of [...t.target.urls, ws]) {
     for (const path of ['/health', '/ready']) {
       const response = await fetch(base + path)
       assert.equal(response.status, 200, `${base}${path} was answered ${response.status}`)
@@ -81,9 +81,9 @@ check(
 
 check('1.5', 'In production the dev routes are absent; elsewhere they are there.', async (t) => {
   const reply = await t.visitor().post('/api/auth/dev', { displayName: t.newName() })
-  if (t.site.production) refuses(reply, 404)
+  if (t.target.production) refuses(reply, 404)
   else says(reply, 200, { isNew: true })
   const batch = await t.visitor().post('/api/auth/dev/batch', { count: 1, prefix: t.newName() })
-  if (t.site.production) refuses(batch, 404)
+  if (t.target.production) refuses(batch, 404)
   else says(batch, 200)
 })

@@ -11,7 +11,7 @@ import {
   SignedIn,
   Wallet,
 } from './shapes.ts'
-import type { OwnMatch, Stage, User } from './stage.ts'
+import type { OwnMatch, CheckContext, User } from './context.ts'
 import { ACCESS, readToken, REFRESH } from './tokens.ts'
 import { read, Visitor } from './visitor.ts'
 
@@ -154,7 +154,7 @@ check(
 
 check('3.2.3', 'A logout revokes both tokens at once, in every process, and clears both cookies.', async (t) => {
   const user = await t.user()
-  const copies = t.site.urls.map((url) => {
+  const copies = t.target.urls.map((url) => {
     const copy = new Visitor(url)
     for (const [name, token] of user.cookies) copy.cookies.set(name, token)
     return copy
@@ -209,7 +209,7 @@ check('3.2.6', 'A logout closes the sockets of the user, wherever they are (cont
 
 // 3.3 Position
 
-const closedOnes = async (t: Stage, user: User, what: string): Promise<PositionSeen> =>
+const closedOnes = async (t: CheckContext, user: User, what: string): Promise<PositionSeen> =>
   t.eventually(what, async () => (await user.get('/api/positions?status=closed', Positions)).positions[0])
 
 check('3.3.1', 'none → open: the margin is debited, and a hold of 180 s is written for that position.', async (t) => {
@@ -288,7 +288,7 @@ check(
 )
 
 /** A match in play in which somebody holds a position with these levels on a forward. */
-async function holding(t: Stage, order: (price: number) => object) {
+async function holding(t: CheckContext, order: (price: number) => object) {
   const match = await t.match('INPLAY_2ND_HALF')
   const footballer = match.player('FWD')
   const player = match.instrument(footballer)

@@ -162,7 +162,7 @@ check(
     const displayName = `Con ${t.newName()}`
     const visitor = t.visitor()
     const first = await visitor.post('/api/auth/dev', { displayName })
-    if (t.site.production) return refuses(first, 404)
+    if (t.target.production) return refuses(first, 404)
     const made = read(first, SignedIn)
     const again = read(await t.visitor().post('/api/auth/dev', { displayName }), SignedIn)
     assert.deepEqual([made.isNew, again.isNew, again.user.userId], [true, false, made.user.userId])
@@ -174,7 +174,7 @@ check('4.1.16', '`POST /api/auth/dev/batch` makes up to 1000 synthetic users; ab
   const prefix = t.newName()
   const visitor = t.visitor()
   const reply = await visitor.post('/api/auth/dev/batch', { count: 1_000, prefix })
-  if (t.site.production) return refuses(reply, 404)
+  if (t.target.production) return refuses(reply, 404)
   const { users } = read(reply, Made)
   assert.equal(new Set(users.map(({ userId }) => userId)).size, 1_000)
   visitor.cookies.set('game_access', users[999]?.accessToken ?? '')

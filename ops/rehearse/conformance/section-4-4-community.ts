@@ -15,7 +15,7 @@ import {
   Standings,
   UnreadCount,
 } from './shapes.ts'
-import type { Stage, User } from './stage.ts'
+import type { CheckContext, User } from './context.ts'
 import { read } from './visitor.ts'
 
 export const checks: Check[] = []
@@ -54,7 +54,7 @@ check('4.4.1', 'Every route of 4.4 is 401 without a valid access cookie.', async
 })
 
 /** Closes a position with a profit (or a loss) so that its owner is ranked. */
-async function ranked(t: Stage, outcome: 'wins' | 'loses', profile: object = {}): Promise<User> {
+async function ranked(t: CheckContext, outcome: 'wins' | 'loses', profile: object = {}): Promise<User> {
   const [user, crowd, player] = [await t.user(profile), await t.user(), await t.player()]
   const { position } = await user.opens(player, { direction: outcome === 'wins' ? 'long' : 'short' })
   await crowd.opens(player, { lotSize: 15 })
@@ -258,7 +258,7 @@ check('4.4.16', '`POST /api/spinner/run` is idempotent: the second call returns 
 })
 
 /** Somebody who has been notified of something. */
-async function notified(t: Stage): Promise<User> {
+async function notified(t: CheckContext): Promise<User> {
   const [user, player] = [await t.user(), await t.player()]
   await user.opens(player)
   await t.eventually('a notification', async () => {

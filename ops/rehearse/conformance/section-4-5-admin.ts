@@ -62,7 +62,7 @@ check(
     t.later(() => set('coming_soon', { enabled: false }))
     const flag = read(await set('coming_soon', { enabled: true }), Flag)
     assert.partialDeepStrictEqual(flag, { key: 'coming_soon', enabled: true, updatedBy: admin.profile.username })
-    for (const url of t.site.urls) {
+    for (const url of t.target.urls) {
       await t.eventually(
         `the flag at ${url}`,
         async () => {
@@ -104,7 +104,7 @@ check(
     const setting = read(await set('trading.lot_max', 3), Setting)
     assert.partialDeepStrictEqual(setting, { key: 'trading.lot_max', value: 3, default: 100 })
     await t.wait(1.2)
-    for (let n = 0; n < t.site.urls.length; n++) {
+    for (let n = 0; n < t.target.urls.length; n++) {
       const user = await t.user()
       assert.equal((await user.get(`/api/instruments/${player.id}`, Instrument)).maxLot, 3)
       refuses(await user.order(player, { lotSize: 4 }), 422, { error: 'lot size invalid', maxLot: 3 })

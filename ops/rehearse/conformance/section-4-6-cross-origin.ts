@@ -44,6 +44,6 @@ check(
     refuses(await user.post('/api/auth/logout', undefined, { origin: FOREIGN }), 403)
     says(await user.ask('GET', '/api/wallet'), 200)
     says(await user.post('/api/ws/token', undefined, { origin: user.url }), 200)
-    if (t.site.trust !== null) says(await user.post('/api/auth/logout', undefined, { origin: ALLOWED_ORIGIN }), 200)
+    if (t.target.trust !== null) says(await user.post('/api/auth/logout', undefined, { origin: ALLOWED_ORIGIN }), 200)
   },
 )

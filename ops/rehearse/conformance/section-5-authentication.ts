@@ -5,7 +5,7 @@ import { type Check, into, refuses, says } from './check.ts'
 import { FeedSocket, UpgradeRefused } from './feed.ts'
 import { CLIENT_ID } from './identity-provider.ts'
 import { Me, SignedIn } from './shapes.ts'
-import type { Stage } from './stage.ts'
+import type { CheckContext } from './context.ts'
 import { ACCESS, forge, readToken, REFRESH } from './tokens.ts'
 import { ADMIN } from './trust.ts'
 import { read, Visitor } from './visitor.ts'
@@ -19,7 +19,7 @@ const DAY = 86_400
 
 const BAD_TOKENS: readonly (readonly [
   what: string,
-  make: (t: Stage, sub: string, nonce: string) => Promise<string>,
+  make: (t: CheckContext, sub: string, nonce: string) => Promise<string>,
 ])[] = [
   ['signed with a key that is not in the key set', (t, sub, nonce) => t.trust.identity.strangersToken(sub, nonce)],
   ['for another client (audience)', (t, sub, nonce) => t.trust.identity.token(sub, nonce, { aud: 'somebody-else' })],
@@ -85,7 +85,7 @@ check('5.3.1', 'The cookies `game_access` and `game_refresh` hold the access and
 })
 
 /** The attributes of both cookies, as a sign-in sets them. */
-async function attributes(t: Stage): Promise<readonly string[][]> {
+async function attributes(t: CheckContext): Promise<readonly string[][]> {
   const user = await t.user()
   const reply = await user.post('/api/auth/refresh')
   const set = reply.headers.getSetCookie()
@@ -103,7 +103,7 @@ check(
   async (t) => {
     for (const found of await attributes(t)) {
       const [secure, site, partitioned] = ['Secure', 'SameSite=None', 'Partitioned'].map((name) => found.includes(name))
-      if (t.site.production) assert.deepEqual([secure, site, partitioned], [true, true, true], found.join('; '))
+      if (t.target.production) assert.deepEqual([secure, site, partitioned], [true, true, true], found.join('; '))
       else
         assert.deepEqual([secure, partitioned, found.includes('SameSite=Lax')], [false, false, true], found.join('; '))
     }
@@ -113,7 +113,7 @@ check(
 check('5.4.3', '`Domain` comes from the configuration, and is absent where it is empty.', async (t) => {
   for (const found of await attributes(t)) {
     const domain = found.find((one) => one.startsWith('Domain='))
-    assert.equal(domain, t.site.production && t.site.trust !== null ? 'Domain=conformance.example' : undefined)
+    assert.equal(domain, t.target.production && t.target.trust !== null ? 'Domain=conformance.example' : undefined)
   }
 })
 

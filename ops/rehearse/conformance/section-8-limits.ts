@@ -2,22 +2,22 @@
 import assert from 'node:assert/strict'
 import { type Check, into, near, refuses, retryAfter, says } from './check.ts'
 import { Instruments, Positions, PriceHistory } from './shapes.ts'
-import type { Stage } from './stage.ts'
+import type { CheckContext } from './context.ts'
 import { newAddress, type Reply, type Visitor } from './visitor.ts'
 
 export const checks: Check[] = []
 const check = into(checks)
 
 /** Somebody whose requests all come from one address, which nobody else has. */
-function at(t: Stage, visitor: Visitor): Visitor {
-  if (t.site.trust === null) t.skip('needs a deployment that believes forwarded addresses (--trust)')
+function at(t: CheckContext, visitor: Visitor): Visitor {
+  if (t.target.trust === null) t.skip('needs a deployment that believes forwarded addresses (--trust)')
   visitor.address = newAddress()
   return visitor
 }
 
 /** Of `limit + 3` requests from one address in a minute the first `limit` pass, and another address passes still. */
 async function limited(
-  t: Stage,
+  t: CheckContext,
   limit: number,
   ask: (visitor: Visitor) => Promise<Reply>,
   visitor = t.visitor(),
@@ -38,9 +38,9 @@ async function limited(
 }
 
 check('8.1', 'All routes together: 200 requests a minute from one address, over all processes.', async (t) => {
-  if (t.site.trust === null) t.skip('needs a deployment that believes forwarded addresses (--trust)')
+  if (t.target.trust === null) t.skip('needs a deployment that believes forwarded addresses (--trust)')
   const address = newAddress()
-  const visitors = t.site.urls.map(() => Object.assign(t.visitor(), { address }))
+  const visitors = t.target.urls.map(() => Object.assign(t.visitor(), { address }))
   let passed = 0
   for (let n = 0; n < 203; n++) {
     const reply = await (visitors[n % visitors.length] ?? t.visitor()).ask(

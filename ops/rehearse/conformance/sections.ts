@@ -32,3 +32,10 @@ export const allChecks: readonly Check[] = [
 ]
 
 assert.equal(new Set(allChecks.map(({ id }) => id)).size, allChecks.length, 'two checks have the same id')
+
+/** The checks whose id is one of these, separated by commas, or begins with it and a dot. Empty: all of them. */
+export function chosenChecks(only: string): readonly Check[] {
+  const wanted = only.split(',').filter((id) => id !== '')
+  if (wanted.length === 0) return allChecks
+  return allChecks.filter(({ id }) => wanted.some((one) => id === one || id.startsWith(`${one}.`)))
+}

@@ -1,6 +1,6 @@
 /**
- * What a deployment must be told so that it can be asked everything: whose identity tokens, mail server and match data to
- * trust, and the keys with which the suite reads and forges tokens. All of it is documented configuration.
+ * The environment with which a deployment can be checked completely: an identity provider, a mail server and match data
+ * that the suite controls, and the keys with which it reads and forges tokens. All of it is documented configuration.
  */
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -11,8 +11,10 @@ import { MailServer } from './mail-server.ts'
 
 export const ADMIN = 'conformance-admin'
 export const ALLOWED_ORIGIN = 'https://play.conformance.example'
-/** Often enough that nothing here waits long for a match. */
+/** Short, so that no check waits long for a match. */
 const POLL_MS = 250
+/** The key of the suite's identity provider; the deployment itself does not read it. */
+const IDENTITY_KEY = 'CONFORMANCE_IDENTITY_KEY'
 
 export type Environment = Readonly<Record<string, string>>
 
@@ -23,22 +25,31 @@ export interface Trust {
   /** The private key, PKCS8 PEM, with which the deployment signs tokens. */
   readonly signingKey: string
   readonly ticketSecret: string
-  /** To be added to the environment of the deployment. */
+  /** Goes into the environment of the deployment. */
   readonly environment: Environment
   stop(): Promise<void>
 }
 
-/** Starts the suite's own servers on three ports from `port` on, or on any free ones for 0. */
-export async function startTrust(port: number, keys: Environment = newKeys()): Promise<Trust> {
-  const at = (n: number): number => (port === 0 ? 0 : port + n)
-  const identity = await IdentityProvider.start(at(0))
-  const mail = await MailServer.start(at(1))
-  const football = await Football.start(at(2))
+/** The ports of the suite's own servers; 0 means any free one. */
+interface Ports {
+  readonly identity: number
+  readonly mail: number
+  readonly football: number
+}
+
+/** Starts the suite's own servers. */
+export async function startTrust(
+  ports: Ports = { identity: 0, mail: 0, football: 0 },
+  keys: Environment = newKeys(),
+): Promise<Trust> {
+  const identity = await IdentityProvider.start(ports.identity, linesOf(keys[IDENTITY_KEY]))
+  const mail = await MailServer.start(ports.mail)
+  const football = await Football.start(ports.football)
   return {
     identity,
     mail,
     football,
-    signingKey: (keys['JWT_PRIVATE_KEY'] ?? '').replaceAll('\\n', '\n'),
+    signingKey: linesOf(keys['JWT_PRIVATE_KEY']),
     ticketSecret: keys['REG_TICKET_SECRET'] ?? '',
     environment: {
       IDP_CLIENT_ID: CLIENT_ID,
@@ -61,24 +72,40 @@ export async function startTrust(port: number, keys: Environment = newKeys()): P
   }
 }
 
-/** The same with the keys of a file in the form of an environment, which is written when it is not there. */
+/**
+ * The same with the keys and ports of a file in the form of an environment. If the file does not exist it is written, with
+ * new keys and three ports from `port` on, or any free ones for 0.
+ */
 export async function trustOf(file: string, port: number): Promise<Trust> {
-  const trust = await startTrust(port, existsSync(file) ? known(file) : newKeys())
+  const at = (n: number): number => (port === 0 ? 0 : port + n)
+  const trust = existsSync(file)
+    ? await known(file)
+    : await startTrust({ identity: at(0), mail: at(1), football: at(2) }, newKeys())
   const lines = Object.entries(trust.environment).map(([name, value]) => `${name}=${value}\n`)
   writeFileSync(file, lines.join(''), { mode: 0o600 })
   return trust
 }
 
-function known(file: string): Environment {
-  const { JWT_PRIVATE_KEY = '', REG_TICKET_SECRET = '' } = parseEnv(readFileSync(file, 'utf8'))
-  return { JWT_PRIVATE_KEY, REG_TICKET_SECRET }
+function known(file: string): Promise<Trust> {
+  const environment = parseEnv(readFileSync(file, 'utf8'))
+  const portIn = (name: string): number => Number(new URL(environment[name] ?? '').port)
+  const ports = { identity: portIn('IDP_ISSUER'), mail: portIn('SMTP_URL'), football: portIn('PROVIDER_URL') }
+  const keys = [IDENTITY_KEY, 'JWT_PRIVATE_KEY', 'REG_TICKET_SECRET']
+  return startTrust(ports, Object.fromEntries(keys.map((name) => [name, environment[name] ?? ''])))
 }
 
 function newKeys(): Environment {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 })
-  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   return {
-    JWT_PRIVATE_KEY: pem.trim().replaceAll('\n', '\\n'),
+    [IDENTITY_KEY]: newPrivateKey(),
+    JWT_PRIVATE_KEY: newPrivateKey(),
     REG_TICKET_SECRET: randomBytes(32).toString('base64url'),
   }
 }
+
+/** PKCS8 PEM on one line, as an environment file needs it. */
+function newPrivateKey(): string {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 })
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString().trim().replaceAll('\n', '\\n')
+}
+
+const linesOf = (pem = ''): string => pem.replaceAll('\\n', '\n')

@@ -25,7 +25,7 @@ import { type Ask, read, type Reply, Visitor } from './visitor.ts'
 import { z } from 'zod'
 
 /** Where the deployment is, and what it was told. */
-export interface Site {
+export interface Target {
   readonly urls: readonly string[]
   /** In the order of `urls`; empty: where the tokens say. */
   readonly wsUrls: readonly string[]
@@ -80,8 +80,8 @@ export class User extends Visitor {
 }
 
 /** What checks share, made when the first of them needs it. */
-class Commons {
-  readonly site: Site
+class SharedState {
+  readonly target: Target
   nextUrl = 0
   people = 0
   admin: Promise<User> | null = null
@@ -91,14 +91,14 @@ class Commons {
   #ground: Promise<void> = Promise.resolve()
   readonly #instruments = new Map<number, Player>()
 
-  constructor(site: Site) {
-    this.site = site
+  constructor(target: Target) {
+    this.target = target
   }
 
   /** A player whom no other check trades; null when the deployment does not follow our fixtures. */
-  async player(stage: Stage, role: Role): Promise<Player> {
+  async player(context: CheckContext, role: Role): Promise<Player> {
     const taken = this.#ground.then(async () => {
-      if (this.#players[role].length === 0) await this.#fill(stage)
+      if (this.#players[role].length === 0) await this.#fill(context)
       const player = this.#players[role].pop()
       assert(player !== undefined, `there is no ${role} left`)
       const instrument = this.#instruments.get(player.id)
@@ -112,8 +112,8 @@ class Commons {
     return taken
   }
 
-  async #fill(stage: Stage): Promise<void> {
-    const match = await stage.match('HT')
+  async #fill(context: CheckContext): Promise<void> {
+    const match = await context.match('HT')
     for (const player of match.fixture.players) {
       this.#players[player.position].push(player)
       this.#instruments.set(player.id, match.instrument(player))
@@ -149,19 +149,19 @@ export class OwnMatch {
   }
 }
 
-export class Stage {
-  readonly site: Site
-  readonly #commons: Commons
+export class CheckContext {
+  readonly target: Target
+  readonly #shared: SharedState
   readonly #undo: (() => unknown)[] = []
 
-  constructor(site: Site, commons = new Commons(site)) {
-    this.site = site
-    this.#commons = commons
+  constructor(target: Target, shared = new SharedState(target)) {
+    this.target = target
+    this.#shared = shared
   }
 
-  /** A stage for the next check: what is shared stays, what is opened here is closed here. */
-  another(): Stage {
-    return new Stage(this.site, this.#commons)
+  /** A context for one check: it shares the admin and the like, and closes what the check opened. */
+  forNextCheck(): CheckContext {
+    return new CheckContext(this.target, this.#shared)
   }
 
   async clear(): Promise<void> {
@@ -175,8 +175,8 @@ export class Stage {
 
   /** The suite's own servers, for what cannot be asked of a deployment that does not trust them. */
   get trust(): Trust {
-    if (this.site.trust === null) throw new Skip('needs a deployment that trusts the suite (--trust)')
-    return this.site.trust
+    if (this.target.trust === null) throw new Skip('needs a deployment that trusts the suite (--trust)')
+    return this.target.trust
   }
 
   skip(reason: string): never {
@@ -185,15 +185,15 @@ export class Stage {
 
   /** Somebody who is not signed in. Visitors are spread over the processes of the deployment. */
   visitor(): Visitor {
-    const { urls } = this.site
-    const url = urls[this.#commons.nextUrl++ % urls.length]
+    const { urls } = this.target
+    const url = urls[this.#shared.nextUrl++ % urls.length]
     assert(url !== undefined, 'a deployment without an address')
     return new Visitor(url)
   }
 
   /** A name that nobody has at the identity provider and in the deployment. */
   newName(): string {
-    return `c${Date.now().toString(36)}_${(++this.#commons.people).toString(36)}`.slice(0, 20)
+    return `c${Date.now().toString(36)}_${(++this.#shared.people).toString(36)}`.slice(0, 20)
   }
 
   /** What `POST /api/auth/google` says to this account, with a good token. */
@@ -228,7 +228,7 @@ export class Stage {
   /** Somebody who has just registered; where the deployment does not trust us, a synthetic user of the dev routes. */
   async user(profile: object = {}): Promise<User> {
     const visitor = this.visitor()
-    if (this.site.trust === null) return this.#synthetic(visitor, `Conformance ${this.newName()}`)
+    if (this.target.trust === null) return this.#synthetic(visitor, `Conformance ${this.newName()}`)
     const { sub, registrationTicket } = await this.verified(visitor)
     const districtId = await this.district()
     const body = { registrationTicket, username: this.newName(), firstName: 'Con', districtId, ...profile }
@@ -245,14 +245,14 @@ export class Stage {
 
   /** Somebody in `ADMIN_EMAILS`. There is one, and he does not sign out. */
   admin(): Promise<User> {
-    this.#commons.admin ??= this.#signInAdmin()
-    return this.#commons.admin
+    this.#shared.admin ??= this.#signInAdmin()
+    return this.#shared.admin
   }
 
   /** Somebody who looks at what is public among users, and changes nothing. */
   observer(): Promise<User> {
-    this.#commons.observer ??= this.user()
-    return this.#commons.observer
+    this.#shared.observer ??= this.user()
+    return this.#shared.observer
   }
 
   /** What these settings are now. */
@@ -273,7 +273,7 @@ export class Stage {
 
   /** A player for this check alone, in a match in a break: his price moves by trades and nothing else. */
   player(role: Role = 'MID'): Promise<Player> {
-    return this.#commons.player(this, role)
+    return this.#shared.player(this, role)
   }
 
   /** A match for this check alone that has come to this state; the deployment shows all its players. */
@@ -332,7 +332,7 @@ export class Stage {
 
   /** The WebSocket address of the process that this visitor talks to. */
   async wsUrl(user: User): Promise<string> {
-    const own = this.site.wsUrls[this.site.urls.indexOf(user.url)]
+    const own = this.target.wsUrls[this.target.urls.indexOf(user.url)]
     if (own !== undefined) return own
     const { wsUrl } = (await user.post('/api/ws/token')).body as { wsUrl?: unknown }
     return typeof wsUrl === 'string' ? wsUrl : this.skip('the WebSocket address is not known (--ws)')
@@ -361,7 +361,7 @@ export class Stage {
 
   async #signInAdmin(): Promise<User> {
     const admin =
-      this.site.trust === null
+      this.target.trust === null
         ? await this.#synthetic(this.visitor(), 'Conformance Admin')
         : await this.#registeredAdmin()
     if (admin.profile.role !== 'admin') this.skip('needs an admin (ADMIN_EMAILS)')
