@@ -1,7 +1,10 @@
 /** The house checks itself, and each check is checked: a deliberate violation that it must find. */
-import { readdirSync, readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import * as house from './support/tidy-checks.ts'
 import { codeOf, exportsOf, importsOf } from './support/source-text.ts'
 
@@ -93,63 +96,98 @@ describe('floors', () => {
       [{ 'ops/rehearse/conformance/a.ts': `import { Redis } from 'ioredis'` }, [/package ioredis/]],
     ],
   )
-
-  proves(
-    'no two modules need each other to load',
-    house.cycles,
-    {
-      'db/a.ts': `import { b } from './b.ts'\nimport { c } from './c.ts'`,
-      'db/b.ts': `import type { a } from './a.ts'\nimport { c } from './c.ts'`,
-      'db/c.ts': `const s = "import { a } from './a.ts'"`,
-    },
-    [
-      [{ 'db/a.ts': `import './b.ts'`, 'db/b.ts': `import './a.ts'` }, [/^db\/a\.ts → db\/b\.ts → db\/a\.ts: a cycle/]],
-      [
-        { 'db/x.ts': `import './a.ts'`, 'db/a.ts': `export { b } from './b.ts'`, 'db/b.ts': `import './a.ts'` },
-        [/^db\/a\.ts → db\/b\.ts → db\/a\.ts/],
-      ],
-    ],
-  )
 })
 
 describe('purity', () => {
   const impure = (path: string, text: string, problem: RegExp) => [{ [path]: text }, [problem]] as const
   proves(
-    'clock, chance, timers, environment, console, network and SQL stay where they belong',
+    'code keeps to its platform: no traps of Colyseus, and SQL in db alone',
     house.purity,
     {
-      'src/system-world.ts': 'Date.now(); Math.random(); randomUUID()',
-      'src/config.ts': 'process.env.PORT',
-      'src/provider/poll.ts': 'await fetch(url)',
-      'src/http/app.ts': 'app.fetch(request) // fetch(it), then select a from b',
-      'rooms/a.ts': 'setTimeout(f, 1)',
-      'actors/a.ts': `const s = 'Date.now()' // Date.now()\nworld.randomInt(6)`,
+      'src/system-world.ts': 'new Date()',
+      'src/http/app.ts': '// select a from b',
       'db/a.ts': 'new Date(ms); sql`select a from b`',
-      'test/a.ts': 'Date.now(); console.log(process.env)',
+      'test/a.ts': 'new Date()',
     },
     [
-      impure('db/a.ts', 'a\nDate.now()', /^db\/a\.ts:2: reads the clock \(Date\.now\)/),
       impure('src/http/a.ts', 'const at = new Date()', /reads the clock/),
-      impure('rooms/a.ts', 'performance.now()', /reads the clock/),
-      impure('rooms/a.ts', 'Math.random()', /makes chance/),
-      impure('db/a.ts', 'const id = randomUUID()', /makes chance/),
-      impure('src/auth/a.ts', 'randomBytes(8)', /makes chance/),
-      impure('src/auth/a.ts', `import { a, randomInt } from 'node:crypto'`, /makes chance/),
-      impure('db/a.ts', 'setInterval(f, 1)', /starts a timer/),
-      impure('actors/a.ts', 'setTimeout(f, 1)', /starts a timer/),
-      impure('db/a.ts', 'process.env.HOME', /reads the environment/),
-      impure('src/http/a.ts', 'console.log(1)', /writes to the console/),
-      impure('rooms/a.ts', 'await fetch(url)', /calls the network/),
-      impure('actors/a.ts', 'new Date(5)', /knows the platform/),
-      impure('actors/a.ts', 'process.exit()', /knows the platform/),
+      impure('src/http/a.ts', 'const s = `${new Date()}`', /reads the clock/),
       impure('src/http/a.ts', 'db.query(`select a\n from b`)', /speaks SQL/),
       impure('rooms/a.ts', `'INSERT INTO users'`, /speaks SQL/),
-      impure('src/http/a.ts', 'const s = `${Date.now()}`', /reads the clock/),
       impure('rooms/a.ts', 'await matchMaker.remoteRoomCall(id, name)', /trap of Colyseus \(remoteRoomCall\)/),
       impure('rooms/a.ts', 'schema({ price: t.number() })', /trap of Colyseus \(t\.number/),
     ],
   )
+
+  it('the linter keeps clock, chance, timers, environment, console, network and cycles where they belong', () => {
+    const found = lint({
+      'src/system-world.ts': 'export const world = [Date.now(), Math.random(), crypto.randomUUID()]',
+      'src/config.ts': 'export const port = process.env.PORT',
+      'src/provider/poll.ts': 'export const polled = fetch("/")',
+      'src/http/app.ts': 'export const answer = (app: { fetch: () => 1 }) => app.fetch()',
+      'rooms/timer.ts': 'setTimeout(() => undefined, 1)',
+      'src/web/clock.ts': 'setInterval(() => Date.now(), 1)',
+      'test/a.ts': 'Date.now()\nconsole.log(process.env)',
+      'db/types.ts': `import type { B } from './types-too.ts'\nexport type A = B`,
+      'db/types-too.ts': `import type { A } from './types.ts'\nexport type B = A`,
+
+      'db/clock.ts': 'export const at = Date.now()',
+      'rooms/clock.ts': 'export const at = performance.now()',
+      'rooms/chance.ts': 'export const dice = Math.random()',
+      'src/auth/chance.ts': `import { randomBytes } from 'node:crypto'\nexport const salt = randomBytes(8)`,
+      'db/ids.ts': 'export const id = crypto.randomUUID()',
+      'db/timer.ts': 'setInterval(() => undefined, 1)',
+      'actors/timer.ts': 'setTimeout(() => undefined, 1)',
+      'db/sleep.ts': `import { setTimeout as sleep } from 'node:timers/promises'\nexport { sleep }`,
+      'db/environment.ts': 'export const home = process.env.HOME',
+      'src/http/console.ts': 'console.log(1)',
+      'rooms/network.ts': 'export const asked = fetch("/")',
+      'actors/date.ts': 'export const at = new Date(5)',
+      'actors/process.ts': 'process.exit()',
+      'db/one.ts': `import { two } from './two.ts'\nexport const one = () => two`,
+      'db/two.ts': `import { one } from './one.ts'\nexport const two = () => one`,
+    })
+    expect(found).toEqual(
+      new Map([
+        ['actors/date.ts', 'no-restricted-globals'],
+        ['actors/process.ts', 'no-restricted-globals'],
+        ['actors/timer.ts', 'no-restricted-globals'],
+        ['db/clock.ts', 'no-restricted-properties'],
+        ['db/environment.ts', 'no-restricted-properties'],
+        ['db/ids.ts', 'no-restricted-properties'],
+        ['db/one.ts', 'no-cycle'],
+        ['db/sleep.ts', 'no-restricted-imports'],
+        ['db/timer.ts', 'no-restricted-globals'],
+        ['db/two.ts', 'no-cycle'],
+        ['rooms/chance.ts', 'no-restricted-properties'],
+        ['rooms/clock.ts', 'no-restricted-properties'],
+        ['rooms/network.ts', 'no-restricted-globals'],
+        ['src/auth/chance.ts', 'no-restricted-imports'],
+        ['src/http/console.ts', 'no-console'],
+      ]),
+    )
+  })
 })
+
+/** What the linter of this project says about these files, by path: the rule. */
+function lint(files: Record<string, string>): Map<string, string> {
+  const folder = mkdtempSync(join(tmpdir(), 'touchline-lint-'))
+  try {
+    copyFileSync(join(ROOT, '.oxlintrc.json'), join(folder, '.oxlintrc.json'))
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(join(folder, dirname(path)), { recursive: true })
+      writeFileSync(join(folder, path), text)
+    }
+    const { stdout } = spawnSync(join(ROOT, 'node_modules/.bin/oxlint'), ['--format', 'json'], { cwd: folder })
+    const { diagnostics } = Diagnostics.parse(JSON.parse(String(stdout)))
+    const rules = diagnostics.map(({ filename, code }) => [filename, code.replace(/^.*\((.*)\)$/, '$1')] as const)
+    return new Map(rules)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+const Diagnostics = z.object({ diagnostics: z.array(z.object({ filename: z.string(), code: z.string() })) })
 
 describe('rules', () => {
   const RULES = '## A · One\n- **A1** One.\n- **A2** Two.\n'
@@ -322,11 +360,11 @@ describe('leftovers', () => {
 describe('the reader of sources', () => {
   it('tells code from comments, strings, templates and regular expressions', () => {
     const code = (source: string) => codeOf(source).replaceAll(' ', '')
-    expect(code(`a /* b */ c // d\ne`)).toBe('ac\ne')
+    expect(code(`a /* b */\nc // d\ne`)).toBe('a\nc\ne')
     expect(code(`f('a\\'b', "c")`)).toBe(`f('',"")`)
     expect(code('`a${b + `c${d}` + {}}e` + f')).toBe('`${b+`${d}`+{}}`+f')
-    expect(code(`x = /['"\`/]\\//g; y = a / b / c`)).toBe('x=g;y=a/b/c')
-    expect(code(`return /'/.test(s)`)).toBe('return.test(s)')
+    expect(code(`x = /['"\`/]\\//g; y = a / b / c`)).toBe('x=;y=a/b/c')
+    expect(code(`() => /'/.test(s)`)).toBe('()=>.test(s)')
     expect(codeOf(`'kept' // gone`, 'keep').trimEnd()).toBe(`'kept'`)
     const sources = [...repo].filter(([path]) => path.endsWith('.ts'))
     for (const [path, text] of sources) expect(codeOf(text), path).toHaveLength(text.length)

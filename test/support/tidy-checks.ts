@@ -199,32 +199,6 @@ function strangePackage(floor: Floor, { specifier }: Import): string | null {
   return allowed ? null : `${floor.at} may not use the package ${specifier}; it belongs behind a port, on another floor`
 }
 
-/** Two modules that need each other's values to load. Types do not count: they are erased. */
-export function cycles(files: Files): string[] {
-  const graph = new Map<string, string[]>()
-  for (const [path, text] of sources(files)) {
-    const needed = importsOf(text).filter((found) => isOwn(found.specifier) && !found.typeOnly)
-    graph.set(
-      path,
-      needed.map((found) => target(path, found.specifier)),
-    )
-  }
-  const problems: string[] = []
-  const finished = new Set<string>()
-  const visit = (path: string, trail: readonly string[]): void => {
-    if (trail.includes(path)) {
-      const round = [...trail.slice(trail.indexOf(path)), path].join(' → ')
-      problems.push(`${round}: a cycle; move what both need into a third file, or import the type alone`)
-      return
-    }
-    if (finished.has(path)) return
-    for (const next of graph.get(path) ?? []) visit(next, [...trail, path])
-    finished.add(path)
-  }
-  for (const path of graph.keys()) visit(path, [])
-  return problems
-}
-
 interface Ban {
   readonly what: string
   readonly words: RegExp
@@ -235,72 +209,14 @@ interface Ban {
   readonly inStrings?: boolean
 }
 
+/** What the linter cannot say; the rest is in `.oxlintrc.json`. */
 const BANS: readonly Ban[] = [
   {
     what: 'reads the clock',
-    words: /\bDate\.now\b|\bnew Date\(\s*\)|(?<!new )\bDate\(\s*\)|\bperformance\.now\b|\bhrtime\b/g,
+    words: /\bnew Date\(\s*\)|(?<!new )\bDate\(\s*\)/g,
     where: PRODUCT,
     except: ['src/system-world.ts', 'src/web/'],
     instead: 'take the time from a World',
-  },
-  {
-    what: 'makes chance',
-    words: /\bMath\.random\b|\brandomUUID\b|\brandomBytes\b|\bgetRandomValues\b/g,
-    where: PRODUCT,
-    except: ['src/system-world.ts', 'src/web/'],
-    instead: 'take ids, numbers and secrets from a World',
-  },
-  {
-    what: 'makes chance',
-    words: /\brandomInt\b[^{}]*\}\s*from\s*'node:crypto'/g, // a World has a method of this name
-    where: PRODUCT,
-    except: ['src/system-world.ts'],
-    instead: 'take ids, numbers and secrets from a World',
-    inStrings: true,
-  },
-  {
-    what: 'starts a timer',
-    words: /\b(setTimeout|setInterval)\b/g,
-    where: PRODUCT,
-    except: [
-      'rooms/',
-      'src/reactions/',
-      'src/compose/index.ts',
-      'src/http-server.ts',
-      'src/main.ts',
-      'db/postgres/folder-lock.ts',
-      'db/postgres/call-limit.ts',
-      'src/web/',
-    ],
-    instead: 'let a room tell it that time has passed',
-  },
-  {
-    what: 'reads the environment',
-    words: /\bprocess\.env\b|\bimport\.meta\.env\b/g,
-    where: PRODUCT,
-    except: ['src/config.ts'],
-    instead: 'add it to src/config.ts and take it as an argument',
-  },
-  {
-    what: 'writes to the console',
-    words: /\bconsole\./g,
-    where: PRODUCT,
-    except: [],
-    instead: 'take a Log (src/observe/log.ts)',
-  },
-  {
-    what: 'calls the network',
-    words: /(?<![.\w])fetch\(/g,
-    where: PRODUCT,
-    except: ['src/auth/', 'src/provider/', 'src/web/'],
-    instead: 'put it behind a port in src/provider or src/auth',
-  },
-  {
-    what: 'knows the platform',
-    words: /\bDate\b|\bprocess\b|\bglobalThis\b|\bBuffer\b/g,
-    where: /^actors\//,
-    except: [],
-    instead: 'actors are pure: an Instant is a number, and everything else is an argument',
   },
   {
     what: 'walks into a trap of Colyseus',
