@@ -308,6 +308,27 @@ describe('prose', () => {
   )
 })
 
+describe('routes', () => {
+  proves(
+    'each stands in the folder that its address names',
+    house.routeFolders,
+    {
+      'src/http/routes/positions/open.ts': `createRoute({ path: '/api/positions/open', summary: 'See /api/wallet' })`,
+      'src/http/routes/positions/order.ts': `import { a } from '../../inputs.ts'`,
+      'src/http/routes/health.ts': `createRoute({ path: '/health' })`,
+      'src/docs/description.ts': `createRoute({ path: '/api/docs' })`,
+    },
+    [
+      [
+        { 'src/http/routes/wallet/open.ts': `x\ncreateRoute({ path: '/api/positions/open' })` },
+        [/^src\/http\/routes\/wallet\/open\.ts:2: .* belongs in src\/http\/routes\/positions\/$/],
+      ],
+      [{ 'src/http/routes/me.ts': `get('/api/me')` }, [/belongs in src\/http\/routes\/me\//]],
+      [{ 'src/http/routes/health/ready.ts': `get('/ready')` }, [/\/ready belongs in src\/http\/routes\/$/]],
+    ],
+  )
+})
+
 describe('instructions', () => {
   const scripts = '{"scripts":{"ops":"","bench:http":""}}'
   const table = `export const TOOLS = [tool('load', './load.ts', 'load it'), tool('load-hostile', './b.ts', 'attack it')]`

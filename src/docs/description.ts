@@ -1,61 +1,45 @@
-/** The API description (OpenAPI 3.1), made from the routes themselves, and what it knows about paths and methods. */
+/** The routes of the API description: OpenAPI 3.1 made from the routes themselves, AsyncAPI 3, and both as a page. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { ACCESS_COOKIE, REFRESH_COOKIE } from '../auth/cookies.ts'
 import { ErrorBody, errorExamples, errors, type HttpEnv } from '../http/answers.ts'
-import { docsPage, type FeedDocument, type RestDocument } from './docs-page.ts'
 import type { HttpDeps } from '../http/ports.ts'
+import { json } from '../http/schemas.ts'
 import { sendFile } from '../http/send-file.ts'
 import type { WebFile } from '../http/web-files.ts'
-import { composer, type Schema, type Schemas } from './examples.ts'
-import { json } from '../http/schemas.ts'
+import { docsPage } from './docs-page.ts'
+import type { Content, FeedDocument, Operation, RestDocument, Schema, Schemas } from './documents.ts'
+import { exampleOf } from './examples.ts'
 
 const INFO = {
   title: 'Touchline',
   version: '0.1.0',
   description: [
-    'Leveraged long and short positions on football players, priced by live match data and by the crowd.',
-    'Money, prices and lots are JSON numbers with at most 6 decimals; instants are ISO 8601 in UTC.',
-    'Every error has the form `{error, code, requestId, …}`; `requestId` is in the header `X-Request-Id` too. An unknown ' +
-      'path is 404 `NOT_FOUND`, a known one with another method 405 `METHOD_NOT_ALLOWED`.',
-    'Prices and what happens to positions come over the WebSocket, which `GET /api/asyncapi.json` describes.',
+    'Leveraged long and short positions on football players, priced by live match data and by the orders of all users.',
+    'Money, prices and lots are JSON numbers with at most 6 decimals. Times are ISO 8601 in UTC.',
+    'Every error has the form `{error, code, requestId, …}`; the header `X-Request-Id` carries `requestId` too. An ' +
+      'unknown path is 404 `NOT_FOUND`; a known path with another method is 405 `METHOD_NOT_ALLOWED`.',
+    'Live prices and position events come over the WebSocket, described by `GET /api/asyncapi.json`.',
   ].join('\n\n'),
 }
 
 const TAGS = [
-  { name: 'Sign-in', description: 'With an account of the identity provider, and registering step by step.' },
-  { name: 'Session', description: 'Who is signed in, for how long, and the ticket to the WebSocket.' },
-  { name: 'Public', description: 'What everybody may ask.' },
-  { name: 'Market', description: 'Players, matches and districts: what there is to trade.' },
+  { name: 'Sign-in', description: 'Signing in with the identity provider, and registering step by step.' },
+  { name: 'Session', description: "The caller's profile and session, and tokens for the WebSocket." },
+  { name: 'Public', description: 'Open to all.' },
+  { name: 'Market', description: 'What can be traded: instruments, matches and districts.' },
   { name: 'Trading', description: 'Positions and the wallet.' },
-  { name: 'Account', description: 'What happened to the positions of the caller.' },
-  { name: 'Leaderboards', description: 'Who stands before whom.' },
-  { name: 'Spinner', description: 'The weekly draw among those who lead alike, and its proof.' },
-  { name: 'Notifications', description: 'What the caller should know.' },
-  { name: 'Activity', description: 'What others did.' },
-  { name: 'Referrals', description: 'Who has brought whom.' },
+  { name: 'Account', description: "The events of the caller's positions." },
+  { name: 'Leaderboards', description: 'Ranks of users and districts.' },
+  { name: 'Spinner', description: 'The weekly winner, a verifiable draw among tied leaders, and its proof.' },
+  { name: 'Notifications', description: "The caller's notifications." },
+  { name: 'Activity', description: 'Notable events of all users.' },
+  { name: 'Referrals', description: 'Invites, and the users who came with them.' },
   { name: 'Achievements', description: 'Badges, XP and levels.' },
-  { name: 'Legacy', description: 'The share model that came before positions, to be read.' },
-  { name: 'Admin', description: 'For operators: the role `admin` is required.' },
-  { name: 'Operation', description: 'For whoever runs the house, or writes a client for it.' },
+  { name: 'Legacy', description: 'The former share model, read-only.' },
+  { name: 'Admin', description: 'For operators; needs the role `admin`.' },
+  { name: 'Operation', description: 'Health, readiness, and the API descriptions.' },
   { name: 'Development', description: 'Absent in production.' },
 ]
-
-/** As much of an OpenAPI document as is read here. */
-interface Media {
-  schema: Schema
-  example?: unknown
-  readonly examples?: unknown
-}
-type Content = Readonly<Record<string, Media>>
-interface Operation {
-  readonly parameters?: readonly { readonly name: string; readonly schema: Schema; example?: unknown }[]
-  readonly requestBody?: { readonly content: Content }
-  readonly responses: Readonly<Record<string, { readonly content?: Content }>>
-}
-interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components: { readonly schemas: Schemas }
-}
 
 const Described = z.looseObject({ openapi: z.string() })
 const FeedDescribed = z.looseObject({ asyncapi: z.string() })
@@ -64,38 +48,42 @@ const openapi = createRoute({
   method: 'get',
   path: '/api/openapi.json',
   tags: ['Operation'],
-  summary: 'This description',
+  summary: 'The REST API as an OpenAPI 3.1 document',
   description: 'Made from the schemas that validate requests and type the answers.',
-  responses: { 200: json(Described, 'OpenAPI 3.1.'), ...errors() },
+  responses: { 200: json(Described.openapi({ example: { openapi: '3.1.0' } }), 'OpenAPI 3.1.'), ...errors() },
 })
 
 const asyncapi = createRoute({
   method: 'get',
   path: '/api/asyncapi.json',
   tags: ['Operation'],
-  summary: 'The description of the WebSocket address',
-  description: 'Both doors, every message, close codes, limits, and the price frame byte by byte with test vectors.',
-  responses: { 200: json(FeedDescribed, 'AsyncAPI 3.'), ...errors() },
+  summary: 'The WebSocket address as an AsyncAPI 3 document',
+  description:
+    'Both endpoints, every message, close codes, limits, and the price frame byte by byte with test vectors.',
+  responses: { 200: json(FeedDescribed.openapi({ example: { asyncapi: '3.0.0' } }), 'AsyncAPI 3.'), ...errors() },
 })
 
 const docs = createRoute({
   method: 'get',
   path: '/api/docs',
   tags: ['Operation'],
-  summary: 'Both descriptions as a page',
-  description: 'To be read in a browser, offline too.',
+  summary: 'Both documents as a page',
+  description: 'For browsers. Loads nothing from other hosts, so it works offline.',
   responses: {
-    200: { description: 'The page.', content: { 'text/html': { schema: z.string() } } },
+    200: {
+      description: 'The page.',
+      content: { 'text/html': { schema: z.string().openapi({ example: '<!doctype html>' }) } },
+    },
     ...errors(),
   },
 })
 
-/** Everything of the page comes from here. */
+/** Everything on the page comes from this server. */
 const DOCS_POLICY =
   "default-src 'none'; style-src 'self'; script-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; " +
   "form-action 'none'; frame-ancestors 'none'"
 
-/** What both addresses speak of: account changes and notifications, with all that these refer to. */
+/** The schemas that both documents use: account changes and notifications, with all schemas that these refer to. */
 function sharedSchemas(schemas: Schemas): Schemas {
   const found = new Map<string, Schema>()
   const collect = (name: string): void => {
@@ -108,12 +96,46 @@ function sharedSchemas(schemas: Schemas): Schemas {
   return Object.fromEntries(found)
 }
 
-/** Describes every route of `app`, as mounted when it is first asked, and the WebSocket address. */
+/** Describes every route of `app` as mounted at the first call, and the WebSocket address. */
 export function apiDescription(
   app: OpenAPIHono<HttpEnv>,
   { describeFeed, web }: Pick<HttpDeps, 'describeFeed' | 'web'>,
 ) {
-  const registry = app.openAPIRegistry
+  registerComponents(app.openAPIRegistry)
+  // The library's own type of a document is wider than what it makes of these routes.
+  const rest = once(() => {
+    const document = app.getOpenAPI31Document({ openapi: '3.1.0', info: INFO, tags: TAGS })
+    addExamples(document as unknown as RestDocument)
+    return Described.parse(document)
+  })
+  const feed = once(() => {
+    const { components } = rest() as unknown as RestDocument
+    const schemas = sharedSchemas(components.schemas) as Parameters<typeof describeFeed>[0]['schemas']
+    return FeedDescribed.parse(describeFeed({ version: INFO.version, schemas }))
+  })
+  const page = once((): WebFile => {
+    const documents = { rest: rest() as unknown as RestDocument, feed: feed() as unknown as FeedDocument }
+    const html = docsPage({ ...documents, base: web.base })
+    return { name: 'docs.html', type: 'text/html; charset=utf-8', body: new TextEncoder().encode(html) }
+  })
+  return new OpenAPIHono<HttpEnv>()
+    .openapi(docs, (c) => {
+      c.header('Cache-Control', 'no-cache')
+      c.header('Content-Security-Policy', DOCS_POLICY)
+      return sendFile(c, web, page())
+    })
+    .openapi(openapi, (c) => c.json(rest(), 200))
+    .openapi(asyncapi, (c) => c.json(feed(), 200))
+}
+
+/** Makes a value at the first call and keeps it. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null
+  return () => (made ??= { value: make() }).value
+}
+
+/** The error form, an example of each error code, and the two cookies. */
+function registerComponents(registry: OpenAPIHono['openAPIRegistry']): void {
   registry.register('Error', ErrorBody)
   for (const [code, example] of Object.entries(errorExamples())) registry.registerComponent('examples', code, example)
   registry.registerComponent('securitySchemes', 'accessCookie', {
@@ -128,62 +150,25 @@ export function apiDescription(
     name: REFRESH_COOKIE,
     description: 'Set at sign-in; valid for 7 days by default, and for one rotation.',
   })
-  let described: z.output<typeof Described> | null = null
-  const describe = () => {
-    const document = app.getOpenAPI31Document({ openapi: '3.1.0', info: INFO, tags: TAGS })
-    // The library's own type of a document is wider than what it makes of our routes.
-    addExamples(document as unknown as Document)
-    return Described.parse(document)
-  }
-  const documentOfRest = () => (described ??= describe())
-  let feedDescribed: z.output<typeof FeedDescribed> | null = null
-  const documentOfFeed = () => {
-    const { components } = documentOfRest() as unknown as Document
-    const schemas = sharedSchemas(components.schemas) as Parameters<typeof describeFeed>[0]['schemas']
-    return (feedDescribed ??= FeedDescribed.parse(describeFeed({ version: INFO.version, schemas })))
-  }
-  let page: WebFile | null = null
-  const makePage = (): WebFile => {
-    const rest = documentOfRest() as unknown as RestDocument
-    const feed = documentOfFeed() as unknown as FeedDocument
-    const html = docsPage({ rest, feed, base: web.base })
-    return { name: 'docs.html', type: 'text/html; charset=utf-8', body: new TextEncoder().encode(html) }
-  }
-  return new OpenAPIHono<HttpEnv>()
-    .openapi(docs, (c) => {
-      c.header('Cache-Control', 'no-cache')
-      c.header('Content-Security-Policy', DOCS_POLICY)
-      return sendFile(c, web, (page ??= makePage()))
-    })
-    .openapi(openapi, (c) => c.json(documentOfRest(), 200))
-    .openapi(asyncapi, (c) => c.json(documentOfFeed(), 200))
 }
 
-/** Gives every parameter and body that says nothing else an example. */
-function addExamples({ paths, components }: Document): void {
-  const compose = composer(components.schemas)
-  const fill = (content: Content = {}, name = ''): void => {
-    for (const [type, media] of Object.entries(content)) {
-      const isData = type === 'application/json'
-      if (media.examples === undefined) media.example ??= compose(media.schema, '', isData ? name : 'csv')
-    }
+/** Gives every parameter and body an example, unless it has its own, as the errors have. */
+function addExamples({ paths, components }: RestDocument): void {
+  const example = (schema: Schema): unknown => exampleOf(schema, components.schemas)
+  const fill = (content: Content = {}): void => {
+    for (const media of Object.values(content))
+      if (media.examples === undefined) media.example ??= example(media.schema)
   }
-  for (const [path, operations] of Object.entries(paths)) {
-    for (const { parameters = [], requestBody, responses } of Object.values(operations)) {
-      for (const parameter of parameters) {
-        // The owner of a parameter is what stands before it: `/instruments/{id}`.
-        const [, owner = ''] = new RegExp(`([^/]+)/\\{${parameter.name}\\}`).exec(path) ?? []
-        parameter.example ??= compose(parameter.schema, owner, parameter.name)
-      }
-      fill(requestBody?.content)
-      for (const { content } of Object.values(responses)) fill(content, path.slice(path.lastIndexOf('/') + 1))
-    }
+  for (const { parameters = [], requestBody, responses } of Object.values(paths).flatMap(Object.values<Operation>)) {
+    for (const parameter of parameters) parameter.example ??= example(parameter.schema)
+    fill(requestBody?.content)
+    for (const { content } of Object.values(responses)) fill(content)
   }
 }
 
 type Definitions = OpenAPIHono['openAPIRegistry']['definitions']
 
-/** A function from a concrete path to the methods it takes, none when it is unknown. */
+/** A function from a concrete path to its methods, none if the path is unknown. */
 export function methodsByPath(definitions: Definitions): (path: string) => readonly string[] {
   const routes = definitions
     .filter((definition) => definition.type === 'route')

@@ -1,83 +1,15 @@
 /**
- * The descriptions of both addresses as a page to read: made here from the documents themselves, without a viewer from
- * elsewhere, so that it works offline, under the strictest content security policy, and says nothing that the documents do not.
+ * Both documents as a page. It is made here from the documents alone, without a third-party viewer, so that it works offline
+ * and under the strictest content security policy.
  */
 import { byStatus, ERROR_CODES, type ErrorCode, meaningOf } from '../http/error-codes.ts'
-import type { Schema, Schemas } from './examples.ts'
-
-interface Media {
-  readonly schema: Schema
-  readonly example?: unknown
-  readonly examples?: Readonly<Record<string, unknown>>
-}
-type Content = Readonly<Record<string, Media>>
-
-interface Operation {
-  readonly tags?: readonly string[]
-  readonly summary: string
-  readonly description?: string
-  readonly security?: readonly Readonly<Record<string, unknown>>[]
-  readonly parameters?: readonly {
-    readonly name: string
-    readonly in: string
-    readonly required?: boolean
-    readonly schema: Schema
-    readonly example?: unknown
-  }[]
-  readonly requestBody?: { readonly content: Content }
-  readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>
-}
-
-/** As much of an OpenAPI document as is shown. */
-export interface RestDocument {
-  readonly info: { readonly title: string; readonly version: string; readonly description: string }
-  readonly tags: readonly { readonly name: string; readonly description: string }[]
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components: { readonly schemas: Schemas }
-}
-
-/** As much of our AsyncAPI document as is shown. */
-export interface FeedDocument {
-  readonly info: { readonly description: string }
-  readonly channels: Readonly<
-    Record<
-      string,
-      {
-        readonly title: string
-        readonly description: string
-        readonly 'x-close-codes'?: Readonly<Record<string, string>>
-        readonly 'x-limits'?: Readonly<Record<string, string | number>>
-      }
-    >
-  >
-  readonly operations: Readonly<Record<string, { readonly messages: readonly { readonly $ref: string }[] }>>
-  readonly components: {
-    readonly messages: Readonly<
-      Record<
-        string,
-        {
-          readonly summary: string
-          readonly payload: Schema
-          readonly examples?: readonly { readonly payload: unknown }[]
-          readonly 'x-layout'?: readonly FrameField[]
-          readonly 'x-test-vectors'?: readonly { readonly name: string; readonly hex: string }[]
-        }
-      >
-    >
-  }
-}
-interface FrameField {
-  readonly name: string
-  readonly type: string
-  readonly offset: number
-  readonly meaning: string
-  readonly values?: readonly string[]
-}
+import { anchor, badge, code, fields, inline, prose, slug, table, text, typeOf } from './docs-html.ts'
+import type { Content, FeedDocument, Operation, RestDocument } from './documents.ts'
 
 export interface DocsOptions {
   readonly rest: RestDocument
   readonly feed: FeedDocument
-  /** Where the style and the script of the page lie. */
+  /** The path of the page's style sheet and script. */
   readonly base: string
 }
 
@@ -88,7 +20,6 @@ export function docsPage({ rest, feed, base }: DocsOptions): string {
   const topics = rest.tags
     .map((tag) => ({ ...tag, routes: operations.filter(({ operation }) => operation.tags?.includes(tag.name)) }))
     .filter(({ routes }) => routes.length > 0)
-  const schemas = Object.entries(rest.components.schemas)
 
   return `<!doctype html>
 <html lang="en">
@@ -109,7 +40,21 @@ export function docsPage({ rest, feed, base }: DocsOptions): string {
   <input id="find" type="search" placeholder="Find a route, a code, a word" aria-label="Find" hidden>
   <button id="theme" type="button" hidden>Theme</button>
 </header>
-<nav aria-label="Contents">
+${contents(topics)}
+<main id="main">
+${startSection(rest)}
+${errorsSection()}
+${topics.map((topic) => topicSection(topic)).join('\n')}
+${socketSection(feed)}
+${frameSection(feed)}
+${schemasSection(rest)}
+</main>
+</body>
+</html>
+`
+}
+
+const contents = (topics: readonly Topic[]): string => `<nav aria-label="Contents">
   <details open>
     <summary>Contents</summary>
     <ul class="parts">
@@ -119,36 +64,39 @@ export function docsPage({ rest, feed, base }: DocsOptions): string {
       <li><a href="#frame">Price frame</a></li>
       <li><a href="#schemas">Schemas</a></li>
     </ul>
-    ${topics
-      .map(
-        ({ name, routes }) => `<h2><a href="#${slug(name)}">${text(name)}</a></h2>
-    <ul>${routes.map(({ method, path }) => `<li><a href="#${anchor(method, path)}">${badge(method)}<span>${text(path.replace(/^\/api/, ''))}</span></a></li>`).join('')}</ul>`,
-      )
-      .join('\n    ')}
+    ${topics.map(contentsOfTopic).join('\n    ')}
   </details>
-</nav>
-<main id="main">
-<section id="start">
-  <h1>${text(rest.info.title)} API</h1>
-  ${prose(rest.info.description)}
+</nav>`
+
+function contentsOfTopic({ name, routes }: Topic): string {
+  const links = routes.map(
+    ({ method, path }) =>
+      `<li><a href="#${anchor(method, path)}">${badge(method)}<span>${text(path.replace(/^\/api/, ''))}</span></a></li>`,
+  )
+  return `<h2><a href="#${slug(name)}">${text(name)}</a></h2>
+    <ul>${links.join('')}</ul>`
+}
+
+const startSection = ({ info }: RestDocument): string => `<section id="start">
+  <h1>${text(info.title)} API</h1>
+  ${prose(info.description)}
   <p>As documents: <a href="/api/openapi.json">OpenAPI 3.1</a> for REST, <a href="/api/asyncapi.json">AsyncAPI 3</a> for the
-  WebSocket. Signing in sets two cookies, <code>game_access</code> and <code>game_refresh</code> (for
-  <code>POST /api/auth/refresh</code>); every route says which it takes. Unless operators have set it otherwise they last 15
-  minutes and 7 days, and an address may ask 200 times a minute; what changes positions counts by user, sixty a minute of each
-  kind, ten at once.</p>
-</section>
-${errorsSection()}
-${topics.map((topic) => topicSection(topic)).join('\n')}
-${socketSection(feed)}
-${frameSection(feed)}
-<section id="schemas">
+  WebSocket.</p>
+  <p>Signing in sets two cookies, <code>game_access</code> and <code>game_refresh</code>. By default they last 15 minutes and
+  7 days; <code>POST /api/auth/refresh</code> renews both. Each route shows the cookie it needs.</p>
+  <p>By default an address may send 200 requests a minute. Opening, closing and changing positions count per user instead, 60
+  a minute each, in bursts of 10. The <code>RateLimit</code> headers show what is left.</p>
+</section>`
+
+function schemasSection({ components }: RestDocument): string {
+  const articles = Object.entries(components.schemas).map(
+    ([name, schema]) =>
+      `<article id="schema-${name}"><h3>${name}</h3>${fields(schema) || `<p>${typeOf(schema)}</p>`}</article>`,
+  )
+  return `<section id="schemas">
   <h1>Schemas</h1>
-  ${schemas.map(([name, schema]) => `<article id="schema-${name}"><h3>${name}</h3>${fields(schema) || `<p>${typeOf(schema)}</p>`}</article>`).join('\n  ')}
-</section>
-</main>
-</body>
-</html>
-`
+  ${articles.join('\n  ')}
+</section>`
 }
 
 type Topic = RestDocument['tags'][number] & {
@@ -163,42 +111,46 @@ const topicSection = ({ name, description, routes }: Topic): string => `<section
 
 function route(method: string, path: string, operation: Operation): string {
   const { summary, description = '', parameters = [], requestBody, responses } = operation
-  const good = Object.entries(responses).filter(([, { content }]) => !isErrors(content))
+  const answers = Object.entries(responses).filter(([, { content }]) => !isErrors(content))
   const codes = Object.values(responses).flatMap(({ content }) =>
     Object.keys(content?.['application/json']?.examples ?? {}),
   )
+  const links = codes.map((one) => `<a href="#error-${one}"><code>${one}</code></a>`)
   return `<article class="route" id="${anchor(method, path)}">
     <h2>${badge(method)}<a href="#${anchor(method, path)}"><code>${text(path)}</code></a>${access(operation)}</h2>
     <p class="summary">${inline(summary)}</p>
     ${prose(description)}
-    ${
-      parameters.length === 0
-        ? ''
-        : `<h4>Parameters</h4>${table(
-            ['name', 'in', 'type', 'meaning'],
-            parameters.map(({ name, in: where, required = false, schema, example }) => [
-              `<code>${text(name)}</code>${required ? '' : ' <span class="dim">optional</span>'}`,
-              where,
-              typeOf(schema),
-              `${inline(schema.description ?? '')} <span class="dim">such as <code>${text(String(example))}</code></span>`,
-            ]),
-          )}`
-    }
+    ${parameters.length === 0 ? '' : parametersTable(parameters)}
     ${requestBody === undefined ? '' : `<h4>Body</h4>${shown(requestBody.content)}`}
-    ${good.map(([status, { description: about, content = {} }]) => `<h4>${status} <span class="dim">${inline(about)}</span></h4>${shown(content)}`).join('\n    ')}
-    ${codes.length === 0 ? '' : `<p class="codes"><span class="dim">Errors</span> ${codes.map((one) => `<a href="#error-${one}"><code>${one}</code></a>`).join(' ')}</p>`}
+    ${answers.map(([status, answer]) => answerOf(status, answer)).join('\n    ')}
+    ${links.length === 0 ? '' : `<p class="codes"><span class="dim">Errors</span> ${links.join(' ')}</p>`}
   </article>`
 }
+
+const parametersTable = (parameters: NonNullable<Operation['parameters']>): string =>
+  `<h4>Parameters</h4>${table(
+    ['name', 'in', 'type', 'meaning'],
+    parameters.map(({ name, in: where, required = false, schema, example }) => [
+      `<code>${text(name)}</code>${required ? '' : ' <span class="dim">optional</span>'}`,
+      where,
+      typeOf(schema),
+      `${inline(schema.description ?? '')} <span class="dim">such as <code>${text(String(example))}</code></span>`,
+    ]),
+  )}`
+
+const answerOf = (status: string, { description, content = {} }: Operation['responses'][string]): string =>
+  `<h4>${status} <span class="dim">${inline(description)}</span></h4>${shown(content)}`
 
 const isErrors = (content: Content = {}): boolean => content['application/json']?.examples !== undefined
 
 /** Fields to the left, an example to the right. */
 const shown = (content: Content): string =>
   Object.entries(content)
-    .map(
-      ([type, { schema, example }]) =>
-        `<div class="body"><div>${type === 'application/json' ? fields(schema) || `<p>${typeOf(schema)}</p>` : `<p><code>${text(type)}</code></p>`}</div>${code(example)}</div>`,
-    )
+    .map(([type, { schema, example }]) => {
+      const described = fields(schema) || `<p>${typeOf(schema)}</p>`
+      const left = type === 'application/json' ? described : `<p><code>${text(type)}</code></p>`
+      return `<div class="body"><div>${left}</div>${code(example)}</div>`
+    })
     .join('')
 
 function access({ security = [] }: Operation): string {
@@ -214,32 +166,37 @@ function errorsSection(): string {
   const rows = all.flatMap(([status, codes]) =>
     codes.map((one) => {
       const { error, when, facts, retry } = meaningOf(one)
-      const named = Object.keys(facts ?? {}).map((name) => `<code>${name}</code>`)
+      const names = Object.keys(facts ?? {}).map((name) => `<code>${name}</code>`)
+      const header = retry === true ? ' <span class="dim">With <code>Retry-After</code>.</span>' : ''
+      const carried = names.length > 0 ? ` <span class="dim">Facts: ${names.join(', ')}.</span>` : ''
       return [
         `<span id="error-${one}">${status}</span>`,
         `<code>${one}</code>`,
         text(error),
-        `${inline(when)}${retry === true ? ' <span class="dim">With <code>Retry-After</code>.</span>' : ''}${named.length > 0 ? ` <span class="dim">Facts: ${named.join(', ')}.</span>` : ''}`,
+        `${inline(when)}${header}${carried}`,
       ]
     }),
   )
   return `<section id="errors">
   <h1>Errors</h1>
-  <p>Every error is <code>{ error, code, requestId, …facts }</code>. Act on <code>code</code>: it keeps its status and its
-  meaning. Quote <code>requestId</code> when you ask us.</p>
+  <p>Every error is <code>{ error, code, requestId, …facts }</code>. Act on <code>code</code>: its status and meaning never
+  change. Quote <code>requestId</code> in a support request.</p>
   ${table(['status', 'code', 'error', 'when'], rows)}
 </section>`
 }
 
 function socketSection({ info, channels, operations, components }: FeedDocument): string {
-  const heard = new Set(
+  const fromClient = new Set(
     Object.entries(operations)
-      .filter(([name]) => name !== 'tell')
+      .filter(([name]) => name !== 'push')
       .flatMap(([, { messages }]) => messages.map(({ $ref }) => $ref.slice($ref.lastIndexOf('/') + 1))),
   )
   const message = (name: string): string => {
     const { summary, payload, examples = [] } = components.messages[name] ?? { summary: '', payload: {} }
-    return `<article class="route" id="message-${name}"><h2>${heard.has(name) ? '<span class="method get">you</span>' : '<span class="method post">server</span>'}<code>${name === 'listen' ? 'account' : name}</code></h2>
+    const sender = fromClient.has(name)
+      ? '<span class="method get">client</span>'
+      : '<span class="method post">server</span>'
+    return `<article class="route" id="message-${name}"><h2>${sender}<code>${name === 'listen' ? 'account' : name}</code></h2>
     <p class="summary">${inline(summary)}</p>
     <div class="body"><div>${fields(payload)}</div>${code(examples[0]?.payload)}</div></article>`
   }
@@ -260,8 +217,8 @@ function socketSection({ info, channels, operations, components }: FeedDocument)
   )}
   <h3>Limits</h3>
   ${table(
-    ['what', 'at most'],
-    Object.entries(feed?.['x-limits'] ?? {}).map(([what, most]) => [text(what), text(most.toLocaleString('en-GB'))]),
+    ['limit', 'at most'],
+    Object.entries(feed?.['x-limits'] ?? {}).map(([limit, most]) => [text(limit), text(most.toLocaleString('en-GB'))]),
   )}
 </section>`
 }
@@ -282,87 +239,7 @@ function frameSection({ components }: FeedDocument): string {
     ]),
   )}
   <h3>Test vectors</h3>
-  <p>A decoder of yours should make of these what <a href="/api/asyncapi.json">the document</a> says of them.</p>
+  <p>Frames for testing a decoder. <a href="/api/asyncapi.json">The document</a> has the values that each decodes to.</p>
   ${vectors.map(({ name, hex }) => `<p>${text(name)}</p><pre class="hex"><code>${hex}</code></pre>`).join('\n  ')}
 </section>`
 }
-
-/** The fields of an object as a list, those of objects in it below them. Empty for what has no fields. */
-function fields(schema: Schema): string {
-  const parts = [schema, ...(schema.allOf ?? [])]
-  const variants = schema.oneOf ?? schema.anyOf
-  if (variants !== undefined) {
-    const told = variants.map((one) => fields(one)).filter((one) => one !== '')
-    return told.join('<p class="dim">or</p>')
-  }
-  const links = parts.flatMap(({ $ref }) => ($ref === undefined ? [] : [`<p>${reference($ref)}</p>`]))
-  const own = parts.flatMap(({ properties, required = [] }) =>
-    Object.entries(properties ?? {}).map(([name, of]) => field(name, of, required.includes(name))),
-  )
-  const inner = schema.items === undefined ? '' : fields(schema.items)
-  return links.join('') + (own.length === 0 ? inner : `<dl>${own.join('')}</dl>`)
-}
-
-function field(name: string, schema: Schema, isRequired: boolean): string {
-  const inner = schema.properties === undefined && schema.items?.properties === undefined ? '' : fields(schema)
-  const optional = isRequired ? '' : ' <span class="dim">optional</span>'
-  return `<dt><code>${text(name)}</code> ${typeOf(schema)}${optional}</dt><dd>${inline(schema.description ?? '')}${inner}</dd>`
-}
-
-function typeOf(schema: Schema): string {
-  const { $ref, type, format, enum: choices, const: only, items, allOf, oneOf, anyOf } = schema
-  if ($ref !== undefined) return reference($ref)
-  if (only !== undefined) return `<code>${text(JSON.stringify(only))}</code>`
-  if (choices !== undefined) return choices.map((one) => `<code>${text(JSON.stringify(one))}</code>`).join(' ')
-  const linked = allOf?.find((part) => part.$ref !== undefined)
-  if (linked !== undefined) return typeOf(linked)
-  const variants = oneOf ?? anyOf
-  if (variants !== undefined) return [...new Set(variants.map(typeOf))].join(' or ')
-  const types = typeof type === 'string' ? [type] : (type ?? ['anything'])
-  const of = items === undefined ? '' : ` of ${items.properties === undefined ? typeOf(items) : 'objects'}`
-  return `<span class="type">${types.join(' or ')}${format === undefined ? '' : ` (${format})`}</span>${of}`
-}
-
-const reference = ($ref: string): string => {
-  const name = $ref.slice($ref.lastIndexOf('/') + 1)
-  return `<a class="type" href="#schema-${name}">${text(name)}</a>`
-}
-
-const table = (heads: readonly string[], rows: readonly (readonly string[])[]): string =>
-  `<div class="table"><table><thead><tr>${heads.map((head) => `<th>${head}</th>`).join('')}</tr></thead><tbody>${rows
-    .map((row) => `<tr>${row.map((cell) => `<td>${cell}</td>`).join('')}</tr>`)
-    .join('')}</tbody></table></div>`
-
-function code(example: unknown): string {
-  if (example === undefined) return ''
-  if (typeof example === 'string') return `<pre><code>${text(example)}</code></pre>`
-  const json = text(JSON.stringify(example, null, 2))
-  const coloured = json.replaceAll(
-    /(&quot;(?:[^&]|&(?!quot;))*&quot;)(\s*:)?|\b(true|false|null|-?\d[\d.e+-]*)\b/g,
-    (whole, string?: string, colon?: string) => {
-      if (string === undefined) return `<i>${whole}</i>`
-      return colon === undefined ? `<b>${string}</b>` : `${string}${colon}`
-    },
-  )
-  return `<pre><code>${coloured}</code></pre>`
-}
-
-const prose = (written: string): string =>
-  written
-    .split('\n\n')
-    .filter((paragraph) => paragraph !== '')
-    .map((paragraph) => `<p>${inline(paragraph)}</p>`)
-    .join('')
-
-const inline = (written: string): string => text(written).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
-
-const badge = (method: string): string => `<span class="method ${method}">${method}</span>`
-const anchor = (method: string, path: string): string => slug(`${method} ${path.replace('/api/', '')}`)
-const slug = (name: string): string =>
-  name
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-|-$/g, '')
-
-const text = (raw: string): string =>
-  raw.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

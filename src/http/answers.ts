@@ -1,4 +1,4 @@
-/** How the house says no over HTTP: one error form, one table from refusals to it, and one place where faults end. */
+/** Error answers: one form, one mapping from refusals to it, and one place where faults become answers. */
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
@@ -19,9 +19,9 @@ import { timestamp } from './json.ts'
 import type { Log } from '../observe/log.ts'
 import type { HttpDeps } from './ports.ts'
 
-/** What every request carries from the first middleware on. */
+/** What every request carries after the first middleware. */
 export interface HttpEnv {
-  /** What the server adds to a request; a request that came through no socket has none of it. */
+  /** What the HTTP server adds to a request. A request that came through no socket, as in tests, has none of it. */
   Bindings: { readonly incoming?: { readonly socket: { readonly remoteAddress?: string | undefined } } }
   Variables: { requestId: string; log: Log; trace?: string; caller?: { readonly userId: UserId } | null }
 }
@@ -31,14 +31,14 @@ const REQUEST_ID = '0197f2a0-77aa-7b31-9d44-5c6d7e8f9a0b'
 export const ErrorBody = z
   .object({
     error: z.string().openapi({
-      description: 'What is wrong, for people; the exact text of the specification.',
+      description: 'What is wrong, for people.',
       example: 'PRICE_MOVED',
     }),
-    code: z.string().openapi({ description: 'What is wrong, for programs; never changes.', example: 'PRICE_MOVED' }),
-    requestId: z.uuid().openapi({ description: 'Names this request in the log.', example: REQUEST_ID }),
+    code: z.string().openapi({ description: 'What is wrong, for programs. It never changes.', example: 'PRICE_MOVED' }),
+    requestId: z.uuid().openapi({ description: 'Identifies this request in the log.', example: REQUEST_ID }),
   })
   .openapi('Error', {
-    description: 'Every error has this form; some carry facts besides, such as `retry_after_secs`.',
+    description: 'Every error has this form; some carry facts in more fields, such as `retry_after_secs`.',
     additionalProperties: true,
   })
 
@@ -52,10 +52,10 @@ export interface Answer<Status extends ErrorStatus = ErrorStatus> {
   readonly retryAfterSecs?: number
 }
 
-/** As much of a context as answering takes, whatever else its gates have put into it. */
+/** The part of a context that answering needs, independent of what the gates add to it. */
 type Answering = Pick<Context<HttpEnv>, 'header' | 'json'> & { readonly var: Readonly<HttpEnv['Variables']> }
 
-/** The answer with this code. Its facts are those that the code brings along, and `retryAfterSecs` stands where it says when. */
+/** The answer with this code, with the facts that belong to it. */
 export function answerWith<Code extends ErrorCode>(
   code: Code,
   more: Pick<Answer, 'facts' | 'retryAfterSecs'> = {},
@@ -76,7 +76,7 @@ export function fail<Status extends ErrorStatus>(c: Answering, answer: Answer<St
   return c.json(body, answer.status)
 }
 
-/** Every refusal is an error of the same name, in capitals. */
+/** Every refusal is an error of the same name in capitals. */
 type RefusalError = Uppercase<RefusalCode>
 export type RefusalStatus = StatusOf<RefusalError>
 
@@ -126,28 +126,28 @@ function factsOf(refusal: Refusal): Facts {
   }
 }
 
-/** What the framework throws when it cannot read a body. */
+/** The errors that the framework throws if it cannot read a body. */
 const BODY_ANSWERS: readonly Answer[] = [
   answerWith('MALFORMED_JSON'),
   answerWith('PAYLOAD_TOO_LARGE'),
   answerWith('UNSUPPORTED_MEDIA_TYPE'),
 ]
 
-/** How soon a retry may help when something we depend on is away. */
-const AWAY_RETRY_SECS = 2
+/** When a retry may help if a dependency is unavailable. */
+const UNAVAILABLE_RETRY_SECS = 2
 
-/** What was thrown, as an answer. A caller learns the request id of a fault and nothing else; the log learns the rest. */
+/** A thrown error as an answer. Of a fault the caller gets the request id alone; the log gets the error. */
 export function answerToThrown(error: Error, isFault: HttpDeps['isFault']): Answer {
   if (error instanceof HTTPException) {
     const found = BODY_ANSWERS.find(({ status }) => status === error.status)
     if (found !== undefined) return found
   }
-  return isFault(error) ? answerWith('UNAVAILABLE', { retryAfterSecs: AWAY_RETRY_SECS }) : answerWith('INTERNAL')
+  return isFault(error) ? answerWith('UNAVAILABLE', { retryAfterSecs: UNAVAILABLE_RETRY_SECS }) : answerWith('INTERNAL')
 }
 
 export const UNAUTHORIZED = answerWith('UNAUTHORIZED')
 
-/** Nothing of this kind has that name, or it is somebody else's. */
+/** It does not exist, or belongs to another user. */
 export const notFound = (
   what:
     | 'instrument'
@@ -162,13 +162,13 @@ export const notFound = (
     | 'notification',
 ): Answer<404> => answerWith('NOT_FOUND', { facts: { what } })
 
-/** A body, query, path or header that its schema refuses: one issue for each thing wrong with it. */
+/** A body, query, path or header that does not fit its schema: one issue for each problem. */
 export const validationFailed = (error: z.ZodError): Answer<400> =>
   answerWith('VALIDATION_FAILED', {
     facts: { issues: error.issues.map(({ path, message }) => ({ path: path.join('.'), message })) },
   })
 
-/** A value that its schema passes and the house cannot take. */
+/** A value that fits its schema and is invalid all the same, such as an unknown district. */
 export const invalid = (path: string, message: string): Answer<400> =>
   answerWith('VALIDATION_FAILED', { facts: { issues: [{ path, message }] } })
 
@@ -178,8 +178,8 @@ interface ErrorResponse {
 }
 
 /**
- * The `responses` entries of a route that may answer with these codes, besides those that every route may: what each means,
- * and how it looks.
+ * The `responses` entries of a route that may answer with these codes, in addition to those of every route: what each means
+ * and an example.
  */
 export function errors<Code extends ErrorCode>(
   ...codes: readonly Code[]
@@ -188,7 +188,7 @@ export function errors(...codes: readonly ErrorCode[]): Partial<Record<ErrorStat
   return Object.fromEntries([...byStatus(codes)].map(([status, group]) => [status, errorResponse(group)]))
 }
 
-/** In the words of OpenAPI, since the library would repeat what errors have in common in each of them. */
+/** Written out in OpenAPI, because the library would repeat the common part of the schema in every error. */
 function errorResponse(codes: readonly ErrorCode[]) {
   const headers = codes.some((code) => meaningOf(code).retry) ? { headers: RETRY_AFTER } : {}
   const schema = { allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { code: { enum: codes } } }] }
@@ -200,7 +200,7 @@ function errorResponse(codes: readonly ErrorCode[]) {
   }
 }
 
-/** How an error of each code looks. */
+/** An example error of each code. */
 export function errorExamples() {
   const examples = (Object.keys(ERROR_CODES) as ErrorCode[]).map((code) => {
     const { error, when, facts } = meaningOf(code)
@@ -211,7 +211,7 @@ export function errorExamples() {
 
 const RETRY_AFTER = {
   'Retry-After': {
-    description: 'Seconds until it is worth trying again.',
+    description: 'Seconds until a retry may succeed.',
     schema: { type: 'integer', minimum: 1 },
     example: 2,
   },

@@ -1,29 +1,92 @@
-/** The contents page of the HTTP side: what every request passes, then every group of routes. */
+/** The contents page of the REST API: what every request passes, then every group of routes, in folders by address. */
 import { OpenAPIHono } from '@hono/zod-openapi'
+import { apiDescription, methodsByPath } from '../docs/description.ts'
 import { answerWith, answerToThrown, fail, type HttpEnv, validationFailed } from './answers.ts'
 import { crossOrigin, limitBody, requestLine } from './edge.ts'
-import { createGates } from './gates.ts'
-import { apiDescription, methodsByPath } from '../docs/description.ts'
-import type { HttpDeps } from './ports.ts'
+import { createGates, type Gates } from './gates.ts'
+import type { EdgeDeps, HttpDeps } from './ports.ts'
 import { createRateLimits } from './rate-limits.ts'
-import { accountRoutes } from './routes/account.ts'
-import { adminRoutes } from './routes/admin.ts'
-import { adminUserRoutes } from './routes/admin-users.ts'
-import { communityRoutes } from './routes/community.ts'
-import { legacyRoutes } from './routes/legacy.ts'
-import { spinnerRoutes } from './routes/spinner.ts'
-import { boardRoutes } from './routes/boards.ts'
-import { authRoutes } from './routes/auth.ts'
-import { devRoutes } from './routes/dev.ts'
-import { gameplayBotRoutes } from './routes/gameplay-bot.ts'
-import { healthRoutes } from './routes/health.ts'
-import { metricsRoutes } from './routes/metrics.ts'
-import { marketRoutes } from './routes/market.ts'
-import { publicRoutes } from './routes/public.ts'
-import { signInRoutes } from './routes/sign-in.ts'
-import { reactionRoutes } from './routes/reactions.ts'
-import { orderRoutes, tradingRoutes } from './routes/trading.ts'
-import { webRoutes } from './routes/web.ts'
+import { accountChanges } from './routes/account/changes.ts'
+import { listAchievements } from './routes/achievements/list.ts'
+import { listActivity } from './routes/activity/list.ts'
+import { auditLog } from './routes/admin/audit.ts'
+import { adminFlags } from './routes/admin/flags.ts'
+import { gameplayBot } from './routes/admin/gameplay-bot.ts'
+import { rebuildBoards } from './routes/admin/leaderboard.ts'
+import { auditLedger } from './routes/admin/ledger.ts'
+import { endMatch } from './routes/admin/matches.ts'
+import { adminReactions } from './routes/admin/reactions.ts'
+import { adminSettings } from './routes/admin/settings.ts'
+import { adminUsers } from './routes/admin/users.ts'
+import { completeProfile } from './routes/auth/complete.ts'
+import { syntheticUsers } from './routes/auth/dev.ts'
+import { signInWithGoogle } from './routes/auth/google.ts'
+import { logOut } from './routes/auth/logout.ts'
+import { verifyEmail } from './routes/auth/otp.ts'
+import { refreshSession } from './routes/auth/refresh.ts'
+import { listDistricts } from './routes/districts/list.ts'
+import { listStandings } from './routes/districts/standings.ts'
+import { listFlags } from './routes/flags/list.ts'
+import { health } from './routes/health.ts'
+import { listInstruments } from './routes/instruments/list.ts'
+import { movers } from './routes/instruments/movers.ts'
+import { oneInstrument } from './routes/instruments/one.ts'
+import { priceHistory } from './routes/instruments/price-history.ts'
+import { recentTrades } from './routes/instruments/recent-trades.ts'
+import { leaderboards } from './routes/leaderboard/boards.ts'
+import { myRank } from './routes/leaderboard/me.ts'
+import { matchEvents } from './routes/matches/events.ts'
+import { listMatches } from './routes/matches/list.ts'
+import { matchSquad } from './routes/matches/squad.ts'
+import { matchWindow } from './routes/matches/trade-window.ts'
+import { myProfile } from './routes/me/profile.ts'
+import { metricsText } from './routes/metrics.ts'
+import { listNotifications } from './routes/notifications/list.ts'
+import { markRead } from './routes/notifications/read.ts'
+import { portfolio } from './routes/portfolio/holdings.ts'
+import { changeLevels } from './routes/positions/change.ts'
+import { closePosition } from './routes/positions/close.ts'
+import { listPositions } from './routes/positions/list.ts'
+import { openPosition } from './routes/positions/open.ts'
+import { quoteOrder } from './routes/positions/quote.ts'
+import { validatePublicReferral } from './routes/public/referral.ts'
+import { validateReferral } from './routes/referral/validate.ts'
+import { createInvite } from './routes/referrals/invites.ts'
+import { listReferrals } from './routes/referrals/list.ts'
+import { currentWeek } from './routes/spinner/current.ts'
+import { spinnerHistory } from './routes/spinner/history.ts'
+import { runSpinner } from './routes/spinner/run.ts'
+import { legacyTrades } from './routes/trades/list.ts'
+import { checkUsername } from './routes/users/check-username.ts'
+import { walletBalance } from './routes/wallet/balance.ts'
+import { walletLedger } from './routes/wallet/ledger.ts'
+import { webPage } from './routes/web.ts'
+import { issueWsToken } from './routes/ws/token.ts'
+
+/** A route file exports one function of this kind: it takes what its handlers need and returns them mounted. */
+type Routes = (deps: HttpDeps, gates: Gates) => OpenAPIHono<HttpEnv>
+
+/** Limited per user instead of per address, so that a school behind one address can play. */
+const ORDERS: readonly Routes[] = [openPosition, changeLevels, closePosition]
+
+/** In the order of the specification's tables. Of two paths that match a request, the first one listed answers. */
+const API: readonly Routes[] = [
+  // 4.1 Auth and public
+  [signInWithGoogle, completeProfile, verifyEmail, refreshSession, logOut],
+  [checkUsername, listFlags, validatePublicReferral, myProfile, issueWsToken],
+  // 4.2 Instruments and matches; `movers` before `{id}`, which would match it
+  [listInstruments, movers, priceHistory, recentTrades, oneInstrument],
+  [listMatches, matchEvents, matchSquad, matchWindow],
+  // 4.3 Positions, trades, wallet
+  [listPositions, quoteOrder, walletBalance, walletLedger, accountChanges, legacyTrades, portfolio],
+  // 4.4 Leaderboards, social, misc
+  [leaderboards, myRank, listDistricts, listStandings, currentWeek, spinnerHistory, runSpinner],
+  [listNotifications, markRead, listActivity, listAchievements],
+  [validateReferral, createInvite, listReferrals],
+  // 4.5 Admin
+  [adminFlags, adminSettings, adminUsers, gameplayBot, rebuildBoards, endMatch],
+  [adminReactions, auditLog, auditLedger],
+].flat()
 
 /** The REST API. */
 export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
@@ -33,47 +96,32 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   app.use(crossOrigin(deps.corsOrigins))
   app.use(limitBody())
 
-  app.route('/', healthRoutes(deps))
-  app.route('/', webRoutes(deps))
-  app.route('/', metricsRoutes(deps.metrics))
-  app.route('/', orderRoutes(deps, gates)) // 4.3: counted by user, so that a school behind one address can play
+  app.route('/', health(deps))
+  app.route('/', webPage(deps))
+  app.route('/', metricsText(deps.metrics))
+  for (const routes of ORDERS) app.route('/', routes(deps, gates))
   app.use(limits.perAddress)
-  app.route('/', authRoutes(deps, gates)) // 4.1
-  app.route('/', signInRoutes(deps, limits)) // 4.1
-  app.route('/', publicRoutes(deps, limits)) // 4.1
-  if (!deps.cookies.production) app.route('/', devRoutes(deps)) // 4.1, dev-only
-  app.route('/', marketRoutes(deps, gates)) // 4.2
-  app.route('/', tradingRoutes(deps, gates)) // 4.3, what changes nothing
-  app.route('/', legacyRoutes(deps, gates)) // 4.3
-  app.route('/', boardRoutes(deps, gates)) // 4.4, 4.5
-  app.route('/', spinnerRoutes(deps, gates)) // 4.4
-  app.route('/', communityRoutes(deps, gates, limits)) // 4.4
-  app.route('/', reactionRoutes(deps, gates)) // 4.5
-  app.route('/', adminRoutes(deps, gates)) // 4.5
-  app.route('/', adminUserRoutes(deps, gates)) // 4.5
-  app.route('/', gameplayBotRoutes(deps, gates)) // 4.5
-  app.route('/', accountRoutes(deps, gates)) // 6
+  for (const routes of API) app.route('/', routes(deps, gates))
+  if (!deps.cookies.production) app.route('/', syntheticUsers(deps))
   app.route('/', apiDescription(app, deps))
   return answerTheRest(app)
 }
 
-export interface WsDeps extends Pick<HttpDeps, 'readyChecks' | 'corsOrigins'>, EdgeDeps {
-  /** Seats a Colyseus SDK client in a match room. */
+export interface WsDeps extends EdgeDeps {
+  /** Reserves a seat in a match room for a client of the Colyseus SDK. */
   readonly matchmake: (request: Request) => Promise<Response>
 }
 
-/** What the WebSocket address serves besides sockets. */
+/** The HTTP side of the WebSocket address. */
 export function createWsApp(deps: WsDeps): OpenAPIHono<HttpEnv> {
   const app = createEdge(deps)
   app.use(crossOrigin(deps.corsOrigins))
   app.use(limitBody())
-  app.route('/', healthRoutes(deps))
-  app.route('/', metricsRoutes(deps.metrics))
+  app.route('/', health(deps))
+  app.route('/', metricsText(deps.metrics))
   app.post('/matchmake/:method/:target', (c) => deps.matchmake(c.req.raw))
   return answerTheRest(app)
 }
-
-type EdgeDeps = Pick<HttpDeps, 'world' | 'log' | 'isFault' | 'cookies' | 'metrics' | 'tracing'>
 
 function createEdge({ world, log, isFault, cookies, metrics, tracing }: EdgeDeps): OpenAPIHono<HttpEnv> {
   const app = new OpenAPIHono<HttpEnv>({
@@ -88,7 +136,7 @@ function createEdge({ world, log, isFault, cookies, metrics, tracing }: EdgeDeps
   return app
 }
 
-/** Unknown paths are 404, known paths with another method are 405. To be called when every route is mounted. */
+/** Answers 404 to unknown paths and 405 to known paths with another method. Called after every route is mounted. */
 function answerTheRest(app: OpenAPIHono<HttpEnv>): OpenAPIHono<HttpEnv> {
   const methodsOf = methodsByPath(app.openAPIRegistry.definitions)
   app.notFound((c) => {

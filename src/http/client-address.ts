@@ -1,21 +1,21 @@
-/** Where a request comes from, as far as it can be believed: what limits per address count by. */
+/** The address that rate limits count a request by. */
 import { isIP, isIPv6 } from 'node:net'
 
 export interface Hops {
   /** The other end of the socket. */
   readonly peer: string | undefined
-  /** `X-Forwarded-For`: each proxy has appended whom it heard; what is further to the left anybody may have written. */
+  /** `X-Forwarded-For`: each proxy appends the address it was called from. Entries before those may be forged. */
   readonly forwardedFor: string | undefined
 }
 
 /**
- * The address of a client behind so many proxies of ours; 0 believes the socket alone. IPv6 counts by /64, because that
- * is what one household or one attacker has. What is no address counts as the socket's.
+ * The address of a client behind this many trusted proxies; with 0 only the socket counts. IPv6 counts by /64, because one
+ * household or one attacker has that much. If the header has no valid address there, the socket's counts.
  */
 export function clientAddress({ peer = '', forwardedFor = '' }: Hops, trustedProxies: number): string {
   if (trustedProxies > 0 && forwardedFor !== '') {
-    const told = forwardedFor.split(',')
-    const claimed = network(told[Math.max(0, told.length - trustedProxies)] ?? '')
+    const hops = forwardedFor.split(',')
+    const claimed = network(hops[Math.max(0, hops.length - trustedProxies)] ?? '')
     if (claimed !== null) return claimed
   }
   return network(peer) ?? 'unknown'
@@ -24,7 +24,7 @@ export function clientAddress({ peer = '', forwardedFor = '' }: Hops, trustedPro
 const MAPPED = /^::ffff:(?=\d+\.)/i
 const WITH_PORT = /^(?:\[([^\]]+)\]|(\d+(?:\.\d+){3}))(?::\d+)?$/
 
-/** IPv4 as it is, IPv6 as its /64, null for anything else. */
+/** IPv4 unchanged, IPv6 as its /64, null for anything else. */
 function network(text: string): string | null {
   const trimmed = text.trim()
   const [, bracketed, dotted] = WITH_PORT.exec(trimmed) ?? []
@@ -35,7 +35,7 @@ function network(text: string): string | null {
 
 function prefix64(address: string): string {
   const [plain = ''] = address.split('%') // without its zone
-  // A URL spells an address in one way only: lower case, no leading zeros, IPv4 tails as groups.
+  // A URL has one spelling of an address: lower case, no leading zeros, IPv4 tails as groups.
   const spelt = new URL(`http://[${plain}]`).hostname.slice(1, -1)
   const [head = '', tail] = spelt.split('::')
   const left = head === '' ? [] : head.split(':')

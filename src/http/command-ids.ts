@@ -1,12 +1,12 @@
-/** What a keyed command is known by. */
+/** The ids of commands that carry an idempotency key. */
 import { hash } from 'node:crypto'
 import { type UserId, uuidVariant } from '../../actors/kernel/ids.ts'
 import type { KeyedRoute } from '../../actors/match/messages.ts'
 
 /**
- * The UUID of the command that a user sends to a route under a key: the same for a retry, and nobody else's. The first 128
- * bits of SHA-256 over the three, less those that make it a UUID of version 8 (RFC 9562, 5.8). Never to be changed: it is the
- * id of every position that was opened under a key.
+ * The UUID of a user's command to a route with a key: the same for a retry, different for every other user, route or key. It
+ * is the first 128 bits of SHA-256 over the three, with the version bits of a UUID 8 (RFC 9562, 5.8). It must never change,
+ * because it is the id of every position that was opened with a key.
  */
 export function commandId(user: UserId, route: KeyedRoute, key: string): string {
   const digest = hash('sha256', `${user} ${route} ${key}`)

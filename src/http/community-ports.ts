@@ -1,4 +1,4 @@
-/** What the routes of leaderboards and community ask of the rest of the house (specification 4.4). */
+/** The ports of leaderboards, spinner, notifications, referrals and badges (specification 4.4). */
 import type { ActivityFeed } from '../../db/activity.ts'
 import type { Boards } from '../../db/boards.ts'
 import type { Careers } from '../../db/careers.ts'
@@ -19,15 +19,15 @@ export interface CommunityPorts {
   readonly activity: Pick<ActivityFeed, 'list'>
   readonly spinner: Pick<Spinner, 'current' | 'previous' | 'history' | 'run'>
   readonly legacy: Pick<Legacy, 'trades' | 'history'>
-  /** Where a code is shared: the page that a friend opens. */
+  /** The link under which a code is shared. */
   readonly shareUrl: (code: string) => string
-  /** Pushes notifications to whoever of their users is listening. Must not throw. */
+  /** Pushes notifications to those of their users who are connected. Must not throw. */
   readonly tell: (notifications: readonly Notification[]) => void
   readonly reactions: ReactionsPort
 }
 
-/** What operators see of the reactions to commits. */
+/** How operators watch the reactions to commits. */
 export interface ReactionsPort extends Pick<Outbox, 'setAside' | 'lag'> {
-  /** Reacts to a row that was set aside. False when there is none; throws what the reaction throws. */
+  /** Runs the reaction to a row that was set aside. False if there is no such row; throws what the reaction throws. */
   retry(...row: [matchId: Parameters<Outbox['retry']>[0], seq: number]): Promise<boolean>
 }

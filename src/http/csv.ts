@@ -1,12 +1,12 @@
-/** Rows as CSV (RFC 4180) that a spreadsheet will not take for formulas. */
+/** CSV (RFC 4180) in which no field is a spreadsheet formula. */
 
-/** A field that begins like this is run by spreadsheets as a formula; a leading apostrophe makes it text. */
+/** Spreadsheets run a field that begins like this as a formula; a leading apostrophe makes it text. */
 const FORMULA = /^[=+\-@\t\r]/
 const SPECIAL = /[",\r\n]/
 
 export type CsvField = string | number | boolean | null
 
-/** One record with its line break. Numbers stand as they are: a negative one is no formula. */
+/** One record with its line break. Numbers need no apostrophe: a negative one is not a formula. */
 export const csvRecord = (fields: readonly CsvField[]): string => `${fields.map(field).join(',')}\r\n`
 
 function field(value: CsvField): string {
@@ -16,7 +16,7 @@ function field(value: CsvField): string {
   return SPECIAL.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** Text chunks as a body that is made only as fast as it is taken; `chunks` is ended when nobody takes it any more. */
+/** Text chunks as a body that is produced as fast as the client reads it. `chunks` is ended if the client disconnects. */
 export function streamOf(chunks: AsyncGenerator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   return new ReadableStream({

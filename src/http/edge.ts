@@ -1,4 +1,4 @@
-/** What every request passes first: its id, its line in the log, what browsers may do with it, origins, and the limit on bodies. */
+/** The first middleware of every request: request id, log line, security headers, origins, and the limit on bodies. */
 import type { MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { HTTPException } from 'hono/http-exception'
@@ -10,12 +10,12 @@ import { answerWith, fail, type HttpEnv } from './answers.ts'
 
 const BODY_BYTES_MAX = 64 * 1_024
 const PREFLIGHT_SECS = '600'
-/** Asked all the time, and of no interest to anybody who looks at traces. */
+/** Polled all the time, so not traced. */
 const PROBES: ReadonlySet<string> = new Set(['/health', '/ready', '/metrics'])
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 const EXPOSED_HEADERS = 'Idempotent-Replayed, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id'
 
-/** An answer of ours is data: never a page, part of one, or something to be kept or guessed at. */
+/** An answer is data: browsers must not cache it, frame it, sniff its type, or load anything for it. */
 const SAFE_HEADERS: readonly (readonly [name: string, value: string])[] = [
   ['Cache-Control', 'no-store'],
   ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"],
@@ -24,13 +24,13 @@ const SAFE_HEADERS: readonly (readonly [name: string, value: string])[] = [
   ['X-Content-Type-Options', 'nosniff'],
   ['X-Frame-Options', 'DENY'],
 ]
-/** Once a browser has been here over TLS it comes back over nothing else, for a year. */
+/** A browser that has connected over TLS uses nothing else for a year. */
 const TLS_ONLY = ['Strict-Transport-Security', 'max-age=31536000; includeSubDomains'] as const
 
-/** A request that has been answered. */
+/** An answered request, for metrics. */
 export interface RequestFacts {
   readonly method: string
-  /** The pattern of the route that answered; `none` where there is no such route. */
+  /** The pattern of the route that answered; `none` if no route matched. */
   readonly route: string
   readonly status: number
   readonly ms: number
@@ -40,14 +40,14 @@ export type ObserveRequest = (facts: RequestFacts) => void
 export interface RequestLineOptions {
   readonly world: Pick<World, 'now' | 'newId'>
   readonly log: Log
-  /** Told of every request when it is done. */
+  /** Called for every answered request. */
   readonly observe: ObserveRequest
-  /** Null: nobody traces. */
+  /** Null if tracing is off. */
   readonly tracing: Tracing | null
   readonly production: boolean
 }
 
-/** Names the request, says how browsers are to treat its answer, and writes one line about it when it is done. */
+/** Gives the request an id and its answer the security headers; logs, measures and traces it when it is answered. */
 export function requestLine({
   world,
   log,
@@ -72,7 +72,7 @@ export function requestLine({
     await next()
     const { status } = c.res
     const ms = world.now() - startedAt
-    // What is for all paths may stand after the route that answered.
+    // A middleware for all paths may come after the route that answered.
     const route = matchedRoutes(c).findLast((matched) => matched.path !== '/*')?.path ?? 'none'
     const userId = c.var.caller?.userId
     ofRequest.info('request_completed', {
@@ -101,9 +101,9 @@ export function requestLine({
 const ORIGIN_REFUSED = answerWith('ORIGIN_NOT_ALLOWED')
 
 /**
- * Cross-origin rules (specification 4.6). Allowed origins are echoed, with credentials. Since the cookies are
- * `SameSite=None` in production, a foreign page may not change anything: an unsafe method with an origin that is neither
- * allowed nor our own is refused. A hand-written 10 µs instead of the 88 µs that `hono/cors` costs a request.
+ * Cross-origin rules (specification 4.6). Allowed origins are echoed, with credentials. The cookies are `SameSite=None` in
+ * production, so an unsafe method with an origin that is neither allowed nor the server's own is refused. Written by hand,
+ * because it costs 10 µs a request instead of the 88 µs of `hono/cors`.
  */
 export function crossOrigin(allowedOrigins: readonly string[]): MiddlewareHandler<HttpEnv> {
   const allowed: ReadonlySet<string> = new Set(allowedOrigins)
@@ -130,12 +130,12 @@ export function crossOrigin(allowedOrigins: readonly string[]): MiddlewareHandle
   }
 }
 
-/** Whether the page came from the host it calls. The scheme is not compared: a proxy may have ended TLS. */
+/** True if the page came from the host it calls. The scheme is not compared, because a proxy may have ended TLS. */
 function isOwnOrigin(origin: string, host: string | undefined): boolean {
   return host !== undefined && URL.canParse(origin) && new URL(origin).host === host.toLowerCase()
 }
 
-/** Refuses bodies over 64 KiB: by their stated length, or by counting when they state none. */
+/** Refuses bodies over 64 KiB, by `Content-Length`, or by counting if there is none. */
 export function limitBody(): MiddlewareHandler<HttpEnv> {
   const counted = bodyLimit({ maxSize: BODY_BYTES_MAX })
   return async (c, next) => {

@@ -1,17 +1,17 @@
 /**
- * Every code that an error may carry over HTTP. A code keeps its status, its text and its meaning for good: programs act on
- * it. Routes say which of them they may answer with, and the API description is made from here.
+ * Every error code of the REST API. Programs act on a code, so its status, text and meaning never change. Each route lists
+ * the codes it may answer with, and the API description is made from this table.
  */
 
 interface Meaning {
   readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | 500 | 503
-  /** For people; the exact text of the specification where it has one. */
+  /** For people; the exact text of the specification if it has one. */
   readonly error: string
-  /** When a caller meets it, and what he should do. */
+  /** When it happens, and what the caller should do. */
   readonly when: string
-  /** The facts it brings along, as an example; none when left out. */
+  /** An example of the facts it carries, if any. */
   readonly facts?: Readonly<Record<string, unknown>>
-  /** Whether the header `Retry-After` says when to try again. */
+  /** Set if the header `Retry-After` says when to try again. */
   readonly retry?: true
 }
 
@@ -21,226 +21,244 @@ export const ERROR_CODES = {
   VALIDATION_FAILED: {
     status: 400,
     error: 'validation failed',
-    when: 'A value of the body, the query, the path or a header lies outside its schema; `issues` names each.',
+    when: 'A value in the body, the query, the path or a header does not fit its schema. `issues` lists each one.',
     facts: { issues: [{ path: 'lotSize', message: 'Invalid input: expected number, received string' }] },
   },
-  MALFORMED_JSON: { status: 400, error: 'malformed JSON', when: 'The body is not JSON.' },
+  MALFORMED_JSON: { status: 400, error: 'malformed JSON', when: 'The body is not valid JSON.' },
   INVALID_CODE: {
     status: 400,
     error: 'invalid code',
-    when: 'The one-time code is another one; so many guesses are left.',
+    when: 'The code is wrong; `attemptsRemaining` tries are left.',
     facts: { attemptsRemaining: 2 },
   },
-  CODE_EXPIRED: { status: 400, error: 'code expired', when: 'The one-time code is too old: ask for another.' },
+  CODE_EXPIRED: { status: 400, error: 'code expired', when: 'The code is older than 5 minutes. Request another.' },
 
   UNAUTHORIZED: {
     status: 401,
     error: 'unauthorized',
-    when: 'The token of the cookie is missing, invalid, expired, of another type, or its session is over.',
+    when: 'The cookie has no valid token of the right type, or its session has ended. Refresh, or sign in again.',
   },
   INVALID_IDENTITY_TOKEN: {
     status: 401,
     error: 'invalid identity token',
-    when: 'The identity token has not stood the check; its nonce is still unused.',
+    when: 'The identity token failed verification; its nonce was not consumed.',
   },
-  NONCE_ALREADY_USED: { status: 401, error: 'nonce already used', when: 'Somebody has signed in with this nonce.' },
+  NONCE_ALREADY_USED: {
+    status: 401,
+    error: 'nonce already used',
+    when: 'The nonce has been used for a sign-in. Request a new identity token with a new nonce.',
+  },
   INVALID_REGISTRATION_TICKET: {
     status: 401,
     error: 'invalid registration ticket',
-    when: 'The ticket is not ours, or too old: sign in once more.',
+    when: 'The ticket is invalid or expired. Sign in with the identity provider again.',
   },
 
-  FORBIDDEN: { status: 403, error: 'admins only', when: 'The caller is no admin, or is none any more.' },
+  FORBIDDEN: {
+    status: 403,
+    error: 'admins only',
+    when: 'The caller does not have the role `admin`, or no longer has it.',
+  },
   ORIGIN_NOT_ALLOWED: {
     status: 403,
     error: 'origin not allowed',
-    when: 'A page on an origin that is not in `CORS_ORIGINS` wants to change something.',
+    when: 'A page on an origin that is not in `CORS_ORIGINS` sent a request that changes something.',
   },
   EMAIL_NOT_VERIFIED: {
     status: 403,
     error: 'email not verified',
-    when: 'The one-time code has not been proved for this ticket.',
+    when: 'The e-mail of this ticket is not verified yet. Call `POST /api/auth/verify-otp` first.',
   },
 
   NOT_FOUND: {
     status: 404,
     error: 'not found',
-    when: 'There is no such thing, or it belongs to somebody else; the two look alike.',
+    when: 'It does not exist or belongs to another user; the response does not say which. `what` names the kind.',
     facts: { what: 'instrument' },
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
     error: 'method not allowed',
-    when: 'The path does not take this method; the header `Allow` says which it takes.',
+    when: 'The path does not support this method. The header `Allow` lists those it supports.',
   },
 
   PRICE_MOVED: {
     status: 409,
     error: 'PRICE_MOVED',
-    when: '`clientPrice` is more than 2.5 % away from the last published price: show the new one and ask again.',
+    when: '`clientPrice` differs from the last published price by more than 2.5 %. Show the new price and ask again.',
     facts: { currentPrice: 206.31, lastPublishedPrice: 206.3 },
   },
   MARKET_CLOSED: {
     status: 409,
     error: 'market closed',
-    when: 'The match takes no trades: it has not begun, or is over. `GET /api/matches/{id}/trade-window` says more.',
+    when: 'The match has not begun or is over. `GET /api/matches/{id}/trade-window` has the details.',
     facts: tradeWindow('CLOSED', 'the match is over'),
   },
   MARKET_SUSPENDED: {
     status: 409,
     error: 'market suspended',
-    when: 'For the moment nobody knows a price (something has happened on the pitch, or the feed is late), or operators have restricted trading.',
+    when:
+      'Trading is suspended while an in-game event is being priced or match data is late, or because operators have ' +
+      'restricted it. `tradeWindow.reason` says which.',
     facts: tradeWindow('SUSPENDED', 'an in-game event is being priced'),
   },
   COOLDOWN_ACTIVE: {
     status: 409,
     error: 'cooldown_active',
-    when: 'The position is younger than its hold of 180 seconds.',
+    when: 'The hold, 180 seconds by default, is not over. The position can be closed from `closableAt` on.',
     facts: { retry_after_secs: 112, closableAt: '2026-05-02T14:33:00.000Z' },
     retry: true,
   },
   POSITION_NOT_OPEN: {
     status: 409,
     error: 'position is not open',
-    when: 'The position has been closed already; `position` shows how.',
+    when: 'The position is already closed; `position` shows how.',
     facts: { position: { id: '0197f2a0-5d5b-7cc4-8f3e-1d2c3b4a5968', status: 'closed', closedBy: 'take_profit' } },
   },
   POSITION_CORRUPT: {
     status: 409,
     error: 'position is in an invalid state; contact support',
-    when: 'The record of the position makes no sense. Its money stays where it is until a person has looked.',
+    when: 'The stored position is inconsistent. Its money stays untouched until an operator has looked at it.',
   },
   KEY_IN_FLIGHT: {
     status: 409,
     error: 'duplicate request; please retry',
-    when: 'A request with this idempotency key is at work right now: retry with the same key.',
+    when: 'A request with this idempotency key is in progress. Retry with the same key.',
   },
   KEY_REUSED: {
     status: 409,
     error: 'duplicate request; please retry',
-    when: 'The idempotency key belongs to another request: retry with a fresh one.',
+    when: 'The idempotency key was used with another body. Retry with a new key.',
   },
-  USERNAME_TAKEN: { status: 409, error: 'username taken', when: 'Somebody has registered with this username.' },
+  USERNAME_TAKEN: { status: 409, error: 'username taken', when: 'Another user has this username. Choose another.' },
   TOO_MANY_INVITES: {
     status: 409,
-    error: 'too many invites are waiting; share one of them first',
-    when: 'Two hundred invites of the caller have brought nobody yet.',
+    error: '200 invites are unused; share one of them first',
+    when: '200 invites of the caller are unused. Share one of them first.',
   },
   WEEK_NOT_COUNTED: {
     status: 409,
     error: 'the week is still being counted',
-    when: 'Closes of the week have not been reacted to yet.',
+    when: "Some of the week's closes are still being processed. Call again after `Retry-After`.",
     retry: true,
   },
   REBUILD_UNDER_WAY: {
     status: 409,
     error: 'another process is rebuilding the leaderboards',
-    when: 'Another process of the cluster is at it.',
+    when: 'A rebuild is running in another process. Wait for it to finish.',
   },
-  MATCH_OVER: { status: 409, error: 'the match is over already', when: 'There is nothing left to end.' },
+  MATCH_OVER: {
+    status: 409,
+    error: 'the match is already over',
+    when: 'The match is settled or settling, so it cannot be ended.',
+  },
   OWN_ROLE: {
     status: 409,
-    error: 'nobody can take away his own admin role; ask another admin',
-    when: 'The admin wants to be none.',
+    error: 'you cannot remove your own admin role; ask another admin',
+    when: 'An admin tried to remove their own admin role.',
   },
   REPLAY_LIMIT: {
     status: 409,
-    error: 'too many replays at once; stop one first',
-    when: 'As many replays play as may.',
+    error: 'too many replays are running; stop one first',
+    when: '`max` replays are already running.',
     facts: { max: 16 },
   },
 
-  PAYLOAD_TOO_LARGE: { status: 413, error: 'body larger than 64 KiB', when: 'By its stated length, or by counting.' },
+  PAYLOAD_TOO_LARGE: {
+    status: 413,
+    error: 'body larger than 64 KiB',
+    when: 'The declared or received body exceeds 64 KiB.',
+  },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     error: 'content type must be application/json',
-    when: 'The body says that it is something else, or not what it is.',
+    when: '`Content-Type` is missing or is not `application/json`.',
   },
 
   LOT_SIZE_INVALID: {
     status: 422,
     error: 'lot size invalid',
-    when: 'The lot size lies outside the limits or between two steps.',
+    when: '`lotSize` is below `minLot`, above `maxLot`, or not a multiple of `lotStep`.',
     facts: { minLot: 0.01, maxLot: 100, lotStep: 0.01 },
   },
   LEVELS_INVALID: {
     status: 422,
     error: 'stop-loss / take-profit level invalid for the current price',
-    when: 'A long position asks for stop-loss < price < take-profit, a short one for the reverse.',
+    when: 'A long position needs stop-loss < price < take-profit, a short one take-profit < price < stop-loss.',
     facts: { currentPrice: 206.31 },
   },
   POSITION_LIMIT: {
     status: 422,
     error: 'position limit reached',
-    when: 'The caller holds as many open positions as one may.',
+    when: 'The caller already has `maxOpenPositions` open positions. Close one first.',
     facts: { maxOpenPositions: 100 },
   },
   INSUFFICIENT_MARGIN: {
     status: 422,
     error: 'insufficient margin',
-    when: 'The free margin does not pay for it.',
+    when: 'The margin costs `required`, but only `available` is free. `maxLotSize` would fit.',
     facts: { required: 525.1, available: 312.44, maxLotSize: 2.97 },
   },
   NEEDS_PROFILE: {
     status: 422,
     error: 'profile needed',
-    when: 'Whoever signs in has not registered yet: the ticket in the answer leads through it.',
+    when: 'The account is not registered yet. Complete the profile with the `registrationTicket` in the answer.',
   },
 
   RATE_LIMITED: {
     status: 429,
     error: 'too many requests',
-    when: 'The `RateLimit` headers say which limit it was and how much of each is left.',
+    when: 'A rate limit is exceeded; `limit` names it. The `RateLimit` headers say how much of each limit is left.',
     facts: { limit: 'global' },
     retry: true,
   },
   TOO_MANY_ATTEMPTS: {
     status: 429,
     error: 'too many attempts',
-    when: 'Three guesses were wrong: ask for another code.',
+    when: 'The three tries of this code are used up. Request another code.',
     retry: true,
   },
   RESEND_TOO_SOON: {
     status: 429,
-    error: 'code sent a moment ago',
-    when: 'A code has gone out within the last minute.',
+    error: 'a code was sent less than a minute ago',
+    when: 'A code was sent within the last minute. Wait until `Retry-After`.',
     retry: true,
   },
 
   INTERNAL: {
     status: 500,
     error: 'internal error',
-    when: 'Our fault. The log knows more under `requestId`.',
+    when: 'A fault in the server. The log has the details under `requestId`.',
   },
 
   UNAVAILABLE: {
     status: 503,
     error: 'service unavailable',
-    when: 'Something we depend on is away.',
+    when: 'The database or another dependency is unavailable.',
     retry: true,
   },
   COMING_SOON: {
     status: 503,
     error: 'coming soon',
-    when: 'The flag `coming_soon` is set, and the caller is no admin.',
+    when: 'The flag `coming_soon` is set, and the caller is not an admin.',
     retry: true,
   },
   BUSY: {
     status: 503,
     error: 'too busy; please retry',
-    when: 'The match has too much to do, or is moving to another process. Nothing was started.',
+    when: 'The match is overloaded or moving to another process. Nothing was done; retry.',
     retry: true,
   },
   UNKNOWN_OUTCOME: {
     status: 503,
     error: 'outcome not known yet; please retry with the same idempotency key',
-    when: 'No answer came in time: it may or may not have happened, and the same key finds out.',
+    when: 'No answer in time; it may have happened. Retry with the same key to find out.',
     retry: true,
   },
   NOT_READY: {
     status: 503,
     error: 'not ready',
-    when: 'Something does not answer; `checks` says what.',
+    when: 'A check failed; `checks` says which.',
     facts: { checks: { accepting: 'ok', database: 'failed', fastStore: 'ok' } },
     retry: true,
   },
@@ -250,25 +268,25 @@ export type ErrorCode = keyof typeof ERROR_CODES
 export type StatusOf<Code extends ErrorCode> = (typeof ERROR_CODES)[Code]['status']
 export type ErrorStatus = Meaning['status']
 
-/** What a code means, with what is the same for every code. */
+/** The meaning of a code, in the type that all codes share. */
 export const meaningOf = (code: ErrorCode): Meaning => ERROR_CODES[code]
 
-/** What every route may answer. */
+/** Codes of every route. */
 const ALWAYS = ['RATE_LIMITED', 'INTERNAL', 'UNAVAILABLE'] as const
-/** What may be wrong with a path, a query or a header. */
+/** Codes of a route with path parameters, query parameters or headers. */
 export const INPUT = ['VALIDATION_FAILED'] as const
-/** What may be wrong with a request that changes something. */
+/** … with an unsafe method. */
 export const CHANGE = ['ORIGIN_NOT_ALLOWED', 'PAYLOAD_TOO_LARGE'] as const
-/** … and has a body. */
+/** … with a body. */
 export const BODY = [...INPUT, ...CHANGE, 'MALFORMED_JSON', 'UNSUPPORTED_MEDIA_TYPE'] as const
-/** What the gate for the signed-in answers. */
+/** … behind the gate `signedIn`. */
 export const SIGNED_IN = ['UNAUTHORIZED', 'COMING_SOON'] as const
-/** … the one for admins. */
+/** … behind the gate `admin`. */
 export const ADMIN = [...SIGNED_IN, 'FORBIDDEN'] as const
 
 export type AlwaysCode = (typeof ALWAYS)[number]
 
-/** These codes and those that every route may answer, by status in rising order. */
+/** These codes and those of every route, grouped by status in ascending order. */
 export function byStatus(codes: readonly ErrorCode[]): ReadonlyMap<ErrorStatus, readonly ErrorCode[]> {
   const groups = new Map<ErrorStatus, ErrorCode[]>()
   const order = Object.keys(ERROR_CODES)

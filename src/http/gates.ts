@@ -1,4 +1,4 @@
-/** Who passes: the access cookie becomes a caller, or nobody. */
+/** Authentication middleware: turns the access cookie into a caller and decides who may pass. */
 import type { Context, MiddlewareHandler } from 'hono'
 import type { SessionId, UserId } from '../../actors/kernel/ids.ts'
 import type { Flags } from '../../actors/kernel/settings.ts'
@@ -16,37 +16,39 @@ export interface Caller {
 
 const ADMIN = 'admin'
 
-/** How soon it is worth asking again whether it has begun. */
+/** A client asks again after a minute whether the game has opened. */
 const COMING_SOON = answerWith('COMING_SOON', { retryAfterSecs: 60 })
 const FORBIDDEN = answerWith('FORBIDDEN')
 
-/** The caller is known. A handler behind this gate can read it; without the gate it does not compile. */
+/** Behind a gate the caller is known. A handler that reads it without a gate does not compile. */
 export interface SignedInEnv {
   Bindings: HttpEnv['Bindings']
   Variables: HttpEnv['Variables'] & { caller: Caller }
 }
-/** Null: nobody is signed in. */
+/** The caller is null without a valid access cookie. */
 export interface OptionalEnv {
   Bindings: HttpEnv['Bindings']
   Variables: HttpEnv['Variables'] & { caller: Caller | null }
 }
 
-/** How a route says in the API description that it takes the access cookie. */
+/** `security` of a route that needs the access cookie. */
 export const ACCESS_SECURITY = [{ accessCookie: [] }]
 /** … the refresh cookie. */
 export const REFRESH_SECURITY = [{ refreshCookie: [] }]
-/** … and that it does without. */
+/** … the access cookie or none. */
 export const OPTIONAL_SECURITY = [{}, { accessCookie: [] }]
 
 export interface Gates {
-  /** Answers 401 unless the access cookie is valid, and 503 to everybody but admins while all is still to come. */
+  /** 401 without a valid access cookie; 503 for all but admins while the flag `coming_soon` is set. */
   readonly signedIn: MiddlewareHandler<SignedInEnv>
-  /** The same, and 403 unless the caller is an admin, by his token and still. */
+  /** Like `signedIn`, and 403 unless both the token and the database say that the caller is an admin. */
   readonly admin: MiddlewareHandler<SignedInEnv>
-  /** Lets everybody pass. */
+  /** Passes every request. */
   readonly optional: MiddlewareHandler<OptionalEnv>
-  /** `signedIn`, and 429 when he has done this too often; visitors count against their address. */
+  /** Like `signedIn`, and 429 above the user's limit for the action. Without a caller the address counts instead. */
   readonly acting: (action: LimitedAction) => MiddlewareHandler<SignedInEnv>
+  /** 429 above the limit that a route has per address, in addition to the limit over all routes. */
+  readonly limited: RateLimits['perRoute']
 }
 
 export interface GatesOptions {
@@ -76,7 +78,7 @@ export function createGates({ sessions, accounts, flags, limits }: GatesOptions)
       const caller = await callerFrom(c)
       if (caller === null) return fail(c, UNAUTHORIZED)
       if (isTooEarly(caller)) return fail(c, COMING_SOON)
-      // What the token says may be a quarter of an hour old, time enough to undo that one is no admin any more.
+      // The token may be 15 minutes old: a demoted admin could restore their own role.
       const isAdmin = caller.role === ADMIN && (await accounts.find(caller.userId))?.role === ADMIN
       if (!isAdmin) return fail(c, FORBIDDEN)
       c.set('caller', caller)
@@ -95,5 +97,6 @@ export function createGates({ sessions, accounts, flags, limits }: GatesOptions)
       c.set('caller', await callerFrom(c))
       return next()
     },
+    limited: limits.perRoute,
   }
 }

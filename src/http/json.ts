@@ -1,4 +1,4 @@
-/** The domain as JSON: decimals for micros, ISO 8601 for instants, and the names of the specification. */
+/** Turns domain objects into JSON: decimals for micros, ISO 8601 for instants, the names of the specification. */
 import type { z } from '@hono/zod-openapi'
 import { CONTRACT_SIZE, isReplayFixture, LEVERAGE, type TradingRules } from '../../actors/kernel/limits.ts'
 import { decimal, type Price } from '../../actors/kernel/micros.ts'
@@ -43,7 +43,7 @@ export const timestamp = (at: Instant): string => new Date(at).toISOString()
 
 const decimalOrNull = (micros: number | null): number | null => (micros === null ? null : decimal(micros))
 
-/** A position as its owner sees it. `currentPrice` is its instrument's; a closed one shows its close price instead. */
+/** A position as its owner sees it. A closed one shows its close price in place of `currentPrice`. */
 export function positionJson(position: Position, currentPrice: Price): z.output<typeof PositionBody> {
   const { close } = position
   return {
@@ -143,7 +143,7 @@ export function windowJson(match: MatchInfo, now: Instant, rules: TradingRules):
 
 const CENTS = 10_000
 
-/** With four digits of a second, a space, and the zone as PostgreSQL writes it (specification 2.4). */
+/** `YYYY-MM-DD HH:MM:SS.ffff+00`, as specification 2.4 has it. */
 const tickTimestamp = (at: Instant): string => timestamp(at).replace('T', ' ').replace('Z', '0+00')
 
 export function priceHistoryJson(
@@ -202,7 +202,7 @@ export function moversJson({ asOf, ...boards }: MoversBoard): z.output<typeof Mo
   }
 }
 
-/** In the order in which they happened; the provider's has none. */
+/** Sorted by time of play, because the provider sends events in no order. */
 export function matchEventsJson({ matchId, events, teamStats }: MatchInfo): z.output<typeof MatchEventsBody> {
   const minuteOf = (event: ReportedEvent): number => event.minute * 100 + (event.extraMinute ?? 0)
   return {
@@ -226,7 +226,7 @@ export function matchEventsJson({ matchId, events, teamStats }: MatchInfo): z.ou
   }
 }
 
-/** Starters first, then by number. */
+/** Starters first, then by shirt number. */
 export function squadJson(match: MatchInfo, side: Side): z.output<typeof SquadBody> {
   const shirt = (player: FixturePlayer): number => player.jersey ?? Infinity
   return {
@@ -289,7 +289,7 @@ export const ledgerEntryJson = ({ kind, amount, positionId, at }: LedgerEntry) =
   at: timestamp(at),
 })
 
-/** The figures of a quote, without the refusal. */
+/** A quote without its refusal. */
 export function quoteJson(quote: QuoteAnswer) {
   return {
     fillPrice: decimal(quote.fillPrice),

@@ -1,4 +1,4 @@
-/** What HTTP asks of the rest of the house; the composition root hands it the real things. */
+/** The ports of the REST API: what its routes need from the rest of the server. The composition root passes them in. */
 import type { FixtureId, InstrumentId, PositionId, UserId } from '../../actors/kernel/ids.ts'
 import type { TradingRules } from '../../actors/kernel/limits.ts'
 import type { Flags } from '../../actors/kernel/settings.ts'
@@ -35,23 +35,23 @@ import type { WebFiles } from './web-files.ts'
 
 export interface Accounts {
   find(id: UserId): Promise<User | null>
-  /** The synthetic user of this name, created with a wallet when new; null when there is no such district. */
+  /** The synthetic user of this name, created with a wallet if new; null if the district does not exist. */
   signInSynthetic(request: SyntheticSignIn): Promise<SignedIn | null>
-  /** The same for many names, in their order; districts are dealt out in turn. */
+  /** The same for many names, in their order; districts are assigned in turn. */
   createSyntheticMany(displayNames: readonly string[]): Promise<readonly SignedIn[]>
   districts(): Promise<readonly District[]>
 }
 
 export interface Registrations {
   isUsernameTaken(username: string): Promise<boolean>
-  /** The username of whoever invites with this code, or null when nobody does. */
+  /** The username of the user who invites with this code, or null if no user does. */
   inviterOf(code: string): Promise<string | null>
 }
 
 export interface Wallets {
-  /** Null when the user does not exist. */
+  /** Null if the user does not exist. */
   find(userId: UserId): Promise<WalletNow | null>
-  /** What was booked on his account, the latest first. */
+  /** The entries of the user's account, newest first. */
   ledger(userId: UserId, query: LedgerQuery): Promise<readonly LedgerEntry[]>
   /** Adds up the whole ledger. */
   auditLedger(): Promise<LedgerAudit>
@@ -67,59 +67,59 @@ export interface Catalogue {
 }
 
 export interface MarketHistory {
-  /** A player's prices since an instant, or since his first tick; empty for one who has none. */
+  /** Prices of an instrument since an instant, or since its first tick if null. */
   prices(id: InstrumentId, from: Instant | null): Promise<History>
-  /** The latest trades in a player, the newest first. */
+  /** The last trades in an instrument, newest first. */
   trades(id: InstrumentId, limit: number): Promise<readonly TapeTrade[]>
   movers(): Promise<MoversBoard>
 }
 
 export interface Account {
-  /** What happened to the user's positions after a marker, or a snapshot. Null when the user does not exist. */
+  /** The user's position events after a marker, or a snapshot. Null if the user does not exist. */
   changes(userId: UserId, since: number | null, limit: number): Promise<AccountChanges | null>
 }
 
 export interface Positions {
-  /** The user's positions, latest opened first. */
+  /** The user's positions, newest first. */
   list(userId: UserId, query: PositionQuery): Promise<readonly HeldPosition[]>
-  /** Null when there is none, or it is somebody else's. */
+  /** Null if it does not exist or belongs to another user. */
   find(userId: UserId, id: PositionId): Promise<HeldPosition | null>
 }
 
-/** The caller's side of the matches. */
+/** Where commands to the matches go. */
 export interface Desk {
   submit(command: UserCommand): Promise<Outcome<Trade>>
   quote(query: QuoteQuery): Promise<Outcome<QuoteAnswer>>
-  /** Ends a match by an operator's word. `over`: it has ended already; `elsewhere`: it could not be told. */
+  /** Ends a match for an operator. `over`: it has already ended. `elsewhere`: its owner could not be reached. */
   end(matchId: FixtureId, ending: Ending): Promise<Ended>
 }
 
-/** Counts calls, in all processes together when they share a fast store. */
+/** Counts calls, over all processes if they share a fast store. */
 export interface Rates {
   hit(route: string, caller: string, windowMs: number): Promise<Hits>
   spend(action: string, caller: string, allowance: Allowance): Promise<Spent>
 }
 
 export interface Settings {
-  /** Every setting as it stands; flags are listed by themselves. */
+  /** Every setting with its current value, without the flags. */
   list(): readonly SettingEntry[]
   listFlags(): readonly SettingEntry[]
-  /** In force here when it resolves, in every other process within a second. Writes an audit row. */
+  /** In force in this process when it resolves, in every other within a second. Writes an audit row. */
   set(change: SettingChange): Promise<SettingOutcome>
   setFlag(change: SettingChange): Promise<SettingOutcome>
 }
 
 export interface Audit {
-  record(deed: ControlAction): Promise<void>
-  /** The latest first; `before` goes on from an entry's id. */
+  record(action: ControlAction): Promise<void>
+  /** Newest first; `before` is the id of the last entry of the page before. */
   list(limit: number, before: number | null): Promise<readonly AuditEntry[]>
 }
 
 export interface UserList {
   search(query: UserQuery): Promise<UserPage>
-  /** Writes an audit row; counts from the user's next token on. */
+  /** Writes an audit row. The user's next token carries the new role. */
   setRole(change: RoleChange): Promise<RoleOutcome>
-  /** Everybody, oldest first, a page at a time: no more than one is ever in memory. */
+  /** All users, oldest first, in pages, so that only one page is in memory. */
   pages(): AsyncGenerator<readonly ListedUser[]>
 }
 
@@ -130,51 +130,68 @@ export interface Bot {
   stop(order: BotStop): Promise<readonly string[]>
 }
 
-/** Each named check resolves when its part of the house works and rejects when it does not. */
+/** Each named check resolves if its part of the server works and rejects if it does not. */
 export type ReadyChecks = Readonly<Record<string, () => Promise<void>>>
 
 export interface Metrics {
   readonly access: MetricsAccess
   readonly contentType: string
-  /** Everything that is measured, in the text format of Prometheus. */
+  /** All metrics in the text format of Prometheus. */
   readonly text: () => Promise<string>
   readonly observe: ObserveRequest
 }
 
-export interface HttpDeps {
+/** What every request passes, on both addresses. */
+export interface EdgeDeps {
   readonly world: World
   readonly log: Log
-  readonly sessions: Sessions
   readonly cookies: CookiePolicy
   readonly corsOrigins: readonly string[]
-  readonly limits: RateLimitOptions
-  /** The WebSocket address for a client that called this host. */
-  readonly wsUrlFor: (hostname: string) => string
-  /** Read anew for every request, so that a changed setting counts at once. */
-  readonly rules: () => TradingRules
-  readonly flags: () => Flags
+  readonly readyChecks: ReadyChecks
+  readonly metrics: Metrics
+  /** Null if tracing is off. */
+  readonly tracing: Tracing | null
+  /** True if the error means that a dependency is unavailable for now, so that a retry may help. */
+  readonly isFault: (error: unknown) => boolean
+}
+
+/** Who calls, and how often they may. */
+export interface CallerDeps {
+  readonly sessions: Sessions
   readonly accounts: Accounts
   readonly registrations: Registrations
   readonly signIn: SignIn
-  readonly wallets: Wallets
+  readonly limits: RateLimitOptions
+  /** Read for every request, so that a changed flag takes effect at once. */
+  readonly flags: () => Flags
+  /** The WebSocket address for a client that called this host. */
+  readonly wsUrlFor: (hostname: string) => string
+}
+
+/** What can be traded, and trading it. */
+export interface TradingDeps {
   readonly catalogue: Catalogue
   readonly history: MarketHistory
-  readonly positions: Positions
-  readonly account: Account
   readonly desk: Desk
-  readonly community: CommunityPorts
+  readonly positions: Positions
+  readonly wallets: Wallets
+  readonly account: Account
+  /** Read for every request, so that a changed setting takes effect at once. */
+  readonly rules: () => TradingRules
+}
+
+/** What admins see and set. */
+export interface AdminDeps {
   readonly settings: Settings
   readonly audit: Audit
   readonly userList: UserList
   readonly bot: Bot
+}
+
+export interface HttpDeps extends EdgeDeps, CallerDeps, TradingDeps, AdminDeps {
+  readonly community: CommunityPorts
   /** Describes the WebSocket address. */
   readonly describeFeed: typeof describeFeed
-  /** The client for browsers. */
+  /** The page for browsers. */
   readonly web: WebFiles
-  readonly readyChecks: ReadyChecks
-  readonly metrics: Metrics
-  /** Null: nobody traces. */
-  readonly tracing: Tracing | null
-  /** Whether a thrown error means that something we depend on is away for now, so that a retry may help. */
-  readonly isFault: (error: unknown) => boolean
 }

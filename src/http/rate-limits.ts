@@ -1,4 +1,4 @@
-/** How often who may ask for what, and the headers that say how often he still may. */
+/** Rate limits per address and per user, and their `RateLimit` headers. */
 import type { Context, MiddlewareHandler } from 'hono'
 import type { UserId } from '../../actors/kernel/ids.ts'
 import { MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
@@ -6,46 +6,33 @@ import { type Answer, answerWith, fail, type HttpEnv } from './answers.ts'
 import { clientAddress } from './client-address.ts'
 import type { Rates } from './ports.ts'
 
-/** Requests a minute from one address, of routes that have a limit besides the common one. */
-const ROUTE_LIMITS = {
-  google: 20,
-  complete: 10,
-  'verify-otp': 10,
-  'resend-otp': 5,
-  'check-username': 60,
-  'referral-validate': 10,
-  'own-referral-validate': 30,
-  'referral-invites': 30,
-} as const
-export type LimitedRoute = keyof typeof ROUTE_LIMITS
-
-/** What a user may do to positions sixty times a minute each, and ten times at once. */
+/** What a user may do to positions 60 times a minute each, with bursts of 10. */
 export type LimitedAction = 'open' | 'close' | 'change'
 const PER_ACTION = { everyMs: SECOND_MS, burst: 10 } as const
 const ACTION_QUOTA = `q=${MINUTE_MS / PER_ACTION.everyMs};w=60;burst=${PER_ACTION.burst}`
 
 export interface RateLimitOptions {
-  /** Requests a minute from one address, all routes together; 0 switches every limit off. */
+  /** Requests a minute from one address, over all routes; 0 disables every limit. */
   readonly perMinute: number
-  /** Proxies of ours that a request has come through. */
+  /** How many proxies of the deployment stand before this process. */
   readonly trustedProxies: number
   readonly rates: Rates
 }
 
 type Excess = Answer<429> | null
 
-/** As much of a context as counting takes, whatever its gates have put into it. */
+/** The part of a context that counting needs, independent of what the gates add to it. */
 type Counting = Pick<Context, 'header' | 'req'> & { readonly env: HttpEnv['Bindings'] }
 
 export interface RateLimits {
-  /** Counts a request against its address; an answer when it was one too many. */
+  /** Counts a request against its address. Returns an answer if it exceeds the limit. */
   readonly countAddress: (c: Counting) => Promise<Excess>
-  /** Counts what a user does; an answer when it was one too many. */
+  /** Counts an action of a user. Returns an answer if it exceeds the limit. */
   readonly countAction: (c: Counting, action: LimitedAction, user: UserId) => Promise<Excess>
-  /** Lets requests pass that their address is still allowed. */
+  /** Passes requests within the limit per address. */
   readonly perAddress: MiddlewareHandler<HttpEnv>
-  /** The same for one route. */
-  readonly perRoute: (route: LimitedRoute) => MiddlewareHandler<HttpEnv>
+  /** Passes requests within the limit of one route, in addition to the one above. Clients see the limit's name. */
+  readonly perRoute: (name: string, perMinute: number) => MiddlewareHandler<HttpEnv>
 }
 
 export function createRateLimits({ perMinute, trustedProxies, rates }: RateLimitOptions): RateLimits {
@@ -58,7 +45,7 @@ export function createRateLimits({ perMinute, trustedProxies, rates }: RateLimit
   const countRequest = async (c: Counting, name: string, limit: number): Promise<Excess> => {
     if (isOff) return null
     const { count, endsInMs } = await rates.hit(name, addressOf(c), MINUTE_MS)
-    tell(c, { name, quota: `q=${limit};w=60`, left: limit - count, inMs: endsInMs })
+    setHeaders(c, { name, quota: `q=${limit};w=60`, left: limit - count, inMs: endsInMs })
     return count <= limit ? null : tooMany(name, endsInMs)
   }
   const countAddress = (c: Counting): Promise<Excess> => countRequest(c, 'global', perMinute)
@@ -74,11 +61,11 @@ export function createRateLimits({ perMinute, trustedProxies, rates }: RateLimit
     countAction: async (c, action, user) => {
       if (isOff) return null
       const { allowed, left, inMs } = await rates.spend(action, user, PER_ACTION)
-      tell(c, { name: action, quota: ACTION_QUOTA, left, inMs })
+      setHeaders(c, { name: action, quota: ACTION_QUOTA, left, inMs })
       return allowed ? null : tooMany(action, inMs)
     },
     perAddress: passing(countAddress),
-    perRoute: (route) => passing((c) => countRequest(c, route, ROUTE_LIMITS[route])),
+    perRoute: (name, limit) => passing((c) => countRequest(c, name, limit)),
   }
 }
 
@@ -87,16 +74,16 @@ const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / SECOND_MS))
 const tooMany = (limit: string, inMs: number): Answer<429> =>
   answerWith('RATE_LIMITED', { facts: { limit }, retryAfterSecs: seconds(inMs) })
 
-interface Told {
+interface LimitState {
   readonly name: string
   readonly quota: string
   readonly left: number
-  /** Until there is more to be had. */
+  /** Until more requests are allowed. */
   readonly inMs: number
 }
 
 /** The IETF's RateLimit headers: a list, with one member for each limit that a request counts against. */
-function tell(c: Counting, { name, quota, left, inMs }: Told): void {
+function setHeaders(c: Counting, { name, quota, left, inMs }: LimitState): void {
   c.header('RateLimit-Policy', `"${name}";${quota}`, { append: true })
   c.header('RateLimit', `"${name}";r=${Math.max(0, left)};t=${seconds(inMs)}`, { append: true })
 }

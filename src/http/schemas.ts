@@ -1,99 +1,133 @@
-/** The shapes on the wire, named as the specification names them. The same schemas type the answers and document them. */
+/**
+ * The shapes on the wire that several routes or the page share, named as the specification names them. The same schemas
+ * validate requests, type the answers, and document them: each field carries its example. Together the examples tell one
+ * story, in which Ada holds half a lot of A. Striker in the 63rd minute.
+ */
 import { z } from '@hono/zod-openapi'
-import { districtId, fixtureId, instrumentId, positionId, userId } from '../../actors/kernel/ids.ts'
-import { microsFromDecimal } from '../../actors/kernel/micros.ts'
 import { EVENT_KINDS } from '../../actors/market/fixture.ts'
 import { CAUSES } from '../../actors/market/instrument.ts'
 
 export const timestampText = z.string().openapi({ format: 'date-time', example: '2026-05-02T14:00:00.000Z' })
-const replay = z.boolean().openapi({ description: 'Whether a recording plays, not the world.' })
-const amount = z.number().openapi({ description: 'Units, at most 6 decimals.' })
-const priceNumber = z.number().openapi({ description: 'Units, at most 6 decimals.' })
-const lotNumber = z.number().openapi({ description: 'Lots, at most 6 decimals.' })
+export const amount = z.number().openapi({ description: 'Units, at most 6 decimals.' })
+export const priceNumber = z.number().openapi({ description: 'Units, at most 6 decimals.', example: 206.31 })
+const lotNumber = z.number().openapi({ description: 'Lots, at most 6 decimals.', example: 0.5 })
+
+export const userIdText = z.uuid().openapi({ example: '0197f2a0-1c2d-7d3e-8f40-5a6b7c8d9e0f' })
+export const usernameText = z.string().openapi({ example: 'ada_l' })
+export const districtNumber = z.int().openapi({ example: 1 })
+export const playerName = z.string().openapi({ example: 'A. Striker' })
+export const positionIdText = z.uuid().openapi({ example: '0197f2a0-5d5b-7cc4-8f3e-1d2c3b4a5968' })
+const instrumentIdText = z.uuid().openapi({ example: '0198f3a2-7c1d-8e00-8f00-0123456789ab' })
+const fixtureNumber = z.int().openapi({ example: 19_155_071 })
+const replay = z.boolean().openapi({ description: 'True if the match replays a recording.', example: false })
+const role = z.enum(['GK', 'DEF', 'MID', 'FWD']).openapi({ example: 'FWD' })
+const contractSize = z.number().openapi({ example: 5 })
+const leverage = z.number().openapi({ example: 10 })
+const team = z.object({
+  id: z.int().openapi({ example: 101 }),
+  name: z.string().openapi({ example: 'Harbour' }),
+  side: z.enum(['home', 'away']),
+})
 
 export const WindowBody = z
   .object({
-    fixtureId: z.int(),
+    fixtureId: fixtureNumber,
     status: z.enum(['OPEN', 'SUSPENDED', 'CLOSED']),
-    open: z.boolean().openapi({ description: 'Whether new positions are taken: `status` is `OPEN`.' }),
-    state: z.string().nullable().openapi({ description: "The provider's state name." }),
-    reason: z.string().nullable().openapi({ description: 'Why it is not open, or null.' }),
+    open: z.boolean().openapi({ description: 'True if `status` is `OPEN`: positions can be opened.', example: true }),
+    state: z.string().nullable().openapi({ description: "The provider's state name.", example: 'INPLAY_2ND_HALF' }),
+    reason: z.string().nullable().openapi({ description: 'Why trading is not open, or null.', example: null }),
     serverTime: timestampText,
   })
   .openapi('TradeWindow')
 
-const MatchTeam = z.object({ id: z.int(), name: z.string(), score: z.int().nullable() })
+const matchTeam = (id: number, name: string, score: number) =>
+  z.object({
+    id: z.int().openapi({ example: id }),
+    name: z.string().openapi({ example: name }),
+    score: z.int().nullable().openapi({ example: score }),
+  })
 
 export const MatchBody = z
   .object({
-    id: z.int(),
-    name: z.string(),
-    league: z.string(),
+    id: fixtureNumber,
+    name: z.string().openapi({ example: 'Harbour vs Hill' }),
+    league: z.string().openapi({ example: 'Coastal League' }),
     replay,
     startsAt: timestampText,
-    state: z.string().nullable(),
-    stateId: z.int().nullable(),
-    minute: z.int().nullable().openapi({ description: 'The minute on the match clock, null before kick-off.' }),
-    home: MatchTeam,
-    away: MatchTeam,
+    state: z.string().nullable().openapi({ description: "The provider's state name.", example: 'INPLAY_2ND_HALF' }),
+    stateId: z.int().nullable().openapi({ description: "The provider's state number.", example: 22 }),
+    minute: z
+      .int()
+      .nullable()
+      .openapi({ description: 'Minute of the match clock, null before kick-off.', example: 63 }),
+    home: matchTeam(101, 'Harbour', 2),
+    away: matchTeam(102, 'Hill', 1),
     tradeWindow: WindowBody,
   })
   .openapi('Match')
 
 export const InstrumentBody = z
   .object({
-    id: z.uuid(),
-    name: z.string(),
-    position: z.enum(['GK', 'DEF', 'MID', 'FWD']),
-    team: z.object({ id: z.int(), name: z.string(), side: z.enum(['home', 'away']) }),
-    fixtureId: z.int(),
+    id: instrumentIdText,
+    name: playerName,
+    position: role,
+    team,
+    fixtureId: fixtureNumber,
     replay,
     currentPrice: priceNumber.openapi({
-      description:
-        '`live_base_price + k_mod × net_position_imbalance`; once his match is settled, the settlement price.',
+      description: '`live_base_price + k_mod × net_position_imbalance`; after the match, the settlement price.',
     }),
-    live_base_price: priceNumber,
-    net_position_imbalance: lotNumber.openapi({ description: 'Open long lots − open short lots.' }),
-    k_mod: z.number().openapi({ description: 'Price per lot of imbalance, as in force now.' }),
-    last_published_price: priceNumber,
-    changePct: z.number().openapi({ description: 'Percent over the last 24 hours, or since his match began.' }),
+    live_base_price: priceNumber.openapi({ description: 'The price from match data alone.', example: 206.28 }),
+    net_position_imbalance: lotNumber.openapi({ description: 'Open long lots − open short lots.', example: 3 }),
+    k_mod: z.number().openapi({ description: 'Price per lot of imbalance, as in force now.', example: 0.01 }),
+    last_published_price: priceNumber.openapi({ description: 'The last price sent to clients.', example: 206.3 }),
+    changePct: z.number().openapi({
+      description: 'Change in per cent over the last 24 hours, or since the match began if that is later.',
+      example: 3.15,
+    }),
     tradingStatus: z.enum(['OPEN', 'SUSPENDED', 'CLOSED']),
-    minLot: lotNumber,
-    maxLot: lotNumber,
-    lotStep: lotNumber,
-    contractSize: z.number(),
-    leverage: z.number(),
+    minLot: lotNumber.openapi({ example: 0.01 }),
+    maxLot: lotNumber.openapi({ example: 100 }),
+    lotStep: lotNumber.openapi({ example: 0.01 }),
+    contractSize,
+    leverage,
   })
   .openapi('Instrument')
 
 export const PERIODS = ['5m', '1h', '6h', '1d', 'all'] as const
 
+const TickBody = z.object({
+  at: timestampText,
+  price: priceNumber,
+  cause: z.enum(CAUSES).openapi({
+    description: 'What moved the price: the listing, match data, an in-game event, a trade (imbalance), or settlement.',
+    example: 'event',
+  }),
+  eventId: z.int().nullable().openapi({
+    description: 'The event of the match that moved it, as `GET /api/matches/{id}/events` lists it, or null.',
+    example: 7_012,
+  }),
+})
+
 export const PriceHistoryBody = z
   .object({
-    instrumentId: z.uuid(),
+    instrumentId: instrumentIdText,
     period: z.enum(PERIODS),
-    ticks: z
-      .array(
-        z.object({
-          at: timestampText,
-          price: priceNumber,
-          cause: z.enum(CAUSES).openapi({
-            description:
-              'What moved it: he was listed, match data, an in-game event, a trade (imbalance), or settlement.',
-          }),
-          eventId: z.int().nullable().openapi({ description: 'What it was, as in the events of the match; or null.' }),
-        }),
-      )
-      .openapi({ description: 'The oldest first; at most 500, thinned evenly when the period holds more.' }),
+    ticks: z.array(TickBody).openapi({
+      description: 'Oldest first; at most 500, thinned evenly if the period holds more.',
+    }),
     stats: z
       .object({
-        open: priceNumber.nullable(),
-        high: priceNumber.nullable(),
-        low: priceNumber.nullable(),
-        volume: lotNumber.openapi({ description: 'Lots opened and closed in the period.' }),
-        changePct: z.number().nullable().openapi({ description: 'Per cent from the first to the last tick.' }),
+        open: priceNumber.nullable().openapi({ example: 199.4 }),
+        high: priceNumber.nullable().openapi({ example: 207.02 }),
+        low: priceNumber.nullable().openapi({ example: 198.75 }),
+        volume: lotNumber.openapi({ description: 'Lots opened and closed in the period.', example: 184.5 }),
+        changePct: z.number().nullable().openapi({
+          description: 'Change in per cent from the first to the last tick.',
+          example: 3.15,
+        }),
         firstTickAt: z.string().nullable().openapi({
-          description: 'His earliest tick ever, or null.',
+          description: "Time of the instrument's first tick ever, or null.",
           example: '2026-05-02 14:00:00.0000+00',
         }),
       })
@@ -106,7 +140,7 @@ export const RecentTradesBody = z
     trades: z.array(
       z.object({
         at: timestampText.openapi({ description: 'Rounded to the second.' }),
-        direction: z.enum(['long', 'short']).openapi({ description: 'Of the position that was opened or closed.' }),
+        direction: z.enum(['long', 'short']).openapi({ description: 'Direction of the position.' }),
         lotSize: lotNumber,
         price: priceNumber,
         action: z.enum(['open', 'close']),
@@ -117,15 +151,15 @@ export const RecentTradesBody = z
 
 const MoverBody = z
   .object({
-    instrumentId: z.uuid(),
-    name: z.string(),
-    position: z.enum(['GK', 'DEF', 'MID', 'FWD']),
-    team: z.object({ id: z.int(), name: z.string(), side: z.enum(['home', 'away']) }),
-    fixtureId: z.int(),
+    instrumentId: instrumentIdText,
+    name: playerName,
+    position: role,
+    team,
+    fixtureId: fixtureNumber,
     replay,
     currentPrice: priceNumber,
-    changePct: z.number().openapi({ description: 'Per cent over the last 24 hours.' }),
-    volume: lotNumber.openapi({ description: 'Lots opened and closed in the last 24 hours.' }),
+    changePct: z.number().openapi({ description: 'Change in per cent over the last 24 hours.', example: 3.15 }),
+    volume: lotNumber.openapi({ description: 'Lots opened and closed in the last 24 hours.', example: 184.5 }),
   })
   .openapi('Mover')
 
@@ -134,50 +168,55 @@ export const MoversBody = z
     gainers: z.array(MoverBody),
     losers: z.array(MoverBody),
     mostTraded: z.array(MoverBody),
-    asOf: timestampText.openapi({ description: 'The answer is kept for 60 seconds.' }),
+    asOf: timestampText.openapi({ description: 'When it was computed, at most 60 seconds ago.' }),
   })
   .openapi('Movers')
 
-const figures = z.record(z.string(), z.number())
+const statistics = z.record(z.string(), z.number())
 
 export const MatchEventsBody = z
   .object({
-    fixtureId: z.int(),
+    fixtureId: fixtureNumber,
     events: z.array(
       z.object({
-        id: z.int(),
-        type: z.enum(EVENT_KINDS),
-        minute: z.int(),
-        extraMinute: z.int().nullable(),
+        id: z.int().openapi({ example: 7_012 }),
+        type: z.enum(EVENT_KINDS).openapi({ example: 'goal' }),
+        minute: z.int().openapi({ example: 63 }),
+        extraMinute: z.int().nullable().openapi({ example: null }),
         team: z.enum(['home', 'away']).nullable(),
-        playerId: z.int().nullable(),
-        playerName: z.string().nullable(),
-        relatedPlayerName: z
-          .string()
-          .nullable()
-          .openapi({ description: 'The assist of a goal; of a substitution, who goes off.' }),
-        result: z.string().nullable().openapi({ description: 'The running score of a goal.', example: '2-1' }),
-        retracted: z.boolean().openapi({ description: 'It was reported and does not count any more.' }),
+        playerId: z.int().nullable().openapi({ example: 37_612_048 }),
+        playerName: playerName.nullable(),
+        relatedPlayerName: z.string().nullable().openapi({
+          description: 'The assist of a goal; the player who goes off in a substitution.',
+          example: 'B. Wing',
+        }),
+        result: z.string().nullable().openapi({ description: 'The score after a goal.', example: '2-1' }),
+        retracted: z.boolean().openapi({ description: 'True if it was reported and then called off.', example: false }),
       }),
     ),
-    teamStats: z.object({ home: figures, away: figures }).openapi({
-      description: "Under the data provider's names; what players add up to where a fixture has no statistics.",
-    }),
+    teamStats: z
+      .object({
+        home: statistics.openapi({ example: { 'Shots On Target': 6, Corners: 4, 'Ball Possession %': 61 } }),
+        away: statistics.openapi({ example: { 'Shots On Target': 2, Corners: 1, 'Ball Possession %': 39 } }),
+      })
+      .openapi({
+        description: "Under the provider's names. Sums over the players if the provider has no team statistics.",
+      }),
   })
   .openapi('MatchEvents')
 
 export const SquadBody = z
   .object({
-    team: z.object({ id: z.int(), name: z.string(), side: z.enum(['home', 'away']) }),
+    team,
     players: z.array(
       z.object({
-        playerId: z.int(),
-        instrumentId: z.uuid(),
-        name: z.string(),
-        position: z.enum(['GK', 'DEF', 'MID', 'FWD']).nullable(),
-        jerseyNumber: z.int().nullable(),
-        starter: z.boolean(),
-        stats: figures,
+        playerId: z.int().openapi({ example: 37_612_048 }),
+        instrumentId: instrumentIdText,
+        name: playerName,
+        position: role.nullable(),
+        jerseyNumber: z.int().nullable().openapi({ example: 9 }),
+        starter: z.boolean().openapi({ example: true }),
+        stats: statistics.openapi({ example: { Goals: 1, 'Shots On Target': 3, Rating: 7.8 } }),
       }),
     ),
   })
@@ -185,59 +224,69 @@ export const SquadBody = z
 
 export const PositionBody = z
   .object({
-    id: z.uuid(),
-    instrumentId: z.uuid(),
-    fixtureId: z.int(),
+    id: positionIdText,
+    instrumentId: instrumentIdText,
+    fixtureId: fixtureNumber,
     replay,
     direction: z.enum(['long', 'short']),
     lotSize: lotNumber,
-    contractSize: z.number(),
-    leverage: z.number(),
-    openPrice: priceNumber,
-    currentPrice: priceNumber.openapi({ description: 'The close price once it is closed.' }),
-    margin: amount,
-    unrealizedPnl: amount.openapi({ description: '0 once it is closed.' }),
-    stopLoss: priceNumber.nullable(),
-    takeProfit: priceNumber.nullable(),
-    washoutPrice: priceNumber.nullable().openapi({ description: 'Where its loss has eaten its margin.' }),
+    contractSize,
+    leverage,
+    openPrice: priceNumber.openapi({ example: 200 }),
+    currentPrice: priceNumber.openapi({ description: 'The close price if the position is closed.' }),
+    margin: amount.openapi({ example: 50 }),
+    unrealizedPnl: amount.openapi({ description: '0 if the position is closed.', example: 15.775 }),
+    stopLoss: priceNumber.nullable().openapi({ example: 190 }),
+    takeProfit: priceNumber.nullable().openapi({ example: null }),
+    washoutPrice: priceNumber.nullable().openapi({
+      description: 'The price at which the loss equals the margin; the position closes there.',
+      example: 180,
+    }),
     status: z.enum(['open', 'closed']),
-    openedAt: timestampText,
-    closableAt: timestampText.openapi({ description: 'From here on its owner may close it.' }),
-    closePrice: priceNumber.nullable(),
-    realizedPnl: amount.nullable(),
-    closedAt: timestampText.nullable(),
+    openedAt: timestampText.openapi({ example: '2026-05-02T14:30:00.000Z' }),
+    closableAt: timestampText.openapi({
+      description: 'When its owner may first close it.',
+      example: '2026-05-02T14:33:00.000Z',
+    }),
+    closePrice: priceNumber.nullable().openapi({ example: null }),
+    realizedPnl: amount.nullable().openapi({ example: null }),
+    closedAt: timestampText.nullable().openapi({ example: null }),
     closedBy: z
       .enum(['user', 'stop_loss', 'take_profit', 'washout', 'full_time', 'void', 'admin'])
       .nullable()
       .openapi({
         description:
-          'Null while it is open. A match that an operator ends closes by `full_time` or `void`, as he says; `admin` is ' +
-          'kept for closing a single position, which no route does.',
+          'What closed it; null while it is open. A match that an operator ends closes its positions by `full_time` or ' +
+          '`void`. `admin` is reserved.',
+        example: null,
       }),
   })
   .openapi('Position')
 
 export const WalletBody = z
   .object({
-    balance: amount,
-    marginUsed: amount,
-    unrealizedPnl: amount,
-    equity: amount.openapi({ description: '`balance + unrealizedPnl`.' }),
-    freeMargin: amount.openapi({ description: '`balance`: margin in use has left it already.' }),
+    balance: amount.openapi({ example: 9_950 }),
+    marginUsed: amount.openapi({ example: 50 }),
+    unrealizedPnl: amount.openapi({ example: 15.775 }),
+    equity: amount.openapi({ description: '`balance + unrealizedPnl`.', example: 9_965.775 }),
+    freeMargin: amount.openapi({ description: '`balance`: margin in use has already left it.', example: 9_950 }),
     currency: z.literal('UNIT'),
   })
   .openapi('Wallet')
 
 export const TradeBody = z.object({ position: PositionBody, wallet: WalletBody }).openapi('Trade')
 
-const marker = z.string().openapi({ description: 'Ask for what follows with `since`.', example: '42' })
+const marker = z.string().openapi({ description: 'Send it as `since` to get what follows.', example: '42' })
 
 export const AccountEventBody = z
   .object({
     marker,
-    type: z.enum(['opened', 'changed', 'margin_warning', 'closed']),
+    type: z.enum(['opened', 'changed', 'margin_warning', 'closed']).openapi({ example: 'margin_warning' }),
     at: timestampText,
-    marginLostPct: z.int().nullable().openapi({ description: 'Of a margin warning: 50 or 80.' }),
+    marginLostPct: z
+      .int()
+      .nullable()
+      .openapi({ description: '50 or 80 for a margin warning, else null.', example: 50 }),
     position: PositionBody.openapi({ description: 'As the event left it, at the current price of its instrument.' }),
   })
   .openapi('AccountEvent')
@@ -245,77 +294,56 @@ export const AccountEventBody = z
 export const AccountChangesBody = z
   .object({
     marker,
-    snapshot: z.boolean().openapi({ description: 'Whether `positions` replaces what you know, instead of `events`.' }),
+    snapshot: z.boolean().openapi({
+      description: 'True if `positions` replaces what the client knows, and `events` is empty.',
+      example: false,
+    }),
     events: z.array(AccountEventBody),
-    positions: z.array(PositionBody).nullable().openapi({ description: 'Of a snapshot: every open position.' }),
-    more: z.boolean().openapi({ description: 'Whether more events follow after `marker`.' }),
+    positions: z.array(PositionBody).nullable().openapi({
+      description: 'Every open position if this is a snapshot, else null.',
+      example: null,
+    }),
+    more: z.boolean().openapi({ description: 'True if more events follow after `marker`.', example: false }),
   })
   .openapi('AccountChanges')
 
 export const NotificationBody = z
   .object({
-    id: z.string(),
-    type: z.enum(['position_closed', 'margin_warning', 'settlement', 'badge', 'level', 'referral_credited', 'spinner']),
-    title: z.string(),
-    body: z.string(),
-    data: z.record(z.string(), z.unknown()),
-    read: z.boolean(),
+    id: z.string().openapi({ example: '41' }),
+    type: z
+      .enum(['position_closed', 'margin_warning', 'settlement', 'badge', 'level', 'referral_credited', 'spinner'])
+      .openapi({ example: 'margin_warning' }),
+    title: z.string().openapi({ example: '50 % of a margin lost' }),
+    body: z.string().openapi({ example: 'Your long on A. Striker has lost 50 % of its margin.' }),
+    data: z.record(z.string(), z.unknown()).openapi({
+      example: {
+        positionId: '0197f2a0-5d5b-7cc4-8f3e-1d2c3b4a5968',
+        instrumentId: '0198f3a2-7c1d-8e00-8f00-0123456789ab',
+        lostPct: 50,
+      },
+    }),
+    read: z.boolean().openapi({ example: false }),
     createdAt: timestampText,
   })
   .openapi('Notification')
 
 export const UserBody = z
   .object({
-    userId: z.uuid(),
-    username: z.string(),
-    firstName: z.string(),
-    lastName: z.string().nullable(),
-    email: z.string(),
-    picture: z.string().nullable(),
-    role: z.string(),
-    districtId: z.int(),
-    xp: z.int(),
-    level: z.int(),
-    referralCode: z.string(),
+    userId: userIdText,
+    username: usernameText,
+    firstName: z.string().openapi({ example: 'Ada' }),
+    lastName: z.string().nullable().openapi({ example: 'Lovell' }),
+    email: z.string().openapi({ example: 'ada@touchline.example' }),
+    picture: z.string().nullable().openapi({ example: 'https://pictures.touchline.example/ada.jpg' }),
+    role: z.string().openapi({ example: 'user' }),
+    districtId: districtNumber,
+    xp: z.int().openapi({ example: 340 }),
+    level: z.int().openapi({ example: 3 }),
+    referralCode: z.string().openapi({ example: '5d0f9a3c71' }),
     createdAt: timestampText,
     wallet: WalletBody,
   })
   .openapi('User')
-
-const uuid = () => z.guid().toLowerCase().openapi({ format: 'uuid' })
-
-export const InstrumentIdInput = uuid().transform(instrumentId)
-export const PositionIdInput = uuid().transform(positionId)
-export const UserIdInput = uuid().transform(userId)
-
-/** A name or the like: a line of text without control characters. */
-export const LineInput = z
-  .string()
-  .trim()
-  .min(1)
-  .max(64)
-  .regex(/^\P{C}*$/u, 'must not contain control characters')
-  // The library would put the flag of the expression into the pattern.
-  .openapi({ pattern: '^\\P{C}*$' })
-
-const UINT32_MAX = 0xffff_ffff
-
-export const FixtureIdInput = z
-  .string()
-  .refine((text) => /^[1-9]\d{0,9}$/.test(text) && Number(text) <= UINT32_MAX, { error: 'must be a fixture number' })
-  .openapi({ example: '19155071' })
-  .transform((text) => fixtureId(Number(text)))
-
-export const DistrictIdInput = z.int().min(1).max(2_147_483_647).transform(districtId)
-
-/** A decimal on the wire as micros of one kind. Refuses what has more than 6 decimals or lies out of range. */
-export const decimalInput = <T>(kind: (micros: number) => T, wire: z.ZodNumber = z.number()) =>
-  wire.transform((value, ctx): T => {
-    const micros = microsFromDecimal(value)
-    if (micros !== null) return kind(micros)
-    ctx.addIssue({ code: 'custom', message: 'must have at most 6 decimals and lie within ±1,000,000,000' })
-    return z.NEVER
-  })
 
 /** The `responses` entry of an answer with this body. */
 export const json = <Schema extends z.ZodType>(schema: Schema, description: string) => ({

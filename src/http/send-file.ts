@@ -1,9 +1,9 @@
-/** Sends a file of the page as small as the browser takes it. */
+/** Sends a file of the page, compressed as well as the browser accepts. */
 import type { Context } from 'hono'
 import type { HttpEnv } from './answers.ts'
 import type { Encoding, WebFile, WebFiles } from './web-files.ts'
 
-/** Too small to be worth compressing, or compressed already. */
+/** The others are already compressed. */
 const COMPRESSIBLE = /^(text|application|image\/svg)/
 
 export async function sendFile(c: Context<HttpEnv>, web: Pick<WebFiles, 'compressed'>, file: WebFile) {
@@ -15,9 +15,9 @@ export async function sendFile(c: Context<HttpEnv>, web: Pick<WebFiles, 'compres
   return c.body(await web.compressed(file, encoding), 200)
 }
 
-/** The best that the browser takes. One that weighs its choices gets what weighs more than nothing. */
+/** The best encoding that the browser accepts. Of its weights only `q=0` counts. */
 function encodingFor(accepted: string): Encoding | null {
-  const takes = (name: string): boolean => new RegExp(`\\b${name}\\b(?!\\s*;\\s*q=0(\\.0*)?\\s*(,|$))`).test(accepted)
-  if (takes('br')) return 'br'
-  return takes('gzip') ? 'gzip' : null
+  const accepts = (name: string): boolean => new RegExp(`\\b${name}\\b(?!\\s*;\\s*q=0(\\.0*)?\\s*(,|$))`).test(accepted)
+  if (accepts('br')) return 'br'
+  return accepts('gzip') ? 'gzip' : null
 }

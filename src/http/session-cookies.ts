@@ -1,4 +1,4 @@
-/** The session of a browser: both cookies together, set or cleared. */
+/** Sets or clears both session cookies of a browser. */
 import type { Context } from 'hono'
 import { ACCESS_COOKIE, clearCookie, type CookiePolicy, REFRESH_COOKIE, setCookie } from '../auth/cookies.ts'
 import type { TokenPair } from '../auth/sessions.ts'

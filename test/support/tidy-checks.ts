@@ -249,6 +249,24 @@ export function purity(files: Files): string[] {
   return problems
 }
 
+const ROUTES = 'src/http/routes/'
+
+/** A route stands in the folder that its address names; a file outside the folders serves paths outside `/api`. */
+export function routeFolders(files: Files): string[] {
+  const problems: string[] = []
+  for (const [path, text] of sources(files, (p) => p.startsWith(ROUTES))) {
+    const [first = '', second] = path.slice(ROUTES.length).split('/')
+    const folder = second === undefined ? null : first
+    for (const { text: address, line } of stringsOf(text)) {
+      if (!/^\/[a-z]/.test(address)) continue
+      const segment = /^\/api\/([^/]+)/.exec(address)?.[1] ?? null
+      if (segment === folder) continue
+      problems.push(`${path}:${line}: ${address} belongs in ${ROUTES}${segment === null ? '' : `${segment}/`}`)
+    }
+  }
+  return problems
+}
+
 const RULES = 'test/RULES.md'
 const RULE_ID = /^\[([A-Z]\d+)\]/
 

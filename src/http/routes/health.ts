@@ -1,4 +1,4 @@
-/** `/health`: the process is up. `/ready`: what it depends on is up too. On the REST and on the WebSocket address. */
+/** `GET /health` and `GET /ready`, for supervisors and load balancers, on the REST and on the WebSocket address. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { answerWith, errors, fail, type HttpEnv } from '../answers.ts'
 import type { HttpDeps } from '../ports.ts'
@@ -6,34 +6,38 @@ import { json } from '../schemas.ts'
 
 const RETRY_SECS = 2
 
-// Counted against nobody's limit.
+// No rate limit applies to these routes.
 const { 500: broken, 503: notReady } = errors('NOT_READY')
 
-const health = createRoute({
+const healthRoute = createRoute({
   method: 'get',
   path: '/health',
   tags: ['Operation'],
-  summary: 'The process is up',
-  description: 'Looks at nothing but itself: a supervisor restarts what does not answer here.',
-  responses: { 200: json(z.object({ status: z.literal('ok') }), 'It is.'), 500: broken },
+  summary: 'Whether the process is up',
+  description: 'Checks no dependency. A supervisor restarts a process that does not answer.',
+  responses: { 200: json(z.object({ status: z.literal('ok') }), 'The process is up.'), 500: broken },
 })
 
-const Checks = z.record(z.string(), z.enum(['ok', 'failed']))
+const Checks = z
+  .record(z.string(), z.enum(['ok', 'failed']))
+  .openapi({ example: { accepting: 'ok', database: 'ok', fastStore: 'ok' } })
 
-const ready = createRoute({
+const readyRoute = createRoute({
   method: 'get',
   path: '/ready',
   tags: ['Operation'],
-  summary: 'The process can serve: it is not stopping, and its database and fast store answer',
-  description: 'A load balancer sends nobody to a process that is not ready; it comes back by itself.',
+  summary: 'Whether the process can serve requests',
+  description:
+    'Ready if the process is not stopping and its database and fast store answer. A load balancer sends no traffic to a ' +
+    'process that is not ready.',
   responses: {
-    200: json(z.object({ status: z.literal('ready'), checks: Checks }), 'Everything answers.'),
+    200: json(z.object({ status: z.literal('ready'), checks: Checks }), 'Every check passed.'),
     500: broken,
     503: notReady,
   },
 })
 
-export function healthRoutes({ readyChecks, log }: Pick<HttpDeps, 'readyChecks' | 'log'>) {
+export function health({ readyChecks, log }: Pick<HttpDeps, 'readyChecks' | 'log'>) {
   const check = async ([name, answers]: [string, () => Promise<void>]): Promise<[string, 'ok' | 'failed']> => {
     try {
       await answers()
@@ -45,8 +49,8 @@ export function healthRoutes({ readyChecks, log }: Pick<HttpDeps, 'readyChecks' 
   }
 
   return new OpenAPIHono<HttpEnv>()
-    .openapi(health, (c) => c.json({ status: 'ok' as const }, 200))
-    .openapi(ready, async (c) => {
+    .openapi(healthRoute, (c) => c.json({ status: 'ok' as const }, 200))
+    .openapi(readyRoute, async (c) => {
       const results = await Promise.all(Object.entries(readyChecks).map(check))
       const checks = Object.fromEntries(results)
       if (results.every(([, result]) => result === 'ok')) return c.json({ status: 'ready' as const, checks }, 200)

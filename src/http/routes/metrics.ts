@@ -1,4 +1,4 @@
-/** `/metrics`, for Prometheus, on both addresses. It tells how busy the house is, which is nobody's business outside. */
+/** `GET /metrics`, for Prometheus, on both addresses. Hidden from the public: it shows how busy the server is. */
 import { BlockList, isIPv6 } from 'node:net'
 import { Hono } from 'hono'
 import { answerWith, fail, type HttpEnv } from '../answers.ts'
@@ -27,15 +27,15 @@ for (const [net, prefix] of [
 const isPrivate = (address: string): boolean => PRIVATE.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
 
 /**
- * Answers 404 to whoever may not see it. With `private` that is everybody whose socket comes from a public address, and
- * whose request says that a proxy has passed it on: the proxy's own address would prove nothing.
+ * Answers 404 to callers that may not see it. With `private` those are sockets from public addresses, and requests that a
+ * proxy has forwarded, because the address of the proxy says nothing about the caller.
  */
-export function metricsRoutes({ access, contentType, text }: HttpDeps['metrics']) {
+export function metricsText({ access, contentType, text }: HttpDeps['metrics']) {
   return new Hono<HttpEnv>().get('/metrics', async (c) => {
     const peer = c.env?.incoming?.socket.remoteAddress ?? ''
     const isForwarded = c.req.header('x-forwarded-for') !== undefined || c.req.header('forwarded') !== undefined
-    const maySee = access === 'open' || (access === 'private' && !isForwarded && isPrivate(peer))
-    if (!maySee) return fail(c, answerWith('NOT_FOUND'))
+    const isAllowed = access === 'open' || (access === 'private' && !isForwarded && isPrivate(peer))
+    if (!isAllowed) return fail(c, answerWith('NOT_FOUND'))
     return c.body(await text(), 200, { 'Content-Type': contentType })
   })
 }

@@ -1,4 +1,4 @@
-/** The page at `/` and what it loads. Not part of the API: neither described, nor counted against anybody's limit. */
+/** The page at `/` and the files it loads. Not part of the API: not described, and without rate limits. */
 import { type Context, Hono } from 'hono'
 import { answerWith, fail, type HttpEnv } from '../answers.ts'
 import type { HttpDeps } from '../ports.ts'
@@ -6,7 +6,7 @@ import { sendFile } from '../send-file.ts'
 
 const FOREVER = 'public, max-age=31536000, immutable'
 
-export function webRoutes({ web, wsUrlFor }: Pick<HttpDeps, 'web' | 'wsUrlFor'>) {
+export function webPage({ web, wsUrlFor }: Pick<HttpDeps, 'web' | 'wsUrlFor'>) {
   const sendPage = (c: Context<HttpEnv>) => {
     c.header('Cache-Control', 'no-cache')
     c.header('Content-Security-Policy', policy(web.inlineScript, wsUrlFor(new URL(c.req.url).hostname)))
@@ -14,7 +14,7 @@ export function webRoutes({ web, wsUrlFor }: Pick<HttpDeps, 'web' | 'wsUrlFor'>)
   }
   return new Hono<HttpEnv>()
     .get('/', (c) => sendPage(c))
-    .get('/join', (c) => sendPage(c)) // where share links lead
+    .get('/join', (c) => sendPage(c)) // the path of share links
     .get('/favicon.ico', (c) => c.redirect(`${web.base}/icon.svg`))
     .get(`${web.base}/*`, async (c) => {
       const file = web.find(c.req.path.slice(web.base.length + 1))
@@ -24,7 +24,7 @@ export function webRoutes({ web, wsUrlFor }: Pick<HttpDeps, 'web' | 'wsUrlFor'>)
     })
 }
 
-/** Everything from here, the feed besides; pictures of people may come from wherever the identity provider keeps them. */
+/** Everything comes from this server and the price feed, but profile pictures may come from any host. */
 const policy = (inlineScript: string, wsUrl: string): string =>
   [
     "default-src 'none'",

@@ -1,0 +1,55 @@
+/** What requests bring: ids, decimals and pages, read into the types of the domain. */
+import { z } from '@hono/zod-openapi'
+import { districtId, fixtureId, instrumentId, positionId, userId } from '../../actors/kernel/ids.ts'
+import { microsFromDecimal } from '../../actors/kernel/micros.ts'
+
+const uuid = (example: string) => z.guid().toLowerCase().openapi({ format: 'uuid', example })
+
+export const InstrumentIdInput = uuid('0198f3a2-7c1d-8e00-8f00-0123456789ab').transform(instrumentId)
+export const PositionIdInput = uuid('0197f2a0-5d5b-7cc4-8f3e-1d2c3b4a5968').transform(positionId)
+export const UserIdInput = uuid('0197f2a0-1c2d-7d3e-8f40-5a6b7c8d9e0f').transform(userId)
+
+/** A name or the like: a line of text without control characters. */
+export const LineInput = z
+  .string()
+  .trim()
+  .min(1)
+  .max(64)
+  .regex(/^\P{C}*$/u, 'must not contain control characters')
+  // The library would put the flag of the expression into the pattern.
+  .openapi({ pattern: '^\\P{C}*$' })
+
+const UINT32_MAX = 0xffff_ffff
+
+export const FixtureIdInput = z
+  .string()
+  .refine((text) => /^[1-9]\d{0,9}$/.test(text) && Number(text) <= UINT32_MAX, { error: 'must be a fixture number' })
+  .openapi({ example: '19155071' })
+  .transform((text) => fixtureId(Number(text)))
+
+export const DistrictIdInput = z.int().min(1).max(2_147_483_647).openapi({ example: 1 }).transform(districtId)
+
+/** A decimal on the wire as micros of one kind. Refuses more than 6 decimals and numbers out of range. */
+export const decimalInput = <T>(kind: (micros: number) => T, wire: z.ZodNumber = z.number()) =>
+  wire.transform((value, ctx): T => {
+    const micros = microsFromDecimal(value)
+    if (micros !== null) return kind(micros)
+    ctx.addIssue({ code: 'custom', message: 'must have at most 6 decimals and lie within ±1,000,000,000' })
+    return z.NEVER
+  })
+
+/** How many rows a page holds at most. */
+export const limitInput = (byDefault: number, max = 100) => z.coerce.number().int().min(1).max(max).default(byDefault)
+
+/** How many rows to skip. */
+export const offsetInput = (max = 1_000_000) => z.coerce.number().int().min(0).max(max).default(0)
+
+/** The `nextCursor` of the page before. */
+export const cursorInput = (pattern: RegExp) =>
+  z.string().regex(pattern, 'must be a `nextCursor`').openapi({ example: '41' }).optional()
+
+/** The `body` of a request that must have one. */
+export const jsonBody = <Schema extends z.ZodType>(schema: Schema) => ({
+  required: true,
+  content: { 'application/json': { schema } },
+})

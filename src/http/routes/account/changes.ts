@@ -1,0 +1,40 @@
+/** `GET /api/account/changes`: the REST counterpart of the account stream. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { errors, fail, type HttpEnv, UNAUTHORIZED } from '../../answers.ts'
+import { INPUT, SIGNED_IN } from '../../error-codes.ts'
+import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { limitInput } from '../../inputs.ts'
+import { accountChangesJson } from '../../json.ts'
+import type { HttpDeps } from '../../ports.ts'
+import { AccountChangesBody, json } from '../../schemas.ts'
+
+const route = createRoute({
+  method: 'get',
+  path: '/api/account/changes',
+  tags: ['Account'],
+  summary: "The events of the caller's positions after a marker",
+  description:
+    'Every opening, change, margin warning (at 50 % and 80 % of the margin lost) and close, whatever caused it, in order ' +
+    'and exactly once. Send the last `marker` received as `since`. Without `since`, or if the events after it are no ' +
+    'longer kept, the answer is a snapshot of the open positions.',
+  security: ACCESS_SECURITY,
+  request: {
+    query: z.object({
+      since: z
+        .string()
+        .regex(/^\d{1,15}$/, 'must be a marker')
+        .optional()
+        .openapi({ example: '41' }),
+      limit: limitInput(100),
+    }),
+  },
+  responses: { 200: json(AccountChangesBody, 'Events, or a snapshot.'), ...errors(...SIGNED_IN, ...INPUT) },
+})
+
+export function accountChanges({ account }: Pick<HttpDeps, 'account'>, gates: Gates) {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
+    const { since, limit } = c.req.valid('query')
+    const found = await account.changes(c.var.caller.userId, since === undefined ? null : Number(since), limit)
+    return found === null ? fail(c, UNAUTHORIZED) : c.json(accountChangesJson(found), 200)
+  })
+}

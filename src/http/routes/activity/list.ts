@@ -1,0 +1,82 @@
+/** `GET /api/activity`. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { districtId } from '../../../../actors/kernel/ids.ts'
+import type { Activity } from '../../../../db/activity.ts'
+import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
+import { INPUT, SIGNED_IN } from '../../error-codes.ts'
+import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { limitInput } from '../../inputs.ts'
+import { timestamp } from '../../json.ts'
+import type { HttpDeps } from '../../ports.ts'
+import { districtNumber, json, timestampText, userIdText, usernameText } from '../../schemas.ts'
+
+const EventBody = z
+  .object({
+    id: z.string().openapi({ example: '907' }),
+    type: z.enum(['big_win', 'washout', 'badge', 'spinner_win', 'legacy_trade']),
+    userId: userIdText,
+    username: usernameText,
+    districtId: districtNumber,
+    text: z.string().openapi({
+      description: 'A sentence that begins with the username.',
+      example: 'won 612.50 long on A. Striker',
+    }),
+    data: z.record(z.string(), z.unknown()).openapi({
+      example: { positionId: '0197f2a0-5d5b-7cc4-8f3e-1d2c3b4a5968', pnl: 612.5 },
+    }),
+    at: timestampText,
+  })
+  .openapi('ActivityEvent')
+
+const route = createRoute({
+  method: 'get',
+  path: '/api/activity',
+  tags: ['Activity'],
+  summary: 'Notable events of all users, newest first',
+  description:
+    'Big wins, washouts, badges, spinner winners and large trades of the former share model. Events appear shortly after ' +
+    'they happen.',
+  security: ACCESS_SECURITY,
+  request: {
+    query: z.object({
+      scope: z.enum(['global', 'district']).default('global'),
+      districtId: z.coerce.number().int().min(1).max(999_999_999).optional().openapi({
+        description: "For scope `district`; the caller's own district if left out.",
+        example: 1,
+      }),
+      limit: limitInput(50),
+    }),
+  },
+  responses: {
+    200: json(
+      z.object({ count: z.int().openapi({ example: 1 }), events: z.array(EventBody) }),
+      '`count` is the number of `events`.',
+    ),
+    ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND'),
+  },
+})
+
+export function listActivity({ community, accounts }: Pick<HttpDeps, 'community' | 'accounts'>, gates: Gates) {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
+    const query = c.req.valid('query')
+    const own = query.scope === 'district' ? (await accounts.find(c.var.caller.userId))?.districtId : undefined
+    const wanted = query.districtId === undefined ? own : districtId(query.districtId)
+    const district = query.scope === 'district' ? (wanted ?? null) : null
+    if (district !== null && !(await accounts.districts()).some(({ id }) => id === district)) {
+      return fail(c, notFound('district'))
+    }
+    const events = (await community.activity.list(query.limit, district)).map(eventJson)
+    return c.json({ count: events.length, events }, 200)
+  })
+}
+
+const eventJson = (event: Activity): z.output<typeof EventBody> => ({
+  id: String(event.id),
+  type: event.type,
+  userId: event.userId,
+  username: event.username,
+  districtId: Number(event.districtId),
+  text: event.text,
+  data: { ...event.data },
+  at: timestamp(event.at),
+})

@@ -1,0 +1,70 @@
+/** `GET /api/admin/audit`. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { errors, type HttpEnv } from '../../answers.ts'
+import { ADMIN, INPUT } from '../../error-codes.ts'
+import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { cursorInput, limitInput } from '../../inputs.ts'
+import { timestamp } from '../../json.ts'
+import type { HttpDeps } from '../../ports.ts'
+import { json, timestampText, usernameText } from '../../schemas.ts'
+
+const EntryBody = z
+  .object({
+    id: z.int().openapi({ example: 88 }),
+    at: timestampText,
+    actor: z
+      .object({
+        userId: z.string().openapi({ example: '0197f2a0-1c2d-7d3e-8f40-5a6b7c8d9e0f' }),
+        username: usernameText.nullable(),
+      })
+      .nullable()
+      .openapi({ description: 'The admin who acted; null if the server itself did.' }),
+    action: z.string().openapi({ example: 'setting.set' }),
+    subject: z.string().openapi({ example: 'trading.hold_secs' }),
+    before: z.unknown().openapi({ example: 180 }),
+    after: z.unknown().openapi({ example: 60 }),
+  })
+  .openapi('AuditEntry')
+
+const route = createRoute({
+  method: 'get',
+  path: '/api/admin/audit',
+  tags: ['Admin'],
+  summary: 'The actions of operators, newest first',
+  description:
+    'Every write of an admin leaves an entry, in the same transaction if the write has one. Entries are never removed.',
+  security: ACCESS_SECURITY,
+  request: { query: z.object({ limit: limitInput(50), cursor: cursorInput(/^\d{1,15}$/) }) },
+  responses: {
+    200: json(
+      z.object({
+        entries: z.array(EntryBody),
+        nextCursor: z.string().nullable().openapi({
+          description: 'Send it as `cursor` for the next page; null on the last.',
+          example: '41',
+        }),
+      }),
+      'One page.',
+    ),
+    ...errors(...ADMIN, ...INPUT),
+  },
+})
+
+export function auditLog({ audit }: Pick<HttpDeps, 'audit'>, gates: Gates) {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.admin }, async (c) => {
+    const { limit, cursor } = c.req.valid('query')
+    const found = await audit.list(limit + 1, cursor === undefined ? null : Number(cursor))
+    const page = found.slice(0, limit)
+    const last = page.at(-1)
+    const nextCursor = found.length > limit && last !== undefined ? String(last.id) : null
+    return c.json({ entries: page.map(entryJson), nextCursor }, 200)
+  })
+}
+
+type Entry = Awaited<ReturnType<HttpDeps['audit']['list']>>[number]
+
+function entryJson({ at, actor, actorName, ...entry }: Entry): z.output<typeof EntryBody> {
+  const { id, action, subject, before, after } = entry
+  const by = actor === null ? null : { userId: actor, username: actorName }
+  return { id, at: timestamp(at), actor: by, action, subject, before, after }
+}

@@ -1,0 +1,145 @@
+/** `/api/admin/gameplay-bot`: replays that operators start, watch and stop (specification 4.5). */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { unreachable } from '../../../../actors/kernel/assert.ts'
+import type { ReplayReport } from '../../../replays/gameplay-bot.ts'
+import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
+import { ADMIN, BODY } from '../../error-codes.ts'
+import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { jsonBody } from '../../inputs.ts'
+import { timestamp } from '../../json.ts'
+import type { HttpDeps } from '../../ports.ts'
+import { json, timestampText } from '../../schemas.ts'
+
+const DEFAULT_TRADERS = 20
+
+const replayId = z.uuid().openapi({ example: '0197f2a0-8b1d-7c2e-9f3a-4b5c6d7e8f90' })
+
+const ReplayBody = z
+  .object({
+    id: replayId,
+    fixtureId: z.string().openapi({ description: 'The recording that is played.', example: 'goal-feast' }),
+    matchId: z.int().openapi({ description: 'The match it plays into, above 4,000,000,000.', example: 4_000_000_017 }),
+    minute: z.int().nullable().openapi({ example: 63 }),
+    progress: z.number().nullable().openapi({ description: 'Share of the recording played, 0 to 1.', example: 0.64 }),
+    speed: z.number().openapi({ description: 'Times real time.', example: 10 }),
+    traders: z.int().openapi({ description: 'Simulated traders.', example: DEFAULT_TRADERS }),
+    state: z.enum(['playing', 'stopping']),
+    demo: z.boolean().openapi({
+      description: 'True for the demo match, which is always on; false if an operator started it.',
+      example: false,
+    }),
+    startedAt: timestampText,
+  })
+  .openapi('Replay')
+
+const StatusBody = z.object({ replays: z.array(ReplayBody) })
+
+const FixtureBody = z.object({
+  id: z.string().openapi({ example: 'goal-feast' }),
+  name: z.string().openapi({ example: 'Harbour vs Hill' }),
+  title: z.string().openapi({ example: 'A goal feast' }),
+  minutes: z.int().openapi({ example: 95 }),
+  players: z.int().openapi({ example: 44 }),
+})
+
+const fixtures = createRoute({
+  method: 'get',
+  path: '/api/admin/gameplay-bot/fixtures',
+  tags: ['Admin'],
+  summary: 'The recordings that can be replayed',
+  description: 'The `id` of each is the `fixtureId` of `POST /api/admin/gameplay-bot/start`.',
+  security: ACCESS_SECURITY,
+  responses: { 200: json(z.object({ fixtures: z.array(FixtureBody) }), 'All recordings.'), ...errors(...ADMIN) },
+})
+
+const status = createRoute({
+  method: 'get',
+  path: '/api/admin/gameplay-bot/status',
+  tags: ['Admin'],
+  summary: 'The running replays of all processes',
+  description: 'Includes the demo match, with `demo: true`.',
+  security: ACCESS_SECURITY,
+  responses: { 200: json(StatusBody, 'As last committed.'), ...errors(...ADMIN) },
+})
+
+const start = createRoute({
+  method: 'post',
+  path: '/api/admin/gameplay-bot/start',
+  tags: ['Admin'],
+  summary: 'Start a replay',
+  description:
+    'Plays a recording from kick-off into a new match with new players. Several may run at once, also of the same ' +
+    'recording. A replay continues after a restart. Writes an audit entry.',
+  security: ACCESS_SECURITY,
+  request: {
+    body: jsonBody(
+      z.object({
+        fixtureId: z.string().min(1).max(64).openapi({ example: 'goal-feast' }),
+        speed: z.number().min(1).max(120).default(1).openapi({ description: 'Times real time.' }),
+        traders: z.int().min(0).max(500).default(DEFAULT_TRADERS).openapi({ description: 'Simulated traders.' }),
+      }),
+    ),
+  },
+  responses: {
+    200: json(StatusBody.extend({ started: replayId }), 'It plays within a second.'),
+    ...errors(...ADMIN, ...BODY, 'NOT_FOUND', 'REPLAY_LIMIT'),
+  },
+})
+
+const stop = createRoute({
+  method: 'post',
+  path: '/api/admin/gameplay-bot/stop',
+  tags: ['Admin'],
+  summary: 'Stop one replay, or all',
+  description:
+    'Ends the match: open positions are settled at the current prices; with `outcome: "void"` every margin is given back ' +
+    'instead. The replay leaves the status when that is done. Writes an audit entry.',
+  security: ACCESS_SECURITY,
+  request: {
+    body: jsonBody(
+      z.object({
+        id: replayId.optional().openapi({ description: 'All replays if left out.' }),
+        outcome: z.enum(['settle', 'void']).default('settle'),
+      }),
+    ),
+  },
+  responses: {
+    200: json(StatusBody.extend({ stopped: z.array(replayId) }), 'Settlement has begun.'),
+    ...errors(...ADMIN, ...BODY, 'NOT_FOUND'),
+  },
+})
+
+export function gameplayBot({ bot }: Pick<HttpDeps, 'bot'>, gates: Gates) {
+  const replays = async () => (await bot.status()).map(replayJson)
+
+  return new OpenAPIHono<HttpEnv>()
+    .openapi({ ...fixtures, middleware: gates.admin }, async (c) =>
+      c.json({ fixtures: [...(await bot.fixtures())] }, 200),
+    )
+    .openapi({ ...status, middleware: gates.admin }, async (c) => c.json({ replays: await replays() }, 200))
+    .openapi({ ...start, middleware: gates.admin }, async (c) => {
+      const outcome = await bot.start({ ...c.req.valid('json'), by: c.var.caller.userId })
+      switch (outcome.kind) {
+        case 'started':
+          return c.json({ started: outcome.id, replays: await replays() }, 200)
+        case 'unknown':
+          return fail(c, notFound('fixture'))
+        case 'full':
+          return fail(c, answerWith('REPLAY_LIMIT', { facts: { max: outcome.max } }))
+        default:
+          return unreachable(outcome)
+      }
+    })
+    .openapi({ ...stop, middleware: gates.admin }, async (c) => {
+      const { id = null, outcome } = c.req.valid('json')
+      const ending = outcome === 'void' ? 'void' : 'full_time'
+      const stopped = await bot.stop({ id, ending, by: c.var.caller.userId })
+      if (id !== null && stopped.length === 0) return fail(c, notFound('replay'))
+      return c.json({ stopped: [...stopped], replays: await replays() }, 200)
+    })
+}
+
+const replayJson = ({ startedAt, ...replay }: ReplayReport): z.output<typeof ReplayBody> => ({
+  ...replay,
+  startedAt: timestamp(startedAt),
+})

@@ -1,0 +1,47 @@
+/** `GET /api/admin/ledger/audit`. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { decimal } from '../../../../actors/kernel/micros.ts'
+import { errors, type HttpEnv } from '../../answers.ts'
+import { ADMIN } from '../../error-codes.ts'
+import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import type { HttpDeps } from '../../ports.ts'
+import { json } from '../../schemas.ts'
+
+const AuditBody = z
+  .object({
+    balanced: z.boolean().openapi({ description: 'True if the three checks below found nothing.', example: true }),
+    wallets: z.int().openapi({ description: 'Wallets checked.', example: 12_930 }),
+    imbalance: z.number().openapi({
+      description: 'Σ of all entries of all accounts in units. Anything but 0 means that money appeared or vanished.',
+      example: 0,
+    }),
+    unbalancedTransactions: z.int().openapi({
+      description: 'Transactions whose entries do not add up to 0.',
+      example: 0,
+    }),
+    mismatchedWallets: z.int().openapi({
+      description: 'Wallets whose balance is not the sum of their entries.',
+      example: 0,
+    }),
+  })
+  .openapi('LedgerAudit')
+
+const route = createRoute({
+  method: 'get',
+  path: '/api/admin/ledger/audit',
+  tags: ['Admin'],
+  summary: 'Check whether the ledger balances',
+  description: 'Adds up every entry, which takes a while on a large ledger.',
+  security: ACCESS_SECURITY,
+  responses: { 200: json(AuditBody, 'The result.'), ...errors(...ADMIN) },
+})
+
+export function auditLedger({ wallets }: Pick<HttpDeps, 'wallets'>, gates: Gates) {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.admin }, async (c) => {
+    const found = await wallets.auditLedger()
+    const { wallets: count, imbalanceMicros, unbalancedTransactions, mismatchedWallets } = found
+    const balanced = imbalanceMicros === 0 && unbalancedTransactions === 0 && mismatchedWallets === 0
+    const imbalance = decimal(imbalanceMicros)
+    return c.json({ balanced, wallets: count, imbalance, unbalancedTransactions, mismatchedWallets }, 200)
+  })
+}

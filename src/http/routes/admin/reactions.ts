@@ -1,0 +1,84 @@
+/** `/api/admin/reactions`: how far the reactions to commits are behind, and those that failed. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
+import { ADMIN, CHANGE, INPUT } from '../../error-codes.ts'
+import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { FixtureIdInput, limitInput } from '../../inputs.ts'
+import { timestamp } from '../../json.ts'
+import type { HttpDeps } from '../../ports.ts'
+import { json, timestampText } from '../../schemas.ts'
+
+const SetAsideBody = z
+  .object({
+    matchId: z.int().openapi({ example: 19_155_071 }),
+    seq: z.int().openapi({ description: 'Number of the commit in its match.', example: 4_711 }),
+    error: z.string().openapi({ example: 'deadlock detected' }),
+    attempts: z.int().openapi({ example: 5 }),
+    at: timestampText,
+  })
+  .openapi('SetAside')
+
+const status = createRoute({
+  method: 'get',
+  path: '/api/admin/reactions',
+  tags: ['Admin'],
+  summary: 'Commits whose reactions are pending or failed',
+  description:
+    'Careers, boards, badges and notifications follow a commit shortly after it. This shows how far they are behind, and ' +
+    'the commits whose reactions failed five times and wait for an operator.',
+  security: ACCESS_SECURITY,
+  request: { query: z.object({ limit: limitInput(50) }) },
+  responses: {
+    200: json(
+      z.object({
+        waiting: z.int().openapi({ description: 'Commits without a reaction yet.', example: 0 }),
+        oldestAt: timestampText.nullable().openapi({ description: 'Time of the oldest of them, or null.' }),
+        setAside: z.array(SetAsideBody).openapi({ description: 'Failed permanently; newest first.' }),
+      }),
+      'As of now.',
+    ),
+    ...errors(...ADMIN, ...INPUT),
+  },
+})
+
+const Seq = z
+  .string()
+  .regex(/^[1-9]\d{0,14}$/, 'must be the `seq` of a commit that was set aside')
+  .openapi({ example: '4711' })
+  .transform(Number)
+
+const retry = createRoute({
+  method: 'post',
+  path: '/api/admin/reactions/{matchId}/{seq}/retry',
+  tags: ['Admin'],
+  summary: 'Retry the reaction to a commit that was set aside',
+  description:
+    'Removes it from the list if it succeeds. If it fails again it stays there, and the answer is 500. Writes an audit ' +
+    'entry.',
+  security: ACCESS_SECURITY,
+  request: { params: z.object({ matchId: FixtureIdInput, seq: Seq }) },
+  responses: {
+    200: json(z.object({ retried: z.literal(true) }), 'Done.'),
+    ...errors(...ADMIN, ...INPUT, ...CHANGE, 'NOT_FOUND'),
+  },
+})
+
+export function adminReactions({ community, audit }: Pick<HttpDeps, 'community' | 'audit'>, gates: Gates) {
+  const { reactions } = community
+  return new OpenAPIHono<HttpEnv>()
+    .openapi({ ...status, middleware: gates.admin }, async (c) => {
+      const [{ commits, oldestAt }, aside] = await Promise.all([
+        reactions.lag(),
+        reactions.setAside(c.req.valid('query').limit),
+      ])
+      const setAside = aside.map((one) => ({ ...one, matchId: Number(one.matchId), at: timestamp(one.at) }))
+      return c.json({ waiting: commits, oldestAt: oldestAt === null ? null : timestamp(oldestAt), setAside }, 200)
+    })
+    .openapi({ ...retry, middleware: gates.admin }, async (c) => {
+      const { matchId, seq } = c.req.valid('param')
+      const [actor, subject] = [c.var.caller.userId, `${matchId}/${seq}`]
+      await audit.record({ actor, action: 'reaction.retry', subject, before: null, after: null })
+      const found = await reactions.retry(matchId, seq)
+      return found ? c.json({ retried: true as const }, 200) : fail(c, notFound('reaction'))
+    })
+}

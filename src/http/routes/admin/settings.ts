@@ -1,0 +1,111 @@
+/** `/api/admin/settings`: settings, listed and set, and the keys of the scoring multipliers. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { SETTINGS } from '../../../../actors/kernel/settings.ts'
+import { MULTIPLIER_KEYS } from '../../../../actors/market/scoring-settings.ts'
+import type { SettingEntry, SettingOutcome } from '../../../../db/settings.ts'
+import { errors, fail, type HttpEnv, invalid, notFound } from '../../answers.ts'
+import { ADMIN, BODY } from '../../error-codes.ts'
+import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { jsonBody } from '../../inputs.ts'
+import { timestamp } from '../../json.ts'
+import type { HttpDeps } from '../../ports.ts'
+import { json, timestampText } from '../../schemas.ts'
+
+/** Who last changed a flag or setting. */
+export const updated = {
+  updatedAt: timestampText.nullable().openapi({ description: 'Null if it has its default.' }),
+  updatedBy: z.string().nullable().openapi({ description: 'The username of the admin who set it.', example: 'ann' }),
+}
+
+const EXAMPLE = SETTINGS['trading.hold_secs']
+const value = z.union([z.number(), z.boolean(), z.string()]).openapi({ example: EXAMPLE.default })
+
+const SettingBody = z
+  .object({
+    key: z.string().openapi({ example: 'trading.hold_secs' }),
+    value,
+    type: z.enum(['number', 'boolean', 'choice']),
+    default: value,
+    description: z.string().openapi({ example: EXAMPLE.description }),
+    min: z.number().optional().openapi({ description: 'Of a number.', example: EXAMPLE.min }),
+    max: z.number().optional().openapi({ description: 'Of a number.', example: EXAMPLE.max }),
+    decimals: z.int().optional().openapi({ description: 'Of a number: the most decimals it may have.', example: 0 }),
+    options: z.array(z.string()).optional().openapi({ description: 'Of a choice.' }),
+    ...updated,
+  })
+  .openapi('Setting')
+
+const list = createRoute({
+  method: 'get',
+  path: '/api/admin/settings',
+  tags: ['Admin'],
+  summary: 'All settings',
+  description: 'The catalogue, and the trading mode of each single match or player whose mode is not `open`.',
+  security: ACCESS_SECURITY,
+  responses: { 200: json(z.object({ settings: z.array(SettingBody) }), 'As in force.'), ...errors(...ADMIN) },
+})
+
+const set = createRoute({
+  method: 'put',
+  path: '/api/admin/settings/{key}',
+  tags: ['Admin'],
+  summary: 'Set a setting',
+  description:
+    'Takes effect in this process at once, in every other within a second, also in running matches. The trading mode of ' +
+    'one match or player has the key `trading.mode.match.<fixture id>` or `trading.mode.instrument.<instrument id>`. ' +
+    'Writes an audit entry.',
+  security: ACCESS_SECURITY,
+  request: {
+    params: z.object({ key: z.string().min(1).max(100).openapi({ example: 'trading.hold_secs' }) }),
+    body: jsonBody(z.object({ value })),
+  },
+  responses: { 200: json(SettingBody, 'Set.'), ...errors(...ADMIN, ...BODY, 'NOT_FOUND') },
+})
+
+const multiplierKeys = createRoute({
+  method: 'get',
+  path: '/api/admin/settings/scoring/multiplier-keys',
+  tags: ['Admin'],
+  summary: 'The keys of the scoring multipliers, by role and action',
+  description: 'Each is a setting that `PUT /api/admin/settings/{key}` accepts.',
+  security: ACCESS_SECURITY,
+  responses: {
+    200: json(z.object({ keys: z.array(z.string().openapi({ example: 'scoring.multiplier.FWD.goal' })) }), 'All keys.'),
+    ...errors(...ADMIN),
+  },
+})
+
+export function adminSettings({ settings }: Pick<HttpDeps, 'settings'>, gates: Gates) {
+  return new OpenAPIHono<HttpEnv>()
+    .openapi({ ...list, middleware: gates.admin }, (c) => c.json({ settings: settings.list().map(settingJson) }, 200))
+    .openapi({ ...set, middleware: gates.admin }, async (c) => {
+      const { key } = c.req.valid('param')
+      const outcome = await settings.set({ key, value: c.req.valid('json').value, by: c.var.caller.userId })
+      return outcome.kind === 'set' ? c.json(settingJson(outcome.entry), 200) : fail(c, refused(outcome, 'setting'))
+    })
+    .openapi({ ...multiplierKeys, middleware: gates.admin }, (c) => c.json({ keys: [...MULTIPLIER_KEYS] }, 200))
+}
+
+/** The answer to a flag or setting that was not set. */
+export const refused = (outcome: Exclude<SettingOutcome, { kind: 'set' }>, what: 'flag' | 'setting') =>
+  outcome.kind === 'unknown' ? notFound(what) : invalid('value', outcome.problem)
+
+export const updatedJson = ({ updatedAt, updatedBy }: SettingEntry) => ({
+  updatedAt: updatedAt === null ? null : timestamp(updatedAt),
+  updatedBy,
+})
+
+function settingJson(entry: SettingEntry): z.output<typeof SettingBody> {
+  const { key, setting } = entry
+  const common = { key, value: entry.value, default: setting.default, description: setting.description }
+  switch (setting.type) {
+    case 'number': {
+      const { type, min, max, decimals } = setting
+      return { ...common, type, min, max, decimals, ...updatedJson(entry) }
+    }
+    case 'boolean':
+      return { ...common, type: setting.type, ...updatedJson(entry) }
+    case 'choice':
+      return { ...common, type: setting.type, options: [...setting.options], ...updatedJson(entry) }
+  }
+}

@@ -1,0 +1,161 @@
+/** `/api/admin/users`: users, listed, searched, exported, and given roles. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { unreachable } from '../../../../actors/kernel/assert.ts'
+import { decimal } from '../../../../actors/kernel/micros.ts'
+import type { ListedUser } from '../../../../db/user-list.ts'
+import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
+import { type CsvField, csvRecord, streamOf } from '../../csv.ts'
+import { ADMIN, BODY, INPUT } from '../../error-codes.ts'
+import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { jsonBody, limitInput, offsetInput, UserIdInput } from '../../inputs.ts'
+import { timestamp } from '../../json.ts'
+import type { HttpDeps } from '../../ports.ts'
+import { districtNumber, json, timestampText, userIdText, usernameText } from '../../schemas.ts'
+
+const ListedUserBody = z
+  .object({
+    userId: userIdText,
+    username: usernameText,
+    email: z.string().openapi({ example: 'ada@touchline.example' }),
+    name: z.string().openapi({ example: 'Ada Lovell' }),
+    firstName: z.string().openapi({ example: 'Ada' }),
+    lastName: z.string().nullable().openapi({ example: 'Lovell' }),
+    role: z.string().openapi({ example: 'user' }),
+    districtId: districtNumber,
+    xp: z.int().openapi({ example: 340 }),
+    balance: z.number().nullable().openapi({ description: 'Units as booked; null without a wallet.', example: 9_950 }),
+    referralCode: z.string().openapi({ example: '5d0f9a3c71' }),
+    synthetic: z.boolean().openapi({
+      description: 'True if a dev route or a replay created the user.',
+      example: false,
+    }),
+    createdAt: timestampText,
+  })
+  .openapi('ListedUser')
+
+const list = createRoute({
+  method: 'get',
+  path: '/api/admin/users',
+  tags: ['Admin'],
+  summary: 'All users, newest first',
+  description: '`search` matches any part of username, e-mail or name, or a whole user id.',
+  security: ACCESS_SECURITY,
+  request: {
+    query: z.object({
+      search: z
+        .string()
+        .max(100)
+        .refine((text) => !text.includes('\u0000'), 'must not contain control characters')
+        .default('')
+        .openapi({ description: 'Case is ignored.' }),
+      limit: limitInput(50),
+      offset: offsetInput(10_000_000),
+    }),
+  },
+  responses: {
+    200: json(
+      z.object({
+        users: z.array(ListedUserBody),
+        total: z.int().openapi({ description: 'Matching users on all pages.', example: 12_930 }),
+      }),
+      'One page.',
+    ),
+    ...errors(...ADMIN, ...INPUT),
+  },
+})
+
+const CSV_EXAMPLE = 'userId,username\r\n0197f2a0-1c2d-7d3e-8f40-5a6b7c8d9e0f,ada_l\r\n'
+
+const exportCsv = createRoute({
+  method: 'get',
+  path: '/api/admin/users/export.csv',
+  tags: ['Admin'],
+  summary: 'All users as CSV',
+  description:
+    'RFC 4180 in UTF-8, oldest first, streamed. A text that a spreadsheet would run as a formula is prefixed with an ' +
+    'apostrophe. If a fault ends the download early, its last line may be cut. Writes an audit entry.',
+  security: ACCESS_SECURITY,
+  responses: {
+    200: {
+      description: 'Every user.',
+      content: { 'text/csv': { schema: z.string().openapi({ example: CSV_EXAMPLE }) } },
+    },
+    ...errors(...ADMIN),
+  },
+})
+
+const setRole = createRoute({
+  method: 'put',
+  path: '/api/admin/users/{id}/role',
+  tags: ['Admin'],
+  summary: 'Set the role of a user',
+  description:
+    'Removing the role `admin` takes effect at once. Granting it takes effect with the next access token, within one token ' +
+    'lifetime. A user whose e-mail is in `ADMIN_EMAILS` becomes an admin again at their next sign-in. Writes an audit entry.',
+  security: ACCESS_SECURITY,
+  request: {
+    params: z.object({ id: UserIdInput }),
+    body: jsonBody(z.object({ role: z.enum(['admin', 'user']).openapi({ example: 'user' }) })),
+  },
+  responses: {
+    200: json(ListedUserBody, 'The user with the new role.'),
+    ...errors(...ADMIN, ...BODY, 'NOT_FOUND', 'OWN_ROLE'),
+  },
+})
+
+const COLUMNS: readonly (readonly [name: string, of: (user: ListedUser) => CsvField])[] = [
+  ['userId', ({ id }) => id],
+  ['username', ({ username }) => username],
+  ['email', ({ email }) => email],
+  ['name', ({ name }) => name],
+  ['firstName', ({ firstName }) => firstName],
+  ['lastName', ({ lastName }) => lastName],
+  ['role', ({ role }) => role],
+  ['districtId', ({ districtId }) => districtId],
+  ['xp', ({ xp }) => xp],
+  ['balance', ({ balance }) => (balance === null ? null : decimal(balance))],
+  ['referralCode', ({ referralCode }) => referralCode],
+  ['synthetic', ({ synthetic }) => synthetic],
+  ['createdAt', ({ createdAt }) => timestamp(createdAt)],
+]
+
+export function adminUsers({ userList, audit }: Pick<HttpDeps, 'userList' | 'audit'>, gates: Gates) {
+  return new OpenAPIHono<HttpEnv>()
+    .openapi({ ...list, middleware: gates.admin }, async (c) => {
+      const { users, total } = await userList.search(c.req.valid('query'))
+      return c.json({ users: users.map(listedUserJson), total }, 200)
+    })
+    .openapi({ ...exportCsv, middleware: gates.admin }, async (c) => {
+      const actor = c.var.caller.userId
+      await audit.record({ actor, action: 'users.export', subject: 'users', before: null, after: null })
+      c.header('Content-Type', 'text/csv; charset=utf-8')
+      c.header('Content-Disposition', 'attachment; filename="users.csv"')
+      return c.body(streamOf(csvOf(userList.pages())), 200)
+    })
+    .openapi({ ...setRole, middleware: gates.admin }, async (c) => {
+      const { id } = c.req.valid('param')
+      const outcome = await userList.setRole({ id, role: c.req.valid('json').role, by: c.var.caller.userId })
+      switch (outcome.kind) {
+        case 'changed':
+          return c.json(listedUserJson(outcome.user), 200)
+        case 'unknown':
+          return fail(c, notFound('user'))
+        case 'own_role':
+          return fail(c, answerWith('OWN_ROLE'))
+        default:
+          return unreachable(outcome)
+      }
+    })
+}
+
+async function* csvOf(pages: AsyncGenerator<readonly ListedUser[]>): AsyncGenerator<string> {
+  yield csvRecord(COLUMNS.map(([name]) => name))
+  for await (const page of pages) yield page.map((user) => csvRecord(COLUMNS.map(([, of]) => of(user)))).join('')
+}
+
+const listedUserJson = ({ id, balance, createdAt, ...user }: ListedUser): z.output<typeof ListedUserBody> => ({
+  userId: id,
+  ...user,
+  balance: balance === null ? null : decimal(balance),
+  createdAt: timestamp(createdAt),
+})

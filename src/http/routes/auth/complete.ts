@@ -1,0 +1,79 @@
+/** `POST /api/auth/google/complete`: the profile step, which creates the user. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { usernameFlaw } from '../../../../actors/community/registration.ts'
+import { unreachable } from '../../../../actors/kernel/assert.ts'
+import { answerWith, errors, fail, type HttpEnv, invalid } from '../../answers.ts'
+import { BODY } from '../../error-codes.ts'
+import type { Gates } from '../../gates.ts'
+import { DistrictIdInput, jsonBody, LineInput } from '../../inputs.ts'
+import type { HttpDeps } from '../../ports.ts'
+import { json, UserBody } from '../../schemas.ts'
+import { INVALID_TICKET, openSession, TicketInput } from './registration.ts'
+
+const Profile = z.object({
+  registrationTicket: TicketInput,
+  username: z
+    .string()
+    .refine((name) => usernameFlaw(name) === null, {
+      error: 'must be 3 to 20 of a-z, 0-9 and _, start with a letter, and not be reserved',
+    })
+    .openapi({ pattern: '^[a-z][a-z0-9_]{2,19}$', example: 'ada_l' }),
+  firstName: LineInput.openapi({ example: 'Ada' }),
+  lastName: LineInput.nullish().openapi({ example: 'Lovell' }),
+  districtId: DistrictIdInput,
+  referralCode: LineInput.nullish().openapi({ example: '5d0f9a3c71' }),
+})
+
+const route = createRoute({
+  method: 'post',
+  path: '/api/auth/google/complete',
+  tags: ['Sign-in'],
+  summary: 'Register: the profile step',
+  description:
+    'Creates the user, a wallet of 10,000 units and the referral in one transaction. E-mail, name and picture come from ' +
+    'the ticket, whose e-mail must be verified. Repeated with the same ticket, it signs in the user it has created. At ' +
+    'most 10 a minute per address.',
+  request: { body: jsonBody(Profile) },
+  responses: {
+    200: json(
+      z.object({
+        user: UserBody,
+        isNew: z
+          .boolean()
+          .openapi({ description: 'False if this ticket had already created the user.', example: true }),
+      }),
+      'Signed in: both session cookies are set.',
+    ),
+    ...errors(...BODY, 'INVALID_REGISTRATION_TICKET', 'EMAIL_NOT_VERIFIED', 'USERNAME_TAKEN'),
+  },
+})
+
+const PER_MINUTE = 10
+
+type Deps = Pick<HttpDeps, 'signIn' | 'sessions' | 'wallets' | 'cookies'>
+
+export function completeProfile(deps: Deps, gates: Gates) {
+  const middleware = gates.limited('complete', PER_MINUTE)
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware }, async (c) => {
+    const { registrationTicket, lastName = null, referralCode = null, ...profile } = c.req.valid('json')
+    const completed = await deps.signIn.complete(registrationTicket, { ...profile, lastName, referralCode })
+    switch (completed.kind) {
+      case 'registered': {
+        const { user, isNew } = completed
+        return c.json({ user: await openSession(c, user, deps), isNew }, 200)
+      }
+      case 'invalid_ticket':
+        return fail(c, INVALID_TICKET)
+      case 'not_verified':
+        return fail(c, answerWith('EMAIL_NOT_VERIFIED'))
+      case 'username_taken':
+        return fail(c, answerWith('USERNAME_TAKEN'))
+      case 'unknown_district':
+        return fail(c, invalid('districtId', 'unknown district'))
+      case 'unknown_referral':
+        return fail(c, invalid('referralCode', 'unknown referral code'))
+      default:
+        return unreachable(completed)
+    }
+  })
+}

@@ -1,0 +1,59 @@
+/** `GET /api/districts/standings`. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { rankDistricts } from '../../../../actors/community/ranking.ts'
+import { errors, type HttpEnv } from '../../answers.ts'
+import type { CommunityPorts } from '../../community-ports.ts'
+import { SIGNED_IN } from '../../error-codes.ts'
+import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { PPM_PER_PERCENT } from '../../json.ts'
+import type { Accounts, HttpDeps } from '../../ports.ts'
+import { districtNumber, json } from '../../schemas.ts'
+
+export const DistrictBody = z
+  .object({
+    rank: z.int().nullable().openapi({ description: 'Null, like `score`, without a ranked member.', example: 3 }),
+    districtId: districtNumber,
+    name: z.string().openapi({ example: 'Harbour' }),
+    members: z.int().openapi({ description: 'Ranked members.', example: 812 }),
+    score: z.number().nullable().openapi({ description: 'Average ROI of the members in per cent.', example: 12.5 }),
+  })
+  .openapi('DistrictStanding')
+
+const route = createRoute({
+  method: 'get',
+  path: '/api/districts/standings',
+  tags: ['Leaderboards'],
+  summary: 'All districts by the average ROI of their ranked members',
+  description: 'Districts without a ranked member come last, without rank and score.',
+  security: ACCESS_SECURITY,
+  responses: {
+    200: json(z.object({ districts: z.array(DistrictBody) }), 'Sorted by rank.'),
+    ...errors(...SIGNED_IN),
+  },
+})
+
+export function listStandings({ accounts, community }: Pick<HttpDeps, 'accounts' | 'community'>, gates: Gates) {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) =>
+    c.json({ districts: await districtStandings({ accounts, boards: community.boards }) }, 200),
+  )
+}
+
+interface StandingsDeps {
+  readonly accounts: Pick<Accounts, 'districts'>
+  readonly boards: Pick<CommunityPorts['boards'], 'districts'>
+}
+
+/** The standing of every district, sorted by rank. */
+export async function districtStandings({ accounts, boards }: StandingsDeps) {
+  const [known, scores] = await Promise.all([accounts.districts(), boards.districts()])
+  const byId = new Map(scores.map((one) => [one.districtId, one]))
+  const names = new Map(known.map(({ id, name }) => [id, name]))
+  const ranked = rankDistricts(known.map(({ id }) => byId.get(id) ?? { districtId: id, members: 0, roiPpmSum: 0 }))
+  return ranked.map((one) => ({
+    rank: one.rank,
+    districtId: Number(one.districtId),
+    name: names.get(one.districtId) ?? '',
+    members: one.members,
+    score: one.roiPpm === null ? null : one.roiPpm / PPM_PER_PERCENT,
+  }))
+}

@@ -1,0 +1,21 @@
+/** `GET /api/flags`. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { errors, type HttpEnv } from '../../answers.ts'
+import type { HttpDeps } from '../../ports.ts'
+import { json } from '../../schemas.ts'
+
+const FlagMap = z.record(z.string(), z.boolean()).openapi({ example: { coming_soon: false } })
+
+const route = createRoute({
+  method: 'get',
+  path: '/api/flags',
+  tags: ['Public'],
+  summary: 'Feature flags',
+  description:
+    'Every flag, whether on or off. A client hides the features that are off; the server refuses their requests too.',
+  responses: { 200: json(FlagMap, 'Key to value, as of now.'), ...errors() },
+})
+
+export function listFlags({ flags }: Pick<HttpDeps, 'flags'>) {
+  return new OpenAPIHono<HttpEnv>().openapi(route, (c) => c.json({ ...flags() }, 200))
+}

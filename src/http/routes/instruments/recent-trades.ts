@@ -1,0 +1,35 @@
+/** `GET /api/instruments/{id}/recent-trades`. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
+import { INPUT, SIGNED_IN } from '../../error-codes.ts'
+import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { InstrumentIdInput, limitInput } from '../../inputs.ts'
+import { recentTradesJson } from '../../json.ts'
+import type { HttpDeps } from '../../ports.ts'
+import { json, RecentTradesBody } from '../../schemas.ts'
+
+const route = createRoute({
+  method: 'get',
+  path: '/api/instruments/{id}/recent-trades',
+  tags: ['Market'],
+  summary: 'Recent trades of an instrument, anonymised',
+  description: 'Openings and closes, without user ids. Closes by full time or a void are not listed.',
+  security: ACCESS_SECURITY,
+  request: {
+    params: z.object({ id: InstrumentIdInput }),
+    query: z.object({ limit: limitInput(50) }),
+  },
+  responses: { 200: json(RecentTradesBody, 'Newest first.'), ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND') },
+})
+
+export function recentTrades({ catalogue, history }: Pick<HttpDeps, 'catalogue' | 'history'>, gates: Gates) {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
+    const { id } = c.req.valid('param')
+    const [known, trades] = await Promise.all([
+      catalogue.instrument(id),
+      history.trades(id, c.req.valid('query').limit),
+    ])
+    if (known === null) return fail(c, notFound('instrument'))
+    return c.json(recentTradesJson(trades), 200)
+  })
+}

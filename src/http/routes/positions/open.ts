@@ -1,0 +1,69 @@
+/** `POST /api/positions/open`: a body becomes a command to the match, and its outcome an answer. */
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
+import { errors, type HttpEnv } from '../../answers.ts'
+import { BODY, SIGNED_IN } from '../../error-codes.ts'
+import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { jsonBody } from '../../inputs.ts'
+import type { HttpDeps } from '../../ports.ts'
+import { json, TradeBody } from '../../schemas.ts'
+import { KeyHeader, keyOf, Order, originOf, priceInput, refusing, tradeJson } from './order.ts'
+
+const OpenOrder = Order.extend({
+  clientPrice: priceInput.openapi({ description: 'The price that the client showed to the user.', example: 206.3 }),
+})
+
+const route = createRoute({
+  method: 'post',
+  path: '/api/positions/open',
+  tags: ['Trading'],
+  summary: 'Open a position',
+  description:
+    'Fills at the current price plus the impact of the order and debits the margin, price × lots × 5 ÷ 10, from the ' +
+    'wallet. The owner may close the position after the hold, 180 seconds by default. Refused if `clientPrice` is more ' +
+    'than 2.5 % off, the market is not open, or the margin is not covered. A retry with the same `Idempotency-Key` and ' +
+    'body gets the first answer again and opens nothing. At most 60 a minute per user, in bursts of 10.',
+  security: ACCESS_SECURITY,
+  request: { headers: KeyHeader, body: jsonBody(OpenOrder) },
+  responses: {
+    201: json(TradeBody, 'Opened. With `Idempotent-Replayed: true`, by an earlier request with the same key.'),
+    ...errors(
+      ...SIGNED_IN,
+      ...BODY,
+      'NOT_FOUND',
+      'MARKET_CLOSED',
+      'MARKET_SUSPENDED',
+      'PRICE_MOVED',
+      'KEY_IN_FLIGHT',
+      'KEY_REUSED',
+      'LOT_SIZE_INVALID',
+      'LEVELS_INVALID',
+      'POSITION_LIMIT',
+      'INSUFFICIENT_MARGIN',
+      'BUSY',
+      'UNKNOWN_OUTCOME',
+    ),
+  },
+})
+
+export function openPosition({ desk, positions }: Pick<HttpDeps, 'desk' | 'positions'>, gates: Gates) {
+  const refuse = refusing(positions)
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.acting('open') }, async (c) => {
+    const order = c.req.valid('json')
+    const { instrumentId, direction, lotSize, clientPrice, stopLoss = null, takeProfit = null } = order
+    const { userId } = c.var.caller
+    const fields = [instrumentId, direction, lotSize, clientPrice, stopLoss, takeProfit]
+    const outcome = await desk.submit({
+      kind: 'open_position',
+      userId,
+      ...originOf(c),
+      instrumentId,
+      direction,
+      lots: lotSize,
+      clientPrice,
+      stopLoss,
+      takeProfit,
+      idempotency: keyOf(userId, 'open', c.req.valid('header')['Idempotency-Key'], fields),
+    })
+    return outcome.ok ? c.json(tradeJson(c, outcome.value), 201) : refuse(c, outcome)
+  })
+}

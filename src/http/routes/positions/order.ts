@@ -1,0 +1,86 @@
+/** What the routes of positions share: order fields, idempotency keys, and the answers to a command. No rule lives here. */
+import { hash } from 'node:crypto'
+import { z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import type { UserId } from '../../../../actors/kernel/ids.ts'
+import { KEY_LENGTH_MAX } from '../../../../actors/kernel/limits.ts'
+import { lots, price } from '../../../../actors/kernel/micros.ts'
+import type { Refused } from '../../../../actors/kernel/outcome.ts'
+import type { IdempotencyKey, KeyedRoute, Trade } from '../../../../actors/match/messages.ts'
+import { type Answer, answerTo, fail, type RefusalStatus } from '../../answers.ts'
+import { commandId } from '../../command-ids.ts'
+import type { SignedInEnv } from '../../gates.ts'
+import { decimalInput, InstrumentIdInput, PositionIdInput } from '../../inputs.ts'
+import { positionJson, walletJson } from '../../json.ts'
+import type { HttpDeps } from '../../ports.ts'
+import type { TradeBody } from '../../schemas.ts'
+
+/** Marks the stored answer of an earlier request. The name is part of the contract. */
+const REPEATED = 'Idempotent-Replayed'
+
+export const priceInput = decimalInput(price, z.number().positive())
+const lotsInput = decimalInput(lots, z.number().nonnegative())
+const level = priceInput.nullable().openapi({ description: 'A price, or null for none.' })
+export const stopLossInput = level.openapi({ example: 190 }).optional()
+export const takeProfitInput = level.openapi({ example: 220 }).optional()
+
+export const Key = z
+  .string()
+  .min(1)
+  .max(KEY_LENGTH_MAX)
+  .regex(/^[\x20-\x7e]*$/, 'must be printable ASCII')
+  .openapi({
+    description: 'Chosen by the client. A retry with the same key and body gets the first answer again.',
+    example: 'b7f0c1d2',
+  })
+export const KeyHeader = z.object({ 'Idempotency-Key': Key.optional() })
+
+export const Order = z.object({
+  instrumentId: InstrumentIdInput,
+  direction: z.enum(['long', 'short']),
+  lotSize: lotsInput.openapi({ example: 0.5 }),
+  stopLoss: stopLossInput,
+  takeProfit: takeProfitInput,
+})
+
+export const IdPath = z.object({ id: PositionIdInput })
+
+/** The request that a command came from, for logs and traces. */
+export const originOf = ({ var: { requestId, trace } }: Context<SignedInEnv>) => ({
+  requestId,
+  ...(trace === undefined ? {} : { trace }),
+})
+
+/** The key, with a 128-bit digest of the request in canonical form: fields in fixed order, quantities in micros. */
+export function keyOf(
+  user: UserId,
+  route: KeyedRoute,
+  key: string | undefined,
+  request: readonly (string | number | null)[],
+): IdempotencyKey | null {
+  if (key === undefined) return null
+  return {
+    id: commandId(user, route, key),
+    fingerprint: hash('sha256', JSON.stringify(request), 'base64url').slice(0, 22),
+  }
+}
+
+export function tradeJson(c: Context, trade: Trade): z.output<typeof TradeBody> {
+  if (trade.repeated) c.header(REPEATED, 'true')
+  return { position: positionJson(trade.position, trade.price), wallet: walletJson(trade.wallet) }
+}
+
+/**
+ * Answers a refusal; one about a closed position includes the position. The type of the route says which statuses it may
+ * answer with, and the tests check every answer against the description.
+ */
+export const refusing =
+  (positions: HttpDeps['positions']) =>
+  async <Status extends RefusalStatus>(c: Context<SignedInEnv>, { refusal, repeated }: Refused) => {
+    if (repeated) c.header(REPEATED, 'true')
+    const answer = answerTo(refusal) as Answer<Status>
+    if (refusal.code !== 'position_not_open') return fail(c, answer)
+    const held = await positions.find(c.var.caller.userId, refusal.positionId)
+    const facts = held === null ? answer.facts : { position: positionJson(held.position, held.currentPrice) }
+    return fail(c, { ...answer, ...(facts === undefined ? {} : { facts }) })
+  }

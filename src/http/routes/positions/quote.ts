@@ -1,0 +1,65 @@
+/** `POST /api/positions/quote`. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import type { Refusal } from '../../../../actors/kernel/outcome.ts'
+import { answerTo, ErrorBody, errors, type HttpEnv } from '../../answers.ts'
+import { BODY, SIGNED_IN } from '../../error-codes.ts'
+import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { jsonBody } from '../../inputs.ts'
+import { quoteJson } from '../../json.ts'
+import type { HttpDeps } from '../../ports.ts'
+import { json } from '../../schemas.ts'
+import { Order, refusing } from './order.ts'
+
+/** The example is an order for 0.5 lots, long at 206.31, with the levels 190 and 220. */
+const QuoteBody = z
+  .object({
+    fillPrice: z.number().openapi({ description: 'Price of the fill, including the impact.', example: 206.315 }),
+    impact: z.number().openapi({ description: 'Fill price − current price.', example: 0.005 }),
+    currentPrice: z.number().openapi({ example: 206.31 }),
+    margin: z.number().openapi({ description: 'Units that opening would debit.', example: 51.57875 }),
+    washoutPrice: z.number().nullable().openapi({ example: 185.6835 }),
+    pnlAtStopLoss: z.number().nullable().openapi({ example: -40.7875 }),
+    pnlAtTakeProfit: z.number().nullable().openapi({ example: 34.2125 }),
+    maxLotSize: z.number().openapi({ description: 'The most lots that the free margin covers.', example: 96.42 }),
+    refusal: ErrorBody.omit({ requestId: true }).nullable().openapi({
+      description: 'The error that opening this now would get, or null.',
+      additionalProperties: true,
+      example: null,
+    }),
+  })
+  .openapi('Quote')
+
+const route = createRoute({
+  method: 'post',
+  path: '/api/positions/quote',
+  tags: ['Trading'],
+  summary: 'Quote the fill, margin and levels of an order without placing it',
+  description:
+    'Changes nothing and reserves nothing. An order that would be refused is quoted too, with the error in `refusal`.',
+  security: ACCESS_SECURITY,
+  request: { body: jsonBody(Order) },
+  responses: {
+    200: json(QuoteBody, 'As of now.'),
+    ...errors(...SIGNED_IN, ...BODY, 'NOT_FOUND', 'MARKET_CLOSED', 'BUSY'),
+  },
+})
+
+type Deps = Pick<HttpDeps, 'desk' | 'positions' | 'wallets'>
+
+export function quoteOrder({ desk, positions, wallets }: Deps, gates: Gates) {
+  const refuse = refusing(positions)
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
+    const { instrumentId, direction, lotSize, stopLoss = null, takeProfit = null } = c.req.valid('json')
+    const held = await wallets.find(c.var.caller.userId)
+    const means = { available: held?.balance ?? null, openPositions: held?.openPositions ?? null }
+    const outcome = await desk.quote({ instrumentId, direction, lots: lotSize, stopLoss, takeProfit, ...means })
+    if (!outcome.ok) return refuse<404 | 409 | 503>(c, outcome)
+    const { refusal } = outcome.value
+    return c.json({ ...quoteJson(outcome.value), refusal: refusal === null ? null : refusalJson(refusal) }, 200)
+  })
+}
+
+function refusalJson(refusal: Refusal) {
+  const { error, code, facts } = answerTo(refusal)
+  return { ...facts, error, code }
+}

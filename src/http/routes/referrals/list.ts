@@ -1,0 +1,51 @@
+/** `GET /api/referrals`. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { decimal } from '../../../../actors/kernel/micros.ts'
+import { errors, type HttpEnv } from '../../answers.ts'
+import { SIGNED_IN } from '../../error-codes.ts'
+import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import type { HttpDeps } from '../../ports.ts'
+import { json } from '../../schemas.ts'
+import { ReferralBody, referralJson, shareLink } from './referral.ts'
+
+const ReferralsBody = z.object({
+  code: z.string().openapi({ description: "The caller's own code.", example: '5d0f9a3c71' }),
+  url: shareLink,
+  referrals: z.array(ReferralBody),
+  summary: z.object({
+    invited: z.int().openapi({ description: 'Invites and users who came with the own code.', example: 4 }),
+    registered: z.int().openapi({ example: 3 }),
+    earned: z.int().openapi({ description: 'Credited: they have made a first trade.', example: 2 }),
+    pending: z.int().openapi({ description: 'Registered, but not credited yet.', example: 1 }),
+    total_credited: z.number().openapi({ description: 'Units.', example: 200 }),
+  }),
+})
+
+const route = createRoute({
+  method: 'get',
+  path: '/api/referrals',
+  tags: ['Referrals'],
+  summary: "The caller's invites and referred users",
+  description:
+    "Lists the named invites and the users who came with the caller's own code. A reward is credited when a referred user " +
+    'makes their first trade. The list holds the newest 1,000; `summary` counts all.',
+  security: ACCESS_SECURITY,
+  responses: { 200: json(ReferralsBody, 'Newest first.'), ...errors(...SIGNED_IN) },
+})
+
+export function listReferrals({ community }: Pick<HttpDeps, 'community'>, gates: Gates) {
+  const { referrals, shareUrl } = community
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
+    const { ownCode, referrals: newest, sums } = await referrals.list(c.var.caller.userId)
+    const { invited, registered, credited, rewards } = sums
+    const summary = {
+      invited,
+      registered,
+      earned: credited,
+      pending: registered - credited,
+      total_credited: decimal(rewards),
+    }
+    const list = newest.map((one) => referralJson(one, shareUrl))
+    return c.json({ code: ownCode, url: shareUrl(ownCode), referrals: list, summary }, 200)
+  })
+}

@@ -1,0 +1,31 @@
+/** `POST /api/spinner/run`. */
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
+import { answerWith, errors, fail, type HttpEnv } from '../../answers.ts'
+import { CHANGE, SIGNED_IN } from '../../error-codes.ts'
+import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import type { HttpDeps } from '../../ports.ts'
+import { json } from '../../schemas.ts'
+import { WeekBody, weekJson } from './week.ts'
+
+const route = createRoute({
+  method: 'post',
+  path: '/api/spinner/run',
+  tags: ['Spinner'],
+  summary: 'Decide the last finished week',
+  description:
+    'The best ROI of the week wins, equal ones by win rate. A tie is decided by HMAC-SHA256 over the week and the ' +
+    'candidates, keyed with the seed whose hash was published before the week ended. A second call changes nothing and ' +
+    'gets the same answer. 409 while some closes of the week are still being processed.',
+  security: ACCESS_SECURITY,
+  responses: { 200: json(WeekBody, 'Decided.'), ...errors(...SIGNED_IN, ...CHANGE, 'WEEK_NOT_COUNTED') },
+})
+
+export function runSpinner({ community: { spinner, tell } }: Pick<HttpDeps, 'community'>, gates: Gates) {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
+    const outcome = await spinner.run()
+    if (outcome.kind === 'counting')
+      return fail(c, answerWith('WEEK_NOT_COUNTED', { retryAfterSecs: outcome.retryAfterSecs }))
+    tell(outcome.notifications)
+    return c.json(weekJson(outcome.week), 200)
+  })
+}

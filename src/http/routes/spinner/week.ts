@@ -1,0 +1,67 @@
+/** A week of the spinner as the API shows it. */
+import { z } from '@hono/zod-openapi'
+import { PPM } from '../../../../actors/community/ranking.ts'
+import type { Candidate, SpinnerWeek } from '../../../../db/spinner.ts'
+import { timestamp } from '../../json.ts'
+import { districtNumber, timestampText, userIdText, usernameText } from '../../schemas.ts'
+
+const CandidateBody = z
+  .object({
+    userId: userIdText,
+    username: usernameText,
+    districtId: districtNumber,
+    roiPct: z.number().openapi({ description: 'ROI of the week in per cent, to 2 decimals.', example: 12.5 }),
+    winRate: z.number().openapi({ description: 'Wins ÷ closes of the week, 0 to 1.', example: 0.62 }),
+    trades: z.int().openapi({ description: 'Positions closed in the week.', example: 21 }),
+  })
+  .openapi('SpinnerCandidate')
+
+/** The example is a week that has been decided. */
+export const WeekBody = z
+  .object({
+    week: z.string().openapi({ description: 'ISO week, from Monday 00:00 UTC.', example: '2026-W21' }),
+    startsAt: timestampText.openapi({ example: '2026-05-18T00:00:00.000Z' }),
+    endsAt: timestampText.openapi({ example: '2026-05-25T00:00:00.000Z' }),
+    status: z.enum(['open', 'tied', 'decided']).openapi({
+      description: '`tied`: two or more users lead with equal ROI and win rate.',
+      example: 'decided',
+    }),
+    winner: CandidateBody.optional().openapi({ description: 'Of a decided week, if any user closed a position.' }),
+    candidates: z.array(CandidateBody).openapi({ description: 'The leaders; the winner is drawn among them.' }),
+    seedHash: z.string().openapi({
+      description: 'SHA-256 of the seed, published before the week ends.',
+      example: 'f9dad6baba856aa4ec1c80dd114102d2d17a1c0f9b14be72ebc003fec2a07026',
+    }),
+    publishedAt: timestampText.openapi({
+      description: 'When `seedHash` was published.',
+      example: '2026-05-18T00:00:00.000Z',
+    }),
+    seed: z.string().optional().openapi({
+      description: 'Of a decided week. `npm run ops -- spinner-verify` checks the draw.',
+      example: '5f0c1a7e9d3b2f48a6c4e2d01b9f7a8c5e3d1f2b4a6c8e0d9f7b5a3c1e2d4f60',
+    }),
+    decidedAt: timestampText.optional().openapi({ example: '2026-05-25T00:00:09.000Z' }),
+  })
+  .openapi('SpinnerWeek')
+
+const candidateJson = (candidate: Candidate): z.output<typeof CandidateBody> => ({
+  userId: candidate.userId,
+  username: candidate.username,
+  districtId: Number(candidate.districtId),
+  roiPct: candidate.roiHundredths / 100,
+  winRate: candidate.winPpm / PPM,
+  trades: candidate.closed,
+})
+
+export const weekJson = (week: SpinnerWeek): z.output<typeof WeekBody> => ({
+  week: week.name,
+  startsAt: timestamp(week.startsAt),
+  endsAt: timestamp(week.endsAt),
+  status: week.status,
+  candidates: week.candidates.map(candidateJson),
+  seedHash: week.seedHash,
+  publishedAt: timestamp(week.publishedAt),
+  ...(week.winner === null ? {} : { winner: candidateJson(week.winner) }),
+  ...(week.seed === null ? {} : { seed: week.seed }),
+  ...(week.decidedAt === null ? {} : { decidedAt: timestamp(week.decidedAt) }),
+})

@@ -1,0 +1,60 @@
+/** `GET /api/trades`: trades of the former share model. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { legacyTotal, type LegacyTrade } from '../../../../actors/community/legacy.ts'
+import { decimal } from '../../../../actors/kernel/micros.ts'
+import { errors, type HttpEnv } from '../../answers.ts'
+import { INPUT, SIGNED_IN } from '../../error-codes.ts'
+import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { limitInput, offsetInput } from '../../inputs.ts'
+import { timestamp } from '../../json.ts'
+import type { HttpDeps } from '../../ports.ts'
+import { json, playerName, timestampText } from '../../schemas.ts'
+
+const LegacyTradeBody = z
+  .object({
+    id: z.string().openapi({ example: '5120' }),
+    player: playerName,
+    side: z.enum(['buy', 'sell']),
+    quantity: z.number().openapi({ description: 'Shares.', example: 10 }),
+    price: z.number().openapi({ description: 'Units per share.', example: 124 }),
+    total: z.number().openapi({ description: '`quantity × price`.', example: 1_240 }),
+    at: timestampText,
+  })
+  .openapi('LegacyTrade')
+
+const route = createRoute({
+  method: 'get',
+  path: '/api/trades',
+  tags: ['Legacy'],
+  summary: "The caller's trades of the former share model, newest first",
+  description: 'Read-only: the share model was replaced by positions, and no trades are added.',
+  security: ACCESS_SECURITY,
+  request: { query: z.object({ limit: limitInput(50), offset: offsetInput() }) },
+  responses: {
+    200: json(
+      z.object({
+        trades: z.array(LegacyTradeBody),
+        total: z.int().openapi({ description: 'Trades of the caller on all pages.', example: 1 }),
+      }),
+      'One page.',
+    ),
+    ...errors(...SIGNED_IN, ...INPUT),
+  },
+})
+
+export function legacyTrades({ community: { legacy } }: Pick<HttpDeps, 'community'>, gates: Gates) {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
+    const { trades, total } = await legacy.trades(c.var.caller.userId, c.req.valid('query'))
+    return c.json({ trades: trades.map(tradeJson), total }, 200)
+  })
+}
+
+const tradeJson = (trade: LegacyTrade): z.output<typeof LegacyTradeBody> => ({
+  id: trade.id,
+  player: trade.player,
+  side: trade.side,
+  quantity: decimal(trade.quantity),
+  price: decimal(trade.price),
+  total: decimal(legacyTotal(trade)),
+  at: timestamp(trade.at),
+})
