@@ -90,7 +90,7 @@ describe('floors', () => {
         [/may not know actors/],
       ],
       [
-        { 'ops/rehearse/conformance/a.ts': `import { c } from '../shared/place.ts'` },
+        { 'ops/rehearse/conformance/a.ts': `import { c } from '../shared/data-place.ts'` },
         [/may not know ops\/rehearse\/shared/],
       ],
       [{ 'ops/rehearse/conformance/a.ts': `import { Redis } from 'ioredis'` }, [/package ioredis/]],

@@ -19,8 +19,8 @@ import { Redis } from 'ioredis'
 import pg from 'pg'
 import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
-import { Guest } from '../rehearse/shared/guest.ts'
-import { serverPlace } from '../rehearse/shared/place.ts'
+import { SimulatedClient } from '../rehearse/shared/simulated-client.ts'
+import { serverPlace } from '../rehearse/shared/data-place.ts'
 import { Program, type Settings } from '../rehearse/shared/program.ts'
 import type { Load } from './closed-loop.ts'
 import type { ClientPlan, ClientsCommand, ClientsReport } from './fanout-clients.ts'
@@ -83,7 +83,7 @@ async function measure(roles: readonly string[]): Promise<Result> {
     for (const role of roles) running.push(await start(role, place.settings))
     const edges = running.filter((one) => one.roles.includes('api'))
     const { url } = present(edges[0], 'a process for clients')
-    const admin = new Guest('Scale Admin')
+    const admin = new SimulatedClient('Scale Admin')
     await admin.signIn(url)
     const instruments = await kickOff(url, admin)
     const cookies = await signedInUsers(url)
@@ -139,7 +139,7 @@ async function start(roles: string, settings: Settings): Promise<Running> {
 }
 
 /** Starts the matches one after the other, so that two processes share them. What can be traded then. */
-async function kickOff(url: string, admin: Guest): Promise<Listed> {
+async function kickOff(url: string, admin: SimulatedClient): Promise<Listed> {
   const until = performance.now() + PATIENCE_MS
   for (const [n, fixtureId] of MATCHES.entries()) {
     const asked = await admin.ask(url, 'POST', '/api/admin/gameplay-bot/start', { fixtureId, speed: 1, traders: 0 })

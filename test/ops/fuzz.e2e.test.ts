@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { chanceFrom } from '../../actors/replay/chance.ts'
-import { folderPlace } from '../../ops/rehearse/shared/place.ts'
+import { folderPlace } from '../../ops/rehearse/shared/data-place.ts'
 import { Program } from '../../ops/rehearse/shared/program.ts'
 import { Campaign } from '../../ops/rehearse/fuzz/campaign.ts'
 import type { OpenApi } from '../../ops/rehearse/fuzz/judge.ts'
-import { Lore } from '../../ops/rehearse/fuzz/lore.ts'
+import { KnownValues } from '../../ops/rehearse/fuzz/known-values.ts'
 import { curl, requestMaker } from '../../ops/rehearse/fuzz/requests.ts'
 import { freePort } from '../../ops/rehearse/shared/free-port.ts'
 import { inspectable, Inspector } from '../../ops/rehearse/shared/inspector.ts'
@@ -22,7 +22,7 @@ describe('requests made from the API description', () => {
   it('are the same for the same seed, go to every route, and can be repeated by hand', async () => {
     const document = await readDocument()
     const made = (seed: number) => {
-      const make = requestMaker(document, new Lore())
+      const make = requestMaker(document, new KnownValues())
       return Array.from({ length: 4_000 }, (_, n) => make(chanceFrom(seed * 1_000_003 + n)))
     }
     // Ids that nobody has told of are made up.

@@ -6,14 +6,14 @@ import { describe, expect, it } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { fixtureId } from '../../actors/kernel/ids.ts'
 import { price } from '../../actors/kernel/micros.ts'
-import { folderPlace } from '../../ops/rehearse/shared/place.ts'
+import { folderPlace } from '../../ops/rehearse/shared/data-place.ts'
 import { Program } from '../../ops/rehearse/shared/program.ts'
 import { Histogram } from '../../ops/rehearse/load/histogram.ts'
 import { htmlReport } from '../../ops/rehearse/load/html.ts'
 import { limitOf, nextTry } from '../../ops/rehearse/load/limit.ts'
-import { PriceWatch } from '../../ops/rehearse/load/price-watch.ts'
+import { PriceWatch } from '../../ops/rehearse/shared/price-watch.ts'
 import { describe as describeRun, type Outcome } from '../../ops/rehearse/load/report.ts'
-import { Tally } from '../../ops/rehearse/load/tally.ts'
+import { LoadTally } from '../../ops/rehearse/load/tally.ts'
 import { decodePriceFrame, FLAG, type PriceFrame } from '../../rooms/feed/price-frame.ts'
 import { priceOf } from '../rooms/realtime-rig.ts'
 
@@ -73,7 +73,7 @@ describe('what a socket is told', () => {
 })
 
 function outcome(over: Partial<Outcome> = {}): Outcome {
-  const tally = new Tally()
+  const tally = new LoadTally()
   tally.durations.tick.record(12)
   const second = { connected: 2, prices: 100, trades: 3, errors: 0, tickP99: 12, tradeP99: 30 }
   return {
@@ -85,19 +85,19 @@ function outcome(over: Partial<Outcome> = {}): Outcome {
   }
 }
 
-describe('what a crew has seen', () => {
+describe('what a worker has seen', () => {
   it('is reported once: it begins anew with every second, but for the sockets that are open', () => {
-    const [crew, all] = [new Tally(), new Tally()]
-    crew.connected = 2
-    crew.miss('gaps', 'a move')
-    crew.fail('timeout')
-    crew.durations.tick.record(5)
+    const [worker, all] = [new LoadTally(), new LoadTally()]
+    worker.connected = 2
+    worker.miss('gaps', 'a move')
+    worker.fail('timeout')
+    worker.durations.tick.record(5)
     for (let second = 0; second < 3; second++) {
-      all.add(JSON.parse(JSON.stringify(crew)))
-      crew.empty()
+      all.add(JSON.parse(JSON.stringify(worker)))
+      worker.empty()
     }
     expect([all.misses, all.counts.gaps, all.failures, all.durations.tick.total]).toEqual([['a move'], 1, 1, 1])
-    expect(crew.connected).toBe(2)
+    expect(worker.connected).toBe(2)
   })
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { chart } from '../../ops/rehearse/soak/chart.ts'
 import { conclusion, markdown, type Soaked } from '../../ops/rehearse/soak/report.ts'
-import { Tally } from '../../ops/rehearse/load/tally.ts'
+import { LoadTally } from '../../ops/rehearse/load/tally.ts'
 
 const MIB = 2 ** 20
 const soaked = (heaps: readonly number[], over: Partial<Soaked> = {}): Soaked => ({
@@ -19,7 +19,7 @@ const soaked = (heaps: readonly number[], over: Partial<Soaked> = {}): Soaked =>
     resident: 2 * heap * MIB,
     resources: { Timeout: 15, TCPSocketWrap: 8 },
   })),
-  counts: new Tally().counts,
+  counts: new LoadTally().counts,
   troubles: [],
   ...over,
 })

@@ -1,13 +1,13 @@
-/** The last look: the match is ended, everybody is paid out, and everything there is must follow from what the players lived. */
+/** The last look: the match is ended, everybody is paid out, and everything there is must follow from what the traders lived. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { performance } from 'node:perf_hooks'
 import { z } from 'zod'
 import { MINUTE_MS } from '../../../actors/kernel/world.ts'
 import { demand } from '../shared/account.ts'
-import { type Guest, micros } from '../shared/guest.ts'
-import { inspect } from '../shared/inspection.ts'
-import type { Player } from '../shared/trader.ts'
+import { type SimulatedClient, micros } from '../shared/simulated-client.ts'
+import { checkConsistency } from '../shared/consistency.ts'
+import type { SimulatedTrader } from '../shared/simulated-trader.ts'
 
 const Entry = z
   .looseObject({ userId: z.string(), pnl: micros, trades: z.int() })
@@ -29,24 +29,24 @@ export interface Stats {
 }
 
 /** Throws a Violation when anything is not as it must be. */
-export async function audit(url: string, players: readonly Player[], admin: Guest): Promise<Stats> {
+export async function audit(url: string, traders: readonly SimulatedTrader[], admin: SimulatedClient): Promise<Stats> {
   await endReplays(url, admin)
-  await inspect(url, players, admin)
-  const open = players.reduce((sum, { account }) => sum + account.open.size, 0)
+  await checkConsistency(url, traders, admin)
+  const open = traders.reduce((sum, { account }) => sum + account.open.size, 0)
   demand(open === 0, () => `${open} positions are open after the end of the match`)
   await untilReacted(url, admin)
-  const due = sorted(players.filter(({ account }) => account.closed.size > 0).map(placeOf))
+  const due = sorted(traders.filter(({ account }) => account.closed.size > 0).map(placeOf))
   await untilShown(url, admin, due)
   const reply = await admin.ask(url, 'POST', '/api/admin/leaderboard/rebuild-roi', {})
   demand(reply !== 'lost' && reply.status === 200, () => `the boards cannot be rebuilt: ${JSON.stringify(reply)}`)
   const rebuilt = await places(url, admin)
   demand(isDeepStrictEqual(rebuilt, due), () => `rebuilt boards show ${show(rebuilt)} instead of ${show(due)}`)
-  const counts = await Promise.all(players.map((player) => player.compareAll(url)))
+  const counts = await Promise.all(traders.map((trader) => trader.compareAll(url)))
   return { positions: counts.reduce((sum, count) => sum + count, 0), places: due.length }
 }
 
 /** The demo begins again until it is stopped by hand, which may fall between two matches. */
-async function endReplays(url: string, admin: Guest): Promise<void> {
+async function endReplays(url: string, admin: SimulatedClient): Promise<void> {
   const until = performance.now() + PATIENCE_MS
   for (let calm = 0; calm < 10; calm++) {
     const reply = await admin.ask(url, 'POST', '/api/admin/gameplay-bot/stop', {})
@@ -57,7 +57,7 @@ async function endReplays(url: string, admin: Guest): Promise<void> {
   }
 }
 
-async function untilReacted(url: string, admin: Guest): Promise<void> {
+async function untilReacted(url: string, admin: SimulatedClient): Promise<void> {
   const until = performance.now() + PATIENCE_MS
   for (;;) {
     const { waiting, setAside } = await admin.read(url, '/api/admin/reactions', Reactions)
@@ -69,7 +69,7 @@ async function untilReacted(url: string, admin: Guest): Promise<void> {
 }
 
 /** The board that was lived through must come to what the accounts say. */
-async function untilShown(url: string, admin: Guest, due: Places): Promise<void> {
+async function untilShown(url: string, admin: SimulatedClient, due: Places): Promise<void> {
   const until = performance.now() + PATIENCE_MS
   for (;;) {
     const shown = await places(url, admin)
@@ -79,13 +79,13 @@ async function untilShown(url: string, admin: Guest, due: Places): Promise<void>
   }
 }
 
-const places = async (url: string, admin: Guest): Promise<Places> =>
+const places = async (url: string, admin: SimulatedClient): Promise<Places> =>
   sorted((await admin.read(url, '/api/leaderboard/roi/global?limit=500', Board)).entries)
 
-function placeOf({ guest, account }: Player): Places[number] {
+function placeOf({ client, account }: SimulatedTrader): Places[number] {
   let pnl = 0
   for (const { realizedPnl } of account.closed.values()) pnl += realizedPnl ?? 0
-  return { userId: guest.userId, pnl, trades: account.closed.size }
+  return { userId: client.userId, pnl, trades: account.closed.size }
 }
 
 const sorted = (all: Places): Places => all.toSorted((a, b) => (a.userId < b.userId ? -1 : 1))

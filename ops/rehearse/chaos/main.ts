@@ -20,11 +20,12 @@ import { present } from '../../../actors/kernel/assert.ts'
 import { MINUTE_MS } from '../../../actors/kernel/world.ts'
 import { chanceFrom } from '../../../actors/replay/chance.ts'
 import { demand } from '../shared/account.ts'
-import { Guest, Instruments } from '../shared/guest.ts'
-import { inspect, waitForTrading } from '../shared/inspection.ts'
-import { serverPlace } from '../shared/place.ts'
-import { type Market, Player } from '../shared/trader.ts'
-import { Tally } from '../shared/tally.ts'
+import { SimulatedClient, Instruments } from '../shared/simulated-client.ts'
+import { checkConsistency, waitForTrading } from '../shared/consistency.ts'
+import { serverPlace } from '../shared/data-place.ts'
+import { SimulatedTrader } from '../shared/simulated-trader.ts'
+import { startTrading } from '../shared/trading-load.ts'
+import { TradingTally } from '../shared/trading-tally.ts'
 import { whole } from '../shared/options.ts'
 import { type Action, ACTIONS, actionsNamed } from './actions.ts'
 import { audit } from './audit.ts'
@@ -50,9 +51,6 @@ const speed = whole('speed', values.speed, 1)
 const seed = whole('seed', values.seed, 0)
 const script = actionsNamed(values.only === '' ? [] : values.only.split(','))
 
-/** Few enough instruments that the players get in each other's way. */
-const FAVOURITES = 12
-const LOOK_MS = 200
 const ACTIONS_A_ROUND_MAX = 3
 const CALM_MS = 1_500
 /** An action that takes more than this share of the run would be most of what happens in it. */
@@ -76,11 +74,11 @@ const cluster = new Cluster({
   JWT_ACCESS_EXPIRY: '7d',
   ADMIN_EMAILS: 'chaos_auditor@synthetic.invalid',
 })
-const tally = new Tally()
-const players = Array.from({ length: users }, (_, n) => {
-  return new Player(`Chaos ${n + 1}`, chanceFrom(seed * 1_000 + n + 1), tally)
+const tally = new TradingTally()
+const traders = Array.from({ length: users }, (_, n) => {
+  return new SimulatedTrader(`Chaos ${n + 1}`, chanceFrom(seed * 1_000 + n + 1), tally)
 })
-const admin = new Guest('Chaos Auditor')
+const admin = new SimulatedClient('Chaos Auditor')
 const watchers: Watcher[] = []
 const happened = new Map<string, number>()
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
@@ -88,7 +86,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`)
 async function begin(): Promise<void> {
   await cluster.makeWhole()
   await admin.signIn(cluster.url)
-  for (const { guest } of players) await guest.signIn(cluster.url)
+  for (const { client } of traders) await client.signIn(cluster.url)
   await waitForTrading(cluster.url, admin)
 }
 
@@ -114,26 +112,8 @@ function planOf(n: number): readonly { readonly action: Action; readonly isMende
 
 /** Everybody trades while one thing or several happen; then the cluster is made whole, and looked at. */
 async function round(n: number): Promise<void> {
-  const market: Market = { instruments: [], isClosed: false }
-  const lookAround = async (): Promise<void> => {
-    while (market.isClosed !== true) {
-      const reply = await admin.ask(cluster.url, 'GET', '/api/instruments')
-      const open = reply === 'lost' || reply.status !== 200 ? [] : Instruments.parse(reply.body).instruments
-      market.instruments = open.filter(({ tradingStatus }) => tradingStatus === 'OPEN').slice(0, FAVOURITES)
-      await pause(LOOK_MS)
-    }
-  }
-  const trade = async (player: Player): Promise<void> => {
-    // He comes back when the server does.
-    while (market.isClosed !== true) {
-      await player.play(cluster.url, market)
-      await pause(LOOK_MS)
-    }
-  }
   const since = performance.now()
-  const playing = Promise.all([lookAround(), ...players.map(trade)])
-  // What a player finds broken is heard of when the round is over, unless something else ends it before.
-  playing.catch(() => undefined)
+  const trading = startTrading(cluster.url, traders, admin)
   const plan = planOf(n)
   underWay = `round ${n}: ${plan.map(({ action }) => action.name).join('; ')}`
   for (const { action, isMended } of plan) {
@@ -145,10 +125,9 @@ async function round(n: number): Promise<void> {
   await pause(chance.below(CALM_MS))
   await cluster.makeWhole()
   await pause(CALM_MS)
-  market.isClosed = true
-  await playing
+  await trading.stop()
   await waitForTrading(cluster.url, admin)
-  await inspect(cluster.url, players, admin)
+  await checkConsistency(cluster.url, traders, admin)
   await Promise.all(watchers.map((watcher) => watcher.isUpToDate(cluster.url)))
   tally.checks++
   const secs = ((performance.now() - since) / 1_000).toFixed(0)
@@ -158,12 +137,12 @@ async function round(n: number): Promise<void> {
 async function run(): Promise<void> {
   await begin()
   const { instruments } = await admin.read(cluster.url, '/api/instruments', Instruments)
-  for (const { guest } of players.slice(0, 3)) watchers.push(new Watcher(guest))
+  for (const { client } of traders.slice(0, 3)) watchers.push(new Watcher(client))
   for (const watcher of watchers) watcher.watch(cluster.url, instruments)
   const until = performance.now() + minutes * MINUTE_MS
   for (let n = 1; n <= rounds && performance.now() < until; n++) await round(n)
   underWay = 'the end'
-  const { positions, places } = await audit(cluster.url, players, admin)
+  const { positions, places } = await audit(cluster.url, traders, admin)
   const gaps = watchers.flatMap((watcher) => watcher.gaps)
   demand(gaps.length === 0, () => `sockets were not told everything: ${gaps.join('; ')}`)
   say(`\n${positions} positions compared one by one; ${places} places on the board, as lived through and as made anew`)

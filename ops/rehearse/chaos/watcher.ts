@@ -6,8 +6,8 @@ import { z } from 'zod'
 import { microsFromDecimal } from '../../../actors/kernel/micros.ts'
 import { decodePriceFrame } from '../../../rooms/feed/price-frame.ts'
 import { demand } from '../shared/account.ts'
-import { type Guest, type InstrumentSeen, Instruments } from '../shared/guest.ts'
-import { PriceWatch } from '../load/price-watch.ts'
+import { type SimulatedClient, type InstrumentSeen, Instruments } from '../shared/simulated-client.ts'
+import { PriceWatch } from '../shared/price-watch.ts'
 
 const Token = z.looseObject({ token: z.string(), wsUrl: z.string() })
 const Subscribed = z.looseObject({
@@ -24,7 +24,7 @@ const PATIENCE_MS = 60_000
 const IDS_MAX = 100
 
 export class Watcher {
-  readonly #guest: Guest
+  readonly #client: SimulatedClient
   readonly #watch = new PriceWatch()
   readonly #epochs = new Set<number>()
   #socket: WebSocket | null = null
@@ -36,8 +36,8 @@ export class Watcher {
   frames = 0
   connections = 0
 
-  constructor(guest: Guest) {
-    this.#guest = guest
+  constructor(client: SimulatedClient) {
+    this.#client = client
   }
 
   /** Owners that he has heard. */
@@ -50,11 +50,11 @@ export class Watcher {
     const until = performance.now() + PATIENCE_MS
     const behind = new Set(this.#followed)
     for (;;) {
-      const { instruments } = await this.#guest.read(url, '/api/instruments', Instruments)
+      const { instruments } = await this.#client.read(url, '/api/instruments', Instruments)
       const prices = new Map(instruments.map(({ id, currentPrice }) => [id, currentPrice]))
       for (const id of behind) {
         const price = prices.get(id)
-        // Nobody tells of a player whose match is over.
+        // Nobody tells of a trader whose match is over.
         if (price === undefined || microsFromDecimal(price) === this.#watch.priceOf(id)) behind.delete(id)
       }
       if (behind.size === 0) return
@@ -79,7 +79,7 @@ export class Watcher {
     const later = (): void => {
       if (!this.#isOver) this.#again = setTimeout(() => void this.#connect(url), AGAIN_MS)
     }
-    const reply = await this.#guest.ask(url, 'POST', '/api/ws/token')
+    const reply = await this.#client.ask(url, 'POST', '/api/ws/token')
     if (reply === 'lost' || reply.status !== 200 || this.#isOver) return later()
     const { token, wsUrl } = Token.parse(reply.body)
     const socket = new WebSocket(`${wsUrl}/?token=${token}`, 'feed.v1')

@@ -9,12 +9,13 @@ import { performance } from 'node:perf_hooks'
 import { type Chance, chanceFrom } from '../../../actors/replay/chance.ts'
 import { demand } from '../shared/account.ts'
 import { whole } from '../shared/options.ts'
-import { Guest, Instruments } from '../shared/guest.ts'
-import { inspect, waitForTrading } from '../shared/inspection.ts'
-import { folderPlace, type Place, serverPlace } from '../shared/place.ts'
-import { type Market, Player } from '../shared/trader.ts'
+import { SimulatedClient } from '../shared/simulated-client.ts'
+import { checkConsistency, waitForTrading } from '../shared/consistency.ts'
+import { folderPlace, type DataPlace, serverPlace } from '../shared/data-place.ts'
+import { type Market, SimulatedTrader } from '../shared/simulated-trader.ts'
+import { tradeable } from '../shared/trading-load.ts'
 import { Program, type Settings } from '../shared/program.ts'
-import { Tally } from '../shared/tally.ts'
+import { TradingTally } from '../shared/trading-tally.ts'
 
 const { values } = parseArgs({
   options: {
@@ -29,42 +30,40 @@ const kills = whole('kills', values.kills, 1)
 const users = whole('users', values.users, 1)
 const seed = whole('seed', values.seed, 0)
 
-const HOUSE: Settings = {
+const SETTINGS: Settings = {
   // So fast that a run sees several full times.
   DEMO_SPEED: values.speed,
-  // Every open lot must belong to a player who is asked about it.
+  // Every open lot must belong to a trader who is asked about it.
   DEMO_TRADERS: '0',
   RATE_LIMIT_PER_MIN: '0',
   JWT_ACCESS_EXPIRY: '7d',
   ADMIN_EMAILS: 'crash_auditor@synthetic.invalid',
 }
-/** Few enough instruments that the players get in each other's way. */
-const FAVOURITES = 12
 const LOOK_MS = 200
 /** One kill in so many comes while the program is still starting. */
 const EARLY_KILLS = 8
 const [STARTING_MS, PLAYING_MS] = [1_200, 2_500]
 
 class CrashRun {
-  readonly #place: Place
+  readonly #place: DataPlace
   readonly #chance: Chance
-  readonly #tally: Tally
-  readonly #players: readonly Player[]
-  readonly #admin = new Guest('Crash Auditor')
+  readonly #tally: TradingTally
+  readonly #traders: readonly SimulatedTrader[]
+  readonly #admin = new SimulatedClient('Crash Auditor')
   readonly #market: Market = { instruments: [] }
 
-  constructor(place: Place) {
+  constructor(place: DataPlace) {
     this.#place = place
     this.#chance = chanceFrom(seed)
-    this.#tally = new Tally()
-    this.#players = Array.from(
+    this.#tally = new TradingTally()
+    this.#traders = Array.from(
       { length: users },
-      (_, n) => new Player(`Crash ${n + 1}`, chanceFrom(seed * 1_000 + n + 1), this.#tally),
+      (_, n) => new SimulatedTrader(`Crash ${n + 1}`, chanceFrom(seed * 1_000 + n + 1), this.#tally),
     )
   }
 
   get userIds(): string[] {
-    return [...this.#players.map(({ guest }) => guest.userId), this.#admin.userId].filter((id) => id !== '')
+    return [...this.#traders.map(({ client }) => client.userId), this.#admin.userId].filter((id) => id !== '')
   }
 
   get table(): string {
@@ -74,7 +73,7 @@ class CrashRun {
   /** Throws a Violation as soon as a promise is found broken. */
   async run(): Promise<void> {
     while (this.#tally.kills < kills) {
-      const program = new Program({ ...HOUSE, ...this.#place.settings })
+      const program = new Program({ ...SETTINGS, ...this.#place.settings })
       try {
         const isEarly = this.#tally.kills > 0 && this.#chance.below(EARLY_KILLS) === 0
         if (isEarly) await this.#killStarting(program)
@@ -96,9 +95,9 @@ class CrashRun {
 
   async #killPlaying(program: Program): Promise<void> {
     const url = await this.#welcome(program)
-    await inspect(url, this.#players, this.#admin)
+    await checkConsistency(url, this.#traders, this.#admin)
     this.#tally.checks++
-    const playing = Promise.all([...this.#players.map((p) => p.play(url, this.#market)), this.#watchMarket(url)])
+    const playing = Promise.all([...this.#traders.map((p) => p.play(url, this.#market)), this.#watchMarket(url)])
     await Promise.race([playing, pause(200 + this.#chance.below(PLAYING_MS))])
     demand(!program.isGone, () => `it ended by itself: ${program.errors.join('\n')}`)
     await program.kill()
@@ -112,7 +111,7 @@ class CrashRun {
     this.#tally.listeningMs.push(performance.now() - program.startedAt)
     if (this.#admin.userId === '') {
       await this.#admin.signIn(url)
-      for (const { guest } of this.#players) await guest.signIn(url)
+      for (const { client } of this.#traders) await client.signIn(url)
     }
     await waitForTrading(url, this.#admin)
     this.#tally.tradingMs.push(performance.now() - program.startedAt)
@@ -123,21 +122,18 @@ class CrashRun {
     for (;;) {
       const reply = await this.#admin.ask(url, 'GET', '/api/instruments')
       if (reply === 'lost') return
-      const { instruments } = Instruments.parse(reply.body)
-      this.#market.instruments = instruments
-        .filter(({ tradingStatus }) => tradingStatus === 'OPEN')
-        .slice(0, FAVOURITES)
+      this.#market.instruments = tradeable(reply.body)
       await pause(LOOK_MS)
     }
   }
 
   /** A last look, at everything that ever was, and a stop in good order. */
   async #end(): Promise<void> {
-    const program = new Program({ ...HOUSE, DEMO_REPLAY: 'none', ...this.#place.settings })
+    const program = new Program({ ...SETTINGS, DEMO_REPLAY: 'none', ...this.#place.settings })
     try {
       const url = await program.listening
-      await inspect(url, this.#players, this.#admin)
-      const counts = await Promise.all(this.#players.map((player) => player.compareAll(url)))
+      await checkConsistency(url, this.#traders, this.#admin)
+      const counts = await Promise.all(this.#traders.map((trader) => trader.compareAll(url)))
       process.stdout.write(`${counts.reduce((sum, n) => sum + n, 0)} positions compared one by one\n`)
       const code = await program.stop()
       demand(code === 0, () => `asked to stop it ended with ${code}`)
@@ -147,7 +143,7 @@ class CrashRun {
   }
 }
 
-async function findPlace(): Promise<Place> {
+async function findPlace(): Promise<DataPlace> {
   if (values.database === 'pglite') return folderPlace()
   const server = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
   if (values.database !== 'postgres' || server === undefined) {

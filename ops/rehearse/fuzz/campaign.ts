@@ -1,12 +1,12 @@
-/** One run of the fuzzer: a crowd that asks, a keeper who puts back what they have set, and a judge of the answers. */
+/** One run of the fuzzer: a crowd that asks, a reset who puts back what they have set, and a judge of the answers. */
 import http from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { chanceFrom } from '../../../actors/replay/chance.ts'
 import type { Program } from '../shared/program.ts'
 import type { Holdings, Inspector } from '../shared/inspector.ts'
 import { createJudge, type Judge, type OpenApi } from './judge.ts'
-import { Keeper } from './keeper.ts'
-import { Lore } from './lore.ts'
+import { ServerReset } from './server-reset.ts'
+import { KnownValues } from './known-values.ts'
 import type { Found } from './report.ts'
 import { curl, type FuzzRequest, requestMaker } from './requests.ts'
 import { SocketFuzz } from './sockets.ts'
@@ -43,11 +43,11 @@ export interface Against {
 
 export class Campaign {
   /** Who must stand in ADMIN_EMAILS; the first keeps the house, the others are of the crowd. */
-  static readonly ADMINS = ['Keeper', 'Opal', 'Otto'] as const
+  static readonly ADMINS = ['Admin', 'Opal', 'Otto'] as const
 
   readonly userIds: string[] = []
   readonly #options: CampaignOptions
-  readonly #lore = new Lore()
+  readonly #knownValues = new KnownValues()
   readonly #failures: string[] = []
   readonly #statuses = new Map<number, number>()
   readonly #routes = new Map<string, { asked: number; done: number }>()
@@ -66,10 +66,15 @@ export class Campaign {
 
   async run({ url, requests, inspector, program, say }: Against): Promise<Found> {
     const judge = createJudge((await (await fetch(`${url}/api/openapi.json`)).json()) as OpenApi)
-    const keeper = new Keeper({ url, admins: Campaign.ADMINS, lore: this.#lore, userIds: this.userIds })
-    const make = requestMaker(judge.document, this.#lore)
+    const reset = new ServerReset({
+      url,
+      admins: Campaign.ADMINS,
+      knownValues: this.#knownValues,
+      userIds: this.userIds,
+    })
+    const make = requestMaker(judge.document, this.#knownValues)
     const document = (await (await fetch(`${url}/api/asyncapi.json`)).json()) as object
-    const sockets = new SocketFuzz({ document, url, seed: this.#options.seed, lore: this.#lore })
+    const sockets = new SocketFuzz({ document, url, seed: this.#options.seed, knownValues: this.#knownValues })
     const fail = (what: string): void => {
       this.#failures.push(what)
       say(what)
@@ -79,7 +84,7 @@ export class Campaign {
     let done = 0
 
     while (done < requests && this.#failures.length < FAILURES_MAX && !program.isGone && !this.#isEnding) {
-      await keeper.tidyUp()
+      await reset.tidyUp()
       const upTo = Math.min(requests, done + ROUND)
       const talking = sockets.round()
       const ask = async (): Promise<void> => {
@@ -93,12 +98,12 @@ export class Campaign {
       await Promise.all(Array.from({ length: this.#options.atOnce }, ask))
       for (const wrong of await talking) fail(wrong)
       for (const line of program.errors.splice(0)) fail(`the server logged an error: ${line}`)
-      if (warm === null && done >= requests / 10) warm = await settledLook(keeper, inspector)
+      if (warm === null && done >= requests / 10) warm = await settledLook(reset, inspector)
       say(`${done} requests, ${this.#failures.length} failures`)
     }
     const seconds = (performance.now() - beganAt) / 1_000
     if (program.isGone) fail(`the server is gone: ${await program.gone}`)
-    const memory = await this.#conclude({ program, keeper, inspector, warm, fail })
+    const memory = await this.#conclude({ program, reset, inspector, warm, fail })
     this.#agent.destroy()
     const { seed } = this.#options
     return {
@@ -115,20 +120,20 @@ export class Campaign {
 
   async #conclude(parts: {
     readonly program: Program
-    readonly keeper: Keeper
+    readonly reset: ServerReset
     readonly inspector: Inspector
     readonly warm: Holdings | null
     readonly fail: (what: string) => void
   }): Promise<[Holdings, Holdings]> {
-    const { program, keeper, inspector, fail } = parts
+    const { program, reset, inspector, fail } = parts
     const nothing: Holdings = { heap: 0, resident: 0, resources: {} }
     if (program.isGone) return [parts.warm ?? nothing, nothing]
-    const after = await settledLook(keeper, inspector)
+    const after = await settledLook(reset, inspector)
     const warm = parts.warm ?? after
     if (after.heap > warm.heap * GROWTH_MAX.factor + GROWTH_MAX.bytes) {
       fail(`the heap grew from ${warm.heap} to ${after.heap} bytes`)
     }
-    const books = await keeper.audit()
+    const books = await reset.audit()
     if (books['balanced'] !== true) fail(`the books do not balance: ${JSON.stringify(books)}`)
     return [warm, after]
   }
@@ -148,7 +153,7 @@ export class Campaign {
     }
     const { status, headers, body } = answer
     const resource = /^\/api\/(?:admin\/)?([\w-]+)/.exec(request.path)?.[1] ?? ''
-    if (status < 300) this.#lore.learn(body, resource)
+    if (status < 300) this.#knownValues.learn(body, resource)
     this.#count(request, status, judge)
     if (isBusy(answer)) return `still busy after ${RETRIES.length} retries`
     // An answer to HEAD has no body to say which it is.
@@ -214,8 +219,8 @@ const codeOf = ({ body }: Answer): unknown =>
   typeof body === 'object' && body !== null && 'code' in body ? body.code : null
 
 /** What is held when nothing is under way. */
-async function settledLook(keeper: Keeper, inspector: Inspector): Promise<Holdings> {
-  await keeper.tidyUp()
+async function settledLook(reset: ServerReset, inspector: Inspector): Promise<Holdings> {
+  await reset.tidyUp()
   await pause(2_000)
   return inspector.look()
 }

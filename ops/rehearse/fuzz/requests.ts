@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Chance } from '../../../actors/replay/chance.ts'
 import type { JsonSchema, OpenApi, Operation } from './judge.ts'
-import type { Lore } from './lore.ts'
+import type { KnownValues } from './known-values.ts'
 
 export interface FuzzRequest {
   readonly method: string
@@ -133,7 +133,7 @@ const HEADERS: readonly (readonly [string, string])[] = [
 ]
 
 /** Makes requests against these routes with what is known so far. */
-export function requestMaker(document: OpenApi, lore: Lore): (chance: Chance) => FuzzRequest {
+export function requestMaker(document: OpenApi, knownValues: KnownValues): (chance: Chance) => FuzzRequest {
   const routes = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]): Route => ({ method: method.toUpperCase(), path, operation })),
   )
@@ -160,16 +160,16 @@ export function requestMaker(document: OpenApi, lore: Lore): (chance: Chance) =>
       const required = new Set((schema['required'] ?? []) as string[])
       const wanted = Object.entries(properties).filter(([key]) => required.has(key) || chance.happens(0.4))
       const made = Object.fromEntries(wanted.map(([key, each]) => [key, valueOf(each, key, chance)]))
-      return 'clientPrice' in made ? { ...made, ...lore.order(chance) } : made
+      return 'clientPrice' in made ? { ...made, ...knownValues.order(chance) } : made
     }
     const kind = Array.isArray(type) ? one(type, chance) : type
     if (kind === 'null') return null
     if (kind === 'boolean') return chance.happens(0.5)
     if (kind === 'array') return Array.from({ length: chance.below(4) }, () => valueOf(items ?? {}, name, chance))
     if (kind === 'integer' || kind === 'number') return numberOf(schema, kind, chance)
-    const known = lore.find(name, chance)
+    const known = knownValues.find(name, chance)
     if (known !== null && chance.happens(0.8)) return known
-    if (schema['format'] === 'uuid') return lore.find('uuid', chance) ?? randomUUID()
+    if (schema['format'] === 'uuid') return knownValues.find('uuid', chance) ?? randomUUID()
     if (example !== undefined && chance.happens(0.5)) return example
     return kind === undefined ? one(ODD, chance) : `${name.slice(0, 10)}${chance.below(1_000)}`
   }
@@ -200,7 +200,7 @@ export function requestMaker(document: OpenApi, lore: Lore): (chance: Chance) =>
         return chance.happens(0.2) ? one(['%', '%00', '%zz', '..', '%2e%2e%2f'], chance) : coded(one(TEXTS, chance))
       const parameter = operation.parameters?.find((each) => each.name === name)
       const [, resource = name] = new RegExp(`([\\w-]+)/\\{${name}\\}`).exec(path) ?? []
-      const known = lore.find(name === 'id' || name === 'key' ? resource : name, chance)
+      const known = knownValues.find(name === 'id' || name === 'key' ? resource : name, chance)
       return coded(String(known ?? valueOf(parameter?.schema ?? {}, name, chance)))
     })
 
@@ -239,7 +239,7 @@ export function requestMaker(document: OpenApi, lore: Lore): (chance: Chance) =>
     const headers: Record<string, string> = {
       'X-Forwarded-For': `${10 + chance.below(200)}.${chance.below(256)}.${chance.below(256)}.${chance.below(256)}`,
     }
-    const cookie = lore.cookie(route.operation, chance)
+    const cookie = knownValues.cookie(route.operation, chance)
     if (cookie !== null) headers['Cookie'] = cookie
     if (body !== null) headers['Content-Type'] = chance.happens(0.04) ? one(CONTENT_TYPES, chance) : 'application/json'
     if (route.operation.parameters?.some((each) => each.in === 'header') === true && chance.happens(0.6)) {

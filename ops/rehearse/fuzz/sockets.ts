@@ -4,7 +4,7 @@ import { default as addFormats } from 'ajv-formats'
 import { WebSocket } from 'ws'
 import { type Chance, chanceFrom } from '../../../actors/replay/chance.ts'
 import { decodePriceFrame } from '../../../rooms/feed/price-frame.ts'
-import type { Lore } from './lore.ts'
+import type { KnownValues } from './known-values.ts'
 
 const SOCKETS = 8
 const MESSAGES_MAX = 14
@@ -43,7 +43,7 @@ const RAW = [
 export interface SocketFuzzOptions {
   readonly url: string
   readonly seed: number
-  readonly lore: Lore
+  readonly knownValues: KnownValues
   /** The description of the WebSocket address. */
   readonly document: object
 }
@@ -110,7 +110,7 @@ export class SocketFuzz {
     if (chance.happens(0.1)) return one(RAW)
     const ids = Array.from(
       { length: chance.below(6) },
-      () => this.#options.lore.find('instrumentId', chance) ?? one(ODD),
+      () => this.#options.knownValues.find('instrumentId', chance) ?? one(ODD),
     )
     const fields = {
       type: one(TYPES.slice(0, chance.happens(0.8) ? 4 : TYPES.length)),
@@ -134,8 +134,8 @@ export class SocketFuzz {
   }
 
   async #address(chance: Chance): Promise<string | null> {
-    const { url, lore } = this.#options
-    const cookie = lore.users[chance.below(lore.users.length)] ?? ''
+    const { url, knownValues } = this.#options
+    const cookie = knownValues.users[chance.below(knownValues.users.length)] ?? ''
     const response = await fetch(`${url}/api/ws/token`, {
       method: 'POST',
       headers: { cookie, 'x-forwarded-for': `192.168.${chance.below(256)}.${chance.below(256)}` },

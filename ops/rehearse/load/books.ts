@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { Account, Violation } from '../shared/account.ts'
-import { Audit, Changes, Wallet } from '../shared/guest.ts'
+import { Audit, Changes, Wallet } from '../shared/simulated-client.ts'
 import type { Rest } from './rest.ts'
 
 export interface Books {

@@ -14,7 +14,7 @@ import { figure, table } from '../../bench/report.ts'
 import { Program } from '../shared/program.ts'
 import { whole } from '../shared/options.ts'
 import { type Attack, type AttackOrder, ATTACKS, type Ends, LEAST_SECONDS } from './attacks.ts'
-import { ownPlace, signIn, waitForMatch } from './guests.ts'
+import { ownPlace, signIn, waitForMatch } from './setup.ts'
 import { Rest } from './rest.ts'
 import { type Measured, measure, type Plan } from './run.ts'
 

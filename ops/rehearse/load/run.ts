@@ -1,13 +1,13 @@
-/** One measurement: crews play a plan against a server, and what they see is added up second by second. */
+/** One measurement: workers play a plan against a server, and what they see is added up second by second. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
-import type { CrewMessage, Share } from './crew.ts'
-import type { Instrument } from './player.ts'
-import { Tally } from './tally.ts'
+import type { WorkerMessage, Share } from './worker.ts'
+import type { Instrument } from './simulated-user.ts'
+import { LoadTally } from './tally.ts'
 
-const CREW = join(import.meta.dirname, './crew.ts')
+const WORKER = join(import.meta.dirname, './worker.ts')
 /** A process may have 20,000 descriptors. */
-const SOCKETS_PER_CREW = 9_000
+const SOCKETS_PER_WORKER = 9_000
 
 export interface Plan {
   readonly url: string
@@ -33,19 +33,19 @@ export interface Second {
 
 export interface Measured {
   /** Everything from the first connection on. */
-  readonly tally: Tally
+  readonly tally: LoadTally
   /** From the moment when all sockets were open. */
   readonly seconds: readonly Second[]
   readonly connectingSecs: number
 }
 
-/** Plays the plan; calls `onSecond` while it runs. Rejects when a crew dies. */
+/** Plays the plan; calls `onSecond` while it runs. Rejects when a worker dies. */
 export async function measure(plan: Plan, onSecond: (second: Second, isReady: boolean) => void): Promise<Measured> {
   const shares = sharesOf(plan)
-  const tally = new Tally()
+  const tally = new LoadTally()
   const seconds: Second[] = []
   const connected = shares.map(() => 0)
-  let latest = new Tally()
+  let latest = new LoadTally()
   let ready = 0
   const beganAt = performance.now()
   let readyAt = beganAt
@@ -59,15 +59,15 @@ export async function measure(plan: Plan, onSecond: (second: Second, isReady: bo
       tickP99: latest.durations.tick.percentile(99),
       tradeP99: latest.durations.trade.percentile(99),
     }
-    latest = new Tally()
+    latest = new LoadTally()
     const isReady = ready === shares.length
     if (isReady) seconds.push(second)
     onSecond(second, isReady)
   }, 1_000)
 
-  const crews = shares.map((share, n) => {
-    const crew = fork(CREW, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-    return playing(crew, share, (message) => {
+  const workers = shares.map((share, n) => {
+    const worker = fork(WORKER, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    return playing(worker, share, (message) => {
       if (message.kind === 'ready' && ++ready === shares.length) readyAt = performance.now()
       if (message.kind !== 'seen') return
       connected[n] = message.tally.connected
@@ -76,38 +76,38 @@ export async function measure(plan: Plan, onSecond: (second: Second, isReady: bo
     })
   })
   try {
-    await Promise.all(crews)
+    await Promise.all(workers)
   } finally {
     clearInterval(ticking)
   }
   return { tally, seconds, connectingSecs: (readyAt - beganAt) / 1_000 }
 }
 
-function playing(crew: ChildProcess, share: Share, onMessage: (message: CrewMessage) => void): Promise<void> {
+function playing(worker: ChildProcess, share: Share, onMessage: (message: WorkerMessage) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    crew.on('message', (message: CrewMessage) => {
-      if (message.kind === 'here') crew.send(share)
+    worker.on('message', (message: WorkerMessage) => {
+      if (message.kind === 'here') worker.send(share)
       else if (message.kind === 'done') resolve()
       else onMessage(message)
     })
-    crew.once('error', reject)
-    crew.once('exit', (code) => reject(new Error(`a crew ended with ${code}`)))
+    worker.once('error', reject)
+    worker.once('exit', (code) => reject(new Error(`a worker ended with ${code}`)))
   })
 }
 
 /** Players and their sockets, dealt out evenly. */
 function sharesOf(plan: Plan): Share[] {
-  const crews = Math.max(1, Math.ceil(plan.sockets / SOCKETS_PER_CREW))
+  const workers = Math.max(1, Math.ceil(plan.sockets / SOCKETS_PER_WORKER))
   const sockets = plan.tokens.map((_, n) =>
     Math.floor((plan.sockets + plan.tokens.length - 1 - n) / plan.tokens.length),
   )
-  return Array.from({ length: crews }, (_, crew) => {
-    const mine = <T>(of: readonly T[]): T[] => of.filter((_one, n) => n % crews === crew)
+  return Array.from({ length: workers }, (_, worker) => {
+    const mine = <T>(of: readonly T[]): T[] => of.filter((_one, n) => n % workers === worker)
     return {
       ...plan,
       tokens: mine(plan.tokens),
       sockets: mine(sockets),
-      tradesPerSecond: plan.tradesPerSecond / crews,
+      tradesPerSecond: plan.tradesPerSecond / workers,
     }
   })
 }

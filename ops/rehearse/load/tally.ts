@@ -1,4 +1,4 @@
-/** What a load run has seen: counts, durations and a line a second, in a form that crews send and the run adds up. */
+/** What a load run has seen: counts, durations and a line a second, in a form that workers send and the run adds up. */
 import { Histogram } from './histogram.ts'
 
 export const DURATIONS = ['trade', 'tick', 'connect', 'return'] as const
@@ -19,7 +19,7 @@ const COUNTS = [
 ] as const
 export type Count = (typeof COUNTS)[number]
 
-export interface TallyJson {
+export interface LoadTallyJson {
   readonly counts: Readonly<Record<Count, number>>
   readonly durations: Readonly<Record<Duration, ReturnType<Histogram['toJSON']>>>
   readonly errors: Readonly<Record<string, number>>
@@ -31,7 +31,7 @@ export interface TallyJson {
 /** So many of what was missed are kept word for word. */
 const MISSES_MAX = 5
 
-export class Tally {
+export class LoadTally {
   readonly counts = noCounts()
   readonly durations = noDurations()
   /** What should not happen, by code. */
@@ -65,7 +65,7 @@ export class Tally {
   }
 
   /** Adds what was counted; how many are connected now is nothing to add up. */
-  add(other: TallyJson): void {
+  add(other: LoadTallyJson): void {
     for (const count of COUNTS) this.counts[count] += other.counts[count]
     for (const duration of DURATIONS) this.durations[duration].merge(other.durations[duration])
     for (const [code, n] of Object.entries(other.errors)) this.errors.set(code, (this.errors.get(code) ?? 0) + n)
@@ -82,7 +82,7 @@ export class Tally {
     this.misses.length = 0
   }
 
-  toJSON(): TallyJson {
+  toJSON(): LoadTallyJson {
     const { trade, tick, connect, return: back } = this.durations
     return {
       counts: this.counts,

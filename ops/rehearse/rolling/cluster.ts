@@ -9,7 +9,7 @@ import { type Addresses, Proxy } from './proxy.ts'
 export const NAMES = ['api-1', 'api-2', 'rooms-1', 'rooms-2'] as const
 export type Name = (typeof NAMES)[number]
 
-interface Place {
+interface Member {
   readonly settings: Settings
   program: Program
 }
@@ -17,19 +17,19 @@ interface Place {
 export class Cluster {
   /** Where clients go. */
   readonly url: string
-  readonly #places: ReadonlyMap<Name, Place>
+  readonly #members: ReadonlyMap<Name, Member>
   readonly #proxy: Proxy
 
-  private constructor(url: string, places: ReadonlyMap<Name, Place>, proxy: Proxy) {
+  private constructor(url: string, members: ReadonlyMap<Name, Member>, proxy: Proxy) {
     this.url = url
-    this.#places = places
+    this.#members = members
     this.#proxy = proxy
   }
 
   /** Starts all of it. `settings` are those that the processes have in common. */
   static async start(settings: Settings, folder: string): Promise<Cluster> {
     const entrance = await freePort()
-    const places = new Map<Name, Place>()
+    const members = new Map<Name, Member>()
     const addresses = new Map<Parameters<Addresses['get']>[0], string>()
     for (const name of NAMES) {
       const [port, wsPort] = [await freePort(), await freePort()]
@@ -45,11 +45,11 @@ export class Cluster {
         ...(role === 'api' ? { DEMO_REPLAY: 'none' } : {}),
       }
       const program = new Program(own)
-      places.set(name, { settings: own, program })
+      members.set(name, { settings: own, program })
       await program.listening // the first of all makes schema and signing key
     }
     const proxy = await Proxy.start(join(folder, 'nginx'), entrance, addresses)
-    return new Cluster(`http://127.0.0.1:${entrance}`, places, proxy)
+    return new Cluster(`http://127.0.0.1:${entrance}`, members, proxy)
   }
 
   /** Asks a process to stop. Resolves with its exit code, null when it had to be killed. */
@@ -59,22 +59,22 @@ export class Cluster {
 
   /** Starts it again at the same address, and waits until it listens. */
   async start(name: Name): Promise<void> {
-    const place = this.#at(name)
-    place.program = new Program(place.settings)
-    await place.program.listening
+    const member = this.#at(name)
+    member.program = new Program(member.settings)
+    await member.program.listening
   }
 
   /** Lines that any of them logged as errors since it was started. */
   get errors(): readonly string[] {
-    return [...this.#places.values()].flatMap(({ program }) => program.errors)
+    return [...this.#members.values()].flatMap(({ program }) => program.errors)
   }
 
   async end(): Promise<void> {
     await this.#proxy.stop()
-    for (const { program } of this.#places.values()) await program.kill()
+    for (const { program } of this.#members.values()) await program.kill()
   }
 
-  #at(name: Name): Place {
-    return present(this.#places.get(name), `process ${name}`)
+  #at(name: Name): Member {
+    return present(this.#members.get(name), `process ${name}`)
   }
 }

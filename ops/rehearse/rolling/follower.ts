@@ -1,8 +1,8 @@
 /** Somebody with the page's own feed client, who follows prices and counts what he was not told. */
 import { z } from 'zod'
 import { Feed, type FeedState } from '../../../src/web/client/feed.ts'
-import type { Guest } from '../shared/guest.ts'
-import { PriceWatch } from '../load/price-watch.ts'
+import type { SimulatedClient } from '../shared/simulated-client.ts'
+import { PriceWatch } from '../shared/price-watch.ts'
 
 const Token = z.looseObject({ token: z.string(), wsUrl: z.string() })
 
@@ -20,10 +20,10 @@ export class Follower {
   readonly #feed: Feed
   #state: FeedState = 'stopped'
 
-  constructor(url: string, guest: Guest) {
+  constructor(url: string, client: SimulatedClient) {
     this.#feed = new Feed({
       token: async () => {
-        const reply = await guest.ask(url, 'POST', '/api/ws/token')
+        const reply = await client.ask(url, 'POST', '/api/ws/token')
         return Token.parse(reply === 'lost' ? null : reply.body)
       },
       onPrice: (frame) => {

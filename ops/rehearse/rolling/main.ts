@@ -19,11 +19,12 @@ import { z } from 'zod'
 import { present } from '../../../actors/kernel/assert.ts'
 import { chanceFrom } from '../../../actors/replay/chance.ts'
 import { demand } from '../shared/account.ts'
-import { Guest, Instruments } from '../shared/guest.ts'
-import { inspect, waitForTrading } from '../shared/inspection.ts'
-import { serverPlace } from '../shared/place.ts'
-import { type Market, Player } from '../shared/trader.ts'
-import { Tally } from '../shared/tally.ts'
+import { SimulatedClient, Instruments } from '../shared/simulated-client.ts'
+import { checkConsistency, waitForTrading } from '../shared/consistency.ts'
+import { serverPlace } from '../shared/data-place.ts'
+import { SimulatedTrader } from '../shared/simulated-trader.ts'
+import { startTrading } from '../shared/trading-load.ts'
+import { TradingTally } from '../shared/trading-tally.ts'
 import { whole } from '../shared/options.ts'
 import { Cluster, type Name, NAMES } from './cluster.ts'
 import { Follower } from './follower.ts'
@@ -47,8 +48,6 @@ const redisUrl = process.env['REDIS_URL'] ?? process.env['TEST_REDIS_URL']
 if (database === undefined || redisUrl === undefined) throw new Error('DATABASE_URL and REDIS_URL must name servers')
 
 const READERS = 3
-/** Few enough instruments that the players get in each other's way. */
-const FAVOURITES = 12
 const LOOK_MS = 200
 /** Before and after each restart. */
 const CALM_MS = 2_000
@@ -62,11 +61,11 @@ const Listing = Instruments.extend({
 
 const folder = mkdtempSync(join(tmpdir(), 'touchline-rolling-'))
 const place = await serverPlace(database, redisUrl)
-const tally = new Tally()
-const players = Array.from({ length: users }, (_, n) => {
-  return new Player(`Rolling ${n + 1}`, chanceFrom(seed * 1_000 + n + 1), tally)
+const tally = new TradingTally()
+const traders = Array.from({ length: users }, (_, n) => {
+  return new SimulatedTrader(`Rolling ${n + 1}`, chanceFrom(seed * 1_000 + n + 1), tally)
 })
-const admin = new Guest('Rolling Auditor')
+const admin = new SimulatedClient('Rolling Auditor')
 const readers: Reader[] = []
 const followers: Follower[] = []
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
@@ -101,44 +100,28 @@ async function restart(cluster: Cluster, name: Name): Promise<void> {
 async function run(cluster: Cluster): Promise<void> {
   const { url } = cluster
   await admin.signIn(url)
-  for (const { guest } of players) await guest.signIn(url)
+  for (const { client } of traders) await client.signIn(url)
   await waitForTrading(url, admin)
   const { instruments } = await admin.read(url, '/api/instruments', Listing)
   const followed = instruments.map(({ id, fixtureId }) => ({ instrumentId: id, fixtureId }))
   for (let n = 0; n < sockets; n++) {
-    const follower = new Follower(url, present(players[n % users], 'a player').guest)
+    const follower = new Follower(url, present(traders[n % users], 'a trader').client)
     followers.push(follower)
     follower.follow(followed)
   }
-  for (const { guest } of players.slice(0, READERS)) {
-    const reader = new Reader(url, guest)
+  for (const { client } of traders.slice(0, READERS)) {
+    const reader = new Reader(url, client)
     readers.push(reader)
     reader.start(present(followed[0], 'an instrument').instrumentId)
   }
-  const market: Market = { instruments: [], isClosed: false }
-  const lookAround = async (): Promise<void> => {
-    while (market.isClosed !== true) {
-      const reply = await admin.ask(url, 'GET', '/api/instruments')
-      const open = reply === 'lost' || reply.status !== 200 ? [] : Instruments.parse(reply.body).instruments
-      market.instruments = open.filter(({ tradingStatus }) => tradingStatus === 'OPEN').slice(0, FAVOURITES)
-      await pause(LOOK_MS)
-    }
-  }
-  const trade = async (player: Player): Promise<void> => {
-    while (market.isClosed !== true) {
-      await player.play(url, market)
-      await pause(LOOK_MS)
-    }
-  }
-  const playing = Promise.all([lookAround(), ...players.map(trade)])
+  const trading = startTrading(url, traders, admin)
   for (let round = 1; round <= rounds; round++) for (const name of NAMES) await restart(cluster, name)
-  market.isClosed = true
-  await playing
+  await trading.stop()
   for (const reader of readers) await reader.stop()
   await waitForTrading(url, admin)
-  await inspect(url, players, admin)
+  await checkConsistency(url, traders, admin)
   tally.checks++
-  const counts = await Promise.all(players.map((player) => player.compareAll(url)))
+  const counts = await Promise.all(traders.map((trader) => trader.compareAll(url)))
   const frames = sum(followers.map((follower) => follower.frames))
   const gaps = sum(followers.map((follower) => follower.gaps))
   say(`\n${tally.trading()}`)
@@ -173,9 +156,9 @@ try {
   for (const follower of followers) follower.stop()
   await cluster?.end()
   if (process.exitCode !== 1) {
-    await place.remove(players.map(({ guest }) => guest.userId))
+    await place.remove(traders.map(({ client }) => client.userId))
     rmSync(folder, { recursive: true, force: true })
   }
 }
-// Players of a run that has failed still try to go on.
+// Traders of a run that has failed still try to go on.
 process.exit()

@@ -1,6 +1,6 @@
 /** Somebody who looks around without a pause worth speaking of, and counts the answers that were none. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Guest, Reply } from '../shared/guest.ts'
+import type { SimulatedClient, Reply } from '../shared/simulated-client.ts'
 
 /** A bit of everything: from memory, from the database, from the owner of a match; to anybody and to himself. */
 const PATHS = [
@@ -18,14 +18,14 @@ export class Reader {
   asked = 0
   /** What failed: no answer, or one of 500 and above. */
   readonly failures: string[] = []
-  readonly #guest: Guest
+  readonly #client: SimulatedClient
   readonly #url: string
   #isOver = false
   #reading: Promise<void> = Promise.resolve()
 
-  constructor(url: string, guest: Guest) {
+  constructor(url: string, client: SimulatedClient) {
     this.#url = url
-    this.#guest = guest
+    this.#client = client
   }
 
   /** Reads from now on. `instrumentId` is asked a quote for. */
@@ -41,9 +41,9 @@ export class Reader {
   async #read(instrumentId: string): Promise<void> {
     const order = { instrumentId, direction: 'long', lotSize: 0.1 }
     while (!this.#isOver) {
-      for (const path of PATHS) this.#count(path, await this.#guest.ask(this.#url, 'GET', path))
+      for (const path of PATHS) this.#count(path, await this.#client.ask(this.#url, 'GET', path))
       const path = '/api/positions/quote'
-      this.#count(path, await this.#guest.ask(this.#url, 'POST', path, order))
+      this.#count(path, await this.#client.ask(this.#url, 'POST', path, order))
       await pause(PAUSE_MS)
     }
   }

@@ -2,7 +2,7 @@
 import { STARTING_BALANCE } from '../../../actors/kernel/limits.ts'
 import { lots, money, price } from '../../../actors/kernel/micros.ts'
 import { realisedPnl } from '../../../actors/position/position.ts'
-import type { EventSeen, PositionSeen } from './guest.ts'
+import type { EventSeen, PositionSeen } from './simulated-client.ts'
 
 /** Something is so that must never be so. */
 export class Violation extends Error {

@@ -3,7 +3,7 @@
  * command that was acknowledged, once, in order; of the others each at most once; and nothing that he did not ask for.
  */
 import { brief, demand, sameClose, sameTerms, Violation } from './account.ts'
-import type { EventSeen, PositionSeen } from './guest.ts'
+import type { EventSeen, PositionSeen } from './simulated-client.ts'
 
 export interface Order {
   readonly instrumentId: string

@@ -19,10 +19,10 @@ import { Program } from '../shared/program.ts'
 import { freePort } from '../shared/free-port.ts'
 import { inspectable, Inspector } from '../shared/inspector.ts'
 import { auditBooks } from '../load/books.ts'
-import { ownPlace, signIn, waitForMatch } from '../load/guests.ts'
+import { ownPlace, signIn, waitForMatch } from '../load/setup.ts'
 import { Rest } from '../load/rest.ts'
 import { measure } from '../load/run.ts'
-import { Tally } from '../load/tally.ts'
+import { LoadTally } from '../load/tally.ts'
 import { whole } from '../shared/options.ts'
 import { chart } from './chart.ts'
 import { conclusion, markdown, type Quiet, type Sample, type Soaked } from './report.ts'
@@ -90,7 +90,7 @@ async function soak(url: string, inspector: Inspector, userIds: string[]): Promi
   userIds.push(...ids, admin.userId)
   const samples: Sample[] = []
   const quiets: Quiet[] = []
-  const tally = new Tally()
+  const tally = new LoadTally()
   const beganAt = performance.now()
   const elapsed = (): number => (performance.now() - beganAt) / 60_000
   const sampling = setInterval(() => void sample(url, elapsed()).then((one) => samples.push(one)), every * 1_000)

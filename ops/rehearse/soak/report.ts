@@ -1,6 +1,6 @@
 /** What a soak has found: whether anything grows, as a page with a table and a chart. */
 import type { Holdings } from '../shared/inspector.ts'
-import type { Tally } from '../load/tally.ts'
+import type { LoadTally } from '../load/tally.ts'
 
 /** While players are there, or not. */
 export interface Sample {
@@ -26,7 +26,7 @@ export interface Soaked {
   readonly cores: number
   readonly samples: readonly Sample[]
   readonly quiets: readonly Quiet[]
-  readonly counts: Tally['counts']
+  readonly counts: LoadTally['counts']
   /** What was wrong besides. */
   readonly troubles: string[]
 }

@@ -1,12 +1,12 @@
 /**
  * A process full of players: it is told its share of a plan, plays it, and says every second what it has seen since. Several
- * crews play together, since a process may have 20,000 descriptors and one core.
+ * workers play together, since a process may have 20,000 descriptors and one core.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { present } from '../../../actors/kernel/assert.ts'
-import { type Instrument, Player, type Watcher } from './player.ts'
+import { type Instrument, SimulatedUser, type FeedWatcher } from './simulated-user.ts'
 import { Rest } from './rest.ts'
-import { Tally, type TallyJson } from './tally.ts'
+import { LoadTally, type LoadTallyJson } from './tally.ts'
 
 export interface Share {
   readonly url: string
@@ -23,9 +23,9 @@ export interface Share {
   readonly dropEverySecs: number
 }
 
-export type CrewMessage =
+export type WorkerMessage =
   | { readonly kind: 'here' }
-  | { readonly kind: 'seen'; readonly tally: TallyJson }
+  | { readonly kind: 'seen'; readonly tally: LoadTallyJson }
   /** All sockets are open, or have failed to. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'done' }
@@ -36,14 +36,14 @@ const HTTP_CONNECTIONS = 64
 
 async function play(share: Share): Promise<void> {
   const rest = new Rest(share.url, HTTP_CONNECTIONS)
-  const tally = new Tally()
+  const tally = new LoadTally()
   const report = (): void => {
     say({ kind: 'seen', tally: tally.toJSON() })
     tally.empty()
   }
   const players = share.tokens.map((token, n) => {
     const follows = picked(share.instruments, share.follow)
-    return new Player({ ...share, token, rest, tally, follows }, present(share.sockets[n], 'share of sockets'))
+    return new SimulatedUser({ ...share, token, rest, tally, follows }, present(share.sockets[n], 'share of sockets'))
   })
   const watchers = players.flatMap((player) => player.watchers)
   const reporting = setInterval(report, 1_000)
@@ -61,7 +61,7 @@ async function play(share: Share): Promise<void> {
   say({ kind: 'done' })
 }
 
-async function connectAll(watchers: readonly Watcher[]): Promise<void> {
+async function connectAll(watchers: readonly FeedWatcher[]): Promise<void> {
   const queue = watchers.values()
   const worker = async (): Promise<void> => {
     for (const watcher of queue) await watcher.connect()
@@ -70,7 +70,7 @@ async function connectAll(watchers: readonly Watcher[]): Promise<void> {
 }
 
 /** Orders at random moments, so many a second on average whatever the answers take: an open loop. */
-async function trade(players: readonly Player[], { tradesPerSecond }: Share, until: number): Promise<void> {
+async function trade(players: readonly SimulatedUser[], { tradesPerSecond }: Share, until: number): Promise<void> {
   if (tradesPerSecond === 0) return
   const underWay = new Set<Promise<void>>()
   let dueAt = Date.now()
@@ -86,7 +86,7 @@ async function trade(players: readonly Player[], { tradesPerSecond }: Share, unt
   await Promise.all(underWay)
 }
 
-async function comeAndGo(watchers: readonly Watcher[], { dropEverySecs }: Share, until: number): Promise<void> {
+async function comeAndGo(watchers: readonly FeedWatcher[], { dropEverySecs }: Share, until: number): Promise<void> {
   if (dropEverySecs === 0 || watchers.length === 0) return
   const everyMs = (dropEverySecs * 1_000) / watchers.length
   const underWay = new Set<Promise<void>>()
@@ -111,7 +111,7 @@ function picked(instruments: readonly Instrument[], count: number): Instrument[]
   )
 }
 
-const say = (message: CrewMessage): void => void process.send?.(message)
+const say = (message: WorkerMessage): void => void process.send?.(message)
 
 process.once('disconnect', () => process.exit())
 process.once('message', (share) => {

@@ -1,6 +1,6 @@
 /** Keeps a house going in which everybody may be an admin: signs all in, and puts back what they have set. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Lore } from './lore.ts'
+import type { KnownValues } from './known-values.ts'
 
 const CROWD = 24
 /** Replays play beside the demo; more cost time that requests should have. */
@@ -8,11 +8,11 @@ const REPLAYS_MAX = 2
 /** What is put back on another value than its default: positions may be closed soon, so that some are. */
 const KEPT: Readonly<Record<string, unknown>> = { 'trading.hold_secs': 1 }
 
-export interface KeeperOptions {
+export interface ResetOptions {
   readonly url: string
-  /** By display name; the first is the keeper. */
+  /** By display name; the first is the reset. */
   readonly admins: readonly string[]
-  readonly lore: Lore
+  readonly knownValues: KnownValues
   /** Whoever was signed in is added here. */
   readonly userIds: string[]
 }
@@ -23,29 +23,29 @@ interface Setting {
   readonly default: unknown
 }
 
-export class Keeper {
-  readonly #options: KeeperOptions
+export class ServerReset {
+  readonly #options: ResetOptions
   #cookie = ''
   #rounds = 0
 
-  constructor(options: KeeperOptions) {
+  constructor(options: ResetOptions) {
     this.#options = options
   }
 
   /** Afterwards everybody is signed in, the settings are as they were, a match is in play, and its prices are known. */
   async tidyUp(): Promise<void> {
-    const { admins, lore } = this.#options
-    const [keeper = '', ...others] = admins
-    this.#cookie = await this.#signIn(keeper)
+    const { admins, knownValues } = this.#options
+    const [reset = '', ...others] = admins
+    this.#cookie = await this.#signIn(reset)
     await this.#putBack()
-    lore.admins = await Promise.all(others.map((name) => this.#signIn(name)))
-    lore.users = await Promise.all(Array.from({ length: CROWD }, (_, n) => this.#signIn(`Fuzz ${n}`)))
-    lore.forgetPrices()
+    knownValues.admins = await Promise.all(others.map((name) => this.#signIn(name)))
+    knownValues.users = await Promise.all(Array.from({ length: CROWD }, (_, n) => this.#signIn(`Fuzz ${n}`)))
+    knownValues.forgetPrices()
     for (const path of ['/api/instruments', '/api/matches', '/api/positions?status=all', '/api/districts']) {
-      lore.learn(await this.#get(path), path.slice(5).split('?')[0] ?? '')
+      knownValues.learn(await this.#get(path), path.slice(5).split('?')[0] ?? '')
     }
     for (const path of ['settings', 'flags', 'gameplay-bot/fixtures', 'users']) {
-      lore.learn(await this.#get(`/api/admin/${path}`), path)
+      knownValues.learn(await this.#get(`/api/admin/${path}`), path)
     }
   }
 
@@ -94,7 +94,7 @@ export class Keeper {
   async #ask(method: string, path: string, body?: unknown): Promise<unknown> {
     const response = await this.#send(method, path, body)
     if (!response.ok)
-      throw new Error(`the keeper is answered ${response.status} to ${method} ${path}: ${await response.text()}`)
+      throw new Error(`the reset is answered ${response.status} to ${method} ${path}: ${await response.text()}`)
     return response.json()
   }
 

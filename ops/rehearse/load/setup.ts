@@ -1,14 +1,14 @@
 /** How the players of a run get in: where a server of our own lives, who they are, and what there is to play. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
-import { folderPlace, type Place, serverPlace } from '../shared/place.ts'
-import type { Instrument } from './player.ts'
+import { folderPlace, type DataPlace, serverPlace } from '../shared/data-place.ts'
+import type { Instrument } from './simulated-user.ts'
 import type { Rest } from './rest.ts'
 
 const BATCH_MAX = 1_000
 
 /** A place for a server of our own: on DATABASE_URL and REDIS_URL where they are set, in a folder otherwise. */
-export async function ownPlace(): Promise<Place> {
+export async function ownPlace(): Promise<DataPlace> {
   const { DATABASE_URL: database, REDIS_URL: redis } = process.env
   return database === undefined ? folderPlace() : serverPlace(database, redis ?? null)
 }

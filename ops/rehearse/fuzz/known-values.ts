@@ -8,7 +8,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 /** Values that are asked for by a name, from fields that are called otherwise. */
 const ALSO: Readonly<Record<string, string>> = { code: 'referralCode', nextCursor: 'cursor', marker: 'since' }
 
-export class Lore {
+export class KnownValues {
   /** Cookies of users who are signed in, and of admins. */
   users: readonly string[] = []
   admins: readonly string[] = []

@@ -71,7 +71,7 @@ const SILENCE_MS = 10_000
 const PATIENCE_MS = 60_000
 const AGAIN_MS = 100
 
-export class Guest {
+export class SimulatedClient {
   readonly name: string
   userId = ''
   #cookie = ''

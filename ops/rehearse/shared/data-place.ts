@@ -8,7 +8,7 @@ import { keys } from '../../../db/fast/fast-store.ts'
 import { makeDatabase } from './scratch-database.ts'
 import type { Settings } from './program.ts'
 
-export interface Place {
+export interface DataPlace {
   /** What makes the program live here. */
   readonly settings: Settings
   readonly description: string
@@ -17,7 +17,7 @@ export interface Place {
 }
 
 /** The embedded database in a new folder. */
-export function folderPlace(): Place {
+export function folderPlace(): DataPlace {
   const folder = mkdtempSync(join(tmpdir(), 'touchline-crash-'))
   return {
     settings: { DATA_DIR: folder },
@@ -27,7 +27,7 @@ export function folderPlace(): Place {
 }
 
 /** A new database of this server, and this Redis when there is one. */
-export async function serverPlace(server: string, redisUrl: string | null): Promise<Place> {
+export async function serverPlace(server: string, redisUrl: string | null): Promise<DataPlace> {
   const { name, url, drop } = await makeDatabase(server, 'touchline_crash')
   // Signing keys are kept here.
   const folder = mkdtempSync(join(tmpdir(), 'touchline-crash-'))

@@ -8,24 +8,24 @@ import {
   type Answer,
   Changes,
   Failure,
-  Guest,
+  SimulatedClient,
   type InstrumentSeen,
   type PositionSeen,
   Positions,
   Trade,
   Wallet,
-} from './guest.ts'
+} from './simulated-client.ts'
 import { type Command, type Entry, Journal, type Levels, type Order } from './journal.ts'
-import type { Tally } from './tally.ts'
+import type { TradingTally } from './trading-tally.ts'
 
-/** What the players know of the market: the last look at it. */
+/** What the traders know of the market: the last look at it. */
 export interface Market {
   instruments: readonly InstrumentSeen[]
   /** Set when everybody is to stop where he is, though there is a server. */
   isClosed?: boolean
 }
 
-/** Positions that one player wants to hold at most. */
+/** Positions that one trader wants to hold at most. */
 const HOLDINGS = 30
 /** Answered commands that he may ask for again. */
 const REMEMBERED = 20
@@ -39,12 +39,12 @@ interface Done {
   readonly body: unknown
 }
 
-export class Player {
-  readonly guest: Guest
+export class SimulatedTrader {
+  readonly client: SimulatedClient
   readonly account = new Account()
   readonly #journal = new Journal()
   readonly #chance: Chance
-  readonly #tally: Tally
+  readonly #tally: TradingTally
   #keys = 0
   /** What he believes to hold; stop-losses and full time do not tell him. */
   readonly #held = new Map<string, PositionSeen>()
@@ -52,8 +52,8 @@ export class Player {
   /** Changes that he has asked for, each only once: an event must tell which of them it came from. */
   readonly #asked = new Set<string>()
 
-  constructor(name: string, chance: Chance, tally: Tally) {
-    this.guest = new Guest(name)
+  constructor(name: string, chance: Chance, tally: TradingTally) {
+    this.client = new SimulatedClient(name)
     this.#chance = chance
     this.#tally = tally
   }
@@ -67,10 +67,10 @@ export class Player {
   async catchUp(url: string): Promise<number> {
     const before = this.account.marker
     for (;;) {
-      const page = await this.guest.read(url, `/api/account/changes?since=${this.account.marker}`, Changes)
+      const page = await this.client.read(url, `/api/account/changes?since=${this.account.marker}`, Changes)
       demand(
         !page.snapshot,
-        () => `the account of ${this.guest.name} cannot be gone on with from ${this.account.marker}`,
+        () => `the account of ${this.client.name} cannot be gone on with from ${this.account.marker}`,
       )
       for (const event of page.events) {
         this.account.apply(event)
@@ -114,8 +114,8 @@ export class Player {
   /** Compares wallet and open positions as the server shows them with what the events say. To be called at rest. */
   async compare(url: string): Promise<void> {
     const [wallet, { positions }] = await Promise.all([
-      this.guest.read(url, '/api/wallet', Wallet),
-      this.guest.read(url, '/api/positions?status=open&limit=100', Positions),
+      this.client.read(url, '/api/wallet', Wallet),
+      this.client.read(url, '/api/positions?status=open&limit=100', Positions),
     ])
     const { balance, marginUsed, open } = this.account
     const shown = `${wallet.balance} with ${wallet.marginUsed} in use`
@@ -137,7 +137,7 @@ export class Player {
     const known = new Map([...this.account.open, ...this.account.closed])
     for (let offset = 0; ; offset += 100) {
       const path = `/api/positions?status=all&limit=100&offset=${offset}`
-      const { positions } = await this.guest.read(url, path, Positions)
+      const { positions } = await this.client.read(url, path, Positions)
       for (const position of positions) {
         const [shown, told] = [lasting(position), lasting(known.get(position.id))]
         demand(isDeepStrictEqual(shown, told), () =>
@@ -234,11 +234,11 @@ export class Player {
   #request(url: string, command: Command): Promise<Answer | 'lost'> {
     switch (command.kind) {
       case 'open':
-        return this.guest.ask(url, 'POST', '/api/positions/open', command.order, command.key)
+        return this.client.ask(url, 'POST', '/api/positions/open', command.order, command.key)
       case 'change':
-        return this.guest.ask(url, 'PATCH', `/api/positions/${command.positionId}`, command.levels)
+        return this.client.ask(url, 'PATCH', `/api/positions/${command.positionId}`, command.levels)
       case 'close':
-        return this.guest.ask(url, 'POST', `/api/positions/${command.positionId}/close`, {}, command.key)
+        return this.client.ask(url, 'POST', `/api/positions/${command.positionId}/close`, {}, command.key)
     }
   }
 
@@ -284,11 +284,11 @@ export class Player {
 
   #nextKey(): string {
     this.#keys++
-    return `${this.guest.name} ${this.#keys}`
+    return `${this.client.name} ${this.#keys}`
   }
 
   #says(what: string): string {
-    return `${this.guest.name}: ${what}`
+    return `${this.client.name}: ${what}`
   }
 }
 
@@ -301,7 +301,7 @@ const HABITS: readonly (readonly [string, number])[] = [
   ['resend', 5],
 ]
 
-/** Refusals that an honest player may meet. */
+/** Refusals that an honest trader may meet. */
 const PLAIN: ReadonlySet<string> = new Set([
   'MARKET_CLOSED',
   'MARKET_SUSPENDED',

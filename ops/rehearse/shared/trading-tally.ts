@@ -1,6 +1,6 @@
 /** What a crash run has seen, counted, and as a table. */
 import { spreadOf } from '../../bench/report.ts'
-import { Failure, type Reply } from './guest.ts'
+import { Failure, type Reply } from './simulated-client.ts'
 
 type Counts = Map<string, number>
 
@@ -13,7 +13,7 @@ const listed = (counts: Counts): string =>
     .map(([what, n]) => `${n.toLocaleString('en')} ${what}`)
     .join(', ')
 
-export class Tally {
+export class TradingTally {
   kills = 0
   /** Of them while it was still starting. */
   killedStarting = 0
@@ -71,7 +71,7 @@ export class Tally {
     return [kills, this.trading(), ...starts].join('\n')
   }
 
-  /** What the players did and met. */
+  /** What the traders did and met. */
   trading(): string {
     return [
       row('checks of everything', String(this.checks)),

@@ -5,9 +5,9 @@ import { WebSocket } from 'ws'
 import { z } from 'zod'
 import { decimal } from '../../../actors/kernel/micros.ts'
 import { decodePriceFrame, FLAG, type PriceFrame } from '../../../rooms/feed/price-frame.ts'
-import { PriceWatch } from './price-watch.ts'
+import { PriceWatch } from '../shared/price-watch.ts'
 import type { Rest } from './rest.ts'
-import type { Tally } from './tally.ts'
+import type { LoadTally } from './tally.ts'
 
 /** A player on the market, as the catalogue shows him. */
 export interface Instrument {
@@ -15,10 +15,10 @@ export interface Instrument {
   readonly fixtureId: number
 }
 
-export interface PlayerOptions {
+export interface UserOptions {
   readonly token: string
   readonly rest: Rest
-  readonly tally: Tally
+  readonly tally: LoadTally
   readonly follows: readonly Instrument[]
 }
 
@@ -55,8 +55,8 @@ const CONNECT_MS = 15_000
 const BUSY_MS = 1_000
 
 /** One of a player's sockets. */
-export class Watcher {
-  readonly #options: PlayerOptions
+export class FeedWatcher {
+  readonly #options: UserOptions
   readonly #listens: boolean
   readonly #watch = new PriceWatch()
   /** The newest price of each instrument, in micros. */
@@ -67,7 +67,7 @@ export class Watcher {
   #isHere = false
 
   /** `listens`: to the account, too. */
-  constructor(options: PlayerOptions, listens: boolean) {
+  constructor(options: UserOptions, listens: boolean) {
     this.#options = options
     this.#listens = listens
   }
@@ -198,14 +198,14 @@ interface Held {
   readonly closableAt: number
 }
 
-export class Player {
-  readonly #options: PlayerOptions
-  readonly watchers: readonly Watcher[]
+export class SimulatedUser {
+  readonly #options: UserOptions
+  readonly watchers: readonly FeedWatcher[]
   readonly #held: Held[] = []
 
-  constructor(options: PlayerOptions, sockets: number) {
+  constructor(options: UserOptions, sockets: number) {
     this.#options = options
-    this.watchers = Array.from({ length: sockets }, (_, n) => new Watcher(options, n === 0))
+    this.watchers = Array.from({ length: sockets }, (_, n) => new FeedWatcher(options, n === 0))
   }
 
   /** Opens something small, moves a stop, or closes what he may. */
