@@ -4,7 +4,7 @@
  *   npm run bench:trade -- [--only opens,hot,settlement,ticks,embedded] [--rounds 3] [--seconds 3] [--quick] [--json]
  *
  * DATABASE_URL (or TEST_DATABASE_URL) names a PostgreSQL server with default durability; a database is made there and
- * dropped. Sweeper take turns through all variants, and ratios are made within a round: on a shared machine only those
+ * dropped. Rounds take turns through all variants, and ratios are made within a round: on a shared machine only those
  * mean anything. After every variant the books are audited, and a difference ends the run.
  */
 import { parseArgs } from 'node:util'
