@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { present } from '../actors/kernel/assert.ts'
 import type { DistrictId, UserId } from '../actors/kernel/ids.ts'
-import { RankedList } from '../actors/community/ranked-list.ts'
+import { SortedList } from '../actors/kernel/sorted-list.ts'
 import {
   type BoardName,
   type DistrictScore,
@@ -85,7 +85,7 @@ class Ranking {
   readonly #numbers = new Map<UserId, number>()
   readonly #standings: Standing[] = []
   readonly #columns: Readonly<Record<By, number[][]>> = { roi: [[], [], [], []], pnl: [[]] }
-  readonly #lists = new Map<string, RankedList>()
+  readonly #lists = new Map<string, SortedList<number>>()
   readonly #districts = new Map<DistrictId, { members: number; roiPpmSum: number }>()
   /** False while it is being filled: then nothing is in the lists yet. */
   #laid = false
@@ -123,8 +123,8 @@ class Ranking {
       const inOrder = Int32Array.from(this.#standings.keys()).toSorted((a, b) => this.#compare(by, a, b))
       await nextTurn()
       const byDistrict = Map.groupBy(inOrder, (number) => this.#at(number).districtId)
-      for (const [districtId, members] of byDistrict) this.#list({ by, districtId }).load(members)
-      this.#list({ by, districtId: null }).load(inOrder)
+      for (const [districtId, members] of byDistrict) this.#list({ by, districtId }).fill(members)
+      this.#list({ by, districtId: null }).fill(inOrder)
       await nextTurn()
     }
     this.#laid = true
@@ -168,7 +168,7 @@ class Ranking {
   }
 
   /** Those with a better key: ties share their rank. */
-  #countBefore(by: By, list: RankedList, number: number): number {
+  #countBefore(by: By, list: SortedList<number>, number: number): number {
     return list.count((other) => this.#compareKeys(by, other, number) < 0)
   }
 
@@ -188,16 +188,16 @@ class Ranking {
     return present(this.#standings[number], 'standing')
   }
 
-  #listsOf({ districtId }: Standing): RankedList[] {
+  #listsOf({ districtId }: Standing): SortedList<number>[] {
     return (['roi', 'pnl'] as const).flatMap((by) => [
       this.#list({ by, districtId: null }),
       this.#list({ by, districtId }),
     ])
   }
 
-  #list(board: BoardName): RankedList {
+  #list(board: BoardName): SortedList<number> {
     const name = nameOf(board)
-    const list = this.#lists.get(name) ?? new RankedList((a, b) => this.#compare(board.by, a, b))
+    const list = this.#lists.get(name) ?? new SortedList<number>((a, b) => this.#compare(board.by, a, b))
     this.#lists.set(name, list)
     return list
   }

@@ -75,7 +75,7 @@ describe('triggers', () => {
     const book = new TriggerBook()
     book.add(position())
     expect(() => book.remove(position({ id: positionId('2') }))).toThrow(
-      'trigger of 2 at 190000000 is not where it belongs',
+      '{"price":190000000,"id":"2"} is not in the sorted list',
     )
   })
 
