@@ -1,8 +1,10 @@
 /** The activity feed: what of note happened, to everybody or in one district. */
 import type { Kysely } from 'kysely'
 import { type DistrictId, districtId, type UserId, userId } from '../actors/kernel/ids.ts'
+import { keyOf } from '../actors/kernel/read.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import type { Headline } from '../actors/community/notices.ts'
+import { readFacts } from './facts.ts'
 import type { Database } from './postgres/schema.ts'
 
 /** A headline that has been written. */
@@ -13,6 +15,15 @@ export interface Activity extends Omit<Headline, 'source'> {
   readonly districtId: DistrictId
   readonly at: Instant
 }
+
+const TYPES: Readonly<Record<Activity['type'], true>> = {
+  big_win: true,
+  washout: true,
+  badge: true,
+  spinner_win: true,
+  legacy_trade: true,
+}
+const readType = keyOf(TYPES)
 
 export class ActivityFeed {
   readonly #db: Kysely<Database>
@@ -34,12 +45,12 @@ export class ActivityFeed {
       .execute()
     return rows.map((row) => ({
       id: row.id,
-      type: row.type as Activity['type'],
+      type: readType(row.type, `headline ${row.id}: type`),
       userId: userId(row.user_id),
       username: row.username,
       districtId: districtId(row.district_id),
       text: row.text,
-      data: row.data as Activity['data'],
+      data: readFacts(row.data, `headline ${row.id}: data`),
       at: instant(row.at.getTime()),
     }))
   }

@@ -7,6 +7,7 @@ import type { Redis, Result } from 'ioredis'
 import { assert, present } from '../actors/kernel/assert.ts'
 import { districtId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { money } from '../actors/kernel/micros.ts'
+import { integer, listOf } from '../actors/kernel/read.ts'
 import { instant } from '../actors/kernel/world.ts'
 import {
   type BoardName,
@@ -307,9 +308,9 @@ function entryOf(standing: Standing): string {
 }
 
 function standingFrom(user: string | undefined, entry: string | undefined): Standing {
-  const row: unknown = JSON.parse(present(entry, 'the entry of whoever is on a board'))
-  assert(Array.isArray(row), 'an entry of a board is not a list')
-  const at = (n: number): number => Number(row[n])
+  const path = `the board entry of ${user ?? 'a user'}`
+  const row = listOf<unknown>((value) => value)(JSON.parse(present(entry, path)), path)
+  const at = (n: number): number => integer(row[n], `${path}[${n}]`)
   return {
     userId: userId(present(user, 'user')),
     version: at(0),

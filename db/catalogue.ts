@@ -6,6 +6,7 @@ import { mulDivNearest, type Price, price } from '../actors/kernel/micros.ts'
 import { HOUR_MS, type World } from '../actors/kernel/world.ts'
 import type { Instrument } from '../actors/market/instrument.ts'
 import type { MatchInfo } from '../actors/match/messages.ts'
+import { readMatchInfo } from '../actors/match/read-match-info.ts'
 import { instrumentFrom } from './match-store.ts'
 import type { Database, InstrumentsTable } from './postgres/schema.ts'
 
@@ -37,7 +38,7 @@ export class Catalogue {
    * one first, and those that are over, the latest first. A fixture counts as its match does once that is run.
    */
   async matches(): Promise<readonly MatchInfo[]> {
-    const { rows } = await sql<{ info: unknown }>`
+    const { rows } = await sql<{ id: number; info: unknown }>`
       select ${outline} as info, known.id, known.starts_at, known.rank
         from (
           select id, starts_at, info,
@@ -55,8 +56,8 @@ export class Catalogue {
   /** A match as it stands, or as the calendar announces it. */
   async match(id: FixtureId): Promise<MatchInfo | null> {
     const row =
-      (await this.#db.selectFrom('matches').select('info').where('id', '=', id).executeTakeFirst()) ??
-      (await this.#db.selectFrom('fixtures').select('info').where('id', '=', id).executeTakeFirst())
+      (await this.#db.selectFrom('matches').select(['id', 'info']).where('id', '=', id).executeTakeFirst()) ??
+      (await this.#db.selectFrom('fixtures').select(['id', 'info']).where('id', '=', id).executeTakeFirst())
     return row === undefined ? null : infoFrom(row)
   }
 
@@ -128,4 +129,5 @@ export const changePpm = (from: number, to: number): number => mulDivNearest(to 
 /** A match without its events, team statistics and squads: some kilobytes each, which lists of matches do not show. */
 const outline = sql`info || '{"events": [], "teamStats": null, "squad": []}'::jsonb`
 
-const infoFrom = (row: { readonly info: unknown }): MatchInfo => row.info as MatchInfo
+const infoFrom = (row: { readonly id: number; readonly info: unknown }): MatchInfo =>
+  readMatchInfo(row.info, `match ${row.id}: info`)

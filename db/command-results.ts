@@ -4,6 +4,8 @@ import { present } from '../actors/kernel/assert.ts'
 import type { UserId } from '../actors/kernel/ids.ts'
 import { money, type Price, price } from '../actors/kernel/micros.ts'
 import type { Refusal } from '../actors/kernel/outcome.ts'
+import { as, fieldsOf, integer, nullable, type Reader, text } from '../actors/kernel/read.ts'
+import { readRefusal } from '../actors/kernel/read-refusal.ts'
 import type { IdempotencyKey, KeyedResult, WalletAfter } from '../actors/match/messages.ts'
 import type { StoredResult } from '../actors/match/store.ts'
 import { positionAsClosed, positionAsOpened } from './positions.ts'
@@ -17,6 +19,14 @@ type Kept =
   | { readonly refusal: Refusal }
   | { readonly opened: string; readonly price: Price }
   | { readonly closed: string; readonly price: Price }
+
+const readKept: Reader<Kept> = (value, path) => {
+  const field = fieldsOf(value, path)
+  const refusal = field('refusal', nullable(readRefusal))
+  if (refusal !== null) return { refusal }
+  const [opened, answered] = [field('opened', nullable(text)), field('price', as(integer, price))]
+  return opened === null ? { closed: field('closed', text), price: answered } : { opened, price: answered }
+}
 
 /** What the commit returns or a table holds of one result. */
 export interface StoredRow {
@@ -75,7 +85,7 @@ function openingResult(row: Selectable<PositionsTable>): StoredResult {
 
 /** Stored results as they were given, in the order of the rows. A position is shown as the command left it. */
 export async function restoreResults(db: Kysely<Database>, rows: readonly StoredRow[]): Promise<StoredResult[]> {
-  const kept = rows.map((row) => JSON.parse(row.result) as Kept)
+  const kept = rows.map((row) => readKept(JSON.parse(row.result), 'the stored result of a command'))
   const ids = kept.flatMap((one) => ('refusal' in one ? [] : [positionOf(one)]))
   const positions =
     ids.length === 0 ? [] : await db.selectFrom('positions').selectAll().where('id', 'in', ids).execute()

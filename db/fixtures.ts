@@ -1,8 +1,9 @@
 /** The calendar: fixtures of the provider that nobody has to run, as it last described them. */
 import { type Kysely, sql } from 'kysely'
 import { type FixtureId, fixtureId } from '../actors/kernel/ids.ts'
+import { keyOf } from '../actors/kernel/read.ts'
 import type { Instant } from '../actors/kernel/world.ts'
-import type { Phase } from '../actors/market/phase.ts'
+import { type Phase, PHASE_CODE } from '../actors/market/phase.ts'
 import type { MatchInfo } from '../actors/match/messages.ts'
 import { bigints, instants, jsonLines } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
@@ -47,9 +48,15 @@ export class Fixtures {
       .where('replay', '=', false)
       .orderBy('id')
       .execute()
-    return rows.map((row) => ({ matchId: fixtureId(row.id), phase: row.phase as Phase, feedSeq: row.feedSeq }))
+    return rows.map((row) => ({
+      matchId: fixtureId(row.id),
+      phase: readPhase(row.phase, `match ${row.id}: phase`),
+      feedSeq: row.feedSeq,
+    }))
   }
 }
+
+const readPhase = keyOf(PHASE_CODE)
 
 async function upsert(db: Kysely<Database>, fixtures: readonly MatchInfo[]): Promise<void> {
   // An answer may name one twice; the last word counts.

@@ -1,8 +1,10 @@
 /** A user's notifications: reading them, and marking them as read. */
 import type { Kysely } from 'kysely'
 import { type UserId, userId } from '../actors/kernel/ids.ts'
+import { keyOf } from '../actors/kernel/read.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import type { Notification } from './reaction-tx.ts'
+import { readFacts } from './facts.ts'
 import type { Database } from './postgres/schema.ts'
 
 export interface InboxQuery {
@@ -11,6 +13,17 @@ export interface InboxQuery {
   /** Only what is older than the notification with this id. */
   readonly before: number | null
 }
+
+const TYPES: Readonly<Record<Notification['type'], true>> = {
+  position_closed: true,
+  margin_warning: true,
+  settlement: true,
+  badge: true,
+  level: true,
+  referral_credited: true,
+  spinner: true,
+}
+const readType = keyOf(TYPES)
 
 export class Inbox {
   readonly #db: Kysely<Database>
@@ -33,10 +46,10 @@ export class Inbox {
     return rows.map((row) => ({
       id: row.id,
       userId: userId(row.user_id),
-      type: row.type as Notification['type'],
+      type: readType(row.type, `notification ${row.id}: type`),
       title: row.title,
       body: row.body,
-      data: row.data as Notification['data'],
+      data: readFacts(row.data, `notification ${row.id}: data`),
       createdAt: instant(row.created_at.getTime()),
       read: row.read_at !== null,
     }))

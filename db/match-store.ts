@@ -13,8 +13,9 @@ import {
 import { lots, type Money, money, price, slope } from '../actors/kernel/micros.ts'
 import { instant } from '../actors/kernel/world.ts'
 import type { Instrument } from '../actors/market/instrument.ts'
-import type { PricingMemory } from '../actors/market/pricing.ts'
-import type { IdempotencyKey, MatchInfo, WalletAfter } from '../actors/match/messages.ts'
+import { readPricing } from '../actors/market/read-pricing.ts'
+import type { IdempotencyKey, WalletAfter } from '../actors/match/messages.ts'
+import { readMatchInfo } from '../actors/match/read-match-info.ts'
 import type {
   Batch,
   CommitFailure,
@@ -59,8 +60,8 @@ export class SqlMatchStore implements MatchStore {
           .orderBy('id')
           .execute()
         return {
-          info: match.info as MatchInfo,
-          pricing: match.pricing as PricingMemory,
+          info: readMatchInfo(match.info, `match ${matchId}: info`),
+          pricing: readPricing(match.pricing, `match ${matchId}: pricing`),
           instruments: instruments.map(instrumentFrom),
           openPositions: positions.map(positionFrom),
         }

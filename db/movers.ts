@@ -4,6 +4,7 @@ import { type FixtureId, fixtureId, type InstrumentId, instrumentId } from '../a
 import { type Lots, lots, type Price, price } from '../actors/kernel/micros.ts'
 import { HOUR_MS, type Instant, MINUTE_MS, type World } from '../actors/kernel/world.ts'
 import type { FixtureTeam, PlayerRole, Side } from '../actors/market/fixture.ts'
+import { readTeam } from '../actors/match/read-match-info.ts'
 import { changePpm } from './catalogue.ts'
 import type { Database } from './postgres/schema.ts'
 import { volumeSince } from './tape.ts'
@@ -77,7 +78,7 @@ interface MoverRow {
   readonly name: string
   readonly role: PlayerRole
   readonly side: Side
-  readonly team: FixtureTeam
+  readonly team: unknown
   readonly match_id: number
   readonly price_micros: number
   readonly first_micros: number
@@ -89,7 +90,7 @@ const moverFrom = (row: MoverRow): Mover => ({
   name: row.name,
   role: row.role,
   side: row.side,
-  team: row.team,
+  team: readTeam(row.team, `match ${row.match_id}: info.${row.side}`),
   matchId: fixtureId(row.match_id),
   price: price(row.price_micros),
   changePpm: changePpm(row.first_micros, row.price_micros),

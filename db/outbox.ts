@@ -3,6 +3,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import { type FixtureId, fixtureId } from '../actors/kernel/ids.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
 import type { CommittedEvent } from '../actors/community/committed-event.ts'
+import { readCommittedEvents } from '../actors/community/read-committed-event.ts'
 import { ReactionTx, type Notification } from './reaction-tx.ts'
 import { isAway } from './faults.ts'
 import type { Database } from './postgres/schema.ts'
@@ -205,7 +206,7 @@ async function commitsAfter(
     seq: row.seq,
     at: instant(row.at.getTime()),
     replay: row.replay,
-    events: row.events as readonly CommittedEvent[],
+    events: readCommittedEvents(row.events, `match ${matchId}, commit ${row.seq}: events`),
   }))
 }
 

@@ -3,8 +3,9 @@ import { type Kysely, sql } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
 import type { InstrumentId } from '../actors/kernel/ids.ts'
 import { type Lots, lots, type Price, price } from '../actors/kernel/micros.ts'
+import { oneOf } from '../actors/kernel/read.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
-import type { Cause } from '../actors/market/instrument.ts'
+import { type Cause, CAUSES } from '../actors/market/instrument.ts'
 import { instants } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
 import { volumeSince } from './tape.ts'
@@ -155,9 +156,11 @@ function spread(stretches: readonly Stretch[], count: number): readonly Instant[
   return moments
 }
 
+const readCause = oneOf(CAUSES)
+
 const tickFrom = (row: TickRow): Tick => ({
   at: instant(row.at.getTime()),
   price: price(row.price_micros),
-  cause: row.cause as Cause,
+  cause: readCause(row.cause, 'the cause of a tick'),
   eventId: row.provider_event_id === 0 ? null : row.provider_event_id,
 })

@@ -2,6 +2,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import { districtId, type DistrictId, type UserId, userId } from '../actors/kernel/ids.ts'
+import { as, fieldsOf, integer, listOf, type Reader, text } from '../actors/kernel/read.ts'
 import { type Instant, instant, SECOND_MS, type World } from '../actors/kernel/world.ts'
 import { spinnerHeadline, spinnerNotices } from '../actors/community/notices.ts'
 import { drawn, drawText, type Week, weekAfter, weekBefore, weekOf } from '../actors/community/spinner.ts'
@@ -181,7 +182,7 @@ export class Spinner {
   }
 
   async #decided(row: Selectable<SpinnerWeeksTable>): Promise<SpinnerWeek> {
-    const candidates = row.candidates as readonly Candidate[]
+    const candidates = readCandidates(row.candidates, `spinner week ${row.week}: candidates`)
     return {
       ...weekOf(instant(row.starts_at.getTime())),
       status: 'decided',
@@ -195,7 +196,20 @@ export class Spinner {
   }
 }
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+const readCandidate: Reader<Candidate> = (value, path) => {
+  const field = fieldsOf(value, path)
+  return {
+    userId: field('userId', as(text, userId)),
+    username: field('username', text),
+    districtId: field('districtId', as(integer, districtId)),
+    roiHundredths: field('roiHundredths', integer),
+    winPpm: field('winPpm', integer),
+    closed: field('closed', integer),
+  }
+}
+const readCandidates = listOf(readCandidate)
+
+const sha256 = (input: string): string => createHash('sha256').update(input).digest('hex')
 
 /** Everybody whose ROI (two decimals) and win rate are the best of the week. */
 async function leadersOf(db: Kysely<Database>, week: Week, scope: Scope): Promise<readonly Candidate[]> {

@@ -2,6 +2,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { InstrumentId } from '../actors/kernel/ids.ts'
 import { type Lots, lots, type Price, price } from '../actors/kernel/micros.ts'
+import { integer, listOf, oneOf, type Reader } from '../actors/kernel/read.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import type { MatchEvent } from '../actors/match/messages.ts'
 import { type ClosedBy, type Direction, signOf } from '../actors/position/position.ts'
@@ -92,8 +93,19 @@ export class Tape {
   }
 }
 
+const readTrade: Reader<Kept> = (value, path) => {
+  const [sign, size, at, opened] = listOf(integer)(value, path)
+  return [
+    oneOf([1, -1])(sign, `${path}: sign`),
+    integer(size, `${path}: lots`),
+    integer(at, `${path}: price`),
+    oneOf([0, 1])(opened, `${path}: opened`),
+  ]
+}
+const readTrades = listOf(readTrade)
+
 function tradesFrom(entry: { readonly at: Date; readonly trades: string }): TapeTrade[] {
-  const kept = JSON.parse(entry.trades) as readonly Kept[]
+  const kept = readTrades(JSON.parse(entry.trades), 'the trades of a tape entry')
   return kept.toReversed().map(([sign, size, at, opened]) => ({
     at: instant(entry.at.getTime()),
     direction: sign === 1 ? 'long' : 'short',

@@ -1,6 +1,6 @@
 /** Reading wallets and proving the books. Nothing here changes a balance. */
 import { type Kysely, sql } from 'kysely'
-import { present } from '../actors/kernel/assert.ts'
+import { assert, present } from '../actors/kernel/assert.ts'
 import { type PositionId, positionId, type UserId } from '../actors/kernel/ids.ts'
 import { lots, type Money, money, price } from '../actors/kernel/micros.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
@@ -93,12 +93,15 @@ export class Wallets {
       .limit(limit)
       .offset(offset)
       .execute()
-    return rows.map(({ kind, amount_micros, reference, at }) => ({
-      kind: kind as LedgerEntry['kind'], // `batch` is the house's alone
-      amount: money(amount_micros),
-      positionId: kind === 'margin' || kind === 'release' ? positionId(reference) : null,
-      at: instant(at.getTime()),
-    }))
+    return rows.map(({ kind, amount_micros, reference, at }) => {
+      assert(kind !== 'batch', `${user} has an entry that only the house can have`)
+      return {
+        kind,
+        amount: money(amount_micros),
+        positionId: kind === 'margin' || kind === 'release' ? positionId(reference) : null,
+        at: instant(at.getTime()),
+      }
+    })
   }
 
   /** Adds up every entry there is. It reads the whole ledger: for operators, not for requests of players. */

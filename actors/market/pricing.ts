@@ -44,18 +44,17 @@ interface MatchClock {
 
 /** What pricing remembers between two updates of a match. Plain JSON; with the bases it is all a restart needs. */
 export interface PricingMemory {
-  readonly version: 1
   /** The match clock in the last accepted update; null before kick-off. */
   readonly clock: MatchClock | null
   /** Consecutive updates whose clock was behind that one but moved forward: the latest clock, and their number. */
-  readonly behind?: { readonly clock: MatchClock; readonly updates: number } | null
+  readonly behind: { readonly clock: MatchClock; readonly updates: number } | null
   /** Seconds of play already priced. */
   readonly clockSecs: number
   readonly incidents: readonly Incident[]
   readonly players: Readonly<Record<string, PlayerMemory>>
 }
 
-export const EMPTY_PRICING: PricingMemory = { version: 1, clock: null, clockSecs: 0, incidents: [], players: {} }
+export const EMPTY_PRICING: PricingMemory = { clock: null, behind: null, clockSecs: 0, incidents: [], players: {} }
 
 export interface PricedPlayer {
   readonly playerId: PlayerId
@@ -140,7 +139,7 @@ export function priceMatch(
   }
   return {
     accepted: true,
-    memory: { version: 1, clock, behind: null, clockSecs, incidents, players: remembered },
+    memory: { clock, behind: null, clockSecs, incidents, players: remembered },
     bases,
     news,
   }

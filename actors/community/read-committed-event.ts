@@ -1,0 +1,50 @@
+/**
+ * Reads the stored events of a commit. An event that this version does not know is refused, not skipped: a process of the
+ * newer version that wrote it will react to it.
+ */
+import { instrumentId, positionId, userId } from '../kernel/ids.ts'
+import { lots, money } from '../kernel/micros.ts'
+import { as, fieldsOf, integer, keyOf, listOf, oneOf, type Reader, text } from '../kernel/read.ts'
+import type { ClosedBy } from '../position/position.ts'
+import type { CommittedEvent } from './committed-event.ts'
+
+const KINDS: Readonly<Record<CommittedEvent['kind'], true>> = {
+  opened: true,
+  margin_warned: true,
+  closed: true,
+  match_settled: true,
+}
+
+const CLOSED_BY: Readonly<Record<ClosedBy, true>> = {
+  user: true,
+  stop_loss: true,
+  take_profit: true,
+  washout: true,
+  full_time: true,
+  void: true,
+  admin: true,
+}
+
+const readCommittedEvent: Reader<CommittedEvent> = (value, path) => {
+  const field = fieldsOf(value, path)
+  const kind = field('kind', keyOf(KINDS))
+  if (kind === 'match_settled') return { kind }
+  const position = {
+    positionId: field('positionId', as(text, positionId)),
+    userId: field('userId', as(text, userId)),
+    instrumentId: field('instrumentId', as(text, instrumentId)),
+    direction: field('direction', oneOf(['long', 'short'])),
+    lots: field('lots', as(integer, lots)),
+    margin: field('margin', as(integer, money)),
+  }
+  switch (kind) {
+    case 'opened':
+      return { kind, ...position }
+    case 'margin_warned':
+      return { kind, ...position, lostPct: field('lostPct', oneOf([50, 80])) }
+    case 'closed':
+      return { kind, ...position, pnl: field('pnl', as(integer, money)), by: field('by', keyOf(CLOSED_BY)) }
+  }
+}
+
+export const readCommittedEvents = listOf(readCommittedEvent)

@@ -1,0 +1,80 @@
+/** Reads the stored memory of the price model. */
+import { playerId } from '../kernel/ids.ts'
+import {
+  as,
+  fieldsOf,
+  integer,
+  keyOf,
+  listOf,
+  nullable,
+  number,
+  oneOf,
+  or,
+  type Reader,
+  recordOf,
+  text,
+} from '../kernel/read.ts'
+import type { Incident } from './incidents.ts'
+import { EMPTY_PRICING, type PricingMemory } from './pricing.ts'
+
+const INCIDENT_KINDS: Readonly<Record<Incident['kind'], true>> = {
+  goal: true,
+  own_goal: true,
+  penalty_goal: true,
+  penalty_missed: true,
+  substitution: true,
+  yellow: true,
+  red: true,
+  second_yellow: true,
+  var: true,
+  var_card: true,
+}
+
+/** Fields that an older version did not write are as before the first update. */
+export const readPricing: Reader<PricingMemory> = (value, path) => {
+  const field = fieldsOf(value, path)
+  return {
+    clock: field('clock', or(nullable(readClock), EMPTY_PRICING.clock)),
+    behind: field('behind', nullable(readBehind)),
+    clockSecs: field('clockSecs', or(number, EMPTY_PRICING.clockSecs)),
+    incidents: field('incidents', or(listOf(readIncident), EMPTY_PRICING.incidents)),
+    players: field('players', or(recordOf(readPlayer), EMPTY_PRICING.players)),
+  }
+}
+
+const readClock: Reader<NonNullable<PricingMemory['clock']>> = (value, path) => {
+  const field = fieldsOf(value, path)
+  return { period: field('period', integer), elapsedSecs: field('elapsedSecs', number) }
+}
+
+const readBehind: Reader<NonNullable<PricingMemory['behind']>> = (value, path) => {
+  const field = fieldsOf(value, path)
+  return { clock: field('clock', readClock), updates: field('updates', integer) }
+}
+
+const readIncident: Reader<Incident> = (value, path) => {
+  const field = fieldsOf(value, path)
+  const player = nullable(as(integer, playerId))
+  return {
+    id: field('id', integer),
+    kind: field('kind', keyOf(INCIDENT_KINDS)),
+    minute: field('minute', integer),
+    extraMinute: field('extraMinute', nullable(integer)),
+    period: field('period', nullable(integer)),
+    side: field('side', nullable(oneOf(['home', 'away']))),
+    playerId: field('playerId', player),
+    relatedPlayerId: field('relatedPlayerId', player),
+    addition: field('addition', nullable(text)),
+    standing: field('standing', oneOf(['seen', 'counted', 'missing', 'cancelled'])),
+  }
+}
+
+const readPlayer: Reader<PricingMemory['players'][string]> = (value, path) => {
+  const field = fieldsOf(value, path)
+  return {
+    soft: field('soft', number),
+    volume: field('volume', number),
+    rating: field('rating', nullable(number)),
+    counts: field('counts', or(recordOf(number), {})),
+  }
+}

@@ -1,0 +1,97 @@
+/** Reads the stored description of a match. */
+import { fixtureId, instrumentId, playerId } from '../kernel/ids.ts'
+import {
+  as,
+  boolean,
+  fieldsOf,
+  integer,
+  keyOf,
+  listOf,
+  nullable,
+  number,
+  oneOf,
+  or,
+  type Reader,
+  recordOf,
+  text,
+} from '../kernel/read.ts'
+import { instant } from '../kernel/world.ts'
+import { EVENT_KINDS, type FixturePlayer, type FixtureTeam } from '../market/fixture.ts'
+import type { ReportedEvent } from '../market/match-report.ts'
+import { PHASE_CODE } from '../market/phase.ts'
+import type { MatchInfo } from './messages.ts'
+
+const readInstant = as(integer, instant)
+const readPlayerId = as(integer, playerId)
+const readSide = oneOf(['home', 'away'])
+
+/** Without its identity, teams, phase and start a match cannot be run; what else an older version did not write is empty. */
+export const readMatchInfo: Reader<MatchInfo> = (value, path) => {
+  const field = fieldsOf(value, path)
+  return {
+    matchId: field('matchId', as(integer, fixtureId)),
+    name: field('name', text),
+    league: field('league', text),
+    startsAt: field('startsAt', readInstant),
+    state: field('state', nullable(text)),
+    stateId: field('stateId', nullable(integer)),
+    phase: field('phase', keyOf(PHASE_CODE)),
+    minute: field('minute', nullable(integer)),
+    home: field('home', readTeam),
+    away: field('away', readTeam),
+    replay: field('replay', or(boolean, false)),
+    feedSeq: field('feedSeq', or(integer, 0)),
+    sourceAt: field('sourceAt', nullable(readInstant)),
+    endedAt: field('endedAt', nullable(readInstant)),
+    endedSeq: field('endedSeq', nullable(integer)),
+    settling: field('settling', nullable(oneOf(['full_time', 'void']))),
+    settledAt: field('settledAt', nullable(readInstant)),
+    events: field('events', or(listOf(readEvent), [])),
+    squad: field('squad', or(listOf(readPlayer), [])),
+    teamStats: field('teamStats', nullable(readTeamStats)),
+  }
+}
+
+export const readTeam: Reader<FixtureTeam> = (value, path) => {
+  const field = fieldsOf(value, path)
+  return { id: field('id', integer), name: field('name', text), goals: field('goals', nullable(integer)) }
+}
+
+const readEvent: Reader<ReportedEvent> = (value, path) => {
+  const field = fieldsOf(value, path)
+  return {
+    id: field('id', integer),
+    kind: field('kind', oneOf(EVENT_KINDS)),
+    minute: field('minute', integer),
+    extraMinute: field('extraMinute', nullable(integer)),
+    period: field('period', nullable(integer)),
+    side: field('side', nullable(readSide)),
+    playerId: field('playerId', nullable(readPlayerId)),
+    playerName: field('playerName', nullable(text)),
+    relatedPlayerId: field('relatedPlayerId', nullable(readPlayerId)),
+    relatedPlayerName: field('relatedPlayerName', nullable(text)),
+    result: field('result', nullable(text)),
+    addition: field('addition', nullable(text)),
+    rescinded: field('rescinded', or(boolean, false)),
+    retracted: field('retracted', or(boolean, false)),
+  }
+}
+
+const readPlayer: Reader<FixturePlayer> = (value, path) => {
+  const field = fieldsOf(value, path)
+  return {
+    playerId: field('playerId', readPlayerId),
+    instrumentId: field('instrumentId', as(text, instrumentId)),
+    name: field('name', text),
+    side: field('side', readSide),
+    role: field('role', nullable(oneOf(['GK', 'DEF', 'MID', 'FWD']))),
+    jersey: field('jersey', nullable(integer)),
+    starter: field('starter', boolean),
+    details: field('details', nullable(recordOf(number))),
+  }
+}
+
+const readTeamStats: Reader<NonNullable<MatchInfo['teamStats']>> = (value, path) => {
+  const field = fieldsOf(value, path)
+  return { home: field('home', recordOf(number)), away: field('away', recordOf(number)) }
+}

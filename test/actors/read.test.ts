@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest'
+import { readCommittedEvents } from '../../actors/community/read-committed-event.ts'
+import { readRefusal } from '../../actors/kernel/read-refusal.ts'
+import { Unreadable } from '../../actors/kernel/read.ts'
+import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
+import { readPricing } from '../../actors/market/read-pricing.ts'
+import { readMatchInfo } from '../../actors/match/read-match-info.ts'
+import { record } from '../support/fixtures.ts'
+
+const stored = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+const { info } = record()
+
+describe('a stored match', () => {
+  const read = (over: object) => readMatchInfo(stored({ ...info, ...over }), 'match 7: info')
+
+  it('is read as it was written', () => {
+    expect(readMatchInfo(stored(info), 'match 7: info')).toEqual(info)
+    const event = {
+      id: 1,
+      kind: 'own_goal',
+      minute: 90,
+      extraMinute: 4,
+      period: 2,
+      side: 'away',
+      playerId: 5,
+      playerName: 'A',
+      relatedPlayerId: null,
+      relatedPlayerName: null,
+      result: '0-1',
+      addition: null,
+      rescinded: false,
+      retracted: true,
+    }
+    const player = {
+      playerId: 5,
+      instrumentId: 'i',
+      name: 'A',
+      side: 'home',
+      role: null,
+      jersey: 9,
+      starter: true,
+      details: { '80': 12, '118': 7.2 },
+    }
+    const full = { events: [event], squad: [player], teamStats: { home: { Shots: 3 }, away: {} }, settling: 'void' }
+    expect(read(full)).toEqual({ ...info, ...full })
+  })
+
+  it('of an older version gets defaults for what that did not write, and a newer one may write more', () => {
+    const { matchId, name, league, startsAt, phase, home, away } = info
+    const old = { matchId, name, league, startsAt, phase, home: { ...home, goals: undefined }, away }
+    expect(readMatchInfo(stored({ ...old, weather: 'rain' }), 'match 7: info')).toEqual({
+      ...old,
+      home: { ...home, goals: null },
+      state: null,
+      stateId: null,
+      minute: null,
+      replay: false,
+      feedSeq: 0,
+      sourceAt: null,
+      endedAt: null,
+      endedSeq: null,
+      settling: null,
+      settledAt: null,
+      events: [],
+      squad: [],
+      teamStats: null,
+    })
+  })
+
+  it('that is damaged is refused by match and field', () => {
+    expect(() => read({ name: undefined })).toThrow('match 7: info.name is missing, not a text')
+    expect(() => read({ phase: 'paused' })).toThrow(/^match 7: info\.phase is "paused", not one of scheduled, live/)
+    expect(() => read({ home: { ...info.home, goals: '2' } })).toThrow('info.home.goals is "2", not an integer')
+    expect(() => read({ squad: [null] })).toThrow('info.squad[0] is null, not an object')
+    expect(() => read({ feedSeq: 1.5 })).toThrow(Unreadable)
+    expect(() => readMatchInfo('[]', 'match 7: info')).toThrow('match 7: info is "[]", not an object')
+  })
+})
+
+describe('a stored memory of the price model', () => {
+  const memory = {
+    clock: { period: 2, elapsedSecs: 61.5 },
+    behind: { clock: { period: 1, elapsedSecs: 60 }, updates: 2 },
+    clockSecs: 2_761,
+    incidents: [
+      {
+        id: 9,
+        kind: 'red',
+        minute: 3,
+        extraMinute: null,
+        period: 1,
+        side: 'home',
+        playerId: 4,
+        relatedPlayerId: null,
+        addition: null,
+        standing: 'counted',
+      },
+    ],
+    players: { '4': { soft: -0.25, volume: 3, rating: 7.1, counts: { goal: 1 } } },
+  }
+
+  it('is read as it was written', () => {
+    expect(readPricing(stored(memory), 'match 7: pricing')).toEqual(memory)
+  })
+
+  it('of an older version gets defaults for what that did not write', () => {
+    expect(readPricing({}, 'match 7: pricing')).toEqual(EMPTY_PRICING)
+    const { behind: _, ...old } = memory
+    expect(readPricing({ version: 1, ...old }, 'match 7: pricing')).toEqual({ ...memory, behind: null })
+  })
+
+  it('that is damaged is refused by match and field', () => {
+    const damaged = (over: object) => () => readPricing(stored({ ...memory, ...over }), 'match 7: pricing')
+    expect(damaged({ clockSecs: null })).toThrow('match 7: pricing.clockSecs is null, not a number')
+    expect(damaged({ players: { '4': { soft: 'x' } } })).toThrow('match 7: pricing.players.4.soft is "x", not a number')
+    expect(damaged({ incidents: {} })).toThrow('match 7: pricing.incidents is {}, not a list')
+  })
+})
+
+describe('stored events of a commit', () => {
+  const position = { positionId: 'p', userId: 'u', instrumentId: 'i', direction: 'short', lots: 5, margin: 6 }
+  const events = [
+    { kind: 'opened', ...position },
+    { kind: 'margin_warned', ...position, lostPct: 80 },
+    { kind: 'closed', ...position, pnl: -6, by: 'washout' },
+    { kind: 'match_settled' },
+  ]
+
+  it('are read as they were written', () => {
+    expect(readCommittedEvents(stored(events), 'match 7, commit 2: events')).toEqual(events)
+  })
+
+  it('that this version does not know are refused, not skipped', () => {
+    const unknown = [...events, { kind: 'split' }]
+    const read = () => readCommittedEvents(unknown, 'match 7, commit 2: events')
+    expect(read).toThrow(/^match 7, commit 2: events\[4\]\.kind is "split", not one of opened/)
+  })
+})
+
+describe('a stored refusal', () => {
+  it.each([
+    { code: 'not_found', what: 'match' },
+    { code: 'market_closed', window: { status: 'CLOSED', reason: 'full time' } },
+    { code: 'lot_size_invalid', min: 1, max: 2, step: 3 },
+    { code: 'price_moved', currentPrice: 1, lastPublishedPrice: 2 },
+    { code: 'levels_invalid', currentPrice: 1 },
+    { code: 'position_limit', max: 200 },
+    { code: 'insufficient_margin', required: 1, available: 2, maxLots: 3 },
+    { code: 'position_corrupt' },
+    { code: 'position_not_open', positionId: 'p' },
+    { code: 'cooldown_active', retryAfterSecs: 1, closableAt: 2 },
+    { code: 'key_reused' },
+    { code: 'busy', retryAfterSecs: 1 },
+  ])('$code is read as it was written', (refusal) => {
+    expect(readRefusal(stored(refusal), 'refusal')).toEqual(refusal)
+  })
+
+  it('with an unknown code or a missing field is refused', () => {
+    expect(() => readRefusal({ code: 'no' }, 'refusal')).toThrow(Unreadable)
+    expect(() => readRefusal({ code: 'busy' }, 'refusal')).toThrow('refusal.retryAfterSecs is missing, not an integer')
+  })
+})
