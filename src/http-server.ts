@@ -1,35 +1,34 @@
-/** An HTTP server that goes without cutting anybody off: a proxy that still sends to it loses no request. */
+/** An HTTP server that closes without losing a request, even of a proxy that is still sending. */
 import { Server as NetServer, type AddressInfo, type ListenOptions } from 'node:net'
 import type { Server } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
 import type { HttpEnv } from './http/answers.ts'
 
-type FetchApp = { readonly fetch: (request: Request, env: HttpEnv['Bindings']) => Response | Promise<Response> }
+export type FetchApp = { readonly fetch: (request: Request, env: HttpEnv['Bindings']) => Response | Promise<Response> }
 
 export interface HttpServerOptions {
-  /** May be made after the server. */
-  readonly app: () => FetchApp
-  /** Whether proxies of ours keep connections to it, and send several requests over one. */
+  /** Our proxies keep connections to it, and send several requests over one. */
   readonly isBehindProxy: boolean
 }
 
-/** Longer than a command may take. What is not answered by then never will be. */
+/** Longer than a command may take: a request without an answer by then will never have one. */
 const ANSWER_MS = 2_500
 /**
- * Longer than proxies keep a connection that nobody uses (nginx: 60 s). Whoever of the two ends it first may do so in the
- * moment in which the other uses it, and a POST that meets this is lost; the proxy knows what it is about to send.
+ * Longer than proxies keep an idle connection (nginx: 60 s). If the server ended it first, it might do so just as the proxy
+ * sends a POST, which would be lost; the proxy knows what it is about to send.
  */
 const KEEP_ALIVE_MS = 75_000
 
 export class HttpServer {
-  /** For whoever takes its upgrades. */
+  /** For the listener of its `upgrade` events. */
   readonly node: Server
+  #app: FetchApp = { fetch: () => new Response(null, { status: 503 }) }
   #isShut = false
   #emptied: Promise<void> | undefined
 
-  constructor({ app, isBehindProxy }: HttpServerOptions) {
-    this.node = createAdaptorServer({ fetch: (request, env) => app().fetch(request, env) }) as Server
+  constructor({ isBehindProxy }: HttpServerOptions) {
+    this.node = createAdaptorServer({ fetch: (request, env) => this.#app.fetch(request, env) }) as Server
     if (isBehindProxy) this.node.keepAliveTimeout = KEEP_ALIVE_MS
     this.node.prependListener('request', (_request, response) => {
       if (this.#isShut) response.shouldKeepAlive = false
@@ -42,7 +41,9 @@ export class HttpServer {
     return address !== null && typeof address === 'object' ? address.port : 0
   }
 
-  listen(at: ListenOptions): Promise<void> {
+  /** Serves this app from now on. */
+  listen(app: FetchApp, at: ListenOptions): Promise<void> {
+    this.#app = app
     return new Promise((resolve, reject) => {
       this.node.once('error', reject)
       this.node.listen(at, () => {
@@ -53,19 +54,19 @@ export class HttpServer {
   }
 
   /**
-   * Takes no more connections. Those that there are may be used once more, and their answers say that it was the last time:
-   * to end one that is idle now would lose what is on its way over it.
+   * Accepts no more connections. Each of the others may be used once more, and the answer says that it was the last time:
+   * ending an idle one now would lose a request that is on its way.
    */
   shut(): void {
     this.#isShut = true
     this.#emptied ??= new Promise((resolve) => {
-      // `close` of an HTTP server would end the idle connections, too. Right after this turn's newcomers have been let in the
-      // queue is as good as empty; the system cuts off whoever stands in it.
+      // `close` of an HTTP server would also end idle connections. Right after this turn's new connections have been
+      // accepted, the queue is as good as empty; the system resets those that are still in it.
       setImmediate(() => NetServer.prototype.close.call(this.node, () => resolve()))
     })
   }
 
-  /** Shuts it, and resolves when every connection has ended: idle ones after this long, at last those without an answer. */
+  /** Shuts it, and resolves when every connection has ended: idle ones after `idleMs`, unanswered ones after 2.5 s. */
   async close(idleMs: number): Promise<void> {
     this.shut()
     const late = new AbortController()

@@ -76,7 +76,6 @@ async function measure(): Promise<readonly Readonly<Record<Way, Load>>[]> {
     createSessions({
       tokens: createTokens({ keys, lifetimes: LIFETIMES, world, cachedTokensMax }),
       rows,
-      disconnect: () => undefined,
       log,
     })
   const serve = (way: Way) => {

@@ -1,11 +1,11 @@
-/** Signing in, staying signed in and signing out: tokens on one side, the sessions they belong to on the other. */
+/** Sign-in, refresh and sign-out: the tokens that clients hold, and the sessions behind them. */
 import { present } from '../../actors/kernel/assert.ts'
 import type { SessionId, UserId } from '../../actors/kernel/ids.ts'
 import type { Rotation, Session } from '../../db/sessions.ts'
 import type { Log } from '../observe/log.ts'
 import type { AccessClaims, Bearer, Lifetimes, Tokens, TokenUser, WsClaims } from './tokens.ts'
 
-/** What is kept of sessions; see `db/sessions.ts`. */
+/** Stored sessions; see `db/sessions.ts`. */
 export interface SessionRows {
   start(users: readonly UserId[]): Promise<readonly Session[]>
   rotate(presented: Pick<Session, 'id' | 'generation'>): Promise<Rotation>
@@ -22,28 +22,32 @@ export interface Sessions {
   readonly lifetimes: Lifetimes
   /** A new session for each of these users, in their order. */
   readonly start: (users: readonly TokenUser[]) => Promise<readonly TokenPair[]>
-  /** Claims of a token that is valid and whose session lasts, or null. */
+  /** The claims of a valid token whose session has not ended, or null. */
   readonly verifyAccess: (token: string) => Promise<AccessClaims | null>
   readonly verifyWs: (token: string) => Promise<WsClaims | null>
-  /** Whose session a refresh token goes on with, and its next tokens; null when it does not. */
+  /** The user of a refresh token and their next tokens; null when the token is invalid, reused, or its session has ended. */
   readonly refresh: <User extends TokenUser>(
     token: string,
     load: (id: UserId) => Promise<User | null>,
   ) => Promise<{ readonly user: User; readonly tokens: TokenPair } | null>
-  /** Ends the sessions of these tokens, expired ones included, and closes their users' sockets. */
+  /** Ends the sessions of these tokens, also of expired ones, and signs their users out. */
   readonly end: (tokens: readonly string[]) => Promise<void>
   readonly issueWs: (bearer: Bearer) => Promise<string>
+  /** From now on `listener` is called with each user who is signed out. It must not throw. */
+  readonly onSignedOut: (listener: (user: UserId) => void) => void
 }
 
 export interface SessionsOptions {
   readonly tokens: Tokens
   readonly rows: SessionRows
-  /** Closes every socket of a user. */
-  readonly disconnect: (user: UserId) => void
   readonly log: Log
 }
 
-export function createSessions({ tokens, rows, disconnect, log }: SessionsOptions): Sessions {
+export function createSessions({ tokens, rows, log }: SessionsOptions): Sessions {
+  const listeners: ((user: UserId) => void)[] = []
+  const signedOut = (user: UserId): void => {
+    for (const listener of listeners) listener(user)
+  }
   const lasting = async <Claims extends Bearer>(claims: Claims | null): Promise<Claims | null> =>
     claims === null || (await rows.isEnded(claims.sid)) ? null : claims
   const pair = async (user: TokenUser, session: Session): Promise<TokenPair> => {
@@ -68,7 +72,7 @@ export function createSessions({ tokens, rows, disconnect, log }: SessionsOption
       if (rotation.kind === 'rotated') return { user, tokens: await pair(user, rotation.session) }
       if (rotation.kind === 'reused') {
         log.warn('refresh_token_reused', { userId: claims.userId, session: claims.sid, generation: claims.gen })
-        disconnect(claims.userId)
+        signedOut(claims.userId)
       }
       return null
     },
@@ -76,8 +80,9 @@ export function createSessions({ tokens, rows, disconnect, log }: SessionsOption
       const bearers = await Promise.all(presented.map(tokens.bearerOf))
       const found = bearers.filter((bearer) => bearer !== null)
       await Promise.all([...new Set(found.map(({ sid }) => sid))].map((sid) => rows.end(sid)))
-      for (const user of new Set(found.map(({ userId }) => userId))) disconnect(user)
+      for (const user of new Set(found.map(({ userId }) => userId))) signedOut(user)
     },
     issueWs: tokens.issueWs,
+    onSignedOut: (listener) => void listeners.push(listener),
   }
 }

@@ -1,4 +1,4 @@
-/** What this process measures, for Prometheus. Most of it is read where it stands when somebody asks, and costs nothing until then. */
+/** Metrics of this process for Prometheus. Most are read where they are kept, at each scrape, and cost nothing in between. */
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, Histogram, type Metric, Registry } from 'prom-client'
 import { SECOND_MS } from '../../actors/kernel/world.ts'
@@ -9,77 +9,65 @@ import type { CommitFacts } from './observed.ts'
 
 export interface Measuring {
   readonly contentType: string
-  /** Everything, in the text format of Prometheus. */
+  /** Every metric, in the text format of Prometheus. */
   readonly text: () => Promise<string>
   readonly request: (facts: RequestFacts) => void
   readonly commit: (facts: CommitFacts) => void
   readonly leaseLost: () => void
-  /** A look at the books: what is wrong adds up until the process ends, so that nobody can miss it. */
+  readonly taskFailed: (task: string) => void
+  /** Adds a sample of the ledger. What is wrong adds up until the process ends, so that no scrape can miss it. */
   readonly books: (sample: BooksSample) => void
   readonly workLeft: (left: WorkLeft) => void
-  /** How late the loop was since the last call is what `text` says until the next one, to everybody who asks. */
-  turnLoop(): void
-  /** Measures the event loop no more. */
-  stop(): void
+  /** Adds the metrics of real time, which are read from `stats` at each scrape. To be called once. */
+  readonly observe: (stats: () => RealTimeStats) => void
+  /** Rotates the window of the event-loop lag: every scrape until the next call reads the window that ends now. */
+  readonly turnLoop: () => void
+  /** Stops measuring the event loop. */
+  readonly stop: () => void
 }
 
-/** The methods that are told apart; a client may make up others. */
+/** The methods that have a label of their own: clients may make up others. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 const REQUEST_SECS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 const COMMIT_SECS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1, 10]
 const BATCH_SIZES = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500]
 const LOOP_RESOLUTION_MS = 10
 
-/** Measures from now on until it is stopped. `figures` is asked for each time somebody reads. */
-export function startMeasuring(figures: () => RealTimeStats): Measuring {
+/** Measures from now on until it is stopped. */
+export function startMeasuring(): Measuring {
   const loop = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS })
   loop.enable()
   let lag = lagOf(loop)
-  const books = booksMetrics()
-  const work = workMetrics()
-  const requests = new Histogram({
-    name: 'touchline_http_request_duration_seconds',
-    help: 'Requests by method, pattern of the route, and status; `none` is an unknown path.',
-    labelNames: ['method', 'route', 'status'],
-    buckets: REQUEST_SECS,
-    registers: [],
-  })
-  const commits = new Histogram({
-    name: 'touchline_commit_duration_seconds',
-    help: 'Commits of matches by verdict; `fault`: the database was away, and it is not known what it wrote.',
-    labelNames: ['verdict'],
-    buckets: COMMIT_SECS,
-    registers: [],
-  })
-  for (const verdict of ['committed', 'rejected', 'fenced', 'fault'] as const) commits.zero({ verdict })
-  const batches = new Histogram({
-    name: 'touchline_commit_batch_commands',
-    help: "Users' commands in one commit.",
-    buckets: BATCH_SIZES,
-    registers: [],
-  })
+  const requests = requestMetrics()
+  const commits = commitMetrics()
   const leasesLost = new Counter({
     name: 'touchline_lease_renewals_lost_total',
-    help: "Leases that were another process's when they were to be renewed.",
+    help: 'Lease renewals refused because another process had taken the lease.',
     registers: [],
   })
+  const taskFailures = new Counter({
+    name: 'touchline_task_failures_total',
+    help: 'Failed runs of background tasks, by task.',
+    labelNames: ['task'],
+    registers: [],
+  })
+  const books = booksMetrics()
+  const work = workMetrics()
 
   const registry = new Registry()
-  const own: Metric[] = [requests, commits, batches, leasesLost, ...books.metrics, ...work.metrics]
-  for (const metric of [...own, ...processMetrics(() => lag), ...realTimeMetrics(figures)])
-    registry.registerMetric(metric)
+  const register = (metrics: readonly Metric[]): void => metrics.forEach((metric) => registry.registerMetric(metric))
+  register([...requests.metrics, ...commits.metrics, leasesLost, taskFailures, ...books.metrics, ...work.metrics])
+  register(processMetrics(() => lag))
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
-    request: ({ method, route, status, ms }) =>
-      requests.observe({ method: METHODS.has(method) ? method : 'OTHER', route, status }, ms / SECOND_MS),
-    commit: ({ batch, verdict, ms }) => {
-      commits.observe({ verdict }, ms / SECOND_MS)
-      batches.observe(batch.watch.length)
-    },
+    request: requests.take,
+    commit: commits.take,
     leaseLost: () => leasesLost.inc(),
+    taskFailed: (task) => taskFailures.inc({ task }),
     books: books.take,
     workLeft: work.take,
+    observe: (stats) => register(realTimeMetrics(stats)),
     turnLoop: () => {
       lag = lagOf(loop)
       loop.reset()
@@ -90,10 +78,106 @@ export function startMeasuring(figures: () => RealTimeStats): Measuring {
   }
 }
 
+interface Taking<T> {
+  readonly metrics: readonly Metric[]
+  readonly take: (sample: T) => void
+}
+
+function requestMetrics(): Taking<RequestFacts> {
+  const requests = new Histogram({
+    name: 'touchline_http_request_duration_seconds',
+    help: 'Request latency by method, route pattern and status. `none`: no such route.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: REQUEST_SECS,
+    registers: [],
+  })
+  return {
+    metrics: [requests],
+    take: ({ method, route, status, ms }) =>
+      requests.observe({ method: METHODS.has(method) ? method : 'OTHER', route, status }, ms / SECOND_MS),
+  }
+}
+
+function commitMetrics(): Taking<CommitFacts> {
+  const commits = new Histogram({
+    name: 'touchline_commit_duration_seconds',
+    help: 'Match commit latency by verdict. `fault`: the store threw, outcome unknown.',
+    labelNames: ['verdict'],
+    buckets: COMMIT_SECS,
+    registers: [],
+  })
+  for (const verdict of ['committed', 'rejected', 'fenced', 'fault'] as const) commits.zero({ verdict })
+  const batches = new Histogram({
+    name: 'touchline_commit_batch_commands',
+    help: 'User commands per commit.',
+    buckets: BATCH_SIZES,
+    registers: [],
+  })
+  return {
+    metrics: [commits, batches],
+    take: ({ batch, verdict, ms }) => {
+      commits.observe({ verdict }, ms / SECOND_MS)
+      batches.observe(batch.watch.length)
+    },
+  }
+}
+
+function booksMetrics(): Taking<BooksSample> {
+  const checked = new Counter({
+    name: 'touchline_ledger_entries_checked_total',
+    help: 'Ledger entries added up, each once, half a minute after it was written.',
+    registers: [],
+  })
+  const imbalance = gauge(
+    'touchline_ledger_imbalance_micros',
+    'Sum of the checked entries over all accounts. Any value but 0 is money that appeared or vanished.',
+  )
+  const unbalanced = gauge(
+    'touchline_ledger_unbalanced_transactions',
+    'Checked transactions whose entries do not sum to zero.',
+  )
+  const mismatched = gauge(
+    'touchline_wallets_mismatched',
+    'Times a sampled wallet differed from the sum of its ledger entries.',
+  )
+  return {
+    metrics: [checked, imbalance, unbalanced, mismatched],
+    take: (sample) => {
+      checked.inc(sample.entries)
+      imbalance.inc(sample.imbalanceMicros)
+      unbalanced.inc(sample.unbalancedTransactions)
+      mismatched.inc(sample.mismatchedWallets)
+    },
+  }
+}
+
+function workMetrics(): Taking<WorkLeft> {
+  const unsettled = gauge('touchline_matches_unsettled', 'Unsettled matches in the whole installation.')
+  const overdue = gauge('touchline_matches_overdue', 'Unsettled matches that kicked off more than four hours ago.')
+  const waiting = gauge('touchline_outbox_waiting', 'Commits whose reactions are pending, in the whole installation.')
+  const lag = gauge('touchline_outbox_lag_seconds', 'Age of the oldest commit whose reactions are pending.')
+  const setAside = gauge(
+    'touchline_outbox_set_aside',
+    'Commits whose reactions failed five times; an operator must retry them.',
+  )
+  return {
+    metrics: [unsettled, overdue, waiting, lag, setAside],
+    take: (left) => {
+      unsettled.set(left.unsettled)
+      overdue.set(left.overdue)
+      waiting.set(left.unreacted)
+      lag.set(left.unreactedMs / SECOND_MS)
+      setAside.set(left.setAside)
+    },
+  }
+}
+
+const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers: [] })
+
 type Labelled = Iterable<readonly [label: string, value: number]>
 
-/** A number, or one for each value of a label, that is kept elsewhere and read when somebody asks. */
-function readWhenAsked(
+/** A number, or one for each value of a label, that is kept elsewhere and read at each scrape. */
+function readAtScrape(
   Kind: typeof Gauge | typeof Counter,
   { name, help, label }: { readonly name: string; readonly help: string; readonly label?: string },
   value: () => number | Labelled,
@@ -114,7 +198,7 @@ function readWhenAsked(
 
 type Quantiles = readonly (readonly [quantile: string, seconds: number])[]
 
-/** A timer that is on time fires after the resolution itself; where nothing was measured yet there is no number. */
+/** A timer that is on time fires after the resolution itself; before the first measurement there is no number. */
 function lagOf(loop: IntervalHistogram): Quantiles {
   const late = (ns: number): number =>
     Math.max(0, (Number.isFinite(ns) ? ns : 0) / 1e9 - LOOP_RESOLUTION_MS / SECOND_MS)
@@ -128,136 +212,98 @@ function lagOf(loop: IntervalHistogram): Quantiles {
 function processMetrics(lag: () => Quantiles): Metric[] {
   const loopLag = {
     name: 'touchline_loop_lag_seconds',
-    help: 'How late timers were in the last ten seconds: half of them at most, 99 in a hundred, and the latest.',
+    help: 'Event-loop lag over the last 10 s: median, p99 and maximum.',
     label: 'quantile',
   }
+  const resident = { name: 'process_resident_memory_bytes', help: 'Resident memory of the process.' }
+  const heap = { name: 'nodejs_heap_size_used_bytes', help: 'Heap memory in use.' }
+  const cpu = { name: 'process_cpu_seconds_total', help: 'User and system CPU time of the process.' }
   return [
-    readWhenAsked(Gauge, loopLag, lag),
-    readWhenAsked(Gauge, { name: 'process_resident_memory_bytes', help: 'Memory of the process.' }, () =>
-      process.memoryUsage.rss(),
-    ),
-    readWhenAsked(
-      Gauge,
-      { name: 'nodejs_heap_size_used_bytes', help: 'Memory of its objects.' },
-      () => process.memoryUsage().heapUsed,
-    ),
-    readWhenAsked(Counter, { name: 'process_cpu_seconds_total', help: 'Processor time of the process.' }, () => {
+    readAtScrape(Gauge, loopLag, lag),
+    readAtScrape(Gauge, resident, () => process.memoryUsage.rss()),
+    readAtScrape(Gauge, heap, () => process.memoryUsage().heapUsed),
+    readAtScrape(Counter, cpu, () => {
       const { user, system } = process.cpuUsage()
       return (user + system) / 1e6
     }),
   ]
 }
 
-function realTimeMetrics(figures: () => RealTimeStats): Metric[] {
+function realTimeMetrics(stats: () => RealTimeStats): Metric[] {
   return [
-    readWhenAsked(
+    readAtScrape(
       Gauge,
-      { name: 'touchline_sockets', help: 'Open sockets: of the plain price feed, and of SDK clients.', label: 'door' },
-      () => Object.entries(figures().sockets),
+      { name: 'touchline_sockets', help: 'Open sockets: of the price feed, and of match rooms.', label: 'door' },
+      () => Object.entries(stats().sockets),
     ),
-    readWhenAsked(
+    readAtScrape(
       Counter,
       { name: 'touchline_deliveries_total', help: 'Prices written to followers.' },
-      () => figures().traffic.prices,
+      () => stats().traffic.prices,
     ),
-    readWhenAsked(
+    readAtScrape(
       Counter,
-      { name: 'touchline_conflations_total', help: 'Of these, prices that stand for older ones, too: a slow reader.' },
-      () => figures().traffic.conflated,
+      {
+        name: 'touchline_conflations_total',
+        help: 'Delivered prices that replaced older ones not yet sent to a slow reader.',
+      },
+      () => stats().traffic.conflated,
     ),
-    readWhenAsked(
+    readAtScrape(
       Counter,
-      { name: 'touchline_writes_total', help: 'Writes to followers, one for all that is due.' },
-      () => figures().traffic.writes,
+      { name: 'touchline_writes_total', help: 'Writes to followers; one write carries all prices that are due.' },
+      () => stats().traffic.writes,
     ),
-    readWhenAsked(
+    readAtScrape(
       Counter,
       {
         name: 'touchline_sockets_dropped_total',
-        help: 'Sockets closed because they did not take what they were sent.',
+        help: 'Sockets closed because their client did not read what it was sent.',
       },
-      () => figures().tooSlow,
+      () => stats().tooSlow,
     ),
-    readWhenAsked(
-      Gauge,
-      { name: 'touchline_matches_running', help: 'Matches that run in this process.' },
-      () => figures().matches.length,
-    ),
-    readWhenAsked(
-      Gauge,
-      { name: 'touchline_mailbox_depth', help: 'What waits to be decided; 1,024 is full.', label: 'match' },
-      () => figures().matches.map(({ matchId, waiting }) => [String(matchId), waiting] as const),
-    ),
-    readWhenAsked(
-      Gauge,
-      { name: 'touchline_feed_age_seconds', help: 'How old the newest word of the feed is, in play.', label: 'match' },
-      () =>
-        figures().matches.flatMap(({ matchId, feedAgeMs }) =>
-          feedAgeMs === null ? [] : [[String(matchId), feedAgeMs / SECOND_MS] as const],
-        ),
-    ),
-    readWhenAsked(
+    ...matchMetrics(() => stats().matches),
+    readAtScrape(
       Counter,
       {
         name: 'touchline_bus_requests_total',
-        help: 'Requests to other processes: answered, gone (nobody there), silent (no word in time), failed (a fault there).',
+        help:
+          'Requests to other processes by end: answered, gone (no receiver), silent (timed out), ' +
+          'failed (receiver error).',
         label: 'end',
       },
-      () => Object.entries(figures().requests ?? {}),
+      () => Object.entries(stats().requests ?? {}),
     ),
   ]
 }
 
-interface Taking<T> {
-  readonly metrics: readonly Metric[]
-  readonly take: (what: T) => void
+function matchMetrics(matches: () => RealTimeStats['matches']): Metric[] {
+  return [
+    readAtScrape(
+      Gauge,
+      { name: 'touchline_matches_running', help: 'Matches that run in this process.' },
+      () => matches().length,
+    ),
+    readAtScrape(
+      Gauge,
+      {
+        name: 'touchline_mailbox_depth',
+        help: "Messages waiting in a match's mailbox; full at 1,024.",
+        label: 'match',
+      },
+      () => matches().map(({ matchId, waiting }) => [String(matchId), waiting] as const),
+    ),
+    readAtScrape(
+      Gauge,
+      {
+        name: 'touchline_feed_age_seconds',
+        help: 'Age of the newest match data, for matches in play.',
+        label: 'match',
+      },
+      () =>
+        matches().flatMap(({ matchId, feedAgeMs }) =>
+          feedAgeMs === null ? [] : [[String(matchId), feedAgeMs / SECOND_MS] as const],
+        ),
+    ),
+  ]
 }
-
-function booksMetrics(): Taking<BooksSample> {
-  const checked = new Counter({
-    name: 'touchline_ledger_entries_checked_total',
-    help: 'Entries of the ledger that were added up, each once, half a minute after it was written.',
-    registers: [],
-  })
-  const imbalance = gauge(
-    'touchline_ledger_imbalance_micros',
-    'Their sum over all accounts. Anything but 0 is money that appeared or vanished.',
-  )
-  const unbalanced = gauge(
-    'touchline_ledger_unbalanced_transactions',
-    'Transactions among them whose entries do not sum to zero.',
-  )
-  const mismatched = gauge(
-    'touchline_wallets_mismatched',
-    'Times a wallet, of a few at each look, was not the sum of its entries.',
-  )
-  return {
-    metrics: [checked, imbalance, unbalanced, mismatched],
-    take: (sample) => {
-      checked.inc(sample.entries)
-      imbalance.inc(sample.imbalanceMicros)
-      unbalanced.inc(sample.unbalancedTransactions)
-      mismatched.inc(sample.mismatchedWallets)
-    },
-  }
-}
-
-function workMetrics(): Taking<WorkLeft> {
-  const unsettled = gauge('touchline_matches_unsettled', 'Matches that are not settled, of the whole installation.')
-  const overdue = gauge('touchline_matches_overdue', 'Of these, matches that kicked off more than four hours ago.')
-  const waiting = gauge('touchline_outbox_waiting', 'Commits that nobody has reacted to, of the whole installation.')
-  const lag = gauge('touchline_outbox_lag_seconds', 'How long the oldest of them has waited.')
-  const setAside = gauge('touchline_outbox_set_aside', 'Commits that failed for good, and wait for an operator.')
-  return {
-    metrics: [unsettled, overdue, waiting, lag, setAside],
-    take: (left) => {
-      unsettled.set(left.unsettled)
-      overdue.set(left.overdue)
-      waiting.set(left.unreacted)
-      lag.set(left.unreactedMs / SECOND_MS)
-      setAside.set(left.setAside)
-    },
-  }
-}
-
-const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers: [] })

@@ -301,7 +301,7 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
   mutation(
     'nobody starts while boards cannot be shown',
     tests('R8', CLUSTER_TESTS),
-    'src/compose/index.ts',
+    'src/compose/community.ts',
     `await keeper.show().catch(`,
     `await keeper.show().finally(`,
   ),

@@ -285,7 +285,7 @@ describe.skipIf(!canRun)('with a Redis that goes away', () => {
   })
   afterAll(async () => {
     try {
-      await ground.close(/"wallet cache"|"not ready"|"leaderboards are kept no more for now"/)
+      await ground.close(/"wallet_cache_failed"|"ready_check_failed"|"task":"board-refresh"/)
     } finally {
       await redis.kill()
     }

@@ -223,7 +223,6 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
   const sessions = createSessions({
     tokens,
     rows: memorySessions(world),
-    disconnect: (id) => heard.disconnected.push(id),
     log,
   })
   const heard = {
@@ -232,6 +231,7 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
     log: [] as string[],
     disconnected: [] as UserId[],
   }
+  sessions.onSignedOut((id) => heard.disconnected.push(id))
   const users = new Map<UserId, User>([[ALICE, { ...alice, role: options.role ?? 'user' }]])
   const deps: HttpDeps = {
     world,

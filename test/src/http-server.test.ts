@@ -9,8 +9,8 @@ afterEach(async () => {
 })
 
 async function open(answer: () => Response | Promise<Response> = () => new Response('here')): Promise<HttpServer> {
-  const server = new HttpServer({ app: () => ({ fetch: answer }), isBehindProxy: true })
-  await server.listen({ port: 0, host: '127.0.0.1' })
+  const server = new HttpServer({ isBehindProxy: true })
+  await server.listen({ fetch: answer }, { port: 0, host: '127.0.0.1' })
   cleanUp.push(() => server.close(0))
   return server
 }
@@ -68,6 +68,6 @@ it('it closes when everybody has his answer; whoever asks for nothing more does 
 it('it leaves idle connections to the proxy, which keeps them for a minute', async () => {
   const server = await open()
   expect(server.node.keepAliveTimeout).toBeGreaterThan(60_000)
-  const direct = new HttpServer({ app: () => ({ fetch: () => new Response('') }), isBehindProxy: false })
+  const direct = new HttpServer({ isBehindProxy: false })
   expect(direct.node.keepAliveTimeout).toBeLessThan(10_000)
 })

@@ -24,7 +24,8 @@ async function linesOf(name: string): Promise<string[]> {
 describe('what is measured', () => {
   it('stands as it is at the moment somebody asks', async () => {
     let figures = IDLE
-    measuring = startMeasuring(() => figures)
+    measuring = startMeasuring()
+    measuring.observe(() => figures)
     expect(await linesOf('touchline_feed_age_seconds')).toEqual([])
     figures = {
       sockets: { feed: 3, room: 2 },
@@ -50,7 +51,7 @@ describe('what is measured', () => {
   })
 
   it('requests are counted by method, route and status; methods that are made up count as one', async () => {
-    measuring = startMeasuring(() => IDLE)
+    measuring = startMeasuring()
     measuring.request({ method: 'GET', route: '/health', status: 200, ms: 3 })
     measuring.request({ method: 'GET', route: '/health', status: 200, ms: 1_000 })
     for (const method of ['BREW', 'WHEN']) measuring.request({ method, route: 'none', status: 404, ms: 0 })
@@ -63,7 +64,7 @@ describe('what is measured', () => {
   })
 
   it('what is wrong with the books stays there until somebody has seen it', async () => {
-    measuring = startMeasuring(() => IDLE)
+    measuring = startMeasuring()
     const fine = { entries: 10, imbalanceMicros: 0, unbalancedTransactions: 0, mismatchedWallets: 0 }
     measuring.books({ entries: 4, imbalanceMicros: -1, unbalancedTransactions: 1, mismatchedWallets: 2 })
     measuring.books(fine)
@@ -76,7 +77,7 @@ describe('what is measured', () => {
   })
 
   it('everybody who asks hears how late the event loop was in the last window', async () => {
-    measuring = startMeasuring(() => IDLE)
+    measuring = startMeasuring()
     await pause(30)
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
     await pause(30)
@@ -87,7 +88,7 @@ describe('what is measured', () => {
   })
 
   it('commits are counted by verdict with their size, leases by their loss', async () => {
-    measuring = startMeasuring(() => IDLE)
+    measuring = startMeasuring()
     const watch = [U(1), U(2)].map((userId) => ({ userId, openPositions: 0, unrealizedPnl: 0 as never }))
     const batch = { id: '', matchId: MATCH, epoch: 1, watch, openPositionsMax: 1 }
     const empty = { events: [], instruments: [], ticks: [], keyed: [] }
@@ -108,5 +109,14 @@ describe('what is measured', () => {
       'touchline_commit_batch_commands_count 2',
     ])
     expect(await linesOf('touchline_lease')).toEqual(['touchline_lease_renewals_lost_total 1'])
+  })
+
+  it('failed tasks are counted by name', async () => {
+    measuring = startMeasuring()
+    for (const task of ['retention', 'orphan-scan', 'retention']) measuring.taskFailed(task)
+    expect(await linesOf('touchline_task_failures_total')).toEqual([
+      'touchline_task_failures_total{task="retention"} 2',
+      'touchline_task_failures_total{task="orphan-scan"} 1',
+    ])
   })
 })

@@ -34,9 +34,9 @@ describe('sessions', () => {
         end: async (id) => void heard.ended.push(id),
         isEnded: async (id) => heard.ended.includes(id),
       },
-      disconnect: (user) => heard.disconnected.push(user),
       log: createLog({ level: 'warn', world, readable: false, write: (line) => heard.log.push(line) }),
     })
+    sessions.onSignedOut((user) => heard.disconnected.push(user))
   })
   const started = async () => present((await sessions.start([ada]))[0], 'tokens')
 

@@ -1,0 +1,68 @@
+/** What follows from trades: careers, leaderboards, the weekly spinner, notifications; and the reactor that applies them. */
+import { type Boards } from '../../db/boards.ts'
+import { BoardsMemory } from '../../db/boards-memory.ts'
+import { connectBoards } from '../../db/boards-redis.ts'
+import { Careers, type Scope } from '../../db/careers.ts'
+import { installationOf } from '../../db/installation.ts'
+import { Outbox } from '../../db/outbox.ts'
+import type { Notification } from '../../db/reaction-tx.ts'
+import { Spinner } from '../../db/spinner.ts'
+import type { RealTime } from '../../rooms/boot.ts'
+import { notificationJson } from '../http/json.ts'
+import { BoardKeeper } from '../reactions/board-keeper.ts'
+import { react } from '../reactions/react.ts'
+import { Reactor } from '../reactions/reactor.ts'
+import type { Base } from './base.ts'
+import type { Market } from './market.ts'
+import type { Stores } from './stores.ts'
+
+export interface Community {
+  readonly boards: Boards
+  readonly careers: Careers
+  readonly keeper: BoardKeeper
+  readonly spinner: Spinner
+  readonly outbox: Outbox
+  readonly notify: (notifications: readonly Notification[]) => void
+}
+
+interface CommunityParts {
+  readonly stores: Stores
+  readonly market: Market
+  readonly realTime: RealTime
+}
+
+export async function openCommunity(base: Base, { stores, market, realTime }: CommunityParts): Promise<Community> {
+  const { config, world, log, report, lifecycle } = base
+  const boards = await openBoards(base, stores)
+  lifecycle.add({ name: 'boards', kind: 'store', stop: () => boards.close() })
+  const careers = new Careers(stores.db)
+  const scope = (): Scope =>
+    config.provider === null || market.settings.value('boards.include_replays') ? 'all' : 'live'
+  const keeper = new BoardKeeper({ boards, careers, scope })
+  const spinner = new Spinner(stores.db, world, scope)
+  const outbox = new Outbox(stores.db, stores.walletCache, world)
+  const notify = (notifications: readonly Notification[]): void => {
+    for (const notification of notifications) {
+      const notice = { type: 'notification', notification: notificationJson(notification) }
+      realTime.notify(notification.userId, notice)
+    }
+  }
+  const reactor = new Reactor({ outbox, reaction: react, tell: notify, report })
+  lifecycle.add({
+    name: 'reactor',
+    kind: 'worker',
+    start: async () => {
+      // Boards that cannot be shown yet, since another process is building them or has died building them, stop no trade.
+      await keeper.show().catch((error: unknown) => log.warn('boards_not_ready', { error }))
+      reactor.start()
+      await spinner.prepare()
+    },
+    stop: () => reactor.stop(),
+  })
+  return { boards, careers, keeper, spinner, outbox, notify }
+}
+
+async function openBoards({ config, world }: Base, { db }: Stores): Promise<Boards> {
+  if (config.redisUrl === null) return new BoardsMemory()
+  return connectBoards({ url: config.redisUrl, installation: await installationOf(db), newId: () => world.newId() })
+}

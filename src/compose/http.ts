@@ -1,0 +1,139 @@
+/** The REST API and what the WebSocket address serves besides sockets, over everything that was built before. */
+import { ActorStopped } from '../../actors/match/actor.ts'
+import { ActivityFeed } from '../../db/activity.ts'
+import { BoardsUnbuilt } from '../../db/boards.ts'
+import { isAway } from '../../db/faults.ts'
+import { Inbox } from '../../db/inbox.ts'
+import { Legacy } from '../../db/legacy.ts'
+import { Rates } from '../../db/rates.ts'
+import { Referrals } from '../../db/referrals.ts'
+import { UserList } from '../../db/user-list.ts'
+import { RemoteFault } from '../../rooms/cluster/bus.ts'
+import { describeFeed } from '../../rooms/feed/feed-description.ts'
+import { IdentityProviderAway } from '../auth/identity.ts'
+import { createApp, createWsApp } from '../http/app.ts'
+import type { CommunityPorts } from '../http/community-ports.ts'
+import type { HttpDeps } from '../http/ports.ts'
+import { loadWebFiles } from '../http/web-files.ts'
+import { tracedDesk } from '../observe/tracing.ts'
+import { react } from '../reactions/react.ts'
+import type { GameplayBot } from '../replays/gameplay-bot.ts'
+import type { Accounts } from './accounts.ts'
+import type { Base } from './base.ts'
+import type { Community } from './community.ts'
+import type { Market } from './market.ts'
+import type { Observation } from './observation.ts'
+import type { RealTimeSide } from './real-time.ts'
+import type { Stores } from './stores.ts'
+
+interface HttpParts {
+  readonly stores: Stores
+  readonly accounts: Accounts
+  readonly market: Market
+  readonly observation: Observation
+  readonly realTimeSide: RealTimeSide
+  readonly bot: GameplayBot
+  readonly community: Community
+}
+
+export interface HttpApps {
+  readonly rest: ReturnType<typeof createApp>
+  readonly ws: ReturnType<typeof createWsApp>
+}
+
+export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps> {
+  const { config, world, log } = base
+  const { stores, accounts, market, observation, realTimeSide, bot } = parts
+  const { measuring, tracing } = observation
+  const { realTime, wsServer } = realTimeSide
+  const { settings } = market
+  const edge = {
+    world,
+    log,
+    isFault,
+    corsOrigins: config.corsOrigins,
+    metrics: {
+      access: config.metrics,
+      contentType: measuring.contentType,
+      text: measuring.text,
+      observe: measuring.request,
+    },
+    tracing,
+    cookies: { production: config.production, domain: config.cookieDomain },
+    readyChecks: readyChecks(base, stores),
+  }
+  const deps: HttpDeps = {
+    ...edge,
+    sessions: accounts.sessions,
+    limits: { ...config.limits, rates: new Rates(stores.askFast, world) },
+    wsUrlFor: (hostname) => config.publicWsUrl ?? `ws://${hostname}:${wsServer.port}`,
+    rules: () => settings.rules,
+    flags: () => settings.flags,
+    accounts: accounts.users,
+    registrations: accounts.registrations,
+    signIn: accounts.signIn,
+    wallets: market.wallets,
+    catalogue: market.catalogue,
+    history: {
+      prices: (id, from) => market.prices.of(id, from),
+      trades: (id, limit) => market.tape.recent(id, limit),
+      movers: () => market.movers.top(),
+    },
+    positions: market.positions,
+    account: market.accountLog,
+    desk: tracing === null ? realTime.desk : tracedDesk(realTime.desk, tracing),
+    community: communityPorts(base, parts),
+    settings,
+    audit: market.audit,
+    userList: new UserList(stores.db, market.audit),
+    bot,
+    describeFeed,
+    web: await loadWebFiles({
+      devSignIn: !config.production,
+      clientId: config.identity.clientId,
+      authorizeUrl: config.identity.authorizeUrl,
+    }),
+  }
+  const ws = createWsApp({ ...edge, matchmake: (request) => realTime.matchmake(request) })
+  return { rest: createApp(deps), ws }
+}
+
+/** Errors that mean that something the server depends on is unavailable for now, so that a retry may help. */
+const isFault = (error: unknown): boolean =>
+  isAway(error) ||
+  error instanceof ActorStopped ||
+  error instanceof RemoteFault ||
+  error instanceof IdentityProviderAway ||
+  error instanceof BoardsUnbuilt
+
+const readyChecks = ({ lifecycle }: Base, { connection, fast }: Stores): HttpDeps['readyChecks'] => ({
+  accepting: async () => {
+    if (lifecycle.isStopping) throw new Error('this process is stopping')
+  },
+  database: () => connection.ping(),
+  fastStore: async () => {
+    if (!fast.connected) throw new Error('the fast store is unavailable')
+  },
+})
+
+function communityPorts({ config, world }: Base, { stores, community }: HttpParts): CommunityPorts {
+  const { db } = stores
+  const { boards, careers, keeper, spinner, outbox, notify } = community
+  return {
+    boards,
+    careers,
+    keeper,
+    spinner,
+    tell: notify,
+    referrals: new Referrals(db, world),
+    inbox: new Inbox(db),
+    activity: new ActivityFeed(db),
+    legacy: new Legacy(db),
+    shareUrl: (code) => `${config.corsOrigins[0] ?? ''}/join?ref=${code}`,
+    reactions: {
+      setAside: (limit) => outbox.setAside(limit),
+      lag: () => outbox.lag(),
+      retry: (matchId, seq) => outbox.retry(matchId, seq, react),
+    },
+  }
+}

@@ -1,0 +1,41 @@
+/** What is traded and what was: settings, the catalogue of players, wallets, positions, prices and the audit log. */
+import { AccountLog } from '../../db/account-log.ts'
+import { AuditLog } from '../../db/audit-log.ts'
+import { Catalogue } from '../../db/catalogue.ts'
+import { Movers } from '../../db/movers.ts'
+import { Positions } from '../../db/positions.ts'
+import { PriceHistory } from '../../db/price-history.ts'
+import { Settings } from '../../db/settings.ts'
+import { Tape } from '../../db/tape.ts'
+import { Wallets } from '../../db/wallets.ts'
+import type { Base } from './base.ts'
+import type { Stores } from './stores.ts'
+
+export interface Market {
+  readonly settings: Settings
+  readonly audit: AuditLog
+  readonly catalogue: Catalogue
+  readonly wallets: Wallets
+  readonly positions: Positions
+  readonly accountLog: AccountLog
+  readonly prices: PriceHistory
+  readonly tape: Tape
+  readonly movers: Movers
+}
+
+export async function openMarket({ world, log, report }: Base, { db, walletCache }: Stores): Promise<Market> {
+  const audit = new AuditLog(db, world)
+  const settings = await Settings.open({ db, world, audit, report })
+  settings.onChange((changed) => log.info('settings_changed', { keys: [...changed] }))
+  return {
+    settings,
+    audit,
+    catalogue: new Catalogue(db, world),
+    wallets: new Wallets(db, walletCache),
+    positions: new Positions(db),
+    accountLog: new AccountLog(db),
+    prices: new PriceHistory(db),
+    tape: new Tape(db),
+    movers: new Movers(db, world),
+  }
+}

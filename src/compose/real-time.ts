@@ -1,0 +1,133 @@
+/** Matches and sockets: the store and leases of matches, the WebSocket server, and the sources that feed matches. */
+import { LEASE_TTL_MS } from '../../actors/kernel/limits.ts'
+import type { Leases, MatchStore } from '../../actors/match/store.ts'
+import type { AccountChanges } from '../../db/account-log.ts'
+import { RedisPubSub } from '../../db/fast/pub-sub-redis.ts'
+import { installationOf } from '../../db/installation.ts'
+import { SqlLeases } from '../../db/leases.ts'
+import { SqlMatchStore } from '../../db/match-store.ts'
+import { type Cluster, type RealTime, type RealTimeOptions, startRealTime } from '../../rooms/boot.ts'
+import type { AccountPage } from '../../rooms/feed/account-stream.ts'
+import { handshakeWithin } from '../../rooms/sockets/admission.ts'
+import { accountChangesJson } from '../http/json.ts'
+import { HttpServer } from '../http-server.ts'
+import { observedLeases, observedStore } from '../observe/observed.ts'
+import { tracedStore } from '../observe/tracing.ts'
+import type { Accounts } from './accounts.ts'
+import type { Base } from './base.ts'
+import type { Market } from './market.ts'
+import type { Observation } from './observation.ts'
+import { providerContext } from './provider.ts'
+import { parserOfReplays } from './replays.ts'
+import type { Stores } from './stores.ts'
+
+/** A client has this long to send its whole handshake. */
+const HANDSHAKE_MS = 10_000
+/** Account events in one message on a socket: 70 kB at most. */
+const ACCOUNT_PAGE = 100
+
+interface RealTimeParts {
+  readonly stores: Stores
+  readonly accounts: Accounts
+  readonly market: Market
+  readonly observation: Observation
+}
+
+export interface RealTimeSide {
+  readonly realTime: RealTime
+  /** Does not listen yet. */
+  readonly wsServer: HttpServer
+}
+
+export async function buildRealTime(base: Base, parts: RealTimeParts): Promise<RealTimeSide> {
+  const { config, world, report, lifecycle } = base
+  const { stores, accounts, market, observation } = parts
+  const wsServer = new HttpServer({ isBehindProxy: config.limits.trustedProxies > 0 })
+  Object.assign(wsServer.node, handshakeWithin(HANDSHAKE_MS))
+  // Added before real time and so closed after it: real time alone can end the sockets that a closing server waits for.
+  lifecycle.add({
+    name: 'websocket-server',
+    kind: 'endpoint',
+    drain: () => wsServer.shut(),
+    stop: () => wsServer.close(0),
+  })
+
+  const { ownership, ...matches } = persistence(base, stores, observation)
+  const realTime = await startRealTime({
+    server: wsServer.node,
+    ownership,
+    cluster: await joinCluster(base, stores),
+    runsMatches: config.roles.includes('rooms'),
+    publicAddress: config.publicWsUrl?.replace(/^wss?:\/\//, '') ?? null,
+    verify: accounts.sessions.verifyWs,
+    directory: directoryOf(market),
+    readAccounts: async (questions) =>
+      (await market.accountLog.changesOf(questions, ACCOUNT_PAGE)).map((changes) => changes && accountPage(changes)),
+    replay: {
+      parse: parserOfReplays(world),
+      enrol: async (count) => (await accounts.users.createSyntheticMany(traderNames(count))).map(({ user }) => user.id),
+    },
+    provider: providerContext(base, stores),
+    ...matches,
+    leaseTtlMs: LEASE_TTL_MS,
+    world,
+    rules: () => market.settings.rules,
+    model: () => market.settings.model,
+    report,
+  })
+  lifecycle.add({ name: 'real-time', kind: 'endpoint', stop: () => realTime.stop() })
+  accounts.sessions.onSignedOut((user) => realTime.disconnectUser(user))
+  observation.measuring.observe(() => realTime.figures())
+  return { realTime, wsServer }
+}
+
+interface Persistence {
+  readonly ownership: SqlLeases
+  readonly leases: Leases
+  readonly store: MatchStore
+}
+
+/** Where matches are kept, and who may write to them; both are measured, and commits are traced. */
+function persistence({ processId, world, log }: Base, stores: Stores, observation: Observation): Persistence {
+  const { connection, db, walletCache } = stores
+  const { measuring, tracing } = observation
+  const ownership = new SqlLeases(db, {
+    owner: processId,
+    ttlMs: LEASE_TTL_MS,
+    alone: connection.kind === 'pglite',
+  })
+  const store = new SqlMatchStore(connection, walletCache)
+  return {
+    ownership,
+    leases: observedLeases(ownership, measuring.leaseLost),
+    store: observedStore(tracing === null ? store : tracedStore(store, tracing), {
+      world,
+      log,
+      observe: measuring.commit,
+    }),
+  }
+}
+
+/** The other processes, where there can be any: they meet on the database and on Redis. */
+async function joinCluster({ config, processId }: Base, { connection }: Stores): Promise<Cluster | null> {
+  if (connection.kind === 'pglite' || config.redisUrl === null) return null
+  const prefix = `${await installationOf(connection.db)}:`
+  return { processId, pubSub: await RedisPubSub.connect({ url: config.redisUrl, prefix }) }
+}
+
+const directoryOf = ({ catalogue, positions }: Market): RealTimeOptions['directory'] => ({
+  matchOfInstrument: (id) => catalogue.matchOfInstrument(id),
+  matchOfPosition: async (id, user) => {
+    const held = await positions.find(user, id)
+    return held === null ? null : { matchId: held.position.fixtureId, open: held.position.close === null }
+  },
+})
+
+function accountPage(changes: AccountChanges): AccountPage {
+  const { marker, kind } = changes
+  const isEmpty = kind === 'events' && changes.events.length === 0
+  return { marker, more: kind === 'events' && changes.more, isEmpty, body: accountChangesJson(changes) }
+}
+
+const traderNames = (count: number): string[] =>
+  Array.from({ length: count }, (_, n) => `Trader ${String(n + 1).padStart(3, '0')}`)

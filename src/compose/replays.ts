@@ -1,0 +1,73 @@
+/** The gameplay bot with the bundled recordings, and the parts of a replay that real time asks for. */
+import { join } from 'node:path'
+import { type FixtureId, type InstrumentId, playerId } from '../../actors/kernel/ids.ts'
+import { microsNearest, type Price, price } from '../../actors/kernel/micros.ts'
+import type { World } from '../../actors/kernel/world.ts'
+import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
+import type { Recording } from '../../actors/replay/recording.ts'
+import { setAnchors } from '../../db/anchors.ts'
+import { ReplayRuns } from '../../db/replays.ts'
+import type { RealTime } from '../../rooms/boot.ts'
+import { type Config, ConfigError } from '../config.ts'
+import { instrumentIdFor, parseFixture } from '../provider/snapshot.ts'
+import { type BotOptions, GameplayBot } from '../replays/gameplay-bot.ts'
+import { listRecordings, type RecordingFile } from '../replays/recordings.ts'
+import type { Base } from './base.ts'
+import type { Market } from './market.ts'
+import type { Stores } from './stores.ts'
+
+const RECORDINGS = join(import.meta.dirname, '../../ops/replays')
+
+/** The recordings that can be played. Throws ConfigError when the configured demo is not among them. */
+export async function readRecordings({ config }: Base): Promise<readonly RecordingFile[]> {
+  const recordings = await listRecordings(RECORDINGS)
+  const names = recordings.map(({ name }) => name)
+  const { replay } = config.demo
+  if (replay !== null && !names.includes(replay)) {
+    throw new ConfigError([`DEMO_REPLAY: must be one of ${names.join(', ')}, or none`])
+  }
+  return recordings
+}
+
+interface BotParts {
+  readonly stores: Stores
+  readonly market: Market
+  readonly realTime: RealTime
+  readonly recordings: readonly RecordingFile[]
+}
+
+export function createBot({ config, world }: Base, { stores, market, realTime, recordings }: BotParts): GameplayBot {
+  return new GameplayBot({
+    plays: config.roles.includes('rooms'),
+    recordings,
+    runs: new ReplayRuns(stores.db, world, market.audit),
+    replays: realTime.replays,
+    parse: parserOfReplays(world),
+    cast: (recording, cast) => setAnchors(stores.db, anchorsOf(recording, cast)),
+    demo: demoOf(config),
+  })
+}
+
+/** Reads a recorded payload as a snapshot of the match it is played into. Instruments belong to the cast, not to players. */
+export const parserOfReplays =
+  (world: Pick<World, 'now'>) =>
+  (payload: unknown, matchId: FixtureId, cast: string): FixtureSnapshot | null => {
+    const parsed = parseFixture(payload, {
+      instrumentIdOf: (player) => instrumentIdFor(`replay/${cast}`, player),
+      receivedAt: world.now(),
+    })
+    return parsed.ok ? { ...parsed.snapshot, fixtureId: matchId } : null
+  }
+
+const demoOf = ({ demo }: Config): BotOptions['demo'] =>
+  demo.replay === null ? null : { recording: demo.replay, speed: demo.speed, traders: demo.traders }
+
+/** The prices of a cast's players before their first trade. */
+function anchorsOf({ anchors }: Recording, cast: string): Map<InstrumentId, Price> {
+  return new Map(
+    Object.entries(anchors).map(([player, units]) => [
+      instrumentIdFor(`replay/${cast}`, playerId(Number(player))),
+      price(microsNearest(units)),
+    ]),
+  )
+}

@@ -1,0 +1,50 @@
+/** The stores: the database, migrated, and the fast store. Each is embedded, or reached over the network. */
+import { connect, type Connection } from '../../db/postgres/connect.ts'
+import { migrate } from '../../db/postgres/migrate.ts'
+import { seedDistricts } from '../../db/seed.ts'
+import { FastMemory } from '../../db/fast/fast-memory.ts'
+import { type FastOrElse, fastOrElse } from '../../db/fast/fast-or-else.ts'
+import { connectRedis } from '../../db/fast/fast-redis.ts'
+import type { FastStore } from '../../db/fast/fast-store.ts'
+import { WalletCache } from '../../db/wallet-cache.ts'
+import type { Base } from './base.ts'
+
+export interface Stores {
+  readonly connection: Connection
+  readonly db: Connection['db']
+  readonly fast: FastStore
+  readonly askFast: FastOrElse
+  readonly walletCache: WalletCache
+}
+
+export async function openStores({ config, world, log, lifecycle }: Base): Promise<Stores> {
+  const connection = await connect({ databaseUrl: config.databaseUrl, dataDir: config.dataDir })
+  lifecycle.add({ name: 'database', kind: 'store', stop: () => connection.close() })
+  const { db } = connection
+  const migrations = await connection.withoutTimeout((patient) => migrate(patient))
+  if (migrations.length > 0) log.info('schema_migrated', { migrations })
+  await seedDistricts(db)
+
+  const fast = config.redisUrl === null ? new FastMemory(world) : await reachRedis(config.redisUrl)
+  lifecycle.add({ name: 'fast-store', kind: 'store', stop: () => fast.close() })
+  const shared = config.redisUrl === null ? null : fast
+  const walletCache = new WalletCache(shared, (error) => log.warn('wallet_cache_failed', { error }))
+  return { connection, db, fast, askFast: fastOrElse(fast, world), walletCache }
+}
+
+async function reachRedis(url: string): Promise<FastStore> {
+  try {
+    return await connectRedis({ url })
+  } catch (error) {
+    throw new FastStoreAway(new URL(url).host, error)
+  }
+}
+
+/** Redis cannot be reached at the start. Later the process manages without it for a while. */
+class FastStoreAway extends Error {
+  override name = 'FastStoreAway'
+
+  constructor(where: string, cause: unknown) {
+    super(`Redis at ${where} does not answer (${cause instanceof Error ? cause.message : String(cause)})`, { cause })
+  }
+}

@@ -1,0 +1,107 @@
+/** The background work of a process, as one table of tasks. */
+import type { Role } from '../config.ts'
+import type { LedgerMonitor } from '../../db/ledger-monitor.ts'
+import type { Retention } from '../../db/retention.ts'
+import type { Settings } from '../../db/settings.ts'
+import type { Spinner } from '../../db/spinner.ts'
+import type { RealTime } from '../../rooms/boot.ts'
+import type { Measuring } from '../observe/metrics.ts'
+import type { BoardKeeper } from '../reactions/board-keeper.ts'
+import type { GameplayBot } from '../replays/gameplay-bot.ts'
+import type { Base } from './base.ts'
+import { type Task, TaskRunner } from './task-runner.ts'
+
+export interface TaskParts {
+  readonly settings: Settings
+  readonly retention: Retention
+  readonly ledger: LedgerMonitor
+  readonly measuring: Measuring
+  readonly keeper: BoardKeeper
+  readonly spinner: Spinner
+  readonly desk: RealTime['desk']
+  readonly bot: GameplayBot
+}
+
+const EVERYWHERE: readonly Role[] = ['api', 'rooms']
+
+/** Every task of the program. */
+export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: TaskParts): readonly Task[] {
+  const { settings, retention, ledger, measuring, keeper, spinner, desk, bot } = parts
+  return [
+    {
+      // Twice a second: a setting changed in one process is in force in every other within a second.
+      name: 'settings-refresh',
+      everyMs: 499,
+      roles: EVERYWHERE,
+      run: () => settings.refresh(),
+    },
+    {
+      // How old a place on a leaderboard may be.
+      name: 'board-refresh',
+      everyMs: 211,
+      roles: EVERYWHERE,
+      run: () => keeper.show(),
+    },
+    {
+      // About an hour: seeds are promised for this week and the next, so nothing depends on the hour.
+      name: 'spinner-seeds',
+      everyMs: 3_600_001,
+      roles: EVERYWHERE,
+      run: () => spinner.prepare(),
+    },
+    {
+      // About an hour: old rows cost space, and nothing else.
+      name: 'retention',
+      everyMs: 3_599_969,
+      roles: EVERYWHERE,
+      run: async () => {
+        const removed = await retention.run()
+        if (Object.values(removed).some((rows) => rows > 0)) log.info('retention_completed', { ...removed })
+      },
+    },
+    {
+      // About ten seconds: soon enough for an alert, and cheap enough to ask for all the time.
+      name: 'ledger-check',
+      everyMs: 9_973,
+      roles: config.metrics === 'off' ? [] : ['rooms'],
+      run: async () => {
+        measuring.books(await ledger.books())
+        measuring.workLeft(await ledger.workLeft())
+      },
+    },
+    {
+      // About ten seconds: the window over which the lag of the event loop is reported.
+      name: 'loop-lag',
+      everyMs: 9_967,
+      roles: EVERYWHERE,
+      run: () => measuring.turnLoop(),
+    },
+    {
+      // About a second: no stop-loss may wait for a visitor, so unsettled matches that no process runs are taken up.
+      name: 'orphan-scan',
+      everyMs: 983,
+      roles: EVERYWHERE,
+      atStart: 'begin',
+      run: () => desk.lookForOrphans(),
+    },
+    {
+      // About a second: a replay started or stopped through another process follows within it.
+      name: 'replay-sync',
+      everyMs: 997,
+      roles: ['rooms'],
+      atStart: 'await',
+      run: () => bot.look(),
+    },
+  ]
+}
+
+/** Adds the tasks of this process's roles, each as a part of its own. */
+export function addTasks(base: Base, parts: TaskParts): void {
+  const { config, lifecycle, log } = base
+  const onFailure = (task: string): void => parts.measuring.taskFailed(task)
+  for (const task of taskTable(base, parts)) {
+    if (!task.roles.some((role) => config.roles.includes(role))) continue
+    const runner = new TaskRunner(task, { log, onFailure })
+    lifecycle.add({ name: task.name, kind: 'worker', start: () => runner.start(), stop: () => runner.stop() })
+  }
+}

@@ -1,0 +1,22 @@
+/** Says why the program cannot start: one line where the operator can do something about it, a stack otherwise. */
+import { ConfigError } from './config.ts'
+
+/** Failures whose cause lies outside the program, by error code or name, with what to do about them. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'stop what listens there, or choose other ports with PORT and WS_PORT',
+  EACCES: 'choose ports from 1024 on (PORT, WS_PORT), or a folder that is yours (DATA_DIR)',
+  EADDRNOTAVAIL: 'HOST must be an address of this machine',
+  ENOTFOUND: 'correct the name in HOST, DATABASE_URL or REDIS_URL',
+  ECONNREFUSED: 'start the database that DATABASE_URL names, or leave it empty for the embedded one',
+  '3D000': 'create it, or correct DATABASE_URL',
+  '28P01': 'correct DATABASE_URL',
+  FastStoreAway: 'start it, correct REDIS_URL, or leave it empty for the in-process store',
+  FolderInUse: 'or choose another folder with DATA_DIR',
+}
+
+export function explainStart(error: unknown): string {
+  if (error instanceof ConfigError) return error.message
+  if (!(error instanceof Error)) return `Touchline cannot start: ${String(error)}`
+  const remedy = REMEDIES['code' in error ? String(error.code) : error.name]
+  return `Touchline cannot start: ${remedy === undefined ? error.stack : `${error.message}; ${remedy}`}`
+}
