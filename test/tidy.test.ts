@@ -334,14 +334,14 @@ describe('instructions', () => {
   const table = `export const TOOLS = [tool('load', './load.ts', 'load it'), tool('load-hostile', './b.ts', 'attack it')]`
   const known = { 'package.json': scripts, 'ops/tool-table.ts': table }
   proves(
-    'every command in a document or comment exists, and README lists every variable',
+    'every command in a document or comment exists, and every variable is documented',
     house.instructions,
     {
       ...known,
-      'README.md':
-        '`npm run ops -- load --users 5`, `npm run ops -- <tool>`, `npm run bench:http`: `PORT` and `npm test`',
+      'README.md': '`npm run ops -- load --users 5`, `npm run ops -- <tool>`, `npm run bench:http` and `npm test`',
+      'docs/configuration.md': '| `PORT` | 3000 |',
       'ops/rehearse/load.ts': '// npm run ops -s -- load-hostile: …',
-      'src/config.ts': 'const Environment = z.object({\n  PORT: integer(0),\n})',
+      'src/variables.ts': 'const Environment = z.object({\n  PORT: integer(0),\n})',
     },
     [
       [{ ...known, 'README.md': 'a\n`npm run lode`' }, [/^README\.md:2: .* no script lode/]],
@@ -349,7 +349,10 @@ describe('instructions', () => {
       [{ ...known, 'README.md': '`npm run -s load`' }, [/no script -s/]],
       [{ ...known, 'README.md': 'a\n`npm run ops -- lode`' }, [/^README\.md:2: .* no tool lode/]],
       [{ ...known, '.ci/run': 'npm run ops -s -- loads --users 5' }, [/^\.ci\/run:1: .* no tool loads/]],
-      [{ 'README.md': '`PORT`', 'src/config.ts': '  PORT: integer(0),\n  HOST: text,' }, [/does not tell of HOST/]],
+      [
+        { 'docs/configuration.md': '`PORT`', 'src/variables.ts': '  PORT: integer(0),\n  HOST: text,' },
+        [/^docs\/configuration\.md: does not list HOST/],
+      ],
     ],
   )
 })

@@ -1,5 +1,5 @@
 /** Runs a background task periodically, and logs when it begins to fail and when it has recovered. */
-import type { Role } from '../config.ts'
+import type { Role } from '../variables.ts'
 import type { Log } from '../observe/log.ts'
 
 export interface Task {

@@ -1,5 +1,5 @@
 /** The background work of a process, as one table of tasks. */
-import type { Role } from '../config.ts'
+import type { Role } from '../variables.ts'
 import type { LedgerMonitor } from '../../db/ledger-monitor.ts'
 import type { Retention } from '../../db/retention.ts'
 import type { Settings } from '../../db/settings.ts'

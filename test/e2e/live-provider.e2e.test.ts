@@ -15,9 +15,9 @@ import { eachDataPlace, onServers, type DataPlace } from '../support/data-place.
 const LONG = { timeout: 280_000, interval: 20 }
 const SOON = { timeout: 60_000, interval: 10 }
 /** On a busy machine a store or the provider may answer late for once; it is asked again by itself. */
-const PASSING = /no more for now|the provider took longer than/
+const PASSING = /"task_failed"|the provider took longer than/
 /** What is logged when the provider fails. */
-const PROVIDER = /"provider"|no more for now/
+const PROVIDER = /"provider_(lease_)?failed"|"fixture_skipped"|"task_failed"/
 
 const tie = cupTie()
 const Events = z.looseObject({ events: z.array(z.looseObject({ type: z.string(), retracted: z.boolean() })) })

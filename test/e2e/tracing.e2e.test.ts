@@ -115,5 +115,5 @@ it('a caller may decline, and a collector that is away costs nobody his answer',
   await tradeAt(away, `00-${TRACE}-${CALLER}-01`)
   const { code, said } = await away.end('SIGTERM')
   expect(code).toBe(0)
-  expect(said).toContain('traces are exported no more for now')
+  expect(said).toContain('trace_export_failed')
 })

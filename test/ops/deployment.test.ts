@@ -14,6 +14,7 @@ import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
 import { newPrivateKeyPem } from '../../src/auth/keys.ts'
 import { type Config, readConfig } from '../../src/config.ts'
+import { VARIABLES } from '../../src/variables.ts'
 import { importsOf } from '../support/source-text.ts'
 import { expressions } from './watching.ts'
 
@@ -32,15 +33,9 @@ const SECRETS = {
   PROVIDER_TOKEN: 'token',
 }
 
-/** The variables of README's table, and those that every program has. */
-const KNOWN = new Set([
-  'NODE_ENV',
-  'POD_NAME',
-  ...text('README.md')
-    .split('\n')
-    .filter((line) => line.startsWith('| `'))
-    .flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`([A-Z][A-Z_]+)`/g)].map((match) => match[1] ?? '')),
-])
+/** The variables of the program, and those of its containers. */
+const KNOWN = new Set(['POD_NAME', ...VARIABLES.map(({ name }) => name)])
+const SECRET = new Set(VARIABLES.flatMap(({ name, isSecret }) => (isSecret === true ? [name] : [])))
 
 /** The configuration of a process that is given this; throws when the server would not start with it. */
 function configured(env: Readonly<Record<string, string>>): Config {
@@ -186,6 +181,7 @@ describe('ops/deploy/kubernetes', () => {
 
   it('both roles run twice or more, with configurations that they accept', () => {
     const { data } = z.looseObject({ data: Labels }).parse(named('ConfigMap')[0])
+    expect(Object.keys(data).filter((name) => SECRET.has(name))).toEqual([])
     const configs = workloads.map(({ spec }) => {
       const [{ env }] = spec.template.spec.containers
       const own = env.map(({ name, value }) => [name, (value ?? 'rooms-0').replace('$(POD_NAME)', 'rooms-0')] as const)

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generateKeyPairSync } from 'node:crypto'
@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
 import { ConfigError, readConfig } from '../../src/config.ts'
+import { VARIABLES } from '../../src/variables.ts'
 
 const pem = await newPrivateKeyPem()
 const secret = 'yx3yv1mXo0cQf8WJt5bH7kL2nP9rS4uZ'
@@ -168,7 +169,7 @@ describe('configuration', () => {
       'JWT_PRIVATE_KEY: must be an RSA private key of at least 2048 bits in PKCS8 PEM form',
       'JWT_ACCESS_EXPIRY: must be a duration such as 60s, 15m, 168h or 7d',
       'JWT_WS_EXPIRY: must be a duration such as 60s, 15m, 168h or 7d',
-      'REG_TICKET_SECRET: must be at least 32 characters that nobody can guess',
+      'REG_TICKET_SECRET: must be at least 32 characters that cannot be guessed',
       'IDP_ISSUER: must be an http:// or https:// address',
       'IDP_JWKS_URL: must be an http:// or https:// address',
       'SMTP_URL: must be an smtp:// or smtps:// address',
@@ -191,7 +192,7 @@ describe('configuration', () => {
     ]) {
       expect(wrong({ CORS_ORIGINS: origin }), origin).toHaveLength(1)
     }
-    expect(wrong({ NODE_ENV: 'prod' })).toEqual(['NODE_ENV: must be development, test or production'])
+    expect(wrong({ NODE_ENV: 'prod' })).toEqual(['NODE_ENV: must be one of development, test, production'])
   })
 
   it('a role alone demands what it meets the other roles on, and two addresses are two ports', () => {
@@ -200,7 +201,7 @@ describe('configuration', () => {
     expect(wrong({ ...production, ROLES: 'api' })).toEqual(demanded.slice(1))
     expect(wrong({ ROLES: 'rooms,api' })).toEqual([])
     for (const ports of [{ PORT: '3001' }, { WS_PORT: '3000' }, { PORT: '80', WS_PORT: '80' }]) {
-      expect(wrong(ports)).toEqual(['WS_PORT: must be another one than PORT'])
+      expect(wrong(ports)).toEqual(['WS_PORT: must differ from PORT'])
     }
     expect(wrong({ PORT: '0', WS_PORT: '0' })).toEqual([])
   })
@@ -217,6 +218,20 @@ describe('configuration', () => {
       expect(wrong({ ...production, REG_TICKET_SECRET: weak })).toHaveLength(1)
     }
     expect(readConfig(production)).toMatchObject({ host: '0.0.0.0', demo: { replay: null } })
+  })
+
+  it('docs/configuration.md lists the variables as they are declared', async () => {
+    const rows = VARIABLES.map(({ name, default: byDefault, otherwise, meaning, isSecret, isRequiredInProduction }) => {
+      const marks = [
+        ...(isRequiredInProduction === true ? ['required in production'] : []),
+        ...(isSecret === true ? ['secret'] : []),
+      ]
+      const without = byDefault === null || byDefault === '' ? (otherwise ?? '–') : `\`${byDefault}\``
+      return `| \`${name}\` | ${without} | ${meaning}${marks.length === 0 ? '' : ` (${marks.join(', ')})`} |`
+    })
+    const table = ['| variable | default | meaning |', '|---|---|---|', ...rows].join('\n')
+    const document = await readFile(join(import.meta.dirname, '../../docs/configuration.md'), 'utf8')
+    expect(document.slice(document.indexOf('| variable'), document.lastIndexOf('|') + 1)).toBe(table)
   })
 
   it('none plays no recording', () => {

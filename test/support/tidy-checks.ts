@@ -328,7 +328,7 @@ const NEEDS: readonly (readonly [need: string, rigs: readonly string[]])[] = [
     [
       'ops/rehearse/conformance/deployment.ts',
       'ops/rehearse/shared/program.ts',
-      'src/compose/',
+      'src/compose/index.ts',
       'test/support/composed-server.ts',
       'test/support/data-place.ts',
       'test/support/process.ts',
@@ -441,8 +441,9 @@ export function prose(files: Files): string[] {
 }
 
 const TOOL_TABLE = 'ops/tool-table.ts'
+const CONFIGURATION = 'docs/configuration.md'
 
-/** Every `npm run` in a document or comment names a script, every `npm run ops` a tool, and README lists every variable. */
+/** Every `npm run` in a document or comment names a script, every `npm run ops` a tool, and every variable has a line. */
 export function instructions(files: Files): string[] {
   const { scripts = {} } = JSON.parse(files.get('package.json') ?? '{}') as { scripts?: Record<string, string> }
   const tools = [...(files.get(TOOL_TABLE) ?? '').matchAll(/\btool\('([\w-]+)'/g)].map((match) => match[1])
@@ -459,9 +460,9 @@ export function instructions(files: Files): string[] {
       }
     }
   }
-  const readme = files.get('README.md') ?? ''
-  for (const [, name = ''] of (files.get('src/config.ts') ?? '').matchAll(/^ {2}([A-Z][A-Z_]+): /gm)) {
-    if (!readme.includes(`\`${name}`)) problems.push(`README.md: does not tell of ${name}; say what it is for`)
+  const listed = files.get(CONFIGURATION) ?? ''
+  for (const [, name = ''] of (files.get('src/variables.ts') ?? '').matchAll(/^ {2}([A-Z][A-Z_]+): /gm)) {
+    if (!listed.includes(`\`${name}\``)) problems.push(`${CONFIGURATION}: does not list ${name}; say what it is for`)
   }
   return problems
 }

@@ -1,0 +1,243 @@
+/** The environment variables, each declared once: how it is read, its default, and its line in `docs/configuration.md`. */
+import { createPrivateKey } from 'node:crypto'
+import { z } from 'zod'
+import { present } from '../actors/kernel/assert.ts'
+import { LOG_LEVELS } from './observe/log.ts'
+
+export type Role = 'api' | 'rooms'
+export const ROLES: readonly Role[] = ['api', 'rooms']
+export const isRole = (text: string): text is Role => ROLES.some((role) => role === text)
+
+const METRICS_ACCESS = ['off', 'private', 'open'] as const
+export type MetricsAccess = (typeof METRICS_ACCESS)[number]
+
+const SECONDS_PER = { s: 1, m: 60, h: 3_600, d: 86_400 } as const
+interface About {
+  readonly meaning: string
+  /** The default in words, where it depends on other variables. */
+  readonly otherwise?: string
+  /** Belongs into a secret store, and never into a log. */
+  readonly isSecret?: true
+  /** A production server would otherwise invent a secret, an empty database or a client of its own. */
+  readonly isRequiredInProduction?: true
+}
+
+/** What is known about a variable besides how it is read. */
+interface Declaration extends About {
+  readonly default: string | null
+}
+
+const declarations = z.registry<Declaration>()
+
+/** A variable with a default, in the form in which it would be set. */
+function variable<Out>(schema: z.ZodType<Out, string>, byDefault: string, about: About) {
+  return schema.prefault(byDefault).register(declarations, { ...about, default: byDefault })
+}
+
+/** A variable that may be left out; then its value is null. */
+function optional(isValid: (text: string) => boolean, error: string, about: About) {
+  return z
+    .string()
+    .refine(isValid, { error })
+    .optional()
+    .transform((text) => text ?? null)
+    .register(declarations, { ...about, default: null })
+}
+
+const integer = (min: number, max: number) =>
+  z
+    .string()
+    .refine((text) => /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max, {
+      error: `must be a whole number from ${min} to ${max}`,
+    })
+    .transform(Number)
+
+const durationSecs = z
+  .string()
+  .regex(/^[1-9]\d{0,5}[smhd]$/, 'must be a duration such as 60s, 15m, 168h or 7d')
+  .transform((text) => {
+    const unit = z.enum(['s', 'm', 'h', 'd']).parse(text.slice(-1))
+    return Number(text.slice(0, -1)) * SECONDS_PER[unit]
+  })
+
+const oneOf = <Value extends string>(values: readonly Value[]) =>
+  z.string().pipe(z.enum(values, { error: `must be one of ${values.join(', ')}` }))
+
+const list = (isItem: (item: string) => boolean, error: string) =>
+  z
+    .string()
+    .transform((text) => text.split(',').map((item) => item.trim()))
+    .transform((items) => items.filter((item) => item !== ''))
+    .refine((items) => items.every(isItem), { error })
+
+const hasScheme = (text: string, schemes: readonly string[]): boolean =>
+  URL.canParse(text) && schemes.includes(new URL(text).protocol)
+
+const isWebAddress = (text: string): boolean => hasScheme(text, ['http:', 'https:'])
+const NO_WEB_ADDRESS = 'must be an http:// or https:// address'
+const webAddress = z.string().refine(isWebAddress, { error: NO_WEB_ADDRESS })
+
+const isOrigin = (text: string): boolean => isWebAddress(text) && new URL(text).origin === text
+
+/**
+ * The key as PEM. A one-line environment cannot hold a line feed, so `\n` may stand for it; and programs that read a file
+ * of variables for a container or a Secret keep the quotes that a `.env` needs.
+ */
+export const pemText = (text: string): string => text.replace(/^"(.*)"$/s, '$1').replaceAll('\\n', '\n')
+
+function isRsaKey(text: string): boolean {
+  try {
+    const key = createPrivateKey(pemText(text))
+    return key.asymmetricKeyType === 'rsa' && (key.asymmetricKeyDetails?.modulusLength ?? 0) >= 2_048
+  } catch {
+    return false
+  }
+}
+
+export const DEV_CLIENT_ID = 'dev-client'
+const DEV_SENDER = 'Touchline <no-reply@touchline.invalid>'
+const MAIL_SENDER = /^(?:[^<>@\r\n]*<[^\s@<>]+@[^\s@<>]+>|[^\s@<>]+@[^\s@<>]+)$/
+
+/** As long as the digest that it keys, and not one character over and over. */
+const isStrongSecret = (text: string): boolean => text.length >= 32 && new Set(text).size >= 10
+
+export const Environment = z.object({
+  NODE_ENV: variable(oneOf(['development', 'test', 'production']), 'development', {
+    meaning:
+      '`production` removes the dev routes, makes cookies cross-site, and requires the variables that are marked below',
+  }),
+  HOST: z.string().optional().register(declarations, {
+    default: null,
+    otherwise: '127.0.0.1, in production 0.0.0.0',
+    meaning: 'the local address to listen on',
+  }),
+  PORT: variable(integer(0, 65_535), '3000', { meaning: 'port of the REST API and the page' }),
+  WS_PORT: variable(integer(0, 65_535), '3001', { meaning: 'port of the price feed and the match rooms' }),
+  DATABASE_URL: optional((url) => hasScheme(url, ['postgres:', 'postgresql:']), 'must be a postgres:// address', {
+    otherwise: 'the embedded database in `DATA_DIR`',
+    meaning: 'the PostgreSQL database, 15 or newer',
+    isSecret: true,
+    isRequiredInProduction: true,
+  }),
+  REDIS_URL: optional((url) => hasScheme(url, ['redis:', 'rediss:']), 'must be a redis:// address', {
+    otherwise: 'an in-process store',
+    meaning: 'the Redis server, 6.2 or newer; it holds only what may be lost',
+    isSecret: true,
+  }),
+  DATA_DIR: variable(z.string(), '.data', { meaning: 'the folder of the embedded database and of generated keys' }),
+  ROLES: variable(list(isRole, 'must be api, rooms or both, separated by a comma'), ROLES.join(','), {
+    meaning:
+      '`api` serves REST and the price feed, `rooms` runs matches and replays; one alone requires `DATABASE_URL` and ' +
+      '`REDIS_URL`',
+  }),
+  PUBLIC_WS_URL: optional((url) => hasScheme(url, ['ws:', 'wss:']), 'must be a ws:// or wss:// address', {
+    otherwise: 'the host that was called, at `WS_PORT`',
+    meaning: 'the WebSocket address that clients are given',
+  }),
+  JWT_PRIVATE_KEY: optional(isRsaKey, 'must be an RSA private key of at least 2048 bits in PKCS8 PEM form', {
+    otherwise: 'generated in `DATA_DIR`',
+    meaning: 'signs tokens (RS256); `npm run ops -s -- keygen` prints one',
+    isSecret: true,
+    isRequiredInProduction: true,
+  }),
+  JWT_KEY_ID: optional((id) => /^[\w.-]{1,100}$/.test(id), 'must be 1 to 100 letters, digits, dots, _ or -', {
+    otherwise: "the thumbprint of the key's public half",
+    meaning: 'names the key in the header of every token',
+  }),
+  JWT_ACCESS_EXPIRY: variable(durationSecs, '15m', { meaning: 'lifetime of an access token' }),
+  JWT_REFRESH_EXPIRY: variable(durationSecs, '168h', { meaning: 'lifetime of a session without a refresh' }),
+  JWT_WS_EXPIRY: variable(durationSecs, '60s', { meaning: 'lifetime of a token that opens a socket' }),
+  REG_TICKET_SECRET: optional(isStrongSecret, 'must be at least 32 characters that cannot be guessed', {
+    otherwise: 'generated in `DATA_DIR`',
+    meaning: 'signs registration tickets and one-time codes',
+    isSecret: true,
+    isRequiredInProduction: true,
+  }),
+  REG_TICKET_TTL: variable(durationSecs, '5m', { meaning: 'lifetime of a registration ticket and of a one-time code' }),
+  IDP_CLIENT_ID: variable(z.string().max(500), DEV_CLIENT_ID, {
+    meaning: 'the client id of this server at the identity provider that users sign in with',
+    isRequiredInProduction: true,
+  }),
+  IDP_ISSUER: variable(webAddress, 'https://accounts.google.com', { meaning: "issuer of the provider's tokens" }),
+  IDP_AUTHORIZE_URL: variable(webAddress, 'https://accounts.google.com/o/oauth2/v2/auth', {
+    meaning: 'the page where a browser signs in',
+  }),
+  IDP_JWKS_URL: variable(webAddress, 'https://www.googleapis.com/oauth2/v3/certs', {
+    meaning: "the provider's public keys",
+  }),
+  SMTP_URL: optional((url) => hasScheme(url, ['smtp:', 'smtps:']), 'must be an smtp:// or smtps:// address', {
+    otherwise: 'mails are appended to `outbox.jsonl` in `DATA_DIR`',
+    meaning: 'the mail server',
+    isSecret: true,
+  }),
+  MAIL_FROM: variable(
+    z.string().regex(MAIL_SENDER, 'must be an address, or a name with an address in <>'),
+    DEV_SENDER,
+    { meaning: 'the sender of mails' },
+  ),
+  COOKIE_DOMAIN: optional((domain) => /^\.?[a-z0-9-]+(\.[a-z0-9-]+)*$/i.test(domain), 'must be a domain name', {
+    otherwise: 'the host that was called',
+    meaning: 'the domain of the cookies',
+  }),
+  CORS_ORIGINS: variable(
+    list(isOrigin, 'must be origins such as https://play.example, without a path, separated by commas'),
+    '',
+    { meaning: 'pages that may call with cookies, separated by commas; share links lead to the first' },
+  ),
+  ADMIN_EMAILS: variable(
+    list((mail) => /^[^\s@]+@[^\s@]+$/.test(mail), 'must be e-mail addresses, separated by commas'),
+    '',
+    { meaning: 'users with these addresses are admins' },
+  ),
+  TRUSTED_PROXIES: variable(integer(0, 16), '0', {
+    meaning: "how many proxies of yours stand in front; with 0, a client's address is that of its socket",
+  }),
+  RATE_LIMIT_PER_MIN: variable(integer(0, 1_000_000), '200', {
+    meaning: 'requests per minute from one address; 0 disables every rate limit',
+  }),
+  LOG_LEVEL: variable(oneOf(LOG_LEVELS), 'info', { meaning: LOG_LEVELS.join(', ') }),
+  DRAIN_SECS: variable(integer(0, 5), '0', {
+    meaning:
+      'how long a stopping process still serves, with `/ready` at 503: longer than your balancer takes to notice, ' +
+      'at most 5',
+  }),
+  METRICS: variable(oneOf(METRICS_ACCESS), 'private', {
+    meaning:
+      'who may read `/metrics`: callers at private addresses without a proxy (`private`), everyone (`open`), ' +
+      'no one (`off`)',
+  }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional(isWebAddress, NO_WEB_ADDRESS, {
+    otherwise: 'no traces',
+    meaning: 'an OpenTelemetry collector, such as `http://…:4318` (OTLP over HTTP)',
+  }),
+  OTEL_SERVICE_NAME: variable(z.string().max(100), 'touchline', { meaning: 'the service in traces' }),
+  OTEL_TRACES_SAMPLER_ARG: variable(
+    z
+      .string()
+      .regex(/^(0(\.\d{1,6})?|1(\.0{1,6})?)$/, 'must be a share from 0 to 1')
+      .transform(Number),
+    '1',
+    { meaning: 'the share of requests that is traced, unless their `traceparent` decides' },
+  ),
+  PROVIDER_URL: optional(isWebAddress, NO_WEB_ADDRESS, {
+    otherwise: 'recordings only',
+    meaning: 'live match data: a Sportmonks-compatible Football API v3',
+  }),
+  PROVIDER_TOKEN: optional((token) => /^[\x21-\x7e]{1,500}$/.test(token), 'must be a token without spaces', {
+    meaning: 'the token for it; required with `PROVIDER_URL`',
+    isSecret: true,
+  }),
+  PROVIDER_POLL_MS: variable(integer(10, 600_000), '10000', { meaning: 'milliseconds between two polls' }),
+  DEMO_REPLAY: z.string().optional().register(declarations, {
+    default: null,
+    otherwise: 'goal-feast; none in production and with a provider',
+    meaning: 'the recording that plays in a loop, or `none`',
+  }),
+  DEMO_SPEED: variable(integer(1, 120), '1', { meaning: 'how many times faster than life it plays' }),
+  DEMO_TRADERS: variable(integer(0, 500), '20', { meaning: 'simulated traders in its match' }),
+})
+
+/** What is known about each variable, in the order of `docs/configuration.md`. */
+export const VARIABLES: readonly (Declaration & { readonly name: string })[] = Object.entries(Environment.shape).map(
+  ([name, schema]) => ({ name, ...present(declarations.get(schema), `declaration of ${name}`) }),
+)
