@@ -92,10 +92,10 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
   const account = new AccountStream({ read: options.readAccounts, report })
   const far =
     options.cluster === null ? null : clusterMember({ ...options, ...options.cluster, fanOut, account, hosted })
-  const surroundings: MatchContext = { ...options, fanOut, account, deadline, relay: far?.prices.relay ?? null }
+  const context: MatchContext = { ...options, fanOut, account, deadline, relay: far?.prices.relay ?? null }
   const desk = new MatchDesk({
     ...options,
-    surroundings,
+    context,
     hosted,
     peers: far?.peers ?? null,
     followRemote: async (matchId) => (await far?.prices.follow(matchId)) ?? false,
@@ -146,7 +146,10 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
     },
     provider: () => poller,
     figures: () => ({
-      sockets: { feed: feed.connections, room: [...hosted.values()].reduce((sum, { guests }) => sum + guests, 0) },
+      sockets: {
+        feed: feed.connections,
+        room: [...hosted.values()].reduce((sum, { connections }) => sum + connections, 0),
+      },
       traffic: fanOut.traffic,
       tooSlow: deadline.closed,
       matches: [...hosted.values()].map(({ source }) => source.figures()),

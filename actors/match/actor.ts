@@ -35,6 +35,7 @@ import { Draft, MatchState, type MatchView } from './state.ts'
 import type { CommitFailure, MatchRecord, MatchStore, Verdict } from './store.ts'
 import { tradeWindow } from './suspension.ts'
 import { TickKeeper } from './tick-keeper.ts'
+import { UnpublishedMoves } from './unpublished-moves.ts'
 
 export interface MatchActorOptions {
   readonly record: MatchRecord
@@ -81,6 +82,7 @@ export class MatchActor {
   readonly #state: MatchState
   readonly #mailbox = new Mailbox<Entry>()
   readonly #ticks = new TickKeeper()
+  readonly #unpublished = new UnpublishedMoves()
   /** Idempotency keys that are queued or being committed. */
   readonly #keysInFlight = new Set<string>()
   /** The last committed price of each instrument; not recomputed when a rule changes. */
@@ -169,7 +171,7 @@ export class MatchActor {
 
   /** Takes the prices that moved since the last call; they become the last published ones. */
   takeUnpublished(): readonly Publication[] {
-    return this.#ticks.takeUnpublished().map((move) => {
+    return this.#unpublished.take().map((move) => {
       const before = this.#state.listed(move.instrumentId)
       const now = quoteOf(before, this.#options.rules().impactCapPpm)
       this.#state.markPublished(before.id, now.price)
@@ -180,7 +182,7 @@ export class MatchActor {
         cause: move.cause,
         providerEventId: move.providerEventId,
         at: move.at,
-        conflated: move.folded > 0,
+        conflated: move.conflated,
       }
     })
   }
@@ -295,6 +297,7 @@ export class MatchActor {
   #conclude({ batch, decisions, draft, terms }: Attempt, wallets: Wallets): void {
     for (const event of draft.events) this.#state.apply(event)
     this.#ticks.committed(draft.events, terms.at)
+    this.#unpublished.add(draft.events)
     if (batch.some((entry) => entry.command.kind === 'clock')) this.#capPpm = terms.rules.impactCapPpm
     checkTouched(this.#state, draft.events, terms.rules.impactCapPpm)
     for (const entry of batch) answer(entry, present(decisions.get(entry), 'decision'), wallets)

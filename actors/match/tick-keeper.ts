@@ -1,12 +1,9 @@
-/** Which price moves are stored as ticks, and which still have to be published. */
+/** Which price moves are stored as ticks. */
 import type { InstrumentId } from '../kernel/ids.ts'
 import { TICK_STORE_INTERVAL_MS } from '../kernel/limits.ts'
 import type { Instant } from '../kernel/world.ts'
 import type { Cause } from '../market/instrument.ts'
 import type { MatchEvent, PriceMoved } from './messages.ts'
-
-/** The newest unpublished move of an instrument, and how many older ones it replaces. */
-export type Unpublished = PriceMoved & { readonly folded: number }
 
 /** One-off causes always get a tick. Match data and trades move prices all the time, so their ticks are thinned. */
 const ALWAYS_KEPT: ReadonlySet<Cause> = new Set(['listing', 'event', 'settlement'])
@@ -15,7 +12,6 @@ export class TickKeeper {
   readonly #storedAt = new Map<InstrumentId, Instant>()
   /** The newest move of each instrument that came too soon after the last stored one. It is stored when due. */
   readonly #owed = new Map<InstrumentId, PriceMoved>()
-  #unpublished = new Map<InstrumentId, Unpublished>()
 
   /**
    * The ticks to store with a batch: in-game events always, other moves at most once a second per instrument, the
@@ -47,7 +43,7 @@ export class TickKeeper {
     return isDue || ALWAYS_KEPT.has(move.cause)
   }
 
-  /** After a commit: remembers which ticks were stored and which are owed, and queues the moves for publication. */
+  /** After a commit: remembers which ticks were stored and which are owed. */
   committed(events: readonly MatchEvent[], at: Instant): void {
     for (const [id, move] of this.#newest(events)) {
       if (this.#isKept(move, at)) {
@@ -55,16 +51,5 @@ export class TickKeeper {
         this.#owed.delete(id)
       } else this.#owed.set(id, move)
     }
-    for (const event of events) {
-      if (event.kind !== 'price_moved') continue
-      const waiting = this.#unpublished.get(event.instrumentId)
-      this.#unpublished.set(event.instrumentId, { ...event, folded: waiting === undefined ? 0 : waiting.folded + 1 })
-    }
-  }
-
-  takeUnpublished(): Unpublished[] {
-    const all = [...this.#unpublished.values()]
-    this.#unpublished = new Map()
-    return all
   }
 }

@@ -30,10 +30,8 @@ type Incarnation = Pick<PriceSource, 'matchId' | 'epoch'>
 
 /** A match of this process, whose current prices other processes may request. */
 export interface OwnSource extends PriceSource {
-  /** The number of the last move. */
+  /** The number of the last collected move. */
   readonly seq: number
-  /** Numbers the moves that wait for the next beat, so that `seq` and the current prices agree. */
-  numberMoves(): void
 }
 
 export class RemotePrices {
@@ -62,8 +60,7 @@ export class RemotePrices {
       const source = sourceOf(matchId)
       if (source === undefined) return undefined
       // Otherwise a move that waits for the next beat would be in the current prices and be published again after them.
-      source.numberMoves()
-      fanOut.moved(source)
+      fanOut.collect(source)
       const frames = Buffer.concat(source.currentPrices().map(({ frame }) => frame)).toString('base64')
       return { epoch: source.epoch, seq: source.seq, frames }
     })

@@ -1,7 +1,10 @@
 /**
- * Brings the prices of every match to whoever follows them, through either door. Matches are asked for their moves at most
- * every PUBLISH_INTERVAL_MS; each move is one shared frame; each subscriber gets one write for all he is due; and a few
- * hundred writes are one turn of the event loop, so that 20,000 subscribers hold up nothing else.
+ * Sends the prices of every match to its subscribers at both endpoints. Moves are collected at most every
+ * PUBLISH_INTERVAL_MS; each move is one shared frame; each subscriber gets one write for all its due prices; and a few
+ * hundred writes are one turn of the event loop, so that 20,000 subscribers do not block it.
+ *
+ * A price waits in two places: in its match until it is collected, and on the board until every subscriber is ready for
+ * it. In both a newer price takes its place. All other state here only marks who may still be due one.
  */
 import type { FixtureId, InstrumentId } from '../../actors/kernel/ids.ts'
 import { PUBLISH_INTERVAL_MS } from '../../actors/kernel/limits.ts'
@@ -17,17 +20,17 @@ const SLICE = 256
 /** Instruments one subscriber may follow. */
 export const INSTRUMENTS_PER_SUBSCRIBER_MAX = 500
 
-/** A match that publishes. */
+/** A match that publishes prices. */
 export interface PriceSource {
   readonly matchId: FixtureId
   readonly epoch: number
-  /** How all its prices stand. */
+  /** The prices of all its instruments, as snapshots. */
   currentPrices(): readonly PublishedPrice[]
-  /** What moved since the last call. */
+  /** The moves since the last call, oldest first. */
   takePrices(): readonly PublishedPrice[]
 }
 
-/** `not_found`: nobody publishes it. `limit`: he follows as many as he may. */
+/** `not_found`: no match publishes it. `limit`: the subscriber follows the maximum already. */
 export type FollowRefusal = 'not_found' | 'limit'
 
 export interface FanOutOptions {
@@ -36,19 +39,19 @@ export interface FanOutOptions {
 }
 
 export class FanOut {
-  /** What its followers have been written; they count it themselves. */
+  /** What subscribers have been sent; they count it themselves. */
   readonly traffic: Traffic = noTraffic()
   readonly #options: FanOutOptions
   readonly #board = new PriceBoard<Subscriber>()
-  /** Matches with moves to collect. */
+  /** Matches with uncollected moves. */
   readonly #moved = new Set<PriceSource>()
-  /** Topics with a price that some follower may not have been sent. */
+  /** Topics whose price some subscriber may not have been sent. */
   #changed = new Set<Topic<Subscriber>>()
-  /** The stamp up to which everybody has been served who was ready. */
-  #settled = 0
-  /** Followers who were not ready when it was their turn, in this beat or since. */
+  /** The stamp up to which all ready subscribers have been served. */
+  #servedUpTo = 0
+  /** Subscribers that were not ready at their turn, in this beat or since. */
   #behind = new Set<Subscriber>()
-  /** Those of the last beat, until it is their turn again. */
+  /** Those of the last beat, until their next turn. */
   #late = new Set<Subscriber>()
   #beat: 'idle' | 'beating' | 'resting' | 'stopped' = 'idle'
   #rest: NodeJS.Timeout | undefined
@@ -57,15 +60,23 @@ export class FanOut {
     this.#options = options
   }
 
-  /** A match begins to publish. Who follows its players already is told how they stand. */
+  /** A match starts to publish. Subscribers that already follow its players get their current prices. */
   open(source: PriceSource): void {
     for (const topic of this.#board.open(source.matchId, source.epoch, source.currentPrices())) this.#changed.add(topic)
     this.#schedule()
   }
 
-  /** A match has moved: its prices will be taken soon, together with those of others. */
+  /** A match has moved: its prices are collected at the next beat, together with those of other matches. */
   moved(source: PriceSource): void {
     this.#moved.add(source)
+    this.#schedule()
+  }
+
+  /** Collects the moves of one match, or of all, now rather than at the next beat. */
+  collect(source?: PriceSource): void {
+    for (const each of source === undefined ? this.#moved : [source]) this.#collect(each)
+    if (source === undefined) this.#moved.clear()
+    else this.#moved.delete(source)
     this.#schedule()
   }
 
@@ -80,20 +91,18 @@ export class FanOut {
     this.#board.close(source.matchId)
   }
 
-  /** Whether anybody follows anything. */
+  /** Whether any subscriber follows anything. */
   get isFollowed(): boolean {
     return this.#board.isFollowed
   }
 
-  /** Whether somebody publishes this instrument: this match, when one is named. */
+  /** Whether an instrument is on the board, published by this match if one is named. New ones are once collected. */
   publishes(id: InstrumentId, matchId?: FixtureId): boolean {
-    // Whoever was listed a moment ago still waits for the next beat.
-    if (this.#board.topic(id) === undefined) this.#collectAll()
     const price = this.#board.topic(id)?.price
     return price !== undefined && price !== null && (matchId === undefined || price.matchId === matchId)
   }
 
-  /** From now on he gets the moves of this instrument, but not how it stands; null, or why not. */
+  /** From now on the subscriber gets the moves of this instrument, but not its current price. Null, or why not. */
   follow(subscriber: Subscriber, id: InstrumentId): FollowRefusal | null {
     const topic = this.#board.topic(id)
     if (topic === undefined) return 'not_found'
@@ -104,7 +113,7 @@ export class FanOut {
     return null
   }
 
-  /** He has come back and follows what he followed: once he is ready he is sent how all of it stands. */
+  /** A client has reconnected and follows the same instruments: once ready it gets all their current prices. */
   resume(subscriber: Subscriber, ids: Iterable<InstrumentId>): void {
     for (const id of ids) this.follow(subscriber, id)
     this.#behind.add(subscriber)
@@ -118,12 +127,12 @@ export class FanOut {
     }
   }
 
-  /** Sends him what is due, ready or not. To be called before he follows more, so that nothing reaches him twice. */
+  /** Sends all due prices, ready or not. To be called before the subscriber follows more, so that it gets none twice. */
   bringUpToDate(subscriber: Subscriber): void {
     subscriber.flush(this.#board.stamp)
   }
 
-  /** Messages that say how these instruments stand; or, where all of it is remembered, the moves after `since` instead. */
+  /** The current prices of these instruments; or the moves after `since`, if the board still has them all. */
   catchUp(ids: readonly InstrumentId[], pack: Pack, since?: Since): readonly Buffer[] {
     return ids.flatMap((id) => {
       const topic = this.#board.topic(id)
@@ -134,14 +143,14 @@ export class FanOut {
     })
   }
 
-  /** He is gone. */
+  /** The client has disconnected. */
   forget(subscriber: Subscriber): void {
     this.#behind.delete(subscriber)
     this.#late.delete(subscriber)
     for (const topic of subscriber.topics.splice(0)) this.#leave(subscriber, topic)
   }
 
-  /** Publishes no more. */
+  /** Stops publishing. */
   stop(): void {
     this.#beat = 'stopped'
     clearTimeout(this.#rest)
@@ -150,11 +159,6 @@ export class FanOut {
   #leave(subscriber: Subscriber, topic: Topic<Subscriber>): void {
     topic.subscribers.delete(subscriber)
     this.#board.forget(topic)
-  }
-
-  #collectAll(): void {
-    for (const source of this.#moved) this.#collect(source)
-    this.#moved.clear()
   }
 
   #collect(source: PriceSource): void {
@@ -176,19 +180,20 @@ export class FanOut {
   #beatOnce(): void {
     if (this.#beat === 'stopped') return
     const beganAt = this.#options.world.now()
-    this.#collectAll()
+    for (const source of this.#moved) this.#collect(source)
+    this.#moved.clear()
     const topics = [...this.#changed].toSorted((a, b) => a.stamp - b.stamp)
     this.#changed = new Set()
     this.#late = this.#behind
     this.#behind = new Set()
     const late = { audience: this.#late.values(), topic: undefined, next: 0 }
-    this.#writeSlice({ topics, from: this.#settled, to: this.#board.stamp, beganAt, ...late })
+    this.#writeSlice({ topics, from: this.#servedUpTo, to: this.#board.stamp, beganAt, ...late })
   }
 
-  /** Serves whom the last beat could not, and then the followers of one topic after the other: each once, the first time. */
+  /** Serves the subscribers that the last beat could not, then those of one topic after the other, each only once. */
   #writeSlice(beat: Beat): void {
     if (this.#beat === 'stopped') return
-    // What has moved since the beat began is not among its topics; then everybody is asked about all he follows.
+    // A move since the beat began is not among its topics: then all topics of a subscriber are looked at.
     const stamp = this.#board.stamp
     const changed = stamp === beat.to ? beat : undefined
     let effort = 0
@@ -199,7 +204,7 @@ export class FanOut {
         if (beat.topic === undefined) return this.#takeRest(beat)
         beat.audience = beat.topic.subscribers.values()
       } else if (subscriber.served >= beat.to || this.#behind.has(subscriber)) {
-        effort += 1 / 16 // to look is a small part of a write
+        effort += 1 / 16 // a look costs a fraction of a write
       } else {
         effort++
         if (!subscriber.serve(stamp, changed, beat.topic)) this.#behind.add(subscriber)
@@ -210,8 +215,8 @@ export class FanOut {
 
   #takeRest(beat: Beat): void {
     this.#beat = 'resting'
-    this.#settled = beat.to
-    // A third of the time is left for everything else, however long the writing takes.
+    this.#servedUpTo = beat.to
+    // However long writing takes, a third of the time is left for everything else.
     const took = this.#options.world.now() - beat.beganAt
     this.#rest = setTimeout(
       () => {
@@ -224,15 +229,15 @@ export class FanOut {
   }
 }
 
-/** One round of writing: the topics that moved in stamps after `from`, up to `to`, in the order in which they did. */
+/** One round of writing: the topics that moved after stamp `from` and up to `to`, in the order of their moves. */
 interface Beat {
   readonly topics: readonly Topic<Subscriber>[]
   readonly from: number
   readonly to: number
   readonly beganAt: number
-  /** Who is left of those whose turn it is: the followers of this topic, or whom the last beat could not serve. */
+  /** The rest of the current audience: the subscribers of this topic, or those that the last beat could not serve. */
   audience: Iterator<Subscriber>
   topic: Topic<Subscriber> | undefined
-  /** The topic whose followers come after them. */
+  /** The topic whose subscribers come next. */
   next: number
 }

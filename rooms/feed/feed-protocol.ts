@@ -1,41 +1,43 @@
-/** The control messages of the price feed, `feed.v1`: what a socket may say, and what it is told. Prices are not among them. */
+/** The control messages of the price feed, `feed.v1`: requests and replies. Prices are binary frames, see `price-frame.ts`. */
 import type { RawData } from 'ws'
 import { z } from 'zod'
 
 export const SUBPROTOCOL = 'feed.v1'
-/** Ids that one message may name: so many UUIDs fit it. Whoever follows more names the rest in another. */
+/** Ids in one message: as many UUIDs as fit. A client that follows more sends several messages. */
 export const INSTRUMENTS_PER_MESSAGE_MAX = 400
 
 const correlation = z.int().nonnegative().optional()
 const instrumentIds = z.array(z.string().max(64)).min(1).max(INSTRUMENTS_PER_MESSAGE_MAX)
-/** The newest frame of one match that the client has: it gets what came after, not a snapshot. */
+/** The newest frame of a match that the client has: it gets the moves after it, not a snapshot. */
 const since = z.object({ epoch: z.int().nonnegative(), seq: z.int().nonnegative() }).optional()
 
-/** What follows `type` and `id` in a request, and all there is to a message of the match room. */
+/** A request without `type` and `id`, which is also the payload of the match room's message of that type. */
 export const Follow = z.object({ instrumentIds, since })
 export const Unfollow = z.object({ instrumentIds })
+export type Unfollow = z.infer<typeof Unfollow>
 /** The marker of the last account event that the client has; without one it gets a snapshot of its open positions. */
-export const ListenToAccount = z.object({
+export const FollowAccount = z.object({
   since: z
     .string()
     .regex(/^\d{1,15}$/, 'must be a marker')
     .optional(),
 })
+export type FollowAccount = z.infer<typeof FollowAccount>
 
 export const FeedRequest = z.discriminatedUnion('type', [
   z.object({ type: z.literal('subscribe'), id: correlation, ...Follow.shape }),
   z.object({ type: z.literal('unsubscribe'), id: correlation, ...Unfollow.shape }),
-  z.object({ type: z.literal('account'), id: correlation, ...ListenToAccount.shape }),
+  z.object({ type: z.literal('account'), id: correlation, ...FollowAccount.shape }),
   z.object({ type: z.literal('ping'), id: correlation }),
 ])
 
-/** `id` is the client's own and comes back with the answer. */
+/** The client chooses `id`, and the answer repeats it. */
 export type FeedRequest = z.infer<typeof FeedRequest>
 
 /**
- * `not_found`: nobody publishes such an instrument, now or on demand. `limit`: the socket follows 500 already. `busy`: nobody
- * can say yet how it stands, because its match is being taken over, or because the socket has named too many at once that
- * nobody publishes; ask again in a second.
+ * `not_found`: no match publishes the instrument, now or on demand. `limit`: the socket follows 500 already. `busy`: the
+ * price is not available yet, because another process is taking over the match or because the socket has named too many
+ * unpublished instruments at once; ask again in a second.
  */
 export type RejectionCode = 'not_found' | 'limit' | 'busy'
 
@@ -55,11 +57,11 @@ export type FeedReply =
   | { readonly type: 'pong'; readonly id: number | undefined; readonly serverTime: string }
   | { readonly type: 'heartbeat'; readonly serverTime: string }
   /**
-   * What happened to the user's positions up to `marker`, as `GET /api/account/changes` shows it. `id` is that of the
-   * request in the answer to it, and absent in what follows.
+   * The events of the user's positions up to `marker`, as in `GET /api/account/changes`. The answer to the request has its
+   * `id`, the later messages have none.
    */
   | { readonly type: 'account'; readonly id: number | undefined; readonly [field: string]: unknown }
-  /** The server is about to restart; come back after this long, not at once like everybody else. */
+  /** The server is about to restart; reconnect after this time, which differs from client to client. */
   | { readonly type: 'shutdown'; readonly reconnectInMs: number }
   | {
       readonly type: 'error'
@@ -68,14 +70,14 @@ export type FeedReply =
       readonly message: string
     }
 
-/** What makes no sense: why, and under which id it was asked where that can be read. */
+/** Why a request is invalid, and its id if that can be read. */
 export interface InvalidRequest {
   readonly wrong: string
   readonly id?: number | undefined
 }
 const Identified = z.object({ id: correlation })
 
-/** The request in a text message, or what is wrong with it. */
+/** The request in a text message, or why it is invalid. */
 export function parseRequest(data: RawData, isBinary: boolean): FeedRequest | InvalidRequest {
   if (isBinary) return { wrong: 'control messages are JSON text' }
   let json: unknown
@@ -90,7 +92,7 @@ export function parseRequest(data: RawData, isBinary: boolean): FeedRequest | In
   return { wrong, id: Identified.safeParse(json).data?.id }
 }
 
-// `ws` hands over one Buffer, several, or an ArrayBuffer, whatever its `binaryType`.
+// `ws` passes one Buffer, several, or an ArrayBuffer, depending on its `binaryType`.
 function textOf(data: RawData): string {
   if (Array.isArray(data)) return Buffer.concat(data).toString('utf8')
   return data instanceof ArrayBuffer ? Buffer.from(data).toString('utf8') : data.toString('utf8')

@@ -1,25 +1,28 @@
-/** The plain WebSocket feed: one socket per visitor, prices only of what it subscribed to, and what happens to his account. */
+/** The price feed: a plain WebSocket endpoint for the prices of chosen instruments and for the user's account events. */
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { unreachable } from '../../actors/kernel/assert.ts'
-import { type InstrumentId, instrumentId, type UserId } from '../../actors/kernel/ids.ts'
+import type { InstrumentId, UserId } from '../../actors/kernel/ids.ts'
 import type { World } from '../../actors/kernel/world.ts'
-import type { AccountStream } from './account-stream.ts'
+import type { Report } from '../report.ts'
 import { addressOf, admit, refuseUpgrade, type VerifyToken } from '../sockets/admission.ts'
 import { CLOSE } from '../sockets/close-codes.ts'
-import type { FanOut } from './fan-out.ts'
-import { type FeedRequest, type InvalidRequest, parseRequest, type Rejection, SUBPROTOCOL } from './feed-protocol.ts'
-import { FeedSocket } from './feed-socket.ts'
-import { WakeLimiter, type Wake } from './wake-limiter.ts'
-import type { Report } from '../report.ts'
-import { Sweeper } from '../sockets/sweeper.ts'
 import type { ConnectionLimit, Slot } from '../sockets/connection-limit.ts'
+import { Sweeper } from '../sockets/sweeper.ts'
 import { socketOptions, type WriteDeadline } from '../sockets/write-deadline.ts'
+import type { AccountStream } from './account-stream.ts'
+import type { FanOut } from './fan-out.ts'
+import { type FeedRequest, type InvalidRequest, parseRequest, SUBPROTOCOL } from './feed-protocol.ts'
+import { FeedSocket } from './feed-socket.ts'
+import { asMessage } from './price-frame.ts'
+import { Subscriber } from './subscriber.ts'
+import { instrumentsIn, Subscriptions } from './subscriptions.ts'
+import { type Wake, WakeLimiter } from './wake-limiter.ts'
 
-/** A socket is looked at this often; two looks without a write to it bring a heartbeat, four a ping. */
-const ROUND_MS = 5_000
-/** Over which time clients are asked to come back after a restart. */
+/** Each socket is visited once a sweep: after two sweeps without a write it gets a heartbeat, every fourth a ping. */
+const SWEEP_MS = 5_000
+/** Clients return after a restart at random times within this. */
 export const RECONNECT_SPREAD_MS = 5_000
 
 export interface PriceFeedOptions {
@@ -36,21 +39,21 @@ export interface PriceFeedOptions {
 export class PriceFeed {
   readonly #options: PriceFeedOptions
   readonly #server: WebSocketServer
-  readonly #lookups: WakeLimiter
+  readonly #wakes: WakeLimiter
   readonly #sockets = new Set<FeedSocket>()
-  readonly #rounds: Sweeper<FeedSocket>
+  readonly #sweeper: Sweeper<FeedSocket>
   #isStopping = false
-  #emptied: (() => void) | undefined
+  #onEmpty: (() => void) | undefined
 
   constructor(options: PriceFeedOptions) {
     this.#options = options
-    this.#lookups = new WakeLimiter(options.wake)
+    this.#wakes = new WakeLimiter(options.wake)
     this.#server = new WebSocketServer({
       ...socketOptions(options.deadline),
       clientTracking: false,
       handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
     })
-    this.#rounds = new Sweeper(this.#sockets, ROUND_MS, (socket) => this.#lookAfter(socket))
+    this.#sweeper = new Sweeper(this.#sockets, SWEEP_MS, (socket) => this.#visit(socket))
   }
 
   get connections(): number {
@@ -65,7 +68,7 @@ export class PriceFeed {
     const { socket } = request
     const { verify, connectionLimit, report } = this.#options
     const abandon = (): void => void socket.destroy()
-    socket.on('error', abandon) // nobody else listens until `ws` does
+    socket.on('error', abandon) // until `ws` listens
     try {
       const address = addressOf(request)
       if (address === null) return refuseUpgrade(socket, 400)
@@ -84,58 +87,60 @@ export class PriceFeed {
     }
   }
 
-  /** Closes every socket of a user: signed out, his token is void. */
+  /** Closes every socket of a user who has signed out. */
   disconnectUser(userId: UserId): void {
     for (const socket of this.#sockets) {
       if (socket.userId === userId) socket.ws.close(CLOSE.unauthorised, 'signed out')
     }
   }
 
-  /** Takes no more visitors and tells those it has when to come back, each at another time. */
+  /** Refuses new sockets, and sends each open one a random time to reconnect at. */
   announceStop(): void {
     this.#isStopping = true
     for (const socket of this.#sockets) {
-      socket.say({ type: 'shutdown', reconnectInMs: this.#options.world.randomInt(RECONNECT_SPREAD_MS) })
+      socket.send({ type: 'shutdown', reconnectInMs: this.#options.world.randomInt(RECONNECT_SPREAD_MS) })
     }
   }
 
-  /** Closes every socket and leaves no timer; resolves when the last socket has answered. */
+  /** Closes all sockets and timers; resolves when the last socket has closed. */
   async stop(): Promise<void> {
     this.#isStopping = true
-    this.#rounds.stop()
+    this.#sweeper.stop()
     for (const socket of this.#sockets) socket.ws.close(CLOSE.restart, 'restart')
-    if (this.#sockets.size > 0) await new Promise<void>((resolve) => (this.#emptied = resolve))
+    if (this.#sockets.size > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve))
   }
 
-  /** Cuts whoever has not answered. */
+  /** Cuts the sockets that have not closed yet. */
   terminate(): void {
     for (const socket of this.#sockets) socket.ws.terminate()
   }
 
   #accept(ws: WebSocket, netSocket: Socket, slot: Slot | 'full'): void {
-    const { deadline, fanOut } = this.#options
-    ws.on('error', () => undefined) // a 'close' follows, and nobody here is to blame
+    const { deadline, fanOut, account, world } = this.#options
+    ws.on('error', () => undefined) // a `close` follows
     if (slot === 'full') return ws.close(CLOSE.full, 'full')
     deadline.guard(ws, netSocket)
-    const socket = new FeedSocket({ ws, socket: netSocket, userId: slot.userId, deadline, traffic: fanOut.traffic })
+    const { userId } = slot
+    const subscriber = new Subscriber({ ws, socket: netSocket, deadline, traffic: fanOut.traffic, pack: asMessage })
+    const subscriptions = new Subscriptions({ subscriber, userId, fanOut, account, world })
+    const socket = new FeedSocket({ ws, userId, subscriptions })
     this.#sockets.add(socket)
     ws.on('message', (data, isBinary) => {
-      if (this.#maySpeak(socket)) this.#hear(socket, parseRequest(data, isBinary))
+      if (this.#isWithinRate(socket)) this.#receive(socket, parseRequest(data, isBinary))
     })
-    ws.on('ping', () => this.#maySpeak(socket))
+    ws.on('ping', () => this.#isWithinRate(socket))
     ws.on('pong', () => (socket.alive = true))
     ws.on('close', () => this.#forget(socket))
   }
 
   #forget(socket: FeedSocket): void {
     this.#sockets.delete(socket)
-    this.#options.fanOut.forget(socket.subscriber)
-    socket.stopListening()
-    if (this.#sockets.size === 0) this.#emptied?.()
+    socket.subscriptions.end()
+    if (this.#sockets.size === 0) this.#onEmpty?.()
   }
 
-  /** A closing socket is not listened to: what it still sends costs nothing. */
-  #maySpeak(socket: FeedSocket): boolean {
+  /** Messages of a closing socket are ignored. */
+  #isWithinRate(socket: FeedSocket): boolean {
     if (!socket.isOpen) return false
     socket.alive = true
     if (socket.rate.admits(this.#options.world.now())) return true
@@ -143,19 +148,19 @@ export class PriceFeed {
     return false
   }
 
-  #hear(socket: FeedSocket, request: FeedRequest | InvalidRequest): void {
+  #receive(socket: FeedSocket, request: FeedRequest | InvalidRequest): void {
     if ('wrong' in request) {
-      return socket.say({ type: 'error', id: request.id, code: 'bad_message', message: request.wrong })
+      return socket.send({ type: 'error', id: request.id, code: 'bad_message', message: request.wrong })
     }
     const isQueued = socket.inTurn(async () => {
       try {
         await this.#answer(socket, request)
       } catch (error) {
         this.#options.report('feed_request_failed', error, { userId: socket.userId, request: request.type })
-        socket.say({ type: 'error', id: request.id, code: 'unavailable', message: 'please retry' })
+        socket.send({ type: 'error', id: request.id, code: 'unavailable', message: 'please retry' })
       }
     })
-    if (!isQueued) socket.say({ type: 'error', id: request.id, code: 'busy', message: 'wait for earlier answers' })
+    if (!isQueued) socket.send({ type: 'error', id: request.id, code: 'busy', message: 'wait for earlier answers' })
   }
 
   #answer(socket: FeedSocket, request: FeedRequest): Promise<void> | void {
@@ -163,60 +168,60 @@ export class PriceFeed {
       case 'subscribe':
         return this.#subscribe(socket, request)
       case 'unsubscribe': {
-        const ids = new Set(request.instrumentIds.map((id) => instrumentId(id.toLowerCase())))
-        this.#options.fanOut.unfollow(socket.subscriber, ids)
-        return socket.say({ type: 'unsubscribed', id: request.id, instrumentIds: [...ids] })
+        const ids = instrumentsIn(request)
+        socket.subscriptions.unfollow(ids)
+        return socket.send({ type: 'unsubscribed', id: request.id, instrumentIds: [...ids] })
       }
       case 'account':
-        return this.#listen(socket, request)
+        return this.#followAccount(socket, request)
       case 'ping':
-        return socket.say({ type: 'pong', id: request.id, serverTime: this.#serverTime() })
+        return socket.send({ type: 'pong', id: request.id, serverTime: this.#serverTime() })
       default:
         return unreachable(request)
     }
   }
 
   async #subscribe(socket: FeedSocket, request: Extract<FeedRequest, { type: 'subscribe' }>): Promise<void> {
-    const { fanOut } = this.#options
-    const wanted = new Set(request.instrumentIds.map((id) => instrumentId(id.toLowerCase())))
-    const later = await this.#wakeMatchesOf(wanted, socket)
+    const { subscriptions } = socket
+    const ids = instrumentsIn(request)
+    const busy = await this.#wakeMatchesOf(ids, socket)
     if (!socket.isOpen) return
-    const accepted: InstrumentId[] = []
-    const rejected: Rejection[] = []
-    // What he followed before is served up to now, so that nothing below is sent to him twice.
-    fanOut.bringUpToDate(socket.subscriber)
-    for (const id of wanted) {
-      const refusal = fanOut.follow(socket.subscriber, id)
-      if (refusal === null) accepted.push(id)
-      else rejected.push({ instrumentId: id, code: later.has(id) ? 'busy' : refusal })
-    }
-    socket.say({ type: 'subscribed', id: request.id, instrumentIds: accepted, rejected })
-    socket.subscriber.write(fanOut.catchUp(accepted, socket.subscriber.pack, request.since))
+    const { instrumentIds, rejected, messages } = subscriptions.follow(ids, { since: request.since, busy })
+    socket.send({ type: 'subscribed', id: request.id, instrumentIds, rejected })
+    subscriptions.subscriber.write(messages)
   }
 
-  /** Wakes the matches of players whom nobody publishes; returns those who are to be asked for again. */
-  async #wakeMatchesOf(wanted: ReadonlySet<InstrumentId>, socket: FeedSocket): Promise<ReadonlySet<InstrumentId>> {
-    const later = new Set<InstrumentId>()
-    for (const id of wanted) {
-      // One lookup wakes the match, and thereby all its players.
-      if (this.#options.fanOut.publishes(id) || !this.#lookups.couldKnow(id)) continue
-      const mayAsk = socket.mayLookUp(this.#options.world.now())
-      if (!mayAsk || (await this.#lookups.wake(id)) === 'busy') later.add(id)
+  /** Activates the matches of unpublished instruments. Returns the instruments to be asked for again. */
+  async #wakeMatchesOf(ids: ReadonlySet<InstrumentId>, socket: FeedSocket): Promise<ReadonlySet<InstrumentId>> {
+    const { fanOut, world } = this.#options
+    const busy = new Set<InstrumentId>()
+    for (const id of socket.subscriptions.unpublished(ids)) {
+      // The lookup of one player activates the match of all its players.
+      if (fanOut.publishes(id) || !this.#wakes.couldKnow(id)) continue
+      if (!socket.mayLookUp(world.now()) || (await this.#wakes.wake(id)) === 'busy') busy.add(id)
     }
-    return later
+    return busy
   }
 
-  #listen(socket: FeedSocket, { id, since }: Extract<FeedRequest, { type: 'account' }>): void {
-    if (!socket.mayAskForAccount(this.#options.world.now())) {
-      return socket.say({ type: 'error', id, code: 'busy', message: 'ask for the account once a second at most' })
+  /** The first page answers the request; the later ones have no id. */
+  #followAccount(socket: FeedSocket, request: Extract<FeedRequest, { type: 'account' }>): void {
+    let { id } = request
+    const isAccepted = socket.subscriptions.followAccount(request, {
+      page: ({ body }) => {
+        socket.send({ type: 'account', id, ...body })
+        id = undefined
+      },
+      notice: (notice) => socket.sendNotice(notice),
+    })
+    if (!isAccepted) {
+      socket.send({ type: 'error', id, code: 'busy', message: 'ask for the account once a second at most' })
     }
-    socket.listen(this.#options.account, since === undefined ? null : Number(since), id)
   }
 
-  #lookAfter(socket: FeedSocket): void {
-    socket.countRound()
-    if (socket.quietRounds >= 2) socket.say({ type: 'heartbeat', serverTime: this.#serverTime() })
-    if (socket.rounds % 4 !== 0) return
+  #visit(socket: FeedSocket): void {
+    socket.countSweep()
+    if (socket.quietSweeps >= 2) socket.send({ type: 'heartbeat', serverTime: this.#serverTime() })
+    if (socket.sweeps % 4 !== 0) return
     if (!socket.alive) return socket.ws.terminate()
     socket.alive = false
     socket.ws.ping()

@@ -1,4 +1,4 @@
-/** Somebody who follows prices, through whichever door he came: what he follows and how far he has been served. */
+/** One receiver of prices, at either endpoint: the topics it follows, and how far it has been served. */
 import type { Socket } from 'node:net'
 import { WebSocket } from 'ws'
 import type { Traffic } from '../stats.ts'
@@ -7,84 +7,84 @@ import type { WriteDeadline } from '../sockets/write-deadline.ts'
 
 export interface SubscriberOptions {
   readonly ws: WebSocket
-  /** The connection under `ws`: prices are written past it, all that are due in one write. */
+  /** The connection under `ws`. Prices bypass `ws`: all that are due go out in one write. */
   readonly socket: Socket
   readonly deadline: WriteDeadline
   readonly pack: Pack
-  /** Where he counts what he is written. */
+  /** Where it counts what it was sent. */
   readonly traffic: Traffic
-  /** Whether he may be sent anything yet; an SDK client may not before it has acknowledged its join. */
-  readonly hasArrived?: () => boolean
+  /** Whether the client can receive messages yet: an SDK client cannot before it has acknowledged its join. */
+  readonly hasJoined?: () => boolean
 }
 
-/** Every topic that may have moved after stamp `from`: where they are fewer than what he follows, they are looked through. */
+/** The topics that moved after stamp `from`. A subscriber looks through these if it follows more than there are. */
 export interface Changed {
   readonly topics: readonly Topic<Subscriber>[]
   readonly from: number
 }
 
-/** Before every stamp: whatever he is sent next stands for all that came before. */
+/** Nothing served yet. */
 const NOTHING = -1
 
 const byStamp = (a: Topic<Subscriber>, b: Topic<Subscriber>): number => a.stamp - b.stamp
 
-/** A match moves most of its prices at once and always in the same order, so there is seldom anything to sort. */
+/** A match moves most of its prices together and in the same order, so sorting is seldom necessary. */
 const isInOrder = (topics: readonly Topic<Subscriber>[]): boolean =>
   topics.every(({ stamp }, n) => stamp >= (n === 0 ? 0 : (topics[n - 1]?.stamp ?? 0)))
 
 /**
- * Between two writes to a subscriber come those to thousands of others, so that nothing of his is in the processor's caches:
- * what a write needs of him lies together in his own fields, and in as few objects besides as can be.
+ * Between two writes to one subscriber come thousands to others, so none of its data is in the processor's caches. What a
+ * write needs is therefore in its own fields, and in as few other objects as possible.
  */
 export class Subscriber {
-  /** What he follows, each once, in no order that means anything. */
+  /** Each once, in no particular order. */
   readonly topics: Topic<Subscriber>[] = []
   readonly pack: Pack
   readonly #ws: WebSocket
   readonly #socket: Socket
   readonly #deadline: WriteDeadline
   readonly #traffic: Traffic
-  readonly #hasArrived: (() => boolean) | undefined
-  /** The board's stamp up to which he has been served. */
+  readonly #hasJoined: (() => boolean) | undefined
+  /** The board's stamp up to which it has been served. */
   #served = NOTHING
   #written = 0
 
-  constructor({ ws, socket, deadline, traffic, pack, hasArrived }: SubscriberOptions) {
+  constructor({ ws, socket, deadline, traffic, pack, hasJoined }: SubscriberOptions) {
     this.pack = pack
     this.#ws = ws
     this.#socket = socket
     this.#deadline = deadline
     this.#traffic = traffic
-    this.#hasArrived = hasArrived
+    this.#hasJoined = hasJoined
   }
 
   get served(): number {
     return this.#served
   }
 
-  /** Counts the writes. */
+  /** The number of writes. */
   get written(): number {
     return this.#written
   }
 
-  /** Whether the network has taken all he was sent, so that more may follow. */
+  /** Whether the network has taken everything sent so far, so that more may follow. */
   get isReady(): boolean {
-    return this.#socket.writableLength === 0 && this.#isOpen && (this.#hasArrived === undefined || this.#hasArrived())
+    return this.#socket.writableLength === 0 && this.#isOpen && (this.#hasJoined === undefined || this.#hasJoined())
   }
 
   get #isOpen(): boolean {
     return this.#ws.readyState === WebSocket.OPEN
   }
 
-  /** Writes messages in one go, one system call however many they are. To nobody once the socket is closing. */
+  /** Writes all messages with one system call; does nothing once the socket is closing. */
   write(messages: readonly Buffer[]): void {
     if (messages.length > 0 && this.#isOpen) this.#send(Buffer.concat(messages), messages.length)
   }
 
   /**
-   * Writes the newest price of every topic that moved since the last time, in the order in which they moved. False when
-   * he is not ready: then the prices wait, and newer ones will take their place. `found` is a topic of his that moved:
-   * when no other did, nothing else of his has to be looked at.
+   * Writes the newest price of every topic that moved since the last time, in the order of the moves. False if the
+   * subscriber is not ready: then the prices wait, and newer ones replace them. `found` is one of its topics that moved: if
+   * it is the only topic that moved, the others need no look.
    */
   serve(stamp: number, changed?: Changed, found?: Topic<Subscriber>): boolean {
     if (!this.isReady) return false
@@ -95,7 +95,7 @@ export class Subscriber {
     return true
   }
 
-  /** The same, ready or not. To nobody once the socket is closing. */
+  /** The same, ready or not; writes nothing once the socket is closing. */
   flush(stamp: number): void {
     if (this.#isOpen) this.#sendDue()
     this.#served = stamp
@@ -125,7 +125,7 @@ export class Subscriber {
     return topic.messageAfter(this.#served, this.pack)
   }
 
-  /** All of them in one, in the order in which they moved. */
+  /** One message with all of them, in the order of the moves. */
   #joined(due: Topic<Subscriber>[]): Buffer {
     const ordered = isInOrder(due) ? due : due.toSorted(byStamp)
     return Buffer.concat(ordered.map((topic) => this.#messageOf(topic)))

@@ -33,7 +33,7 @@ export interface Directory {
 }
 
 export interface MatchDeskOptions {
-  readonly surroundings: MatchContext
+  readonly context: MatchContext
   readonly directory: Directory
   readonly ownership: Ownership
   /** Shared with the rooms, which enter and leave it by themselves. */
@@ -90,7 +90,7 @@ export class MatchDesk implements Host {
    * it may or may not have happened, and the same idempotency key finds out. Rejects with a fault of the database.
    */
   submit(command: UserCommand): Promise<Outcome<Trade>> {
-    const deadline = instant(this.#options.surroundings.world.now() + COMMAND_DEADLINE_MS)
+    const deadline = instant(this.#options.context.world.now() + COMMAND_DEADLINE_MS)
     return withinDeadline(this.#carryOut(command, deadline))
   }
 
@@ -135,7 +135,7 @@ export class MatchDesk implements Host {
    * has begun already. `elsewhere`: it could not be told. Rejects with a fault.
    */
   async end(matchId: FixtureId, ending: Ending): Promise<Ended> {
-    const { store, world } = this.#options.surroundings
+    const { store, world } = this.#options.context
     for (let tries = 0; tries < END_TRIES; tries++) {
       const record = await store.load(matchId)
       if (record === null) return 'unknown'
@@ -244,7 +244,7 @@ export class MatchDesk implements Host {
   /** The stored answer of a command that had been carried out while its match was still there to ask. */
   async #recall(command: UserCommand): Promise<Outcome<Trade> | null> {
     if (command.kind === 'change_levels' || command.idempotency === null) return null
-    const stored = await this.#options.surroundings.store.recall(command.userId, command.idempotency)
+    const stored = await this.#options.context.store.recall(command.userId, command.idempotency)
     return stored === null ? null : repeatOf(stored, command.idempotency)
   }
 
@@ -260,9 +260,9 @@ export class MatchDesk implements Host {
 
   /** A process without the match would ask the database for every order; a player changes matches once in days. */
   async #matchOf(id: InstrumentId): Promise<FixtureId | null> {
-    const { directory, peers, surroundings } = this.#options
+    const { directory, peers, context } = this.#options
     if (peers === null) return directory.matchOfInstrument(id)
-    const now = surroundings.world.now()
+    const now = context.world.now()
     const known = this.#matches.get(id)
     if (known !== undefined && known.until > now) return known.matchId
     const matchId = await directory.matchOfInstrument(id)
@@ -320,8 +320,8 @@ export class MatchDesk implements Host {
   }
 
   async #start(matchId: FixtureId, fresh: (() => MatchRecord) | null): Promise<Activation> {
-    const { ownership, peers, runsMatches, surroundings } = this.#options
-    const { store, leases } = surroundings
+    const { ownership, peers, runsMatches, context } = this.#options
+    const { store, leases } = context
     if (this.#stopping || !runsMatches) return { kind: 'elsewhere' }
     if (this.#settled.has(matchId)) return { kind: 'settled' }
     // To load what another process runs would cost it as much as a commit.
@@ -343,7 +343,7 @@ export class MatchDesk implements Host {
       const { hosted } = this.#options
       // Its stop-losses and its settlement must not wait for a visitor.
       const onFallen = (): void => void this.#takeUp(matchId)
-      const room: MatchRoomOptions = { surroundings, hosted, record, epoch, onFallen }
+      const room: MatchRoomOptions = { context, hosted, record, epoch, onFallen }
       await matchMaker.createRoom(MATCH_ROOM, room)
     } catch (error) {
       await leases.release(matchId, epoch)
@@ -358,7 +358,7 @@ export class MatchDesk implements Host {
     try {
       await this.#awaken(matchId, null)
     } catch (error) {
-      this.#options.surroundings.report('match_activation_failed', error, { matchId })
+      this.#options.context.report('match_activation_failed', error, { matchId })
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Runs one match actor in this process: gives it the time, keeps its lease, numbers its prices and publishes them. */
+/** Runs one match actor in this process: drives its clock, renews its lease, numbers its prices and publishes them. */
 import type { FixtureId, InstrumentId, UserId } from '../../actors/kernel/ids.ts'
 import type { TradingRules } from '../../actors/kernel/limits.ts'
 import type { TradeWindow } from '../../actors/kernel/outcome.ts'
@@ -49,16 +49,16 @@ export interface MatchContext {
 }
 
 export interface MatchHostOptions {
-  readonly surroundings: MatchContext
+  readonly context: MatchContext
   readonly record: MatchRecord
   readonly epoch: number
-  /** New prices go out now. */
+  /** New prices are about to be published. */
   readonly onPrices: () => void
-  /** The actor has stopped by itself. */
+  /** The actor stopped itself. */
   readonly onStopped: (reason: StopReason, error: unknown) => void
 }
 
-/** The words of a frame that say why it is sent rather than how things stand. */
+/** The fields of a frame that say why it is sent. */
 type Move = Pick<Publication, 'previous' | 'cause' | 'providerEventId' | 'at'>
 
 export class MatchHost implements PriceSource {
@@ -68,45 +68,43 @@ export class MatchHost implements PriceSource {
   /** Reports with the match and its epoch. */
   readonly report: Report
   readonly #options: MatchHostOptions
-  readonly #surroundings: MatchContext
+  readonly #context: MatchContext
   #seq = 0
-  /** Moves with their numbers that this process has not taken yet. */
-  readonly #numbered: PublishedPrice[] = []
   /** The trading status that each instrument was last published with. */
-  readonly #told = new Map<InstrumentId, TradeWindow['status']>()
+  readonly #publishedStatus = new Map<InstrumentId, TradeWindow['status']>()
 
   /** Throws InvariantBroken when the record contradicts itself. */
   constructor(options: MatchHostOptions) {
     this.#options = options
-    this.#surroundings = options.surroundings
+    this.#context = options.context
     this.matchId = options.record.info.matchId
     this.epoch = options.epoch
-    this.report = reportWith(this.#surroundings.report, { matchId: this.matchId, epoch: this.epoch })
+    this.report = reportWith(this.#context.report, { matchId: this.matchId, epoch: this.epoch })
     this.actor = new MatchActor({
       record: options.record,
       epoch: options.epoch,
-      store: this.#surroundings.store,
-      world: this.#surroundings.world,
-      rules: this.#surroundings.rules,
-      model: this.#surroundings.model,
-      onCommitted: (events) => this.#tell(events),
+      store: this.#context.store,
+      world: this.#context.world,
+      rules: this.#context.rules,
+      model: this.#context.model,
+      onCommitted: (events) => this.#publish(events),
       onStopped: options.onStopped,
     })
-    this.#surroundings.fanOut.open(this)
-    this.#surroundings.relay?.opened(this)
+    this.#context.fanOut.open(this)
+    this.#context.relay?.opened(this)
   }
 
-  /** The number of the last price that was published. */
+  /** The number of the last published price. */
   get seq(): number {
     return this.#seq
   }
 
-  /** Time has passed: call about once a second. */
+  /** To be called about once a second. */
   tick(): void {
-    // A refusal to tick means that the actor has stopped, which it says by itself.
+    // It rejects once the actor has stopped, which `onStopped` reports.
     this.actor.clock().catch(() => undefined)
-    // Trading may have opened or closed by the clock alone.
-    this.#surroundings.fanOut.moved(this)
+    // Time alone can open or close trading.
+    this.#context.fanOut.moved(this)
   }
 
   /**
@@ -115,9 +113,9 @@ export class MatchHost implements PriceSource {
    */
   async renew(): Promise<boolean> {
     try {
-      const isOurs = await this.#surroundings.leases.renew(this.matchId, this.epoch)
+      const isOurs = await this.#context.leases.renew(this.matchId, this.epoch)
       // Whoever was not told that it has opened, since Redis was away, hears of it now.
-      if (isOurs && this.actor.view.info.settledAt === null) this.#surroundings.relay?.opened(this)
+      if (isOurs && this.actor.view.info.settledAt === null) this.#context.relay?.opened(this)
       return isOurs
     } catch (error) {
       this.report('lease_renewal_failed', error)
@@ -128,63 +126,60 @@ export class MatchHost implements PriceSource {
   /** How it is doing. */
   figures(): MatchStats {
     const { info } = this.actor.view
-    const age = info.sourceAt === null ? null : this.#surroundings.world.now() - info.sourceAt
+    const age = info.sourceAt === null ? null : this.#context.world.now() - info.sourceAt
     return { matchId: this.matchId, waiting: this.actor.waiting, feedAgeMs: isInPlay(info.phase) ? age : null }
   }
 
   currentPrices(): readonly PublishedPrice[] {
-    const at = this.actor.view.info.sourceAt ?? this.#surroundings.world.now()
+    const at = this.actor.view.info.sourceAt ?? this.#context.world.now()
     return [...this.actor.view.instruments()].map((instrument) => {
       const move: Move = { previous: instrument.published, cause: 'listing', providerEventId: 0, at }
       return this.#frame(instrument, move, FLAG.snapshot)
     })
   }
 
-  /** What moved since the last call, and every instrument whose trading status is another than subscribers were told. */
+  /**
+   * Numbers the moves since the last call, and the instruments whose trading status differs from the last published one,
+   * and publishes them to the other processes. From then on `seq` and the current prices agree.
+   */
   takePrices(): readonly PublishedPrice[] {
-    this.numberMoves()
-    return this.#numbered.splice(0)
-  }
-
-  /** Gives every move its number and tells the other processes, so that `seq` says as of which move the prices stand. */
-  numberMoves(): void {
     const prices = this.actor.takeUnpublished().map((publication) => {
       this.#seq++
       return this.#frame(publication.instrument, publication, publication.conflated ? FLAG.conflated : 0)
     })
     for (const instrument of this.actor.view.instruments()) {
-      if (this.#told.get(instrument.id) === this.actor.window(instrument.id).status) continue
+      if (this.#publishedStatus.get(instrument.id) === this.actor.window(instrument.id).status) continue
       this.#seq++
-      const at = this.#surroundings.world.now()
+      const at = this.#context.world.now()
       prices.push(
         this.#frame(instrument, { previous: instrument.published, cause: 'match', providerEventId: 0, at }, 0),
       )
     }
-    if (prices.length === 0) return
-    this.#numbered.push(...prices)
+    if (prices.length === 0) return prices
     this.#options.onPrices()
-    this.#surroundings.relay?.prices(prices)
+    this.#context.relay?.prices(prices)
+    return prices
   }
 
-  /** Takes no more commands, finishes those it has, publishes what came of them, and gives the lease back. */
+  /** Stops taking commands, finishes those it has, publishes their prices, and releases the lease. */
   async close(): Promise<void> {
     await this.actor.stop()
-    this.#surroundings.fanOut.close(this)
-    this.#surroundings.relay?.closed(this)
-    await this.#surroundings.leases.release(this.matchId, this.epoch)
+    this.#context.fanOut.close(this)
+    this.#context.relay?.closed(this)
+    await this.#context.leases.release(this.matchId, this.epoch)
   }
 
-  #tell(events: readonly MatchEvent[]): void {
-    this.#surroundings.fanOut.moved(this)
-    const concerned = new Set(events.flatMap((event) => ('position' in event ? [event.position.userId] : [])))
-    for (const userId of concerned) this.#surroundings.account.logAppended(userId)
-    if (concerned.size > 0) this.#surroundings.relay?.logAppended(concerned)
+  #publish(events: readonly MatchEvent[]): void {
+    this.#context.fanOut.moved(this)
+    const owners = new Set(events.flatMap((event) => ('position' in event ? [event.position.userId] : [])))
+    for (const userId of owners) this.#context.account.logAppended(userId)
+    if (owners.size > 0) this.#context.relay?.logAppended(owners)
   }
 
   #frame(instrument: Instrument, move: Move, flags: number): PublishedPrice {
     const { info } = this.actor.view
     const window = this.actor.window(instrument.id)
-    const quote = quoteOf(instrument, this.#surroundings.rules().impactCapPpm)
+    const quote = quoteOf(instrument, this.#context.rules().impactCapPpm)
     const frame = encodePriceFrame({
       flags: flags | this.#condition(instrument, window),
       epoch: this.epoch,
@@ -202,12 +197,12 @@ export class MatchHost implements PriceSource {
       minute: info.minute,
       status: window.status,
     })
-    this.#told.set(instrument.id, window.status)
+    this.#publishedStatus.set(instrument.id, window.status)
     return { matchId: this.matchId, instrumentId: instrument.id, epoch: this.epoch, seq: this.#seq, frame }
   }
 
   #condition(instrument: Instrument, window: TradeWindow): number {
-    const { rules, world } = this.#surroundings
+    const { rules, world } = this.#context
     const stale = isStale(this.actor.view.info, world.now(), rules()) ? FLAG.stale : 0
     const suspended = window.status === 'SUSPENDED' ? FLAG.suspended : 0
     return stale | suspended | (instrument.settlement === null ? 0 : FLAG.final)

@@ -1,4 +1,4 @@
-/** The base of every room: patches nobody can corrupt, throws that stay in the room, and clients that must really arrive. */
+/** The base of every room: patches that cannot be corrupted, exceptions that stay in the room, joins with a deadline. */
 import {
   type Client,
   ClientState,
@@ -13,15 +13,15 @@ import {
 import type { Schema } from '@colyseus/schema'
 import type { Report } from '../report.ts'
 
-/** A client that has not acknowledged its join by then is sent away: until it does, all it is sent queues up in memory. */
-const JOIN_DEADLINE_MS = 5_000
-/** Between reserving a seat over HTTP and opening the socket. */
+/** For a client to acknowledge its join: until it does, everything sent to it is queued in memory. */
+const ACK_DEADLINE_MS = 5_000
+/** From the reservation of a seat over HTTP to the connection. */
 const SEAT_SECS = 10
 
 /**
- * The encoder returns views of one buffer that it reuses, and the room hands them to `ws.send`: while a client's socket is
- * backed up, its queued patch is overwritten by the next one (266 of 400 measured frames were wrong). One copy a patch,
- * shared by all clients, ends that.
+ * The encoder returns views of one reused buffer, which the room passes to `ws.send`: while a client's socket is backed up,
+ * the next patch overwrites its queued one (266 of 400 measured frames were wrong). One copy of each patch, shared by all
+ * clients, prevents that.
  */
 class CopyingSerializer<T extends Schema> extends SchemaSerializer<T> {
   override reset(state: T): void {
@@ -35,11 +35,14 @@ class CopyingSerializer<T extends Schema> extends SchemaSerializer<T> {
 }
 
 export abstract class SafeRoom<O extends RoomOptions = RoomOptions> extends Room<O> {
-  /** Rooms are owned by the desk, not by whoever happens to watch. */
+  /** A room lives as long as its match or replay, with or without clients. */
   override autoDispose = false
   override seatReservationTimeout = SEAT_SECS
 
-  /** Ends the room, and with it the seats that nobody has taken yet: by itself it would wait until they expire. */
+  /**
+   * Ends the room together with the seats that have not been taken; Colyseus would wait until they expire. Its public API
+   * (core 0.18.17) can reserve a seat and ask for one, but not cancel it.
+   */
   override disconnect(closeCode?: number): Promise<unknown> {
     const expiries: Record<string, NodeJS.Timeout> = this['_reservedSeatTimeouts']
     for (const [sessionId, expiry] of Object.entries(expiries)) {
@@ -57,15 +60,15 @@ export abstract class SafeRoom<O extends RoomOptions = RoomOptions> extends Room
     super.setSerializer(serializer instanceof SchemaSerializer ? new CopyingSerializer() : serializer)
   }
 
-  /** Without this hook a throwing handler or timer would be an uncaught exception of the whole process. */
+  /** Without this hook, an exception in a handler or timer would be one of the whole process. */
   override onUncaughtException(error: RoomException, where: RoomMethodName): void {
     this.report('room_handler_failed', error.cause ?? error, { roomId: this.roomId, handler: where })
   }
 
-  /** To be called from `onJoin`. */
-  protected expectArrival(client: Client): void {
+  /** To be called from `onJoin` and `onReconnect`. */
+  protected expectAck(client: Client): void {
     this.clock.setTimeout(() => {
       if (client.state === ClientState.JOINING) client.leave(CloseCode.WITH_ERROR, 'join not acknowledged')
-    }, JOIN_DEADLINE_MS)
+    }, ACK_DEADLINE_MS)
   }
 }

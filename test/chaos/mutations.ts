@@ -107,8 +107,8 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     'a lost lease is not noticed',
     tests('A4', 'test/rooms/match-room.test.ts'),
     'rooms/match/match-room.ts',
-    `if (!(await this.#hosting.renew())) await this.retire()`,
-    `await this.#hosting.renew()`,
+    `if (!(await this.source.renew())) await this.retire()`,
+    `await this.source.renew()`,
   ),
   mutation(
     'a match is taken over as it was before the lease changed hands',
@@ -250,7 +250,7 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     'a match that opened while Redis was away is never heard of',
     tests('Q8', 'test/rooms/match-host.test.ts'),
     'rooms/match/match-host.ts',
-    `if (isOurs && this.actor.view.info.settledAt === null) this.#surroundings.relay?.opened(this)`,
+    `if (isOurs && this.actor.view.info.settledAt === null) this.#context.relay?.opened(this)`,
     ``,
   ),
   mutation(
@@ -271,7 +271,7 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     'a match stands as it has not been published yet',
     tests('Q9', PRICES_TESTS),
     PRICES,
-    `      source.numberMoves()
+    `      fanOut.collect(source)
 `,
     ``,
   ),

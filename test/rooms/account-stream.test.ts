@@ -166,7 +166,7 @@ describe('the reading of logs', () => {
   }
 
   function listener(told: AccountPage[], isReady = () => true): AccountListener {
-    return { userId: U(1), isReady, tell: (page) => told.push(page), notify: () => undefined }
+    return { userId: U(1), isReady, page: (page) => told.push(page), notice: () => undefined }
   }
 
   it('a log that grew unnoticed is told at the next look', async () => {

@@ -29,7 +29,7 @@ async function hosted(of: MatchRecord) {
     epoch,
     onPrices: () => undefined,
     onStopped: () => undefined,
-    surroundings: {
+    context: {
       store,
       leases: store,
       leaseTtlMs: 5 * SECOND_MS,

@@ -35,11 +35,11 @@ async function process(name: string) {
   const ownership = { ownerOf: async () => owner, orphans: async () => [] }
   const peers = new Peers({ bus, ownership, world })
   const fanOut = new FanOut({ world, report: () => undefined })
-  const standing: PublishedPrice[] = []
+  const current: PublishedPrice[] = []
   /** Has moved, and waits for its number. */
-  const unnumbered: PublishedPrice[] = []
+  const uncollected: PublishedPrice[] = []
   const grown: string[] = []
-  const isHere = () => standing.length > 0
+  const isHere = () => current.length > 0
   const prices = new RemotePrices({
     bus,
     peers,
@@ -50,17 +50,20 @@ async function process(name: string) {
   })
   await bus.open()
   await prices.open(() => {
-    const [first] = standing
+    const [first] = current
     if (first === undefined) return undefined
     return {
       matchId: MATCH,
       epoch: first.epoch,
       get seq() {
-        return Math.max(...standing.filter((price) => !unnumbered.includes(price)).map((price) => price.seq))
+        return Math.max(...current.filter((price) => !uncollected.includes(price)).map((price) => price.seq))
       },
-      numberMoves: () => prices.relay.prices(unnumbered.splice(0)),
-      currentPrices: () => standing,
-      takePrices: () => [],
+      currentPrices: () => current,
+      takePrices: () => {
+        const taken = uncollected.splice(0)
+        prices.relay.prices(taken)
+        return taken
+      },
     }
   })
   closing.push(async () => {
@@ -72,19 +75,19 @@ async function process(name: string) {
     const [frame] = fanOut.catchUp([P(n)], asItIs)
     return frame === undefined ? undefined : decodePriceFrame(frame)?.seq
   }
-  return { end, fanOut, prices, standing, unnumbered, grown, shown }
+  return { end, fanOut, prices, current, uncollected, grown, shown }
 }
 
 async function pair() {
   const [there, here] = [await process('owner'), await process('here')]
-  there.standing.push(priceOf(1, 4), priceOf(2, 5))
+  there.current.push(priceOf(1, 4), priceOf(2, 5))
   return { there, here }
 }
 
 /** What the owner publishes: it stands, and is told. */
 function moves(there: Awaited<ReturnType<typeof process>>, price: PublishedPrice): void {
-  const n = there.standing.findIndex(({ instrumentId }) => instrumentId === price.instrumentId)
-  there.standing[n] = price
+  const n = there.current.findIndex(({ instrumentId }) => instrumentId === price.instrumentId)
+  there.current[n] = price
   there.prices.relay.prices([price])
 }
 
@@ -112,27 +115,27 @@ describe('prices of other processes', () => {
     here.end.mend()
     await until('asked after the gap', () => here.shown(2) === 6)
 
-    there.standing[1] = priceOf(2, 7) // told to nobody
+    there.current[1] = priceOf(2, 7) // told to nobody
     moves(there, priceOf(1, 8))
     await until('asked after a missing number', () => here.shown(2) === 7 && here.shown(1) === 8)
 
     const next = await process('next')
-    next.standing.push({ ...priceOf(1, 1), epoch: 2 }, { ...priceOf(2, 1), epoch: 2 })
-    there.standing.splice(0)
+    next.current.push({ ...priceOf(1, 1), epoch: 2 }, { ...priceOf(2, 1), epoch: 2 })
+    there.current.splice(0)
     owner = 'next'
     next.prices.relay.opened({ matchId: MATCH, epoch: 2 })
     await until('the next owner speaks', () => here.shown(1) === 1 && here.shown(2) === 1)
   })
 
-  it('[Q9] a move that the standing prices show already is not told once more', async () => {
+  it('[Q9] a move that the current prices show already is not told once more', async () => {
     const { there, here } = await pair()
     const move = priceOf(1, 6)
-    there.standing[0] = move
-    there.unnumbered.push(move)
+    there.current[0] = move
+    there.uncollected.push(move)
     await here.prices.follow(MATCH)
     expect(here.shown(1)).toBe(6)
     // It has its number by then; one given later would be told as news.
-    expect(there.unnumbered).toEqual([])
+    expect(there.uncollected).toEqual([])
   })
 
   it('[Q8] a match whose opening nobody heard of is found by the next word of its owner', async () => {
@@ -142,7 +145,7 @@ describe('prices of other processes', () => {
     await here.prices.follow(MATCH)
     here.fanOut.follow(follower, P(1))
     // It opens while nothing arrives, and says later that it runs.
-    there.standing.push(listed)
+    there.current.push(listed)
     there.prices.relay.opened({ matchId: other, epoch: 1 })
     await until('it is followed', () => here.fanOut.publishes(P(3)))
     // A match that could not be asked for is asked for again by that word, too.
@@ -159,7 +162,7 @@ describe('prices of other processes', () => {
     const { there, here } = await pair()
     await here.prices.follow(MATCH)
     const next = await process('next')
-    next.standing.push({ ...priceOf(1, 1), epoch: 2 })
+    next.current.push({ ...priceOf(1, 1), epoch: 2 })
     owner = 'next'
     next.prices.relay.opened({ matchId: MATCH, epoch: 2 })
     there.prices.relay.closed({ matchId: MATCH, epoch: 1 })
@@ -182,7 +185,7 @@ describe('prices of other processes', () => {
     await here.prices.follow(MATCH)
     there.prices.relay.closed({ matchId: MATCH, epoch: 1 })
     await until('it is closed here, too', () => !here.fanOut.publishes(P(1)))
-    there.standing.splice(0)
+    there.current.splice(0)
     owner = 'dead'
     expect(await here.prices.follow(MATCH)).toBe(false)
   })
