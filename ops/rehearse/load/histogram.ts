@@ -1,24 +1,24 @@
-/** Durations by the million in a few kilobytes: counts in buckets that are 1/32 of their power of two wide (3 % off at most). */
+/** Durations in milliseconds, kept in microseconds by an HDR histogram: a million of them take some kilobytes. */
+import { Int32Histogram } from 'hdr-histogram-js'
 
-const SUB_BUCKETS = 32
-const SUB_BITS = 5
+type Counts = readonly (readonly [us: number, count: number])[]
 
-export type Counts = readonly (readonly [bucket: number, count: number])[]
+const LONGEST_US = 3_600_000_000
+/** Two significant digits: 1 % off at most. */
+const DIGITS = 2
 
-/** Milliseconds in, milliseconds out; kept in microseconds. */
 export class Histogram {
-  readonly #counts = new Map<number, number>()
-  #total = 0
+  readonly #hdr = new Int32Histogram(1, LONGEST_US, DIGITS)
   #max = 0
 
-  static from({ counts, max }: { readonly counts: Counts; readonly max: number }): Histogram {
+  static from(json: { readonly counts: Counts; readonly max: number }): Histogram {
     const histogram = new Histogram()
-    histogram.merge({ counts, max })
+    histogram.merge(json)
     return histogram
   }
 
   get total(): number {
-    return this.#total
+    return this.#hdr.totalCount
   }
 
   get max(): number {
@@ -26,40 +26,34 @@ export class Histogram {
   }
 
   record(ms: number): void {
-    const us = Math.max(0, Math.round(ms * 1_000))
-    this.#add(bucketOf(us), 1)
+    const us = Math.min(LONGEST_US, Math.max(0, Math.round(ms * 1_000)))
+    this.#hdr.recordValue(us)
     this.#max = Math.max(this.#max, us / 1_000)
   }
 
   merge({ counts, max }: { readonly counts: Counts; readonly max: number }): void {
-    for (const [bucket, count] of counts) this.#add(bucket, count)
+    for (const [us, count] of counts) this.#hdr.recordValueWithCount(us, count)
     this.#max = Math.max(this.#max, max)
   }
 
-  /** The smallest duration that so many per cent do not exceed, to within a bucket; 0 when nothing was recorded. */
+  /** The smallest duration that `percent` of all do not exceed; 0 when nothing was recorded. */
   percentile(percent: number): number {
-    let left = Math.ceil((this.#total * percent) / 100)
-    for (const [bucket, count] of this.#sorted()) {
-      left -= count
-      if (left <= 0) return Math.min(this.#max, endOf(bucket) / 1_000)
-    }
-    return this.#max
+    return Math.min(this.#max, this.#hdr.getValueAtPercentile(percent) / 1_000)
   }
 
-  /** The share of all that took at most so long. 1 when nothing was recorded. */
+  /** The share of all that took at most this long. 1 when nothing was recorded. */
   within(ms: number): number {
-    if (this.#total === 0) return 1
+    if (this.total === 0) return 1
     let sum = 0
-    for (const [bucket, count] of this.#counts) if (endOf(bucket) <= ms * 1_000) sum += count
-    return sum / this.#total
+    for (const [us, count] of this.#recorded()) if (us <= ms * 1_000) sum += count
+    return sum / this.total
   }
 
   /** Counts by duration, in bars that are each `factor` times as long as the one before, from `fromMs`. */
   bars(fromMs: number, factor: number): { readonly upToMs: number; readonly count: number }[] {
     const bars: { upToMs: number; count: number }[] = []
-    for (const [bucket, count] of this.#sorted()) {
-      const ms = endOf(bucket) / 1_000
-      const n = Math.max(0, Math.ceil(Math.log(ms / fromMs) / Math.log(factor)))
+    for (const [us, count] of this.#recorded()) {
+      const n = Math.max(0, Math.ceil(Math.log(us / 1_000 / fromMs) / Math.log(factor)))
       while (bars.length <= n) bars.push({ upToMs: fromMs * factor ** bars.length, count: 0 })
       const bar = bars[n]
       if (bar !== undefined) bar.count += count
@@ -68,29 +62,16 @@ export class Histogram {
   }
 
   toJSON(): { counts: Counts; max: number } {
-    return { counts: [...this.#counts], max: this.#max }
+    return { counts: [...this.#recorded()], max: this.#max }
   }
 
-  #add(bucket: number, count: number): void {
-    this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + count)
-    this.#total += count
+  /** The values that occurred, ascending, with their counts. */
+  *#recorded(): Generator<readonly [us: number, count: number]> {
+    const values = this.#hdr.recordedValuesIterator
+    values.reset()
+    while (values.hasNext()) {
+      const { valueIteratedTo, countAddedInThisIterationStep } = values.next()
+      yield [this.#hdr.highestEquivalentValue(valueIteratedTo), countAddedInThisIterationStep]
+    }
   }
-
-  #sorted(): [number, number][] {
-    return [...this.#counts].toSorted(([a], [b]) => a - b)
-  }
-}
-
-/** Below 64 each microsecond has a bucket of its own. */
-function bucketOf(us: number): number {
-  if (us < 2 * SUB_BUCKETS) return us
-  const shift = Math.floor(Math.log2(us)) - SUB_BITS
-  return (shift + 1) * SUB_BUCKETS + (Math.floor(us / 2 ** shift) - SUB_BUCKETS)
-}
-
-/** The last microsecond of a bucket. */
-function endOf(bucket: number): number {
-  if (bucket < 2 * SUB_BUCKETS) return bucket
-  const shift = Math.floor(bucket / SUB_BUCKETS) - 1
-  return (SUB_BUCKETS + (bucket % SUB_BUCKETS) + 1) * 2 ** shift - 1
 }
