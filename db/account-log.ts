@@ -7,7 +7,8 @@ import { type Instant, instant } from '../actors/kernel/world.ts'
 import type { Position } from '../actors/position/position.ts'
 import { bigints, uuids } from './postgres/arrays.ts'
 import { type HeldPosition, POSITION_COLUMNS, positionAsOpened, positionFrom, type PositionRow } from './positions.ts'
-import type { AccountEventsTable, Database, PositionsTable } from './postgres/schema.ts'
+import type { Database } from './postgres/schema.ts'
+import type { AccountEventsTable, PositionsTable } from './postgres/schema/positions.ts'
 
 export type AccountEventKind = 'opened' | 'closed' | AccountEventsTable['kind']
 

@@ -8,7 +8,8 @@ import type { Instrument } from '../actors/market/instrument.ts'
 import type { MatchInfo } from '../actors/match/messages.ts'
 import { readMatchInfo } from '../actors/match/read-match-info.ts'
 import { instrumentFrom } from './match-store.ts'
-import type { Database, InstrumentsTable } from './postgres/schema.ts'
+import type { Database } from './postgres/schema.ts'
+import type { InstrumentsTable } from './postgres/schema/matches.ts'
 
 /** A player, the match he belongs to, and how his price has moved. */
 export interface Listing {

@@ -9,7 +9,8 @@ import { readRefusal } from '../actors/kernel/read-refusal.ts'
 import type { IdempotencyKey, KeyedResult, WalletAfter } from '../actors/match/messages.ts'
 import type { StoredResult } from '../actors/match/store.ts'
 import { positionAsClosed, positionAsOpened } from './positions.ts'
-import type { Database, PositionsTable } from './postgres/schema.ts'
+import type { Database } from './postgres/schema.ts'
+import type { PositionsTable } from './postgres/schema/positions.ts'
 
 /**
  * As the column `result` has it. A position's own row knows the rest: writing it twice would cost a sixth of a trade. A row of

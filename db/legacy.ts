@@ -6,7 +6,8 @@ import { lots, price } from '../actors/kernel/micros.ts'
 import { instant } from '../actors/kernel/world.ts'
 import { legacyHeadline, type LegacyTrade } from '../actors/community/legacy.ts'
 import { insertHeadlines } from './reaction-tx.ts'
-import type { Database, LegacyTradesTable } from './postgres/schema.ts'
+import type { Database } from './postgres/schema.ts'
+import type { LegacyTradesTable } from './postgres/schema/community.ts'
 
 /** Activity may lag, and may be lost; the trades it is about may not wait for it (specification 6). */
 const ACTIVITY_TIMEOUT_MS = 2_000

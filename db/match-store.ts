@@ -31,7 +31,7 @@ import { POSITION_COLUMNS, positionFrom } from './positions.ts'
 import { bigintsFrom } from './postgres/arrays.ts'
 import { COMMIT_BATCH } from './postgres/commit-batch.ts'
 import type { Connection } from './postgres/connect.ts'
-import type { InstrumentsTable } from './postgres/schema.ts'
+import type { InstrumentsTable } from './postgres/schema/matches.ts'
 import type { VersionedBalance, WalletCache } from './wallet-cache.ts'
 
 export class SqlMatchStore implements MatchStore {

@@ -5,7 +5,8 @@ import { fixtureId, instrumentId, type PositionId, positionId, type UserId, user
 import { lots, money, type Price, price } from '../actors/kernel/micros.ts'
 import { instant } from '../actors/kernel/world.ts'
 import type { Close, Position } from '../actors/position/position.ts'
-import type { Database, PositionsTable } from './postgres/schema.ts'
+import type { Database } from './postgres/schema.ts'
+import type { PositionsTable } from './postgres/schema/positions.ts'
 
 /** A position and the last committed price of its instrument. */
 export interface HeldPosition {

@@ -22,7 +22,8 @@ import type { Credit, Headline, Notice } from '../actors/community/notices.ts'
 import { winPpm } from '../actors/community/ranking.ts'
 import { roiHundredths } from '../actors/community/spinner.ts'
 import { bigints, booleans, integers, texts, uuids } from './postgres/arrays.ts'
-import type { CareersTable, Database } from './postgres/schema.ts'
+import type { Database } from './postgres/schema.ts'
+import type { CareersTable } from './postgres/schema/community.ts'
 import type { VersionedBalance, WalletCache } from './wallet-cache.ts'
 
 /** A notification that has been written. */

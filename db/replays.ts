@@ -6,7 +6,8 @@ import { REPLAY_FIXTURES_FROM, REPLAYS_MAX } from '../actors/kernel/limits.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
 import type { Ending } from '../actors/match/ending.ts'
 import type { AuditLog } from './audit-log.ts'
-import type { Database, ReplaysTable } from './postgres/schema.ts'
+import type { Database } from './postgres/schema.ts'
+import type { ReplaysTable } from './postgres/schema/matches.ts'
 
 /** One playing of a recording, into a match of its own. */
 export interface ReplayRun {

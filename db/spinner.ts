@@ -8,7 +8,8 @@ import { spinnerHeadline, spinnerNotices } from '../actors/community/notices.ts'
 import { drawn, drawText, type Week, weekAfter, weekBefore, weekOf } from '../actors/community/spinner.ts'
 import type { Scope } from './careers.ts'
 import { insertHeadlines, insertNotices, type Notification } from './reaction-tx.ts'
-import type { Database, SpinnerWeeksTable } from './postgres/schema.ts'
+import type { Database } from './postgres/schema.ts'
+import type { SpinnerWeeksTable } from './postgres/schema/community.ts'
 
 export interface Candidate {
   readonly userId: UserId

@@ -4,7 +4,8 @@ import { type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Money, money } from '../actors/kernel/micros.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import type { AuditLog } from './audit-log.ts'
-import type { Database, UsersTable } from './postgres/schema.ts'
+import type { Database } from './postgres/schema.ts'
+import type { UsersTable } from './postgres/schema/users.ts'
 
 export interface ListedUser {
   readonly id: UserId

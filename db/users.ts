@@ -4,7 +4,8 @@ import type { Kysely, Selectable, Transaction } from 'kysely'
 import { assert, present } from '../actors/kernel/assert.ts'
 import { type DistrictId, districtId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
-import type { Database, UsersTable } from './postgres/schema.ts'
+import type { Database } from './postgres/schema.ts'
+import type { UsersTable } from './postgres/schema/users.ts'
 import { grantStartingBalance } from './starting-balance.ts'
 
 export interface User {

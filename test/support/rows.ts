@@ -4,7 +4,8 @@ import type { FixtureId } from '../../actors/kernel/ids.ts'
 import { type Position, signOf } from '../../actors/position/position.ts'
 import type { Instrument } from '../../actors/market/instrument.ts'
 import type { MatchInfo } from '../../actors/match/messages.ts'
-import type { Database, TicksTable } from '../../db/postgres/schema.ts'
+import type { Database } from '../../db/postgres/schema.ts'
+import type { TicksTable } from '../../db/postgres/schema/matches.ts'
 
 type Db = Kysely<Database>
 

@@ -1,0 +1,125 @@
+/** Rows of careers, boards, the spinner, notifications and legacy trades. */
+import type { Generated } from 'kysely'
+import type { Json, Timestamp } from './columns.ts'
+
+export interface CommunityTables {
+  careers: CareersTable
+  trade_days: TradeDaysTable
+  user_badges: UserBadgesTable
+  board_changes: BoardChangesTable
+  week_scores: WeekScoresTable
+  spinner_weeks: SpinnerWeeksTable
+  notifications: NotificationsTable
+  activity: ActivityTable
+  legacy_trades: LegacyTradesTable
+}
+
+/** A `Career`. */
+export interface CareersTable {
+  user_id: string
+  version: Generated<number>
+  opened: Generated<number>
+  closed: Generated<number>
+  wins: Generated<number>
+  pnl_micros: Generated<number>
+  margin_micros: Generated<number>
+  first_trade_at: Timestamp | null
+  live_closed: Generated<number>
+  live_wins: Generated<number>
+  live_pnl_micros: Generated<number>
+  live_margin_micros: Generated<number>
+  live_first_trade_at: Timestamp | null
+  won_micros: Generated<number>
+  best_win_micros: Generated<number>
+  largest_lots_micros: Generated<number>
+  short_wins: Generated<number>
+  take_profits: Generated<number>
+  stop_losses: Generated<number>
+  washouts: Generated<number>
+  settled: Generated<number>
+  days: Generated<number>
+  referrals: Generated<number>
+  xp: Generated<number>
+}
+
+/** A day on which a user opened a position. */
+export interface TradeDaysTable {
+  user_id: string
+  /** Counted from 1970, in UTC. */
+  day: number
+}
+
+export interface UserBadgesTable {
+  user_id: string
+  badge: string
+  earned_at: Timestamp
+}
+
+/** A user whose changed standing may not be on the boards yet. */
+export interface BoardChangesTable {
+  user_id: string
+  version: number
+}
+
+/** What a user closed in one week. */
+export interface WeekScoresTable {
+  week: string
+  /** Real matches alone, or all. */
+  live: boolean
+  user_id: string
+  closed: number
+  wins: number
+  pnl_micros: number
+  margin_micros: number
+  roi_hundredths: number
+  win_ppm: number
+}
+
+export interface SpinnerWeeksTable {
+  /** `2026-W21`. */
+  week: string
+  starts_at: Timestamp
+  seed: string
+  /** SHA-256 of the seed, shown from `published_at` on. */
+  seed_hash: string
+  published_at: Timestamp
+  /** Set when the week is decided: the users in the draw, only the winner if there was no tie, none if no user traded. */
+  candidates: Json | null
+  winner_id: string | null
+  decided_at: Timestamp | null
+}
+
+export interface NotificationsTable {
+  id: Generated<number>
+  user_id: string
+  type: string
+  title: string
+  body: string
+  data: Json
+  /** What the notification is about: each source is notified once. */
+  source: string
+  created_at: Timestamp
+  read_at: Timestamp | null
+}
+
+export interface ActivityTable {
+  id: Generated<number>
+  user_id: string
+  district_id: number
+  type: string
+  text: string
+  data: Json
+  source: string
+  at: Timestamp
+}
+
+/** A share bought or sold in the model before positions. Read-only. */
+export interface LegacyTradesTable {
+  id: string
+  user_id: string
+  player: string
+  side: 'buy' | 'sell'
+  quantity_micros: number
+  price_micros: number
+  at: Timestamp
+}

@@ -1,0 +1,103 @@
+/** Rows of fixtures, matches, instruments, prices and replays. */
+import type { Generated } from 'kysely'
+import type { Json, Timestamp } from './columns.ts'
+
+export interface MatchTables {
+  fixtures: FixturesTable
+  matches: MatchesTable
+  match_leases: MatchLeasesTable
+  instruments: InstrumentsTable
+  anchors: AnchorsTable
+  ticks: TicksTable
+  tape: TapeTable
+  replays: ReplaysTable
+}
+
+/** A match that no process runs yet. */
+export interface FixturesTable {
+  id: number
+  starts_at: Timestamp
+  /** A `MatchInfo` (actors/match/read-match-info.ts). */
+  info: Json
+}
+
+export interface MatchesTable {
+  id: number
+  phase: string
+  replay: boolean
+  starts_at: Timestamp
+  settled_at: Timestamp | null
+  /** A `MatchInfo` (actors/match/read-match-info.ts). */
+  info: Json
+  /** A `PricingMemory`, with which a restarted match continues at the same prices (actors/market/read-pricing.ts). */
+  pricing: Json
+}
+
+export interface MatchLeasesTable {
+  match_id: number
+  owner: string
+  epoch: number
+  expires_at: Timestamp
+}
+
+export interface InstrumentsTable {
+  id: string
+  player_id: number
+  name: string
+  role: 'GK' | 'DEF' | 'MID' | 'FWD'
+  side: 'home' | 'away'
+  jersey: number | null
+  starter: boolean
+  /** The match that owns it: the last one that the player's team played. */
+  match_id: number
+  start_micros: number
+  slope_micros: number
+  base_micros: number
+  imbalance_micros: number
+  price_micros: number
+  published_micros: number
+  suspended_until: Timestamp | null
+  settlement_micros: number | null
+}
+
+export interface AnchorsTable {
+  instrument_id: string
+  price_micros: number
+}
+
+export interface TicksTable {
+  instrument_id: string
+  at: Timestamp
+  price_micros: number
+  base_micros: number
+  imbalance_micros: number
+  cause: string
+  provider_event_id: number
+}
+
+/** What one commit traded in one player. */
+export interface TapeTable {
+  instrument_id: string
+  at: Timestamp
+  /** All lots ever traded in the player, including these. */
+  traded_micros: number
+  /** The newest of these trades, oldest first (db/tape.ts). */
+  trades: string
+}
+
+export interface ReplaysTable {
+  id: string
+  /** Name of the bundled recording. */
+  recording: string
+  match_id: number
+  speed: number
+  traders: number
+  state: 'running' | 'finished'
+  started_at: Timestamp
+  /** Which of the recording's casts plays: a recording can be played several times at once. */
+  slot: Generated<number>
+  /** The replay that always runs, not one that an operator started. */
+  demo: Generated<boolean>
+  /** Set when an operator stopped the replay: how its match ends. */
+  ending: 'full_time' | 'void' | null
+}

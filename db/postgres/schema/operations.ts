@@ -1,0 +1,48 @@
+/** Rows of settings, the audit log, the upkeep and the installation. */
+import type { Generated } from 'kysely'
+import type { Json, Timestamp } from './columns.ts'
+
+export interface OperationTables {
+  settings: SettingsTable
+  settings_version: SettingsVersionTable
+  audit_log: AuditLogTable
+  upkeep: UpkeepTable
+  installation: InstallationTable
+}
+
+export interface SettingsTable {
+  /** A key of the catalogue; a flag's begins with `flags.`. */
+  key: string
+  value: Json
+  updated_at: Timestamp
+  updated_by: string | null
+}
+
+/** One row: a change of any setting locks it, and a reader that has seen its number has seen every change. */
+export interface SettingsVersionTable {
+  id: Generated<boolean>
+  version: number
+}
+
+export interface AuditLogTable {
+  id: Generated<number>
+  at: Timestamp
+  /** The admin; null for what a process did on its own. */
+  actor_id: string | null
+  action: string
+  /** What the action changed. */
+  subject: string
+  before: Json | null
+  after: Json | null
+}
+
+/** How far a task of the upkeep has got: everything before is done. */
+export interface UpkeepTable {
+  task: string
+  done_until: Timestamp
+}
+
+/** One row. */
+export interface InstallationTable {
+  id: Generated<string>
+}

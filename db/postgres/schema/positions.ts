@@ -1,0 +1,74 @@
+/** Rows of positions, account events and stored answers. */
+import type { Generated } from 'kysely'
+import type { Timestamp } from './columns.ts'
+
+export interface PositionTables {
+  positions: PositionsTable
+  account_events: AccountEventsTable
+  command_results: CommandResultsTable
+}
+
+export interface PositionsTable {
+  id: string
+  user_id: string
+  match_id: number
+  instrument_id: string
+  /** +1 long, −1 short. */
+  sign: number
+  lots_micros: number
+  open_micros: number
+  margin_micros: number
+  stop_loss_micros: number | null
+  take_profit_micros: number | null
+  opened_at: Timestamp
+  closable_at: Timestamp
+  /** The loss at the last warning, in per cent of the margin. */
+  warned: Generated<0 | 50 | 80>
+  close_micros: number | null
+  pnl_micros: number | null
+  closed_at: Timestamp | null
+  closed_by: 'user' | 'stop_loss' | 'take_profit' | 'washout' | 'full_time' | 'void' | 'admin' | null
+  /** The markers of the opening and the close in the owner's account log. */
+  opened_marker: number
+  closed_marker: number | null
+  /** The levels it was opened with. */
+  opened_stop_micros: number | null
+  opened_take_micros: number | null
+  /**
+   * The stored answer that is repeated to a retry of the opening: the digest of the request, and the price and wallet after
+   * it. Null when the position was opened without a key.
+   */
+  answer_fingerprint: string | null
+  answer_price_micros: number | null
+  answer_balance_micros: number | null
+  answer_margin_micros: number | null
+  answer_unrealized_micros: number | null
+}
+
+/** The account events that are neither an opening nor a close; those are in the row of their position. */
+export interface AccountEventsTable {
+  user_id: string
+  /** Counts all of the user's events from 1. Openings and closes fill the gaps. */
+  marker: number
+  kind: 'changed' | 'margin_warning'
+  position_id: string
+  /** Levels and warning after the event. */
+  stop_loss_micros: number | null
+  take_profit_micros: number | null
+  warned: 0 | 50 | 80
+  at: Timestamp
+}
+
+/** Stored answers of keyed commands that opened nothing. The answer to an opening is in the row of its position. */
+export interface CommandResultsTable {
+  /** src/http/command-ids.ts */
+  id: string
+  user_id: string
+  fingerprint: string
+  /** The part of the result that is stored nowhere else, as JSON (db/command-results.ts). */
+  result: string
+  balance_micros: number
+  margin_micros: number
+  unrealized_micros: number
+  at: Timestamp
+}

@@ -1,0 +1,42 @@
+/** Rows of the outbox and of how far the reactions to it have got. */
+import type { Generated } from 'kysely'
+import type { DefaultTimestamp, Json, Timestamp } from './columns.ts'
+
+export interface ReactionTables {
+  outbox: OutboxTable
+  outbox_cursors: OutboxCursorsTable
+  outbox_failures: OutboxFailuresTable
+}
+
+/** The events of a commit that have reactions. */
+export interface OutboxTable {
+  match_id: number
+  /** Counts the match's rows from 1, without gaps. */
+  seq: number
+  at: Timestamp
+  replay: boolean
+  /** `CommittedEvent`s, in order. */
+  events: Json
+}
+
+/** How far the reactions to a match have got. */
+export interface OutboxCursorsTable {
+  match_id: number
+  seq: Generated<number>
+  /** Failed attempts at the row after `seq`. */
+  attempts: Generated<number>
+  retry_at: DefaultTimestamp
+  /** The match that has waited longest is next. */
+  taken_at: DefaultTimestamp
+  /** The match has settled, and all its reactions are done. */
+  finished: Generated<boolean>
+}
+
+/** Rows of the outbox whose reactions failed too often. */
+export interface OutboxFailuresTable {
+  match_id: number
+  seq: number
+  error: string
+  attempts: number
+  at: Timestamp
+}
