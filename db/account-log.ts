@@ -1,4 +1,4 @@
-/** What happened to a user's positions, by marker: what came after the last one he saw, or how things stand now. */
+/** A user's position events by marker: those after the last one the user has seen, or a snapshot. */
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { assert, present } from '../actors/kernel/assert.ts'
 import { type UserId, userId } from '../actors/kernel/ids.ts'
@@ -17,24 +17,24 @@ export interface AccountEvent {
   readonly marker: number
   readonly kind: AccountEventKind
   readonly at: Instant
-  /** The position as the event left it. */
+  /** The position after the event. */
   readonly position: Position
   /** The last committed price of its instrument. */
   readonly currentPrice: Price
 }
 
 export type AccountChanges =
-  /** Everything after the marker that was asked about, up to `marker`; `more` when that is not all. */
+  /** The events after the requested marker, up to `marker`. `more` is true when there are later ones. */
   | {
       readonly kind: 'events'
       readonly marker: number
       readonly events: readonly AccountEvent[]
       readonly more: boolean
     }
-  /** The marker cannot be gone on from: the open positions as they stand at `marker`. */
+  /** The requested marker cannot be continued from: the open positions as of `marker`. */
   | { readonly kind: 'snapshot'; readonly marker: number; readonly positions: readonly HeldPosition[] }
 
-/** What a user has seen so far; null when he wants to know how things stand. */
+/** The last marker that the user has seen; null asks for a snapshot. */
 export interface LogQuestion {
   readonly userId: UserId
   readonly since: number | null
@@ -48,15 +48,18 @@ export class AccountLog {
   }
 
   /**
-   * What happened after `since`, at most `limit` events, oldest first. A null marker, one that lies in the future, or one
-   * whose successors are not kept any more gets a snapshot. Null when the user has no wallet.
+   * The events after `since`, at most `limit`, oldest first. A null marker, a future one, or one whose successors are
+   * no longer kept gets a snapshot. Null when the user has no wallet.
    */
   async changes(user: UserId, since: number | null, limit: number): Promise<AccountChanges | null> {
     const [changes] = await this.changesOf([{ userId: user, since }], limit)
     return changes ?? null
   }
 
-  /** The same for many, in the order of the questions: one query, and a second one when somebody needs a snapshot. */
+  /**
+   * The same for many users, in the order of the questions: one query, and a second one if any of them needs a
+   * snapshot.
+   */
   async changesOf(questions: readonly LogQuestion[], limit: number): Promise<(AccountChanges | null)[]> {
     const logs = await this.#eventsAfter(questions, limit)
     const found = questions.map((question, n) => eventsIn(logs.get(n) ?? [], question.since))
@@ -68,7 +71,7 @@ export class AccountLog {
     })
   }
 
-  /** By the number of the question. One statement, hence one moment: where a log ends and what is in it fit together. */
+  /** Rows by the index of the question. One statement, and so one snapshot: the end of a log fits its content. */
   async #eventsAfter(
     questions: readonly LogQuestion[],
     limit: number,
@@ -122,8 +125,8 @@ export class AccountLog {
 }
 
 /**
- * The next events of `asked`: of the ledger, which has openings and closes, and of those that move no money. Each part is read
- * in the order of its index, so that catching up with thousands costs a page at a time.
+ * The next events of `asked`: from the ledger, which has openings and closes, and from the events that move no money.
+ * Each part is read in the order of its index, so catching up with thousands of events costs one page at a time.
  */
 const nextEvents = (limit: number) =>
   sql<NextEvent>`(
@@ -145,7 +148,7 @@ interface NextEvent {
   readonly kind: AccountEventKind
   readonly position_id: string
   readonly at: Date
-  /** Levels and warning as the event left them; null where the position's row tells. */
+  /** Levels and warning after the event; null where the position's row has them. */
   readonly stop_loss_micros: number | null
   readonly take_profit_micros: number | null
   readonly warned: PositionRow['warned'] | null
@@ -153,7 +156,7 @@ interface NextEvent {
 
 type Nullable<T> = { [Key in keyof T]: T[Key] | null }
 
-/** A wallet, and one of its events if there is one. */
+/** A wallet with one of its events, if it has any. */
 interface LogRow extends Nullable<
   PositionRow & Pick<Selectable<PositionsTable>, 'opened_stop_micros' | 'opened_take_micros'>
 > {
@@ -170,10 +173,13 @@ interface LogRow extends Nullable<
 
 type Held = PositionRow & { readonly price_micros: number }
 
-/** Whether a left join has found a position. */
+/** Whether a left join found a position. */
 const isHeld = <Row extends { readonly id: string | null }>(row: Row): row is Row & Held => row.id !== null
 
-/** The answer that the rows of one question give: none for somebody unknown, and where they do not go on from `since`. */
+/**
+ * The answer from the rows of one question: null for an unknown user, a snapshot where they do not continue from
+ * `since`.
+ */
 function eventsIn(rows: readonly LogRow[], since: number | null): AccountChanges | 'snapshot' | null {
   const [first] = rows
   if (first === undefined) return null
@@ -181,7 +187,7 @@ function eventsIn(rows: readonly LogRow[], since: number | null): AccountChanges
   if (since === null || since < 0 || since > newest) return 'snapshot'
   const events = rows.flatMap((row) => (row.marker === null ? [] : [eventFrom(row)]))
   const marker = events.at(-1)?.marker ?? since
-  // None may be missing: old ones are not kept for ever.
+  // None may be missing; old ones are not kept for ever.
   if (marker !== since + events.length || (events.length === 0 && since < newest)) return 'snapshot'
   return { kind: 'events', marker, events, more: marker < newest }
 }
@@ -192,7 +198,7 @@ function eventFrom(row: LogRow): AccountEvent {
   return { marker, kind, at: instant(at.getTime()), position: asOf(kind, row), currentPrice: price(row.price_micros) }
 }
 
-/** A position's row is as it is now; before its close it was open, whatever has become of it. */
+/** A position's row shows its present state. Before its close the position was open. */
 function asOf(kind: AccountEventKind, row: LogRow & Held): Position {
   if (kind === 'closed') return positionFrom(row)
   if (kind === 'opened') return positionAsOpened(row)

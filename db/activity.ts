@@ -1,4 +1,4 @@
-/** The activity feed: what of note happened, to everybody or in one district. */
+/** The activity feed: headlines of all users or of one district. */
 import type { Kysely } from 'kysely'
 import { type DistrictId, districtId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { keyOf } from '../actors/kernel/read.ts'
@@ -7,7 +7,7 @@ import type { Headline } from '../actors/community/notices.ts'
 import { readFacts } from './facts.ts'
 import type { Database } from './postgres/schema.ts'
 
-/** A headline that has been written. */
+/** A stored headline. */
 export interface Activity extends Omit<Headline, 'source'> {
   readonly id: number
   readonly userId: UserId
@@ -32,7 +32,7 @@ export class ActivityFeed {
     this.#db = db
   }
 
-  /** The latest first, of everybody or of one district. */
+  /** Newest first, of all users or of one district. */
   async list(limit: number, district: DistrictId | null): Promise<readonly Activity[]> {
     const rows = await this.#db
       .selectFrom('activity')

@@ -1,11 +1,11 @@
-/** What players are worth for the season, whatever one match makes of them. */
+/** Anchors: what players are worth over a season, independent of a single match. */
 import { type Kysely, sql } from 'kysely'
 import type { InstrumentId } from '../actors/kernel/ids.ts'
 import type { Price } from '../actors/kernel/micros.ts'
 import { bigints, uuids } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
 
-/** Sets anchors, known ones too. They count from the next match on in which a player is listed. */
+/** Sets or replaces anchors. They count from the next match in which a player is listed. */
 export async function setAnchors(db: Kysely<Database>, anchors: ReadonlyMap<InstrumentId, Price>): Promise<void> {
   await sql`
     insert into anchors (instrument_id, price_micros)

@@ -1,12 +1,12 @@
-/** What operators did: who, what, to what, and how it was before and after. Rows are written once and stay. */
+/** The audit log: who did what, with the values before and after. Rows are never changed or removed. */
 import type { Kysely } from 'kysely'
 import { type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
 import type { Database } from './postgres/schema.ts'
 
-/** Something an operator did. `before` and `after` are plain JSON. */
+/** An operator's action. `before` and `after` are plain JSON. */
 export interface ControlAction {
-  /** Null for what the house did by itself. */
+  /** Null for what a process did on its own. */
   readonly actor: UserId | null
   /** As `noun.verb`: `setting.set`, `user.role`, `replay.start`. */
   readonly action: string
@@ -18,7 +18,7 @@ export interface ControlAction {
 export interface AuditEntry extends ControlAction {
   readonly id: number
   readonly at: Instant
-  /** The actor's username, null when he has none any more. */
+  /** The actor's username; null when the account no longer exists. */
   readonly actorName: string | null
 }
 
@@ -31,7 +31,7 @@ export class AuditLog {
     this.#world = world
   }
 
-  /** Records a deed; in the transaction that does it, when there is one. */
+  /** Records an action, in the transaction that performs it if there is one. */
   async record(deed: ControlAction, db: Kysely<Database> = this.#db): Promise<void> {
     const { actor, action, subject, before, after } = deed
     await db
@@ -47,7 +47,7 @@ export class AuditLog {
       .execute()
   }
 
-  /** The latest first; `before` goes on from an entry's id. */
+  /** Newest first. `before` continues from an entry's id. */
   async list(limit: number, before: number | null): Promise<readonly AuditEntry[]> {
     const rows = await this.#db
       .selectFrom('audit_log')

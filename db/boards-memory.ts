@@ -1,4 +1,4 @@
-/** The leaderboards inside this process, for one that runs alone. */
+/** Leaderboards in the memory of a process that runs alone. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { present } from '../actors/kernel/assert.ts'
 import type { DistrictId, UserId } from '../actors/kernel/ids.ts'
@@ -16,7 +16,7 @@ import { type Boards, BoardsUnbuilt, type Place, type Top } from './boards.ts'
 
 export class BoardsMemory implements Boards {
   #shown: Ranking | null = null
-  /** What is being built; it hears of everything that is put meanwhile. */
+  /** The boards being built. Standings put meanwhile go into these as well. */
   #coming: Ranking | null = null
 
   async put(standings: readonly Standing[]): Promise<void> {
@@ -78,8 +78,8 @@ export class BoardsMemory implements Boards {
 type By = BoardName['by']
 
 /**
- * Everybody's standing under a number of his own, and the lists of these numbers. Keys are kept in columns: comparing two
- * users must not make anything.
+ * Standings by number, and sorted lists of these numbers. Keys are kept in columns, so that comparing two users
+ * allocates nothing.
  */
 class Ranking {
   readonly #numbers = new Map<UserId, number>()
@@ -87,9 +87,9 @@ class Ranking {
   readonly #columns: Readonly<Record<By, number[][]>> = { roi: [[], [], [], []], pnl: [[]] }
   readonly #lists = new Map<string, SortedList<number>>()
   readonly #districts = new Map<DistrictId, { members: number; roiPpmSum: number }>()
-  /** False while it is being filled: then nothing is in the lists yet. */
+  /** False until the lists have been filled. */
   #laid = false
-  /** What is put while the lists are being made: a key must not change under a list. */
+  /** Standings put while the lists are being filled: a key must not change under a list. */
   #late: Standing[] | null = null
 
   get size(): number {
@@ -115,7 +115,7 @@ class Ranking {
     if (this.#laid) for (const list of this.#listsOf(standing)) list.add(number)
   }
 
-  /** Makes the lists of what has been put so far, each of them in one go. */
+  /** Fills each list at once with what has been put so far. */
   async lay(): Promise<void> {
     const late: Standing[] = []
     this.#late = late
@@ -167,7 +167,7 @@ class Ranking {
     return { rank: this.#countBefore(board.by, list, number) + 1, standing: this.#at(number) }
   }
 
-  /** Those with a better key: ties share their rank. */
+  /** The number of users with a better key. Ties share a rank. */
   #countBefore(by: By, list: SortedList<number>, number: number): number {
     return list.count((other) => this.#compareKeys(by, other, number) < 0)
   }

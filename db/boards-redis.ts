@@ -1,7 +1,7 @@
 /**
- * The leaderboards on Redis, shared by all processes. A board is a sorted set whose members all score 0 and so stand in
- * the order of their text: the key of `rankKey` in fixed width, then the user id. A score alone is a double, and could not
- * hold the tie-breaks.
+ * Leaderboards on Redis, shared by all processes. A board is a sorted set whose members all score 0, so they are
+ * ordered by their text: the key of `rankKey` in fixed width, then the user id. A score is a double and cannot hold the
+ * tie-breaks.
  */
 import type { Redis, Result } from 'ioredis'
 import { assert, present } from '../actors/kernel/assert.ts'
@@ -22,15 +22,15 @@ import { type Boards, BoardsUnbuilt, type Place, type Top } from './boards.ts'
 import { type FastRedisOptions, openRedis } from './fast/fast-redis.ts'
 import { keys } from './fast/fast-store.ts'
 
-/** A build that has not put anything for so long was given up by a process that died. */
+/** A build without a put for this long belongs to a process that died. */
 const BUILD_IDLE_MS = 60_000
-/** Standings a call: Redis serves nobody else meanwhile, some 10 µs each. */
+/** Standings per call. Each takes about 10 µs, during which Redis serves no other client. */
 const PUT_MAX = 200
 
 /**
- * All keys of one build begin with its name, so that a new build grows beside the one that is shown; `…:shown` and
- * `…:coming` name the two. An entry is a JSON array: version, key by ROI, key by profit, district, ROI in ppm, and the
- * numbers of the standing.
+ * All keys of a build begin with its name, so a new build grows beside the one that is shown; `…:shown` and `…:coming`
+ * name the two. An entry is a JSON array: version, key by ROI, key by profit, district, ROI in ppm, and the numbers of
+ * the standing.
  */
 const PUT = `
   local function put(at)
@@ -70,7 +70,9 @@ const PUT = `
   if coming then put(KEYS[1] .. ':' .. coming) end
   return 1`
 
-/** ARGV: board, limit, offset. Total, how many are better than the first, then the user and the entry of each. */
+/**
+ * ARGV: board, limit, offset. Answers the total, the number of users better than the first, then each user and entry.
+ */
 const TOP = `
   local shown = redis.call('get', KEYS[1] .. ':shown')
   if not shown then return false end
@@ -85,7 +87,10 @@ const TOP = `
   end
   return found`
 
-/** ARGV: board, user, index of its key in an entry. Entry, how many are better, total; the same of the next one above. */
+/**
+ * ARGV: board, user, index of the board's key in an entry. Answers the entry, the number of better users and the total;
+ * then the same for the nearest user above.
+ */
 const PLACE = `
   local shown = redis.call('get', KEYS[1] .. ':shown')
   if not shown then return false end
@@ -111,7 +116,7 @@ const STANDINGS = `
   if not shown then return false end
   return redis.call('hmget', KEYS[1] .. ':' .. shown .. ':entries', unpack(ARGV))`
 
-/** Districts with their members and sums in turn. */
+/** Answers district, members and sum, in turn. */
 const DISTRICTS = `
   local shown = redis.call('get', KEYS[1] .. ':shown')
   if not shown then return false end
@@ -125,7 +130,7 @@ const DISTRICTS = `
   end
   return found`
 
-/** ARGV: the build. Shows it, and returns the names of those it leaves behind. */
+/** ARGV: the build. Shows it and answers the names of the builds that it replaces. */
 const SHOW = `
   if redis.call('get', KEYS[1] .. ':coming') ~= ARGV[1] then return false end
   redis.call('set', KEYS[1] .. ':shown', ARGV[1])
@@ -150,12 +155,12 @@ declare module 'ioredis' {
 }
 
 export interface BoardsRedisOptions extends FastRedisOptions {
-  /** Names the installation: the boards of two databases on one server must not meet. */
+  /** Names the installation, so that two databases on one server have separate boards. */
   readonly installation: string
   readonly newId: () => string
 }
 
-/** Connects; throws when the server cannot be reached. */
+/** Connects. Throws when the server cannot be reached. */
 export async function connectBoards(options: BoardsRedisOptions): Promise<Boards> {
   const redis = await openRedis(options, {
     boardPut: { lua: PUT, numberOfKeys: 1 },
@@ -241,7 +246,7 @@ class BoardsRedis implements Boards {
       if (left === null) throw new Error('another build has taken over')
       for (const old of left) await this.#drop(old)
     } catch (error) {
-      // Nobody waits for what could not be finished; the next build may begin at once.
+      // The next build need not wait for one that failed.
       if ((await this.#redis.get(`${this.#root}:coming`)) === build) await this.#redis.del(`${this.#root}:coming`)
       throw error
     }
@@ -270,7 +275,7 @@ class BoardsRedis implements Boards {
 
 const nameOf = ({ by, districtId: district }: BoardName): string => `${by}:${district ?? 'all'}`
 
-/** The rows of an answer, which is nothing when there are no boards. */
+/** The rows of an answer. Null means that there are no boards. */
 function found<T>(rows: readonly T[] | null): readonly T[] {
   if (rows === null) throw new BoardsUnbuilt()
   return rows
@@ -280,7 +285,7 @@ function groups(flat: readonly string[], width: number): string[][] {
   return Array.from({ length: flat.length / width }, (_, n) => flat.slice(n * width, (n + 1) * width))
 }
 
-/** Each column of a key as text that sorts as its numbers do: moved above zero, base 36, fixed width. */
+/** A column of a key as text that sorts like its numbers: shifted above zero, base 36, fixed width. */
 interface Column {
   readonly offset: number
   readonly width: number

@@ -1,54 +1,57 @@
-/** The port to the leaderboards: standings in order, fast to ask for a place. The truth they are made of is in the database. */
+/** Port to the leaderboards: ordered standings with fast access to a place. They are built from the database. */
 import type { UserId } from '../actors/kernel/ids.ts'
 import type { BoardName, DistrictScore, Ranked, Standing } from '../actors/community/ranking.ts'
 
 export interface Top {
-  /** How many the board ranks. */
+  /** The number of users that the board ranks. */
   readonly total: number
-  /** Those that were asked for, in order. */
+  /** The requested entries, in order. */
   readonly entries: readonly Ranked[]
 }
 
 export interface Place extends Ranked {
   readonly total: number
-  /** The nearest of those who rank above, or null for whoever is first. */
+  /** The nearest user who ranks above; null for the first. */
   readonly next: Ranked | null
 }
 
-/** Several processes may use the same boards. Every method throws when their store is away. */
+/** Several processes may use the same boards. Every method throws when the store is unavailable. */
 export interface Boards {
   /**
-   * Puts users where their standings say, on every board that shows them. A standing older than the one there is
-   * ignored, so putting them twice or late does no harm. Throws BoardsUnbuilt before the first build.
+   * Places users on every board that shows them, by their standings. A standing older than the stored one is ignored,
+   * so a repeated or late put does no harm. Throws BoardsUnbuilt before the first build.
    */
   put(standings: readonly Standing[]): Promise<void>
 
-  /** So many after the first `offset`. Throws BoardsUnbuilt before the first build, as all the following. */
+  /**
+   * At most `limit` entries after the first `offset`. Like all methods below, it throws BoardsUnbuilt before the first
+   * build.
+   */
   top(board: BoardName, limit: number, offset?: number): Promise<Top>
 
-  /** A user's place, or null when the board does not rank him. */
+  /** A user's place; null when the board does not rank the user. */
   place(board: BoardName, user: UserId): Promise<Place | null>
 
-  /** The standings of those of the users who are ranked, in no particular order. */
+  /** The standings of the given users who are ranked, in no particular order. */
   standings(users: readonly UserId[]): Promise<readonly Standing[]>
 
-  /** Every district that has a ranked member. */
+  /** Every district with a ranked member. */
   districts(): Promise<readonly DistrictScore[]>
 
-  /** Whether there is something to ask: false before the first build, and after the store has lost it. */
+  /** Whether the boards exist: false before the first build, and after the store has lost them. */
   built(): Promise<boolean>
 
   /**
-   * Replaces all boards by these standings, and returns how many they are; null when a build is under way already.
-   * Until it is done the boards show what they did, and what is put meanwhile counts in both.
+   * Replaces all boards by these standings and returns their number; null when another build is running. Until it is
+   * done the boards show what they did before, and standings put meanwhile count in both.
    */
   build(pages: AsyncIterable<readonly Standing[]>): Promise<number | null>
 
-  /** Lets go of the connection. */
+  /** Closes the connection. */
   close(): Promise<void>
 }
 
-/** The boards are not there, because they have never been built or their store has lost them. A build heals it. */
+/** The boards do not exist: they were never built, or the store has lost them. A build restores them. */
 export class BoardsUnbuilt extends Error {
   override name = 'BoardsUnbuilt'
 

@@ -1,4 +1,4 @@
-/** Reading what users have done: standings for the boards, progress and badges for themselves. */
+/** Reads careers: standings for the boards, progress and badges for the user. */
 import { type Kysely, sql } from 'kysely'
 import { districtId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { money } from '../actors/kernel/micros.ts'
@@ -12,7 +12,7 @@ import type { Database } from './postgres/schema.ts'
 /** Whether standings count replays. */
 export type Scope = 'all' | 'live'
 
-/** A user whose place on the boards may be old. */
+/** A user whose place on the boards may be out of date. */
 export interface BoardChange {
   readonly userId: UserId
   readonly version: number
@@ -27,25 +27,25 @@ export class Careers {
     this.#db = db
   }
 
-  /** What a user has done; a career of zeros for whoever has done nothing. */
+  /** A user's career; zeros for a user without one. */
   async find(user: UserId): Promise<Career> {
     const row = await this.#db.selectFrom('careers').selectAll().where('user_id', '=', user).executeTakeFirst()
     return row === undefined ? NEW_CAREER : careerFrom(row)
   }
 
-  /** When a user earned which badges. */
+  /** The user's badges, with the time at which each was earned. */
   async badges(user: UserId): Promise<ReadonlyMap<string, Instant>> {
     const rows = await this.#db.selectFrom('user_badges').selectAll().where('user_id', '=', user).execute()
     return new Map(rows.map((row) => [row.badge, instant(row.earned_at.getTime())]))
   }
 
-  /** Users whose standings changed since they were last shown. */
+  /** Users whose standings have changed since they were put on the boards. */
   async changed(limit: number): Promise<readonly BoardChange[]> {
     const rows = await this.#db.selectFrom('board_changes').selectAll().limit(limit).execute()
     return rows.map((row) => ({ userId: userId(row.user_id), version: row.version }))
   }
 
-  /** These are on the boards now. One that has changed again meanwhile stays on the list. */
+  /** Notes that these are on the boards now. One that has changed again meanwhile stays listed. */
   async shown(changes: readonly BoardChange[]): Promise<void> {
     await sql`
       delete from board_changes b
@@ -54,7 +54,7 @@ export class Careers {
        where b.user_id = s.user_id and b.version <= s.version`.execute(this.#db)
   }
 
-  /** The standings of those of the users who have closed something. */
+  /** The standings of the given users who have closed a position. */
   async standings(users: readonly UserId[], scope: Scope): Promise<readonly Standing[]> {
     if (users.length === 0) return []
     return (
@@ -64,7 +64,7 @@ export class Careers {
     ).map(standingFrom)
   }
 
-  /** Everybody's, a page at a time. */
+  /** All standings, one page at a time. */
   async *allStandings(scope: Scope): AsyncGenerator<readonly Standing[]> {
     let after: string | null = null
     for (;;) {
@@ -79,7 +79,7 @@ export class Careers {
     }
   }
 
-  /** The names that entries of boards are shown with. */
+  /** The names shown beside entries of boards. */
   async usernames(users: readonly UserId[]): Promise<ReadonlyMap<UserId, string>> {
     if (users.length === 0) return new Map()
     const rows = await this.#db

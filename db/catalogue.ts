@@ -1,4 +1,4 @@
-/** Reading what can be traded: matches, and the players listed in them, as last committed. */
+/** Reads matches and the instruments listed in them, as last committed. */
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId, type InstrumentId } from '../actors/kernel/ids.ts'
@@ -11,16 +11,16 @@ import { instrumentFrom } from './match-store.ts'
 import type { Database } from './postgres/schema.ts'
 import type { InstrumentsTable } from './postgres/schema/matches.ts'
 
-/** A player, the match he belongs to, and how his price has moved. */
+/** An instrument with its match and the change of its price. */
 export interface Listing {
   readonly instrument: Instrument
   readonly match: MatchInfo
   readonly price: Price
-  /** Change since the first tick of the last 24 hours, or since the start of his match, in parts per million. */
+  /** Change since the first tick of the last 24 hours, or since the start of the match, in parts per million. */
   readonly changePpm: number
 }
 
-/** Matches listed at most: more than a season's worth of unfinished ones, and the latest finished. */
+/** Enough for more than a season's unfinished matches and the latest finished ones. */
 const MATCHES_MAX = 500
 const CHANGE_WINDOW_MS = 24 * HOUR_MS
 const PPM = 1_000_000
@@ -35,8 +35,8 @@ export class Catalogue {
   }
 
   /**
-   * Known matches in outline (no events, no squads): those under way, the latest kick-off first, those to come, the next
-   * one first, and those that are over, the latest first. A fixture counts as its match does once that is run.
+   * Known matches in outline (no events, no squads): first those in play, latest kick-off first; then upcoming ones,
+   * the next one first; then those that are over, latest first. A fixture is listed until its match exists.
    */
   async matches(): Promise<readonly MatchInfo[]> {
     const { rows } = await sql<{ id: number; info: unknown }>`
@@ -54,7 +54,7 @@ export class Catalogue {
     return rows.map(infoFrom)
   }
 
-  /** A match as it stands, or as the calendar announces it. */
+  /** A match as last committed, or as the calendar announces it. */
   async match(id: FixtureId): Promise<MatchInfo | null> {
     const row =
       (await this.#db.selectFrom('matches').select(['id', 'info']).where('id', '=', id).executeTakeFirst()) ??
@@ -62,7 +62,7 @@ export class Catalogue {
     return row === undefined ? null : infoFrom(row)
   }
 
-  /** Every active instrument: those of matches not yet settled, by match and name. */
+  /** The instruments of all matches that are not settled, by match and name. */
   async instruments(): Promise<readonly Listing[]> {
     const rows = await this.#priced()
       .innerJoin('matches', 'matches.id', 'instruments.match_id')
@@ -104,7 +104,7 @@ export class Catalogue {
       )
   }
 
-  /** Each match is read once, however many players it lists. It was committed no later than they were. */
+  /** Reads each match once, however many instruments it lists. */
   async #withMatches(rows: readonly PricedRow[]): Promise<readonly Listing[]> {
     if (rows.length === 0) return []
     const ids = [...new Set(rows.map((row) => row.match_id))]
@@ -127,7 +127,7 @@ type PricedRow = Selectable<InstrumentsTable> & { readonly first_micros: number 
 
 export const changePpm = (from: number, to: number): number => mulDivNearest(to - from, PPM, from)
 
-/** A match without its events, team statistics and squads: some kilobytes each, which lists of matches do not show. */
+/** A match without events, team statistics and squads: several kilobytes each that lists do not show. */
 const outline = sql`info || '{"events": [], "teamStats": null, "squad": []}'::jsonb`
 
 const infoFrom = (row: { readonly id: number; readonly info: unknown }): MatchInfo =>

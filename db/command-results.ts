@@ -1,4 +1,4 @@
-/** The stored results of keyed commands: what a retry is answered with. Only a match's commit writes them. */
+/** The stored answers of keyed commands, which are repeated to retries. Only a match's commit writes them. */
 import type { Kysely, Selectable } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
 import type { UserId } from '../actors/kernel/ids.ts'
@@ -13,8 +13,8 @@ import type { Database } from './postgres/schema.ts'
 import type { PositionsTable } from './postgres/schema/positions.ts'
 
 /**
- * As the column `result` has it. A position's own row knows the rest: writing it twice would cost a sixth of a trade. A row of
- * an opening is from before these had the ids of their commands.
+ * The column `result`. The rest is in the position's row: writing it twice would cost a sixth of a trade. An opening
+ * has a row of its own only if its position does not have the id of its command.
  */
 type Kept =
   | { readonly refusal: Refusal }
@@ -29,7 +29,7 @@ const readKept: Reader<Kept> = (value, path) => {
   return opened === null ? { closed: field('closed', text), price: answered } : { opened, price: answered }
 }
 
-/** What the commit returns or a table holds of one result. */
+/** One stored answer, as the commit returns it or a table holds it. */
 export interface StoredRow {
   readonly fingerprint: string
   readonly result: string
@@ -38,13 +38,16 @@ export interface StoredRow {
   readonly unrealized: number
 }
 
-/** What has to be stored of a result, `restoreResults` makes it whole again; null when the row of a position has it all. */
+/**
+ * The part of a result that must be stored, from which `restoreResults` restores it; null when the position's row has
+ * everything.
+ */
 export function keptOf(result: KeyedResult): Kept | null {
   if ('refusal' in result) return result
   return result.position.close === null ? null : { closed: result.position.id, price: result.price }
 }
 
-/** The result of a key, or null when it was not used. */
+/** The stored answer of a key; null when the key is unused. */
 export async function findResult(
   db: Kysely<Database>,
   user: UserId,
@@ -84,7 +87,7 @@ function openingResult(row: Selectable<PositionsTable>): StoredResult {
   }
 }
 
-/** Stored results as they were given, in the order of the rows. A position is shown as the command left it. */
+/** Stored answers as they were given, in the order of the rows. Positions are shown as the command left them. */
 export async function restoreResults(db: Kysely<Database>, rows: readonly StoredRow[]): Promise<StoredResult[]> {
   const kept = rows.map((row) => readKept(JSON.parse(row.result), 'the stored result of a command'))
   const ids = kept.flatMap((one) => ('refusal' in one ? [] : [positionOf(one)]))

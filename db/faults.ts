@@ -1,4 +1,4 @@
-/** Tells a store that is away, which a retry may cure, from a program that is wrong, which it may not. */
+/** Distinguishes an unavailable store, where a retry may help, from an error in the program. */
 
 /** The socket could not be opened, or broke. */
 const SOCKET_CODES = new Set([
@@ -19,7 +19,7 @@ const SOCKET_CODES = new Set([
  */
 const SQL_STATE = /^(08...|53...|58...|57P..|57014|25P03|40001|40P01)$/
 
-/** What the drivers say without a code: pg and its pool, PGlite, ioredis, a Redis that is loading, full or read-only. */
+/** Messages without a code, from pg and its pool, PGlite, ioredis, and a Redis that is loading, full or read-only. */
 const MESSAGES = [
   'Connection terminated',
   'Client has encountered a connection error',
@@ -38,8 +38,8 @@ const MESSAGES = [
 ]
 
 /**
- * Whether an error means that the database or the fast store did not answer. What was asked of it may or may not have
- * happened. Looks at the causes of the error, too.
+ * Whether an error means that the database or the fast store did not answer, so that the outcome is unknown. Also looks
+ * at the causes of the error.
  */
 export function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false

@@ -1,4 +1,4 @@
-/** The calendar: fixtures of the provider that nobody has to run, as it last described them. */
+/** The calendar: the provider's fixtures that no process runs yet, as last described. */
 import { type Kysely, sql } from 'kysely'
 import { type FixtureId, fixtureId } from '../actors/kernel/ids.ts'
 import { keyOf } from '../actors/kernel/read.ts'
@@ -8,11 +8,11 @@ import type { MatchInfo } from '../actors/match/messages.ts'
 import { bigints, instants, jsonLines } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
 
-/** A match as the poller has to know it. */
+/** What the poller needs to know about a match. */
 export interface RunningMatch {
   readonly matchId: FixtureId
   readonly phase: Phase
-  /** The last update it has accepted. */
+  /** The last accepted update. */
   readonly feedSeq: number
 }
 
@@ -23,12 +23,12 @@ export class Fixtures {
     this.#db = db
   }
 
-  /** Writes these over what was known of them. */
+  /** Stores these fixtures, replacing earlier descriptions. */
   async note(fixtures: readonly MatchInfo[]): Promise<void> {
     if (fixtures.length > 0) await upsert(this.#db, fixtures)
   }
 
-  /** Forgets fixtures with a kick-off between two instants that are not among these, and notes these. All or nothing. */
+  /** Stores these fixtures and removes all others with a kick-off between the two instants. All or nothing. */
   async replace(from: Instant, to: Instant, fixtures: readonly MatchInfo[]): Promise<void> {
     await this.#db.transaction().execute(async (tx) => {
       await sql`
@@ -39,7 +39,7 @@ export class Fixtures {
     })
   }
 
-  /** Matches of the provider that have begun to run and are not settled, wherever they run. */
+  /** The provider's matches that run and are not settled, in any process. */
   async running(): Promise<readonly RunningMatch[]> {
     const rows = await this.#db
       .selectFrom('matches')
@@ -59,7 +59,7 @@ export class Fixtures {
 const readPhase = keyOf(PHASE_CODE)
 
 async function upsert(db: Kysely<Database>, fixtures: readonly MatchInfo[]): Promise<void> {
-  // An answer may name one twice; the last word counts.
+  // An answer may name a fixture twice; the last one counts.
   const once = [...new Map(fixtures.map((fixture) => [fixture.matchId, fixture])).values()]
   await sql`
     insert into fixtures (id, starts_at, info)

@@ -10,7 +10,7 @@ import type { Database } from './postgres/schema.ts'
 export interface InboxQuery {
   readonly limit: number
   readonly unreadOnly: boolean
-  /** Only what is older than the notification with this id. */
+  /** Only notifications older than the one with this id. */
   readonly before: number | null
 }
 
@@ -32,7 +32,7 @@ export class Inbox {
     this.#db = db
   }
 
-  /** The latest first. */
+  /** Newest first. */
   async list(user: UserId, { limit, unreadOnly, before }: InboxQuery): Promise<readonly Notification[]> {
     const rows = await this.#db
       .selectFrom('notifications')
@@ -65,7 +65,7 @@ export class Inbox {
     return count
   }
 
-  /** False when there is no such notification, or it is somebody else's. Reading it twice is reading it once. */
+  /** False when the notification does not exist or belongs to another user. Reading it again changes nothing. */
   async read(user: UserId, id: number, at: Instant): Promise<boolean> {
     const rows = await this.#db
       .updateTable('notifications')
@@ -77,7 +77,7 @@ export class Inbox {
     return rows.length > 0
   }
 
-  /** How many were unread. */
+  /** The number of notifications that were unread. */
   async readAll(user: UserId, at: Instant): Promise<number> {
     const { numUpdatedRows } = await this.#db
       .updateTable('notifications')

@@ -1,4 +1,7 @@
-/** Who may write a match: one lease row each, with an epoch that grows at every take-over. The clock is the database's. */
+/**
+ * Who may write a match: one lease per match, with an epoch that grows at every take-over. The database's clock
+ * decides.
+ */
 import { type Kysely, sql } from 'kysely'
 import { type FixtureId, fixtureId } from '../actors/kernel/ids.ts'
 import type { Leases } from '../actors/match/store.ts'
@@ -9,7 +12,7 @@ export interface LeaseOptions {
   /** Unique per process incarnation. */
   readonly owner: string
   readonly ttlMs: number
-  /** This process is the only one that can reach the database, so a lease that runs is one it left behind: take it. */
+  /** True when only this process can reach the database: a running lease is then its own from before, and is taken. */
   readonly alone: boolean
 }
 
@@ -49,7 +52,7 @@ export class SqlLeases implements Leases {
        where match_id = ${matchId}::bigint and epoch = ${epoch}::bigint`.execute(this.#db)
   }
 
-  /** The owner whose lease of a match runs; null when none does. */
+  /** The owner of a match's running lease, or null. */
   async ownerOf(matchId: FixtureId): Promise<string | null> {
     const { rows } = await sql<{ owner: string }>`
       select owner from match_leases where match_id = ${matchId}::bigint and expires_at > clock_timestamp()`.execute(
@@ -59,8 +62,8 @@ export class SqlLeases implements Leases {
   }
 
   /**
-   * Unsettled matches without a running lease, besides those that run here; also those whose lease is ours though they do
-   * not, and for a process that is alone those of its dead predecessor.
+   * Unsettled matches that do not run here and have no running lease, or one of this process; for a process that is
+   * alone also those of its dead predecessor.
    */
   async orphans(running: readonly FixtureId[]): Promise<readonly FixtureId[]> {
     const { owner, alone } = this.#options
@@ -73,5 +76,5 @@ export class SqlLeases implements Leases {
   }
 }
 
-/** Taken up in one go; the rest is found a second later. */
+/** At most this many at once; the rest is found a second later. */
 const ORPHANS_MAX = 100

@@ -1,54 +1,54 @@
-/** The state of the books and of the work that is left, as cheap as something that is asked for all the time must be. */
+/** Samples the books and the backlog, cheaply enough for continuous monitoring. */
 import { type Kysely, sql } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
 import { HOUR_MS, type Instant, instant, MINUTE_MS, SECOND_MS, type World } from '../actors/kernel/world.ts'
 import type { Database } from './postgres/schema.ts'
 
 export interface BooksSample {
-  /** Entries that were looked at. */
+  /** Entries that were checked. */
   readonly entries: number
-  /** Their sum over all accounts, in micros: 0, or money has appeared or vanished. */
+  /** Their sum over all accounts, in micros. Anything but 0 means that money has appeared or vanished. */
   readonly imbalanceMicros: number
   /** Transactions among them whose own entries do not sum to zero. */
   readonly unbalancedTransactions: number
-  /** Of some wallets that they concern: those whose balance is not the sum of their entries. */
+  /** Wallets whose balance is not the sum of their entries, among a sample of those concerned. */
   readonly mismatchedWallets: number
 }
 
 export interface WorkLeft {
-  /** Matches that are not settled. */
+  /** Unsettled matches. */
   readonly unsettled: number
-  /** Those of them that kicked off more than four hours ago, replays aside. */
+  /** Unsettled matches that kicked off more than four hours ago, without replays. */
   readonly overdue: number
-  /** Commits that nobody has reacted to, and how long the oldest has waited. */
+  /** Commits without reactions yet, and the age of the oldest. */
   readonly unreacted: number
   readonly unreactedMs: number
-  /** Commits that could not be reacted to, and wait for an operator. */
+  /** Commits whose reactions failed, which wait for an operator. */
   readonly setAside: number
 }
 
-/** Entries are dated when their batch is decided, and are there within the longest statement (10 s) and some difference of clocks. */
+/** Entries carry the time of the decision. They are visible after the longest statement (10 s) and some clock skew. */
 const SETTLED_AFTER_MS = 20 * SECOND_MS
-/** Looked at in one go; who has been away for longer catches up look by look. */
+/** Longest stretch per sample; after a longer absence several samples catch up. */
 const WINDOW_MAX_MS = 5 * MINUTE_MS
 const WALLETS_MAX = 20
-/** From kick-off; extra time, penalties and a long interruption included. */
+/** From kick-off, including extra time, penalties and a long interruption. */
 const OVERDUE_MS = 4 * HOUR_MS
 
 export class LedgerMonitor {
   readonly #db: Kysely<Database>
   readonly #world: Pick<World, 'now'>
-  /** Up to here entries have been looked at. */
+  /** Entries up to here have been checked. */
   #lookedUntil: Instant
 
-  /** Begins with the entries of the last minute; what is older is for the audit of the whole ledger. */
+  /** Begins with the entries of the last minute. Older ones are left to the audit of the whole ledger. */
   constructor(db: Kysely<Database>, world: Pick<World, 'now'>) {
     this.#db = db
     this.#world = world
     this.#lookedUntil = instant(world.now() - MINUTE_MS)
   }
 
-  /** Adds up the entries since the last look, and each of them once. Not to be called again before it resolves. */
+  /** Adds up the entries since the last sample, each of them once. Must not be called again before it resolves. */
   async books(): Promise<BooksSample> {
     const from = this.#lookedUntil
     const until = instant(Math.max(from, Math.min(this.#world.now() - SETTLED_AFTER_MS, from + WINDOW_MAX_MS)))

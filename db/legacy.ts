@@ -1,4 +1,4 @@
-/** Legacy trades: reading a user's, and taking in those of a dump. */
+/** Legacy trades: reads a user's, and imports those of a dump. */
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
 import { type DistrictId, districtId, type UserId, userId } from '../actors/kernel/ids.ts'
@@ -9,7 +9,7 @@ import { insertHeadlines } from './reaction-tx.ts'
 import type { Database } from './postgres/schema.ts'
 import type { LegacyTradesTable } from './postgres/schema/community.ts'
 
-/** Activity may lag, and may be lost; the trades it is about may not wait for it (specification 6). */
+/** Activity may be late or lost; the trades themselves must not wait for it (specification 6). */
 const ACTIVITY_TIMEOUT_MS = 2_000
 const PAGE = 1_000
 
@@ -20,7 +20,7 @@ export class Legacy {
     this.#db = db
   }
 
-  /** A page of a user's trades, the latest first, and how many there are. */
+  /** A page of a user's trades, newest first, and their total number. */
   async trades(
     user: UserId,
     page: { limit: number; offset: number },
@@ -33,7 +33,7 @@ export class Legacy {
     return { trades: rows.map(tradeFrom), total }
   }
 
-  /** All of a user's trades, the earliest first. */
+  /** All of a user's trades, oldest first. */
   async history(user: UserId): Promise<readonly LegacyTrade[]> {
     const rows = await this.#db
       .selectFrom('legacy_trades')
@@ -56,7 +56,7 @@ export class Legacy {
     return new Map(rows.map((row) => [row.username, userId(row.id)]))
   }
 
-  /** Takes trades in, all or none; those whose ids are there already stay as they are. Returns the new ones. */
+  /** Imports trades, all or none. Known ids are left unchanged. Returns the new trades. */
   async take(trades: readonly LegacyTrade[]): Promise<readonly LegacyTrade[]> {
     return this.#db.transaction().execute(async (tx) => {
       const taken = new Set<string>()
@@ -73,7 +73,7 @@ export class Legacy {
     })
   }
 
-  /** Tells everybody of those trades that are of note. Throws when that takes longer than two seconds, and tells nothing. */
+  /** Writes headlines about notable trades. Throws and writes nothing when that takes longer than two seconds. */
   async announce(trades: readonly LegacyTrade[]): Promise<number> {
     const headlines = trades.flatMap((trade) => legacyHeadline(trade) ?? [])
     if (headlines.length === 0) return 0

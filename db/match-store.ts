@@ -1,4 +1,4 @@
-/** MatchStore on PostgreSQL: loads a match, and commits a batch of it in one statement. */
+/** MatchStore on PostgreSQL: loads a match, and commits a batch in one statement. */
 import type { Selectable } from 'kysely'
 import { assert, present } from '../actors/kernel/assert.ts'
 import {
@@ -44,7 +44,7 @@ export class SqlMatchStore implements MatchStore {
   }
 
   async load(matchId: FixtureId): Promise<MatchRecord | null> {
-    // One snapshot for the three reads: no commit of a former owner can fall between them.
+    // One snapshot for the three reads, so that no commit of a former owner falls between them.
     return this.#connection.db
       .transaction()
       .setIsolationLevel('repeatable read')
@@ -111,7 +111,7 @@ export class SqlMatchStore implements MatchStore {
     if (first?.verdict === 'fenced') return { kind: 'fenced' }
     if (first?.verdict !== 'committed') return this.#rejection(rows)
     const after = walletsAfter(wallets, first)
-    // The books are closed; a cache that cannot be written now is behind by a version, and readers can tell.
+    // The batch is committed. If the cache cannot be written now it is a version behind, which readers notice.
     this.#cache.write(after)
     const seen = after.filter((wallet): wallet is typeof wallet & WalletAfter => wallet.unrealizedPnl !== null)
     return { kind: 'committed', wallets: new Map(seen.map((wallet) => [wallet.userId, wallet])) }
@@ -132,7 +132,7 @@ export class SqlMatchStore implements MatchStore {
       }
     }
     assert(rows.length > 0, 'a commit came back without a verdict')
-    // A key that was used before answers for the whole command, whatever the wallet says today.
+    // A used key answers for the whole command, whatever the wallet's state today.
     const stored = await restoreResults(this.#connection.db, used)
     for (const [n, result] of stored.entries()) {
       const user = userId(present(used[n], 'used key').user_id)
@@ -159,7 +159,7 @@ type CommitRow =
   | { readonly verdict: 'insufficient_margin'; readonly user_id: string; readonly balance: number }
   | { readonly verdict: 'position_limit'; readonly user_id: string }
 
-/** Array literals, one value for each wallet in the order in which they were asked for. */
+/** Array literals with one value per wallet, in the order of the arguments. */
 interface CommittedRow {
   readonly verdict: 'committed'
   readonly balances: string | null
@@ -170,7 +170,7 @@ interface CommittedRow {
 
 type WalletWritten = VersionedBalance & Pick<WalletAfter, 'marginUsed'> & { readonly unrealizedPnl: Money | null }
 
-/** Unrealised PnL is null for those whom nobody watches. */
+/** Unrealised PnL is null for wallets that the batch does not watch. */
 function walletsAfter(wallets: readonly WalletChange[], row: CommittedRow): WalletWritten[] {
   const [balances, margins, worths, versions] = [
     bigintsFrom(row.balances),

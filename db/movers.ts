@@ -1,4 +1,4 @@
-/** Whose price has moved most in a day, and in whom most was traded. */
+/** The movers board: players whose price moved most in a day, and those traded most. */
 import { type Kysely, sql } from 'kysely'
 import { type FixtureId, fixtureId, type InstrumentId, instrumentId } from '../actors/kernel/ids.ts'
 import { type Lots, lots, type Price, price } from '../actors/kernel/micros.ts'
@@ -17,13 +17,13 @@ export interface Mover {
   readonly team: FixtureTeam
   readonly matchId: FixtureId
   readonly price: Price
-  /** Since his first tick of the window, in parts per million. */
+  /** Since the first tick of the window, in parts per million. */
   readonly changePpm: number
   /** Lots traded in the window. */
   readonly volume: Lots
 }
 
-/** The best first, at most MOVERS_TOP each. Nobody is on a board he has done nothing for. */
+/** Best first, at most MOVERS_TOP each. A player without a change or a trade is not listed. */
 export interface MoversBoard {
   readonly gainers: readonly Mover[]
   readonly losers: readonly Mover[]
@@ -31,7 +31,7 @@ export interface MoversBoard {
   readonly asOf: Instant
 }
 
-/** Specification 8: the top five of 24 hours, kept for 60 seconds. */
+/** Specification 8: top five of 24 hours, cached for 60 seconds. */
 const MOVERS_TOP = 5
 const WINDOW_MS = 24 * HOUR_MS
 const KEPT_MS = MINUTE_MS
@@ -46,7 +46,7 @@ export class Movers {
     this.#world = world
   }
 
-  /** At most a minute old; whoever asks meanwhile waits for the same answer. A failed one is not kept. */
+  /** At most a minute old. Concurrent callers share one query; a failed one is not cached. */
   top(): Promise<MoversBoard> {
     const now = this.#world.now()
     if (this.#known !== null && Math.abs(now - this.#known.asOf) < KEPT_MS) return this.#known.board
@@ -58,7 +58,7 @@ export class Movers {
     return known.board
   }
 
-  /** Of players whose matches were on within the window: nobody else's price has moved. */
+  /** Players whose matches were active within the window; no other price has moved. */
   async #read(now: Instant): Promise<MoversBoard> {
     const since = sql`${new Date(now - WINDOW_MS).toISOString()}::timestamptz`
     const { rows } = await sql<MoverRow>`
@@ -98,7 +98,7 @@ const moverFrom = (row: MoverRow): Mover => ({
 })
 
 function boardOf(movers: readonly Mover[], asOf: Instant): MoversBoard {
-  // Among equals the order is always the same.
+  // Ties are ordered by id.
   const top = (by: (mover: Mover) => number): readonly Mover[] =>
     movers
       .filter((mover) => by(mover) > 0)

@@ -1,36 +1,36 @@
-/** What is good once or for a while when somebody signs in: nonces, one-time codes, and proof of an e-mail. */
+/** Single-use and short-lived items of a sign-in: nonces, one-time codes, and proof of an e-mail address. */
 import { CODE_PAUSE_MS, CODE_TTL_MS, NONCE_TTL_MS } from '../actors/kernel/limits.ts'
 import { type FastStore, keys } from './fast/fast-store.ts'
 
-/** A code as it is kept: nobody can read it off the store. */
+/** A code as stored: a digest, from which it cannot be read. */
 export interface KeptCode {
   readonly id: string
   readonly digest: string
 }
 
-/** Every method throws when the fast store is away: nothing here can be answered without it. */
+/** Every method throws when the fast store is unavailable; there is no fallback. */
 export class OneTime {
   readonly #fast: FastStore
   readonly #verifiedMs: number
 
-  /** Proof of an e-mail is good for so long. */
+  /** How long the proof of an e-mail address is valid. */
   constructor(fast: FastStore, verifiedMs: number) {
     this.#fast = fast
     this.#verifiedMs = verifiedMs
   }
 
-  /** True for exactly one of several who claim a nonce. */
+  /** True for exactly one of several claimants of a nonce. */
   claimNonce(nonce: string): Promise<boolean> {
     return this.#fast.claim(keys.nonce(nonce), NONCE_TTL_MS)
   }
 
-  /** Starts the pause before another code, for exactly one of several. Milliseconds left when it has been started before. */
+  /** Starts the pause before another code, for exactly one of several callers. The others get the milliseconds left. */
   async startPause(subject: string): Promise<{ readonly started: boolean; readonly leftMs: number }> {
     const { count, endsInMs } = await this.#fast.hit(keys.pause(subject), CODE_PAUSE_MS)
     return { started: count === 1, leftMs: endsInMs }
   }
 
-  /** The subject's code from now on; an earlier one counts no more. */
+  /** Sets the subject's code. An earlier one is no longer valid. */
   putCode(subject: string, { id, digest }: KeptCode): Promise<void> {
     return this.#fast.set(keys.code(subject), `${id}.${digest}`, CODE_TTL_MS)
   }
@@ -42,18 +42,18 @@ export class OneTime {
     return { id, digest }
   }
 
-  /** Counts a guess at a code, and says which one it was, from 1. */
+  /** Counts a guess at a code and returns its number, from 1. */
   async guess(code: KeptCode): Promise<number> {
     return (await this.#fast.hit(keys.guesses(code.id), CODE_TTL_MS)).count
   }
 
-  /** Keeps that the subject has this e-mail; his code is used up. */
+  /** Records that the subject has proved this e-mail address; the code is used up. */
   async verify(subject: string, email: string): Promise<void> {
     await this.#fast.set(keys.verified(subject), email, this.#verifiedMs)
     await this.#fast.del(keys.code(subject))
   }
 
-  /** The e-mail that the subject has proved, or null. */
+  /** The e-mail address that the subject has proved, or null. */
   verifiedEmail(subject: string): Promise<string | null> {
     return this.#fast.get(keys.verified(subject))
   }

@@ -1,4 +1,7 @@
-/** The outbox: what commits did, read once and in order, with the effects written in the transaction that moves on. */
+/**
+ * The outbox: events of commits, read once and in order. Their effects are written in the transaction that moves the
+ * cursor.
+ */
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { type FixtureId, fixtureId } from '../actors/kernel/ids.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
@@ -22,7 +25,7 @@ export type Reaction = (commits: readonly Commit[], effects: ReactionTx) => Prom
 
 export type Reacted =
   | { readonly kind: 'reacted'; readonly commits: number; readonly notifications: readonly Notification[] }
-  /** It is tried again later, or was set aside. */
+  /** It will be retried, or was set aside. */
   | { readonly kind: 'failed'; readonly matchId: FixtureId; readonly error: unknown; readonly setAside: number | null }
 
 /** A row that was set aside. */
@@ -34,9 +37,9 @@ export interface SetAside {
   readonly at: Instant
 }
 
-/** Commits reacted to in one transaction. More do not make it faster; in the embedded database they make trades wait. */
+/** Commits per transaction. More are not faster; in the embedded database they delay trades. */
 const COMMITS_MAX = 16
-/** A row that has failed so often is set aside, some three seconds after it was first met. */
+/** A row that has failed this often is set aside, about three seconds after the first attempt. */
 const ATTEMPTS_MAX = 5
 const RETRY_MS = 100
 const ERROR_LENGTH_MAX = 2_000
@@ -53,9 +56,9 @@ export class Outbox {
   }
 
   /**
-   * Reacts to the next commits of a match that nobody else is reacting to. Null when there are none. A process that dies
-   * in between has done nothing; a reaction that throws undoes what it did, and is tried again a bounded number of times.
-   * Throws when the database is away.
+   * Reacts to the next commits of a match that no other process is reacting to. Null when there are none. A process
+   * that dies in between has done nothing. A reaction that throws is rolled back, and is retried a bounded number of
+   * times. Throws when the database is unavailable.
    */
   async react(reaction: Reaction): Promise<Reacted | null> {
     let taken: Cursor | null = null
@@ -63,7 +66,7 @@ export class Outbox {
       const done = await this.#db.transaction().execute(async (tx) => {
         taken = await nextCursor(tx)
         if (taken === null) return null
-        // After a failure one at a time, to find the row that it was.
+        // After a failure one row at a time, to find the one that fails.
         const commits = await commitsAfter(tx, taken, taken.attempts === 0 ? COMMITS_MAX : 1)
         const effects = new ReactionTx(tx, this.#cache, this.#world)
         await reaction(commits, effects)
@@ -77,7 +80,10 @@ export class Outbox {
     }
   }
 
-  /** Reacts to a row that was set aside, and takes it off the list. False when it is not on it; throws what it throws. */
+  /**
+   * Reacts to a row that was set aside and removes it from the list. False when it is not listed. Throws what the
+   * reaction throws.
+   */
   async retry(matchId: FixtureId, seq: number, reaction: Reaction): Promise<boolean> {
     const done = await this.#db.transaction().execute(async (tx) => {
       const removed = await tx
@@ -96,7 +102,7 @@ export class Outbox {
     return done !== null
   }
 
-  /** The latest of what was set aside. */
+  /** The latest rows that were set aside. */
   async setAside(limit: number): Promise<readonly SetAside[]> {
     const rows = await this.#db.selectFrom('outbox_failures').selectAll().orderBy('at', 'desc').limit(limit).execute()
     return rows.map((row) => ({
@@ -108,7 +114,7 @@ export class Outbox {
     }))
   }
 
-  /** How many commits nobody has reacted to yet, and when the oldest of them was. */
+  /** The number of commits without reactions yet, and the time of the oldest. */
   async lag(): Promise<{ readonly commits: number; readonly oldestAt: Instant | null }> {
     const { rows } = await sql<{ commits: number; oldest: Date | null }>`
       select count(*) as commits, min(o.at) as oldest
@@ -119,15 +125,15 @@ export class Outbox {
   }
 
   /**
-   * Forgets everything that follows from trades, so that reacting anew makes it again. Nobody may react meanwhile, and it may
-   * take minutes: see `Connection.withoutTimeout`.
+   * Removes everything that reactions have written, so that reacting again rebuilds it. No process may react meanwhile,
+   * and it may take minutes: see `Connection.withoutTimeout`.
    */
   async forget(): Promise<void> {
     await this.#db.transaction().execute(async (tx) => {
       await sql`lock table outbox_cursors in exclusive mode`.execute(tx)
       await sql`truncate week_scores, trade_days, board_changes, outbox_failures`.execute(tx)
       await sql`update users set xp = 0 where xp <> 0`.execute(tx)
-      // Versions go on, or boards would take what is made anew for old. Credits have been paid and stay.
+      // Versions continue, or boards would ignore what is rebuilt as too old. Credits have been paid and stay.
       await sql`
         update careers c
            set version = version + 1, opened = 0, closed = 0, wins = 0, pnl_micros = 0, margin_micros = 0,
@@ -146,7 +152,7 @@ export class Outbox {
   }
 
   async #failed({ matchId, seq, attempts }: Cursor, error: unknown): Promise<Reacted> {
-    // The row that is counted is the one after the cursor; a failure of several is not yet one of its own.
+    // Attempts are counted for the row after the cursor; a failure of several rows does not count yet.
     const tried = attempts + 1
     if (tried < ATTEMPTS_MAX) {
       await sql`
@@ -176,7 +182,7 @@ interface Cursor {
   readonly attempts: number
 }
 
-/** Locks the cursor of a match with news, of those that nobody holds the one that has waited longest. */
+/** Locks the cursor of a match with news: of those that are free, the one that has waited longest. */
 async function nextCursor(tx: Transaction<Database>): Promise<Cursor | null> {
   const { rows } = await sql<{ match_id: number; seq: number; attempts: number }>`
     select c.match_id, c.seq, c.attempts from outbox_cursors c

@@ -1,4 +1,4 @@
-/** Reading positions; only a match's commit writes them. */
+/** Reads positions. Only a match's commit writes them. */
 import type { Kysely, Selectable } from 'kysely'
 import { assert } from '../actors/kernel/assert.ts'
 import { fixtureId, instrumentId, type PositionId, positionId, type UserId, userId } from '../actors/kernel/ids.ts'
@@ -27,7 +27,7 @@ export class Positions {
     this.#db = db
   }
 
-  /** A user's positions, latest opened first. */
+  /** A user's positions, most recently opened first. */
   async list(user: UserId, query: PositionQuery): Promise<readonly HeldPosition[]> {
     const { status, limit, offset } = query
     const asked = status === 'open' ? this.#open(user) : this.#opened(user, status)
@@ -35,7 +35,7 @@ export class Positions {
     return rows.map(heldFrom)
   }
 
-  /** One position of a user; null when there is none, or it is somebody else's. */
+  /** One position of a user; null when it does not exist or belongs to another user. */
   async find(user: UserId, id: PositionId): Promise<HeldPosition | null> {
     const row = await this.#held()
       .where('positions.id', '=', id)
@@ -51,7 +51,9 @@ export class Positions {
       .orderBy('positions.opened_marker', 'desc')
   }
 
-  /** All he has ever opened, as the ledger numbers it: there may be thousands, and no other index has them in order. */
+  /**
+   * All that the user ever opened, in the ledger's order: there may be thousands, and no other index has them in order.
+   */
   #opened(user: UserId, status: 'closed' | 'all') {
     return this.#held()
       .innerJoin('ledger_entries as opening', 'opening.reference', 'positions.id')
@@ -70,7 +72,7 @@ export class Positions {
   }
 }
 
-/** All of a position, but not what its opening was answered with. */
+/** All of a position except the stored answer to its opening. */
 export const POSITION_COLUMNS = [
   'positions.id',
   'positions.user_id',
@@ -100,7 +102,7 @@ function heldFrom(row: PositionRow & { price_micros: number }): HeldPosition {
   return { position: positionFrom(row), currentPrice: price(row.price_micros) }
 }
 
-/** A row as the game knows it. Zero as open price passes: judging such a position is a rule of the game. */
+/** A row as a position. An open price of zero passes: judging such a position is a rule of the game. */
 export function positionFrom(row: PositionRow): Position {
   return {
     id: positionId(row.id),
@@ -120,7 +122,7 @@ export function positionFrom(row: PositionRow): Position {
   }
 }
 
-/** The position as its opening left it, whatever has become of it. */
+/** The position as its opening left it, whatever happened since. */
 export const positionAsOpened = (
   row: PositionRow & Pick<Selectable<PositionsTable>, 'opened_stop_micros' | 'opened_take_micros'>,
 ): Position => ({
@@ -131,7 +133,7 @@ export const positionAsOpened = (
   close: null,
 })
 
-/** The position as its close left it, which is as it stays. */
+/** The position as its close left it, which no longer changes. */
 export function positionAsClosed(row: PositionRow): Position {
   assert(row.closed_at !== null, `position ${row.id} is not closed`)
   return positionFrom(row)

@@ -1,4 +1,4 @@
-/** What prices a player has had: the ticks of a stretch of time, thinned evenly, in milliseconds however many there are. */
+/** A player's price history: the ticks of a period, thinned evenly. Takes milliseconds for any number of ticks. */
 import { type Kysely, sql } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
 import type { InstrumentId } from '../actors/kernel/ids.ts'
@@ -19,19 +19,19 @@ export interface Tick {
 }
 
 export interface History {
-  /** The oldest first, at most HISTORY_TICKS_MAX. */
+  /** Oldest first, at most HISTORY_TICKS_MAX. */
   readonly ticks: readonly Tick[]
-  /** Lots traded in the stretch, openings and closes. */
+  /** Lots opened and closed in the period. */
   readonly volume: Lots
-  /** His earliest tick ever, null when he has none. */
+  /** The player's first tick ever, or null. */
   readonly firstTickAt: Instant | null
 }
 
-/** Ticks of one answer (specification 8). */
+/** Most ticks of one answer (specification 8). */
 export const HISTORY_TICKS_MAX = 500
-/** Up to so many ticks are counted, and thinned exactly; beyond it counting would take longer than a chart is worth. */
+/** Up to this many ticks are counted and thinned exactly. Counting more would take too long for a chart. */
 const COUNTED_MAX = 10_000
-/** Where there are more, time without ticks is passed over in steps of this part of the whole. */
+/** With more ticks, time without any is skipped in steps of this fraction of the whole. */
 const SLICES = 1_000
 
 /** From one tick to another, in milliseconds since 1970. */
@@ -54,7 +54,7 @@ export class PriceHistory {
     this.#db = db
   }
 
-  /** The history of a player since `from`, or since his first tick. Nobody's is empty. */
+  /** The history of a player since `from`, or since the first tick. Empty for an unknown player. */
   async of(id: InstrumentId, from: Instant | null): Promise<History> {
     const since = new Date(from ?? 0).toISOString()
     const [ticks, volume, firstTickAt] = await Promise.all([
@@ -72,7 +72,7 @@ export class PriceHistory {
     return rows.length === 0 ? this.#thinned(id, since) : this.#sampled(id, since)
   }
 
-  /** All of them, or the first, the last, and as many at equal distances between them as an answer holds. */
+  /** All ticks; or the first, the last, and as many at equal distances between them as an answer holds. */
   async #thinned(id: InstrumentId, since: string): Promise<readonly TickRow[]> {
     const { rows } = await sql<TickRow>`
       with held as (
@@ -87,8 +87,8 @@ export class PriceHistory {
   }
 
   /**
-   * The ticks at moments that lie evenly over the time in which there were any: a season's matches, without the days
-   * between them. Each stretch and each moment is a step or two into the index.
+   * The ticks at even distances over the time in which there were any: a season's matches, without the days between
+   * them. Each period and each moment takes a step or two into the index.
    */
   async #sampled(id: InstrumentId, since: string): Promise<readonly TickRow[]> {
     const moments = spread(await this.#stretches(id, since), HISTORY_TICKS_MAX)
@@ -102,7 +102,7 @@ export class PriceHistory {
     return rows
   }
 
-  /** The stretches of time in which there are ticks, in order; none is longer than a slice. */
+  /** The periods in which there are ticks, in order; none is longer than a slice. */
   async #stretches(id: InstrumentId, since: string): Promise<readonly Stretch[]> {
     const { rows } = await sql<{ first: Date; last: Date }>`
       with recursive bounds as (
@@ -140,7 +140,7 @@ export class PriceHistory {
   }
 }
 
-/** So many moments at equal distances over all the stretches, from the very first to the very last. */
+/** Moments at equal distances over all periods, from the very first to the very last. */
 function spread(stretches: readonly Stretch[], count: number): readonly Instant[] {
   const total = stretches.reduce((sum, { first, last }) => sum + last - first, 0)
   const moments: Instant[] = []

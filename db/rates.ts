@@ -1,10 +1,10 @@
-/** Counting calls: in the fast store, so that all processes count together, and alone while it is away. */
+/** Counts calls: in the fast store, over all processes, or in this process alone while the store is unavailable. */
 import type { World } from '../actors/kernel/world.ts'
 import { FastMemory } from './fast/fast-memory.ts'
 import type { FastOrElse } from './fast/fast-or-else.ts'
 import { type Allowance, type FastStore, type Hits, keys, type Spent } from './fast/fast-store.ts'
 
-/** Callers that can be told apart without the fast store: some 15 MB. */
+/** Callers that are counted separately without the fast store: about 15 MB. */
 const ALONE_MAX = 100_000
 
 export class Rates {
@@ -21,7 +21,7 @@ export class Rates {
     return this.#count((store) => store.hit(keys.rate(route, caller), windowMs))
   }
 
-  /** Takes one of the calls that an allowance holds, if there is one left. */
+  /** Takes one call out of an allowance, if any is left. */
   spend(action: string, caller: string, allowance: Allowance): Promise<Spent> {
     return this.#count((store) => store.spend(keys.allowance(action, caller), allowance))
   }

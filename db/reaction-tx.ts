@@ -1,7 +1,7 @@
 /**
- * What reactions read and write, all of it within the transaction that moves the cursor of the outbox: what follows from
- * a commit has happened exactly once, or not yet. Every row has a name of its own besides, so that telling the history
- * anew writes nothing twice.
+ * What reactions read and write, within the transaction that moves the cursor of the outbox: the reactions to a commit
+ * have happened exactly once, or not yet. Every row also has a name of its own, so a rebuild from the history writes
+ * nothing twice.
  */
 import { type Insertable, type Selectable, sql, type Transaction } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
@@ -26,7 +26,7 @@ import type { Database } from './postgres/schema.ts'
 import type { CareersTable } from './postgres/schema/community.ts'
 import type { VersionedBalance, WalletCache } from './wallet-cache.ts'
 
-/** A notification that has been written. */
+/** A stored notification. */
 export interface Notification extends Omit<Notice, 'source' | 'at'> {
   readonly id: number
   readonly createdAt: Instant
@@ -38,7 +38,7 @@ export interface KnownUser {
   readonly career: Career
 }
 
-/** What a user closed in a week, of all matches or of real ones alone. */
+/** What a user closed in a week, in all matches or in real ones alone. */
 export interface WeekShare {
   readonly week: string
   readonly live: boolean
@@ -53,9 +53,9 @@ export class ReactionTx {
   readonly #tx: Transaction<Database>
   readonly #cache: WalletCache
   readonly #world: Pick<World, 'newId'>
-  /** Balances that were changed, to be cached once this is committed. */
+  /** Changed balances, to be cached after the commit. */
   readonly balances: VersionedBalance[] = []
-  /** Notifications that were written, to be told once this is committed. */
+  /** Written notifications, to be published after the commit. */
   readonly notifications: Notification[] = []
 
   constructor(tx: Transaction<Database>, cache: WalletCache, world: Pick<World, 'newId'>) {
@@ -64,7 +64,7 @@ export class ReactionTx {
     this.#world = world
   }
 
-  /** Who has brought those of these users whose first trade is not credited yet. */
+  /** The referrers of those users whose first trade has not been credited yet. */
   async uncredited(users: readonly UserId[]): Promise<readonly Credit[]> {
     const rows = await this.#tx
       .selectFrom('referrals')
@@ -81,7 +81,10 @@ export class ReactionTx {
     }))
   }
 
-  /** The careers of these users, locked in the order of ids: reactions to matches that share users wait, none deadlocks. */
+  /**
+   * The careers of these users, locked in the order of ids: reactions to matches that share users wait and never
+   * deadlock.
+   */
   async lockUsers(users: readonly UserId[]): Promise<ReadonlyMap<UserId, KnownUser>> {
     const ids = uuids(users.toSorted())
     await sql`insert into careers (user_id) select unnest(${ids}::uuid[]) on conflict do nothing`.execute(this.#tx)
@@ -93,7 +96,7 @@ export class ReactionTx {
     )
   }
 
-  /** Remembers that these users opened something on these days; the answer are those for whom that is news. */
+  /** Records the days on which these users opened positions, and returns those that are new. */
   async addDays(days: readonly { readonly userId: UserId; readonly day: number }[]): Promise<readonly UserId[]> {
     if (days.length === 0) return []
     const { rows } = await sql<{ user_id: string }>`
@@ -113,7 +116,7 @@ export class ReactionTx {
     return new Map(rows.map((row) => [instrumentId(row.id), row.name]))
   }
 
-  /** The careers as they are now; places on the boards are brought up to date later. */
+  /** Writes the careers. Places on the boards are updated later. */
   async saveCareers(careers: ReadonlyMap<UserId, Career>): Promise<void> {
     const users = [...careers.keys()]
     const all = [...careers.values()]
@@ -196,7 +199,7 @@ export class ReactionTx {
     return new Map(rows.map((row) => [weekKey({ ...row, userId: userId(row.user_id) }), row]))
   }
 
-  /** Hands out badges; the answer are those that were not handed out before. */
+  /** Awards badges and returns those that are new. */
   async addBadges(badges: readonly { userId: UserId; badge: Badge; at: Instant }[]): Promise<ReadonlySet<string>> {
     if (badges.length === 0) return new Set()
     const rows = await this.#tx
@@ -210,12 +213,12 @@ export class ReactionTx {
     return new Set(rows.map((row) => `${row.user_id}:${row.badge}`))
   }
 
-  /** Writes those of the notices that are not there yet. */
+  /** Writes the notices whose sources are new. */
   async notify(notices: readonly Notice[]): Promise<void> {
     this.notifications.push(...(await insertNotices(this.#tx, notices)))
   }
 
-  /** Writes those of the headlines that are not there yet, in the district that their user belongs to. */
+  /** Writes the headlines whose sources are new, in the district of their user. */
   async publish(headlines: readonly Headline[], districtOf: (user: UserId) => DistrictId): Promise<void> {
     await insertHeadlines(
       this.#tx,
@@ -224,8 +227,9 @@ export class ReactionTx {
   }
 
   /**
-   * Pays referrers, each for one referee, in ledger transactions that sum to zero. A balance that somebody changed in the
-   * fast store is adopted first, as a match's commit does. Wallets stay locked until the transaction ends: call it last.
+   * Pays referrers, each for one referee, in ledger transactions that sum to zero. A balance changed from outside in
+   * the fast store is adopted first, as in a match's commit. Wallets stay locked until the transaction ends, so call it
+   * last.
    */
   async credit(credits: readonly Credit[], at: Instant): Promise<void> {
     if (credits.length === 0) return
@@ -290,7 +294,7 @@ type LedgerRow = Insertable<Database['ledger_entries']>
 
 const weekKey = (of: Pick<WeekShare, 'week' | 'live' | 'userId'>): string => `${of.week}:${of.live}:${of.userId}`
 
-/** Writes notices whose sources are new, and returns them as they are now. */
+/** Writes the notices whose sources are new, and returns them as stored. */
 export async function insertNotices(tx: Transaction<Database>, notices: readonly Notice[]): Promise<Notification[]> {
   if (notices.length === 0) return []
   const rows = await tx
@@ -317,7 +321,7 @@ export async function insertNotices(tx: Transaction<Database>, notices: readonly
   })
 }
 
-/** Writes headlines whose sources are new. */
+/** Writes the headlines whose sources are new. */
 export async function insertHeadlines(
   tx: Transaction<Database>,
   headlines: readonly (Headline & { readonly districtId: DistrictId })[],

@@ -1,4 +1,4 @@
-/** Who has brought whom: invites, codes, and the network that the friends boards rank. Registering and paying are elsewhere. */
+/** Referrals: invites, codes, and the network that the friends boards rank. Registering and paying are elsewhere. */
 import { type Kysely, sql } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
 import { type UserId, userId } from '../actors/kernel/ids.ts'
@@ -8,7 +8,7 @@ import type { Database } from './postgres/schema.ts'
 
 export interface Referral {
   readonly id: string
-  /** Of the one who was invited, as the referrer wrote it; null when somebody came with the referrer's own code. */
+  /** The invited person's name, as the referrer wrote it; null for a registration with the referrer's own code. */
   readonly name: string | null
   readonly code: string
   readonly createdAt: Instant
@@ -25,15 +25,15 @@ export interface ReferralSums {
   readonly rewards: Money
 }
 
-/** What a code is good for. */
+/** What a code refers to. */
 export interface KnownCode {
   readonly referrerId: UserId
   readonly referrerName: string
 }
 
-/** Friends ranked at most: whoever has brought more sees the earliest. The list shows so many, the latest. */
+/** Most friends ranked: with more, the earliest are ranked. The list shows as many of the latest. */
 const NETWORK_MAX = 1_000
-/** Invites of one user that wait for somebody. */
+/** Open invites of one user. */
 const WAITING_MAX = 200
 const CODE_BYTES = 5
 
@@ -46,7 +46,7 @@ export class Referrals {
     this.#world = world
   }
 
-  /** A new invite with a code of its own; null when the user has too many that wait. */
+  /** A new invite with its own code; null when the user has too many open ones. */
   async invite(referrer: UserId, name: string): Promise<Referral | null> {
     const code = this.#world.secret(CODE_BYTES)
     const createdAt = this.#world.now()
@@ -61,7 +61,7 @@ export class Referrals {
     return { id, name, code, createdAt, registeredAt: null, creditedAt: null, reward: money(0) }
   }
 
-  /** The user's latest referrals, the latest first, with what all of them come to, and his own code. */
+  /** The user's latest referrals, newest first, with the totals of all, and the user's own code. */
   async list(
     referrer: UserId,
   ): Promise<{ readonly ownCode: string; readonly referrals: readonly Referral[]; readonly sums: ReferralSums }> {
@@ -95,7 +95,7 @@ export class Referrals {
     return { ownCode, referrals, sums: { ...sums, rewards: money(sums.rewards) } }
   }
 
-  /** What a code is good for, a user's own or an invite's; null when it is neither. */
+  /** What a user's or an invite's code refers to; null for an unknown code. */
   async find(code: string): Promise<KnownCode | null> {
     const { rows } = await sql<{ id: string; username: string }>`
       select id, username from users where referral_code = ${code}::text
@@ -107,13 +107,13 @@ export class Referrals {
     return row === undefined ? null : { referrerId: userId(row.id), referrerName: row.username }
   }
 
-  /** Whether somebody has brought this user. */
+  /** Whether this user was referred. */
   async isReferred(user: UserId): Promise<boolean> {
     const row = await this.#db.selectFrom('referrals').select('id').where('referee_id', '=', user).executeTakeFirst()
     return row !== undefined
   }
 
-  /** The user, whom he has brought, and who has brought him. */
+  /** The user, those they referred, and their referrer. */
   async network(user: UserId): Promise<readonly UserId[]> {
     const { rows } = await sql<{ id: string }>`
       select ${user}::uuid as id

@@ -1,4 +1,4 @@
-/** People who come through the identity provider: finding them, and making them with wallet and referral in one go. */
+/** Users of the identity provider: finds them, and creates them with wallet and referral in one transaction. */
 import type { Kysely, Transaction } from 'kysely'
 import { type DistrictId, type UserId, userId } from '../actors/kernel/ids.ts'
 import type { World } from '../actors/kernel/world.ts'
@@ -7,7 +7,7 @@ import type { Database } from './postgres/schema.ts'
 import { grantStartingBalance } from './starting-balance.ts'
 import { type User, userFrom } from './users.ts'
 
-/** An account at the identity provider, as it says. */
+/** An account as the identity provider describes it. */
 export interface ProviderAccount {
   readonly sub: string
   readonly email: string
@@ -21,12 +21,12 @@ export interface Registration {
   readonly firstName: string
   readonly lastName: string | null
   readonly districtId: DistrictId
-  /** Somebody's own code or the one of an invite; null for none. */
+  /** A user's own code or that of an invite; null for none. */
   readonly referralCode: string | null
 }
 
 export type Registered =
-  /** Not new when this account had registered before, in the same moment perhaps. */
+  /** False when the account had already registered, perhaps at the same moment. */
   | { readonly kind: 'registered'; readonly user: User; readonly isNew: boolean }
   | { readonly kind: 'username_taken' }
   | { readonly kind: 'unknown_district' }
@@ -39,14 +39,14 @@ export class Registrations {
   readonly #world: World
   readonly #adminEmails: readonly string[]
 
-  /** Whoever has one of `adminEmails` (lower case) is an admin from his next sign-in on. */
+  /** A user with one of `adminEmails` (lower case) is an admin from the next sign-in on. */
   constructor(db: Kysely<Database>, world: World, adminEmails: readonly string[]) {
     this.#db = db
     this.#world = world
     this.#adminEmails = adminEmails
   }
 
-  /** Whoever has registered with this account, with what the provider says of him now; null when nobody has. */
+  /** The user who registered with this account, updated with what the provider says now; null when there is none. */
   async signIn(account: ProviderAccount): Promise<User | null> {
     const { sub, email, name, picture } = account
     const row = await this.#db
@@ -58,7 +58,7 @@ export class Registrations {
     return row === undefined ? null : userFrom(row)
   }
 
-  /** Makes user, wallet and referral, or none of them. Of several for one account at once, one makes the user. */
+  /** Creates user, wallet and referral, or none of them. Of several calls for one account, one creates the user. */
   async register(registration: Registration): Promise<Registered> {
     return this.#db.transaction().execute(async (tx): Promise<Registered> => {
       const { identity, username, districtId, referralCode } = registration
@@ -82,7 +82,7 @@ export class Registrations {
         const same = earlier.find((row) => row.google_sub === identity.sub)
         if (same !== undefined) return { kind: 'registered', user: userFrom(same), isNew: false }
         if (earlier.length > 0) return { kind: 'username_taken' }
-        throw new Error('a new referral code was not new') // one in 10¹²: the caller may simply try again
+        throw new Error('a new referral code was not new') // one in 10¹²: the caller may retry
       }
       await grantStartingBalance(tx, this.#world, [userId(made.id)])
       if (referralCode !== null && referrer !== null) {
@@ -97,7 +97,7 @@ export class Registrations {
     return row !== undefined
   }
 
-  /** The username of whoever invites with this code, or null when nobody does. */
+  /** The username of the user who invites with this code, or null. */
   async inviterOf(code: string): Promise<string | null> {
     return (await new Referrals(this.#db, this.#world).find(code))?.referrerName ?? null
   }
@@ -123,7 +123,9 @@ export class Registrations {
     }
   }
 
-  /** Fills the invite that waits, or adds an anonymous referral: an invite that is passed on counts for each who comes. */
+  /**
+   * Fills the open invite, or adds an anonymous referral: an invite that is passed on counts for every user who comes.
+   */
   async #refer(
     tx: Transaction<Database>,
     { code, referrer, referee }: { readonly code: string; readonly referrer: UserId; readonly referee: UserId },

@@ -1,4 +1,4 @@
-/** Which replays are to play and how far they are: what every process follows, and a restart goes on with. */
+/** The replays that must play, and their progress. Every process follows them, and a restart continues them. */
 import { type ExpressionBuilder, type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId, type UserId } from '../actors/kernel/ids.ts'
@@ -9,26 +9,26 @@ import type { AuditLog } from './audit-log.ts'
 import type { Database } from './postgres/schema.ts'
 import type { ReplaysTable } from './postgres/schema/matches.ts'
 
-/** One playing of a recording, into a match of its own. */
+/** One replay of a recording, into a match of its own. */
 export interface ReplayRun {
   readonly id: string
   /** The name of the recording. */
   readonly recording: string
-  /** Which of its casts plays: no two runs at once share their players. */
+  /** Which of the recording's casts plays: concurrent runs share no players. */
   readonly slot: number
   readonly matchId: FixtureId
   readonly speed: number
   readonly traders: number
   readonly demo: boolean
-  /** Null while it is to play. */
+  /** How an operator ended it; null while it plays. */
   readonly ending: Ending | null
   readonly startedAt: Instant
-  /** What has been committed of its match; null before its first frame. */
+  /** The committed progress of its match; null before the first frame. */
   readonly match: { readonly minute: number | null; readonly frames: number; readonly settled: boolean } | null
 }
 
 export interface ReplayPlan extends Pick<ReplayRun, 'recording' | 'speed' | 'traders' | 'demo'> {
-  /** The operator who starts it; null for the house. */
+  /** The operator who starts it; null for the demo. */
   readonly by: UserId | null
 }
 
@@ -43,13 +43,13 @@ export class ReplayRuns {
     this.#audit = audit
   }
 
-  /** Every run that has not ended, in the order they began. */
+  /** Every unfinished run, in the order of their start. */
   async unfinished(): Promise<readonly ReplayRun[]> {
     const rows = await this.#rows().where('replays.state', '=', 'running').orderBy('replays.match_id').execute()
     return rows.map(runFrom)
   }
 
-  /** The latest run of the demo, ended or not. */
+  /** The latest run of the demo, finished or not. */
   async latestDemo(): Promise<ReplayRun | null> {
     const row = await this.#rows().where('demo', '=', true).orderBy('match_id', 'desc').limit(1).executeTakeFirst()
     return row === undefined ? null : runFrom(row)
@@ -57,12 +57,12 @@ export class ReplayRuns {
 
   /**
    * Records a new run under a fixture number that no provider uses, one higher than that of the last run. Null when
-   * REPLAYS_MAX are at it already, or it is a demo and there is one.
+   * REPLAYS_MAX are running, or a demo is requested and one is running.
    */
   async begin(plan: ReplayPlan): Promise<ReplayRun | null> {
     const { recording, speed, traders, demo, by } = plan
     return this.#db.transaction().execute(async (tx) => {
-      await sql`lock table replays in share row exclusive mode`.execute(tx) // one beginning at a time
+      await sql`lock table replays in share row exclusive mode`.execute(tx) // one start at a time
       const running = await tx
         .selectFrom('replays')
         .select(['recording', 'slot', 'demo'])
@@ -103,7 +103,7 @@ export class ReplayRuns {
     })
   }
 
-  /** Has one run end, or with a null id every one. Says which they were; one that is ending already goes on so. */
+  /** Ends one run, or all with a null id, and returns their ids. A run that is already ending keeps its ending. */
   async end(id: string | null, ending: Ending, by: UserId | null): Promise<readonly string[]> {
     return this.#db.transaction().execute(async (tx) => {
       const rows = await tx
@@ -118,7 +118,7 @@ export class ReplayRuns {
     })
   }
 
-  /** It is over, unless its match has begun and is not settled: then nothing changes. */
+  /** Marks a run as finished, unless its match has begun and is not settled. */
   async finish(id: string): Promise<void> {
     await this.#db
       .updateTable('replays')

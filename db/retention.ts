@@ -1,17 +1,17 @@
-/** Forgets what is old: ticks are thinned and then dropped, and rows that only answer retries go when nobody retries any more. */
+/** Removes old rows: ticks are thinned and later dropped, and stored answers go when retries no longer come. */
 import { type Kysely, sql } from 'kysely'
 import { HOUR_MS, MINUTE_MS, type World } from '../actors/kernel/world.ts'
 import type { Database } from './postgres/schema.ts'
 
-/** For how long ticks are kept, as the settings have it. */
+/** How long ticks are kept (settings). */
 export interface TickRetention {
-  /** Every tick for so many days; after that one a minute and player, in-game events aside. */
+  /** Days for which every tick is kept; after that one per minute and player, plus those of in-game events. */
   readonly fullDays: number
-  /** Any tick for so many days, but a player's first one for ever. */
+  /** Days for which any tick is kept. A player's first tick is kept for ever. */
   readonly days: number
 }
 
-/** Rows that a run has removed. */
+/** The numbers of rows that a run removed. */
 export interface Forgotten {
   readonly thinnedTicks: number
   readonly ticks: number
@@ -22,16 +22,16 @@ export interface Forgotten {
 }
 
 const DAY_MS = 24 * HOUR_MS
-/** So long do refusals and closes answer their retries; what a key has opened does so for good. */
+/** Stored refusals and closes are kept 7 days, openings for ever. */
 const COMMAND_RESULTS_MS = 7 * DAY_MS
-/** Who has been away for longer is shown how things stand instead of what happened. */
+/** A client that was away for longer gets a snapshot instead of events. */
 const ACCOUNT_EVENTS_MS = 30 * DAY_MS
-/** A fixture that nobody had to run is of no interest any more. */
+/** Fixtures that never became a match. */
 const FIXTURES_MS = 7 * DAY_MS
-/** Rows of one statement, and ticks of one: none may hold up a commit for long. */
+/** Rows and ticks per statement: none may delay a commit for long. */
 const CHUNK = 10_000
 const WINDOW_MS = 10 * MINUTE_MS
-/** A run thins so many windows at most, a week's; the next one goes on. */
+/** A run thins at most a week's windows; the next run continues. */
 const WINDOWS_MAX = 1_008
 
 type Aged = 'tape' | 'command_results' | 'account_events'
@@ -47,7 +47,9 @@ export class Retention {
     this.#ticks = ticks
   }
 
-  /** Removes what is too old by now. Processes may do so at the same time: what one has removed the other does not find. */
+  /**
+   * Removes what is too old. Several processes may do so at the same time: what one has removed another does not find.
+   */
   async run(): Promise<Forgotten> {
     const { fullDays, days } = this.#ticks()
     return {
@@ -96,7 +98,7 @@ export class Retention {
     return Number(numDeletedRows)
   }
 
-  /** Goes on where the last run stopped, a window at a time, up to `before`. */
+  /** Continues where the last run stopped, one window at a time, up to `before`. */
   async #thinTicks(before: Date): Promise<number> {
     let thinned = 0
     for (let windows = 0; windows < WINDOWS_MAX; windows++) {
@@ -107,7 +109,7 @@ export class Retention {
     return thinned
   }
 
-  /** Keeps the first tick of each minute and player in the next window. Null when there is none that is old enough. */
+  /** Keeps the first tick of each minute and player in the next window. Null when no window is old enough. */
   async #thinNext(before: Date): Promise<number | null> {
     return this.#db.transaction().execute(async (tx) => {
       const from = await thinnedUntil(tx)
@@ -132,7 +134,7 @@ export class Retention {
 
 const THINNING = 'thin ticks'
 
-/** Where thinning stopped, or the first tick of all: looking for that one reads the whole table, once. */
+/** Where thinning stopped, or else the first tick of all: finding that one reads the whole table, once. */
 async function thinnedUntil(tx: Kysely<Database>): Promise<Date | null> {
   const done = await tx
     .selectFrom('upkeep')

@@ -1,8 +1,8 @@
-/** What every installation begins with. */
+/** The rows with which every installation begins. */
 import type { Kysely } from 'kysely'
 import type { Database } from './postgres/schema.ts'
 
-/** The districts players belong to. Their ids are on profiles and boards: append, never renumber. */
+/** The districts that users belong to. Their ids are on profiles and boards: append, never renumber. */
 export const DISTRICTS: readonly { readonly id: number; readonly name: string }[] = [
   { id: 1, name: 'Harbour Quarter' },
   { id: 2, name: 'Old Market' },
@@ -18,7 +18,7 @@ export const DISTRICTS: readonly { readonly id: number; readonly name: string }[
   { id: 12, name: 'Meadow End' },
 ]
 
-/** Adds the districts that are missing; one that an operator has renamed keeps its name. */
+/** Adds missing districts. One that an operator has renamed keeps its name. */
 export async function seedDistricts(db: Kysely<Database>): Promise<void> {
   await db
     .insertInto('districts')

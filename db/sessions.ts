@@ -1,4 +1,4 @@
-/** Sessions: one row a sign-in, which lasts as long as its refresh tokens are rotated and nobody ends it. */
+/** Sessions: one row per sign-in, which lasts while its refresh tokens are rotated, until it is ended. */
 import type { Kysely } from 'kysely'
 import { type SessionId, sessionId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { SECOND_MS, type World } from '../actors/kernel/world.ts'
@@ -7,30 +7,30 @@ import { type FastStore, keys } from './fast/fast-store.ts'
 import type { Database } from './postgres/schema.ts'
 
 /**
- * How long the refresh token before the current one still counts: two tabs that refresh at once, or a client whose answer
- * was lost, get the current generation. Whoever comes later with an old one has a copy of it.
+ * How long the previous refresh token remains valid: two tabs that refresh at once, or a client whose answer was lost,
+ * get the current generation. A later use of an old token means that it was copied.
  */
 const ROTATION_GRACE_MS = 10 * SECOND_MS
 
 export interface Session {
   readonly id: SessionId
   readonly userId: UserId
-  /** Of its refresh token that may be used next, from 1. */
+  /** The generation of the next refresh token, from 1. */
   readonly generation: number
 }
 
 export type Rotation =
   | { readonly kind: 'rotated'; readonly session: Session }
-  /** Over, or never begun. */
+  /** Ended or unknown. */
   | { readonly kind: 'ended' }
-  /** A token that was rotated away is being used again: somebody has a copy. The session is over now. */
+  /** A rotated token was used again, so it was copied. The session has been ended. */
   | { readonly kind: 'reused' }
 
 interface SessionsOptions {
   readonly db: Kysely<Database>
   readonly ask: FastOrElse
   readonly world: Pick<World, 'now' | 'newId'>
-  /** The longest that an access or WebSocket token lives: so long is an end worth remembering in the fast store. */
+  /** The longest life of an access or WebSocket token: how long an ended session is remembered in the fast store. */
   readonly tokenLifeMs: number
   /** How long a session lasts from its start or its last rotation. */
   readonly sessionLifeMs: number
@@ -38,14 +38,14 @@ interface SessionsOptions {
 
 export class Sessions {
   readonly #options: SessionsOptions
-  /** Ended while the fast store was away, and not yet told to it. */
+  /** Ended while the fast store was unavailable, and not yet recorded there. */
   readonly #untold = new Set<SessionId>()
 
   constructor(options: SessionsOptions) {
     this.#options = options
   }
 
-  /** A new session for each of these users, in their order. Clears away twice as many that have expired. */
+  /** Creates a session for each of these users, in their order. Removes up to twice as many expired ones. */
   async start(users: readonly UserId[]): Promise<readonly Session[]> {
     if (users.length === 0) return []
     const { db, world, sessionLifeMs } = this.#options
@@ -72,8 +72,8 @@ export class Sessions {
   }
 
   /**
-   * Makes the presented generation the former one. Of several who present it at once one rotates, and the others are told
-   * the same new generation.
+   * Replaces the presented generation by the next. Of several concurrent callers one rotates, and all get the same new
+   * generation.
    */
   async rotate(presented: Pick<Session, 'id' | 'generation'>): Promise<Rotation> {
     const { db, world, sessionLifeMs } = this.#options
@@ -100,7 +100,7 @@ export class Sessions {
     return { kind: 'reused' }
   }
 
-  /** Ends a session, if it is not over yet: from now on none of its tokens counts, in any process. */
+  /** Ends a session, unless it has ended: from now on its tokens are invalid in every process. */
   async end(id: SessionId): Promise<void> {
     const { db, ask, world } = this.#options
     await db
@@ -112,11 +112,11 @@ export class Sessions {
     this.#untold.add(id)
     await ask(
       (fast) => this.#tell(fast),
-      async () => undefined, // whoever asks it next tells it first
+      async () => undefined, // the next caller records it first
     )
   }
 
-  /** Tells the fast store what it may have forgotten: to be called at the start, when it may be new or another one. */
+  /** Records recent ends in the fast store again. Call it at the start, when the store may be new or another one. */
   async recall(): Promise<void> {
     const { db, ask, world, tokenLifeMs } = this.#options
     const since = new Date(world.now() - tokenLifeMs)
@@ -128,7 +128,7 @@ export class Sessions {
     )
   }
 
-  /** Whether a session is over. Asks the fast store, which knows all that ended lately, or else the database. */
+  /** Whether a session has ended. Asks the fast store, which knows all recent ends, or else the database. */
   isEnded(id: SessionId): Promise<boolean> {
     return this.#options.ask(
       async (fast) => {

@@ -1,6 +1,7 @@
 /**
- * The settings and flags in force. They are read from memory, written to PostgreSQL with an audit row in one transaction,
- * and followed by every process: `refresh` looks at one number and reads on only when it has changed.
+ * The settings and flags in force. They are read from memory, written to PostgreSQL with an audit row in one
+ * transaction, and followed by every process: `refresh` compares one number and reads the rest only when it has
+ * changed.
  */
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
@@ -27,12 +28,12 @@ import { modelFrom, SCORING_SETTINGS } from '../actors/market/scoring-settings.t
 import type { AuditLog } from './audit-log.ts'
 import type { Database } from './postgres/schema.ts'
 
-/** A setting or flag as it stands. */
+/** A setting or flag with its current value. */
 export interface SettingEntry {
   readonly key: string
   readonly setting: Setting
   readonly value: SettingValue
-  /** Null while it has its default. */
+  /** Null while the default is in force. */
   readonly updatedAt: Instant | null
   /** The username of the admin who set it. */
   readonly updatedBy: string | null
@@ -48,10 +49,10 @@ export type SettingOutcome =
   | { readonly kind: 'set'; readonly entry: SettingEntry }
   /** No such setting. */
   | { readonly kind: 'unknown' }
-  /** It cannot have this value, or not together with the others; nothing has changed. */
+  /** The value is invalid, alone or together with the others. Nothing has changed. */
   | { readonly kind: 'invalid'; readonly problem: string }
 
-/** Called with the keys whose values are other ones now, in this process or another. */
+/** Called with the keys whose values have changed, in this process or another. */
 type Listener = (changed: ReadonlySet<string>) => void
 
 /** Reports a failure that no caller is waiting for. */
@@ -82,10 +83,10 @@ interface Stored {
   readonly updatedBy: string | null
 }
 
-/** Everything that is in force at one version; replaced whole, so that nobody sees half a change. */
+/** Everything in force at one version. It is replaced as a whole, so no reader sees half a change. */
 interface InForce {
   readonly version: number
-  /** By key, the whole catalogue first, then the scoped ones. */
+  /** By key: the whole catalogue, then the scoped settings. */
   readonly entries: ReadonlyMap<string, SettingEntry>
   readonly values: SettingValues
   readonly flags: Flags
@@ -97,7 +98,7 @@ export class Settings {
   readonly #options: SettingsOptions
   readonly #listeners = new Set<Listener>()
   #inForce: InForce
-  /** Looks follow each other, so that an older one never overwrites a newer one. */
+  /** Refreshes run one after another, so that an older one never overwrites a newer one. */
   #looking: Promise<unknown> = Promise.resolve()
 
   private constructor(options: SettingsOptions, inForce: InForce) {
@@ -105,7 +106,7 @@ export class Settings {
     this.#inForce = inForce
   }
 
-  /** Reads what is in force now. */
+  /** Reads the settings in force. */
   static async open(options: SettingsOptions): Promise<Settings> {
     return new Settings(options, inForceFrom(await load(options.db), options.report))
   }
@@ -127,7 +128,7 @@ export class Settings {
     return this.#inForce.values[key]
   }
 
-  /** Every setting but the flags: the catalogue, and the modes of single matches and players that are not open. */
+  /** Every setting except the flags: the catalogue, and the modes of matches and players that are not open. */
   list(): readonly SettingEntry[] {
     return [...this.#inForce.entries.values()].filter(({ key }) => !key.startsWith(FLAG_PREFIX))
   }
@@ -137,7 +138,7 @@ export class Settings {
     return entries.map((entry) => ({ ...entry, key: entry.key.slice(FLAG_PREFIX.length) }))
   }
 
-  /** Sets a setting, flags aside. In force here when it resolves, elsewhere at the next `refresh`. */
+  /** Changes a setting that is not a flag. In force here when it resolves, elsewhere at the next `refresh`. */
   async set(change: SettingChange): Promise<SettingOutcome> {
     return change.key.startsWith(FLAG_PREFIX) ? { kind: 'unknown' } : this.#set(change)
   }
@@ -147,14 +148,14 @@ export class Settings {
     return outcome.kind === 'set' ? { ...outcome, entry: { ...outcome.entry, key: change.key } } : outcome
   }
 
-  /** Looks whether anybody has changed a setting, and takes it over. Rejects when the database is away. */
+  /** Adopts changes made by other processes. Rejects when the database is unavailable. */
   async refresh(): Promise<void> {
     const look = this.#looking.then(() => this.#look())
     this.#looking = look.catch(() => undefined)
     return look
   }
 
-  /** Calls `listener` after each change that is in force here; the function returned ends it. */
+  /** Calls `listener` after each change that is in force here, until the returned function is called. */
   onChange(listener: Listener): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
@@ -188,10 +189,10 @@ export class Settings {
     return { kind: 'set', entry: this.#inForce.entries.get(key) ?? defaultEntry(key, setting) }
   }
 
-  /** Writes one value and what is to be known about it, or says why it cannot stand beside the others. */
+  /** Writes one value with its audit row, or returns why it is invalid beside the others. */
   async #write(tx: Transaction<Database>, key: string, value: SettingValue, by: UserId): Promise<string | null> {
     const { world, audit } = this.#options
-    const known = (): void => undefined // what makes no sense was reported when it was read
+    const known = (): void => undefined // invalid values were reported when they were read
     await sql`select from settings_version for update`.execute(tx) // one change at a time
     const stored = await load(tx)
     const before = inForceFrom(stored, known).entries.get(key)?.value ?? settingOf(key)?.default ?? null
@@ -222,7 +223,7 @@ interface Loaded {
   readonly rows: ReadonlyMap<string, Stored>
 }
 
-/** Every stored value with the version it belongs to, in one statement and so as of one moment. */
+/** Every stored value with its version, in one statement and so as of one snapshot. */
 async function load(db: Kysely<Database>): Promise<Loaded> {
   const rows = await db
     .selectFrom('settings_version')
@@ -273,7 +274,7 @@ function inForceFrom({ version, rows }: Loaded, report: Report): InForce {
   }
 }
 
-/** A value nobody understands must not open what somebody meant to close. */
+/** An unreadable value must not open what an operator meant to close. */
 const unreadable = (setting: Setting): SettingValue =>
   setting.type === 'choice' ? setting.whenUnreadable : setting.default
 

@@ -1,4 +1,4 @@
-/** The weekly spinner: the seed that is promised for a week, who leads it, and its decision once it is over. */
+/** The weekly spinner: the seed promised for a week, its leaders, and its decision when it is over. */
 import { createHash, createHmac } from 'node:crypto'
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import { districtId, type DistrictId, type UserId, userId } from '../actors/kernel/ids.ts'
@@ -21,24 +21,24 @@ export interface Candidate {
 }
 
 export interface SpinnerWeek extends Week {
-  /** Tied: two or more lead alike. Decided: the week is over, and the draw has been made if there was one to make. */
+  /** Tied: two or more users lead with equal results. Decided: the week is over, and any draw has been made. */
   readonly status: 'open' | 'tied' | 'decided'
   readonly candidates: readonly Candidate[]
   readonly winner: Candidate | null
   readonly seedHash: string
-  /** Since when the hash could be read. */
+  /** When the hash was published. */
   readonly publishedAt: Instant
-  /** Told with the decision. */
+  /** Published with the decision. */
   readonly seed: string | null
   readonly decidedAt: Instant | null
 }
 
 export type SpinnerRun =
   | { readonly kind: 'decided'; readonly week: SpinnerWeek; readonly notifications: readonly Notification[] }
-  /** Closes of that week may still be on their way. */
+  /** Closes of that week may still be being processed. */
   | { readonly kind: 'counting'; readonly retryAfterSecs: number }
 
-/** A commit that was decided before midnight is durable by then, or never. */
+/** A commit decided before midnight is durable by then, or never. */
 const GRACE_MS = 60 * SECOND_MS
 const COUNTING_RETRY_SECS = 2
 const SEED_BYTES = 32
@@ -54,19 +54,19 @@ export class Spinner {
     this.#scope = scope
   }
 
-  /** Promises seeds for this week and the next: so an outage over the week's edge breaks no promise. */
+  /** Promises seeds for this week and the next, so that an outage at the turn of the week breaks no promise. */
   async prepare(): Promise<void> {
     const now = weekOf(this.#world.now())
     await this.#promise([now, weekAfter(now)])
   }
 
-  /** The week that runs, with those who lead it. */
+  /** The current week, with its leaders. */
   async current(): Promise<SpinnerWeek> {
     await this.prepare()
     return this.#look(weekOf(this.#world.now()))
   }
 
-  /** The last week that is over, decided or not; null when nobody was here to promise it a seed. */
+  /** The last week, decided or not; null when no process ran then to promise a seed. */
   async previous(): Promise<SpinnerWeek | null> {
     const week = weekBefore(weekOf(this.#world.now()))
     const row = await this.#db
@@ -77,7 +77,7 @@ export class Spinner {
     return row === undefined ? null : this.#look(week)
   }
 
-  /** Decided weeks, the latest first. */
+  /** Decided weeks, newest first. */
   async history(limit: number): Promise<readonly SpinnerWeek[]> {
     const rows = await this.#db
       .selectFrom('spinner_weeks')
@@ -90,8 +90,8 @@ export class Spinner {
   }
 
   /**
-   * Decides the last week that is over, and any before it that nobody has decided. Of many calls at once one decides; the
-   * others, and all later ones, get what it decided.
+   * Decides the last week, and any undecided one before it. Of concurrent calls one decides; the others, and all later
+   * ones, get its decision.
    */
   async run(): Promise<SpinnerRun> {
     const now = this.#world.now()
@@ -212,7 +212,7 @@ const readCandidates = listOf(readCandidate)
 
 const sha256 = (input: string): string => createHash('sha256').update(input).digest('hex')
 
-/** Everybody whose ROI (two decimals) and win rate are the best of the week. */
+/** The users whose ROI (two decimals) and win rate are the best of the week. */
 async function leadersOf(db: Kysely<Database>, week: Week, scope: Scope): Promise<readonly Candidate[]> {
   const live = scope === 'live'
   const { rows } = await sql<{

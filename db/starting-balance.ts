@@ -5,7 +5,7 @@ import { STARTING_BALANCE } from '../actors/kernel/limits.ts'
 import type { World } from '../actors/kernel/world.ts'
 import type { Database } from './postgres/schema.ts'
 
-/** A wallet with the starting balance for each of these new users, and where it came from: the house. */
+/** Gives each of these new users a wallet with the starting balance, paid by the house. */
 export async function grantStartingBalance(
   tx: Transaction<Database>,
   world: Pick<World, 'now' | 'newId'>,

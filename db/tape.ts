@@ -1,4 +1,4 @@
-/** The tape: what was traded in a player, as anybody may see it. Whose trade it was is not on it. */
+/** The tape: recent trades in a player, anonymised. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { InstrumentId } from '../actors/kernel/ids.ts'
 import { type Lots, lots, type Price, price } from '../actors/kernel/micros.ts'
@@ -8,35 +8,35 @@ import type { MatchEvent } from '../actors/match/messages.ts'
 import { type ClosedBy, type Direction, signOf } from '../actors/position/position.ts'
 import type { Database } from './postgres/schema.ts'
 
-/** One opening or close of somebody's position. */
+/** One opening or close of a position. */
 export interface TapeTrade {
   readonly at: Instant
-  /** Of the position: closing a long one is a `long` trade with action `close`. */
+  /** The direction of the position: closing a long one is a `long` trade with action `close`. */
   readonly direction: Direction
   readonly lots: Lots
   readonly price: Price
   readonly action: 'open' | 'close'
 }
 
-/** What one batch traded in one player, as the commit writes it. */
+/** What one batch traded in one player. */
 interface TapeEntry {
   readonly instrumentId: InstrumentId
-  /** All that was traded. */
+  /** All lots traded. */
   readonly lots: Lots
-  /** The newest trades as JSON, the oldest first. */
+  /** The newest trades as JSON, oldest first. */
   readonly trades: string
 }
 
-/** A batch keeps so many of its trades in one player: more than anybody can ask for are not looked at again. */
+/** Trades that a batch keeps per player: no more than a request can ask for. */
 const STRIP_MAX = 100
 
-/** A trade as the tape has it: sign of the position, lots and price in micros, 1 for an opening. */
+/** A stored trade: sign of the position, lots and price in micros, 1 for an opening. */
 type Kept = readonly [sign: 1 | -1, lots: number, price: number, opened: 0 | 1]
 
-/** Nobody decided to trade when a match ended or was called off. */
+/** A close at the end of a match, or because it is void, is not a trade. */
 const NO_TRADE: ReadonlySet<ClosedBy> = new Set(['full_time', 'void'])
 
-/** What these events have traded, an entry for each player that was traded. */
+/** What these events traded: one entry per player. */
 export function tapeEntriesOf(events: readonly MatchEvent[]): readonly TapeEntry[] {
   const traded = new Map<InstrumentId, Kept[]>()
   for (const event of events) {
@@ -64,7 +64,7 @@ function keptOf(event: MatchEvent): readonly [InstrumentId, Kept] | null {
   return [instrumentId, [signOf(direction), size, close.price, 0]]
 }
 
-/** Lots traded in a player since a moment, as a part of a query: what the tape counts now, less what it counted before. */
+/** Lots traded in a player since a moment, as a part of a query: the running total now, less that before. */
 export function volumeSince(instrument: RawBuilder<unknown>, since: RawBuilder<unknown>): RawBuilder<number> {
   const counted = (condition: RawBuilder<unknown>) => sql`
     coalesce((select t.traded_micros from tape t where t.instrument_id = ${instrument} and ${condition}
@@ -79,7 +79,7 @@ export class Tape {
     this.#db = db
   }
 
-  /** The latest trades in a player, the newest first. */
+  /** The latest trades in a player, newest first. */
   async recent(id: InstrumentId, limit: number): Promise<readonly TapeTrade[]> {
     const entries = await this.#db
       .selectFrom('tape')
@@ -87,7 +87,7 @@ export class Tape {
       .where('instrument_id', '=', id)
       .orderBy('at', 'desc')
       .orderBy('traded_micros', 'desc')
-      .limit(limit) // each holds one trade at least
+      .limit(limit) // each holds at least one trade
       .execute()
     return entries.flatMap(tradesFrom).slice(0, limit)
   }

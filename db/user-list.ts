@@ -1,4 +1,4 @@
-/** Users as operators see them: found by any part of a name, paged through without an end, and given roles. */
+/** Users for operators: search by any part of a name, paging, and roles. */
 import type { Kysely, Selectable } from 'kysely'
 import { type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Money, money } from '../actors/kernel/micros.ts'
@@ -17,7 +17,7 @@ export interface ListedUser {
   readonly role: string
   readonly districtId: number
   readonly xp: number
-  /** Null when he has no wallet. */
+  /** Null when the user has no wallet. */
   readonly balance: Money | null
   readonly referralCode: string
   readonly synthetic: boolean
@@ -25,7 +25,7 @@ export interface ListedUser {
 }
 
 export interface UserQuery {
-  /** A part of the username, e-mail or name, in any case, or a whole user id; empty for everybody. */
+  /** A part of the username, e-mail or name, in any case, or a whole user id; empty for all users. */
   readonly search: string
   readonly limit: number
   readonly offset: number
@@ -33,7 +33,7 @@ export interface UserQuery {
 
 export interface UserPage {
   readonly users: readonly ListedUser[]
-  /** How many there are in all. */
+  /** The total number. */
   readonly total: number
 }
 
@@ -46,10 +46,10 @@ export interface RoleChange {
 export type RoleOutcome =
   | { readonly kind: 'changed'; readonly user: ListedUser }
   | { readonly kind: 'unknown' }
-  /** Nobody takes his own admin role away: the last one could. */
+  /** Admins cannot remove their own role: the last one could. */
   | { readonly kind: 'own_role' }
 
-/** Users read at once: some 300 KB of rows. */
+/** Users per read: about 300 KB of rows. */
 const PAGE = 1_000
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
@@ -62,7 +62,7 @@ export class UserList {
     this.#audit = audit
   }
 
-  /** The latest to join first. */
+  /** Newest first. */
   async search({ search, limit, offset }: UserQuery): Promise<UserPage> {
     const text = search.trim().toLowerCase()
     const part = `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
@@ -118,7 +118,7 @@ export class UserList {
       .selectFrom('users')
       .selectAll('users')
       .select((user) =>
-        // Not a join: for one page in the middle that would read all wallets before it, too.
+        // Not a join: for a page in the middle that would also read all wallets before it.
         user
           .selectFrom('wallets')
           .select('balance_micros')

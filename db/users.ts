@@ -1,4 +1,4 @@
-/** Accounts: finding them, and making synthetic ones with a wallet that the ledger accounts for. */
+/** Accounts: finds them, and creates synthetic users with a wallet that the ledger accounts for. */
 import { createHash } from 'node:crypto'
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import { assert, present } from '../actors/kernel/assert.ts'
@@ -47,14 +47,14 @@ export class Users {
 
   readonly #adminEmails: ReadonlySet<string>
 
-  /** Whoever has one of `adminEmails` (lower case) is made an admin: new users at once, others by `promoteAdmins`. */
+  /** Users with one of `adminEmails` (lower case) become admins: new ones at once, others by `promoteAdmins`. */
   constructor(db: Kysely<Database>, world: World, adminEmails: readonly string[] = []) {
     this.#db = db
     this.#world = world
     this.#adminEmails = new Set(adminEmails)
   }
 
-  /** Makes admins of those users whose e-mail says so and who were made before it did. */
+  /** Promotes existing users whose e-mail address is now an admin's. */
   async promoteAdmins(): Promise<void> {
     if (this.#adminEmails.size === 0) return
     await this.#db
@@ -75,9 +75,9 @@ export class Users {
   }
 
   /**
-   * The synthetic user of this name, made with a wallet of STARTING_BALANCE when new; null when there is no such
-   * district. Names that differ only in case, accents or punctuation are the same user (see `usernameFor`). Throws when
-   * a person has the username.
+   * The synthetic user of this name, created with a wallet of STARTING_BALANCE if new; null when the district does not
+   * exist. Names that differ only in case, accents or punctuation are the same user (see `usernameFor`). Throws when a
+   * person has the username.
    */
   async signInSynthetic(request: SyntheticSignIn): Promise<SignedIn | null> {
     const districts = (await this.districts()).map((district) => district.id)
@@ -87,7 +87,7 @@ export class Users {
     return present(signedIn, 'user')
   }
 
-  /** The same for many names at once, in one transaction, in the order of the names; districts are dealt out in turn. */
+  /** The same for many names, in one transaction, in the order of the names. Districts are assigned in turn. */
   async createSyntheticMany(displayNames: readonly string[]): Promise<readonly SignedIn[]> {
     if (displayNames.length === 0) return []
     const districts = (await this.districts()).map((district) => district.id)
@@ -104,7 +104,7 @@ export class Users {
       }),
     )
     for (const username of known.keys()) drafts.delete(username)
-    // Sorted, so that two makers of the same names wait for each other in one order.
+    // Sorted, so that two calls with the same names lock in one order.
     const missing = [...drafts.values()].toSorted((a, b) => (a.username < b.username ? -1 : 1))
     const fresh = await this.#db.transaction().execute((tx) => this.#create(tx, missing))
 
@@ -134,7 +134,7 @@ export class Users {
     }
   }
 
-  /** Those of the drafts whose username was free; the others were made by somebody else a moment ago. */
+  /** The drafts whose username was free; the others were created by a concurrent call. */
   async #create(tx: Transaction<Database>, drafts: readonly Draft[]): Promise<Map<string, UserRow>> {
     if (drafts.length === 0) return new Map()
     const made = await tx
@@ -160,8 +160,8 @@ type Draft = Pick<UserRow, 'id' | 'email' | 'name' | 'username' | 'first_name' |
   Pick<UserRow, 'role' | 'synthetic' | 'created_at'>
 
 /**
- * A display name as a username: 3 to 20 of a–z, 0–9 and _, beginning with a letter. What does not fit is told apart by a
- * digest, so that two long names with the same beginning, or two without a Latin letter, stay two users.
+ * A display name as a username: 3 to 20 of a–z, 0–9 and _, beginning with a letter. Where that loses information a
+ * digest is added, so that two long names with the same beginning, or two without a Latin letter, stay two users.
  */
 export function usernameFor(displayName: string): string {
   const digest = createHash('sha256').update(displayName.normalize('NFKC').toLowerCase()).digest('hex')
@@ -176,7 +176,6 @@ export function usernameFor(displayName: string): string {
   return slug.length <= USERNAME_MAX ? slug : `${slug.slice(0, USERNAME_MAX - 7)}_${digest.slice(0, 6)}`
 }
 
-/** A user as his row says. */
 export function userFrom(row: UserRow): User {
   return {
     id: userId(row.id),

@@ -1,19 +1,19 @@
 /**
- * The cached balances of the fast store (`wallet:<userId>`). A hash that was changed from outside at the current version
- * counts; one with an older version is simply late. The version only grows, so late writers cannot win.
+ * Cached balances in the fast store (`wallet:<userId>`). A hash changed from outside at the current version counts; one
+ * with an older version is late. The version only grows, so late writers cannot win.
  */
 import type { UserId } from '../actors/kernel/ids.ts'
 import { decimalText, microsFromDecimal, type Money, money } from '../actors/kernel/micros.ts'
 import { HOUR_MS } from '../actors/kernel/world.ts'
 import { type FastStore, keys, type Put } from './fast/fast-store.ts'
 
-/** As long as a wallet may rest before it is read from the database again. */
+/** How long an unused wallet stays cached. */
 const TTL_MS = 7 * 24 * HOUR_MS
 
 export interface CachedBalance {
   readonly userId: UserId
   readonly balance: Money
-  /** Null when somebody wrote a balance and no version: then it is meant for whatever version there is. */
+  /** Null when a balance was written from outside without a version: it then counts for any version. */
   readonly version: number | null
 }
 
@@ -26,16 +26,18 @@ export class WalletCache {
   readonly #onFailure: (error: unknown) => void
 
   /**
-   * Without a store nothing is cached: one inside this process is read and changed by nobody else, so it could only repeat
-   * what the database says. Writing is not waited for: `onFailure` hears once of a batch that failed, and the next write
-   * heals it.
+   * Without a store nothing is cached: a cache in this process could only repeat the database. Writes are not awaited:
+   * `onFailure` is called once per failed batch, and the next write repairs it.
    */
   constructor(fast: FastStore | null, onFailure: (error: unknown) => void) {
     this.#fast = fast
     this.#onFailure = onFailure
   }
 
-  /** What is cached for these users. Unreadable hashes count as absent, and so does everything while the store is away. */
+  /**
+   * The cached balances of these users. Unreadable hashes count as absent, as does everything while the store is
+   * unavailable.
+   */
   async read(users: readonly UserId[]): Promise<CachedBalance[]> {
     if (this.#fast === null || users.length === 0) return []
     const hashes = await this.#fast.hashGetMany(users.map(keys.wallet)).catch((error: unknown) => {
@@ -49,8 +51,8 @@ export class WalletCache {
   }
 
   /**
-   * What a commit may count on. A balance without a version is first given the wallet's, in the store itself: so it counts
-   * once, also when the store refuses writes or two matches come upon it together.
+   * The balances that a commit may rely on. A balance without a version first gets the wallet's, in the store itself,
+   * so that it counts once, even if the store refuses writes or two matches find it together.
    */
   async claim(
     users: readonly UserId[],
@@ -73,7 +75,7 @@ export class WalletCache {
     this.#fast?.putManyIfNewer(balances.map(asPut), TTL_MS).catch(this.#onFailure)
   }
 
-  /** False when it was not written: something newer is there, or the store is away. */
+  /** False when it was not written: a newer one is there, or the store is unavailable. */
   async #stamp(balance: VersionedBalance): Promise<boolean> {
     try {
       const { key, fields, version } = asPut(balance)
@@ -99,5 +101,5 @@ function parse(hash: Readonly<Record<string, string>> | null): { balance: Money;
   return { balance: money(balance), version }
 }
 
-/** NaN where there is none: `Number` alone reads blank text as zero. */
+/** NaN for a missing or blank text, which `Number` alone would read as zero. */
 const numberIn = (text: string): number => (text.trim() === '' ? Number.NaN : Number(text))

@@ -1,4 +1,4 @@
-/** Reading wallets and proving the books. Nothing here changes a balance. */
+/** Reads wallets and audits the ledger. Nothing here changes a balance. */
 import { type Kysely, sql } from 'kysely'
 import { assert, present } from '../actors/kernel/assert.ts'
 import { type PositionId, positionId, type UserId } from '../actors/kernel/ids.ts'
@@ -11,7 +11,7 @@ import type { CachedBalance, WalletCache } from './wallet-cache.ts'
 
 export interface LedgerAudit {
   readonly wallets: number
-  /** Σ of all entries of all accounts, in micros: 0, or money has appeared or vanished. */
+  /** Σ of all entries of all accounts, in micros. Anything but 0 means that money has appeared or vanished. */
   readonly imbalanceMicros: number
   /** Transactions whose own entries do not sum to zero. */
   readonly unbalancedTransactions: number
@@ -22,22 +22,22 @@ export interface LedgerAudit {
 /** One change of a user's balance. */
 export interface LedgerEntry {
   readonly kind: 'grant' | 'margin' | 'release' | 'external_adjustment' | 'referral'
-  /** Signed: what left the wallet is negative. */
+  /** Signed: negative when it left the wallet. */
   readonly amount: Money
-  /** Whose margin left, or came back with its PnL; null for what concerns no position. */
+  /** The position whose margin left, or came back with its PnL; null for other entries. */
   readonly positionId: PositionId | null
   readonly at: Instant
 }
 
 export interface LedgerQuery {
   readonly limit: number
-  /** How many to leave out, from the latest on. */
+  /** How many of the newest to skip. */
   readonly offset: number
 }
 
-/** A wallet as it stands. */
+/** The current state of a wallet. */
 export interface WalletNow extends WalletAfter {
-  /** How many positions its owner holds, in all matches. */
+  /** The owner's open positions, in all matches. */
   readonly openPositions: number
 }
 
@@ -51,12 +51,12 @@ export class Wallets {
   }
 
   /**
-   * A user's wallet as of one snapshot, or null when he has none. Unrealised PnL is what closing everything now would
-   * pay: each position rounded down and never below its margin. A balance that was changed in the fast store at the
-   * current version takes precedence (specification 2.3).
+   * A user's wallet as of one snapshot, or null. Unrealised PnL is what closing everything now would pay: each position
+   * rounded down and never below its margin. A balance changed from outside in the fast store at the current version
+   * takes precedence (specification 2.3).
    */
   async find(user: UserId): Promise<WalletNow | null> {
-    // The cache first: what is then read from the database can only be as new or newer, never older.
+    // The cache first: the database is then as new or newer, never older.
     const [cached] = await this.#cache.read([user])
     const rows = await this.#db
       .selectFrom('wallets')
@@ -70,7 +70,7 @@ export class Wallets {
       .execute()
     const [wallet] = rows
     if (wallet === undefined) return null
-    // A position whose instrument has no row cannot be priced; that must not cost its owner the sight of his wallet.
+    // A position whose instrument has no row cannot be priced. Its owner must still see the wallet.
     const priced = rows.filter((row) => row.price_micros !== null)
     return {
       balance: counts(cached, wallet.version) ? cached.balance : money(wallet.balance_micros),
@@ -80,14 +80,14 @@ export class Wallets {
     }
   }
 
-  /** What was booked on a user's account, the latest first. */
+  /** The entries of a user's account, newest first. */
   async ledger(user: UserId, { limit, offset }: LedgerQuery): Promise<readonly LedgerEntry[]> {
     const rows = await this.#db
       .selectFrom('ledger_entries')
       .select(['kind', 'amount_micros', 'reference', 'at'])
       .where('user_id', '=', user)
       .orderBy('at', 'desc')
-      // What has no marker was booked before the trades of its transaction.
+      // Entries without a marker were booked before the trades of their transaction.
       .orderBy('marker', (order) => order.desc().nullsLast())
       .orderBy('reference', 'desc')
       .limit(limit)
@@ -104,7 +104,7 @@ export class Wallets {
     })
   }
 
-  /** Adds up every entry there is. It reads the whole ledger: for operators, not for requests of players. */
+  /** Adds up all entries. It reads the whole ledger: for operators, not for users' requests. */
   async auditLedger(): Promise<LedgerAudit> {
     const { rows } = await sql<LedgerAudit>`
       with by_user as (
@@ -122,7 +122,7 @@ export class Wallets {
   }
 }
 
-/** Whether a cached balance is of this version of the wallet, or of no version in particular. */
+/** Whether a cached balance belongs to this version of the wallet, or to any. */
 function counts(cached: CachedBalance | undefined, version: number): cached is CachedBalance {
   return cached !== undefined && (cached.version ?? version) === version
 }

@@ -1,4 +1,4 @@
-/** The fast store inside this process, for one that runs alone. */
+/** The fast store in the memory of a process that runs alone. */
 import { assert } from '../../actors/kernel/assert.ts'
 import type { World } from '../../actors/kernel/world.ts'
 import { type Allowance, type FastStore, type Fields, type Hits, type Put, type Spent, spentOf } from './fast-store.ts'
@@ -9,13 +9,13 @@ interface Entry {
 }
 
 /**
- * Keys held at most: some 70 MB of claims (measured). A new one beyond that is refused with an error, because a claim or
- * a revocation must never be dropped to make room.
+ * About 70 MB of claims (measured). A further new key is refused with an error, because a claim or a revocation must
+ * never be dropped to make room.
  */
 const KEYS_MAX = 500_000
-/** Keys looked at for expiry with every write: two leave fewer dead keys than living ones. */
+/** Keys checked for expiry with every write. With two, fewer expired keys remain than live ones. */
 const SWEEP_STEPS = 2
-/** How often a full store is searched for dead keys: a search takes milliseconds, and a full one is asked often. */
+/** Pause between searches of a full store for expired keys: a search takes milliseconds. */
 const FULL_SWEEP_EVERY_MS = 1_000
 
 export class FastMemory implements FastStore {
@@ -35,7 +35,7 @@ export class FastMemory implements FastStore {
     return this.#open
   }
 
-  /** Keys in memory, dead ones not yet swept included. */
+  /** Keys in memory, including expired ones that have not been swept. */
   get size(): number {
     return this.#entries.size
   }
@@ -94,7 +94,7 @@ export class FastMemory implements FastStore {
 
   async spend(key: string, { burst, everyMs }: Allowance): Promise<Spent> {
     const now = this.#world.now()
-    // The instant at which everything spent will have come back: the one number that an allowance is made of.
+    // An allowance is stored as one number: the instant at which everything spent will have come back.
     const wholeAt = Math.max(now, Number(this.#text(key) ?? now))
     const allowed = wholeAt - now <= (burst - 1) * everyMs
     const owedMs = wholeAt - now + (allowed ? everyMs : 0)
@@ -139,7 +139,7 @@ export class FastMemory implements FastStore {
     this.#entries.set(key, { value, expiresAt: this.#world.now() + ttlMs })
   }
 
-  /** A few steps of an endless round over all keys. */
+  /** A few steps of an endless cycle over all keys. */
   #sweep(): void {
     const now = this.#world.now()
     for (let step = 0; step < SWEEP_STEPS; step++) {

@@ -1,15 +1,15 @@
-/** Asking the fast store, with something to fall back on while it is away. */
+/** Asks the fast store, with a fallback for when it is unavailable. */
 import type { World } from '../../actors/kernel/world.ts'
 import type { FastStore } from './fast-store.ts'
 import { isAway } from '../faults.ts'
 
-/** How long a fast store that has failed is left in peace: one that hangs would cost every request its patience. */
+/** Pause after a failure. A store that hangs would cost every request its whole timeout. */
 const LEFT_ALONE_MS = 1_000
 
-/** Asks the fast store, or does otherwise: when it is away, and for a moment after it has failed to answer. */
+/** Asks the fast store, or the fallback when the store is unavailable or has just failed. */
 export type FastOrElse = <T>(ask: (fast: FastStore) => Promise<T>, otherwise: () => Promise<T>) => Promise<T>
 
-/** To be shared by all who ask the same store, so that one who waited in vain spares the others. */
+/** Share one per store: after a failure all callers use the fallback for 1 s. */
 export function fastOrElse(fast: FastStore, world: Pick<World, 'now'>): FastOrElse {
   let aloneUntil = 0
   return async (ask, otherwise) => {

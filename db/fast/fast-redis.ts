@@ -5,17 +5,20 @@ import { type Allowance, type FastStore, type Fields, type Hits, type Put, type 
 
 export interface FastRedisOptions {
   readonly url: string
-  /** Put before every key, so that several installations can share a server. */
+  /** Prefix of every key, so that several installations can share a server. */
   readonly prefix?: string
 }
 
-/** A server that does not answer by then is away: callers have a database to fall back on, or a client to tell. */
+/** A server that does not answer in this time is unavailable: callers fall back on the database or answer an error. */
 const COMMAND_TIMEOUT_MS = 1_000
 const CONNECT_TIMEOUT_MS = 2_000
-/** Retries to connect never stop; a server is found again within this time of coming back. */
+/** Longest pause between attempts to reconnect, which never stop. */
 const RECONNECT_MAX_MS = 1_000
 
-/** Time to live, then for each key its version, the number of texts that make its fields, and these. How many were put. */
+/**
+ * ARGV: time to live; then for each key the version, the number of field texts and the texts. Answers the number of
+ * keys put.
+ */
 const PUT_IF_NEWER = `
   local put, at = 0, 2
   for _, key in ipairs(KEYS) do
@@ -31,7 +34,7 @@ const PUT_IF_NEWER = `
   end
   return put`
 
-/** The fields of each key and their values, in turn; of a key that holds something else, none. */
+/** Answers fields and values of each key, in turn; none for a key that is not a hash. */
 const HASHES = `
   local hashes = {}
   for n, key in ipairs(KEYS) do
@@ -40,7 +43,7 @@ const HASHES = `
   end
   return hashes`
 
-/** A script keeps everybody waiting: so many keys take it half a millisecond. */
+/** A script blocks all other clients: this many keys take half a millisecond. */
 const KEYS_A_SCRIPT = 100
 
 const HIT = `
@@ -48,7 +51,7 @@ const HIT = `
   if count == 1 then redis.call('pexpire', KEYS[1], ARGV[1]) end
   return { count, redis.call('pttl', KEYS[1]) }`
 
-/** See `FastMemory.spend`: the key holds the instant at which everything spent will have come back. */
+/** As in `FastMemory.spend`, the key holds the instant at which everything spent will have come back. */
 const SPEND = `
   local time = redis.call('time')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -68,8 +71,8 @@ declare module 'ioredis' {
 }
 
 /**
- * Connects; throws when the server cannot be reached. A connection lost later comes back by itself, and until then every
- * call throws at once instead of waiting in a queue.
+ * Connects. Throws when the server cannot be reached. A connection lost later is restored automatically; until then
+ * every call throws at once instead of waiting in a queue.
  */
 export async function connectRedis(options: FastRedisOptions): Promise<FastStore> {
   const scripts = {
@@ -81,7 +84,7 @@ export async function connectRedis(options: FastRedisOptions): Promise<FastStore
   return new FastRedis(await openRedis(options, scripts))
 }
 
-/** A connection with these scripts as commands, under the same terms. */
+/** A connection with these scripts as commands, and the same timeouts. */
 export async function openRedis(
   options: FastRedisOptions,
   scripts: NonNullable<RedisOptions['scripts']>,
@@ -92,7 +95,7 @@ export async function openRedis(
     lazyConnect: true,
     enableAutoPipelining: true,
     enableOfflineQueue: false,
-    // A command that was on its way when the connection broke may have been carried out: only the caller may repeat it.
+    // A command in flight when the connection broke may have been carried out: only the caller may repeat it.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     commandTimeout: COMMAND_TIMEOUT_MS,
@@ -100,7 +103,7 @@ export async function openRedis(
     retryStrategy: (attempt) => Math.min(RECONNECT_MAX_MS, 50 * 2 ** Math.min(attempt, 10)),
     scripts,
   })
-  // Every failing call tells its caller; without a listener ioredis would print each failing reconnect as well.
+  // Failing calls reject. Without a listener ioredis would also print every failing reconnect.
   redis.on('error', () => {})
   try {
     await redis.connect()
@@ -182,12 +185,12 @@ class FastRedis implements FastStore {
 
   async close(): Promise<void> {
     this.#closed = true
-    // Says goodbye after what is under way; when the server is away, only the reconnecting has to end.
+    // Waits for running commands. When the server is unavailable, only stops reconnecting.
     await this.#redis.quit().catch(() => this.#redis.disconnect())
   }
 }
 
-/** One round trip all the same: what is sent in one turn of the event loop is sent together. */
+/** Still one round trip: commands sent in one turn of the event loop go out together. */
 function inParts<T>(items: readonly T[]): T[][] {
   const count = Math.ceil(items.length / KEYS_A_SCRIPT)
   return Array.from({ length: count }, (_, n) => items.slice(n * KEYS_A_SCRIPT, (n + 1) * KEYS_A_SCRIPT))
@@ -199,7 +202,7 @@ function fieldsFrom(inTurn: readonly string[]): Fields {
   return fields
 }
 
-/** Somebody put something else there; the next write puts it right. */
+/** The key holds another type, put there from outside. The next write replaces it. */
 function nothingIfOtherKind(error: unknown): Record<string, string> {
   if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return {}
   throw error

@@ -1,36 +1,36 @@
 /**
- * The port to the fast store, and every key name in it. It holds what may be lost: what must last is in the database.
- * That is why every key expires, except for those of the leaderboards.
+ * Port to the fast store, and every key name in it. It holds only what may be lost; what must last is in the database.
+ * So every key expires, except those of the leaderboards.
  */
 import type { SessionId, UserId } from '../../actors/kernel/ids.ts'
 
-/** Where everything is kept. A new kind of key gets its name here, and nowhere else. */
+/** All key names. A new kind of key gets its name here. */
 export const keys = {
   /** Hash `balance` (decimal text), `version`: the balance as shown (specification 2.3). */
   wallet: (userId: UserId) => `wallet:${userId}`,
-  /** A session that is over, until the last of its tokens would have expired anyway. */
+  /** An ended session, until the last of its tokens would have expired. */
   ended: (session: SessionId) => `ended:${session}`,
-  /** A nonce that has signed somebody in. */
+  /** A nonce that has been used to sign in. */
   nonce: (nonce: string) => `nonce:${nonce}`,
-  /** The one-time code of somebody who registers, as it is checked: `id.digest`. */
+  /** The one-time code of a registration: `id.digest`. */
   code: (subject: string) => `code:${subject}`,
-  /** How often a code has been guessed. */
+  /** The number of guesses at a code. */
   guesses: (codeId: string) => `guesses:${codeId}`,
-  /** While no other code is sent to somebody. */
+  /** Set while no further code is sent to the address. */
   pause: (subject: string) => `pause:${subject}`,
-  /** The e-mail that somebody who registers has proved to be his. */
+  /** The e-mail address that a registering user has proved. */
   verified: (subject: string) => `verified:${subject}`,
-  /** How often somebody has called a route in the running window. */
+  /** Calls of a route by one caller in the running window. */
   rate: (route: string, caller: string) => `rate:${route}:${caller}`,
-  /** How much of his allowance somebody has spent on an action. */
+  /** The part of an allowance that a caller has spent on an action. */
   allowance: (action: string, caller: string) => `allow:${action}:${caller}`,
-  /** Where the leaderboards of an installation begin (boards-redis.ts). A build replaces them. */
+  /** Prefix of an installation's leaderboards (boards-redis.ts). A build replaces them. */
   boards: (installation: string) => `boards:${installation}`,
 } as const
 
 export type Fields = Readonly<Record<string, string>>
 
-/** Fields for a key, and what tells them from older and newer ones. */
+/** Fields for a key, with their version. */
 export interface Put {
   readonly key: string
   readonly fields: Fields
@@ -40,11 +40,11 @@ export interface Put {
 export interface Hits {
   /** Calls in the running window, this one included. */
   readonly count: number
-  /** Milliseconds until the window ends and the count starts anew. */
+  /** Milliseconds until the window ends and the count starts again. */
   readonly endsInMs: number
 }
 
-/** Calls that may be spent: so many at once, each of which comes back after a while. */
+/** An allowance: `burst` calls at once, each of which comes back after `everyMs`. */
 export interface Allowance {
   readonly burst: number
   /** Whole milliseconds, at least 1. */
@@ -53,13 +53,13 @@ export interface Allowance {
 
 export interface Spent {
   readonly allowed: boolean
-  /** Calls that may follow at once. */
+  /** Calls that may still follow at once. */
   readonly left: number
-  /** Milliseconds until one more may follow; 0 when one may now. */
+  /** Milliseconds until the next call may follow; 0 when it may now. */
   readonly inMs: number
 }
 
-/** What is left of an allowance when all of it will have come back in `owedMs`. */
+/** What is left of an allowance that will be whole again in `owedMs`. */
 export function spentOf(
   { allowed, owedMs }: { readonly allowed: boolean; readonly owedMs: number },
   { burst, everyMs }: Allowance,
@@ -69,41 +69,41 @@ export function spentOf(
 }
 
 /**
- * Every method is one atomic step, also among processes. A method throws when the store is away or full (a fault, see
- * `faults.ts`); then it is unknown whether it happened. Times to live are whole milliseconds, at least 1.
+ * Every method is one atomic step, also among processes. It throws when the store is unavailable or full (a fault, see
+ * `faults.ts`); then its outcome is unknown. Times to live are whole milliseconds, at least 1.
  */
 export interface FastStore {
-  /** Whether a call would be sent now; false while the store is away. */
+  /** Whether a call would be sent now; false while the store is unavailable. */
   readonly connected: boolean
 
   /** The text at a key, or null. */
   get(key: string): Promise<string | null>
-  /** Puts text there, whatever was there before, and starts its time anew. */
+  /** Replaces whatever is at a key, and restarts its time to live. */
   set(key: string, value: string, ttlMs: number): Promise<void>
   /** Removes a key of any kind. */
   del(key: string): Promise<void>
-  /** The text at a key, or null, and removes it: of several takers exactly one gets it. */
+  /** Returns and removes the text at a key, or null. Of several takers exactly one gets it. */
   take(key: string): Promise<string | null>
-  /** Puts a mark where nothing is. True for exactly one of several claimants until the time is over. */
+  /** Sets a mark if the key is free. Until it expires, true for exactly one of several claimants. */
   claim(key: string, ttlMs: number): Promise<boolean>
 
-  /** All fields at a key, or null; text that somebody put there counts as nothing, and is written over. */
+  /** All fields at a key, or null. Text put there from outside counts as nothing and is overwritten. */
   hashGet(key: string): Promise<Fields | null>
-  /** The same for many keys, in their order; one step a key, one round trip for all. */
+  /** The same for many keys, in their order: one step per key, one round trip in all. */
   hashGetMany(keys: readonly string[]): Promise<readonly (Fields | null)[]>
   /**
-   * Sets fields, `version` among them, and starts the time anew, if the stored `version` is smaller, absent or not a
-   * number. False, and nothing changed, if it is the same or greater: a late writer cannot win.
+   * Sets fields, including `version`, and restarts the time to live, if the stored `version` is smaller, absent or not
+   * a number. Otherwise returns false and changes nothing: a late writer cannot win.
    */
   putIfNewer(key: string, fields: Fields, version: number, ttlMs: number): Promise<boolean>
-  /** The same for many; one step a key, one round trip for all. */
+  /** The same for many: one step per key, one round trip in all. */
   putManyIfNewer(puts: readonly Put[], ttlMs: number): Promise<void>
 
   /** Counts a call. The first one starts a window of `windowMs`; later ones do not prolong it. */
   hit(key: string, windowMs: number): Promise<Hits>
-  /** Takes a call out of an allowance, which is whole at first; a call that is not allowed takes nothing. */
+  /** Takes a call out of an allowance. A call that is not allowed takes nothing. */
   spend(key: string, allowance: Allowance): Promise<Spent>
 
-  /** Lets go of the connection. Calls after it throw. */
+  /** Closes the connection. Later calls throw. */
   close(): Promise<void>
 }

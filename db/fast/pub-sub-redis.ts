@@ -1,13 +1,13 @@
-/** Publish/subscribe between processes on Redis: two connections, since one that subscribes can do nothing else. */
+/** Publish/subscribe between processes on Redis. It takes two connections: one that subscribes can do nothing else. */
 import { Redis } from 'ioredis'
 
 export interface PubSubOptions {
   readonly url: string
-  /** Put before every channel, so that several installations can share a server. */
+  /** Prefix of every channel, so that several installations can share a server. */
   readonly prefix?: string
 }
 
-/** A publisher must learn quickly that a message did not go out: somebody is waiting. */
+/** A publisher must learn quickly that a message was not sent: a request is waiting. */
 const COMMAND_TIMEOUT_MS = 1_000
 const CONNECT_TIMEOUT_MS = 2_000
 const RECONNECT_MAX_MS = 1_000
@@ -29,12 +29,12 @@ export class RedisPubSub {
       retryStrategy: (attempt: number) => Math.min(RECONNECT_MAX_MS, 50 * 2 ** Math.min(attempt, 10)),
       maxRetriesPerRequest: 0,
       enableOfflineQueue: false,
-      // A message that was on its way when the connection broke may have been handed out already.
+      // A message in flight when the connection broke may already have been delivered.
       autoResendUnfulfilledCommands: false,
-      // By itself ioredis does not say when that is done.
+      // ioredis does not report when resubscribing is done.
       autoResubscribe: false,
     }
-    // No auto-pipelining: a message goes out in the turn in which it was published.
+    // No auto-pipelining: a message is sent in the turn in which it was published.
     this.#publisher = new Redis(url, { ...options, commandTimeout: COMMAND_TIMEOUT_MS })
     this.#subscriber = new Redis(url, options)
     for (const redis of [this.#publisher, this.#subscriber]) redis.on('error', () => {})
@@ -45,7 +45,10 @@ export class RedisPubSub {
     this.#subscriber.on('ready', () => void this.#resubscribe())
   }
 
-  /** Throws when the server cannot be reached. A connection lost later comes back by itself, with its subscriptions. */
+  /**
+   * Throws when the server cannot be reached. A connection lost later is restored automatically, with its
+   * subscriptions.
+   */
   static async connect(options: PubSubOptions): Promise<RedisPubSub> {
     const pubSub = new RedisPubSub(options)
     try {
@@ -68,7 +71,7 @@ export class RedisPubSub {
 
   async unsubscribe(channel: string): Promise<void> {
     const listener = this.#listeners.get(this.#prefix + channel)
-    // What is on its way has been counted as handed over, and somebody may wait for what comes of it.
+    // Messages in flight have been reported as sent, and a caller may wait for their effect.
     await this.#subscriber.unsubscribe(this.#prefix + channel).catch(() => undefined)
     if (this.#listeners.get(this.#prefix + channel) === listener) this.#listeners.delete(this.#prefix + channel)
   }
@@ -77,7 +80,7 @@ export class RedisPubSub {
     this.#onGap.push(listener)
   }
 
-  /** The server forgets subscriptions with the connection. When this fails the connection is gone again. */
+  /** The server forgets subscriptions with the connection. If this fails, the connection is lost again. */
   async #resubscribe(): Promise<void> {
     if (!this.#isCut) return
     this.#isCut = false

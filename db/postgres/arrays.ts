@@ -1,4 +1,4 @@
-/** PostgreSQL array literals: a form in which both drivers pass hundreds of rows as one parameter. */
+/** PostgreSQL array literals, in which both drivers pass hundreds of rows as one parameter. */
 import { assert } from '../../actors/kernel/assert.ts'
 
 export type ArrayArgument = string | Buffer
@@ -31,7 +31,7 @@ export function instants(values: readonly (number | null)[]): string {
   return plain(
     values.map((ms) => {
       if (ms === null) return null
-      // What happens in one batch mostly happens at one time, and writing it down takes as long as the rest of the row.
+      // Most instants of a batch are equal, and formatting one takes as long as the rest of the row.
       if (ms !== lastMs) [lastMs, last] = [ms, `"${new Date(ms).toISOString()}"`]
       return last
     }),
@@ -46,11 +46,11 @@ const escaped = (value: string): string => (/[\\"]/.test(value) ? value.replace(
 
 export const LITERALS: ArrayFormat = { bigints, integers, smallints, uuids, instants, texts }
 
-/** JSON, a line each, null as an empty one: for `string_to_array`, which reads it four times as fast as an array of it. */
+/** One line of JSON per value, empty for null: `string_to_array` reads this four times as fast as an array of JSON. */
 export const jsonLines = (values: readonly unknown[]): string =>
   values.map((value) => (value === null ? '' : JSON.stringify(value))).join('\n')
 
-/** What a literal of bigints says; null and the empty one say nothing. */
+/** The values of a literal of bigints; none for null. */
 export const bigintsFrom = (literalOrNull: string | null): (number | null)[] =>
   literalOrNull === null || literalOrNull === '{}'
     ? []
@@ -59,7 +59,7 @@ export const bigintsFrom = (literalOrNull: string | null): (number | null)[] =>
         .split(',')
         .map((text) => (text === 'NULL' ? null : safeInteger(text)))
 
-/** `bigint` as a number. Every stored quantity is a safe integer; one that is not must not be rounded in silence. */
+/** `bigint` as a number. Every stored quantity is a safe integer; any other must not be rounded silently. */
 export function safeInteger(text: string): number {
   const value = Number(text)
   assert(Number.isSafeInteger(value), `the database holds an integer that is not exact as a number: ${text}`)

@@ -1,7 +1,7 @@
 /**
- * Arrays in PostgreSQL's binary format, for the one call whose every argument is hundreds of them: writing and
- * reading numbers and UUIDs as text would take a twentieth of a trade (array_recv in PostgreSQL's arrayfuncs.c has the format,
- * `npm run bench:trade` the figure).
+ * Arrays in PostgreSQL's binary format, for `commit_batch`, whose arguments are arrays of hundreds of values. Numbers
+ * and UUIDs as text would cost a twentieth of a trade (measured by `npm run bench:trade`). The format is in array_recv,
+ * PostgreSQL's arrayfuncs.c.
  */
 import { InvariantBroken, present } from '../../actors/kernel/assert.ts'
 import { type ArrayFormat, texts } from './arrays.ts'
@@ -18,12 +18,12 @@ const TWO_TO_32 = 0x1_0000_0000
 interface Integers {
   readonly oid: number
   readonly size: number
-  /** The largest; the smallest is its complement. */
+  /** The largest value; the smallest is its complement. */
   readonly max: number
   readonly write: (view: DataView, at: number, value: number) => void
 }
 
-/** Throws InvariantBroken for what is no such integer: as bytes it would be another one. */
+/** Throws InvariantBroken for a value out of range: as bytes it would be a different one. */
 function integersOf({ oid, size, max, write }: Integers, values: readonly (number | null)[]): Buffer {
   if (values.length === 0) return emptyOf(oid)
   const buffer = Buffer.allocUnsafe(HEADER_BYTES + values.length * (4 + size))
@@ -47,7 +47,7 @@ const viewOf = ({ buffer, byteOffset, byteLength }: Buffer): DataView => new Dat
 /** In place of a length. */
 const NULL = -1
 
-/** The array whose elements stand behind the room for its head. */
+/** Fills in the header; the elements are already behind it. */
 function headed(array: Buffer, oid: number, values: readonly unknown[]): Buffer {
   const view = viewOf(array)
   view.setInt32(0, 1) // dimensions
@@ -58,7 +58,7 @@ function headed(array: Buffer, oid: number, values: readonly unknown[]): Buffer 
   return array
 }
 
-/** Made once: most arrays of a small batch are empty. */
+/** Created once: most arrays of a small batch are empty. */
 const EMPTY = new Map<number, Buffer>(
   Object.values(OID).map((oid) => [oid, Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, oid >> 8, oid & 255])]),
 )
@@ -88,14 +88,14 @@ const INT2: Integers = {
 const TIMESTAMPTZ: Integers = {
   oid: OID.timestamptz,
   size: 8,
-  max: 100_000_000 * 24 * 3_600_000, // milliseconds that a Date can have
+  max: 100_000_000 * 24 * 3_600_000, // the range of Date, in milliseconds
   write: (view, at, ms) => INT8.write(view, at, (ms - EPOCH_MS) * 1_000),
 }
 
-/** All texts are made bytes at once, and no function is called for each of them: that takes half the time. */
+/** All texts become bytes at once, without a function call for each: that takes half the time. */
 function uuids(values: readonly (string | null)[]): Buffer {
   if (values.length === 0) return emptyOf(OID.uuid)
-  const text = Buffer.from(values.join(''), 'latin1') // null joins as nothing
+  const text = Buffer.from(values.join(''), 'latin1') // null joins as the empty text
   const given = values.reduce((sum, value) => (value === null ? sum : sum + 1), 0)
   if (text.length !== given * UUID_LENGTH) throw new InvariantBroken('one of these is not a UUID: ' + values.join(', '))
   const buffer = Buffer.allocUnsafe(HEADER_BYTES + values.length * (4 + UUID_BYTES))
@@ -128,5 +128,5 @@ export const BINARY: ArrayFormat = {
   smallints: (values) => integersOf(INT2, values),
   uuids,
   instants: (values) => integersOf(TIMESTAMPTZ, values),
-  texts, // as short written out
+  texts, // binary is no shorter
 }

@@ -1,17 +1,17 @@
-/** Lets so many calls run at a time. One that takes long is not waited for: another starts beside it. */
+/** Limits concurrent calls; a slow call gives its slot to the next, up to a hard cap. */
 
 export interface CallLimitOptions {
-  /** Calls that run together while all are quick. */
+  /** Concurrent calls while all are quick. */
   readonly together: number
-  /** What is not quick: from then on a call has no place among those any more. */
+  /** A call that takes longer is slow, and gives its slot to the next. */
   readonly slowAfterMs: number
-  /** Calls that run together however slow they are. */
+  /** The hard cap, slow calls included. */
   readonly atMost: number
 }
 
 /**
- * Quick calls in small number use the database best, but a slow one (it waits for a row that somebody has locked, say)
- * must not hold up the others. Who has to wait is served in order; callers bound their number themselves.
+ * A few quick calls at a time use the database best, but a slow one (waiting for a locked row, say) must not delay the
+ * others. Waiting calls run in order; callers bound their number themselves.
  */
 export class CallLimit {
   readonly #options: CallLimitOptions
@@ -53,7 +53,7 @@ export class CallLimit {
     this.#quick++
   }
 
-  /** Whoever waits enters before he is woken, so that nobody can slip in between. */
+  /** A waiting call takes its slot before it is woken, so that no other call can take it in between. */
   #next(): void {
     const wake = this.#hasRoom() ? this.#waiting.shift() : undefined
     if (wake === undefined) return

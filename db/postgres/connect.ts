@@ -1,4 +1,4 @@
-/** Opens the one SQL database, PostgreSQL or the embedded PGlite, so that nobody above can tell which one it is. */
+/** Opens the SQL database, PostgreSQL or the embedded PGlite, behind one interface. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { join } from 'node:path'
 import { PGlite, types as oids } from '@electric-sql/pglite'
@@ -15,7 +15,7 @@ export interface ConnectOptions {
   readonly databaseUrl: string | null
   /** Where the embedded database keeps its files; null keeps it in memory. */
   readonly dataDir: string | null
-  /** After which PostgreSQL cancels a statement: ten seconds, unless this says otherwise. */
+  /** After this time PostgreSQL cancels a statement. Ten seconds by default. */
   readonly statementTimeoutMs?: number
 }
 
@@ -31,11 +31,11 @@ export interface Connection {
   call<Row extends object>(name: string, args: NamedArguments): Promise<readonly Row[]>
   /** The encoding that `call` expects for array arguments. */
   readonly arrays: ArrayFormat
-  /** Does work that may take as long as it takes, like a migration, on a connection of its own. */
+  /** Does work of any length, such as a migration, on a connection of its own. */
   withoutTimeout<T>(work: (db: Kysely<Database>) => Promise<T>): Promise<T>
   /** Resolves when the database answers, rejects when it does not. */
   ping(): Promise<void>
-  /** Waits for what is running, then lets go of sockets, files and the folder's lock. */
+  /** Waits for running queries, then releases sockets, files and the folder's lock. */
   close(): Promise<void>
 }
 
@@ -43,21 +43,21 @@ export interface Connection {
 const STATEMENT_TIMEOUT_MS = 10_000
 /** How long a query waits for a free connection, or a new one for PostgreSQL to answer. */
 const CONNECT_TIMEOUT_MS = 5_000
-/** Connections of one process that serve readers. */
+/** Connections of one process for readers. */
 const POOL_MAX = 10
 /**
- * Commits of one process at a time: about two per core of the database, so that one computes while another waits for the
- * disk. With 2 instead of 4, eight matches with little to do were half as fast. A commit takes 1 to 30 ms; one that takes
- * ten times that waits for somebody, and lets others pass.
+ * Concurrent commits of one process: about two per core of the database, so that one computes while another waits for
+ * the disk. With 2 instead of 4, eight matches with little to do were half as fast. A commit takes 1 to 30 ms; one that
+ * takes ten times as long is waiting for a lock and lets others pass.
  */
 const COMMITS = { together: 4, slowAfterMs: 250, atMost: 32 }
 
-/** Connections of one process at most: its readers, and where it runs matches their commits. */
+/** The most connections of one process: its readers, and the commits of the matches that it runs. */
 export const CONNECTIONS_MAX = { api: POOL_MAX, rooms: POOL_MAX + COMMITS.atMost } as const
 
 /**
- * The database that the options choose. PostgreSQL is first spoken to by the first query, so that a server may start
- * before it does; the embedded one is open when this resolves. Throws when another process has the folder.
+ * The database that the options choose. PostgreSQL is contacted by the first query, so a server may start before its
+ * database; the embedded one is open when this resolves. Throws when another process has the folder.
  */
 export async function connect(options: ConnectOptions): Promise<Connection> {
   const { databaseUrl, dataDir, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options
@@ -65,12 +65,12 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
 }
 
 function connectPostgres(databaseUrl: string, statementTimeoutMs: number): Connection {
-  // Whoever is asked for nothing within a transaction holds its locks for nothing, a frozen process above all.
+  // A connection that is idle in a transaction holds its locks for nothing, for example in a frozen process.
   const lasting: pg.PoolConfig = { idle_in_transaction_session_timeout: statementTimeoutMs }
   const limits: pg.PoolConfig = {
     ...lasting,
     statement_timeout: statementTimeoutMs,
-    // A server that is silent, not slow, cancels nothing: then we give up on it ourselves.
+    // A server that is silent, not slow, cancels nothing, so the client gives up.
     query_timeout: statementTimeoutMs + 2_000,
   }
   const pool = openPool(databaseUrl, { ...limits, max: POOL_MAX })
@@ -118,8 +118,8 @@ function openPool(connectionString: string, options: pg.PoolConfig): pg.Pool {
         oid === pg.types.builtins.INT8 ? safeInteger : pg.types.getTypeParser(oid, format),
     },
   })
-  // A connection may break while idle, or lent out but between two queries. Nobody waits for it then: the pool drops it,
-  // or the next query meets it. Without these listeners either would end the process.
+  // A connection may break while it is idle, in the pool or between two queries. The pool drops it, or the next query
+  // fails. Without these listeners either would end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
@@ -153,7 +153,7 @@ export async function connectEmbedded(dataDir: string | null, template?: Blob): 
       ...(dataDir === null ? {} : { dataDir: join(dataDir, 'pg') }),
       ...(template === undefined ? {} : { loadDataDir: template }),
       parsers: { [oids.INT8]: safeInteger },
-      // The defaults of a server cost 200 MB of this process.
+      // A server's defaults would cost this process 200 MB.
       postgresqlconf: ['shared_buffers=8MB', 'jit=off'],
     })
     const client = polite(pglite)
@@ -169,7 +169,7 @@ export async function connectEmbedded(dataDir: string | null, template?: Blob): 
       arrays: LITERALS,
       call,
       ping: () => ping(db),
-      withoutTimeout: (work) => work(db), // it cancels nothing
+      withoutTimeout: (work) => work(db), // PGlite cancels nothing
       async close() {
         await db.destroy()
         if (!pglite.closed) await pglite.close()
@@ -189,8 +189,9 @@ async function ping(db: Kysely<Database>): Promise<void> {
 type Polite = Exclude<ConstructorParameters<typeof PGliteDialect>[0]['pglite'], (...args: never[]) => unknown>
 
 /**
- * PGlite answers within microtasks, so a busy one would starve every socket and timer. One turn of the event loop before
- * each unit of work cuts the longest stall of 500 concurrent transactions from 500 ms to 20 ms, at no cost in total time.
+ * PGlite answers within microtasks, so a busy one would starve sockets and timers. One turn of the event loop before
+ * each unit of work cuts the longest stall of 500 concurrent transactions from 500 ms to 20 ms, at no cost in total
+ * time.
  */
 function polite(pglite: PGlite): Polite {
   return {

@@ -1,4 +1,7 @@
-/** Keeps two processes out of one data folder: the embedded database does not, and loses rows when both write. */
+/**
+ * Locks a data folder against a second process. The embedded database does not, and loses rows when two processes
+ * write.
+ */
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -7,19 +10,21 @@ export interface FolderLock {
   release(): void
 }
 
-/** Folders this process has locked; its own pid in a lock file is otherwise what a predecessor in a container left. */
+/**
+ * Folders that this process has locked. Its own pid in any other lock file was left by a predecessor in a container.
+ */
 const held = new Set<string>()
 
-/** A killed process gives its memory back before it is gone, and its successor may be there within that moment. */
+/** A killed process takes a moment to exit, during which its successor may already start. */
 const PATIENCE_MS = 3_000
 const RETRY_MS = 100
 
-/** The folder is another process's. */
+/** The folder belongs to another process. */
 class FolderInUse extends Error {
   override name = 'FolderInUse'
 }
 
-/** Locks a folder as `lockFolder` does, waiting a moment for an owner that is on its way out. */
+/** Locks a folder like `lockFolder`, but waits a moment for an owner that is exiting. */
 export async function lockFolderSoon(folder: string): Promise<FolderLock> {
   for (let waitedMs = 0; ; waitedMs += RETRY_MS) {
     try {
@@ -32,8 +37,8 @@ export async function lockFolderSoon(folder: string): Promise<FolderLock> {
 }
 
 /**
- * Locks a folder, which is made when it is missing. A lock whose process has died is taken over.
- * Throws FolderInUse when a living process has it, this one included.
+ * Locks a folder, and creates it if it is missing. The lock of a dead process is taken over. Throws FolderInUse when a
+ * living process has it, including this one.
  */
 export function lockFolder(folder: string): FolderLock {
   mkdirSync(folder, { recursive: true })
@@ -59,7 +64,7 @@ export function lockFolder(folder: string): FolderLock {
 
 const lockOf = (folder: string): string => join(resolve(folder), 'pg.lock')
 
-/** Gives the lock its name in one step, content included; false when the name is taken. */
+/** Creates the lock with its content in one step; false when it exists. */
 function tryLink(from: string, to: string): boolean {
   try {
     linkSync(from, to)
@@ -70,7 +75,7 @@ function tryLink(from: string, to: string): boolean {
   }
 }
 
-/** Moves a dead owner's lock away. What was moved is read again: somebody quicker may have put his own there meanwhile. */
+/** Moves a dead owner's lock away. The moved lock is read again, because a quicker process may have replaced it. */
 function removeIfStale(folder: string, path: string): void {
   const owner = ownerOf(path)
   if (isAlive(owner)) throw inUse(folder, owner, path)
@@ -90,11 +95,11 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return !isZombie(pid)
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM' // alive, and somebody else's
+    return error instanceof Error && 'code' in error && error.code === 'EPERM' // alive, and another user's
   }
 }
 
-/** Dead, but its parent has not looked yet: common in containers, where nobody does. Elsewhere than on Linux unknown. */
+/** Dead but not yet reaped by its parent, which is common in containers. Unknown on systems other than Linux. */
 function isZombie(pid: number): boolean {
   try {
     // The name in brackets may hold anything, so the state is what follows the last bracket.
