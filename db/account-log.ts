@@ -113,12 +113,12 @@ export class AccountLog {
       .execute()
     const byOwner = Map.groupBy(rows, (row) => userId(row.owner))
     return new Map(
-      [...byOwner].map(([owner, his]) => {
-        const positions = his.flatMap((row) => {
+      [...byOwner].map(([owner, held]) => {
+        const positions = held.flatMap((row) => {
           if (!isHeld(row)) return []
           return [{ position: positionFrom(row), currentPrice: price(row.price_micros) }]
         })
-        return [owner, { kind: 'snapshot', marker: present(his[0], 'wallet').newest, positions }]
+        return [owner, { kind: 'snapshot', marker: present(held[0], 'wallet').newest, positions }]
       }),
     )
   }

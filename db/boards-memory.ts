@@ -163,7 +163,7 @@ class Ranking {
 
   #ranked(board: BoardName, place: number): Ranked {
     const list = this.#list(board)
-    const number = present(list.slice(place, 1)[0], 'whoever has this place')
+    const number = present(list.slice(place, 1)[0], 'the user at this place')
     return { rank: this.#countBefore(board.by, list, number) + 1, standing: this.#at(number) }
   }
 

@@ -114,7 +114,7 @@ export function boardsContract(open: () => Promise<Boards>): void {
     ])
   })
 
-  it('a place is a rank among all and the nearest of those above, past those who share it', async () => {
+  it('a place has a rank among all, and the nearest user above who does not share it', async () => {
     const boards = await boardsOf(
       standing(1, { pnl: money(9) }),
       standing(2, { pnl: money(5) }),
@@ -133,7 +133,7 @@ export function boardsContract(open: () => Promise<Boards>): void {
     expect(await boards.standings([])).toEqual([])
   })
 
-  it('a newer standing moves its user on every board, an older one moves nobody', async () => {
+  it('a newer standing moves its user on every board, an older one changes nothing', async () => {
     const boards = await boardsOf(standing(1, { pnl: money(9) }), standing(2, { pnl: money(5) }))
     const moved = standing(2, { pnl: money(11), version: 3, districtId: districtId(2) })
     await boards.put([moved, standing(3, { pnl: money(10) })])
@@ -181,7 +181,7 @@ export function boardsContract(open: () => Promise<Boards>): void {
       expect([await boards.built(), await boards.top(ROI, 5)]).toEqual([true, { total: 0, entries: [] }])
     })
 
-    it('[R8] the boards show what they did until the new ones are whole; what is put meanwhile is in both', async () => {
+    it('[R8] boards are unchanged until a build is complete; standings put meanwhile are in both', async () => {
       const boards = await boardsOf(standing(1, { pnl: money(9) }), standing(2, { pnl: money(5) }))
       const between: unknown[] = []
       async function* slowly() {
@@ -224,7 +224,7 @@ export function boardsContract(open: () => Promise<Boards>): void {
     })
   })
 
-  it('whatever is put in whatever order, every board and every place is what sorting everybody gives', async () => {
+  it('boards and places equal a sort of all standings, whatever was put in whatever order', async () => {
     const one = fc.record({
       n: fc.integer({ min: 1, max: 12 }),
       district: fc.integer({ min: 1, max: 3 }),

@@ -37,7 +37,7 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
         await store.del('a')
       })
 
-      it('is gone when its time is over, and a new value starts it anew', async () => {
+      it('expires, and a new value restarts its time to live', async () => {
         await store.set('short', 'x', SHORT)
         await store.set('renewed', 'x', SHORT)
         await store.set('renewed', 'y', LONG)
@@ -125,7 +125,7 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
         await store.putManyIfNewer([], LONG)
       })
 
-      it('what is not a hash reads as nothing, beside others too, and is written over', async () => {
+      it('a key that is not a hash reads as nothing, also among others, and is overwritten', async () => {
         await store.set('odd', 'text', LONG)
         await store.putIfNewer('even', { x: '1' }, 1, LONG)
         expect(await store.hashGet('odd')).toBeNull()
@@ -145,7 +145,7 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
         }
       })
 
-      it('do not prolong the window, and start anew after it', async () => {
+      it('do not prolong the window, and start again after it', async () => {
         await store.hit('rate', SHORT)
         expect((await store.hit('rate', LONG)).endsInMs).toBeLessThanOrEqual(SHORT)
         await opened.elapse(SHORT)
@@ -167,7 +167,7 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
         expect(await store.spend('b', TWO)).toEqual({ allowed: true, left: 1, inMs: 0 })
       })
 
-      it('[H6] comes back one by one, and what was refused took nothing', async () => {
+      it('[H6] comes back one by one, and a refused call takes nothing', async () => {
         const one = { burst: 2, everyMs: SHORT }
         for (let n = 0; n < 2; n++) await store.spend('a', one)
         await store.spend('a', one)

@@ -80,11 +80,11 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
     verdict.kind === 'committed' ? [...verdict.wallets.values()].map((w) => [w.balance, w.marginUsed]) : verdict
 
   describe('load', () => {
-    it('a match nobody has reported is null', async () => {
+    it('an unreported match is null', async () => {
       expect(await (await open()).store.load(fixtureId(++fixtures))).toBeNull()
     })
 
-    it('what was committed comes back as it was: match, instruments, open positions', async () => {
+    it('loads what was committed: match, instruments, open positions', async () => {
       const { store, commit, position, match, newUser, listed } = await stage()
       const user = await newUser(money(u(10_000)))
       const [kept, gone] = [position(user, { stopLoss: p(190) }), position(user, { direction: 'short' })]
@@ -141,7 +141,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(verdict.kind === 'committed' && verdict.wallets.get(user)?.unrealizedPnl).toBe(u(50 - 150 - 150))
     })
 
-    it('[D2] what the match says of its own positions counts, and for one who has others the store adds those', async () => {
+    it('[D2] the match values its own positions, and the store adds those in other matches', async () => {
       const { commit, position, newUser } = await stage()
       const elsewhere = await stage()
       const user = await newUser(money(u(10_000)))
@@ -165,7 +165,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(await audit()).toEqual({ imbalance: 0, mismatched: 0 })
     })
 
-    it('[D3] one who cannot pay turns the whole batch down, and nothing of it is written', async () => {
+    it('[D3] a user who cannot pay has the whole batch rejected, and nothing is written', async () => {
       const { store, commit, position, newUser, match, audit } = await stage()
       const [rich, poor] = [await newUser(money(u(10_000))), await newUser(money(u(99)))]
       const verdict = await commit([opened(position(rich)), opened(position(poor))])
@@ -178,7 +178,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(await audit()).toEqual({ imbalance: 0, mismatched: 0 })
     })
 
-    it('[D3] so does one who has no wallet at all', async () => {
+    it('[D3] so does a user without a wallet', async () => {
       const { commit, position, newId } = await stage()
       const nobody = newId() as UserId
       const verdict = await commit([opened(position(nobody))])
@@ -188,7 +188,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       })
     })
 
-    it('[D3] so does one who already holds as many positions as he may', async () => {
+    it('[D3] so does a user at the limit of open positions', async () => {
       const { commit, position, newUser } = await stage()
       const user = await newUser(money(u(10_000)))
       await commit([opened(position(user))])
@@ -196,7 +196,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(verdict).toEqual({ kind: 'rejected', failures: [{ kind: 'position_limit', userId: user }] })
     })
 
-    it('closing what is not open is a fault, and nothing is written', async () => {
+    it('closing a position that is not open is a fault, and nothing is written', async () => {
       const { commit, position, newUser, audit } = await stage()
       const user = await newUser(money(u(10_000)))
       const one = position(user)
@@ -217,7 +217,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
   })
 
   describe('instruments', () => {
-    it('[T28] one that an unsettled match holds cannot be listed by another, and can when that has settled', async () => {
+    it('[T28] an instrument of an unsettled match cannot be listed by another until that match is settled', async () => {
       const first = await stage()
       const second = await stage()
       const taken = { kind: 'instrument_listed', instrument: first.listed } as const
@@ -232,7 +232,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
   })
 
   describe('keys', () => {
-    it('[A5] the result of a key is stored with the effect, wallet and all, and turns its second use down', async () => {
+    it('[A5] the result of a key is stored with its effect and wallet, and rejects a second use', async () => {
       const { store, commit, position, newUser } = await stage()
       const user = await newUser(money(u(10_000)))
       const { event, command } = openedUnder('k "1" \\ {,}', position(user, { stopLoss: p(150) }))
@@ -256,7 +256,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(balances(await commit([], { watch: [withNothing(user)] }))).toEqual([[u(10_050), 0]])
     })
 
-    it('[A5] so is that of a close', async () => {
+    it('[A5] so is the result of a close', async () => {
       const { store, commit, position, newUser } = await stage()
       const user = await newUser(money(u(10_000)))
       const [one, other] = [position(user), position(user)]
@@ -320,7 +320,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
   })
 
   describe('fencing', () => {
-    it('[A4] every new owner has a greater epoch, and the one before cannot write any more', async () => {
+    it('[A4] every new owner has a greater epoch, and the former owner can no longer write', async () => {
       const { store, leases, commit, match, epoch, position, newUser } = await stage()
       const user = await newUser(money(u(10_000)))
       await leases.release(match.matchId, epoch)

@@ -32,7 +32,7 @@ export function pubSubContract(open: () => Promise<PubSubBench>): void {
       expect(heard.filter((line) => line.startsWith('there'))).toEqual(['there \0ÿ\r\n', 'there b'])
     })
 
-    it('whoever has unsubscribed hears no more, and others do', async () => {
+    it('an unsubscribed handler receives nothing more, while others do', async () => {
       const [here, there] = bench.ends
       const heard: string[] = []
       for (const channel of ['news', 'other']) await there.subscribe(channel, () => heard.push(channel))
@@ -42,7 +42,7 @@ export function pubSubContract(open: () => Promise<PubSubBench>): void {
       await expect.poll(() => heard).toEqual(['other'])
     })
 
-    it('what was handed to somebody who unsubscribes still reaches him', async () => {
+    it('a message already delivered to a handler that unsubscribes still reaches it', async () => {
       const [here, there] = bench.ends
       const heard: string[] = []
       await there.subscribe('news', (message) => heard.push(message.toString()))
@@ -53,7 +53,7 @@ export function pubSubContract(open: () => Promise<PubSubBench>): void {
       await expect.poll(() => heard).toEqual(numbers.slice(0, handed))
     })
 
-    it('whoever has closed is no subscriber any more, and cannot publish', async () => {
+    it('a closed client receives nothing more, and cannot publish', async () => {
       const [here, there] = bench.ends
       await there.subscribe('news', () => undefined)
       await there.close()

@@ -131,7 +131,7 @@ eachDatabase((open) => {
     expect(await log().changes(user, 2, 100)).toMatchObject({ kind: 'events', marker: 5 })
   })
 
-  it('[D9] somebody without a wallet has no changes', async () => {
+  it('[D9] a user without a wallet has no events', async () => {
     expect(await log().changes(world.newId() as UserId, null, 100)).toBeNull()
   })
 

@@ -49,7 +49,7 @@ async function heard(connection: Connection, format: Connection['arrays'], said:
 }
 
 describe('the binary format', () => {
-  it('refuses what would arrive as something else', () => {
+  it('refuses a value that would arrive as a different one', () => {
     for (const bad of [Number.NaN, Infinity, 1.5, 2 ** 53, -(2 ** 53) - 2]) {
       expect(() => BINARY.bigints([1, bad]), String(bad)).toThrow(InvariantBroken)
     }

@@ -49,7 +49,7 @@ it('a slow call gives its place to the next, and takes none back when it ends', 
   await vi.waitFor(() => expect(begun).toEqual(['a', 'b', 'c', 'd', 'e']))
 })
 
-it('however slow they are, no more than the bound run at a time', async () => {
+it('slow calls never exceed the hard cap', async () => {
   const { begun, ask, end } = stage()
   void ask('a', 'b', 'c', 'd', 'e', 'f')
   await vi.advanceTimersByTimeAsync(1_000)

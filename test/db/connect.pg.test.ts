@@ -26,7 +26,7 @@ eachDatabase((open) => {
     expect(rows[0]?.at).toEqual(at)
   })
 
-  it('rolls a failed transaction back, and goes on', async () => {
+  it('rolls back a failed transaction, and stays usable', async () => {
     const { db } = open()
     const failing = db.transaction().execute(async (tx) => {
       await tx.insertInto('districts').values({ id: 77, name: 'Nowhere' }).execute()
@@ -37,7 +37,7 @@ eachDatabase((open) => {
     await open().ping()
   })
 
-  it('a query that is wrong is not a database that is away', async () => {
+  it('a wrong query does not count as an unavailable database', async () => {
     const wrong = ['select nonsense', 'select 1 / 0', 'selekt 1', 'insert into districts values (null, null)']
     for (const statement of wrong) {
       const error = await sql
@@ -124,7 +124,7 @@ describe('the embedded database', () => {
 })
 
 onPostgres((server) => {
-  it('does withoutTimeout what would take too long for a query', { timeout: 20_000 }, async () => {
+  it('runs work withoutTimeout that exceeds the statement timeout', { timeout: 20_000 }, async () => {
     const slow = {
       name: '9999-slow',
       up: async (db: Transaction<Database>) => void (await sql`select pg_sleep(3)`.execute(db)),
@@ -189,7 +189,7 @@ onPostgres((server) => {
   })
 })
 
-it('a database that is away is told from a program that is wrong, also by what it caused', async () => {
+it("an unavailable database is distinguished from a program error, also by an error's cause", async () => {
   const nowhere = await connect({ databaseUrl: 'postgres://nobody@127.0.0.1:1/none', dataDir: null })
   const refused = await nowhere.ping().catch((error: unknown) => error)
   await nowhere.close()

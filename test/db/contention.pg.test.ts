@@ -208,7 +208,7 @@ onPostgres((server) => {
     },
   )
 
-  it('[X10] matches whose commits wait for somebody do not hold up the matches beside them', async () => {
+  it('[X10] matches whose commits wait for a lock do not delay other matches', async () => {
     const one = await newOwner()
     const matches = await Promise.all(Array.from({ length: 9 }, (_, n) => one.takes(n + 1)))
     const orders = (from: number, to: number, key: string) =>

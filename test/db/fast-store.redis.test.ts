@@ -44,7 +44,7 @@ async function openRedis(server: RedisServer): Promise<OpenedFastStore> {
 }
 
 function throughARelay(server: RedisServer): void {
-  it('throws at once while the server is away, and serves again by itself when it is back', async () => {
+  it('throws at once while the server is unavailable, and reconnects automatically', async () => {
     const relay = await Relay.to(server.url)
     const store = await connectRedis({ url: relay.url, prefix: server.newPrefix() })
     try {

@@ -19,7 +19,7 @@ eachDatabase((open) => {
   const [ada, bob] = [() => leasesOf(open(), 'ada'), () => leasesOf(open(), 'bob')]
   const expire = (id: FixtureId) => expireIn(open(), id)
 
-  it('[Q1] a lease that runs is nobody else’s; one that has ended or was given back is anybody’s, under a greater epoch', async () => {
+  it('[Q1] a running lease cannot be taken; an expired or released one can, under a greater epoch', async () => {
     const id = match()
     expect(await ada().ownerOf(id)).toBeNull()
     expect(await ada().acquire(id)).toBe(1)
@@ -36,7 +36,7 @@ eachDatabase((open) => {
     expect(await ada().acquire(id)).toBe(4)
   })
 
-  it('[Q3] every process finds the unsettled matches that nobody runs, and those it should run itself', async () => {
+  it('[Q3] every process finds the unsettled matches without a running owner, and its own that do not run', async () => {
     const [never, ended, hers, his, here, over] = [match(), match(), match(), match(), match(), match()]
     const { info } = record()
     for (const matchId of [never, ended, hers, his, here]) await insertMatch(open().db, { ...info, matchId })
@@ -53,7 +53,7 @@ eachDatabase((open) => {
 onPostgres((server) => {
   afterEach(() => void vi.useRealTimers())
 
-  it('[Q2] whether a lease runs is what the clock of the database says, whatever those of the processes say', async () => {
+  it("[Q2] the database's clock decides whether a lease runs, not those of the processes", async () => {
     const { url, drop } = await createDatabase(server)
     const connection = await connect({ databaseUrl: url, dataDir: null })
     try {

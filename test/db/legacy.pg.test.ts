@@ -24,7 +24,7 @@ const trade = (id: string, over: Partial<LegacyTrade> = {}): LegacyTrade => ({
 })
 
 describe('a legacy portfolio', () => {
-  it('holds at average cost what was bought and not sold, and sums up the profit of the rest', () => {
+  it('keeps unsold shares at average cost, and sums up the profit of the sold ones', () => {
     const { holdings, pnl } = legacyPortfolio([
       trade('1', { quantity: lots(u(2)) }),
       trade('2', { quantity: lots(u(2)), price: price(u(200)) }),
@@ -81,7 +81,7 @@ eachDatabase((open) => {
     ada = made?.user.id ?? ada
   })
 
-  it('trades are taken in once, whole dumps or nothing, and read in pages, the latest first', async () => {
+  it('trades are imported once, a whole dump or nothing, and read in pages, newest first', async () => {
     const legacy = new Legacy(open().db)
     const dump = [1, 2, 3].map((day) => trade(`T${day}`, { userId: ada, at: instant(Date.UTC(2026, 0, day)) }))
     expect(await legacy.take(dump)).toEqual(dump)
@@ -93,7 +93,7 @@ eachDatabase((open) => {
     expect((await legacy.usersNamed(['ada', 'nobody'])).get('ada')).toBe(ada)
   })
 
-  it('only trades of 10 or more, or of 2,000 units or more, are told to everybody, each once', async () => {
+  it('only trades of 10 shares or more, or of 2,000 units or more, become headlines, each once', async () => {
     const legacy = new Legacy(open().db)
     const dump = [
       trade('A1', { userId: ada, quantity: lots(u(9.999999)), price: price(u(200)) }),

@@ -40,7 +40,7 @@ const closed = (by: ClosedBy, over: Partial<Position> = {}): MatchEvent => {
 }
 
 describe('an entry of the tape', () => {
-  it('holds what one batch traded in one player, the oldest first', () => {
+  it('holds what one batch traded in one player, oldest first', () => {
     const short = { instrumentId: P(2), direction: 'short', lots: lots(u(2)) } as const
     expect(tapeEntriesOf([opened(), opened(short), closed('stop_loss')])).toEqual([
       { instrumentId: P(1), lots: u(1), trades: `[[1,${u(0.5)},${u(200)},1],[1,${u(0.5)},${u(210)},0]]` },
@@ -48,7 +48,7 @@ describe('an entry of the tape', () => {
     ])
   })
 
-  it('leaves out what full time or a void closes', () => {
+  it('leaves out closes by full time or void', () => {
     expect(tapeEntriesOf([closed('full_time'), closed('void')])).toEqual([])
   })
 
@@ -196,7 +196,7 @@ eachDatabase((open) => {
     })
   })
 
-  it('the calendar lists what is to come, until its match is run', async () => {
+  it('the calendar lists a fixture until its match runs', async () => {
     const { db } = connection
     const announced = (id: number, state: string, startsAt: number) =>
       newMatch(snapshot({ fixtureId: fixtureId(id), state, startsAt: instant(startsAt), periods: [], players: [] }), {

@@ -123,7 +123,7 @@ eachDatabase((open) => {
     })
   })
 
-  it('the running count of the tape goes on under an owner whose clock is behind', async () => {
+  it("the tape's running total continues under an owner whose clock is behind", async () => {
     const { db } = open()
     const { store, leases, newUser } = kit(open())
     const [user, matchId, player] = [await newUser(money(u(1_000))), fixtureId(80_003), instrumentId(world.newId())]
@@ -165,7 +165,7 @@ eachDatabase((open) => {
     const opening = (setup: ReturnType<typeof kit>, user: UserId) =>
       commit(setup, [user], (fixture) => [{ kind: 'position_opened', position: openPosition(user, fixture) }])
 
-    it('[D5] after a commit the balance stands in the fast store with its version', async () => {
+    it('[D5] a commit puts the balance with its version into the fast store', async () => {
       const setup = kit(open())
       const user = await setup.newUser(money(u(12.5)))
       await watching(setup, user)
@@ -173,7 +173,7 @@ eachDatabase((open) => {
       expect(setup.failures).toEqual([])
     })
 
-    it('[D5] so does the balance of somebody whom the caller does not watch', async () => {
+    it('[D5] so is the balance of a user whom the batch does not watch', async () => {
       const setup = kit(open())
       const user = await setup.newUser(money(u(100)))
       const verdict = await commit(setup, [], (fixture) => [
@@ -183,7 +183,7 @@ eachDatabase((open) => {
       await expect.poll(() => setup.fast.hashGet(keys.wallet(user))).toMatchObject({ balance: '80', version: '1' })
     })
 
-    it('[D3] somebody without a wallet can pay nothing', async () => {
+    it('[D3] a user without a wallet cannot pay', async () => {
       const nobody = userId(world.newId())
       expect(await opening(kit(open()), nobody)).toEqual({
         kind: 'rejected',
@@ -208,7 +208,7 @@ eachDatabase((open) => {
       expect(booked).toEqual([{ amount_micros: u(-60) }])
     })
 
-    it('a ledger lists what was booked first last, also within one moment', async () => {
+    it('a ledger lists the newest entry first, also within one instant', async () => {
       const setup = kit(open())
       const user = await setup.newUser(money(u(100)))
       await setup.fast.putIfNewer(keys.wallet(user), { balance: '40' }, 0, 60_000)
@@ -220,7 +220,7 @@ eachDatabase((open) => {
       expect(entries.slice(first).map((entry) => entry.kind)).not.toContain('margin')
     })
 
-    it('[D5] a cached balance that somebody wrote without a version counts, for wallets and trades alike', async () => {
+    it('[D5] a cached balance written without a version counts, for wallets and trades alike', async () => {
       class Tampered extends FastMemory {
         override hashGetMany = async () => [{ balance: '70' }]
       }
@@ -244,7 +244,7 @@ eachDatabase((open) => {
       expect((await setup.wallets.find(user))?.balance).toBe(u(80))
     })
 
-    it('[D5] a cached balance changed at the current version is what a wallet shows; a stale or broken one is not', async () => {
+    it('[D5] a wallet shows a cached balance changed at the current version, not a stale or broken one', async () => {
       const setup = kit(open())
       const user = await setup.newUser(money(u(100)))
       const shown = async (fields: Record<string, string>, version: number) => {

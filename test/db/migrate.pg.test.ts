@@ -124,7 +124,7 @@ describe('a function whose text is edited', () => {
 })
 
 eachDatabase((open) => {
-  it('[D6] is at the schema of this code', async () => {
+  it("[D6] has this code's schema", async () => {
     expect(await migrate(open().db)).toEqual([])
     const { rows } = await sql<{ name: string }>`select name from schema_migrations order by name`.execute(open().db)
     expect(rows.map((row) => row.name)).toEqual(names)
@@ -142,7 +142,7 @@ eachDatabase((open) => {
     expect(await textOf(COMMIT_BATCH.installedAs)).toEqual([{ prosrc: expect.not.stringContaining('edited') }])
   })
 
-  it('[D7] takes a database that a newer version has migrated, unless that was breaking', async () => {
+  it('[D7] accepts a database migrated by a newer version, unless that migration was breaking', async () => {
     const { db } = open()
     const added = step('9998-adds', 'create table later (x integer)')
     const breaking: Migration = { ...step('9999-breaks', 'drop table later'), isBreaking: true }
@@ -159,7 +159,7 @@ eachDatabase((open) => {
 })
 
 onPostgres((server) => {
-  it('lets processes that start together migrate together: one works, the others wait', async () => {
+  it('processes that start together migrate together: one works, the others wait', async () => {
     const { url, drop } = await createDatabase(server)
     const starters = await Promise.all(Array.from({ length: 5 }, () => connect({ databaseUrl: url, dataDir: null })))
     try {
@@ -172,7 +172,7 @@ onPostgres((server) => {
     }
   })
 
-  it('a process that waits for another to migrate asks again and again, so that no query of it times out', async () => {
+  it("a process that waits for another's migration polls, so that none of its queries times out", async () => {
     const { url, drop } = await createDatabase(server)
     const one = await connect({ databaseUrl: url, dataDir: null })
     const [begun, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

@@ -28,7 +28,7 @@ eachDatabase((open) => {
   const hurry = () => sql`update outbox_cursors set retry_at = '-infinity'`.execute(open().db)
   const player = () => season.player(`Outbox ${++names}`)
 
-  it('[R1] a commit leaves one row with what may be reacted to, counted without gaps, and none for mere prices', async () => {
+  it('[R1] a commit leaves one row of events, numbered without gaps, and none for price moves alone', async () => {
     const match = await season.match()
     const [one, two] = [await match.open(await player()), await match.open(await player())]
     await match.commit([])
@@ -49,7 +49,7 @@ eachDatabase((open) => {
     expect(await rowsOf(match.id)).toEqual([[1, ['opened']]])
   })
 
-  it('[R2] what follows and the cursor are one transaction: a reaction that dies half-way has done nothing', async () => {
+  it('[R2] effects and cursor are one transaction: a reaction that dies half-way has done nothing', async () => {
     const match = await season.match()
     const user = await player()
     await match.open(user)
@@ -104,7 +104,7 @@ eachDatabase((open) => {
       expect(await cursorOf(match.id)).toMatchObject({ seq: 3, attempts: 0 })
     })
 
-    it('[R3] waits before each new try, and other matches go on meanwhile', async () => {
+    it('[R3] waits before each retry, while other matches continue', async () => {
       const [bad, good] = [await player(), await player()]
       const [match, other] = [await season.match(), await season.match()]
       await match.open(bad)

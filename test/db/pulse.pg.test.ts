@@ -53,7 +53,7 @@ eachDatabase((open) => {
     expect(await pulse.books()).toEqual(found)
   })
 
-  it('what is left to do: matches that are not settled or should be, and commits nobody has reacted to', async () => {
+  it('counts unsettled and overdue matches, and commits without reactions', async () => {
     const { db } = open()
     const pulse = new LedgerMonitor(db, world)
     expect(await pulse.workLeft()).toEqual({ unsettled: 0, overdue: 0, unreacted: 0, unreactedMs: 0, setAside: 0 })

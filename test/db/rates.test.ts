@@ -41,7 +41,7 @@ describe('counting calls', () => {
     expect((await there.hit('google', 'ada', MINUTE)).count).toBe(1)
   })
 
-  it('goes on alone when the fast store hangs, asks it only once a second, and comes back to it', async () => {
+  it('counts alone while the fast store hangs, asks it once a second, and returns to it', async () => {
     const { world, here, there, hang, asked } = open()
     await here.hit('global', 'ada', MINUTE)
     hang(true)
@@ -56,7 +56,7 @@ describe('counting calls', () => {
     expect((await there.hit('global', 'ada', MINUTE)).count).toBe(3)
   })
 
-  it('goes on alone at once when the connection is known to be lost', async () => {
+  it('counts alone at once when the connection is known to be lost', async () => {
     const { here, asked, close } = open()
     await close()
     expect((await here.hit('global', 'ada', MINUTE)).count).toBe(1)

@@ -50,7 +50,7 @@ eachDatabase((open) => {
   }
   const roi = { by: 'roi', districtId: null } as const
 
-  it('trades become XP and badges, each told once, after they are durable', async () => {
+  it('durable trades become XP and badges, each notified once', async () => {
     const user = await player()
     const match = await season.match()
     const one = await match.open(user, { lots: 12 })
@@ -76,7 +76,7 @@ eachDatabase((open) => {
     expect(await typesOf(user)).toHaveLength(5)
   })
 
-  it('what the system closes, warns of and settles is told to its owner', async () => {
+  it('owners are notified of system closes, warnings and settlement', async () => {
     const user = await player()
     const match = await season.match()
     const [stopped, held, kept] = [await match.open(user), await match.open(user), await match.open(user)]
@@ -109,7 +109,7 @@ eachDatabase((open) => {
     expect([await inbox.readAll(user, world.now()), await inbox.unreadCount(user)]).toEqual([unread - 1, 0])
   })
 
-  it('big wins, washouts and badges are activity of everybody and of the district', async () => {
+  it('big wins, washouts and badges appear in the activity of all users and of the district', async () => {
     const user = await player()
     const match = await season.match()
     await match.close(await match.open(user, { lots: 20 }), 206)
@@ -158,7 +158,7 @@ eachDatabase((open) => {
       expect(referrals[0]?.creditedAt).not.toBeNull()
     })
 
-    it('[R10] a balance that somebody changed in the fast store is adopted, and booked, before the credit', async () => {
+    it('[R10] a balance changed from outside in the fast store is adopted and booked before the credit', async () => {
       const [referrer, referee] = [await player(), await player()]
       await refer(referrer, referee)
       await season.fast.putIfNewer(keys.wallet(referrer), { balance: '10007' }, 0, 60_000)
@@ -170,7 +170,7 @@ eachDatabase((open) => {
       expect(await wallets.auditLedger()).toMatchObject({ imbalanceMicros: 0, mismatchedWallets: 0 })
     })
 
-    it('the sums are over all referrals, though the list shows the latest thousand', async () => {
+    it('totals cover all referrals, though the list shows the latest thousand', async () => {
       const [me, his] = [await player(), await player()]
       await sql`insert into referrals (id, referrer_id, name, code, created_at)
                 select gen_random_uuid(), ${me}::uuid, 'Guest', ${me}::text || n, now()
@@ -184,7 +184,7 @@ eachDatabase((open) => {
       expect(sums).toEqual({ invited: 1_002, registered: 1, credited: 1, rewards: u(100) })
     })
 
-    it('invites have codes of their own; the network is who brought whom, both ways', async () => {
+    it('invites have their own codes; the network shows referrals both ways', async () => {
       const referrals = new Referrals(open().db, world)
       const [me, mine, stranger] = [await player(), await player(), await player()]
       const invite = await referrals.invite(me, 'Grace')
@@ -202,7 +202,7 @@ eachDatabase((open) => {
   })
 
   describe('the boards', () => {
-    it('[R9] a user is ranked from his first close on, and follows every other', async () => {
+    it('[R9] a user is ranked from the first close on, and after every other', async () => {
       const user = await player()
       const match = await season.match()
       const [one, two] = [await match.open(user), await match.open(user)]
@@ -220,7 +220,7 @@ eachDatabase((open) => {
       })
     })
 
-    it('[R9] what could not be shown is made up for, and what was lost is built anew', async () => {
+    it('[R9] standings that could not be shown are caught up, and lost boards are rebuilt', async () => {
       const user = await player()
       const match = await season.match()
       await match.close(await match.open(user), 220)
@@ -252,7 +252,7 @@ eachDatabase((open) => {
     })
   })
 
-  it('[R4] making everything anew from the history gives what living through it gave', async () => {
+  it('[R4] a rebuild from the history equals what the reactions wrote at the time', async () => {
     const users = await Promise.all(Array.from({ length: 6 }, player))
     const [referrer, referee] = users
     if (referrer === undefined || referee === undefined) throw new Error('no users')

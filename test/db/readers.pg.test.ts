@@ -84,7 +84,7 @@ eachDatabase((open) => {
     const list = async (status: 'open' | 'closed' | 'all', limit = 50, offset = 0) =>
       (await positions().list(alice, { status, limit, offset })).map((held) => held.position.id)
 
-    it('are listed by status, latest opened first, a page at a time', async () => {
+    it('are listed by status, most recently opened first, one page at a time', async () => {
       expect(await list('open')).toEqual([open2.id, open1.id])
       expect(await list('closed')).toEqual([shut.id])
       expect(await list('all')).toEqual([open2.id, shut.id, open1.id])
@@ -102,7 +102,7 @@ eachDatabase((open) => {
       }
     })
 
-    it('of somebody else are not found, like those that do not exist', async () => {
+    it('of another user are not found, like those that do not exist', async () => {
       expect(await positions().find(bob, open1.id)).toBe(null)
       expect(await positions().find(alice, positionId(world.newId()))).toBe(null)
     })
@@ -165,7 +165,7 @@ eachDatabase((open) => {
       }
     })
 
-    it('is read from the database alone while the fast store is away', async () => {
+    it('is read from the database alone while the fast store is unavailable', async () => {
       const gone = new FastMemory(world)
       await gone.close()
       const failures: unknown[] = []

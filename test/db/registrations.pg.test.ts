@@ -34,7 +34,7 @@ eachDatabase((open) => {
   const count = async (table: 'users' | 'wallets' | 'ledger_entries' | 'referrals') =>
     (await open().db.selectFrom(table).selectAll().execute()).length
 
-  it('[S8] a user comes with his wallet, and the provider says who he is', async () => {
+  it("[S8] a new user has a wallet and the provider's details", async () => {
     const user = await register('ada')
     expect(user).toEqual({
       id: expect.any(String),
@@ -55,7 +55,7 @@ eachDatabase((open) => {
     expect(await registrations().signIn(account('nobody'))).toBeNull()
   })
 
-  it('[S8] of many completes at once for one account one makes the user, and all find him', async () => {
+  it('[S8] of concurrent registrations of one account one creates the user, and all return them', async () => {
     await seedDistricts(open().db)
     const [users, grants] = [await count('users'), await count('ledger_entries')]
     const registered = await Promise.all(
@@ -70,7 +70,7 @@ eachDatabase((open) => {
     expect([await count('users'), await count('ledger_entries')]).toEqual([users + 1, grants + 2])
   })
 
-  it('[S8] of many accounts at once one gets the username', async () => {
+  it('[S8] of concurrent registrations of one username one succeeds', async () => {
     await seedDistricts(open().db)
     const registered = await Promise.all(
       Array.from({ length: 10 }, (_, n) =>
@@ -85,7 +85,7 @@ eachDatabase((open) => {
     expect(await registrations().isUsernameTaken('unwanted')).toBe(false)
   })
 
-  it('[S8] what cannot be makes nothing', async () => {
+  it('[S8] an invalid registration creates nothing', async () => {
     const ada = await register('careful')
     const before = await Promise.all([count('users'), count('wallets'), count('ledger_entries'), count('referrals')])
     const bad = [
@@ -119,7 +119,7 @@ eachDatabase((open) => {
     expect((await register('phoenix')).username).toBe('phoenix')
   })
 
-  it('[S9] every sign-in takes over what the provider says, and makes admins of whom it should', async () => {
+  it('[S9] every sign-in updates the user from the provider, and promotes admins', async () => {
     const user = await register('grace')
     const changed = { ...account('grace'), email: 'Grace@Navy.example', picture: 'https://pictures.example/g.png' }
     expect(await registrations().signIn(changed)).toMatchObject({ email: 'Grace@Navy.example', role: 'user' })
@@ -136,7 +136,7 @@ eachDatabase((open) => {
     expect(await new Users(open().db, world).find(user.id)).toMatchObject({ role: 'admin' })
   })
 
-  it('an invitation is filled by the first who comes with it, and counts for each who comes after', async () => {
+  it('an invite is filled by the first user who comes with it, and counts for each later one', async () => {
     const host = await register('host')
     const invite = world.newId()
     await open()

@@ -20,7 +20,7 @@ eachDatabase((open) => {
     await open().db.deleteFrom('audit_log').execute()
   })
 
-  it('as many play at once as there are casts, each with its own fixture number', async () => {
+  it('concurrent replays have separate casts and fixture numbers', async () => {
     const begun = await Promise.all(Array.from({ length: REPLAYS_MAX + 3 }, () => runs().begin(PLAN)))
     const played = begun.filter((run) => run !== null)
     expect(played).toHaveLength(REPLAYS_MAX)
@@ -34,7 +34,7 @@ eachDatabase((open) => {
     expect(next).toMatchObject({ slot: first?.slot, matchId: Math.max(...played.map(({ matchId }) => matchId)) + 1 })
   })
 
-  it('of demos that begin together one does', async () => {
+  it('of demos started together one runs', async () => {
     const demo = { ...PLAN, demo: true, by: null }
     const begun = await Promise.all([runs().begin(demo), runs().begin(demo), runs().begin(PLAN)])
     expect(begun.filter((run) => run?.demo === true)).toHaveLength(1)

@@ -39,7 +39,7 @@ eachDatabase((open) => {
     await sql`truncate ticks, tape, fixtures, upkeep, command_results, account_events`.execute(open().db)
   })
 
-  it('thins what is older than a week to one a minute and player, in-game events aside', async () => {
+  it('thins ticks older than a week to one per minute and player, but keeps in-game events', async () => {
     const week = now - 7 * DAY_MS - HOUR_MS
     await ticks(1, week, 150)
     await ticks(2, week + 30 * SECOND_MS, 10)
@@ -57,7 +57,7 @@ eachDatabase((open) => {
     expect(await kept(2)).toEqual([[from + 30, 'match']])
   })
 
-  it('goes on where it stopped, and what is not old enough waits', async () => {
+  it('continues where it stopped, and leaves what is not old enough', async () => {
     const border = now - 7 * DAY_MS
     await ticks(1, border - 2 * DAY_MS, 120)
     await ticks(1, border + MINUTE_MS, 120)
@@ -78,7 +78,7 @@ eachDatabase((open) => {
     expect((await kept(2)).map(([secs]) => secs)).toEqual([-31 * 86_400, -29 * 86_400, -29 * 86_400 + 1])
   })
 
-  it('drops what nobody asks for any more, in chunks', async () => {
+  it('removes expired rows in chunks', async () => {
     const { db } = open()
     await sql`
       insert into command_results (id, user_id, fingerprint, result, balance_micros, margin_micros, unrealized_micros, at)

@@ -48,7 +48,7 @@ eachDatabase((open) => {
   const begin = async (sessions: Sessions, name: string): Promise<Session> =>
     present((await sessions.start([await user(name)]))[0], 'session')
 
-  it('[S2] of a hundred who present a generation at once one rotates, and all get the next', async () => {
+  it('[S2] of a hundred concurrent uses of a generation one rotates, and all get the next', async () => {
     const { sessions } = settle()
     const session = await begin(sessions, 'Ada S12')
     const rotations = await Promise.all(Array.from({ length: 100 }, () => sessions.rotate(session)))
@@ -102,7 +102,7 @@ eachDatabase((open) => {
     expect(await sessions.rotate(mine)).toEqual({ kind: 'ended' })
   })
 
-  it('[S4] while the fast store is away the database knows, and the store is told when it is back', async () => {
+  it('[S4] while the fast store is unavailable the database answers, and the store is updated when it returns', async () => {
     const { fast, sessions } = settle()
     const [mine, other] = [await begin(sessions, 'Bob S14'), await begin(sessions, 'Bob S14')]
     fast.away = true
@@ -115,7 +115,7 @@ eachDatabase((open) => {
     expect(await process(fast).isEnded(mine.id)).toBe(true)
   })
 
-  it('[S4] after a restart with an empty fast store what has ended is still over', async () => {
+  it('[S4] after a restart with an empty fast store an ended session is still ended', async () => {
     const { sessions } = settle()
     const [mine, other] = [await begin(sessions, 'Cem S14'), await begin(sessions, 'Cem S14')]
     await sessions.end(mine.id)
@@ -124,7 +124,7 @@ eachDatabase((open) => {
     expect([await later.isEnded(mine.id), await later.isEnded(other.id)]).toEqual([true, false])
   })
 
-  it('a start clears away what has expired, as fast as sessions are started', async () => {
+  it('starting sessions removes expired ones, as fast as new ones begin', async () => {
     const { sessions } = settle()
     const ada = await user('Ada S15')
     await sessions.start(Array.from({ length: 40 }, () => ada))

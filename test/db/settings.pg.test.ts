@@ -40,7 +40,7 @@ eachDatabase((open) => {
     reports.length = 0
   })
 
-  it('[Q14] what one process sets is in force there at once, and in every other at its next look', async () => {
+  it('[Q14] a change is in force at once in its own process, and in every other at the next refresh', async () => {
     const [here, there] = [await settings(), await settings()]
     expect([here.rules, there.rules]).toEqual([DEFAULT_RULES, DEFAULT_RULES])
     const before = there.rules
@@ -59,7 +59,7 @@ eachDatabase((open) => {
     expect((await settings()).rules).toEqual(here.rules)
   })
 
-  it('[Q14] a look that fails leaves what was known in force, and the next one brings what was missed', async () => {
+  it('[Q14] a failed refresh keeps the known settings, and the next one catches up', async () => {
     const { db } = open()
     let isAway = false
     const unreliable = new Proxy(db, {
@@ -79,7 +79,7 @@ eachDatabase((open) => {
     expect(there.rules.holdMs).toBe(60_000)
   })
 
-  it('[H10] a change is written with who made it, when, and what was before', async () => {
+  it('[H10] a change is stored with its author, its time and the value before', async () => {
     const here = await settings()
     world.pass(1_000)
     const outcome = await here.set({ key: 'trading.hold_secs', value: 60, by: admin })
@@ -114,7 +114,7 @@ eachDatabase((open) => {
     expect((await settings()).rules).toEqual(DEFAULT_RULES)
   })
 
-  it('what is unknown, not a value, or at odds with the others changes nothing', async () => {
+  it('an unknown key, an invalid value or a contradiction changes nothing', async () => {
     const here = await settings()
     const refused = [
       await here.set({ key: 'trading.nothing', value: 1, by: admin }),
@@ -157,7 +157,7 @@ eachDatabase((open) => {
     expect(await here.set({ key: 'trading.mode.match.0', value: 'open', by: admin })).toEqual({ kind: 'unknown' })
   })
 
-  it('[H15] a stored mode that nobody understands halts, whatever it is about; other nonsense is its default', async () => {
+  it('[H15] an unreadable stored mode halts trading in its scope; any other unreadable value is its default', async () => {
     const stored = (key: string, value: unknown) => ({
       key,
       value: JSON.stringify(value),
@@ -184,7 +184,7 @@ eachDatabase((open) => {
     )
   })
 
-  it('listeners hear which settings have changed, once, whoever set them', async () => {
+  it('listeners are called once with the changed settings, whichever process set them', async () => {
     const [here, there] = [await settings(), await settings()]
     const heard: string[][] = []
     there.onChange(() => {

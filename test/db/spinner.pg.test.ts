@@ -46,7 +46,7 @@ eachDatabase((open) => {
     return run.week
   }
 
-  it('[R11] the best ROI of the week wins, whoever runs it, however often, and is told', async () => {
+  it('[R11] the best ROI of the week wins and is notified, however often the decision is run', async () => {
     const [second, best] = [await trades(210), await trades(220)]
     expect(await spinner.current()).toMatchObject({ status: 'open', candidates: [{ userId: best }], seed: null })
     weekIsOver()
@@ -62,7 +62,7 @@ eachDatabase((open) => {
     expect(second).not.toBe(best)
   })
 
-  it('[R12] who is still equal is drawn with the seed whose hash was shown before', async () => {
+  it('[R12] a tie is drawn with the seed whose hash was published before', async () => {
     const users = [await trades(220), await trades(220), await trades(220)]
     await trades(219)
     const before = await spinner.current()
@@ -84,7 +84,7 @@ eachDatabase((open) => {
     expect(await verify([{ ...week, winner: loser }])).toMatchObject({ code: 1 })
   })
 
-  it('a week in which nobody closed anything is decided without a winner', async () => {
+  it('a week without a close is decided without a winner', async () => {
     await spinner.prepare()
     weekIsOver()
     expect(decided(await spinner.run())).toMatchObject({ status: 'decided', candidates: [], winner: null })

@@ -55,7 +55,7 @@ eachDatabase((open) => {
     expect(read).toEqual([...ids].toSorted())
   })
 
-  it('[H9] a role is changed with its audit row, and nobody takes away his own', async () => {
+  it('[H9] a role is changed with its audit row, and admins cannot remove their own', async () => {
     const [ann, zoe] = [present(ids[0], 'Ann'), present(ids[1], 'Zoë')]
     expect(await list().setRole({ id: zoe, role: 'admin', by: ann })).toMatchObject({
       kind: 'changed',

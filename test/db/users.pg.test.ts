@@ -52,7 +52,7 @@ eachDatabase((open) => {
     })
   })
 
-  it('[S9] whoever has the e-mail of an admin is one, from the start or from the next one on', async () => {
+  it("[S9] a user with an admin's e-mail address is an admin, from creation or from the next start on", async () => {
     const early = await users().signInSynthetic(anyDistrict('Early Admin'))
     const listed = new Users(open().db, world, ['early_admin@synthetic.invalid', 'late_admin@synthetic.invalid'])
     const late = await listed.signInSynthetic(anyDistrict('Late Admin'))
@@ -62,7 +62,7 @@ eachDatabase((open) => {
     expect((await listed.signInSynthetic(anyDistrict('Somebody Else')))?.user.role).toBe('user')
   })
 
-  it('an unknown user is nobody, and in an unknown district nobody is made', async () => {
+  it('an unknown user is null, and in an unknown district no user is created', async () => {
     expect(await users().find(userId(world.newId()))).toBe(null)
     expect(await users().signInSynthetic({ displayName: 'Homeless', districtId: districtId(99) })).toBe(null)
     expect(await users().signInSynthetic(anyDistrict('Homeless'))).toMatchObject({ isNew: true })
