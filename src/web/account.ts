@@ -1,4 +1,4 @@
-/** The player's own side: wallet and positions, kept right by the account stream and valued at live prices. */
+/** The user's wallet and positions, kept current by the account stream and valued at live prices. */
 import { batch, computed, signal } from '@preact/signals'
 import { newKey } from './client/api.ts'
 import type { AccountChanges, Direction, Levels, OpenOrder, Position, Trade, Wallet } from './client/wire.ts'
@@ -8,9 +8,9 @@ import { api } from './session.ts'
 import { toast } from './toasts.ts'
 
 export const wallet = signal<Wallet | null>(null)
-/** Open positions by id, the latest first. */
+/** Open positions by id, newest first. */
 export const positions = signal<ReadonlyMap<string, Position>>(new Map())
-/** What was closed, the latest first; null until somebody asks. */
+/** Closed positions, newest first; null until they are requested. */
 export const history = signal<readonly Position[] | null>(null)
 
 export const signOf = (direction: Direction): 1 | -1 => (direction === 'long' ? 1 : -1)
@@ -33,7 +33,7 @@ export const marginUsed = computed(() =>
 /** As the contract defines it: balance plus unrealised PnL. */
 export const equity = computed(() => (wallet.value?.balance ?? 0) + unrealized.value)
 
-/** A position that has closed stays closed, in whatever order the news of it arrives. */
+/** A position that has closed stays closed, in whatever order its events arrive. */
 const closed = new Set<string>()
 
 function keep(position: Position): void {
@@ -54,16 +54,16 @@ const setPositions = (open: readonly Position[]): void => {
   )
 }
 
-/** Takes over what the account stream tells. The stream tells everything once; toasts are made here and nowhere else. */
+/** Applies a message of the account stream, which sends each event once; toasts are made only here. */
 export function takeAccount({ snapshot, positions: open, events }: AccountChanges): void {
   batch(() => {
     if (snapshot) setPositions((open ?? []).filter(({ id }) => !closed.has(id)))
     for (const event of events) {
       keep(event.position)
-      tell(event.type, event.position, event.marginLostPct)
+      toastEvent(event.type, event.position, event.marginLostPct)
     }
   })
-  refreshWallet().catch(() => undefined) // the next event, or the next look, asks again
+  refreshWallet().catch(() => undefined) // the next event or refresh asks again
 }
 
 const CLOSED_BY: Readonly<Record<string, string>> = {
@@ -80,7 +80,7 @@ export const closedByWords = (position: Position): string => CLOSED_BY[position.
 
 export const nameOf = (instrumentId: string): string => instruments.value.get(instrumentId)?.name ?? 'Player'
 
-function tell(
+function toastEvent(
   type: 'opened' | 'changed' | 'margin_warning' | 'closed',
   position: Position,
   lostPct: number | null,
@@ -98,7 +98,7 @@ function tell(
     case 'margin_warning':
       return toast({
         tone: 'bad',
-        title: `${name}: ${lostPct} % of the margin is gone`,
+        title: `${name}: ${lostPct} % of the margin is lost`,
         text: `Washes out at ${units(position.washoutPrice ?? 0)}`,
       })
     case 'closed':
@@ -118,22 +118,22 @@ const levelsWords = ({ stopLoss, takeProfit }: Position): string =>
     takeProfit === null ? 'no take-profit' : `take-profit ${units(takeProfit)}`,
   ].join(' · ')
 
-let asking: Promise<void> | null = null
+let pending: Promise<void> | null = null
 
-/** One question at a time, however much happens at once. */
+/** One request at a time, however many events arrive at once. */
 export function refreshWallet(): Promise<void> {
-  asking ??= api
+  pending ??= api
     .wallet()
     .then((found) => void (wallet.value = found))
-    .finally(() => (asking = null))
-  return asking
+    .finally(() => (pending = null))
+  return pending
 }
 
 export async function refreshHistory(): Promise<void> {
   history.value = (await api.positions('closed')).positions
 }
 
-/** Everything of the player before is forgotten. */
+/** Forgets the account of the user who was signed in before. */
 export function forgetAccount(): void {
   closed.clear()
   batch(() => {

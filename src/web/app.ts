@@ -1,4 +1,4 @@
-/** The frame around everything: who is here, what is shown, and how the connection is. */
+/** The page: signed out, the sign-in; signed in, the current view between the bars. */
 import { useEffect, useState } from 'preact/hooks'
 import { signal } from '@preact/signals'
 import type { ComponentType } from 'preact'
@@ -9,29 +9,29 @@ import { League } from './pages/league.ts'
 import { SignIn } from './pages/sign-in.ts'
 import { Trade } from './pages/trade.ts'
 import { Toasts } from './parts/toast-list.ts'
-import { BottomNav, TopBar } from './parts/bars.ts'
+import { BottomNav, TopBar } from './parts/navigation.ts'
 import { isTrading, view } from './route.ts'
 import { facts, recall, user } from './session.ts'
 
-/** The server could not be asked who is here; another attempt follows. */
+/** The signed-in user could not be loaded; another attempt follows. */
 const isUnreachable = signal(false)
 
-async function findOut(): Promise<void> {
+async function loadUser(): Promise<void> {
   try {
     await recall()
     isUnreachable.value = false
   } catch {
     isUnreachable.value = true
-    setTimeout(() => void findOut(), 3_000)
+    setTimeout(() => void loadUser(), 3_000)
   }
 }
 
 export function App() {
-  useEffect(() => void findOut(), [])
+  useEffect(() => void loadUser(), [])
   if (user.value === undefined) return html`<${Splash} />`
   if (user.value === null) return html`<${SignIn} facts=${facts} /><${Toasts} />`
   return html`
-    <a class="skip" href="#main">Skip to the content</a>
+    <a class="skip" href="#main">Skip to content</a>
     <${TopBar} />
     <main id="main" tabindex="-1">${isTrading.value ? html`<${Trade} />` : html`<${Elsewhere} />`}</main>
     <${BottomNav} />
@@ -41,17 +41,17 @@ export function App() {
 
 const Splash = () => html`
   <main class="splash" aria-busy="true">
-    <p>${isUnreachable.value ? 'The server cannot be reached. Trying again.' : 'Touchline'}</p>
+    <p>${isUnreachable.value ? 'The server cannot be reached. Retrying.' : 'Touchline'}</p>
   </main>
 `
 
-/** Fetched when an admin goes there: nobody else needs it. */
+/** Loaded on demand, since only admins need it. */
 function Control() {
   const [Room, setRoom] = useState<ComponentType | null>(null)
   useEffect(() => {
-    import('./control/room.ts').then(({ ControlRoom }) => setRoom(() => ControlRoom)).catch(() => undefined)
+    import('./control/control-room.ts').then(({ ControlRoom }) => setRoom(() => ControlRoom)).catch(() => undefined)
   }, [])
-  return Room === null ? html`<p class="loading" aria-busy="true">Fetching…</p>` : html`<${Room} />`
+  return Room === null ? html`<p class="loading" aria-busy="true">Loading…</p>` : html`<${Room} />`
 }
 
 const PAGES: Readonly<Record<string, ComponentType>> = { league: League, club: Club, inbox: Inbox, control: Control }

@@ -1,9 +1,9 @@
-/** What the page of the API descriptions can do besides being read: find, and be light or dark. */
+/** Search and theme of the API documentation page. */
 const main = (): void => {
   const articles = [...document.querySelectorAll<HTMLElement>('article, tbody tr')]
   const links = [...document.querySelectorAll<HTMLAnchorElement>('nav li a')]
 
-  // On a phone the contents would push the text away.
+  // On a phone the table of contents would hide the text.
   if (matchMedia('(max-width: 900px)').matches) document.querySelector('nav details')?.removeAttribute('open')
 
   const find = document.querySelector<HTMLInputElement>('#find')

@@ -1,4 +1,4 @@
-/** Numbers and times as people read them. */
+/** Formats numbers and times for people. */
 
 const plain = new Intl.NumberFormat('en-GB', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
 const withSign = new Intl.NumberFormat('en-GB', {
@@ -31,7 +31,7 @@ export const timeOfDay = (at: string | number): string => clockTime.format(new D
 /** 2 May, 14:05 */
 export const dayTime = (at: string | number): string => dayAndTime.format(new Date(at))
 
-/** Which way it goes as far as two decimals show it, for class names and arrows: never by colour alone. */
+/** The direction that two decimals show, for class names and arrows: never by colour alone. */
 export const way = (amount: number): 'up' | 'down' | 'flat' =>
   amount >= 0.005 ? 'up' : amount <= -0.005 ? 'down' : 'flat'
 export const arrow = (amount: number): string => ({ up: '▲', down: '▼', flat: '•' })[way(amount)]

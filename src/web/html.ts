@@ -1,2 +1,2 @@
-/** Markup as template strings: what JSX would be, without a step that translates it. */
+/** Markup as template strings, like JSX but without a build step. */
 export { html } from 'htm/preact'

@@ -1,9 +1,9 @@
-/** The connection: the feed brings prices and the account, and everything else is looked at again after a break. */
+/** The live connection: the feed brings prices and account events; everything else is reloaded after a break. */
 import { computed, effect, signal } from '@preact/signals'
 import { ApiError } from './client/api.ts'
 import { Feed, type FeedState } from './client/feed.ts'
 import { forgetAccount, positions, refreshHistory, refreshWallet, takeAccount } from './account.ts'
-import { now, setClock } from './clock.ts'
+import { now, setClock } from './server-clock.ts'
 import {
   isLoaded,
   matchInstruments,
@@ -14,19 +14,19 @@ import {
   quoteOf,
   takeFrame,
 } from './market.ts'
-import { refreshUnread, takeNotice } from './notices.ts'
+import { refreshUnread, takeNotice } from './notifications.ts'
 import { api, user } from './session.ts'
-import { wordsFor } from './words.ts'
+import { messageFor } from './error-messages.ts'
 
 export const connection = signal<FeedState>('stopped')
-/** Counts connections, so that a chart knows when to ask for what it missed. */
+/** Counts connections, so that a chart knows when to request what it missed. */
 export const arrivals = signal(0)
 
 /** Why the market cannot be shown, or null. */
 export const obstacle = signal<string | null>(null)
 
-/** Matches and scores are looked at this often when there is no news. */
-const LOOK_MS = 15_000
+/** How often matches and scores are refreshed when there is no news. */
+const REFRESH_MS = 15_000
 const RETRY_MS = 5_000
 
 const feed = new Feed({
@@ -47,15 +47,15 @@ const feed = new Feed({
     connection.value = state
     if (state !== 'live') return
     arrivals.value++
-    if (before !== 'stopped' && isLoaded.peek()) look()
+    if (before !== 'stopped' && isLoaded.peek()) refresh()
   },
 })
 
-const look = (): void => void refreshMatches().catch(() => undefined)
+const refresh = (): void => void refreshMatches().catch(() => undefined)
 
 const WINDOW_WORDS = { SUSPENDED: 'Suspended', CLOSED: 'Closed' } as const
 
-/** Why a price on the screen is not to be trusted, or null when it is. */
+/** Why a price on the screen cannot be trusted; null when it can. */
 export const doubt = computed<string | null>(() => {
   const state = connection.value
   if (state === 'waiting' || state === 'connecting') return 'Reconnecting. Prices may be old.'
@@ -64,39 +64,39 @@ export const doubt = computed<string | null>(() => {
   const { status, isStale } = quoteOf(selectedId.value).value
   const { tradeWindow } = match
   if (tradeWindow.status !== 'OPEN') return `${WINDOW_WORDS[tradeWindow.status]}: ${tradeWindow.reason ?? ''}.`
-  if (status === 'SUSPENDED') return 'Suspended: something happened, and is being priced.'
+  if (status === 'SUSPENDED') return 'Suspended while an event is being priced.'
   return isStale ? 'Match data is late.' : null
 })
 
-/** Follows the match on the screen, and every player in whom there is a position. */
+/** The players of the match on the screen, and every player with an open position. */
 const followed = computed(() => {
   const shown = matchInstruments.value.map(({ id, fixtureId }) => ({ instrumentId: id, fixtureId }))
   const held = [...positions.value.values()].map(({ instrumentId, fixtureId }) => ({ instrumentId, fixtureId }))
   return [...new Map([...held, ...shown].map((one) => [one.instrumentId, one])).values()]
 })
 
-/** Brings everything up for whoever is signed in, and takes it down when he goes. */
+/** Starts the feed when a user signs in, and stops it when they sign out. */
 export function startLive(): void {
-  let player: string | null = null
+  let current: string | null = null
   effect(() => {
     const id = user.value?.userId ?? null
-    if (id === player) return
-    player = id
+    if (id === current) return
+    current = id
     feed.stop()
     forgetAccount()
     if (id === null) return
     void begin()
   })
   effect(() => feed.follow(followed.value))
-  addEventListener('online', () => feed.hurry())
+  addEventListener('online', () => feed.reconnectNow())
   document.addEventListener('visibilitychange', () => {
-    if (document.visibilityState === 'visible') feed.hurry()
+    if (document.visibilityState === 'visible') feed.reconnectNow()
   })
-  let lookedAt = now.peek()
+  let refreshedAt = now.peek()
   now.subscribe((at) => {
-    if (at - lookedAt < LOOK_MS || user.peek() === null || document.visibilityState === 'hidden') return
-    lookedAt = at
-    look()
+    if (at - refreshedAt < REFRESH_MS || user.peek() === null || document.visibilityState === 'hidden') return
+    refreshedAt = at
+    refresh()
   })
 }
 
@@ -107,7 +107,7 @@ async function begin(): Promise<void> {
     await Promise.all([refreshInstruments(), refreshWallet(), refreshHistory(), refreshUnread()])
     obstacle.value = null
   } catch (error) {
-    obstacle.value = wordsFor(error)
+    obstacle.value = messageFor(error)
     if (user.peek() !== null) setTimeout(() => void begin(), RETRY_MS)
   }
 }

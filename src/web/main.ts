@@ -1,4 +1,4 @@
-/** The page comes to life. */
+/** Starts the page. */
 import { render } from 'preact'
 import { App } from './app.ts'
 import { html } from './html.ts'

@@ -1,8 +1,8 @@
-/** The market as it stands: matches, players, and a live quote for each of them. */
+/** The market: matches, players, and a live quote for each player. */
 import { batch, computed, type Signal, signal } from '@preact/signals'
 import { FLAG, type PriceFrame } from './client/price-frame.ts'
 import type { Instrument, Match, MatchEvents } from './client/wire.ts'
-import { setClock } from './clock.ts'
+import { setClock } from './server-clock.ts'
 import { api } from './session.ts'
 
 export interface LiveQuote {
@@ -21,7 +21,7 @@ export interface LiveQuote {
 
 export const matches = signal<readonly Match[]>([])
 export const instruments = signal<ReadonlyMap<string, Instrument>>(new Map())
-/** Whether the first look at the market is done. */
+/** Whether the market has been loaded once. */
 export const isLoaded = signal(false)
 export const selectedMatchId = signal<number | null>(null)
 export const selectedId = signal<string | null>(null)
@@ -36,7 +36,7 @@ export const matchInstruments = computed(() =>
 const quotes = new Map<string, Signal<LiveQuote>>()
 const listeners = new Set<(frame: PriceFrame) => void>()
 
-/** The live quote of a player; at zero for one whom nobody knows. */
+/** The live quote of a player; zero for an unknown one. */
 export function quoteOf(id: string): Signal<LiveQuote> {
   const known = quotes.get(id)
   if (known !== undefined) return known
@@ -45,7 +45,7 @@ export function quoteOf(id: string): Signal<LiveQuote> {
   return fresh
 }
 
-/** Hears of every move, in order, until the returned function is called. */
+/** Calls the listener with every move, in order, until the returned function is called. */
 export function onMove(listener: (frame: PriceFrame) => void): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)
@@ -62,13 +62,13 @@ const quoteFrom = (instrument: Instrument | undefined): LiveQuote => ({
   seq: 0,
 })
 
-/** Change since a day ago, or since his match began, in per cent, at this price. */
+/** Change in per cent at this price, since a day ago or since the start of the player's match. */
 export function changePct(instrument: Instrument, price: number): number {
   const before = instrument.currentPrice / (1 + instrument.changePct / 100)
   return before > 0 ? (price / before - 1) * 100 : 0
 }
 
-/** Takes over a move. One that is older than what is known changes nothing, so that nothing counts twice. */
+/** Applies a price frame. An older one changes nothing, so that no move counts twice. */
 export function takeFrame(frame: PriceFrame): void {
   const quote = quoteOf(frame.instrumentId)
   const { fixtureId, epoch, seq, price } = quote.peek()
@@ -90,7 +90,7 @@ export function takeFrame(frame: PriceFrame): void {
   for (const listener of listeners) listener(frame)
 }
 
-/** The minute moves with the frames; everything else about a match is asked for when there is news. */
+/** Frames carry the minute; everything else about a match is requested when there is news. */
 function noticeMatch(frame: PriceFrame): void {
   const match = matches.peek().find(({ id }) => id === frame.fixtureId)
   if (match === undefined) return
@@ -104,11 +104,11 @@ function noticeMatch(frame: PriceFrame): void {
 
 let refreshing: ReturnType<typeof setTimeout> | null = null
 
-/** News comes in bursts: one look a second and a half is enough. */
+/** Events come in bursts: one refresh per second and a half is enough. */
 function refreshSoon(): void {
   refreshing ??= setTimeout(() => {
     refreshing = null
-    refreshMatches().catch(() => undefined) // the next news, or the next round, asks again
+    refreshMatches().catch(() => undefined) // the next event or refresh asks again
   }, 1_500)
 }
 
@@ -122,7 +122,7 @@ export async function refreshMatches(): Promise<void> {
     matches.value = found.matches
     if (events !== null && events.fixtureId === selectedMatchId.peek()) matchEvents.value = events
   })
-  // A match that has begun since brings its players along.
+  // A new match brings new players.
   if (found.matches.some(({ id }) => !known.has(id))) await refreshInstruments()
 }
 
@@ -139,12 +139,12 @@ export async function refreshInstruments(): Promise<void> {
   })
 }
 
-/** Shows a match: whoever moves most in it, unless one of its players is shown already. */
+/** Shows a match and its biggest mover, unless one of its players is shown already. */
 export function showMatch(id: number): void {
   batch(() => {
     selectedMatchId.value = id
     matchEvents.value = null
-    if (selected.peek()?.fixtureId !== id) selectedId.value = favourite(id)?.id ?? null
+    if (selected.peek()?.fixtureId !== id) selectedId.value = biggestMover(id)?.id ?? null
   })
   refreshMatches().catch(() => undefined)
 }
@@ -156,7 +156,7 @@ export function showInstrument(id: string): void {
   if (instrument.fixtureId !== selectedMatchId.peek()) showMatch(instrument.fixtureId)
 }
 
-/** Somebody new finds a match in play, and somebody worth looking at in it. */
+/** Shows a match that is open for trading if the current one is gone. */
 function choose(): void {
   const isThere = matches.peek().some(({ id }) => id === selectedMatchId.peek())
   const hasEnded = !matchInstruments.peek().length
@@ -165,8 +165,8 @@ function choose(): void {
   if (played !== undefined) showMatch(played.id)
 }
 
-/** Who moves most of those that can be traded now; at kick-off, when nobody has moved, the dearest attacker. */
-const favourite = (matchId: number): Instrument | undefined =>
+/** The biggest mover that can be traded now; at kick-off, before any move, the most expensive forward. */
+const biggestMover = (matchId: number): Instrument | undefined =>
   [...instruments.peek().values()]
     .filter(({ fixtureId }) => fixtureId === matchId)
     .toSorted(

@@ -1,7 +1,7 @@
-/** Where in the page somebody is; the address says it, so that back, forward and links work. */
+/** The current view, kept in the address so that back, forward and links work. */
 import { computed, signal } from '@preact/signals'
 
-/** `market`, `trade` and `positions` are three views of one page where there is room for all of them. */
+/** On a wide screen `market`, `trade` and `positions` are one page; on a phone they are three. */
 const VIEWS = ['market', 'trade', 'positions', 'league', 'club', 'inbox', 'control'] as const
 export type View = (typeof VIEWS)[number]
 
@@ -10,7 +10,7 @@ const path = signal(location.hash)
 const parts = computed(() => path.value.replace(/^#\/?/, '').split('/'))
 
 export const view = computed<View>(() => VIEWS.find((name) => name === parts.value[0]) ?? 'trade')
-/** What follows the view: a part of the control room. */
+/** The part of the address after the view: a section of the control room. */
 export const section = computed(() => parts.value[1] ?? '')
 
 export const isTrading = computed(() => view.value === 'market' || view.value === 'trade' || view.value === 'positions')

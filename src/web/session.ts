@@ -1,16 +1,16 @@
-/** Who is playing, and the one connection to the API that everything here uses. */
+/** The signed-in user and the API client that the whole page shares. */
 import { computed, signal } from '@preact/signals'
 import { createApi } from './client/api.ts'
 import type { Me, User } from './client/wire.ts'
 
-/** `undefined` until the server has said; null when nobody is signed in. */
+/** `undefined` until the server has answered; null when no user is signed in. */
 export const user = signal<User | null | undefined>(undefined)
 
 export const isAdmin = computed(() => user.value?.role === 'admin')
 
 export const api = createApi({ onSignedOut: () => (user.value = null) })
 
-/** What the page was told with itself. */
+/** Facts the server puts into the page. */
 export interface PageFacts {
   readonly devSignIn: boolean
   readonly clientId: string
@@ -19,14 +19,14 @@ export interface PageFacts {
 
 export const facts: PageFacts = JSON.parse(document.getElementById('facts')?.getAttribute('content') ?? '{}')
 
-/** Finds out who is signed in, renewing the session when only that has run out. */
+/** Loads the signed-in user, renewing the session if it has expired. */
 export async function recall(): Promise<void> {
   let me: Me = await api.me()
   if (!me.loggedIn && localStorage.getItem(KNOWN) !== null && (await api.renew())) me = await api.me()
   signedIn(me.loggedIn ? me : null)
 }
 
-/** This browser has been signed in: its session may be renewable. Says nothing about who it was. */
+/** Set once this browser has signed in, since its session may then be renewable. Does not say as whom. */
 const KNOWN = 'touchline.known'
 
 export function signedIn(who: User | null): void {

@@ -1,4 +1,4 @@
-/** Light or dark: the system's choice until somebody makes his own. */
+/** Light or dark: the system's choice until the user makes their own. */
 import { signal } from '@preact/signals'
 
 type Theme = 'dark' | 'light'

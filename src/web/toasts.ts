@@ -1,4 +1,4 @@
-/** Short news in the corner, gone by themselves. */
+/** Short messages in the corner that disappear after six seconds. */
 import { signal } from '@preact/signals'
 
 export interface Toast {

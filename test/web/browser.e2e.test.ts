@@ -198,7 +198,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     expect(page.url(), 'a token does not stay in the address').toBe(`${house.url}/`)
     expect(await accessProblems(page)).toEqual([])
     await page.getByLabel('Code').fill('042137')
-    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByLabel('Username').fill('ad')
     await page.getByText('At least three characters.').waitFor()
     await page.getByLabel('Username').fill('ada_u16_new')

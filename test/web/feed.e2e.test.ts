@@ -59,7 +59,7 @@ it('after a break the feed goes on where it was: every move once, in order, and 
   await ada.opens(order)
   await ada.opens({ ...order, direction: 'short' })
   setAway(false)
-  feed.hurry()
+  feed.reconnectNow()
   await until(() => told().length === 3)
   const { currentPrice } = await ada.instrument(player.id)
   await until(() => heard.frames.at(-1)?.price === currentPrice)

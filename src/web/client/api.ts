@@ -1,7 +1,7 @@
 /**
- * The REST contract as functions. What a client has to get right is done once, here: an access token that has run out is
- * renewed and the request repeated; what may be repeated safely (reading, and whatever has an idempotency key) is repeated
- * when the network or the server falters; everything else that goes wrong is one kind of error.
+ * The REST contract as functions. An expired access token is renewed and the request repeated; a request that is safe to
+ * repeat (a read, or one with an idempotency key) is repeated when the network or the server fails; every other failure is
+ * one kind of error.
  */
 import type {
   Achievements,
@@ -35,12 +35,12 @@ import type {
   Wallet,
 } from './wire.ts'
 
-/** The server said no, or (status 0) could not be reached. */
+/** The server refused, or (status 0) could not be reached. */
 export class ApiError extends Error {
   readonly status: number
   /** For programs; `OFFLINE` when there was no answer. */
   readonly code: string
-  /** All that the answer said. */
+  /** The whole body of the answer. */
   readonly facts: ErrorBody
 
   constructor(status: number, facts: ErrorBody) {
@@ -55,17 +55,17 @@ export class ApiError extends Error {
 export interface ApiOptions {
   /** Where the API is, without a slash at the end; empty for the page's own address. */
   readonly baseUrl?: string
-  /** The session is over: the refresh token is gone, too. */
+  /** Called when the session is over and the refresh token is gone. */
   readonly onSignedOut?: () => void
 }
 
-interface Asking {
+interface RequestOptions {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'PUT'
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   readonly body?: unknown
-  /** Makes it safe to ask again: the effect happens once, and the first answer is given again. */
+  /** Makes the request safe to repeat: the effect happens once, and the first answer is repeated. */
   readonly key?: string
-  /** The request has to do with signing in: a 401 is then an answer like any other. */
+  /** The request is part of signing in: a 401 is then an answer like any other. */
   readonly isSigningIn?: boolean
 }
 
@@ -76,9 +76,9 @@ const ATTEMPTS = 4
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 3_000
 
-/** The API of one visitor: to be shared by all that act for him, since it renews his session once for all of them. */
+/** The API client of one visitor; share it, because it renews the session once for all callers. */
 export function createApi({ baseUrl = '', onSignedOut = () => undefined }: ApiOptions = {}) {
-  /** One rotation at a time: a second one with the same token would look like a theft. */
+  /** One rotation at a time: a second one with the same token would look like theft. */
   let renewing: Promise<boolean> | null = null
   const renew = (): Promise<boolean> => {
     renewing ??= once('/api/auth/refresh', { method: 'POST' })
@@ -87,7 +87,7 @@ export function createApi({ baseUrl = '', onSignedOut = () => undefined }: ApiOp
     return renewing
   }
 
-  const once = (path: string, { method = 'GET', query = {}, body, key }: Asking): Promise<Response> => {
+  const once = (path: string, { method = 'GET', query = {}, body, key }: RequestOptions): Promise<Response> => {
     const parameters = Object.entries(query).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, String(value)]],
     )
@@ -103,16 +103,16 @@ export function createApi({ baseUrl = '', onSignedOut = () => undefined }: ApiOp
     })
   }
 
-  async function ask<Answer>(path: string, asking: Asking = {}): Promise<Answer> {
-    const mayRepeat = (asking.method ?? 'GET') === 'GET' || asking.key !== undefined
+  async function ask<Answer>(path: string, options: RequestOptions = {}): Promise<Answer> {
+    const mayRepeat = (options.method ?? 'GET') === 'GET' || options.key !== undefined
     for (let attempt = 1; ; attempt++) {
       const isLast = !mayRepeat || attempt === ATTEMPTS
       let response: Response
       try {
-        response = await once(path, asking)
-        if (response.status === 401 && asking.isSigningIn !== true) {
+        response = await once(path, options)
+        if (response.status === 401 && options.isSigningIn !== true) {
           if (!(await renew())) onSignedOut()
-          else response = await once(path, asking)
+          else response = await once(path, options)
         }
       } catch {
         if (isLast) throw new ApiError(0, { error: 'the server cannot be reached', code: 'OFFLINE' })
@@ -130,14 +130,14 @@ export function createApi({ baseUrl = '', onSignedOut = () => undefined }: ApiOp
   return {
     ask,
     me: () => ask<Me>('/api/me'),
-    /** Development only: the same name is the same person. */
+    /** Development only: the same name is the same user. */
     signInByName: (displayName: string) =>
       ask<{ user: User; isNew: boolean }>('/api/auth/dev', {
         method: 'POST',
         body: { displayName },
         isSigningIn: true,
       }),
-    /** With the identity provider's token; 422 `NEEDS_PROFILE` brings the ticket of somebody new. */
+    /** With the identity provider's token; 422 `NEEDS_PROFILE` brings a newcomer's registration ticket. */
     signInWithToken: (idToken: string, nonce: string) =>
       ask<{ user: User }>('/api/auth/google', { method: 'POST', body: { idToken, nonce }, isSigningIn: true }),
     verifyCode: (registrationTicket: string, otp: string) =>
@@ -176,7 +176,7 @@ export function createApi({ baseUrl = '', onSignedOut = () => undefined }: ApiOp
       ask<PriceHistory>(`/api/instruments/${id}/price-history`, { query: { period } }),
 
     quote: (order: Order) => ask<Quote>('/api/positions/quote', { method: 'POST', body: order }),
-    /** Give the same key when you try again; a fresh one is another order. */
+    /** Retry with the same key; a new key is another order. */
     open: (order: OpenOrder, key: string) => ask<Trade>('/api/positions/open', { method: 'POST', body: order, key }),
     change: (id: string, levels: Levels) => ask<Trade>(`/api/positions/${id}`, { method: 'PATCH', body: levels }),
     close: (id: string, key: string) => ask<Trade>(`/api/positions/${id}/close`, { method: 'POST', body: {}, key }),

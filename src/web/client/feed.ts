@@ -1,24 +1,24 @@
 /**
- * The price feed as a client lives with it: it connects, follows players, listens to the account, and after every break
- * goes on where it was. Prices that were missed are asked for by the last sequence number of their match, account events by
- * their last marker, so that nothing is lost, and nothing is told twice.
+ * A client of the price feed. It connects, subscribes to players and to the account, and resumes after every break. Missed
+ * prices are requested by the last sequence number of their match, account events by the last marker, so that nothing is
+ * lost and nothing is reported twice.
  */
 import { decodePriceFrame, type PriceFrame } from './price-frame.ts'
 import type { AccountChanges } from './wire.ts'
 
-/** `live`: messages arrive. `waiting`: the connection is gone, another attempt follows. `stopped`: none does. */
+/** `live`: messages arrive. `waiting`: the connection is lost and will be retried. `stopped`: it will not. */
 export type FeedState = 'connecting' | 'live' | 'waiting' | 'stopped'
 
 export interface FeedOptions {
   /** A fresh token for each connection, and where to use it. Rejects while there is none. */
   readonly token: () => Promise<{ readonly token: string; readonly wsUrl: string }>
   readonly onPrice: (frame: PriceFrame) => void
-  /** What happened to the user's positions; a snapshot replaces what was known. */
+  /** Events of the user's positions; a snapshot replaces what was known. */
   readonly onAccount: (changes: AccountChanges) => void
-  /** Another message that concerns the user. */
+  /** Any other message for the user. */
   readonly onNotice: (notice: Readonly<Record<string, unknown>>) => void
   readonly onState: (state: FeedState) => void
-  /** The server's clock, in milliseconds since 1970, each time it is told. */
+  /** The server's clock, in milliseconds since 1970, each time it arrives. */
   readonly onServerTime: (at: number) => void
 }
 
@@ -38,12 +38,12 @@ interface Since {
 }
 
 const SUBPROTOCOL = 'feed.v1'
-/** A server that has nothing to say says so every ten seconds. */
+/** The server sends a heartbeat every ten seconds. */
 const SILENCE_MS = 25_000
 const FIRST_WAIT_MS = 400
 const LONGEST_WAIT_MS = 15_000
-/** Until what could not be had is asked for again: a match changes hands within seconds. */
-const AGAIN_MS = 1_500
+/** Pause before busy players are requested again: a match changes owners within seconds. */
+const RETRY_MS = 1_500
 /** Ids in one message. */
 const IDS_MAX = 400
 const SIGNED_OUT = 4001
@@ -58,7 +58,7 @@ export class Feed {
   #state: FeedState = 'stopped'
   #failures = 0
   #timer: ReturnType<typeof setTimeout> | undefined
-  /** Distinguishes the attempt under way from those that were given up. */
+  /** Distinguishes the current attempt from abandoned ones. */
   #attempt = 0
 
   constructor(options: FeedOptions) {
@@ -79,14 +79,14 @@ export class Feed {
     this.#enter('stopped')
   }
 
-  /** Tries at once instead of waiting: the network is back. */
-  hurry(): void {
+  /** Reconnects at once instead of waiting, because the network is back. */
+  reconnectNow(): void {
     if (this.#state !== 'waiting') return
     this.#failures = 0
     void this.#connect()
   }
 
-  /** Follows exactly these from now on. */
+  /** Follows exactly these players from now on. */
   follow(wanted: readonly Followed[]): void {
     const kept = new Set(wanted.map(({ instrumentId }) => instrumentId))
     const gone = [...this.#followed.keys()].filter((id) => !kept.has(id))
@@ -94,9 +94,9 @@ export class Feed {
     for (const id of gone) this.#followed.delete(id)
     for (const { instrumentId, fixtureId } of wanted) this.#followed.set(instrumentId, fixtureId)
     if (this.#state !== 'live') return
-    for (const instrumentIds of portions(gone)) this.#say({ type: 'unsubscribe', instrumentIds })
+    for (const instrumentIds of portions(gone)) this.#send({ type: 'unsubscribe', instrumentIds })
     for (const instrumentIds of portions(fresh.map(({ instrumentId }) => instrumentId))) {
-      this.#say({ type: 'subscribe', instrumentIds })
+      this.#send({ type: 'subscribe', instrumentIds })
     }
   }
 
@@ -109,12 +109,12 @@ export class Feed {
       if (attempt !== this.#attempt) return
       const socket = new WebSocket(`${wsUrl}/?token=${encodeURIComponent(token)}`, SUBPROTOCOL)
       socket.binaryType = 'arraybuffer'
-      // One that has been given up may still speak for a moment; what it says is asked for again by its successor.
+      // An abandoned socket may still send for a moment; the next one requests the same again.
       socket.addEventListener('open', () => {
-        if (attempt === this.#attempt) this.#greet()
+        if (attempt === this.#attempt) this.#resume()
       })
       socket.addEventListener('message', ({ data }) => {
-        if (attempt === this.#attempt) this.#hear(data)
+        if (attempt === this.#attempt) this.#receive(data)
       })
       socket.addEventListener('close', ({ code }) => {
         if (attempt === this.#attempt) this.#lose(code === SIGNED_OUT ? 0 : this.#nextWait())
@@ -125,38 +125,38 @@ export class Feed {
     }
   }
 
-  /** Takes up everything that was followed before, match by match, from the last move seen of it. */
-  #greet(): void {
+  /** Subscribes to everything followed before, match by match, from the last move seen. */
+  #resume(): void {
     this.#enter('live')
-    this.#expectWord()
-    this.#say({ type: 'account', ...(this.#marker === null ? {} : { since: this.#marker }) })
+    this.#expectMessage()
+    this.#send({ type: 'account', ...(this.#marker === null ? {} : { since: this.#marker }) })
     const byMatch = Map.groupBy(this.#followed, ([, fixtureId]) => fixtureId)
     for (const [fixtureId, followed] of byMatch) {
       const since = this.#newest.get(fixtureId)
       for (const instrumentIds of portions(followed.map(([id]) => id))) {
-        this.#say({ type: 'subscribe', instrumentIds, ...(since === undefined ? {} : { since }) })
+        this.#send({ type: 'subscribe', instrumentIds, ...(since === undefined ? {} : { since }) })
       }
     }
   }
 
-  #hear(data: unknown): void {
+  #receive(data: unknown): void {
     this.#failures = 0
-    this.#expectWord()
-    if (data instanceof ArrayBuffer) return this.#hearPrice(data)
+    this.#expectMessage()
+    if (data instanceof ArrayBuffer) return this.#receivePrice(data)
     const message: { readonly [field: string]: unknown } = JSON.parse(String(data))
     switch (String(message['type'])) {
       case 'account':
-        return this.#hearAccount(message as unknown as AccountChanges)
+        return this.#receiveAccount(message as unknown as AccountChanges)
       case 'heartbeat':
       case 'pong':
         return this.#options.onServerTime(Date.parse(String(message['serverTime'])))
       case 'shutdown':
         return this.#lose(Number(message['reconnectInMs']))
       case 'subscribed':
-        return this.#insist(message['rejected'] as readonly Rejection[])
+        return this.#retryBusy(message['rejected'] as readonly Rejection[])
       case 'error':
-        // What was asked is lost; a new connection asks for all of it, from where each match was left.
-        return message['code'] === 'bad_message' ? undefined : this.#lose(AGAIN_MS * (0.5 + Math.random()))
+        // The request is lost; a new connection repeats all of them from the last move of each match.
+        return message['code'] === 'bad_message' ? undefined : this.#lose(RETRY_MS * (0.5 + Math.random()))
       case 'unsubscribed':
         return
       default:
@@ -164,19 +164,19 @@ export class Feed {
     }
   }
 
-  /** Asks again for those of whom nobody could say yet how they stand: without `since`, they come with a snapshot. */
-  #insist(rejected: readonly Rejection[]): void {
+  /** Requests busy players again, without `since`, so that they come with a snapshot. */
+  #retryBusy(rejected: readonly Rejection[]): void {
     const busy = rejected.filter(({ code }) => code === 'busy').map(({ instrumentId }) => instrumentId)
     if (busy.length === 0) return
     const attempt = this.#attempt
     setTimeout(() => {
       if (attempt !== this.#attempt) return
       const wanted = busy.filter((id) => this.#followed.has(id))
-      for (const instrumentIds of portions(wanted)) this.#say({ type: 'subscribe', instrumentIds })
-    }, AGAIN_MS)
+      for (const instrumentIds of portions(wanted)) this.#send({ type: 'subscribe', instrumentIds })
+    }, RETRY_MS)
   }
 
-  #hearPrice(bytes: ArrayBuffer): void {
+  #receivePrice(bytes: ArrayBuffer): void {
     const frame = decodePriceFrame(bytes)
     if (frame === null) return
     const last = this.#newest.get(frame.fixtureId)
@@ -186,25 +186,25 @@ export class Feed {
     this.#options.onPrice(frame)
   }
 
-  /** Markers only grow, so what comes a second time is known by its marker. */
-  #hearAccount(changes: AccountChanges): void {
+  /** Markers only grow, so a repeated event is recognised by its marker. */
+  #receiveAccount(changes: AccountChanges): void {
     const known = Number(this.#marker ?? -1)
     const events = changes.snapshot ? [] : changes.events.filter(({ marker }) => Number(marker) > known)
     this.#marker = changes.marker
     if (changes.snapshot || events.length > 0) this.#options.onAccount({ ...changes, events })
   }
 
-  #say(message: Readonly<Record<string, unknown>>): void {
+  #send(message: Readonly<Record<string, unknown>>): void {
     this.#socket?.send(JSON.stringify(message))
   }
 
-  /** A connection that says nothing for too long is dead, whatever the operating system believes. */
-  #expectWord(): void {
+  /** A connection that is silent for too long is dead, whatever the operating system reports. */
+  #expectMessage(): void {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#lose(0), SILENCE_MS)
   }
 
-  /** Gives the connection up and tries again after this long. */
+  /** Drops the connection and reconnects after this long. */
   #lose(waitMs: number): void {
     this.#attempt++
     this.#drop()
@@ -218,7 +218,7 @@ export class Feed {
     this.#socket = null
   }
 
-  /** Longer each time, and different for everybody, so that a server that comes back is not run over. */
+  /** Longer each time, and random, so that a returning server is not overrun. */
   #nextWait(): number {
     const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#failures++)
     return longest * (0.5 + Math.random() / 2)

@@ -1,19 +1,19 @@
 /**
- * A price message as any client reads it: 93 bytes, big-endian. Needs nothing but the language, so that it can be taken as
- * it is into a game, a bot or a page. Quantities become numbers of units; the bytes hold whole millionths.
+ * Decodes a price frame: 93 bytes, big-endian. It has no dependencies, so that a game, a bot or a page can copy it.
+ * Quantities become numbers of units; the bytes hold whole millionths.
  */
 
 export const PRICE_FRAME_BYTES = 93
 
-/** What to know about a frame besides its numbers; combined by `|`. */
+/** Flags of a frame, combined by `|`. */
 export const FLAG = {
-  /** How things stand on subscribing, not a move. */
+  /** The current price on subscribing, not a move. */
   snapshot: 1,
-  /** A move missed while away, repeated. */
+  /** A missed move, resent. */
   replay: 2,
   /** Older moves of this instrument were folded into this one. */
   conflated: 4,
-  /** The live feed behind it is late: do not take the price for what it is worth now. */
+  /** The live feed behind it is late: the price may be out of date. */
   stale: 8,
   suspended: 16,
   /** The settlement price: nothing follows it in this match. */
@@ -26,7 +26,7 @@ const STATUSES = ['CLOSED', 'OPEN', 'SUSPENDED'] as const
 
 export interface PriceFrame {
   readonly flags: number
-  /** Which incarnation of the match speaks: with a new one, `seq` begins anew. */
+  /** The incarnation of the match; each new one restarts `seq`. */
   readonly epoch: number
   /** Counts the moves of the match. A snapshot repeats the number of the move it shows. */
   readonly seq: number
@@ -37,7 +37,7 @@ export interface PriceFrame {
   readonly liveBase: number
   readonly imbalance: number
   readonly previousPrice: number
-  /** The provider's event behind the move, 0 when there is none. */
+  /** The provider's event behind the move, or 0. */
   readonly eventId: number
   readonly fixtureId: number
   readonly cause: (typeof CAUSES)[number]

@@ -1,4 +1,4 @@
-/** The shapes of the REST contract, taken from the very schemas that the server answers with; erased when this runs. */
+/** The types of the REST contract, taken from the server's own schemas and erased at run time. */
 import type { z } from 'zod'
 import type * as schemas from '../../http/schemas.ts'
 
@@ -33,7 +33,7 @@ export interface OpenOrder extends Order {
   readonly clientPrice: number
 }
 
-/** A level left out stays as it is, null removes it. */
+/** A level left out is kept, null removes it. */
 export interface Levels {
   readonly stopLoss?: number | null
   readonly takeProfit?: number | null
@@ -161,7 +161,7 @@ export interface Profile {
   readonly referralCode?: string
 }
 
-/** Every error has this form, and facts besides. */
+/** Every error has this form, plus facts of its own. */
 export interface ErrorBody {
   readonly error: string
   readonly code: string

@@ -1,11 +1,11 @@
-/** What operators did, the latest first. */
+/** The audit log, newest first. */
 import { dayTime } from '../format.ts'
 import { html } from '../html.ts'
-import { useAsked, Waiting } from '../parts/asked.ts'
+import { useRequest, Waiting } from '../parts/use-request.ts'
 import { operations } from './operations.ts'
 
 export function AuditLog() {
-  const { answer, trouble } = useAsked(() => operations.audit())
+  const { answer, trouble } = useRequest(() => operations.audit())
   return html`
     <section class="card" aria-labelledby="audit-title">
       <header><h2 id="audit-title">Audit log</h2></header>
@@ -13,7 +13,7 @@ export function AuditLog() {
         answer === null
           ? html`<${Waiting} trouble=${trouble} />`
           : answer.entries.length === 0
-            ? html`<p class="empty">Nobody has changed anything yet.</p>`
+            ? html`<p class="empty">No changes yet.</p>`
             : html`<div class="scroll" tabindex="0" role="region" aria-label="Entries">
                 <table>
                   <thead>
@@ -30,7 +30,7 @@ export function AuditLog() {
                       ({ id, at, actor, action, subject, before, after }) => html`
                         <tr key=${id}>
                           <td>${dayTime(at)}</td>
-                          <td>${actor?.username ?? 'the house'}</td>
+                          <td>${actor?.username ?? 'system'}</td>
                           <th scope="row">${action} <small>${subject}</small></th>
                           <td><code>${short(before)}</code></td>
                           <td><code>${short(after)}</code></td>

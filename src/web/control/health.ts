@@ -1,16 +1,16 @@
-/** How the house is: measured from here, over the last minutes, and what it says of itself. */
+/** The health of the server: gauges measured in the browser, and the server's own metrics and checks. */
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { html } from '../html.ts'
 import { connection } from '../live.ts'
 import { matches, onMove } from '../market.ts'
-import { useAsked, useRepeated, Waiting } from '../parts/asked.ts'
-import { attempt } from './deed.ts'
+import { useRequest, useRepeated, Waiting } from '../parts/use-request.ts'
+import { runAction } from './run-action.ts'
 import { greatest, meanBetween, type Metrics, readMetrics, total } from './metrics.ts'
 import { operations, TRADING_MODE } from './operations.ts'
 
 const KEPT = 90
-const LOOK_MS = 2_000
+const REFRESH_MS = 2_000
 
 interface Series {
   readonly label: string
@@ -20,7 +20,7 @@ interface Series {
 
 const EMPTY: readonly number[] = []
 
-/** What is drawn, the oldest first. */
+/** The values of each gauge, oldest first. */
 const drawn = {
   answerMs: signal(EMPTY),
   commitMs: signal(EMPTY),
@@ -36,20 +36,20 @@ function draw(name: keyof typeof drawn, value: number | null): void {
 }
 
 const GAUGES: readonly (readonly [name: keyof typeof drawn, label: string, unit: string])[] = [
-  ['answerMs', 'API answers in', 'ms'],
-  ['commitMs', 'A commit takes', 'ms'],
-  ['loopLagMs', 'Event loop late by (99 %)', 'ms'],
+  ['answerMs', 'API response time', 'ms'],
+  ['commitMs', 'Commit time', 'ms'],
+  ['loopLagMs', 'Event-loop lag (p99)', 'ms'],
   ['sockets', 'Sockets', ''],
-  ['movesPerSecond', 'Moves received here', '/s'],
-  ['feedAge', 'Latest match data', 's old'],
-  ['waiting', 'Reactions waiting', ''],
+  ['movesPerSecond', 'Moves received', '/s'],
+  ['feedAge', 'Age of match data', 's'],
+  ['waiting', 'Reactions pending', ''],
 ]
 
 export function Health() {
-  const { answer: readiness, again } = useAsked(() => operations.ready())
+  const { answer: readiness, again } = useRequest(() => operations.ready())
   useRepeated(again, 10_000)
   useMeasuring()
-  // What is not to be seen from here has no gauge.
+  // A metric that is not visible from here has no gauge.
   const gauges = GAUGES.filter(([name]) => name === 'answerMs' || drawn[name].value.length > 0)
   return html`
     <div class="gauges">
@@ -59,7 +59,7 @@ export function Health() {
       <div><${Mode} /><${Games} /></div>
       <div>
         <section class="card" aria-labelledby="ready-title">
-          <header><h2 id="ready-title">Parts</h2></header>
+          <header><h2 id="ready-title">Services</h2></header>
           <ul class="rows inside">
             <li><b>This connection</b><small>${connection.value}</small></li>
             ${Object.entries(readiness?.checks ?? {}).map(
@@ -77,7 +77,7 @@ export function Health() {
   `
 }
 
-/** Asks the API and counts what the feed brings, for as long as somebody looks. */
+/** Measures the API and counts moves of the feed while the page is open. */
 function useMeasuring(): void {
   useEffect(() => {
     let moves = 0
@@ -100,14 +100,14 @@ function useMeasuring(): void {
         draw('sockets', total(metrics, 'touchline_sockets'))
         before = metrics
       } catch {
-        // The connection shows it, and the lines stand still.
+        // The connection shows the failure, and the lines pause.
       }
     }
     const looking = setInterval(() => {
-      draw('movesPerSecond', (moves * 1_000) / LOOK_MS)
+      draw('movesPerSecond', (moves * 1_000) / REFRESH_MS)
       moves = 0
       void look()
-    }, LOOK_MS)
+    }, REFRESH_MS)
     return () => {
       stop()
       clearInterval(looking)
@@ -135,16 +135,16 @@ function Gauge({ label, unit, values }: Series) {
   `
 }
 
-const MODE_WORDS: Readonly<Record<string, string>> = { open: 'Open', reduce_only: 'Closing only', halted: 'Halted' }
+const MODE_WORDS: Readonly<Record<string, string>> = { open: 'Open', reduce_only: 'Close only', halted: 'Halted' }
 
-/** The switch for everything at once. */
+/** The trading mode of the whole platform. */
 function Mode() {
-  const { answer, again } = useAsked(() => operations.settings())
+  const { answer, again } = useRequest(() => operations.settings())
   const mode = answer?.settings.find(({ key }) => key === TRADING_MODE)
   if (mode === undefined) return null
   const set = async (value: string): Promise<void> => {
     if (value !== 'open' && !confirm(`Set trading to "${MODE_WORDS[value]}" everywhere?`)) return
-    if (await attempt(`Trading: ${MODE_WORDS[value]}`, () => operations.setSetting(TRADING_MODE, value))) again()
+    if (await runAction(`Trading: ${MODE_WORDS[value]}`, () => operations.setSetting(TRADING_MODE, value))) again()
   }
   return html`
     <section class="card" aria-labelledby="mode-title">
@@ -179,13 +179,13 @@ const Games = () => html`
   </section>
 `
 
-/** Adds the whole ledger up, when asked to. */
+/** The result of a ledger audit, on demand. */
 function Books() {
-  const { answer, trouble, again } = useAsked(() => operations.books())
+  const { answer, trouble, again } = useRequest(() => operations.books())
   return html`
     <section class="card" aria-labelledby="books-title">
       <header>
-        <h2 id="books-title">The books</h2>
+        <h2 id="books-title">Ledger</h2>
         <button class="small" onClick=${again}>Audit again</button>
       </header>
       ${

@@ -1,9 +1,9 @@
-/** What the process measures of itself, where whoever looks may see it: `/metrics`, in the text format of Prometheus. */
+/** Reads `/metrics`, in Prometheus's text format, where this browser may see it. */
 
 /** Values by name with labels, `touchline_sockets{door="feed"}`. */
 export type Metrics = ReadonlyMap<string, number>
 
-/** Null where they are not shown: through a proxy, or from a public address. */
+/** Null where access is refused: through a proxy, or from a public address. */
 export async function readMetrics(): Promise<Metrics | null> {
   const answer = await fetch('/metrics')
   return answer.ok ? parseMetrics(await answer.text()) : null
@@ -26,13 +26,13 @@ const valuesOf = (metrics: Metrics, name: string): readonly number[] =>
 export const total = (metrics: Metrics, name: string): number =>
   valuesOf(metrics, name).reduce((sum, value) => sum + value, 0)
 
-/** Null when there is none. */
+/** Null if there are no values. */
 export function greatest(metrics: Metrics, name: string): number | null {
   const values = valuesOf(metrics, name)
   return values.length === 0 ? null : Math.max(...values)
 }
 
-/** The mean of what was observed between two looks, or null when nothing was. */
+/** The mean of the observations between two readings; null if there were none. */
 export function meanBetween(before: Metrics, after: Metrics, name: string): number | null {
   const grown = (part: string): number => total(after, `${name}_${part}`) - total(before, `${name}_${part}`)
   const count = grown('count')

@@ -1,4 +1,4 @@
-/** The admin's part of the contract, and its shapes. */
+/** The admin endpoints of the API and their types. */
 import { api } from '../session.ts'
 
 export interface Replay {

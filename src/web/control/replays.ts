@@ -1,12 +1,12 @@
-/** Replays: what plays, how far it is, and the start of another. */
+/** Replays: progress, stop and start. */
 import { useState } from 'preact/hooks'
 import { html } from '../html.ts'
-import { useAsked, useRepeated, Waiting } from '../parts/asked.ts'
-import { attempt } from './deed.ts'
+import { useRequest, useRepeated, Waiting } from '../parts/use-request.ts'
+import { runAction } from './run-action.ts'
 import { operations, type Replay } from './operations.ts'
 
 export function Replays() {
-  const { answer, trouble, again } = useAsked(() => operations.replays())
+  const { answer, trouble, again } = useRequest(() => operations.replays())
   useRepeated(again, 3_000)
   return html`
     <div class="columns">
@@ -16,7 +16,7 @@ export function Replays() {
           answer === null
             ? html`<${Waiting} trouble=${trouble} />`
             : answer.replays.length === 0
-              ? html`<p class="empty">No replay plays.</p>`
+              ? html`<p class="empty">No replay is playing.</p>`
               : html`<ul class="replays">
                   ${answer.replays.map((replay) => html`<${Playing} key=${replay.id} replay=${replay} again=${again} />`)}
                 </ul>`
@@ -30,25 +30,25 @@ export function Replays() {
 function Playing({ replay, again }: { replay: Replay; again: () => void }) {
   const { id, fixtureId, matchId, minute, progress, speed, traders, state, demo } = replay
   const stop = async (): Promise<void> => {
-    if (!confirm(`End ${fixtureId}? Open positions settle at the standing prices.`)) return
-    if (await attempt(`Stop ${fixtureId}`, () => operations.stopReplay(id))) again()
+    if (!confirm(`Stop ${fixtureId}? Open positions settle at the current prices.`)) return
+    if (await runAction(`Stop ${fixtureId}`, () => operations.stopReplay(id))) again()
   }
   return html`
     <li>
       <div>
-        <b>${fixtureId}</b>${demo ? html` <em>always on</em>` : null}
+        <b>${fixtureId}</b>${demo ? html` <em>demo</em>` : null}
         <p class="hint">Match ${matchId} · ${minute ?? 0}′ · ${speed}× · ${traders} traders</p>
       </div>
       <progress max="1" value=${progress ?? 0} aria-label="${fixtureId}, played"></progress>
       <button class="small" disabled=${state === 'stopping'} onClick=${() => void stop()}>
-        ${state === 'stopping' ? 'Ending' : 'Stop'}
+        ${state === 'stopping' ? 'Stopping' : 'Stop'}
       </button>
     </li>
   `
 }
 
 function Start({ again }: { again: () => void }) {
-  const { answer, trouble } = useAsked(() => operations.recordings())
+  const { answer, trouble } = useRequest(() => operations.recordings())
   const [chosen, setChosen] = useState<string | null>(null)
   const [speed, setSpeed] = useState(10)
   const [traders, setTraders] = useState(20)
@@ -56,7 +56,7 @@ function Start({ again }: { again: () => void }) {
   const start = async (event: Event): Promise<void> => {
     event.preventDefault()
     if (recording === null) return
-    if (await attempt(`Start ${recording}`, () => operations.startReplay(recording, speed, traders))) again()
+    if (await runAction(`Start ${recording}`, () => operations.startReplay(recording, speed, traders))) again()
   }
   const number = (event: Event): number => Number((event.target as HTMLInputElement).value)
   return html`
@@ -79,7 +79,7 @@ function Start({ again }: { again: () => void }) {
                 </select>
               </label>
               <label>
-                Speed, times life: ${speed}
+                Speed: ${speed}×
                 <input
                   type="range"
                   min="1"

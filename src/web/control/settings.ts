@@ -1,8 +1,8 @@
 /** Flags and settings: sent on change, in force everywhere within a second. */
 import { signal } from '@preact/signals'
 import { html } from '../html.ts'
-import { useAsked, Waiting } from '../parts/asked.ts'
-import { attempt } from './deed.ts'
+import { useRequest, Waiting } from '../parts/use-request.ts'
+import { runAction } from './run-action.ts'
 import { operations, type Setting, type SettingValue } from './operations.ts'
 
 const sought = signal('')
@@ -10,9 +10,9 @@ const sought = signal('')
 export const SettingsPanel = () => html`<${Flags} /><${Settings} />`
 
 function Flags() {
-  const { answer, trouble, again } = useAsked(() => operations.flags())
+  const { answer, trouble, again } = useRequest(() => operations.flags())
   const set = async (key: string, enabled: boolean): Promise<void> => {
-    await attempt(`${key}: ${enabled ? 'on' : 'off'}`, () => operations.setFlag(key, enabled))
+    await runAction(`${key}: ${enabled ? 'on' : 'off'}`, () => operations.setFlag(key, enabled))
     again()
   }
   return html`
@@ -45,9 +45,9 @@ function Flags() {
 }
 
 function Settings() {
-  const { answer, trouble, again } = useAsked(() => operations.settings())
+  const { answer, trouble, again } = useRequest(() => operations.settings())
   const set = async (key: string, value: SettingValue): Promise<void> => {
-    await attempt(`${key}: ${value}`, () => operations.setSetting(key, value))
+    await runAction(`${key}: ${value}`, () => operations.setSetting(key, value))
     again()
   }
   const words = sought.value.trim().toLowerCase()

@@ -1,9 +1,9 @@
-/** Everybody who plays, by name, and who may come in here. */
+/** All users, searchable, with their roles. */
 import { useEffect, useState } from 'preact/hooks'
 import { dayTime, units } from '../format.ts'
 import { html } from '../html.ts'
-import { useAsked, Waiting } from '../parts/asked.ts'
-import { attempt } from './deed.ts'
+import { useRequest, Waiting } from '../parts/use-request.ts'
+import { runAction } from './run-action.ts'
 import { type ListedUser, operations } from './operations.ts'
 
 const PAGE = 25
@@ -13,7 +13,7 @@ export function Users() {
   const [typed, setTyped] = useState('')
   const [search, setSearch] = useState('')
   const [offset, setOffset] = useState(0)
-  const { answer, trouble, again } = useAsked(() => operations.users(search, offset), [search, offset])
+  const { answer, trouble, again } = useRequest(() => operations.users(search, offset), [search, offset])
   useEffect(() => {
     const waiting = setTimeout(() => {
       setSearch(typed)
@@ -37,7 +37,7 @@ export function Users() {
       ${answer === null ? html`<${Waiting} trouble=${trouble} />` : html`<${Table} users=${answer.users} again=${again} />`}
       <footer class="pager">
         <button class="small" disabled=${offset === 0} onClick=${() => setOffset(Math.max(0, offset - PAGE))}>
-          Later
+          Newer
         </button>
         <span class="num"
           >${answer === null ? '' : `${Math.min(offset + 1, answer.total)}–${Math.min(offset + PAGE, answer.total)} of ${answer.total}`}</span
@@ -47,7 +47,7 @@ export function Users() {
           disabled=${offset + PAGE >= (answer?.total ?? 0)}
           onClick=${() => setOffset(offset + PAGE)}
         >
-          Earlier
+          Older
         </button>
       </footer>
     </section>
@@ -58,7 +58,7 @@ function Table({ users, again }: { users: readonly ListedUser[]; again: () => vo
   const turn = async ({ userId, username, role }: ListedUser): Promise<void> => {
     const next = role === 'admin' ? 'user' : 'admin'
     if (!confirm(`Make ${username} ${next === 'admin' ? 'an admin' : 'a plain user'}?`)) return
-    if (await attempt(`${username}: ${next}`, () => operations.setRole(userId, next))) again()
+    if (await runAction(`${username}: ${next}`, () => operations.setRole(userId, next))) again()
   }
   return html`
     <div class="scroll" tabindex="0" role="region" aria-label="List of users">

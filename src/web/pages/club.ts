@@ -1,11 +1,11 @@
-/** What one has earned, whom one has brought, and what the others are up to. */
+/** Achievements, referrals and the activity of others. */
 import { useState } from 'preact/hooks'
 import { dayTime, units } from '../format.ts'
 import { html } from '../html.ts'
-import { useAsked, Waiting } from '../parts/asked.ts'
+import { useRequest, Waiting } from '../parts/use-request.ts'
 import { api } from '../session.ts'
 import { toast } from '../toasts.ts'
-import { wordsFor } from '../words.ts'
+import { messageFor } from '../error-messages.ts'
 
 export const Club = () => html`
   <div class="page">
@@ -18,7 +18,7 @@ export const Club = () => html`
 `
 
 function Badges() {
-  const { answer, trouble } = useAsked(() => api.achievements())
+  const { answer, trouble } = useRequest(() => api.achievements())
   return html`
     <section class="card" aria-labelledby="badges-title">
       <header>
@@ -65,7 +65,7 @@ function Badges() {
 const STATUS_WORDS = { pending: 'Not here yet', registered: 'Signed up', credited: 'Traded' } as const
 
 function Friends() {
-  const { answer, trouble, again } = useAsked(() => api.referrals())
+  const { answer, trouble, again } = useRequest(() => api.referrals())
   const [name, setName] = useState('')
   const invite = async (event: Event): Promise<void> => {
     event.preventDefault()
@@ -74,7 +74,7 @@ function Friends() {
       setName('')
       again()
     } catch (error) {
-      toast({ tone: 'bad', title: 'No invitation', text: wordsFor(error) })
+      toast({ tone: 'bad', title: 'No invitation', text: messageFor(error) })
     }
   }
   return html`
@@ -134,7 +134,7 @@ async function copy(link: string): Promise<void> {
 }
 
 function Activity() {
-  const { answer, trouble } = useAsked(() => api.activity())
+  const { answer, trouble } = useRequest(() => api.activity())
   return html`
     <section class="card" aria-labelledby="activity-title">
       <header><h2 id="activity-title">Around the ground</h2></header>

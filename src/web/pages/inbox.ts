@@ -1,13 +1,13 @@
-/** Notifications, the latest first; looking at them makes them read. */
+/** Notifications, newest first; opening the page marks them as read. */
 import { useEffect } from 'preact/hooks'
 import { dayTime } from '../format.ts'
 import { html } from '../html.ts'
-import { arrived, unread } from '../notices.ts'
-import { useAsked, Waiting } from '../parts/asked.ts'
+import { arrived, unread } from '../notifications.ts'
+import { useRequest, Waiting } from '../parts/use-request.ts'
 import { api } from '../session.ts'
 
 export function Inbox() {
-  const { answer, trouble } = useAsked(() => api.notifications(), [arrived.value])
+  const { answer, trouble } = useRequest(() => api.notifications(), [arrived.value])
   useEffect(() => {
     if (answer === null || answer.unreadCount === 0) return
     api

@@ -1,27 +1,27 @@
-/** How one stands: boards by ROI and PnL, districts, and the weekly spinner. */
+/** Leaderboards by ROI and PnL, district standings and the weekly spinner. */
 import { signal } from '@preact/signals'
 import type { BoardName } from '../client/api.ts'
 import type { BoardEntry, SpinnerWeek } from '../client/wire.ts'
-import { now } from '../clock.ts'
+import { now } from '../server-clock.ts'
 import { dayTime, percent, signed, way } from '../format.ts'
 import { html } from '../html.ts'
-import { useAsked, Waiting } from '../parts/asked.ts'
+import { useRequest, Waiting } from '../parts/use-request.ts'
 import { api, user } from '../session.ts'
 
-type Choice = 'everybody' | 'district' | 'friends'
+type Choice = 'all' | 'district' | 'friends'
 
-const choice = signal<Choice>('everybody')
+const choice = signal<Choice>('all')
 const measure = signal<'roi' | 'pnl'>('roi')
 
 const CHOICES: readonly (readonly [Choice, string])[] = [
-  ['everybody', 'Everybody'],
+  ['all', 'All users'],
   ['district', 'My district'],
   ['friends', 'Friends'],
 ]
 
 function boardName(): BoardName {
   switch (choice.value) {
-    case 'everybody':
+    case 'all':
       return measure.value === 'roi' ? 'roi/global' : 'global'
     case 'friends':
       return measure.value === 'roi' ? 'roi/friends' : 'friends'
@@ -43,10 +43,10 @@ export const League = () => html`
 `
 
 function MyRank() {
-  const { answer } = useAsked(() => api.myRank())
+  const { answer } = useRequest(() => api.myRank())
   if (answer === null) return null
   if (!answer.ranked) {
-    return html`<p class="card note">Close your first position and you are on the board.</p>`
+    return html`<p class="card note">Close your first position to join the board.</p>`
   }
   const { rank, total, roiPct, pnl, winRate, next } = answer
   return html`
@@ -72,7 +72,7 @@ function MyRank() {
 }
 
 function Boards() {
-  const { answer, trouble } = useAsked(() => api.board(boardName()), [choice.value, measure.value])
+  const { answer, trouble } = useRequest(() => api.board(boardName()), [choice.value, measure.value])
   return html`
     <section class="card" aria-labelledby="board-title">
       <header>
@@ -98,14 +98,14 @@ function Boards() {
 }
 
 function Table({ entries }: { entries: readonly BoardEntry[] }) {
-  if (entries.length === 0) return html`<p class="empty">Nobody has closed a position yet. Be the first.</p>`
+  if (entries.length === 0) return html`<p class="empty">No closed positions yet. Be the first.</p>`
   return html`
     <div class="scroll board" tabindex="0" role="region" aria-label="Ranks">
       <table>
         <thead>
           <tr>
             <th scope="col">Rank</th>
-            <th scope="col">Player</th>
+            <th scope="col">User</th>
             <th scope="col">ROI</th>
             <th scope="col">PnL</th>
             <th scope="col">Wins</th>
@@ -130,7 +130,7 @@ function Table({ entries }: { entries: readonly BoardEntry[] }) {
 }
 
 function Districts() {
-  const { answer, trouble } = useAsked(() => api.standings())
+  const { answer, trouble } = useRequest(() => api.standings())
   return html`
     <section class="card" aria-labelledby="districts-title">
       <header><h2 id="districts-title">Districts</h2></header>
@@ -155,7 +155,7 @@ function Districts() {
 }
 
 function Spinner() {
-  const { answer, trouble } = useAsked(() => api.spinner())
+  const { answer, trouble } = useRequest(() => api.spinner())
   const days = answer === null ? 0 : Math.max(0, (Date.parse(answer.endsAt) - now.value) / 86_400_000)
   return html`
     <section class="card spinner" aria-labelledby="spinner-title">
@@ -168,7 +168,7 @@ function Spinner() {
                 <p>${leaders(answer)}</p>
                 <p class="hint">
                   ${answer.status === 'open' ? `Decided in ${days < 1 ? `${Math.ceil(days * 24)} h` : `${Math.ceil(days)} days`}. ` : ''}
-                  Equal leaders are drawn from a seed whose hash is known now:
+                  A tie is decided by a draw. Hash of its seed:
                   <code title=${answer.seedHash}>${answer.seedHash.slice(0, 16)}…</code>
                 </p>
                 ${
@@ -191,7 +191,7 @@ function Spinner() {
 
 function leaders({ status, winner, candidates }: SpinnerWeek) {
   if (winner !== undefined) return html`Won by <b>${winner.username}</b>.`
-  if (candidates.length === 0) return 'Nobody leads yet: the best ROI of the week wins.'
+  if (candidates.length === 0) return 'No leader yet. The best ROI of the week wins.'
   const names = candidates.map(({ username }) => username).join(', ')
   const [first] = candidates
   return html`
@@ -201,7 +201,7 @@ function leaders({ status, winner, candidates }: SpinnerWeek) {
 }
 
 function PastWinners() {
-  const { answer } = useAsked(() => api.spinnerHistory())
+  const { answer } = useRequest(() => api.spinnerHistory())
   const weeks = (answer?.weeks ?? []).filter(({ winner }) => winner !== undefined)
   if (weeks.length === 0) return null
   return html`

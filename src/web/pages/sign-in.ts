@@ -1,11 +1,11 @@
-/** The door: with the identity provider and, the first time, a code by mail and a profile; by a name in development. */
+/** Sign-in with the identity provider, then a mailed code and a profile for new users; by name in development. */
 import { useEffect, useState } from 'preact/hooks'
 import { ApiError, newKey } from '../client/api.ts'
 import type { District } from '../client/wire.ts'
 import { html } from '../html.ts'
-import { useAsked } from '../parts/asked.ts'
+import { useRequest } from '../parts/use-request.ts'
 import { api, type PageFacts, signedIn } from '../session.ts'
-import { wordsFor } from '../words.ts'
+import { messageFor } from '../error-messages.ts'
 
 export function SignIn({ facts }: { facts: PageFacts }) {
   const [newcomer, setNewcomer] = useState<Newcomer | null>(null)
@@ -18,11 +18,11 @@ export function SignIn({ facts }: { facts: PageFacts }) {
       .then(({ user }) => signedIn(user))
       .catch((error: unknown) => {
         if (error instanceof ApiError && error.code === 'NEEDS_PROFILE') setNewcomer(newcomerFrom(error))
-        else setTrouble(wordsFor(error))
+        else setTrouble(messageFor(error))
       })
   }, [])
   return html`
-    <main class="door">
+    <main class="sign-in">
       <section class="pitch" aria-hidden="true">
         <svg viewBox="0 0 400 260" preserveAspectRatio="xMidYMid slice">
           <g class="chalk">
@@ -45,7 +45,7 @@ export function SignIn({ facts }: { facts: PageFacts }) {
           newcomer === null
             ? html`
                 <h1>Back your eye<br />for the game.</h1>
-                <p>Go long or short on the players while they play. Prices follow the match, and the crowd.</p>
+                <p>Go long or short on the players while they play. Prices follow the match and other traders.</p>
                 ${facts.devSignIn ? html`<${ByName} />` : html`<${WithProvider} facts=${facts} />`}
                 <p class="trouble" role="alert">${trouble}</p>
               `
@@ -78,10 +78,10 @@ const newcomerFrom = ({ facts }: ApiError): Newcomer => ({
 })
 
 const NONCE = 'touchline.nonce'
-/** A share link ends in the code: it is kept until somebody registers. */
+/** A share link ends in the code: it is kept until the visitor registers. */
 const INVITATION = 'touchline.invitation'
 
-/** Goes to the identity provider, which comes back here with a token behind the `#`: no script of theirs runs on our page. */
+/** Goes to the identity provider, which returns with a token behind the `#`, so no third-party script runs here. */
 function leaveForProvider({ authorizeUrl, clientId }: PageFacts): void {
   const nonce = newKey()
   sessionStorage.setItem(NONCE, nonce)
@@ -95,7 +95,7 @@ function leaveForProvider({ authorizeUrl, clientId }: PageFacts): void {
   location.assign(`${authorizeUrl}?${new URLSearchParams(query)}`)
 }
 
-/** The token that the identity provider has sent along, once. */
+/** Takes the identity provider's token from the address; it is used once. */
 function takeToken(): { readonly idToken: string; readonly nonce: string } | null {
   const invitation = new URLSearchParams(location.search).get('ref')
   if (invitation !== null) sessionStorage.setItem(INVITATION, invitation)
@@ -114,7 +114,7 @@ const WithProvider = ({ facts }: { facts: PageFacts }) => html`
   </div>
 `
 
-/** A form that sends something, and says what went wrong. */
+/** The state of a form that sends something and shows what went wrong. */
 function useSending(send: () => Promise<void>) {
   const [trouble, setTrouble] = useState<string | null>(null)
   const [isBusy, setBusy] = useState(false)
@@ -125,7 +125,7 @@ function useSending(send: () => Promise<void>) {
     try {
       await send()
     } catch (error) {
-      setTrouble(wordsFor(error))
+      setTrouble(messageFor(error))
     }
     setBusy(false)
   }
@@ -171,8 +171,8 @@ function CodeStep({ newcomer, onVerified }: { newcomer: Newcomer; onVerified: ()
     return () => clearInterval(counting)
   }, [])
   return html`
-    <h1>Check your mail.</h1>
-    <p>We have sent six digits to <b>${newcomer.email}</b>.</p>
+    <h1>Check your email.</h1>
+    <p>We sent a six-digit code to <b>${newcomer.email}</b>.</p>
     <form onSubmit=${onSubmit}>
       <label for="code">Code</label>
       <div class="row">
@@ -187,22 +187,22 @@ function CodeStep({ newcomer, onVerified }: { newcomer: Newcomer; onVerified: ()
           value=${code}
           onInput=${(event: Event) => setCode(typed(event))}
         />
-        <button class="primary" disabled=${isBusy || !/^\d{6}$/.test(code)}>Go on</button>
+        <button class="primary" disabled=${isBusy || !/^\d{6}$/.test(code)}>Continue</button>
       </div>
       <p class="trouble" role="alert">${trouble ?? again.trouble}</p>
       <button type="button" class="link" disabled=${wait > 0 || again.isBusy} onClick=${again.onSubmit}>
-        ${wait > 0 ? `Another code in ${wait} s` : 'Send another code'}
+        ${wait > 0 ? `New code in ${wait} s` : 'Send a new code'}
       </button>
     </form>
   `
 }
 
-const FLAWS: Readonly<Record<string, string>> = {
+const USERNAME_PROBLEMS: Readonly<Record<string, string>> = {
   too_short: 'At least three characters.',
   too_long: 'At most twenty characters.',
-  characters: 'Small letters, digits and _, beginning with a letter.',
-  reserved: 'That one is reserved.',
-  taken: 'Somebody has that one.',
+  characters: 'Lowercase letters, digits and _; start with a letter.',
+  reserved: 'That username is reserved.',
+  taken: 'That username is taken.',
 }
 const TYPING_MS = 300
 
@@ -211,7 +211,7 @@ function ProfileStep({ newcomer }: { newcomer: Newcomer }) {
   const [firstName, setFirstName] = useState(newcomer.firstName)
   const [districtId, setDistrictId] = useState<number | null>(null)
   const [flaw, setFlaw] = useState<string | null>(null)
-  const { answer } = useAsked(() => api.districts())
+  const { answer } = useRequest(() => api.districts())
   const { trouble, isBusy, onSubmit } = useSending(async () => {
     if (districtId === null) return
     const referralCode = sessionStorage.getItem(INVITATION)
@@ -224,8 +224,10 @@ function ProfileStep({ newcomer }: { newcomer: Newcomer }) {
     const asking = setTimeout(() => {
       api
         .checkUsername(username)
-        .then(({ available, reason }) => setFlaw(available ? null : (FLAWS[reason ?? ''] ?? 'Not that one.')))
-        .catch(() => undefined) // registering says so, too
+        .then(({ available, reason }) =>
+          setFlaw(available ? null : (USERNAME_PROBLEMS[reason ?? ''] ?? 'That username is not available.')),
+        )
+        .catch(() => undefined) // registering reports it again
     }, TYPING_MS)
     return () => clearTimeout(asking)
   }, [username])
@@ -263,7 +265,7 @@ function ProfileStep({ newcomer }: { newcomer: Newcomer }) {
         value=${districtId ?? ''}
         onChange=${(event: Event) => setDistrictId(Number(typed(event)))}
       >
-        <option value="" disabled>Which one do you play for?</option>
+        <option value="" disabled>Choose your district</option>
         ${(answer?.districts ?? []).map(({ id, name }: District) => html`<option value=${id}>${name}</option>`)}
       </select>
       <p class="trouble" role="alert">${trouble}</p>

@@ -1,4 +1,4 @@
-/** One player: his price, how it got there, and the levels of the positions in him. */
+/** One player: price, price history, and the levels of the user's positions. */
 import { computed, signal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { change, history, nameOf, positions } from '../account.ts'
@@ -10,8 +10,8 @@ import { changePct, matchEvents, onMove, quoteOf, selectedId } from '../market.t
 import { api } from '../session.ts'
 import { theme } from '../theme.ts'
 import { toast } from '../toasts.ts'
-import { wordsFor } from '../words.ts'
-import { draft } from './draft.ts'
+import { messageFor } from '../error-messages.ts'
+import { draft } from './order-draft.ts'
 import { eventWords } from './match-events.ts'
 import { type ChartLevel, type ChartMark, PriceChart } from './price-chart.ts'
 
@@ -24,7 +24,7 @@ const PERIODS: readonly (readonly [Period, string, string])[] = [
 ]
 
 const period = signal<Period>('1h')
-/** Whether the scale reaches as far as the levels do. */
+/** Whether the scale includes the levels. */
 const areLevelsInView = signal(true)
 
 export function ChartCard({ instrument }: { instrument: Instrument }) {
@@ -90,8 +90,8 @@ const levels = computed<readonly ChartLevel[]>(() => {
 const level = (key: string, price: number | null, title: string, tone: ChartLevel['tone']): readonly ChartLevel[] =>
   price === null ? [] : [{ key, price, title, tone }]
 
-/** His own entries and exits. */
-const deeds = computed<readonly ChartMark[]>(() => {
+/** The user's own entries and exits. */
+const ownTrades = computed<readonly ChartMark[]>(() => {
   const all = [...inSelected.value, ...(history.value ?? []).filter((p) => p.instrumentId === selectedId.value)]
   return all.flatMap((p): readonly ChartMark[] => [
     { at: Date.parse(p.openedAt), text: `${p.lotSize}`, tone: p.direction },
@@ -129,7 +129,7 @@ function Chart({ instrument }: { instrument: Instrument }) {
     }
   }, [instrument.id])
 
-  // Asked for anew with every connection: what was missed meanwhile is in it.
+  // Requested again with every connection, because it contains what was missed.
   useEffect(() => {
     let isWanted = true
     api
@@ -140,7 +140,7 @@ function Chart({ instrument }: { instrument: Instrument }) {
         setNews(found.ticks.flatMap(({ at, eventId }) => (eventId === null ? [] : [{ at: Date.parse(at), eventId }])))
         chart.current?.show(found)
       })
-      .catch((error: unknown) => toast({ tone: 'bad', title: 'No history', text: wordsFor(error) }))
+      .catch((error: unknown) => toast({ tone: 'bad', title: 'No history', text: messageFor(error) }))
     return () => (isWanted = false)
   }, [instrument.id, period.value, arrivals.value])
 
@@ -150,8 +150,8 @@ function Chart({ instrument }: { instrument: Instrument }) {
     [levels.value, areLevelsInView.value, theme.value],
   )
   useEffect(
-    () => chart.current?.marks([...newsMarks(news, matchEvents.value?.events ?? []), ...deeds.value]),
-    [past, news, deeds.value, matchEvents.value],
+    () => chart.current?.marks([...newsMarks(news, matchEvents.value?.events ?? []), ...ownTrades.value]),
+    [past, news, ownTrades.value, matchEvents.value],
   )
 
   return html`
@@ -171,9 +171,9 @@ function newsMarks(news: readonly News[], events: readonly MatchEvent[]): readon
   })
 }
 
-/** The chart for those who do not see it. */
+/** The chart in words, for screen readers. */
 function summary(instrument: Instrument, past: PriceHistory | null): string {
-  if (past === null) return 'The price history is being fetched.'
+  if (past === null) return 'The price history is loading.'
   const { open, high, low, changePct: changed } = past.stats
   if (open === null || high === null || low === null) return `${instrument.name} has no price history yet.`
   const words = PERIODS.find(([key]) => key === past.period)?.[2] ?? ''
@@ -193,7 +193,7 @@ function Handles({ chart }: { chart: { current: PriceChart | null } }) {
       return price === null ? [] : [{ position, kind, price }]
     }),
   )
-  // The scale adapts as prices move, so grips are put in place with every frame; without any there is nothing to do.
+  // The scale adapts as prices move, so grips are placed again with every frame while there are any.
   const [frame, redraw] = useState(0)
   const isIdle = grips.length === 0
   useEffect(() => {
@@ -222,7 +222,7 @@ interface GripProps {
   readonly position: Position
   readonly kind: 'stopLoss' | 'takeProfit'
   readonly price: number
-  /** Changes with every frame that is drawn. */
+  /** Changes with every drawn frame. */
   readonly frame: number
 }
 
@@ -231,10 +231,10 @@ function Grip({ chart, position, kind, price }: GripProps) {
   const top = chart.current?.topOf(dragged ?? price)
   if (top === null || top === undefined) return null
   const label = kind === 'stopLoss' ? 'Stop-loss' : 'Take-profit'
-  const settle = (to: number): void => {
+  const moveTo = (to: number): void => {
     setDragged(null)
     change(position.id, { [kind]: cents(to) }).catch((error: unknown) =>
-      toast({ tone: 'bad', title: `${label} of ${nameOf(position.instrumentId)} not moved`, text: wordsFor(error) }),
+      toast({ tone: 'bad', title: `${label} of ${nameOf(position.instrumentId)} not moved`, text: messageFor(error) }),
     )
   }
   const priceUnder = (event: PointerEvent): number | null => {
@@ -256,13 +256,13 @@ function Grip({ chart, position, kind, price }: GripProps) {
         if (event.buttons !== 0) setDragged(priceUnder(event))
       }}
       onPointerUp=${() => {
-        if (dragged !== null) settle(dragged)
+        if (dragged !== null) moveTo(dragged)
       }}
       onKeyDown=${(event: KeyboardEvent) => {
         const by = step[event.key as keyof typeof step]
         if (by === undefined) return
         event.preventDefault()
-        settle(price + by)
+        moveTo(price + by)
       }}
     >
       <span>⇕ ${kind === 'stopLoss' ? 'Stop' : 'Target'}${dragged === null ? '' : ` ${units(dragged)}`}</span>

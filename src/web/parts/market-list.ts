@@ -25,7 +25,7 @@ const ORDERS: Readonly<Record<Order, (a: Instrument, b: Instrument) => number>> 
 const changeNow = (instrument: Instrument): number => changePct(instrument, quoteOf(instrument.id).peek().price)
 
 const shown = computed(() => {
-  void matches.value // sorted anew whenever the match is looked at
+  void matches.value // sorts again when the matches are refreshed
   const words = sought.value.trim().toLowerCase()
   return matchInstruments.value
     .filter(({ team }) => side.value === 'all' || team.side === side.value)
@@ -74,7 +74,7 @@ export function MarketList() {
       </div>
       <ul class="players" onKeyDown=${walk}>
         ${shown.value.map((instrument) => html`<${Row} key=${instrument.id} instrument=${instrument} />`)}
-        ${shown.value.length === 0 ? html`<li class="empty">Nobody by that name.</li>` : null}
+        ${shown.value.length === 0 ? html`<li class="empty">No player found.</li>` : null}
       </ul>
     </section>
   `

@@ -1,4 +1,4 @@
-/** What has happened on the pitch, the latest first. */
+/** Match events, newest first. */
 import type { MatchEvent } from '../client/wire.ts'
 import { html } from '../html.ts'
 import { instruments, matchEvents, showInstrument } from '../market.ts'
@@ -21,9 +21,9 @@ const WORDS: Readonly<Record<MatchEvent['type'], string>> = {
 }
 
 export const eventWords = ({ type, retracted }: MatchEvent): string =>
-  retracted ? `${WORDS[type]}, not given` : WORDS[type]
+  retracted ? `${WORDS[type]}, overturned` : WORDS[type]
 
-/** One letter or sign that tells kinds apart without colour; goals have a ball. */
+/** A letter or sign per kind, so that colour alone never tells them apart; goals have a ball. */
 const SIGNS: Readonly<Record<MatchEvent['type'], string | null>> = {
   goal: null,
   own_goal: null,

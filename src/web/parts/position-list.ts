@@ -1,15 +1,15 @@
-/** What is held, valued at live prices, and what was. */
+/** Open positions at live prices, and closed ones. */
 import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { change, close, closedByWords, history, livePnl, nameOf, positions, refreshHistory } from '../account.ts'
 import type { Levels, Position } from '../client/wire.ts'
-import { now } from '../clock.ts'
+import { now } from '../server-clock.ts'
 import { arrow, countdown, dayTime, percent, signed, units, way } from '../format.ts'
 import { html } from '../html.ts'
 import { connection } from '../live.ts'
 import { quoteOf, showInstrument } from '../market.ts'
 import { go, view } from '../route.ts'
-import { wordsFor } from '../words.ts'
+import { messageFor } from '../error-messages.ts'
 
 const tab = signal<'open' | 'closed'>('open')
 
@@ -48,13 +48,13 @@ function Held({ position }: { position: Position }) {
   const pnl = livePnl(position)
   const [trouble, setTrouble] = useState<string | null>(null)
   const [isBusy, setBusy] = useState(false)
-  const attempt = async (deed: () => Promise<unknown>): Promise<void> => {
+  const attempt = async (action: () => Promise<unknown>): Promise<void> => {
     setBusy(true)
     setTrouble(null)
     try {
-      await deed()
+      await action()
     } catch (error) {
-      setTrouble(wordsFor(error))
+      setTrouble(messageFor(error))
     }
     setBusy(false)
   }
@@ -83,7 +83,7 @@ function Held({ position }: { position: Position }) {
   `
 }
 
-/** How much of the margin a loss has eaten. */
+/** The part of the margin that is lost. */
 const Health = ({ lost, washoutPrice }: { lost: number; washoutPrice: number | null }) => html`
   <div class="health ${lost >= 0.8 ? 'late' : lost >= 0.5 ? 'warn' : ''}">
     <meter min="0" max="1" value=${lost} aria-label="Part of the margin lost">${Math.round(lost * 100)} %</meter>
@@ -94,7 +94,7 @@ const Health = ({ lost, washoutPrice }: { lost: number; washoutPrice: number | n
 interface LevelsProps {
   readonly position: Position
   readonly isBusy: boolean
-  readonly attempt: (deed: () => Promise<unknown>) => Promise<void>
+  readonly attempt: (action: () => Promise<unknown>) => Promise<void>
 }
 
 function LevelsOf({ position, isBusy, attempt }: LevelsProps) {
@@ -127,7 +127,7 @@ interface LevelInputProps {
   readonly onSet: (level: number | null) => void
 }
 
-/** Sent with Enter or on leaving; empty means none. */
+/** Sent on Enter or blur; empty removes the level. */
 const LevelInput = ({ label, name, value, isBusy, onSet }: LevelInputProps) => html`
   <label>
     <abbr title=${name}>${label}</abbr>

@@ -122,7 +122,7 @@ export class PriceChart {
   /** Shows these lines, and, when asked to, as much of the scale as they take. */
   levels(levels: readonly ChartLevel[], areInView: boolean): void {
     this.#inView = areInView ? levels.map(({ price }) => price) : []
-    // The scale is only worked out anew when an option of the series changes.
+    // The scale is recalculated only when an option of the series changes.
     this.#series.applyOptions({ visible: true })
     for (const [key, line] of this.#levels) {
       if (levels.some((level) => level.key === key)) continue
@@ -149,7 +149,7 @@ export class PriceChart {
     return this.#series.priceToCoordinate(price)
   }
 
-  /** The price at so many pixels from the top. */
+  /** The price at this distance from the top, in pixels. */
   priceAt(top: number): number | null {
     return this.#series.coordinateToPrice(top)
   }

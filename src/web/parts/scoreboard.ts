@@ -1,4 +1,4 @@
-/** The score of the match on the screen, and the way to the others. */
+/** The score of the selected match, and a switch to the others. */
 import type { Match } from '../client/wire.ts'
 import { timeOfDay } from '../format.ts'
 import { html } from '../html.ts'
@@ -21,7 +21,7 @@ const STATES: Readonly<Record<string, string>> = {
   NS: 'Not started',
 }
 
-/** Where the match is. */
+/** The state of the match. */
 const stateWords = ({ state, startsAt }: Match): string =>
   state === 'NS' ? `Kick-off ${timeOfDay(startsAt)}` : (STATES[state ?? ''] ?? state ?? 'Unknown')
 

@@ -1,4 +1,4 @@
-/** The order ticket: which way, how much, where to stop; what it costs before it is sent. */
+/** The order ticket: direction, size and levels, with a preview of the cost. */
 import { useEffect, useState } from 'preact/hooks'
 import { open, signOf, wallet } from '../account.ts'
 import type { Direction, Instrument, Quote } from '../client/wire.ts'
@@ -7,14 +7,14 @@ import { html } from '../html.ts'
 import { connection } from '../live.ts'
 import { quoteOf } from '../market.ts'
 import { api } from '../session.ts'
-import { refusalWords, wordsFor } from '../words.ts'
+import { refusalMessage, messageFor } from '../error-messages.ts'
 import { mostLots, passesGate } from './confirm-gate.ts'
-import { draft } from './draft.ts'
+import { draft } from './order-draft.ts'
 
-/** Typing is waited out; a price that moves is asked about no more often than this. */
+/** Pause after typing before a quote is requested, and the interval at which it is refreshed. */
 const TYPING_MS = 250
 const REPEAT_MS = 4_000
-/** What is offered when a level is switched on, in parts of the price. */
+/** Where a level starts when it is switched on, as a fraction of the price. */
 const STOP_AT = 0.03
 const TARGET_AT = 0.06
 const CHIPS = [0.1, 0.5, 1, 2] as const
@@ -31,7 +31,7 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
   const stopLoss = draft.stopLoss.value
   const takeProfit = draft.takeProfit.value
 
-  // Levels belong to a player and a direction: another one starts without.
+  // Levels belong to a player and a direction; a change of either clears them.
   useEffect(() => {
     draft.stopLoss.value = null
     draft.takeProfit.value = null
@@ -47,7 +47,7 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
           if (isWanted) setPreview(found)
         })
         .catch((error: unknown) => {
-          if (isWanted) setTrouble(wordsFor(error))
+          if (isWanted) setTrouble(messageFor(error))
         })
     }, TYPING_MS)
     return () => {
@@ -82,7 +82,7 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
       draft.takeProfit.value = null
       setTurn((n) => n + 1)
     } catch (error) {
-      setTrouble(wordsFor(error))
+      setTrouble(messageFor(error))
     }
     setBusy(false)
   }
@@ -91,8 +91,8 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
   const free = wallet.value?.freeMargin
   const isTight = preview !== null && free !== undefined && !passesGate(preview.margin, free)
   const most = preview === null ? 0 : mostLots(preview, instrument)
-  const doubt = refusal !== null ? refusalWords(refusal) : isTight ? tightWords(most) : null
-  const problem = trouble ?? (isSized ? doubt : 'How many lots?')
+  const doubt = refusal !== null ? refusalMessage(refusal) : isTight ? tightWords(most) : null
+  const problem = trouble ?? (isSized ? doubt : 'Enter a number of lots.')
   const isBlocked = isBusy || !isSized || connection.value !== 'live' || doubt !== null
   return html`
     <section class="card ticket" data-direction=${direction} aria-labelledby="ticket-title">
@@ -126,7 +126,7 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
         </div>
         <${LevelField} kind="stopLoss" price=${quote.price} pnl=${preview?.pnlAtStopLoss ?? null} />
         <${LevelField} kind="takeProfit" price=${quote.price} pnl=${preview?.pnlAtTakeProfit ?? null} />
-        <dl class="preview" aria-label="What it costs">
+        <dl class="preview" aria-label="Cost">
           <div>
             <dt>Fills at</dt>
             <dd class="num">${preview === null ? '–' : units(preview.fillPrice)}</dd>
@@ -136,7 +136,7 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
             <dd class="num">${preview === null ? '–' : units(preview.margin)}</dd>
           </div>
           <div>
-            <dt>Per unit the price moves</dt>
+            <dt>Per unit of price</dt>
             <dd class="num">${isSized ? `±${units(lots * instrument.contractSize)}` : '–'}</dd>
           </div>
           <div>
@@ -151,7 +151,7 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
             >${isSized ? `${draft.lots.value} lots` : ''}${preview === null ? '' : ` for ${units(preview.margin)}`}</small
           >
         </button>
-        <p class="hint">You can close it yourself once its hold is over; your levels work at once.</p>
+        <p class="hint">You can close it after the hold. Stop-loss and take-profit work immediately.</p>
       </form>
     </section>
   `
@@ -221,7 +221,7 @@ function stepLots({ lotStep, minLot, maxLot }: Instrument, by: 1 | -1): void {
 }
 
 const tightWords = (most: number): string =>
-  `Keep one per cent of your free margin, since prices move until an order fills${most > 0 ? `: ${most} lots at most` : ''}.`
+  `Leave 1 % of your free margin, because the price may move before the order fills${most > 0 ? `: ${most} lots at most` : ''}.`
 
 const washoutWords = (preview: Quote | null): string =>
   preview === null || preview.washoutPrice === null ? '–' : units(preview.washoutPrice)

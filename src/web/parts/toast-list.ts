@@ -1,4 +1,4 @@
-/** The toasts that are up, spoken by screen readers as they come. */
+/** The visible toasts, announced by screen readers as they arrive. */
 import { html } from '../html.ts'
 import { dismiss, toasts } from '../toasts.ts'
 import { Icon } from './icons.ts'

@@ -1,16 +1,16 @@
-/** What a page asks for when it opens, and again when something it depends on changes. */
+/** Requests that a page makes when it opens, and again when something it depends on changes. */
 import { useEffect, useState } from 'preact/hooks'
 import { html } from '../html.ts'
-import { wordsFor } from '../words.ts'
+import { messageFor } from '../error-messages.ts'
 
-export interface Asked<Answer> {
-  /** Null until it is there. */
+export interface Request<Answer> {
+  /** Null until it arrives. */
   readonly answer: Answer | null
   readonly trouble: string | null
   readonly again: () => void
 }
 
-export function useAsked<Answer>(ask: () => Promise<Answer>, dependencies: readonly unknown[] = []): Asked<Answer> {
+export function useRequest<Answer>(ask: () => Promise<Answer>, dependencies: readonly unknown[] = []): Request<Answer> {
   const [answer, setAnswer] = useState<Answer | null>(null)
   const [trouble, setTrouble] = useState<string | null>(null)
   const [turn, setTurn] = useState(0)
@@ -23,7 +23,7 @@ export function useAsked<Answer>(ask: () => Promise<Answer>, dependencies: reado
         setTrouble(null)
       },
       (error: unknown) => {
-        if (isWanted) setTrouble(wordsFor(error))
+        if (isWanted) setTrouble(messageFor(error))
       },
     )
     return () => (isWanted = false)
@@ -31,7 +31,7 @@ export function useAsked<Answer>(ask: () => Promise<Answer>, dependencies: reado
   return { answer, trouble, again: () => setTurn((n) => n + 1) }
 }
 
-/** Asks again every so often while the page can be seen. */
+/** Repeats a request at this interval while the page is visible. */
 export function useRepeated(again: () => void, everyMs: number): void {
   useEffect(() => {
     const repeating = setInterval(() => {
@@ -41,8 +41,8 @@ export function useRepeated(again: () => void, everyMs: number): void {
   }, [])
 }
 
-/** In the place of an answer that is not there. */
+/** A placeholder for an answer that has not arrived. */
 export const Waiting = ({ trouble }: { trouble: string | null }) =>
   trouble === null
-    ? html`<p class="empty" aria-busy="true">Fetching…</p>`
+    ? html`<p class="empty" aria-busy="true">Loading…</p>`
     : html`<p class="trouble empty" role="alert">${trouble}</p>`

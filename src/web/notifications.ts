@@ -1,18 +1,18 @@
-/** Notifications: how many are unread, and a toast for each that arrives. */
+/** Counts unread notifications and shows a toast for each one that arrives. */
 import { signal } from '@preact/signals'
 import type { Notification } from './client/wire.ts'
 import { api } from './session.ts'
 import { toast } from './toasts.ts'
 
 export const unread = signal(0)
-/** Counts arrivals, so that an open list knows when to look again. */
+/** Counts arrivals, so that an open list knows when to refresh. */
 export const arrived = signal(0)
 
 export async function refreshUnread(): Promise<void> {
   unread.value = (await api.unreadCount()).unreadCount
 }
 
-/** Takes over a message of the account stream that is no account event. */
+/** Handles a message of the account stream that is not an account event. */
 export function takeNotice(notice: Readonly<Record<string, unknown>>): void {
   if (notice['type'] !== 'notification') return
   const { title, body } = notice['notification'] as Notification

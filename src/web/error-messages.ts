@@ -1,12 +1,12 @@
-/** What went wrong, in words for the one who can do something about it. */
+/** Error messages for the user: what happened and what to do next. */
 import { ApiError } from './client/api.ts'
 import type { ErrorBody } from './client/wire.ts'
 import { countdown, units } from './format.ts'
 
-/** Refusals by their codes; the server's own words for all others. */
-const WORDS: Readonly<Record<string, (facts: ErrorBody) => string>> = {
+/** By error code; other errors show the server's text. */
+const MESSAGES: Readonly<Record<string, (facts: ErrorBody) => string>> = {
   OFFLINE: () => 'The server cannot be reached. Check your connection and try again.',
-  PRICE_MOVED: (facts) => `The price has moved to ${number(facts, 'currentPrice')}. Have another look and try again.`,
+  PRICE_MOVED: (facts) => `The price has moved to ${number(facts, 'currentPrice')}. Check it and try again.`,
   INSUFFICIENT_MARGIN: (facts) =>
     `This needs ${number(facts, 'required')} and you have ${number(facts, 'available')}. ` +
     `The largest size that fits is ${String(facts['maxLotSize'])} lots.`,
@@ -18,23 +18,23 @@ const WORDS: Readonly<Record<string, (facts: ErrorBody) => string>> = {
   MARKET_CLOSED: (facts) => `The market is closed${because(facts)}.`,
   MARKET_SUSPENDED: (facts) => `Trading is suspended for now${because(facts)}.`,
   COOLDOWN_ACTIVE: (facts) => `You can close this in ${countdown(Number(facts['retry_after_secs']) * 1_000)}.`,
-  POSITION_NOT_OPEN: () => 'This position is closed already.',
-  RATE_LIMITED: () => 'That was a little fast. Wait a moment and try again.',
+  POSITION_NOT_OPEN: () => 'This position is already closed.',
+  RATE_LIMITED: () => 'Too many requests. Wait a moment and try again.',
   COMING_SOON: () => 'Not open yet. Come back soon.',
   UNAUTHORIZED: () => 'You have been signed out.',
 }
 
 const number = (facts: ErrorBody, name: string): string => units(Number(facts[name]))
 
-/** The server's reason for a window that is not open. */
+/** The server's reason why the trade window is not open. */
 function because({ tradeWindow }: ErrorBody): string {
   const reason = (tradeWindow as { readonly reason?: string | null } | undefined)?.reason ?? null
   return reason === null ? '' : `: ${reason}`
 }
 
-export const refusalWords = (facts: ErrorBody): string => WORDS[facts.code]?.(facts) ?? sentence(facts.error)
+export const refusalMessage = (facts: ErrorBody): string => MESSAGES[facts.code]?.(facts) ?? sentence(facts.error)
 
-export const wordsFor = (error: unknown): string =>
-  error instanceof ApiError ? refusalWords(error.facts) : 'Something went wrong here. Reload the page.'
+export const messageFor = (error: unknown): string =>
+  error instanceof ApiError ? refusalMessage(error.facts) : 'Something went wrong on this page. Reload it.'
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

@@ -1,4 +1,4 @@
-/** The control room: what operators see and set. Every deed here is an endpoint, and leaves an entry in the audit log. */
+/** The control room of operators. Every action is an API endpoint and leaves an entry in the audit log. */
 import type { ComponentType } from 'preact'
 import { html } from '../html.ts'
 import { section } from '../route.ts'
@@ -18,7 +18,7 @@ const PARTS: readonly (readonly [key: string, label: string, part: ComponentType
 ]
 
 export function ControlRoom() {
-  if (!isAdmin.value) return html`<p class="empty">This room is for admins.</p>`
+  if (!isAdmin.value) return html`<p class="empty">The control room is for admins.</p>`
   const [here, , Part] = PARTS.find(([key]) => key === section.value) ?? ['', '', Health]
   return html`
     <div class="page">

@@ -1,4 +1,4 @@
-/** The order that the ticket is about to place; the chart shows its levels. */
+/** The order being written in the ticket; the chart shows its levels. */
 import { signal } from '@preact/signals'
 import type { Direction } from '../client/wire.ts'
 

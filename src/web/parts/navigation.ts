@@ -1,9 +1,9 @@
-/** What stands above and below everything: the way around, the money, and the connection. */
+/** The bars at the top and the bottom: navigation, wallet and connection. */
 import { equity, marginUsed, unrealized, wallet } from '../account.ts'
 import { arrow, signed, units, way } from '../format.ts'
 import { html } from '../html.ts'
 import { connection } from '../live.ts'
-import { unread } from '../notices.ts'
+import { unread } from '../notifications.ts'
 import { go, isTrading, type View, view } from '../route.ts'
 import { isAdmin, signOut, user } from '../session.ts'
 import { theme, toggleTheme } from '../theme.ts'

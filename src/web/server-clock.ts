@@ -1,4 +1,4 @@
-/** What time it is at the server: holds and kick-offs are counted by its clock, not by the visitor's. */
+/** The server's clock: holds and kick-offs are counted by it, not by the browser's. */
 import { signal } from '@preact/signals'
 
 /** The server's clock minus ours, in milliseconds. */
@@ -7,7 +7,7 @@ let offset = 0
 /** The server's time, in milliseconds since 1970; moves once a second. */
 export const now = signal(Date.now())
 
-/** Takes over a time that the server has told. */
+/** Sets the clock to a time the server sent. */
 export function setClock(serverTime: number): void {
   if (Number.isFinite(serverTime)) offset = serverTime - Date.now()
 }
