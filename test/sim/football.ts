@@ -33,7 +33,7 @@ const FOR_EVER = 1_000_000
 const stage = (state: string | null, stateId: number, updates: number, plays?: PeriodKind): Stage =>
   plays === undefined ? { state, stateId, updates } : { state, stateId, updates, plays }
 
-/** The same people play in every match of a pitch, so that their instruments go from one to the next. */
+/** The same footballers play in every match of a slot, so that their instruments move from one to the next. */
 export const instrumentOf = (player: number): InstrumentId =>
   instrumentId(`aaaaaaaa-0000-5000-8000-${player.toString().padStart(12, '0')}`)
 

@@ -9,8 +9,8 @@ import { canonical } from './violation.ts'
 export interface Owner {
   readonly actor: MatchActor
   readonly epoch: number
-  /** The number of the pitch its match is played on. */
-  readonly pitch: number
+  /** The slot of its match. */
+  readonly slot: number
   /**
    * Stalled: it does not know that another has taken over. Stopped: by itself, but somebody may still hold on to it.
    * Gone: nobody does.

@@ -4,11 +4,11 @@ import { DEFAULT_RULES, type TradingRules } from '../../actors/kernel/limits.ts'
 import { type Money, money, type Price, price } from '../../actors/kernel/micros.ts'
 import { DEFAULT_MODEL, type ScoringModel } from '../../actors/market/pricing.ts'
 import type { Chance } from '../../actors/replay/chance.ts'
-import { HABITS, type Player } from './cast.ts'
+import { HABITS, type SimulatedUser } from './simulated-users.ts'
 import { instrumentOf } from './football.ts'
 
 export interface Plan {
-  readonly players: readonly (Player & { readonly grant: Money })[]
+  readonly users: readonly (SimulatedUser & { readonly grant: Money })[]
   /** Everybody is rich and of one mind, so that the crowd's part of the price reaches its cap. */
   readonly herd: boolean
   readonly rules: TradingRules
@@ -18,7 +18,7 @@ export interface Plan {
   readonly storm: number
 }
 
-/** Football players per pitch. The fourth plays on both, one match at a time. */
+/** Footballers per slot. The fourth plays in both, one match at a time. */
 export const SQUADS: readonly (readonly number[])[] = [
   [1, 2, 3, 4],
   [4, 5, 6, 7],
@@ -30,7 +30,7 @@ export function planFor(chance: Chance): Plan {
   const oneOf = <T>(first: T, ...rest: readonly T[]): T => rest[chance.below(rest.length + 1) - 1] ?? first
   const herd = chance.happens(0.5)
   const grants = herd ? [1_000_000] : [100, 10_000, 10_000, 1_000_000]
-  const players = Array.from({ length: 4 + chance.below(5) }, (_, n) => ({
+  const users = Array.from({ length: 4 + chance.below(5) }, (_, n) => ({
     userId: user(n + 1),
     habit: oneOf(...HABITS),
     grant: money((grants[chance.below(grants.length)] ?? 0) * 1_000_000),
@@ -45,7 +45,7 @@ export function planFor(chance: Chance): Plan {
     eventSuspensionMs: oneOf(15_000, 1_000),
     preMatch: chance.happens(0.3),
   }
-  return { players, herd, rules, model: wild(chance), anchors: anchors(chance), storm: oneOf(0, 0.01, 0.03) }
+  return { users, herd, rules, model: wild(chance), anchors: anchors(chance), storm: oneOf(0, 0.01, 0.03) }
 }
 
 /** A model under which prices jump, so that positions wash out and gaps are wide. */
@@ -57,7 +57,7 @@ function wild(chance: Chance): ScoringModel {
   return { ...DEFAULT_MODEL, base: { ...DEFAULT_MODEL.base, ...base }, bound: 0.6, tickCap: 0.25 }
 }
 
-/** Players next to worthless and players beyond price, besides the ordinary ones. */
+/** Almost worthless and extremely expensive players, in addition to ordinary ones. */
 function anchors(chance: Chance): ReadonlyMap<InstrumentId, Price> {
   const units = [0.02, 0.7, 3.333333, 200, 4_999.999999]
   const found = new Map<InstrumentId, Price>()

@@ -1,6 +1,6 @@
 /**
- * Everything that is simulated: two pitches with their match actors, one store, the line between them, and the clients.
- * Says what can be done to it, and after every step checks what must be true of it.
+ * The simulated world: two slots with their match actors, one store, the connection between them, and the clients. Offers
+ * every action a step can take, and checks the invariants after each.
  */
 import type { FixtureId, InstrumentId, UserId } from '../../actors/kernel/ids.ts'
 import type { TradingRules } from '../../actors/kernel/limits.ts'
@@ -19,22 +19,22 @@ import { Book } from './book.ts'
 import type { Committed } from './committed.ts'
 import type { Football } from './football.ts'
 import { glanceAt, type Owner, recordHash, stateHash } from './owner.ts'
-import { Purse } from './purse.ts'
+import { WalletCheck } from './wallet-check.ts'
 import { checkFailure } from './refusals.ts'
 import { checkAnswer, PATIENCE, type Request, Requests } from './requests.ts'
 import { hold, same, Violation } from './violation.ts'
 import { type CommitCall, type HistoriesCall, LostConnection, Wire } from './wire.ts'
 
-/** Where one match after the other is played, always by the same people. */
-export interface Pitch {
+/** A place for one match after another, always with the same footballers. */
+export interface MatchSlot {
   readonly n: number
   readonly players: readonly number[]
   football: Football
   /** The number of the last update that was offered. */
   seq: number
   serving: Owner | null
-  /** A rule has changed, and the owner has not looked at the clock since. */
-  unruly: boolean
+  /** A rule has changed since the owner's last clock tick. */
+  rulesChanged: boolean
 }
 
 /** One attempt of a client. */
@@ -44,13 +44,13 @@ export interface Attempt {
   readonly fingerprint: string
   /** Whether the answer will reach the client. */
   readonly heard: boolean
-  /** Whether the client comes back when it is told to wait. */
+  /** Whether the client retries after a refusal that asks for patience. */
   readonly patient: boolean
 }
 
 export interface SimWorldOptions {
   readonly model: ScoringModel
-  /** What a season says of some players; the rest start where their position does. */
+  /** Anchors of some players; the others start at the price of their role. */
   readonly anchors: ReadonlyMap<InstrumentId, Price>
   readonly log: (line: string) => void
 }
@@ -62,14 +62,14 @@ export class SimWorld {
   readonly requests = new Requests()
   readonly book = new Book((key) => this.requests.commandOf(key))
   readonly owners: Owner[] = []
-  readonly pitches: Pitch[] = []
+  readonly slots: MatchSlot[] = []
   rules: TradingRules
-  readonly #purse = new Purse(this.store, this.book)
+  readonly #wallets = new WalletCheck(this.store, this.book)
   readonly #options: SimWorldOptions
   /** Per match: the newest epoch, and what the store has of it. */
   readonly #epochs = new Map<FixtureId, number>()
   readonly #stored = new Map<FixtureId, string>()
-  /** What the owner that is being answered just now has committed. */
+  /** The commit of the owner that is being answered. */
   #delivered: { readonly owner: Owner; readonly committed: Committed } | null = null
   #problem: Violation | null = null
 
@@ -81,34 +81,34 @@ export class SimWorld {
   grant(userId: UserId, amount: Money): void {
     this.store.grant(userId, amount)
     this.book.grant(userId, amount)
-    this.#purse.enter(userId)
+    this.#wallets.enter(userId)
   }
 
-  /** The owner of a match now; takes the match over when nobody serves it. Null when nobody has ever reported it. */
-  async serving(pitch: Pitch, snapshot: FixtureSnapshot | null = null): Promise<Owner | null> {
-    return pitch.serving ?? this.takeOver(pitch, snapshot)
+  /** The owner of a match; takes the match over if it has none. Null before its first update. */
+  async serving(slot: MatchSlot, snapshot: FixtureSnapshot | null = null): Promise<Owner | null> {
+    return slot.serving ?? this.takeOver(slot, snapshot)
   }
 
-  /** Puts a new owner in charge. The one before, if there is one, is not told. */
-  async takeOver(pitch: Pitch, snapshot: FixtureSnapshot | null = null): Promise<Owner | null> {
-    const matchId = pitch.football.fixtureId
+  /** Starts a new owner. The former one, if any, is not informed. */
+  async takeOver(slot: MatchSlot, snapshot: FixtureSnapshot | null = null): Promise<Owner | null> {
+    const matchId = slot.football.fixtureId
     const stored = await this.store.load(matchId)
     if (stored === null && snapshot === null) return null
     const epoch = (await this.store.acquire(matchId)) ?? 0
-    const record = stored ?? (snapshot === null ? null : newMatch(snapshot, { replay: pitch.n === 2 }))
+    const record = stored ?? (snapshot === null ? null : newMatch(snapshot, { replay: slot.n === 2 }))
     if (record === null) return null
     if (stored !== null) this.#checkRecord(matchId, await this.#hashOf(matchId))
     hold('fence', epoch > (this.#epochs.get(matchId) ?? 0), () => `epoch ${epoch} is not new`)
     this.#epochs.set(matchId, epoch)
-    if (pitch.serving !== null) pitch.serving.standing = 'stalled'
+    if (slot.serving !== null) slot.serving.standing = 'stalled'
     this.#options.log(`owner ${epoch} takes match ${matchId}`)
-    const owner = this.#ownerOf(pitch, record, epoch)
+    const owner = this.#ownerOf(slot, record, epoch)
     this.owners.push(owner)
-    pitch.serving = owner
+    slot.serving = owner
     return owner
   }
 
-  #ownerOf(pitch: Pitch, record: MatchRecord, epoch: number): Owner {
+  #ownerOf(slot: MatchSlot, record: MatchRecord, epoch: number): Owner {
     const rules = (): TradingRules => this.rules
     try {
       const actor = new MatchActor({
@@ -119,21 +119,21 @@ export class SimWorld {
         rules,
         model: () => this.#options.model,
         onCommitted: () => undefined,
-        onStopped: (reason, error) => this.#stopped(owner, pitch, reason, error),
+        onStopped: (reason, error) => this.#stopped(owner, slot, reason, error),
       })
       const told = new Map(record.instruments.map((i) => [i.id, i.published]))
       const glance = glanceAt(actor.view)
-      const owner: Owner = { actor, epoch, pitch: pitch.n, standing: 'serving', told, failed: false, glance }
+      const owner: Owner = { actor, epoch, slot: slot.n, standing: 'serving', told, failed: false, glance }
       return owner
     } catch (error) {
       throw new Violation('reload', `match ${record.info.matchId} cannot be loaded: ${String(error)}`)
     }
   }
 
-  /** Sends a client's request to an actor. What comes back is checked when it comes. */
+  /** Sends a client's request to an actor; the answer is checked when it arrives. */
   send(request: Request, attempt: Attempt): void {
     request.out++
-    if (request.key === null) request.closed = true // without a key nobody dares to ask twice
+    if (request.key === null) request.closed = true // without a key a client does not retry
     attempt.owner.actor.submit(withBody(request.command, attempt.fingerprint)).then(
       (outcome) => this.#guard(() => this.#answered(request, attempt, outcome)),
       (error: unknown) => this.#guard(() => this.#failed(request, attempt.owner, error)),
@@ -167,13 +167,13 @@ export class SimWorld {
   clock(owner: Owner): void {
     owner.actor.clock().then(
       () => {
-        for (const pitch of this.pitches) if (pitch.serving === owner) pitch.unruly = false
+        for (const slot of this.slots) if (slot.serving === owner) slot.rulesChanged = false
       },
       (error: unknown) => this.#guard(() => this.#checkFault(owner, error)),
     )
   }
 
-  /** Tells subscribers what has moved, which must be the price that stands. */
+  /** Publishes what has moved; it must be the current price. */
   publish(owner: Owner): void {
     const ahead = this.wire.calls.some((c) => c.kind === 'commit' && c.owner === owner && c.verdict !== null)
     for (const { instrument, quote } of owner.actor.takeUnpublished()) {
@@ -182,11 +182,15 @@ export class SimWorld {
       const { matchId, base, imbalance, settlement } = this.book.instrument(instrument.id)
       if (matchId !== owner.actor.matchId) continue
       same('price', [quote.base, quote.imbalance], [base, imbalance], `published quote of ${instrument.id}`)
-      hold('settlement', settlement === null || quote.price === settlement, () => `${instrument.id} is told wrongly`)
+      hold(
+        'settlement',
+        settlement === null || quote.price === settlement,
+        () => `${instrument.id} is published at another price`,
+      )
     }
   }
 
-  /** The store carries out a commit; its answer stays on the line. */
+  /** The store carries out a commit; its answer is not delivered yet. */
   async carryOut(call: CommitCall): Promise<void> {
     const { batch } = call
     const verdict = await this.wire.carryOut(call)
@@ -208,7 +212,7 @@ export class SimWorld {
     }
   }
 
-  /** The actor hears what the store said. */
+  /** Delivers the store's verdict to the actor. */
   async answer(call: CommitCall): Promise<void> {
     const { owner, verdict } = call
     if (verdict === null) return
@@ -233,30 +237,30 @@ export class SimWorld {
     call.answer(known)
   }
 
-  /** The line breaks: the actor hears that its call has failed, whatever became of it. */
+  /** The connection breaks: the actor's call fails, whatever its outcome. */
   breakOff(call: CommitCall | HistoriesCall): void {
     this.wire.take(call)
     call.owner.failed = true
-    call.fail(new LostConnection('the line is dead'))
+    call.fail(new LostConnection('the connection is lost'))
   }
 
-  /** The process of an owner dies. Nobody hears of it again, but what it has sent may still arrive. */
+  /** The process of an owner dies. What it has sent may still arrive. */
   kill(owner: Owner, arrives: () => boolean): void {
-    this.#options.log(`owner ${owner.epoch} of pitch ${owner.pitch} dies`)
+    this.#options.log(`owner ${owner.epoch} of slot ${owner.slot} dies`)
     this.wire.cutOff(owner, arrives)
     owner.standing = 'gone'
-    for (const pitch of this.pitches) if (pitch.serving === owner) pitch.serving = null
+    for (const slot of this.slots) if (slot.serving === owner) slot.serving = null
   }
 
-  /** The owner is told to leave, and does not wait to see who comes. */
-  retire(pitch: Pitch): void {
-    if (pitch.serving === null) return
-    void pitch.serving.actor.stop()
-    pitch.serving.standing = 'stalled'
-    pitch.serving = null
+  /** The owner is asked to stop, and does not wait for its successor. */
+  retire(slot: MatchSlot): void {
+    if (slot.serving === null) return
+    void slot.serving.actor.stop()
+    slot.serving.standing = 'stalled'
+    slot.serving = null
   }
 
-  /** Everything that must be true now. Throws a Violation. */
+  /** Checks the invariants. Throws a Violation. */
   check(): void {
     if (this.#problem !== null) throw this.#problem
     for (const owner of this.owners) {
@@ -264,17 +268,17 @@ export class SimWorld {
       const glance = glanceAt(owner.actor.view)
       hold('memory', glance === owner.glance, () => `owner ${owner.epoch} changed without a commit`)
     }
-    this.#purse.check()
-    for (const { serving, football, unruly } of this.pitches) {
+    this.#wallets.check()
+    for (const { serving, football, rulesChanged } of this.slots) {
       const idle = serving !== null && !this.wire.calls.some((call) => call.owner === serving)
-      if (idle && !unruly) this.book.checkTriggers(football.fixtureId, this.rules)
+      if (idle && !rulesChanged) this.book.checkTriggers(football.fixtureId, this.rules)
     }
   }
 
-  /** Somebody changes a setting, which counts from the next batch on. */
+  /** Changes a setting, which counts from the next batch on. */
   changeRules(change: Partial<TradingRules>): void {
     this.rules = { ...this.rules, ...change }
-    for (const pitch of this.pitches) pitch.unruly = true
+    for (const slot of this.slots) slot.rulesChanged = true
   }
 
   #answered(request: Request, { owner, fingerprint, heard, patient }: Attempt, outcome: Outcome<Trade>): void {
@@ -293,7 +297,7 @@ export class SimWorld {
     this.#checkFault(owner, error)
   }
 
-  /** A fault must have a reason: the line broke, or somebody else owns the match now. */
+  /** A fault must have a reason: the connection broke, or another process owns the match. */
   #checkFault(owner: Owner, error: unknown): void {
     const expected = error instanceof LostConnection || error instanceof ActorStopped
     const overtaken = owner.epoch < (this.#epochs.get(owner.actor.matchId) ?? 0)
@@ -304,10 +308,10 @@ export class SimWorld {
     )
   }
 
-  #stopped(owner: Owner, pitch: Pitch, reason: StopReason, error: unknown): void {
+  #stopped(owner: Owner, slot: MatchSlot, reason: StopReason, error: unknown): void {
     this.#options.log(`owner ${owner.epoch} stops: ${reason}`)
     owner.standing = 'stopped'
-    if (pitch.serving === owner) pitch.serving = null
+    if (slot.serving === owner) slot.serving = null
     this.#guard(() => {
       hold('alive', reason !== 'broken', () => `owner ${owner.epoch} broke down: ${String(error)}`)
       this.#checkFault(owner, error)
@@ -339,7 +343,7 @@ export class SimWorld {
 const ASK_AGAIN: ReadonlySet<RefusalCode> = new Set(['busy', 'key_in_flight', 'unknown_outcome'])
 const WAIT: ReadonlySet<RefusalCode> = new Set([...ASK_AGAIN, ...PATIENCE])
 
-/** Lets everything happen that can happen without the line. */
+/** Lets everything run that does not wait for the store. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 function withBody(command: UserCommand, fingerprint: string): UserCommand {

@@ -1,4 +1,4 @@
-/** The players of the simulation: what somebody of a certain habit asks for next, sensible or not. */
+/** The simulated users: the next command of a user with a given habit, sensible or not. */
 import { positionId, type InstrumentId, type UserId } from '../../actors/kernel/ids.ts'
 import { type Lots, lots, type Price, price } from '../../actors/kernel/micros.ts'
 import type { ChangeLevels, ClosePosition, OpenPosition } from '../../actors/match/messages.ts'
@@ -8,23 +8,23 @@ import type { Chance } from '../../actors/replay/chance.ts'
 export const HABITS = ['eager', 'hedger', 'panicker', 'double_clicker', 'level_mover', 'whale', 'idle'] as const
 export type Habit = (typeof HABITS)[number]
 
-export interface Player {
+export interface SimulatedUser {
   readonly userId: UserId
   readonly habit: Habit
 }
 
-/** What a player sees when it is his turn. */
+/** What a user sees when it is their turn. */
 export interface Sight {
   readonly instruments: readonly { readonly id: InstrumentId; readonly published: number }[]
   readonly own: readonly Position[]
-  /** Positions that are not his, or not open any more. */
+  /** Positions of others, or closed ones. */
   readonly others: readonly Position[]
   readonly balance: number
-  /** How likely he takes what he opens for a rise. */
+  /** How likely the user goes long. */
   readonly bullish: number
 }
 
-/** A command as it is wanted; keys are the client's business. */
+/** A command without its key, which the client adds. */
 export type Wish = ChangeLevels | Omit<OpenPosition, 'idempotency'> | Omit<ClosePosition, 'idempotency'>
 
 const CHANCE_TO_ACT: Readonly<Record<Habit, number>> = {
@@ -37,35 +37,35 @@ const CHANCE_TO_ACT: Readonly<Record<Habit, number>> = {
   idle: 0.05,
 }
 
-/** What he asks for now, without a key; null when he waits. */
-export function wish(player: Player, sight: Sight, chance: Chance): Wish | null {
-  if (!chance.happens(CHANCE_TO_ACT[player.habit])) return null
-  if (chance.happens(0.05)) return nonsense(player, sight, chance)
+/** The user's next command; null when they wait. */
+export function wish(user: SimulatedUser, sight: Sight, chance: Chance): Wish | null {
+  if (!chance.happens(CHANCE_TO_ACT[user.habit])) return null
+  if (chance.happens(0.05)) return nonsense(user, sight, chance)
   const own = sight.own[chance.below(Math.max(1, sight.own.length))]
-  const eagerToClose = player.habit === 'panicker' ? 0.6 : 0.4
-  const movesLevels = player.habit === 'level_mover' ? 0.5 : 0.05
-  if (own !== undefined && chance.happens(movesLevels)) return changing(player, own, chance)
+  const eagerToClose = user.habit === 'panicker' ? 0.6 : 0.4
+  const movesLevels = user.habit === 'level_mover' ? 0.5 : 0.05
+  if (own !== undefined && chance.happens(movesLevels)) return changing(user, own, chance)
   if (own !== undefined && chance.happens(eagerToClose)) {
-    return { kind: 'close_position', userId: player.userId, positionId: own.id }
+    return { kind: 'close_position', userId: user.userId, positionId: own.id }
   }
-  return opening(player, sight, chance)
+  return opening(user, sight, chance)
 }
 
-function opening(player: Player, sight: Sight, chance: Chance): Wish | null {
+function opening(user: SimulatedUser, sight: Sight, chance: Chance): Wish | null {
   const seen = sight.instruments[chance.below(Math.max(1, sight.instruments.length))]
   if (seen === undefined) return null
   const last = sight.own.at(-1)
-  // A hedger takes the other side of what he has; the rest guess.
-  const hedges = player.habit === 'hedger' && last !== undefined && chance.happens(0.7)
+  // A hedger takes the other side of their last position; the others guess.
+  const hedges = user.habit === 'hedger' && last !== undefined && chance.happens(0.7)
   const direction: Direction = hedges ? other(last.direction) : chance.happens(sight.bullish) ? 'long' : 'short'
   const { id, published } = hedges ? (sight.instruments.find((i) => i.id === last.instrumentId) ?? seen) : seen
   const off = chance.happens(0.85) ? 0 : chance.below(70_000) - 35_000
   const clientPrice = price(Math.max(1, published + Math.round((published * off) / 1_000_000)))
-  const size = hedges && last.instrumentId === id ? last.lots : sizeFor(player, published, sight, chance)
-  const levels = chance.happens(player.habit === 'eager' ? 0.2 : 0.7)
+  const size = hedges && last.instrumentId === id ? last.lots : sizeFor(user, published, sight, chance)
+  const levels = chance.happens(user.habit === 'eager' ? 0.2 : 0.7)
   return {
     kind: 'open_position',
-    userId: player.userId,
+    userId: user.userId,
     instrumentId: id,
     direction,
     lots: size,
@@ -77,7 +77,7 @@ function opening(player: Player, sight: Sight, chance: Chance): Wish | null {
 
 const other = (direction: Direction): Direction => (direction === 'long' ? 'short' : 'long')
 
-/** A price a little up for a long, down for a short; now and then on the wrong side, or not at all. */
+/** A price a little up for a long, down for a short; sometimes on the wrong side, or none. */
 function level(at: number, direction: Direction, chance: Chance): Price | null {
   if (chance.happens(0.2)) return null
   const ppm = chance.happens(0.6) ? chance.below(1_000) : chance.below(80_000)
@@ -86,14 +86,14 @@ function level(at: number, direction: Direction, chance: Chance): Price | null {
   return price(Math.max(1, up ? at + offset : at - offset))
 }
 
-function sizeFor(player: Player, at: number, { balance, bullish }: Sight, chance: Chance): Lots {
+function sizeFor(user: SimulatedUser, at: number, { balance, bullish }: Sight, chance: Chance): Lots {
   const affordable = Math.floor((balance * 2) / Math.max(1, at)) // in lots, since margin is half the price
-  const whole = player.habit === 'whale' || bullish > 0.5 ? Math.min(97, affordable) + chance.below(3) : chance.below(3)
+  const whole = user.habit === 'whale' || bullish > 0.5 ? Math.min(97, affordable) + chance.below(3) : chance.below(3)
   const odd = chance.happens(0.02) ? 1 + chance.below(9_999) : 0
   return lots(whole * 1_000_000 + (1 + chance.below(100)) * 10_000 + odd)
 }
 
-function changing({ userId }: Player, p: Position, chance: Chance): Wish {
+function changing({ userId }: SimulatedUser, p: Position, chance: Chance): Wish {
   const change = (direction: Direction): Price | null | undefined =>
     chance.happens(0.4) ? undefined : level(p.openPrice, direction, chance)
   return {
@@ -105,8 +105,8 @@ function changing({ userId }: Player, p: Position, chance: Chance): Wish {
   }
 }
 
-/** Somebody else's position, one that is closed, one that never was. */
-function nonsense({ userId }: Player, sight: Sight, chance: Chance): Wish {
+/** A command for a position that is another user's, closed, or unknown. */
+function nonsense({ userId }: SimulatedUser, sight: Sight, chance: Chance): Wish {
   const found = sight.others[chance.below(Math.max(1, sight.others.length))]
   const id = found?.id ?? positionId('00000000-0000-7000-8000-ffffffffffff')
   return chance.happens(0.5)

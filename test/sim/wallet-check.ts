@@ -4,7 +4,7 @@ import type { MemoryMatchStore } from '../support/memory-store.ts'
 import type { Book } from './book.ts'
 import { hold, same } from './violation.ts'
 
-export class Purse {
+export class WalletCheck {
   readonly #store: MemoryMatchStore
   readonly #book: Book
   readonly #users: UserId[] = []
