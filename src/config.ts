@@ -71,7 +71,10 @@ export interface Config {
   readonly drainMs: number
   /** Who may read `/metrics`: no one, callers at private addresses, or everyone. */
   readonly metrics: MetricsAccess
-  /** The collector of traces (OTLP over HTTP), the service's name there, and the share of requests traced. Null: no traces. */
+  /**
+   * The collector of traces (OTLP over HTTP), the service's name there, and the share of requests traced. Null: no
+   * traces.
+   */
   readonly tracing: { readonly endpoint: string; readonly serviceName: string; readonly share: number } | null
   /** The live provider of match data. Null: only recordings play. */
   readonly provider: { readonly url: string; readonly token: string; readonly pollMs: number } | null

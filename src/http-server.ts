@@ -15,8 +15,8 @@ export interface HttpServerOptions {
 /** Longer than a command may take: a request without an answer by then will never have one. */
 const ANSWER_MS = 2_500
 /**
- * Longer than proxies keep an idle connection (nginx: 60 s). If the server ended it first, it might do so just as the proxy
- * sends a POST, which would be lost; the proxy knows what it is about to send.
+ * Longer than proxies keep an idle connection (nginx: 60 s). If the server ended it first, it might do so just as the
+ * proxy sends a POST, which would be lost; the proxy knows what it is about to send.
  */
 const KEEP_ALIVE_MS = 75_000
 
@@ -54,8 +54,8 @@ export class HttpServer {
   }
 
   /**
-   * Accepts no more connections. Each of the others may be used once more, and the answer says that it was the last time:
-   * ending an idle one now would lose a request that is on its way.
+   * Accepts no more connections. Each of the others may be used once more, and the answer says that it was the last
+   * time: ending an idle one now would lose a request that is on its way.
    */
   shut(): void {
     this.#isShut = true

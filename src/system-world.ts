@@ -3,7 +3,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { uuidVariant } from '../actors/kernel/ids.ts'
 import { instant, type World } from '../actors/kernel/world.ts'
 
-/** Where a millisecond's counter starts: the lower half of its 12 bits, so that at least 2,048 more ids fit. */
+/** A millisecond's counter starts in the lower half of its 12 bits, so that at least 2,048 more ids fit. */
 const COUNTER_START_BELOW = 0x800
 const COUNTER_MAX = 0xfff
 
@@ -36,7 +36,7 @@ export function systemWorld(clock: () => number = Date.now): World {
   }
 }
 
-/** 16 random hex digits, of 4 KiB drawn and written out at a time: one draw costs 2 µs, however few bytes it is for. */
+/** 16 random hex digits at a time, from a pool of 4 KiB: a draw costs 2 µs however few bytes it is for. */
 function pooledHex(): () => string {
   const DIGITS = 16
   let pool = ''

@@ -1,4 +1,6 @@
-/** The environment variables, each declared once: how it is read, its default, and its line in `docs/configuration.md`. */
+/**
+ * The environment variables, each declared once: how it is read, its default, and its line in `docs/configuration.md`.
+ */
 import { createPrivateKey } from 'node:crypto'
 import { z } from 'zod'
 import { present } from '../actors/kernel/assert.ts'
@@ -80,8 +82,8 @@ const webAddress = z.string().refine(isWebAddress, { error: NO_WEB_ADDRESS })
 const isOrigin = (text: string): boolean => isWebAddress(text) && new URL(text).origin === text
 
 /**
- * The key as PEM. A one-line environment cannot hold a line feed, so `\n` may stand for it; and programs that read a file
- * of variables for a container or a Secret keep the quotes that a `.env` needs.
+ * The key as PEM. A one-line environment cannot hold a line feed, so `\n` may stand for it; and programs that read a
+ * file of variables for a container or a Secret keep the quotes that a `.env` needs.
  */
 export const pemText = (text: string): string => text.replace(/^"(.*)"$/s, '$1').replaceAll('\\n', '\n')
 

@@ -1,4 +1,4 @@
-/** What somebody who starts the game for the first time is told: where it is, and what to try. */
+/** The text that a development server prints at the start: where it listens, and what to try. */
 
 export interface WelcomeFacts {
   readonly url: string
@@ -8,15 +8,14 @@ export interface WelcomeFacts {
 }
 
 export function welcome({ url, wsUrl, replay }: WelcomeFacts): string {
-  const playing =
-    replay === null ? 'No match is playing.' : `The match "${replay}" is in play, with simulated traders on it.`
+  const playing = replay === null ? 'No match is playing.' : `The match "${replay}" is in play, with simulated traders.`
   return `
   Touchline is up. ${playing}
 
     Play        ${url}/            in a browser
     REST        ${url}/api
     WebSocket   ${wsUrl}/?token=…
-    Both        ${url}/api/docs    described, with examples
+    Docs        ${url}/api/docs    both described, with examples
 
   Try this in another terminal:
 
@@ -36,7 +35,7 @@ export function welcome({ url, wsUrl, replay }: WelcomeFacts): string {
     curl -s -b jar -X POST -H 'content-type: application/json' -d '{"clientRequestId":"first-close"}' \\
       ${url}/api/positions/<id>/close
 
-  Ctrl-C stops it; everything is kept, and the next start goes on where this one left off.
+  Ctrl-C stops the server. Everything is kept, and the next start continues from here.
 
 `
 }

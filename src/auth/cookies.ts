@@ -6,7 +6,7 @@ export const REFRESH_COOKIE = 'game_refresh'
 export interface CookiePolicy {
   /** Cross-site pages carry the cookies in production (and only over TLS); in development one site does. */
   readonly production: boolean
-  /** Null: the host that set the cookie, and no other. */
+  /** Null: only the host that set the cookie. */
   readonly domain: string | null
 }
 
@@ -17,7 +17,7 @@ export interface SessionCookie {
   readonly maxAgeSecs: number
 }
 
-/** The `Set-Cookie` header that makes a browser forget one. */
+/** The `Set-Cookie` header that deletes a session cookie. */
 export const clearCookie = (name: SessionCookie['name'], policy: CookiePolicy): string =>
   setCookie({ name, value: '', maxAgeSecs: 0 }, policy)
 
@@ -37,8 +37,8 @@ export function setCookie(cookie: SessionCookie, policy: CookiePolicy): string {
 }
 
 /**
- * A session cookie out of a `Cookie` header; the first when it stands there twice. Ours need no decoding, and to parse every
- * cookie as `hono/cookie` does costs ten microseconds a request, more than verifying what it says.
+ * Reads a session cookie from a `Cookie` header; the first one if there are two. Ours need no decoding. Parsing every
+ * cookie, as `hono/cookie` does, costs 10 µs per request: more than verifying the token.
  */
 export function readCookie(header: string | undefined, name: SessionCookie['name']): string | undefined {
   if (header === undefined) return undefined

@@ -1,4 +1,4 @@
-/** The identity provider: who somebody is, by a token it has signed (specification 5). */
+/** The identity provider: reads the user's identity from a token that it has signed (specification 5). */
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, errors, jwtVerify } from 'jose'
 import { z } from 'zod'
 import { HOUR_MS, MINUTE_MS, SECOND_MS, type World } from '../../actors/kernel/world.ts'
@@ -13,43 +13,43 @@ export interface Identity {
   readonly picture: string | null
 }
 
-/** The provider's keys are not to be had, so nobody can tell whether a token is good. */
+/** The provider's keys cannot be fetched, so no token can be verified. */
 export class IdentityProviderAway extends Error {
   override name = 'IdentityProviderAway'
 }
 
 export interface IdentityProviderOptions {
-  /** Whom its tokens must be meant for. */
+  /** The audience that its tokens must have. */
   readonly clientId: string
   readonly issuer: string
   readonly keysUrl: string
   readonly world: Pick<World, 'now'>
   readonly log: Log
-  /** How long the keys are not asked for again after a token with an unknown one; only tests have another. */
+  /** Pause between two fetches of the keys because of unknown ones in tokens; only tests set it. */
   readonly cooldownMs?: number
 }
 
 export interface IdentityProvider {
   /**
-   * Whom a token speaks for; null unless it is the provider's, meant for us, in force, with this nonce and a verified
-   * e-mail. Throws IdentityProviderAway when that cannot be told.
+   * The identity in a token; null unless it is signed by the provider, meant for us, not expired, and has this nonce
+   * and a verified e-mail address. Throws IdentityProviderAway when the keys cannot be fetched.
    */
   readonly identify: (idToken: string, nonce: string) => Promise<Identity | null>
 }
 
 const GOOGLE = 'https://accounts.google.com'
-/** Google has always written its name in both ways. */
+/** Google writes its name in both ways. */
 const issuersOf = (issuer: string): string[] => (issuer === GOOGLE ? [GOOGLE, 'accounts.google.com'] : [issuer])
 
 const ALGORITHM = 'RS256'
 const KEYS_TTL_MS = 6 * HOUR_MS
-/** How soon keys that could not be refreshed are tried again; until then the ones we have are good. */
+/** After a failed refresh the old keys stay in use, and the refresh is retried this much later. */
 const RETRY_MS = MINUTE_MS
 const COOLDOWN_MS = 30 * SECOND_MS
 const KEYS_TIMEOUT_MS = 5 * SECOND_MS
-/** How far the provider's clock may be off. */
+/** The provider's clock may differ from ours by this much. */
 const TOLERANCE_SECS = 5
-/** Who signs in has just been there: an older token is somebody's copy. */
+/** A token is made when a user signs in: an older one is likely a stolen copy. */
 const AGE_MAX = '1d'
 
 const Claims = z.object({
@@ -75,7 +75,8 @@ const Claims = z.object({
 export function createIdentityProvider(options: IdentityProviderOptions): IdentityProvider {
   const { clientId, issuer, keysUrl, world, log, cooldownMs = COOLDOWN_MS } = options
   const keys = createRemoteJWKSet(new URL(keysUrl), {
-    // We refresh them ourselves: jose forgets the old ones first, and then nobody could sign in while the provider is away.
+    // We refresh them ourselves: jose drops the old keys first, so that no one could sign in while the provider is
+    // down.
     cacheMaxAge: Infinity,
     cooldownDuration: cooldownMs,
     timeoutDuration: KEYS_TIMEOUT_MS,
@@ -95,7 +96,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
     }
   }
 
-  /** Whether a token could be good at all: to turn down any other takes no keys. */
+  /** Whether a token could be valid at all. Rejecting any other needs no keys. */
   const isMeantForUs = (idToken: string): boolean => {
     try {
       const { iss, aud } = decodeJwt(idToken)
@@ -122,7 +123,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
       return payload
     } catch (error) {
       if (isAboutTheToken(error)) return null
-      throw new IdentityProviderAway('the keys of the identity provider cannot be had', { cause: error })
+      throw new IdentityProviderAway('the keys of the identity provider cannot be fetched', { cause: error })
     }
   }
 
@@ -136,7 +137,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
   }
 }
 
-/** What else can fail is the fetching of keys. */
+/** Any other error comes from fetching the keys. */
 function isAboutTheToken(error: unknown): boolean {
   if (!(error instanceof errors.JOSEError)) return false
   return !['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'].includes(error.code)

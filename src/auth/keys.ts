@@ -1,4 +1,4 @@
-/** What signs tokens and tickets: given by the environment, or generated once and kept in the data folder. */
+/** Signing keys of tokens and tickets: from the configuration, or generated once and kept in the data folder. */
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto'
 import { link, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ export interface SigningKeys {
 }
 
 export interface KeySource {
-  /** Where a generated key is kept. Not touched when a key is given. */
+  /** Holds a generated key. Unused when a key is configured. */
   readonly dataDir: string
   /** PKCS8 PEM, or null. */
   readonly privateKeyPem: string | null
@@ -25,7 +25,7 @@ const KEY_FILE = 'jwt-private-key.pem'
 const SECRET_FILE = 'ticket-secret'
 const MODULUS_BITS = 2_048
 
-/** The given key, or the one of the data folder, which is created (readable by its owner only) when there is none. */
+/** The configured key, or the one in the data folder, which is generated if missing and readable by its owner only. */
 export async function loadOrCreateKeys(source: KeySource): Promise<SigningKeys> {
   const privateKey = createPrivateKey(source.privateKeyPem ?? (await kept(source.dataDir, KEY_FILE, newPrivateKeyPem)))
   const publicKey = createPublicKey(privateKey)
@@ -39,7 +39,7 @@ export async function newPrivateKeyPem(): Promise<string> {
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 }
 
-/** A secret of the data folder, which is created in the same way when there is none. */
+/** The secret in the data folder, generated in the same way if missing. */
 export function loadOrCreateSecret(dataDir: string, create: () => string): Promise<string> {
   return kept(dataDir, SECRET_FILE, async () => create())
 }
@@ -49,7 +49,7 @@ async function kept(dataDir: string, name: string, create: () => Promise<string>
   await mkdir(dataDir, { recursive: true })
   const found = await readFile(path, 'utf8').catch(nullWhen('ENOENT'))
   if (found !== null) return found
-  // Two processes may start at once: the first link wins, whole, and the other process uses the winner's.
+  // Two processes may start at once: the first link wins with a whole file, and the other process reads that one.
   const draft = await mkdtemp(join(dataDir, 'new-key-'))
   try {
     await writeFile(join(draft, name), await create(), { mode: 0o600 })

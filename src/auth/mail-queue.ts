@@ -1,6 +1,6 @@
 /**
- * Outgoing mail: taken at once, sent when the mail server takes it. What waits here does not outlive the process, because a
- * code must not lie about; whoever waits for one can have another sent.
+ * The queue of outgoing mail: accepts a mail at once and retries until the mail server takes it. Waiting mails are lost
+ * with the process, because codes must not be stored; a user who waits for one can request another.
  */
 import { SECOND_MS, type World } from '../../actors/kernel/world.ts'
 import type { Log } from '../observe/log.ts'
@@ -9,14 +9,14 @@ export interface Mail {
   readonly to: string
   readonly subject: string
   readonly text: string
-  /** From then on it is of no use to anybody. */
+  /** When its content expires: it is not sent after that. */
   readonly before: number
 }
 
-/** Hands a mail over; rejects when it could not, with a PermanentFailure when another try makes no sense. */
+/** Sends a mail; rejects with a PermanentFailure when a retry cannot help. */
 export type SendMail = (mail: Mail) => Promise<void>
 
-/** The mail server will not take this mail, now or later. */
+/** The mail server will never accept this mail. */
 export class PermanentFailure extends Error {
   override name = 'PermanentFailure'
 }
@@ -25,11 +25,11 @@ export interface MailQueueOptions {
   readonly send: SendMail
   readonly world: Pick<World, 'now'>
   readonly log: Log
-  /** Resolves after so long; rejects when the signal aborts. */
+  /** Resolves after `ms`; rejects when the signal aborts. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<unknown>
 }
 
-/** Mails under way at most. One more is dropped and reported: a mail server that is away must not eat our memory. */
+/** A full queue drops new mails and reports them: a mail server that is down must not exhaust our memory. */
 const UNDER_WAY_MAX = 1_000
 const FIRST_RETRY_MS = SECOND_MS
 const RETRY_MAX_MS = 30 * SECOND_MS
@@ -43,14 +43,14 @@ export class MailQueue {
     this.#options = options
   }
 
-  /** Takes a mail and returns at once. Whatever becomes of it, it is sent or reported as an error. */
+  /** Returns at once. The mail is sent, or an error is logged. */
   post(mail: Mail): void {
-    if (this.#underWay.size >= UNDER_WAY_MAX) return this.#giveUp(mail, new Error('too many mails under way'))
+    if (this.#underWay.size >= UNDER_WAY_MAX) return this.#giveUp(mail, new Error('too many mails are waiting'))
     const delivery = this.#deliver(mail).finally(() => this.#underWay.delete(delivery))
     this.#underWay.add(delivery)
   }
 
-  /** Tries nothing again; resolves when nothing is under way any more. */
+  /** Stops retrying; resolves when the mails being sent are sent or dropped. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await Promise.all(this.#underWay)

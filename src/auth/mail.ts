@@ -1,4 +1,4 @@
-/** Two ways for a mail to leave: over SMTP, or into a file that a developer can read. */
+/** Sends mail: over SMTP, or into a file that a developer can read. */
 import { appendFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTransport } from 'nodemailer'
@@ -6,17 +6,17 @@ import { SECOND_MS, type World } from '../../actors/kernel/world.ts'
 import type { Log } from '../observe/log.ts'
 import { PermanentFailure, type SendMail } from './mail-queue.ts'
 
-/** How long the mail server may be silent. */
+/** Timeout for each answer of the mail server. */
 const PATIENCE_MS = 5 * SECOND_MS
 const CONNECTIONS = 4
 
 export interface SmtpOptions {
-  /** `smtp://` or `smtps://`, with user and password where the server wants them. */
+  /** `smtp://` or `smtps://`, with user and password if the server requires them. */
   readonly url: string
   readonly from: string
 }
 
-/** Sends over a few connections that are kept open between mails. */
+/** Sends over a few connections, which stay open between mails. */
 export function smtpMailer({ url, from }: SmtpOptions): { readonly send: SendMail; readonly close: () => void } {
   const transport = createTransport({
     url,
@@ -32,14 +32,14 @@ export function smtpMailer({ url, from }: SmtpOptions): { readonly send: SendMai
         // An address of the object form is never parsed: it cannot smuggle in another recipient.
         await transport.sendMail({ from, to: { name: '', address: to }, subject, text })
       } catch (error) {
-        throw isRefused(error) ? new PermanentFailure('the mail server refuses it', { cause: error }) : error
+        throw isRefused(error) ? new PermanentFailure('the mail server rejected it', { cause: error }) : error
       }
     },
     close: () => transport.close(),
   }
 }
 
-/** SMTP's own distinction: 5xx is for good, 4xx is for now. */
+/** In SMTP 5xx is permanent, 4xx temporary. */
 const isRefused = (error: unknown): boolean =>
   error instanceof Error && 'responseCode' in error && Number(error.responseCode) >= 500
 
@@ -49,7 +49,7 @@ export interface OutboxOptions {
   readonly log: Log
 }
 
-/** Appends each mail as a line of JSON to `outbox.jsonl`, readable by its owner only, and logs it. */
+/** Appends each mail as a line of JSON to `outbox.jsonl`, which only its owner can read, and logs it. */
 export function outboxMailer({ dataDir, world, log }: OutboxOptions): SendMail {
   return async ({ to, subject, text }) => {
     const at = new Date(world.now()).toISOString()

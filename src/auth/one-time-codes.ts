@@ -1,4 +1,4 @@
-/** One-time codes: six digits by mail, kept as a keyed digest, three guesses each (specification 2.1). */
+/** One-time codes: six digits by mail, stored as a keyed digest, three guesses each (specification 2.1). */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { CODE_ATTEMPTS, CODE_TTL_MS } from '../../actors/kernel/limits.ts'
 import { MINUTE_MS, type World } from '../../actors/kernel/world.ts'
@@ -7,7 +7,7 @@ import type { KeptCode } from '../../db/one-time.ts'
 import type { Identity } from './identity.ts'
 import type { Mail } from './mail-queue.ts'
 
-/** Where codes are kept; see `db/one-time.ts`. */
+/** Stores codes; see `db/one-time.ts`. */
 export interface CodeStore {
   startPause(subject: string): Promise<{ readonly started: boolean; readonly leftMs: number }>
   putCode(subject: string, code: KeptCode): Promise<void>
@@ -20,26 +20,26 @@ export interface CodeStore {
 export type Guess =
   | { readonly kind: 'right' }
   | { readonly kind: 'wrong'; readonly attemptsRemaining: number }
-  /** Never sent, too old, or used. */
+  /** Never sent, expired, or used. */
   | { readonly kind: 'expired' }
-  /** All guesses at this code are used up: only a new one helps. */
+  /** All guesses at this code are used up; the user needs a new code. */
   | { readonly kind: 'exhausted' }
 
 export interface OneTimeCodes {
-  /** Mails a new code, unless one was sent a moment ago; then it says how long it is until the next. */
+  /** Mails a new code, unless one was sent less than a minute ago. `nextInMs`: when the next may be requested. */
   readonly send: (to: Identity) => Promise<{ readonly sent: boolean; readonly nextInMs: number }>
-  /** Checks a guess. However many come at once, three are looked at. */
+  /** Checks a guess. Of many concurrent guesses only three are compared. */
   readonly check: (who: Identity, guess: string) => Promise<Guess>
-  /** Whether he has proved this e-mail to be his. */
+  /** Whether the user has proved that this e-mail address is theirs. */
   readonly isVerified: (who: Identity) => Promise<boolean>
 }
 
 export interface OneTimeCodesOptions {
   readonly store: CodeStore
-  /** Six digits could be tried out against a plain digest; not against one made with this. */
+  /** Keys the digest: all six-digit codes could be tried against a plain one. */
   readonly secret: string
   readonly world: Pick<World, 'now' | 'newId' | 'secret'>
-  /** Takes a mail at once and sends it when it can. */
+  /** Returns at once; see `MailQueue`. */
   readonly post: (mail: Mail) => void
 }
 
@@ -81,8 +81,8 @@ function codeMail(code: string): Pick<Mail, 'subject' | 'text'> {
     text: [
       `Your code is ${code}.`,
       '',
-      `It is good for ${CODE_TTL_MS / MINUTE_MS} minutes. Nobody from Touchline will ever ask you for it.`,
-      'If you have not tried to register, you need not do anything.',
+      `It is valid for ${CODE_TTL_MS / MINUTE_MS} minutes. Touchline will never ask you for it.`,
+      'If you did not try to register, ignore this mail.',
     ].join('\n'),
   }
 }

@@ -25,7 +25,10 @@ export interface Sessions {
   /** The claims of a valid token whose session has not ended, or null. */
   readonly verifyAccess: (token: string) => Promise<AccessClaims | null>
   readonly verifyWs: (token: string) => Promise<WsClaims | null>
-  /** The user of a refresh token and their next tokens; null when the token is invalid, reused, or its session has ended. */
+  /**
+   * The user of a refresh token and their next tokens; null when the token is invalid, reused, or its session has
+   * ended.
+   */
   readonly refresh: <User extends TokenUser>(
     token: string,
     load: (id: UserId) => Promise<User | null>,

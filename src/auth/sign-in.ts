@@ -1,4 +1,4 @@
-/** Signing in with the identity provider, and the steps of registering (specification 3.1). It decides; `src/http` answers. */
+/** Sign-in with the identity provider, and the steps of a registration (specification 3.1). */
 import type { DistrictId } from '../../actors/kernel/ids.ts'
 import type { Registration, Registered } from '../../db/registrations.ts'
 import type { User } from '../../db/users.ts'
@@ -6,14 +6,14 @@ import type { Identity, IdentityProvider } from './identity.ts'
 import type { Guess, OneTimeCodes } from './one-time-codes.ts'
 import type { Tickets } from './tickets.ts'
 
-/** The accounts of people; see `db/registrations.ts`. */
+/** Registered users; see `db/registrations.ts`. */
 export interface People {
-  /** Whoever has registered with this account, with what the provider says of him now; null when nobody has. */
+  /** The user registered with this identity, updated from it; null when there is none. */
   signIn(identity: Identity): Promise<User | null>
   register(registration: Registration): Promise<Registered>
 }
 
-/** What somebody says of himself when he registers. */
+/** What a user enters to register. */
 export interface Profile {
   readonly username: string
   readonly firstName: string
@@ -33,11 +33,14 @@ export type Resent = InvalidTicket | { readonly kind: 'sent' | 'too_soon'; reado
 export type Completed = InvalidTicket | { readonly kind: 'not_verified' } | Registered
 
 export interface SignIn {
-  /** The token is verified before the nonce is claimed, so one that fails leaves the nonce as it was. */
+  /** The token is verified before the nonce is claimed, so that a failed token does not consume the nonce. */
   readonly begin: (idToken: string, nonce: string) => Promise<Begun>
   readonly resendCode: (ticket: string) => Promise<Resent>
   readonly checkCode: (ticket: string, code: string) => Promise<InvalidTicket | Guess>
-  /** Makes the user of a ticket whose e-mail is proved. Repeated within the ticket's life it finds the user it has made. */
+  /**
+   * Creates the user of a ticket whose e-mail address is verified. A retry within the ticket's life returns the same
+   * user.
+   */
   readonly complete: (ticket: string, profile: Profile) => Promise<Completed>
 }
 

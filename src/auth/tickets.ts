@@ -1,6 +1,6 @@
 /**
- * Registration tickets (specification 2.1): what the identity provider says of somebody, signed by us with HMAC-SHA256, so
- * that he can carry it through the steps of registering and cannot change it.
+ * Registration tickets (specification 2.1): an identity from the identity provider, signed by us with HMAC-SHA256. A
+ * client carries it through the steps of a registration and cannot change it.
  */
 import { errors, jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
@@ -8,7 +8,7 @@ import { SECOND_MS, type World } from '../../actors/kernel/world.ts'
 import type { Identity } from './identity.ts'
 
 const ALGORITHM = 'HS256'
-/** In the header, so that no other token made with this secret can pass. */
+/** In the header, so that no other token made with this secret is accepted. */
 const TYPE = 'registration-ticket'
 const ISSUER = 'game-api'
 
@@ -16,7 +16,7 @@ const Claims = z.object({ sub: z.string(), email: z.string(), name: z.string(), 
 
 export interface Tickets {
   readonly issue: (identity: Identity) => Promise<string>
-  /** Null for what is not a ticket of ours, or has expired. */
+  /** Null for an invalid or expired ticket. */
   readonly read: (ticket: string) => Promise<Identity | null>
 }
 

@@ -1,21 +1,21 @@
 /**
- * Tokens that were verified a moment ago, with what they say. Checking a signature costs 55 to 130 µs, looking one up 3;
- * whoever reads the claims still has to ask whether they have been revoked.
+ * Recently verified tokens and their claims. Verifying a signature costs 55 to 130 µs, a lookup 3. A cached token may
+ * have been revoked: callers check that themselves.
  */
 import { hash } from 'node:crypto'
 import type { Instant } from '../../actors/kernel/world.ts'
 
 export class TokenCache<Claims extends { readonly exp: Instant }> {
   readonly #max: number
-  /** By digest, so that no token lies about in memory; the least recently used comes first. */
+  /** By digest, so that no token stays in memory; least recently used first. */
   readonly #claims = new Map<string, Claims>()
 
-  /** Holds so many tokens at most, and forgets the one that was not asked about for longest. */
+  /** Holds at most `max` tokens, and drops the least recently used. */
   constructor(max: number) {
     this.#max = max
   }
 
-  /** What a token says, or null when it is not known or has expired. */
+  /** The claims of a token, or null when it is unknown or has expired. */
   get(token: string, now: Instant): Claims | null {
     const key = digest(token)
     const claims = this.#claims.get(key)
@@ -26,7 +26,7 @@ export class TokenCache<Claims extends { readonly exp: Instant }> {
     return claims
   }
 
-  /** Remembers a token that has just been verified. */
+  /** Adds a token that has just been verified. */
   put(token: string, claims: Claims): void {
     this.#claims.set(digest(token), claims)
     if (this.#claims.size <= this.#max) return

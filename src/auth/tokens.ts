@@ -1,4 +1,4 @@
-/** Access, refresh and WebSocket tokens (specification 2.1): signed with RS256, always verified with the type expected. */
+/** Access, refresh and WebSocket tokens (specification 2.1): signed with RS256, and verified with the expected type. */
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
 import { type DistrictId, districtId, type SessionId, sessionId, type UserId, userId } from '../../actors/kernel/ids.ts'
@@ -9,7 +9,7 @@ import { TokenCache } from './token-cache.ts'
 
 const ISSUER = 'game-api'
 const ALGORITHM = 'RS256'
-/** Some 30 MB of claims. Twenty thousand players have so many tokens in an hour. */
+/** About 30 MB of claims: the access tokens of 20,000 users in an hour. */
 const CACHED_TOKENS_MAX = 100_000
 
 /** Seconds from issue to expiry. */
@@ -19,7 +19,7 @@ export interface Lifetimes {
   readonly wsSecs: number
 }
 
-/** Whom a token speaks for, in which session: ending that session revokes all its tokens. */
+/** The user and session of a token: ending the session revokes all its tokens. */
 const Bearer = z.object({
   userId: z.string().min(1).transform(userId),
   sid: z.string().min(1).transform(sessionId),
@@ -47,7 +47,7 @@ export type RefreshClaims = z.output<typeof RefreshClaims>
 export type WsClaims = z.output<typeof WsClaims>
 export type Bearer = z.output<typeof Bearer>
 
-/** Whom an access token speaks for. */
+/** The user that an access token is issued to. */
 export interface TokenUser {
   readonly id: UserId
   readonly districtId: DistrictId
@@ -59,11 +59,11 @@ export interface Tokens {
   readonly issueAccess: (user: TokenUser, session: SessionId) => Promise<string>
   readonly issueRefresh: (session: Session) => Promise<string>
   readonly issueWs: (bearer: Bearer) => Promise<string>
-  /** The claims, or null for a token that is not ours, has expired, was altered or is of another type. */
+  /** The claims, or null for a token that is foreign, expired, altered or of another type. */
   readonly verifyAccess: (token: string) => Promise<AccessClaims | null>
   readonly verifyRefresh: (token: string) => Promise<RefreshClaims | null>
   readonly verifyWs: (token: string) => Promise<WsClaims | null>
-  /** Whose an access or refresh token is or was, expired or not; null when it is neither. */
+  /** The bearer of an access or refresh token, expired or not; null for any other token. */
   readonly bearerOf: (token: string) => Promise<Bearer | null>
 }
 
@@ -71,7 +71,7 @@ export interface TokensOptions {
   readonly keys: SigningKeys
   readonly lifetimes: Lifetimes
   readonly world: Pick<World, 'now' | 'newId'>
-  /** Verified access tokens remembered at most; only the benchmark of it has fewer. */
+  /** At most this many verified access tokens are cached; only a benchmark sets it. */
   readonly cachedTokensMax?: number
 }
 
@@ -117,7 +117,7 @@ export function createTokens({ keys, lifetimes, world, cachedTokensMax = CACHED_
     verifyAccess,
     verifyRefresh: (token) => verify(token, RefreshClaims, world.now()),
     verifyWs: (token) => verify(token, WsClaims, world.now()),
-    // In 1970 no token of ours had expired.
+    // Verified as of 1970, when no token had expired.
     bearerOf: (token) => verify(token, SessionBearer, 0),
   }
 }

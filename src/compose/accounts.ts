@@ -37,7 +37,9 @@ export async function openAccounts(base: Base, stores: Stores): Promise<Accounts
   }
 }
 
-/** Tokens and the sessions behind them. A fast store that may have forgotten recently ended sessions is sent them again. */
+/**
+ * Tokens and the sessions behind them. A fast store that may have forgotten recently ended sessions is sent them again.
+ */
 async function openSessions({ config, world, log }: Base, { db, askFast }: Stores): Promise<AuthSessions> {
   const { jwt, dataDir } = config
   const rows = new Sessions({

@@ -1,4 +1,7 @@
-/** What follows from trades: careers, leaderboards, the weekly spinner, notifications; and the reactor that applies them. */
+/**
+ * What follows from trades: careers, leaderboards, the weekly spinner, notifications; and the reactor that applies
+ * them.
+ */
 import { type Boards } from '../../db/boards.ts'
 import { BoardsMemory } from '../../db/boards-memory.ts'
 import { connectBoards } from '../../db/boards-redis.ts'
@@ -52,7 +55,8 @@ export async function openCommunity(base: Base, { stores, market, realTime }: Co
     name: 'reactor',
     kind: 'worker',
     start: async () => {
-      // Boards that cannot be shown yet, since another process is building them or has died building them, stop no trade.
+      // Boards that cannot be shown yet, since another process is building them or has died building them, stop no
+      // trade.
       await keeper.show().catch((error: unknown) => log.warn('boards_not_ready', { error }))
       reactor.start()
       await spinner.prepare()

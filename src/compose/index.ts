@@ -1,6 +1,6 @@
 /**
- * The composition root. Each builder takes what was built before it and returns named parts; here they are called in order.
- * Only this folder imports values from `db` and `rooms`. No decision about the game is made here.
+ * The composition root. Each builder takes what was built before it and returns named parts; here they are called in
+ * order. Only this folder imports values from `db` and `rooms`. No decision about the game is made here.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { World } from '../../actors/kernel/world.ts'
@@ -35,8 +35,8 @@ export interface Touchline {
   readonly realTime: RealTime
   readonly users: Users
   /**
-   * Listens on both addresses, takes up what an earlier process left unfinished, and plays the demo if there is one. Undoes
-   * what it has done and throws when a part cannot start.
+   * Listens on both addresses, takes up what an earlier process left unfinished, and plays the demo if there is one.
+   * Undoes what it has done and throws when a part cannot start.
    */
   start(): Promise<Addresses & { readonly processId: string }>
   /**

@@ -1,8 +1,8 @@
 /** Starts the parts of the process in order and stops them in the reverse, whatever fails on the way. */
 
 /**
- * What a part is decides when it stops. An `endpoint` is what clients are connected to, a `worker` begins work of its own
- * accord, and a `store` is what both of them write to: databases, outgoing mail, traces.
+ * What a part is decides when it stops. An `endpoint` is what clients are connected to, a `worker` begins work of its
+ * own accord, and a `store` is what both of them write to: databases, outgoing mail, traces.
  */
 export type PartKind = 'endpoint' | 'worker' | 'store'
 
@@ -26,8 +26,8 @@ export interface LifecycleOptions {
 /** Workers before endpoints, so that nothing new is begun for clients who are being sent away; stores last. */
 const STOP_ORDER: readonly PartKind[] = ['worker', 'endpoint', 'store']
 /**
- * Real time takes up to five seconds by design, and is the longest. A part that takes longer counts as failed, and the next
- * one is stopped; the process as a whole has ten seconds (`src/main.ts`).
+ * Real time takes up to five seconds by design, and is the longest. A part that takes longer counts as failed, and the
+ * next one is stopped; the process as a whole has ten seconds (`src/main.ts`).
  */
 export const STOP_DEADLINE_MS = 6_000
 
@@ -68,9 +68,9 @@ export class Lifecycle {
   }
 
   /**
-   * Endpoints stop accepting; then workers stop, endpoints close and stores close, each kind in reverse order. A part that
-   * fails or hangs does not keep the others from stopping: what failed is thrown at the end, together. May be called at
-   * any time, and again.
+   * Endpoints stop accepting; then workers stop, endpoints close and stores close, each kind in reverse order. A part
+   * that fails or hangs does not keep the others from stopping: what failed is thrown at the end, together. May be
+   * called at any time, and again.
    */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop()

@@ -48,7 +48,10 @@ export function createBot({ config, world }: Base, { stores, market, realTime, r
   })
 }
 
-/** Reads a recorded payload as a snapshot of the match it is played into. Instruments belong to the cast, not to players. */
+/**
+ * Reads a recorded payload as a snapshot of the match it is played into. Instruments belong to the cast, not to
+ * players.
+ */
 export const parserOfReplays =
   (world: Pick<World, 'now'>) =>
   (payload: unknown, matchId: FixtureId, cast: string): FixtureSnapshot | null => {

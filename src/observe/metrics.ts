@@ -1,4 +1,7 @@
-/** Metrics of this process for Prometheus. Most are read where they are kept, at each scrape, and cost nothing in between. */
+/**
+ * Metrics of this process for Prometheus. Most are read where they are kept, at each scrape, and cost nothing in
+ * between.
+ */
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, Histogram, type Metric, Registry } from 'prom-client'
 import { SECOND_MS } from '../../actors/kernel/world.ts'

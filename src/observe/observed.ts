@@ -1,11 +1,11 @@
-/** Ports with somebody who looks on: what a match asks of its store and its lease, and how that went. */
+/** Wraps the match store and the leases, to record commits and lost leases. */
 import type { World } from '../../actors/kernel/world.ts'
 import type { Batch, Leases, MatchStore, Verdict } from '../../actors/match/store.ts'
 import type { Log } from './log.ts'
 
 export interface CommitFacts {
   readonly batch: Batch
-  /** `fault`: the store threw, and it is not known what it wrote. */
+  /** `fault`: the store threw, outcome unknown. */
   readonly verdict: Verdict['kind'] | 'fault'
   readonly ms: number
 }
@@ -16,9 +16,9 @@ export interface ObservedStoreOptions {
   readonly observe: (facts: CommitFacts) => void
 }
 
-/** The same store. Each commit is told of, and logged at `debug` with the requests that it answers. */
+/** The same store, with each commit recorded, and logged at `debug` with the requests that it answers. */
 export function observedStore(store: MatchStore, { world, log, observe }: ObservedStoreOptions): MatchStore {
-  const tell = (facts: CommitFacts): void => {
+  const record = (facts: CommitFacts): void => {
     observe(facts)
     const { batch, verdict, ms } = facts
     const { id, matchId, epoch, requests = [] } = batch
@@ -36,13 +36,13 @@ export function observedStore(store: MatchStore, { world, log, observe }: Observ
         verdict = result.kind
         return result
       } finally {
-        tell({ batch, verdict, ms: world.now() - startedAt })
+        record({ batch, verdict, ms: world.now() - startedAt })
       }
     },
   }
 }
 
-/** The same leases. Each one that was lost is told of. */
+/** The same leases, with `lost` called for each lease that another process has taken. */
 export function observedLeases(leases: Leases, lost: () => void): Leases {
   return {
     acquire: (matchId) => leases.acquire(matchId),

@@ -1,6 +1,6 @@
 /**
- * Traces for an OpenTelemetry collector: what a request, its command and its commit took, as spans of one trace, in
- * whichever processes they were. Its packages are loaded only where a collector is configured.
+ * Traces for an OpenTelemetry collector: a request, its command and its commit are spans of one trace, also across
+ * processes. The packages are loaded only when a collector is configured.
  */
 import type { Attributes } from '@opentelemetry/api'
 import type { UserCommand } from '../../actors/match/messages.ts'
@@ -10,24 +10,24 @@ import type { Desk } from '../http/ports.ts'
 import type { Log } from './log.ts'
 
 export interface SpanOptions {
-  /** `server`: for a request of somebody's; `client`: a question to the database; otherwise something of our own. */
+  /** `server`: a client's request; `client`: a call to the database; `internal`: work within the program. */
   readonly kind: 'server' | 'internal' | 'client'
-  /** The W3C `traceparent` of what it is part of; a trace begins with it where there is none. */
+  /** The W3C `traceparent` of the parent span; without one a new trace begins. */
   readonly parent: string | undefined
   readonly attributes?: Attributes
 }
 
 /** A piece of work under way. */
 export interface Span {
-  /** Carries the trace on to whoever works on it next. */
+  /** Passes the trace on to the next step. */
   readonly traceparent: string
-  /** It is done. To be called once. */
+  /** Ends the span. To be called once. */
   end(how: { readonly attributes: Attributes; readonly name?: string; readonly hasFailed?: boolean }): void
 }
 
 export interface Tracing {
   begin(name: string, options: SpanOptions): Span
-  /** Sends what has not been sent yet; gives up on a collector that does not take it. */
+  /** Sends the remaining spans; gives up on a collector that does not accept them. */
   stop(): Promise<void>
 }
 
@@ -38,7 +38,7 @@ export interface TracingOptions {
   readonly log: Log
 }
 
-/** Spans are sent every five seconds, and dropped beyond 2,048; a collector that is away costs a request nothing. */
+/** Spans are sent every five seconds, and dropped beyond 2,048: a collector that is down costs a request nothing. */
 export async function startTracing({ config, roles, processId, log }: TracingOptions): Promise<Tracing> {
   const [api, core, resources, sdk, otlp] = await Promise.all([
     import('@opentelemetry/api'),
@@ -64,7 +64,7 @@ export async function startTracing({ config, roles, processId, log }: TracingOpt
       'service.instance.id': processId,
       'touchline.roles': [...roles],
     }),
-    // A caller who has decided whether his trace is kept is followed.
+    // Honour the caller's sampling decision.
     sampler: new sdk.ParentBasedSampler({ root: new sdk.TraceIdRatioBasedSampler(config.share) }),
     spanProcessors: [new sdk.BatchSpanProcessor({ exporter })],
   })
@@ -93,10 +93,10 @@ export async function startTracing({ config, roles, processId, log }: TracingOpt
   }
 }
 
-/** Less than a process has to stop in. */
+/** Shorter than the time that a process has to stop. */
 const EXPORT_MS = 2_000
 
-/** The same desk. Each command of a traced request is a span, with how it came out. */
+/** The same desk, with a span for each command of a traced request. */
 export function tracedDesk(desk: Desk, tracing: Tracing): Desk {
   return {
     quote: (query) => desk.quote(query),
@@ -104,19 +104,19 @@ export function tracedDesk(desk: Desk, tracing: Tracing): Desk {
     async submit(command: UserCommand) {
       if (command.trace === undefined) return desk.submit(command)
       const span = tracing.begin(`desk ${command.kind}`, { kind: 'internal', parent: command.trace })
-      let came = 'fault'
+      let result = 'fault'
       try {
         const outcome = await desk.submit({ ...command, trace: span.traceparent })
-        came = outcome.ok ? 'done' : outcome.refusal.code
+        result = outcome.ok ? 'done' : outcome.refusal.code
         return outcome
       } finally {
-        span.end({ attributes: { 'touchline.outcome': came }, hasFailed: came === 'fault' })
+        span.end({ attributes: { 'touchline.outcome': result }, hasFailed: result === 'fault' })
       }
     },
   }
 }
 
-/** The same store. A commit is a span in the trace of each request that it carries out. */
+/** The same store, with a span for each commit in the trace of every request that it carries out. */
 export function tracedStore(store: MatchStore, tracing: Tracing): MatchStore {
   return {
     load: (matchId) => store.load(matchId),

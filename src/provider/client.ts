@@ -1,4 +1,4 @@
-/** The provider's HTTP API: asks, bounds what comes back, and says in one kind of error what went wrong. */
+/** A client of the provider's HTTP API: bounds the size and time of answers, and has one kind of error. */
 import { z } from 'zod'
 import type { FixtureId } from '../../actors/kernel/ids.ts'
 import { type Instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
@@ -8,33 +8,33 @@ import type { Provider, ProviderAnswer } from '../../rooms/sources/provider.ts'
 import { instrumentIdFor, parseFixture } from './snapshot.ts'
 
 export interface ProviderOptions {
-  /** Where its API begins, with or without the version: `https://api.sportmonks.com/v3/football`. */
+  /** Root of the API, with or without the version: `https://api.sportmonks.com/v3/football`. */
   readonly url: string
-  /** Goes into a header and nowhere else: addresses are logged on both sides. */
+  /** Sent in a header only: addresses are logged on both sides. */
   readonly token: string
-  /** How long an answer may take, to its last byte. */
+  /** For a whole answer, to its last byte. */
   readonly timeoutMs: number
   readonly world: Pick<World, 'now'>
 }
 
-/** Everything one look at a match needs. Types of team statistics come with their names, which are shown as they are. */
+/** All that a match update needs. Team statistics come with their names, which are shown unchanged. */
 const INCLUDE =
   'state;league;participants;scores;periods;detailedPeriods;events;statistics.type;lineups.details;lineups.player'
 const DEFAULT_PATH = '/v3/football'
 /** A busy Saturday is about 5 MiB. */
 const BODY_MAX_BYTES = 64 * 1024 * 1024
-/** Fixtures of a page of the calendar, and pages of one reading. */
+/** Fixtures per page of the calendar, and pages per read. */
 const PAGE = 50
 const PAGES_MAX = 40
-/** Fixtures asked for by id at once. */
+/** Fixtures per request by id. */
 const IDS_MAX = 50
-/** Of what the provider says about an error only so much is repeated. */
+/** Characters of the provider's error text that are repeated in ours. */
 const WORDS_MAX = 200
 
-/** The provider did not answer, or not with what was asked for. The same request may succeed later. */
+/** The provider did not answer, or sent something else than requested. The same request may succeed later. */
 export class ProviderTrouble extends Error {
   override name = 'ProviderTrouble'
-  /** How long the provider asks to be left alone. */
+  /** The pause that the provider asks for. */
   readonly retryAfterMs: number | null
 
   constructor(message: string, options: { readonly retryAfterMs?: number | null; readonly cause?: unknown } = {}) {
@@ -104,7 +104,7 @@ export function createProvider(options: ProviderOptions): Provider {
   }
 }
 
-/** By cursor, or by number where it gives none; null after the last. */
+/** The next page, by cursor or else by number; null after the last. */
 function nextPage({ pagination }: Envelope, read: number): Readonly<Record<string, string>> | null {
   if (pagination === null || !pagination.has_more) return null
   return pagination.next_cursor === null ? { page: String(read + 1) } : { cursor: pagination.next_cursor }
@@ -114,7 +114,7 @@ function* chunksOf(ids: readonly FixtureId[]): Generator<readonly FixtureId[]> {
   for (let from = 0; from < ids.length; from += IDS_MAX) yield ids.slice(from, from + IDS_MAX)
 }
 
-/** One fixture is an object, several are a list; none at all is an answer without either. */
+/** One fixture comes as an object, several as a list, none as neither. */
 function fixturesIn(data: unknown): readonly unknown[] {
   if (Array.isArray(data)) return data
   return data === undefined || data === null ? [] : [data]
@@ -140,7 +140,8 @@ async function request(address: string, options: ProviderOptions): Promise<Envel
     const wait = status === 429 ? (retryAfterMs ?? resetMs(body)) : retryAfterMs
     throw new ProviderTrouble(`the provider answered ${status}: ${words}`, { retryAfterMs: wait })
   }
-  if (body === null) throw new ProviderTrouble(`the provider sent ${text.length} characters that are no answer`)
+  if (body === null)
+    throw new ProviderTrouble(`the provider sent ${text.length} characters that are not a valid answer`)
   return body
 }
 
@@ -149,7 +150,7 @@ async function fetchText(address: string, { token, timeoutMs }: ProviderOptions)
     const response = await fetch(address, {
       headers: { authorization: token, accept: 'application/json' },
       signal: AbortSignal.timeout(timeoutMs),
-      redirect: 'error', // a token is not carried elsewhere
+      redirect: 'error', // the token must not reach another host
     })
     const seconds = Number(response.headers.get('retry-after') ?? NaN)
     const retryAfterMs = seconds >= 0 ? seconds * SECOND_MS : null
@@ -157,7 +158,7 @@ async function fetchText(address: string, { token, timeoutMs }: ProviderOptions)
   } catch (error) {
     if (error instanceof ProviderTrouble) throw error
     const late = error instanceof Error && error.name === 'TimeoutError'
-    throw new ProviderTrouble(late ? `the provider took longer than ${timeoutMs} ms` : 'the provider is away', {
+    throw new ProviderTrouble(late ? `the provider took longer than ${timeoutMs} ms` : 'the provider is unavailable', {
       cause: error,
     })
   }
@@ -175,7 +176,7 @@ async function boundedText(response: Response): Promise<string> {
   return text + decoder.decode()
 }
 
-/** An object, however little there is in it; null for everything else. */
+/** Reads an object, whatever fields it has; null for anything else. */
 function parseBody(text: string): Envelope | null {
   try {
     const parsed = envelope.safeParse(JSON.parse(text))

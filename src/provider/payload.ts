@@ -1,6 +1,6 @@
 /**
- * The shape of a provider payload as far as it is read, as forgiving as the provider is careless: whatever is missing or
- * of the wrong kind becomes null, numbers may be strings, and a row that makes no sense is left out.
+ * The parts of a provider payload that are read. The provider is careless, so the schema is lenient: a missing or
+ * mistyped field becomes null, numbers may be strings, and an unreadable row is skipped.
  */
 import { z } from 'zod'
 
@@ -12,7 +12,7 @@ const text = z.string().min(1).nullable().catch(null)
 const flag = z.boolean().catch(false)
 const id = z.union([z.number(), z.string().trim().min(1).pipe(z.coerce.number())]).pipe(z.number().int().positive())
 
-/** The rows that can be read; null when there is no list at all. */
+/** The readable rows; null if there is no list. */
 function rows<T extends z.ZodType>(row: T) {
   return z
     .array(z.unknown())
@@ -29,7 +29,7 @@ function rows<T extends z.ZodType>(row: T) {
 }
 
 const named = z.object({ name: text }).nullable().catch(null)
-/** `data.value` of a statistic; ratings have been seen as `data.average` too. */
+/** `data.value` of a statistic; ratings have also been seen as `data.average`. */
 const measure = z
   .object({ value: number, average: number })
   .transform((data) => data.value ?? data.average)

@@ -1,4 +1,6 @@
-/** One payload of the provider → one fixture snapshot. Knows the provider's numbers and quirks, so nobody else has to. */
+/**
+ * Turns a payload of the provider into a fixture snapshot. The provider's type numbers and quirks are known only here.
+ */
 import { createHash } from 'node:crypto'
 import { fixtureId, type InstrumentId, instrumentId, type PlayerId, playerId } from '../../actors/kernel/ids.ts'
 import { type Instant, instant, SECOND_MS } from '../../actors/kernel/world.ts'
@@ -17,7 +19,7 @@ import { PLAYER_STATISTIC, TEAM_STATISTIC } from '../../actors/market/statistic-
 
 export interface ParseOptions {
   readonly instrumentIdOf: (playerId: PlayerId) => InstrumentId
-  /** The provider dates no payload, so what it says counts as true when it came. */
+  /** The provider does not date its payloads, so a payload is dated when it was received. */
   readonly receivedAt: Instant
 }
 
@@ -25,7 +27,7 @@ export type Parsed =
   | { readonly ok: true; readonly snapshot: FixtureSnapshot }
   | { readonly ok: false; readonly reason: string }
 
-/** The snapshot in a fixture payload, or why there is none, for people to read. Never throws. */
+/** The snapshot in a fixture payload, or the reason why it cannot be read. Never throws. */
 export function parseFixture(payload: unknown, options: ParseOptions): Parsed {
   const parsed = fixturePayload.safeParse(payload)
   if (!parsed.success) return { ok: false, reason: whyNot(payload) }
@@ -66,11 +68,11 @@ export function parseFixture(payload: unknown, options: ParseOptions): Parsed {
 
 function whyNot(payload: unknown): string {
   if (typeof payload !== 'object' || payload === null) return 'the payload is not an object'
-  if ('message' in payload && typeof payload.message === 'string') return `the provider says: ${payload.message}`
+  if ('message' in payload && typeof payload.message === 'string') return `the provider answered: ${payload.message}`
   return 'the payload has no fixture id'
 }
 
-/** Without a zone the provider means UTC. */
+/** A time without a zone is UTC. */
 function startOf(fixture: FixturePayload): Instant | null {
   if (fixture.starting_at_timestamp !== null) return instant(fixture.starting_at_timestamp * SECOND_MS)
   const at = fixture.starting_at === null ? NaN : Date.parse(`${fixture.starting_at.replace(' ', 'T')}Z`)
@@ -79,7 +81,7 @@ function startOf(fixture: FixturePayload): Instant | null {
 
 interface KnownPeriod {
   readonly period: FixturePeriod
-  /** Where the provider's two lists of periods name it. */
+  /** Its rows in the provider's two lists of periods. */
   readonly rowIds: readonly number[]
 }
 
@@ -94,7 +96,7 @@ const PERIOD: Readonly<Record<number, { kind: PeriodKind; order: number; countsF
   5: { kind: 'penalties', order: 5, countsFrom: 120, length: 0 },
 }
 
-/** `detailedperiods` tells the halves of extra time apart, so it goes first; it is absent where nobody asked for it. */
+/** `detailedperiods` tells the halves of extra time apart, so it is preferred; old recordings do not have it. */
 function periodsOf(fixture: FixturePayload): readonly KnownPeriod[] {
   const detailed = fixture.detailedperiods ?? []
   const plain = fixture.periods ?? []
@@ -213,14 +215,14 @@ function playersOf(
     })
   }
   for (const row of fixture.events ?? []) {
-    const latecomer = row.type_id === SUBSTITUTION ? latecomerOf(row, sideOf(row.participant_id), instrumentIdOf) : null
-    if (latecomer !== null && !players.has(latecomer.playerId)) players.set(latecomer.playerId, latecomer)
+    const unlisted = row.type_id === SUBSTITUTION ? unlistedOf(row, sideOf(row.participant_id), instrumentIdOf) : null
+    if (unlisted !== null && !players.has(unlisted.playerId)) players.set(unlisted.playerId, unlisted)
   }
   return [...players.values()]
 }
 
-/** Somebody who comes on without having been in the line-ups: all that is known of him is in that row. */
-function latecomerOf(
+/** A substitute who is missing from the line-ups: only the substitution describes them. */
+function unlistedOf(
   row: EventRow,
   side: Side | null,
   instrumentIdOf: ParseOptions['instrumentIdOf'],
@@ -257,7 +259,7 @@ function teamStatsOf(
   return any ? stats : null
 }
 
-/** Where a fixture has no statistics of its own: what its players' add up to, under their names. */
+/** Team statistics of a fixture that has none: the sums of its players' statistics. */
 function summedStats(players: readonly FixturePlayer[]): FixtureSnapshot['teamStats'] {
   const stats: TeamStats = { home: {}, away: {} }
   let any = false
@@ -272,7 +274,7 @@ function summedStats(players: readonly FixturePlayer[]): FixtureSnapshot['teamSt
   return any ? stats : null
 }
 
-/** A UUID of Touchline's own, under which instrument ids are derived. */
+/** The namespace of instrument ids: a UUID of our own. */
 const INSTRUMENTS = '8c1f2f2e-5b0a-4c39-9d5e-3f6a7b1c4d20'
 
 /**

@@ -1,28 +1,33 @@
-/** Keeps the boards at what careers say: changed standings as they come, all of them when asked to, or when they are lost. */
+/**
+ * Keeps leaderboards up to date with careers: changed standings one by one, all of them when boards are lost or
+ * rebuilt.
+ */
 import type { Boards } from '../../db/boards.ts'
 import type { Careers, Scope } from '../../db/careers.ts'
 
-/** Standings brought up to date in one go. */
+/** Standings per update. */
 const CHANGES_MAX = 1_000
 
 export interface BoardKeeperOptions {
   readonly boards: Pick<Boards, 'put' | 'built' | 'build'>
   readonly careers: Pick<Careers, 'changed' | 'shown' | 'standings' | 'allStandings'>
-  /** Asked anew every time, so that a changed setting counts. */
+  /** Read each time, so that a changed setting takes effect. */
   readonly scope: () => Scope
 }
 
 export class BoardKeeper {
   readonly #options: BoardKeeperOptions
   #building: Promise<number | null> | null = null
-  /** What the boards count, as far as this process knows. */
+  /** The scope of the boards, as last seen by this process. */
   #scope: Scope | null = null
 
   constructor(options: BoardKeeperOptions) {
     this.#options = options
   }
 
-  /** Brings changed standings to the boards. Builds these first when there are none, or when something else counts now. */
+  /**
+   * Updates changed standings on the boards. Rebuilds the boards first if they are missing or their scope has changed.
+   */
   async show(): Promise<void> {
     const { boards, careers, scope } = this.#options
     this.#scope ??= scope()
@@ -37,9 +42,9 @@ export class BoardKeeper {
   }
 
   /**
-   * Makes the boards anew from the database and returns how many users they rank; null when another process is at it. The
-   * boards show what they did until the new ones are whole, and what changes meanwhile is in both. Calls that come while
-   * this process is at it wait for the same result.
+   * Rebuilds the boards from the database and returns how many users they rank; null while another process is
+   * rebuilding them. The old boards are shown until the new ones are complete, and changes in between reach both.
+   * Concurrent calls in this process share one result.
    */
   rebuild(): Promise<number | null> {
     this.#building ??= this.#build().finally(() => (this.#building = null))

@@ -1,4 +1,4 @@
-/** What follows from commits: careers, weeks, badges, levels, referral credits, notifications and activity. */
+/** Reactions to commits: careers, weeks, badges, levels, referral credits, notifications and activity. */
 import { present } from '../../actors/kernel/assert.ts'
 import type { UserId } from '../../actors/kernel/ids.ts'
 import { money } from '../../actors/kernel/micros.ts'
@@ -21,7 +21,7 @@ import type { Commit } from '../../db/outbox.ts'
 
 type UserEvent = Exclude<CommittedEvent, { readonly kind: 'match_settled' }>
 
-/** Writes everything that follows from these commits of one match. */
+/** Writes the reactions to these commits of one match. */
 export async function react(commits: readonly Commit[], effects: ReactionTx): Promise<void> {
   const events = commits.flatMap((commit) =>
     commit.events
@@ -50,7 +50,7 @@ export async function react(commits: readonly Commit[], effects: ReactionTx): Pr
 
   await effects.saveCareers(careers)
   await effects.addWeeks(weekShares(commits))
-  await tell(commits, { known, careers, credits, at }, effects)
+  await announce(commits, { known, careers, credits, at }, effects)
   await effects.credit(credits, at)
 }
 
@@ -61,16 +61,16 @@ interface Outcome {
   readonly at: Instant
 }
 
-/** Hands out badges, and writes what people are told. */
-async function tell(commits: readonly Commit[], outcome: Outcome, effects: ReactionTx): Promise<void> {
+/** Awards badges, and writes notifications and activity. */
+async function announce(commits: readonly Commit[], outcome: Outcome, effects: ReactionTx): Promise<void> {
   const { known, careers, credits, at } = outcome
   const earned = [...careers].flatMap(([userId, career]) =>
     earnedBadges(career).map((badge) => ({ userId, badge, at })),
   )
   const before = new Map([...known].map(([user, { career }]) => [user, new Set(earnedBadges(career))]))
   const due = earned.filter(({ userId, badge }) => before.get(userId)?.has(badge) !== true)
-  const handedOut = await effects.addBadges(due)
-  const badges = due.filter(({ userId, badge }) => handedOut.has(`${userId}:${badge.id}`))
+  const awarded = await effects.addBadges(due)
+  const badges = due.filter(({ userId, badge }) => awarded.has(`${userId}:${badge.id}`))
 
   const names = await effects.instrumentNames(mentionedIn(commits))
   const nameOf = (id: Parameters<typeof names.get>[0]): string => names.get(id) ?? 'a player'
@@ -94,7 +94,7 @@ function levelsGained(before: Career | undefined, after: Career, user: UserId, a
   return Array.from({ length: levelOf(after.xp) - from }, (_, n) => levelNotice(user, from + n + 1, at))
 }
 
-/** The players that a notice may name. */
+/** The instruments that a notification may name. */
 const mentionedIn = (commits: readonly Commit[]) => [
   ...new Set(
     commits.flatMap(({ events }) =>
@@ -108,7 +108,7 @@ function daysOf(opens: readonly { readonly userId: UserId; readonly at: Instant 
   return [...days.values()]
 }
 
-/** What the commits add to the weeks of users: to the week of all matches, and to that of real ones. */
+/** What the commits add to users' weeks: to the week of all matches, and to the week of live ones. */
 function weekShares(commits: readonly Commit[]): WeekShare[] {
   const shares = new Map<string, WeekShare>()
   for (const { at, replay, events } of commits) {

@@ -1,20 +1,20 @@
 /**
- * Lets everything follow from commits that nobody waits for. It reads the outbox at its own pace, whichever process it is
- * in: of several, one reacts to a match at a time, and one that dies leaves the rest to the others.
+ * Applies the reactions to commits, which no caller waits for. It reads the outbox at its own pace, in every process.
+ * At most one process reacts to a match at a time; if it dies, the others carry on.
  */
 import type { Notification } from '../../db/reaction-tx.ts'
 import type { Outbox, Reaction } from '../../db/outbox.ts'
 import type { Report } from '../../rooms/report.ts'
 
-/** How soon news are looked for when there were none. A prime, so that processes do not march in step. */
+/** Pause after an empty read. A prime, so that processes do not fall into step. */
 const IDLE_MS = 397
-/** How long it waits after the database did not answer. */
+/** Pause after a failed read of the database. */
 const AWAY_MS = 997
 
 export interface ReactorOptions {
   readonly outbox: Pick<Outbox, 'react'>
   readonly reaction: Reaction
-  /** Hears of notifications once they are durable. Must not throw. */
+  /** Called with notifications once they are durable. Must not throw. */
   readonly tell: (notifications: readonly Notification[]) => void
   readonly report: Report
 }
@@ -33,14 +33,14 @@ export class Reactor {
     this.#running ??= this.#run()
   }
 
-  /** Finishes what it is at, and starts nothing more. */
+  /** Finishes the reaction in progress. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#wake()
     await this.#running
   }
 
-  /** Reacts until there is nothing left that is due. Throws when the database is away. */
+  /** Reacts until nothing is due. Throws when the database is unavailable. */
   async drain(): Promise<void> {
     while (await this.#step());
   }
@@ -56,7 +56,7 @@ export class Reactor {
     }
   }
 
-  /** False when there was nothing to do. */
+  /** False when nothing was due. */
   async #step(): Promise<boolean> {
     const { outbox, reaction, tell, report } = this.#options
     const reacted = await outbox.react(reaction)

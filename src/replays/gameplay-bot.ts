@@ -1,7 +1,7 @@
 /**
- * The gameplay bot: plays recorded matches with simulated traders. What is to play stands in the database; every process
- * looks there once a second and brings about what it finds, so that a replay may be started and stopped through any of
- * them, and goes on after a restart. The process that holds the lease of its match plays, the others stand by.
+ * The gameplay bot: plays recordings with simulated traders. The replays to play are rows in the database, and every
+ * process follows them once a second, so that a replay can be started and stopped through any process and survives a
+ * restart. The process that holds the lease of the match plays it; the others stand by.
  */
 import { present } from '../../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId, type UserId } from '../../actors/kernel/ids.ts'
@@ -16,16 +16,15 @@ import type { Replays } from '../../rooms/sources/replays.ts'
 import { loadRecording, type RecordingFile } from './recordings.ts'
 
 export interface BotOptions {
-  /** Whether replays play in this process; otherwise it only says what others shall play. */
+  /** Whether replays play in this process; otherwise it only writes the rows. */
   readonly plays: boolean
-  /** What can be played. */
   readonly recordings: readonly RecordingFile[]
   readonly runs: Pick<ReplayRuns, 'unfinished' | 'latestDemo' | 'begin' | 'end' | 'finish'>
   readonly replays: Pick<Replays, 'start' | 'conclude' | 'stop' | 'has' | 'status'>
   readonly parse: (payload: unknown, matchId: FixtureId, cast: string) => FixtureSnapshot | null
-  /** Sees to it that the players of a cast are worth what their recording says. */
+  /** Sets the prices of a cast's players to those of their recording. */
   readonly cast: (recording: Recording, cast: string) => Promise<void>
-  /** The match that is always on: begun when this process starts, and again whenever it has ended by itself. */
+  /** The match that plays in a loop: started with the process, and again when it has ended. */
   readonly demo: { readonly recording: string; readonly speed: number; readonly traders: number } | null
 }
 
@@ -43,7 +42,7 @@ export interface ReplayReport {
   readonly fixtureId: string
   readonly matchId: FixtureId
   readonly minute: number | null
-  /** How much of the recording the match has heard, 0 to 1; null when there is no such recording any more. */
+  /** The share of the recording that has been played, 0 to 1; null when the recording no longer exists. */
   readonly progress: number | null
   readonly speed: number
   readonly traders: number
@@ -70,10 +69,10 @@ export type BotStart =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'full'; readonly max: number }
 
-/** A recording with what has to be known of it to play it. */
+/** A recording, ready to play. */
 interface Prepared {
   readonly recording: Recording
-  /** The frame that a run begins with: kick-off, so that there is a match in play at once. */
+  /** The frame of the kick-off: a replay starts there, so that it is in play at once. */
   readonly from: number
   readonly players: number
 }
@@ -81,9 +80,9 @@ interface Prepared {
 export class GameplayBot {
   readonly #options: BotOptions
   readonly #prepared = new Map<string, Promise<Prepared>>()
-  /** Looks follow each other: two at once would start the same replay twice. */
+  /** Looks run one after the other: two at once would start the same replay twice. */
   #looking: Promise<unknown> = Promise.resolve()
-  /** Whether the demo has played since this process started: from then on a stopped one stays so. */
+  /** Whether the demo has played since this process started: from then on a stopped demo stays stopped. */
   #demoBegun = false
 
   constructor(options: BotOptions) {
@@ -101,7 +100,7 @@ export class GameplayBot {
     )
   }
 
-  /** Starts a replay from its kick-off, in a match of its own. */
+  /** Starts a replay at its kick-off, in a match of its own. */
   async start({ fixtureId: script, speed, traders, by }: BotOrder): Promise<BotStart> {
     if (!this.#options.recordings.some(({ name }) => name === script)) return { kind: 'unknown' }
     const run = await this.#options.runs.begin({ recording: script, speed, traders, demo: false, by })
@@ -110,27 +109,29 @@ export class GameplayBot {
     return { kind: 'started', id: run.id }
   }
 
-  /** Everything that plays or is being stopped, in whichever process. */
+  /** The replays that play or are being stopped, in any process. */
   async status(): Promise<readonly ReplayReport[]> {
     const runs = await this.#options.runs.unfinished()
     return Promise.all(runs.map((run) => this.#report(run)))
   }
 
-  /** Ends one replay, or with a null id all of them: what is open in their matches is settled, or void. Says which. */
+  /**
+   * Ends one replay, or all if `id` is null; open positions are settled or voided. Returns the ids of those that ended.
+   */
   async stop({ id, ending, by }: BotStop): Promise<readonly string[]> {
     const ended = await this.#options.runs.end(id, ending, by)
     this.#lookSoon()
     return ended
   }
 
-  /** Looks at what is to play, and brings it about here as far as it is not. Rejects with the first thing that failed. */
+  /** Starts and stops replays here until they match the rows in the database. Rejects with the first failure. */
   async look(): Promise<void> {
     const look = this.#looking.then(() => this.#look())
     this.#looking = look.catch(() => undefined)
     return look
   }
 
-  /** What fails is tried again by the next look, which is never far. */
+  /** A failure is retried by the next look, at most a second later. */
   #lookSoon(): void {
     void this.look().catch(() => undefined)
   }
@@ -153,10 +154,10 @@ export class GameplayBot {
     const { runs, replays, demo } = this.#options
     const isOver = run.match === null ? run.ending !== null : run.match.settled
     if (isOver) {
-      await replays.stop(run.id) // first, so that no frame begins a match that nobody would end
+      await replays.stop(run.id) // first, so that no frame starts a match that would never end
       return runs.finish(run.id)
     }
-    if (run.demo && demo === null && run.ending === null) return // it waits for a process that plays it
+    if (run.demo && demo === null && run.ending === null) return // it waits for a process that has a demo
     if (run.demo && demo !== null && demo.recording !== run.recording) await runs.end(run.id, 'full_time', null)
     if (!replays.has(run.id)) await this.#play(run)
     if (run.ending !== null) replays.conclude(run.id, run.ending)
@@ -172,7 +173,7 @@ export class GameplayBot {
     await replays.start({ id, recording, cast: name, from, matchId, speed, traders }, () => this.#lookSoon())
   }
 
-  /** The demo goes on for ever, until an operator stops it; the next start of the program begins it again. */
+  /** The demo plays in a loop until an operator stops it, and again after the next start of the program. */
   async #nextDemo(demo: NonNullable<BotOptions['demo']>): Promise<void> {
     const { runs } = this.#options
     const stopped = ((await runs.latestDemo())?.ending ?? null) !== null
@@ -185,7 +186,7 @@ export class GameplayBot {
   async #report(run: ReplayRun): Promise<ReplayReport> {
     const frames = await this.#prepare(run.recording).then(
       ({ recording }) => recording.frames.length,
-      () => null, // it is not bundled any more
+      () => null, // it is no longer bundled
     )
     return {
       id: run.id,
@@ -223,10 +224,10 @@ export class GameplayBot {
   }
 }
 
-/** Several runs of one recording have players of their own; one alone always has the same. */
+/** Concurrent replays of one recording have players of their own; a single one always has the same players. */
 const castOf = ({ recording, slot }: ReplayRun): string => (slot === 0 ? recording : `${recording}/${slot + 1}`)
 
-/** Where a recording's match kicks off: its first frame in play, or its first one. */
+/** The first frame in play, or else the first frame. */
 function kickOffFrame(recording: Recording, parse: (frame: unknown) => FixtureSnapshot | null): number {
   const kickOff = recording.frames.findIndex((frame) => {
     const snapshot = parse(frame)

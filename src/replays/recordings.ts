@@ -1,7 +1,7 @@
-/** Recorded matches on disk: one payload a line, plain or compressed, under a header line with the recording's title. */
+/** Reads recordings of matches: one payload per line, plain or compressed, after a header line with the title. */
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { setImmediate as theOthers } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip } from 'node:zlib'
 import { z } from 'zod'
@@ -29,7 +29,7 @@ export interface RecordingFile {
   readonly path: string
 }
 
-/** The recordings in a directory, by name; none when there is no such directory. */
+/** The recordings in a directory, by name; empty if the directory does not exist. */
 export async function listRecordings(dir: string): Promise<readonly RecordingFile[]> {
   const files = await readdir(dir).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
@@ -60,19 +60,19 @@ export async function loadRecording(path: string): Promise<Recording> {
   return { name, title, fixtureName, anchors, frames }
 }
 
-/** Some 20 ms of work. */
+/** About 20 ms of work. */
 const FRAMES_A_TURN = 8
 
 /**
- * Frames repeat most of the one before, so what has not changed is kept once: a tenth of the memory. A whole match takes
- * seconds to read, so everybody else gets his turn every few frames: matches in play are in this process, too.
+ * A frame repeats most of the one before, so equal parts are kept once: a tenth of the memory. A whole match takes
+ * seconds to read, so the loop yields every few frames to the matches in play in this process.
  */
 async function parseLines(text: string): Promise<readonly unknown[]> {
   const lines: unknown[] = []
   for (const line of text.split('\n')) {
     if (line.trim() === '') continue
     lines.push(sharing(lines.at(-1), JSON.parse(line)))
-    if (lines.length % FRAMES_A_TURN === 0) await theOthers()
+    if (lines.length % FRAMES_A_TURN === 0) await nextTurn()
   }
   return lines
 }

@@ -79,7 +79,7 @@ describe('the provider', () => {
     expect(trouble.message).toBe('the provider answered 401: Unauthenticated.')
     expect(JSON.stringify([trouble.message, trouble.stack, String(trouble.cause), mock.asked])).not.toContain('secret')
     const moved = await serve(() => ({ status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' }))
-    expect((await troubleOf(moved.provider.inPlay())).message).toBe('the provider is away')
+    expect((await troubleOf(moved.provider.inPlay())).message).toBe('the provider is unavailable')
   })
 
   it.each(['error', 'silence', 'cut', 'truncated', 'limited'] satisfies Trouble[])(
@@ -92,9 +92,9 @@ describe('the provider', () => {
         {
           error: { message: 'the provider answered 500: Server Error', retryAfterMs: null },
           silence: { message: 'the provider took longer than 500 ms', retryAfterMs: null },
-          cut: { message: 'the provider is away', retryAfterMs: null },
+          cut: { message: 'the provider is unavailable', retryAfterMs: null },
           truncated: {
-            message: expect.stringMatching(/^the provider sent \d+ characters that are no answer$/),
+            message: expect.stringMatching(/^the provider sent \d+ characters that are not a valid answer$/),
             retryAfterMs: null,
           },
           limited: {
@@ -111,7 +111,7 @@ describe('the provider', () => {
   it('that is not there is one, too, and a limit without a header says when it ends', async () => {
     const gone = await serve(() => ({ body: '' }))
     for (const each of open.splice(0)) await each.close()
-    expect((await troubleOf(gone.provider.inPlay())).message).toBe('the provider is away')
+    expect((await troubleOf(gone.provider.inPlay())).message).toBe('the provider is unavailable')
     const body = JSON.stringify({ message: 'slow down', rate_limit: { resets_in_seconds: '90', remaining: 0 } })
     const limited = await serve(() => ({ status: 429, body }))
     expect((await troubleOf(limited.provider.inPlay())).retryAfterMs).toBe(90_000)

@@ -196,7 +196,9 @@ describe('a payload', () => {
     }
     expect(reason(null)).toBe('the payload is not an object')
     expect(reason([])).toBe('the payload has no fixture id')
-    expect(reason({ message: 'No result(s) found', subscription: [] })).toBe('the provider says: No result(s) found')
+    expect(reason({ message: 'No result(s) found', subscription: [] })).toBe(
+      'the provider answered: No result(s) found',
+    )
     expect(reason({ ...PAYLOAD, id: 'abc' })).toBe('the payload has no fixture id')
     const none = 'fixture 123 does not name a home and an away team'
     expect(reason({ ...PAYLOAD, participants: undefined })).toBe(none)
