@@ -1,4 +1,4 @@
-/** Starts and stops the real-time side of one process: rooms, both doors of the WebSocket address, and the desk. */
+/** Starts and stops the real-time part of one process: rooms, both WebSocket endpoints, and the desk. */
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { LocalDriver, LocalPresence, matchMaker, type Room } from '@colyseus/core'
@@ -18,42 +18,43 @@ import { matchmake } from './match/seats.ts'
 import type { Ownership } from './cluster/peers.ts'
 import { PriceFeed, RECONNECT_SPREAD_MS } from './feed/price-feed.ts'
 import { type ProviderContext, ProviderPoller } from './sources/provider-poller.ts'
-import { REPLAY_ROOM, ReplayRoom, type ReplayContext } from './sources/replay-room.ts'
+import { REPLAY_ROOM, ReplayRoom } from './sources/replay-room.ts'
+import type { ReplayContext } from './sources/replay-player.ts'
 import { Replays } from './sources/replays.ts'
 import type { Report } from './report.ts'
 import { RoomTransport } from './sockets/transport.ts'
 import { ConnectionLimit, type ConnectionLimits } from './sockets/connection-limit.ts'
 import { WriteDeadline } from './sockets/write-deadline.ts'
 
-/** How long sockets may take to say goodbye. */
-const GOODBYE_MS = 1_000
-/** How long stopping may take in all; Colyseus by itself would wait for ever. */
+/** For sockets to close. */
+const CLOSE_MS = 1_000
+/** To stop in all; Colyseus itself would wait without a limit. */
 const STOP_MS = 5_000
 
 /** The other processes of the installation. */
 export interface Cluster {
   readonly pubSub: PubSub
-  /** What the leases of this process are in the name of. */
+  /** Owner id of the leases of this process. */
   readonly processId: ProcessId
 }
 
 export interface RealTimeOptions extends Omit<MatchContext, 'fanOut' | 'account' | 'deadline' | 'relay'> {
-  /** The server behind `{ws_url}`. Its `upgrade` events become ours; its requests and its `listen` do not. */
+  /** The server behind `{ws_url}`. This module answers its upgrade requests; its owner answers the others and listens. */
   readonly server: Server
   readonly verify: VerifyToken
   readonly directory: Directory
   readonly ownership: Ownership
-  /** Null when this process is alone. */
+  /** Null when there are no other processes. */
   readonly cluster: Cluster | null
   /** Whether matches and replays may run in this process. */
   readonly runsMatches: boolean
-  /** Where SDK clients reach the rooms of this process, without a scheme; null where they asked for a seat. */
+  /** Where SDK clients reach the rooms of this process, without a scheme; null: where they asked for a seat. */
   readonly publicAddress: string | null
   readonly readAccounts: ReadAccounts
-  /** Only tests have others. */
+  /** For tests; production uses the defaults. */
   readonly limits?: Partial<ConnectionLimits>
   readonly replay: ReplayContext
-  /** Null: there is no live provider. */
+  /** Null when there is no live provider. */
   readonly provider: ProviderContext | null
 }
 
@@ -66,74 +67,37 @@ export interface RealTime {
   followProvider(): void
   /** The poller, once it has started. */
   provider(): ProviderPoller | null
-  /** How it is doing at this moment. */
-  figures(): RealTimeStats
-  /** Answers `POST {ws_url}/matchmake/:method/:target`; to be mounted there. */
+  stats(): RealTimeStats
+  /** Answers `POST {ws_url}/matchmake/:method/:target`. */
   matchmake(request: Request): Promise<Response>
-  /** Closes every socket of a user, of both doors and in every process: he has signed out. */
+  /** Closes all sockets of a user who has signed out, at both endpoints and in all processes. */
   disconnectUser(userId: UserId): void
-  /** Tells a user something that no log keeps, whichever process he listens to. */
+  /** Sends a user a notice, in whichever process they listen. */
   notify(userId: UserId, notice: Notice): void
   /**
-   * Takes no more commands, tells clients, lets every match finish what it has, gives the leases back, closes the sockets.
-   * Returns within five seconds whatever happens. The HTTP server is its owner's to close.
+   * Stops taking commands, informs the clients, lets every match finish what it has, releases the leases and closes the
+   * sockets. Takes five seconds at most. The owner of the HTTP server closes it.
    */
   stop(): Promise<void>
 }
 
-/** One at a time per process, since Colyseus has one matchmaker; after `stop` it may be started again. */
+/** Colyseus has one matchmaker per process, so this can be started again only after `stop`. */
 export async function startRealTime(options: RealTimeOptions): Promise<RealTime> {
-  const { server, verify, world, report } = options
-  setLogger(quietLogger(report))
-  const deadline = new WriteDeadline()
-  const connectionLimit = new ConnectionLimit(options.limits)
-  const hosted = new Map<FixtureId, HostedMatch>()
-  const fanOut = new FanOut({ world, report })
-  const account = new AccountStream({ read: options.readAccounts, report })
-  const far =
-    options.cluster === null ? null : clusterMember({ ...options, ...options.cluster, fanOut, account, hosted })
-  const context: MatchContext = { ...options, fanOut, account, deadline, relay: far?.prices.relay ?? null }
-  const desk = new MatchDesk({
-    ...options,
-    context,
-    hosted,
-    peers: far?.peers ?? null,
-    followRemote: async (matchId) => (await far?.prices.follow(matchId)) ?? false,
-  })
-  const wake: Wake = (id) => desk.activateFor(id)
-  const feed = new PriceFeed({ verify, connectionLimit, fanOut, account, wake, deadline, world, report })
-  const replays = new Replays({ surroundings: options.replay, desk, world, report })
-  const transport = new RoomTransport(deadline, world)
+  setLogger(quietLogger(options.report))
+  const parts = partsOf(options)
+  const { desk, feed, account, replays, hosted, cluster } = parts
+  await startMatchmaker(options.publicAddress)
 
-  matchMaker.setHealthChecksEnabled(false) // one process has no peers to check on
-  await matchMaker.setup(
-    new LocalPresence(),
-    new LocalDriver(),
-    options.publicAddress ?? undefined,
-    async () => matchMaker.processId,
-  )
-  await matchMaker.accept()
-  matchMaker.defineRoomType(MATCH_ROOM, MatchRoom)
-  matchMaker.defineRoomType(REPLAY_ROOM, ReplayRoom)
-  let poller: ProviderPoller | null = null
-
-  const onUpgrade = dispatcher(feed, transport)
-  server.on('upgrade', onUpgrade)
+  const onUpgrade = dispatcher(feed, parts.transport)
+  options.server.on('upgrade', onUpgrade)
   const disconnectHere = (userId: UserId): void => {
     feed.disconnectUser(userId)
     for (const match of hosted.values()) match.disconnectUser(userId)
   }
-  const seats = { desk, hosted, connectionLimit, verify, peers: far?.peers ?? null }
-  if (far !== null) await far.open({ desk, seats, runsMatches: options.runsMatches, disconnect: disconnectHere })
+  const seats = { ...parts, verify: options.verify, peers: cluster?.peers ?? null }
+  await cluster?.open({ desk, seats, runsMatches: options.runsMatches, disconnect: disconnectHere })
 
-  const windDown = async (): Promise<void> => {
-    await poller?.stop()
-    await replays.stop()
-    await desk.stop()
-    feed.announceStop()
-    for (const match of hosted.values()) match.announceStop(RECONNECT_SPREAD_MS)
-    await matchMaker.gracefullyShutdown()
-  }
+  let poller: ProviderPoller | null = null
   return {
     desk,
     feed,
@@ -145,39 +109,88 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
       poller.start()
     },
     provider: () => poller,
-    figures: () => ({
-      sockets: {
-        feed: feed.connections,
-        room: [...hosted.values()].reduce((sum, { connections }) => sum + connections, 0),
-      },
-      traffic: fanOut.traffic,
-      tooSlow: deadline.closed,
-      matches: [...hosted.values()].map(({ source }) => source.figures()),
-      requests: far?.requests ?? null,
-    }),
+    stats: () => statsOf(parts),
     matchmake: (request) => matchmake(request, seats),
     disconnectUser: (userId) => {
       disconnectHere(userId)
-      far?.signedOut(userId)
+      cluster?.signedOut(userId)
     },
-    notify: (userId, notice) => (far === null ? account.publish(userId, notice) : far.notify(userId, notice)),
+    notify: (userId, notice) => (cluster === null ? account.publish(userId, notice) : cluster.notify(userId, notice)),
     stop: async () => {
-      const woundDown = windDown().catch((error: unknown) => report('wind_down_failed', error))
-      await Promise.race([woundDown, pause(STOP_MS - GOODBYE_MS)])
-      server.off('upgrade', onUpgrade)
-      fanOut.stop()
-      account.stop()
-      await Promise.race([Promise.all([feed.stop(), transport.close(), far?.close()]), pause(GOODBYE_MS)])
-      feed.terminate()
-      transport.terminate()
-      deadline.stop()
+      const stopped = stopMatches(parts, poller).catch((error: unknown) => options.report('wind_down_failed', error))
+      await Promise.race([stopped, pause(STOP_MS - CLOSE_MS)])
+      options.server.off('upgrade', onUpgrade)
+      await stopSockets(parts)
     },
   }
 }
 
+type Parts = ReturnType<typeof partsOf>
+
+function partsOf(options: RealTimeOptions) {
+  const { verify, world, report } = options
+  const deadline = new WriteDeadline()
+  const connectionLimit = new ConnectionLimit(options.limits)
+  const hosted = new Map<FixtureId, HostedMatch>()
+  const fanOut = new FanOut({ world, report })
+  const account = new AccountStream({ read: options.readAccounts, report })
+  const cluster =
+    options.cluster === null ? null : clusterMember({ ...options, ...options.cluster, fanOut, account, hosted })
+  const desk = new MatchDesk({
+    ...options,
+    context: { ...options, fanOut, account, deadline, relay: cluster?.prices.relay ?? null },
+    hosted,
+    peers: cluster?.peers ?? null,
+    followRemote: async (matchId) => (await cluster?.prices.follow(matchId)) ?? false,
+  })
+  const wake: Wake = (id) => desk.activateFor(id)
+  const feed = new PriceFeed({ verify, connectionLimit, fanOut, account, wake, deadline, world, report })
+  const replays = new Replays({ context: options.replay, desk, world, report })
+  const transport = new RoomTransport(deadline, world)
+  return { deadline, connectionLimit, hosted, fanOut, account, cluster, desk, feed, replays, transport }
+}
+
+async function startMatchmaker(publicAddress: string | null): Promise<void> {
+  matchMaker.setHealthChecksEnabled(false) // it knows of no other process
+  const here = async (): Promise<string> => matchMaker.processId
+  await matchMaker.setup(new LocalPresence(), new LocalDriver(), publicAddress ?? undefined, here)
+  await matchMaker.accept()
+  matchMaker.defineRoomType(MATCH_ROOM, MatchRoom)
+  matchMaker.defineRoomType(REPLAY_ROOM, ReplayRoom)
+}
+
+const statsOf = ({ feed, hosted, fanOut, deadline, cluster }: Parts): RealTimeStats => ({
+  sockets: {
+    feed: feed.connections,
+    room: [...hosted.values()].reduce((sum, { connections }) => sum + connections, 0),
+  },
+  traffic: fanOut.traffic,
+  tooSlow: deadline.closed,
+  matches: [...hosted.values()].map(({ source }) => source.stats()),
+  requests: cluster?.requests ?? null,
+})
+
+async function stopMatches({ replays, desk, feed, hosted }: Parts, poller: ProviderPoller | null): Promise<void> {
+  await poller?.stop()
+  await replays.stop()
+  await desk.stop()
+  feed.announceStop()
+  for (const match of hosted.values()) match.announceStop(RECONNECT_SPREAD_MS)
+  await matchMaker.gracefullyShutdown()
+}
+
+async function stopSockets({ fanOut, account, feed, transport, cluster, deadline }: Parts): Promise<void> {
+  fanOut.stop()
+  account.stop()
+  await Promise.race([Promise.all([feed.stop(), transport.close(), cluster?.close()]), pause(CLOSE_MS)])
+  feed.terminate()
+  transport.terminate()
+  deadline.stop()
+}
+
 const ROOM_PATH = /^\/[\w-]+\/([\w-]+)$/
 
-/** The only listener of `upgrade`: every path gets an answer, since an unanswered upgrade would hang for ever. */
+/** The only listener of `upgrade`. It answers every path, since an unanswered upgrade would hang. */
 function dispatcher(feed: PriceFeed, transport: RoomTransport) {
   return (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const address = addressOf(request)
@@ -190,13 +203,13 @@ function dispatcher(feed: PriceFeed, transport: RoomTransport) {
   }
 }
 
-/** Whether a seat is kept for whoever asks; without one he would be let in only to be sent away. */
+/** Whether the request has a reserved seat. Without one, Colyseus would accept the connection and then close it. */
 const isSeated = (room: Room, query: URLSearchParams): boolean =>
   room.hasReservedSeat(query.get('sessionId') ?? '', query.get('reconnectionToken') ?? undefined)
 
 const ignore = (): void => undefined
 
-/** Colyseus prints by itself, and much of it any client can provoke; only what it calls an error is passed on. */
+/** Clients can provoke most of what Colyseus logs; only its errors are reported. */
 function quietLogger(report: Report): Parameters<typeof setLogger>[0] {
   return {
     debug: ignore,

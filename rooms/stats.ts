@@ -1,19 +1,19 @@
-/** What the real-time side can say of itself in numbers. Counts only ever grow; whoever asks makes rates of them. */
+/** Statistics of the real-time part of one process. Counters only grow. */
 import type { FixtureId } from '../actors/kernel/ids.ts'
 
-/** What has been written to those who follow prices, over both doors. */
+/** Prices sent to subscribers, at both endpoints. */
 export interface Traffic {
-  /** Writes: one for all the prices that somebody is due at a time. */
+  /** One write carries all prices that a subscriber is due at a time. */
   writes: number
-  /** Prices in them. */
+  /** Prices in these writes. */
   prices: number
-  /** Of these, prices that stand for older ones which their reader was too slow for. */
+  /** Of these, prices that replaced older ones not yet sent to a slow subscriber. */
   conflated: number
 }
 
 export const noTraffic = (): Traffic => ({ writes: 0, prices: 0, conflated: 0 })
 
-/** How requests to other processes ended; `failed`: the other side met a fault. */
+/** How requests to other processes ended. `failed`: the other process met a fault. */
 export interface RequestEnds {
   answered: number
   gone: number
@@ -24,19 +24,19 @@ export interface RequestEnds {
 /** A match that runs in this process. */
 export interface MatchStats {
   readonly matchId: FixtureId
-  /** What waits in its mailbox. */
+  /** Messages in its mailbox. */
   readonly waiting: number
-  /** How old the newest word of its feed is; null when it is not in play, or has never been fed. */
+  /** Age of its newest match data; null when it is not in play or has no data. */
   readonly feedAgeMs: number | null
 }
 
 export interface RealTimeStats {
-  /** Open sockets by door. */
+  /** Open sockets by endpoint. */
   readonly sockets: { readonly feed: number; readonly room: number }
   readonly traffic: Readonly<Traffic>
-  /** Sockets that were closed because they did not take what they were sent. */
+  /** Sockets closed because they were too slow. */
   readonly tooSlow: number
   readonly matches: readonly MatchStats[]
-  /** Null in a process that has no others. */
+  /** Null when there are no other processes. */
   readonly requests: Readonly<RequestEnds> | null
 }

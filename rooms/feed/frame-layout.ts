@@ -1,9 +1,9 @@
-/** The price frame byte by byte, as documents tell it to those who write a decoder of their own. Tests hold it against the codec. */
+/** The price frame byte by byte, for the documentation. Offsets are those of the codec. */
 import { CAUSES } from '../../actors/market/instrument.ts'
 import { PHASE_CODE } from '../../actors/market/phase.ts'
-import { FLAG } from './price-frame.ts'
+import { FLAG, OFFSET } from './price-frame.ts'
 
-/** Big-endian; `i64` is signed, `uuid` sixteen bytes in the order they are written in. */
+/** Big-endian; `i64` is signed, a `uuid` is its sixteen bytes in the order of its text. */
 export type FieldType = 'u8' | 'u16' | 'u32' | 'u64' | 'i64' | 'uuid'
 
 export const FIELD_BYTES: Readonly<Record<FieldType, number>> = { u8: 1, u16: 2, u32: 4, u64: 8, i64: 8, uuid: 16 }
@@ -12,40 +12,39 @@ export interface FrameField {
   readonly name: string
   readonly type: FieldType
   readonly meaning: string
-  /** What the numbers of a code stand for, from 0 on. */
+  /** The names of a code's values, from 0. */
   readonly values?: readonly string[]
 }
 
 const flags = Object.entries(FLAG).map(([name, bit]) => `${bit} ${name.toUpperCase()}`)
 
-/** In the order of the bytes, without gaps. */
-const FRAME_FIELDS: readonly FrameField[] = [
-  { name: 'type', type: 'u8', meaning: '1: a price. Skip what you do not know.' },
-  { name: 'version', type: 'u8', meaning: '1: this layout.' },
-  { name: 'flags', type: 'u16', meaning: `Added up: ${flags.join(', ')}.` },
-  {
+const FRAME_FIELDS: Readonly<Record<keyof typeof OFFSET, FrameField>> = {
+  type: { name: 'type', type: 'u8', meaning: '1: a price. Skip what you do not know.' },
+  version: { name: 'version', type: 'u8', meaning: '1: this layout.' },
+  flags: { name: 'flags', type: 'u16', meaning: `Added up: ${flags.join(', ')}.` },
+  epoch: {
     name: 'epoch',
     type: 'u32',
     meaning: 'Which incarnation of the match speaks. Another one: earlier `seq` are void.',
   },
-  {
+  seq: {
     name: 'seq',
     type: 'u64',
     meaning: 'Counts the moves of the match within the epoch, from 1. A snapshot repeats one.',
   },
-  { name: 'instrumentId', type: 'uuid', meaning: 'Whose price it is.' },
-  { name: 'time', type: 'i64', meaning: 'Microseconds since 1970 UTC.' },
-  { name: 'price', type: 'i64', meaning: 'Millionths of a unit: `currentPrice`.' },
-  { name: 'liveBase', type: 'i64', meaning: 'Millionths: `live_base_price`.' },
-  { name: 'imbalance', type: 'i64', meaning: 'Millionths of a lot: `net_position_imbalance`.' },
-  {
+  instrument: { name: 'instrumentId', type: 'uuid', meaning: 'Whose price it is.' },
+  time: { name: 'time', type: 'i64', meaning: 'Microseconds since 1970 UTC.' },
+  price: { name: 'price', type: 'i64', meaning: 'Millionths of a unit: `currentPrice`.' },
+  base: { name: 'liveBase', type: 'i64', meaning: 'Millionths: `live_base_price`.' },
+  imbalance: { name: 'imbalance', type: 'i64', meaning: 'Millionths of a lot: `net_position_imbalance`.' },
+  previous: {
     name: 'previousPrice',
     type: 'i64',
     meaning: 'Millionths. Of the move before; another one than you know means you missed some.',
   },
-  { name: 'providerEventId', type: 'u64', meaning: 'The in-game event that caused the move, or 0.' },
-  { name: 'fixtureId', type: 'u32', meaning: 'The match. `seq` and `epoch` are its.' },
-  {
+  providerEvent: { name: 'providerEventId', type: 'u64', meaning: 'The in-game event that caused the move, or 0.' },
+  fixture: { name: 'fixtureId', type: 'u32', meaning: 'The match. `seq` and `epoch` are its.' },
+  phase: {
     name: 'matchState',
     type: 'u8',
     meaning: 'A code.',
@@ -53,23 +52,21 @@ const FRAME_FIELDS: readonly FrameField[] = [
       .toSorted(([, a], [, b]) => a - b)
       .map(([phase]) => phase),
   },
-  {
+  cause: {
     name: 'cause',
     type: 'u8',
     meaning: 'A code: what moved the price.',
     values: CAUSES,
   },
-  { name: 'minute', type: 'u16', meaning: 'The match clock, 65535 before kick-off.' },
-  { name: 'tradingStatus', type: 'u8', meaning: 'A code.', values: ['CLOSED', 'OPEN', 'SUSPENDED'] },
-  { name: 'checksum', type: 'u32', meaning: 'CRC-32 (IEEE 802.3) of the 89 bytes before.' },
-]
-
-/** The fields with where each begins. */
-export function placed(): (FrameField & { readonly offset: number })[] {
-  let offset = 0
-  return FRAME_FIELDS.map((field) => {
-    const at = offset
-    offset += FIELD_BYTES[field.type]
-    return { ...field, offset: at }
-  })
+  minute: { name: 'minute', type: 'u16', meaning: 'The match clock, 65535 before kick-off.' },
+  status: { name: 'tradingStatus', type: 'u8', meaning: 'A code.', values: ['CLOSED', 'OPEN', 'SUSPENDED'] },
+  checksum: { name: 'checksum', type: 'u32', meaning: 'CRC-32 (IEEE 802.3) of the 89 bytes before.' },
 }
+
+/** The fields in the order of their bytes, with their offsets. */
+export function placed(): (FrameField & { readonly offset: number })[] {
+  const fields = Object.entries(FRAME_FIELDS).map(([key, field]) => ({ ...field, offset: offsets.get(key) ?? 0 }))
+  return fields.toSorted((a, b) => a.offset - b.offset)
+}
+
+const offsets: ReadonlyMap<string, number> = new Map(Object.entries(OFFSET))

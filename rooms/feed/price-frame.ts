@@ -1,4 +1,4 @@
-/** The byte layout of one price message: 93 bytes, big-endian, encoded once and shared by everybody who receives it. */
+/** The price frame: 93 bytes, big-endian, encoded once and shared by all receivers. */
 import { crc32 } from 'node:zlib'
 import { type FixtureId, fixtureId, type InstrumentId, instrumentId } from '../../actors/kernel/ids.ts'
 import { type Lots, lots, type Price, price } from '../../actors/kernel/micros.ts'
@@ -11,24 +11,24 @@ export const PRICE_FRAME_BYTES = 93
 const TYPE_PRICE = 1
 const VERSION = 1
 
-/** What a receiver should know about a frame besides its numbers; combined by `|`. */
+/** Combined with `|`. */
 export const FLAG = {
-  /** The state of things on subscribing, not a move. */
+  /** The current price when a client subscribes, not a move. */
   snapshot: 1,
-  /** A move missed while away, repeated. */
+  /** A missed move, resent. */
   replay: 2,
-  /** Older moves of this instrument were folded into this one. */
+  /** This move replaced older ones of the instrument. */
   conflated: 4,
   /** The live feed behind it is late. */
   stale: 8,
   suspended: 16,
-  /** The settlement price: nothing follows it in this match. */
+  /** The settlement price, the last one in this match. */
   final: 32,
 } as const
 
 export interface PriceFrame {
   readonly flags: number
-  /** Which incarnation of the match speaks; a change means that earlier sequence numbers are void. */
+  /** The incarnation of the match. A change makes earlier sequence numbers void. */
   readonly epoch: number
   /** Counts the frames of the match within the epoch, from 1. A snapshot repeats the number of the move it shows. */
   readonly seq: number
@@ -49,7 +49,8 @@ export interface PriceFrame {
   readonly status: TradeWindow['status']
 }
 
-const OFFSET = {
+/** Byte offsets of the fields. */
+export const OFFSET = {
   type: 0,
   version: 1,
   flags: 2,
@@ -76,9 +77,9 @@ const STATUSES: readonly TradeWindow['status'][] = ['CLOSED', 'OPEN', 'SUSPENDED
 const NO_MINUTE = 0xffff
 const TWO_32 = 2 ** 32
 
-/** The frame as bytes that belong to nobody else: they may be queued in any number of sockets, and must not be changed. */
+/** The bytes may be queued in any number of sockets, and must not be changed. */
 export function encodePriceFrame(frame: PriceFrame): Buffer {
-  // Not from the pool: a frame outlives its turn in socket queues, and would pin a whole slab there.
+  // Not from the pool: a frame that waits in a socket's queue would keep a whole slab in memory.
   const bytes = Buffer.allocUnsafeSlow(PRICE_FRAME_BYTES)
   bytes[OFFSET.type] = TYPE_PRICE
   bytes[OFFSET.version] = VERSION
@@ -100,7 +101,7 @@ export function encodePriceFrame(frame: PriceFrame): Buffer {
   return sealed(bytes)
 }
 
-/** The frame in these bytes, or null when they are not one: wrong length, type, version, code or checksum. */
+/** Null if the length, type, version, a code or the checksum is wrong. */
 export function decodePriceFrame(bytes: Uint8Array): PriceFrame | null {
   const b = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (b.length !== PRICE_FRAME_BYTES || b[OFFSET.type] !== TYPE_PRICE || b[OFFSET.version] !== VERSION) return null
@@ -129,11 +130,11 @@ export function decodePriceFrame(bytes: Uint8Array): PriceFrame | null {
   }
 }
 
-/** A copy of an encoded frame with more flags set; the original stays as it is, since others may still be sending it. */
+/** A copy of a frame with more flags; the original may still be in socket queues. */
 export const flagged = (frame: Buffer, flags: number): Buffer =>
   withFlags(frame, frame.readUInt16BE(OFFSET.flags) | flags)
 
-/** A copy that says how things stand, not that they moved: nothing is folded into it. */
+/** A copy that shows the current price, not a move, and therefore is not conflated. */
 export const asSnapshot = (frame: Buffer): Buffer =>
   withFlags(frame, (frame.readUInt16BE(OFFSET.flags) & ~FLAG.conflated) | FLAG.snapshot)
 

@@ -108,13 +108,13 @@ export class MatchHost implements PriceSource {
   }
 
   /**
-   * Prolongs the lease; false when it is lost and the host must be closed. When the database cannot be asked the answer is
-   * true: nothing can be committed meanwhile, and afterwards the fence decides.
+   * Renews the lease; false when it is lost and the host must be closed. True while the database is unavailable: nothing
+   * can be committed then, and afterwards the fence decides.
    */
   async renew(): Promise<boolean> {
     try {
       const isOurs = await this.#context.leases.renew(this.matchId, this.epoch)
-      // Whoever was not told that it has opened, since Redis was away, hears of it now.
+      // For processes that missed the first announcement, because Redis was unavailable.
       if (isOurs && this.actor.view.info.settledAt === null) this.#context.relay?.opened(this)
       return isOurs
     } catch (error) {
@@ -123,8 +123,7 @@ export class MatchHost implements PriceSource {
     }
   }
 
-  /** How it is doing. */
-  figures(): MatchStats {
+  stats(): MatchStats {
     const { info } = this.actor.view
     const age = info.sourceAt === null ? null : this.#context.world.now() - info.sourceAt
     return { matchId: this.matchId, waiting: this.actor.waiting, feedAgeMs: isInPlay(info.phase) ? age : null }

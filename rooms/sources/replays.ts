@@ -1,21 +1,14 @@
-/** The replays of this process: start one, see how they stand, stop them. */
+/** The replays of this process: starts, lists, ends and stops them. */
 import { matchMaker } from '@colyseus/core'
 import type { World } from '../../actors/kernel/world.ts'
 import type { Ending } from '../../actors/match/ending.ts'
 import type { MatchDesk } from '../match/match-desk.ts'
-import {
-  REPLAY_ROOM,
-  type ReplayOrder,
-  ReplayRoom,
-  type ReplayRoomOptions,
-  replayRoomId,
-  type ReplayStatus,
-  type ReplayContext,
-} from './replay-room.ts'
 import type { Report } from '../report.ts'
+import { type ReplayContext, type ReplayOrder, ReplayPlayer, type ReplayStatus } from './replay-player.ts'
+import { REPLAY_ROOM, type ReplayRoomOptions, replayRoomId } from './replay-room.ts'
 
 export interface ReplaysOptions {
-  readonly surroundings: ReplayContext
+  readonly context: ReplayContext
   readonly desk: MatchDesk
   readonly world: World
   readonly report: Report
@@ -23,64 +16,60 @@ export interface ReplaysOptions {
 
 export class Replays {
   readonly #options: ReplaysOptions
-  readonly #rooms = new Map<string, ReplayRoom>()
+  readonly #players = new Map<string, ReplayPlayer>()
 
   constructor(options: ReplaysOptions) {
     this.#options = options
   }
 
-  /** Starts a replay, or goes on with one whose match has begun already. `onEnded` is called once, unless it is stopped. */
+  /** Starts a replay, or continues one whose match has begun. `onEnded` is called once, unless the replay is stopped. */
   async start(order: ReplayOrder, onEnded: (status: ReplayStatus) => void): Promise<ReplayStatus> {
     const { id } = order
-    const room: ReplayRoomOptions = {
-      ...this.#options,
-      order,
-      onEnded: () => void this.#conclude(id, onEnded),
-    }
+    const { report } = this.#options
+    const player = new ReplayPlayer({ ...this.#options, order, onEnded: () => void this.#onEnded(id, onEnded) })
+    const room: ReplayRoomOptions = { id, player, report }
     await matchMaker.createRoom(REPLAY_ROOM, room)
-    const started = matchMaker.getLocalRoomById(replayRoomId(id))
-    if (!(started instanceof ReplayRoom)) throw new Error(`replay ${id} has no room`)
-    this.#rooms.set(id, started)
-    return started.status()
+    this.#players.set(id, player)
+    return player.status()
   }
 
-  /** The replays that play now. */
+  /** All running replays. */
   status(): readonly ReplayStatus[] {
-    return [...this.#rooms.values()].map((room) => room.status())
+    return [...this.#players.values()].map((player) => player.status())
   }
 
-  /** Whether this replay plays here. */
+  /** Whether this replay runs here. */
   has(id: string): boolean {
-    return this.#rooms.has(id)
+    return this.#players.has(id)
   }
 
-  /** Has a replay that plays here end its match, settled or void. */
+  /** Ends the match of a replay that runs here, settled or void. */
   conclude(id: string, ending: Ending): void {
-    this.#rooms.get(id)?.conclude(ending)
+    this.#players.get(id)?.conclude(ending)
   }
 
-  /** Stops one replay, or all. Their matches stay as they are, and may be gone on with. Says how many there were. */
+  /** Stops one replay, or all, and returns how many. Their matches stay as they are, and may be continued. */
   async stop(id?: string): Promise<number> {
-    const ids = id === undefined ? [...this.#rooms.keys()] : [id]
-    const stopped = await Promise.all(ids.map((each) => this.#finish(each)))
+    const ids = id === undefined ? [...this.#players.keys()] : [id]
+    const stopped = await Promise.all(ids.map((each) => this.#stop(each)))
     return stopped.filter((status) => status !== null).length
   }
 
-  async #conclude(id: string, onEnded: (status: ReplayStatus) => void): Promise<void> {
+  async #onEnded(id: string, onEnded: (status: ReplayStatus) => void): Promise<void> {
     try {
-      const status = await this.#finish(id)
+      const status = await this.#stop(id)
       if (status !== null) onEnded(status)
     } catch (error) {
       this.#options.report('replay_end_failed', error, { replayId: id })
     }
   }
 
-  async #finish(id: string): Promise<ReplayStatus | null> {
-    const room = this.#rooms.get(id)
-    if (room === undefined) return null
-    this.#rooms.delete(id)
-    const status = room.status()
-    await room.disconnect()
+  async #stop(id: string): Promise<ReplayStatus | null> {
+    const player = this.#players.get(id)
+    if (player === undefined) return null
+    this.#players.delete(id)
+    const status = player.status()
+    await matchMaker.getLocalRoomById(replayRoomId(id))?.disconnect()
     return status
   }
 }

@@ -1,4 +1,4 @@
-/** The simulated traders of one replay: whose turn it is, what he sees, and what he remembers of his purse. */
+/** The simulated traders of one replay: each in turn looks at the published prices and may trade. */
 import type { FixtureId, UserId } from '../../actors/kernel/ids.ts'
 import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
 import type { Money } from '../../actors/kernel/micros.ts'
@@ -9,32 +9,32 @@ import type { MatchView } from '../../actors/match/state.ts'
 import { HABITS, nextAction, type SeenInstrument, type Trader } from '../../actors/replay/traders.ts'
 import type { MatchDesk } from '../match/match-desk.ts'
 
-/** In so many turns everybody is asked once. */
-const TURNS = 5
+/** The traders take turns in this many groups. */
+const GROUPS = 5
 
 export class SimulatedTraders {
   readonly #traders: readonly Trader[]
   readonly #desk: MatchDesk
   readonly #world: World
-  /** What each was last told he has. A system close adds to it unseen, so he errs on the careful side. */
+  /** As of each trader's last answer. A system close adds to it unseen, so the true balance may be higher. */
   readonly #balances = new Map<UserId, Money>()
-  #turn = 0
+  #group = 0
 
   constructor(users: readonly UserId[], desk: MatchDesk, world: World) {
-    // All habits, evenly spread; after a restart the nth user has the same one.
+    // All habits, evenly spread; the nth user has the same habit after a restart.
     this.#traders = users.map((userId, n) => ({ userId, habit: HABITS[n % HABITS.length] ?? 'idle' }))
     this.#desk = desk
     this.#world = world
   }
 
-  /** Lets the next part of the crowd trade on a match that runs here. Returns at once; refusals are part of the game. */
+  /** Lets the next group trade on a match that runs here. Returns at once; refusals are part of the game. */
   takeTurn(matchId: FixtureId): void {
     const view = this.#desk.view(matchId)
-    this.#turn = (this.#turn + 1) % TURNS
+    this.#group = (this.#group + 1) % GROUPS
     if (view === undefined) return
     const instruments = this.#seen(view)
     for (const [n, trader] of this.#traders.entries()) {
-      if (n % TURNS === this.#turn) this.#act(trader, view, instruments)
+      if (n % GROUPS === this.#group) this.#act(trader, view, instruments)
     }
   }
 
@@ -58,7 +58,7 @@ export class SimulatedTraders {
     else if (outcome.refusal.code === 'insufficient_margin') this.#balances.set(userId, outcome.refusal.available)
   }
 
-  /** The market as a client sees it: published prices. */
+  /** The market as clients see it: published prices. */
   #seen(view: MatchView): readonly SeenInstrument[] {
     return [...view.instruments()].map(({ id, published, base, start }) => ({
       instrumentId: id,

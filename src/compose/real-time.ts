@@ -77,7 +77,7 @@ export async function buildRealTime(base: Base, parts: RealTimeParts): Promise<R
   })
   lifecycle.add({ name: 'real-time', kind: 'endpoint', stop: () => realTime.stop() })
   accounts.sessions.onSignedOut((user) => realTime.disconnectUser(user))
-  observation.measuring.observe(() => realTime.figures())
+  observation.measuring.observe(() => realTime.stats())
   return { realTime, wsServer }
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import { FRAME_MS, type Recording } from '../../actors/replay/recording.ts'
-import type { ReplayStatus } from '../../rooms/sources/replay-room.ts'
+import type { ReplayStatus } from '../../rooms/sources/replay-player.ts'
 import { MATCH } from '../support/fixtures.ts'
 import { RealtimeRig, until } from './realtime-rig.ts'
 
@@ -53,7 +53,7 @@ describe('a replay', () => {
     const ends: ReplayStatus[] = []
     const minutes: number[] = []
     const started = await start({}, (status) => ends.push(status))
-    expect(started).toMatchObject({ script: 'short', matchId: MATCH, speed: SPEED, traders: 0, state: 'playing' })
+    expect(started).toMatchObject({ recording: 'short', matchId: MATCH, speed: SPEED, traders: 0, state: 'playing' })
     await playing('it has ended', () => {
       const { minute = null } = arena.desk.view(MATCH)?.info ?? {}
       if (minute !== null && minutes.at(-1) !== minute) minutes.push(minute)

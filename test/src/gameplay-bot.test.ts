@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { fixtureId } from '../../actors/kernel/ids.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import type { ReplayPlan, ReplayRun } from '../../db/replays.ts'
-import type { ReplayOrder, ReplayStatus } from '../../rooms/sources/replay-room.ts'
+import type { ReplayOrder, ReplayStatus } from '../../rooms/sources/replay-player.ts'
 import { type BotOptions, GameplayBot } from '../../src/replays/gameplay-bot.ts'
 import { listRecordings } from '../../src/replays/recordings.ts'
 import { snapshot, U } from '../support/fixtures.ts'
@@ -88,7 +88,7 @@ class Venue {
 
 const statusOf = ({ id, recording, matchId, speed, traders }: ReplayOrder): ReplayStatus => ({
   id,
-  script: recording.name,
+  recording: recording.name,
   matchId,
   minute: null,
   speed,
