@@ -14,13 +14,13 @@ afterEach(async () => {
 })
 
 const ADMIN = { ADMIN_EMAILS: 'ann@synthetic.invalid' }
-/** Whole houses are opened and closed. */
+/** Whole servers are opened and closed. */
 const SLOW = { timeout: 60_000 }
 const BOT = '/api/admin/gameplay-bot'
 
 async function open(settle: () => Promise<DataPlace>): Promise<ServerRig> {
-  const site = await settle()
-  return ServerRig.open({ ...site, env: { ...site.env, ...ADMIN } })
+  const place = await settle()
+  return ServerRig.open({ ...place, env: { ...place.env, ...ADMIN } })
 }
 
 async function set(admin: HttpClient, key: string, value: unknown): Promise<void> {
@@ -57,8 +57,8 @@ const long = ({ id, currentPrice }: InstrumentSeen) =>
 eachDataPlace((settle) => {
   describe('an operator', () => {
     it('[A12] changes a rule, and a match that runs follows it with the next command', SLOW, async () => {
-      const ground = await open(settle)
-      const [ann, bob] = [await ground.player('Ann'), await ground.player('Bob')]
+      const rig = await open(settle)
+      const [ann, bob] = [await rig.player('Ann'), await rig.player('Bob')]
       const order = long(present((await bob.instruments())[0], 'player'))
       await set(ann, 'trading.lot_max', 0.5)
       expect(await bob.open(order)).toMatchObject({ status: 422, body: { error: 'lot size invalid', maxLot: 0.5 } })
@@ -80,12 +80,12 @@ eachDataPlace((settle) => {
       const log = await ann.get('/api/admin/audit', z.object({ entries: z.array(z.unknown()), nextCursor: z.null() }))
       expect(log.entries).toHaveLength(6)
       expect(log.entries[0]).toMatchObject({ subject: 'trading.mode', before: 'open', after: 'reduce_only' })
-      await ground.close()
+      await rig.close()
     })
 
     it('[V6] starts replays, several of one fixture too, and stops them: settled, or void', SLOW, async () => {
-      const ground = await open(settle)
-      const [ann, bob] = [await ground.player('Ann'), await ground.player('Bob')]
+      const rig = await open(settle)
+      const [ann, bob] = [await rig.player('Ann'), await rig.player('Bob')]
       const fixtures = z.object({ fixtures: z.array(z.looseObject({ id: z.string(), minutes: z.int() })) })
       const bundled = (await ann.get(`${BOT}/fixtures`, fixtures)).fixtures
       expect(bundled.map(({ id }) => id)).toEqual(['cup-night', 'goal-feast', 'slow-burner'])
@@ -125,16 +125,16 @@ eachDataPlace((settle) => {
       expect((await castOf(bob, ann, await start(ann, { fixtureId: 'goal-feast' }))).map(({ id }) => id)).toEqual(
         present(casts[0], 'cast').map(({ id }) => id),
       )
-      await ground.close()
+      await rig.close()
     })
 
     it(
       '[H16] ends a match that its feed has left, settled or void; what is over or unknown is refused',
       SLOW,
       async () => {
-        const site = await settle()
-        const ground = await ServerRig.open({ ...site, env: { ...site.env, ...ADMIN } }, { matches: 2 })
-        const [ann, bob] = [await ground.player('Ann'), await ground.player('Bob')]
+        const place = await settle()
+        const rig = await ServerRig.open({ ...place, env: { ...place.env, ...ADMIN } }, { matches: 2 })
+        const [ann, bob] = [await rig.player('Ann'), await rig.player('Bob')]
         const end = (match: number, outcome: string) =>
           ann.request('POST', `/api/admin/matches/${match}/end`, { outcome })
         const listed = await bob.instruments()
@@ -161,14 +161,14 @@ eachDataPlace((settle) => {
         expect(await end(first, 'void')).toMatchObject({ status: 409, body: { code: 'MATCH_OVER' } })
         expect(await end(76_999, 'void')).toMatchObject({ status: 404 })
         expect(await end(first, 'forget')).toMatchObject({ status: 400 })
-        await ground.close()
+        await rig.close()
       },
     )
 
     it('a replay goes on after a kill, and can be stopped then', SLOW, async () => {
-      const site = await settle()
-      cleanUp.push(() => site.remove())
-      const env = { ...site.env, ...ADMIN, DEMO_REPLAY: 'none' }
+      const place = await settle()
+      cleanUp.push(() => place.remove())
+      const env = { ...place.env, ...ADMIN, DEMO_REPLAY: 'none' }
       const client = async (program: Program, name: string) => {
         const signedIn = new HttpClient((await program.listening()).url)
         await signedIn.signIn(name)
@@ -195,16 +195,16 @@ eachDataPlace((settle) => {
       await vi.waitUntil(async () => (await replays(ann)).length === 0, PATIENCE)
       expect(await bob.positions('closed')).toMatchObject([{ id: position.id, closedBy: 'full_time' }])
       expect(await second.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
-      expect(await audit(site)).toMatchObject(BALANCED)
+      expect(await audit(place)).toMatchObject(BALANCED)
     })
   })
 })
 
 onServers((settle) => {
   it('[Q14] what is set in one process is in force in the matches of another', SLOW, async () => {
-    const ground = await open(settle)
-    const bob = await ground.player('Bob')
-    const other = new Program({ ...ground.env, ...ADMIN, DEMO_REPLAY: 'none' })
+    const rig = await open(settle)
+    const bob = await rig.player('Bob')
+    const other = new Program({ ...rig.env, ...ADMIN, DEMO_REPLAY: 'none' })
     const ann = new HttpClient((await other.listening()).url)
     await ann.signIn('Ann')
     const order = long(present((await bob.instruments())[0], 'player'))
@@ -216,11 +216,11 @@ onServers((settle) => {
     // A replay that is started there is stopped here, wherever it plays.
     const id = await start(ann, { fixtureId: 'goal-feast' })
     await bob.opens(long(present((await castOf(bob, ann, id))[0], 'player')))
-    const here = await ground.player('Ann')
+    const here = await rig.player('Ann')
     await here.request('POST', `${BOT}/stop`, {})
     await vi.waitUntil(async () => (await replays(here)).length === 0, PATIENCE)
     expect(await bob.positions('closed')).toMatchObject([{ replay: true, closedBy: 'full_time' }])
     expect(await other.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
-    await ground.close()
+    await rig.close()
   })
 })

@@ -26,30 +26,30 @@ afterEach(async () => {
 class Cluster {
   readonly api: Program
   readonly #rooms = new Map<string, Program>()
-  readonly #site: ServerPlace
+  readonly #place: ServerPlace
 
-  private constructor(site: ServerPlace, api: Program) {
-    this.#site = site
+  private constructor(place: ServerPlace, api: Program) {
+    this.#place = place
     this.api = api
   }
 
-  static async start(site: ServerPlace): Promise<Cluster> {
-    const api = new Program({ ...site.env, ROLES: 'api', DEMO_REPLAY: 'none' })
+  static async start(place: ServerPlace): Promise<Cluster> {
+    const api = new Program({ ...place.env, ROLES: 'api', DEMO_REPLAY: 'none' })
     await api.listening() // it makes the schema and the key that all of them sign with
-    const cluster = new Cluster(site, api)
+    const cluster = new Cluster(place, api)
     await Promise.all([cluster.addRooms(), cluster.addRooms()])
     return cluster
   }
 
   async addRooms(): Promise<void> {
-    const program = new Program({ ...this.#site.env, ROLES: 'rooms', DEMO_TRADERS: '4', DEMO_SPEED: '8' })
+    const program = new Program({ ...this.#place.env, ROLES: 'rooms', DEMO_TRADERS: '4', DEMO_SPEED: '8' })
     const { processId } = await program.listening()
     this.#rooms.set(processId, program)
   }
 
   /** The process that has the match of the demo, by the lease in the database. */
   async owner(): Promise<Program> {
-    const rows = await this.#site.look(({ db }) => db.selectFrom('match_leases').select('owner').execute())
+    const rows = await this.#place.look(({ db }) => db.selectFrom('match_leases').select('owner').execute())
     return present(this.#rooms.get(present(rows[0], 'lease').owner), 'the owner')
   }
 }
@@ -126,9 +126,9 @@ async function shows(feed: FeedClient, ada: HttpClient, { instrumentId }: Positi
 onServers((settle) => {
   /** A cluster on stores of its own, which are removed after the test. */
   const clustered = async () => {
-    const site = await settle()
-    cleanUp.push(() => site.remove())
-    return { site, cluster: await Cluster.start(site) }
+    const place = await settle()
+    cleanUp.push(() => place.remove())
+    return { place, cluster: await Cluster.start(place) }
   }
 
   it(
@@ -155,7 +155,7 @@ onServers((settle) => {
     '[Q11] when the owner of a match is killed another process takes it over: nothing is lost, nothing happens twice',
     { timeout: 90_000 },
     async () => {
-      const { site, cluster } = await clustered()
+      const { place, cluster } = await clustered()
       const { ada, feed } = await visitor(cluster)
       const first = await opensInTheEnd(ada, 'before')
       expect(await (await cluster.owner()).end('SIGKILL')).toMatchObject({ code: null, complained: '' })
@@ -171,7 +171,7 @@ onServers((settle) => {
       expect(gapsIn(feed)).toBe(0)
       await cluster.api.end('SIGTERM')
       await killTheRest()
-      expect(await audit(site)).toMatchObject(BALANCED)
+      expect(await audit(place)).toMatchObject(BALANCED)
     },
   )
 
@@ -202,7 +202,7 @@ onServers((settle) => {
     '[D7] a process goes on beside a database that a newer version has migrated, and others of its version start',
     { timeout: 90_000 },
     async () => {
-      const { site, cluster } = await clustered()
+      const { place, cluster } = await clustered()
       const { ada } = await visitor(cluster)
       const before = await opensInTheEnd(ada, 'before')
       // What the next version may do without a word: add.
@@ -214,7 +214,7 @@ onServers((settle) => {
           await sql`create table later (id integer primary key)`.execute(db)
         },
       }
-      expect(await site.look(({ db }) => migrate(db, [...MIGRATIONS, next]))).toEqual(['9999-next'])
+      expect(await place.look(({ db }) => migrate(db, [...MIGRATIONS, next]))).toEqual(['9999-next'])
       expect((await opensInTheEnd(ada, 'after')).refused).toBe(0)
       expect(await ada.open(before.order, 'before')).toMatchObject({ status: 201, body: before.trade })
       await cluster.addRooms()
@@ -222,7 +222,7 @@ onServers((settle) => {
       expect((await opensInTheEnd(ada, 'elsewhere')).trade.position.status).toBe('open')
       await cluster.api.end('SIGTERM')
       await killTheRest()
-      expect(await audit(site)).toMatchObject(BALANCED)
+      expect(await audit(place)).toMatchObject(BALANCED)
     },
   )
 
@@ -230,12 +230,12 @@ onServers((settle) => {
     '[Q13] while Redis is away trades in the process of the owner go on, and others are refused until it is known what became of them',
     { timeout: 90_000 },
     async () => {
-      const site = await settle()
-      const ways = await Promise.all([1, 2].map(() => Relay.to(site.env['REDIS_URL'] ?? '')))
-      const [near, far] = ways.map(({ url }) => ({ ...site.env, REDIS_URL: url }))
+      const place = await settle()
+      const ways = await Promise.all([1, 2].map(() => Relay.to(place.env['REDIS_URL'] ?? '')))
+      const [near, far] = ways.map(({ url }) => ({ ...place.env, REDIS_URL: url }))
       cleanUp.push(async () => {
         for (const way of ways) await way.close()
-        await site.remove()
+        await place.remove()
       })
       const owner = new Program({ ...near, ROLES: 'api,rooms', DEMO_TRADERS: '0', DEMO_SPEED: '8' })
       await owner.listening()
@@ -284,7 +284,7 @@ onServers((settle) => {
     '[A4] an owner that was frozen for longer than its lease writes and says nothing any more when it wakes',
     { timeout: 90_000 },
     async () => {
-      const { site, cluster } = await clustered()
+      const { place, cluster } = await clustered()
       const { ada, feed } = await visitor(cluster)
       await opensInTheEnd(ada, 'before')
       const former = await cluster.owner()
@@ -297,7 +297,7 @@ onServers((settle) => {
       expect(gapsIn(feed)).toBe(0)
       await cluster.api.end('SIGTERM')
       await killTheRest()
-      expect(await audit(site)).toMatchObject(BALANCED)
+      expect(await audit(place)).toMatchObject(BALANCED)
     },
   )
 
@@ -305,19 +305,19 @@ onServers((settle) => {
     '[R8] a build of the leaderboards that somebody died of keeps nobody from starting',
     { timeout: 60_000 },
     async () => {
-      const site = await settle()
-      cleanUp.push(() => site.remove())
-      const api = { ...site.env, ROLES: 'api', DEMO_REPLAY: 'none' }
+      const place = await settle()
+      cleanUp.push(() => place.remove())
+      const api = { ...place.env, ROLES: 'api', DEMO_REPLAY: 'none' }
       const first = new Program(api)
       const ada = new HttpClient((await first.listening()).url)
       const { userId } = await ada.signIn('Ada E63')
       await first.end('SIGTERM')
-      const boards = await site.look(async ({ db }) => {
+      const boards = await place.look(async ({ db }) => {
         await db.insertInto('board_changes').values({ user_id: userId, version: 1 }).execute()
         return keys.boards(await installationOf(db))
       })
-      await site.redis.del(`${boards}:shown`)
-      await site.redis.set(`${boards}:coming`, 'whoever has died', 'PX', 60_000)
+      await place.redis.del(`${boards}:shown`)
+      await place.redis.set(`${boards}:coming`, 'whoever has died', 'PX', 60_000)
       const second = new Program(api)
       const { url } = await second.listening()
       expect(await new HttpClient(url).signIn('Ada E63')).toMatchObject({ userId })
@@ -326,9 +326,9 @@ onServers((settle) => {
   )
 
   it('processes without matches share their addresses', { timeout: 60_000 }, async () => {
-    const site = await settle()
-    cleanUp.push(() => site.remove())
-    const api = { ...site.env, ROLES: 'api', DEMO_REPLAY: 'none' }
+    const place = await settle()
+    cleanUp.push(() => place.remove())
+    const api = { ...place.env, ROLES: 'api', DEMO_REPLAY: 'none' }
     const first = new Program(api)
     const { url, wsUrl } = await first.listening()
     const second = new Program({ ...api, PORT: new URL(url).port, WS_PORT: new URL(wsUrl).port })

@@ -12,13 +12,13 @@ const Me = z.looseObject({ ranked: z.boolean() })
 const Notices = z.looseObject({ notifications: z.array(z.looseObject({ type: z.string() })), unreadCount: z.int() })
 
 eachDataPlace((settle) => {
-  let ground: ServerRig
+  let rig: ServerRig
 
   beforeEach(async () => {
-    ground = await ServerRig.open(await settle())
+    rig = await ServerRig.open(await settle())
   })
 
-  afterEach(() => ground.close())
+  afterEach(() => rig.close())
 
   const trades = async (client: HttpClient, lotSize: number) => {
     const instrument = pick(await client.instruments())
@@ -33,11 +33,11 @@ eachDataPlace((settle) => {
   const me = (client: HttpClient) => client.get('/api/leaderboard/me', Me)
 
   it('a close over HTTP is on the boards a moment later, and everybody sees the same', async () => {
-    const [ada, bob] = [await ground.player('Ada'), await ground.player('Bob')]
+    const [ada, bob] = [await rig.player('Ada'), await rig.player('Bob')]
     const [one, two] = [await trades(ada, 1), await trades(bob, 2)]
     await vi.waitUntil(async () => (await ada.get('/api/notifications', Notices)).unreadCount > 0, PATIENCE)
     expect(await me(ada)).toEqual({ ranked: false })
-    await ground.jump(180)
+    await rig.jump(180)
     expect([(await ada.close(one.id, 'a')).status, (await bob.close(two.id, 'b')).status]).toEqual([200, 200])
     await vi.waitUntil(async () => (await me(ada)).ranked && (await me(bob)).ranked, PATIENCE)
     const seen = async (client: HttpClient, path: string) =>
@@ -51,7 +51,7 @@ eachDataPlace((settle) => {
   })
 
   it('a notification is pushed to its user on the account stream, and to nobody else', async () => {
-    const [ada, bob] = [await ground.player('Ada'), await ground.player('Bob')]
+    const [ada, bob] = [await rig.player('Ada'), await rig.player('Bob')]
     const [heard, overheard] = [await listenTo(ada), await listenTo(bob)]
     await trades(ada, 1)
     await vi.waitUntil(() => heard.length > 0, PATIENCE)

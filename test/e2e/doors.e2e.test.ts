@@ -11,16 +11,16 @@ import { HttpClient, type InstrumentSeen, pick } from '../support/http-client.ts
 import { eachDataPlace } from '../support/data-place.ts'
 
 eachDataPlace((settle) => {
-  let house: ComposedServer
+  let server: ComposedServer
   const sockets: FeedClient[] = []
   const rooms: Room[] = []
   beforeAll(async () => {
-    house = await ComposedServer.open(await settle())
+    server = await ComposedServer.open(await settle())
   })
   afterAll(async () => {
     for (const { ws } of sockets) ws.terminate()
     for (const room of rooms) room.reconnection.enabled = false
-    await house.close()
+    await server.close()
   })
 
   /** A plain WebSocket with a fresh ticket, and the length of every price message on it. */
@@ -35,7 +35,7 @@ eachDataPlace((settle) => {
   /** A seat in the room of the match, and the price messages that arrive there. */
   async function roomDoor(player: HttpClient) {
     const sdk = new Sdk(await player.socketUrl())
-    const room = await sdk.joinById(matchRoomId(house.matchId), {}, MatchWire)
+    const room = await sdk.joinById(matchRoomId(server.matchId), {}, MatchWire)
     rooms.push(room)
     const prices: PriceFrame[] = []
     room.onMessage('price', (bytes: Uint8Array) => prices.push(present(decodePriceFrame(bytes), 'a valid frame')))
@@ -46,7 +46,7 @@ eachDataPlace((settle) => {
     ({ instrumentId: id, direction: 'long', lotSize: 1, clientPrice: currentPrice }) as const
 
   it('the plain door shows at once what REST shows, 93 bytes a price', async () => {
-    const ada = await house.player('Ada E10')
+    const ada = await server.player('Ada E10')
     const seen = (await ada.instruments()).slice(0, 5)
     const door = await plainHttpRig(ada)
     expect(door.ws.protocol).toBe('feed.v1')
@@ -57,7 +57,7 @@ eachDataPlace((settle) => {
     for (const [n, instrument] of seen.entries()) {
       expect(door.prices[n]).toMatchObject({
         flags: FLAG.snapshot,
-        fixtureId: house.matchId,
+        fixtureId: server.matchId,
         instrumentId: instrument.id,
         price: u(instrument.currentPrice),
         base: u(instrument.live_base_price),
@@ -69,7 +69,7 @@ eachDataPlace((settle) => {
   })
 
   it('an open over REST is told to whoever follows the player, with its cause and the new price, and to nobody else', async () => {
-    const [ada, bob] = [await house.player('Ada E11'), await house.player('Bob E11')]
+    const [ada, bob] = [await server.player('Ada E11'), await server.player('Bob E11')]
     const [followed, ignored] = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN').slice(5)
     const door = await plainHttpRig(ada)
     await door.subscribe([present(followed, 'a player').id])
@@ -93,20 +93,20 @@ eachDataPlace((settle) => {
   })
 
   it('[W5] the match room shows the match, and both doors tell the same moves', async () => {
-    const ada = await house.player('Ada E12')
+    const ada = await server.player('Ada E12')
     const [player] = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN').slice(9)
     const [plain, seat] = [await plainHttpRig(ada), await roomDoor(ada)]
     const { id } = present(player, 'a player')
     const stateOf = () => seat.room.state.instruments?.get(id)
     await vi.waitUntil(() => stateOf() !== undefined, PATIENCE)
-    expect(seat.room.state.toJSON()).toMatchObject({ matchId: house.matchId, phase: 'live', trading: 'OPEN' })
+    expect(seat.room.state.toJSON()).toMatchObject({ matchId: server.matchId, phase: 'live', trading: 'OPEN' })
     expect(stateOf()?.price).toBe(u(present(player, 'a player').currentPrice))
 
     await plain.subscribe([id])
     await seat.room.request('subscribe', { instrumentIds: [id] })
     const { position } = await ada.opens(buy(present(player, 'a player')))
     await vi.waitUntil(() => plain.prices.length === 2 && seat.prices.length === 2, PATIENCE)
-    await house.play(10)
+    await server.play(10)
     await vi.waitUntil(() => plain.prices.length === 3 && seat.prices.length === 3, PATIENCE)
     expect(seat.prices).toEqual(plain.prices)
     expect(seat.prices.map(({ cause }) => cause).slice(1)).toEqual(['trade', 'match'])
@@ -117,16 +117,16 @@ eachDataPlace((settle) => {
   })
 
   it('[W2] neither door opens without a valid token of its own kind', async () => {
-    const ada = await house.player('Ada E13')
+    const ada = await server.player('Ada E13')
     const { token, wsUrl } = await ada.ticket()
-    expect(wsUrl).toBe(house.wsUrl)
+    expect(wsUrl).toBe(server.wsUrl)
     const access = ada.cookie('game_access')
     const knock = async (query: string) => {
       const client = new FeedClient(`${wsUrl}/${query}`)
       const opened = await client.opened.then(() => 'open', String)
       client.ws.terminate()
       const { status } = await fetch(
-        `${wsUrl.replace('ws', 'http')}/matchmake/joinById/match-${house.matchId}${query}`,
+        `${wsUrl.replace('ws', 'http')}/matchmake/joinById/match-${server.matchId}${query}`,
         {
           method: 'POST',
           body: '{}',
@@ -139,13 +139,13 @@ eachDataPlace((settle) => {
     expect(await knock('')).toEqual(closed)
     expect(await knock('?token=guess')).toEqual(closed)
     expect(await knock(`?token=${access}`)).toEqual(closed)
-    await house.play(61)
+    await server.play(61)
     expect(await knock(`?token=${token}`), 'a minute later').toEqual(closed)
-    expect(await new HttpClient(house.url).request('POST', '/api/ws/token')).toMatchObject({ status: 401 })
+    expect(await new HttpClient(server.url).request('POST', '/api/ws/token')).toMatchObject({ status: 401 })
   })
 
   it('[W7] ids that are none are turned down by name, and the rest of the request is carried out', async () => {
-    const ada = await house.player('Ada E14')
+    const ada = await server.player('Ada E14')
     const { id } = pick(await ada.instruments())
     const stranger = '00000000-0000-5000-8000-000000000000'
     const door = await plainHttpRig(ada)
@@ -160,7 +160,7 @@ eachDataPlace((settle) => {
   })
 
   it('[D8] both doors tell of an account what REST tells', async () => {
-    const ada = await house.player('Ada W70')
+    const ada = await server.player('Ada W70')
     const [first, second] = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN').slice(3)
     const [plain, seat] = [await plainHttpRig(ada), await roomDoor(ada)]
     const told: { plain: unknown[]; seat: unknown[] } = { plain: [], seat: [] }

@@ -117,19 +117,19 @@ const order = (fields: Record<string, string> = {}): string => {
 }
 
 eachDataPlace((settle) => {
-  let ground: ServerRig
+  let rig: ServerRig
   let ada: HttpClient
   let position: string
   let before: unknown
   beforeAll(async () => {
-    ground = await ServerRig.open(await settle())
-    ada = await ground.player('Ada')
+    rig = await ServerRig.open(await settle())
+    ada = await rig.player('Ada')
     const opened = await ada.opens({ instrumentId: P(12), direction: 'long', lotSize: 0.1, clientPrice: 200 })
     position = opened.position.id
     before = await sight()
   })
-  // A house that closes says whether it has logged an error.
-  afterAll(() => ground.close())
+  // A server that closes says whether it has logged an error.
+  afterAll(() => rig.close())
 
   const sight = async () => ({
     wallet: await ada.wallet(),
@@ -147,7 +147,7 @@ eachDataPlace((settle) => {
   async function send({ method = 'POST', path, body, headers = { 'content-type': JSON_TYPE } }: Sent) {
     const cookie = `game_access=${ada.cookie('game_access')}`
     const init = { method, headers: { ...headers, cookie }, ...(body === undefined ? {} : { body }) }
-    const response = await fetch(ground.url + path, init)
+    const response = await fetch(rig.url + path, init)
     return { status: response.status, body: await response.json() }
   }
 
@@ -324,7 +324,7 @@ eachDataPlace((settle) => {
   })
 
   it('[X8] a request that is no HTTP is cut off, and the server goes on', async () => {
-    const { hostname, port } = new URL(ground.url)
+    const { hostname, port } = new URL(rig.url)
     const head = (key: string) =>
       `POST ${OPEN} HTTP/1.1\r\nHost: x\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: 2\r\nIdempotency-Key: ${key}\r\n`
     const streams = [

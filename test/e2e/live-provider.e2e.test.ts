@@ -31,12 +31,12 @@ const shortened = (frames: number, change: (frame: object, n: number) => object)
 })
 
 eachDataPlace((settle) => {
-  let site: DataPlace | null = null
+  let place: DataPlace | null = null
   let rehearsal: Rehearsal | null = null
   let expected = PASSING
   const open = async (options: Partial<RehearsalOptions> = {}): Promise<Rehearsal> => {
-    site = await settle()
-    rehearsal = await Rehearsal.open(site, { matches: [{ recording: tie }], ...options })
+    place = await settle()
+    rehearsal = await Rehearsal.open(place, { matches: [{ recording: tie }], ...options })
     return rehearsal
   }
   afterEach(async () => {
@@ -45,9 +45,9 @@ eachDataPlace((settle) => {
     expected = PASSING
   })
 
-  /** How the positions of a house that has stopped were closed, and at how many prices per player. */
+  /** How the positions of a server that has stopped were closed, and at how many prices per player. */
   const closes = () =>
-    present(site, 'site').look(async ({ db }) => {
+    present(place, 'place').look(async ({ db }) => {
       const { rows } = await sql<{ by: string | null; prices: number; positions: number }>`
         select closed_by as by, max(prices)::integer as prices, sum(positions)::integer as positions
           from (select closed_by, count(distinct close_micros) as prices, count(*) as positions
@@ -58,24 +58,24 @@ eachDataPlace((settle) => {
 
   describe('a match of the live provider', { timeout: 60_000 }, () => {
     it('plays through VAR, extra time and penalties with 200 traders, and settles', { timeout: 300_000 }, async () => {
-      const house = await open()
-      await house.enrol(200)
+      const server = await open()
+      await server.enrol(200)
       const states = new Set<string | null>()
       await vi.waitUntil(() => {
-        house.trade()
-        const info = house.info()
+        server.trade()
+        const info = server.info()
         if (info !== undefined) states.add(info.state)
         return info !== undefined && info.settledAt !== null
       }, LONG)
       expect([...states]).toEqual(
         expect.arrayContaining(['INPLAY_ET', 'INPLAY_ET_2ND_HALF', 'INPLAY_PENALTIES', 'FT_PEN']),
       )
-      const one = await house.player('Somebody who looks')
-      const { events } = await one.get(`/api/matches/${house.id()}/events`, Events)
+      const one = await server.player('Somebody who looks')
+      const { events } = await one.get(`/api/matches/${server.id()}/events`, Events)
       expect(events).toEqual(expect.arrayContaining([expect.objectContaining({ type: 'goal', retracted: true })]))
       expect((await one.get('/api/instruments/movers', Movers)).mostTraded).toHaveLength(5)
 
-      await house.stop()
+      await server.stop()
       const closed = await closes()
       expect(closed.get(null)).toBeUndefined()
       expect(closed.get('full_time')?.prices).toBe(1)
@@ -86,19 +86,19 @@ eachDataPlace((settle) => {
       // Four calls of every thirty go wrong: forty seconds of play, long enough to be late.
       const trouble = (call: number) =>
         call % 30 < 26 ? null : (TROUBLES[Math.floor(call / 30) % TROUBLES.length] ?? null)
-      const house = await open({ trouble })
+      const server = await open({ trouble })
       expected = PROVIDER
-      await house.enrol(20)
+      await server.enrol(20)
       const reasons = new Set<string | null>()
       await vi.waitUntil(() => {
-        house.trade()
-        reasons.add(house.window()?.reason ?? null)
-        return (house.info()?.settledAt ?? null) !== null
+        server.trade()
+        reasons.add(server.window()?.reason ?? null)
+        return (server.info()?.settledAt ?? null) !== null
       }, LONG)
       expect([...reasons]).toContain('the live feed is late')
-      expect(house.info()?.state).toBe('FT_PEN')
-      expect(house.status.failures).toBeGreaterThan(10)
-      await house.stop()
+      expect(server.info()?.state).toBe('FT_PEN')
+      expect(server.status.failures).toBeGreaterThan(10)
+      await server.stop()
       expect((await closes()).get(null)).toBeUndefined()
     })
 
@@ -107,18 +107,18 @@ eachDataPlace((settle) => {
         const { lineups } = z.looseObject({ lineups: z.array(z.unknown()) }).parse(frame)
         return { ...frame, lineups: n < 20 ? [] : n < 40 ? lineups.slice(1) : lineups }
       })
-      const house = await open({ matches: [{ recording: late }] })
-      await vi.waitUntil(() => (house.info()?.minute ?? null) !== null, SOON)
+      const server = await open({ matches: [{ recording: late }] })
+      await vi.waitUntil(() => (server.info()?.minute ?? null) !== null, SOON)
       const counts = new Set<number>()
       await vi.waitUntil(() => {
-        counts.add([...(house.view()?.instruments() ?? [])].length)
+        counts.add([...(server.view()?.instruments() ?? [])].length)
         return counts.size === 3
       }, SOON)
       const [none, some, all] = [...counts]
       expect(none).toBe(0)
       expect(all).toBe(present(some, 'some') + 1)
-      const one = await house.player('Somebody who looks')
-      const { players } = await one.get(`/api/matches/${house.id()}/squad?team=home`, Squad)
+      const one = await server.player('Somebody who looks')
+      const { players } = await one.get(`/api/matches/${server.id()}/squad?team=home`, Squad)
       expect(players.filter((player) => player.starter)).toHaveLength(11)
     })
 
@@ -126,41 +126,41 @@ eachDataPlace((settle) => {
       const abandoned = shortened(40, (frame, n) =>
         n < 39 ? frame : { ...frame, state_id: 15, state: { id: 15, state: 'ABANDONED' }, periods: [] },
       )
-      const house = await open({ matches: [{ recording: abandoned, listedFrames: 30 }] })
-      await house.enrol(20)
+      const server = await open({ matches: [{ recording: abandoned, listedFrames: 30 }] })
+      await server.enrol(20)
       await vi.waitUntil(() => {
-        house.trade()
-        return (house.info()?.settledAt ?? null) !== null
+        server.trade()
+        return (server.info()?.settledAt ?? null) !== null
       }, SOON)
-      expect(house.asked.some((path) => path.includes('/fixtures/multi/501'))).toBe(true)
-      await house.stop()
+      expect(server.asked.some((path) => path.includes('/fixtures/multi/501'))).toBe(true)
+      await server.stop()
       expect([...(await closes()).keys()]).toContain('void')
     })
 
     it('that is still to come is in the calendar, and nobody runs it', async () => {
-      const house = await open({ matches: [{ recording: tie }, { recording: tie, startsInMs: 30 * HOUR_MS }] })
-      await vi.waitUntil(() => (house.info()?.feedSeq ?? 0) > 0, SOON)
-      const one = await house.player('Somebody who looks')
+      const server = await open({ matches: [{ recording: tie }, { recording: tie, startsInMs: 30 * HOUR_MS }] })
+      await vi.waitUntil(() => (server.info()?.feedSeq ?? 0) > 0, SOON)
+      const one = await server.player('Somebody who looks')
       expect(await one.matches()).toMatchObject([
         { id: 501, minute: expect.any(Number) },
         { id: 502, minute: null, tradeWindow: { status: 'CLOSED' } },
       ])
-      expect(house.view(2)).toBeUndefined()
+      expect(server.view(2)).toBeUndefined()
     })
 
     it('goes on after a restart', async () => {
-      const house = await open()
-      await house.enrol(50)
+      const server = await open()
+      await server.enrol(50)
       await vi.waitUntil(() => {
-        house.trade()
-        return (house.info()?.minute ?? 0) >= 5
+        server.trade()
+        return (server.info()?.minute ?? 0) >= 5
       }, SOON)
-      const held = new Set(Array.from(present(house.view(), 'match').openPositions(), ({ id }) => id))
-      const heard = present(house.info(), 'match').feedSeq
-      await house.stop()
-      await house.start()
-      await vi.waitUntil(() => (house.info()?.feedSeq ?? 0) > heard + 5, SOON)
-      expect(house.window()?.status).not.toBe('CLOSED')
+      const held = new Set(Array.from(present(server.view(), 'match').openPositions(), ({ id }) => id))
+      const heard = present(server.info(), 'match').feedSeq
+      await server.stop()
+      await server.start()
+      await vi.waitUntil(() => (server.info()?.feedSeq ?? 0) > heard + 5, SOON)
+      expect(server.window()?.status).not.toBe('CLOSED')
       expect(held.size).toBeGreaterThan(0)
     })
   })
@@ -168,12 +168,12 @@ eachDataPlace((settle) => {
 
 onServers((settle) => {
   it('[V3] has one poller; another process takes over when it lets go', { timeout: 60_000 }, async () => {
-    const site = await settle()
-    const rehearsal = await Rehearsal.open(site, { matches: [{ recording: tie }], started: false })
+    const place = await settle()
+    const rehearsal = await Rehearsal.open(place, { matches: [{ recording: tie }], started: false })
     const poller = fixtureId(0)
     const elsewhere = async (work: (leases: SqlLeases) => Promise<unknown>) =>
-      site.look(({ db }) => work(new SqlLeases(db, { owner: 'another process', ttlMs: HOUR_MS, alone: false })))
-    await site.look(({ db }) => migrate(db))
+      place.look(({ db }) => work(new SqlLeases(db, { owner: 'another process', ttlMs: HOUR_MS, alone: false })))
+    await place.look(({ db }) => migrate(db))
     await elsewhere((leases) => leases.acquire(poller))
     await rehearsal.start()
     const one = await rehearsal.player('Somebody who looks')

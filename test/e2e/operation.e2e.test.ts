@@ -1,4 +1,4 @@
-/** What operators see of a running house. */
+/** What operators see of a running server. */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { FeedClient } from '../rooms/realtime-rig.ts'
 import { present } from '../../actors/kernel/assert.ts'
@@ -7,17 +7,17 @@ import { killTheRest, PATIENCE, Program } from '../support/process.ts'
 import { expressions, metricsIn } from '../ops/watching.ts'
 import { embeddedPlace, type DataPlace } from '../support/data-place.ts'
 
-let site: DataPlace
-let house: Program
+let place: DataPlace
+let server: Program
 let ada: HttpClient
 let addresses: { readonly url: string; readonly wsUrl: string }
 /** The request that opened a position. */
 let requestId: string
 
 beforeAll(async () => {
-  site = await embeddedPlace()
-  house = new Program({ ...site.env, LOG_LEVEL: 'debug', DEMO_TRADERS: '0' })
-  addresses = await house.listening()
+  place = await embeddedPlace()
+  server = new Program({ ...place.env, LOG_LEVEL: 'debug', DEMO_TRADERS: '0' })
+  addresses = await server.listening()
   ada = new HttpClient(addresses.url)
   await ada.signIn('Ada')
   const players = await vi.waitUntil(async () => {
@@ -34,7 +34,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(async () => {
   await killTheRest()
-  await site.remove()
+  await place.remove()
 })
 
 async function metricsAt(address: string): Promise<string> {
@@ -43,7 +43,7 @@ async function metricsAt(address: string): Promise<string> {
   return answer.text()
 }
 
-it('a running house shows at both addresses what it does', async () => {
+it('a running server shows at both addresses what it does', async () => {
   const atFeed = await metricsAt(addresses.wsUrl)
   expect(atFeed).toMatch(/^touchline_sockets\{door="feed"\} 1$/m)
   const text = await metricsAt(addresses.url)
@@ -67,7 +67,7 @@ it('it has every metric that an alert or a dashboard names', async () => {
 })
 
 it('the log leads from a request to the commit that carried it out', async () => {
-  const { said } = await house.end('SIGTERM')
+  const { said } = await server.end('SIGTERM')
   const lines = said.split('\n').filter((line) => line.includes(requestId))
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([
     { event: 'batch_committed', verdict: 'committed', requests: [requestId] },

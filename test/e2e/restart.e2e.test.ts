@@ -14,16 +14,16 @@ afterEach(async () => {
 
 const QUIET = { DEMO_TRADERS: '0' }
 
-async function start(site: DataPlace, settings: Settings): Promise<Program> {
-  const program = new Program({ ...site.env, ...QUIET, ...settings })
+async function start(place: DataPlace, settings: Settings): Promise<Program> {
+  const program = new Program({ ...place.env, ...QUIET, ...settings })
   await program.listening()
   return program
 }
 
 async function settled(settle: () => Promise<DataPlace>): Promise<DataPlace> {
-  const site = await settle()
-  cleanUp.push(() => site.remove())
-  return site
+  const place = await settle()
+  cleanUp.push(() => place.remove())
+  return place
 }
 
 /** Goes to where the program listens now. */
@@ -47,8 +47,8 @@ eachDataPlace((settle) => {
     '[X11] killed in the middle of a match, it comes back with every wallet, position and price, and plays on',
     { timeout: 90_000 },
     async () => {
-      const site = await settled(settle)
-      const first = await start(site, { DEMO_SPEED: '8' })
+      const place = await settled(settle)
+      const first = await start(place, { DEMO_SPEED: '8' })
       const ada = new HttpClient((await first.listening()).url)
       await ada.signIn('Ada')
       const player = await vi.waitUntil(
@@ -77,7 +77,7 @@ eachDataPlace((settle) => {
       expect(await first.end('SIGKILL')).toMatchObject({ code: null, complained: '' })
 
       // Without a feed nothing moves: all is as it was last seen.
-      const second = await start(site, { DEMO_REPLAY: 'none' })
+      const second = await start(place, { DEMO_REPLAY: 'none' })
       await visit(ada, second)
       expect(await sightOf(ada)).toEqual(seen)
       expect(seen.positions).toMatchObject([
@@ -95,14 +95,14 @@ eachDataPlace((settle) => {
       await second.end('SIGKILL')
 
       // It goes on with the next frame, and does not play again what the match has heard: at this speed that would take long.
-      const third = await start(site, { DEMO_SPEED: '2' })
+      const third = await start(place, { DEMO_SPEED: '2' })
       await visit(ada, third)
       await vi.waitUntil(async () => !sameBases(await sightOf(ada), seen), PATIENCE)
       expect((await ada.matches()).map(({ id }) => id)).toEqual(seen.match.map(({ id }) => id))
       const next = await ada.instrument(player.id)
       await ada.opens({ ...order, clientPrice: next.currentPrice }, 'after')
       expect(await third.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
-      expect(await audit(site)).toMatchObject(BALANCED)
+      expect(await audit(place)).toMatchObject(BALANCED)
     },
   )
 
@@ -110,8 +110,8 @@ eachDataPlace((settle) => {
     'asked to stop, it tells its guests when to come back, finishes, and ends with 0',
     { timeout: 150_000 },
     async () => {
-      const site = await settled(settle)
-      const program = await start(site, { DEMO_SPEED: '20', DEMO_TRADERS: '30' })
+      const place = await settled(settle)
+      const program = await start(place, { DEMO_SPEED: '20', DEMO_TRADERS: '30' })
       const ada = new HttpClient((await program.listening()).url)
       await ada.signIn('Ada')
       const player = await vi.waitUntil(async () => (await ada.instruments())[0], PATIENCE)
@@ -131,8 +131,8 @@ eachDataPlace((settle) => {
       expect(await feed.closed).toBe(1012)
       expect(feed.said).toContainEqual({ type: 'shutdown', reconnectInMs: expect.any(Number) })
 
-      expect(await audit(site)).toMatchObject(BALANCED)
-      const stored = await site.look(({ db }) =>
+      expect(await audit(place)).toMatchObject(BALANCED)
+      const stored = await place.look(({ db }) =>
         db.selectFrom('positions').select('id').where('closed_at', 'is', null).execute(),
       )
       expect(stored).toContainEqual({ id: position.id })

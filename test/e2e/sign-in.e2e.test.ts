@@ -40,10 +40,10 @@ class Browser extends HttpClient {
 }
 
 eachDataPlace((settle) => {
-  let site: DataPlace
+  let place: DataPlace
   let provider: IdentityServer
   let mail: MailServer
-  let house: Touchline
+  let server: Touchline
   let url = ''
   const boss = unique('boss')
   const complaints: string[] = []
@@ -52,7 +52,7 @@ eachDataPlace((settle) => {
     const world = systemWorld()
     const log = createLog({ level: 'warn', world, readable: false, write: (line) => complaints.push(line) })
     const config = readConfig({
-      ...site.env,
+      ...place.env,
       PORT: '0',
       WS_PORT: '0',
       DEMO_REPLAY: 'none',
@@ -63,19 +63,19 @@ eachDataPlace((settle) => {
       SMTP_URL: mail.url,
       ADMIN_EMAILS: `${boss}@example.com`,
     })
-    house = await compose(config, { world, log })
-    url = (await house.start()).url
+    server = await compose(config, { world, log })
+    url = (await server.start()).url
   }
   beforeAll(async () => {
-    site = await settle()
+    place = await settle()
     provider = await IdentityServer.start()
     mail = await MailServer.start()
     await open()
   })
   afterAll(async () => {
-    await house.stop()
-    const books = await audit(site)
-    await Promise.all([site.remove(), provider.stop(), mail.stop()])
+    await server.stop()
+    const books = await audit(place)
+    await Promise.all([place.remove(), provider.stop(), mail.stop()])
     deepEqual({ ...books, complaints }, { ...books, ...BALANCED, complaints: [] })
   })
 
@@ -193,7 +193,7 @@ eachDataPlace((settle) => {
     await begin(there, dora)
     const cookie = `game_access=${here.cookie('game_access')}; game_refresh=${here.cookie('game_refresh')}`
     await here.post('/api/auth/logout')
-    await house.stop()
+    await server.stop()
     await open()
     there.url = url
     const stolen = (method: string, path: string) => fetch(url + path, { method, headers: { cookie } })

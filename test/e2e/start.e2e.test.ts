@@ -15,9 +15,9 @@ afterEach(async () => {
 })
 
 async function settle(): Promise<DataPlace> {
-  const site = await embeddedPlace()
-  cleanUp.push(() => site.remove())
-  return site
+  const place = await embeddedPlace()
+  cleanUp.push(() => place.remove())
+  return place
 }
 
 /** A port of this machine that somebody else has. */
@@ -30,49 +30,49 @@ async function takenPort(): Promise<string> {
 }
 
 it('a folder that another process has keeps it from starting: one line says which, and it ends with 1', async () => {
-  const site = await settle()
-  const first = new Program({ ...site.env, DEMO_REPLAY: 'none' })
+  const place = await settle()
+  const first = new Program({ ...place.env, DEMO_REPLAY: 'none' })
   await first.listening()
-  const { code, complained } = await new Program(site.env).ended
+  const { code, complained } = await new Program(place.env).ended
   expect(code).toBe(1)
   expect(complained).toMatch(/^Touchline cannot start: .* is in use by process \d+; stop it.* DATA_DIR\n$/)
-  expect(complained).toContain(site.env['DATA_DIR'])
+  expect(complained).toContain(place.env['DATA_DIR'])
 }, 60_000)
 
 it('so does a port that is taken, and a database that is not there', async () => {
   const port = await takenPort()
-  const site = await settle()
+  const place = await settle()
   for (const taken of [{ PORT: port }, { WS_PORT: port }]) {
-    const { code, complained } = await new Program({ ...site.env, ...taken }).ended
+    const { code, complained } = await new Program({ ...place.env, ...taken }).ended
     expect(code).toBe(1)
     expect(complained).toMatch(new RegExp(`^Touchline cannot start: .*127\\.0\\.0\\.1:${port}; .* PORT and WS_PORT\n$`))
   }
-  const nowhere = { ...site.env, DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
+  const nowhere = { ...place.env, DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
   const { code, complained } = await new Program(nowhere).ended
   expect(code).toBe(1)
   expect(complained).toMatch(/^Touchline cannot start: .*127\.0\.0\.1:1; .* DATABASE_URL .*\n$/)
 }, 60_000)
 
 it('so does an address that is not of this machine', async () => {
-  const site = await settle()
-  const { code, complained } = await new Program({ ...site.env, HOST: '203.0.113.1' }).ended
+  const place = await settle()
+  const { code, complained } = await new Program({ ...place.env, HOST: '203.0.113.1' }).ended
   expect(code).toBe(1)
   expect(complained).toMatch(/^Touchline cannot start: .*203\.0\.113\.1.*; HOST must be .*\n$/)
 }, 60_000)
 
 it('so does a demo that there is no recording of, and a Redis that is not there', async () => {
-  const site = await settle()
-  const unknown = await new Program({ ...site.env, DEMO_REPLAY: 'goal-fest' }).ended
+  const place = await settle()
+  const unknown = await new Program({ ...place.env, DEMO_REPLAY: 'goal-fest' }).ended
   expect(unknown.code).toBe(1)
   expect(unknown.complained).toMatch(/^The configuration .*\n  DEMO_REPLAY: must be one of cup-night, .*, or none\n$/)
-  const alone = await new Program({ ...site.env, REDIS_URL: 'redis://127.0.0.1:1' }).ended
+  const alone = await new Program({ ...place.env, REDIS_URL: 'redis://127.0.0.1:1' }).ended
   expect(alone.code).toBe(1)
   expect(alone.complained).toMatch(/^Touchline cannot start: Redis at 127\.0\.0\.1:1 does not answer .* REDIS_URL.*\n$/)
 }, 60_000)
 
 it('asked to stop, it says so where balancers ask, and serves until they have heard it', async () => {
-  const site = await settle()
-  const program = new Program({ ...site.env, DEMO_REPLAY: 'none', DRAIN_SECS: '2' })
+  const place = await settle()
+  const program = new Program({ ...place.env, DEMO_REPLAY: 'none', DRAIN_SECS: '2' })
   const { url } = await program.listening()
   const ready = async () => {
     const answer = await fetch(`${url}/ready`)
@@ -87,8 +87,8 @@ it('asked to stop, it says so where balancers ask, and serves until they have he
 }, 60_000)
 
 it('when whoever read the log is gone it goes on', async () => {
-  const site = await settle()
-  const program = new Program({ ...site.env, DEMO_REPLAY: 'none' })
+  const place = await settle()
+  const program = new Program({ ...place.env, DEMO_REPLAY: 'none' })
   const { url } = await program.listening()
   program.stopReading()
   // Each of these would be a line in the log.
@@ -97,18 +97,18 @@ it('when whoever read the log is gone it goes on', async () => {
 }, 60_000)
 
 it('asked to stop while it is still starting, it finishes that and ends with 0', async () => {
-  const site = await settle()
-  const program = new Program(site.env)
+  const place = await settle()
+  const program = new Program(place.env)
   await program.says('"event":"schema_migrated"')
   expect(await program.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
-  const again = new Program(site.env)
+  const again = new Program(place.env)
   await again.listening()
   expect(await again.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
 }, 60_000)
 
 it('a part that cannot be stopped keeps no other from it, and is reported', async () => {
-  const site = await settle()
-  const config = readConfig({ ...site.env, DEMO_REPLAY: 'none', PORT: '0', WS_PORT: '0' })
+  const place = await settle()
+  const config = readConfig({ ...place.env, DEMO_REPLAY: 'none', PORT: '0', WS_PORT: '0' })
   const log = createLog({ level: 'silent', world: systemWorld() })
   const broken = await compose(config, { log })
   const { url } = await broken.start()

@@ -21,8 +21,8 @@ async function collector(): Promise<Collector> {
   return opened
 }
 
-async function start(site: DataPlace, settings: Settings): Promise<Program> {
-  const program = new Program({ ...site.env, ...settings })
+async function start(place: DataPlace, settings: Settings): Promise<Program> {
+  const program = new Program({ ...place.env, ...settings })
   await program.listening()
   return program
 }
@@ -57,9 +57,9 @@ function tradeIn(spans: readonly SpanSeen[]) {
 const settings = ({ url }: Collector) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_SERVICE_NAME: 'touchline-test' })
 
 it('a request that comes with a trace is a span of it, and so are its command and its commit', async () => {
-  const [site, seen] = [await embeddedPlace(), await collector()]
-  cleanUp.push(() => site.remove())
-  const program = await start(site, { ...DEMO, ...settings(seen) })
+  const [place, seen] = [await embeddedPlace(), await collector()]
+  cleanUp.push(() => place.remove())
+  const program = await start(place, { ...DEMO, ...settings(seen) })
   await tradeAt(program, `00-${TRACE}-${CALLER}-01`)
   expect(await program.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
   const { mine, request, desk, commit } = tradeIn(seen.spans)
@@ -89,10 +89,10 @@ it('a request that comes with a trace is a span of it, and so are its command an
 
 onServers((settle) => {
   it('the trace goes with the command to the process that has the match', { timeout: 60_000 }, async () => {
-    const [site, seen] = [await settle(), await collector()]
-    cleanUp.push(() => site.remove())
-    const api = await start(site, { ROLES: 'api', DEMO_REPLAY: 'none', ...settings(seen) })
-    const rooms = await start(site, { ROLES: 'rooms', ...DEMO, ...settings(seen) })
+    const [place, seen] = [await settle(), await collector()]
+    cleanUp.push(() => place.remove())
+    const api = await start(place, { ROLES: 'api', DEMO_REPLAY: 'none', ...settings(seen) })
+    const rooms = await start(place, { ROLES: 'rooms', ...DEMO, ...settings(seen) })
     await tradeAt(api, `00-${TRACE}-${CALLER}-01`)
     const ids = [(await api.listening()).processId, (await rooms.listening()).processId]
     for (const program of [api, rooms]) await program.end('SIGTERM')
@@ -102,16 +102,16 @@ onServers((settle) => {
 })
 
 it('a caller may decline, and a collector that is away costs nobody his answer', { timeout: 60_000 }, async () => {
-  const site = await embeddedPlace()
-  cleanUp.push(() => site.remove())
+  const place = await embeddedPlace()
+  cleanUp.push(() => place.remove())
   const seen = await collector()
-  const traced = await start(site, { ...DEMO, ...settings(seen) })
+  const traced = await start(place, { ...DEMO, ...settings(seen) })
   await tradeAt(traced, `00-${TRACE}-${CALLER}-00`)
   expect(await traced.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
   expect(seen.spans.length).toBeGreaterThan(0)
   expect(seen.spans.filter(({ traceId }) => traceId === TRACE)).toEqual([])
 
-  const away = await start(site, { ...DEMO, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })
+  const away = await start(place, { ...DEMO, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })
   await tradeAt(away, `00-${TRACE}-${CALLER}-01`)
   const { code, said } = await away.end('SIGTERM')
   expect(code).toBe(0)

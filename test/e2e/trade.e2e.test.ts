@@ -16,14 +16,14 @@ const sum = (amounts: readonly number[]): number => amounts.reduce((total, amoun
 const pnlOf = (positions: readonly PositionSeen[]): number => sum(positions.map((p) => u(p.realizedPnl ?? NaN)))
 
 eachDataPlace((settle) => {
-  let house: ComposedServer
+  let server: ComposedServer
   beforeAll(async () => {
-    house = await ComposedServer.open(await settle())
+    server = await ComposedServer.open(await settle())
   })
-  afterAll(() => house.close())
+  afterAll(() => server.close())
 
   it('a visitor signs in, looks around, asks for a quote, and opens at exactly that', async () => {
-    const ada = await house.player('Ada E1')
+    const ada = await server.player('Ada E1')
     const Me = z.looseObject({ loggedIn: z.literal(true), username: z.literal('ada_e1') })
     expect((await ada.get('/api/me', Me))['wallet']).toMatchObject({ balance: 10_000, marginUsed: 0, equity: 10_000 })
 
@@ -48,7 +48,7 @@ eachDataPlace((settle) => {
   })
 
   it('[A5] a retry with the same key gets the same answer and does nothing again; another request with it is refused', async () => {
-    const ada = await house.player('Ada E2')
+    const ada = await server.player('Ada E2')
     const player = pick(await ada.instruments())
     const order = { instrumentId: player.id, direction: 'long', lotSize: 1, clientPrice: player.currentPrice } as const
     const [first, racing] = await Promise.all([ada.open(order, 'once'), ada.open(order, 'once')])
@@ -64,12 +64,12 @@ eachDataPlace((settle) => {
     const other = await ada.open({ ...order, lotSize: 2 }, 'once')
     expect(other).toMatchObject({ status: 409, body: { error: 'duplicate request; please retry', code: 'KEY_REUSED' } })
     expect(await ada.positions()).toHaveLength(1)
-    const bob = await house.player('Bob E2')
+    const bob = await server.player('Bob E2')
     expect((await bob.open(order, 'once')).headers.get('idempotent-replayed'), 'keys are his own').toBeNull()
   })
 
   it('what is refused says why in the words of the specification, and costs nothing', async () => {
-    const ada = await house.player('Ada E3')
+    const ada = await server.player('Ada E3')
     const { id, currentPrice } = pick(await ada.instruments(), (i) => i.position === 'FWD')
     const order = { instrumentId: id, direction: 'long', lotSize: 1, clientPrice: currentPrice } as const
     const stranger = '00000000-0000-7000-8000-000000000000'
@@ -103,7 +103,7 @@ eachDataPlace((settle) => {
       body: { code: 'INSUFFICIENT_MARGIN' },
     })
 
-    const bob = await house.player('Bob E3')
+    const bob = await server.player('Bob E3')
     const [hers] = await ada.positions()
     const missing = { status: 404, body: { error: 'not found', what: 'position' } }
     for (const position of [hers?.id ?? '', stranger]) {
@@ -113,7 +113,7 @@ eachDataPlace((settle) => {
   })
 
   it('levels can be set, kept, changed and removed while the position is open', async () => {
-    const ada = await house.player('Ada E4')
+    const ada = await server.player('Ada E4')
     const player = pick(await ada.instruments())
     const low = Math.floor(player.currentPrice * 0.95)
     const high = Math.ceil(player.currentPrice * 1.05)
@@ -140,13 +140,13 @@ eachDataPlace((settle) => {
   })
 
   it('a stop-loss closes by itself when the match moves the price, hold or no hold', async () => {
-    const ada = await house.player('Ada E5')
+    const ada = await server.player('Ada E5')
     const fielded = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN' && i.position !== 'GK')
     for (const { id, currentPrice } of fielded) {
       const stopLoss = Math.floor(currentPrice * 999) / 1_000 // a thousandth below
       await ada.opens({ instrumentId: id, direction: 'long', lotSize: 0.1, clientPrice: currentPrice, stopLoss })
     }
-    await house.play(HOLD_SECS / 2)
+    await server.play(HOLD_SECS / 2)
 
     const closed = await ada.positions('closed')
     expect(closed.length).toBeGreaterThan(0)
@@ -161,7 +161,7 @@ eachDataPlace((settle) => {
   })
 
   it('a close within the hold is refused with the seconds left; after it margin and PnL come back to the millionth', async () => {
-    const [ada, bob] = [await house.player('Ada E6'), await house.player('Bob E6')]
+    const [ada, bob] = [await server.player('Ada E6'), await server.player('Bob E6')]
     const player = pick(await ada.instruments(), (i) => i.position === 'FWD')
     const order = {
       instrumentId: player.id,
@@ -173,13 +173,13 @@ eachDataPlace((settle) => {
     const { position } = await ada.opens(order)
     await bob.opens({ ...order, lotSize: 5 })
 
-    house.jump(1.5)
+    server.jump(1.5)
     const held = await ada.close(position.id, 'too soon')
     expect(held).toMatchObject({ status: 409, body: { error: 'cooldown_active', retry_after_secs: HOLD_SECS - 1 } })
     expect(held.headers.get('retry-after')).toBe(String(HOLD_SECS - 1))
 
-    await house.play(HOLD_SECS)
-    await house.play(1) // what a goal has held back is free again with the next frame
+    await server.play(HOLD_SECS)
+    await server.play(1) // what a goal has held back is free again with the next frame
     const seen = await ada.instrument(player.id)
     const answer = await ada.close(position.id, 'done')
     const closed = read(answer, 200, TradeAnswer)
@@ -201,19 +201,19 @@ eachDataPlace((settle) => {
   })
 
   it('at full time the market closes, everybody is settled at one price, and the next match begins', async () => {
-    const [ada, bob] = [await house.player('Ada E7'), await house.player('Bob E7')]
-    const { matchId } = house
+    const [ada, bob] = [await server.player('Ada E7'), await server.player('Bob E7')]
+    const { matchId } = server
     const player = pick(await ada.instruments(), (i) => i.position === 'DEF')
     const order = { instrumentId: player.id, direction: 'long', lotSize: 2, clientPrice: player.currentPrice } as const
     const hers = await ada.opens(order)
     const his = await bob.opens({ ...order, direction: 'short', lotSize: 1 })
-    await house.play(MATCH_SECS)
+    await server.play(MATCH_SECS)
 
     const closed = { status: 409, body: { error: 'market closed', tradeWindow: { status: 'CLOSED', open: false } } }
     const last = await ada.instrument(player.id)
     expect(last.tradingStatus).toBe('CLOSED')
     expect(await ada.open({ ...order, clientPrice: last.currentPrice })).toMatchObject(closed)
-    house.jump(CONFIRM_SECS)
+    server.jump(CONFIRM_SECS)
     const settled = await vi.waitUntil(async () => (await bob.positions('closed'))[0], PATIENCE)
     const [mine] = await ada.positions('closed')
     expect(settled).toMatchObject({ id: his.position.id, closedBy: 'full_time', closePrice: last.currentPrice })
@@ -230,7 +230,7 @@ eachDataPlace((settle) => {
 
     // His name stands in the next match, at a price of that match.
     await vi.waitUntil(async () => (await ada.instrument(player.id)).tradingStatus === 'OPEN', PATIENCE)
-    expect(house.matchId).toBe(matchId + 1)
+    expect(server.matchId).toBe(matchId + 1)
     const next = await ada.opens({ ...order, clientPrice: (await ada.instrument(player.id)).currentPrice })
     expect(next.position['fixtureId']).toBe(matchId + 1)
   })
@@ -239,16 +239,16 @@ eachDataPlace((settle) => {
 const LEVELS = 'stop-loss / take-profit level invalid for the current price'
 
 onServers((settle) => {
-  let site: ServerPlace
-  let house: ComposedServer
+  let place: ServerPlace
+  let server: ComposedServer
   beforeAll(async () => {
-    site = await settle()
-    house = await ComposedServer.open(site)
+    place = await settle()
+    server = await ComposedServer.open(place)
   })
-  afterAll(() => house.close())
+  afterAll(() => server.close())
 
   it('[D5] the fast store shows the balance; one that is changed there counts, and is booked', async () => {
-    const ada = await house.player('Ada E8')
+    const ada = await server.player('Ada E8')
     const { userId } = await ada.get('/api/me', z.looseObject({ userId: z.string() }))
     const { id } = pick(await ada.instruments())
     const buys = async () => {
@@ -257,13 +257,13 @@ onServers((settle) => {
     }
     const { wallet } = await buys()
     const hash = `wallet:${userId}`
-    await vi.waitUntil(async () => (await site.redis.hget(hash, 'balance')) === String(wallet.balance), PATIENCE)
+    await vi.waitUntil(async () => (await place.redis.hget(hash, 'balance')) === String(wallet.balance), PATIENCE)
 
-    await site.redis.hset(hash, 'balance', '7000.000001')
+    await place.redis.hset(hash, 'balance', '7000.000001')
     expect(await ada.wallet()).toMatchObject({ balance: 7_000.000001 })
     const next = await buys()
     expect(u(next.wallet.balance)).toBe(u(7_000.000001) - u(next.position.margin))
-    const booked = await site.look(({ db }) =>
+    const booked = await place.look(({ db }) =>
       db
         .selectFrom('ledger_entries')
         .select(['user_id', 'amount_micros'])

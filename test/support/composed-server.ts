@@ -12,11 +12,11 @@ import { HttpClient } from './http-client.ts'
 import type { DataPlace } from './data-place.ts'
 import { audit, BALANCED } from './books.ts'
 
-/** How long a house may take to get somewhere; only a broken one does. */
+/** How long a server may take to get somewhere; only a broken one does. */
 export const PATIENCE = { timeout: 10_000, interval: 20 }
 
 /**
- * Ten times as fast as life: a second of the house's clock is one frame of the recording, which is looked for once a
+ * Ten times as fast as life: a second of the server's clock is one frame of the recording, which is looked for once a
  * second. Nobody but the test trades.
  */
 const QUIET_DEMO = { DEMO_SPEED: '10', DEMO_TRADERS: '0', RATE_LIMIT_PER_MIN: '0' }
@@ -24,7 +24,7 @@ const QUIET_DEMO = { DEMO_SPEED: '10', DEMO_TRADERS: '0', RATE_LIMIT_PER_MIN: '0
 export class ComposedServer {
   readonly url: string
   readonly wsUrl: string
-  readonly #site: DataPlace
+  readonly #place: DataPlace
   readonly #touchline: Touchline
   readonly #clock: { now: number }
   /** Every warning and error that was logged. */
@@ -32,27 +32,27 @@ export class ComposedServer {
 
   private constructor(
     addresses: { readonly url: string; readonly wsUrl: string },
-    parts: { site: DataPlace; touchline: Touchline; clock: { now: number }; complaints: readonly string[] },
+    parts: { place: DataPlace; touchline: Touchline; clock: { now: number }; complaints: readonly string[] },
   ) {
     this.url = addresses.url
     this.wsUrl = addresses.wsUrl
-    this.#site = parts.site
+    this.#place = parts.place
     this.#touchline = parts.touchline
     this.#clock = parts.clock
     this.#complaints = parts.complaints
   }
 
-  /** A house in which the demo match has kicked off. */
-  static async open(site: DataPlace): Promise<ComposedServer> {
+  /** A server in which the demo match has kicked off. */
+  static async open(place: DataPlace): Promise<ComposedServer> {
     const clock = { now: Date.now() }
     const world = systemWorld(() => clock.now)
     const complaints: string[] = []
     const log = createLog({ level: 'warn', world, readable: false, write: (line) => complaints.push(line) })
-    const config = readConfig({ ...site.env, ...QUIET_DEMO, PORT: '0', WS_PORT: '0' })
+    const config = readConfig({ ...place.env, ...QUIET_DEMO, PORT: '0', WS_PORT: '0' })
     const touchline = await compose(config, { world, log })
-    const house = new ComposedServer(await touchline.start(), { site, touchline, clock, complaints })
-    await vi.waitUntil(() => house.#framesHeard > 0, PATIENCE)
-    return house
+    const server = new ComposedServer(await touchline.start(), { place, touchline, clock, complaints })
+    await vi.waitUntil(() => server.#framesHeard > 0, PATIENCE)
+    return server
   }
 
   /** The demo match that plays now. */
@@ -84,11 +84,11 @@ export class ComposedServer {
     await vi.waitUntil(() => this.#framesHeard > before, PATIENCE)
   }
 
-  /** Closes the house for good. Throws when it had anything to complain about, or its books do not add up. */
+  /** Closes the server for good. Throws when it had anything to complain about, or its books do not add up. */
   async close(): Promise<void> {
     await this.#touchline.stop()
-    const books = await audit(this.#site)
-    await this.#site.remove()
+    const books = await audit(this.#place)
+    await this.#place.remove()
     deepEqual({ ...books, complaints: this.#complaints }, { ...books, ...BALANCED, complaints: [] })
   }
 

@@ -1,4 +1,4 @@
-/** Where a whole house keeps its things while a test runs: a folder, or a database of its own beside a shared Redis. */
+/** Where a server keeps its things while a test runs: a folder, or a database of its own beside a shared Redis. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,11 +12,11 @@ import { createDatabase } from './databases.ts'
 import { requireNamed } from './needs.ts'
 
 export interface DataPlace {
-  /** The settings that make a house live here. */
+  /** The settings that make a server live here. */
   readonly env: Readonly<Record<string, string>>
-  /** A look at the database. The embedded one can be seen only while no house is open in it. */
+  /** A look at the database. The embedded one can be seen only while no server is open in it. */
   look<T>(at: (connection: Connection) => Promise<T>): Promise<T>
-  /** Removes everything that a house has left here. */
+  /** Removes everything that a server has left here. */
   remove(): Promise<void>
 }
 
@@ -39,14 +39,16 @@ export function onServers(suite: (settle: () => Promise<ServerPlace>) => void): 
   describe.skipIf(!areNamed)('on PostgreSQL and Redis', () => suite(() => serverDataPlace(database, redis)))
   if (!areNamed && process.env['CI'] === 'true') {
     it('has a PostgreSQL and a Redis to live on', () => {
-      throw new Error('CI is set but TEST_DATABASE_URL or TEST_REDIS_URL is not: the house would not be tested on them')
+      throw new Error(
+        'CI is set but TEST_DATABASE_URL or TEST_REDIS_URL is not: the server would not be tested on them',
+      )
     })
   }
 }
 
 export async function embeddedPlace(): Promise<DataPlace> {
   requireNamed('e2e')
-  const folder = mkdtempSync(join(tmpdir(), 'touchline-house-'))
+  const folder = mkdtempSync(join(tmpdir(), 'touchline-test-'))
   return {
     env: { DATA_DIR: folder },
     look: (at) => look({ databaseUrl: null, dataDir: folder }, at),
@@ -57,7 +59,7 @@ export async function embeddedPlace(): Promise<DataPlace> {
 async function serverDataPlace(database: string, redisUrl: string): Promise<ServerPlace> {
   const { url, drop } = await createDatabase(database)
   // Signing keys are kept here as well.
-  const folder = mkdtempSync(join(tmpdir(), 'touchline-house-'))
+  const folder = mkdtempSync(join(tmpdir(), 'touchline-test-'))
   const redis = new Redis(redisUrl)
   const options = { databaseUrl: url, dataDir: null }
   return {

@@ -36,7 +36,7 @@ export interface RehearsalOptions {
 
 export class Rehearsal {
   readonly complaints: string[] = []
-  readonly #site: DataPlace
+  readonly #place: DataPlace
   readonly #clock: { now: number }
   readonly #matches: readonly PlayedRecording[]
   #mock: ProviderMock | null = null
@@ -45,8 +45,8 @@ export class Rehearsal {
   #crowd: SimulatedTraders | null = null
   #calls = 0
 
-  private constructor(site: DataPlace, options: RehearsalOptions) {
-    this.#site = site
+  private constructor(place: DataPlace, options: RehearsalOptions) {
+    this.#place = place
     const startsAt = Date.now()
     this.#clock = { now: startsAt }
     this.#matches = options.matches.map(({ startsInMs = 0, ...match }, n) => ({
@@ -56,8 +56,8 @@ export class Rehearsal {
     }))
   }
 
-  static async open(site: DataPlace, options: RehearsalOptions): Promise<Rehearsal> {
-    const rehearsal = new Rehearsal(site, options)
+  static async open(place: DataPlace, options: RehearsalOptions): Promise<Rehearsal> {
+    const rehearsal = new Rehearsal(place, options)
     rehearsal.#mock = await startMock({
       matches: rehearsal.#matches,
       clock: () => rehearsal.#clock.now,
@@ -77,7 +77,7 @@ export class Rehearsal {
     const world = systemWorld(() => this.#clock.now)
     const log = createLog({ level: 'warn', world, readable: false, write: (line) => this.complaints.push(line) })
     const config = readConfig({
-      ...this.#site.env,
+      ...this.#place.env,
       PROVIDER_URL: present(this.#mock, 'mock').url,
       PROVIDER_TOKEN: TOKEN,
       PROVIDER_POLL_MS: '10',
@@ -145,12 +145,12 @@ export class Rehearsal {
     this.#crowd?.takeTurn(this.id(n))
   }
 
-  /** Closes the house for good. Throws when its books do not add up, or it complained about anything unexpected. */
+  /** Closes the server for good. Throws when its books do not add up, or it complained about anything unexpected. */
   async close(expected: RegExp = /(?!)/): Promise<void> {
     await this.stop()
     await this.#mock?.close()
-    const books = await audit(this.#site)
-    await this.#site.remove()
+    const books = await audit(this.#place)
+    await this.#place.remove()
     const complaints = this.complaints.filter((line) => !expected.test(line))
     deepEqual({ ...books, complaints }, { ...books, ...BALANCED, complaints: [] })
   }

@@ -22,39 +22,39 @@ export class ServerRig {
   readonly url: string
   /** What was logged as warnings and errors. */
   readonly complaints: string[]
-  readonly #site: DataPlace
+  readonly #place: DataPlace
   readonly #touchline: Touchline
   readonly #clock: { now: number }
   readonly #heard = new Map<number, number>()
 
   private constructor(
     url: string,
-    parts: { site: DataPlace; touchline: Touchline; clock: { now: number }; complaints: string[] },
+    parts: { place: DataPlace; touchline: Touchline; clock: { now: number }; complaints: string[] },
   ) {
     this.url = url
     this.complaints = parts.complaints
-    this.#site = parts.site
+    this.#place = parts.place
     this.#touchline = parts.touchline
     this.#clock = parts.clock
   }
 
-  /** A house with a clock that stands still, in which matches 1 to `matches` are in play. */
-  static async open(site: DataPlace, { matches = 1 }: { readonly matches?: number } = {}): Promise<ServerRig> {
+  /** A server with a clock that stands still, in which matches 1 to `matches` are in play. */
+  static async open(place: DataPlace, { matches = 1 }: { readonly matches?: number } = {}): Promise<ServerRig> {
     const clock = { now: Date.now() }
     const world = systemWorld(() => clock.now)
     const complaints: string[] = []
     const log = createLog({ level: 'warn', world, readable: false, write: (line) => complaints.push(line) })
-    const config = readConfig({ ...site.env, DEMO_REPLAY: 'none', RATE_LIMIT_PER_MIN: '0', PORT: '0', WS_PORT: '0' })
+    const config = readConfig({ ...place.env, DEMO_REPLAY: 'none', RATE_LIMIT_PER_MIN: '0', PORT: '0', WS_PORT: '0' })
     const touchline = await compose(config, { world, log })
     const { url } = await touchline.start()
-    const ground = new ServerRig(url, { site, touchline, clock, complaints })
-    for (let n = 1; n <= matches; n++) await ground.plays(n)
-    return ground
+    const rig = new ServerRig(url, { place, touchline, clock, complaints })
+    for (let n = 1; n <= matches; n++) await rig.plays(n)
+    return rig
   }
 
   /** What makes another process live here too. */
   get env(): DataPlace['env'] {
-    return this.#site.env
+    return this.#place.env
   }
 
   /** Somebody who is signed in. */
@@ -96,11 +96,11 @@ export class ServerRig {
     this.#heard.delete(n)
   }
 
-  /** Closes the house for good. Throws when its books do not add up, or it complained about anything unexpected. */
+  /** Closes the server for good. Throws when its books do not add up, or it complained about anything unexpected. */
   async close(expected: RegExp = /(?!)/): Promise<void> {
     await this.#touchline.stop()
-    const books = await audit(this.#site)
-    await this.#site.remove()
+    const books = await audit(this.#place)
+    await this.#place.remove()
     const complaints = this.complaints.filter((line) => !expected.test(line))
     deepEqual({ ...books, complaints }, { ...books, ...BALANCED, complaints: [] })
   }

@@ -10,17 +10,17 @@ import { embeddedPlace } from '../support/data-place.ts'
 const PHONE = { width: 390, height: 844 }
 
 describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
-  let house: ComposedServer
+  let server: ComposedServer
   let browser: Browser
   beforeAll(async () => {
-    const site = await embeddedPlace()
-    house = await ComposedServer.open({ ...site, env: { ...site.env, ADMIN_EMAILS: 'boss@synthetic.invalid' } })
+    const place = await embeddedPlace()
+    server = await ComposedServer.open({ ...place, env: { ...place.env, ADMIN_EMAILS: 'boss@synthetic.invalid' } })
     browser = await launch()
   }, 60_000)
   afterEach(() => Promise.all(browser.contexts().map((context) => context.close())))
   afterAll(async () => {
     await browser.close()
-    await house.close()
+    await server.close()
   })
 
   /** Somebody who has signed in through the page. */
@@ -28,8 +28,8 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
     const page = await context.newPage()
     page.setDefaultTimeout(10_000)
-    const complaints = complaintsOf(page, [new URL(house.url).origin])
-    await page.goto(house.url)
+    const complaints = complaintsOf(page, [new URL(server.url).origin])
+    await page.goto(server.url)
     await page.getByLabel('Your name').fill(name)
     await page.getByRole('button', { name: 'Kick off' }).click()
     await page
@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
   const openCount = (page: Page, count: number) =>
     page.getByRole('button', { name: `Open ${count}`, exact: true }).waitFor()
   const me = async (context: BrowserContext) =>
-    z.looseObject({ userId: z.string() }).parse(await (await context.request.get(`${house.url}/api/me`)).json())
+    z.looseObject({ userId: z.string() }).parse(await (await context.request.get(`${server.url}/api/me`)).json())
 
   it('a visitor signs in, goes long, sees what he holds and how long he must', async () => {
     const { page, complaints } = await visit('Ada U10')
@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     const close = held.getByRole('button', { name: /^[23]:\d\d$/ })
     expect(await close.isDisabled(), 'he must hold it').toBe(true)
 
-    house.jump(181)
+    server.jump(181)
     await page.reload()
     await page.locator('.held').getByRole('button', { name: 'Close' }).click()
     await openCount(page, 0)
@@ -67,7 +67,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     const { page, complaints } = await visit('Ada U11')
     const prices = () => page.locator('.player .tag > b').allTextContents()
     const before = await prices()
-    await house.play(20)
+    await server.play(20)
     await expect.poll(prices, { timeout: 10_000 }).not.toEqual(before)
     expect(complaints).toEqual([])
   })
@@ -76,16 +76,16 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     const { page, complaints } = await visit('Ada U12')
     const { instruments } = z
       .object({ instruments: z.array(z.looseObject({ id: z.string(), name: z.string(), currentPrice: z.number() })) })
-      .parse(await (await page.request.get(`${house.url}/api/instruments`)).json())
+      .parse(await (await page.request.get(`${server.url}/api/instruments`)).json())
     // A hair's breadth away on either side of a few: somebody's price will fall.
     for (const { id, currentPrice } of instruments.slice(0, 12)) {
       const order = { instrumentId: id, direction: 'long', lotSize: 0.1, clientPrice: currentPrice }
       const stopLoss = Math.floor(currentPrice * 9_999) / 10_000
-      const answer = await page.request.post(`${house.url}/api/positions/open`, { data: { ...order, stopLoss } })
+      const answer = await page.request.post(`${server.url}/api/positions/open`, { data: { ...order, stopLoss } })
       expect(answer.status()).toBe(201)
     }
     await openCount(page, 12)
-    await house.play(60)
+    await server.play(60)
     await page
       .getByText(/^Stop-loss hit · /)
       .first()
@@ -105,16 +105,16 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     await goLong(page)
     await openCount(page, 1)
     await context.setOffline(true)
-    house.disconnect(userId(id))
+    server.disconnect(userId(id))
     await page.getByText('Reconnecting. Prices may be old.').waitFor()
     expect(await page.getByRole('button', { name: /^Go long/ }).isDisabled()).toBe(true)
 
     // Meanwhile, elsewhere, he opens another.
     const [player] = z
       .object({ instruments: z.array(z.looseObject({ id: z.string(), currentPrice: z.number() })) })
-      .parse(await (await context.request.get(`${house.url}/api/instruments`)).json()).instruments
+      .parse(await (await context.request.get(`${server.url}/api/instruments`)).json()).instruments
     const order = { instrumentId: player?.id, direction: 'short', lotSize: 0.2, clientPrice: player?.currentPrice }
-    expect((await context.request.post(`${house.url}/api/positions/open`, { data: order })).status()).toBe(201)
+    expect((await context.request.post(`${server.url}/api/positions/open`, { data: order })).status()).toBe(201)
 
     await context.setOffline(false)
     await openCount(page, 2)
@@ -161,7 +161,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
       ['control/users', 'Users'],
       ['control/audit', 'Audit log'],
     ] as const) {
-      await page.goto(`${house.url}/#/${address}`)
+      await page.goto(`${server.url}/#/${address}`)
       await page.getByRole('heading', { name: heading }).waitFor()
       await page.locator('[aria-busy]').first().waitFor({ state: 'detached' })
       expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), address).toBe(0)
@@ -188,14 +188,14 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     await page.route('**/api/auth/google/complete', async (route) => {
       told.push(route.request().postDataJSON())
       // Registering takes a provider; the development route signs in somebody just as well.
-      const response = await page.request.post(`${house.url}/api/auth/dev`, { data: { displayName: 'Ada U16' } })
+      const response = await page.request.post(`${server.url}/api/auth/dev`, { data: { displayName: 'Ada U16' } })
       await route.fulfill({ response })
     })
     await page.addInitScript("sessionStorage.setItem('touchline.nonce', 'said once')")
-    await page.goto(`${house.url}/join?ref=friend42#id_token=the.token&authuser=0`)
+    await page.goto(`${server.url}/join?ref=friend42#id_token=the.token&authuser=0`)
 
     await page.getByText('ada@example.org').waitFor()
-    expect(page.url(), 'a token does not stay in the address').toBe(`${house.url}/`)
+    expect(page.url(), 'a token does not stay in the address').toBe(`${server.url}/`)
     expect(await accessProblems(page)).toEqual([])
     await page.getByLabel('Code').fill('042137')
     await page.getByRole('button', { name: 'Continue' }).click()
@@ -216,18 +216,18 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
 
   it('an admin starts a replay, halts trading and opens it again, and finds it all in the audit log', async () => {
     const { page } = await visit('Boss')
-    await page.goto(`${house.url}/#/control/replays`)
+    await page.goto(`${server.url}/#/control/replays`)
     await page.getByRole('button', { name: 'Start', exact: true }).click()
     await page.locator('.replays > li').nth(1).waitFor()
     page.on('dialog', (dialog) => void dialog.accept())
     await page.locator('.replays').getByRole('button', { name: 'Stop' }).last().click()
 
-    await page.goto(`${house.url}/#/control`)
+    await page.goto(`${server.url}/#/control`)
     await page.getByRole('button', { name: 'Halted' }).and(page.locator('[aria-pressed=false]')).click()
     await page.getByRole('button', { name: 'Halted' }).and(page.locator('[aria-pressed=true]')).waitFor()
     await page.getByRole('button', { name: 'Open', exact: true }).click()
     await page.getByRole('button', { name: 'Open', exact: true }).and(page.locator('[aria-pressed=true]')).waitFor()
-    await page.goto(`${house.url}/#/control/audit`)
+    await page.goto(`${server.url}/#/control/audit`)
     await expect.poll(() => page.getByText('trading.mode').count()).toBe(2)
   })
 
@@ -235,9 +235,9 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     const { page } = await visit('Ada U18')
     await goLong(page)
     await openCount(page, 1)
-    const old = house.matchId
-    await house.play(700)
-    house.jump(61)
+    const old = server.matchId
+    await server.play(700)
+    server.jump(61)
     await page
       .getByText(/^Settled at full time · /)
       .first()
@@ -245,12 +245,12 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     await openCount(page, 0)
 
     // The next match brings the same players, and its moves are counted from its own beginning.
-    const player = await house.player('Bob U18')
+    const player = await server.player('Bob U18')
     const inPlay = async () => (await player.matches()).some(({ id, tradeWindow }) => id > old && tradeWindow.open)
     await expect.poll(inPlay, { timeout: 20_000 }).toBe(true)
     const prices = () => page.locator('.player .tag > b').allTextContents()
     const before = await prices()
-    await house.play(30)
+    await server.play(30)
     await expect.poll(prices, { timeout: 20_000 }).not.toEqual(before)
     await page
       .getByRole('button', { name: /^Go long/ })
@@ -266,7 +266,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
       expect(await accessProblems(page), colorScheme).toEqual([])
     }
     const door = await browser.newPage()
-    await door.goto(house.url)
+    await door.goto(server.url)
     expect(await accessProblems(door), 'the door').toEqual([])
   })
 

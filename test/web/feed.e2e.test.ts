@@ -11,11 +11,11 @@ import { ComposedServer, PATIENCE } from '../support/composed-server.ts'
 import { type HttpClient, pick } from '../support/http-client.ts'
 import { embeddedPlace } from '../support/data-place.ts'
 
-let house: ComposedServer
+let composed: ComposedServer
 beforeAll(async () => {
-  house = await ComposedServer.open(await embeddedPlace())
+  composed = await ComposedServer.open(await embeddedPlace())
 })
-afterAll(() => house.close())
+afterAll(() => composed.close())
 
 /** A feed that writes down what it hears. */
 function listen(player: HttpClient) {
@@ -39,12 +39,12 @@ const until = (condition: () => boolean) => vi.waitUntil(condition, PATIENCE)
 const Me = z.looseObject({ userId: z.string() })
 
 it('after a break the feed goes on where it was: every move once, in order, and every event of the account once', async () => {
-  const ada = await house.player('Ada U3')
+  const ada = await composed.player('Ada U3')
   const { userId: id } = await ada.get('/api/me', Me)
   const player = pick(await ada.instruments(), (i) => i.position === 'FWD')
   const order = { instrumentId: player.id, direction: 'long', lotSize: 0.1, clientPrice: player.currentPrice } as const
   const { feed, heard, setAway } = listen(ada)
-  feed.follow([{ instrumentId: player.id, fixtureId: house.matchId }])
+  feed.follow([{ instrumentId: player.id, fixtureId: composed.matchId }])
   feed.start()
   const told = () => heard.account.flatMap(({ events }) => events)
   await until(() => heard.frames.length > 0 && heard.account.length > 0)
@@ -54,7 +54,7 @@ it('after a break the feed goes on where it was: every move once, in order, and 
   await until(() => told().length === 1)
 
   setAway(true)
-  house.disconnect(userId(id))
+  composed.disconnect(userId(id))
   await until(() => heard.states.at(-1) === 'waiting')
   await ada.opens(order)
   await ada.opens({ ...order, direction: 'short' })
@@ -74,11 +74,11 @@ it('after a break the feed goes on where it was: every move once, in order, and 
 })
 
 it('it follows what it is told to, and nothing else', async () => {
-  const ada = await house.player('Ada U4')
+  const ada = await composed.player('Ada U4')
   const [one, two] = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN')
   const { feed, heard } = listen(ada)
   feed.start()
-  const follow = (id = '') => feed.follow([{ instrumentId: id, fixtureId: house.matchId }])
+  const follow = (id = '') => feed.follow([{ instrumentId: id, fixtureId: composed.matchId }])
   follow(one?.id)
   await until(() => heard.frames.length > 0)
   follow(two?.id)
