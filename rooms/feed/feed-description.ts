@@ -1,6 +1,6 @@
 /**
- * What the WebSocket address says and hears, as an AsyncAPI 3 document: both doors, every message, close codes, limits, and
- * the price frame byte by byte. Requests are described by the schemas that parse them; tests hold replies against the rest.
+ * The AsyncAPI 3 document of the WebSocket address: both endpoints, every message, close codes, limits, and the price frame
+ * byte by byte. Requests are described by the schemas that parse them; tests check replies against the rest.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,20 +22,21 @@ type JsonSchema = Readonly<Record<string, unknown>>
 
 export interface FeedDescriptionOptions {
   readonly version: string
-  /** JSON schemas that REST and this address share, by name: `AccountChanges`, `Notification` and what these refer to. */
+  /** The JSON schemas shared with REST, by name: `AccountChanges`, `Notification` and those they refer to. */
   readonly schemas: Readonly<Record<string, JsonSchema>>
 }
 
-/** Frames as bytes and as numbers; a test makes them with the encoder and fails when this file is not what it made. */
+/** Frames as bytes and as numbers. A test makes them with the encoder and fails if this file differs. */
 const VECTORS: unknown = JSON.parse(readFileSync(join(import.meta.dirname, 'price-frame-vectors.json'), 'utf8'))
 
 const CLOSE_CODES = {
-  1000: 'You have closed it, or nobody is there any more.',
+  1000: 'The client closed the connection, or stopped answering pings.',
   1009: `A message was larger than ${MESSAGE_BYTES_MAX / 1024} KiB.`,
-  [CLOSE.restart]: 'The server restarts, or the match moves: come back after `reconnectInMs`, with a new token.',
-  [CLOSE.full]: `The server is full (${CONNECTIONS_MAX.toLocaleString('en')} connections over both doors): come back later.`,
-  [CLOSE.unauthorised]: 'The token became void: the user has signed out. Sign in again.',
-  [CLOSE.tooSlow]: `Too slow: ${STRIKES_MAX} writes in a row took longer than ${WRITE_DEADLINE_MS} ms, or ${QUEUED_BYTES_MAX / 1024 ** 2} MiB waited.`,
+  [CLOSE.restart]:
+    'The server restarts, or the match moves to another process. Reconnect after `reconnectInMs` with a new token.',
+  [CLOSE.full]: `The server is full (${CONNECTIONS_MAX.toLocaleString('en')} connections over both endpoints). Reconnect later.`,
+  [CLOSE.unauthorised]: 'The user has signed out. Sign in again.',
+  [CLOSE.tooSlow]: `Too slow: ${STRIKES_MAX} writes in a row took longer than ${WRITE_DEADLINE_MS} ms, or more than ${QUEUED_BYTES_MAX / 1024 ** 2} MiB were waiting to be sent.`,
   [CLOSE.tooManyMessages]: `More than ${MESSAGES_PER_SECOND_MAX} messages in one second.`,
 }
 
@@ -46,18 +47,18 @@ const LIMITS = {
   'instruments a socket follows': INSTRUMENTS_PER_SUBSCRIBER_MAX,
   'requests waiting for an answer': REQUESTS_WAITING_MAX,
   'connections of a user': CONNECTIONS_PER_USER_MAX,
-  'connections of a process, over both doors': CONNECTIONS_MAX,
-  'asking for the account': 'once a second',
+  'connections of a process, over both endpoints': CONNECTIONS_MAX,
+  'account requests': 'once a second',
   'prices of one instrument a second': SECOND_MS / PUBLISH_INTERVAL_MS,
-  'unknown instruments looked up': `${LOOKUPS_MAX} at once, then one a second`,
+  'lookups of unknown instruments': `${LOOKUPS_MAX} at once, then one a second`,
 }
 
 const INSTRUMENT = '0198f3a2-7c1d-8e00-8f00-0123456789ab'
 const SERVER_TIME = '2026-05-02T14:30:00.000Z'
 
-const id = { type: 'integer', minimum: 0, description: "The client's own number; it comes back with the answer." }
+const id = { type: 'integer', minimum: 0, description: 'Chosen by the client; the answer carries it too.' }
 const instant = { type: 'string', format: 'date-time' }
-const uuid = { type: 'string', maxLength: 64, description: 'As it was asked for, in small letters.' }
+const uuid = { type: 'string', maxLength: 64, description: 'As requested, in lower case.' }
 
 const object = (properties: JsonSchema, optional: readonly string[] = ['id']): JsonSchema => ({
   type: 'object',
@@ -72,9 +73,9 @@ const rejected = {
     code: {
       enum: ['not_found', 'limit', 'busy'],
       description:
-        '`not_found`: nobody publishes it, now or on demand (in the match room: not of this match). `limit`: the socket follows ' +
-        '500. `busy`: nobody can say yet how it stands, because its match is being taken over or too many unknown ones were ' +
-        'named at once; ask again for it in a second.',
+        '`not_found`: no match publishes it (in the match room: it belongs to another match). `limit`: the connection already ' +
+        'follows 500 instruments. `busy`: its price is not known yet, because another process is taking over its match or ' +
+        'the request named too many unknown instruments; request it again after a second.',
     },
   }),
 }
@@ -85,62 +86,63 @@ interface Message {
   readonly example: unknown
 }
 
+/** Every message but the price frame, by its name in the document. */
 function messagesOf(): Readonly<Record<string, Message>> {
   const requests = new Map<string, z.core.JSONSchema.BaseSchema>(
     FeedRequest.options.map((option) => [option.shape.type.value, z.toJSONSchema(option)] as const),
   )
-  const asked = (type: string): JsonSchema => {
-    // Fields that we do not know are no reason to turn a message down.
+  const request = (type: string): JsonSchema => {
+    // Unknown fields in a message are ignored.
     const { $schema: _dialect, additionalProperties: _others, ...schema } = requests.get(type) ?? {}
     return schema
   }
-  const said = (type: string, properties: JsonSchema, optional?: readonly string[]): JsonSchema =>
+  const reply = (type: string, properties: JsonSchema, optional?: readonly string[]): JsonSchema =>
     object({ type: { const: type }, ...properties }, optional)
   return {
     subscribe: {
       summary:
-        'Follow instruments, besides those followed already. With `since`, the newest frame of their match that you have, ' +
-        'you get what came after (flag REPLAY) as long as it is kept; otherwise the current price of each (flag SNAPSHOT).',
-      payload: asked('subscribe'),
+        'Follow more instruments. With `since`, the newest frame that the client has of their match, later frames are resent ' +
+        '(flag REPLAY) if they are still kept; otherwise the current price of each follows (flag SNAPSHOT).',
+      payload: request('subscribe'),
       example: { type: 'subscribe', id: 7, instrumentIds: [INSTRUMENT], since: { epoch: 3, seq: 1041 } },
     },
     unsubscribe: {
-      summary: 'Follow instruments no longer.',
-      payload: asked('unsubscribe'),
+      summary: 'Stop following instruments.',
+      payload: request('unsubscribe'),
       example: { type: 'unsubscribe', id: 8, instrumentIds: [INSTRUMENT] },
     },
     listen: {
       summary:
-        'Be told what happens to your positions after a marker; without one, beginning with a snapshot of those that are ' +
-        'open. Holds until the connection ends.',
-      payload: asked('account'),
+        'Receive the events of your positions after the marker `since`, then live ones; without it a snapshot of the open ' +
+        'positions comes first. In force until the connection ends.',
+      payload: request('account'),
       example: { type: 'account', id: 9, since: '41' },
     },
-    ping: { summary: 'Ask whether anybody is there.', payload: asked('ping'), example: { type: 'ping', id: 10 } },
+    ping: { summary: 'Check the connection.', payload: request('ping'), example: { type: 'ping', id: 10 } },
     subscribed: {
-      summary: 'What is followed now, and what is not. The prices follow it.',
-      payload: said('subscribed', { id, instrumentIds: { type: 'array', items: uuid }, rejected }),
+      summary: 'Reply to `subscribe`: the instruments followed, and those rejected. Their prices come next.',
+      payload: reply('subscribed', { id, instrumentIds: { type: 'array', items: uuid }, rejected }),
       example: { type: 'subscribed', id: 7, instrumentIds: [INSTRUMENT], rejected: [] },
     },
     unsubscribed: {
-      summary: 'What is not followed any more. Frames that were on their way may still come.',
-      payload: said('unsubscribed', { id, instrumentIds: { type: 'array', items: uuid } }),
+      summary: 'Reply to `unsubscribe`. Frames already sent may still arrive.',
+      payload: reply('unsubscribed', { id, instrumentIds: { type: 'array', items: uuid } }),
       example: { type: 'unsubscribed', id: 8, instrumentIds: [INSTRUMENT] },
     },
     pong: {
-      summary: 'Somebody is.',
-      payload: said('pong', { id, serverTime: instant }),
+      summary: 'Reply to `ping`.',
+      payload: reply('pong', { id, serverTime: instant }),
       example: { type: 'pong', id: 10, serverTime: SERVER_TIME },
     },
     heartbeat: {
-      summary: 'Nothing was to be said for ten seconds.',
-      payload: said('heartbeat', { serverTime: instant }),
+      summary: 'Sent after ten seconds without another message.',
+      payload: reply('heartbeat', { serverTime: instant }),
       example: { type: 'heartbeat', serverTime: SERVER_TIME },
     },
     account: {
       summary:
-        'What happened to your positions up to `marker`, in order and once, as `GET /api/account/changes` shows it. `id` ' +
-        'stands in the first answer to a request. Keep the marker, and ask with it after a break.',
+        'The events of your positions up to `marker`, in order and exactly once, as in `GET /api/account/changes`. The first ' +
+        'one after a request carries its `id`. Keep the marker, and send it as `since` after a reconnection.',
       payload: {
         allOf: [
           { $ref: '#/components/schemas/AccountChanges' },
@@ -150,8 +152,8 @@ function messagesOf(): Readonly<Record<string, Message>> {
       example: { type: 'account', id: 9, marker: '41', snapshot: false, events: [], positions: null, more: false },
     },
     notification: {
-      summary: 'A notification, to whoever listens to his account.',
-      payload: said('notification', { notification: { $ref: '#/components/schemas/Notification' } }),
+      summary: 'A notification. Sent to connections that have requested `account`.',
+      payload: reply('notification', { notification: { $ref: '#/components/schemas/Notification' } }),
       example: {
         type: 'notification',
         notification: {
@@ -166,13 +168,13 @@ function messagesOf(): Readonly<Record<string, Message>> {
       },
     },
     shutdown: {
-      summary: 'The server is about to restart: wait so long, then connect anew with a new token.',
-      payload: said('shutdown', { reconnectInMs: { type: 'integer', minimum: 0 } }),
+      summary: 'The server is about to restart. Wait `reconnectInMs`, then reconnect with a new token.',
+      payload: reply('shutdown', { reconnectInMs: { type: 'integer', minimum: 0 } }),
       example: { type: 'shutdown', reconnectInMs: 2_150 },
     },
     error: {
-      summary: 'A message was not understood (`bad_message`), or could not be carried out now (`busy`, `unavailable`).',
-      payload: said('error', {
+      summary: 'A message was invalid (`bad_message`), or cannot be processed now (`busy`, `unavailable`).',
+      payload: reply('error', {
         id,
         code: { enum: ['bad_message', 'unavailable', 'busy'] },
         message: { type: 'string' },
@@ -182,133 +184,134 @@ function messagesOf(): Readonly<Record<string, Message>> {
   }
 }
 
-const HEARD = ['subscribe', 'unsubscribe', 'listen', 'ping'] as const
-const REPLIES: Readonly<Record<(typeof HEARD)[number], readonly string[]>> = {
+const REQUESTS = ['subscribe', 'unsubscribe', 'listen', 'ping'] as const
+const REPLIES: Readonly<Record<(typeof REQUESTS)[number], readonly string[]>> = {
   subscribe: ['subscribed', 'error'],
   unsubscribe: ['unsubscribed', 'error'],
   listen: ['account', 'error'],
   ping: ['pong', 'error'],
 }
 
-const FEED = `Any WebSocket client: \`{wsUrl}/?token=…\` with the subprotocol \`${SUBPROTOCOL}\`. Control messages are JSON text,
-prices are binary messages of ${PRICE_FRAME_BYTES} bytes. A socket is told only of what it subscribed to. A price that is not
-taken is replaced by the newest one of its instrument, flagged CONFLATED; nothing queues.
+const FEED = `For any WebSocket client: \`{wsUrl}/?token=…\` with the subprotocol \`${SUBPROTOCOL}\`. Control messages are JSON
+text, prices are binary messages of ${PRICE_FRAME_BYTES} bytes. A connection receives only what it subscribed to. If a client
+reads too slowly, waiting prices are replaced by the newest one of their instrument, flagged CONFLATED; no queue builds up.
 
-Upgrades are refused with 401 (no valid token), 429 (ten connections already) or 503. A token is good for one minute:
-\`POST /api/ws/token\` before each connection.`
+An upgrade is refused with 401 (no valid token), 429 (the user has ten connections) or 503 (the server is full or stopping). A
+token is valid for one minute: call \`POST /api/ws/token\` before each connection.`
 
-const ROOM = `Clients of the Colyseus SDK join the room \`match\` with \`{ matchId }\`, with the same \`?token=\`. The synced state has
-the match (state, phase, minute, score, trading) and each instrument's \`price\`, \`base\` and \`imbalance\` as integers in
-millionths, at most half a second late.
+const ROOM = `For clients of the Colyseus SDK: join the room \`match\` with \`{ matchId }\` and the same \`?token=\`. The synced state
+has the match (state, phase, minute, score, trading) and the \`price\`, \`base\` and \`imbalance\` of each instrument as
+integers in millionths, at most half a second late.
 
 Messages are those of the price feed without \`type\` and \`id\`: \`subscribe\`, \`unsubscribe\` and \`account\` in; \`price\` (the
-same ${PRICE_FRAME_BYTES} bytes), \`account\`, \`notification\`, \`shutdown\` and \`error\` out. A request (\`room.request\`) is answered with
-what \`subscribed\` and \`unsubscribed\` say. After a reconnection by the SDK \`subscribe\` still holds and \`account\` is to be
-sent again; on \`shutdown\` wait that long and join anew.`
+same ${PRICE_FRAME_BYTES} bytes), \`account\`, \`notification\`, \`shutdown\` and \`error\` out. A request (\`room.request\`) is answered
+with the body of \`subscribed\` or \`unsubscribed\`. After a reconnection by the SDK \`subscribe\` is still in force, but
+\`account\` must be sent again. On \`shutdown\`, wait \`reconnectInMs\` and join again.`
+
+/** The messages that the server sends without a request. */
+const PUSHED = ['price', 'account', 'notification', 'heartbeat', 'shutdown']
 
 /** The document. */
 export function describeFeed({ version, schemas }: FeedDescriptionOptions) {
   const messages = messagesOf()
-  const names = Object.keys(messages)
-  const reference = (channel: string, name: string) => ({ $ref: `#/channels/${channel}/messages/${name}` })
-  const operations = HEARD.map((name) => [
-    name,
-    {
-      action: 'receive',
-      channel: { $ref: '#/channels/feed' },
-      summary: messages[name]?.summary,
-      messages: [reference('feed', name)],
-      reply: {
-        channel: { $ref: '#/channels/feed' },
-        messages: (REPLIES[name] ?? []).map((reply) => reference('feed', reply)),
-      },
-    },
-  ])
-  const told = ['price', 'account', 'notification', 'heartbeat', 'shutdown']
   return {
     asyncapi: '3.0.0',
     info: {
       title: 'Touchline, the WebSocket address',
       version,
       description:
-        'Prices of players and what happens to positions, as it happens. One port, two doors, one source of events. ' +
-        'Everything else is REST: `GET /api/openapi.json`.',
+        'Live prices and position events. One port with two endpoints, the price feed and the match room, from the same ' +
+        'source of events. Everything else is REST: `GET /api/openapi.json`.',
     },
     defaultContentType: 'application/json',
     servers: {
       live: {
         host: 'localhost:3001',
         protocol: 'ws',
-        description: 'Where it is says `wsUrl` in the answer to `POST /api/ws/token`; `wss` behind TLS.',
+        description: '`POST /api/ws/token` answers with the address in `wsUrl`; `wss` behind TLS.',
         security: [{ $ref: '#/components/securitySchemes/token' }],
       },
     },
-    channels: {
-      feed: {
-        address: '/',
-        title: 'The price feed',
-        description: FEED,
-        bindings: {
-          ws: {
-            method: 'GET',
-            query: { type: 'object', properties: { token: { type: 'string' } }, required: ['token'] },
-            headers: { type: 'object', properties: { 'Sec-WebSocket-Protocol': { const: SUBPROTOCOL } } },
-          },
-        },
-        messages: Object.fromEntries(
-          [...names, 'price'].map((name) => [name, { $ref: `#/components/messages/${name}` }]),
-        ),
-        'x-close-codes': CLOSE_CODES,
-        'x-limits': LIMITS,
-      },
-      matchRoom: {
-        address: 'match',
-        title: 'The match room',
-        description: ROOM,
-        messages: Object.fromEntries(
-          ['price', 'account', 'notification', 'shutdown', 'error'].map((name) => [
-            name,
-            { $ref: `#/components/messages/${name}` },
-          ]),
-        ),
-      },
-    },
-    operations: {
-      ...(Object.fromEntries(operations) as Readonly<Record<string, unknown>>),
-      tell: {
-        action: 'send',
-        channel: { $ref: '#/channels/feed' },
-        summary: 'What nobody has to ask for again.',
-        messages: told.map((name) => reference('feed', name)),
-      },
-    },
+    channels: channelsOf(Object.keys(messages)),
+    operations: operationsOf(messages),
     components: {
       securitySchemes: {
         token: {
           type: 'httpApiKey',
           in: 'query',
           name: 'token',
-          description: 'From `POST /api/ws/token`; good for one minute, and until its user signs out.',
+          description: 'From `POST /api/ws/token`. Valid for one minute, and until the user signs out.',
         },
       },
-      messages: {
-        ...Object.fromEntries(
-          Object.entries(messages).map(([name, { summary, payload, example }]) => [
-            name,
-            { name, summary, contentType: 'application/json', payload, examples: [{ payload: example }] },
-          ]),
-        ),
-        price: {
-          name: 'price',
-          title: 'The price frame',
-          summary: `A price, ${PRICE_FRAME_BYTES} bytes, big-endian. Codes, types and versions that you do not know are to be skipped.`,
-          contentType: 'application/octet-stream',
-          payload: { type: 'string', format: 'binary', minLength: PRICE_FRAME_BYTES, maxLength: PRICE_FRAME_BYTES },
-          'x-layout': placed(),
-          'x-test-vectors': VECTORS,
-        },
-      },
+      messages: componentsOf(messages),
       schemas,
     },
   }
 }
+
+const channelsOf = (names: readonly string[]) => ({
+  feed: {
+    address: '/',
+    title: 'The price feed',
+    description: FEED,
+    bindings: {
+      ws: {
+        method: 'GET',
+        query: { type: 'object', properties: { token: { type: 'string' } }, required: ['token'] },
+        headers: { type: 'object', properties: { 'Sec-WebSocket-Protocol': { const: SUBPROTOCOL } } },
+      },
+    },
+    messages: messageReferences([...names, 'price']),
+    'x-close-codes': CLOSE_CODES,
+    'x-limits': LIMITS,
+  },
+  matchRoom: {
+    address: 'match',
+    title: 'The match room',
+    description: ROOM,
+    messages: messageReferences(['price', 'account', 'notification', 'shutdown', 'error']),
+  },
+})
+
+const messageReferences = (names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/messages/${name}` }]))
+
+function operationsOf(messages: Readonly<Record<string, Message>>): Readonly<Record<string, unknown>> {
+  const feed = { $ref: '#/channels/feed' }
+  const reference = (name: string) => ({ $ref: `#/channels/feed/messages/${name}` })
+  const requests = REQUESTS.map((name) => [
+    name,
+    {
+      action: 'receive',
+      channel: feed,
+      summary: messages[name]?.summary,
+      messages: [reference(name)],
+      reply: { channel: feed, messages: REPLIES[name].map(reference) },
+    },
+  ])
+  const tell = {
+    action: 'send',
+    channel: feed,
+    summary: 'Sent without a request.',
+    messages: PUSHED.map(reference),
+  }
+  return { ...(Object.fromEntries(requests) as Readonly<Record<string, unknown>>), tell }
+}
+
+const componentsOf = (messages: Readonly<Record<string, Message>>) => ({
+  ...Object.fromEntries(
+    Object.entries(messages).map(([name, { summary, payload, example }]) => [
+      name,
+      { name, summary, contentType: 'application/json', payload, examples: [{ payload: example }] },
+    ]),
+  ),
+  price: {
+    name: 'price',
+    title: 'The price frame',
+    summary: `A price in ${PRICE_FRAME_BYTES} bytes, big-endian. Skip frames of an unknown type or version, and codes you do not know.`,
+    contentType: 'application/octet-stream',
+    payload: { type: 'string', format: 'binary', minLength: PRICE_FRAME_BYTES, maxLength: PRICE_FRAME_BYTES },
+    'x-layout': placed(),
+    'x-test-vectors': VECTORS,
+  },
+})

@@ -186,10 +186,9 @@ function errorsSection(): string {
 }
 
 function socketSection({ info, channels, operations, components }: FeedDocument): string {
+  const received = Object.values(operations).filter(({ action }) => action === 'receive')
   const fromClient = new Set(
-    Object.entries(operations)
-      .filter(([name]) => name !== 'push')
-      .flatMap(([, { messages }]) => messages.map(({ $ref }) => $ref.slice($ref.lastIndexOf('/') + 1))),
+    received.flatMap(({ messages }) => messages.map(({ $ref }) => $ref.slice($ref.lastIndexOf('/') + 1))),
   )
   const message = (name: string): string => {
     const { summary, payload, examples = [] } = components.messages[name] ?? { summary: '', payload: {} }

@@ -52,8 +52,14 @@ export interface RestDocument {
 export interface FeedDocument {
   readonly info: { readonly description: string }
   readonly channels: Readonly<Record<string, Channel>>
-  readonly operations: Readonly<Record<string, { readonly messages: readonly { readonly $ref: string }[] }>>
+  readonly operations: Readonly<Record<string, FeedOperation>>
   readonly components: { readonly messages: Readonly<Record<string, Message>> }
+}
+
+interface FeedOperation {
+  /** Of the server: it receives what a client sends. */
+  readonly action: 'receive' | 'send'
+  readonly messages: readonly { readonly $ref: string }[]
 }
 
 interface Channel {

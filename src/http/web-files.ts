@@ -1,7 +1,7 @@
 /**
- * The web client as it is served: the modules of `src/web` with their types blanked out by Node itself, and the packages
- * they use, all below one path that carries a hash of them. So there is no build step, a browser keeps them for good, and a
- * changed client has another path. Nothing comes from elsewhere: the page works without a way out of the house.
+ * The files of the page: the modules of `src/web` with their types blanked out by Node, and the packages they use, below a
+ * path that contains a hash of them all. There is no build step, browsers cache the files permanently, and a changed page
+ * has a new path. Nothing comes from other hosts, so the page works without the internet.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
 export interface WebFile {
-  /** Below the common path. */
+  /** Path below `base`. */
   readonly name: string
   readonly type: string
   readonly body: Uint8Array<ArrayBuffer>
@@ -21,24 +21,24 @@ export interface WebFile {
 export type Encoding = 'br' | 'gzip'
 
 export interface WebFiles {
-  /** The path under which this edition of the client lives, `/web/<hash>`. */
+  /** The path of this version of the page's files, `/web/<hash>`. */
   readonly base: string
-  /** The page at `/`: what it loads is named with the base. */
+  /** The page at `/`. It loads its files from `base`. */
   readonly page: WebFile
-  /** The script that the page itself contains, as a content security policy names it. */
+  /** The hash of the page's inline script, for the content security policy. */
   readonly inlineScript: string
   /** The file of this name, or null. */
   find(name: string): WebFile | null
-  /** All there is besides the page. */
+  /** All files but the page. */
   list(): readonly WebFile[]
-  /** A file compressed; done once. */
+  /** The file, compressed at the first call and kept. */
   compressed(file: WebFile, encoding: Encoding): Promise<Uint8Array<ArrayBuffer>>
 }
 
 const SOURCES = join(import.meta.dirname, '../web')
 const PAGE = 'index.html'
 
-/** Modules of packages, by the name that an import gives them. They import one another by the same names. */
+/** Modules of packages by the name that imports use, also among each other. */
 const PACKAGES: Readonly<Record<string, readonly [from: string, file: string]>> = {
   preact: ['preact', 'dist/preact.mjs'],
   'preact/hooks': ['preact', 'hooks/dist/hooks.mjs'],
@@ -49,7 +49,7 @@ const PACKAGES: Readonly<Record<string, readonly [from: string, file: string]>> 
   'lightweight-charts': ['lightweight-charts', 'dist/lightweight-charts.standalone.production.mjs'],
 }
 
-/** Files of packages that a style sheet names. */
+/** Files of packages that a style sheet loads. */
 const FONTS: Readonly<Record<string, readonly [from: string, file: string]>> = {
   'vendor/barlow-condensed-500.woff2': [
     '@fontsource/barlow-condensed',
@@ -71,17 +71,17 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 
-/** What the page is told before it can ask, readable in the element `#facts`. */
+/** Facts that the page needs before its first request, in the element `#facts`. */
 export interface PageFacts {
-  /** Whether anybody may sign in by a name: the development routes are there. */
+  /** True if the development routes are mounted: signing in takes just a name. */
   readonly devSignIn: boolean
-  /** The identity provider's client id of this site. */
+  /** The client id at the identity provider. */
   readonly clientId: string
-  /** Where a browser signs in with the identity provider. */
+  /** The identity provider's sign-in page. */
   readonly authorizeUrl: string
 }
 
-/** Reads the client from the disk. Throws when a file or a package is missing. */
+/** Reads the files from the disk. Throws if a file or a package is missing. */
 export async function loadWebFiles(facts: PageFacts): Promise<WebFiles> {
   const sources = await readSources()
   const packages = Object.entries(PACKAGES).map(([name, file]) => [vendorName(name), file] as const)
@@ -132,8 +132,9 @@ async function readSources(): Promise<WebFile[]> {
 }
 
 /**
- * Types become blanks, and so do comments before a line: lines stay where they are. Node says each time that the function
- * may still change, which is no news to somebody who pins his Node.
+ * Replaces types with spaces, so that lines and columns stay. Node warns at each call that the function is experimental; the
+ * Node version is pinned, so the warning is silenced. `ts-blank-space` would do the same, but it needs the compiler of
+ * TypeScript 6 at run time, 20 MB of a version that this project does not use.
  */
 function withoutTypes(source: string): string {
   const usual = Object.getOwnPropertyDescriptor(process, 'emitWarning') ?? {}
@@ -158,14 +159,14 @@ function webFile(name: string, body: string | Uint8Array<ArrayBuffer>): WebFile 
   return { name, type, body: typeof body === 'string' ? new TextEncoder().encode(body) : body }
 }
 
-/** Tells the browser of every module at once, so that it need not find them one import after the other. */
+/** Preloads every module, so that the browser does not discover them one import after another. */
 const preloads = (base: string, names: Iterable<string>): string =>
   [...names]
     .filter((name) => /\.(ts|mjs)$/.test(name) && !LATER.test(name))
     .map((name) => `<link rel="modulepreload" href="${base}/${name}" />`)
     .join('\n    ')
 
-/** Loaded when somebody goes there, or by another page. */
+/** Modules of the control room and of the API page, which the start page does not need. */
 const LATER = /^(control\/|docs\.ts$)/
 
 const filled = (template: string, values: Readonly<Record<string, string>>): string =>
@@ -177,7 +178,7 @@ const escaped = (text: string): string =>
 const brotli = promisify(brotliCompress)
 const zip = promisify(gzip)
 
-/** Nearly as small as the last level, in a tenth of its time. */
+/** Nearly as small as at the highest level, in a tenth of the time. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }
 
 const COMPRESS: Readonly<Record<Encoding, (body: Uint8Array) => Promise<Uint8Array<ArrayBuffer>>>> = {
