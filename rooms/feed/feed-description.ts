@@ -30,7 +30,7 @@ export interface FeedDescriptionOptions {
 const VECTORS: unknown = JSON.parse(readFileSync(join(import.meta.dirname, 'price-frame-vectors.json'), 'utf8'))
 
 const CLOSE_CODES = {
-  1000: 'The client closed the connection, or stopped answering pings.',
+  1000: 'Closed normally, by the client or because the connection is no longer used.',
   1009: `A message was larger than ${MESSAGE_BYTES_MAX / 1024} KiB.`,
   [CLOSE.restart]:
     'The server restarts, or the match moves to another process. Reconnect after `reconnectInMs` with a new token.',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { openHttpRig, POSITION } from './http-rig.ts'
 
 describe('account changes', () => {
-  it('[D8] without a marker they are a snapshot of the open positions', async () => {
+  it('[D8] without a marker, returns a snapshot of the open positions', async () => {
     const { asAlice } = await openHttpRig()
     expect(await (await asAlice('/api/account/changes')).json()).toMatchObject({
       marker: '7',
@@ -13,7 +13,7 @@ describe('account changes', () => {
     })
   })
 
-  it('[D8] after a marker they are what happened since, each with a marker of its own', async () => {
+  it('[D8] after a marker, returns later events, each with its own marker', async () => {
     const { asAlice } = await openHttpRig()
     expect(await (await asAlice('/api/account/changes?since=6')).json()).toMatchObject({
       marker: '7',
@@ -24,7 +24,7 @@ describe('account changes', () => {
   })
 
   it.each(['since=-1', 'since=x', 'since=1e3', 'since=9999999999999999', 'limit=0', 'limit=101'])(
-    '[D8] %s is a clean 400',
+    '[D8] %s is 400',
     async (query) => {
       const { asAlice } = await openHttpRig()
       expect((await asAlice(`/api/account/changes?${query}`)).status).toBe(400)

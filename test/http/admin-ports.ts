@@ -1,4 +1,4 @@
-/** What operators reach through the door, as hand-written ports: two users, one flag, three settings, and what was done. */
+/** The admin ports with fixed values: two users, one flag, three settings, one replay. They record the actions taken. */
 import { instant } from '../../actors/kernel/world.ts'
 import { districtId, fixtureId } from '../../actors/kernel/ids.ts'
 import { REPLAY_FIXTURES_FROM } from '../../actors/kernel/limits.ts'
@@ -11,7 +11,7 @@ import type { User } from '../../db/users.ts'
 import type { ReplayReport } from '../../src/replays/gameplay-bot.ts'
 import type { HttpDeps } from '../../src/http/ports.ts'
 
-/** Some settings of each type. */
+/** One setting of each type. */
 const LISTED = ['trading.hold_secs', 'trading.pre_match', 'trading.mode'] as const
 
 const listed = (user: User, over: Partial<ListedUser> = {}): ListedUser => ({
@@ -32,10 +32,10 @@ const listed = (user: User, over: Partial<ListedUser> = {}): ListedUser => ({
 })
 
 export function adminPorts(user: User): Pick<HttpDeps, 'settings' | 'audit' | 'userList' | 'bot'> & {
-  readonly deeds: ControlAction[]
+  readonly actions: ControlAction[]
   readonly orders: unknown[]
 } {
-  const deeds: ControlAction[] = []
+  const actions: ControlAction[] = []
   const orders: unknown[] = []
   const entry = (key: string, setting: Setting): SettingEntry => ({
     key,
@@ -57,7 +57,7 @@ export function adminPorts(user: User): Pick<HttpDeps, 'settings' | 'audit' | 'u
     return { kind: 'set', entry: changed }
   }
   return {
-    deeds,
+    actions,
     orders,
     settings: {
       list: () => settings,
@@ -66,10 +66,10 @@ export function adminPorts(user: User): Pick<HttpDeps, 'settings' | 'audit' | 'u
       setFlag: (change) => set(flags, change),
     },
     audit: {
-      record: async (deed) => void deeds.push(deed),
+      record: async (action) => void actions.push(action),
       list: async (limit, before) => {
-        const deed = { actor: user.id, actorName: 'alice', action: 'setting.set', subject: 'trading.hold_secs' }
-        const all = [3, 2, 1].map((id) => ({ ...deed, id, at: instant(id * 1_000), before: 180, after: 60 + id }))
+        const common = { actor: user.id, actorName: 'alice', action: 'setting.set', subject: 'trading.hold_secs' }
+        const all = [3, 2, 1].map((id) => ({ ...common, id, at: instant(id * 1_000), before: 180, after: 60 + id }))
         return all.filter(({ id }) => before === null || id < before).slice(0, limit)
       },
     },

@@ -7,7 +7,7 @@ import { ALICE, alice, away, FIXTURE, openHttpRig } from './http-rig.ts'
 const LEDGER = '/api/admin/ledger/audit'
 
 describe('admin routes', () => {
-  it('[H8] are closed to visitors and to users, every one of them', async () => {
+  it('[H8] refuse visitors and users without the role, on every route', async () => {
     const { app, asAlice } = await openHttpRig()
     const routes = app.routes.filter(({ path, method }) => path.startsWith('/api/admin/') && method !== 'ALL')
     expect(new Set(routes.map(({ path }) => path)).size).toBeGreaterThan(8)
@@ -20,7 +20,7 @@ describe('admin routes', () => {
     }
   })
 
-  it('[H8] an admin who is none any more is refused at once, whatever his token says', async () => {
+  it('[H8] refuses a demoted admin at once, even with a valid token', async () => {
     const { asAlice } = await openHttpRig({
       role: 'admin',
       deps: { accounts: { ...(await openHttpRig()).deps.accounts, find: async () => alice } },
@@ -28,7 +28,7 @@ describe('admin routes', () => {
     expect((await asAlice('/api/admin/flags')).status).toBe(403)
   })
 
-  it('the ledger audit says whether the books balance, and what does not', async () => {
+  it('the ledger audit tells whether the ledger balances, and what is wrong', async () => {
     const { asAlice } = await openHttpRig({ role: 'admin' })
     expect(await (await asAlice(LEDGER)).json()).toEqual({
       balanced: true,
@@ -42,7 +42,7 @@ describe('admin routes', () => {
     expect(await (await broken.asAlice(LEDGER)).json()).toMatchObject({ balanced: false, imbalance: -0.000001 })
   })
 
-  it('flags are listed with what they mean, and set', async () => {
+  it('lists flags with their descriptions, and sets them', async () => {
     const { asAlice, send } = await openHttpRig({ role: 'admin' })
     const flag = { key: 'coming_soon', enabled: false, default: false, updatedAt: null, updatedBy: null }
     expect(await (await asAlice('/api/admin/flags')).json()).toEqual({
@@ -52,7 +52,7 @@ describe('admin routes', () => {
     expect([set.status, await set.json()]).toMatchObject([200, { enabled: true, updatedBy: 'alice' }])
   })
 
-  it('settings are listed with type, default and bounds, and set', async () => {
+  it('lists settings with type, default and bounds, and sets them', async () => {
     const { asAlice, send } = await openHttpRig({ role: 'admin' })
     const listed: unknown = await (await asAlice('/api/admin/settings')).json()
     expect(listed).toMatchObject({
@@ -66,7 +66,7 @@ describe('admin routes', () => {
     expect([set.status, await set.json()]).toMatchObject([200, { key: 'trading.hold_secs', value: 60 }])
   })
 
-  it('an unknown key is 404, a value that cannot be is 400 and says what can', async () => {
+  it('an unknown key is 404; an invalid value is 400 and names the valid ones', async () => {
     const { send } = await openHttpRig({ role: 'admin' })
     const statusOf = async (path: string, body: unknown) => {
       const response = await send('PUT', `/api/admin/${path}`, body)
@@ -86,13 +86,13 @@ describe('admin routes', () => {
     }
   })
 
-  it('the multiplier keys are those of the catalogue', async () => {
+  it('lists the multiplier keys of the catalogue', async () => {
     const { asAlice } = await openHttpRig({ role: 'admin' })
     const body: unknown = await (await asAlice('/api/admin/settings/scoring/multiplier-keys')).json()
     expect(body).toEqual({ keys: MULTIPLIER_KEYS })
   })
 
-  it('the audit log is read page by page, the latest first', async () => {
+  it('reads the audit log in pages, newest first', async () => {
     const { asAlice } = await openHttpRig({ role: 'admin' })
     const first: unknown = await (await asAlice('/api/admin/audit?limit=2')).json()
     const actor = { userId: ALICE, username: 'alice' }
@@ -102,7 +102,7 @@ describe('admin routes', () => {
     expect((await asAlice('/api/admin/audit?cursor=x')).status).toBe(400)
   })
 
-  it('users are listed and searched within bounds', async () => {
+  it('lists and searches users within limits', async () => {
     const { asAlice } = await openHttpRig({ role: 'admin' })
     const body: unknown = await (await asAlice('/api/admin/users?search=ali')).json()
     expect(body).toMatchObject({ total: 1, users: [{ userId: ALICE, username: 'alice', balance: 9950 }] })
@@ -111,7 +111,7 @@ describe('admin routes', () => {
     }
   })
 
-  it('[H9] a role is changed, but nobody takes away his own', async () => {
+  it('[H9] changes a role, but admins cannot remove their own', async () => {
     const { send } = await openHttpRig({ role: 'admin' })
     const role = (id: string) => `/api/admin/users/${id}/role`
     const made = await send('PUT', role(ALICE), { role: 'admin' })
@@ -122,7 +122,7 @@ describe('admin routes', () => {
     expect((await send('PUT', role('me'), { role: 'user' })).status).toBe(400)
   })
 
-  it('the export is RFC 4180, safe in a spreadsheet, and leaves an audit row', async () => {
+  it('exports users as RFC 4180, safe in a spreadsheet, with an audit row', async () => {
     const ports = adminPorts(alice)
     const { asAlice } = await openHttpRig({ role: 'admin', deps: ports })
     const response = await asAlice('/api/admin/users/export.csv')
@@ -138,10 +138,10 @@ describe('admin routes', () => {
         '',
       ].join('\r\n'),
     )
-    expect(ports.deeds).toMatchObject([{ actor: ALICE, action: 'users.export' }])
+    expect(ports.actions).toMatchObject([{ actor: ALICE, action: 'users.export' }])
   })
 
-  it('the export reads a page when it is asked for more, and stops when nobody takes it', async () => {
+  it('reads the next page of the export on demand, and stops when the client disconnects', async () => {
     const ports = adminPorts(alice)
     let read = 0
     let ended = false
@@ -163,7 +163,7 @@ describe('admin routes', () => {
     expect(ended).toBe(true)
   })
 
-  it('a fault in the middle of the export breaks it off, rather than end it as if that were all', async () => {
+  it('a fault during the export aborts it instead of ending it as if complete', async () => {
     const ports = adminPorts(alice)
     async function* pages() {
       yield (await ports.userList.search({ search: '', limit: 1, offset: 0 })).users
@@ -173,7 +173,7 @@ describe('admin routes', () => {
     await expect((await asAlice('/api/admin/users/export.csv')).text()).rejects.toThrow('away')
   })
 
-  it('a replay is started within bounds, and the answer is how things stand', async () => {
+  it('starts a replay within bounds and answers with the status', async () => {
     const ports = adminPorts(alice)
     const { send, asAlice } = await openHttpRig({ role: 'admin', deps: ports })
     const start = (body: unknown) => send('POST', '/api/admin/gameplay-bot/start', body)
@@ -206,7 +206,7 @@ describe('admin routes', () => {
     expect([full.status, await full.json()]).toMatchObject([409, { code: 'REPLAY_LIMIT', max: 16 }])
   })
 
-  it('a replay is stopped by id, settled or void, or all of them are', async () => {
+  it('stops one replay by id, settled or void, or all replays', async () => {
     const ports = adminPorts(alice)
     const { send } = await openHttpRig({ role: 'admin', deps: ports })
     const stop = async (body: unknown) => {
@@ -225,13 +225,13 @@ describe('admin routes', () => {
     ])
   })
 
-  it('[H10] what is done beside settings, users and replays leaves audit rows too', async () => {
+  it('[H10] rebuilds, retries and ended matches leave audit rows too', async () => {
     const ports = adminPorts(alice)
     const { send } = await openHttpRig({ role: 'admin', deps: ports })
     await send('POST', `/api/admin/matches/${FIXTURE}/end`, { outcome: 'void' })
     await send('POST', '/api/admin/leaderboard/rebuild-roi', {})
     await send('POST', '/api/admin/reactions/7/1/retry', {})
-    expect(ports.deeds).toMatchObject([
+    expect(ports.actions).toMatchObject([
       { actor: ALICE, action: 'match.end', subject: String(FIXTURE), after: 'void' },
       { actor: ALICE, action: 'boards.rebuild' },
       { actor: ALICE, action: 'reaction.retry', subject: '7/1' },

@@ -9,7 +9,7 @@ const get = async (path: string, options: Parameters<typeof openHttpRig>[0] = {}
 const community = communityPorts(alice, NOW)
 
 describe('leaderboards', () => {
-  it('list rank, name, score, ROI, PnL, win rate and trades; losing scores are scores too', async () => {
+  it('list rank, name, score, ROI, PnL, win rate and trades, including negative scores', async () => {
     const { body } = await get('/api/leaderboard/roi/global')
     expect(body).toMatchObject({
       total: 2,
@@ -32,7 +32,7 @@ describe('leaderboards', () => {
     })
   })
 
-  it('every board can be paged through', async () => {
+  it('every board has pages', async () => {
     for (const by of ['', 'roi/'])
       for (const board of ['global', 'friends', 'district/1'])
         expect((await get(`/api/leaderboard/${by}${board}?offset=1`)).body).toMatchObject({
@@ -41,7 +41,7 @@ describe('leaderboards', () => {
         })
   })
 
-  it('a district board comes with the standing of the district; an unknown district is 404', async () => {
+  it('a district board includes the standing of the district; an unknown district is 404', async () => {
     const { body } = await get('/api/leaderboard/roi/district/1')
     expect(body).toMatchObject({ total: 2, district: { rank: 1, name: 'Harbour', members: 2, score: 11.8827 } })
     expect((await get('/api/leaderboard/district/7')).status).toBe(404)
@@ -50,18 +50,15 @@ describe('leaderboards', () => {
     })
   })
 
-  it.each(['limit=0', 'limit=501', 'limit=x', 'limit=1.5', 'offset=-1', 'offset=x'])(
-    '%s is a clean 400',
-    async (query) => {
-      expect((await get(`/api/leaderboard/global?${query}`)).status).toBe(400)
-    },
-  )
+  it.each(['limit=0', 'limit=501', 'limit=x', 'limit=1.5', 'offset=-1', 'offset=x'])('%s is 400', async (query) => {
+    expect((await get(`/api/leaderboard/global?${query}`)).status).toBe(400)
+  })
 
-  it.each(['0', 'x', '-1', '9999999999'])('the district %s is a clean 400', async (id) => {
+  it.each(['0', 'x', '-1', '9999999999'])('the district %s is 400', async (id) => {
     expect((await get(`/api/leaderboard/district/${id}`)).status).toBe(400)
   })
 
-  it('me is the rank by ROI, and not ranked before the first close', async () => {
+  it('me is the rank by ROI, or unranked before the first close', async () => {
     expect((await get('/api/leaderboard/me')).body).toMatchObject({ ranked: true, rank: 2, total: 2, score: -1.2346 })
     const boards = { ...community.boards, place: async () => null }
     const unranked = { deps: { community: { ...community, boards } } }
@@ -69,7 +66,7 @@ describe('leaderboards', () => {
     expect((await get('/api/leaderboard/me/context', unranked)).body).toEqual({ ranked: false })
   })
 
-  it('the context is the gap to the nearest rank above, none for the first', async () => {
+  it('the context has the gap to the next rank; null for the first', async () => {
     expect((await get('/api/leaderboard/me/context')).body).toMatchObject({
       ranked: true,
       next: { rank: 1, score: 25, gap: 26.2346 },
@@ -82,7 +79,7 @@ describe('leaderboards', () => {
     expect((await get('/api/leaderboard/me/context', first)).body).toMatchObject({ rank: 1, next: null })
   })
 
-  it('operators rebuild them, and learn how many are ranked; elsewhere under way is 409', async () => {
+  it('a rebuild answers with the number of ranked users; 409 while another process rebuilds', async () => {
     const admin = await openHttpRig({ role: 'admin' })
     expect(await (await admin.send('POST', '/api/admin/leaderboard/rebuild-roi', {})).json()).toEqual({ rebuilt: 2 })
     const user = await openHttpRig()
@@ -96,7 +93,7 @@ describe('leaderboards', () => {
 })
 
 describe('reactions', () => {
-  it('operators see what waits and what was set aside, and try it again', async () => {
+  it('operators see pending and failed commits, and retry the failed ones', async () => {
     expect((await get('/api/admin/reactions', { role: 'admin' })).body).toEqual({
       waiting: 1,
       oldestAt: '2026-05-02T14:30:00.000Z',

@@ -2,27 +2,27 @@ import { describe, expect, it } from 'vitest'
 import { clientAddress } from '../../src/http/client-address.ts'
 
 describe('the address of a client', () => {
-  it('[H5] is the socket, whatever anybody says, when no proxy is trusted', () => {
+  it("[H5] is the socket's if no proxy is trusted, whatever the header says", () => {
     expect(clientAddress({ peer: '203.0.113.7', forwardedFor: '198.51.100.1' }, 0)).toBe('203.0.113.7')
     expect(clientAddress({ peer: undefined, forwardedFor: '198.51.100.1' }, 0)).toBe('unknown')
   })
 
-  it('[H5] is whom the outermost trusted proxy heard', () => {
+  it('[H5] is the one that the outermost trusted proxy saw', () => {
     const forwardedFor = '6.6.6.6, 198.51.100.1 , 10.0.0.2'
     expect(clientAddress({ peer: '10.0.0.1', forwardedFor }, 1)).toBe('10.0.0.2')
     expect(clientAddress({ peer: '10.0.0.1', forwardedFor }, 2)).toBe('198.51.100.1')
-    // Fewer hops than proxies: somebody came in further inside.
+    // Fewer hops than proxies: the request came in behind the outer ones.
     expect(clientAddress({ peer: '10.0.0.1', forwardedFor: '198.51.100.1' }, 3)).toBe('198.51.100.1')
     expect(clientAddress({ peer: '10.0.0.1', forwardedFor: undefined }, 1)).toBe('10.0.0.1')
   })
 
-  it('[H5] is the socket where a proxy wrote what is no address', () => {
+  it("[H5] is the socket's if the header has no valid address", () => {
     for (const forwardedFor of ['', ' ', 'unknown', '_hidden', '1.2.3', '1.2.3.4.5', 'evil"; r=1', '[::1', ',']) {
       expect(clientAddress({ peer: '10.0.0.1', forwardedFor }, 1), forwardedFor).toBe('10.0.0.1')
     }
   })
 
-  it('[H5] loses its port and its wrapping', () => {
+  it('[H5] has its port and brackets removed', () => {
     const same = [
       '203.0.113.7',
       '203.0.113.7:4711',
@@ -35,7 +35,7 @@ describe('the address of a client', () => {
     }
   })
 
-  it('[H5] is the /64 of an IPv6 address, however it is spelt', () => {
+  it('[H5] is the /64 of an IPv6 address, in any spelling', () => {
     const same = [
       '2001:db8:1:2::1',
       '2001:DB8:1:2:ffff:0:0:9',

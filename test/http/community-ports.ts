@@ -1,4 +1,4 @@
-/** Leaderboards and community as the door sees them, as hand-written ports: Alice is second of two. */
+/** The community ports with fixed values: Alice ranks second of two. */
 import { districtId, fixtureId, userId } from '../../actors/kernel/ids.ts'
 import { lots, money, price } from '../../actors/kernel/micros.ts'
 import { type Instant, instant } from '../../actors/kernel/world.ts'

@@ -18,7 +18,7 @@ const post = async (path: string, body: unknown, over: Partial<CommunityPorts> =
 }
 
 describe('notifications', () => {
-  it('come as a page with the unread count, and go on with its cursor', async () => {
+  it('come in pages with the unread count, continued by cursor', async () => {
     const { body } = await get('/api/notifications?limit=5')
     expect(body).toMatchObject({
       notifications: [
@@ -40,7 +40,7 @@ describe('notifications', () => {
     expect(asked).toEqual([{ limit: 2, unreadOnly: true, before: 99 }])
   })
 
-  it('are marked as read, one or all; an unknown one is 404', async () => {
+  it('are marked as read, one or all; an unknown id is 404', async () => {
     expect((await get('/api/notifications/unread-count')).body).toEqual({ unreadCount: 1 })
     expect((await post('/api/notifications/41/read', {})).body).toEqual({ read: true, unreadCount: 1 })
     expect((await post('/api/notifications/42/read', {})).status).toBe(404)
@@ -48,13 +48,13 @@ describe('notifications', () => {
     expect((await post('/api/notifications/read-all', {})).body).toEqual({ updated: 1, unreadCount: 0 })
   })
 
-  it.each(['limit=0', 'limit=101', 'unreadOnly=yes', 'cursor=0', 'cursor=x'])('%s is a clean 400', async (query) => {
+  it.each(['limit=0', 'limit=101', 'unreadOnly=yes', 'cursor=0', 'cursor=x'])('%s is 400', async (query) => {
     expect((await get(`/api/notifications?${query}`)).status).toBe(400)
   })
 })
 
 describe('activity', () => {
-  it('is of everybody, or of a district: one by its number, or the own', async () => {
+  it("is global or of one district: by number, or the caller's own", async () => {
     expect((await get('/api/activity')).body).toMatchObject({
       count: 1,
       events: [{ id: '7', type: 'big_win', username: 'bob', text: 'won 612.50 long on A. Striker', districtId: 1 }],
@@ -98,7 +98,7 @@ describe('referrals', () => {
     expect((await post('/api/referrals/invites', { name: 'Grace' }, full)).status).toBe(409)
   })
 
-  it('the summary counts as pending who has registered and not traded, and sums up what was credited', async () => {
+  it('the summary counts registered users without a trade as pending, and sums the credits', async () => {
     const one = { name: null, code: 'ALICE1', createdAt: NOW, registeredAt: null, creditedAt: null, reward: money(0) }
     const list = async () => ({
       ownCode: 'ALICE1',
@@ -121,7 +121,7 @@ describe('referrals', () => {
     })
   })
 
-  it('a code is valid unless nobody has it, it is the own one, or the caller was brought already', async () => {
+  it("a code is valid unless it is unknown, the caller's own, or the caller is already referred", async () => {
     const validate = async (code: unknown, over: Partial<CommunityPorts['referrals']> = {}) =>
       post('/api/referral/validate', { code }, { referrals: { ...community.referrals, ...over } })
     expect((await validate('bob5code00')).body).toEqual({ valid: true, invitedBy: 'bob' })
@@ -136,7 +136,7 @@ describe('referrals', () => {
 })
 
 describe('achievements', () => {
-  it('are badges earned, and progress towards the others', async () => {
+  it('are earned badges, and progress towards the others', async () => {
     const { body } = await get('/api/achievements')
     expect(body).toMatchObject({
       xp: 0,
@@ -150,7 +150,7 @@ describe('achievements', () => {
 })
 
 describe('the spinner', () => {
-  it('shows the running week with its hash alone, decided ones with winner and seed', async () => {
+  it('shows the current week with only the seed hash, decided weeks with winner and seed', async () => {
     const { body } = await get('/api/spinner/current')
     expect(body).toMatchObject({
       week: '2026-W18',
@@ -164,7 +164,7 @@ describe('the spinner', () => {
     expect((await get('/api/spinner/history?limit=0')).status).toBe(400)
   })
 
-  it('running it decides, tells, and asks to come back while the week is being counted', async () => {
+  it('run decides the week and notifies; 409 with Retry-After while closes are being processed', async () => {
     expect((await post('/api/spinner/run', {})).body).toMatchObject({ status: 'decided', winner: { username: 'bob' } })
     const run = async () => ({ kind: 'counting', retryAfterSecs: 2 }) as const
     const early = await post('/api/spinner/run', {}, { spinner: { ...community.spinner, run } })
@@ -173,7 +173,7 @@ describe('the spinner', () => {
 })
 
 describe('the legacy model', () => {
-  it('shows trades and portfolio, and sells nothing', async () => {
+  it('shows trades and portfolio, and has no route to sell', async () => {
     expect((await get('/api/trades?limit=1&offset=0')).body).toEqual({
       trades: [
         {

@@ -33,12 +33,12 @@ const Document = z.object({
 const Described = z.object({ content: z.object({ 'application/json': z.object({ schema: z.instanceof(z.ZodType) }) }) })
 
 async function openDescribed() {
-  const door = await openHttpRig({ role: 'admin' })
-  const document = Document.parse(await (await door.app.request('/api/openapi.json')).json())
+  const rig = await openHttpRig({ role: 'admin' })
+  const document = Document.parse(await (await rig.app.request('/api/openapi.json')).json())
   const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, route]) => ({ method: method.toUpperCase(), path, ...route })),
   )
-  return { ...door, document, routes }
+  return { ...rig, document, routes }
 }
 
 const concrete = (path: string) =>
@@ -53,7 +53,7 @@ const concrete = (path: string) =>
     .replace('positions/{id}', `positions/${POSITION}`)
     .replace('{id}', '19155071')
 
-/** What one or another step of signing in asks for. */
+/** The fields of all steps of signing in. */
 const SIGN_IN_STEPS = {
   displayName: 'Alice',
   count: 2,
@@ -78,7 +78,7 @@ function bodyFor(path: string): unknown {
 describe('the API description', () => {
   it('describes every mounted route, and no other', async () => {
     const { app, document, routes } = await openDescribed()
-    // The page at `/` and its files are no part of it, nor is what Prometheus reads.
+    // The page at `/`, its files and `/metrics` are not described.
     const isOther = (path: string): boolean => /^\/($|web\/|join|favicon|metrics$)/.test(path)
     const mounted = app.routes.filter(({ method, path }) => method !== 'ALL' && !isOther(path))
     const names = new Set(mounted.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`))
@@ -86,7 +86,7 @@ describe('the API description', () => {
     expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([...names].toSorted())
   })
 
-  it('covers what the specification lists so far', async () => {
+  it('covers every endpoint of the specification', async () => {
     const { routes } = await openDescribed()
     expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
       'GET /api/account/changes',
@@ -169,7 +169,7 @@ describe('the API description', () => {
     ])
   })
 
-  it('says truly which routes need the access cookie', async () => {
+  it('states correctly which routes need a cookie', async () => {
     const { app, routes, document } = await openDescribed()
     expect(Object.keys(document.components.securitySchemes)).toEqual(['accessCookie', 'refreshCookie'])
     for (const { method, path, security = [] } of routes) {
@@ -183,7 +183,7 @@ describe('the API description', () => {
   it('[H2] every answer has a status and a body that its route describes', async () => {
     const { app, send, asAlice, routes } = await openDescribed()
     const registered = app.openAPIRegistry.definitions.filter((definition) => definition.type === 'route')
-    const isLast = (path: string) => path.endsWith('/logout') // nothing works after it
+    const isLast = (path: string) => path.endsWith('/logout') // it ends the session
     for (const { method, path, responses } of routes.toSorted(
       (a, b) => Number(isLast(a.path)) - Number(isLast(b.path)),
     )) {
@@ -196,28 +196,28 @@ describe('the API description', () => {
       const route = registered.find(
         (definition) => definition.route.path === path && definition.route.method === method.toLowerCase(),
       )
-      const spoken: unknown = route?.route.responses[response.status]
+      const declared: unknown = route?.route.responses[response.status]
       const type = response.headers.get('content-type')?.split(';')[0] ?? ''
       if (type.startsWith('text/')) {
-        expect(spoken, name).toHaveProperty(['content', type])
+        expect(declared, name).toHaveProperty(['content', type])
         continue
       }
-      const described = Described.parse(spoken)
+      const described = Described.parse(declared)
       const { schema } = described.content['application/json']
       const json: unknown = await response.json()
-      // What a schema does not know it drops, so an equal value means that every field is described.
+      // A schema drops unknown fields, so an equal value means that every field is described.
       expect(schema.parse(json), name).toEqual(json)
     }
   })
 
-  it('is OpenAPI 3.1 by a validator that knows nothing of us', async () => {
+  it('passes an independent OpenAPI 3.1 validator', async () => {
     const { app } = await openHttpRig()
     const text = await (await app.request('/api/openapi.json')).text()
     const found = await new Validator().validate(JSON.parse(text))
     expect(found).toEqual({ valid: true })
   })
 
-  it('every route has a summary, a description and a tag that says what it is about', async () => {
+  it('every route has a summary, a description and a described tag', async () => {
     const { document } = await readDocument()
     const topics = new Set(document.tags.map(({ name }) => name))
     for (const [name, { summary, description, tags }] of operations(document)) {
@@ -251,7 +251,7 @@ describe('the API description', () => {
     }
   })
 
-  it('every error code is answered by a route, has an example, and keeps its status', async () => {
+  it('every error code is answered by a route, has an example, and one status', async () => {
     const { document } = await readDocument()
     const answered = new Map<string, Set<string>>()
     for (const { responses } of operations(document).values()) {
@@ -261,7 +261,7 @@ describe('the API description', () => {
         }
       }
     }
-    // Paths and methods that are not described have no route to answer with.
+    // No described route answers with these.
     const elsewhere = new Set(['METHOD_NOT_ALLOWED', 'NEEDS_PROFILE'])
     for (const [code, { status, error }] of Object.entries(ERROR_CODES)) {
       if (!elsewhere.has(code)) expect([...(answered.get(code) ?? [])], code).toEqual([String(status)])
@@ -269,7 +269,7 @@ describe('the API description', () => {
     }
   })
 
-  it('the figures and names of the examples are what the rules make of them', async () => {
+  it('the numbers and names of the examples agree with the rules', async () => {
     const { document } = await readDocument()
     const shown = <Shape extends z.ZodRawShape>(route: `${string} ${string}`, status: string, shape: Shape) =>
       z.object(shape).parse(operations(document).get(route)?.responses[status]?.content?.['application/json']?.example)
@@ -300,7 +300,7 @@ describe('the API description', () => {
     expect([url.endsWith(`/join?ref=${code}`), reward]).toEqual([true, decimal(REFERRAL_REWARD)])
   })
 
-  it('the page shows every route, error, message and byte, and loads nothing from elsewhere', async () => {
+  it('the page shows every route, error, message and frame field, and loads nothing from other hosts', async () => {
     const { app } = await openHttpRig()
     const response = await app.request('/api/docs')
     const html = await response.text()
@@ -323,20 +323,20 @@ describe('the API description', () => {
     expect(links.filter((id) => !targets.has(id))).toEqual([])
   })
 
-  it('[H2] an answer that is not described is noticed', async () => {
+  it('[H2] an answer that is not described fails the check', async () => {
     const { document } = await readDocument()
     const { judge } = createJudge(document)
-    const heard = { method: 'GET', path: '/api/wallet', status: 200, contentType: 'application/json' }
+    const answer = { method: 'GET', path: '/api/wallet', status: 200, contentType: 'application/json' }
     const wallet = { balance: 1, marginUsed: 0, unrealizedPnl: 0, equity: 1, freeMargin: 1, currency: 'UNIT' }
     const error = { error: 'unauthorized', code: 'UNAUTHORIZED', requestId: '0197f2a0-77aa-7b31-9d44-5c6d7e8f9a0b' }
-    expect(judge({ ...heard, body: wallet })).toBeNull()
-    expect(judge({ ...heard, path: '/api/wallet?a=1', status: 401, body: error })).toBeNull()
-    expect(judge({ ...heard, body: { ...wallet, secret: 1 } })).toContain('unevaluated')
-    expect(judge({ ...heard, body: { ...wallet, currency: 'USD' } })).toContain('currency')
-    expect(judge({ ...heard, status: 204, body: null })).toContain('does not declare 204')
-    expect(judge({ ...heard, status: 401, body: { ...error, code: 'FORBIDDEN' } })).toContain('code')
-    expect(judge({ ...heard, contentType: 'text/html', body: '' })).toContain('text/html')
-    expect(judge({ ...heard, path: '/api/nowhere', body: wallet })).toContain('not described')
+    expect(judge({ ...answer, body: wallet })).toBeNull()
+    expect(judge({ ...answer, path: '/api/wallet?a=1', status: 401, body: error })).toBeNull()
+    expect(judge({ ...answer, body: { ...wallet, secret: 1 } })).toContain('unevaluated')
+    expect(judge({ ...answer, body: { ...wallet, currency: 'USD' } })).toContain('currency')
+    expect(judge({ ...answer, status: 204, body: null })).toContain('does not declare 204')
+    expect(judge({ ...answer, status: 401, body: { ...error, code: 'FORBIDDEN' } })).toContain('code')
+    expect(judge({ ...answer, contentType: 'text/html', body: '' })).toContain('text/html')
+    expect(judge({ ...answer, path: '/api/nowhere', body: wallet })).toContain('not described')
   })
 })
 

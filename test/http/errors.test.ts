@@ -12,7 +12,7 @@ const broken = async (): Promise<never> => {
 }
 
 describe('the error form', () => {
-  it('[H1] every error names what is wrong, a stable code and the request', async () => {
+  it('[H1] every error has a text, a stable code and the request id', async () => {
     const { app } = await openHttpRig()
     const response = await app.request('/nowhere')
     expect(response.status).toBe(404)
@@ -29,10 +29,10 @@ describe('the error form', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  it('a known path with another method is 405 and says which it takes', async () => {
+  it('a known path with another method is 405 and lists the methods allowed', async () => {
     const { app } = await openHttpRig()
     const response = await app.request('/api/positions/open', { method: 'GET' })
-    // `GET /api/positions/open` is no route, and `PATCH /api/positions/{id}` shares its form
+    // `GET /api/positions/open` is not a route, but `PATCH /api/positions/{id}` shares its form
     expect(response.status).toBe(405)
     expect(response.headers.get('allow')?.split(', ').toSorted()).toEqual(['PATCH', 'POST'])
     expect(await response.json()).toMatchObject({ error: 'method not allowed', code: 'METHOD_NOT_ALLOWED' })
@@ -69,7 +69,7 @@ describe('the error form', () => {
     }
   })
 
-  it('a body over 64 KiB is 413, by its stated length or by counting', async () => {
+  it('a body over 64 KiB is 413, declared or received', async () => {
     const { asAlice } = await openHttpRig()
     const tooMuch = JSON.stringify({ ...order, note: 'x'.repeat(64 * 1024) })
     for (const stated of [{}, { 'content-length': String(tooMuch.length) }]) {
@@ -96,7 +96,7 @@ describe('the error form', () => {
     }
   })
 
-  it('something being away is 503 with Retry-After', async () => {
+  it('an unavailable dependency is 503 with Retry-After', async () => {
     const { asAlice } = await openHttpRig({ deps: { wallets: { find: away, ledger: away, auditLedger: away } } })
     const response = await asAlice('/api/wallet')
     expect(response.status).toBe(503)
@@ -104,7 +104,7 @@ describe('the error form', () => {
     expect(await response.json()).toMatchObject({ error: 'service unavailable', code: 'UNAVAILABLE' })
   })
 
-  it('[H1] a broken program is 500 and tells the caller nothing but the request id', async () => {
+  it('[H1] an unexpected error is 500 and shows the caller only the request id', async () => {
     const { asAlice, log } = await openHttpRig({
       deps: { wallets: { find: broken, ledger: broken, auditLedger: broken } },
     })
@@ -125,7 +125,7 @@ describe('the error form', () => {
     )
   })
 
-  it('each request is one line in the log, and tokens are never in it', async () => {
+  it('each request is one log line, without tokens', async () => {
     const { app, log } = await openHttpRig()
     await app.request('/api/me?token=hush')
     expect(log).toHaveLength(1)
@@ -140,7 +140,7 @@ describe('the error form', () => {
 })
 
 describe('browsers', () => {
-  it('are told with every answer that it is data, and in production to come back over TLS', async () => {
+  it('get security headers with every answer, and HSTS in production', async () => {
     const [{ app }, live] = [await openHttpRig(), await openHttpRig({ production: true })]
     for (const path of ['/health', '/api/me', '/nowhere', '/api/wallet']) {
       const { headers } = await app.request(path)
@@ -167,7 +167,7 @@ describe('origins', () => {
     expect(response.headers.get('vary')).toBe('Origin')
   })
 
-  it('any other origin is allowed nothing', async () => {
+  it('a preflight from any other origin is refused', async () => {
     const { app } = await openHttpRig()
     for (const origin of [
       'https://evil.example',
@@ -190,7 +190,7 @@ describe('origins', () => {
     }
   })
 
-  it('[H4] a foreign page may read what is public and change nothing', async () => {
+  it('[H4] a foreign page may read public data and change nothing', async () => {
     const { send, app, commands } = await openHttpRig()
     for (const origin of ['https://evil.example', 'null']) {
       const response = await send('POST', '/api/positions/open', order, { origin })
@@ -201,7 +201,7 @@ describe('origins', () => {
     expect(commands).toEqual([])
   })
 
-  it('[H4] an allowed page, our own and a program without an origin may', async () => {
+  it("[H4] an allowed origin, the server's own, and a client without an origin may change things", async () => {
     const { send } = await openHttpRig()
     const own = { origin: 'https://api.touchline.example', host: 'api.touchline.example' }
     for (const headers of [{ origin: ALLOWED_ORIGIN }, own, {}]) {
@@ -213,13 +213,13 @@ describe('origins', () => {
 })
 
 describe('health', () => {
-  it('health says the process is up, whatever else is not', async () => {
+  it('health is 200 even if a dependency is unavailable', async () => {
     const { app } = await openHttpRig({ deps: { readyChecks: { database: away } } })
     const response = await app.request('/health')
     expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }])
   })
 
-  it('ready is 503 and names what does not answer', async () => {
+  it('ready is 503 and names the failed check', async () => {
     const { app } = await openHttpRig({ deps: { readyChecks: { database: away, rooms: async () => {} } } })
     const response = await app.request('/ready')
     expect(response.status).toBe(503)
@@ -227,7 +227,7 @@ describe('health', () => {
     expect(await response.json()).toMatchObject({ code: 'NOT_READY', checks: { database: 'failed', rooms: 'ok' } })
   })
 
-  it('the WebSocket address answers both, seats room clients, and nothing else', async () => {
+  it('the WebSocket address serves health, ready and matchmaking, and nothing else', async () => {
     const { deps } = await openHttpRig()
     const app = createWsApp({ ...deps, matchmake: async () => Response.json({ seat: 1 }) })
     expect((await app.request('/health')).status).toBe(200)

@@ -1,4 +1,4 @@
-/** The REST API over hand-written ports: what a test needs to knock, and what the ports heard. */
+/** The REST API over ports with fixed values, which record what reached them. Every answer is checked against the description. */
 import {
   districtId,
   fixtureId,
@@ -188,7 +188,7 @@ export interface HttpRig {
   /** Commands and quotes that reached the desk. */
   readonly commands: UserCommand[]
   readonly quotes: QuoteQuery[]
-  /** Whose sockets were closed. */
+  /** Users whose sockets were closed. */
   readonly disconnected: UserId[]
   /** Lines that reached the log. */
   readonly log: string[]
@@ -198,7 +198,7 @@ export interface HttpRig {
   readonly send: (method: string, path: string, body: unknown, headers?: Record<string, string>) => Promise<Response>
 }
 
-/** Alice opened a position with what she was given. */
+/** Alice has opened one position. */
 const ledger: readonly LedgerEntry[] = [
   { kind: 'margin', amount: money(-50_000_000), positionId: position.id, at: NOW },
   { kind: 'grant', amount: money(10_000_000_000), positionId: null, at: NOW },
@@ -219,19 +219,19 @@ export interface HttpRigOptions {
 export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig> {
   const world = new TestWorld({ now: NOW })
   const tokens = createTokens({ keys, lifetimes: LIFETIMES, world })
-  const log = createLog({ level: 'info', world, write: (line) => heard.log.push(line), readable: false })
+  const log = createLog({ level: 'info', world, write: (line) => recorded.log.push(line), readable: false })
   const sessions = createSessions({
     tokens,
     rows: memorySessions(world),
     log,
   })
-  const heard = {
+  const recorded = {
     commands: [] as UserCommand[],
     quotes: [] as QuoteQuery[],
     log: [] as string[],
     disconnected: [] as UserId[],
   }
-  sessions.onSignedOut((id) => heard.disconnected.push(id))
+  sessions.onSignedOut((id) => recorded.disconnected.push(id))
   const users = new Map<UserId, User>([[ALICE, { ...alice, role: options.role ?? 'user' }]])
   const deps: HttpDeps = {
     world,
@@ -288,12 +288,12 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
     },
     desk: {
       submit: async (command) => {
-        heard.commands.push(command)
+        recorded.commands.push(command)
         return options.outcome ?? done(trade)
       },
       end: async (id) => (id === FIXTURE ? 'ending' : 'unknown'),
       quote: async (query) => {
-        heard.quotes.push(query)
+        recorded.quotes.push(query)
         return options.quote ?? done(quoteAnswer)
       },
     },
@@ -320,10 +320,10 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
     app.request(path, { ...init, headers: { cookie, ...Object.fromEntries(new Headers(init.headers)) } })
   const send: HttpRig['send'] = (method, path, body, headers = {}) =>
     asAlice(path, { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } })
-  return { app, deps, tokens, world, ...heard, asAlice, send }
+  return { app, deps, tokens, world, ...recorded, asAlice, send }
 }
 
-/** By whether it is production, which has fewer routes. */
+/** Keyed by whether it is production, which has fewer routes. */
 const judges = new Map<boolean, Promise<Judge>>()
 
 function judgeOf(deps: HttpDeps): Promise<Judge> {
@@ -336,13 +336,13 @@ function judgeOf(deps: HttpDeps): Promise<Judge> {
   return known
 }
 
-/** Who holds answers against the API description. */
+/** Checks answers against the API description. */
 export async function apiJudge(): Promise<Judge> {
   const known = judges.get(false)
   return known ?? judgeOf((await openHttpRig()).deps)
 }
 
-/** The same API, in which an answer that its description does not allow for fails the test. */
+/** The same API; an answer that its description does not allow fails the test. */
 function judged(app: HttpRig['app'], { judge }: Judge): HttpRig['app'] {
   const request = app.request.bind(app)
   app.request = async (input, init, ...rest) => {
@@ -359,7 +359,7 @@ function judged(app: HttpRig['app'], { judge }: Judge): HttpRig['app'] {
   return app
 }
 
-/** Sessions as they are when all goes well: each generation is presented once. */
+/** Sessions in memory, without reuse of refresh tokens: each generation is presented once. */
 function memorySessions(world: TestWorld): SessionRows {
   const ended = new Set<SessionId>()
   const owners = new Map<SessionId, UserId>([[SESSION, ALICE]])
@@ -382,7 +382,7 @@ function memorySessions(world: TestWorld): SessionRows {
 
 export const order = { instrumentId: PLAYER, direction: 'long', lotSize: 0.5, clientPrice: 200 }
 
-/** A fault of the database, as `isFault` above knows it. */
+/** A fault of the database, which `isFault` above recognises. */
 export const away = async (): Promise<never> => {
   throw new Error('away')
 }

@@ -43,7 +43,7 @@ describe('the market', () => {
     expect(await (await asAlice('/api/instruments')).json()).toEqual({ instruments: [instrumentJson] })
   })
 
-  it('limits are those in force now', async () => {
+  it('lot limits follow the settings in force', async () => {
     const rules = { ...DEFAULT_RULES, lotMax: DEFAULT_RULES.lotMin }
     const { asAlice } = await openHttpRig({ deps: { rules: () => rules } })
     expect(await (await asAlice(`/api/instruments/${PLAYER}`)).json()).toMatchObject({ maxLot: 0.01 })
@@ -70,7 +70,7 @@ describe('the market', () => {
     })
   })
 
-  it('the trade window is the one of this moment: a late feed suspends it', async () => {
+  it('the trade window is computed now: late match data suspends it', async () => {
     const { asAlice, world } = await openHttpRig()
     const path = `/api/matches/${FIXTURE}/trade-window`
     expect(await (await asAlice(path)).json()).toEqual(windowJson)
@@ -83,7 +83,7 @@ describe('the market', () => {
     expect(await (await asAlice(`/api/instruments/${PLAYER}`)).json()).toMatchObject({ tradingStatus: 'SUSPENDED' })
   })
 
-  it('what does not exist is 404, what cannot exist is 400', async () => {
+  it('an unknown id is 404, an invalid one 400', async () => {
     const { asAlice } = await openHttpRig()
     for (const path of [`/api/instruments/${STRANGER}`, '/api/matches/4294967295/trade-window']) {
       const response = await asAlice(path)
@@ -96,7 +96,7 @@ describe('the market', () => {
     }
   })
 
-  it("a price history is ticks with causes, figures over them, and the player's first tick", async () => {
+  it("a price history has ticks with causes, stats over them, and the player's first tick", async () => {
     const { asAlice } = await openHttpRig()
     const path = `/api/instruments/${PLAYER}/price-history`
     expect(await (await asAlice(`${path}?period=5m`)).json()).toEqual({
@@ -120,7 +120,7 @@ describe('the market', () => {
     expect((await asAlice(`/api/instruments/${STRANGER}/price-history`)).status).toBe(404)
   })
 
-  it('each period reaches back as far as it says, and a player without ticks has no figures', async () => {
+  it('each period has its length, and a player without ticks has no stats', async () => {
     const asked: (number | null)[] = []
     const none = { ticks: [], volume: lots(0), firstTickAt: null }
     const prices = async (_id: unknown, from: number | null) => {
@@ -138,7 +138,7 @@ describe('the market', () => {
     expect(asked).toEqual([300_000, 3_600_000, 21_600_000, 86_400_000, null])
   })
 
-  it('recent trades name nobody and are timed to the second', async () => {
+  it('recent trades are anonymous, with times to the second', async () => {
     const { asAlice } = await openHttpRig()
     const path = `/api/instruments/${PLAYER}/recent-trades`
     expect(await (await asAlice(path)).json()).toEqual({

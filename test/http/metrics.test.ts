@@ -17,7 +17,7 @@ async function openMeasured(access: HttpDeps['metrics']['access']) {
   return { ...(await openHttpRig({ deps: { metrics } })), seen }
 }
 
-describe('who may see the numbers', () => {
+describe('who may read the metrics', () => {
   const INSIDE = [
     '127.0.0.1',
     '::1',
@@ -30,7 +30,7 @@ describe('who may see the numbers', () => {
   ]
   const OUTSIDE = ['203.0.113.7', '172.32.0.1', '2001:db8::1', '::ffff:203.0.113.7', '', 'nonsense']
 
-  it('by default whoever asks from a private address, and nobody whose request a proxy has passed on', async () => {
+  it('by default callers from private addresses, but not requests that a proxy has forwarded', async () => {
     const { app } = await openMeasured('private')
     for (const address of INSIDE) {
       const answer = await app.request('/metrics', {}, from(address))
@@ -44,7 +44,7 @@ describe('who may see the numbers', () => {
     }
   })
 
-  it('everybody where they are open, nobody where they are off', async () => {
+  it('every caller if open, none if off', async () => {
     const open = await openMeasured('open')
     expect((await open.app.request('/metrics', {}, from('203.0.113.7'))).status).toBe(200)
     const off = await openMeasured('off')
@@ -59,8 +59,8 @@ describe('who may see the numbers', () => {
   })
 })
 
-describe('what is told of a request', () => {
-  it('its route and not its path, so that clients cannot make up series', async () => {
+describe('the metrics of a request', () => {
+  it('carry its route and not its path, so that clients cannot create series', async () => {
     const { app, asAlice, seen, log } = await openMeasured('private')
     await app.request(`/api/instruments/${PLAYER}`)
     await app.request('/api/wallet')

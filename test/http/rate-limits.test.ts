@@ -5,12 +5,12 @@ import { Rates } from '../../db/rates.ts'
 import { TestWorld } from '../support/test-world.ts'
 import { NOW, openHttpRig, order, POSITION } from './http-rig.ts'
 
-/** A door behind one proxy that limits what passes; two of them may share what they count. */
+/** A rig behind one proxy, with rate limits. Two rigs may share their counts. */
 async function openLimited(perMinute = 200, rates = ratesOf(new TestWorld({ now: NOW }))) {
-  const door = await openHttpRig({ deps: { limits: { perMinute, trustedProxies: 1, rates } } })
+  const rig = await openHttpRig({ deps: { limits: { perMinute, trustedProxies: 1, rates } } })
   const from = async (address: string, path: string, init: RequestInit = {}) =>
-    door.app.request(path, { ...init, headers: { 'x-forwarded-for': address } })
-  return { ...door, from }
+    rig.app.request(path, { ...init, headers: { 'x-forwarded-for': address } })
+  return { ...rig, from }
 }
 
 const ratesOf = (world: TestWorld) => new Rates(fastOrElse(new FastMemory(world), world), world)
@@ -21,7 +21,7 @@ const statuses = async (answers: readonly Promise<Response>[]) =>
   )
 
 describe('the limit of an address', () => {
-  it('tells with every answer what is left, and refuses the one too many with Retry-After', async () => {
+  it('shows with every answer what is left, and refuses the first request over it with Retry-After', async () => {
     const { from } = await openLimited(3)
     for (const left of [2, 1, 0]) {
       const { status, headers } = await from('203.0.113.7', '/api/districts')
@@ -40,7 +40,7 @@ describe('the limit of an address', () => {
     expect(await refused.json()).toMatchObject({ error: 'too many requests', code: 'RATE_LIMITED', limit: 'global' })
   })
 
-  it('is one of that address alone, and starts anew after a minute', async () => {
+  it('counts one address alone, and restarts after a minute', async () => {
     const world = new TestWorld({ now: NOW })
     const { from } = await openLimited(1, ratesOf(world))
     const ask = async (address: string) => (await from(address, '/api/districts')).status
@@ -51,7 +51,7 @@ describe('the limit of an address', () => {
     expect(await ask('203.0.113.7')).toBe(200)
   })
 
-  it('[H6] lets exactly as many of two hundred parallel requests pass as are left, at two servers together', async () => {
+  it('[H6] passes exactly the remaining ones of 200 parallel requests, over two servers together', async () => {
     const rates = ratesOf(new TestWorld({ now: NOW }))
     const [one, two] = [await openLimited(150, rates), await openLimited(150, rates)]
     const asked = Array.from({ length: 200 }, (_, n) => (n % 2 ? one : two).from('203.0.113.7', '/api/districts'))
@@ -59,7 +59,7 @@ describe('the limit of an address', () => {
     expect([counted['200']?.length, counted['429']?.length]).toEqual([150, 50])
   })
 
-  it('[H7] counts what leads nowhere and what needs a session, and no health check', async () => {
+  it('[H7] counts unknown paths and refused requests, but not health checks', async () => {
     const { from } = await openLimited(4)
     for (let n = 0; n < 9; n++) expect((await from('203.0.113.7', '/health')).status).toBe(200)
     expect((await from('203.0.113.7', '/nowhere')).status).toBe(404)
@@ -70,7 +70,7 @@ describe('the limit of an address', () => {
     expect((await from('203.0.113.7', '/nowhere')).status).toBe(429)
   })
 
-  it('of 0 is none', async () => {
+  it('of 0 disables rate limiting', async () => {
     const { from, send } = await openLimited(0)
     const asked = Array.from({ length: 300 }, () => from('203.0.113.7', '/api/districts'))
     expect(Object.keys(await statuses(asked))).toEqual(['200'])
@@ -81,7 +81,7 @@ describe('the limit of an address', () => {
 })
 
 describe('the limit of a user', () => {
-  it('[H7] is ten actions of a kind at once, and one more a second', async () => {
+  it('[H7] is ten actions of a kind at once, and one more each second', async () => {
     const world = new TestWorld({ now: NOW })
     const { send, commands } = await openLimited(1, ratesOf(world))
     const counted = await statuses(Array.from({ length: 25 }, () => send('POST', '/api/positions/open', order)))

@@ -53,7 +53,7 @@ describe('the dev sign-in', () => {
     expect((await app.request('/api/wallet', { headers: { cookie } })).status).toBe(200)
   })
 
-  it('refuses names nobody can have and districts that do not exist', async () => {
+  it('refuses invalid names and unknown districts', async () => {
     const { app } = await openHttpRig()
     for (const displayName of ['', '   ', 'x'.repeat(65), 'a\u0000b', 'a\nb', '\ud800', 7, null, undefined, {}]) {
       const response = await app.request('/api/auth/dev', signIn({ displayName }))
@@ -79,7 +79,7 @@ describe('the dev sign-in', () => {
 })
 
 describe('who is signed in', () => {
-  it('me is the profile with the wallet, or just not logged in', async () => {
+  it('me is the profile with the wallet, or loggedIn: false', async () => {
     const { app, asAlice, tokens } = await openHttpRig()
     expect(await (await asAlice('/api/me')).json()).toEqual({ loggedIn: true, ...profile })
     expect(await (await app.request('/api/me')).json()).toEqual({ loggedIn: false })
@@ -91,7 +91,7 @@ describe('who is signed in', () => {
     expect((await app.request('/api/wallet', { headers })).status).toBe(401)
   })
 
-  it('a WebSocket token speaks for the caller for a minute, and comes with the address to use it at', async () => {
+  it('a WebSocket token identifies the caller for a minute, and comes with the address', async () => {
     const { asAlice, tokens } = await openHttpRig()
     const response = await asAlice('http://game.example:3000/api/ws/token', { method: 'POST' })
     expect(response.status).toBe(200)
@@ -148,7 +148,7 @@ describe('the access cookie', () => {
     expect((await asAlice('/api/wallet')).status).toBe(401)
   })
 
-  it('nobody is told whether an order is valid before signing in', async () => {
+  it('an order is not validated before sign-in', async () => {
     const { app, commands } = await openHttpRig()
     const response = await app.request('/api/positions/open', signIn({ lotSize: 'x' }))
     expect(response.status).toBe(401)
@@ -163,7 +163,7 @@ describe('staying signed in', () => {
     'game_refresh=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax',
   ]
 
-  it('a refresh answers with the user and sets the next pair, which carries his role of now', async () => {
+  it('a refresh answers with the user and sets the next pair, with the current role', async () => {
     const { app, tokens } = await openHttpRig()
     const refresh = await tokens.issueRefresh({ id: SESSION, userId: ALICE, generation: 1 })
     const headers = { cookie: `game_refresh=${refresh}` }
@@ -174,7 +174,7 @@ describe('staying signed in', () => {
     expect(await tokens.verifyRefresh(next)).toMatchObject({ sid: SESSION, gen: 2 })
   })
 
-  it('a refresh token that is missing, of another kind or over is 401, and both cookies are cleared', async () => {
+  it('a missing, wrong or ended refresh token is 401, and clears both cookies', async () => {
     const { app, tokens } = await openHttpRig()
     const over = await tokens.issueRefresh({ id: SESSION, userId: ALICE, generation: 1 })
     await app.request('/api/auth/logout', { method: 'POST', headers: { cookie: `game_refresh=${over}` } })
@@ -200,7 +200,7 @@ describe('staying signed in', () => {
     expect((await app.request('/api/auth/refresh', again)).status).toBe(401)
   })
 
-  it('logout of nobody is the same, and of a forged cookie ends nothing', async () => {
+  it('logout without a session is 200, and a forged cookie ends no session', async () => {
     const { app, asAlice, disconnected } = await openHttpRig()
     for (const cookie of ['', 'game_access=x; game_refresh=y']) {
       const response = await app.request('/api/auth/logout', { method: 'POST', headers: { cookie } })
@@ -210,14 +210,14 @@ describe('staying signed in', () => {
     expect((await asAlice('/api/wallet')).status).toBe(200)
   })
 
-  it('cookies are cleared although the database is away', async () => {
+  it('logout clears the cookies even if the database is unavailable', async () => {
     const { deps } = await openHttpRig()
     const { asAlice } = await openHttpRig({ deps: { sessions: { ...deps.sessions, end: away } } })
     const response = await asAlice('/api/auth/logout', { method: 'POST' })
     expect([response.status, cookiesOf(response)]).toEqual([503, CLEARED])
   })
 
-  it('[S4] the access cookie of a session that is over opens nothing, at once', async () => {
+  it('[S4] the access cookie of an ended session is refused at once', async () => {
     const { asAlice } = await openHttpRig()
     expect((await asAlice('/api/wallet')).status).toBe(200)
     await asAlice('/api/auth/logout', { method: 'POST' })
@@ -227,7 +227,7 @@ describe('staying signed in', () => {
 })
 
 describe('the dev batch', () => {
-  it('makes as many users as asked, each with tokens that work', async () => {
+  it('creates the requested number of users, each with valid tokens', async () => {
     const { app, tokens } = await openHttpRig()
     const response = await app.request('/api/auth/dev/batch', signIn({ count: 3, prefix: 'Load' }))
     const { users } = z
@@ -239,7 +239,7 @@ describe('the dev batch', () => {
     expect(await tokens.verifyRefresh(users[0]?.refreshToken ?? '')).toMatchObject({ sid: claims[0]?.sid, gen: 1 })
   })
 
-  it('refuses what is no number up to 1,000, and does not exist in production', async () => {
+  it('refuses invalid counts and more than 1,000, and does not exist in production', async () => {
     const { app } = await openHttpRig()
     for (const count of [0, 1_001, 1.5, '3', null, undefined]) {
       expect((await app.request('/api/auth/dev/batch', signIn({ count }))).status, String(count)).toBe(400)
@@ -249,8 +249,8 @@ describe('the dev batch', () => {
   })
 })
 
-describe('before it begins', () => {
-  it('protected routes are 503 with Retry-After to everybody but admins', async () => {
+describe('the flag coming_soon', () => {
+  it('makes protected routes 503 with Retry-After for all but admins', async () => {
     const [user, admin] = [
       await openHttpRig({ comingSoon: true }),
       await openHttpRig({ comingSoon: true, role: 'admin' }),
@@ -275,7 +275,7 @@ describe('before it begins', () => {
     expect((await user.asAlice('/api/auth/logout', { method: 'POST' })).status).toBe(200)
   })
 
-  it('flags are there for everybody, as they are now', async () => {
+  it('flags are public and current', async () => {
     for (const comingSoon of [false, true]) {
       const { app } = await openHttpRig({ comingSoon })
       expect(await (await app.request('/api/flags')).json()).toEqual({ coming_soon: comingSoon })

@@ -6,7 +6,7 @@ import { alice, away, type HttpRig, openHttpRig } from './http-rig.ts'
 const identity = { sub: 'ada', email: 'ada@example.com', name: 'Ada L.', picture: null }
 const profile = { registrationTicket: 'ticket', username: 'ada_l', firstName: ' Ada ', districtId: 1 }
 
-/** A door at which signing in goes as it is told. */
+/** A rig with these steps of signing in. */
 async function openWith(steps: Partial<SignIn>): Promise<HttpRig> {
   const { deps } = await openHttpRig()
   return openHttpRig({ deps: { signIn: { ...deps.signIn, ...steps } } })
@@ -14,15 +14,15 @@ async function openWith(steps: Partial<SignIn>): Promise<HttpRig> {
 
 const post = async ({ app }: HttpRig, path: string, body: unknown) =>
   app.request(path, { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
-const begin = (door: HttpRig) => post(door, '/api/auth/google', { idToken: 'token', nonce: 'nonce' })
-const complete = (door: HttpRig, over: object = {}) => post(door, '/api/auth/google/complete', { ...profile, ...over })
+const begin = (rig: HttpRig) => post(rig, '/api/auth/google', { idToken: 'token', nonce: 'nonce' })
+const complete = (rig: HttpRig, over: object = {}) => post(rig, '/api/auth/google/complete', { ...profile, ...over })
 const cookies = (response: Response) => response.headers.getSetCookie().map((cookie) => cookie.split('=')[0])
 const SESSION_COOKIES = ['game_access', 'game_refresh']
 
 describe('signing in', () => {
-  it('whoever has registered gets his profile and a session', async () => {
-    const door = await openHttpRig()
-    const response = await begin(door)
+  it('a registered user gets a profile and a session', async () => {
+    const rig = await openHttpRig()
+    const response = await begin(rig)
     expect([response.status, cookies(response)]).toEqual([200, SESSION_COOKIES])
     expect(await response.json()).toMatchObject({
       isNew: false,
@@ -30,11 +30,11 @@ describe('signing in', () => {
     })
   })
 
-  it('whoever has not gets 422 with his ticket, and no session', async () => {
-    const door = await openWith({
+  it('anyone else gets 422 with a ticket, and no session', async () => {
+    const rig = await openWith({
       begin: async () => ({ kind: 'new', ticket: 'the ticket', identity, nextCodeInMs: 59_001 }),
     })
-    const response = await begin(door)
+    const response = await begin(rig)
     expect([response.status, cookies(response)]).toEqual([422, []])
     expect(await response.json()).toEqual({
       error: 'profile needed',
@@ -49,8 +49,8 @@ describe('signing in', () => {
     })
   })
 
-  it('every way of failing has its own answer, and opens no session', async () => {
-    const cases: readonly (readonly [Partial<SignIn>, (door: HttpRig) => Promise<Response>, number, object])[] = [
+  it('each failure has its own answer, and opens no session', async () => {
+    const cases: readonly (readonly [Partial<SignIn>, (rig: HttpRig) => Promise<Response>, number, object])[] = [
       [{ begin: async () => ({ kind: 'invalid_token' }) }, begin, 401, { error: 'invalid identity token' }],
       [{ begin: async () => ({ kind: 'nonce_used' }) }, begin, 401, { error: 'nonce already used' }],
       [{ complete: ticketless }, complete, 401, { error: 'invalid registration ticket' }],
@@ -90,24 +90,24 @@ describe('signing in', () => {
     expect(tooSoon.headers.get('retry-after')).toBe('13')
   })
 
-  it('codes are checked and sent again', async () => {
-    const door = await openHttpRig()
-    expect(await (await verify(door)).json()).toEqual({ verified: true })
-    expect(await (await resend(door)).json()).toEqual({ sent: true, resendInSecs: 60 })
+  it('codes are checked and resent', async () => {
+    const rig = await openHttpRig()
+    expect(await (await verify(rig)).json()).toEqual({ verified: true })
+    expect(await (await resend(rig)).json()).toEqual({ sent: true, resendInSecs: 60 })
   })
 
-  it('the profile step takes a profile that can be, and of the account only what the ticket says', async () => {
-    const heard: (readonly [string, Profile])[] = []
-    const door = await openWith({
+  it('the profile step accepts a valid profile, and takes the account from the ticket alone', async () => {
+    const received: (readonly [string, Profile])[] = []
+    const rig = await openWith({
       complete: async (...args) => {
-        heard.push(args)
+        received.push(args)
         return { kind: 'registered', user: alice, isNew: true }
       },
     })
-    const response = await complete(door, { email: 'eve@example.com', role: 'admin', referralCode: 'ALICE1' })
+    const response = await complete(rig, { email: 'eve@example.com', role: 'admin', referralCode: 'ALICE1' })
     expect([response.status, cookies(response)]).toEqual([200, SESSION_COOKIES])
     expect(await response.json()).toMatchObject({ isNew: true, user: { username: 'alice' } })
-    expect(heard).toEqual([
+    expect(received).toEqual([
       [
         'ticket',
         {
@@ -132,24 +132,24 @@ describe('signing in', () => {
       { registrationTicket: '' },
       { registrationTicket: 'x'.repeat(4_097) },
     ]
-    for (const over of bad) expect((await complete(door, over)).status, JSON.stringify(over)).toBe(400)
+    for (const over of bad) expect((await complete(rig, over)).status, JSON.stringify(over)).toBe(400)
     for (const otp of ['12345', '1234567', 'abcdef', 123_456, '12345\n']) {
-      expect((await post(door, '/api/auth/verify-otp', { registrationTicket: 't', otp })).status).toBe(400)
+      expect((await post(rig, '/api/auth/verify-otp', { registrationTicket: 't', otp })).status).toBe(400)
     }
     for (const over of [{ nonce: '' }, { nonce: 'x'.repeat(256) }, { idToken: 'x'.repeat(8_193) }, { idToken: null }]) {
-      expect((await post(door, '/api/auth/google', { idToken: 't', nonce: 'n', ...over })).status).toBe(400)
+      expect((await post(rig, '/api/auth/google', { idToken: 't', nonce: 'n', ...over })).status).toBe(400)
     }
-    expect(heard).toHaveLength(1)
+    expect(received).toHaveLength(1)
   })
 })
 
 const ticketless = async () => ({ kind: 'invalid_ticket' as const })
-const verify = (door: HttpRig) => post(door, '/api/auth/verify-otp', { registrationTicket: 'ticket', otp: '042137' })
-const resend = (door: HttpRig) => post(door, '/api/auth/resend-otp', { registrationTicket: 'ticket' })
+const verify = (rig: HttpRig) => post(rig, '/api/auth/verify-otp', { registrationTicket: 'ticket', otp: '042137' })
+const resend = (rig: HttpRig) => post(rig, '/api/auth/resend-otp', { registrationTicket: 'ticket' })
 
 describe('before signing in', () => {
-  it('a username is checked, and why it cannot be had is said', async () => {
-    const door = await openHttpRig()
+  it('a username is checked, with the reason if it is not available', async () => {
+    const rig = await openHttpRig()
     const cases = {
       ada_l: { available: true, valid: true },
       alice: { available: false, valid: true, reason: 'taken' },
@@ -158,18 +158,18 @@ describe('before signing in', () => {
       '': { available: false, valid: false, reason: 'too_short' },
     }
     for (const [username, answer] of Object.entries(cases)) {
-      const response = await post(door, '/api/users/check-username', { username })
+      const response = await post(rig, '/api/users/check-username', { username })
       expect([response.status, await response.json()], username).toEqual([200, answer])
     }
     for (const username of [7, null, undefined, 'x'.repeat(256)]) {
-      expect((await post(door, '/api/users/check-username', { username })).status).toBe(400)
+      expect((await post(rig, '/api/users/check-username', { username })).status).toBe(400)
     }
   })
 
-  it('a referral code is always 200: of somebody, or not valid', async () => {
+  it('a referral code is always 200, valid or not', async () => {
     const { app } = await openHttpRig()
-    const nobodys = ['?code=', '', '?code=nobody', '?code=%00', `?code=${'x'.repeat(500)}`, '?code=a&code=b', '?x=1']
-    for (const query of nobodys) {
+    const invalid = ['?code=', '', '?code=nobody', '?code=%00', `?code=${'x'.repeat(500)}`, '?code=a&code=b', '?x=1']
+    for (const query of invalid) {
       const response = await app.request(`/api/public/referral/validate${query}`)
       expect([response.status, await response.json()], query).toEqual([200, { valid: false, invitedBy: null }])
     }
@@ -177,7 +177,7 @@ describe('before signing in', () => {
     expect(await response.json()).toEqual({ valid: true, invitedBy: 'alice' })
   })
 
-  it('each step has the limit of the specification, besides the common one', async () => {
+  it('each step has the limit of the specification, in addition to the global one', async () => {
     const { deps } = await openHttpRig()
     const { app } = await openHttpRig({ deps: { limits: { ...deps.limits, perMinute: 1_000, trustedProxies: 1 } } })
     const limits = {

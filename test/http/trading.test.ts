@@ -96,7 +96,7 @@ describe('opening', () => {
     expect(commands).toMatchObject([{ instrumentId: PLAYER }])
   })
 
-  it('numbers that no trade can have are a clean 400', async () => {
+  it('invalid numbers are 400', async () => {
     const { asAlice, send, commands } = await openHttpRig()
     const never: unknown[] = [
       1e308,
@@ -131,7 +131,7 @@ describe('opening', () => {
     expect(commands).toEqual([])
   })
 
-  it('ids, directions and keys that do not exist are a clean 400', async () => {
+  it('invalid ids, directions and keys are 400', async () => {
     const { asAlice, send, commands } = await openHttpRig()
     for (const bad of ['__proto__', 'constructor', 'toString', '', `${PLAYER}0`, `${PLAYER} `, 7, null, {}, [PLAYER]]) {
       expect((await send('POST', OPEN, { ...order, instrumentId: bad })).status, `id ${JSON.stringify(bad)}`).toBe(400)
@@ -147,7 +147,7 @@ describe('opening', () => {
     expect(commands).toEqual([])
   })
 
-  it('whatever is sent, the answer is 201 or 400, and a number arrives as it was meant', async () => {
+  it('any number sent is either 400 or reaches the desk exactly', async () => {
     const { send, commands } = await openHttpRig()
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.double(), fc.jsonValue(), fc.integer({ min: 0, max: 1e9 })), async (lotSize) => {
@@ -164,7 +164,7 @@ describe('opening', () => {
 })
 
 describe('idempotency', () => {
-  it('[H3] a key travels with a digest of the request: the same for the same order, another for any other', async () => {
+  it('[H3] a key comes with a digest of the request: equal for the same order, different for any other', async () => {
     const { asAlice, send, commands } = await openHttpRig()
     await send('POST', OPEN, order, keyed('k'))
     const reordered = `{ "clientPrice": 200.0, "takeProfit": null, "lotSize": 5e-1, "direction": "long", "instrumentId": "${PLAYER}" }`
@@ -202,7 +202,7 @@ describe('idempotency', () => {
     expect(commands).toHaveLength(1)
   })
 
-  it('the stored answer of an earlier request says that it is one', async () => {
+  it('a repeated answer carries the header Idempotent-Replayed', async () => {
     const { send } = await openHttpRig({ outcome: done({ ...trade, repeated: true }) })
     const response = await send('POST', OPEN, order, keyed('k'))
     expect(response.status).toBe(201)
@@ -210,7 +210,7 @@ describe('idempotency', () => {
     expect((await send('POST', CLOSE, {}, keyed('k'))).headers.get('idempotent-replayed')).toBe('true')
   })
 
-  it('so does the stored refusal', async () => {
+  it('so does a repeated refusal', async () => {
     const refusal = {
       code: 'price_moved',
       currentPrice: price(210_000_000),
@@ -223,7 +223,7 @@ describe('idempotency', () => {
     expect((await fresh.send('POST', OPEN, order, keyed('k'))).headers.has('idempotent-replayed')).toBe(false)
   })
 
-  it('[H3] a close takes its key from the header, else from clientRequestId, and needs neither', async () => {
+  it('[H3] a close takes its key from the header or else from clientRequestId; both are optional', async () => {
     const { send, asAlice, commands } = await openHttpRig()
     const closeOf = (key: string): string => commandId(ALICE, 'close', key)
     await send('POST', CLOSE, { clientRequestId: 'body' }, keyed('header'))
@@ -365,7 +365,7 @@ describe('refusals', () => {
     },
   )
 
-  it('a closed position that cannot be read any more is named', async () => {
+  it('a closed position that can no longer be read is named by id', async () => {
     const { positions } = (await openHttpRig()).deps
     const outcome = refused(refusals.position_not_open[0])
     const { send } = await openHttpRig({ outcome, deps: { positions: { ...positions, find: async () => null } } })
@@ -377,7 +377,7 @@ describe('refusals', () => {
 })
 
 describe('reading', () => {
-  it('positions are listed by status, open ones unless asked otherwise', async () => {
+  it('lists positions by status, open ones by default', async () => {
     const asked: object[] = []
     const { positions } = (await openHttpRig()).deps
     const spy: typeof positions = { ...positions, list: async (user, query) => (asked.push({ user, ...query }), []) }
@@ -401,19 +401,19 @@ describe('reading', () => {
     }
   })
 
-  it("a position shows its instrument's price and what it would earn there", async () => {
+  it("a position shows its instrument's price and its PnL there", async () => {
     const { asAlice } = await openHttpRig()
     expect(await (await asAlice('/api/positions')).json()).toEqual({
       positions: [{ ...positionJson, currentPrice: 210, unrealizedPnl: 25 }],
     })
   })
 
-  it('the wallet is whole: equity is the balance plus what open positions would earn', async () => {
+  it('equity is the balance plus the unrealised PnL of open positions', async () => {
     const { asAlice } = await openHttpRig()
     expect(await (await asAlice('/api/wallet')).json()).toEqual(walletJson)
   })
 
-  it('a quote is worked out with the free margin, changes nothing and says why it would be refused', async () => {
+  it('a quote uses the free margin, changes nothing, and shows the refusal if there is one', async () => {
     const refusal: Refusal = { code: 'levels_invalid', currentPrice: price(210_005_000) }
     const { send, quotes, commands } = await openHttpRig({ quote: done({ ...quoteAnswer, refusal }) })
     const { clientPrice: _, ...query } = order
@@ -450,7 +450,7 @@ describe('reading', () => {
     expect(commands).toEqual([])
   })
 
-  it('the ledger of a wallet comes in pages, the latest entry first', async () => {
+  it('lists the ledger of a wallet in pages, newest first', async () => {
     const { asAlice } = await openHttpRig()
     const read = async (query: string) => (await asAlice(`/api/wallet/ledger${query}`)).json()
     const at = '2026-05-02T14:30:00.000Z'

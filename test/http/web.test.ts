@@ -5,16 +5,16 @@ import { type HttpRig, openHttpRig } from './http-rig.ts'
 /** What the whole client may weigh on the wire. */
 const BUDGET_BYTES = 200_000
 
-let door: HttpRig
+let rig: HttpRig
 beforeAll(async () => {
-  door = await openHttpRig()
+  rig = await openHttpRig()
 })
 
-const get = (path: string, headers: Record<string, string> = {}) => door.app.request(path, { headers })
+const get = (path: string, headers: Record<string, string> = {}) => rig.app.request(path, { headers })
 const bytesOf = async (path: string, encoding: string) =>
   new Uint8Array(await (await get(path, { 'accept-encoding': encoding })).arrayBuffer())
 
-it('the page is there for everybody, asked for anew each time, and allows nothing from elsewhere', async () => {
+it('the page is public, revalidated each time, and loads nothing from other hosts', async () => {
   const page = await get('/')
   expect(page.status).toBe(200)
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -34,8 +34,8 @@ it('the page is there for everybody, asked for anew each time, and allows nothin
   }
 })
 
-it('what the page loads is kept for good under a path that names this edition, and found nowhere else', async () => {
-  const { web } = door.deps
+it("the page's files are cached permanently under a path with their hash, and found nowhere else", async () => {
+  const { web } = rig.deps
   for (const { name, type } of web.list()) {
     const answer = await get(`${web.base}/${name}`)
     expect(answer.status, name).toBe(200)
@@ -48,8 +48,8 @@ it('what the page loads is kept for good under a path that names this edition, a
   }
 })
 
-it('it comes as small as the browser can take it, and means the same', async () => {
-  const { web } = door.deps
+it('each file is compressed as the browser accepts, with the same content', async () => {
+  const { web } = rig.deps
   const path = `${web.base}/style.css`
   const plain = await bytesOf(path, 'identity')
   expect(new Uint8Array(brotliDecompressSync(await bytesOf(path, 'gzip, deflate, br')))).toEqual(plain)
@@ -58,8 +58,8 @@ it('it comes as small as the browser can take it, and means the same', async () 
   expect((await get(font, { 'accept-encoding': 'br' })).headers.get('content-encoding')).toBeNull()
 })
 
-it('no module keeps its types, and none imports what is not served', async () => {
-  const { web } = door.deps
+it('no module keeps its types, and every import is served', async () => {
+  const { web } = rig.deps
   const modules = web.list().filter(({ name }) => /\.(ts|mjs)$/.test(name))
   for (const { name, body } of modules) {
     const source = new TextDecoder().decode(body)
@@ -74,7 +74,7 @@ it('no module keeps its types, and none imports what is not served', async () =>
 })
 
 it('the whole client weighs less than 200 kB on the wire', async () => {
-  const { web } = door.deps
+  const { web } = rig.deps
   const files = [web.page, ...web.list()]
   const sizes = await Promise.all(
     files.map(async (file) => (file.type.startsWith('font/') ? file.body : await web.compressed(file, 'br')).length),
