@@ -1,5 +1,5 @@
 /**
- * Takes legacy trades in from a CSV dump: `npm run ops -- legacy-import trades.csv`. Columns: id, username, player, side (buy or
+ * Imports legacy trades from a CSV file: `npm run ops -- legacy-import trades.csv`. Columns: id, username, player, side (buy or
  * sell), quantity, price, at (ISO 8601). The database is the one of the environment, as for the server; an embedded one
  * must not be in use. A dump may be taken in again: trades are known by their ids.
  */
@@ -12,7 +12,7 @@ import { environment, readConfig } from '../../src/config.ts'
 import { readDump } from './legacy-csv.ts'
 
 const path = process.argv[2]
-if (path === undefined) throw new Error('say which file: npm run ops -- legacy-import trades.csv')
+if (path === undefined) throw new Error('no file given: npm run ops -- legacy-import trades.csv')
 const dumped = readDump(await readFile(path, 'utf8'))
 
 const { databaseUrl, dataDir } = readConfig(environment())
@@ -22,13 +22,13 @@ try {
   const legacy = new Legacy(connection.db)
   const users = await legacy.usersNamed(dumped.map(({ username }) => username))
   const strangers = [...new Set(dumped.map(({ username }) => username))].filter((name) => !users.has(name))
-  if (strangers.length > 0) throw new Error(`nobody is called ${strangers.join(', ')}; nothing was taken in`)
+  if (strangers.length > 0) throw new Error(`unknown users: ${strangers.join(', ')}; nothing was imported`)
   const trades = dumped.map(({ username, ...trade }) => ({ ...trade, userId: present(users.get(username), username) }))
   const taken = await legacy.take(trades)
-  console.log(`${taken.length} trades taken in, ${trades.length - taken.length} were there already`)
+  console.log(`${taken.length} trades imported, ${trades.length - taken.length} were imported before`)
   await legacy.announce(taken).then(
-    (told) => console.log(`${told} of them told in the activity feed`),
-    (error: unknown) => console.error('the activity feed was not told, the trades are in:', error),
+    (told) => console.log(`${told} of them added to the activity feed`),
+    (error: unknown) => console.error('the trades are imported, but the activity feed could not be updated:', error),
   )
 } finally {
   await connection.close()

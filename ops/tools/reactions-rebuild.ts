@@ -1,5 +1,5 @@
 /**
- * Makes everything that follows from trades anew from the history: `npm run ops -- reactions-rebuild`. Careers, XP and weeks are
+ * Rebuilds everything that follows from trades: `npm run ops -- reactions-rebuild`. Careers, XP and weeks are
  * forgotten and made again; badges, notifications, activity and credits are already there and stay as they are. The
  * servers must be stopped. They build their leaderboards when they start on a store without any, or when an admin asks.
  */
@@ -26,7 +26,7 @@ try {
     if (reacted?.kind === 'failed' && reacted.setAside !== null) console.error('set aside:', reacted.error)
     if (reacted?.kind === 'reacted') commits += reacted.commits
   }
-  console.log(`${commits} commits reacted to`)
+  console.log(`${commits} commits processed`)
 } finally {
   await connection.close()
 }

@@ -1,10 +1,10 @@
 /**
- * Proves past draws of the weekly spinner from what the API says about them, with nothing but their own arithmetic:
+ * Proves past draws of the weekly spinner from what the API says about them, recomputed here without any code of the draw's own run:
  *
  *   curl -b jar $API/api/spinner/history | npm run ops -s -- spinner-verify
  *
- * Each seed must have the hash that was published, and must draw the winner from the candidates. Ends with 1 if one does
- * not. Whoever wrote the hash down before the week was over needs to trust nobody.
+ * Each seed must have the hash that was published, and must draw the winner from the candidates. The exit code is 1 if
+ * one does not. If you noted the hash before the week ended, you need not trust the server.
  */
 import { createHash, createHmac } from 'node:crypto'
 import { text } from 'node:stream/consumers'
@@ -31,7 +31,7 @@ for (const { week, winner, candidates, seedHash, seed } of weeks) {
   const digest = createHmac('sha256', seed).update(drawText(week, users)).digest('hex')
   const promised = createHash('sha256').update(seed).digest('hex') === seedHash
   const fair = drawn(digest, users) === (winner?.userId ?? null)
-  const verdict = promised ? (fair ? 'proven' : 'THE SEED DRAWS SOMEBODY ELSE') : 'THE SEED IS NOT THE ONE PROMISED'
-  console.log(`${week}: ${verdict} (${winner?.username ?? 'nobody'} of ${users.length})`)
+  const verdict = promised ? (fair ? 'proven' : 'THE SEED DRAWS ANOTHER USER') : 'THE SEED IS NOT THE ONE PROMISED'
+  console.log(`${week}: ${verdict} (${winner?.username ?? 'no winner'} of ${users.length})`)
   if (!promised || !fair) process.exitCode = 1
 }

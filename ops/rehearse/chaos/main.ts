@@ -145,7 +145,7 @@ async function run(): Promise<void> {
   const { positions, places } = await audit(cluster.url, traders, admin)
   const gaps = watchers.flatMap((watcher) => watcher.gaps)
   demand(gaps.length === 0, () => `sockets were not told everything: ${gaps.join('; ')}`)
-  say(`\n${positions} positions compared one by one; ${places} places on the board, as lived through and as made anew`)
+  say(`\n${positions} positions compared one by one; ${places} places on the board, live and rebuilt`)
 }
 
 say(`${minutes} minutes, ${users} users, seed ${seed}, ${postgres === null ? place.description : 'servers of its own'}`)

@@ -1,4 +1,4 @@
-/** Somebody with a browser: requests with his own address and cookies, and nothing that a browser would not know. */
+/** A browser-like client with its own address and cookies. */
 import assert from 'node:assert/strict'
 import type { z } from 'zod'
 
@@ -30,10 +30,10 @@ export function newAddress(): string {
 }
 
 export class Visitor {
-  /** The process of the deployment that he talks to. */
+  /** The process of the deployment that it talks to. */
   readonly url: string
   readonly cookies = new Map<string, string>()
-  /** Set: all his requests come from there. Otherwise each comes from a new one, so that no limit of addresses is met. */
+  /** If set, all requests come from this address. Otherwise each has a new one, so that no rate limit per address applies. */
   address: string | null = null
 
   constructor(url: string) {

@@ -1,6 +1,6 @@
 /**
- * The crash matrix: plays the real program with many users, kills it again and again without warning, and after every
- * restart looks whether a promise was broken. `npm run ops -- crash --kills 50 --database pglite|postgres [--seed N] [--users 40]
+ * Crash test: loads the real program with many users, kills it repeatedly without warning, and after every restart checks
+ * every promise. `npm run ops -- crash --kills 50 --database pglite|postgres [--seed N] [--users 40]
  * [--speed 60]`
  */
 import { setTimeout as pause } from 'node:timers/promises'
@@ -136,7 +136,7 @@ class CrashRun {
       const counts = await Promise.all(this.#traders.map((trader) => trader.compareAll(url)))
       process.stdout.write(`${counts.reduce((sum, n) => sum + n, 0)} positions compared one by one\n`)
       const code = await program.stop()
-      demand(code === 0, () => `asked to stop it ended with ${code}`)
+      demand(code === 0, () => `asked to stop, it ended with ${code}`)
     } finally {
       await program.kill()
     }
@@ -160,7 +160,7 @@ try {
   process.stdout.write(`\n${run.table}\n\nNo promise was broken.\n`)
   await place.remove(run.userIds)
 } catch (error) {
-  // Everything is kept to look at.
+  // The data is kept for inspection.
   process.stdout.write(`\n${run.table}\n\nBROKEN (seed ${seed}, ${place.description})\n`)
   process.stdout.write(`${error instanceof Error ? error.stack : String(error)}\n`)
   process.exitCode = 1

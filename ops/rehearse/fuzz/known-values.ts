@@ -1,4 +1,4 @@
-/** What the answers so far have told: ids that exist, prices that are asked for, and who may ask. Requests are made of it. */
+/** Values from earlier answers (ids, prices, cookies), from which requests are made. */
 import type { Chance } from '../../../actors/replay/chance.ts'
 import type { Operation } from './judge.ts'
 
@@ -29,7 +29,7 @@ export class KnownValues {
     return { instrumentId, clientPrice, ...(chance.happens(0.7) ? { lotSize: (1 + chance.below(50)) / 100 } : {}) }
   }
 
-  /** Who asks: mostly somebody who may. */
+  /** The cookie of a caller, mostly one with the right to ask. */
   cookie({ security = [] }: Operation, chance: Chance): string | null {
     const dice = chance.below(100)
     if (dice < 6 || (security.length === 0 && dice < 70)) return null

@@ -1,4 +1,4 @@
-/** Keeps a house going in which everybody may be an admin: signs all in, and puts back what they have set. */
+/** Resets a server on which fuzzed requests may act as admin: signs the users in again and restores the settings. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { KnownValues } from './known-values.ts'
 
@@ -93,8 +93,7 @@ export class ServerReset {
 
   async #ask(method: string, path: string, body?: unknown): Promise<unknown> {
     const response = await this.#send(method, path, body)
-    if (!response.ok)
-      throw new Error(`the reset is answered ${response.status} to ${method} ${path}: ${await response.text()}`)
+    if (!response.ok) throw new Error(`the reset got ${response.status} to ${method} ${path}: ${await response.text()}`)
     return response.json()
   }
 

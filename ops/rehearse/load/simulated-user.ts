@@ -1,4 +1,4 @@
-/** One simulated player: watches prices on one or more sockets, trades on what he sees, loses his connection and comes back. */
+/** One simulated user: follows prices on one or more sockets, trades at them, loses the connection and reconnects. */
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { WebSocket } from 'ws'
@@ -9,7 +9,7 @@ import { PriceWatch } from '../shared/price-watch.ts'
 import type { Rest } from './rest.ts'
 import type { LoadTally } from './tally.ts'
 
-/** A player on the market, as the catalogue shows him. */
+/** An instrument of the catalogue. */
 export interface Instrument {
   readonly id: string
   readonly fixtureId: number
@@ -37,7 +37,7 @@ const Account = z.looseObject({
   events: z.array(z.looseObject({ marker: z.coerce.number() })),
 })
 
-/** Refusals that an honest player may meet. */
+/** Refusals that an honest user may get. */
 const FAIR: ReadonlySet<string> = new Set([
   'MARKET_CLOSED',
   'MARKET_SUSPENDED',
@@ -51,7 +51,7 @@ const FAIR: ReadonlySet<string> = new Set([
 const LOTS = 0.01
 const HOLD_MS = 180_000
 const CONNECT_MS = 15_000
-/** Until he asks again for what is busy. */
+/** Pause before asking again for busy instruments. */
 const BUSY_MS = 1_000
 
 /** One of a player's sockets. */

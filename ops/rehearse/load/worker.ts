@@ -1,6 +1,6 @@
 /**
- * A process full of players: it is told its share of a plan, plays it, and says every second what it has seen since. Several
- * workers play together, since a process may have 20,000 descriptors and one core.
+ * A process that runs a share of the simulated users and reports every second what they saw. Several workers run at once,
+ * because a process has one core and at most 20,000 descriptors.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { present } from '../../../actors/kernel/assert.ts'

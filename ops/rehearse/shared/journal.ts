@@ -1,6 +1,6 @@
 /**
- * What one user has asked for, in order, and what he was told became of it. His events must tell the same story: every
- * command that was acknowledged, once, in order; of the others each at most once; and nothing that he did not ask for.
+ * The commands of one user, in order, with their answers. The account's events must agree: every acknowledged command
+ * appears once and in order, every other command at most once, and nothing else appears.
  */
 import { brief, demand, sameClose, sameTerms, Violation } from './account.ts'
 import type { EventSeen, PositionSeen } from './simulated-client.ts'
@@ -26,7 +26,7 @@ export type Command =
 
 export interface Entry {
   readonly command: Command
-  /** `unknown` until he hears; then it was done, or refused and therefore never happened. */
+  /** `unknown` until an answer comes; then `done`, or `refused`, which means that it never happened. */
   state: 'unknown' | 'done' | 'refused'
   /** The position in the answer. */
   answer: PositionSeen | null
@@ -37,7 +37,7 @@ export interface Entry {
 export class Journal {
   /** Commands whose events have not been read yet. */
   #ahead: Entry[] = []
-  /** The last command, while he does not know what became of it. */
+  /** The last command, while its outcome is unknown. */
   #unsure: Entry | null = null
 
   /** The last command, if it has a key to find out with. */
@@ -69,7 +69,8 @@ export class Journal {
   witness(event: EventSeen): void {
     for (;;) {
       const entry = this.#ahead.shift()
-      if (entry === undefined) throw new Violation(`nobody asked for event ${event.marker}: ${brief(event.position)}`)
+      if (entry === undefined)
+        throw new Violation(`no command accounts for event ${event.marker}: ${brief(event.position)}`)
       if (entry.state !== 'refused' && accountsFor(entry.command, event)) {
         entry.event = event.position
         if (entry.answer !== null) agree(entry, entry.answer, event.position)

@@ -1,4 +1,4 @@
-/** Numbers on the command line of a tool. One that is none would make a run that does nothing and finds nothing wrong. */
+/** Numbers on a tool's command line. An invalid one would make a run do nothing and pass. */
 
 /** The number that an option has. Ends the program, saying why, when it is not whole or out of these bounds. */
 export function whole(name: string, text: string, from: number, to = 1e9): number {

@@ -1,4 +1,4 @@
-/** Somebody signed in over HTTP, and what the answers look like. He survives the server: his cookie is good after a restart. */
+/** A signed-in HTTP client and the shapes of its answers. Its cookie stays valid after a restart of the server. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { performance } from 'node:perf_hooks'
 import { z } from 'zod'
@@ -108,7 +108,7 @@ export class SimulatedClient {
       response = await fetch(url + path, { method, headers, ...content, signal: AbortSignal.timeout(SILENCE_MS) })
       text = await response.text()
     } catch {
-      return 'lost' // half an answer is none
+      return 'lost' // half an answer counts as no answer
     }
     if (response.headers.get('content-type')?.startsWith('application/json') !== true) return 'lost'
     const repeated = response.headers.get('idempotent-replayed') === 'true'

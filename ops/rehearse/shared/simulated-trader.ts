@@ -1,4 +1,4 @@
-/** One user under load: trades as long as there is a server, keeps the journal, and checks it against his account. */
+/** One simulated user: trades while the server is there, keeps a journal, and checks it against the account. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { performance } from 'node:perf_hooks'
@@ -18,16 +18,16 @@ import {
 import { type Command, type Entry, Journal, type Levels, type Order } from './journal.ts'
 import type { TradingTally } from './trading-tally.ts'
 
-/** What the traders know of the market: the last look at it. */
+/** The instruments as the traders saw them last. */
 export interface Market {
   instruments: readonly InstrumentSeen[]
-  /** Set when everybody is to stop where he is, though there is a server. */
+  /** Set when all traders must stop although the server is there. */
   isClosed?: boolean
 }
 
 /** Positions that one trader wants to hold at most. */
 const HOLDINGS = 30
-/** Answered commands that he may ask for again. */
+/** Answered commands that may be sent again. */
 const REMEMBERED = 20
 const THINK_MS = 25
 /** How long an answer to a retry may take: longer than a dead owner's lease, on a machine that others use as well. */
@@ -46,10 +46,10 @@ export class SimulatedTrader {
   readonly #chance: Chance
   readonly #tally: TradingTally
   #keys = 0
-  /** What he believes to hold; stop-losses and full time do not tell him. */
+  /** Positions it believes are open; stop-losses and full time change them silently. */
   readonly #held = new Map<string, PositionSeen>()
   readonly #done: Done[] = []
-  /** Changes that he has asked for, each only once: an event must tell which of them it came from. */
+  /** Changes already requested. Each is unique, so that an event identifies its request. */
   readonly #asked = new Set<string>()
 
   constructor(name: string, chance: Chance, tally: TradingTally) {
@@ -63,7 +63,7 @@ export class SimulatedTrader {
     while (market.isClosed !== true && (await this.#act(url, market))) await pause(this.#chance.below(THINK_MS))
   }
 
-  /** Reads on in his account. Returns how many events there were. */
+  /** Reads new account events. Returns how many there were. */
   async catchUp(url: string): Promise<number> {
     const before = this.account.marker
     for (;;) {
@@ -86,7 +86,7 @@ export class SimulatedTrader {
     return this.account.marker - before
   }
 
-  /** Asks again for what he does not know the outcome of, with the same key, until he knows. */
+  /** Retries a command with an unknown outcome, with the same key, until the outcome is known. */
   async findOut(url: string): Promise<void> {
     const entry = this.#journal.unsure
     if (entry === null) return
@@ -132,7 +132,7 @@ export class SimulatedTrader {
     for (const position of positions) this.#held.set(position.id, position)
   }
 
-  /** Compares every position he ever had with what the events say. To be called at rest. */
+  /** Compares every position, open or closed, with the events. Call it only when nothing trades. */
   async compareAll(url: string): Promise<number> {
     const known = new Map([...this.account.open, ...this.account.closed])
     for (let offset = 0; ; offset += 100) {
@@ -154,7 +154,7 @@ export class SimulatedTrader {
   /** Does one thing. False when the server is gone. */
   async #act(url: string, market: Market): Promise<boolean> {
     const habit = this.#chance.pick(HABITS, ([, weight]) => weight)?.[0]
-    // One that he knows nothing of must be settled before the next: his journal holds one.
+    // A command with an unknown outcome must be resolved first: the journal holds only one.
     if (this.#journal.unsure !== null) return this.#pursue(this.#journal.unsure, url, market)
     if (habit === 'resend') return this.#resend(url)
     const command = this.#intend(habit ?? 'open', market)
@@ -168,7 +168,7 @@ export class SimulatedTrader {
     return this.#pursue(entry, url, market)
   }
 
-  /** Asks until he knows what became of it. False when the server is gone. */
+  /** Retries until the outcome is known. False when the server is gone. */
   async #pursue(entry: Entry, url: string, market: Market): Promise<boolean> {
     while (entry.state === 'unknown' && market.isClosed !== true) {
       const reply = await this.#send(url, entry.command)
@@ -190,7 +190,7 @@ export class SimulatedTrader {
       if (isHeld && this.#chance.happens(0.9)) return null
       return { kind: 'close', key: this.#nextKey(), positionId: position.id }
     }
-    if (this.#held.size >= HOLDINGS) this.#held.clear() // most have closed by now, and he has not been told
+    if (this.#held.size >= HOLDINGS) this.#held.clear() // most have closed by now, without an answer
     const instrument = this.#chance.pick(market.instruments, ({ tradingStatus }) => (tradingStatus === 'OPEN' ? 1 : 0))
     if (instrument === null) return null
     const direction = this.#chance.happens(0.5) ? 'long' : 'short'
@@ -292,7 +292,7 @@ export class SimulatedTrader {
   }
 }
 
-/** How often he does what. */
+/** The weight of each action. */
 const HABITS: readonly (readonly [string, number])[] = [
   ['open', 60],
   ['change', 15],

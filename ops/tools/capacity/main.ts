@@ -1,5 +1,5 @@
 /**
- * What so many users need, and what breaks first: `npm run ops -- capacity [--users 100000,10000000] [--online 0.2]
+ * Resources for N users, and the first bottleneck: `npm run ops -- capacity [--users 100000,10000000] [--online 0.2]
  * [--trades-per-hour 10] [--burst 10] [--matches 40] [--in-one-match 0.5] [--writes-per-second 4]`.
  */
 import { parseArgs } from 'node:util'
@@ -45,7 +45,7 @@ for (const users of values.users.split(',').map(positive)) {
     ['disk a week', `${count(plan.gigabytesPerWeek)} GB`],
   ] as const
   for (const [what, needed] of lines) console.log(`  ${what.padEnd(28)}${needed}`)
-  console.log('  there is only one of, the fullest first; above 1.0 one is not enough')
+  console.log('  parts that exist once, the fullest first; above 1.0 one is not enough')
   for (const { what, needed, oneDoes, full, nextStep } of plan.loads) {
     console.log(`    ${full.toFixed(2).padStart(6)}  ${what}: ${count(needed)} of ${count(oneDoes)}; then ${nextStep}`)
   }
