@@ -31,7 +31,7 @@ function gated(): { wrap: (store: MatchStore) => MatchStore; batches: Batch[]; o
 }
 
 describe('mailbox', () => {
-  it('[A1] takes so many messages and no more, and never turns the match itself away', () => {
+  it('[A1] refuses user messages when full, never the match’s own', () => {
     const mailbox = new Mailbox(2)
     expect([U(1), U(2), U(3), null].map((userId) => mailbox.put({ userId }))).toEqual([true, true, false, true])
     expect(mailbox.size).toBe(3)
@@ -45,7 +45,7 @@ describe('mailbox', () => {
     expect(taken.map((batch) => batch.map((m) => m.n))).toEqual([[0, 1, 3, 6], [2, 5], [4], []])
   })
 
-  it('[A2] a batch has a largest size, and what is left over keeps its order', () => {
+  it('[A2] a batch has a largest size, and the rest keeps its order', () => {
     const mailbox = new Mailbox<{ userId: null; n: number }>()
     for (let n = 0; n < BATCH_MAX + 2; n++) mailbox.put({ userId: null, n })
     expect(mailbox.take()).toHaveLength(BATCH_MAX)
@@ -54,7 +54,7 @@ describe('mailbox', () => {
 })
 
 describe('actor', () => {
-  it('[A1] a full mailbox refuses as busy at once, and nothing of it happens', async () => {
+  it('[A1] a full mailbox refuses as busy at once, without effect', async () => {
     const gate = gated()
     const stage = await ActorRig.set({ users: MAILBOX_MAX + 2, wrap: gate.wrap })
     const first = stage.opens({ userId: U(1) })
@@ -67,7 +67,7 @@ describe('actor', () => {
     expect(stage.store.positions.size).toBe(MAILBOX_MAX + 1)
   })
 
-  it('[A3] memory is never ahead of the store: while a commit is under way nobody sees what it would change', async () => {
+  it('[A3] memory is never ahead of the store: a commit under way is not visible', async () => {
     const gate = gated()
     const stage = await ActorRig.set({ wrap: gate.wrap })
     const opening = stage.opens({ lots: lots(u(10)) })
@@ -79,7 +79,7 @@ describe('actor', () => {
     expect(stage.actor.view.instrument(P(1))?.imbalance).toBe(u(10))
   })
 
-  it('[A3] a commit that fails stops the actor, which stays as it was; a new owner finds what the store has', async () => {
+  it('[A3] a failed commit stops the actor unchanged; a new owner loads what the store has', async () => {
     const stage = await ActorRig.set({
       wrap: (store) => ({ ...bound(store), commit: () => Promise.reject(new Error('connection lost')) }),
     })
@@ -89,7 +89,7 @@ describe('actor', () => {
     expect(codeOf(await stage.opens())).toBe('busy')
   })
 
-  it('[A4] an owner that was overtaken cannot write a single row, and stops', async () => {
+  it('[A4] a fenced owner cannot write a single row, and stops', async () => {
     const stage = await ActorRig.set()
     const stale = stage.actor
     await stage.load()
@@ -101,7 +101,7 @@ describe('actor', () => {
     expect(codeOf(await stage.opens())).toBe('ok')
   })
 
-  it('[A5] the same key and request again returns the stored trade, and does nothing twice', async () => {
+  it('[A5] the same key and request returns the stored trade and does nothing twice', async () => {
     const stage = await ActorRig.set()
     const first = ok(await stage.opens(keyed('k1')))
     stage.world.pass(1000)
@@ -111,7 +111,7 @@ describe('actor', () => {
     expect(codeOf(await stage.opens(keyed('k2')))).toBe('ok')
   })
 
-  it('[A5] a stored refusal is the answer too, even when the order would pass today', async () => {
+  it('[A5] a stored refusal is repeated even when the order would now pass', async () => {
     const stage = await ActorRig.set()
     const order = { ...keyed('k1'), clientPrice: p(250) }
     const refusal = await stage.opens(order)
@@ -119,7 +119,7 @@ describe('actor', () => {
     expect(await stage.opens({ ...order, clientPrice: p(200) })).toEqual({ ...refusal, repeated: true })
   })
 
-  it('[A14] a refusal that asks for patience is not kept: the same key succeeds when the time has come', async () => {
+  it('[A14] a temporary refusal is not stored: the same key succeeds later', async () => {
     const stage = await ActorRig.set()
     const { position } = ok(await stage.opens())
     const close = { idempotency: { id: 'k', fingerprint: '' } } as const
@@ -130,7 +130,7 @@ describe('actor', () => {
     expect(ok(await stage.actor.submit(closeOrder(position.id, close)))).toEqual({ ...closed, repeated: true })
   })
 
-  it('[A14] but a key that was used answers first, also while trading is suspended', async () => {
+  it('[A14] a used key answers first, even while trading is suspended', async () => {
     const stage = await ActorRig.set()
     const first = ok(await stage.opens(keyed('k1')))
     stage.rules = { ...stage.rules, feedStaleMs: 0 }
@@ -145,7 +145,7 @@ describe('actor', () => {
     expect(codeOf(await stage.opens(keyed('k1', 'another')))).toBe('key_reused')
   })
 
-  it('[A6] the same key 200 times at once opens one position; the others are told it is in flight', async () => {
+  it('[A6] the same key 200 times at once opens one position; the others are refused as in flight', async () => {
     const stage = await ActorRig.set()
     const outcomes = await Promise.all(Array.from({ length: 200 }, () => stage.opens(keyed('k1'))))
     expect(outcomes.filter((o) => o.ok)).toHaveLength(1)
@@ -154,7 +154,7 @@ describe('actor', () => {
     expect(ok(await stage.opens(keyed('k1'))).repeated).toBe(true)
   })
 
-  it('[A13] what the commit turns down leaves no trace: a refusal it alone caused is decided anew', async () => {
+  it('[A13] a rejected command leaves no trace: refusals it caused are decided again', async () => {
     const stage = await ActorRig.set()
     // More than the wallet pays, and before the other one in the batch: its impact would carry the price over his target.
     const tooMuch = stage.opens({ userId: U(1), lots: lots(u(100)) })
@@ -164,7 +164,7 @@ describe('actor', () => {
     expect(codeOf(await stage.opens({ userId: U(2), takeProfit: p(200.5), ...keyed('k1') }))).toBe('ok')
   })
 
-  it('[A7] a command that waited past its deadline is refused undone', async () => {
+  it('[A7] a command that waited past its deadline is refused without effect', async () => {
     const gate = gated()
     const stage = await ActorRig.set({ wrap: gate.wrap })
     const first = stage.opens({ userId: U(1) })
@@ -176,7 +176,7 @@ describe('actor', () => {
     expect(codeOf(await late)).toBe('busy')
   })
 
-  it('[A8] an update that is old, or comes twice, changes nothing', async () => {
+  it('[A8] an old or repeated update changes nothing', async () => {
     const stage = await ActorRig.set()
     expect(await stage.moves()).toBe(true)
     const ticks = stage.store.ticks.length
@@ -187,7 +187,7 @@ describe('actor', () => {
     expect(stage.store.ticks.length).toBe(ticks)
   })
 
-  it('[A9] a new owner finds the match as the last one left it', async () => {
+  it('[A9] a new owner loads the match as the last one left it', async () => {
     const stage = await ActorRig.set()
     ok(await stage.opens({ lots: lots(u(3)), stopLoss: p(190) }))
     await stage.moves()
@@ -202,7 +202,7 @@ describe('actor', () => {
     expect(stage.actor.view.pricing).toEqual(before.view.pricing)
   })
 
-  it('[A10] publication folds what moved since the last one, and only then is it the last published price', async () => {
+  it('[A10] publication conflates the moves since the last one, and sets the last published price', async () => {
     const stage = await ActorRig.set()
     ok(await stage.opens({ lots: lots(u(10)) }))
     ok(await stage.opens({ userId: U(2), lots: lots(u(10)) }))
@@ -216,7 +216,7 @@ describe('actor', () => {
   describe('ticks', () => {
     const stored = (stage: ActorRig) => stage.store.ticks.filter((t) => t.instrumentId === P(1))
 
-    it('[A11] of the crowd and of match data are stored once a second and instrument, in-game events always', async () => {
+    it('[A11] of trades and match data are stored once a second per instrument, of in-game events always', async () => {
       const stage = await ActorRig.set()
       ok(await stage.opens())
       ok(await stage.opens({ userId: U(2) }))
@@ -229,7 +229,7 @@ describe('actor', () => {
       expect(stage.store.ticks.at(-1)).toMatchObject({ cause: 'trade', instrumentId: P(2) })
     })
 
-    it('[A11] that came too soon are stored when they are due, the newest of them as it was', async () => {
+    it('[A11] that came too soon are stored when due, only the newest', async () => {
       const stage = await ActorRig.set()
       ok(await stage.opens())
       stage.world.pass(10)
@@ -248,13 +248,13 @@ describe('actor', () => {
     })
   })
 
-  it('[A12] a changed rule counts from the next batch on', async () => {
+  it('[A12] a changed rule applies from the next batch on', async () => {
     const stage = await ActorRig.set()
     stage.rules = { ...DEFAULT_RULES, lotMax: lots(u(1)) }
     expect(codeOf(await stage.opens({ lots: lots(u(2)) }))).toBe('lot_size_invalid')
   })
 
-  it('stopping finishes what waits and takes nothing more', async () => {
+  it('stopping finishes waiting commands and takes no more', async () => {
     const stage = await ActorRig.set()
     const opening = stage.opens()
     await stage.actor.stop()

@@ -29,7 +29,7 @@ const lived = (...events: readonly CommittedEvent[]): Career =>
   events.reduce((career, event) => advance(career, event, at(1_000)), NEW_CAREER)
 
 describe('a career', () => {
-  it('opening awards XP, a profitable close more, a new day a bonus, and a loss nothing', () => {
+  it('awards XP for opening, more for a profitable close, a daily bonus, and nothing for a loss', () => {
     expect(lived(opened()).xp).toBe(10)
     expect(lived(opened(), closed(5)).xp).toBe(35)
     expect(lived(opened(), closed(-5), closed(0)).xp).toBe(10)
@@ -54,7 +54,7 @@ describe('a career', () => {
     }
   })
 
-  it('counts what was opened, closed, won and lost, and by whom', () => {
+  it('counts opened, closed, won and lost positions, and how they closed', () => {
     const career = lived(
       opened(2),
       opened(12),
@@ -77,12 +77,12 @@ describe('a career', () => {
     })
   })
 
-  it('a replay counts, but not in the tally of real matches', () => {
+  it('counts a replay, but not in the tally of live matches', () => {
     const career = [opened(), closed(7)].reduce((c, event) => advance(c, event, at(5, true)), NEW_CAREER)
     expect(career).toMatchObject({ all: { closed: 1, pnl: u(7), firstTradeAt: 5 }, live: NEW_CAREER.live })
   })
 
-  it('comes out the same in whatever order it is told', () => {
+  it('is the same in whatever order events are processed', () => {
     const event = fc.oneof(
       fc.integer({ min: 1, max: 20 }).map(opened),
       fc
@@ -101,7 +101,7 @@ describe('a career', () => {
 })
 
 describe('badges', () => {
-  it('there are at least fifteen, each with an id and a target of its own that a beginner has not reached', () => {
+  it('there are at least fifteen, each with its own id and a target that a new user has not reached', () => {
     expect(BADGES.length).toBeGreaterThanOrEqual(15)
     expect(new Set(BADGES.map(({ id }) => id)).size).toBe(BADGES.length)
     expect(new Set(BADGES.map(({ name }) => name)).size).toBe(BADGES.length)

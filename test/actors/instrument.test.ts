@@ -96,7 +96,7 @@ describe('phase', () => {
     [99, 'frozen'],
   ] as const)('[I8] a bare %i is %s', (id, phase) => expect(of(null, id)).toBe(phase))
 
-  it('[I8] an unknown name freezes whatever its number says, and a ticking period is never an end', () => {
+  it('[I8] an unknown name freezes whatever the number, and a ticking period is never an end', () => {
     expect(of('SOMETHING_NEW', 5)).toBe('frozen')
     expect(of('FT', 5, true)).toBe('live')
     expect(of(null, 6, true)).toBe('live')

@@ -31,11 +31,11 @@ describe('the report of a match', () => {
     expect(shownAfter({ events: [card] })).toEqual([[[7, true]]])
   })
 
-  it('keeps the list when the provider leaves it out', () => {
+  it('keeps the list when the provider omits it', () => {
     expect(shownAfter({ events: [GOAL], home: ahead }, { events: null }).at(-1)).toEqual([[501, false]])
   })
 
-  it('keeps what a squad knew of those an update says nothing about', () => {
+  it('keeps the players of a squad that an update omits', () => {
     const before = reportSquad({ players: [player(1, { details: { 86: 1 } }), player(2)] }, [])
     const after = reportSquad({ players: [player(1, { details: null, jersey: 9 }), player(3)] }, before)
     expect(after).toEqual([player(1, { details: { 86: 1 }, jersey: 9 }), player(2), player(3)])

@@ -23,13 +23,13 @@ const told = (...events: readonly ClosedEvent[]) =>
   noticesOf({ key: '7:1', at, events }, () => 'A. Striker').map(({ userId, type, body }) => [userId, type, body])
 
 describe('notices', () => {
-  it('say what the system closed, and not what the user did himself', () => {
+  it('report what the system closed, not what the user closed', () => {
     expect(told(closed(1, -12.5), closed(2, 3, { by: 'user' }))).toEqual([
       [U(1), 'position_closed', 'Your short on A. Striker was closed: −12.50.'],
     ])
   })
 
-  it('sum settled positions up, one notice a user', () => {
+  it('sum up settled positions in one notice per user', () => {
     const over = { by: 'full_time' } as const
     const events = [closed(1, 5, over), closed(2, -1, over), closed(1, 7, { ...over, positionId: positionId('p3') })]
     expect(told(...events)).toEqual([
@@ -38,7 +38,7 @@ describe('notices', () => {
     ])
   })
 
-  it('everybody hears of a win of note and of a washout', () => {
+  it('report big wins and washouts in the activity feed', () => {
     const events = [
       closed(1, 499.99, { by: 'user' }),
       closed(2, 500, { by: 'user' }),
@@ -50,7 +50,7 @@ describe('notices', () => {
     ])
   })
 
-  it('a draw is told to everybody who was in it', () => {
+  it('report a draw to all its candidates', () => {
     const notices = spinnerNotices('2026-W47', [U(1), U(2)], U(2), at)
     expect(notices.map(({ userId, title }) => [userId, title])).toEqual([
       [U(1), 'Week 2026-W47 is decided'],

@@ -14,7 +14,7 @@ const pace = (over: Partial<Pace> = {}): Pace => ({
 })
 
 describe('the next poll', () => {
-  it('[V2] comes soon after a failure, then later, and chance takes off up to half', () => {
+  it('[V2] comes soon after a failure, then later, shortened by chance by up to half', () => {
     expect([0, 1, 2, 3, 4, 5, 50].map((failures) => pauseMs(pace({ failures }), 0))).toEqual([
       10_000, 2_500, 5_000, 10_000, 15_000, 15_000, 15_000,
     ])
@@ -22,13 +22,13 @@ describe('the next poll', () => {
     expect(pauseMs(pace(), 0.5)).toBe(10_000)
   })
 
-  it('[V2] keeps away for as long as the provider asks, though never longer than an hour', () => {
+  it('[V2] waits as long as the provider asks, but never longer than an hour', () => {
     expect(pauseMs(pace({ failures: 1, retryAfterMs: 60_000 }), 0.9)).toBe(60_000)
     expect(pauseMs(pace({ failures: 1, retryAfterMs: 99 * HOUR_MS }), 0)).toBe(HOUR_MS)
     expect(pauseMs(pace({ failures: 5, retryAfterMs: 1_000 }), 0)).toBe(15_000)
   })
 
-  it('[V2] is put off until what is left lasts', () => {
+  it('[V2] is delayed until the quota lasts', () => {
     const left = (remaining: number) => pace({ allowance: { remaining, resetsInSecs: 1_800 } })
     expect([500, 180, 90, 1, 0].map((remaining) => pauseMs(left(remaining), 0))).toEqual([
       10_000, 10_000, 20_000, 1_800_000, 1_800_000,
@@ -54,18 +54,18 @@ describe('what a feed says', () => {
     ] as const,
   })
 
-  it('is true when it comes while the match clock runs, and no later than it last ran', () => {
+  it('is current while the match clock runs, else as old as its last movement', () => {
     expect(heard(at(5), at(15), at(15), at(15), at(16))).toEqual([0, 10, 10, 10, 40])
   })
 
-  it('is true in a break, in a shoot-out and after the end, though no clock runs', () => {
+  it('is current in a break, in a shoot-out and after the end, where no clock runs', () => {
     const half = { ...at(2_700, { ticking: false }), state: 'HT' }
     expect(heard(half, half, half)).toEqual([0, 10, 20])
     const shootout = { ...at(0, { kind: 'penalties' }), state: 'INPLAY_PENALTIES' }
     expect(heard(shootout, shootout)).toEqual([0, 10])
   })
 
-  it('is believed for a minute and a quarter when its clock shows whole minutes', () => {
+  it('is trusted for a minute and a quarter when its clock shows whole minutes', () => {
     expect(heard(...Array.from({ length: 10 }, () => at(60)))).toEqual([0, 10, 20, 30, 40, 50, 60, 70, 0, 0])
   })
 })

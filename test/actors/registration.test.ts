@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { oneTimeCode, usernameFlaw } from '../../actors/community/registration.ts'
 
 describe('a username', () => {
-  it('is 3 to 20 of a–z, 0–9 and _, begins with a letter, and does not speak for us', () => {
+  it('is 3 to 20 of a–z, 0–9 and _, starts with a letter, and is not reserved', () => {
     for (const good of ['ada', 'a_1', 'abcdefghij0123456789', 'a__']) expect(usernameFlaw(good), good).toBeNull()
     const flaws = {
       '': 'too_short',
@@ -24,7 +24,7 @@ describe('a username', () => {
 })
 
 describe('a one-time code', () => {
-  it('[S7] is six digits, whatever it is made of', () => {
+  it('[S7] is six digits, whatever the secret', () => {
     expect(oneTimeCode('0000000000000000')).toBe('000000')
     expect(oneTimeCode('000000000000002a')).toBe('000042')
     expect(oneTimeCode('ffffffffffffffff')).toBe('551615') // 2^64 − 1

@@ -27,7 +27,7 @@ const DEFAULTS = Object.fromEntries(
 const scoringDefault = (key: string): number => present(SCORING_SETTINGS.get(key), key).default
 
 describe('the catalogue', () => {
-  it('every default is a value of its setting, and every setting says what it means', () => {
+  it('every default is valid for its setting, and every setting has a description', () => {
     for (const [key, setting] of ALL) {
       expect([key, readSetting(setting, setting.default)]).toEqual([key, { ok: true, value: setting.default }])
       expect([key, setting.description.length]).toEqual([key, expect.toSatisfy((length) => Number(length) > 20)])
@@ -47,7 +47,7 @@ describe('the catalogue', () => {
     }
   })
 
-  it('there is a multiplier for each position and action', () => {
+  it('there is a multiplier for each role and action', () => {
     const actions = Object.keys(DEFAULT_MODEL.base)
     const keys = ['GK', 'DEF', 'MID', 'FWD'].flatMap((at) =>
       actions.map((action) => `scoring.multiplier.${at}.${action}`),
@@ -65,7 +65,7 @@ describe('the catalogue', () => {
     for (const value of values) expect([value, readSetting(SETTINGS[key], value).ok]).toEqual([value, false])
   })
 
-  it('the smallest position is a whole number of steps, and not above the largest', () => {
+  it('the smallest position is a multiple of the step, and at most the largest', () => {
     expect(contradictionIn({ ...DEFAULTS, 'trading.lot_max': 0.009 })).toMatch(/lot_min \(0.01\) must not be above/)
     expect(contradictionIn({ ...DEFAULTS, 'trading.lot_step': 0.003 })).toMatch(/must be a whole number of/)
     expect(contradictionIn({ ...DEFAULTS, 'trading.lot_min': 0.3, 'trading.lot_step': 0.1 })).toBeNull()

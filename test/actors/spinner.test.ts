@@ -39,7 +39,7 @@ describe('a draw', () => {
   const digestOf = (seed: string, week: string, users: Parameters<typeof drawText>[1]) =>
     createHmac('sha256', seed).update(drawText(week, users)).digest('hex')
 
-  it('[R12] is the same for the same seed, week and people, in whatever order these are named', () => {
+  it('[R12] is the same for the same seed, week and candidates, in any order', () => {
     const [one, two, three] = [U(1), U(2), U(3)]
     const draw = (users: readonly (typeof one)[]) => drawn(digestOf('seed', '2026-W47', users), users)
     expect(draw([three, one, two])).toBe(draw([one, two, three]))
@@ -47,7 +47,7 @@ describe('a draw', () => {
     expect(digestOf('seed', '2026-W47', [one, two])).not.toBe(digestOf('seed', '2026-W47', [one]))
   })
 
-  it('[R12] falls on everybody alike, on the only one there is, and on nobody where there is nobody', () => {
+  it('[R12] favours no candidate, picks the only one, and has no winner without candidates', () => {
     const users = [U(1), U(2), U(3)]
     const count = new Map<string | null, number>()
     for (let n = 0; n < 3_000; n++) {
@@ -60,7 +60,7 @@ describe('a draw', () => {
     expect(() => drawn('no digest', users)).toThrow('SHA-256')
   })
 
-  it('[R12] is among those whose ROI is the same to two decimals', () => {
+  it('[R12] is among those with the same ROI to two decimals', () => {
     expect(roiHundredths(money(12_345), money(100_000))).toBe(1_235)
     expect(roiHundredths(money(-1), money(3))).toBe(-3_333)
     expect(roiHundredths(money(0), money(0))).toBe(0)

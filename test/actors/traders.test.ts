@@ -91,7 +91,7 @@ describe('simulated traders', () => {
     expect(actions(habit, sight({ positions: onHold })).filter((a) => a.kind === 'close_position')).toEqual([])
   })
 
-  it('a trend follower buys who rose and sells who fell, a contrarian the other way round', () => {
+  it('a trend follower buys risen and sells fallen players, a contrarian the reverse', () => {
     const directions = (habit: Habit, n: number) =>
       new Set(
         opens(habit)
@@ -108,7 +108,7 @@ describe('simulated traders', () => {
     }
   })
 
-  it('a panicker closes a small loss at once, an eager trader may sit on it', () => {
+  it('a panicker closes a small loss at once, an eager trader may keep it', () => {
     const see = sight({ instruments: [seen(1, 199)], positions: [held(1)] })
     expect(actions('panicker', see, 50)).toHaveLength(50)
     expect(actions('panicker', see, 1)).toEqual([
@@ -117,7 +117,7 @@ describe('simulated traders', () => {
     expect(actions('eager', see, 50).filter((a) => a.kind === 'close_position').length).toBeLessThan(30)
   })
 
-  it('a careful trader opens with levels and pulls his stop-loss after the price, never back', () => {
+  it('a careful trader opens with levels and moves the stop-loss after the price, never back', () => {
     expect(opens('careful')).not.toEqual([])
     for (const order of opens('careful')) expect([order.stopLoss, order.takeProfit]).not.toContain(null)
     const long = held(1, { stopLoss: price(197e6), takeProfit: price(230e6) })
@@ -130,7 +130,7 @@ describe('simulated traders', () => {
     expect(actions('careful', sight({ positions: [fallen] })).filter((a) => a.kind === 'change_levels')).toEqual([])
   })
 
-  it('an idle trader does next to nothing, an eager one a lot, and nobody hoards', () => {
+  it('an idle trader does little, an eager one a lot, and none hoards positions', () => {
     expect(opens('idle').length).toBeLessThan(30)
     expect(opens('eager').length).toBeGreaterThan(500)
     const many = Array.from({ length: 8 }, (_, n) => held(n + 10))

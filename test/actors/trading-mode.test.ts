@@ -46,7 +46,7 @@ describe('a trading mode', () => {
     expect(codeOf(await stage.closes(position.id))).toBe('ok')
   })
 
-  it('[H12] halted takes nothing that a user asks for, until it is open again', async () => {
+  it('[H12] halted refuses all user commands until it is open again', async () => {
     const { stage, position, changes } = await holding()
     restrict(stage, platform('halted'))
     const answers = [await stage.opens({ userId: U(2) }), await stage.closes(position.id), await changes()]
@@ -56,7 +56,7 @@ describe('a trading mode', () => {
     expect([codeOf(await changes()), codeOf(await stage.closes(position.id))]).toEqual(['ok', 'ok'])
   })
 
-  it.each(TRADING_MODES)('[H13] %s: stop-loss, take-profit, washout and full time close all the same', async (mode) => {
+  it.each(TRADING_MODES)('[H13] %s: stop-loss, take-profit, washout and full time still close', async (mode) => {
     const stage = await ActorRig.set({ users: 4 })
     const size = lots(u(1))
     await stage.opens({ userId: U(1), lots: size, stopLoss: p(199) })
@@ -82,7 +82,7 @@ describe('a trading mode', () => {
     })
   })
 
-  it('[H14] of the modes of platform, match and player the strictest counts', () => {
+  it('[H14] the strictest of the modes of platform, match and player applies', () => {
     for (const platformMode of TRADING_MODES) {
       for (const matchMode of TRADING_MODES) {
         for (const playerMode of TRADING_MODES) {
@@ -101,7 +101,7 @@ describe('a trading mode', () => {
     }
   })
 
-  it('[H14] a player who is halted leaves the others of his match open', async () => {
+  it('[H14] halting a player leaves the others of the match open', async () => {
     const { stage } = await holding()
     restrict(stage, { ...ALL_OPEN, instruments: new Map([[P(1), 'halted']]) })
     expect(codeOf(await stage.opens({ userId: U(2) }))).toBe('market_suspended')
@@ -109,7 +109,7 @@ describe('a trading mode', () => {
     expect([stage.actor.window().status, stage.actor.window(P(1)).status]).toEqual(['OPEN', 'SUSPENDED'])
   })
 
-  it('[H11] is told after what is unknown or over, and before lateness, news, size and price', async () => {
+  it('[H11] is refused after unknown and over, and before lateness, news, size and price', async () => {
     const stage = await ActorRig.set()
     restrict(stage, platform('halted'))
     const reasonOf = async (order: Parameters<ActorRig['opens']>[0]) => {

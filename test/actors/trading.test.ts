@@ -142,7 +142,7 @@ describe('opening', () => {
     expect(codeOf(await stage.opens({ lots: maxLots }))).toBe('ok')
   })
 
-  it('[T15] of many orders at once only as many open as the wallet can pay', async () => {
+  it('[T15] of many orders at once only those the wallet can pay for open', async () => {
     const stage = await ActorRig.set()
     const outcomes = await Promise.all(Array.from({ length: 50 }, () => stage.opens({ lots: lots(u(30)) })))
     expect(outcomes.filter((o) => o.ok)).toHaveLength(3)
@@ -151,7 +151,7 @@ describe('opening', () => {
     expect(stage.store.audit()).toEqual({ imbalance: 0, mismatched: [] })
   })
 
-  it('[T16] at most so many open positions a user, counted over everything he holds', async () => {
+  it('[T16] limits a user’s open positions across all matches', async () => {
     const stage = await ActorRig.set({ rules: { openPositionsMax: 2 } })
     const outcomes = await Promise.all([1, 2, 1].map((n) => stage.opens({ instrumentId: P(n) })))
     expect(outcomes.map(codeOf)).toEqual(['ok', 'ok', 'position_limit'])
@@ -194,7 +194,7 @@ describe('closing', () => {
     expect(codeOf(await stage.closes(position.id))).toBe('ok')
   })
 
-  it('[T18] what is not yours, not there or already closed looks the same', async () => {
+  it('[T18] an unknown, closed or another user’s position gets the same answer', async () => {
     const stage = await ActorRig.set({ rules: { holdMs: 0 } })
     const { position } = ok(await stage.opens())
     expect(codeOf(await stage.closes(position.id, U(2)))).toBe('not_found')
@@ -203,7 +203,7 @@ describe('closing', () => {
     expect(codeOf(await stage.closes(position.id))).toBe('not_found')
   })
 
-  it('[T17] a position without an open price is left for a person: no close, no trigger, margin back at the end', async () => {
+  it('[T17] a position without an open price waits for an operator: no close, no trigger, margin back at the end', async () => {
     const stage = await ActorRig.set()
     const { position } = ok(await stage.opens())
     stage.store.positions.set(position.id, { ...position, openPrice: price(0), takeProfit: p(1) })
@@ -217,7 +217,7 @@ describe('closing', () => {
 })
 
 describe('changing levels', () => {
-  it('[T9] an absent level keeps, null removes, a wrong one changes nothing', async () => {
+  it('[T9] a level left out is kept, null removes it, an invalid one changes nothing', async () => {
     const stage = await ActorRig.set()
     const { position } = ok(await stage.opens({ stopLoss: p(190), takeProfit: p(230) }))
     const change = (stopLoss?: number | null, takeProfit?: number | null) =>
@@ -279,7 +279,7 @@ describe('system closes', () => {
     expect(stage.store.audit()).toEqual({ imbalance: 0, mismatched: [] })
   })
 
-  it('[T13] the owner is warned once at 50 and once at 80 per cent of the margin lost, and the position goes on', async () => {
+  it('[T13] the owner is warned once at 50 % and once at 80 % of the margin lost; the position stays open', async () => {
     const stage = await ActorRig.set()
     const { position } = ok(await stage.opens({ direction: 'short', lots: lots(u(1)) }))
     const warnings = () => stage.events.flatMap((e) => (e.kind === 'margin_warned' ? [e.position.warned] : []))
@@ -323,7 +323,7 @@ describe('system closes', () => {
 })
 
 describe('suspension', () => {
-  it('[T20] a goal suspends its scorer until the next base price, and nobody else', async () => {
+  it('[T20] a goal suspends only its scorer, until the next base price', async () => {
     const stage = await ActorRig.set()
     const { position } = ok(await stage.opens())
     stage.world.pass(HOLD_MS)
@@ -335,7 +335,7 @@ describe('suspension', () => {
     expect(codeOf(await stage.opens({ clientPrice: priceOf(stage) }))).not.toBe('market_suspended')
   })
 
-  it('[T20] the suspension ends by itself after 15 s', async () => {
+  it('[T20] the suspension ends after 15 s', async () => {
     const stage = await ActorRig.set()
     await stage.moves(scored(1))
     expect(stage.actor.window(P(1)).status).toBe('SUSPENDED')
@@ -343,7 +343,7 @@ describe('suspension', () => {
     expect(stage.actor.window(P(1)).status).toBe('OPEN')
   })
 
-  it('[T21] a feed older than 25 s suspends a match in play; fresh news opens it again', async () => {
+  it('[T21] a feed older than 25 s suspends a match in play; fresh data reopens it', async () => {
     const stage = await ActorRig.set({ rules: { feedStaleMs: DEFAULT_RULES.feedStaleMs } })
     stage.world.pass(DEFAULT_RULES.feedStaleMs)
     expect(stage.actor.window().status).toBe('OPEN')
@@ -393,7 +393,7 @@ describe('the end of a match', () => {
     expect(stage.store.positions.get(position.id)?.close?.by).toBe('full_time')
   })
 
-  it('[T23] a live feed that falls silent after the whistle settles nothing until it speaks again', async () => {
+  it('[T23] a live feed that falls silent after full time settles nothing until it returns', async () => {
     const stage = await ActorRig.set()
     await stage.moves(over('FT'))
     stage.world.pass(60 * DEFAULT_RULES.settlementConfirmMs)
@@ -407,7 +407,7 @@ describe('the end of a match', () => {
     expect(stage.actor.view.info.settling).toBe('full_time')
   })
 
-  it('[T23] a replay counts the confirmation in updates, whatever its speed', async () => {
+  it('[T23] a replay counts the confirmation in updates, at any speed', async () => {
     const stage = await ActorRig.set({ record: record({ info: info({ replay: true }) }) })
     for (let n = 0; n < REPLAY_CONFIRM_UPDATES; n++) await stage.moves(over('FT'))
     expect(stage.actor.view.info.settling).toBeNull()
@@ -448,7 +448,7 @@ describe('the end of a match', () => {
     expect([U(1), U(2)].map((user) => stage.store.walletOf(user).balance)).toEqual([u(10_000), u(10_000)])
   })
 
-  it('[T26] a settlement interrupted half-way goes on after a restart, at the same price, and pays nobody twice', async () => {
+  it('[T26] an interrupted settlement continues after a restart, at the same price, and pays each position once', async () => {
     const users = 700
     const stage = await ActorRig.set({ users })
     const opened = await Promise.all(
@@ -475,7 +475,7 @@ describe('the end of a match', () => {
     expect(stage.store.audit()).toEqual({ imbalance: 0, mismatched: [] })
   })
 
-  it('[T27] nothing moves a settled match any more', async () => {
+  it('[T27] nothing changes a settled match', async () => {
     const stage = await ActorRig.set()
     await stage.moves(over('FINISHED'))
     await stage.actor.stop()
@@ -487,7 +487,7 @@ describe('the end of a match', () => {
 })
 
 describe('listing', () => {
-  it('[T28] a player whom an unsettled match holds is listed once that has settled, and not before', async () => {
+  it('[T28] a player listed by an unsettled match is listed once that has settled', async () => {
     const stage = await ActorRig.set()
     const elsewhere = record({ info: info({ matchId: fixtureId(90_002) }), instruments: [instrument(7)] })
     stage.store.put(elsewhere)
@@ -526,7 +526,7 @@ describe('quoting', () => {
     })
   })
 
-  it('[T19] a quote answers for every size and level that can be written down', async () => {
+  it('[T19] a quote answers for every size and level that can be written', async () => {
     const stage = await ActorRig.set()
     const asked = {
       instrumentId: P(1),
