@@ -303,7 +303,27 @@ describe('prose', () => {
       [{ 'README.md': 'x\n[a](missing.md)' }, [/^README\.md:2: the link missing\.md leads nowhere/]],
       [{ 'test/RULES.md': '[a](../README.md#gone)', 'README.md': '# Here' }, [/README\.md#gone leads nowhere/]],
       [{ 'ARCHITECTURE.md': 'see `db/gone.ts`' }, [/there is no db\/gone\.ts/]],
+      [{ 'docs/a.md': 'see `db/gone.ts`', 'ops/runbook.md': '`gone.ts`' }, [/no db\/gone\.ts/, /no gone\.ts/]],
       [{ 'README.md': 'see `gone.ts` and `src/gone/`' }, [/there is no gone\.ts/, /there is no src\/gone\//]],
+    ],
+  )
+})
+
+describe('sizes', () => {
+  const long = 'word '.repeat(30)
+  proves(
+    'no server file has more than 400 lines, no line of a document more than 120 columns',
+    house.sizes,
+    {
+      'db/a.ts': 'x\n'.repeat(400),
+      'ops/a.ts': 'x\n'.repeat(500),
+      'README.md': `${'é'.repeat(120)}\n| ${long} |\n\`\`\`\n${long}\n\`\`\`\n- [${long}](https://x.y)`,
+      'docs/conformance.md': long,
+    },
+    [
+      [{ 'db/a.ts': 'x\n'.repeat(401) }, [/^db\/a\.ts: has 401 lines/]],
+      [{ 'README.md': `a\n${long}` }, [/^README\.md:2: is longer than 120 columns/]],
+      [{ 'docs/a.md': `\`\`\`\n\`\`\`\nsee [${long}](db/) and more` }, [/^docs\/a\.md:3: /]],
     ],
   )
 })

@@ -409,7 +409,8 @@ function mentions(source: string, name: string): number {
   return codeOf(source).match(new RegExp(`(?<![\\w$])${RegExp.escape(name)}(?![\\w$])`, 'g'))?.length ?? 0
 }
 
-const NAMES_FILES = ['ARCHITECTURE.md', 'README.md']
+/** Documents whose code spans must name files that exist. */
+const namesFiles = (path: string): boolean => /^(?:(?:docs|ops)\/)?[\w-]+\.md$/.test(path) && path !== 'CHANGELOG.md'
 const CODE_SPAN = /`([^`\s]+)`/g
 
 /** Links lead somewhere, and the documents name no file that is not there. */
@@ -429,7 +430,7 @@ export function prose(files: Files): string[] {
       if (there && (anchor === undefined || anchorsIn(files.get(linked) ?? '').has(anchor))) continue
       problems.push(`${path}:${lineOf(text, match.index)}: the link ${match[1]} leads nowhere; correct it`)
     }
-    if (!NAMES_FILES.includes(path)) continue
+    if (!namesFiles(path)) continue
     for (const match of text.matchAll(CODE_SPAN)) {
       const name = (match[1] ?? '').replace(/:\d+$/, '')
       if (namesNoFile(name) || paths.has(name) || folders.has(name.replace(/\/$/, ''))) continue
@@ -439,6 +440,34 @@ export function prose(files: Files): string[] {
   }
   return problems
 }
+
+/** The longest server file, and the longest line of a document, in characters. */
+const SERVER_LINES_MAX = 400
+const DOCUMENT_COLUMNS_MAX = 120
+/** Written by a tool, one line a check. */
+const GENERATED_DOCUMENTS: readonly string[] = ['docs/conformance.md']
+
+/** No server file grows out of a reader's head, and documents can be read in a terminal. */
+export function sizes(files: Files): string[] {
+  const problems: string[] = []
+  for (const [path, text] of files) {
+    const lines = text.split('\n')
+    if (/^(actors|db|rooms|src)\/.*\.ts$/.test(path) && lines.length - 1 > SERVER_LINES_MAX) {
+      problems.push(`${path}: has ${lines.length - 1} lines, at most ${SERVER_LINES_MAX}; split it by its nouns`)
+    }
+    if (!path.endsWith('.md') || GENERATED_DOCUMENTS.includes(path)) continue
+    let isCode = false
+    for (const [index, line] of lines.entries()) {
+      if (line.trimStart().startsWith('```')) isCode = !isCode
+      if (isCode || line.length <= DOCUMENT_COLUMNS_MAX || isTableOrLink(line)) continue
+      problems.push(`${path}:${index + 1}: is longer than ${DOCUMENT_COLUMNS_MAX} columns; break the line`)
+    }
+  }
+  return problems
+}
+
+/** What cannot be broken: a row of a table, and a line that one link fills. */
+const isTableOrLink = (line: string): boolean => /^\s*\||^\s*(?:[-*] )?!?\[[^\]]*\]\([^)]*\)\S*$/.test(line)
 
 const TOOL_TABLE = 'ops/tool-table.ts'
 const CONFIGURATION = 'docs/configuration.md'
