@@ -58,7 +58,7 @@ async function startFeed({ matches, instruments, port }: ServerOrder): Promise<P
     connectionLimit: new ConnectionLimit({ connectionsMax: 30_000, perUserMax: 30_000 }),
     fanOut,
     account: new AccountStream({ read: async (asked) => asked.map(() => null), report }),
-    wake: async () => 'nobody',
+    wake: async () => 'unknown',
     deadline: new WriteDeadline(),
     world,
     report,

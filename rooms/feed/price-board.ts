@@ -1,9 +1,9 @@
-/** What there is to subscribe to: the current price of every instrument that is being published, and what led there. */
+/** The board: the current price of every published instrument, and the recent moves of every match. */
 import { present } from '../../actors/kernel/assert.ts'
 import type { FixtureId, InstrumentId } from '../../actors/kernel/ids.ts'
 import { asSnapshot, FLAG, flagged } from './price-frame.ts'
 
-/** One price as its match publishes it: encoded once, shared by all who get it, never changed. */
+/** One published price: encoded once, shared by all receivers, never changed. */
 export interface PublishedPrice {
   readonly matchId: FixtureId
   readonly instrumentId: InstrumentId
@@ -12,22 +12,22 @@ export interface PublishedPrice {
   readonly frame: Buffer
 }
 
-/** A frame as one door puts it on the wire; the result is shared by all who get it. */
+/** A frame as one endpoint puts it on the wire; the result is shared by all its receivers. */
 export type Pack = (frame: Buffer) => Buffer
 
-/** Where a returning subscriber left off. */
+/** The newest frame of a returning client. */
 export interface Since {
   readonly epoch: number
   readonly seq: number
 }
 
-/** Moves a match remembers for those who come back: a few minutes of a busy match, 100 KiB. */
+/** Moves kept per match for returning clients: a few minutes of a busy match, 100 KiB. */
 export const HISTORY_MAX = 1_024
 
 /**
- * One instrument and its subscribers. Stamps count every publication of the board, over all matches: a subscriber that
- * has been served up to stamp n needs exactly the topics with a higher one, and those in which he skipped a move besides
- * are the conflated ones.
+ * One instrument and its subscribers. Stamps count all publications of the board, over all matches: a subscriber that has
+ * been served up to stamp n is due exactly the topics with a higher stamp. Where it also skipped a move, its frame is
+ * conflated.
  */
 export class Topic<Subscriber> {
   readonly instrumentId: InstrumentId
@@ -43,12 +43,12 @@ export class Topic<Subscriber> {
     this.instrumentId = id
   }
 
-  /** Null while no match publishes it. */
+  /** Null while no match publishes the instrument. */
   get price(): PublishedPrice | null {
     return this.#price
   }
 
-  /** When the current price was published, by the board's count. */
+  /** The stamp of the current price. */
   get stamp(): number {
     return this.#stamp
   }
@@ -62,23 +62,23 @@ export class Topic<Subscriber> {
     this.#snapshots.clear()
   }
 
-  /** Whether the current price stands for an older one, too, to somebody who was last served at `served`. */
+  /** Whether a subscriber served up to `served` has missed a move before the current price. */
   hasMovedTwiceSince(served: number): boolean {
     return this.#previousStamp > served
   }
 
-  /** The current price as a message, for a subscriber who was last served at `served`. */
+  /** The current price as a message for a subscriber served up to `served`. */
   messageAfter(served: number, pack: Pack): Buffer {
-    if (!this.hasMovedTwiceSince(served)) return this.#made(this.#moves, pack, asItIs)
+    if (!this.hasMovedTwiceSince(served)) return this.#made(this.#moves, pack, unchanged)
     return this.#made(this.#conflated, pack, asConflated)
   }
 
-  /** How it stands, as a message. */
+  /** The current price as a snapshot message. */
   snapshot(pack: Pack): Buffer {
     return this.#made(this.#snapshots, pack, asSnapshot)
   }
 
-  /** Made for the first who needs it. */
+  /** Made for its first receiver. */
   #made(made: Map<Pack, Buffer>, pack: Pack, change: (frame: Buffer) => Buffer): Buffer {
     let message = made.get(pack)
     if (message === undefined) {
@@ -89,7 +89,7 @@ export class Topic<Subscriber> {
   }
 }
 
-const asItIs = (frame: Buffer): Buffer => frame
+const unchanged = (frame: Buffer): Buffer => frame
 const asConflated = (frame: Buffer): Buffer => flagged(frame, FLAG.conflated)
 
 /** The recent moves of one match in one epoch, oldest first. */
@@ -113,13 +113,13 @@ export class PriceBoard<Subscriber> {
     return false
   }
 
-  /** The topic of an instrument that somebody publishes now. */
+  /** The topic of an instrument, if a match publishes it now. */
   topic(id: InstrumentId): Topic<Subscriber> | undefined {
     const topic = this.#topics.get(id)
     return topic?.price === null ? undefined : topic
   }
 
-  /** A match begins to publish: how its prices stand. What an earlier epoch published is forgotten. */
+  /** A match starts to publish, with these current prices. The moves of an earlier epoch are dropped. */
   open(matchId: FixtureId, epoch: number, prices: readonly PublishedPrice[]): Topic<Subscriber>[] {
     this.#histories.set(matchId, { epoch, moves: [] })
     return prices.map((price) => this.#show(price))
@@ -134,7 +134,7 @@ export class PriceBoard<Subscriber> {
     return this.#show(price)
   }
 
-  /** A match stops publishing. Its subscribers stay: the players may be back in another match. */
+  /** A match stops publishing. Its subscribers stay: the players may return in another match. */
   close(matchId: FixtureId): void {
     this.#histories.delete(matchId)
     for (const topic of this.#topics.values()) {
@@ -144,12 +144,12 @@ export class PriceBoard<Subscriber> {
     }
   }
 
-  /** Drops a topic that nobody publishes and nobody wants. To be called when a subscriber leaves. */
+  /** Drops a topic without price and subscribers. To be called when a subscriber leaves. */
   forget(topic: Topic<Subscriber>): void {
     if (topic.price === null && topic.subscribers.size === 0) this.#topics.delete(topic.instrumentId)
   }
 
-  /** The moves of an instrument after `since`, or null when they are not all remembered: the caller needs a snapshot. */
+  /** The moves of an instrument after `since`; null when they are no longer all kept, and a snapshot is needed. */
   missed(price: PublishedPrice, since: Since): readonly PublishedPrice[] | null {
     const history = this.#histories.get(price.matchId)
     if (history === undefined || history.epoch !== since.epoch) return null

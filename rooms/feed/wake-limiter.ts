@@ -1,14 +1,14 @@
-/** Waking matches for those who name instruments that nobody publishes yet: never more at once than the database bears. */
+/** Limits how many matches are activated at once for clients that follow unpublished instruments. */
 import type { InstrumentId } from '../../actors/kernel/ids.ts'
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 const AT_ONCE_MAX = 8
 const WAITING_MAX = 256
 
-/** `busy`: there is a match, but nobody can say yet how it stands, as while its owner has just died; to be asked again. */
-export type ActivationResult = 'awake' | 'nobody' | 'busy'
+/** `busy`: the match exists but has no prices yet, for example because its owner has just died; to be tried again. */
+export type ActivationResult = 'active' | 'unknown' | 'busy'
 
-/** Sees to it that the match of an instrument is awake. Rejects with a fault. */
+/** Activates the match of an instrument. Rejects with a fault. */
 export type Wake = (id: InstrumentId) => Promise<ActivationResult>
 
 export class WakeLimiter {
@@ -21,12 +21,12 @@ export class WakeLimiter {
     this.#wake = wake
   }
 
-  /** Whether it makes sense to ask: what is no id is not looked up, a database would call that a fault. */
+  /** Whether this can be an instrument: the database rejects anything but a UUID. */
   couldKnow(id: InstrumentId): boolean {
     return UUID.test(id)
   }
 
-  /** Whether the match of an instrument is awake now; `busy` also when too many lookups wait. Rejects with a fault. */
+  /** Also `busy` when too many lookups wait. Rejects with a fault. */
   async wake(id: InstrumentId): Promise<ActivationResult> {
     const same = this.#underWay.get(id)
     if (same !== undefined) return same
@@ -37,7 +37,7 @@ export class WakeLimiter {
   }
 
   async #take(id: InstrumentId): Promise<ActivationResult> {
-    // Whoever is let in from the queue takes the place of the one who leaves.
+    // A queued lookup inherits the slot of the finished one.
     if (this.#running < AT_ONCE_MAX) this.#running++
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))
     try {

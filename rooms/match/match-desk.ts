@@ -1,6 +1,6 @@
 /**
- * The caller's side of the matches: finds the match that a command is for, wakes it when it sleeps, and brings back an
- * Outcome. It holds no rule of the game and no state of a match.
+ * The desk is the caller's side of the matches: it finds the match of a command, activates it if necessary, and returns an
+ * Outcome. It holds no rules of the game and no state of a match.
  */
 import { matchMaker } from '@colyseus/core'
 import { unreachable } from '../../actors/kernel/assert.ts'
@@ -21,11 +21,11 @@ import { type HostedMatch, MATCH_ROOM, type MatchRoomOptions } from './match-roo
 import { type Host, NOT_HERE, type Ownership, type Peers, placing, SETTLED } from '../cluster/peers.ts'
 import type { Activity, Fed } from '../cluster/protocol.ts'
 
-/** Where things are that no match of this process knows. */
+/** The matches of instruments and positions that are not in a match of this process. */
 export interface Directory {
-  /** The match an instrument belongs to now, or null. */
+  /** The match that lists an instrument now, or null. */
   matchOfInstrument(id: InstrumentId): Promise<FixtureId | null>
-  /** The match of this user's position, and whether it is still open; null when there is none, or it is another's. */
+  /** The match of this user's position, and whether it is open; null if it does not exist or is another user's. */
   matchOfPosition(
     id: PositionId,
     userId: UserId,
@@ -36,48 +36,48 @@ export interface MatchDeskOptions {
   readonly context: MatchContext
   readonly directory: Directory
   readonly ownership: Ownership
-  /** Shared with the rooms, which enter and leave it by themselves. */
+  /** The rooms add and remove themselves. */
   readonly hosted: Map<FixtureId, HostedMatch>
   /** Whether matches may run in this process. */
   readonly runsMatches: boolean
-  /** The other processes; null when there is none. */
+  /** Null when there are no other processes. */
   readonly peers: Peers | null
-  /** Sees to it that the prices of a match of another process are here; false when there is no such match. */
+  /** Makes the prices of a match in another process available here; false when no process runs it. */
   readonly followRemote: (matchId: FixtureId) => Promise<boolean>
 }
 
-/** How often a match is told its end while its feed goes on speaking. */
+/** Attempts to end a match whose feed sends updates at the same time. */
 const END_TRIES = 5
 
-/** What became of the attempt to end a match. */
+/** The result of an attempt to end a match. `over`: it is settling or settled. */
 export type Ended = 'ending' | 'over' | 'unknown' | 'elsewhere'
 
-/** What became of the attempt to have a match here. */
+/** The result of an attempt to run a match here. */
 type Activation =
   | { readonly kind: 'active'; readonly actor: MatchActor }
-  /** Nobody has ever reported it. */
+  /** No feed has reported it. */
   | { readonly kind: 'unknown' }
-  /** It is over; nothing will happen to it any more. */
+  /** It is settled, and never runs again. */
   | { readonly kind: 'settled' }
   /** Another process holds its lease, or this one is stopping. */
   | { readonly kind: 'elsewhere' }
 
-/** Where a command goes: to an actor, to another process, or nowhere and why. */
+/** Where a command goes: to an actor, to another process, or nowhere, with the reason. */
 type Destination =
   | { readonly actor: MatchActor }
   | { readonly remote: FixtureId; readonly peers: Peers; readonly what: 'instrument' | 'position' }
   | { readonly refusal: Refusal }
 
 const REMEMBERED_MS = 5_000
-/** Instruments remembered: more than are played at a time. */
+/** Instruments remembered: more than are in play at a time. */
 const REMEMBERED_MAX = 10_000
 
 export class MatchDesk implements Host {
   readonly #options: MatchDeskOptions
   readonly #activations = new Map<FixtureId, Promise<Activation>>()
-  /** Matches known to be over: asked about by every poll of a finished fixture, so not looked up each time. */
+  /** Settled matches. Every poll of a finished fixture asks for one, so they are not looked up each time. */
   readonly #settled = new Set<FixtureId>()
-  /** Where instruments of other processes were a moment ago. */
+  /** The matches of instruments in other processes, for REMEMBERED_MS. */
   readonly #matches = new Map<InstrumentId, { readonly matchId: FixtureId; readonly until: number }>()
   #stopping = false
 
@@ -86,15 +86,15 @@ export class MatchDesk implements Host {
   }
 
   /**
-   * Carries out a user's command. Always answers, `unknown_outcome` when nothing was heard within COMMAND_DEADLINE_MS: then
-   * it may or may not have happened, and the same idempotency key finds out. Rejects with a fault of the database.
+   * Carries out a user's command. Without an answer within COMMAND_DEADLINE_MS the outcome is `unknown_outcome`: it may
+   * have happened, and a retry with the same idempotency key finds out. Rejects with a fault of the database.
    */
   submit(command: UserCommand): Promise<Outcome<Trade>> {
     const deadline = instant(this.#options.context.world.now() + COMMAND_DEADLINE_MS)
     return withinDeadline(this.#carryOut(command, deadline))
   }
 
-  /** What an opening would cost now. Changes nothing. */
+  /** The cost of an opening now. Changes nothing. */
   async quote(query: QuoteQuery): Promise<Outcome<QuoteAnswer>> {
     const destination = await this.#byInstrument(query.instrumentId)
     if ('actor' in destination) return destination.actor.quote(query)
@@ -104,9 +104,9 @@ export class MatchDesk implements Host {
   }
 
   /**
-   * Hands a match the provider's next word, wherever it runs, creating it with the first one. A replay's match runs where
-   * its replay does. `dropped`: it was no news, or the match is over. `elsewhere`: it could not be handed over; the same
-   * update may be offered again. Rejects with a fault.
+   * Sends a match its next feed update, wherever it runs; the first update creates it. The match of a replay runs in the
+   * replay's process. `dropped`: the update was old, or the match is over. `elsewhere`: the match could not be reached; offer
+   * the update again. Rejects with a fault.
    */
   async feed(update: FeedUpdate, { replay }: { readonly replay: boolean }): Promise<Fed> {
     const { peers } = this.#options
@@ -114,9 +114,9 @@ export class MatchDesk implements Host {
     return isHere ? this.feedHere(update, { replay }) : peers.offer(update)
   }
 
-  /** The same for a match that is to run in this process. */
+  /** The same for a match that must run in this process. */
   async feedHere(update: FeedUpdate, options: { readonly replay: boolean }): Promise<Fed> {
-    const activation = await this.#awaken(update.snapshot.fixtureId, () => newMatch(update.snapshot, options))
+    const activation = await this.#activation(update.snapshot.fixtureId, () => newMatch(update.snapshot, options))
     switch (activation.kind) {
       case 'active':
         return (await activation.actor.feed(update)) ? 'applied' : 'dropped'
@@ -131,8 +131,8 @@ export class MatchDesk implements Host {
   }
 
   /**
-   * Ends a match by an operator's word, wherever it runs; what is open in it is settled, or void, from then on. `over`: that
-   * has begun already. `elsewhere`: it could not be told. Rejects with a fault.
+   * Ends a match for an operator, wherever it runs: its open positions are settled or voided. `elsewhere`: the match could
+   * not be reached. Rejects with a fault.
    */
   async end(matchId: FixtureId, ending: Ending): Promise<Ended> {
     const { store, world } = this.#options.context
@@ -145,28 +145,28 @@ export class MatchDesk implements Host {
       const fed = await this.feed(update, { replay: false })
       if (fed === 'applied') return 'ending'
       if (fed === 'elsewhere') return 'elsewhere'
-      // Dropped: the feed has spoken meanwhile, so the word is said again, after that.
+      // Dropped: the feed sent an update in between, so the end is sent again with the next number.
     }
     return 'elsewhere'
   }
 
-  /** Sees to it that a match runs here. Null when it is unknown, over, or another process has it. */
+  /** Runs a match here. Null when it is unknown or settled, or another process runs it. */
   async activate(matchId: FixtureId): Promise<MatchActor | null> {
-    const activation = await this.#awaken(matchId, null)
+    const activation = await this.#activation(matchId, null)
     return activation.kind === 'active' ? activation.actor : null
   }
 
-  /** Sees to it that the match of an instrument runs, and that its prices are here. */
+  /** Runs the match of an instrument in some process, and makes its prices available here. */
   async activateFor(id: InstrumentId): Promise<ActivationResult> {
     const destination = await this.#byInstrument(id)
-    if ('actor' in destination) return 'awake'
-    if ('remote' in destination) return (await this.#options.followRemote(destination.remote)) ? 'awake' : 'busy'
-    return destination.refusal.code === 'busy' ? 'busy' : 'nobody'
+    if ('actor' in destination) return 'active'
+    if ('remote' in destination) return (await this.#options.followRemote(destination.remote)) ? 'active' : 'busy'
+    return destination.refusal.code === 'busy' ? 'busy' : 'unknown'
   }
 
   /**
-   * Takes up every unsettled match that no process runs: no stop-loss may wait for a visitor. To be called about once a
-   * second. Rejects with a fault.
+   * Runs every unsettled match that no process runs: no stop-loss may wait for a client. To be called about once a second.
+   * Rejects with a fault.
    */
   async lookForOrphans(): Promise<void> {
     const { ownership, peers, hosted, runsMatches } = this.#options
@@ -178,7 +178,7 @@ export class MatchDesk implements Host {
     }
   }
 
-  // What other processes ask of this one (Host).
+  // For other processes (Host).
 
   get size(): number {
     return this.#options.hosted.size
@@ -193,7 +193,7 @@ export class MatchDesk implements Host {
   }
 
   async activityHere(matchId: FixtureId): Promise<Activity> {
-    return (await this.#awaken(matchId, null)).kind
+    return (await this.#activation(matchId, null)).kind
   }
 
   /** The committed state of a match that runs here. */
@@ -206,7 +206,7 @@ export class MatchDesk implements Host {
     return this.#running(matchId)?.window(instrumentId)
   }
 
-  /** Takes no more commands and starts no more matches; resolves when no start is under way. */
+  /** Refuses commands and starts no matches; resolves when no start is under way. */
   async stop(): Promise<void> {
     this.#stopping = true
     await Promise.allSettled(this.#activations.values())
@@ -233,7 +233,7 @@ export class MatchDesk implements Host {
     return (await this.#recall(command)) ?? refused(refusal)
   }
 
-  /** A match knows only what is open; a position that closed while the command was on its way is not unknown to its owner. */
+  /** A match knows only open positions; one that has just closed is not unknown to its owner. */
   async #withHistory(command: UserCommand, outcome: Outcome<Trade>): Promise<Outcome<Trade>> {
     if (outcome.ok || outcome.refusal.code !== 'not_found' || command.kind === 'open_position') return outcome
     const { positionId, userId } = command
@@ -241,7 +241,7 @@ export class MatchDesk implements Host {
     return found?.open === false ? refused({ code: 'position_not_open', positionId }, outcome.repeated) : outcome
   }
 
-  /** The stored answer of a command that had been carried out while its match was still there to ask. */
+  /** The stored answer to a command that was carried out before its match settled. */
   async #recall(command: UserCommand): Promise<Outcome<Trade> | null> {
     if (command.kind === 'change_levels' || command.idempotency === null) return null
     const stored = await this.#options.context.store.recall(command.userId, command.idempotency)
@@ -258,7 +258,7 @@ export class MatchDesk implements Host {
     return matchId === null ? notFound('instrument') : this.#byMatch(matchId, 'instrument')
   }
 
-  /** A process without the match would ask the database for every order; a player changes matches once in days. */
+  /** Remembered, since a process without the match would query the database for every order. */
   async #matchOf(id: InstrumentId): Promise<FixtureId | null> {
     const { directory, peers, context } = this.#options
     if (peers === null) return directory.matchOfInstrument(id)
@@ -283,7 +283,7 @@ export class MatchDesk implements Host {
   }
 
   async #byMatch(matchId: FixtureId, what: 'instrument' | 'position'): Promise<Destination> {
-    const activation = await this.#awaken(matchId, null)
+    const activation = await this.#activation(matchId, null)
     switch (activation.kind) {
       case 'active':
         return { actor: activation.actor }
@@ -305,14 +305,14 @@ export class MatchDesk implements Host {
     return hosted?.leaving === null ? hosted.actor : undefined
   }
 
-  /** One activation at a time per match; `fresh` makes the record of one that nobody has reported yet. */
-  async #awaken(matchId: FixtureId, fresh: (() => MatchRecord) | null): Promise<Activation> {
+  /** One activation at a time per match; `fresh` makes the record of a match that is not stored yet. */
+  async #activation(matchId: FixtureId, fresh: (() => MatchRecord) | null): Promise<Activation> {
     const actor = this.#running(matchId)
     if (actor !== undefined) return { kind: 'active', actor }
     const underWay = this.#activations.get(matchId)
     if (underWay !== undefined) {
       const activation = await underWay
-      return activation.kind === 'unknown' && fresh !== null ? this.#awaken(matchId, fresh) : activation
+      return activation.kind === 'unknown' && fresh !== null ? this.#activation(matchId, fresh) : activation
     }
     const activation = this.#start(matchId, fresh).finally(() => this.#activations.delete(matchId))
     this.#activations.set(matchId, activation)
@@ -324,10 +324,10 @@ export class MatchDesk implements Host {
     const { store, leases } = context
     if (this.#stopping || !runsMatches) return { kind: 'elsewhere' }
     if (this.#settled.has(matchId)) return { kind: 'settled' }
-    // To load what another process runs would cost it as much as a commit.
+    // Loading a match that another process runs would cost that process as much as a commit.
     if (peers !== null && (await ownership.ownerOf(matchId)) !== null) return { kind: 'elsewhere' }
     await this.#options.hosted.get(matchId)?.leaving
-    // Before the lease is taken: an unknown or finished match needs none.
+    // Before the lease is acquired: an unknown or settled match needs none.
     const known = await store.load(matchId)
     if (known === null && fresh === null) return { kind: 'unknown' }
     if (known !== null && known.info.settledAt !== null) {
@@ -337,11 +337,11 @@ export class MatchDesk implements Host {
     const epoch = await leases.acquire(matchId)
     if (epoch === null) return { kind: 'elsewhere' }
     try {
-      // Again: until now the former owner may have written.
+      // Again: the former owner may have written until now.
       const record = (await store.load(matchId)) ?? fresh?.() ?? known
       if (record === null) return { kind: 'unknown' }
       const { hosted } = this.#options
-      // Its stop-losses and its settlement must not wait for a visitor.
+      // Its stop-losses and its settlement must not wait for a client.
       const onFallen = (): void => void this.#takeUp(matchId)
       const room: MatchRoomOptions = { context, hosted, record, epoch, onFallen }
       await matchMaker.createRoom(MATCH_ROOM, room)
@@ -353,10 +353,10 @@ export class MatchDesk implements Host {
     return actor === undefined ? { kind: 'elsewhere' } : { kind: 'active', actor }
   }
 
-  /** What fails now is an orphan, and found again. */
+  /** After a failure the match is an orphan, and found again. */
   async #takeUp(matchId: FixtureId): Promise<void> {
     try {
-      await this.#awaken(matchId, null)
+      await this.#activation(matchId, null)
     } catch (error) {
       this.#options.context.report('match_activation_failed', error, { matchId })
     }
@@ -365,7 +365,7 @@ export class MatchDesk implements Host {
 
 const notFound = (what: 'instrument' | 'position'): Destination => ({ refusal: { code: 'not_found', what } })
 
-/** The outcome, or `unknown_outcome` when it takes too long. A late answer is dropped, a late fault too. */
+/** The outcome, or `unknown_outcome` after the deadline. A late answer or fault is dropped. */
 async function withinDeadline(outcome: Promise<Outcome<Trade>>): Promise<Outcome<Trade>> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<Outcome<Trade>>((resolve) => {

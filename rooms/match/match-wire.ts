@@ -1,4 +1,4 @@
-/** What an SDK client of a match room sees: the synced state, in integers only, and the names of the messages. */
+/** The synced state of a match room, in integers only, and the names of its messages. */
 import { schema, type SchemaType, t } from '@colyseus/schema'
 
 // int64, never t.number(): that one sends a float32 whenever it is close enough. Quantities are micros.
@@ -19,9 +19,9 @@ export const MatchWire = schema(
   {
     matchId: t.uint32(),
     name: t.string(),
-    /** Whether a recording plays, not the world. */
+    /** True if the match replays a recording. */
     replay: t.boolean(),
-    /** The provider's name for the state of play, empty when it gave none. */
+    /** The provider's name for the state of play; empty if it gave none. */
     state: t.string(),
     phase: t.string(),
     /** −1 before kick-off. */
@@ -31,7 +31,7 @@ export const MatchWire = schema(
     /** −1 while there is no score. */
     homeGoals: t.int16(),
     awayGoals: t.int16(),
-    /** OPEN, SUSPENDED or CLOSED, and why. */
+    /** OPEN, SUSPENDED or CLOSED, and the reason. */
     trading: t.string(),
     tradingReason: t.string(),
     /** By instrument id. */
@@ -43,9 +43,9 @@ export type MatchWire = SchemaType<typeof MatchWire>
 
 /** Out: the 93 bytes of a price frame. */
 export const PRICE_MESSAGE = 'price'
-/** Out: `{ code, message }`, when a message in made no sense. */
+/** Out: `{ code, message }`, the answer to an invalid message. */
 export const ERROR_MESSAGE = 'error'
-/** Out: what happened to the client's positions, as `GET /api/account/changes` shows it. */
+/** Out: the events of the client's positions, as in `GET /api/account/changes`. */
 export const ACCOUNT_MESSAGE = 'account'
-/** Out: `{ reconnectInMs }`, the server is about to restart. */
+/** Out: `{ reconnectInMs }` before a restart of the server. */
 export const SHUTDOWN_MESSAGE = 'shutdown'

@@ -1,11 +1,10 @@
-/** The synced state as a function of the match: what the actor has committed, in the form clients read it. */
+/** The synced state of a match room as a function of the match's committed state. */
 import type { InstrumentId } from '../../actors/kernel/ids.ts'
 import type { TradeWindow } from '../../actors/kernel/outcome.ts'
 import { quoteOf } from '../../actors/market/instrument.ts'
 import type { MatchView } from '../../actors/match/state.ts'
 import { InstrumentWire, type MatchWire } from './match-wire.ts'
 
-/** What there is to show of a match. */
 export interface Shown {
   readonly view: MatchView
   readonly impactCapPpm: number
@@ -14,8 +13,8 @@ export interface Shown {
 }
 
 /**
- * Makes the state say what is true now. Setting a field to what it says already is not a change, so this may be called as
- * often as anything may have changed, and no event can be forgotten.
+ * Writes the match into the state. Setting a field to its current value is no change, so this can be called whenever
+ * something may have changed.
  */
 export function project(shown: Shown, state: MatchWire): void {
   const { info } = shown.view

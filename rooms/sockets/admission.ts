@@ -1,4 +1,4 @@
-/** Who may connect: the `?token=` of a WebSocket address, judged before anything is upgraded. */
+/** Admission: the token of a connection is verified before its upgrade. */
 import { type IncomingMessage, type ServerOptions, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { UserId } from '../../actors/kernel/ids.ts'
@@ -8,10 +8,10 @@ export interface Visitor {
   readonly userId: UserId
 }
 
-/** The visitor a token stands for; null when it is invalid, expired, of another type, or revoked. Throws when it cannot tell. */
+/** Null when the token is invalid, expired, revoked or of another type. Throws when it cannot be checked. */
 export type VerifyToken = (token: string) => Promise<Visitor | null>
 
-/** The visitor of a request, by `?token=` or, as some clients send it, by an Authorization header. */
+/** Takes the token from `?token=` or, as some clients send it, from an Authorization header. */
 export async function admit(
   url: URL,
   authorization: string | null | undefined,
@@ -21,20 +21,20 @@ export async function admit(
   return token === undefined || token === '' ? null : await verify(token)
 }
 
-/** The address of an upgrade request; only its path and query mean anything. Null when it is not an address at all. */
+/** The address of an upgrade request, of which only path and query count; null when it is malformed. */
 export const addressOf = (request: IncomingMessage): URL | null => URL.parse(request.url ?? '/', 'ws://here')
 
-/** Answers an upgrade request with a plain HTTP status and closes. */
+/** Answers an upgrade request with a plain HTTP status and closes the connection. */
 export function refuseUpgrade(socket: Duplex, status: 400 | 401 | 404 | 429 | 503): void {
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
 }
 
 /**
- * Settings of the HTTP server under the sockets. Whoever has not said all he wants within this time is cut off, a quarter of
- * it later at most: until he is known, nobody counts the connection he holds.
+ * Settings of the HTTP server under the sockets. A connection without a complete request after this time is cut within
+ * another quarter of it: until the request is read, no connection limit applies to it.
  */
 export const handshakeWithin = (ms: number): ServerOptions => ({
   headersTimeout: ms,
   requestTimeout: ms,
-  connectionsCheckingInterval: ms / 4, // every 30 seconds by itself
+  connectionsCheckingInterval: ms / 4, // Node's default is 30 seconds
 })

@@ -1,8 +1,8 @@
-/** Why the server closes a socket, through either door. */
+/** The close codes of the server, at both endpoints. */
 export const CLOSE = {
   restart: 1012,
   full: 1013,
-  /** The user has signed out: his token is void. */
+  /** The user has signed out. */
   unauthorised: 4001,
   tooSlow: 4008,
   tooManyMessages: 4029,

@@ -1,10 +1,10 @@
-/** Visits every member of a large set once a period, a few at a time, so that 20,000 of them never stall the loop at once. */
+/** Visits every member of a large set once per period, a few at a time, so that 20,000 of them do not block the loop. */
 
 const SLICES = 40
 
 /**
- * Members may come and go while a round runs: one that came late is visited in this round or the next, one that left is
- * not visited any more.
+ * Members may be added and removed during a sweep: an added one is visited in this sweep or the next, a removed one is not
+ * visited.
  */
 export class Sweeper<T> {
   readonly #members: ReadonlySet<T>

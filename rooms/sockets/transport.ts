@@ -1,4 +1,4 @@
-/** Colyseus without a server of its own: it is handed sockets, and answers no HTTP request and no upgrade by itself. */
+/** A Colyseus transport without an HTTP server: it is given sockets, and answers no request or upgrade itself. */
 import type { IncomingMessage } from 'node:http'
 import { WebSocketTransport } from '@colyseus/ws-transport'
 import { WebSocket } from 'ws'
@@ -8,27 +8,27 @@ import { RequestRate } from './request-rate.ts'
 import { Sweeper } from './sweeper.ts'
 import { socketOptions, type WriteDeadline } from './write-deadline.ts'
 
-/** Between two pings of a socket. Staggered: pinging 20,000 sockets in one loop stalls everything for a third of a second. */
+/** Between two pings of a socket. They are staggered: to ping 20,000 sockets in one loop takes a third of a second. */
 const PING_MS = 20_000
 
 /**
- * Given Hono's server, Colyseus would prepend its own `request` listener and answer everything on it, with any origin
- * allowed. So `server` stays undefined, and whoever owns the server calls `upgrade`.
+ * If it were given the HTTP server, Colyseus would prepend its own `request` listener and answer everything, with any origin
+ * allowed. So `server` stays undefined, and the owner of the server calls `upgrade`.
  */
 export class RoomTransport extends WebSocketTransport {
   readonly #deadline: WriteDeadline
   readonly #world: Pick<World, 'now'>
-  readonly #rounds: Sweeper<WebSocket>
+  readonly #sweeper: Sweeper<WebSocket>
   readonly #silent = new WeakSet<WebSocket>()
 
   constructor(deadline: WriteDeadline, world: Pick<World, 'now'>) {
     super({ ...socketOptions(deadline), pingInterval: 0 })
     this.#deadline = deadline
     this.#world = world
-    this.#rounds = new Sweeper(this.wss.clients, PING_MS, (ws) => this.#ping(ws))
+    this.#sweeper = new Sweeper(this.wss.clients, PING_MS, (ws) => this.#ping(ws))
   }
 
-  /** Takes over a socket whose path names a room of this process; the room decides by the seat it comes with. */
+  /** Accepts a socket whose path names a room of this process; the room checks its seat. */
   upgrade(request: IncomingMessage, head: Buffer): void {
     const { socket } = request
     this.wss.handleUpgrade(request, socket, head, (ws) => {
@@ -39,9 +39,9 @@ export class RoomTransport extends WebSocketTransport {
     })
   }
 
-  /** Takes no more sockets and resolves when those it has are closed; `terminate` makes that at once. */
+  /** Accepts no more sockets; resolves when all are closed. `terminate` closes them at once. */
   async close(): Promise<void> {
-    this.#rounds.stop()
+    this.#sweeper.stop()
     await new Promise<void>((resolve) => this.wss.close(() => resolve()))
   }
 
@@ -49,7 +49,7 @@ export class RoomTransport extends WebSocketTransport {
     for (const ws of this.wss.clients) ws.terminate()
   }
 
-  /** Counts what is said before Colyseus hears it, which listens to a closing socket too unless it is cut off. */
+  /** Counts messages before Colyseus gets them; it would even read those of a closing socket. */
   #limit(ws: WebSocket): void {
     const rate = new RequestRate()
     const count = (): void => {

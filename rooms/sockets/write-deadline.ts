@@ -1,30 +1,30 @@
-/** The write deadline of every socket of both doors: who cannot drain what he is sent is closed, so that he delays nobody. */
+/** The write deadline of all sockets: one that does not drain is closed, so that it delays no other. */
 import type { Socket } from 'node:net'
 import { WebSocket } from 'ws'
 import { present } from '../../actors/kernel/assert.ts'
 import { CLOSE } from './close-codes.ts'
 import { MESSAGE_BYTES_MAX } from './limits.ts'
 
-/** What a write may take to leave for the kernel. */
+/** For a write to reach the kernel. */
 export const WRITE_DEADLINE_MS = 100
-/** Missed in a row, this many deadlines close a socket. */
+/** A socket is closed after this many missed deadlines in a row. */
 export const STRIKES_MAX = 3
 /** Bytes that may wait for one socket. */
 export const QUEUED_BYTES_MAX = 1024 * 1024
-/** How long a closed socket may take to read why, before it is cut. */
-const FAREWELL_MS = 1_000
-/** The same for one that broke the protocol: long enough for the farewell to be on its way. */
-const SHORT_FAREWELL_MS = 100
+/** For the client to answer the close frame, before its connection is cut. */
+const CLOSE_MS = 1_000
+/** The same after a protocol error: enough for the close frame to leave. */
+const ERROR_CLOSE_MS = 100
 
 interface Watch {
-  /** Everything up to this byte must have drained at the next look. */
+  /** All bytes up to this one must have drained by the next check. */
   mark: number
   strikes: number
 }
 
 /**
- * Looks every 100 ms at the sockets that had not drained after a write, and at no others: one that keeps up costs nothing.
- * The kernel's send buffer hides the first part of a stall; bound it with `net.ipv4.tcp_notsent_lowat` where that matters.
+ * Every 100 ms checks the sockets that had not drained after a write; a socket that keeps up costs nothing. The kernel's
+ * send buffer hides the first part of a stall; limit it with `net.ipv4.tcp_notsent_lowat` where that matters.
  */
 export class WriteDeadline {
   readonly #sockets = new WeakMap<WebSocket, Socket>()
@@ -32,18 +32,18 @@ export class WriteDeadline {
   #timer: NodeJS.Timeout | undefined
   #closed = 0
 
-  /** Makes a socket known, once, before the first `check`. */
+  /** To be called once per socket, before the first `check`. */
   guard(ws: WebSocket, socket: Socket): void {
     this.#sockets.set(ws, socket)
     ws.once('error', () => stopReading(socket))
   }
 
-  /** The connection under a socket that is guarded. */
+  /** The connection under a guarded socket. */
   socketOf(ws: WebSocket): Socket {
     return present(this.#sockets.get(ws), 'connection of a guarded socket')
   }
 
-  /** How many sockets it has closed. */
+  /** The number of sockets it has closed. */
   get closed(): number {
     return this.#closed
   }
@@ -82,33 +82,33 @@ export class WriteDeadline {
     this.#watched.delete(ws)
     this.#closed++
     ws.close(CLOSE.tooSlow, 'too slow')
-    setTimeout(() => ws.terminate(), FAREWELL_MS).unref()
+    setTimeout(() => ws.terminate(), CLOSE_MS).unref()
   }
 }
 
 /**
- * For somebody who broke the protocol, such as by a header that announces too much. `ws` has said goodbye, but would go on
- * reading and throwing away what he still sends, for as long as he may take to read it: that would be work for nothing.
+ * After a protocol error, such as a header that announces too many bytes. `ws` has sent a close frame, but would continue
+ * to read and discard what the client sends until the client answers.
  */
 function stopReading(socket: Socket): void {
   process.nextTick(() => socket.pause()) // after `ws` has resumed it, which is its next step
-  setTimeout(() => socket.destroy(), SHORT_FAREWELL_MS).unref()
+  setTimeout(() => socket.destroy(), ERROR_CLOSE_MS).unref()
 }
 
 type Sent = Parameters<WebSocket['send']>
 
-/** How every WebSocket server of ours is set up: nobody is compressed for, waited for, or written to without a deadline. */
+/** The options of every WebSocket server here. */
 export const socketOptions = (deadline: WriteDeadline) => ({
   noServer: true as const,
   maxPayload: MESSAGE_BYTES_MAX,
   perMessageDeflate: false, // prices are written past it
-  closeTimeout: FAREWELL_MS, // unknown to the types of `ws`
+  closeTimeout: CLOSE_MS, // unknown to the types of `ws`
   WebSocket: deadlineSocket(deadline),
 })
 
 /**
- * A server-side socket class that reports each of its own writes to a deadline, answers to pings too: a client may ask for
- * thousands of them and read none.
+ * A server-side socket that checks the deadline after each of its own writes, pongs included: a client may send thousands
+ * of pings and read no answer.
  */
 function deadlineSocket(deadline: WriteDeadline): typeof WebSocket {
   return class extends WebSocket {

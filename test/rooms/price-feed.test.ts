@@ -316,20 +316,20 @@ describe('what a socket may cost', () => {
     const stand = await openStand({
       wake: async (id) => {
         asked.push(id)
-        return 'nobody'
+        return 'unknown'
       },
     })
     const client = await stand.client()
     const codes = async (from: number, to: number) => {
       const ids = Array.from({ length: to - from }, (_, i) => P(from + i))
-      return (await client.subscribe([...ids, instrumentId('nobody')]))['rejected']
+      return (await client.subscribe([...ids, instrumentId('unknown')]))['rejected']
     }
     const rejected = await codes(100, 110)
     expect(rejected).toMatchObject([
       ...Array.from({ length: 8 }, () => ({ code: 'not_found' })),
       { code: 'busy' },
       { code: 'busy' },
-      { instrumentId: 'nobody', code: 'not_found' },
+      { instrumentId: 'unknown', code: 'not_found' },
     ])
     stand.world.pass(1_000)
     expect(await codes(110, 112)).toMatchObject([{ code: 'not_found' }, { code: 'busy' }, { code: 'not_found' }])
@@ -345,7 +345,7 @@ describe('what a socket may cost', () => {
         most = Math.max(most, ++atOnce)
         await gate.promise
         atOnce--
-        return 'nobody'
+        return 'unknown'
       },
     })
     const clients = await Promise.all(Array.from({ length: 12 }, (_, n) => stand.client(String(n))))

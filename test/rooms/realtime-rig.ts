@@ -291,7 +291,7 @@ export class FeedStand {
   #seq = 0
 
   private constructor(options: FeedStandOptions) {
-    const { players = 2, connectionsMax = 100, handshakeMs = 10_000, wake = async () => 'nobody' } = options
+    const { players = 2, connectionsMax = 100, handshakeMs = 10_000, wake = async () => 'unknown' } = options
     this.#server = createServer(handshakeWithin(handshakeMs))
     const { world, deadline } = this
     const report = (_event: string, error: unknown): void => void this.reports.push(error)
