@@ -1,18 +1,18 @@
-/** The house checks itself, and each check is checked: a deliberate violation that it must find. */
+/** The repository's own checks. Each one is also run on deliberate violations, which it must find. */
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import * as house from './support/tidy-checks.ts'
+import * as checks from './support/tidy-checks.ts'
 import { codeOf, exportsOf, importsOf } from './support/source-text.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const READ = /\.([cm]?[tj]s|md|txt|json|ya?ml)$|^run$/
 const SKIPPED = new Set(['node_modules', '.git', '.data', 'coverage', 'tmp', 'package-lock.json'])
 
-function repository(): house.Files {
+function repository(): checks.Files {
   const files = new Map<string, string>()
   const walk = (folder: string) => {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -27,17 +27,17 @@ function repository(): house.Files {
 }
 
 const repo = repository()
-const on = (files: Record<string, string>): house.Files => new Map(Object.entries(files))
+const on = (files: Record<string, string>): checks.Files => new Map(Object.entries(files))
 
-/** The check passes on the repository and on `tidy`, and says exactly this about each of `untidy`. */
+/** The check passes on the repository and on `tidy`, and reports exactly these problems of each of `untidy`. */
 function proves(
   title: string,
-  check: (files: house.Files) => string[],
+  check: (files: checks.Files) => string[],
   tidy: Record<string, string>,
   untidy: readonly (readonly [files: Record<string, string>, problems: readonly RegExp[]])[],
 ): void {
   it(title, () => {
-    expect(check(on(tidy)), 'found a problem where there is none').toEqual([])
+    expect(check(on(tidy)), 'reports a problem in a tidy repository').toEqual([])
     for (const [files, problems] of untidy) {
       expect(check(on(files))).toEqual(problems.map((problem) => expect.stringMatching(problem)))
     }
@@ -47,8 +47,8 @@ function proves(
 
 describe('floors', () => {
   proves(
-    'each floor knows only the floors and packages it may know',
-    house.floors,
+    'each floor imports only the floors and packages it may import',
+    checks.floors,
     {
       'actors/match/actor.ts': `import { a } from '../market/b.ts'`,
       'db/users.ts': `import { sql } from 'kysely'\nimport { createHash } from 'node:crypto'\nimport './schema.ts'`,
@@ -63,19 +63,19 @@ describe('floors', () => {
       ],
       [{ 'actors/match/a.ts': `import { readFile } from 'node:fs'` }, [/:1: .* package node:fs/]],
       [{ 'actors/match/a.ts': `// one\nexport * from\n  'zod'` }, [/:2: .* package zod/]],
-      [{ 'db/a.ts': `const a = await import('../rooms/b.ts')` }, [/db\/ may not know rooms\/b\.ts/]],
-      [{ 'rooms/a.ts': `import type { B } from '../src/config.ts'` }, [/rooms\/ may not know src\/config\.ts/]],
-      [{ 'src/http/a.ts': `import { Users } from '../../db/users.ts'` }, [/by its types only/]],
-      [{ 'src/http/a.ts': `import { type Users } from '../../db/users.ts'` }, [/by its types only/]],
+      [{ 'db/a.ts': `const a = await import('../rooms/b.ts')` }, [/db\/ may not import rooms\/b\.ts/]],
+      [{ 'rooms/a.ts': `import type { B } from '../src/config.ts'` }, [/rooms\/ may not import src\/config\.ts/]],
+      [{ 'src/http/a.ts': `import { Users } from '../../db/users.ts'` }, [/import only types/]],
+      [{ 'src/http/a.ts': `import { type Users } from '../../db/users.ts'` }, [/import only types/]],
       [{ 'src/http/a.ts': `import { x } from 'honolulu'` }, [/package honolulu/]],
-      [{ 'src/main.ts': `import { x } from '../db/postgres/connect.ts'` }, [/src\/main\.ts may not know/]],
-      [{ 'actors/cellar/a.ts': '' }, [/stands on no floor/]],
+      [{ 'src/main.ts': `import { x } from '../db/postgres/connect.ts'` }, [/src\/main\.ts may not import/]],
+      [{ 'actors/cellar/a.ts': '' }, [/is on no floor/]],
     ],
   )
 
   proves(
-    'the conformance suite asks from outside: it imports nothing of the house',
-    house.floors,
+    'the conformance suite tests from outside: it imports nothing of the server',
+    checks.floors,
     {
       'ops/rehearse/conformance/a.ts': `import { b } from './b.ts'\nimport { Client } from '@colyseus/sdk'`,
       'ops/rehearse/load/a.ts': `import '../../../src/a.ts'`,
@@ -83,15 +83,15 @@ describe('floors', () => {
     [
       [
         { 'ops/rehearse/conformance/a.ts': `import { b } from '../../../src/config.ts'` },
-        [/may not know src\/config\.ts/],
+        [/may not import src\/config\.ts/],
       ],
       [
         { 'ops/rehearse/conformance/a.ts': `import type { B } from '../../../actors/kernel/ids.ts'` },
-        [/may not know actors/],
+        [/may not import actors/],
       ],
       [
         { 'ops/rehearse/conformance/a.ts': `import { c } from '../shared/data-place.ts'` },
-        [/may not know ops\/rehearse\/shared/],
+        [/may not import ops\/rehearse\/shared/],
       ],
       [{ 'ops/rehearse/conformance/a.ts': `import { Redis } from 'ioredis'` }, [/package ioredis/]],
     ],
@@ -101,8 +101,8 @@ describe('floors', () => {
 describe('purity', () => {
   const impure = (path: string, text: string, problem: RegExp) => [{ [path]: text }, [problem]] as const
   proves(
-    'code keeps to its platform: no traps of Colyseus, and SQL in db alone',
-    house.purity,
+    'the traps of Colyseus are banned, and SQL outside db',
+    checks.purity,
     {
       'src/system-world.ts': 'new Date()',
       'src/http/app.ts': '// select a from b',
@@ -119,7 +119,7 @@ describe('purity', () => {
     ],
   )
 
-  it('the linter keeps clock, chance, timers, environment, console, network and cycles where they belong', () => {
+  it('the linter bans clocks, chance, timers, environment, console, network and cycles where they do not belong', () => {
     const found = lint({
       'src/system-world.ts': 'export const world = [Date.now(), Math.random(), crypto.randomUUID()]',
       'src/config.ts': 'export const port = process.env.PORT',
@@ -195,7 +195,7 @@ describe('rules', () => {
   const both = { 'test/RULES.md': RULES, 'test/a.test.ts': TESTS }
   proves(
     'every rule has a test, and every id names a rule',
-    house.rules,
+    checks.rules,
     {
       ...both,
       'actors/a.ts': `f() // A1\ng('// B9')\n/** Why. */ // A1, A2`,
@@ -220,7 +220,7 @@ describe('rules', () => {
   const outcome = `export type Refusal = { readonly code: 'busy' } // | { code: 'gone' }`
   proves(
     'every refusal has an answer over HTTP and a test',
-    house.refusals,
+    checks.refusals,
     { 'actors/kernel/outcome.ts': outcome, 'src/http/answers.ts': 'busy: 503', 'test/a.test.ts': `'busy'` },
     [
       [
@@ -238,8 +238,8 @@ describe('rules', () => {
 describe('names of tests', () => {
   const rig = `import { eachDatabase } from '../support/databases.ts'`
   proves(
-    'a test file says in its name what it needs',
-    house.needs,
+    'a test file names its needs',
+    checks.needs,
     {
       'test/db/a.pg.test.ts': rig,
       'test/db/b.test.ts': `import { Users } from '../../db/users.ts' // ${rig}`,
@@ -257,8 +257,8 @@ describe('names of tests', () => {
 
 describe('dead things', () => {
   proves(
-    'every file is imported and every export is used by somebody else',
-    house.deadThings,
+    'every file is imported, and every export is used by another file',
+    checks.deadThings,
     {
       'src/main.ts': `import { a } from './a.ts'\nimport * as c from './c.ts'\nnew Worker('./worker.ts')`,
       'ops/main.ts': `import { TOOLS } from './tool-table.ts'`,
@@ -271,19 +271,19 @@ describe('dead things', () => {
       'test/b.test.ts': `import { type b } from '../src/b.ts'`,
     },
     [
-      [{ 'src/lonely.ts': 'export const x = 1' }, [/^src\/lonely\.ts: nobody imports it/]],
-      [{ 'ops/tools/lonely.ts': 'export const x = 1' }, [/^ops\/tools\/lonely\.ts: nobody imports it/]],
+      [{ 'src/lonely.ts': 'export const x = 1' }, [/^src\/lonely\.ts: no file imports it/]],
+      [{ 'ops/tools/lonely.ts': 'export const x = 1' }, [/^ops\/tools\/lonely\.ts: no file imports it/]],
       [
         { 'ops/main.ts': `import { a } from './a.ts'`, 'ops/a.ts': 'export const a = 1\nexport const b = a' },
-        [/^ops\/a\.ts:2: nobody uses b/],
+        [/^ops\/a\.ts:2: no other file uses b/],
       ],
       [
         { 'src/main.ts': `import { a } from './a.ts'`, 'src/a.ts': 'export const a = 1\nexport const b = a + a' },
-        [/^src\/a\.ts:2: nobody uses b/],
+        [/^src\/a\.ts:2: no other file uses b/],
       ],
       [
         { 'src/main.ts': `import './a.ts'`, 'src/a.ts': `export type Unused = 1 // Unused\nconst s = 'Unused'` },
-        [/nobody uses Unused/],
+        [/no other file uses Unused/],
       ],
     ],
   )
@@ -291,8 +291,8 @@ describe('dead things', () => {
 
 describe('prose', () => {
   proves(
-    'links lead somewhere, and the documents name no missing file',
-    house.prose,
+    'links have a target, and the documents name no missing file',
+    checks.prose,
     {
       'README.md':
         '[a](ARCHITECTURE.md#the-floors) [b](https://x.y) [c](db/) [d](#top) `db/a.ts` `a.ts` `npm test`\n# Top',
@@ -300,11 +300,11 @@ describe('prose', () => {
       'db/a.ts': '',
     },
     [
-      [{ 'README.md': 'x\n[a](missing.md)' }, [/^README\.md:2: the link missing\.md leads nowhere/]],
-      [{ 'test/RULES.md': '[a](../README.md#gone)', 'README.md': '# Here' }, [/README\.md#gone leads nowhere/]],
-      [{ 'ARCHITECTURE.md': 'see `db/gone.ts`' }, [/there is no db\/gone\.ts/]],
-      [{ 'docs/a.md': 'see `db/gone.ts`', 'ops/runbook.md': '`gone.ts`' }, [/no db\/gone\.ts/, /no gone\.ts/]],
-      [{ 'README.md': 'see `gone.ts` and `src/gone/`' }, [/there is no gone\.ts/, /there is no src\/gone\//]],
+      [{ 'README.md': 'x\n[a](missing.md)' }, [/^README\.md:2: the link missing\.md has no target/]],
+      [{ 'test/RULES.md': '[a](../README.md#gone)', 'README.md': '# Here' }, [/README\.md#gone has no target/]],
+      [{ 'ARCHITECTURE.md': 'see `db/gone.ts`' }, [/db\/gone\.ts does not exist/]],
+      [{ 'docs/a.md': 'see `db/gone.ts`', 'ops/runbook.md': '`gone.ts`' }, [/db\/gone\.ts does/, /gone\.ts does/]],
+      [{ 'README.md': 'see `gone.ts` and `src/gone/`' }, [/gone\.ts does not exist/, /src\/gone\/ does not exist/]],
     ],
   )
 })
@@ -313,7 +313,7 @@ describe('sizes', () => {
   const long = 'word '.repeat(30)
   proves(
     'no server file has more than 400 lines, no line of a document more than 120 columns',
-    house.sizes,
+    checks.sizes,
     {
       'db/a.ts': 'x\n'.repeat(400),
       'ops/a.ts': 'x\n'.repeat(500),
@@ -330,8 +330,8 @@ describe('sizes', () => {
 
 describe('routes', () => {
   proves(
-    'each stands in the folder that its address names',
-    house.routeFolders,
+    'each is in the folder that its address names',
+    checks.routeFolders,
     {
       'src/http/routes/positions/open.ts': `createRoute({ path: '/api/positions/open', summary: 'See /api/wallet' })`,
       'src/http/routes/positions/order.ts': `import { a } from '../../inputs.ts'`,
@@ -355,7 +355,7 @@ describe('instructions', () => {
   const known = { 'package.json': scripts, 'ops/tool-table.ts': table }
   proves(
     'every command in a document or comment exists, and every variable is documented',
-    house.instructions,
+    checks.instructions,
     {
       ...known,
       'README.md': '`npm run ops -- load --users 5`, `npm run ops -- <tool>`, `npm run bench:http` and `npm test`',
@@ -386,14 +386,14 @@ describe('the version', () => {
 })
 
 describe('leftovers', () => {
-  const [later, mend] = ['TO DO', 'FIX ME'].map((words) => words.replace(' ', ''))
+  const [later, fix] = ['TO DO', 'FIX ME'].map((words) => words.replace(' ', ''))
   proves(
     'nothing unfinished is left behind',
-    house.leftovers,
+    checks.leftovers,
     { 'db/a.ts': `const method = 'it.only('`, 'README.md': 'methodologies' },
     [
       [{ 'db/a.ts': `a\n// ${later}: later` }, [/^db\/a\.ts:2: .*do it/]],
-      [{ 'README.md': `x ${mend} y` }, [/do it/]],
+      [{ 'README.md': `x ${fix} y` }, [/do it/]],
       [{ 'test/a.test.ts': `it.only('x')` }, [/was left behind/]],
       [{ 'test/a.test.ts': `describe.concurrent.only('x')` }, [/was left behind/]],
       [{ 'db/a.ts': 'debugger' }, [/debugger was left behind/]],
@@ -402,7 +402,7 @@ describe('leftovers', () => {
 })
 
 describe('the reader of sources', () => {
-  it('tells code from comments, strings, templates and regular expressions', () => {
+  it('separates code from comments, strings, templates and regular expressions', () => {
     const code = (source: string) => codeOf(source).replaceAll(' ', '')
     expect(code(`a /* b */\nc // d\ne`)).toBe('a\nc\ne')
     expect(code(`f('a\\'b', "c")`)).toBe(`f('',"")`)
@@ -414,7 +414,7 @@ describe('the reader of sources', () => {
     for (const [path, text] of sources) expect(codeOf(text), path).toHaveLength(text.length)
   })
 
-  it('finds imports and exports of every form in use here', () => {
+  it('finds every form of import and export used here', () => {
     const source = [
       `import a, { b as c, type D } from './x.ts'`,
       `import type { E } from 'y'`,
@@ -440,7 +440,7 @@ describe('the reader of sources', () => {
     )
   })
 
-  it('the checks read the whole repository, and know what is started from outside', () => {
+  it('the checks read the whole repository, and list every file that is started from outside', () => {
     const read = [...repo.keys()]
     for (const path of [
       'actors/kernel/micros.ts',
@@ -452,13 +452,13 @@ describe('the reader of sources', () => {
       expect(read).toContain(path)
     }
     expect(read.some((path) => path.includes('node_modules'))).toBe(false)
-    for (const entryPoint of house.ENTRY_POINTS) expect(read).toContain(entryPoint)
+    for (const entryPoint of checks.ENTRY_POINTS) expect(read).toContain(entryPoint)
 
     const { scripts } = JSON.parse(repo.get('package.json') ?? '') as { scripts: Record<string, string> }
     for (const script of Object.values(scripts)
       .join(' ')
       .match(/[\w/.-]+\.ts\b/g) ?? []) {
-      expect(house.isEntryPoint(script), `${script} of package.json is no entry point`).toBe(true)
+      expect(checks.isEntryPoint(script), `${script} of package.json is not an entry point`).toBe(true)
       expect(read).toContain(script)
     }
   })

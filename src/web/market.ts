@@ -7,7 +7,7 @@ import { api } from './session.ts'
 
 export interface LiveQuote {
   readonly price: number
-  /** The price before the last move; the difference says which way it went. */
+  /** The price before the last move; the difference shows its direction. */
   readonly previous: number
   readonly at: number
   readonly status: Instrument['tradingStatus']

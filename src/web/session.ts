@@ -26,7 +26,7 @@ export async function recall(): Promise<void> {
   signedIn(me.loggedIn ? me : null)
 }
 
-/** Set once this browser has signed in, since its session may then be renewable. Does not say as whom. */
+/** Set once this browser has signed in, since its session may then be renewable. Does not record which user. */
 const KNOWN = 'touchline.known'
 
 export function signedIn(who: User | null): void {

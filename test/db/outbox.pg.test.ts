@@ -26,7 +26,7 @@ eachDatabase((open) => {
     open().db.selectFrom('outbox_cursors').selectAll().where('match_id', '=', match).executeTakeFirst()
   /** What is put off until later is due now. */
   const hurry = () => sql`update outbox_cursors set retry_at = '-infinity'`.execute(open().db)
-  const player = () => season.player(`Outbox ${++names}`)
+  const player = () => season.user(`Outbox ${++names}`)
 
   it('[R1] a commit leaves one row of events, numbered without gaps, and none for price moves alone', async () => {
     const match = await season.match()

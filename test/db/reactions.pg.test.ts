@@ -31,10 +31,10 @@ eachDatabase((open) => {
   beforeEach(async () => {
     await season.reactor.drain()
     await season.keeper.show()
-    season.told.length = 0
+    season.pushed.length = 0
   })
 
-  const player = () => season.player(`Reactions ${++names}`)
+  const player = () => season.user(`Reactions ${++names}`)
   const settle = async () => {
     await season.reactor.drain()
     await season.keeper.show()
@@ -66,7 +66,7 @@ eachDatabase((open) => {
     ])
     expect((await open().db.selectFrom('users').select('xp').where('id', '=', user).executeTakeFirst())?.xp).toBe(85)
     expect(await typesOf(user)).toHaveLength(4)
-    expect(season.told.map(({ userId, type }) => [userId, type])).toEqual(
+    expect(season.pushed.map(({ userId, type }) => [userId, type])).toEqual(
       Array.from({ length: 4 }, () => [user, 'badge']),
     )
     await match.open(user)

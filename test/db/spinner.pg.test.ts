@@ -30,7 +30,7 @@ eachDatabase((open) => {
     clock.now = weekAfter(weekOf(world.now())).endsAt + HOUR_MS
   })
 
-  const player = () => season.player(`Spinner ${++names}`)
+  const player = () => season.user(`Spinner ${++names}`)
   /** Somebody who has won or lost by this price from 200. */
   const trades = async (price: number) => {
     const [user, match] = [await player(), await season.match()]

@@ -3,13 +3,13 @@ import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
 import { ServerRig } from '../support/server-rig.ts'
 import { HttpClient, type InstrumentSeen } from '../support/http-client.ts'
-import { killTheRest, PATIENCE, Program } from '../support/process.ts'
+import { killRemaining, PATIENCE, Program } from '../support/process.ts'
 import { eachDataPlace, onServers, type DataPlace } from '../support/data-place.ts'
 import { audit, BALANCED } from '../support/books.ts'
 
 const cleanUp: (() => Promise<void>)[] = []
 afterEach(async () => {
-  await killTheRest()
+  await killRemaining()
   for (const clean of cleanUp.splice(0)) await clean()
 })
 
@@ -58,7 +58,7 @@ eachDataPlace((settle) => {
   describe('an operator', () => {
     it('[A12] changes a rule, and a match that runs follows it with the next command', SLOW, async () => {
       const rig = await open(settle)
-      const [ann, bob] = [await rig.player('Ann'), await rig.player('Bob')]
+      const [ann, bob] = [await rig.user('Ann'), await rig.user('Bob')]
       const order = long(present((await bob.instruments())[0], 'player'))
       await set(ann, 'trading.lot_max', 0.5)
       expect(await bob.open(order)).toMatchObject({ status: 422, body: { error: 'lot size invalid', maxLot: 0.5 } })
@@ -85,7 +85,7 @@ eachDataPlace((settle) => {
 
     it('[V6] starts replays, several of one fixture too, and stops them: settled, or void', SLOW, async () => {
       const rig = await open(settle)
-      const [ann, bob] = [await rig.player('Ann'), await rig.player('Bob')]
+      const [ann, bob] = [await rig.user('Ann'), await rig.user('Bob')]
       const fixtures = z.object({ fixtures: z.array(z.looseObject({ id: z.string(), minutes: z.int() })) })
       const bundled = (await ann.get(`${BOT}/fixtures`, fixtures)).fixtures
       expect(bundled.map(({ id }) => id)).toEqual(['cup-night', 'goal-feast', 'slow-burner'])
@@ -134,7 +134,7 @@ eachDataPlace((settle) => {
       async () => {
         const place = await settle()
         const rig = await ServerRig.open({ ...place, env: { ...place.env, ...ADMIN } }, { matches: 2 })
-        const [ann, bob] = [await rig.player('Ann'), await rig.player('Bob')]
+        const [ann, bob] = [await rig.user('Ann'), await rig.user('Bob')]
         const end = (match: number, outcome: string) =>
           ann.request('POST', `/api/admin/matches/${match}/end`, { outcome })
         const listed = await bob.instruments()
@@ -194,7 +194,7 @@ eachDataPlace((settle) => {
       await ann.request('POST', `${BOT}/stop`, { id })
       await vi.waitUntil(async () => (await replays(ann)).length === 0, PATIENCE)
       expect(await bob.positions('closed')).toMatchObject([{ id: position.id, closedBy: 'full_time' }])
-      expect(await second.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
+      expect(await second.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
       expect(await audit(place)).toMatchObject(BALANCED)
     })
   })
@@ -203,7 +203,7 @@ eachDataPlace((settle) => {
 onServers((settle) => {
   it('[Q14] what is set in one process is in force in the matches of another', SLOW, async () => {
     const rig = await open(settle)
-    const bob = await rig.player('Bob')
+    const bob = await rig.user('Bob')
     const other = new Program({ ...rig.env, ...ADMIN, DEMO_REPLAY: 'none' })
     const ann = new HttpClient((await other.listening()).url)
     await ann.signIn('Ann')
@@ -216,11 +216,11 @@ onServers((settle) => {
     // A replay that is started there is stopped here, wherever it plays.
     const id = await start(ann, { fixtureId: 'goal-feast' })
     await bob.opens(long(present((await castOf(bob, ann, id))[0], 'player')))
-    const here = await rig.player('Ann')
+    const here = await rig.user('Ann')
     await here.request('POST', `${BOT}/stop`, {})
     await vi.waitUntil(async () => (await replays(here)).length === 0, PATIENCE)
     expect(await bob.positions('closed')).toMatchObject([{ replay: true, closedBy: 'full_time' }])
-    expect(await other.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
+    expect(await other.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
     await rig.close()
   })
 })

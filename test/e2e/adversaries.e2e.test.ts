@@ -53,7 +53,7 @@ eachDataPlace((settle) => {
   afterAll(() => rig.close())
 
   it('[A6] the same key two hundred times at once opens one position, whoever is told about it', async () => {
-    const ada = await rig.player('Ada X1')
+    const ada = await rig.user('Ada X1')
     const answers = await Promise.all(Array.from({ length: 200 }, () => ada.open(order(11), 'once')))
     const again = await ada.open(order(11), 'once')
     expect([again.status, isRepeated(again)]).toEqual([201, true])
@@ -70,7 +70,7 @@ eachDataPlace((settle) => {
     '[X1] of a thousand orders at once a wallet that can pay for one pays for one, and others trade on meanwhile',
     { timeout: 60_000 },
     async () => {
-      const [ada, bob] = [await rig.player('Ada X2'), await rig.player('Bob X2')]
+      const [ada, bob] = [await rig.user('Ada X2'), await rig.user('Bob X2')]
       const dear = order(12, { lotSize: 90 })
       const orders = Promise.all(Array.from({ length: 1_000 }, (_, n) => ada.open(dear, `order ${n}`)))
       const meanwhile = bob.opens(order(11), 'meanwhile')
@@ -88,7 +88,7 @@ eachDataPlace((settle) => {
   )
 
   it('[X2] one key in two matches at the same moment trades in one of them; the other says that it was used', async () => {
-    const ada = await rig.player('Ada X3')
+    const ada = await rig.user('Ada X3')
     for (let n = 0; n < 20; n++) {
       const [here, there] = [order(13, { lotSize: 0.1 }), order(21, { lotSize: 0.1 })]
       const answers = await Promise.all([ada.open(here, `key ${n}`), ada.open(there, `key ${n}`)])
@@ -105,7 +105,7 @@ eachDataPlace((settle) => {
     const seen = new Set<string>()
     for (let n = 0; n < 24; n++) {
       // Twenty lots push the price down by 0.02. Each pair has a player of its own, or comes back to him after the other way.
-      const [ada, bob] = await rig.players(`X4 ${n}`, 2)
+      const [ada, bob] = await rig.users(`X4 ${n}`, 2)
       const player = present([22, 23, 24, 14][n % 4], 'player')
       const { currentPrice } = await present(ada, 'Ada').instrument(P(player))
       const at = (level: number): number => (u(level) - u(200) + u(currentPrice)) / u(1)
@@ -135,7 +135,7 @@ eachDataPlace((settle) => {
   })
 
   it('[X4] many closes of one position at once close it once; the others see how', async () => {
-    const [ada, bob] = await rig.players('X5', 2)
+    const [ada, bob] = await rig.users('X5', 2)
     const { position } = await present(ada, 'Ada').opens(order(31))
     await present(bob, 'Bob').opens(order(31, { lotSize: 20 }))
     await rig.jump(HOLD_SECS)
@@ -166,7 +166,7 @@ eachDataPlace((settle) => {
   })
 
   it('[X5] a close that meets the settlement is won by one of them, at the price of the winner', async () => {
-    const guests = await rig.players('X6', 40)
+    const guests = await rig.users('X6', 40)
     const held = await Promise.all(
       guests.map(async (guest, n) => {
         const { position } = await guest.opens(order(41, { direction: n % 3 === 0 ? 'short' : 'long' }))
@@ -208,7 +208,7 @@ onServers((settle) => {
   afterAll(() => rig.close())
 
   it('[D5] whatever somebody does to a cached wallet, money is adopted and booked, or left alone, and never lost', async () => {
-    const ada = await rig.player('Ada X7')
+    const ada = await rig.user('Ada X7')
     const { userId } = await ada.get('/api/me', z.looseObject({ userId: z.string() }))
     const hash = `wallet:${userId}`
     const { redis } = place
@@ -292,7 +292,7 @@ describe.skipIf(!canRun)('with a Redis that goes away', () => {
   })
 
   it('[X6] trades go on without it, readiness says so, and with it back the balances are there again', async () => {
-    const ada = await rig.player('Ada X8')
+    const ada = await rig.user('Ada X8')
     const { userId } = await ada.get('/api/me', z.looseObject({ userId: z.string() }))
     const readiness = async () =>
       z.looseObject({ checks: z.unknown() }).parse((await ada.request('GET', '/ready')).body)
@@ -324,7 +324,7 @@ describe.skipIf(!canRun)('with a Redis that goes away', () => {
   })
 
   it('[X6] one that hangs delays trades and refuses none', async () => {
-    const ada = await rig.player('Ada X9')
+    const ada = await rig.user('Ada X9')
     redis.signal('SIGSTOP')
     const answer = await vi.waitUntil(async () => {
       const tried = await ada.open(order(12), 'patience')

@@ -12,13 +12,13 @@ import { Relay } from '../../ops/rehearse/chaos/relay.ts'
 import { PriceWatch } from '../../ops/rehearse/shared/price-watch.ts'
 import { FeedClient } from '../rooms/realtime-rig.ts'
 import { HttpClient, type Order, type PositionSeen, read, TradeAnswer } from '../support/http-client.ts'
-import { killTheRest, PATIENCE, Program } from '../support/process.ts'
+import { killRemaining, PATIENCE, Program } from '../support/process.ts'
 import { onServers, type ServerPlace } from '../support/data-place.ts'
 import { audit, BALANCED } from '../support/books.ts'
 
 const cleanUp: (() => Promise<void>)[] = []
 afterEach(async () => {
-  await killTheRest()
+  await killRemaining()
   for (const clean of cleanUp.splice(0)) await clean()
 })
 
@@ -158,7 +158,7 @@ onServers((settle) => {
       const { place, cluster } = await clustered()
       const { ada, feed } = await visitor(cluster)
       const first = await opensInTheEnd(ada, 'before')
-      expect(await (await cluster.owner()).end('SIGKILL')).toMatchObject({ code: null, complained: '' })
+      expect(await (await cluster.owner()).end('SIGKILL')).toMatchObject({ code: null, stderr: '' })
       const second = await opensInTheEnd(ada, 'after')
       expect(second.refused).toBeGreaterThan(0)
       const again = await ada.open(first.order, 'before')
@@ -170,7 +170,7 @@ onServers((settle) => {
       await shows(feed, ada, second.trade.position)
       expect(gapsIn(feed)).toBe(0)
       await cluster.api.end('SIGTERM')
-      await killTheRest()
+      await killRemaining()
       expect(await audit(place)).toMatchObject(BALANCED)
     },
   )
@@ -192,7 +192,7 @@ onServers((settle) => {
         await new Promise((resolve) => setTimeout(resolve, 100))
       }
       await isHandedOver
-      expect(await ended).toMatchObject({ code: 0, complained: '' })
+      expect(await ended).toMatchObject({ code: 0, stderr: '' })
       expect((await opensInTheEnd(ada, 'after')).refused).toBe(0)
       expect(feed.ws.readyState).toBe(feed.ws.OPEN)
     },
@@ -221,7 +221,7 @@ onServers((settle) => {
       await (await cluster.owner()).end('SIGTERM')
       expect((await opensInTheEnd(ada, 'elsewhere')).trade.position.status).toBe('open')
       await cluster.api.end('SIGTERM')
-      await killTheRest()
+      await killRemaining()
       expect(await audit(place)).toMatchObject(BALANCED)
     },
   )
@@ -296,7 +296,7 @@ onServers((settle) => {
       expect(await ada.positions('open')).toHaveLength(5)
       expect(gapsIn(feed)).toBe(0)
       await cluster.api.end('SIGTERM')
-      await killTheRest()
+      await killRemaining()
       expect(await audit(place)).toMatchObject(BALANCED)
     },
   )
@@ -321,7 +321,7 @@ onServers((settle) => {
       const second = new Program(api)
       const { url } = await second.listening()
       expect(await new HttpClient(url).signIn('Ada E63')).toMatchObject({ userId })
-      expect(await second.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
+      expect(await second.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
     },
   )
 

@@ -33,7 +33,7 @@ eachDataPlace((settle) => {
   const me = (client: HttpClient) => client.get('/api/leaderboard/me', Me)
 
   it('a close over HTTP is on the boards a moment later, and everybody sees the same', async () => {
-    const [ada, bob] = [await rig.player('Ada'), await rig.player('Bob')]
+    const [ada, bob] = [await rig.user('Ada'), await rig.user('Bob')]
     const [one, two] = [await trades(ada, 1), await trades(bob, 2)]
     await vi.waitUntil(async () => (await ada.get('/api/notifications', Notices)).unreadCount > 0, PATIENCE)
     expect(await me(ada)).toEqual({ ranked: false })
@@ -51,7 +51,7 @@ eachDataPlace((settle) => {
   })
 
   it('a notification is pushed to its user on the account stream, and to nobody else', async () => {
-    const [ada, bob] = [await rig.player('Ada'), await rig.player('Bob')]
+    const [ada, bob] = [await rig.user('Ada'), await rig.user('Bob')]
     const [heard, overheard] = [await listenTo(ada), await listenTo(bob)]
     await trades(ada, 1)
     await vi.waitUntil(() => heard.length > 0, PATIENCE)

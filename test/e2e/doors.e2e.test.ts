@@ -46,7 +46,7 @@ eachDataPlace((settle) => {
     ({ instrumentId: id, direction: 'long', lotSize: 1, clientPrice: currentPrice }) as const
 
   it('the plain door shows at once what REST shows, 93 bytes a price', async () => {
-    const ada = await server.player('Ada E10')
+    const ada = await server.user('Ada E10')
     const seen = (await ada.instruments()).slice(0, 5)
     const door = await plainHttpRig(ada)
     expect(door.ws.protocol).toBe('feed.v1')
@@ -69,7 +69,7 @@ eachDataPlace((settle) => {
   })
 
   it('an open over REST is told to whoever follows the player, with its cause and the new price, and to nobody else', async () => {
-    const [ada, bob] = [await server.player('Ada E11'), await server.player('Bob E11')]
+    const [ada, bob] = [await server.user('Ada E11'), await server.user('Bob E11')]
     const [followed, ignored] = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN').slice(5)
     const door = await plainHttpRig(ada)
     await door.subscribe([present(followed, 'a player').id])
@@ -93,7 +93,7 @@ eachDataPlace((settle) => {
   })
 
   it('[W5] the match room shows the match, and both doors tell the same moves', async () => {
-    const ada = await server.player('Ada E12')
+    const ada = await server.user('Ada E12')
     const [player] = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN').slice(9)
     const [plain, seat] = [await plainHttpRig(ada), await roomDoor(ada)]
     const { id } = present(player, 'a player')
@@ -117,7 +117,7 @@ eachDataPlace((settle) => {
   })
 
   it('[W2] neither door opens without a valid token of its own kind', async () => {
-    const ada = await server.player('Ada E13')
+    const ada = await server.user('Ada E13')
     const { token, wsUrl } = await ada.ticket()
     expect(wsUrl).toBe(server.wsUrl)
     const access = ada.cookie('game_access')
@@ -145,7 +145,7 @@ eachDataPlace((settle) => {
   })
 
   it('[W7] ids that are none are turned down by name, and the rest of the request is carried out', async () => {
-    const ada = await server.player('Ada E14')
+    const ada = await server.user('Ada E14')
     const { id } = pick(await ada.instruments())
     const stranger = '00000000-0000-5000-8000-000000000000'
     const door = await plainHttpRig(ada)
@@ -160,7 +160,7 @@ eachDataPlace((settle) => {
   })
 
   it('[D8] both doors tell of an account what REST tells', async () => {
-    const ada = await server.player('Ada W70')
+    const ada = await server.user('Ada W70')
     const [first, second] = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN').slice(3)
     const [plain, seat] = [await plainHttpRig(ada), await roomDoor(ada)]
     const told: { plain: unknown[]; seat: unknown[] } = { plain: [], seat: [] }

@@ -123,7 +123,7 @@ eachDataPlace((settle) => {
   let before: unknown
   beforeAll(async () => {
     rig = await ServerRig.open(await settle())
-    ada = await rig.player('Ada')
+    ada = await rig.user('Ada')
     const opened = await ada.opens({ instrumentId: P(12), direction: 'long', lotSize: 0.1, clientPrice: 200 })
     position = opened.position.id
     before = await sight()

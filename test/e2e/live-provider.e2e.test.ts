@@ -70,7 +70,7 @@ eachDataPlace((settle) => {
       expect([...states]).toEqual(
         expect.arrayContaining(['INPLAY_ET', 'INPLAY_ET_2ND_HALF', 'INPLAY_PENALTIES', 'FT_PEN']),
       )
-      const one = await server.player('Somebody who looks')
+      const one = await server.user('Somebody who looks')
       const { events } = await one.get(`/api/matches/${server.id()}/events`, Events)
       expect(events).toEqual(expect.arrayContaining([expect.objectContaining({ type: 'goal', retracted: true })]))
       expect((await one.get('/api/instruments/movers', Movers)).mostTraded).toHaveLength(5)
@@ -117,7 +117,7 @@ eachDataPlace((settle) => {
       const [none, some, all] = [...counts]
       expect(none).toBe(0)
       expect(all).toBe(present(some, 'some') + 1)
-      const one = await server.player('Somebody who looks')
+      const one = await server.user('Somebody who looks')
       const { players } = await one.get(`/api/matches/${server.id()}/squad?team=home`, Squad)
       expect(players.filter((player) => player.starter)).toHaveLength(11)
     })
@@ -140,7 +140,7 @@ eachDataPlace((settle) => {
     it('that is still to come is in the calendar, and nobody runs it', async () => {
       const server = await open({ matches: [{ recording: tie }, { recording: tie, startsInMs: 30 * HOUR_MS }] })
       await vi.waitUntil(() => (server.info()?.feedSeq ?? 0) > 0, SOON)
-      const one = await server.player('Somebody who looks')
+      const one = await server.user('Somebody who looks')
       expect(await one.matches()).toMatchObject([
         { id: 501, minute: expect.any(Number) },
         { id: 502, minute: null, tradeWindow: { status: 'CLOSED' } },
@@ -176,7 +176,7 @@ onServers((settle) => {
     await place.look(({ db }) => migrate(db))
     await elsewhere((leases) => leases.acquire(poller))
     await rehearsal.start()
-    const one = await rehearsal.player('Somebody who looks')
+    const one = await rehearsal.user('Somebody who looks')
     expect(await one.matches()).toEqual([])
     expect(rehearsal.status).toMatchObject({ polling: false, polls: 0 })
     await elsewhere((leases) => leases.release(poller, 1))

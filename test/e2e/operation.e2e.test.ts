@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { FeedClient } from '../rooms/realtime-rig.ts'
 import { present } from '../../actors/kernel/assert.ts'
 import { HttpClient, pick, read, TradeAnswer } from '../support/http-client.ts'
-import { killTheRest, PATIENCE, Program } from '../support/process.ts'
+import { killRemaining, PATIENCE, Program } from '../support/process.ts'
 import { expressions, metricsIn } from '../ops/watching.ts'
 import { embeddedPlace, type DataPlace } from '../support/data-place.ts'
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
   requestId = present(answer.headers.get('x-request-id'), 'the name of the request')
 }, 60_000)
 afterAll(async () => {
-  await killTheRest()
+  await killRemaining()
   await place.remove()
 })
 
@@ -67,8 +67,8 @@ it('it has every metric that an alert or a dashboard names', async () => {
 })
 
 it('the log leads from a request to the commit that carried it out', async () => {
-  const { said } = await server.end('SIGTERM')
-  const lines = said.split('\n').filter((line) => line.includes(requestId))
+  const { stdout } = await server.end('SIGTERM')
+  const lines = stdout.split('\n').filter((line) => line.includes(requestId))
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([
     { event: 'batch_committed', verdict: 'committed', requests: [requestId] },
     {

@@ -2,13 +2,13 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { FeedClient } from '../rooms/realtime-rig.ts'
 import { u } from '../support/fixtures.ts'
 import { HttpClient, read, TradeAnswer } from '../support/http-client.ts'
-import { killTheRest, PATIENCE, Program, type Settings } from '../support/process.ts'
+import { killRemaining, PATIENCE, Program, type Settings } from '../support/process.ts'
 import { eachDataPlace, type DataPlace } from '../support/data-place.ts'
 import { audit, BALANCED } from '../support/books.ts'
 
 const cleanUp: (() => Promise<void>)[] = []
 afterEach(async () => {
-  await killTheRest()
+  await killRemaining()
   for (const clean of cleanUp.splice(0)) await clean()
 })
 
@@ -74,7 +74,7 @@ eachDataPlace((settle) => {
         const told = toldBy(feed)
         return sight.prices.every(([id, price]) => told.get(String(id)) === u(Number(price))) && sight
       }, PATIENCE)
-      expect(await first.end('SIGKILL')).toMatchObject({ code: null, complained: '' })
+      expect(await first.end('SIGKILL')).toMatchObject({ code: null, stderr: '' })
 
       // Without a feed nothing moves: all is as it was last seen.
       const second = await start(place, { DEMO_REPLAY: 'none' })
@@ -101,7 +101,7 @@ eachDataPlace((settle) => {
       expect((await ada.matches()).map(({ id }) => id)).toEqual(seen.match.map(({ id }) => id))
       const next = await ada.instrument(player.id)
       await ada.opens({ ...order, clientPrice: next.currentPrice }, 'after')
-      expect(await third.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
+      expect(await third.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
       expect(await audit(place)).toMatchObject(BALANCED)
     },
   )
@@ -124,10 +124,10 @@ eachDataPlace((settle) => {
         lotSize: 1,
         clientPrice: player.currentPrice,
       })
-      const { code, said, complained } = await program.end('SIGTERM')
-      expect({ code, complained }).toEqual({ code: 0, complained: '' })
-      expect(said).toContain('"event":"shutdown_completed"')
-      expect(said).not.toMatch(/"level":"(warn|error)"/)
+      const { code, stdout, stderr } = await program.end('SIGTERM')
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      expect(stdout).toContain('"event":"shutdown_completed"')
+      expect(stdout).not.toMatch(/"level":"(warn|error)"/)
       expect(await feed.closed).toBe(1012)
       expect(feed.said).toContainEqual({ type: 'shutdown', reconnectInMs: expect.any(Number) })
 

@@ -5,12 +5,12 @@ import { compose } from '../../src/compose/index.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/observe/log.ts'
 import { systemWorld } from '../../src/system-world.ts'
-import { killTheRest, PATIENCE, Program } from '../support/process.ts'
+import { killRemaining, PATIENCE, Program } from '../support/process.ts'
 import { embeddedPlace, type DataPlace } from '../support/data-place.ts'
 
 const cleanUp: (() => Promise<void>)[] = []
 afterEach(async () => {
-  await killTheRest()
+  await killRemaining()
   for (const clean of cleanUp.splice(0)) await clean()
 })
 
@@ -33,41 +33,41 @@ it('a folder that another process has keeps it from starting: one line says whic
   const place = await settle()
   const first = new Program({ ...place.env, DEMO_REPLAY: 'none' })
   await first.listening()
-  const { code, complained } = await new Program(place.env).ended
+  const { code, stderr } = await new Program(place.env).ended
   expect(code).toBe(1)
-  expect(complained).toMatch(/^Touchline cannot start: .* is in use by process \d+; stop it.* DATA_DIR\n$/)
-  expect(complained).toContain(place.env['DATA_DIR'])
+  expect(stderr).toMatch(/^Touchline cannot start: .* is in use by process \d+; stop it.* DATA_DIR\n$/)
+  expect(stderr).toContain(place.env['DATA_DIR'])
 }, 60_000)
 
 it('so does a port that is taken, and a database that is not there', async () => {
   const port = await takenPort()
   const place = await settle()
   for (const taken of [{ PORT: port }, { WS_PORT: port }]) {
-    const { code, complained } = await new Program({ ...place.env, ...taken }).ended
+    const { code, stderr } = await new Program({ ...place.env, ...taken }).ended
     expect(code).toBe(1)
-    expect(complained).toMatch(new RegExp(`^Touchline cannot start: .*127\\.0\\.0\\.1:${port}; .* PORT and WS_PORT\n$`))
+    expect(stderr).toMatch(new RegExp(`^Touchline cannot start: .*127\\.0\\.0\\.1:${port}; .* PORT and WS_PORT\n$`))
   }
   const nowhere = { ...place.env, DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
-  const { code, complained } = await new Program(nowhere).ended
+  const { code, stderr } = await new Program(nowhere).ended
   expect(code).toBe(1)
-  expect(complained).toMatch(/^Touchline cannot start: .*127\.0\.0\.1:1; .* DATABASE_URL .*\n$/)
+  expect(stderr).toMatch(/^Touchline cannot start: .*127\.0\.0\.1:1; .* DATABASE_URL .*\n$/)
 }, 60_000)
 
 it('so does an address that is not of this machine', async () => {
   const place = await settle()
-  const { code, complained } = await new Program({ ...place.env, HOST: '203.0.113.1' }).ended
+  const { code, stderr } = await new Program({ ...place.env, HOST: '203.0.113.1' }).ended
   expect(code).toBe(1)
-  expect(complained).toMatch(/^Touchline cannot start: .*203\.0\.113\.1.*; HOST must be .*\n$/)
+  expect(stderr).toMatch(/^Touchline cannot start: .*203\.0\.113\.1.*; HOST must be .*\n$/)
 }, 60_000)
 
 it('so does a demo that there is no recording of, and a Redis that is not there', async () => {
   const place = await settle()
   const unknown = await new Program({ ...place.env, DEMO_REPLAY: 'goal-fest' }).ended
   expect(unknown.code).toBe(1)
-  expect(unknown.complained).toMatch(/^The configuration .*\n  DEMO_REPLAY: must be one of cup-night, .*, or none\n$/)
+  expect(unknown.stderr).toMatch(/^The configuration .*\n  DEMO_REPLAY: must be one of cup-night, .*, or none\n$/)
   const alone = await new Program({ ...place.env, REDIS_URL: 'redis://127.0.0.1:1' }).ended
   expect(alone.code).toBe(1)
-  expect(alone.complained).toMatch(/^Touchline cannot start: Redis at 127\.0\.0\.1:1 does not answer .* REDIS_URL.*\n$/)
+  expect(alone.stderr).toMatch(/^Touchline cannot start: Redis at 127\.0\.0\.1:1 does not answer .* REDIS_URL.*\n$/)
 }, 60_000)
 
 it('asked to stop, it says so where balancers ask, and serves until they have heard it', async () => {
@@ -80,10 +80,10 @@ it('asked to stop, it says so where balancers ask, and serves until they have he
   }
   expect(await ready()).toMatchObject({ status: 200, body: { checks: { accepting: 'ok' } } })
   const ended = program.end('SIGTERM')
-  await program.says('"event":"shutdown_started"')
+  await program.logs('"event":"shutdown_started"')
   expect(await ready()).toMatchObject({ status: 503, body: { checks: { accepting: 'failed', database: 'ok' } } })
   expect((await fetch(`${url}/health`)).status).toBe(200)
-  expect(await ended).toMatchObject({ code: 0, complained: '' })
+  expect(await ended).toMatchObject({ code: 0, stderr: '' })
 }, 60_000)
 
 it('when whoever read the log is gone it goes on', async () => {
@@ -99,11 +99,11 @@ it('when whoever read the log is gone it goes on', async () => {
 it('asked to stop while it is still starting, it finishes that and ends with 0', async () => {
   const place = await settle()
   const program = new Program(place.env)
-  await program.says('"event":"schema_migrated"')
-  expect(await program.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
+  await program.logs('"event":"schema_migrated"')
+  expect(await program.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
   const again = new Program(place.env)
   await again.listening()
-  expect(await again.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
+  expect(await again.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
 }, 60_000)
 
 it('a part that cannot be stopped keeps no other from it, and is reported', async () => {

@@ -3,12 +3,12 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { Collector, type SpanSeen } from '../support/collector.ts'
 import { HttpClient, pick } from '../support/http-client.ts'
-import { killTheRest, PATIENCE, Program, type Settings } from '../support/process.ts'
+import { killRemaining, PATIENCE, Program, type Settings } from '../support/process.ts'
 import { embeddedPlace, onServers, type DataPlace } from '../support/data-place.ts'
 
 const cleanUp: (() => Promise<void>)[] = []
 afterEach(async () => {
-  await killTheRest()
+  await killRemaining()
   for (const clean of cleanUp.splice(0)) await clean()
 })
 
@@ -61,7 +61,7 @@ it('a request that comes with a trace is a span of it, and so are its command an
   cleanUp.push(() => place.remove())
   const program = await start(place, { ...DEMO, ...settings(seen) })
   await tradeAt(program, `00-${TRACE}-${CALLER}-01`)
-  expect(await program.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
+  expect(await program.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
   const { mine, request, desk, commit } = tradeIn(seen.spans)
   expect(mine).toHaveLength(3)
   expect([request, desk, commit].map(({ name, kind }) => [name, kind])).toEqual([
@@ -107,13 +107,13 @@ it('a caller may decline, and a collector that is away costs nobody his answer',
   const seen = await collector()
   const traced = await start(place, { ...DEMO, ...settings(seen) })
   await tradeAt(traced, `00-${TRACE}-${CALLER}-00`)
-  expect(await traced.end('SIGTERM')).toMatchObject({ code: 0, complained: '' })
+  expect(await traced.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
   expect(seen.spans.length).toBeGreaterThan(0)
   expect(seen.spans.filter(({ traceId }) => traceId === TRACE)).toEqual([])
 
   const away = await start(place, { ...DEMO, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })
   await tradeAt(away, `00-${TRACE}-${CALLER}-01`)
-  const { code, said } = await away.end('SIGTERM')
+  const { code, stdout } = await away.end('SIGTERM')
   expect(code).toBe(0)
-  expect(said).toContain('trace_export_failed')
+  expect(stdout).toContain('trace_export_failed')
 })

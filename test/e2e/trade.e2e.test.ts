@@ -23,7 +23,7 @@ eachDataPlace((settle) => {
   afterAll(() => server.close())
 
   it('a visitor signs in, looks around, asks for a quote, and opens at exactly that', async () => {
-    const ada = await server.player('Ada E1')
+    const ada = await server.user('Ada E1')
     const Me = z.looseObject({ loggedIn: z.literal(true), username: z.literal('ada_e1') })
     expect((await ada.get('/api/me', Me))['wallet']).toMatchObject({ balance: 10_000, marginUsed: 0, equity: 10_000 })
 
@@ -48,7 +48,7 @@ eachDataPlace((settle) => {
   })
 
   it('[A5] a retry with the same key gets the same answer and does nothing again; another request with it is refused', async () => {
-    const ada = await server.player('Ada E2')
+    const ada = await server.user('Ada E2')
     const player = pick(await ada.instruments())
     const order = { instrumentId: player.id, direction: 'long', lotSize: 1, clientPrice: player.currentPrice } as const
     const [first, racing] = await Promise.all([ada.open(order, 'once'), ada.open(order, 'once')])
@@ -64,12 +64,12 @@ eachDataPlace((settle) => {
     const other = await ada.open({ ...order, lotSize: 2 }, 'once')
     expect(other).toMatchObject({ status: 409, body: { error: 'duplicate request; please retry', code: 'KEY_REUSED' } })
     expect(await ada.positions()).toHaveLength(1)
-    const bob = await server.player('Bob E2')
+    const bob = await server.user('Bob E2')
     expect((await bob.open(order, 'once')).headers.get('idempotent-replayed'), 'keys are his own').toBeNull()
   })
 
   it('what is refused says why in the words of the specification, and costs nothing', async () => {
-    const ada = await server.player('Ada E3')
+    const ada = await server.user('Ada E3')
     const { id, currentPrice } = pick(await ada.instruments(), (i) => i.position === 'FWD')
     const order = { instrumentId: id, direction: 'long', lotSize: 1, clientPrice: currentPrice } as const
     const stranger = '00000000-0000-7000-8000-000000000000'
@@ -103,7 +103,7 @@ eachDataPlace((settle) => {
       body: { code: 'INSUFFICIENT_MARGIN' },
     })
 
-    const bob = await server.player('Bob E3')
+    const bob = await server.user('Bob E3')
     const [hers] = await ada.positions()
     const missing = { status: 404, body: { error: 'not found', what: 'position' } }
     for (const position of [hers?.id ?? '', stranger]) {
@@ -113,7 +113,7 @@ eachDataPlace((settle) => {
   })
 
   it('levels can be set, kept, changed and removed while the position is open', async () => {
-    const ada = await server.player('Ada E4')
+    const ada = await server.user('Ada E4')
     const player = pick(await ada.instruments())
     const low = Math.floor(player.currentPrice * 0.95)
     const high = Math.ceil(player.currentPrice * 1.05)
@@ -140,7 +140,7 @@ eachDataPlace((settle) => {
   })
 
   it('a stop-loss closes by itself when the match moves the price, hold or no hold', async () => {
-    const ada = await server.player('Ada E5')
+    const ada = await server.user('Ada E5')
     const fielded = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN' && i.position !== 'GK')
     for (const { id, currentPrice } of fielded) {
       const stopLoss = Math.floor(currentPrice * 999) / 1_000 // a thousandth below
@@ -161,7 +161,7 @@ eachDataPlace((settle) => {
   })
 
   it('a close within the hold is refused with the seconds left; after it margin and PnL come back to the millionth', async () => {
-    const [ada, bob] = [await server.player('Ada E6'), await server.player('Bob E6')]
+    const [ada, bob] = [await server.user('Ada E6'), await server.user('Bob E6')]
     const player = pick(await ada.instruments(), (i) => i.position === 'FWD')
     const order = {
       instrumentId: player.id,
@@ -201,7 +201,7 @@ eachDataPlace((settle) => {
   })
 
   it('at full time the market closes, everybody is settled at one price, and the next match begins', async () => {
-    const [ada, bob] = [await server.player('Ada E7'), await server.player('Bob E7')]
+    const [ada, bob] = [await server.user('Ada E7'), await server.user('Bob E7')]
     const { matchId } = server
     const player = pick(await ada.instruments(), (i) => i.position === 'DEF')
     const order = { instrumentId: player.id, direction: 'long', lotSize: 2, clientPrice: player.currentPrice } as const
@@ -248,7 +248,7 @@ onServers((settle) => {
   afterAll(() => server.close())
 
   it('[D5] the fast store shows the balance; one that is changed there counts, and is booked', async () => {
-    const ada = await server.player('Ada E8')
+    const ada = await server.user('Ada E8')
     const { userId } = await ada.get('/api/me', z.looseObject({ userId: z.string() }))
     const { id } = pick(await ada.instruments())
     const buys = async () => {

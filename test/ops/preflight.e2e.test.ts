@@ -10,7 +10,7 @@ import { migrate } from '../../db/postgres/migrate.ts'
 import { readConfig } from '../../src/config.ts'
 import { IdentityServer } from '../support/identity-provider.ts'
 import { MailServer } from '../support/mail-server.ts'
-import { killTheRest, Program } from '../support/process.ts'
+import { killRemaining, Program } from '../support/process.ts'
 import { onServers, type ServerPlace } from '../support/data-place.ts'
 
 const PREFLIGHT = join(import.meta.dirname, '../../ops/tools/preflight/main.ts')
@@ -18,7 +18,7 @@ const NOWHERE = '127.0.0.1:9'
 
 const cleanUp: (() => Promise<void>)[] = []
 afterEach(async () => {
-  await killTheRest()
+  await killRemaining()
   for (const clean of cleanUp.splice(0).toReversed()) await clean()
 })
 

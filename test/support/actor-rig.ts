@@ -1,4 +1,4 @@
-/** A match actor on a memory store, with users who have wallets: the stage on which the game's rules are tested. */
+/** A match actor on a memory store, with users who have wallets, for tests of the game's rules. */
 import type { PositionId, UserId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES, STARTING_BALANCE, type TradingRules } from '../../actors/kernel/limits.ts'
 import { HOUR_MS } from '../../actors/kernel/world.ts'
@@ -33,12 +33,12 @@ export class ActorRig {
 
   private constructor(options: ActorRigOptions) {
     this.#options = options
-    // A test that lets time pass is not about a late feed unless it says so.
+    // The feed is never late in these tests, unless a test sets its own limit.
     this.rules = { ...DEFAULT_RULES, feedStaleMs: HOUR_MS, ...options.rules }
     for (let n = 1; n <= (options.users ?? 3); n++) this.store.grant(U(n), STARTING_BALANCE)
   }
 
-  /** A stage whose match is live and stored, as if it had been running for a while. */
+  /** A rig whose match is live and stored, as if it had been running for a while. */
   static async set(options: ActorRigOptions = {}): Promise<ActorRig> {
     const stage = new ActorRig(options)
     await stage.load(options.record ?? record())
@@ -50,7 +50,7 @@ export class ActorRig {
     return this.#actor
   }
 
-  /** Puts a new owner in charge: of this record, or of the match as last committed. */
+  /** Makes a new owner of the match, from this record or from the last commit. */
   async load(from?: MatchRecord): Promise<MatchActor> {
     const epoch = (await this.store.acquire(MATCH)) ?? 0
     if (from !== undefined) this.store.put(from)
@@ -72,7 +72,7 @@ export class ActorRig {
     return this.#actor
   }
 
-  /** The next feed update, ten seconds of play on. */
+  /** The next feed update, ten seconds of play later. */
   async moves(over: Partial<FixtureSnapshot> = {}): Promise<boolean> {
     this.#elapsedSecs += 10
     const periods = [

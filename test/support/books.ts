@@ -3,7 +3,7 @@ import type { Connection } from '../../db/postgres/connect.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { type LedgerAudit, Wallets } from '../../db/wallets.ts'
 
-/** Books that add up. */
+/** The audit result of balanced books. */
 export const BALANCED = { imbalanceMicros: 0, unbalancedTransactions: 0, mismatchedWallets: 0 }
 
 interface Place {

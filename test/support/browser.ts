@@ -1,4 +1,4 @@
-/** A browser that is driven from outside, where there is one; Debian's Chromium, or whatever CHROMIUM names. */
+/** Starts a browser for tests, if one is installed: Debian's Chromium, or the program that CHROMIUM names. */
 import { existsSync, readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -14,12 +14,12 @@ const ARGUMENTS = [
   '--disable-sync',
 ]
 
-/** Whether tests in a browser run: where there is one, and in CI, where they fail without. */
+/** True if a browser is installed, and always in CI, where a missing browser fails the tests. */
 export const hasBrowser = existsSync(EXECUTABLE) || process.env['CI'] === 'true'
 
 export const launch = (): Promise<Browser> => chromium.launch({ executablePath: EXECUTABLE, args: ARGUMENTS })
 
-/** Everything that a page complained about, or asked of somebody else than `origins`. */
+/** The errors and warnings of a page, and its requests to servers other than `origins`. */
 export function complaintsOf(page: Page, origins: readonly string[]): readonly string[] {
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(String(error.stack)))
@@ -35,7 +35,7 @@ export function complaintsOf(page: Page, origins: readonly string[]): readonly s
 
 const AXE = join(dirname(findPackageJSON('axe-core', import.meta.url) ?? ''), 'axe.min.js')
 
-/** What keeps somebody from reading or using the page, as axe sees it: rule, and where. */
+/** The accessibility problems that axe finds, each as rule and place. */
 export async function accessProblems(page: Page): Promise<readonly string[]> {
   await page.evaluate(readFileSync(AXE, 'utf8'))
   const { violations } = await page.evaluate<AxeResults>('axe.run()')

@@ -1,4 +1,4 @@
-/** An OpenTelemetry collector, as far as it takes traces: over HTTP, as JSON. */
+/** An OpenTelemetry collector that accepts traces over HTTP as JSON. */
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { once } from 'node:events'
 import { z } from 'zod'
@@ -36,7 +36,7 @@ export interface SpanSeen {
   readonly name: string
   readonly kind: number
   readonly attributes: ReadonlyMap<string, string | number | undefined>
-  /** The process it was in. */
+  /** The process that made the span. */
   readonly instance: string
   readonly service: string
 }
@@ -50,7 +50,7 @@ export class Collector {
     this.#server = server
     this.url = url
     server.on('request', (request, response) => {
-      void this.#take(request).then(() => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'))
+      void this.#collect(request).then(() => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'))
     })
   }
 
@@ -58,7 +58,7 @@ export class Collector {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const address = server.address()
-    if (address === null || typeof address === 'string') throw new Error('it does not listen')
+    if (address === null || typeof address === 'string') throw new Error('the collector does not listen')
     return new Collector(server, `http://127.0.0.1:${address.port}`)
   }
 
@@ -68,7 +68,7 @@ export class Collector {
     await once(this.#server, 'close')
   }
 
-  async #take(request: IncomingMessage): Promise<void> {
+  async #collect(request: IncomingMessage): Promise<void> {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     if (request.url !== '/v1/traces') return

@@ -1,4 +1,4 @@
-/** The whole program in this process: real sockets, real stores, and a clock that stands still until a test moves it. */
+/** The whole program in this process: real sockets, real stores, and a clock that only the test moves. */
 import { deepEqual } from 'node:assert/strict'
 import { vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
@@ -12,12 +12,12 @@ import { HttpClient } from './http-client.ts'
 import type { DataPlace } from './data-place.ts'
 import { audit, BALANCED } from './books.ts'
 
-/** How long a server may take to get somewhere; only a broken one does. */
+/** A limit that only a broken server exceeds. */
 export const PATIENCE = { timeout: 10_000, interval: 20 }
 
 /**
- * Ten times as fast as life: a second of the server's clock is one frame of the recording, which is looked for once a
- * second. Nobody but the test trades.
+ * Ten times real speed: a second of the server's clock is one frame of the recording, and the server looks for a due frame
+ * once a second. Only the test trades.
  */
 const QUIET_DEMO = { DEMO_SPEED: '10', DEMO_TRADERS: '0', RATE_LIMIT_PER_MIN: '0' }
 
@@ -60,31 +60,31 @@ export class ComposedServer {
     return present(this.#touchline.realTime.replays.status()[0], 'a match that plays').matchId
   }
 
-  /** Somebody who is signed in. */
-  async player(name: string): Promise<HttpClient> {
+  /** A signed-in user. */
+  async user(name: string): Promise<HttpClient> {
     const client = new HttpClient(this.url)
     await client.signIn(name)
     return client
   }
 
-  /** Cuts every socket of a user, as signing out does; his session stays. */
+  /** Closes every socket of a user, as signing out does; their session stays valid. */
   disconnect(user: UserId): void {
     this.#touchline.realTime.disconnectUser(user)
   }
 
-  /** Lets the clock jump. */
+  /** Advances the clock. */
   jump(seconds: number): void {
     this.#clock.now += seconds * SECOND_MS
   }
 
-  /** Lets the clock jump, and the match get to where it is by then. */
+  /** Advances the clock, and waits until the match has caught up. */
   async play(seconds: number): Promise<void> {
     const before = this.#framesHeard
     this.jump(seconds)
     await vi.waitUntil(() => this.#framesHeard > before, PATIENCE)
   }
 
-  /** Closes the server for good. Throws when it had anything to complain about, or its books do not add up. */
+  /** Closes the server. Throws if it logged a warning or error, or its books do not balance. */
   async close(): Promise<void> {
     await this.#touchline.stop()
     const books = await audit(this.#place)

@@ -1,4 +1,4 @@
-/** Where a server keeps its things while a test runs: a folder, or a database of its own beside a shared Redis. */
+/** Where a server keeps its data during a test: a folder, or its own database and a shared Redis. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,11 +12,11 @@ import { createDatabase } from './databases.ts'
 import { requireNamed } from './needs.ts'
 
 export interface DataPlace {
-  /** The settings that make a server live here. */
+  /** The settings that make a server use this place. */
   readonly env: Readonly<Record<string, string>>
-  /** A look at the database. The embedded one can be seen only while no server is open in it. */
+  /** Opens the database. The embedded one can be opened only while no server uses it. */
   look<T>(at: (connection: Connection) => Promise<T>): Promise<T>
-  /** Removes everything that a server has left here. */
+  /** Removes everything that a server left here. */
   remove(): Promise<void>
 }
 
@@ -30,7 +30,7 @@ export function eachDataPlace(suite: (settle: () => Promise<DataPlace>) => void)
   onServers(suite)
 }
 
-/** A suite for what only real servers do: skipped, and told as skipped, where the environment names none. */
+/** Runs a suite on PostgreSQL with Redis; it is reported as skipped where the environment names no servers. */
 export function onServers(suite: (settle: () => Promise<ServerPlace>) => void): void {
   requireNamed('e2e')
   const database = process.env['TEST_DATABASE_URL'] ?? ''
@@ -58,7 +58,7 @@ export async function embeddedPlace(): Promise<DataPlace> {
 
 async function serverDataPlace(database: string, redisUrl: string): Promise<ServerPlace> {
   const { url, drop } = await createDatabase(database)
-  // Signing keys are kept here as well.
+  // The signing keys are also kept here.
   const folder = mkdtempSync(join(tmpdir(), 'touchline-test-'))
   const redis = new Redis(redisUrl)
   const options = { databaseUrl: url, dataDir: null }

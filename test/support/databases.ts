@@ -24,8 +24,8 @@ import { makeDatabase, type ScratchDatabase } from '../../ops/rehearse/shared/sc
 const ROOT = join(import.meta.dirname, '../..')
 
 /**
- * Runs a suite once per database. `open` gives the migrated database of this test file, empty when the file starts and
- * gone when it ends; it may be called from hooks and tests, not while the suite is being described.
+ * Runs a suite once per database. `open` returns the migrated database of this test file, which is empty at the start and
+ * dropped at the end. Call it from hooks and tests, not while the suite is being described.
  */
 export function eachDatabase(suite: (open: () => Connection) => void): void {
   requireNamed('pg')
@@ -101,7 +101,7 @@ async function migratedTemplate(): Promise<Blob> {
     await db.destroy()
     const partial = `${path}.${process.pid}`
     writeFileSync(partial, new Uint8Array(await dump.arrayBuffer()))
-    // Whoever came first stays: a template that is replaced while somebody loads it cannot be read.
+    // The first template is kept: replacing it would break a worker that is loading it.
     if (!existsSync(path)) renameSync(partial, path)
     else rmSync(partial)
   }

@@ -104,7 +104,7 @@ export function closeOrder(id: PositionId, over: Partial<ClosePosition> = {}): C
   return { kind: 'close_position', userId: U(1), positionId: id, idempotency: null, ...over }
 }
 
-/** What the order of `openOrder` comes back with. */
+/** The answer to the order of `openOrder`. */
 export function trade(over: Partial<Trade> = {}): Trade {
   const { userId: owner, instrumentId: id, direction, lots: size, stopLoss, takeProfit } = openOrder()
   return {
@@ -162,7 +162,7 @@ export const GOAL: FixtureEvent = {
   rescinded: false,
 }
 
-/** The tenth second of the first half, nothing has happened, nobody has done anything. */
+/** Ten seconds into the first half, without events or statistics. */
 export function snapshot(over: Partial<FixtureSnapshot> = {}): FixtureSnapshot {
   return {
     fixtureId: MATCH,

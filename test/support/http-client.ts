@@ -1,4 +1,4 @@
-/** Somebody who plays over HTTP, as a browser would: with a cookie jar, and what the answers must look like. */
+/** A user over HTTP, as a browser would be: with a cookie jar, and schemas that the answers must match. */
 import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
 import { apiJudge } from '../http/http-rig.ts'
@@ -7,7 +7,7 @@ import { fixtureId, instrumentId, positionId, userId } from '../../actors/kernel
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  /** The body as JSON, whatever it says. */
+  /** The body as JSON, unchecked. */
   readonly body: unknown
 }
 
@@ -70,7 +70,7 @@ export interface Order {
 }
 
 export class HttpClient {
-  /** Where the server is; another one after a restart. */
+  /** The server's address; a test sets it again after a restart. */
   url: string
   readonly #cookies = new Map<string, string>()
 
@@ -102,7 +102,7 @@ export class HttpClient {
     return answer
   }
 
-  /** A body that must come with status 200. */
+  /** Requests a body that must arrive with status 200. */
   async get<T>(path: string, shape: z.ZodType<T>): Promise<T> {
     return read(await this.request('GET', path), 200, shape)
   }
@@ -141,7 +141,7 @@ export class HttpClient {
     return this.request('POST', '/api/positions/open', order, key === undefined ? {} : { 'Idempotency-Key': key })
   }
 
-  /** A position that must open. */
+  /** Opens a position; throws if it is refused. */
   async opens(order: Order, key?: string): Promise<z.output<typeof TradeAnswer>> {
     return read(await this.open(order, key), 201, TradeAnswer)
   }
@@ -154,26 +154,26 @@ export class HttpClient {
     return this.request('POST', `/api/positions/${id}/close`, { clientRequestId })
   }
 
-  /** A ticket to the WebSocket address, and where that is. */
+  /** A WebSocket ticket and the address it is for. */
   async ticket() {
     const Ticket = z.strictObject({ token: z.string(), expiresIn: z.literal(60), wsUrl: z.string() })
     return read(await this.request('POST', '/api/ws/token'), 200, Ticket)
   }
 
-  /** Where a WebSocket client connects, ticket included. */
+  /** The address of a WebSocket client, ticket included. */
   async socketUrl(): Promise<string> {
     const { wsUrl, token } = await this.ticket()
     return `${wsUrl}/?token=${token}`
   }
 }
 
-/** The body of an answer that must have this status and this shape. */
+/** The body of an answer, which must have this status and this shape. */
 export function read<T>(answer: Answer, status: number, shape: z.ZodType<T>): T {
   if (answer.status !== status) throw new Error(`${answer.status} instead of ${status}: ${JSON.stringify(answer.body)}`)
   return shape.parse(answer.body)
 }
 
-/** The first instrument that takes trades, of those that are wanted. */
+/** The first instrument that is open for trading and matches the condition. */
 export function pick(
   instruments: readonly InstrumentSeen[],
   wanted: (instrument: InstrumentSeen) => boolean = () => true,

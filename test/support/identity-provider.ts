@@ -1,4 +1,4 @@
-/** An identity provider of our own: a real HTTP server with a key set, whose tokens and mishaps a test chooses. */
+/** A local identity provider: a real HTTP server with a key set, whose tokens and failures a test chooses. */
 import { createServer, type Server } from 'node:http'
 import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
 import { listenLocally } from './listen.ts'
@@ -17,10 +17,10 @@ async function newKey(id: string): Promise<Key> {
   return { id, privateKey, jwk: { ...(await exportJWK(publicKey)), kid: id, alg: 'RS256', use: 'sig' } }
 }
 
-/** What to say of whom; the rest is as a good token has it. */
+/** Claims that differ from those of a valid token. */
 export interface TokenWishes {
   readonly claims?: Readonly<Record<string, unknown>>
-  /** The time it is made at, in seconds. */
+  /** When it is issued, in seconds. */
   readonly at?: number
 }
 
@@ -29,9 +29,9 @@ export class IdentityServer {
   readonly issuer: string
   #keys: readonly Key[]
   #rotations = 0
-  /** How often the key set was asked for. */
+  /** The number of requests for the key set. */
   asked = 0
-  /** What is answered instead of the key set. */
+  /** The answer instead of the key set. */
   mishap: 'none' | 'error' | 'nonsense' = 'none'
 
   private constructor(server: Server, url: string, keys: readonly Key[]) {
@@ -60,7 +60,7 @@ export class IdentityServer {
     return { keys: this.#keys.map(({ jwk }) => jwk) }
   }
 
-  /** Signs with another key from now on, and forgets the ones before. */
+  /** Replaces the signing key; earlier keys are no longer in the set. */
   async rotate(): Promise<void> {
     this.#keys = [await newKey(`rotated-${++this.#rotations}`)]
   }
@@ -99,7 +99,7 @@ export class IdentityServer {
   }
 }
 
-/** What somebody might try instead of a good token, each for the nonce given. */
+/** Invalid tokens an attacker might send, each with the given nonce. */
 export async function hostileTokens(provider: IdentityServer, nonce: string): Promise<Record<string, string>> {
   const now = Math.floor(Date.now() / 1_000)
   const good = await provider.token('mallory', nonce)
@@ -110,7 +110,7 @@ export async function hostileTokens(provider: IdentityServer, nonce: string): Pr
   const publicKey = JSON.stringify(provider.keySet().keys[0])
   const wish = (claims: TokenWishes['claims'] = {}) => provider.token('mallory', nonce, { claims })
   return {
-    'for another client': await wish({ aud: 'somebody-else' }),
+    'for another client': await wish({ aud: 'another-client' }),
     'of another issuer': await wish({ iss: 'https://accounts.evil.example' }),
     expired: await wish({ iat: now - 7_200, exp: now - 3_600 }),
     'not yet valid': await wish({ nbf: now + 600 }),
@@ -135,7 +135,7 @@ export async function hostileTokens(provider: IdentityServer, nonce: string): Pr
     'with a key of its own': await new SignJWT(claimed)
       .setProtectedHeader({ alg: 'RS256', jwk: stranger.jwk })
       .sign(stranger.privateKey),
-    altered: `${head}.${encoded({ ...claimed, sub: 'somebody' })}.${signature}`,
+    altered: `${head}.${encoded({ ...claimed, sub: 'another-user' })}.${signature}`,
     'cut off': good.slice(0, -40),
     'without its signature': `${head}.${payload}`,
     'no token': 'x',

@@ -1,7 +1,7 @@
 /** A server on a free port of this machine. */
 import type { Server } from 'node:net'
 
-/** Starts listening; the address, as a URL without a path. */
+/** Starts listening; returns the address as a URL without a path. */
 export async function listenLocally(server: Server, scheme = 'http'): Promise<string> {
   await new Promise<void>((listening, failed) => {
     server.once('error', failed)

@@ -1,4 +1,4 @@
-/** A real SMTP server on loopback that keeps what it is sent, or refuses it as a test wishes. */
+/** A real SMTP server on loopback that keeps received mails, or refuses them if a test demands it. */
 import { text } from 'node:stream/consumers'
 import { SMTPServer } from 'smtp-server'
 import { vi } from 'vitest'
@@ -8,7 +8,7 @@ import { listenLocally } from './listen.ts'
 export interface Received {
   readonly from: string
   readonly to: readonly string[]
-  /** Headers and text, as they came. */
+  /** Headers and text as received. */
   readonly message: string
 }
 
@@ -16,9 +16,9 @@ export class MailServer {
   readonly #server: SMTPServer
   readonly received: Received[] = []
   readonly url: string
-  /** The SMTP status with which every mail is refused; null takes them. */
+  /** The SMTP status that refuses every mail; null accepts them. */
   refusesWith: number | null = null
-  /** How often somebody tried to hand over a mail. */
+  /** The number of attempted deliveries. */
   tries = 0
 
   private constructor(server: SMTPServer, url: string) {

@@ -41,7 +41,7 @@ export class MemoryMatchStore implements MatchStore, Leases {
   readonly ticks: PriceMoved[] = []
   readonly ledger: LedgerEntry[] = []
   readonly positions = new Map<PositionId, Position>()
-  /** What happened to whose positions; the nth has marker n. */
+  /** The position events of each user; the nth has marker n. */
   readonly accountEvents = new Map<UserId, { readonly kind: MatchEvent['kind']; readonly position: Position }[]>()
   readonly #infos = new Map<FixtureId, { info: MatchInfo; pricing: PricingMemory }>()
   readonly #instruments = new Map<InstrumentId, Listed>()
@@ -65,7 +65,7 @@ export class MemoryMatchStore implements MatchStore, Leases {
     for (const position of openPositions) this.positions.set(position.id, position)
   }
 
-  /** Every lease is granted: whoever asks last owns the match. */
+  /** Every lease is granted: the last process that asks owns the match. */
   async acquire(matchId: FixtureId): Promise<number | null> {
     const epoch = (this.#epochs.get(matchId) ?? 0) + 1
     this.#epochs.set(matchId, epoch)
@@ -141,7 +141,7 @@ export class MemoryMatchStore implements MatchStore, Leases {
     return { balance: money(wallet.balance), marginUsed: money(wallet.margin), unrealizedPnl: money(unrealized) }
   }
 
-  /** A real store takes a match's word for what the user has in it; this one checks it. */
+  /** A real store trusts a match's own value of the user's positions in it; this one checks it. */
   #walletBeside({ userId, openPositions, unrealizedPnl }: Holding): WalletAfter {
     const wallet = this.walletOf(userId)
     if (openPositions === this.#wallet(userId).open) {

@@ -1,11 +1,11 @@
-/** Programs with one thing broken on purpose: a check that lets such a one pass would let the mistake pass. */
+/** Programs with one deliberate fault each. A check that passes such a program would also pass the real mistake. */
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** A change of text; `from` stands in its file exactly once. */
+/** A change of text; `from` occurs in its file exactly once. */
 export interface Edit {
   readonly file: string
   readonly from: string
@@ -17,13 +17,13 @@ export interface Mutation {
   readonly edits: readonly Edit[]
 }
 
-/** The text after an edit. Throws when it does not apply exactly once. */
+/** The text after an edit. Throws unless the edit applies exactly once. */
 export function edited(text: string, { file, from, to }: Edit): string {
   if (text.split(from).length !== 2) throw new Error(`${file}: this stands there not exactly once: ${from}`)
   return text.replace(from, () => to)
 }
 
-/** A copy of parts of the project, in which things can be broken. */
+/** A copy of parts of the project, to which edits can be applied. */
 export class Copy {
   readonly folder: string
 
@@ -31,7 +31,7 @@ export class Copy {
     this.folder = folder
   }
 
-  /** With packages everything can be run in it; their folder is its own, since things are kept there. */
+  /** With packages, the copy can run everything. Its `node_modules` is its own, since caches are kept there. */
   static async of(paths: readonly string[], { packages }: { readonly packages: boolean }): Promise<Copy> {
     const copy = new Copy(await mkdtemp(join(tmpdir(), 'touchline-mutants-')))
     for (const path of paths) await cp(join(ROOT, path), join(copy.folder, path), { recursive: true })
@@ -39,7 +39,7 @@ export class Copy {
     return copy
   }
 
-  /** Breaks it, does something in it, and mends it again. */
+  /** Applies the edits, runs the work, and restores the files. */
   async whileBroken<T>({ edits }: Mutation, work: () => Promise<T>): Promise<T> {
     const files = [...new Set(edits.map((edit) => join(this.folder, edit.file)))]
     const originals = await Promise.all(files.map((file) => readFile(file, 'utf8')))

@@ -1,4 +1,4 @@
-/** Publish/subscribe inside one process, for tests of what several processes do; the test may cut an end off. */
+/** Publish/subscribe inside one process, for tests of several processes; a test may disconnect an end. */
 import type { PubSub } from '../../rooms/cluster/bus.ts'
 
 export class MemoryNetwork {
@@ -40,7 +40,7 @@ export class MemoryEnd implements PubSub {
   }
 
   async unsubscribe(channel: string): Promise<void> {
-    this.#listeners.delete(channel) // who is to get what is on its way was settled when it was sent
+    this.#listeners.delete(channel) // the receivers of messages under way were fixed when they were sent
   }
 
   onGap(listener: () => void): void {
@@ -52,7 +52,7 @@ export class MemoryEnd implements PubSub {
     this.#network.leave(this)
   }
 
-  /** Nothing goes in or out until it is mended. */
+  /** Nothing goes in or out until it is reconnected. */
   cut(): void {
     this.#state = 'cut'
   }
@@ -62,7 +62,7 @@ export class MemoryEnd implements PubSub {
     for (const listener of this.#onGap) listener()
   }
 
-  /** Whether there was somebody to hand it to; he gets it in a later turn, as from a network. */
+  /** True if there was a receiver; it gets the message in a later turn, as from a network. */
   take(channel: string, message: Buffer): boolean {
     const listener = this.#listeners.get(channel)
     if (this.#state !== 'connected' || listener === undefined) return false

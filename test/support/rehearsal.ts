@@ -1,6 +1,6 @@
 /**
- * The whole program with a mock of the live provider, on one clock: each call to the provider lets ten seconds of play pass,
- * however long it took. So a match is over in seconds, and every interval of the game is as long as it is in life.
+ * The whole program with a mock of the live provider, on one clock. Each call to the provider advances the clock by ten
+ * seconds of play, so a match ends within seconds while every interval of the game keeps its real length.
  */
 import { deepEqual } from 'node:assert/strict'
 import { present } from '../../actors/kernel/assert.ts'
@@ -28,13 +28,14 @@ export interface RehearsalOptions {
     readonly startsInMs?: number
     readonly listedFrames?: number
   }[]
-  /** False: the test starts it. */
+  /** False if the test starts the program itself. */
   readonly started?: boolean
-  /** What is wrong with the nth call to the provider. */
+  /** The failure of the nth call to the provider; null if it succeeds. */
   readonly trouble?: (call: number) => Trouble | null
 }
 
 export class Rehearsal {
+  /** The warnings and errors that the program logged. */
   readonly complaints: string[] = []
   readonly #place: DataPlace
   readonly #clock: { now: number }
@@ -42,7 +43,7 @@ export class Rehearsal {
   #mock: ProviderMock | null = null
   #touchline: Touchline | null = null
   #url = ''
-  #crowd: SimulatedTraders | null = null
+  #traders: SimulatedTraders | null = null
   #calls = 0
 
   private constructor(place: DataPlace, options: RehearsalOptions) {
@@ -72,7 +73,7 @@ export class Rehearsal {
     return rehearsal
   }
 
-  /** Starts the program, again after `stop`. */
+  /** Starts the program, also after `stop`. */
   async start(): Promise<void> {
     const world = systemWorld(() => this.#clock.now)
     const log = createLog({ level: 'warn', world, readable: false, write: (line) => this.complaints.push(line) })
@@ -92,7 +93,7 @@ export class Rehearsal {
   async stop(): Promise<void> {
     await this.#touchline?.stop()
     this.#touchline = null
-    this.#crowd = null
+    this.#traders = null
   }
 
   /** The nth match, from 1. */
@@ -100,7 +101,7 @@ export class Rehearsal {
     return fixtureId(500 + n)
   }
 
-  /** What the nth match is now; undefined while it does not run. */
+  /** The current state of the nth match; undefined while it does not run. */
   view(n = 1): MatchView | undefined {
     return this.#program.realTime.desk.view(this.id(n))
   }
@@ -109,7 +110,7 @@ export class Rehearsal {
     return this.view(n)?.info
   }
 
-  /** Whether the nth match takes trades; undefined while it does not run. */
+  /** The trade window of the nth match; undefined while it does not run. */
   window(n = 1): TradeWindow | undefined {
     return this.#program.realTime.desk.window(this.id(n))
   }
@@ -118,21 +119,22 @@ export class Rehearsal {
     return present(this.#program.realTime.provider(), 'poller').status()
   }
 
+  /** The paths requested from the mock. */
   get asked(): readonly string[] {
     return present(this.#mock, 'mock').asked
   }
 
-  async player(name: string): Promise<HttpClient> {
+  async user(name: string): Promise<HttpClient> {
     const client = new HttpClient(this.#url)
     await client.signIn(name)
     return client
   }
 
-  /** So many simulated traders. */
+  /** Creates `count` simulated traders. */
   async enrol(count: number): Promise<readonly UserId[]> {
     const names = Array.from({ length: count }, (_, n) => `Trader ${n + 1}`)
     const users = (await this.#program.users.createSyntheticMany(names)).map(({ user }) => user.id)
-    this.#crowd = new SimulatedTraders(
+    this.#traders = new SimulatedTraders(
       users,
       this.#program.realTime.desk,
       systemWorld(() => this.#clock.now),
@@ -140,12 +142,12 @@ export class Rehearsal {
     return users
   }
 
-  /** Lets a part of the traders do what they like. */
+  /** Lets some of the traders act in the nth match. */
   trade(n = 1): void {
-    this.#crowd?.takeTurn(this.id(n))
+    this.#traders?.takeTurn(this.id(n))
   }
 
-  /** Closes the server for good. Throws when its books do not add up, or it complained about anything unexpected. */
+  /** Closes the server. Throws if its books do not balance or it logged an unexpected warning or error. */
   async close(expected: RegExp = /(?!)/): Promise<void> {
     await this.stop()
     await this.#mock?.close()

@@ -1,4 +1,4 @@
-/** Commits to the real store that users make in matches of their own, and the reactions to them. */
+/** Users who trade in separate matches on the real store, and the reactions to their commits. */
 import { present } from '../../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId, instrumentId, positionId, type UserId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
@@ -36,15 +36,15 @@ export interface Season {
   readonly cache: WalletCache
   readonly fast: FastMemory
   readonly users: Users
-  /** What was told after it was written. */
-  readonly told: Notification[]
+  /** The notifications that were pushed after they were stored. */
+  readonly pushed: Notification[]
   readonly reports: string[]
-  player(name: string): Promise<UserId>
-  /** A match in play whose one player is worth 200. */
+  user(name: string): Promise<UserId>
+  /** A match in play with one player, worth 200. */
   match(options?: { readonly replay?: boolean }): Promise<Fixture>
 }
 
-/** A match that commits whatever is asked of it. */
+/** A match that commits any events a test passes. */
 export interface Fixture {
   readonly id: FixtureId
   commit(events: readonly MatchEvent[]): Promise<void>
@@ -68,12 +68,12 @@ export async function openSeason(
   const outbox = new Outbox(db, cache, world)
   const boards = options.boards ?? new BoardsMemory()
   const keeper = new BoardKeeper({ boards, careers, scope: options.scope ?? (() => 'all') })
-  const told: Notification[] = []
+  const pushed: Notification[] = []
   const reports: string[] = []
   const reactor = new Reactor({
     outbox,
     reaction: react,
-    tell: (notifications) => told.push(...notifications),
+    tell: (notifications) => pushed.push(...notifications),
     report: (event) => reports.push(event),
   })
   const store = new SqlMatchStore(connection, cache)
@@ -87,9 +87,9 @@ export async function openSeason(
     cache,
     fast,
     users,
-    told,
+    pushed,
     reports,
-    player: async (name) => present((await users.createSyntheticMany([name]))[0], 'user').user.id,
+    user: async (name) => present((await users.createSyntheticMany([name]))[0], 'user').user.id,
     match: async ({ replay = false } = {}) => {
       const id = fixtureId((replay ? 4_000_000_000 : 0) + ++fixtures)
       const epoch = present(await leases.acquire(id), 'lease')

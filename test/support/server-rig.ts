@@ -1,4 +1,4 @@
-/** The whole program in this process, with matches of a test's own making: it says what the provider says, and when. */
+/** The whole program in this process; the test itself sends the updates of its matches. */
 import { deepEqual } from 'node:assert/strict'
 import { type FixtureId, fixtureId } from '../../actors/kernel/ids.ts'
 import { instant, SECOND_MS } from '../../actors/kernel/world.ts'
@@ -13,19 +13,20 @@ import type { DataPlace } from './data-place.ts'
 import { audit, BALANCED } from './books.ts'
 
 const MATCHES_FROM = 77_000
-/** Every match has so many players: those of the nth are the instruments P(10n + 1), P(10n + 2), …, all worth 200. */
-const PLAYERS = 4
+/** Players per match. Those of the nth match are the instruments P(10n + 1), P(10n + 2), …, each worth 200. */
+const PLAYERS_PER_MATCH = 4
 
 const matchOf = (n: number): FixtureId => fixtureId(MATCHES_FROM + n)
 
 export class ServerRig {
   readonly url: string
-  /** What was logged as warnings and errors. */
+  /** The warnings and errors that the server logged. */
   readonly complaints: string[]
   readonly #place: DataPlace
   readonly #touchline: Touchline
   readonly #clock: { now: number }
-  readonly #heard = new Map<number, number>()
+  /** The number of the last update of each match in play. */
+  readonly #lastUpdate = new Map<number, number>()
 
   private constructor(
     url: string,
@@ -38,7 +39,7 @@ export class ServerRig {
     this.#clock = parts.clock
   }
 
-  /** A server with a clock that stands still, in which matches 1 to `matches` are in play. */
+  /** A server whose clock moves only by `jump`, with matches 1 to `matches` in play. */
   static async open(place: DataPlace, { matches = 1 }: { readonly matches?: number } = {}): Promise<ServerRig> {
     const clock = { now: Date.now() }
     const world = systemWorld(() => clock.now)
@@ -52,51 +53,51 @@ export class ServerRig {
     return rig
   }
 
-  /** What makes another process live here too. */
+  /** The settings that let another process share the data. */
   get env(): DataPlace['env'] {
     return this.#place.env
   }
 
-  /** Somebody who is signed in. */
-  async player(name: string): Promise<HttpClient> {
+  /** A signed-in user. */
+  async user(name: string): Promise<HttpClient> {
     const client = new HttpClient(this.url)
     await client.signIn(name)
     return client
   }
 
-  players(name: string, count: number): Promise<HttpClient[]> {
-    return Promise.all(Array.from({ length: count }, (_, n) => this.player(`${name} ${n + 1}`)))
+  users(name: string, count: number): Promise<HttpClient[]> {
+    return Promise.all(Array.from({ length: count }, (_, n) => this.user(`${name} ${n + 1}`)))
   }
 
-  /** The provider's next word on the nth match: ten seconds of play on, unless it says otherwise. */
+  /** Sends the next update of the nth match: ten more seconds of play, unless `over` changes that. */
   async plays(n: number, over: Partial<FixtureSnapshot> = {}): Promise<void> {
-    const seq = (this.#heard.get(n) ?? 0) + 1
-    this.#heard.set(n, seq)
-    const said = snapshot({
+    const seq = (this.#lastUpdate.get(n) ?? 0) + 1
+    this.#lastUpdate.set(n, seq)
+    const update = snapshot({
       fixtureId: matchOf(n),
-      players: Array.from({ length: PLAYERS }, (_, i) => player(10 * n + i + 1)),
+      players: Array.from({ length: PLAYERS_PER_MATCH }, (_, i) => player(10 * n + i + 1)),
       periods: [
         { id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs: 10 * seq, ticking: true },
       ],
       sourceAt: instant(this.#clock.now),
       ...over,
     })
-    await this.#touchline.realTime.desk.feed({ kind: 'feed_update', seq, snapshot: said }, { replay: false })
+    await this.#touchline.realTime.desk.feed({ kind: 'feed_update', seq, snapshot: update }, { replay: false })
   }
 
-  /** Lets the clock jump. Every match that is in play is heard of again. */
+  /** Advances the clock, then sends an update of every match in play. */
   async jump(seconds: number): Promise<void> {
     this.#clock.now += seconds * SECOND_MS
-    for (const n of this.#heard.keys()) await this.plays(n)
+    for (const n of this.#lastUpdate.keys()) await this.plays(n)
   }
 
-  /** The nth match is over, and settles. */
+  /** Ends the nth match, which settles. */
   async ends(n: number): Promise<void> {
     await this.plays(n, { state: 'FINISHED', stateId: 5, periods: [] })
-    this.#heard.delete(n)
+    this.#lastUpdate.delete(n)
   }
 
-  /** Closes the server for good. Throws when its books do not add up, or it complained about anything unexpected. */
+  /** Closes the server. Throws if its books do not balance or it logged an unexpected warning or error. */
   async close(expected: RegExp = /(?!)/): Promise<void> {
     await this.#touchline.stop()
     const books = await audit(this.#place)

@@ -1,11 +1,11 @@
-/** Reads TypeScript sources for checks of the repository itself: what is code, what is imported, what is exported. */
+/** Reads TypeScript sources for checks of the repository: code without comments, imports, exports. */
 import { parseSync, type Program, type Statement, Visitor } from 'oxc-parser'
 
 export interface Import {
   readonly specifier: string
   /** `import type`, which is erased. Inline `type` modifiers do not count: the module is still evaluated. */
   readonly typeOnly: boolean
-  /** What is taken from the module; `*` for everything. */
+  /** The imported names; `*` for everything. */
   readonly names: readonly string[]
   readonly line: number
 }
@@ -25,9 +25,9 @@ interface Source {
   readonly program: Program
   /** Comments and regular expressions. */
   readonly blanks: readonly Span[]
-  /** What is inside the quotes of strings and between the code of templates. */
+  /** The text inside the quotes of strings and between the code of templates. */
   readonly texts: readonly Span[]
-  /** Every string; of a template with code in it, the beginning. */
+  /** Every string; for a template with code in it, its beginning. */
   readonly strings: readonly Span[]
   readonly dynamicImports: readonly Import[]
 }
@@ -95,7 +95,7 @@ export function importsOf(source: string): Import[] {
   return [...found, ...dynamicImports]
 }
 
-/** What a statement takes from another module, by its original names; null for any other statement. */
+/** The imports of a statement, by their original names; null for any other statement. */
 function takes(statement: Statement): Omit<Import, 'line'> | null {
   if (statement.type === 'ExportAllDeclaration') {
     return { specifier: statement.source.value, typeOnly: statement.exportKind === 'type', names: ['*'] }
@@ -132,7 +132,7 @@ export function exportsOf(source: string): Export[] {
   })
 }
 
-/** Every string literal of the code itself, not those inside others; of a template with code in it, the beginning. */
+/** Every string literal of the code itself, not those inside others; for a template with code in it, its beginning. */
 export function stringsOf(source: string): { readonly text: string; readonly line: number }[] {
   return parse(source).strings.map(({ start, end }) => ({
     text: source.slice(start, end),

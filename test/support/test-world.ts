@@ -1,4 +1,4 @@
-/** A world that a test moves: a clock that stands still, ids that count, chance from a seed. */
+/** A world that a test controls: a clock that only the test moves, counted ids, and seeded chance. */
 import { type Instant, instant, type World } from '../../actors/kernel/world.ts'
 
 export class TestWorld implements World {

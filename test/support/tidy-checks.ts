@@ -1,4 +1,4 @@
-/** The checks that keep the house tidy. Each takes the repository as data and says, per problem, where and what to do. */
+/** The checks of the repository itself. Each takes it as data and reports, per problem, where it is and what to do. */
 import { posix } from 'node:path'
 import { codeOf, exportsOf, type Import, importsOf, lineOf, stringsOf } from './source-text.ts'
 
@@ -6,11 +6,11 @@ import { codeOf, exportsOf, type Import, importsOf, lineOf, stringsOf } from './
 export type Files = ReadonlyMap<string, string>
 
 interface Floor {
-  /** The folder or file it holds for; the longest match counts. */
+  /** The folder or file it applies to; the longest match counts. */
   readonly at: string
-  /** Own code it may import. */
+  /** Folders and files it may import. */
   readonly code: readonly string[]
-  /** Own code it may import as types only. */
+  /** Folders and files it may import as types only. */
   readonly types?: readonly string[]
   /** Packages it may import; `node:` stands for all of Node's own modules. */
   readonly packages: readonly string[]
@@ -27,7 +27,7 @@ const ROOM_PACKAGES: readonly string[] = [
   'node:',
 ]
 
-/** Who may know whom. The drawing is in ARCHITECTURE.md; this is the law. */
+/** The allowed imports. ARCHITECTURE.md draws them; this list enforces them. */
 export const FLOORS: readonly Floor[] = [
   { at: 'actors/kernel/', code: ['actors/kernel/'], packages: [] },
   { at: 'actors/market/', code: ['actors/kernel/', 'actors/market/'], packages: [] },
@@ -46,7 +46,7 @@ export const FLOORS: readonly Floor[] = [
   },
   { at: 'db/fast/', code: ['actors/', 'db/faults.ts', 'db/fast/'], packages: ['ioredis', 'node:'] },
   { at: 'db/', code: ['actors/', 'db/'], packages: ['kysely', 'pg', 'ioredis', 'node:'] },
-  // The inner floors of rooms: sources → match → cluster → feed → sockets, and no arrow back up.
+  // The inner floors of rooms: sources → match → cluster → feed → sockets, never the other way.
   { at: 'rooms/sockets/', code: ['actors/', 'rooms/sockets/', ...SHARED_IN_ROOMS], packages: SOCKET_PACKAGES },
   {
     at: 'rooms/feed/',
@@ -100,7 +100,7 @@ export const FLOORS: readonly Floor[] = [
     types: ['db/', 'rooms/', 'src/'],
     packages: ['zod', 'node:'],
   },
-  // In the browser: of the house it knows what comes over the wire, and nothing else.
+  // The browser imports the wire formats of the server, and nothing else.
   {
     at: 'src/web/',
     code: ['src/web/'],
@@ -128,7 +128,7 @@ export const FLOORS: readonly Floor[] = [
   },
   { at: 'src/compose/', code: ['actors/', 'db/', 'rooms/', 'src/'], packages: ['node:'] },
   { at: 'src/main.ts', code: ['src/'], packages: ['node:'] },
-  // Asks a deployment from outside: of the house it knows nothing but how to start it.
+  // It tests a deployment from outside, so it imports only what starts the program.
   {
     at: 'ops/rehearse/conformance/',
     code: ['ops/rehearse/conformance/'],
@@ -170,7 +170,7 @@ export function floors(files: Files): string[] {
   for (const [path, text] of sources(files, (p) => PRODUCT.test(p) || p.startsWith('ops/rehearse/conformance/'))) {
     const floor = FLOORS.filter((f) => within(path, [f.at])).toSorted((a, b) => b.at.length - a.at.length)[0]
     if (floor === undefined) {
-      problems.push(`${path}: stands on no floor; give its folder a line in FLOORS (test/support/tidy-checks.ts)`)
+      problems.push(`${path}: is on no floor; give its folder a line in FLOORS (test/support/tidy-checks.ts)`)
       continue
     }
     for (const found of importsOf(text)) {
@@ -185,11 +185,11 @@ function strangeCode(path: string, floor: Floor, found: Import): string | null {
   const imported = target(path, found.specifier)
   if (within(imported, floor.code)) return null
   if (!within(imported, floor.types ?? [])) {
-    return `${floor.at} may not know ${imported}; let the composition root pass in what is needed`
+    return `${floor.at} may not import ${imported}; let the composition root pass in what is needed`
   }
   return found.typeOnly
     ? null
-    : `${floor.at} may know ${imported} by its types only; write \`import type\`, and take the value as an argument`
+    : `${floor.at} may import only types of ${imported}; write \`import type\`, and take the value as an argument`
 }
 
 function strangePackage(floor: Floor, { specifier }: Import): string | null {
@@ -205,11 +205,11 @@ interface Ban {
   readonly where: RegExp
   readonly except: readonly string[]
   readonly instead: string
-  /** Look into strings, too. */
+  /** Searches strings as well as code. */
   readonly inStrings?: boolean
 }
 
-/** What the linter cannot say; the rest is in `.oxlintrc.json`. */
+/** Bans that the linter cannot express; the others are in `.oxlintrc.json`. */
 const BANS: readonly Ban[] = [
   {
     what: 'reads the clock',
@@ -251,7 +251,7 @@ export function purity(files: Files): string[] {
 
 const ROUTES = 'src/http/routes/'
 
-/** A route stands in the folder that its address names; a file outside the folders serves paths outside `/api`. */
+/** A route is in the folder that its address names; a file outside the folders serves paths outside `/api`. */
 export function routeFolders(files: Files): string[] {
   const problems: string[] = []
   for (const [path, text] of sources(files, (p) => p.startsWith(ROUTES))) {
@@ -295,7 +295,7 @@ export function rules(files: Files): string[] {
     }
   }
   for (const id of new Set(known)) {
-    if (!tested.has(id)) problems.push(`${RULES}: no test is named [${id}]; write one, or strike the rule`)
+    if (!tested.has(id)) problems.push(`${RULES}: no test is named [${id}]; write one, or remove the rule`)
   }
   return problems
 }
@@ -303,7 +303,7 @@ export function rules(files: Files): string[] {
 const idsIn = (section: string): string[] =>
   [...section.matchAll(/^- \*\*([A-Z]\d+)\*\*/gm)].flatMap((match) => match[1] ?? [])
 
-/** A source cites rules by a comment of ids alone, a document in parentheses or in a cell of a table. */
+/** A source cites rules in a comment of ids alone; a document, in parentheses or in a table cell. */
 function citations(path: string, text: string): { readonly id: string; readonly line: number }[] {
   const isDocument = path.endsWith('.md')
   if (!isDocument && !isSource(path)) return []
@@ -319,7 +319,7 @@ function citations(path: string, text: string): { readonly id: string; readonly 
   })
 }
 
-/** What a test file that uses one of these must say in its name. */
+/** The need that a test file must have in its name if it uses one of these. */
 const NEEDS: readonly (readonly [need: string, rigs: readonly string[]])[] = [
   ['pg', ['test/support/databases.ts']],
   ['redis', ['test/support/redis-server.ts']],
@@ -339,7 +339,7 @@ const NEEDS: readonly (readonly [need: string, rigs: readonly string[]])[] = [
   ['sim', ['test/sim/simulate.ts']],
 ]
 
-/** A test file says in its name what it needs, and nothing that it does not need. */
+/** A test file names exactly its needs. */
 export function needs(files: Files): string[] {
   return [...sources(files, (path) => path.endsWith('.test.ts') && path !== 'test/needs.test.ts')].flatMap(
     ([path, text]) => {
@@ -373,12 +373,12 @@ export function refusals(files: Files): string[] {
         : [`${ANSWERS}: no answer for the refusal ${code}; add one`]),
       ...(tests.some((text) => word.test(text))
         ? []
-        : [`${CATALOGUE}: no test mentions the refusal ${code}; provoke it, or strike it from the catalogue`]),
+        : [`${CATALOGUE}: no test mentions the refusal ${code}; provoke it, or remove it from the catalogue`]),
     ]
   })
 }
 
-/** Files that nobody imports, and exports that nobody uses outside their file. Use in a test is use. */
+/** Files that no file imports, and exports that no other file uses. Use in a test counts. */
 export function deadThings(files: Files): string[] {
   const used = new Map<string, Set<string>>()
   const use = (path: string, names: readonly string[]) => {
@@ -394,17 +394,17 @@ export function deadThings(files: Files): string[] {
   const problems: string[] = []
   for (const [path, text] of sources(files, (p) => !isEntryPoint(p))) {
     const names = used.get(path)
-    if (names === undefined) problems.push(`${path}: nobody imports it; delete it, or list it in ENTRY_POINTS`)
+    if (names === undefined) problems.push(`${path}: no file imports it; delete it, or list it in ENTRY_POINTS`)
     if (names === undefined || names.has('*')) continue
     for (const found of exportsOf(text)) {
       if (names.has(found.name) || (found.kind === 'type' && mentions(text, found.name) > 1)) continue
-      problems.push(`${path}:${found.line}: nobody uses ${found.name}; delete it, or do not export it`)
+      problems.push(`${path}:${found.line}: no other file uses ${found.name}; delete it, or do not export it`)
     }
   }
   return problems
 }
 
-/** A type that the file's own exports are made of is exported for whoever must write it down. */
+/** A type that appears in the file's own exports is exported for callers that must write it. */
 function mentions(source: string, name: string): number {
   return codeOf(source).match(new RegExp(`(?<![\\w$])${RegExp.escape(name)}(?![\\w$])`, 'g'))?.length ?? 0
 }
@@ -413,7 +413,7 @@ function mentions(source: string, name: string): number {
 const namesFiles = (path: string): boolean => /^(?:(?:docs|ops)\/)?[\w-]+\.md$/.test(path) && path !== 'CHANGELOG.md'
 const CODE_SPAN = /`([^`\s]+)`/g
 
-/** Links lead somewhere, and the documents name no file that is not there. */
+/** Links have a target, and the documents name only files that exist. */
 export function prose(files: Files): string[] {
   const paths = new Set(files.keys())
   const folders = new Set([...paths].flatMap((path) => foldersOf(path)))
@@ -428,14 +428,14 @@ export function prose(files: Files): string[] {
       const linked = file === '' ? path : posix.join(posix.dirname(path), file).replace(/\/$/, '')
       const there = paths.has(linked) || folders.has(linked)
       if (there && (anchor === undefined || anchorsIn(files.get(linked) ?? '').has(anchor))) continue
-      problems.push(`${path}:${lineOf(text, match.index)}: the link ${match[1]} leads nowhere; correct it`)
+      problems.push(`${path}:${lineOf(text, match.index)}: the link ${match[1]} has no target; correct it`)
     }
     if (!namesFiles(path)) continue
     for (const match of text.matchAll(CODE_SPAN)) {
       const name = (match[1] ?? '').replace(/:\d+$/, '')
       if (namesNoFile(name) || paths.has(name) || folders.has(name.replace(/\/$/, ''))) continue
       if (!name.includes('/') && basenames.has(name)) continue
-      problems.push(`${path}:${lineOf(text, match.index)}: there is no ${name}; name what is there`)
+      problems.push(`${path}:${lineOf(text, match.index)}: ${name} does not exist; name a file that does`)
     }
   }
   return problems
@@ -472,7 +472,7 @@ const isTableOrLink = (line: string): boolean => /^\s*\||^\s*(?:[-*] )?!?\[[^\]]
 const TOOL_TABLE = 'ops/tool-table.ts'
 const CONFIGURATION = 'docs/configuration.md'
 
-/** Every `npm run` in a document or comment names a script, every `npm run ops` a tool, and every variable has a line. */
+/** Every `npm run` in documents and comments names a script, every `npm run ops` a tool; every variable is listed. */
 export function instructions(files: Files): string[] {
   const { scripts = {} } = JSON.parse(files.get('package.json') ?? '{}') as { scripts?: Record<string, string> }
   const tools = [...(files.get(TOOL_TABLE) ?? '').matchAll(/\btool\('([\w-]+)'/g)].map((match) => match[1])
@@ -491,7 +491,7 @@ export function instructions(files: Files): string[] {
   }
   const listed = files.get(CONFIGURATION) ?? ''
   for (const [, name = ''] of (files.get('src/variables.ts') ?? '').matchAll(/^ {2}([A-Z][A-Z_]+): /gm)) {
-    if (!listed.includes(`\`${name}\``)) problems.push(`${CONFIGURATION}: does not list ${name}; say what it is for`)
+    if (!listed.includes(`\`${name}\``)) problems.push(`${CONFIGURATION}: does not list ${name}; describe it`)
   }
   return problems
 }
@@ -499,12 +499,12 @@ export function instructions(files: Files): string[] {
 const foldersOf = (path: string): string[] =>
   path.split('/').flatMap((_, i, parts) => parts.slice(0, i).join('/') || [])
 
-/** Only what looks like a source, a document or a folder of ours is taken for a file name. */
+/** Only text that looks like a source, a document or a folder of this repository is taken as a file name. */
 const namesNoFile = (name: string): boolean =>
   /[*<>{}$()]/.test(name) ||
   !(/^[\w./-]+\.(ts|md|json|ya?ml|gz)$/.test(name) || /^(actors|db|rooms|src|ops|test)\//.test(name))
 
-/** Headings as they are linked to. */
+/** Headings, as links name them. */
 function anchorsIn(markdown: string): Set<string> {
   const headings = [...markdown.matchAll(/^#+\s+(.*)$/gm)].map((match) => match[1] ?? '')
   return new Set(
@@ -518,7 +518,7 @@ function anchorsIn(markdown: string): Set<string> {
   )
 }
 
-// Put together here, so that this file does not find itself.
+// Assembled here, so that the check does not find this file.
 const UNFINISHED = new RegExp(`\\b(${['TO DO', 'FIX ME', 'X X X'].join('|').replaceAll(' ', '')})\\b`, 'g')
 const FORGOTTEN = /\b(?:it|test|describe)(?:\.\w+)*\.only\(|\bdebugger\b/g
 

@@ -245,7 +245,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     await openCount(page, 0)
 
     // The next match brings the same players, and its moves are counted from its own beginning.
-    const player = await server.player('Bob U18')
+    const player = await server.user('Bob U18')
     const inPlay = async () => (await player.matches()).some(({ id, tradeWindow }) => id > old && tradeWindow.open)
     await expect.poll(inPlay, { timeout: 20_000 }).toBe(true)
     const prices = () => page.locator('.player .tag > b').allTextContents()

@@ -39,7 +39,7 @@ const until = (condition: () => boolean) => vi.waitUntil(condition, PATIENCE)
 const Me = z.looseObject({ userId: z.string() })
 
 it('after a break the feed goes on where it was: every move once, in order, and every event of the account once', async () => {
-  const ada = await composed.player('Ada U3')
+  const ada = await composed.user('Ada U3')
   const { userId: id } = await ada.get('/api/me', Me)
   const player = pick(await ada.instruments(), (i) => i.position === 'FWD')
   const order = { instrumentId: player.id, direction: 'long', lotSize: 0.1, clientPrice: player.currentPrice } as const
@@ -74,7 +74,7 @@ it('after a break the feed goes on where it was: every move once, in order, and 
 })
 
 it('it follows what it is told to, and nothing else', async () => {
-  const ada = await composed.player('Ada U4')
+  const ada = await composed.user('Ada U4')
   const [one, two] = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN')
   const { feed, heard } = listen(ada)
   feed.start()

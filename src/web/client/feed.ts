@@ -10,7 +10,7 @@ import type { AccountChanges } from './wire.ts'
 export type FeedState = 'connecting' | 'live' | 'waiting' | 'stopped'
 
 export interface FeedOptions {
-  /** A fresh token for each connection, and where to use it. Rejects while there is none. */
+  /** A fresh token for each connection, and where to use it. Rejects while the server issues no token. */
   readonly token: () => Promise<{ readonly token: string; readonly wsUrl: string }>
   readonly onPrice: (frame: PriceFrame) => void
   /** Events of the user's positions; a snapshot replaces what was known. */

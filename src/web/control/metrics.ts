@@ -32,7 +32,7 @@ export function greatest(metrics: Metrics, name: string): number | null {
   return values.length === 0 ? null : Math.max(...values)
 }
 
-/** The mean of the observations between two readings; null if there were none. */
+/** The mean of the observations between two readings; null without observations. */
 export function meanBetween(before: Metrics, after: Metrics, name: string): number | null {
   const grown = (part: string): number => total(after, `${name}_${part}`) - total(before, `${name}_${part}`)
   const count = grown('count')

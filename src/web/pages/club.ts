@@ -62,7 +62,7 @@ function Badges() {
   `
 }
 
-const STATUS_WORDS = { pending: 'Not here yet', registered: 'Signed up', credited: 'Traded' } as const
+const STATUS_WORDS = { pending: 'Invited', registered: 'Signed up', credited: 'Traded' } as const
 
 function Friends() {
   const { answer, trouble, again } = useRequest(() => api.referrals())
@@ -74,7 +74,7 @@ function Friends() {
       setName('')
       again()
     } catch (error) {
-      toast({ tone: 'bad', title: 'No invitation', text: messageFor(error) })
+      toast({ tone: 'bad', title: 'Invitation not created', text: messageFor(error) })
     }
   }
   return html`
@@ -142,7 +142,7 @@ function Activity() {
         answer === null
           ? html`<${Waiting} trouble=${trouble} />`
           : answer.events.length === 0
-            ? html`<p class="empty">Quiet so far.</p>`
+            ? html`<p class="empty">No activity yet.</p>`
             : html`<ul class="rows inside">
                 ${answer.events.map(
                   ({ id, username, text, at }) =>

@@ -23,7 +23,7 @@ export function Inbox() {
           answer === null
             ? html`<${Waiting} trouble=${trouble} />`
             : answer.notifications.length === 0
-              ? html`<p class="empty">Nothing here. Settlements, badges and friends who join appear in this place.</p>`
+              ? html`<p class="empty">No notifications yet. Settlements, badges and friends who join appear here.</p>`
               : html`<ul class="notices">
                   ${answer.notifications.map(
                     ({ id, title, body, read, createdAt }) => html`

@@ -21,7 +21,7 @@ export function Trade() {
         ${doubt.value === null ? null : html`<p class="doubt" role="alert">${doubt.value}</p>`}
         ${
           selected.value === null
-            ? html`<p class="empty">No match is on. The next one brings its players along.</p>`
+            ? html`<p class="empty">No match is in play. Players appear with the next match.</p>`
             : html`<${ChartCard} instrument=${selected.value} />`
         }
         <${PositionList} />

@@ -71,7 +71,7 @@ export function ChartCard({ instrument }: { instrument: Instrument }) {
 
 const inSelected = computed(() => [...positions.value.values()].filter((p) => p.instrumentId === selectedId.value))
 
-/** Lines for what is held, and for what the ticket is about to ask for. */
+/** Lines for the levels of open positions and of the order in the ticket. */
 const levels = computed<readonly ChartLevel[]>(() => {
   const drafted: ChartLevel[] = [
     ...level('draft sl', draft.stopLoss.value, 'Stop', 'stop'),
@@ -101,7 +101,7 @@ const ownTrades = computed<readonly ChartMark[]>(() => {
   ])
 })
 
-/** A move that something on the pitch has caused. */
+/** A move caused by a match event. */
 interface News {
   readonly at: number
   readonly eventId: number
@@ -129,7 +129,7 @@ function Chart({ instrument }: { instrument: Instrument }) {
     }
   }, [instrument.id])
 
-  // Requested again with every connection, because it contains what was missed.
+  // Requested again after every reconnection, because it contains the missed moves.
   useEffect(() => {
     let isWanted = true
     api
@@ -140,7 +140,7 @@ function Chart({ instrument }: { instrument: Instrument }) {
         setNews(found.ticks.flatMap(({ at, eventId }) => (eventId === null ? [] : [{ at: Date.parse(at), eventId }])))
         chart.current?.show(found)
       })
-      .catch((error: unknown) => toast({ tone: 'bad', title: 'No history', text: messageFor(error) }))
+      .catch((error: unknown) => toast({ tone: 'bad', title: 'Price history not loaded', text: messageFor(error) }))
     return () => (isWanted = false)
   }, [instrument.id, period.value, arrivals.value])
 
@@ -163,7 +163,7 @@ function Chart({ instrument }: { instrument: Instrument }) {
   `
 }
 
-/** What happened on the pitch, at the moves it has caused. */
+/** Marks match events at the moves they caused. */
 function newsMarks(news: readonly News[], events: readonly MatchEvent[]): readonly ChartMark[] {
   return news.flatMap(({ at, eventId }) => {
     const event = events.find(({ id }) => id === eventId)
@@ -185,7 +185,7 @@ function summary(instrument: Instrument, past: PriceHistory | null): string {
   ].join(' ')
 }
 
-/** Grips on the levels of open positions: drag them, or move them with the arrow keys. */
+/** Grips on the levels of open positions, moved by dragging or with the arrow keys. */
 function Handles({ chart }: { chart: { current: PriceChart | null } }) {
   const grips = inSelected.value.flatMap((position) =>
     (['stopLoss', 'takeProfit'] as const).flatMap((kind) => {
@@ -193,7 +193,7 @@ function Handles({ chart }: { chart: { current: PriceChart | null } }) {
       return price === null ? [] : [{ position, kind, price }]
     }),
   )
-  // The scale adapts as prices move, so grips are placed again with every frame while there are any.
+  // The scale adapts as prices move, so grips are placed again in every frame.
   const [frame, redraw] = useState(0)
   const isIdle = grips.length === 0
   useEffect(() => {

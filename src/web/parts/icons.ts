@@ -19,7 +19,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS
 
-/** Decoration: the text beside it says the same. */
+/** Decoration: the text beside it has the same meaning. */
 export const Icon = ({ name }: { name: IconName }) => html`
   <svg class="icon" viewBox="0 0 20 20" aria-hidden="true" focusable="false"><path d=${PATHS[name]} /></svg>
 `

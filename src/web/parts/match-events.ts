@@ -23,7 +23,7 @@ const WORDS: Readonly<Record<MatchEvent['type'], string>> = {
 export const eventWords = ({ type, retracted }: MatchEvent): string =>
   retracted ? `${WORDS[type]}, overturned` : WORDS[type]
 
-/** A letter or sign per kind, so that colour alone never tells them apart; goals have a ball. */
+/** A letter or sign per kind, so that colour is not the only difference; goals have a ball. */
 const SIGNS: Readonly<Record<MatchEvent['type'], string | null>> = {
   goal: null,
   own_goal: null,

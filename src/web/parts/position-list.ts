@@ -1,4 +1,4 @@
-/** Open positions at live prices, and closed ones. */
+/** Open positions at live prices, and closed positions. */
 import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { change, close, closedByWords, history, livePnl, nameOf, positions, refreshHistory } from '../account.ts'
@@ -36,7 +36,7 @@ export function PositionList() {
 
 function OpenList({ open }: { open: readonly Position[] }) {
   if (open.length === 0) {
-    return html`<p class="empty">Nothing open. Pick a player, go long or short, and it appears here.</p>`
+    return html`<p class="empty">No open positions. Pick a player and go long or short.</p>`
   }
   return html`<ul class="held">
     ${open.map((position) => html`<${Held} key=${position.id} position=${position} />`)}
@@ -83,10 +83,10 @@ function Held({ position }: { position: Position }) {
   `
 }
 
-/** The part of the margin that is lost. */
+/** A meter of the lost part of the margin. */
 const Health = ({ lost, washoutPrice }: { lost: number; washoutPrice: number | null }) => html`
   <div class="health ${lost >= 0.8 ? 'late' : lost >= 0.5 ? 'warn' : ''}">
-    <meter min="0" max="1" value=${lost} aria-label="Part of the margin lost">${Math.round(lost * 100)} %</meter>
+    <meter min="0" max="1" value=${lost} aria-label="Share of the margin lost">${Math.round(lost * 100)} %</meter>
     <small class="num">washout ${washoutPrice === null ? '–' : units(washoutPrice)}</small>
   </div>
 `
@@ -158,7 +158,7 @@ function CloseButton({ position, isBusy, onClose }: CloseProps) {
   const whole = Date.parse(position.closableAt) - Date.parse(position.openedAt)
   if (wait > 0) {
     return html`
-      <button class="close held" disabled title="A position is held for a while before you may close it">
+      <button class="close held" disabled title="You can close a position when its hold is over">
         <span class="ring" style=${{ '--done': `${Math.round(100 * (1 - wait / whole))}%` }}></span>
         <span class="num">${countdown(wait)}</span>
       </button>
@@ -170,7 +170,7 @@ function CloseButton({ position, isBusy, onClose }: CloseProps) {
 function ClosedList() {
   const closed = history.value
   if (closed === null) return html`<p class="empty" aria-busy="true">Fetching…</p>`
-  if (closed.length === 0) return html`<p class="empty">Nothing closed yet.</p>`
+  if (closed.length === 0) return html`<p class="empty">No closed positions yet.</p>`
   return html`<ul class="held closed">
     ${closed.map(
       (position) => html`

@@ -1,6 +1,6 @@
 /**
- * The chart of one player: history as far as it goes, then every move as it comes. What happened on the pitch and what the
- * player did himself are marked on the line; levels are lines that can be dragged.
+ * The price chart of one player: the history, then each move as it arrives. Match events and the user's own trades are
+ * marked on the line; levels are horizontal lines.
  */
 import {
   AreaSeries,
@@ -34,9 +34,10 @@ export interface ChartMark {
 
 type Tone = ChartLevel['tone'] | ChartMark['tone'] | 'line' | 'fill' | 'grid' | 'text'
 
+/** The smallest price range of the scale, as a fraction of the price. */
 const LEAST_RANGE = 0.005
 
-/** One point a second is as fine as the line gets; a later one within the second replaces the one before. */
+/** The chart has one point per second; a later price within the second replaces the earlier one. */
 const second = (at: number): UTCTimestamp => Math.floor(at / 1_000) as UTCTimestamp
 
 export class PriceChart {
@@ -76,7 +77,7 @@ export class PriceChart {
     this.paint()
   }
 
-  /** Takes over the colours of the page: to be called when they have changed. */
+  /** Applies the colours of the page; call it after they change. */
   paint(): void {
     const line = this.#colour('line')
     this.#chart.applyOptions({
@@ -96,7 +97,7 @@ export class PriceChart {
     this.#mark()
   }
 
-  /** Replaces everything by this history. */
+  /** Replaces all points by this history. */
   show({ ticks }: PriceHistory): void {
     const bySecond = new Map(ticks.map(({ at, price }) => [second(Date.parse(at)), price]))
     const points = [...bySecond].toSorted(([a], [b]) => a - b).map(([time, value]) => ({ time, value }))
@@ -106,7 +107,7 @@ export class PriceChart {
     this.#mark()
   }
 
-  /** One more move. An older one than is shown is a repetition. */
+  /** Adds a move. The history already contains moves older than its newest point. */
   add(at: number, price: number): void {
     const time = second(at)
     if (time < this.#newest) return
@@ -119,7 +120,7 @@ export class PriceChart {
     this.#mark()
   }
 
-  /** Shows these lines, and, when asked to, as much of the scale as they take. */
+  /** Replaces the lines. With `areInView` the scale always includes them. */
   levels(levels: readonly ChartLevel[], areInView: boolean): void {
     this.#inView = areInView ? levels.map(({ price }) => price) : []
     // The scale is recalculated only when an option of the series changes.
@@ -158,7 +159,7 @@ export class PriceChart {
     this.#chart.remove()
   }
 
-  /** A line that hardly moves is not blown up to fill the chart: it shows a two-hundredth of the price at least. */
+  /** Widens the scale to at least 0.5 % of the price, so that tiny moves do not fill the chart. */
   #scaled(own: AutoscaleInfo | null): AutoscaleInfo | null {
     if (own === null || own.priceRange === null) return own
     const { minValue, maxValue } = own.priceRange
