@@ -18,131 +18,127 @@ afterEach(async () => {
 })
 
 async function openRealtimeRig(): Promise<RealtimeRig> {
-  const arena = await RealtimeRig.open()
-  closers.push(() => arena.close())
-  arena.grant(1)
-  await arena.plays()
-  return arena
+  const rig = await RealtimeRig.open()
+  closers.push(() => rig.close())
+  rig.grant(1)
+  await rig.plays()
+  return rig
 }
 
-const opens = async (arena: RealtimeRig, times = 1): Promise<void> => {
-  for (let n = 0; n < times; n++) ok(await arena.desk.submit(openOrder()))
+const opens = async (rig: RealtimeRig, times = 1): Promise<void> => {
+  for (let n = 0; n < times; n++) ok(await rig.desk.submit(openOrder()))
 }
 
-interface Told {
+interface Page {
   readonly marker: string
   readonly snapshot: boolean
   readonly events: readonly { readonly marker: string }[]
 }
 
-const toldTo = (client: FeedClient): Told[] =>
-  client.said.filter((said) => said.type === 'account') as unknown as Told[]
-const markersOf = (told: readonly Told[]): number[] => told.flatMap(({ events }) => events.map((e) => Number(e.marker)))
+const pagesOf = (client: FeedClient): Page[] =>
+  client.said.filter((said) => said.type === 'account') as unknown as Page[]
+const markersOf = (told: readonly Page[]): number[] => told.flatMap(({ events }) => events.map((e) => Number(e.marker)))
 const upTo = (n: number, from = 1): number[] => Array.from({ length: n - from + 1 }, (_, i) => from + i)
 
 /** An SDK client that listens to its account. */
-async function sdkListener(arena: RealtimeRig, since?: string): Promise<Told[]> {
-  const room = await arena.sdk('1').joinById(matchRoomId(MATCH), {}, MatchWire)
+async function sdkListener(rig: RealtimeRig, since?: string): Promise<Page[]> {
+  const room = await rig.sdk('1').joinById(matchRoomId(MATCH), {}, MatchWire)
   closers.push(() => {
     room.reconnection.enabled = false
     room.connection.close()
   })
-  const told: Told[] = []
-  room.onMessage('account', (page: Told) => told.push(page))
+  const told: Page[] = []
+  room.onMessage('account', (page: Page) => told.push(page))
   room.onMessage('error', () => undefined)
   await room.request('account', since === undefined ? {} : { since })
   return told
 }
 
 describe('the account stream', () => {
-  it('[D8] tells what came after a marker, then what is committed, in order and once, through both doors', async () => {
-    const arena = await openRealtimeRig()
-    await opens(arena, 2 * PAGE)
-    const client = await arena.feedClient('1')
+  it('[D8] sends the events after a marker, then each one committed, in order and once, at both endpoints', async () => {
+    const rig = await openRealtimeRig()
+    await opens(rig, 2 * PAGE)
+    const client = await rig.feedClient('1')
     client.ask({ type: 'account', id: 9, since: '1' })
-    const told = await sdkListener(arena, '1')
-    await until('what is missed is told', () => markersOf(toldTo(client)).length === 2 * PAGE - 1)
-    await opens(arena, 3)
+    const told = await sdkListener(rig, '1')
+    await until('the missed events', () => markersOf(pagesOf(client)).length === 2 * PAGE - 1)
+    await opens(rig, 3)
     const last = 2 * PAGE + 3
-    await until('all is told', () => markersOf(toldTo(client)).at(-1) === last && markersOf(told).at(-1) === last)
-    expect(markersOf(toldTo(client))).toEqual(upTo(last, 2))
+    await until('all events', () => markersOf(pagesOf(client)).at(-1) === last && markersOf(told).at(-1) === last)
+    expect(markersOf(pagesOf(client))).toEqual(upTo(last, 2))
     expect(markersOf(told)).toEqual(upTo(last, 2))
     expect(client.said.map((said) => said['id'])).toEqual([9, ...client.said.slice(1).map(() => undefined)])
   })
 
-  it('[D9] begins with a snapshot without a marker, or with one that cannot be gone on from', async () => {
-    const arena = await openRealtimeRig()
-    await opens(arena)
-    const client = await arena.feedClient('1')
+  it('[D9] begins with a snapshot if the marker is missing or cannot be continued from', async () => {
+    const rig = await openRealtimeRig()
+    await opens(rig)
+    const client = await rig.feedClient('1')
     client.ask({ type: 'account', id: 1 })
-    await until('the snapshot', () => toldTo(client).length === 1)
-    await opens(arena)
-    await until('the event', () => toldTo(client).length === 2)
-    expect(toldTo(client)).toMatchObject([
+    await until('the snapshot', () => pagesOf(client).length === 1)
+    await opens(rig)
+    await until('the event', () => pagesOf(client).length === 2)
+    expect(pagesOf(client)).toMatchObject([
       { marker: '1', snapshot: true },
       { marker: '2', snapshot: false, events: [{ marker: '2' }] },
     ])
-    const told = await sdkListener(arena, '7')
+    const told = await sdkListener(rig, '7')
     await until('another snapshot', () => told.length === 1)
     expect(told).toMatchObject([{ marker: '2', snapshot: true }])
   })
 
-  it('[D8] whoever comes back with his marker is told what he missed, across connections, owners and restarts', async () => {
-    const arena = await openRealtimeRig()
+  it('[D8] a client that returns with its marker gets what it missed, across connections, owners and restarts', async () => {
+    const rig = await openRealtimeRig()
     const seen: number[] = []
     /** Listens from the last marker until `last` has been told, then breaks the connection. */
     const visit = async (last: number): Promise<void> => {
-      const client = await arena.feedClient('1')
+      const client = await rig.feedClient('1')
       client.ask({ type: 'account', since: String(seen.at(-1) ?? 0) })
-      await until(`event ${last}`, () => Number(toldTo(client).at(-1)?.marker) === last)
-      seen.push(...markersOf(toldTo(client)))
+      await until(`event ${last}`, () => Number(pagesOf(client).at(-1)?.marker) === last)
+      seen.push(...markersOf(pagesOf(client)))
       client.ws.terminate()
     }
-    await opens(arena, 2)
+    await opens(rig, 2)
     await visit(2)
-    await opens(arena, 4)
+    await opens(rig, 4)
     await visit(6)
-    await arena.store.acquire(MATCH) // another owner: the next command fails, the one after it finds the match again
-    await expect(arena.desk.submit(openOrder())).rejects.toThrow()
-    await until('it is gone', () => arena.desk.view(MATCH) === undefined)
-    await opens(arena, 2)
+    await rig.store.acquire(MATCH) // another owner: the next command fails, the one after it finds the match again
+    await expect(rig.desk.submit(openOrder())).rejects.toThrow()
+    await until('it is gone', () => rig.desk.view(MATCH) === undefined)
+    await opens(rig, 2)
     await visit(8)
-    await arena.realTime.stop()
-    await arena.boot()
-    await opens(arena, 1)
+    await rig.realTime.stop()
+    await rig.boot()
+    await opens(rig, 1)
     await visit(9)
     expect(seen).toEqual(upTo(9))
   })
 
-  it('asking again begins anew; more than once a second is refused', async () => {
-    const arena = await openRealtimeRig()
-    await opens(arena, 2)
-    const client = await arena.feedClient('1')
+  it('a second request starts over; more than one a second is refused', async () => {
+    const rig = await openRealtimeRig()
+    await opens(rig, 2)
+    const client = await rig.feedClient('1')
     client.ask({ type: 'account', id: 1, since: '0' })
-    await until('it is told', () => toldTo(client).length === 1)
+    await until('the page', () => pagesOf(client).length === 1)
     client.ask({ type: 'account', id: 2, since: '0' })
     await until('it is refused', () => client.said.length === 2)
     expect(client.said[1]).toMatchObject({ type: 'error', id: 2, code: 'busy' })
-    arena.world.pass(1_000)
+    rig.world.pass(1_000)
     client.ask({ type: 'account', id: 3, since: '1' })
-    await until('it is told', () => toldTo(client).length === 2)
-    await opens(arena)
-    await until('the next event', () => toldTo(client).length === 3)
-    expect(markersOf(toldTo(client))).toEqual([1, 2, 2, 3])
+    await until('the page', () => pagesOf(client).length === 2)
+    await opens(rig)
+    await until('the next event', () => pagesOf(client).length === 3)
+    expect(markersOf(pagesOf(client))).toEqual([1, 2, 2, 3])
   })
 
-  it('a notice reaches whoever listens to the account, and nobody else', async () => {
-    const arena = await openRealtimeRig()
-    const [listener, deaf, other] = [
-      await arena.feedClient('1'),
-      await arena.feedClient('1'),
-      await arena.feedClient('2'),
-    ]
+  it('a notice reaches only the clients that listen to the account', async () => {
+    const rig = await openRealtimeRig()
+    const [listener, deaf, other] = [await rig.feedClient('1'), await rig.feedClient('1'), await rig.feedClient('2')]
     listener.ask({ type: 'account' })
     other.ask({ type: 'account' })
-    await until('he listens', () => listener.said.length === 1)
-    arena.realTime.account.publish(U(1), { type: 'notification', title: 'Hello' })
-    await until('he is told', () => listener.said.length === 2)
+    await until('the answer', () => listener.said.length === 1)
+    rig.realTime.account.publish(U(1), { type: 'notification', title: 'Hello' })
+    await until('the page', () => listener.said.length === 2)
     for (const client of [deaf, other]) client.ask({ type: 'ping' })
     await until('the others are answered', () => [deaf, other].every((c) => c.said.at(-1)?.type === 'pong'))
     expect(listener.said[1]).toEqual({ type: 'notification', title: 'Hello' })
@@ -169,15 +165,15 @@ describe('the reading of logs', () => {
     return { userId: U(1), isReady, page: (page) => told.push(page), notice: () => undefined }
   }
 
-  it('a log that grew unnoticed is told at the next look', async () => {
+  it('a log that grew without a hint is read in the next sweep', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const { account, lengths } = stream()
     const told: AccountPage[] = []
     account.listen(listener(told), 0)
-    await until('he is answered', () => told.length === 1)
+    await until('the answer', () => told.length === 1)
     lengths.set(U(1), 4)
     vi.advanceTimersByTime(20_000)
-    await until('he is told', () => told.length === 2)
+    await until('the page', () => told.length === 2)
     vi.advanceTimersByTime(20_000)
     await new Promise(setImmediate)
     expect(told.map(({ body }) => body)).toEqual([
@@ -186,7 +182,7 @@ describe('the reading of logs', () => {
     ])
   })
 
-  it('a reading that failed is repeated, and nothing is told twice or left out', async () => {
+  it('a failed query is repeated, and no event is sent twice or left out', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     let isAway = true
     const { account, lengths, log, reports } = stream((questions) =>
@@ -203,7 +199,7 @@ describe('the reading of logs', () => {
     expect(told.map(({ body }) => body)).toEqual([{ from: 0, marker: 2 }])
   })
 
-  it('nothing is read for a listener whose network is busy, and others do not wait for him', async () => {
+  it('nothing is read for a listener that is not ready, and the others do not wait for it', async () => {
     const { account, lengths } = stream()
     const [slow, fast]: [AccountPage[], AccountPage[]] = [[], []]
     let isReady = false
@@ -215,10 +211,10 @@ describe('the reading of logs', () => {
     await until('the other is answered', () => fast.length === 1)
     lengths.set(U(1), 3)
     account.logAppended(U(1))
-    await until('the other is told', () => fast.length === 2)
+    await until('the page of the other', () => fast.length === 2)
     expect(slow).toEqual([])
     isReady = true
-    await until('he is told', () => slow.length === 1)
+    await until('the page', () => slow.length === 1)
     expect(slow.map(({ body }) => body)).toEqual([{ from: 0, marker: 3 }])
   })
 })

@@ -8,7 +8,7 @@ afterEach(() => stand.close())
 const PLAYERS = 20
 
 describe('the fan-out', () => {
-  it('ten thousand joins and leaves leave every follower with what he follows', async () => {
+  it('ten thousand subscriptions and unsubscriptions leave each client with exactly what it follows', async () => {
     stand = await FeedStand.open({ players: PLAYERS, connectionsMax: 1_000 })
     const followed = new Map<FeedClient, Set<number>>()
     for (let n = 0; n < 10; n++) followed.set(await stand.client(String(n)), new Set())
@@ -33,12 +33,12 @@ describe('the fan-out', () => {
     for (let n = 1; n <= PLAYERS; n++) stand.move(n)
     const news = (client: FeedClient) => client.prices.slice(before.get(client)).map((price) => price.instrumentId)
     for (const [client, set] of followed) {
-      await until('his moves are here', () => news(client).length >= set.size)
+      await until('its moves', () => news(client).length >= set.size)
       expect(news(client).toSorted()).toEqual([...set].map(P).toSorted())
     }
   })
 
-  it('[W6] moves while others are being written to reach everybody, once and in order', async () => {
+  it('[W6] moves during a beat reach all subscribers, once and in order', async () => {
     stand = await FeedStand.open({ players: PLAYERS, connectionsMax: 1_000 })
     const clients: FeedClient[] = []
     // More than one turn of the event loop has time for, and some follow more than changes at a time, others less.
@@ -62,7 +62,7 @@ describe('the fan-out', () => {
     }
     const lastOf = (client: FeedClient, n: number) =>
       client.prices.findLast(({ instrumentId }) => instrumentId === P(n))
-    await until('the last is with everybody', () => clients.every((client) => lastOf(client, 2)?.seq === last - 1))
+    await until('the last is with all', () => clients.every((client) => lastOf(client, 2)?.seq === last - 1))
     for (const client of clients) {
       const seqs = client.prices.filter(({ seq }) => seq > 0).map(({ seq }) => seq)
       expect(seqs).toEqual([...new Set(seqs)].toSorted((a, b) => a - b))

@@ -11,7 +11,7 @@ import { MATCH, record, U } from '../support/fixtures.ts'
 import { MemoryMatchStore } from '../support/memory-store.ts'
 import { TestWorld } from '../support/test-world.ts'
 
-/** A match that runs here, and what the other processes are told of it. */
+/** A match that runs here, and its announcements to the other processes. */
 async function hosted(of: MatchRecord) {
   const [world, store, report] = [new TestWorld(), new MemoryMatchStore(), (): void => undefined]
   store.grant(U(1), STARTING_BALANCE)
@@ -46,7 +46,7 @@ async function hosted(of: MatchRecord) {
   return { host, store, opened }
 }
 
-it('[Q8] that a match runs here is said again with every renewal of its lease, as long as it is ours and plays', async () => {
+it('[Q8] an unsettled match is announced again with every renewal of its lease', async () => {
   const { host, store, opened } = await hosted(record())
   expect(opened).toHaveBeenCalledTimes(1)
   expect(await host.renew()).toBe(true)

@@ -13,7 +13,7 @@ import { MATCH, openOrder, P, U } from '../support/fixtures.ts'
 import { ok } from '../support/actor-rig.ts'
 import { RealtimeRig, until } from './realtime-rig.ts'
 
-let arena: RealtimeRig
+let rig: RealtimeRig
 const rooms: Room[] = []
 afterEach(async () => {
   vi.useRealTimers()
@@ -21,10 +21,10 @@ afterEach(async () => {
     room.reconnection.enabled = false
     room.connection.close()
   }
-  await arena.close()
+  await rig.close()
 })
 
-const seat = (token: string) => arena.sdk(token).joinById(matchRoomId(MATCH), {}, MatchWire)
+const seat = (token: string) => rig.sdk(token).joinById(matchRoomId(MATCH), {}, MatchWire)
 type MatchSdkRoom = Awaited<ReturnType<typeof seat>>
 
 interface Viewer {
@@ -61,18 +61,18 @@ function breakOff(room: Room): void {
 }
 
 const reserve = (): Promise<Response> =>
-  fetch(`http://${arena.address}/matchmake/joinById/match-90001?token=1`, { method: 'POST' })
+  fetch(`http://${rig.address}/matchmake/joinById/match-90001?token=1`, { method: 'POST' })
 
 /** The HTTP status of a matchmaking request. */
 const asks = async (path: string, body: unknown = {}): Promise<number> => {
   const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
-  return (await fetch(`http://${arena.address}/matchmake/${path}`, init)).status
+  return (await fetch(`http://${rig.address}/matchmake/${path}`, init)).status
 }
 
 describe('a seat in a match room', () => {
   it('[W2] a seat needs a valid token: 401 without', async () => {
-    arena = await RealtimeRig.open()
-    await arena.plays()
+    rig = await RealtimeRig.open()
+    await rig.plays()
     expect(await asks('joinById/match-90001')).toBe(401)
     expect(await asks('joinById/match-90001?token=nobody')).toBe(401)
     expect(await asks('joinById/match-90001?token=1')).toBe(200)
@@ -80,7 +80,7 @@ describe('a seat in a match room', () => {
   })
 
   it('[W16] clients cannot create rooms, by any method or name', async () => {
-    arena = await RealtimeRig.open()
+    rig = await RealtimeRig.open()
     for (const path of ['create/match', 'joinOrCreate/match', 'create/replay', 'query/match']) {
       expect(await asks(`${path}?token=1`, { matchId: 90_001 }), path).toBe(403)
     }
@@ -90,22 +90,22 @@ describe('a seat in a match room', () => {
     expect(await matchMaker.query({})).toHaveLength(0)
   })
 
-  it('[W9] a match is joined by its room id, or by name and match id, and woken when it sleeps', async () => {
-    arena = await RealtimeRig.open()
-    await arena.plays()
-    await arena.realTime.stop()
-    await arena.boot()
+  it('[W9] a match is joined by its room id, or by name and match id, and activated if it does not run', async () => {
+    rig = await RealtimeRig.open()
+    await rig.plays()
+    await rig.realTime.stop()
+    await rig.boot()
     const byId = await join('1')
-    const byName = view(await arena.sdk('2').join('match', { matchId: MATCH }, MatchWire))
+    const byName = view(await rig.sdk('2').join('match', { matchId: MATCH }, MatchWire))
     expect(byId.room.roomId).toBe(byName.room.roomId)
   })
 })
 
 describe('an SDK client', () => {
   it('sees the match as synced state in exact integers', async () => {
-    arena = await RealtimeRig.open()
-    arena.grant(1)
-    await arena.plays({ home: { id: 1, name: 'Harbour', goals: 2 } })
+    rig = await RealtimeRig.open()
+    rig.grant(1)
+    await rig.plays({ home: { id: 1, name: 'Harbour', goals: 2 } })
     const { room } = await join()
     await until('the state', () => room.state.instruments?.size === 2)
     expect(room.state.toJSON()).toMatchObject({
@@ -116,7 +116,7 @@ describe('an SDK client', () => {
       awayGoals: 0,
       trading: 'OPEN',
     })
-    const trade = ok(await arena.desk.submit(openOrder()))
+    const trade = ok(await rig.desk.submit(openOrder()))
     await until('the price', () => room.state.instruments.get(P(1))?.price === trade.price)
     expect(room.state.instruments.get(P(1))?.imbalance).toBe(trade.position.lots)
     const wire = present(serverRoom().state.instruments.get(P(2)), 'instrument')
@@ -128,9 +128,9 @@ describe('an SDK client', () => {
   })
 
   it('[W4] gets the price frames of what it subscribed to, and of nothing else', async () => {
-    arena = await RealtimeRig.open()
-    arena.grant(1)
-    await arena.plays()
+    rig = await RealtimeRig.open()
+    rig.grant(1)
+    await rig.plays()
     const { room, prices } = await join()
     const stranger = instrumentId('cccccccc-0000-5000-8000-000000000001')
     expect(await room.request('subscribe', { instrumentIds: [P(1), stranger] })).toEqual({
@@ -139,103 +139,103 @@ describe('an SDK client', () => {
     })
     await until('the snapshot', () => prices.length === 1)
     expect(prices[0]).toMatchObject({ instrumentId: P(1), flags: FLAG.snapshot })
-    ok(await arena.desk.submit(openOrder({ instrumentId: P(2) })))
-    const trade = ok(await arena.desk.submit(openOrder({ instrumentId: P(1) })))
+    ok(await rig.desk.submit(openOrder({ instrumentId: P(2) })))
+    const trade = ok(await rig.desk.submit(openOrder({ instrumentId: P(1) })))
     await until('the move', () => prices.length === 2)
     expect(prices[1]).toMatchObject({ instrumentId: P(1), price: trade.price, cause: 'trade' })
     await room.request('unsubscribe', { instrumentIds: [P(1)] })
-    const witness = await arena.feedClient('2')
+    const witness = await rig.feedClient('2')
     await witness.subscribe([P(1)])
-    ok(await arena.desk.submit(openOrder({ instrumentId: P(1) })))
+    ok(await rig.desk.submit(openOrder({ instrumentId: P(1) })))
     await until('the next move is out', () => witness.prices.length === 2)
     await room.request('unsubscribe', { instrumentIds: [P(1)] }) // whatever was sent before its answer has arrived
     expect(prices).toHaveLength(2)
   })
 
-  it('[W5] both doors show the same bytes', async () => {
-    arena = await RealtimeRig.open()
-    arena.grant(1)
-    await arena.plays()
+  it('[W5] both endpoints send the same bytes', async () => {
+    rig = await RealtimeRig.open()
+    rig.grant(1)
+    await rig.plays()
     const viewer = await join()
-    const plain = await arena.feedClient('2')
+    const plain = await rig.feedClient('2')
     await viewer.room.request('subscribe', { instrumentIds: [P(1)] })
     await plain.subscribe([P(1)])
-    ok(await arena.desk.submit(openOrder()))
+    ok(await rig.desk.submit(openOrder()))
     await until('both moves', () => viewer.prices.length === 2 && plain.prices.length === 2)
     expect(viewer.prices).toEqual(plain.prices)
   })
 
-  it('[W11] a message that makes no sense is answered with an error, and the client stays', async () => {
-    arena = await RealtimeRig.open()
-    await arena.plays()
+  it('[W11] an invalid message is answered with an error, and the client stays', async () => {
+    rig = await RealtimeRig.open()
+    await rig.plays()
     const { room, errors } = await join()
     room.send('subscribe', { instrumentIds: 'all' })
     room.send('buy', { lots: 100 })
     await until('two errors', () => errors.length === 2)
     await expect(room.request('subscribe', {})).rejects.toMatchObject({ reason: { code: 'bad_message' } })
     expect(room.connection.isOpen).toBe(true)
-    expect(arena.reports).toEqual([])
+    expect(rig.reports).toEqual([])
   })
 
-  it('[W17] comes back after a broken connection and still follows what it followed', async () => {
-    arena = await RealtimeRig.open()
-    arena.grant(1)
-    await arena.plays()
+  it('[W17] reconnects after a broken connection and still follows the same instruments', async () => {
+    rig = await RealtimeRig.open()
+    rig.grant(1)
+    await rig.plays()
     const { room, prices } = await join()
     await room.request('subscribe', { instrumentIds: [P(1)] })
     let returned = false
     room.onReconnect(() => (returned = true))
     breakOff(room)
-    await until('it is back', () => returned && serverRoom().clients.get(room.sessionId)?.state === 1)
-    await until('how it stands', () => prices.length === 2)
-    const trade = ok(await arena.desk.submit(openOrder()))
+    await until('it has reconnected', () => returned && serverRoom().clients.get(room.sessionId)?.state === 1)
+    await until('the current price', () => prices.length === 2)
+    const trade = ok(await rig.desk.submit(openOrder()))
     await until('the move', () => prices.length === 3)
     expect(prices[2]).toMatchObject({ flags: 0, price: trade.price })
   })
 
-  it('[W17] that comes back is told how what it follows stands', async () => {
-    arena = await RealtimeRig.open()
-    arena.grant(1)
-    await arena.plays()
+  it('[W17] that reconnects gets the current prices of what it follows', async () => {
+    rig = await RealtimeRig.open()
+    rig.grant(1)
+    await rig.plays()
     const { room, prices } = await join()
     await room.request('subscribe', { instrumentIds: [P(1)] })
     room.reconnection.minDelay = 100
     const gone = new Promise((resolve) => room.onDrop(() => resolve(true)))
     breakOff(room)
     await gone
-    const trade = ok(await arena.desk.submit(openOrder()))
-    await until('it is told', () => prices.length === 2)
+    const trade = ok(await rig.desk.submit(openOrder()))
+    await until('the newest price', () => prices.length === 2)
     expect(prices[1]).toMatchObject({ flags: FLAG.conflated, price: trade.price })
   })
 
-  it('[W12] that talks too much is closed with 4029, too', async () => {
-    arena = await RealtimeRig.open()
-    await arena.plays()
+  it('[W12] that sends too many messages is closed with 4029', async () => {
+    rig = await RealtimeRig.open()
+    await rig.plays()
     const { room } = await join()
     const closed = new Promise((resolve) => room.onLeave((code) => resolve(code)))
     for (let n = 0; n < 11; n++) room.send('unsubscribe', { instrumentIds: [P(1)] })
     expect(await closed).toBe(4029)
   })
 
-  it('[W13] hears of a shutdown and when to come back, and joins again after the restart', async () => {
-    arena = await RealtimeRig.open()
-    await arena.plays()
+  it('[W13] is told when to reconnect before a shutdown, and joins again after the restart', async () => {
+    rig = await RealtimeRig.open()
+    await rig.plays()
     const { room } = await join()
     const said: unknown[] = []
     room.onMessage('shutdown', (message: unknown) => said.push(message))
     await until('it has arrived', () => serverRoom().clients[0]?.state === 1)
     const closed = new Promise((resolve) => room.onLeave((code) => resolve(code)))
-    await arena.realTime.stop()
+    await rig.realTime.stop()
     expect(await closed).toBe(1012)
     expect(said).toEqual([{ reconnectInMs: expect.any(Number) }])
-    await arena.boot()
+    await rig.boot()
     const again = await join()
     await until('the state', () => again.room.state.instruments?.size === 2)
   })
 
-  it('signing out ends a seat that is kept for a return, and one that is not taken yet', async () => {
-    arena = await RealtimeRig.open({ limits: { perUserMax: 2 } })
-    await arena.plays()
+  it('signing out frees the seats of clients that are away or have not connected yet', async () => {
+    rig = await RealtimeRig.open({ limits: { perUserMax: 2 } })
+    await rig.plays()
     const { room } = await join('1')
     await until('it has arrived', () => serverRoom().clients[0]?.state === 1)
     room.reconnection.enabled = false
@@ -244,10 +244,10 @@ describe('an SDK client', () => {
     const [roomId, reconnectionToken] = room.reconnectionToken.split(':')
     const { sessionId } = Seat.parse(await (await reserve()).json())
     expect((await reserve()).status).toBe(429)
-    arena.realTime.disconnectUser(U(1))
-    await until('nobody is expected', () => !serverRoom().hasReservedSeat(room.sessionId, reconnectionToken))
+    rig.realTime.disconnectUser(U(1))
+    await until('no seat is reserved', () => !serverRoom().hasReservedSeat(room.sessionId, reconnectionToken))
     expect(await asks(`reconnect/${roomId}`, { reconnectionToken })).toBe(409)
-    const late = new WebSocket(`ws://${arena.address}/${matchMaker.processId}/${roomId}?sessionId=${sessionId}`)
+    const late = new WebSocket(`ws://${rig.address}/${matchMaker.processId}/${roomId}?sessionId=${sessionId}`)
     expect(await new Promise<number>((resolve) => late.addEventListener('close', ({ code }) => resolve(code)))).toBe(
       4001,
     )
@@ -255,10 +255,10 @@ describe('an SDK client', () => {
     expect((await reserve()).status).toBe(200)
   })
 
-  it('a seat that is not taken in time is free again', async () => {
+  it('a seat that is not taken in time is freed', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
-    arena = await RealtimeRig.open({ limits: { perUserMax: 1 } })
-    await arena.plays()
+    rig = await RealtimeRig.open({ limits: { perUserMax: 1 } })
+    await rig.plays()
     expect((await reserve()).status).toBe(200)
     expect((await reserve()).status).toBe(429)
     vi.advanceTimersByTime(10_000)
@@ -266,33 +266,33 @@ describe('an SDK client', () => {
     expect((await reserve()).status).toBe(200)
   })
 
-  it('[W15] gets nothing before it has acknowledged its join, then only the newest price of what moved meanwhile', async () => {
-    arena = await RealtimeRig.open()
-    arena.grant(1)
-    await arena.plays()
+  it('[W15] gets nothing before it has acknowledged its join, then only the newest price of each instrument that moved', async () => {
+    rig = await RealtimeRig.open()
+    rig.grant(1)
+    await rig.plays()
     const viewer = await join()
-    const witness = await arena.feedClient('2')
+    const witness = await rig.feedClient('2')
     await viewer.room.request('subscribe', { instrumentIds: [P(1)] })
     await witness.subscribe([P(1)])
     await until('the snapshots', () => viewer.prices.length === 1 && witness.prices.length === 1)
     const client = present(serverRoom().clients[0], 'client')
     client.state = ClientState.JOINING
     for (let n = 1; n <= 3; n++) {
-      ok(await arena.desk.submit(openOrder()))
-      await until('the witness is told', () => witness.prices.length === 1 + n)
+      ok(await rig.desk.submit(openOrder()))
+      await until('the witness has it', () => witness.prices.length === 1 + n)
     }
     expect(viewer.prices).toHaveLength(1)
     client.state = ClientState.JOINED
-    await until('it is told', () => viewer.prices.length === 2)
+    await until('the newest price', () => viewer.prices.length === 2)
     expect(viewer.prices[1]).toEqual({ ...witness.prices[3], flags: FLAG.conflated })
   })
 
-  it('[W3] is sent away with 4001 when its user signs out, for good', async () => {
-    arena = await RealtimeRig.open()
-    await arena.plays()
+  it('[W3] is closed with 4001 when its user signs out, and cannot reconnect', async () => {
+    rig = await RealtimeRig.open()
+    await rig.plays()
     const { room } = await join('1')
     const closed = new Promise((resolve) => room.onLeave((code) => resolve(code)))
-    arena.realTime.disconnectUser(U(1))
+    rig.realTime.disconnectUser(U(1))
     expect(await closed).toBe(4001)
     await until('the seat is free', () => serverRoom().clients.length === 0)
     const [roomId, reconnectionToken] = room.reconnectionToken.split(':')
@@ -300,8 +300,8 @@ describe('an SDK client', () => {
   })
 
   it('a patch queued for a slow client is not overwritten by the next one', async () => {
-    arena = await RealtimeRig.open()
-    await arena.plays()
+    rig = await RealtimeRig.open()
+    await rig.plays()
     await join()
     const room = serverRoom()
     const client = present(room.clients[0], 'client')
@@ -317,43 +317,43 @@ describe('an SDK client', () => {
     expect(new Set(queued.map((sent) => sent.asSent)).size).toBe(20)
   })
 
-  it('that never acknowledges its join is sent away', async () => {
+  it('that never acknowledges its join is closed', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
-    arena = await RealtimeRig.open()
-    await arena.plays()
-    const response = await fetch(`http://${arena.address}/matchmake/joinById/match-90001?token=1`, { method: 'POST' })
+    rig = await RealtimeRig.open()
+    await rig.plays()
+    const response = await fetch(`http://${rig.address}/matchmake/joinById/match-90001?token=1`, { method: 'POST' })
     const { processId, roomId, sessionId } = Seat.parse(await response.json())
     const path = `${processId}/${roomId}?sessionId=${sessionId}`
-    const silent = new WebSocket(`ws://${arena.address}/${path}`)
+    const silent = new WebSocket(`ws://${rig.address}/${path}`)
     const closed = new Promise<number>((resolve) => silent.addEventListener('close', ({ code }) => resolve(code)))
-    await until('it sits', () => serverRoom().clients.length === 1)
+    await until('it is connected', () => serverRoom().clients.length === 1)
     vi.setSystemTime(Date.now() + 5_000)
     serverRoom().clock.tick()
     expect(await closed).toBe(4002)
   })
 })
 
-describe('the door of the room', () => {
+describe('the endpoint of the room', () => {
   it('a socket without a seat is refused with 401 before it is upgraded', async () => {
-    arena = await RealtimeRig.open()
-    await arena.plays()
+    rig = await RealtimeRig.open()
+    await rig.plays()
     for (const query of [
       '',
       '?sessionId=guess',
       '?sessionId=guess&reconnectionToken=guess',
       '?sessionId=constructor',
     ]) {
-      expect(await arena.refusedWith(`/x/match-90001${query}`), query).toBe(401)
+      expect(await rig.refusedWith(`/x/match-90001${query}`), query).toBe(401)
     }
   })
 
-  it('Colyseus answers no HTTP request by itself', async () => {
-    arena = await RealtimeRig.open()
-    await arena.plays()
+  it('Colyseus itself answers no HTTP request', async () => {
+    rig = await RealtimeRig.open()
+    await rig.plays()
     const foreign = { origin: 'https://foreign.example' }
     for (const method of ['OPTIONS', 'GET', 'POST']) {
       for (const path of ['', '__healthcheck', 'matchmake/create/match', 'matchmake/joinOrCreate/match']) {
-        const response = await fetch(`http://${arena.address}/${path}`, { method, headers: foreign })
+        const response = await fetch(`http://${rig.address}/${path}`, { method, headers: foreign })
         expect([405, 403], `${method} ${path}`).toContain(response.status)
         expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
       }
@@ -364,8 +364,8 @@ describe('the door of the room', () => {
 describe('a room in trouble', () => {
   it('a timer that throws is reported once', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
-    arena = await RealtimeRig.open()
-    await arena.plays()
+    rig = await RealtimeRig.open()
+    await rig.plays()
     serverRoom().clock.setTimeout(() => {
       throw new Error('late')
     }, 0)
@@ -373,12 +373,12 @@ describe('a room in trouble', () => {
       vi.setSystemTime(Date.now() + 100)
       serverRoom().clock.tick()
     }
-    expect(arena.reports.map(({ error }) => String(error))).toEqual(['Error: late'])
+    expect(rig.reports.map(({ error }) => String(error))).toEqual(['Error: late'])
   })
 
-  it('a throwing handler or timer is reported and kills nothing', async () => {
-    arena = await RealtimeRig.open()
-    await arena.plays()
+  it('an exception in a handler or timer is reported, and the room lives on', async () => {
+    rig = await RealtimeRig.open()
+    await rig.plays()
     const { room } = await join()
     serverRoom().onMessage('trip', () => {
       throw new Error('tripped')
@@ -387,57 +387,57 @@ describe('a room in trouble', () => {
       throw new Error('late')
     }, 0)
     room.send('trip')
-    await until('both are reported', () => arena.reports.length >= 2)
+    await until('both are reported', () => rig.reports.length >= 2)
     expect(await room.request('unsubscribe', { instrumentIds: [P(1)] })).toEqual({ instrumentIds: [P(1)] })
-    await expect(arena.plays()).resolves.toBe('applied')
+    await expect(rig.plays()).resolves.toBe('applied')
   })
 
-  it('[A4] a match whose lease is lost is let go of', async () => {
-    arena = await RealtimeRig.open({ leaseTtlMs: 60 })
-    await arena.plays()
+  it('[A4] a match whose lease is lost is retired', async () => {
+    rig = await RealtimeRig.open({ leaseTtlMs: 60 })
+    await rig.plays()
     const { room } = await join()
     const closed = new Promise((resolve) => room.onLeave((code) => resolve(code)))
-    await arena.store.acquire(MATCH)
+    await rig.store.acquire(MATCH)
     expect(await closed).toBe(1012)
-    await until('it is gone', () => arena.desk.view(MATCH) === undefined)
+    await until('it is gone', () => rig.desk.view(MATCH) === undefined)
   })
 
-  it('a seat that nobody has taken yet does not hold up a match that is let go of', async () => {
-    arena = await RealtimeRig.open()
-    await arena.plays()
+  it('a seat that has not been taken does not delay the retirement of a match', async () => {
+    rig = await RealtimeRig.open()
+    await rig.plays()
     await join()
     expect(await asks('joinById/match-90001?token=1')).toBe(200)
     void serverRoom().retire()
-    await until('it is gone', () => arena.desk.view(MATCH) === undefined && matchMaker.stats.local.roomCount === 0)
+    await until('it is gone', () => rig.desk.view(MATCH) === undefined && matchMaker.stats.local.roomCount === 0)
   })
 
   it('[A4] after a fenced commit the next command finds a new owner of the match', async () => {
-    arena = await RealtimeRig.open()
-    arena.grant(1)
-    await arena.plays()
-    await arena.store.acquire(MATCH)
-    await expect(arena.desk.submit(openOrder())).rejects.toThrow()
-    await until('it is gone', () => arena.desk.view(MATCH) === undefined)
-    expect(ok(await arena.desk.submit(openOrder())).position.fixtureId).toBe(fixtureId(90_001))
-    expect((await arena.desk.activate(MATCH))?.epoch).toBe(3)
+    rig = await RealtimeRig.open()
+    rig.grant(1)
+    await rig.plays()
+    await rig.store.acquire(MATCH)
+    await expect(rig.desk.submit(openOrder())).rejects.toThrow()
+    await until('it is gone', () => rig.desk.view(MATCH) === undefined)
+    expect(ok(await rig.desk.submit(openOrder())).position.fixtureId).toBe(fixtureId(90_001))
+    expect((await rig.desk.activate(MATCH))?.epoch).toBe(3)
   })
 
-  it('[Q12] a match on its way out finishes what it has before another owner may fence it', async () => {
-    arena = await RealtimeRig.open()
-    arena.grant(1)
-    await arena.plays()
+  it('[Q12] a match that is retired finishes what it has before another owner can fence it', async () => {
+    rig = await RealtimeRig.open()
+    rig.grant(1)
+    await rig.plays()
     await join()
     const gate = Promise.withResolvers<void>()
-    const commit = arena.store.commit.bind(arena.store)
-    const commits = vi.spyOn(arena.store, 'commit').mockImplementationOnce(async (batch) => {
+    const commit = rig.store.commit.bind(rig.store)
+    const commits = vi.spyOn(rig.store, 'commit').mockImplementationOnce(async (batch) => {
       await gate.promise
       return commit(batch)
     })
-    const outcome = arena.desk.submit(openOrder())
+    const outcome = rig.desk.submit(openOrder())
     await until('it is being committed', () => commits.mock.calls.length === 1)
     const before = serverRoom()
     const leaving = before.retire()
-    const next = arena.desk.activate(MATCH)
+    const next = rig.desk.activate(MATCH)
     await new Promise(setImmediate)
     gate.resolve()
     expect(ok(await outcome).repeated).toBe(false)

@@ -13,7 +13,7 @@ import { TestWorld } from '../support/test-world.ts'
 const MATCH = fixtureId(7)
 const accepted = done(trade())
 
-/** A process that says what it is told to say, and notes what it was asked. */
+/** A process with given answers, which notes its requests. */
 class Process implements Host {
   readonly runs = new Set<FixtureId>()
   readonly asked: string[] = []
@@ -24,10 +24,10 @@ class Process implements Host {
   readonly bus: ClusterBus
   readonly peers: Peers
 
-  constructor(city: City, name: string) {
-    this.end = city.network.end()
+  constructor(installation: Installation, name: string) {
+    this.end = installation.network.end()
     this.bus = new Bus({ pubSub: this.end, processId: name, protocol: PROTOCOL, report: () => undefined })
-    this.peers = new Peers({ bus: this.bus, ownership: city, world: city.world })
+    this.peers = new Peers({ bus: this.bus, ownership: installation, world: installation.world })
   }
 
   async open(runsMatches: boolean): Promise<this> {
@@ -57,8 +57,8 @@ class Process implements Host {
   }
 }
 
-/** Processes on one network, and whose lease of a match runs. */
-class City {
+/** Processes on one network, and the owner of the match. */
+class Installation {
   readonly network = new MemoryNetwork()
   readonly world = new TestWorld()
   readonly #processes: Process[] = []
@@ -83,76 +83,88 @@ class City {
   }
 }
 
-let city = new City()
+let installation = new Installation()
 afterEach(async () => {
-  await city.close()
-  city = new City()
+  await installation.close()
+  installation = new Installation()
 })
 
 const submit = ({ peers }: Process, leftMs = 2_000) =>
-  peers.submit(MATCH, openOrder(), { deadline: instant(city.world.now() + leftMs), what: 'instrument' })
+  peers.submit(MATCH, openOrder(), { deadline: instant(installation.world.now() + leftMs), what: 'instrument' })
 
 describe('peers', () => {
   it('[Q4] a command is carried out by the owner of the lease, in what is left of its time', async () => {
-    const [here, there] = [await city.process('here', { runsMatches: false }), await city.process('there')]
-    city.owner = 'there'
+    const [here, there] = [
+      await installation.process('here', { runsMatches: false }),
+      await installation.process('there'),
+    ]
+    installation.owner = 'there'
     there.runs.add(MATCH)
     expect(await submit(here, 1_500)).toEqual({ outcome: accepted })
-    expect(there.asked).toEqual([`command until ${city.world.now() + 1_500}`])
+    expect(there.asked).toEqual([`command until ${installation.world.now() + 1_500}`])
     expect(await here.peers.askQuote(MATCH, { ...openOrder(), available: null, openPositions: null })).toEqual(
       refused({ code: 'key_reused' }),
     )
   })
 
-  it('[Q5] an owner that is gone, though its lease runs, has done nothing: busy, at once', async () => {
-    const here = await city.process('here', { runsMatches: false })
-    city.owner = 'dead'
+  it('[Q5] an owner that is gone, although its lease runs, has done nothing: busy at once', async () => {
+    const here = await installation.process('here', { runsMatches: false })
+    installation.owner = 'dead'
     expect(await submit(here, 3_600_000)).toEqual({ refusal: { code: 'busy', retryAfterSecs: 1 } })
   })
 
-  it('[Q5] an owner from whom no word comes leaves the outcome unknown', async () => {
-    const [here, there] = [await city.process('here', { runsMatches: false }), await city.process('there')]
-    city.owner = 'there'
+  it('[Q5] a silent owner leaves the outcome unknown', async () => {
+    const [here, there] = [
+      await installation.process('here', { runsMatches: false }),
+      await installation.process('there'),
+    ]
+    installation.owner = 'there'
     there.runs.add(MATCH)
     there.outcome = () => new Promise(() => undefined)
     expect(await submit(here, 1)).toMatchObject({ outcome: { refusal: { code: 'unknown_outcome' } } })
   })
 
-  it('whoever was remembered and has it no more is asked no longer than once', async () => {
-    const [here, there] = [await city.process('here', { runsMatches: false }), await city.process('there')]
-    const next = await city.process('next')
-    city.owner = 'there'
+  it('a remembered owner that no longer runs the match is asked only once', async () => {
+    const [here, there] = [
+      await installation.process('here', { runsMatches: false }),
+      await installation.process('there'),
+    ]
+    const next = await installation.process('next')
+    installation.owner = 'there'
     there.runs.add(MATCH)
     await submit(here)
     there.runs.delete(MATCH)
-    city.owner = 'next'
+    installation.owner = 'next'
     next.runs.add(MATCH)
     expect(await submit(here)).toEqual({ outcome: accepted })
     expect(await submit(here)).toEqual({ outcome: accepted })
     expect([there.asked.length, next.asked.length]).toEqual([2, 2])
   })
 
-  it('[Q12] while its owner hands a match over a command waits for the next one, and is carried out once', async () => {
-    const [here, there] = [await city.process('here', { runsMatches: false }), await city.process('there')]
-    const next = await city.process('next')
-    city.owner = 'there'
+  it('[Q12] during a handover a command waits for the next owner, and is carried out once', async () => {
+    const [here, there] = [
+      await installation.process('here', { runsMatches: false }),
+      await installation.process('there'),
+    ]
+    const next = await installation.process('next')
+    installation.owner = 'there'
     there.wakesAs = 'elsewhere'
     const outcome = submit(here)
     await expect.poll(() => there.asked.length).toBeGreaterThan(2)
-    city.owner = null
+    installation.owner = null
     expect(await outcome).toEqual({ outcome: accepted })
     expect(next.asked.filter((what) => what.startsWith('command'))).toHaveLength(1)
   })
 
-  it('[Q12] an owner that never gets done with handing it over makes it busy: nothing has happened', async () => {
-    const [here] = [await city.process('here', { runsMatches: false }), await city.process('there')]
-    city.owner = 'there'
+  it('[Q12] if a handover never ends, the command is refused as busy: nothing has happened', async () => {
+    const [here] = [await installation.process('here', { runsMatches: false }), await installation.process('there')]
+    installation.owner = 'there'
     expect(await submit(here)).toEqual({ refusal: { code: 'busy', retryAfterSecs: 1 } })
   })
 
-  it('a match that nobody owns is woken by whoever runs the fewest', async () => {
-    const [here, few] = [await city.process('here', { runsMatches: false }), await city.process('few')]
-    const many = await city.process('many')
+  it('a match without an owner is activated by the process with the fewest matches', async () => {
+    const [here, few] = [await installation.process('here', { runsMatches: false }), await installation.process('few')]
+    const many = await installation.process('many')
     many.size = 10
     few.outcome = async () => {
       many.wakesAs = 'elsewhere' // its lease is taken by now
@@ -162,8 +174,11 @@ describe('peers', () => {
     expect(few.runs).toEqual(new Set([MATCH]))
   })
 
-  it('a match that is unknown, over, or that nobody can run is refused as such', async () => {
-    const [here, there] = [await city.process('here', { runsMatches: false }), await city.process('there')]
+  it('a command for an unknown, settled or unreachable match is refused as such', async () => {
+    const [here, there] = [
+      await installation.process('here', { runsMatches: false }),
+      await installation.process('there'),
+    ]
     there.wakesAs = 'unknown'
     expect(await submit(here)).toEqual({ refusal: { code: 'not_found', what: 'instrument' } })
     there.wakesAs = 'settled'
@@ -172,22 +187,28 @@ describe('peers', () => {
     expect(await submit(here)).toMatchObject({ refusal: { code: 'busy' } })
   })
 
-  it('a feed update goes to the owner, or to whoever takes the match', async () => {
-    const [here, there] = [await city.process('here', { runsMatches: false }), await city.process('there')]
+  it('a feed update goes to the owner, or to the process that takes the match', async () => {
+    const [here, there] = [
+      await installation.process('here', { runsMatches: false }),
+      await installation.process('there'),
+    ]
     const offer = (seq: number) => here.peers.offer({ kind: 'feed_update', seq, snapshot: snapshot() })
     expect(await offer(1)).toBe('applied')
-    city.owner = 'there'
+    installation.owner = 'there'
     expect(await offer(2)).toBe('applied')
     expect(there.asked).toEqual(['feed 1', 'feed 2'])
     there.wakesAs = 'elsewhere'
     expect(await offer(3)).toBe('elsewhere')
-    city.owner = 'dead'
+    installation.owner = 'dead'
     expect(await offer(4)).toBe('elsewhere')
   })
 
   it('a fault of the owner is a fault here', async () => {
-    const [here, there] = [await city.process('here', { runsMatches: false }), await city.process('there')]
-    city.owner = 'there'
+    const [here, there] = [
+      await installation.process('here', { runsMatches: false }),
+      await installation.process('there'),
+    ]
+    installation.owner = 'there'
     there.runs.add(MATCH)
     there.outcome = () => Promise.reject(new Error('the database is away'))
     await expect(submit(here)).rejects.toThrow('the database is away')

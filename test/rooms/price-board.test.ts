@@ -4,7 +4,7 @@ import { MATCH, P } from '../support/fixtures.ts'
 import { priceOf } from './realtime-rig.ts'
 
 describe('the price board', () => {
-  it('[W8] what a match moved is remembered up to a bound; whoever was away longer gets a snapshot', () => {
+  it('[W8] keeps a bounded number of moves; a client that was away longer gets a snapshot', () => {
     const board = new PriceBoard<string>()
     board.open(MATCH, 1, [priceOf(1, 0)])
     const last = HISTORY_MAX * 3
@@ -16,14 +16,14 @@ describe('the price board', () => {
     expect(missed(last + 1)).toBeUndefined()
   })
 
-  it('a topic outlives its match while somebody follows it, and shows nothing meanwhile', () => {
+  it('a topic with subscribers outlives its match, and has no price meanwhile', () => {
     const board = new PriceBoard<string>()
     const [followed, ignored] = board.open(MATCH, 1, [priceOf(1, 0), priceOf(2, 0)])
-    followed?.subscribers.add('somebody')
+    followed?.subscribers.add('a subscriber')
     board.close(MATCH)
     expect([board.topic(P(1)), board.topic(P(2))]).toEqual([undefined, undefined])
-    const [again, anew] = board.open(MATCH, 2, [priceOf(1, 0), priceOf(2, 0)])
+    const [again, another] = board.open(MATCH, 2, [priceOf(1, 0), priceOf(2, 0)])
     expect(again).toBe(followed)
-    expect(anew).not.toBe(ignored)
+    expect(another).not.toBe(ignored)
   })
 })

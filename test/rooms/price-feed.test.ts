@@ -15,9 +15,9 @@ afterEach(async () => {
 })
 
 async function openRealtimeRig(options: Parameters<typeof RealtimeRig.open>[0] = {}): Promise<RealtimeRig> {
-  const arena = await RealtimeRig.open(options)
-  closers.push(() => arena.close())
-  return arena
+  const rig = await RealtimeRig.open(options)
+  closers.push(() => rig.close())
+  return rig
 }
 
 async function openStand(options: Parameters<typeof FeedStand.open>[0] = {}): Promise<FeedStand> {
@@ -27,30 +27,30 @@ async function openStand(options: Parameters<typeof FeedStand.open>[0] = {}): Pr
 }
 
 /** User n buys enough of a player to move his price. */
-const buys = async (arena: RealtimeRig, n: number, player: number) =>
-  ok(await arena.desk.submit(openOrder({ userId: U(n), instrumentId: P(player), lots: lots(u(1)) })))
+const buys = async (rig: RealtimeRig, n: number, player: number) =>
+  ok(await rig.desk.submit(openOrder({ userId: U(n), instrumentId: P(player), lots: lots(u(1)) })))
 
-describe('the door of the price feed', () => {
+describe('the endpoint of the price feed', () => {
   it('[W2] a socket without a valid token is refused with 401 before it is upgraded', async () => {
-    const arena = await openRealtimeRig()
-    expect(await arena.refusedWith('/?token=nobody')).toBe(401)
-    expect(await arena.refusedWith('/')).toBe(401)
+    const rig = await openRealtimeRig()
+    expect(await rig.refusedWith('/?token=nobody')).toBe(401)
+    expect(await rig.refusedWith('/')).toBe(401)
   })
 
   it('[W2] when a token cannot be checked the upgrade is refused with 503 and the fault reported', async () => {
-    const arena = await openRealtimeRig()
-    expect(await arena.refusedWith('/?token=broken')).toBe(503)
-    expect(arena.reports).toHaveLength(1)
+    const rig = await openRealtimeRig()
+    expect(await rig.refusedWith('/?token=broken')).toBe(503)
+    expect(rig.reports).toHaveLength(1)
   })
 
   it('an upgrade on any other path is answered 404', async () => {
-    const arena = await openRealtimeRig()
+    const rig = await openRealtimeRig()
     for (const path of ['/feed?token=1', '/x/match-1?token=1', '/a/b/c', '//']) {
-      expect(await arena.refusedWith(path), path).toBe(404)
+      expect(await rig.refusedWith(path), path).toBe(404)
     }
   })
 
-  it('whoever is silent or slow instead of asking is cut off, and nobody else', async () => {
+  it('a connection without a complete request in time is cut, and no other', async () => {
     const stand = await openStand({ handshakeMs: 200 })
     const here = await stand.client()
     const cut = (socket: Socket): Promise<void> =>
@@ -67,15 +67,15 @@ describe('the door of the price feed', () => {
   })
 
   it('the feed speaks feed.v1 when the client offers it', async () => {
-    const arena = await openRealtimeRig()
-    expect((await arena.feedClient()).ws.protocol).toBe('feed.v1')
+    const rig = await openRealtimeRig()
+    expect((await rig.feedClient()).ws.protocol).toBe('feed.v1')
   })
 
   it('[W3] signing out closes the sockets of that user with 4001, and no others', async () => {
-    const arena = await openRealtimeRig()
-    const leaver = await arena.feedClient('1')
-    const other = await arena.feedClient('2')
-    arena.realTime.disconnectUser(U(1))
+    const rig = await openRealtimeRig()
+    const leaver = await rig.feedClient('1')
+    const other = await rig.feedClient('2')
+    rig.realTime.disconnectUser(U(1))
     expect(await leaver.closed).toBe(4001)
     other.ask({ type: 'ping', id: 1 })
     await until('the other is answered', () => other.said.length === 1)
@@ -84,10 +84,10 @@ describe('the door of the price feed', () => {
 
 describe('a subscription', () => {
   it('[W4] brings the current price at once, and from then on the moves of that instrument only', async () => {
-    const arena = await openRealtimeRig()
-    arena.grant(1)
-    await arena.plays()
-    const client = await arena.feedClient()
+    const rig = await openRealtimeRig()
+    rig.grant(1)
+    await rig.plays()
+    const client = await rig.feedClient()
     expect(await client.subscribe([P(1)])).toMatchObject({
       type: 'subscribed',
       id: 7,
@@ -96,8 +96,8 @@ describe('a subscription', () => {
     })
     await until('the snapshot', () => client.prices.length === 1)
     expect(client.prices[0]).toMatchObject({ instrumentId: P(1), flags: FLAG.snapshot, epoch: 1, status: 'OPEN' })
-    await buys(arena, 1, 2)
-    const trade = await buys(arena, 1, 1)
+    await buys(rig, 1, 2)
+    const trade = await buys(rig, 1, 1)
     await until('the move', () => client.prices.length === 2)
     expect(client.prices[1]).toMatchObject({
       instrumentId: P(1),
@@ -109,28 +109,28 @@ describe('a subscription', () => {
     })
   })
 
-  it('[W6] sequence numbers of a match run from 1 without a gap for whoever follows all of it', async () => {
-    const arena = await openRealtimeRig({ players: 4 })
-    for (let n = 1; n <= 4; n++) arena.grant(n)
-    await arena.plays()
-    const client = await arena.feedClient()
+  it('[W6] sequence numbers of a match run from 1 without a gap for a client that follows all of it', async () => {
+    const rig = await openRealtimeRig({ players: 4 })
+    for (let n = 1; n <= 4; n++) rig.grant(n)
+    await rig.plays()
+    const client = await rig.feedClient()
     const ids = [P(1), P(2), P(3), P(4)]
     await client.subscribe(ids)
     await until('the snapshots', () => client.prices.length === 4)
     const from = Math.max(...client.prices.map((price) => price.seq))
     for (let round = 0; round < 5; round++) {
       const seen = client.prices.length
-      await Promise.all([1, 2, 3, 4].map((n) => buys(arena, n, n)))
+      await Promise.all([1, 2, 3, 4].map((n) => buys(rig, n, n)))
       await until('four moves', () => client.prices.length === seen + 4)
     }
     const seqs = client.prices.slice(4).map((price) => price.seq)
     expect(seqs).toEqual(Array.from({ length: 20 }, (_, i) => from + 1 + i))
   })
 
-  it('[W7] ids that nobody publishes are rejected by name, the others are accepted', async () => {
-    const arena = await openRealtimeRig()
-    await arena.plays()
-    const client = await arena.feedClient()
+  it('[W7] unpublished ids are rejected by name, the others are accepted', async () => {
+    const rig = await openRealtimeRig()
+    await rig.plays()
+    const client = await rig.feedClient()
     const stranger = instrumentId('cccccccc-0000-5000-8000-000000000001')
     expect(await client.subscribe([stranger, P(1)])).toMatchObject({
       instrumentIds: [P(1)],
@@ -138,7 +138,7 @@ describe('a subscription', () => {
     })
   })
 
-  it('[W7] a player who was listed a moment ago is known, though no beat has told of him yet', async () => {
+  it('[W7] a newly listed player can be followed before the next beat', async () => {
     const stand = await openStand({ players: 1 })
     const client = await stand.client()
     await client.subscribe([P(1)])
@@ -150,31 +150,31 @@ describe('a subscription', () => {
   })
 
   it('unsubscribing ends the moves', async () => {
-    const arena = await openRealtimeRig()
-    arena.grant(1)
-    await arena.plays()
-    const client = await arena.feedClient()
+    const rig = await openRealtimeRig()
+    rig.grant(1)
+    await rig.plays()
+    const client = await rig.feedClient()
     await client.subscribe([P(1), P(2)])
     client.ask({ type: 'unsubscribe', id: 8, instrumentIds: [P(1)] })
     await until('unsubscribed', () => client.said.some((said) => said.type === 'unsubscribed' && said['id'] === 8))
-    await buys(arena, 1, 1)
-    await buys(arena, 1, 2)
+    await buys(rig, 1, 1)
+    await buys(rig, 1, 2)
     await until('the move of the other', () => client.prices.length === 3)
     expect(client.prices[2]?.instrumentId).toBe(P(2))
   })
 
-  it('[W8] with `since` it brings what was missed, flagged REPLAY; with a foreign epoch a snapshot', async () => {
-    const arena = await openRealtimeRig()
-    arena.grant(1)
-    await arena.plays()
-    const witness = await arena.feedClient()
+  it('[W8] with `since` it sends the missed moves, flagged REPLAY; with another epoch a snapshot', async () => {
+    const rig = await openRealtimeRig()
+    rig.grant(1)
+    await rig.plays()
+    const witness = await rig.feedClient()
     await witness.subscribe([P(1)])
     for (let n = 1; n <= 3; n++) {
-      await buys(arena, 1, 1)
+      await buys(rig, 1, 1)
       await until('the move', () => witness.prices.length === 1 + n)
     }
     const [, first, second, third] = witness.prices
-    const client = await arena.feedClient('2')
+    const client = await rig.feedClient('2')
     await client.subscribe([P(1)], { since: { epoch: 1, seq: first?.seq } })
     await until('two moves', () => client.prices.length === 2)
     expect(client.prices).toEqual([
@@ -186,25 +186,25 @@ describe('a subscription', () => {
     expect(client.prices[2]).toEqual({ ...third, flags: FLAG.snapshot })
   })
 
-  it('[W9] a subscription wakes a sleeping match', async () => {
-    const arena = await openRealtimeRig()
-    await arena.plays()
-    const price = arena.desk.view(MATCH)?.instrument(P(1))?.base
-    await arena.realTime.stop()
-    await arena.boot()
-    const client = await arena.feedClient()
+  it('[W9] a subscription activates a match that does not run', async () => {
+    const rig = await openRealtimeRig()
+    await rig.plays()
+    const price = rig.desk.view(MATCH)?.instrument(P(1))?.base
+    await rig.realTime.stop()
+    await rig.boot()
+    const client = await rig.feedClient()
     await client.subscribe([P(1)])
     await until('the snapshot', () => client.prices.length === 1)
     expect(client.prices[0]).toMatchObject({ epoch: 2, seq: 0, flags: FLAG.snapshot, price })
   })
 
-  it('a player whose match is changing hands is busy, not unknown: asked for again, his prices come', async () => {
-    const arena = await openRealtimeRig()
-    await arena.plays()
-    await arena.realTime.stop()
-    await arena.boot()
-    vi.spyOn(arena.store, 'acquire').mockResolvedValueOnce(null) // the lease of the dead owner has not run out
-    const client = await arena.feedClient()
+  it('a player is busy, not unknown, during a handover of the match; a later request gets the prices', async () => {
+    const rig = await openRealtimeRig()
+    await rig.plays()
+    await rig.realTime.stop()
+    await rig.boot()
+    vi.spyOn(rig.store, 'acquire').mockResolvedValueOnce(null) // the lease of the dead owner has not run out
+    const client = await rig.feedClient()
     expect(await client.subscribe([P(1)])).toMatchObject({
       instrumentIds: [],
       rejected: [{ instrumentId: P(1), code: 'busy' }],
@@ -213,21 +213,21 @@ describe('a subscription', () => {
     await until('the snapshot', () => client.prices.length === 1)
   })
 
-  it('[W10] a change of trading status is published although the price stands', async () => {
-    const arena = await openRealtimeRig()
-    await arena.plays()
-    const client = await arena.feedClient()
+  it('[W10] a change of trading status is published even if the price does not change', async () => {
+    const rig = await openRealtimeRig()
+    await rig.plays()
+    const client = await rig.feedClient()
     await client.subscribe([P(1)])
-    await arena.plays({ state: 'SUSPENDED' })
+    await rig.plays({ state: 'SUSPENDED' })
     await until('the suspension', () => client.prices.length === 2)
     expect(client.prices[1]).toMatchObject({ flags: FLAG.suspended, status: 'SUSPENDED', phase: 'frozen' })
   })
 })
 
-describe('the manners of a socket', () => {
-  it('[W11] a message that makes no sense is answered with an error, and the socket stays', async () => {
-    const arena = await openRealtimeRig()
-    const client = await arena.feedClient()
+describe('the rules of a socket', () => {
+  it('[W11] an invalid message is answered with an error, and the socket stays', async () => {
+    const rig = await openRealtimeRig()
+    const client = await rig.feedClient()
     for (const nonsense of ['{', '{"type":"account","since":"yesterday"}', '{"type":"subscribe","instrumentIds":[]}'])
       client.ask(nonsense)
     await until('three errors', () => client.said.length === 3)
@@ -239,11 +239,11 @@ describe('the manners of a socket', () => {
   })
 
   it('[W12] more than ten messages in a second close it with 4029, a message over 16 KiB with 1009', async () => {
-    const arena = await openRealtimeRig()
-    const talker = await arena.feedClient()
+    const rig = await openRealtimeRig()
+    const talker = await rig.feedClient()
     for (let n = 0; n < 11; n++) talker.ask({ type: 'ping', id: n })
     expect(await talker.closed).toBe(4029)
-    const shouter = await arena.feedClient()
+    const shouter = await rig.feedClient()
     shouter.ask({ type: 'ping', padding: 'x'.repeat(16 * 1024) })
     expect(await shouter.closed).toBe(1009)
   })
@@ -261,57 +261,57 @@ describe('the manners of a socket', () => {
     expect(await client.subscribe([P(1)])).toMatchObject({ instrumentIds: [P(1)], rejected: [] })
   })
 
-  it('an idle socket hears a heartbeat within ten seconds, a dead one is cut', async () => {
+  it('an idle socket gets a heartbeat within ten seconds, a dead one is cut', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-    const arena = await openRealtimeRig()
-    const client = await arena.feedClient()
+    const rig = await openRealtimeRig()
+    const client = await rig.feedClient()
     await vi.advanceTimersByTimeAsync(10_000)
     await until('the heartbeat', () => client.said.some((said) => said.type === 'heartbeat'))
     client.ws.pause() // it answers no ping any more
     await vi.advanceTimersByTimeAsync(60_000)
-    await until('it is cut', () => arena.realTime.feed.connections === 0)
+    await until('it is cut', () => rig.realTime.feed.connections === 0)
     expect(client.ws.readyState).toBe(client.ws.OPEN) // it does not know yet: it has stopped reading
   })
 
-  it('[W13] stopping says `shutdown` with a time to come back, then closes with 1012', async () => {
-    const arena = await openRealtimeRig()
-    const client = await arena.feedClient()
-    await arena.realTime.stop()
+  it('[W13] stopping sends `shutdown` with a time to reconnect, then closes with 1012', async () => {
+    const rig = await openRealtimeRig()
+    const client = await rig.feedClient()
+    await rig.realTime.stop()
     expect(await client.closed).toBe(1012)
     expect(client.said).toEqual([{ type: 'shutdown', reconnectInMs: expect.any(Number) }])
-    await arena.boot()
-    expect((await arena.feedClient()).ws.readyState).toBe(client.ws.OPEN)
+    await rig.boot()
+    expect((await rig.feedClient()).ws.readyState).toBe(client.ws.OPEN)
   })
 })
 
 describe('what a socket may cost', () => {
   it('[W18] a user has at most ten connections; one more is refused with 429', async () => {
-    const arena = await openRealtimeRig({ limits: { perUserMax: 2 } })
-    await arena.plays()
-    const first = await arena.feedClient('1')
-    await arena.feedClient('1')
-    expect(await arena.refusedWith('/?token=1')).toBe(429)
-    const seat = () => fetch(`http://${arena.address}/matchmake/joinById/match-${MATCH}?token=1`, { method: 'POST' })
+    const rig = await openRealtimeRig({ limits: { perUserMax: 2 } })
+    await rig.plays()
+    const first = await rig.feedClient('1')
+    await rig.feedClient('1')
+    expect(await rig.refusedWith('/?token=1')).toBe(429)
+    const seat = () => fetch(`http://${rig.address}/matchmake/joinById/match-${MATCH}?token=1`, { method: 'POST' })
     expect((await seat()).status).toBe(429)
-    await arena.feedClient('2')
+    await rig.feedClient('2')
     first.ws.terminate()
-    await until('he is gone', () => arena.realTime.feed.connections === 2)
+    await until('he is gone', () => rig.realTime.feed.connections === 2)
     expect((await seat()).status).toBe(200)
-    expect(await arena.refusedWith('/?token=1')).toBe(429)
+    expect(await rig.refusedWith('/?token=1')).toBe(429)
   })
 
-  it('[W18] the limit of the house counts both doors; the room says 503 when it is full', async () => {
-    const arena = await openRealtimeRig({ limits: { connectionsMax: 2 } })
-    await arena.plays()
-    await arena.feedClient('1')
+  it('[W18] the limit of the process counts both endpoints; the room answers 503 when it is full', async () => {
+    const rig = await openRealtimeRig({ limits: { connectionsMax: 2 } })
+    await rig.plays()
+    await rig.feedClient('1')
     const seat = (n: number) =>
-      fetch(`http://${arena.address}/matchmake/joinById/match-${MATCH}?token=${n}`, { method: 'POST' })
+      fetch(`http://${rig.address}/matchmake/joinById/match-${MATCH}?token=${n}`, { method: 'POST' })
     expect((await seat(2)).status).toBe(200)
     expect((await seat(3)).status).toBe(503)
-    expect(await (await arena.feedClient('4')).closed).toBe(1013)
+    expect(await (await rig.feedClient('4')).closed).toBe(1013)
   })
 
-  it('of unknown instruments a socket may name eight at once, then one a second', async () => {
+  it('a socket may look up eight unknown instruments at once, then one a second', async () => {
     const asked: string[] = []
     const stand = await openStand({
       wake: async (id) => {
@@ -336,7 +336,7 @@ describe('what a socket may cost', () => {
     expect(asked).toHaveLength(9)
   })
 
-  it('lookups wait for each other, a bounded number of them; so do the requests of a socket', async () => {
+  it('lookups are limited, and so are the waiting requests of a socket', async () => {
     const gate = Promise.withResolvers<void>()
     let [atOnce, most, lookups] = [0, 0, 0]
     const stand = await openStand({
@@ -375,8 +375,8 @@ describe('what a socket may cost', () => {
   })
 })
 
-describe('a full house', () => {
-  it('[W18] turns further sockets away with 1013', async () => {
+describe('a full process', () => {
+  it('[W18] closes further sockets with 1013', async () => {
     const stand = await openStand({ connectionsMax: 1 })
     const first = await stand.client()
     const second = await stand.client()
@@ -386,7 +386,7 @@ describe('a full house', () => {
 })
 
 describe('a slow socket', () => {
-  it('[W14] is closed when its writes do not drain, and delays nobody', async () => {
+  it('[W14] is closed when its writes do not drain, and delays no other', async () => {
     const stand = await openStand({ players: 300 })
     const { feed, world } = stand
     const slow = await stand.client('1')

@@ -129,7 +129,7 @@ describe('price frame', () => {
     expect(decodePriceFrame(bytes.subarray(0, 92))).toBeNull()
   })
 
-  it('flagging a frame leaves the original, which others may still be sending, as it was', () => {
+  it('flagging a frame does not change the original', () => {
     const bytes = encodePriceFrame(FRAME)
     const before = bytes.toString('hex')
     expect(decodePriceFrame(flagged(bytes, FLAG.replay))).toEqual({ ...FRAME, flags: FRAME.flags | FLAG.replay })
@@ -137,7 +137,7 @@ describe('price frame', () => {
   })
 })
 
-describe('the layout as it is told', () => {
+describe('the documented layout', () => {
   const readers: Readonly<Record<FieldType, (bytes: Buffer, at: number) => bigint | string>> = {
     u8: (bytes, at) => BigInt(bytes.readUInt8(at)),
     u16: (bytes, at) => BigInt(bytes.readUInt16BE(at)),
@@ -151,7 +151,7 @@ describe('the layout as it is told', () => {
   const decoded = (bytes: Buffer) =>
     Object.fromEntries(placed().map(({ name, type, offset }) => [name, readers[type](bytes, offset).toString()]))
 
-  it('the table of fields has no gap, ends at 93 bytes, and reads what the codec has written', () => {
+  it('has no gap, ends at 93 bytes, and reads what the codec has written', () => {
     const last = present(placed().at(-1), 'a last field')
     expect(last.offset + FIELD_BYTES[last.type]).toBe(PRICE_FRAME_BYTES)
     const fields = decoded(encodePriceFrame(FRAME))

@@ -1,4 +1,4 @@
-/** The real-time side of a house on a loopback port, with a memory store, a still clock, and clients to connect to it. */
+/** The real-time part of a process on a loopback port, with a memory store, a still clock, and clients to connect to it. */
 import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
@@ -25,14 +25,14 @@ import { KICK_OFF, MATCH, P, player, snapshot, U, u } from '../support/fixtures.
 import { MemoryMatchStore } from '../support/memory-store.ts'
 import { TestWorld } from '../support/test-world.ts'
 
-/** A bound for a busy machine, within that of a whole test, so that it is said what was waited for. */
+/** Less than the timeout of a test, so that the failure names the condition. */
 const PATIENCE_MS = 10_000
 
-/** Waits until something holds; fails with its name when it never does. */
+/** Waits until a condition holds; fails with its name if it never does. */
 export async function until(what: string, holds: () => boolean): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS
   while (!holds()) {
-    if (performance.now() > deadline) throw new Error(`waited in vain until ${what}`)
+    if (performance.now() > deadline) throw new Error(`timed out waiting for: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
 }
@@ -47,7 +47,7 @@ export interface RealtimeRigOptions {
 /** Events of one page of the account stream here. */
 export const PAGE = 3
 
-/** What a log would tell about the accounts of a memory store. */
+/** Reads the account logs of a memory store. */
 const readerOf =
   (store: MemoryMatchStore): ReadAccounts =>
   async (questions) =>
@@ -83,7 +83,7 @@ export class RealtimeRig {
   #realTime: RealTime | null = null
   #seq = 0
   #elapsedSecs = 0
-  /** A test may put something else in its place. */
+  /** Tests may replace it. */
   readAccounts: ReadAccounts
 
   private constructor(options: RealtimeRigOptions) {
@@ -96,10 +96,10 @@ export class RealtimeRig {
   }
 
   static async open(options: RealtimeRigOptions = {}): Promise<RealtimeRig> {
-    const arena = new RealtimeRig(options)
-    await arena.boot(options.leaseTtlMs)
-    await new Promise<void>((resolve) => arena.#server.listen(0, '127.0.0.1', resolve))
-    return arena
+    const rig = new RealtimeRig(options)
+    await rig.boot(options.leaseTtlMs)
+    await new Promise<void>((resolve) => rig.#server.listen(0, '127.0.0.1', resolve))
+    return rig
   }
 
   async boot(leaseTtlMs = 30_000): Promise<void> {
@@ -189,7 +189,7 @@ export class RealtimeRig {
     await new Promise((resolve) => this.#server.close(resolve))
   }
 
-  /** Recordings whose frames are snapshots already, null for nonsense. */
+  /** Recordings whose frames are parts of snapshots. */
   #replay(): Parameters<typeof startRealTime>[0]['replay'] {
     return {
       parse: (payload) => (typeof payload === 'object' && payload !== null ? snapshot(payload) : null),
@@ -197,7 +197,7 @@ export class RealtimeRig {
     }
   }
 
-  /** What a database knows of the test match: players 1 to n belong to it, and every stored position. */
+  /** The test match as a database knows it: players 1 to n, and every stored position. */
   #directory(): Directory {
     return {
       matchOfInstrument: async (id) =>
@@ -211,7 +211,7 @@ export class RealtimeRig {
   }
 }
 
-/** A plain client of the price feed, which remembers all it was sent. */
+/** A plain client of the price feed, which keeps everything it received. */
 export class FeedClient {
   readonly ws: WebSocket
   readonly opened: Promise<void>
@@ -270,13 +270,13 @@ export const priceOf = (n: number, seq: number): PublishedPrice => {
 export interface FeedStandOptions {
   readonly players?: number
   readonly connectionsMax?: number
-  /** What a handshake may take. */
+  /** For the handshake. */
   readonly handshakeMs?: number
   /** Answers lookups of instruments that the match does not have. */
   readonly wake?: Wake
 }
 
-/** The price feed alone, with one pretended match of as many players as a test needs. */
+/** The price feed alone, with one simulated match of as many players as a test needs. */
 export class FeedStand {
   readonly world = new TestWorld()
   readonly deadline = new WriteDeadline()

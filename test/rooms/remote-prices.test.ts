@@ -38,14 +38,14 @@ async function process(name: string) {
   const current: PublishedPrice[] = []
   /** Has moved, and waits for its number. */
   const uncollected: PublishedPrice[] = []
-  const grown: string[] = []
+  const appended: string[] = []
   const isHere = () => current.length > 0
   const prices = new RemotePrices({
     bus,
     peers,
     fanOut,
     isHere,
-    logAppended: (user) => grown.push(user),
+    logAppended: (user) => appended.push(user),
     report: () => undefined,
   })
   await bus.open()
@@ -75,7 +75,7 @@ async function process(name: string) {
     const [frame] = fanOut.catchUp([P(n)], asItIs)
     return frame === undefined ? undefined : decodePriceFrame(frame)?.seq
   }
-  return { end, fanOut, prices, current, uncollected, grown, shown }
+  return { end, fanOut, prices, current, uncollected, appended, shown }
 }
 
 async function pair() {
@@ -92,7 +92,7 @@ function moves(there: Awaited<ReturnType<typeof process>>, price: PublishedPrice
 }
 
 describe('prices of other processes', () => {
-  it('[Q9] are there as they stand once a match is followed, and then move by move', async () => {
+  it('[Q9] arrive as current prices once a match is followed, then move by move', async () => {
     const { there, here } = await pair()
     expect(here.fanOut.publishes(P(1))).toBe(false)
     expect(await here.prices.follow(MATCH)).toBe(true)
@@ -106,7 +106,7 @@ describe('prices of other processes', () => {
     expect(await here.prices.follow(MATCH)).toBe(true)
   })
 
-  it('[Q9] a missing number, a broken connection or another owner makes them be asked for again', async () => {
+  it('[Q9] are requested again after a missing number, a broken connection or a change of owner', async () => {
     const { there, here } = await pair()
     await here.prices.follow(MATCH)
     here.end.cut()
@@ -115,7 +115,7 @@ describe('prices of other processes', () => {
     here.end.mend()
     await until('asked after the gap', () => here.shown(2) === 6)
 
-    there.current[1] = priceOf(2, 7) // told to nobody
+    there.current[1] = priceOf(2, 7) // not published
     moves(there, priceOf(1, 8))
     await until('asked after a missing number', () => here.shown(2) === 7 && here.shown(1) === 8)
 
@@ -124,10 +124,10 @@ describe('prices of other processes', () => {
     there.current.splice(0)
     owner = 'next'
     next.prices.relay.opened({ matchId: MATCH, epoch: 2 })
-    await until('the next owner speaks', () => here.shown(1) === 1 && here.shown(2) === 1)
+    await until('the prices of the next owner', () => here.shown(1) === 1 && here.shown(2) === 1)
   })
 
-  it('[Q9] a move that the current prices show already is not told once more', async () => {
+  it('[Q9] a move that is in the current prices is not published again', async () => {
     const { there, here } = await pair()
     const move = priceOf(1, 6)
     there.current[0] = move
@@ -138,7 +138,7 @@ describe('prices of other processes', () => {
     expect(there.uncollected).toEqual([])
   })
 
-  it('[Q8] a match whose opening nobody heard of is found by the next word of its owner', async () => {
+  it('[Q8] a match whose opening was missed is found by its next announcement', async () => {
     const { there, here } = await pair()
     const [other, listed] = [fixtureId(MATCH + 1), { ...priceOf(3, 1), matchId: fixtureId(MATCH + 1) }]
     const follower = { topics: [], served: 0, serve: () => true } as unknown as Subscriber
@@ -158,7 +158,7 @@ describe('prices of other processes', () => {
     await expect.poll(() => here.prices.follow(MATCH)).toBe(true)
   })
 
-  it('[Q7] a former owner that lets go, or answers, late takes a match from nobody', async () => {
+  it('[Q7] a former owner that closes or answers late changes nothing', async () => {
     const { there, here } = await pair()
     await here.prices.follow(MATCH)
     const next = await process('next')
@@ -166,10 +166,10 @@ describe('prices of other processes', () => {
     owner = 'next'
     next.prices.relay.opened({ matchId: MATCH, epoch: 2 })
     there.prices.relay.closed({ matchId: MATCH, epoch: 1 })
-    await until('the next owner speaks', () => here.shown(1) === 1)
+    await until('the prices of the next owner', () => here.shown(1) === 1)
     there.prices.relay.closed({ matchId: MATCH, epoch: 1 })
     there.prices.relay.logAppended([U(1)])
-    await until('what was told after it is here', () => here.grown.length > 0)
+    await until('the message after it', () => here.appended.length > 0)
     expect(here.fanOut.publishes(P(1))).toBe(true)
     // Asked by mistake, the former owner says how the match stood with him.
     owner = 'owner'
@@ -180,7 +180,7 @@ describe('prices of other processes', () => {
     expect(here.shown(1)).toBe(1)
   })
 
-  it('a match that nobody runs cannot be followed, and one that is closed is not published any more', async () => {
+  it('a match without an owner cannot be followed, and a closed one is no longer published', async () => {
     const { there, here } = await pair()
     await here.prices.follow(MATCH)
     there.prices.relay.closed({ matchId: MATCH, epoch: 1 })
@@ -190,10 +190,10 @@ describe('prices of other processes', () => {
     expect(await here.prices.follow(MATCH)).toBe(false)
   })
 
-  it('whose account log grew is told everywhere', async () => {
+  it('the users whose account logs have appended are published to all processes', async () => {
     const { there, here } = await pair()
     there.prices.relay.logAppended([U(1), U(2)])
-    await until('heard', () => here.grown.length === 2)
-    expect(here.grown).toEqual([U(1), U(2)])
+    await until('received', () => here.appended.length === 2)
+    expect(here.appended).toEqual([U(1), U(2)])
   })
 })

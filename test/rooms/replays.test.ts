@@ -5,8 +5,8 @@ import type { ReplayStatus } from '../../rooms/sources/replay-player.ts'
 import { MATCH } from '../support/fixtures.ts'
 import { RealtimeRig, until } from './realtime-rig.ts'
 
-let arena: RealtimeRig
-afterEach(() => arena.close())
+let rig: RealtimeRig
+afterEach(() => rig.close())
 
 const SPEED = 120
 const INTERVAL_MS = FRAME_MS / SPEED
@@ -26,7 +26,7 @@ function recording(minutes: number): Recording {
 
 let runs = 0
 const start = (over: { recording?: Recording; traders?: number } = {}, onEnded: (s: ReplayStatus) => void = () => {}) =>
-  arena.realTime.replays.start(
+  rig.realTime.replays.start(
     {
       id: `run-${++runs}`,
       recording: recording(5),
@@ -43,75 +43,75 @@ const start = (over: { recording?: Recording; traders?: number } = {}, onEnded: 
 /** Lets the world's time run until something holds. */
 const playing = (what: string, holds: () => boolean) =>
   until(what, () => {
-    arena.world.pass(1)
+    rig.world.pass(1)
     return holds()
   })
 
 describe('a replay', () => {
-  it('[V5] plays its frames in order at its speed, settles the match, and says that it has ended', async () => {
-    arena = await RealtimeRig.open()
+  it('[V5] plays its frames in order at its speed, settles the match, and reports its end', async () => {
+    rig = await RealtimeRig.open()
     const ends: ReplayStatus[] = []
     const minutes: number[] = []
     const started = await start({}, (status) => ends.push(status))
     expect(started).toMatchObject({ recording: 'short', matchId: MATCH, speed: SPEED, traders: 0, state: 'playing' })
     await playing('it has ended', () => {
-      const { minute = null } = arena.desk.view(MATCH)?.info ?? {}
+      const { minute = null } = rig.desk.view(MATCH)?.info ?? {}
       if (minute !== null && minutes.at(-1) !== minute) minutes.push(minute)
       return ends.length > 0
     })
     expect(ends).toEqual([{ ...started, minute: expect.any(Number), state: 'ended' }])
     expect(minutes).toEqual([0, 1, 2, 3, 4])
-    expect((await arena.store.load(MATCH))?.info).toMatchObject({ replay: true, phase: 'final', feedSeq: 6 })
-    expect((await arena.store.load(MATCH))?.info.settledAt).not.toBeNull()
-    expect(arena.realTime.replays.status()).toEqual([])
+    expect((await rig.store.load(MATCH))?.info).toMatchObject({ replay: true, phase: 'final', feedSeq: 6 })
+    expect((await rig.store.load(MATCH))?.info.settledAt).not.toBeNull()
+    expect(rig.realTime.replays.status()).toEqual([])
   })
 
-  it('[V5] after a restart goes on where the match had got to', async () => {
-    arena = await RealtimeRig.open()
+  it('[V5] continues after a restart where the match was', async () => {
+    rig = await RealtimeRig.open()
     await start({ recording: recording(100) })
-    await until('the first frame', () => arena.desk.view(MATCH)?.info.feedSeq === 1)
-    arena.world.pass(INTERVAL_MS * 40.5)
-    await until('the frame now due', () => arena.desk.view(MATCH)?.info.feedSeq === 41)
-    await arena.realTime.stop()
-    await arena.boot()
+    await until('the first frame', () => rig.desk.view(MATCH)?.info.feedSeq === 1)
+    rig.world.pass(INTERVAL_MS * 40.5)
+    await until('the frame now due', () => rig.desk.view(MATCH)?.info.feedSeq === 41)
+    await rig.realTime.stop()
+    await rig.boot()
     await start({ recording: recording(100) })
-    await playing('the next frame', () => (arena.desk.view(MATCH)?.info.feedSeq ?? 0) > 41)
-    expect(arena.desk.view(MATCH)?.info.feedSeq).toBe(42)
+    await playing('the next frame', () => (rig.desk.view(MATCH)?.info.feedSeq ?? 0) > 41)
+    expect(rig.desk.view(MATCH)?.info.feedSeq).toBe(42)
   })
 
-  it('[V5] held up, skips to the frame that is due', async () => {
-    arena = await RealtimeRig.open()
+  it('[V5] skips to the due frame after a delay', async () => {
+    rig = await RealtimeRig.open()
     await start({ recording: recording(50) })
-    await until('the first frame', () => arena.desk.view(MATCH)?.info.feedSeq === 1)
-    arena.world.pass(INTERVAL_MS * 20.5)
-    await until('the frame now due', () => (arena.desk.view(MATCH)?.info.feedSeq ?? 0) > 1)
-    expect(arena.desk.view(MATCH)?.info.feedSeq).toBe(21)
+    await until('the first frame', () => rig.desk.view(MATCH)?.info.feedSeq === 1)
+    rig.world.pass(INTERVAL_MS * 20.5)
+    await until('the frame now due', () => (rig.desk.view(MATCH)?.info.feedSeq ?? 0) > 1)
+    expect(rig.desk.view(MATCH)?.info.feedSeq).toBe(21)
   })
 
-  it('its crowd trades through the desk like everybody else', async () => {
-    arena = await RealtimeRig.open()
+  it('its simulated traders trade through the desk like users', async () => {
+    rig = await RealtimeRig.open()
     await start({ recording: recording(500), traders: 100 })
-    const positions = () => [...(arena.desk.view(MATCH)?.openPositions() ?? [])]
+    const positions = () => [...(rig.desk.view(MATCH)?.openPositions() ?? [])]
     await until('three positions', () => positions().length >= 3)
-    expect(positions().map((position) => arena.store.positions.get(position.id))).toEqual(positions())
-    expect(arena.realTime.replays.status()).toMatchObject([{ traders: 100, state: 'playing' }])
+    expect(positions().map((position) => rig.store.positions.get(position.id))).toEqual(positions())
+    expect(rig.realTime.replays.status()).toMatchObject([{ traders: 100, state: 'playing' }])
   })
 
-  it('a frame that makes no sense is reported and skipped', async () => {
-    arena = await RealtimeRig.open()
+  it('a frame that cannot be parsed is reported and skipped', async () => {
+    rig = await RealtimeRig.open()
     const frames = [minutePlayed(0), null, minutePlayed(2), ...Array.from({ length: 50 }, () => minutePlayed(3))]
     await start({ recording: { ...recording(0), frames } })
-    await playing('the third frame', () => (arena.desk.view(MATCH)?.info.feedSeq ?? 0) >= 3)
-    expect(arena.reports).toHaveLength(1)
+    await playing('the third frame', () => (rig.desk.view(MATCH)?.info.feedSeq ?? 0) >= 3)
+    expect(rig.reports).toHaveLength(1)
   })
 
-  it('is stopped by id or with all others; an unknown one is none', async () => {
-    arena = await RealtimeRig.open()
+  it('is stopped by id or with all others; an unknown id stops none', async () => {
+    rig = await RealtimeRig.open()
     const { id } = await start({ recording: recording(500) })
-    expect(await arena.realTime.replays.stop('another')).toBe(0)
-    expect(await arena.realTime.replays.stop(id)).toBe(1)
+    expect(await rig.realTime.replays.stop('another')).toBe(0)
+    expect(await rig.realTime.replays.stop(id)).toBe(1)
     await start({ recording: recording(500) })
-    expect(await arena.realTime.replays.stop()).toBe(1)
-    expect(arena.realTime.replays.status()).toEqual([])
+    expect(await rig.realTime.replays.stop()).toBe(1)
+    expect(rig.realTime.replays.status()).toEqual([])
   })
 })

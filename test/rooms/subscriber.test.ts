@@ -18,7 +18,7 @@ afterEach(async () => {
 })
 
 describe('a socket that cannot keep up', () => {
-  it('[W15] gets only the newest price of what moved meanwhile, in the order of the moves, marked as conflated', async () => {
+  it('[W15] gets only the newest price of each instrument that moved, in the order of the moves, flagged as conflated', async () => {
     pair = await socketPair()
     const { ws, client } = pair
     const board = new PriceBoard<Subscriber>()
@@ -48,7 +48,7 @@ describe('a socket that cannot keep up', () => {
     expect(client.prices[2]).toMatchObject({ seq: 4, flags: 0 })
   })
 
-  it('is tried beat by beat until it leaves; then nothing is left to do', async () => {
+  it('is tried at every beat until it leaves; then the fan-out is idle', async () => {
     pair = await socketPair()
     const moves = [priceOf(1, 1)]
     const source = {

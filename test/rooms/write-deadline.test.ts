@@ -33,7 +33,7 @@ describe('the write deadline', () => {
     expect(deadline.closed, 'counted for operators').toBe(1)
   })
 
-  it('a write that drains, however late, starts the count anew, even if the next one waits already', async () => {
+  it('a write that drains late resets the count, even if the next one is already waiting', async () => {
     await watched()
     await stall(pair)
     deadline.check(pair.ws)
@@ -47,7 +47,7 @@ describe('the write deadline', () => {
     expect(pair.ws.readyState).toBe(WebSocket.OPEN)
   })
 
-  it('[W14] closes at the next look whoever lets more than 1 MiB queue up', async () => {
+  it('[W14] closes a socket with more than 1 MiB queued at the next check', async () => {
     await watched()
     await stall(pair)
     pair.ws.send('x'.repeat(1024 * 1024))
@@ -56,14 +56,14 @@ describe('the write deadline', () => {
     expect(pair.ws.readyState).toBe(WebSocket.CLOSING)
   })
 
-  it('a socket that keeps up is not looked at', async () => {
+  it('a socket that keeps up is not checked', async () => {
     await watched()
     pair.ws.send('hello')
     deadline.check(pair.ws)
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('answers to pings are under it, too', async () => {
+  it('applies to pongs as well', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     deadline = new WriteDeadline()
     pair = await socketPair({ WebSocket: socketOptions(deadline).WebSocket })
@@ -81,8 +81,8 @@ describe('the write deadline', () => {
   })
 })
 
-describe('a message that announces too much', () => {
-  it('is refused by its header: the rest is not read, and the sender is cut off', async () => {
+describe('a message that announces too many bytes', () => {
+  it('is refused by its header: the rest is not read, and the connection is cut', async () => {
     deadline = new WriteDeadline()
     const { maxPayload, WebSocket: Guarded } = socketOptions(deadline)
     pair = await socketPair({ maxPayload, WebSocket: Guarded })
