@@ -20,7 +20,7 @@ if (tool === undefined) {
   else console.error(list)
   process.exitCode = name === undefined ? 0 : 2
 } else {
-  // Each tool reads its options as if it had been started itself.
+  // Each tool reads the command line as if it had been started directly.
   process.argv = [process.execPath, tool.file, ...options]
   await import(fileOf(tool.file).href)
 }

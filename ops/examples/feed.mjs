@@ -1,13 +1,13 @@
 /**
- * Follows the prices of one match with nothing but what a browser or Node 22 brings along:
+ * Follows the prices of one match with nothing but what browsers and Node 22 include:
  *
  *   node ops/examples/feed.mjs [http://127.0.0.1:3000] [how many prices]
  *
- * Signs in (by the development route), gets a token, subscribes, decodes frames, and after a break goes on where it was.
+ * Signs in (by the development route), gets a token, subscribes, decodes frames, and resumes after a disconnect.
  */
 const [base = 'http://127.0.0.1:3000', count = 'Infinity'] = process.argv.slice(2)
 
-// 1. Sign in. The session is in two cookies; a browser keeps them by itself.
+// 1. Sign in. The session is in two cookies; a browser keeps them automatically.
 const signedIn = await fetch(`${base}/api/auth/dev`, {
   method: 'POST',
   headers: { 'content-type': 'application/json' },
@@ -44,7 +44,7 @@ async function listen() {
     if (typeof data === 'string') {
       const message = JSON.parse(data)
       if (message.type === 'shutdown') wait = message.reconnectInMs
-      // A match that changes hands is busy for some seconds.
+      // A match that moves to another process is busy for some seconds.
       const busy = message.rejected?.filter(({ code }) => code === 'busy').map(({ instrumentId }) => instrumentId) ?? []
       if (busy.length > 0) setTimeout(() => subscribe(busy), 1_000)
       return console.log(data)
@@ -55,17 +55,17 @@ async function listen() {
     console.log(`${names.get(frame.instrumentId)} ${frame.price.toFixed(2)} ${frame.flags.join(' ')}`.trim())
     if (--left === 0) socket.close()
   })
-  // 4. After a break get a new token, and with `since` what was missed meanwhile.
+  // 4. After a disconnect get a new token; `since` asks for what was missed.
   socket.addEventListener('close', ({ code }) => {
     if (left > 0 && code !== 4001) setTimeout(again, wait)
   })
 }
 
-// The server may be away for longer than one attempt.
+// The server may be unavailable for longer than one attempt.
 const again = () => listen().catch(() => setTimeout(again, 1_000))
 await again()
 
-/** A price: 93 bytes, big-endian, quantities in millionths. Anything else is not for us. */
+/** A price: 93 bytes, big-endian, quantities in millionths. Other messages are ignored. */
 function decode(bytes) {
   const view = new DataView(bytes)
   if (bytes.byteLength !== 93 || view.getUint8(0) !== 1 || view.getUint8(1) !== 1) return null

@@ -3,7 +3,8 @@
  *
  *   node ops/examples/match-room.mjs [http://127.0.0.1:3000] [how many prices]
  *
- * The state comes by itself; prices come as messages, for what is subscribed; `account` tells what happens to one's positions.
+ * The state arrives automatically. Prices arrive as messages for subscribed players. `account` messages report changes
+ * to the user's own positions.
  */
 import { Client } from '@colyseus/sdk'
 
@@ -33,7 +34,7 @@ room.onStateChange.once((state) => {
   console.log(`${state.name}, ${state.phase}, ${state.instruments.size} players`)
 })
 
-// 4. Prices, as the same 93 bytes that the plain feed sends; the price stands at byte 40.
+// 4. Prices, in the same 93 bytes that the price feed sends; the price is at byte 40.
 let left = Number(count)
 room.onMessage('price', (bytes) => {
   if (left <= 0) return
@@ -46,7 +47,7 @@ room.onMessage('notification', ({ notification }) => console.log(notification.ti
 room.onMessage('error', ({ code, message }) => console.log(`${code}: ${message}`))
 room.onMessage('shutdown', ({ reconnectInMs }) => console.log(`come back in ${reconnectInMs} ms`))
 
-// 5. Say what to hear of.
+// 5. Subscribe.
 const mine = instruments.filter(({ fixtureId }) => fixtureId === matchId).map(({ id }) => id)
 const { instrumentIds, rejected } = await room.request('subscribe', { instrumentIds: mine })
 console.log(`following ${instrumentIds.length}, rejected ${rejected.length}`)

@@ -10,7 +10,7 @@ import type { Recording } from '../../actors/replay/recording.ts'
 import { loadRecording } from '../../src/replays/recordings.ts'
 import { instrumentIdFor, parseFixture } from '../../src/provider/snapshot.ts'
 
-/** Everybody starts here, so that paths compare as percentages. */
+/** Every path starts here, so that paths compare as percentages. */
 const START = price(200 * MICROS_PER_UNIT)
 
 interface Path {
@@ -20,7 +20,7 @@ interface Path {
   readonly prices: number[]
 }
 
-interface Told {
+interface PricedRecording {
   readonly snapshots: readonly FixtureSnapshot[]
   readonly phases: readonly Phase[]
   readonly paths: readonly Path[]
@@ -28,7 +28,7 @@ interface Told {
 }
 
 /** Prices a recording from its first frame to its last. */
-function tell(recording: Recording): Told {
+function priceRecording(recording: Recording): PricedRecording {
   const snapshots: FixtureSnapshot[] = []
   const news: (MatchNews & { frame: number })[] = []
   const paths = new Map<PlayerId, Path>()
@@ -74,7 +74,7 @@ interface Scale {
   readonly high: number
 }
 
-function scaleOf({ paths, snapshots }: Told): Scale {
+function scaleOf({ paths, snapshots }: PricedRecording): Scale {
   const all = paths.flatMap((p) => p.prices)
   const low = Math.floor((all.reduce((a, b) => Math.min(a, b)) - 1) / 5) * 5
   const high = Math.ceil((all.reduce((a, b) => Math.max(a, b)) + 1) / 5) * 5
@@ -91,15 +91,15 @@ const last = (path: Path): number => path.prices.at(-1) ?? decimal(START)
 const text = (x: number, y: number, content: string, more = ''): string =>
   `<text x="${round(x)}" y="${round(y)}" ${more}>${content.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</text>`
 
-/** Those the match was about: whoever made news, then whoever moved most. */
-function stars({ paths, news }: Told): readonly Path[] {
+/** The players to draw in colour: first those in the news, then those with the largest moves. */
+function stars({ paths, news }: PricedRecording): readonly Path[] {
   const named = new Set(news.filter((n) => n.kind !== 'var').flatMap((n) => n.playerIds.slice(0, 1)))
   const move = (p: Path): number => Math.abs(last(p) - decimal(START)) + (named.has(p.id) ? 5 : 0)
   return paths.toSorted((a, b) => move(b) - move(a)).slice(0, COLOURS.length)
 }
 
-function backdrop(told: Told, { x, y, low, high }: Scale): string {
-  const { phases, snapshots } = told
+function backdrop(priced: PricedRecording, { x, y, low, high }: Scale): string {
+  const { phases, snapshots } = priced
   const bands = phases.map((phase, frame) =>
     phase === 'live'
       ? ''
@@ -126,8 +126,8 @@ function backdrop(told: Told, { x, y, low, high }: Scale): string {
 const line = (path: Path, { x, y }: Scale): string =>
   path.prices.map((value, frame) => `${frame === 0 ? 'M' : 'L'}${x(frame)} ${y(value)}`).join('')
 
-function curves(told: Told, shown: readonly Path[], scale: Scale): string {
-  const quiet = told.paths
+function curves(priced: PricedRecording, shown: readonly Path[], scale: Scale): string {
+  const quiet = priced.paths
     .filter((p) => !shown.includes(p) && p.prices.some((v) => v !== p.prices[0]))
     .map((p) => `<path d="${line(p, scale)}" fill="none" stroke="#c9c6bd" stroke-width="0.9"/>`)
   const loud = shown.map(
@@ -177,13 +177,13 @@ interface Happening {
   readonly caption: string
   readonly colour: string
   readonly shape: 'disc' | 'card' | 'frame'
-  /** Whose curve it is marked on. */
+  /** The player whose curve it is marked on. */
   readonly about: PlayerId | undefined
   readonly frame: number
 }
 
-/** What is worth a word: goals with the score, red cards, missed penalties, reviews and what they took back. */
-function happeningsOf({ news, snapshots, paths }: Told, { x }: Scale): readonly Happening[] {
+/** The events worth a label: goals with the score, red cards, missed penalties, reviews and what they took back. */
+function labelledOf({ news, snapshots, paths }: PricedRecording, { x }: Scale): readonly Happening[] {
   const familyName = new Map(paths.map((p) => [p.id, p.name.split(' ').at(-1) ?? p.name]))
   return news.flatMap((n): Happening[] => {
     const snapshot = snapshots[n.frame]
@@ -212,10 +212,10 @@ function happeningsOf({ news, snapshots, paths }: Told, { x }: Scale): readonly 
 const LANES = 3
 const LANE_HEIGHT = 18
 
-/** Happenings above the curves, a line down to them; neighbours go to different lanes. */
-function markers(happenings: readonly Happening[]): string {
+/** Event labels above the curves, each with a line down to its point; neighbours use different lanes. */
+function markers(labelled: readonly Happening[]): string {
   const ends = Array.from({ length: LANES }, () => 0)
-  const placed = happenings.map((h) => {
+  const placed = labelled.map((h) => {
     const free = ends.findIndex((end) => end <= h.x)
     const lane = free === -1 ? LANES - 1 : free
     ends[lane] = h.x + h.caption.length * 6.3 + 20
@@ -240,9 +240,9 @@ const GLYPHS: Readonly<Record<Happening['shape'], (x: number, y: number, colour:
     `<rect x="${round(x - 4)}" y="${y - 4}" width="8" height="8" fill="${PAPER}" stroke="${colour}" stroke-width="1.8"/>`,
 }
 
-/** Where on its player's curve something happened. */
-function dots(happenings: readonly Happening[], shown: readonly Path[], { x, y }: Scale): string {
-  return happenings
+/** The point of an event on its player's curve. */
+function dots(labelled: readonly Happening[], shown: readonly Path[], { x, y }: Scale): string {
+  return labelled
     .map(({ about, frame }) => {
       const index = shown.findIndex((p) => p.id === about)
       const value = shown[index]?.prices[frame]
@@ -253,11 +253,11 @@ function dots(happenings: readonly Happening[], shown: readonly Path[], { x, y }
 }
 
 function chart(recording: Recording): string {
-  const told = tell(recording)
-  const scale = scaleOf(told)
-  const shown = stars(told)
-  const happenings = happeningsOf(told, scale)
-  const end = told.snapshots.at(-1)
+  const priced = priceRecording(recording)
+  const scale = scaleOf(priced)
+  const shown = stars(priced)
+  const labelled = labelledOf(priced, scale)
+  const end = priced.snapshots.at(-1)
   const headline = `${end?.home.name} ${end?.home.goals ?? 0}–${end?.away.goals ?? 0} ${end?.away.name}`
   const state = end?.state ?? ''
   return [
@@ -267,13 +267,13 @@ function chart(recording: Recording): string {
     text(
       PLOT.left - 40,
       64,
-      `${recording.title} · ${state} · live base price, everybody from 200 · shaded: no play`,
+      `${recording.title} · ${state} · live base price, all from 200 · shaded: no play`,
       `font-size="13" fill="${FAINT}"`,
     ),
-    backdrop(told, scale),
-    markers(happenings),
-    curves(told, shown, scale),
-    dots(happenings, shown, scale),
+    backdrop(priced, scale),
+    markers(labelled),
+    curves(priced, shown, scale),
+    dots(labelled, shown, scale),
     labels(shown, scale),
     '</svg>',
   ].join('\n')

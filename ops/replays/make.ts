@@ -1,11 +1,11 @@
-/** Makes the bundled replays from their plans: `npm run ops -- replay-make [directory]`. The same plans, the same frames. */
+/** Makes the bundled replays: `npm run ops -- replay-make [directory]`. Equal plans give equal frames. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { anchorsOf, simulateMatch } from './generator/match-sim.ts'
 import { BUNDLED } from './generator/plans.ts'
 
-// Frames repeat each other some 30 KB apart: further than gzip looks back, near for a window of 16 MB.
+// Frames repeat each other some 30 KB apart: out of reach for gzip, within reach for a window of 16 MB.
 const PACKING = {
   params: { [constants.BROTLI_PARAM_QUALITY]: 10, [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS },
 }

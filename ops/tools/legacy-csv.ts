@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { lots, type Lots, microsFromDecimal, price, type Price } from '../../actors/kernel/micros.ts'
 import { type Instant, instant } from '../../actors/kernel/world.ts'
 
-/** A trade as the dump has it: its user is still a name. */
+/** A trade of the dump; its user is still a name. */
 export interface DumpedTrade {
   readonly id: string
   readonly username: string
@@ -28,12 +28,12 @@ const Row = z.object({
   username: z.string().min(1).toLowerCase(),
   player: z.string().trim().min(1).max(200),
   side: z.enum(['buy', 'sell']),
-  quantity: amount.refine((micros) => micros > 0, 'must be more than nothing').transform(lots),
+  quantity: amount.refine((micros) => micros > 0, 'must be above 0').transform(lots),
   price: amount.transform(price),
   at: z.iso.datetime({ offset: true }).transform((text) => instant(Date.parse(text))),
 })
 
-/** Throws with the line and what is wrong with it; a dump that is wrong anywhere is taken nowhere. */
+/** Throws with the line and the error. A dump with any error is refused as a whole. */
 export function readDump(csv: string): readonly DumpedTrade[] {
   const [header = [], ...rows] = recordsOf(csv.replace(/^\uFEFF/, ''))
   const places = COLUMNS.map((column) => header.indexOf(column))

@@ -1,7 +1,7 @@
 /**
- * Imports legacy trades from a CSV file: `npm run ops -- legacy-import trades.csv`. Columns: id, username, player, side (buy or
- * sell), quantity, price, at (ISO 8601). The database is the one of the environment, as for the server; an embedded one
- * must not be in use. A dump may be taken in again: trades are known by their ids.
+ * Imports legacy trades from a CSV file: `npm run ops -- legacy-import trades.csv`. Columns: id, username, player, side
+ * (buy or sell), quantity, price, at (ISO 8601). It uses the database of the server's environment; an embedded one must
+ * not be in use. Importing a dump twice is safe: trades are known by their ids.
  */
 import { readFile } from 'node:fs/promises'
 import { present } from '../../actors/kernel/assert.ts'

@@ -1,7 +1,7 @@
 /**
- * Rebuilds everything that follows from trades: `npm run ops -- reactions-rebuild`. Careers, XP and weeks are
- * forgotten and made again; badges, notifications, activity and credits are already there and stay as they are. The
- * servers must be stopped. They build their leaderboards when they start on a store without any, or when an admin asks.
+ * Rebuilds everything derived from trades: `npm run ops -- reactions-rebuild`. Careers, XP and weeks are deleted and
+ * made again; badges, notifications, activity and credits stay as they are. Stop the servers first. They rebuild their
+ * leaderboards when they start with an empty store, or when an admin asks.
  */
 import { connect } from '../../db/postgres/connect.ts'
 import { migrate } from '../../db/postgres/migrate.ts'

@@ -1,5 +1,5 @@
 /**
- * Proves past draws of the weekly spinner from what the API says about them, recomputed here without any code of the draw's own run:
+ * Verifies past draws of the weekly spinner from the API's answers, recomputed without the server:
  *
  *   curl -b jar $API/api/spinner/history | npm run ops -s -- spinner-verify
  *

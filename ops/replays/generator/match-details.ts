@@ -1,11 +1,11 @@
-/** A simulated player's statistics as the provider lists them, with the rating it would give him. */
+/** A simulated player's statistics as the provider lists them, with the rating it would give. */
 import type { PlayerRole } from '../../../actors/market/fixture.ts'
 import { type Game, playedSecs, STAT } from './match-state.ts'
 import type { SimPlayer } from './squads.ts'
 
 const RATING_AFTER_SECS = 600
 
-/** The rows of a player who has been on the pitch: no zeros, no rating in his first ten minutes. */
+/** The rows of a player who has been on the pitch: no zeros, and no rating in the first ten minutes. */
 export function detailsOf(game: Game, p: SimPlayer): readonly unknown[] {
   const secs = (p.offAt ?? playedSecs(game)) - (p.onAt ?? 0)
   const rows = [...p.stats, [119, Math.min(120, Math.ceil(secs / 60))] as const].filter(([, value]) => value !== 0)
@@ -39,7 +39,7 @@ const RATING_WEIGHTS: readonly (readonly [number, number])[] = [
   [STAT.penaltiesMissed, -0.6],
 ]
 
-/** What an average player of the role would earn in 90 minutes, taken off so that ratings stay near the provider's. */
+/** What an average player of the role earns in 90 minutes. It is subtracted to keep ratings near the provider's. */
 const RATING_USUAL: Readonly<Record<PlayerRole, number>> = { GK: 0.05, DEF: 0.12, MID: 0.04, FWD: 0.12 }
 
 function ratingOf(p: SimPlayer, minutes: number): number {

@@ -23,7 +23,7 @@ const STEPS_PER_MATCH = 5_400 / STEP_SECS
 
 type ByRole = Readonly<Record<PlayerRole, number>>
 
-/** What a player does in 90 minutes, and what happens to an opponent thereby. */
+/** What a player does in 90 minutes, and what it does to an opponent. */
 interface Act {
   readonly type: number
   readonly rate: ByRole
@@ -61,11 +61,11 @@ const SHOOTS: ByRole = { GK: 0, DEF: 0.35, MID: 1, FWD: 3.2 }
 const CREATES: ByRole = { GK: 0.02, DEF: 0.5, MID: 1.5, FWD: 1.8 }
 const DEFENDS: ByRole = { GK: 0, DEF: 1.6, MID: 0.5, FWD: 0.1 }
 
-/** Shots of a side in 90 minutes that is expected to score so often. */
+/** Shots in 90 minutes of a side that is expected to score this many goals. */
 const shotsFor = (expectedGoals: number): number => 7.5 + 4.2 * expectedGoals
 const ON_TARGET = 0.4
 const CREATED = 0.75
-/** The rest are penalties and own goals, and what added time and good shooters put on top. */
+/** The rest are penalties and own goals, and what added time and good shooters contribute. */
 const OPEN_PLAY_SHARE = 0.83
 
 /** Ten seconds of play. `tempo` 1 is an ordinary match; it scales what happens before the goals. */
@@ -196,7 +196,7 @@ function ownGoal(game: Game, side: Side): void {
   scored(game, side, { type: EVENT.ownGoal, player: culprit })
 }
 
-/** Takes the goal of an event back: the row, the score, and what it did to statistics. */
+/** Takes back the goal of an event: the row, the score and its effect on statistics. */
 export function annul(game: Game, event: SimEvent): void {
   game.events = game.events.filter((e) => e !== event)
   game.score[event.side] -= 1

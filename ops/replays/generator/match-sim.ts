@@ -22,11 +22,11 @@ import {
 import { playerNames, squadOf } from './squads.ts'
 
 export interface ClubPlan extends ClubInfo {
-  /** Goals in 90 minutes if it were played often. */
+  /** Average goals in 90 minutes. */
   readonly expectedGoals: number
 }
 
-/** Something that happens whatever chance says, at the start of a minute of the match clock. */
+/** Something that happens regardless of chance, at the start of a minute of the match clock. */
 export interface Moment {
   readonly kind: 'red_card' | 'goal_disallowed'
   readonly minute: number
@@ -40,21 +40,21 @@ export interface MatchPlan {
   readonly league: string
   readonly home: ClubPlan
   readonly away: ClubPlan
-  /** Extra time and, if need be, penalties follow a draw. */
+  /** Extra time and, if needed, penalties follow a draw. */
   readonly knockout?: boolean
-  /** How lively it is from which minute on, 1 being ordinary. */
+  /** How lively the match is from each of these minutes on; 1 is ordinary. */
   readonly tempo?: readonly { readonly fromMinute: number; readonly factor: number }[]
   readonly moments?: readonly Moment[]
 }
 
-/** How many frames each kind of standstill is shown. Half time is two minutes, not fifteen: nobody watches it. */
+/** Frames per kind of break. Half time is cut from fifteen minutes to two. */
 const FRAMES = { preMatch: 5, halfTime: 12, fullTime: 6, fullTimeBeforeExtra: 2, break: 6, kick: 3 } as const
 
-/** Skill to this power: the best are worth about twice the average, the weakest not quite half of it. */
+/** Skill to this power: the best are worth about twice the average, the weakest a little under half of it. */
 const ANCHOR_SPREAD = 1.5
 
 const SUBSTITUTIONS_MAX = 5
-/** A goal is under review this long after it was given, and taken back that long after. */
+/** Seconds from a goal to its review, and from the goal to the verdict. */
 const REVIEW_AFTER_SECS = 40
 const VERDICT_AFTER_SECS = 110
 
@@ -64,8 +64,8 @@ interface Review {
   row: SimEvent | null
 }
 
-/** One match under way: the game, what has been reported of it, and the seconds since kick-off. */
-interface Telling {
+/** One match in progress: the game, the frames reported so far, and the seconds since kick-off. */
+interface Simulation {
   readonly plan: MatchPlan
   readonly info: FixtureInfo
   readonly game: Game
@@ -75,31 +75,31 @@ interface Telling {
   secs: number
 }
 
-/** All payloads of the match, from shortly before kick-off until shortly after the end. The same plan, the same match. */
+/** All payloads of the match, from shortly before kick-off until shortly after the end. Equal plans, equal matches. */
 export function simulateMatch(plan: MatchPlan): readonly unknown[] {
-  const telling = begin(plan)
-  const { game } = telling
+  const sim = begin(plan)
+  const { game } = sim
   const draw = (): boolean => game.score.home === game.score.away
-  telling.secs = -FRAMES.preMatch * STEP_SECS
-  show(telling, 'NS', FRAMES.preMatch)
-  half(telling, { state: 'INPLAY_1ST_HALF', type: 1, countsFrom: 0, length: 45, added: 1 + game.chance.below(4) })
-  show(telling, 'HT', FRAMES.halfTime)
-  half(telling, { state: 'INPLAY_2ND_HALF', type: 2, countsFrom: 45, length: 45, added: 2 + game.chance.below(5) })
-  if (plan.knockout !== true || !draw()) return show(telling, 'FT', FRAMES.fullTime)
-  show(telling, 'FT', FRAMES.fullTimeBeforeExtra)
-  show(telling, 'BREAK', FRAMES.break)
-  half(telling, { state: 'INPLAY_ET', type: 5_314, countsFrom: 90, length: 15, added: game.chance.below(2) })
-  show(telling, 'EXTRA_TIME_BREAK', FRAMES.break)
-  half(telling, { state: 'INPLAY_ET_2ND_HALF', type: 39, countsFrom: 105, length: 15, added: game.chance.below(3) })
-  if (!draw()) return show(telling, 'AET', FRAMES.fullTime)
-  show(telling, 'PEN_BREAK', FRAMES.break)
-  shootout(telling)
-  return show(telling, 'FT_PEN', FRAMES.fullTime)
+  sim.secs = -FRAMES.preMatch * STEP_SECS
+  show(sim, 'NS', FRAMES.preMatch)
+  half(sim, { state: 'INPLAY_1ST_HALF', type: 1, countsFrom: 0, length: 45, added: 1 + game.chance.below(4) })
+  show(sim, 'HT', FRAMES.halfTime)
+  half(sim, { state: 'INPLAY_2ND_HALF', type: 2, countsFrom: 45, length: 45, added: 2 + game.chance.below(5) })
+  if (plan.knockout !== true || !draw()) return show(sim, 'FT', FRAMES.fullTime)
+  show(sim, 'FT', FRAMES.fullTimeBeforeExtra)
+  show(sim, 'BREAK', FRAMES.break)
+  half(sim, { state: 'INPLAY_ET', type: 5_314, countsFrom: 90, length: 15, added: game.chance.below(2) })
+  show(sim, 'EXTRA_TIME_BREAK', FRAMES.break)
+  half(sim, { state: 'INPLAY_ET_2ND_HALF', type: 39, countsFrom: 105, length: 15, added: game.chance.below(3) })
+  if (!draw()) return show(sim, 'AET', FRAMES.fullTime)
+  show(sim, 'PEN_BREAK', FRAMES.break)
+  shootout(sim)
+  return show(sim, 'FT_PEN', FRAMES.fullTime)
 }
 
 /**
- * What each player of the match is worth to begin with, by his id, in whole units: the anchor of his role, more for
- * a good one than for an ordinary one.
+ * The starting price of each player of the match by player id, in whole units: the anchor of the role, more for a good
+ * player than for an ordinary one.
  */
 export function anchorsOf(plan: MatchPlan): Readonly<Record<number, number>> {
   const worth = begin(plan).game.players.map(({ id, role, skill }) => {
@@ -109,9 +109,9 @@ export function anchorsOf(plan: MatchPlan): Readonly<Record<number, number>> {
   return Object.fromEntries(worth)
 }
 
-function begin(plan: MatchPlan): Telling {
+function begin(plan: MatchPlan): Simulation {
   const chance = chanceFrom(plan.seed)
-  const names = playerNames(chanceFrom(plan.seed + 1_000_000)) // new names must not change the match
+  const names = playerNames(chanceFrom(plan.seed + 1_000_000)) // a change to the names must not change the match
   const firstId = plan.fixtureId * 100
   const game: Game = {
     chance,
@@ -130,13 +130,13 @@ function begin(plan: MatchPlan): Telling {
   return { plan, info, game, frames: [], changes: { home: 0, away: 0 }, review: null, secs: 0 }
 }
 
-/** Reports the match as it stands for some frames. */
-function show(telling: Telling, state: StateName, frames: number): readonly unknown[] {
+/** Reports the current state of the match for this many frames. */
+function show(sim: Simulation, state: StateName, frames: number): readonly unknown[] {
   for (let n = 0; n < frames; n += 1) {
-    telling.frames.push(payloadOf(telling.game, telling.info, state))
-    telling.secs += STEP_SECS
+    sim.frames.push(payloadOf(sim.game, sim.info, state))
+    sim.secs += STEP_SECS
   }
-  return telling.frames
+  return sim.frames
 }
 
 interface Half {
@@ -148,29 +148,29 @@ interface Half {
   readonly added: number
 }
 
-function half(telling: Telling, { state, type, countsFrom, length, added }: Half): void {
-  const { game, plan } = telling
+function half(sim: Simulation, { state, type, countsFrom, length, added }: Half): void {
+  const { game, plan } = sim
   const period = {
     type,
     countsFrom,
     length,
-    startsAt: telling.secs,
+    startsAt: sim.secs,
     added: null as number | null,
     elapsed: 0,
     ticking: true,
   }
   game.periods.push(period)
   const whistle = (length + added) * 60 + game.chance.below(30)
-  if (type === 2) substitute(telling, 0.5)
+  if (type === 2) substitute(sim, 0.5)
   for (let elapsed = 0; elapsed < whistle; elapsed += STEP_SECS) {
     period.elapsed = elapsed
     const minute = countsFrom + elapsed / 60
     if (elapsed === length * 60) period.added = added
     if (elapsed > 0) playStep(game, tempoAt(plan, minute))
-    for (const moment of plan.moments ?? []) if (moment.minute === minute) force(telling, moment)
-    goOnWithReview(telling)
-    if (minute > 55 && elapsed % 60 === 0) substitute(telling, 0.055)
-    show(telling, state, 1)
+    for (const moment of plan.moments ?? []) if (moment.minute === minute) force(sim, moment)
+    continueReview(sim)
+    if (minute > 55 && elapsed % 60 === 0) substitute(sim, 0.055)
+    show(sim, state, 1)
   }
   period.elapsed = whistle
   period.ticking = false
@@ -181,8 +181,8 @@ const tempoAt = ({ tempo }: MatchPlan, minute: number): number =>
 
 const OUTFIELD: readonly PlayerRole[] = ['DEF', 'MID', 'FWD']
 
-/** With this probability for each side, somebody tired makes room for somebody of his role from the bench. */
-function substitute({ game, changes }: Telling, probability: number): void {
+/** With this probability for each side, replaces a tired player with one of the same role from the bench. */
+function substitute({ game, changes }: Simulation, probability: number): void {
   for (const side of ['home', 'away'] as const) {
     if (changes[side] >= SUBSTITUTIONS_MAX || !game.chance.happens(probability)) continue
     const off = game.chance.pick(onPitch(game, side), (p) => (OUTFIELD.includes(p.role) && p.starter ? 1 : 0))
@@ -196,8 +196,8 @@ function substitute({ game, changes }: Telling, probability: number): void {
   }
 }
 
-function force(telling: Telling, { kind, side }: Moment): void {
-  const { game } = telling
+function force(sim: Simulation, { kind, side }: Moment): void {
+  const { game } = sim
   const outfield = onPitch(game, side).filter((p) => p.role !== 'GK')
   if (kind === 'red_card') {
     const offender = game.chance.pick(outfield, (p) => (p.role === 'DEF' ? 3 : 1))
@@ -207,12 +207,12 @@ function force(telling: Telling, { kind, side }: Moment): void {
   const scorer = game.chance.pick(outfield, (p) => (p.role === 'FWD' ? 4 : 1))
   const assist = game.chance.pick(outfield, (p) => (p === scorer ? 0 : 1))
   assert(scorer !== null, 'a side without outfield players cannot score')
-  telling.review = { event: goal(game, scorer, assist), sinceSecs: telling.secs, row: null }
+  sim.review = { event: goal(game, scorer, assist), sinceSecs: sim.secs, row: null }
 }
 
-/** The row of a review appears, and turns into the verdict when the goal's row goes; its minute is one later. */
-function goOnWithReview(telling: Telling): void {
-  const { game, review, secs } = telling
+/** The review's row appears, and becomes the verdict when the goal's row is removed; its minute is one later. */
+function continueReview(sim: Simulation): void {
+  const { game, review, secs } = sim
   if (review === null) return
   if (review.row === null && secs - review.sinceSecs >= REVIEW_AFTER_SECS) {
     const { side, player } = review.event
@@ -222,16 +222,16 @@ function goOnWithReview(telling: Telling): void {
     review.row.addition = 'Goal Disallowed'
     review.row.minute = review.event.minute + 1
     annul(game, review.event)
-    telling.review = null
+    sim.review = null
   }
 }
 
 const KICKS = 5
 
-/** Five kicks each, as long as they can still decide anything, then one each until somebody leads. */
-function shootout(telling: Telling): void {
-  const { game } = telling
-  const period = { type: 5, countsFrom: 120, length: 0, startsAt: telling.secs, added: null, elapsed: 0, ticking: true }
+/** Five kicks each while they can still decide the shoot-out, then one each until one side leads. */
+function shootout(sim: Simulation): void {
+  const { game } = sim
+  const period = { type: 5, countsFrom: 120, length: 0, startsAt: sim.secs, added: null, elapsed: 0, ticking: true }
   game.periods.push(period)
   const takers = { home: takersOf(game, 'home'), away: takersOf(game, 'away') }
   const taken = { home: 0, away: 0 }
@@ -249,14 +249,14 @@ function shootout(telling: Telling): void {
     const result = `${game.shootout.home}-${game.shootout.away}`
     report(game, { type: hit ? EVENT.shootoutGoal : EVENT.shootoutMiss, side, player, result })
     for (let n = 0; n < FRAMES.kick; n += 1) {
-      show(telling, 'INPLAY_PENALTIES', 1)
+      show(sim, 'INPLAY_PENALTIES', 1)
       period.elapsed += STEP_SECS
     }
   }
   period.ticking = false
 }
 
-/** Those on the pitch, the best first, the keeper last. */
+/** Players on the pitch, the best first, the keeper last. */
 const takersOf = (game: Game, side: Side) =>
   game.players
     .filter((p) => p.side === side && isOn(p))

@@ -1,4 +1,4 @@
-/** What there is to know about a simulated match at one moment: players, score, periods, events. */
+/** The state of a simulated match: players, score, periods, events. */
 import type { Side } from '../../../actors/market/fixture.ts'
 import type { Chance } from '../../../actors/replay/chance.ts'
 import type { SimPlayer } from './squads.ts'
@@ -91,7 +91,7 @@ export interface Game {
   readonly score: Record<Side, number>
   readonly shootout: Record<Side, number>
   readonly corners: Record<Side, number>
-  /** Which side has the better of it just now: 1 is all home, −1 all away. */
+  /** Which side is on top: 1 is all home, −1 all away. */
   momentum: number
   nextEventId: number
 }

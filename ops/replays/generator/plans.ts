@@ -1,4 +1,4 @@
-/** The matches that are bundled as replays: what is decided about them beforehand, and the seed of everything else. */
+/** The matches that are bundled as replays: what is fixed about each, and the seed of everything else. */
 import { type Instant, instant } from '../../../actors/kernel/world.ts'
 import type { MatchPlan } from './match-sim.ts'
 

@@ -1,4 +1,4 @@
-/** Invented players for invented clubs. Names are made of lists nobody real was looked up for. */
+/** Invented players for invented clubs. Names are combined from lists, not taken from real people. */
 import { present } from '../../../actors/kernel/assert.ts'
 import type { PlayerRole, Side } from '../../../actors/market/fixture.ts'
 import type { Chance } from '../../../actors/replay/chance.ts'
@@ -13,11 +13,11 @@ export interface SimPlayer {
   readonly starter: boolean
   /** Row and column of the formation; null on the bench. */
   readonly field: string | null
-  /** How good he is: 1 is average, good ones reach 1.5. */
+  /** Skill: 1 is average, good players reach 1.5. */
   readonly skill: number
   /** Counts by the provider's statistic type. */
   readonly stats: Map<number, number>
-  /** Seconds of play when he came on and went off; null when he has not. */
+  /** Seconds of play at which the player came on and went off; null if that has not happened. */
   onAt: number | null
   offAt: number | null
 }
@@ -70,7 +70,7 @@ export function squadOf(
   }))
 }
 
-/** Names without end; no two family names begin alike before every beginning has been used. */
+/** An endless supply of names. No beginning of a family name is reused before every beginning has been used. */
 export function* playerNames(chance: Chance): Generator<string, never> {
   const draw = (from: readonly string[]): string => present(from[chance.below(from.length)], 'a name')
   while (true) {

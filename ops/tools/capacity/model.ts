@@ -1,48 +1,48 @@
-/** What so many users need, by arithmetic from what was measured. Everything assumed about them is an argument. */
+/** Resources for N users, calculated from measurements. Every assumption is an argument. */
 import { CONNECTIONS_MAX } from '../../../db/postgres/connect.ts'
 
 /**
- * Measured on two virtual cores that server, PostgreSQL and load generator shared. The command beside each makes the figure
- * again.
+ * Measured on two virtual cores that server, PostgreSQL and load generator shared. The command beside each number
+ * measures it again.
  */
 export const MEASURED = {
-  /** npm run bench:trade -- --quick: two matches, 1,000 under way, durable. */
+  /** npm run bench:trade -- --quick: two matches, 1,000 in flight, durable. */
   tradesPerDatabase: 30_000,
   /** The same, one match. */
   tradesPerMatch: 20_000,
-  /** npm run bench:http -- --quick: openings over HTTP, 256 under way; what is refused early is twice as fast. */
+  /** npm run bench:http -- --quick: opens over HTTP, 256 in flight; early refusals are twice as fast. */
   requestsPerProcess: 3_500,
-  /** npm run bench:fanout: writes to sockets a core, 10,000 sockets. */
+  /** npm run bench:fanout: socket writes per core, with 10,000 sockets. */
   writesPerCore: 78_000,
-  /** npm run bench:fanout: sockets of one process that are mostly served within 100 ms; 20,000 is its limit. */
+  /** npm run bench:fanout: sockets per process that are mostly served within 100 ms; 20,000 is the limit. */
   socketsPerProcess: 10_000,
-  /** npm run bench:fanout: resident memory of a socket, and about as much again in the kernel. */
+  /** npm run bench:fanout: resident memory per socket, and about as much again in the kernel. */
   bytesPerSocket: 12_000 + 8_000,
-  /** pg_total_relation_size over 86,500 openings: position 350, ledger 190, outbox 95, tape 35. */
+  /** pg_total_relation_size over 86,500 opens: position 350, ledger 190, outbox 95, tape 35. */
   bytesPerTrade: 670,
 } as const
 
-/** Not measured here: what one Redis passes on to subscribers. Its own figure is `redis-benchmark -t publish`. */
+/** Not measured here: the messages a Redis delivers to subscribers. Measure yours with `redis-benchmark -t publish`. */
 const REDIS_MESSAGES = 100_000
-/** Of what a thing can do; the rest is for bursts, restarts and noise. */
+/** The share of a capacity to plan with; the rest is for bursts, restarts and noise. */
 const USE_AT_MOST = 0.6
-/** Connections with which a PostgreSQL without a pooler before it is still itself. */
+/** Connections that a PostgreSQL without a pooler handles well. */
 const SERVER_CONNECTIONS_MAX = 1_000
 const BEATS_PER_SECOND = 20
 
 export interface Assumptions {
   readonly users: number
-  /** The share of them that is there at the busiest moment of the week. */
+  /** The share of users online at the busiest moment of the week. */
   readonly online: number
   readonly tradesPerHour: number
   /** How much busier the minute after a goal is. */
   readonly burst: number
-  /** Requests besides each trade: looking around, boards, the account. */
+  /** Requests per trade: browsing, boards, the account. */
   readonly requestsPerTrade: number
   readonly matches: number
-  /** The share of those online who are in the one match that everybody watches. */
+  /** The share of online users who are in the most popular match. */
   readonly inOneMatch: number
-  /** Writes to one socket a second: beats in which something moved that it follows. */
+  /** Writes to one socket per second: ticks in which a followed price moved. */
   readonly writesPerSecond: number
   /** Hours a week as busy as this. */
   readonly hoursPerWeek: number
@@ -59,12 +59,12 @@ export const ASSUMED: Omit<Assumptions, 'users'> = {
   hoursPerWeek: 12,
 }
 
-/** How much of something there is to do, against what one of it does when it is used as far as it should be. */
+/** The load on one resource, against the capacity of one unit at its planned use. */
 export interface Load {
   readonly what: string
   readonly needed: number
   readonly oneDoes: number
-  /** Above 1, one is not enough. */
+  /** Above 1, one unit is not enough. */
   readonly full: number
   readonly nextStep: string
 }
@@ -79,7 +79,7 @@ export interface Plan {
   readonly roomsProcesses: number
   readonly socketGigabytes: number
   readonly gigabytesPerWeek: number
-  /** Things there is only one of, the fullest first: where it breaks, and what to do then. */
+  /** Resources that exist only once, the fullest first: the bottleneck, and what to do about it. */
   readonly loads: readonly Load[]
 }
 
@@ -91,14 +91,14 @@ export function planFor(given: Assumptions): Plan {
   const writesPerSecond = sockets * given.writesPerSecond
   const processes = (needed: number, oneDoes: number): number => Math.ceil(needed / oneDoes)
   const apiProcesses = Math.max(
-    2, // so that one may fail
+    2, // one may fail
     processes(sockets, MEASURED.socketsPerProcess),
     processes(writesPerSecond, MEASURED.writesPerCore * USE_AT_MOST),
     processes(requestsPerSecond, MEASURED.requestsPerProcess * USE_AT_MOST),
   )
   const roomsProcesses = Math.max(2, processes(burstTradesPerSecond, MEASURED.tradesPerMatch * USE_AT_MOST))
   const tradesPerWeek = tradesPerSecond * 3_600 * given.hoursPerWeek
-  // Every process with sockets follows every match, and every command crosses the bus and back.
+  // Each process with sockets follows all matches, and every command crosses the bus and back.
   const messages = given.matches * BEATS_PER_SECOND * apiProcesses + 2 * burstTradesPerSecond
   return {
     sockets,

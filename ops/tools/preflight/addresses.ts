@@ -1,4 +1,4 @@
-/** Whether processes answer at their addresses, and let in whoever has a token signed with our key. */
+/** Whether processes answer at their addresses and accept a token signed with our key. */
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 import { z } from 'zod'
@@ -14,7 +14,7 @@ const SKEW_MS = 1_000
 const Ready = z.object({ checks: z.record(z.string(), z.string()) })
 const Pong = z.object({ type: z.literal('pong'), serverTime: z.string() })
 
-/** `http(s)://`: `/health` and `/ready`. `ws(s)://`: a handshake, a word, and the clock of the process. */
+/** `http(s)://`: `/health` and `/ready`. `ws(s)://`: a handshake, one message, and the clock of the process. */
 export function checkAddress(address: string, config: Config): Promise<readonly Finding[]> {
   return /^wss?:/.test(address) ? checkSocket(address, config) : checkHttp(address)
 }
@@ -38,7 +38,7 @@ async function checkHttp(address: string): Promise<readonly Finding[]> {
 async function checkSocket(address: string, { jwt, dataDir }: Config): Promise<readonly Finding[]> {
   const world = systemWorld()
   const tokens = createTokens({ keys: await loadOrCreateKeys({ dataDir, ...jwt }), lifetimes: jwt, world })
-  // Of nobody: a stranger may follow prices, and has no account that could be touched.
+  // The token's user does not exist: it may follow prices, and has no account to touch.
   const token = await tokens.issueWs({ userId: userId(world.newId()), sid: sessionId(world.newId()) })
   const ws = new WebSocket(`${address.replace(/\/$/, '')}/?token=${token}`, 'feed.v1', {
     handshakeTimeout: PATIENCE_MS,

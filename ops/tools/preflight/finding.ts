@@ -1,8 +1,8 @@
-/** What a check has found, one line each: `failed` keeps a match day from beginning, `warned` is for somebody to judge. */
+/** Findings of a check, one line each: `failed` blocks a match day, `warned` is for the operator to judge. */
 export interface Finding {
   readonly what: string
   readonly verdict: 'ok' | 'warned' | 'failed'
-  /** What was found, with its numbers, and what to do where it is not fine. */
+  /** What was found, with its numbers, and what to do if it is wrong. */
   readonly says: string
 }
 
@@ -10,7 +10,7 @@ export const ok = (what: string, says: string): Finding => ({ what, verdict: 'ok
 export const warned = (what: string, says: string): Finding => ({ what, verdict: 'warned', says })
 export const failed = (what: string, says: string): Finding => ({ what, verdict: 'failed', says })
 
-/** The outermost message that says something, on one line. */
+/** The outermost error message with content, on one line. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return reasonOf(error.errors[0])
   if (!(error instanceof Error)) return String(error)
@@ -18,7 +18,7 @@ function reasonOf(error: unknown): string {
   return error.cause instanceof Error ? `${line} (${reasonOf(error.cause)})` : line
 }
 
-/** What a check finds; a check that throws, or takes too long, has failed. */
+/** The findings of a check. A check that throws or takes too long has failed. */
 export async function find(
   what: string,
   withinMs: number,

@@ -1,7 +1,7 @@
 /**
- * Checks a deployment before a match day, and changes nothing: `npm run ops -- preflight [http://… | ws://…]…`. It takes the
- * environment of the server, and the addresses of processes or of the proxy before them. One line for each thing that was
- * looked at; exit code 1 when something keeps the day from beginning, 0 otherwise.
+ * Checks a deployment before a match day and changes nothing: `npm run ops -- preflight [http://… | ws://…]…`. It reads
+ * the server's environment and takes the addresses of processes or of the proxy. It prints one line per check. The exit
+ * code is 1 if something blocks the match day, otherwise 0.
  */
 import { ConfigError, environment, readConfig } from '../../../src/config.ts'
 import { checkAddress } from './addresses.ts'

@@ -1,4 +1,4 @@
-/** Whether those outside answer who are needed: the identity provider, the provider of match data, the mail server. */
+/** Whether the outside services answer: the identity provider, the provider of match data, the mail server. */
 import { createTransport } from 'nodemailer'
 import { z } from 'zod'
 import type { Config } from '../../../src/config.ts'
@@ -30,7 +30,7 @@ export async function checkProvider({ provider }: Config): Promise<readonly Find
 
 export async function checkMail({ mail, dataDir }: Config): Promise<readonly Finding[]> {
   if (mail.smtpUrl === null)
-    return [warned('mail', `no SMTP_URL: codes go to ${dataDir}/outbox.jsonl, and nobody gets them`)]
+    return [warned('mail', `no SMTP_URL: codes go to ${dataDir}/outbox.jsonl and are not sent`)]
   const transport = createTransport({ url: mail.smtpUrl, connectionTimeout: PATIENCE_MS, greetingTimeout: PATIENCE_MS })
   try {
     await transport.verify()

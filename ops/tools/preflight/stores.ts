@@ -1,4 +1,4 @@
-/** Whether the database keeps what it is told, and Redis what it is asked to. */
+/** Whether the database and Redis are configured to keep data. */
 import { Redis } from 'ioredis'
 import { sql } from 'kysely'
 import { type Connection, CONNECTIONS_MAX, connect } from '../../../db/postgres/connect.ts'
@@ -6,7 +6,7 @@ import { schemaState } from '../../../db/postgres/migrate.ts'
 import type { Config } from '../../../src/config.ts'
 import { failed, type Finding, ok, warned } from './finding.ts'
 
-/** Beyond this tokens and one-time codes expire too early or too late, and the books are looked at too early. */
+/** With a larger clock difference, tokens and one-time codes expire at the wrong time. */
 const SKEW_WARNED_MS = 1_000
 const SKEW_FAILED_MS = 10_000
 const REDIS_PATIENCE_MS = 3_000
@@ -67,7 +67,7 @@ async function migrations({ db }: Connection): Promise<Finding> {
 }
 
 async function clock({ db }: Connection): Promise<Finding> {
-  await sql`select 1`.execute(db) // so that no connecting is measured
+  await sql`select 1`.execute(db) // the connection is made before timing starts
   const before = Date.now()
   const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db)
   const after = Date.now()
@@ -80,7 +80,7 @@ async function clock({ db }: Connection): Promise<Finding> {
 export async function checkRedis({ redisUrl }: Config): Promise<readonly Finding[]> {
   if (redisUrl === null) return [warned('redis', 'none: there can be one process only; set REDIS_URL for more')]
   const redis = new Redis(redisUrl, { lazyConnect: true, connectTimeout: REDIS_PATIENCE_MS, retryStrategy: () => null })
-  redis.on('error', () => undefined) // it is thrown where somebody waits
+  redis.on('error', () => undefined) // the awaited call throws it
   try {
     await redis.connect()
     const info = await redis.info()

@@ -3,9 +3,9 @@
  *
  *   npm run ops -- provider-mock <recording>… [--speed 1] [--port 4000] [--token rehearsal] [--fixture 1] [--troubles]
  *
- * Every recording kicks off at once, as fixture `--fixture` and the numbers after it; give other numbers for another day,
- * since a match that was settled is not played again. With `--troubles` a third of the time something is wrong, another
- * thing each minute.
+ * All recordings kick off at once, as fixture `--fixture` and the numbers after it. Use other numbers for another day: a
+ * settled match is not played again. With `--troubles` something is wrong for a third of each minute, a different thing
+ * each time.
  */
 import { parseArgs } from 'node:util'
 import { loadRecording } from '../../../src/replays/recordings.ts'
@@ -57,7 +57,7 @@ for (const { title, frames } of recordings)
   console.log(`${title}: ${frames.length} frames, ${speed} times as fast as life`)
 console.log(`\nPROVIDER_URL=${mock.url} PROVIDER_TOKEN=${options.token} PROVIDER_POLL_MS=${pollMs(speed)} npm start`)
 
-/** A poll a frame, but not more often than twenty times a second. */
+/** One poll per frame, at most twenty per second. */
 function pollMs(times: number): number {
   return Math.max(50, Math.round(10_000 / times))
 }

@@ -1,28 +1,28 @@
 /**
- * A server that speaks like the live provider and plays recorded matches, with the troubles a real one has. It knows the
- * provider's format only as far as it must change it.
+ * A server that imitates the live provider and plays recorded matches, including a real provider's troubles. It knows
+ * only those parts of the format that it must change.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { MINUTE_MS } from '../../../actors/kernel/world.ts'
 import { FRAME_MS, frameDue, type Recording } from '../../../actors/replay/recording.ts'
 
-/** What may go wrong with an answer. */
+/** What can go wrong with an answer. */
 export const TROUBLES = [
-  /** 429, with the seconds to stay away. */
+  /** 429, with the seconds to wait. */
   'limited',
   'error',
   /** No answer at all. */
   'silence',
-  /** Half the JSON, and the connection is cut. */
+  /** Half the JSON, then the connection is cut. */
   'cut',
-  /** Half the JSON as if it were all. */
+  /** Half the JSON, sent as a complete body. */
   'truncated',
-  /** Promptly, but what it said when the trouble began. */
+  /** A prompt answer with the content from when the trouble began. */
   'frozen',
   /** The match clock is ten minutes ahead. */
   'clock',
-  /** No line-ups, no events, no statistics, states nobody knows, numbers as text. */
+  /** No line-ups, no events, no statistics, unknown states, numbers as text. */
   'gaps',
 ] as const
 export type Trouble = (typeof TROUBLES)[number]
@@ -33,24 +33,24 @@ export interface PlayedRecording {
   readonly fixtureId: number
   /** When its first frame is due, in milliseconds of the mock's clock. */
   readonly startsAt: number
-  /** It drops out of the matches in play after so many frames; from there on only its number finds it. */
+  /** After this many frames it leaves the matches in play; from then on only its number finds it. */
   readonly listedFrames?: number
 }
 
 export interface MockOptions {
   readonly matches: readonly PlayedRecording[]
-  /** Where the mock's clock stands, in milliseconds since 1970. It runs as fast as the matches are to be played. */
+  /** The mock's clock, in milliseconds since 1970. It runs at the speed of the matches. */
   readonly clock: () => number
   /** What is wrong with the next answer; null for nothing. */
   readonly trouble: () => Trouble | null
-  /** Who does not name it is turned away. */
+  /** Requests without this token are refused. */
   readonly token: string
-  /** Calls left, as each answer says; null says nothing. */
+  /** Calls left, as reported in each answer; null omits it. */
   readonly callsLeft: () => number | null
 }
 
 export interface ProviderMock {
-  /** What to set PROVIDER_URL to. */
+  /** The value for PROVIDER_URL. */
   readonly url: string
   /** Every request so far: its path with the query. */
   readonly asked: readonly string[]
@@ -61,7 +61,7 @@ type Payload = Readonly<Record<string, unknown>>
 
 const BASE = '/v3/football'
 const CLOCK_JUMP_MINUTES = 10
-/** How long after its end a match is still among those in play, as the provider has it. */
+/** How long an ended match stays among those in play, as with the provider. */
 const AFTERGLOW_MS = 15 * MINUTE_MS
 const LIMIT_RESETS_SECS = 1_800
 
