@@ -1,4 +1,4 @@
-/** The database a benchmark runs on: made for it, filled with users, emptied between variants, audited, and dropped. */
+/** The database of a benchmark: made for it, filled with users, emptied between variants, audited, and dropped. */
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { present } from '../../actors/kernel/assert.ts'
@@ -19,7 +19,7 @@ export interface BenchDatabase {
   close(): Promise<void>
 }
 
-/** A new database of this server, with wallets for so many users. Default durability: whatever the server has set. */
+/** A new database on this server, with wallets for this many users. Durability is as the server has it. */
 export async function createOnServer(server: string, users: number): Promise<BenchDatabase> {
   const { url, drop } = await makeDatabase(server, 'touchline_bench')
   const connection = await connect({ databaseUrl: url, dataDir: null })
@@ -51,7 +51,7 @@ async function populate({ db }: Connection, users: number): Promise<UserId[]> {
   return rows.map((row) => userId(row.id))
 }
 
-/** Forgets every trade and match and gives everybody a fresh wallet, so that every variant starts alike. */
+/** Deletes every trade and match and gives each user a fresh wallet, so that all variants start alike. */
 export async function reset({ connection: { db } }: BenchDatabase): Promise<void> {
   await sql`truncate wallets, outbox, outbox_cursors, ledger_entries, positions, account_events, command_results, ticks, tape, instruments, matches, match_leases,
             replays`.execute(db)

@@ -1,4 +1,4 @@
-/** Leaderboards of very many users: asking for places and tops, and moving somebody. */
+/** Leaderboards of very many users: asking for places and tops, and moving users. */
 import { performance } from 'node:perf_hooks'
 import { Redis } from 'ioredis'
 import { sql } from 'kysely'
@@ -71,7 +71,7 @@ async function median(times: number, work: (n: number) => Promise<unknown>): Pro
   return spreadOf(took).median
 }
 
-/** In memory, against counting the better rows by an index that has every key. */
+/** In memory, against counting the better rows by an index that covers every key. */
 export async function benchMemoryBoards({ connection: { db } }: BenchDatabase, users: number): Promise<Section> {
   const before = process.memoryUsage().rss
   const boards = new BoardsMemory()
@@ -101,7 +101,7 @@ export interface RedisBench {
   readonly installation: string
 }
 
-/** On Redis, one question after the other. */
+/** On Redis, one query after the other. */
 export async function benchRedisBoards({ url, users, installation }: RedisBench): Promise<Section> {
   const redis = new Redis(url)
   const used = async (): Promise<number> =>

@@ -1,21 +1,21 @@
 /**
- * A closed load: so many callers, each of whom asks again once he has been answered. Nothing counts that was not
- * answered, and a slow answer delays the next question, so the figures are what patient clients would see.
+ * A closed load: each caller asks again when its answer has arrived. Only answers count, and a slow answer delays the
+ * next request, so the numbers are what patient clients would see.
  */
 import { performance } from 'node:perf_hooks'
 
 export interface LoadOptions {
-  /** Questions that are under way at any time. */
+  /** Requests in flight at any time. */
   readonly callers: number
   readonly seconds: number
-  /** Runs before the clock starts; its answers are in `answered`, not in the figures. */
+  /** Runs before the clock starts; its answers are in `answered`, but are not timed. */
   readonly warmUpSeconds: number
-  /** Asks one question and resolves with its answer. A rejection ends the load. */
+  /** Sends one request and resolves with its answer. A rejection ends the load. */
   readonly ask: (caller: number) => Promise<void>
 }
 
 export interface Load {
-  /** Every answer there was, warm-up and last ones included: what an audit must find. */
+  /** Every answer, including those of the warm-up and the last ones: what an audit must find. */
   readonly answered: number
   readonly perSecond: number
   readonly p50Ms: number

@@ -1,11 +1,11 @@
 /**
- * Measures what community costs, in one run on one machine:
+ * Measures the cost of community features, in one run on one machine:
  *
  *   npm run ops -- bench-community [--only boards,redis,reactions] [--users 1000000] [--commits 200] [--json]
  *
- * Boards: places, tops and moves among so many users, in memory and on Redis (REDIS_URL or TEST_REDIS_URL), against
- * counting rows in PostgreSQL. Reactions: how fast commits of 500 trades are reacted to, against commits of one.
- * DATABASE_URL (or TEST_DATABASE_URL) names a PostgreSQL server; a database is made there and dropped.
+ * Boards: places, tops and moves among this many users, in memory and on Redis (REDIS_URL or TEST_REDIS_URL), against
+ * counting rows in PostgreSQL. Reactions: processing commits of 500 trades, against commits of one. DATABASE_URL (or
+ * TEST_DATABASE_URL) names a PostgreSQL server; a database is made there and dropped.
  */
 import { randomUUID } from 'node:crypto'
 import { parseArgs } from 'node:util'

@@ -1,4 +1,6 @@
-/** Openings a second on the embedded database, which is for trying out and for tests: it survives its process, not a power cut. */
+/**
+ * Opens per second on the embedded database, which is for trials and tests: it survives its process, not a power cut.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

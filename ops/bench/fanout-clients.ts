@@ -1,6 +1,6 @@
 /**
- * Clients of the fan-out benchmark, thousands in one process: they speak WebSocket by hand, because a real client would take
- * more of the machine than the server, and time each price by the moment that stands in it.
+ * Clients of the fan-out benchmark, thousands in one process. They implement WebSocket by hand, because a library would
+ * take more processor time than the server. They time each price by the timestamp in it.
  */
 import { connect, type Socket } from 'node:net'
 import { Histogram } from '../rehearse/load/histogram.ts'
@@ -10,12 +10,12 @@ import { PRICE_FRAME_BYTES } from '../../rooms/feed/price-frame.ts'
 export interface ClientsOrder {
   readonly port: number
   readonly clients: readonly ClientPlan[]
-  /** How many of them stop reading once all are there. */
+  /** How many of them stop reading once all are connected. */
   readonly stalled: number
 }
 
 export interface ClientPlan {
-  /** What to upgrade at; null for a plain socket. */
+  /** The path of the upgrade; null for a plain socket. */
   readonly path: string | null
   /** The first message, once upgraded. */
   readonly greeting: string | null
@@ -33,7 +33,7 @@ export type ClientsCommand =
 export interface ClientsReport {
   readonly deliveries: number
   readonly latency: ReturnType<Histogram['toJSON']>
-  /** Sockets that read and were closed all the same. */
+  /** Sockets that read and were still closed. */
   readonly lost: number
 }
 
@@ -48,7 +48,7 @@ let latency = new Histogram()
 let lost = 0
 let isTiming = false
 
-/** What every socket is read into, one after the other: a buffer of its own for each read would cost more than the server does. */
+/** One read buffer for all sockets: one for each read would cost more than the server does. */
 const arrivals = Buffer.alloc(64 * 1_024)
 
 class RawClient {
@@ -140,7 +140,7 @@ class RawClient {
         this.#say(Buffer.from([ROOM_JOIN]), 0x82)
         return this.#isReady()
       }
-      // Three bytes say that nothing he sees has changed.
+      // A patch of three bytes means that nothing in view has changed.
       if (kind === ROOM_PATCH) return void (isTiming && length > 3 ? (deliveries += this.#plan.updatesPerPatch) : 0)
     }
     if (length < PRICE_FRAME_BYTES) return

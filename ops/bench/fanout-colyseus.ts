@@ -1,4 +1,4 @@
-/** What the fan-out is measured against: one Colyseus room that broadcasts bytes, or keeps a view of its state per client. */
+/** The baseline of the fan-out: one Colyseus room that broadcasts bytes, or keeps a view of its state per client. */
 import { createServer } from 'node:http'
 import { type Client, LocalDriver, LocalPresence, matchMaker, Room } from '@colyseus/core'
 import { schema, type SchemaType, StateView, t } from '@colyseus/schema'
@@ -11,7 +11,7 @@ type Quote = SchemaType<typeof Quote>
 const Market = schema({ quotes: t.map(Quote).view() }, 'Market')
 type Market = SchemaType<typeof Market>
 
-/** As the wire's name of a message that carries a price. */
+/** The wire name of a message that carries a price. */
 const PRICE = 'price'
 
 class MarketRoom extends Room<{ state: Market }> {

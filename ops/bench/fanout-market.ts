@@ -1,4 +1,4 @@
-/** What the processes of the fan-out benchmark have in common: their orders, their clock, and a market of made-up prices. */
+/** What the processes of the fan-out benchmark share: their orders, their clock, and a market of made-up prices. */
 import type { Server } from 'node:http'
 import type { AddressInfo, Server as PlainServer } from 'node:net'
 import { fixtureId, type InstrumentId, instrumentId } from '../../actors/kernel/ids.ts'
@@ -16,19 +16,19 @@ export interface ServerOrder {
   readonly matches: number
   /** Of each match. */
   readonly instruments: number
-  /** Seats to reserve, where seats are needed. */
+  /** Seats to reserve, if seats are needed. */
   readonly sockets: number
-  /** Instruments a socket follows: those from its number on, round and round. */
+  /** Instruments per socket: consecutive ones from the socket's number on, wrapping round. */
   readonly follow: number
-  /** To share with another server; 0 for any. */
+  /** The port shared with another server; 0 for any. */
   readonly port: number
 }
 
 export interface Beat {
-  /** Ticks a second, of one match after the other. */
+  /** Ticks per second, taking the matches in turn. */
   readonly hz: number
   readonly seconds: number
-  /** Instruments of a match that change with a tick. */
+  /** Instruments of a match that change in a tick. */
   readonly changing: number
 }
 
@@ -41,7 +41,7 @@ export interface Listening {
 export interface ServerReport {
   readonly cpuMs: number
   readonly ticks: number
-  /** 99 of 100 turns of the loop in which there was something to do took no more milliseconds of the processor. */
+  /** The p99 processor time of busy event-loop turns, in milliseconds. */
   readonly turnP99: number
 }
 
@@ -50,7 +50,7 @@ export type ServerCommand =
   | { readonly kind: 'play'; readonly beat: Beat }
   | { readonly kind: 'weigh' }
 
-/** One way to bring prices to many. */
+/** One way to deliver prices to many clients. */
 export interface Publisher {
   readonly listening: Listening
   /** These instruments of a match have moved. */
@@ -62,7 +62,7 @@ export const idOf = (match: number, n: number): InstrumentId =>
 
 let seq = 0
 
-/** A move of an instrument that happens now: its sequence number, and the frame. */
+/** A move of an instrument now: its sequence number, and the frame. */
 export function frameOf(match: number, n: number): { readonly seq: number; readonly frame: Buffer } {
   const frame = encodePriceFrame({
     flags: 0,

@@ -1,5 +1,5 @@
 /**
- * The server of the fan-out benchmark, in a process of its own: the product's price feed, or what it is measured against —
+ * The server of the fan-out benchmark, in a process of its own: the product's price feed, or one of its baselines —
  * plain sockets, Colyseus's broadcast, and a state view for every client.
  */
 import { createServer } from 'node:http'
@@ -27,7 +27,7 @@ import {
   type ServerReport,
 } from './fanout-market.ts'
 
-/** The bytes of the product, written to plain sockets one frame at a time: what Node can do at best without joining them. */
+/** The product's bytes, written to plain sockets one frame at a time: Node's best without joining frames. */
 async function startFloor({ matches, instruments, follow, port }: ServerOrder): Promise<Publisher> {
   const followers = Array.from({ length: matches * instruments }, () => new Set<Socket>())
   let arrived = 0
@@ -40,7 +40,7 @@ async function startFloor({ matches, instruments, follow, port }: ServerOrder): 
   return {
     listening: { port: await listen(server, port), paths: null },
     publish: (match, moved) => {
-      // All of a tick is decided before any of it is written, as a match does.
+      // All of a tick is decided before any of it is written, as in a match.
       const messages = moved.map((n) => ({ n, message: asMessage(frameOf(match, n).frame) }))
       for (const { n, message } of messages) {
         for (const socket of followers[match * instruments + n] ?? []) socket.write(message)
@@ -97,7 +97,7 @@ async function start(order: ServerOrder): Promise<Publisher> {
 async function play(publisher: Publisher, order: ServerOrder, beat: Beat): Promise<ServerReport> {
   const turns: number[] = []
   const watch = (forMs: number): void => {
-    // The loop's own time between two of its turns: on a busy machine the clock counts what others do, too.
+    // Processor time, not wall time, between two turns: on a busy machine the clock also counts other processes.
     let last = process.threadCpuUsage()
     const until = performance.now() + forMs
     const look = (): void => {
@@ -123,7 +123,7 @@ async function play(publisher: Publisher, order: ServerOrder, beat: Beat): Promi
       resolve()
     }, 1_000 / beat.hz)
   })
-  await new Promise((resolve) => setTimeout(resolve, 400)) // what is still to be written belongs to it
+  await new Promise((resolve) => setTimeout(resolve, 400)) // pending writes belong to the measurement
   const { user, system } = process.cpuUsage(before)
   turns.sort((a, b) => a - b)
   return {
@@ -133,9 +133,9 @@ async function play(publisher: Publisher, order: ServerOrder, beat: Beat): Promi
   }
 }
 
-/** A turn in which nothing was to do. */
+/** A turn without work. */
 const IDLE_MS = 0.1
-/** Looking at turns takes time itself, so it is not done where processor time is compared. */
+/** Watching turns takes time itself, so it is off when processor time is compared. */
 const isWatching = process.argv.includes('--watch')
 
 let running: { readonly publisher: Publisher; readonly order: ServerOrder } | null = null
@@ -149,7 +149,7 @@ async function obey(command: ServerCommand): Promise<unknown> {
     const { publisher, order } = present(running, 'a server that listens')
     return play(publisher, order, command.beat)
   }
-  // As an idle process does in time: without it the nursery of new objects counts, whose size is a matter of luck.
+  // An idle process collects in time. Without this the random size of the nursery would count.
   for (let n = 0; n < 4; n++) globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
   return process.memoryUsage.rss()
 }

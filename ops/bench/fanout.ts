@@ -4,10 +4,11 @@
  *   npm run bench:fanout -- [--sockets 1000,5000,10000,19500] [--rounds 1] [--seconds 4] [--part deadline|comparison]
  *                           [--pin] [--quick] [--json]
  *
- * Every figure has its baseline in the same run: plain sockets that are written the same frames by a process of the same
- * kind and read by the same clients. What is compared is deliveries per second of the server's processor time; latencies
- * are those of a machine whose cores server and clients share, unless `--pin` gives the server the first core and the clients
- * the second (it needs `taskset`). More than 20,000 sockets are two servers on one address, pinned to a core each.
+ * Every figure has its baseline in the same run: plain sockets that are written the same frames by a process of the
+ * same kind and read by the same clients. What is compared is deliveries per second of the server's processor time;
+ * latencies are those of a machine whose cores server and clients share, unless `--pin` gives the server the first core
+ * and the clients the second (it needs `taskset`). More than 20,000 sockets are two servers on one address, pinned to a
+ * core each.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
@@ -32,18 +33,18 @@ const { values: options } = parseArgs({
 const sizes = options.quick ? [500, 1_000] : options.sockets.split(',').map(Number)
 const rounds = options.quick ? 1 : Number(options.rounds)
 const seconds = options.quick ? 2 : Number(options.seconds)
-/** The largest size that is to stay within the deadline on one core. */
+/** The largest size that must stay within the deadline on one core. */
 const DEADLINE_SOCKETS = Math.min(10_000, Math.max(...sizes))
 const DEADLINE_MS = 100
-/** A crew of clients may have 20,000 descriptors. */
+/** A client process can have 20,000 descriptors. */
 const CLIENTS_MAX = 10_000
 const [INSTRUMENTS, FOLLOW, IN_A_MATCH] = [240, 10, 44]
 
-/** A child that answers each command once. */
+/** A child process that answers each command once. */
 class Worker {
   readonly #child: ChildProcess
 
-  /** `core`: the only one it may run on, where they are dealt out. */
+  /** `core`: the only core it may run on, if pinned. */
   constructor(file: string, core: number | null, args: readonly string[] = [], flags: readonly string[] = []) {
     const path = join(import.meta.dirname, file)
     if (!options.pin || core === null) this.#child = fork(path, [...args], { execArgv: [...flags] })
@@ -85,7 +86,7 @@ interface Case {
   readonly beat: Beat
   readonly stalledShare?: number
   readonly servers?: number
-  /** Look at the turns of the loop, which costs processor time. */
+  /** Watch event-loop turns, which costs processor time. */
   readonly watch?: boolean
 }
 
@@ -96,7 +97,7 @@ interface Result {
   readonly turnP99: number
   readonly bytesPerSocket: number
   readonly lost: number
-  /** Of the deliveries that there would be without conflation. */
+  /** The share of the deliveries that there would be without conflation. */
   readonly share: number
 }
 
@@ -138,7 +139,7 @@ async function run(what: Case): Promise<Result> {
           async (server) => (await server.ask<{ answer: ServerReport }>({ kind: 'play', beat: asked })).answer,
         ),
       )
-    await play({ ...beat, seconds: 2 }) // until the code is compiled
+    await play({ ...beat, seconds: 2 }) // warm-up, until the code is compiled
     for (const crew of crews) crew.tell({ kind: 'begin' })
     const reports = await play(beat)
     const seen = await Promise.all(crews.map((crew) => crew.ask<{ report: ClientsReport }>({ kind: 'end' })))
@@ -195,7 +196,7 @@ function planOf(
   return { path: `/?token=${n}`, greeting, snapshots: follow, updatesPerPatch: 0 }
 }
 
-/** So often that the slowest of them has time for it. */
+/** The rate that the slowest variant can sustain. */
 const hzFor = (sockets: number): number => Math.min(15, Math.max(1, Math.floor(20_000 / sockets)))
 
 /** Results by size and variant. */
@@ -206,13 +207,13 @@ interface Comparison {
   readonly variants: readonly Variant[]
   readonly follow: number
   readonly instruments: number
-  /** Another comparison, whose floor counts here too. */
+  /** Another comparison, whose baseline also counts here. */
   readonly beside?: Found
 }
 
 const keyOf = (sockets: number, variant: Variant): string => `${sockets} ${variant}`
 
-/** Every variant at every size, one after the other, and that again for each round. */
+/** Every variant at every size, one after the other, once per round. */
 async function measureAll({ title, variants, follow, instruments }: Comparison): Promise<Found> {
   const found = new Map<string, Result[]>()
   for (const sockets of sizes) {
@@ -229,7 +230,7 @@ async function measureAll({ title, variants, follow, instruments }: Comparison):
   return found
 }
 
-/** How each variant does, as a multiple of plain sockets in the same round. */
+/** Each variant as a multiple of plain sockets in the same round. */
 function compared({ title, variants, beside }: Comparison, found: Found): Section {
   const data: Record<string, unknown> = {}
   const rows = sizes.flatMap((sockets) =>
@@ -267,12 +268,12 @@ const NAMES: Readonly<Record<Variant, string>> = {
   view: 'Colyseus StateView',
 }
 
-/** What 100 ms means for those who are connected. */
+/** What the deadline of 100 ms means for connected clients. */
 async function deadline(): Promise<Section> {
   const some = { hz: 2, seconds: Math.max(seconds, 4), changing: Math.round(INSTRUMENTS * 0.3) }
   const n = DEADLINE_SOCKETS
   const most = options.quick ? n : 19_500
-  // A match ticks every ten seconds; ten of them, one after the other.
+  // A match ticks every ten seconds; ten matches take turns.
   const staggered = { matches: 10, instruments: IN_A_MATCH, beat: { hz: 1, seconds: 10, changing: IN_A_MATCH } }
   const cases: readonly (readonly [string, Case])[] = [
     [
@@ -328,7 +329,7 @@ const one: Comparison = {
   instruments: 1,
 }
 const sections: Record<string, Section> = {}
-/** Said at once: the whole takes a while. */
+/** Printed immediately: the whole run takes a while. */
 function conclude(name: string, section: Section): void {
   sections[name] = section
   if (!options.json) console.log(`${section.text}\n`)

@@ -1,10 +1,11 @@
 /**
- * Measures a price history over a million stored ticks of one player, against counting through all of them:
+ * Measures a price history over a million stored ticks of one player, against a query that counts all of them:
  *
  *   npm run ops -- bench-history [--ticks 1000000] [--rounds 20]
  *
- * DATABASE_URL (or TEST_DATABASE_URL) names a PostgreSQL server; a database is made there and dropped. The ticks lie as a
- * server leaves them: one a second while his matches are on, a week between matches, forty-three others in between.
+ * DATABASE_URL (or TEST_DATABASE_URL) names a PostgreSQL server; a database is made there and dropped. The ticks are
+ * laid out as a server stores them: one a second during the player's matches, a week between matches, forty-three other
+ * players in between.
  */
 import { performance } from 'node:perf_hooks'
 import { parseArgs } from 'node:util'
@@ -18,9 +19,9 @@ import { figure, spreadOf, table, withSpread } from './report.ts'
 const PLAYER = instrumentId('00000000-0000-5000-8000-000000000001')
 const MATCH_SECS = 7_000
 const WEEK_SECS = 604_800
-/** Of the others only every so many ticks are stored: they need only lie in between. */
+/** Of the others only one tick in this many is stored: they only have to lie in between. */
 const OTHERS_EVERY = 10
-/** What one statement inserts: more takes longer than a statement may. */
+/** Rows of one insert: more would exceed the statement timeout. */
 const CHUNK = 50_000
 const TO = Date.UTC(2026, 4, 2, 14, 0, 0)
 

@@ -1,4 +1,7 @@
-/** A hundred users who open and close in eight matches at once: everybody wants the same wallets, and nobody may deadlock. */
+/**
+ * A hundred users who open and close in eight matches at once: all matches compete for the same wallets without
+ * deadlock.
+ */
 import { sql } from 'kysely'
 import { present } from '../../actors/kernel/assert.ts'
 import type { PositionId } from '../../actors/kernel/ids.ts'

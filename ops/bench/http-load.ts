@@ -1,6 +1,6 @@
 /**
- * The clients of the HTTP benchmark, in a thread of their own: keep-alive connections that each ask again once they have
- * been answered. They speak HTTP by hand, because a real client would take more of the machine than the server.
+ * The clients of the HTTP benchmark, in a thread of their own: keep-alive connections that send the next request when
+ * the answer arrives. They implement HTTP by hand, because a library would take more processor time than the server.
  */
 import { connect, type Socket } from 'node:net'
 import { randomUUID } from 'node:crypto'
@@ -31,7 +31,7 @@ function request(): string {
   ].join('\r\n')
 }
 
-/** One connection, and one question under way on it. */
+/** One connection, with one request in flight. */
 class Connection {
   readonly #socket: Socket
   #received = ''

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { ACCESS_COOKIE } from '../../src/auth/cookies.ts'
 import type { Load } from './closed-loop.ts'
 
-/** A user may hold 100 positions, and a load of openings closes none. */
+/** A user may hold 100 positions, and a load of opens closes none. */
 const USERS = 3_000
 const BATCH = 1_000
 const Batch = z.object({ users: z.array(z.object({ accessToken: z.string() })) })
@@ -16,7 +16,7 @@ export interface HttpLoadOptions {
   readonly warmUpSeconds: number
   readonly method: 'GET' | 'POST'
   readonly path: string
-  /** Taken in turn: the cookies of users, and what they ask for when they post. */
+  /** Taken in turn: the cookies of users, and the bodies they post. */
   readonly cookies: readonly string[]
   readonly bodies: readonly string[]
   /** Whether each request has an idempotency key of its own. */
@@ -25,7 +25,7 @@ export interface HttpLoadOptions {
   readonly expectedStatus: number
 }
 
-/** Rejects when an answer is another than was expected. */
+/** Rejects on an unexpected answer. */
 export function loadOverHttp(options: HttpLoadOptions): Promise<Load> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL('./http-load.ts', import.meta.url), { workerData: options })
@@ -34,7 +34,7 @@ export function loadOverHttp(options: HttpLoadOptions): Promise<Load> {
   })
 }
 
-/** The cookies of so many new users that none of them comes to hold too many positions. */
+/** The cookies of as many new users as keep each below the position limit. */
 export async function signedInUsers(url: string): Promise<string[]> {
   const cookies: string[] = []
   for (let n = 0; n < USERS / BATCH; n++) {

@@ -1,10 +1,10 @@
 /**
- * Measures openings over HTTP through the whole house, against an order that is refused without asking the database:
+ * Measures opens over HTTP through the whole server, against an order that is refused without asking the database:
  *
  *   npm run bench:http -- [--rounds 3] [--seconds 3] [--quick] [--json]
  *
  * DATABASE_URL (or TEST_DATABASE_URL) names a PostgreSQL server; a database is made there and dropped. Server, clients
- * and PostgreSQL share the machine, so only the ratio means anything.
+ * and PostgreSQL share the machine, so only the ratio is meaningful.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,7 +25,7 @@ import { figure, paceOf, spreadOf, table, withSpread } from './report.ts'
 
 const CONNECTIONS = [16, 64, 256]
 const MATCH = fixtureId(90_000)
-/** Well within what makes a feed late. */
+/** Well below the age at which a feed is late. */
 const FEED_EVERY_MS = 5_000
 
 const world = systemWorld()
@@ -53,7 +53,7 @@ try {
     WS_PORT: '0',
     RATE_LIMIT_PER_MIN: '0',
   })
-  // A line per request is written for nobody: what it costs to make it belongs to the request, the terminal does not.
+  // Request logs are discarded: formatting them is part of a request, the terminal is not.
   const log = createLog({ level: 'info', world, readable: false, write: () => undefined })
   const touchline = await compose(config, { log })
   try {
@@ -93,7 +93,7 @@ async function measure(touchline: Touchline): Promise<void> {
   console.log(options.json ? JSON.stringify({ rounds }) : describe(rounds))
 }
 
-/** A live match, heard of again and again so that its feed is never late. */
+/** A live match, updated repeatedly so that its feed is never late. */
 async function keepFeeding({ realTime: { desk } }: Touchline): Promise<NodeJS.Timeout> {
   let seq = 0
   const feed = () => {

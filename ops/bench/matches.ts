@@ -1,4 +1,4 @@
-/** Real matches to put load on: a MatchActor each, on the real store, with 44 instruments listed by a feed update. */
+/** Real matches under load: a MatchActor each, on the real store, with 44 instruments listed by a feed update. */
 import { present } from '../../actors/kernel/assert.ts'
 import {
   type FixtureId,
@@ -27,12 +27,12 @@ import { systemWorld } from '../../src/system-world.ts'
 const PLAYERS = 44
 const ROLES = ['GK', 'DEF', 'DEF', 'DEF', 'DEF', 'MID', 'MID', 'MID', 'MID', 'FWD', 'FWD'] as const
 
-/** No benchmark is about the feed's lateness or the hold, which would only make it wait. */
+/** Feed lateness and the hold are off: they would only make a benchmark wait. */
 export const RULES: TradingRules = { ...DEFAULT_RULES, feedStaleMs: HOUR_MS, holdMs: 0 }
 
 const world = systemWorld()
 
-/** The nth second of a match's first half. `details` are the statistics of a player, by his number. */
+/** The nth second of a match's first half. `details` are the statistics of a player, by player number. */
 export function snapshotAt(
   id: FixtureId,
   elapsedSecs: number,
@@ -76,7 +76,7 @@ export class BenchMatch {
   readonly #instruments: readonly ReturnType<typeof instrumentId>[]
   readonly #publishing: NodeJS.Timeout
   #turn = 0
-  /** Why the actor stopped by itself, if it did. */
+  /** Why the actor stopped unasked, if it did. */
   fault: unknown = null
 
   private constructor(actor: (onStopped: (error: unknown) => void) => MatchActor) {
@@ -87,7 +87,7 @@ export class BenchMatch {
     this.#publishing = setInterval(() => this.actor.takeUnpublished(), PUBLISH_INTERVAL_MS)
   }
 
-  /** So many new matches, made by their first feed update and then loaded again as their next owner would. */
+  /** This many new matches, made by their first feed update and then loaded again as their next owner would. */
   static async start(connection: Connection, count: number): Promise<BenchMatch[]> {
     const host = hostOn(connection)
     const ids = Array.from({ length: count }, (_, n) => fixtureId(90_000 + n))
@@ -98,12 +98,12 @@ export class BenchMatch {
     return Promise.all(ids.map(async (id) => new BenchMatch(await host(id))))
   }
 
-  /** A match as it stands in the database. */
+  /** A match as stored in the database. */
   static async load(connection: Connection, id: FixtureId): Promise<BenchMatch> {
     return new BenchMatch(await hostOn(connection)(id))
   }
 
-  /** Opens the smallest position there is, with a key, as a client does. Long and short take turns, so prices stay. */
+  /** Opens the smallest position, with a key, as a client does. Long and short alternate, so prices stay. */
   async open(user: UserId): Promise<PositionId> {
     const turn = this.#turn++
     const instrument = present(this.#instruments[(turn >> 1) % this.#instruments.length], 'instrument')
@@ -133,7 +133,7 @@ export class BenchMatch {
   }
 }
 
-/** One process's worth of surroundings: matches made by it share a store and a cache of balances. */
+/** The dependencies of one process: its matches share a store and a cache of balances. */
 function hostOn(connection: Connection) {
   const store = new SqlMatchStore(connection, new WalletCache(null, rethrow))
   const leases = new SqlLeases(connection.db, { owner: world.newId(), ttlMs: HOUR_MS, alone: true })
@@ -154,7 +154,7 @@ function hostOn(connection: Connection) {
   }
 }
 
-/** What the HTTP door makes of a client's key: as long as a real one, and a digest. */
+/** Stands for the HTTP layer's idempotency key: as long as a real one, with a digest. */
 function keyed(user: UserId, route: 'open' | 'close') {
   return {
     id: commandId(user, route, `00000000-0000-4000-8000-${(++keys).toString().padStart(12, '0')}`),

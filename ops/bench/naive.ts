@@ -1,6 +1,6 @@
 /**
- * The baseline: what most servers do, a transaction per trade over a pool of connections. Same tables, same constraints,
- * same books as the product; seven round trips.
+ * The baseline: what most servers do, a transaction per trade over a pool of connections. Same tables, constraints and
+ * books as the product; seven round trips.
  */
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'

@@ -1,4 +1,4 @@
-/** Durable openings a second: real actors on the real store, against a transaction per trade and against pgbench. */
+/** Durable opens per second: real actors on the real store, against a transaction per trade and against pgbench. */
 import { sql } from 'kysely'
 import { present } from '../../actors/kernel/assert.ts'
 import { audit, type BenchDatabase, reset } from './bench-database.ts'
@@ -11,7 +11,7 @@ import { figure, type Pace, type Section, type Spread, spreadOf, table, withSpre
 /** One way to open positions. */
 interface Variant {
   readonly name: string
-  /** Questions under way at a time. */
+  /** Requests in flight. */
   readonly underWay: number
   readonly rival: 'naive' | 'pgbench' | null
   readonly run: (database: BenchDatabase, pace: Pace) => Promise<Stats>
@@ -19,11 +19,11 @@ interface Variant {
 
 type Stats = Pick<Load, 'perSecond' | 'p50Ms' | 'p99Ms'> & { readonly cost?: Cost }
 
-/** What one opening takes, beside the processor time of the database. */
+/** The cost of one open, apart from the processor time of the database. */
 interface Cost {
-  /** Processor time of this process, the callers and the collector of garbage included. */
+  /** Processor time of this process, including the callers and the garbage collector. */
   readonly nodeMicros: number
-  /** Written to PostgreSQL's log, its full pages included. */
+  /** Bytes written to PostgreSQL's log, including full pages. */
   readonly logBytes: number
 }
 
@@ -43,7 +43,7 @@ export async function benchOpens(database: BenchDatabase, pace: Pace): Promise<S
   return describe(variants, rounds)
 }
 
-/** Openings by `users`, each with a key, spread over new matches; audited. */
+/** Opens by `users`, each with a key, spread over new matches; audited. */
 export async function actorOpens(
   database: BenchDatabase,
   { outstanding, matches: count }: { readonly outstanding: number; readonly matches: number },
@@ -76,7 +76,7 @@ async function logPosition({ connection: { db } }: BenchDatabase): Promise<numbe
   return present(rows[0], 'position').bytes
 }
 
-/** Far more users than questions under way, so that nobody waits for himself. */
+/** Far more users than requests in flight, so that no user waits for their own wallet. */
 function inTurn<T>(all: readonly T[]): () => T {
   let turn = 0
   return () => present(all[turn++ % all.length], 'one of many')

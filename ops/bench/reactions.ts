@@ -1,4 +1,4 @@
-/** How fast commits are reacted to: those of 500 trades, as a busy match makes them, and those of a single one. */
+/** How fast reactions process commits: commits of 500 trades, as a busy match makes them, and commits of one trade. */
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { sql } from 'kysely'
@@ -63,7 +63,7 @@ async function openings(db: BenchDatabase['connection']['db']): Promise<number> 
   return Number(rows[0]?.opened)
 }
 
-/** Somebody opens a position, and another of his is closed. */
+/** A user opens a position, and another of theirs is closed. */
 function tradeOf(user: UserId, n: number): CommittedEvent[] {
   const of = {
     positionId: randomUUID(),

@@ -1,4 +1,4 @@
-/** Stats of several rounds as medians with their spread, and tables of them as plain text. */
+/** Results of several rounds as medians with their spread, and tables of them as plain text. */
 import { present } from '../../actors/kernel/assert.ts'
 
 /** How long to measure. */
@@ -6,7 +6,7 @@ export interface Pace {
   readonly rounds: number
   readonly seconds: number
   readonly warmUpSeconds: number
-  /** Only a look: smaller stocks, too. */
+  /** A short run, also with smaller stocks. */
   readonly quick: boolean
 }
 
@@ -22,7 +22,7 @@ export const paceOf = (asked: {
   quick: asked.quick,
 })
 
-/** What one part of a benchmark found, for people and for programs. */
+/** The result of one part of a benchmark, for people and for programs. */
 export interface Section {
   readonly text: string
   readonly data: Readonly<Record<string, unknown>>
@@ -34,14 +34,14 @@ export interface Spread {
   readonly max: number
 }
 
-/** The middle of the figures, the upper one of two middles. Throws when there are none. */
+/** The median, the upper one of two middles. Throws if there are no values. */
 export function spreadOf(figures: readonly number[]): Spread {
   const sorted = figures.toSorted((a, b) => a - b)
   const at = (n: number): number => present(sorted[n], 'a figure')
   return { median: at(sorted.length >> 1), min: at(0), max: at(sorted.length - 1) }
 }
 
-/** Three significant digits at least, thousands apart. */
+/** At least three significant digits, with thousands separated. */
 export function figure(value: number): string {
   const decimals = value >= 100 ? 0 : value >= 10 ? 1 : 2
   return value.toLocaleString('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals })
@@ -50,7 +50,7 @@ export function figure(value: number): string {
 export const withSpread = ({ median, min, max }: Spread): string =>
   min === max ? figure(median) : `${figure(median)} (${figure(min)}..${figure(max)})`
 
-/** The first column to the left, figures to the right. */
+/** Aligns the first column left, numbers right. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)))
   const line = (row: readonly string[]): string =>

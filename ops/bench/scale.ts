@@ -1,11 +1,12 @@
 /**
- * Measures what more processes bring on one machine: the same load, trades over HTTP and prices to sockets at once, on one,
- * two, three and four processes; and where the processor time goes.
+ * Measures the gain from more processes on one machine. The same load, trades over HTTP and prices to sockets at once,
+ * runs on one, two, three and four processes. It also shows where the processor time is used.
  *
  *   npm run ops -- bench-scale [--seconds 8] [--connections 128] [--sockets 400]
  *
- * DATABASE_URL and REDIS_URL (or TEST_…) name servers on this machine; a database is made for each measurement and dropped.
- * Load, PostgreSQL and Redis share the cores with what is measured, so it ends where these are used up. Linux only.
+ * DATABASE_URL and REDIS_URL (or TEST_…) name servers on this machine; a database is made for each measurement and
+ * dropped. Load, PostgreSQL and Redis share the cores with the measured processes, so those cores are the limit. Linux
+ * only.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -44,7 +45,7 @@ const CONFIGURATIONS = [['api,rooms'], ['api', 'rooms'], ['api', 'api', 'rooms']
 const SOCKETS_PER_USER = 4
 const FOLLOWED = 10
 const WARM_UP_SECS = 3
-/** Two, so that two processes can have one each. At the pace of life nothing happens in them while they are measured. */
+/** Two, so that two processes can have one each. At normal speed nothing happens in them during a measurement. */
 const MATCHES = ['slow-burner', 'cup-night']
 const PATIENCE_MS = 20_000
 const LOOK_MS = 100
@@ -68,7 +69,7 @@ interface Result {
   readonly roles: readonly string[]
   readonly trades: Load
   readonly prices: number
-  /** Cores each took: of the processes, of PostgreSQL, of Redis, of the load. */
+  /** Cores used by each: the processes, PostgreSQL, Redis, the load. */
   readonly cores: readonly number[]
   readonly postgres: number
   readonly redis: number
@@ -138,7 +139,9 @@ async function start(roles: string, settings: Settings): Promise<Running> {
   return { program, roles, url, wsPort: Number(new URL(present(program.wsUrl, 'socket address')).port) }
 }
 
-/** Starts the matches one after the other, so that two processes share them. What can be traded then. */
+/**
+ * Starts the matches one after the other, so that two processes share them. Returns the instruments open for trading.
+ */
 async function kickOff(url: string, admin: SimulatedClient): Promise<Listed> {
   const until = performance.now() + PATIENCE_MS
   for (const [n, fixtureId] of MATCHES.entries()) {
@@ -162,7 +165,7 @@ interface Sockets {
   readonly instruments: Listed
 }
 
-/** Sockets at one process, each of which follows some players, other ones than its neighbour. */
+/** Sockets to one process; each follows players that its neighbour does not. */
 async function connectSockets(crew: ChildProcess, { url, wsPort }: Running, wanted: Sockets): Promise<void> {
   const clients: ClientPlan[] = []
   for (let n = 0; n < wanted.count; n++) {
@@ -185,7 +188,7 @@ const command = (crew: ChildProcess, what: ClientsCommand): void => void crew.se
 interface Trading {
   readonly cookies: readonly string[]
   readonly instruments: Listed
-  /** Among how many processes the connections are shared. */
+  /** The number of processes that share the connections. */
   readonly share: number
 }
 
@@ -207,7 +210,7 @@ function trade({ url }: Running, { cookies, instruments, share }: Trading): Prom
   })
 }
 
-/** Says how much processor time each of them has used so far, in seconds. */
+/** The processor time that each of them has used so far, in seconds. */
 async function usageBy(
   running: readonly Running[],
   crew: ChildProcess,
@@ -233,7 +236,7 @@ async function usageBy(
   }
 }
 
-/** Linux counts in hundredths of a second. Nothing for a process that is not on this machine. */
+/** Linux counts in hundredths of a second. Zero for a process that is not on this machine. */
 function secondsOf(pid: string): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')

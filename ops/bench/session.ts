@@ -1,11 +1,11 @@
 /**
- * What knowing a caller costs: the same empty route, open to everybody, behind the gate with verified tokens remembered, and
- * behind the gate with every signature checked anew.
+ * Measures the cost of authenticating a caller: the same empty route without authentication, with verified tokens
+ * cached, and with every signature verified again.
  *
  *   npm run ops -- bench-session [--rounds 5] [--seconds 3] [--quick] [--json]
  *
- * REDIS_URL names a Redis that answers whether a session is over; without it memory does. Server and clients share the
- * machine, so only the ratios mean anything.
+ * REDIS_URL names a Redis that knows which sessions are over; without it memory does. Server and clients share the
+ * machine, so only the ratios are meaningful.
  */
 import type { AddressInfo } from 'node:net'
 import { parseArgs } from 'node:util'
@@ -37,10 +37,10 @@ import { figure, paceOf, spreadOf, table, withSpread } from './report.ts'
 const USERS = 1_000
 const CONNECTIONS = 64
 const LIFETIMES = { accessSecs: 900, refreshSecs: 604_800, wsSecs: 60 }
-const WAYS = ['open', 'remembered', 'checked anew'] as const
+const WAYS = ['open', 'remembered', 'verified again'] as const
 type Way = (typeof WAYS)[number]
-/** Only `checked anew` forgets what it has verified. */
-const REMEMBERED_MAX = { open: 0, remembered: 100_000, 'checked anew': 0 } as const
+/** Only the variant without a cache forgets verified tokens. */
+const REMEMBERED_MAX = { open: 0, remembered: 100_000, 'verified again': 0 } as const
 
 const { values: options } = parseArgs({
   options: {
@@ -85,7 +85,7 @@ async function measure(): Promise<readonly Readonly<Record<Way, Load>>[]> {
       flags: () => ({ coming_soon: false }),
       limits,
     })
-    const app = new Hono<HttpEnv>().use(crossOrigin([])) // every request of ours is asked for its origin
+    const app = new Hono<HttpEnv>().use(crossOrigin([])) // the real server also checks the origin of every request
     if (way !== 'open') app.use(gates.signedIn)
     app.get('/', (c) => c.json({ ok: true }))
     return createAdaptorServer({ fetch: (request, env) => app.fetch(request, env) })

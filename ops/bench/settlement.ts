@@ -30,7 +30,7 @@ export async function benchSettlement(database: BenchDatabase, pace: Pace): Prom
   return { text, data: { rounds, ratio } }
 }
 
-/** A match at rest with so many positions of the smallest size, long and short in turn. */
+/** A match at rest with this many positions of the smallest size, alternating long and short. */
 async function prepare(database: BenchDatabase, count: number) {
   await reset(database)
   const [match] = await BenchMatch.start(database.connection, 1)
@@ -49,7 +49,7 @@ async function prepare(database: BenchDatabase, count: number) {
   return { matchId: actor.matchId, ids }
 }
 
-/** Positions a second, from the whistle to the last payment. */
+/** Positions per second, from the whistle to the last payment. */
 async function actorSettles(database: BenchDatabase, count: number): Promise<number> {
   const { matchId } = await prepare(database, count)
   const match = await BenchMatch.load(database.connection, matchId)

@@ -1,4 +1,4 @@
-/** Open positions in great number, made at once as if they had been traded, for whatever then happens to them. */
+/** A large stock of open positions, inserted directly as if they had been traded. */
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { present } from '../../actors/kernel/assert.ts'
@@ -17,7 +17,7 @@ export interface Stocked {
   readonly takeProfit: Price | null
 }
 
-/** Writes positions of a match that nobody runs, dealt out to the users in turn, with wallets and books to match. */
+/** Writes positions of a match without an owner, assigned to the users in turn, with matching wallets and books. */
 export async function stock(
   database: BenchDatabase,
   match: FixtureId,

@@ -1,4 +1,4 @@
-/** What one feed update costs while so many positions stand by: it must follow what fires, not what is open. */
+/** The cost of one feed update while N positions are open: it must depend on what fires, not on what is open. */
 import { performance } from 'node:perf_hooks'
 import { present } from '../../actors/kernel/assert.ts'
 import { lots, type Price, price } from '../../actors/kernel/micros.ts'
@@ -10,7 +10,7 @@ import { BenchMatch, RULES, snapshotAt } from './matches.ts'
 import { figure, type Pace, type Section, spreadOf, table } from './report.ts'
 import { stock, type Stocked } from './stock.ts'
 
-/** Of these updates every second one fires. */
+/** Every second one of these updates fires. */
 const UPDATES = 40
 const FIRED = 10
 const SHOT_ON_TARGET = 86
@@ -50,7 +50,7 @@ async function updatesWith(database: BenchDatabase, open: number) {
   return { quietMs: median(0), firingMs: median(1) }
 }
 
-/** Everybody shoots on target once per update, so every price rises. */
+/** Every player has a shot on target per update, so every price rises. */
 const updateAt = (id: FixtureSnapshot['fixtureId'], n: number): FixtureSnapshot =>
   snapshotAt(id, 10 * (n + 2), { details: () => ({ [SHOT_ON_TARGET]: n + 1 }) })
 
@@ -63,7 +63,7 @@ const long = (instrument: Instrument, takeProfit: Price | null = null): Stocked 
   takeProfit,
 })
 
-/** Positions on the first instrument that take their profit at every second update: ten between its price and the next. */
+/** Take-profits on the first instrument for every second update: ten between its price and the next. */
 function targets(instruments: readonly Instrument[], open: number, updates: readonly FixtureSnapshot[]): Stocked[] {
   const first = present(instruments[0], 'instrument')
   const waiting = (updates.length / 2) * FIRED

@@ -1,11 +1,11 @@
 /**
- * Measures the trade path against what it must beat, in one run on one machine:
+ * Measures the trade path against its baselines, in one run on one machine:
  *
  *   npm run bench:trade -- [--only opens,hot,settlement,ticks,embedded] [--rounds 3] [--seconds 3] [--quick] [--json]
  *
  * DATABASE_URL (or TEST_DATABASE_URL) names a PostgreSQL server with default durability; a database is made there and
- * dropped. Rounds take turns through all variants, and ratios are made within a round: on a shared machine only those
- * mean anything. After every variant the books are audited, and a difference ends the run.
+ * dropped. Each round runs all variants in turn, and ratios are taken within a round: on a shared machine only those
+ * are meaningful. After every variant the books are audited, and a difference ends the run.
  */
 import { parseArgs } from 'node:util'
 import { type BenchDatabase, createOnServer } from './bench-database.ts'

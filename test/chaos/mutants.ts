@@ -1,7 +1,7 @@
 /**
- * `npm run ops -- chaos-mutants`: removes each protection of the cluster in a copy of the project, and demands that the check that
- * is named beside it fails, which passes while nothing is removed. TEST_DATABASE_URL and TEST_REDIS_URL name the servers of
- * the tests. `-- --only words` tries those alone whose names contain them.
+ * `npm run ops -- chaos-mutants`: removes each protection of the cluster in a copy of the project, and demands that its
+ * check then fails. The same check passes on the unchanged project. TEST_DATABASE_URL and TEST_REDIS_URL name the
+ * servers of the tests. `-- --only words` limits the run to protections whose names contain them.
  */
 import { execFile } from 'node:child_process'
 import { readFile, rm } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import { Copy } from '../support/mutants.ts'
 import { type Check, CLUSTER_MUTATIONS, type ClusterMutation } from './mutations.ts'
 
 const COPIED = ['package.json', 'vitest.config.ts', 'tsconfig.json', 'actors', 'db', 'rooms', 'src', 'ops', 'test']
-/** A mutant that hangs is caught as well. */
+/** A mutant that hangs is also caught. */
 const PATIENCE_MS = 240_000
 const CHAOS = ['--seed', '1', '--users', '12', '--minutes', '10']
 
@@ -26,7 +26,7 @@ const TestReport = z.looseObject({
   ),
 })
 
-/** `passed`; or what noticed; or why the check could not be made, which is no notice. */
+/** `passed`; or what noticed; or why the check could not run, which does not count as noticing. */
 type Result = { readonly kind: 'passed' } | { readonly kind: 'noticed' | 'crashed'; readonly by: string }
 
 async function run(
@@ -77,7 +77,7 @@ async function survived(folder: string, ids: readonly string[]): Promise<Result>
 const checked = (folder: string, check: Check): Promise<Result> =>
   'chaos' in check ? survived(folder, check.chaos) : tested(folder, check.rule, check.files)
 
-/** All checks there are, as few runs as possible. */
+/** All checks, in as few runs as possible. */
 function together(mutations: readonly ClusterMutation[]): Check[] {
   const checks = mutations.map(({ check }) => check)
   const tests = checks.filter((check) => 'rule' in check)

@@ -1,6 +1,6 @@
 /**
- * Protections of the cluster, each removed, and the check that must notice: tests of a rule, or a run of chaos in which one
- * thing happens. What is not noticed here would not be noticed if somebody removed it by mistake.
+ * Protections of the cluster, each removed, and the check that must notice: tests of a rule, or a chaos run with one
+ * action. A removal that is not noticed here would not be noticed if it happened by mistake.
  */
 import type { Mutation } from '../support/mutants.ts'
 
@@ -10,7 +10,7 @@ interface Tests {
   readonly files: readonly string[]
 }
 
-/** What happens in a run of chaos, round by round. */
+/** The actions of a chaos run, round by round. */
 interface Chaos {
   readonly chaos: readonly string[]
 }
@@ -56,8 +56,8 @@ const chaos = (...ids: readonly string[]): Chaos => ({ chaos: ids })
 const FENCE = `l.match_id = p_match and l.epoch = p_epoch for share`
 
 export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
-  // Who may write.
-  // Chaos alone does not see the first one: keys and closed positions stop most of what a former owner has left to write.
+  // Write protection.
+  // Chaos alone does not catch the first: keys and closed positions stop most of a former owner's remaining writes.
   mutation('a commit of any epoch is taken', tests('A4', STORE_TESTS), BATCH, FENCE, `l.match_id = p_match for share`),
   mutation(
     'a lease is taken while it runs',
@@ -67,7 +67,7 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     `where true or match_leases.owner`,
   ),
   mutation(
-    'the clock of a process says whether a lease runs',
+    'a process’s own clock decides whether a lease runs',
     tests('Q2', LEASES_TESTS),
     LEASES,
     `where match_leases.expires_at <= clock_timestamp() or match_leases.owner`,
@@ -88,7 +88,7 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     `set expires_at = expires_at`,
   ),
   mutation(
-    'whoever was overtaken gives back what is another’s',
+    'a former owner gives back another’s lease',
     tests('Q1', LEASES_TESTS),
     LEASES,
     `update match_leases set expires_at = '-infinity'
@@ -97,7 +97,7 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
        where match_id = \${matchId}::bigint and \${epoch}::bigint > 0`,
   ),
   mutation(
-    'matches that nobody runs are not looked for',
+    'matches without an owner are not looked for',
     tests('Q3', LEASES_TESTS),
     LEASES,
     `(l.match_id is null or l.expires_at <= clock_timestamp() or`,
@@ -118,16 +118,16 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     `known ?? fresh?.() ?? (await store.load(matchId))`,
   ),
   mutation(
-    'an actor goes on after a commit of unknown outcome',
+    'an actor continues after a commit of unknown outcome',
     tests('A3', DESK_TESTS),
     ACTOR,
     `    this.#stopped = true
     for (const entry of this.#mailbox`,
     `    for (const entry of this.#mailbox`,
   ),
-  // What a caller is told.
+  // Answers to callers.
   mutation(
-    'silence is told as nothing happened',
+    'silence is reported as not carried out',
     tests('Q5', PEERS_TESTS),
     PEERS,
     `if (asked.kind === 'silent') return { outcome: refused({ code: 'unknown_outcome', retryAfterSecs: 1 }) }`,
@@ -150,14 +150,14 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
           end({ kind: 'gone' })`,
   ),
   mutation(
-    'a dead owner is waited for',
+    'callers wait for a dead owner',
     tests('Q5', CLUSTER_TESTS),
     BUS,
     `if (declined >= receivers) end({ kind: 'gone' })`,
     `void receivers`,
   ),
   mutation(
-    'an answer that cannot be read counts as never given',
+    'an unreadable answer counts as no answer',
     tests('Q15', BUS_TESTS),
     BUS,
     `this.#reportOnce('bus_answer_unreadable', { kind })
@@ -223,7 +223,7 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     `return (await this.#recall(command)) ?? refused(refusal)`,
     `return refused(refusal)`,
   ),
-  // What others are told.
+  // Messages to others.
   mutation(
     'a missing price is not noticed',
     tests('Q9', PRICES_TESTS),
@@ -232,7 +232,7 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     ``,
   ),
   mutation(
-    'prices are not asked for again after Redis was away',
+    'prices are not requested again after Redis was unavailable',
     tests('Q9', PRICES_TESTS),
     PRICES,
     `for (const match of this.#followed.values()) void this.#renew(match)`,
@@ -247,28 +247,28 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     ``,
   ),
   mutation(
-    'a match that opened while Redis was away is never heard of',
+    'a match that opened while Redis was unavailable stays unknown',
     tests('Q8', 'test/rooms/match-host.test.ts'),
     'rooms/match/match-host.ts',
     `if (isOurs && this.actor.view.info.settledAt === null) this.#context.relay?.opened(this)`,
     ``,
   ),
   mutation(
-    'whoever was overtaken closes a match for all',
+    'a former owner closes a match for all',
     tests('Q7', PRICES_TESTS),
     PRICES,
     `if (match !== undefined && epoch >= match.newestEpoch) void`,
     `if (match !== undefined) void`,
   ),
   mutation(
-    'whoever was overtaken says how a match stands',
+    'a former owner publishes the state of a match',
     tests('Q7', PRICES_TESTS),
     PRICES,
     `if (epoch < match.newestEpoch) {`,
     `if (epoch < 0) {`,
   ),
   mutation(
-    'a match stands as it has not been published yet',
+    'the state of a match is ahead of what was published',
     tests('Q9', PRICES_TESTS),
     PRICES,
     `      fanOut.collect(source)
@@ -282,9 +282,9 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     `if (this.#listeners.size > 0) await`,
     `if (this.#listeners.size < 0) await`,
   ),
-  // What follows from commits.
+  // Reactions to commits.
   mutation(
-    'two react to one commit',
+    'two processes react to one commit',
     tests('R2', OUTBOX_TESTS),
     OUTBOX,
     `order by c.taken_at limit 1
@@ -292,20 +292,20 @@ export const CLUSTER_MUTATIONS: readonly ClusterMutation[] = [
     `order by c.taken_at limit 1`,
   ),
   mutation(
-    'boards that Redis has forgotten are not built anew',
+    'boards lost by Redis are not rebuilt',
     tests('R9', 'test/db/reactions.pg.test.ts'),
     'src/reactions/board-keeper.ts',
     ` || !(await boards.built())`,
     ``,
   ),
   mutation(
-    'nobody starts while boards cannot be shown',
+    'a process does not start while boards are unavailable',
     tests('R8', CLUSTER_TESTS),
     'src/compose/community.ts',
     `await keeper.show().catch(`,
     `await keeper.show().finally(`,
   ),
-  // The same where everything is there: only what really happens shows whether the parts fit.
+  // The same with all parts present: only real faults show whether the parts fit.
   mutation(
     'chaos: a message that may have arrived counts as lost',
     chaos('api-without-redis', 'api-without-redis', 'api-without-redis'),

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ASSUMED, MEASURED, planFor } from '../../ops/tools/capacity/model.ts'
 
-it('the capacity plan never asks for less where there is more to do, and names the fullest first', () => {
+it('a capacity plan never needs less for more load, and lists the fullest resource first', () => {
   let before = planFor({ ...ASSUMED, users: 1 })
   for (const users of [1_000, 100_000, 1_000_000, 10_000_000]) {
     const plan = planFor({ ...ASSUMED, users })
@@ -13,7 +13,7 @@ it('the capacity plan never asks for less where there is more to do, and names t
   }
 })
 
-it('a plan adds up', () => {
+it('the numbers of a plan add up', () => {
   const plan = planFor({ ...ASSUMED, users: 180_000, online: 0.5, tradesPerHour: 4, burst: 2 })
   expect(plan).toMatchObject({
     sockets: 90_000,

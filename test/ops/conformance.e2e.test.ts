@@ -1,4 +1,4 @@
-/** The conformance suite: its checks can fail, say when they cannot be made, and are reported by `node:test`. */
+/** The conformance suite: its checks can fail, are skipped with a reason, and are reported by `node:test`. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { runChecks, type Verdict } from '../../ops/rehearse/conformance/run.ts'
 import { allChecks } from '../../ops/rehearse/conformance/sections.ts'
 import { trustOf } from '../../ops/rehearse/conformance/trust.ts'
 
-/** A server is started, and a process that checks it. */
+/** Enough to start a server and a process that checks it. */
 const SLOW = { timeout: 120_000 }
 const VERDICT = join(import.meta.dirname, '../../.ci/verdict.mjs')
 
@@ -66,7 +66,7 @@ describe('a deployment with other settings', () => {
     })
   })
 
-  it('skips, with the reason, what cannot be checked on a deployment that it knows nothing of', SLOW, async () => {
+  it('skips, with the reason, what cannot be checked on an unknown deployment', SLOW, async () => {
     expect(await verdictsOn(['2.1.6', '2.1.13', '2.3.2', '4.1.10', '4.3.1', '6.4.3'], [])).toEqual({
       '2.1.6': expect.stringMatching(/^skipped: needs a deployment that trusts the suite/),
       '2.1.13': expect.stringMatching(/^skipped: takes 302 seconds/),

@@ -1,4 +1,4 @@
-/** What operators deploy: that it means something to those who read it, and that the server understands what it is given. */
+/** Deployment files: valid for the programs that read them, and accepted by the server. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { parser } from '@prometheus-io/lezer-promql'
@@ -22,7 +22,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const text = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const yaml = (path: string): unknown => parse(text(path), { merge: true })
 
-/** What an operator keeps to himself. */
+/** Secrets of an operator. */
 const SECRETS = {
   DATABASE_URL: 'postgres://touchline@database/touchline',
   REDIS_URL: 'redis://redis:6379',
@@ -37,7 +37,7 @@ const SECRETS = {
 const KNOWN = new Set(['POD_NAME', ...VARIABLES.map(({ name }) => name)])
 const SECRET = new Set(VARIABLES.flatMap(({ name, isSecret }) => (isSecret === true ? [name] : [])))
 
-/** The configuration of a process that is given this; throws when the server would not start with it. */
+/** The configuration of a process with these variables; throws if the server would not start with it. */
 function configured(env: Readonly<Record<string, string>>): Config {
   expect(Object.keys(env).filter((name) => !KNOWN.has(name))).toEqual([])
   const config = readConfig(env)
@@ -61,8 +61,8 @@ describe('ops/deploy/compose.yaml', () => {
       kind === '-' ? rest : present(Object.entries(SECRETS).find(([known]) => known === name)?.[1], name),
     )
 
-  it('is what docker compose understands', () => {
-    // It says `id` where the draft that it is of says `$id`; nothing refers to it by these.
+  it('is valid for docker compose', () => {
+    // The schema says `id` where its draft says `$id`; nothing refers to it.
     const dated = (key: string, value: unknown): unknown =>
       /^(\$schema|id)$/.test(key) && typeof value === 'string' ? undefined : value
     const schema: object = JSON.parse(JSON.stringify(composeSchema, dated))
@@ -73,7 +73,7 @@ describe('ops/deploy/compose.yaml', () => {
     expect(validate(misspelt), 'the check can fail').toBe(false)
   })
 
-  it('starts two processes of each role, each with a configuration that it accepts', () => {
+  it('starts two processes of each role, each with a valid configuration', () => {
     const ours = Object.entries(services).filter(([, { image }]) => image === 'touchline')
     const configs = ours.map(([name, { environment = {}, stop_grace_period }]) => {
       expect(stop_grace_period).toBe('20s')
@@ -88,7 +88,7 @@ describe('ops/deploy/compose.yaml', () => {
     ])
   })
 
-  it('its proxy knows each of them, and every file it names is there', () => {
+  it('its proxy knows each process, and every named file exists', () => {
     const proxy = text('ops/deploy/proxy/nginx.conf')
     const named = [...proxy.matchAll(/(?:server |http:\/\/)((?:api|rooms)-\d):(\d+)/g)].map((match) => match[1])
     expect(new Set(named)).toEqual(new Set(['api-1', 'api-2', 'rooms-1', 'rooms-2']))
@@ -99,11 +99,11 @@ describe('ops/deploy/compose.yaml', () => {
     expect(files.map((path) => existsSync(join(ROOT, 'ops/deploy', path)))).toEqual([true])
   })
 
-  it('its proxy repeats at another process what can be done twice without harm, and nothing else', () => {
+  it('its proxy retries only safe requests on another process', () => {
     const map = /\$may_repeat \{([^}]*)\}/.exec(text('ops/deploy/proxy/nginx.conf'))?.[1] ?? ''
     const patterns = [...map.matchAll(/'~(.*)' +1;/g)].map(([, pattern = '']) => new RegExp(pattern))
     const mayRepeat = (request: string): boolean => patterns.some((pattern) => pattern.test(request))
-    // Method, path and key, as the map puts them together.
+    // Method, path and key, as the nginx map joins them.
     expect(patterns).toHaveLength(2)
     for (const request of [
       'POST /api/positions/open key',
@@ -122,7 +122,7 @@ describe('ops/deploy/compose.yaml', () => {
       expect(mayRepeat(request), request).toBe(false)
   })
 
-  it('its database and its cache are what preflight asks for', () => {
+  it('its database and Redis meet the demands of preflight', () => {
     const commands = z.object({ command: z.string() })
     expect(commands.parse(services['redis']).command).toContain('--maxmemory-policy noeviction')
     const postgres = commands.parse(services['postgres']).command
@@ -167,7 +167,7 @@ describe('ops/deploy/kubernetes', () => {
   /** Seconds a process may take to end, by its own watchdog (src/main.ts). */
   const STOP_SECS = 10
 
-  it('every manifest is listed, and is what Kubernetes understands', () => {
+  it('every manifest is listed and valid for Kubernetes', () => {
     const files = readdirSync(join(ROOT, FOLDER)).filter((file) => file !== 'kustomization.yaml')
     expect(resources.toSorted()).toEqual(files.toSorted())
     for (const manifest of manifests) {
@@ -179,7 +179,7 @@ describe('ops/deploy/kubernetes', () => {
     )
   })
 
-  it('both roles run twice or more, with configurations that they accept', () => {
+  it('both roles run at least twice, with valid configurations', () => {
     const { data } = z.looseObject({ data: Labels }).parse(named('ConfigMap')[0])
     expect(Object.keys(data).filter((name) => SECRET.has(name))).toEqual([])
     const configs = workloads.map(({ spec }) => {
@@ -195,7 +195,7 @@ describe('ops/deploy/kubernetes', () => {
     ])
   })
 
-  it('they are asked how they are, told to stop in time, and never all taken away at once', () => {
+  it('pods are probed, stopped in time, and never all evicted at once', () => {
     for (const { metadata, spec } of workloads) {
       const { labels } = spec.template.metadata
       const { containers, terminationGracePeriodSeconds } = spec.template.spec
@@ -209,7 +209,7 @@ describe('ops/deploy/kubernetes', () => {
     }
   })
 
-  it('services reach ports that exist, and the ingress reaches services that exist', () => {
+  it('services name existing ports, and the ingress existing services', () => {
     const ports = new Set(
       workloads.flatMap(({ spec }) => spec.template.spec.containers[0].ports.map(({ name }) => name)),
     )
@@ -236,7 +236,7 @@ describe('ops/deploy/alerts.yaml and ops/deploy/grafana', () => {
     expect(isWrong('sum(rate(x[5m])'), 'the check can fail').toBe(true)
   })
 
-  it('every alert says what is wrong, how bad it is, and which part of the runbook helps', () => {
+  it('every alert has a summary, a severity and a section of the runbook', () => {
     const Rule = z.strictObject({
       alert: z.string().regex(/^[A-Z]\w+$/),
       expr: z.string(),
@@ -256,7 +256,7 @@ describe('ops/deploy/alerts.yaml and ops/deploy/grafana', () => {
 })
 
 describe('ops/deploy/Dockerfile', () => {
-  it('starts what is there, as nobody in particular, and hears signals', () => {
+  it('starts an existing program, as an unprivileged user that gets signals', () => {
     const lines = text('ops/deploy/Dockerfile').split('\n')
     const start = lines.find((line) => line.startsWith('CMD '))
     const command = z.array(z.string()).parse(JSON.parse(present(start, 'CMD').slice(4)))

@@ -1,4 +1,4 @@
-/** The examples, run as they are by the real program's side. */
+/** The examples, run unchanged against the real program. */
 import { execFile, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -44,17 +44,17 @@ describe('an example', () => {
   const run = (name: string, ...args: string[]) =>
     promisify(execFile)(process.execPath, [join(EXAMPLES, name), url, ...args], { timeout: BUSY_MACHINE_MS })
 
-  it('of a plain socket follows a match', { timeout: BUSY_MACHINE_MS }, async () => {
+  it('with a plain socket follows a match', { timeout: BUSY_MACHINE_MS }, async () => {
     const lines = (await run('feed.mjs', '60')).stdout.trim().split('\n')
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ type: 'subscribed', id: 1, rejected: [] })
     const prices = lines.filter((line) => !line.startsWith('{'))
     expect(prices).toHaveLength(60)
-    // First how things stand with everybody, then moves.
+    // First the current price of every player, then moves.
     expect(prices[0]).toMatch(/^\S.* \d+\.\d\d SNAPSHOT/)
     expect(prices.at(-1)).not.toContain('SNAPSHOT')
   })
 
-  it('… and goes on after a break with what it has missed', { timeout: BUSY_MACHINE_MS }, async () => {
+  it('with a plain socket resumes after a disconnect without a gap', { timeout: BUSY_MACHINE_MS }, async () => {
     const child = spawn(process.execPath, [join(EXAMPLES, 'feed.mjs'), url], { stdio: ['ignore', 'pipe', 'inherit'] })
     let said = ''
     child.stdout.on('data', (data) => (said += String(data)))
@@ -71,7 +71,7 @@ describe('an example', () => {
     }
   })
 
-  it('of the Colyseus SDK joins a match room', { timeout: BUSY_MACHINE_MS }, async () => {
+  it('with the Colyseus SDK joins a match room', { timeout: BUSY_MACHINE_MS }, async () => {
     const lines = (await run('match-room.mjs', '200')).stdout.trim().split('\n')
     expect(lines).toContainEqual(expect.stringMatching(/ vs .*, live, \d+ players$/))
     expect(lines).toContainEqual(expect.stringMatching(/^following \d\d, rejected 0$/))

@@ -19,13 +19,13 @@ async function readDocument(): Promise<OpenApi> {
 }
 
 describe('requests made from the API description', () => {
-  it('are the same for the same seed, go to every route, and can be repeated by hand', async () => {
+  it('are equal for equal seeds, cover every route, and can be repeated by hand', async () => {
     const document = await readDocument()
     const made = (seed: number) => {
       const make = requestMaker(document, new KnownValues())
       return Array.from({ length: 4_000 }, (_, n) => make(chanceFrom(seed * 1_000_003 + n)))
     }
-    // Ids that nobody has told of are made up.
+    // Unknown ids are made up.
     const plain = (requests: ReturnType<typeof made>) => requests.map(({ method, headers }) => ({ method, headers }))
     expect(plain(made(1))).toEqual(plain(made(1)))
     expect(plain(made(1))).not.toEqual(plain(made(2)))
@@ -39,7 +39,7 @@ describe('requests made from the API description', () => {
   })
 
   it(
-    'meet no fault, no undescribed answer, unbalanced books or growing heap in the real program',
+    'cause no fault, undescribed answer, unbalanced books or growing heap in the real program',
     { timeout: BUSY_MACHINE_MS },
     async () => {
       const place = folderPlace()
@@ -59,7 +59,7 @@ describe('requests made from the API description', () => {
         inspector.close()
         expect(found.failures).toEqual([])
         expect(found.requests).toBe(REQUESTS)
-        expect(found.sockets.heard).toBeGreaterThan(0)
+        expect(found.sockets.received).toBeGreaterThan(0)
         expect(found.statuses.get(200) ?? 0).toBeGreaterThan(REQUESTS / 10)
       } finally {
         await program.stop()

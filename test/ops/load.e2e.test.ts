@@ -37,7 +37,7 @@ describe('a histogram', () => {
   })
 })
 
-describe('what a socket is told', () => {
+describe('the prices of a socket', () => {
   const frame = (seq: number, over: Partial<PriceFrame> = {}): PriceFrame => ({
     ...present(decodePriceFrame(priceOf(1, seq).frame), 'frame'),
     previous: price(200_000_000 + seq - 1),
@@ -49,7 +49,7 @@ describe('what a socket is told', () => {
     return watch.gaps
   }
 
-  it('has a gap when a price was left out, repeated or out of order, and in no other case', () => {
+  it('have a gap only when a price was left out, repeated or out of order', () => {
     expect(gapsIn(frame(1), frame(2), frame(3))).toBe(0)
     expect(gapsIn(frame(1), frame(3))).toBe(1)
     expect(gapsIn(frame(1), frame(2), frame(2))).toBe(1)
@@ -63,7 +63,7 @@ describe('what a socket is told', () => {
     expect(watch.since(frame(1).fixtureId)).toEqual({ epoch: 1, seq: 3 })
   })
 
-  it('a new epoch begins with how things stand, and an older one speaks no more', () => {
+  it('a new epoch begins with a snapshot, and an older one ends', () => {
     const [snapshot, conflated] = [{ flags: FLAG.snapshot }, { flags: FLAG.conflated }]
     expect(gapsIn(frame(8), frame(0, { epoch: 2, ...snapshot }), frame(1, { epoch: 2 }))).toBe(0)
     expect(gapsIn(frame(8), frame(2, { epoch: 2, ...conflated }))).toBe(0)
@@ -85,8 +85,8 @@ function outcome(over: Partial<Outcome> = {}): Outcome {
   }
 }
 
-describe('what a worker has seen', () => {
-  it('is reported once: it begins anew with every second, but for the sockets that are open', () => {
+describe('the tally of a worker', () => {
+  it('starts from zero every second, except for the open sockets', () => {
     const [worker, all] = [new LoadTally(), new LoadTally()]
     worker.connected = 2
     worker.miss('gaps', 'a move')
@@ -102,7 +102,7 @@ describe('what a worker has seen', () => {
 })
 
 describe('the report', () => {
-  it('says what is wrong, and its page needs nothing but itself', () => {
+  it('says what is wrong, and its page is self-contained', () => {
     expect(describeRun(outcome())).toContain('all is well')
     expect(htmlReport(outcome())).toContain('All is well')
     const bad = outcome({ books: { balanced: false, whole: 0, violations: ['<b>1 > 2</b>'] } })
@@ -115,9 +115,9 @@ describe('the report', () => {
     expect(htmlReport(bad)).not.toMatch(/<b>|<script|<link|src=|url\(|https?:\/\/(?!here)/)
   })
 
-  it('names the limit: between what went well and what was too much, wherever it began', () => {
+  it('names the limit between success and failure, from any start', () => {
     const step = (sockets: number, isFine: boolean) => ({ sockets, isFine, p99: 50, failures: 0, prices: 1_000 })
-    /** The steps towards a server that bears so many. */
+    /** The steps of a search on a server that bears this many. */
     const search = (from: number, bears: number) => {
       const steps = [step(from, from <= bears)]
       for (let next = nextTry(steps); next !== null; next = nextTry(steps)) steps.push(step(next, next <= bears))
@@ -146,7 +146,7 @@ function run(
 }
 
 describe('a run', () => {
-  it('signs in, trades, loses connections, comes back, and finds no gap and whole books', async () => {
+  it('signs in, trades, disconnects and reconnects without a gap, and balances the books', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'touchline-load-'))
     const html = join(folder, 'report.html')
     try {
@@ -169,7 +169,7 @@ describe('a run', () => {
     }
   }, 60_000)
 
-  it('plays a server elsewhere too, and audits its ledger where it is let', async () => {
+  it('also loads a remote server, and audits its ledger if allowed', async () => {
     const place = folderPlace()
     const settings = { RATE_LIMIT_PER_MIN: '0', DEMO_SPEED: '10', ADMIN_EMAILS: 'load_auditor@synthetic.invalid' }
     const program = new Program({ ...place.settings, ...settings })
@@ -186,7 +186,7 @@ describe('a run', () => {
     }
   }, 60_000)
 
-  it('refuses what makes no sense to ask for', async () => {
+  it('refuses invalid options', async () => {
     for (const args of [
       ['--users', '0'],
       ['--sockets', 'many'],

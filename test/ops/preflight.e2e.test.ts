@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const clean of cleanUp.splice(0).toReversed()) await clean()
 })
 
-/** What it prints and ends with, in this environment and no other. */
+/** Its output and exit code, in exactly this environment. */
 function preflight(settings: Readonly<Record<string, string>>, addresses: readonly string[] = []) {
   const env = { PATH: process.env['PATH'], ...settings }
   return new Promise<{ readonly code: unknown; readonly said: string }>((resolve) => {
@@ -33,14 +33,14 @@ function preflight(settings: Readonly<Record<string, string>>, addresses: readon
 }
 
 describe('preflight', () => {
-  it('says everything that is wrong with the configuration, and ends with 1', async () => {
+  it('lists everything wrong with the configuration, and exits with 1', async () => {
     const { code, said } = await preflight({ NODE_ENV: 'production', PORT: 'x' })
     expect(code).toBe(1)
     for (const name of ['PORT', 'DATABASE_URL', 'JWT_PRIVATE_KEY', 'IDP_CLIENT_ID'])
       expect(said).toMatch(new RegExp(`^FAIL  configuration +${name}: `, 'm'))
   })
 
-  it('says of each part that it does not answer, and goes on with the others', async () => {
+  it('reports each part that does not answer, and checks the others', async () => {
     const { code, said } = await preflight(
       {
         DATABASE_URL: `postgres://nobody@${NOWHERE}/none`,
@@ -66,7 +66,7 @@ describe('preflight', () => {
     expect(failures.map((line) => line.slice(6).split(/ {2}/)[0])).toEqual(parts)
   })
 
-  it('a check that takes too long, or throws, has failed', async () => {
+  it('fails a check that takes too long or throws', async () => {
     expect(await find('it', 1_000, async () => [ok('it', 'is fine')])).toEqual([ok('it', 'is fine')])
     expect(await find('it', 1, () => new Promise(() => undefined))).toMatchObject([{ what: 'it', verdict: 'failed' }])
     const broken = new Error('no way in', { cause: new Error('wrong password') })
@@ -75,7 +75,7 @@ describe('preflight', () => {
     ])
   })
 
-  it('warns of what is missing and may be meant', async () => {
+  it('warns of missing settings that may be intended', async () => {
     const config = readConfig({})
     const found = await Promise.all([
       checkDatabase(config),
@@ -86,7 +86,7 @@ describe('preflight', () => {
     expect(found.flat().map(({ verdict }) => verdict)).toEqual(['warned', 'warned', 'warned', 'warned'])
   })
 
-  it('lets the mail server say whether it takes mail from us', async () => {
+  it('asks the mail server whether it accepts our mail', async () => {
     const server = await MailServer.start()
     cleanUp.push(() => server.stop())
     const found = await checkMail(readConfig({ SMTP_URL: server.url, MAIL_FROM: 'play@touchline.example' }))
@@ -102,7 +102,7 @@ describe('preflight', () => {
       return settled
     }
 
-    it('finds a running deployment ready, by a handshake with a token of its own, and changes nothing', async () => {
+    it('finds a running deployment ready, with a token of its own, and changes nothing', async () => {
       const { env } = await site()
       const identity = await IdentityServer.start()
       cleanUp.push(() => identity.stop())
@@ -120,7 +120,7 @@ describe('preflight', () => {
       expect(refused.said).toMatch(/^FAIL {2}ws:\/\/.*401/m)
     }, 60_000)
 
-    it('a database that forgets, or belongs to a newer version, fails', async () => {
+    it('fails on a database that can lose commits or has a newer schema', async () => {
       const settled = await site()
       const config = readConfig({ ...settled.env })
       const verdicts = async () => (await checkDatabase(config)).map(({ what, verdict }) => `${what} ${verdict}`)

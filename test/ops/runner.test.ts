@@ -1,4 +1,4 @@
-/** `npm run ops` and the check of the Node version: started as an operator starts them. */
+/** `npm run ops` and the check of the Node version, started as an operator starts them. */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -32,7 +32,7 @@ describe('npm run ops', () => {
 })
 
 describe('the check of the Node version', () => {
-  it('says in one line which version is needed where the sources cannot run', () => {
+  it('names the needed version in one line where the sources cannot run', () => {
     const { status, stdout, stderr } = run('--no-experimental-strip-types', 'ops/node-version.cjs')
     const line = `Touchline needs Node 22.18 or newer; this is ${process.version}: https://nodejs.org\n`
     expect([status, stdout, stderr]).toEqual([1, '', line])

@@ -25,7 +25,7 @@ const soaked = (heaps: readonly number[], over: Partial<Soaked> = {}): Soaked =>
 })
 
 describe('a soak', () => {
-  it('is flat, or says what grew', () => {
+  it('is flat, or reports what grew', () => {
     expect(conclusion(soaked([40, 50, 51, 50, 51]))).toEqual([
       expect.stringMatching(/^flat: from minute 2 to 4 .* 51\.0 to/),
     ])
@@ -37,10 +37,10 @@ describe('a soak', () => {
       expect.stringMatching(/^flat/),
       '3 gaps',
     ])
-    expect(conclusion(soaked([40]))).toEqual(['too short to tell'])
+    expect(conclusion(soaked([40]))).toEqual(['too short for a verdict'])
   })
 
-  it('is shown as a table and a chart that need nothing but themselves', () => {
+  it('has a table and a self-contained chart', () => {
     const page = markdown(soaked([40, 50, 51, 50, 51]))
     expect(page).toContain('| 4.0 | 51.0 | 102.0 | 8 | 15 |')
     const svg = chart(soaked([40, 50, 51, 50, 51]))

@@ -1,4 +1,4 @@
-/** The expressions in what watches a house: alert rules and dashboards. */
+/** The expressions of monitoring: alert rules and dashboards. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
@@ -17,5 +17,5 @@ export function expressions(): string[] {
   return [...groups.flatMap(({ rules }) => rules), ...targets].map(({ expr }) => expr)
 }
 
-/** The metrics that an expression names; `up` is of Prometheus itself. */
+/** The metrics that an expression names, except `up`, which is Prometheus' own. */
 export const metricsIn = (expression: string): string[] => expression.match(/\b(?:touchline|process|nodejs)_\w+/g) ?? []

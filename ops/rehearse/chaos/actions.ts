@@ -1,4 +1,4 @@
-/** What can happen to a cluster. Each action leaves it so that it can become whole again. */
+/** What can happen to a cluster. After each action the cluster can still be repaired. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { present } from '../../../actors/kernel/assert.ts'
 import { LEASE_TTL_MS } from '../../../actors/kernel/limits.ts'
@@ -12,23 +12,23 @@ import type { Relay } from './relay.ts'
 export interface Victims {
   readonly cluster: Cluster
   readonly redis: OwnRedis
-  /** Null when the server is somebody else's, whose connections alone may break. */
+  /** Null for a shared server; then only connections to it may break. */
   readonly postgres: OwnPostgres | null
   readonly chance: Chance
 }
 
 export interface Action {
-  /** What `--only` calls it. */
+  /** Its name for `--only`. */
   readonly id: string
   readonly name: string
-  /** How often it happens, compared with the others. */
+  /** Its relative frequency. */
   readonly weight: number
   /** How long it takes at least. */
   readonly lastsMs: number
   readonly happen: (victims: Victims) => Promise<void>
 }
 
-/** Longer than a lease, so that another process takes over and the old owner comes back fenced. */
+/** Longer than a lease: another process takes over and the old owner comes back fenced. */
 const PAST_LEASE_MS = LEASE_TTL_MS + 2_000
 const LONG_FREEZE_MS = 30_000
 const LONG_OUTAGE_MS = 60_000
@@ -44,7 +44,7 @@ async function frozen({ program }: Member, ms: number): Promise<void> {
   program.wake()
 }
 
-/** A network breaks in one of three ways, and is mended. */
+/** A network breaks in one of three ways, and is restored. */
 async function broken(wires: readonly Relay[], ms: number, chance: Chance): Promise<void> {
   const way = chance.below(3)
   for (const wire of wires) {
@@ -177,7 +177,7 @@ export const ACTIONS: readonly Action[] = [
   },
   {
     id: 'redis-freeze',
-    name: 'Redis answers nobody for a while',
+    name: 'Redis does not answer for a while',
     weight: 1,
     lastsMs: 0,
     async happen({ redis, chance }) {
@@ -220,11 +220,11 @@ export const ACTIONS: readonly Action[] = [
   },
 ]
 
-/** The actions with these ids, in this order. Throws for an id that is none. */
+/** The actions with these ids, in this order. Throws for an unknown id. */
 export const actionsNamed = (ids: readonly string[]): Action[] =>
   ids.map((id) =>
     present(
       ACTIONS.find((action) => action.id === id),
-      `an action called ${id}; there are ${ACTIONS.map((action) => action.id).join(', ')}`,
+      `unknown action ${id}; known are ${ACTIONS.map((action) => action.id).join(', ')}`,
     ),
   )

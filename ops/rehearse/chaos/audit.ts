@@ -1,4 +1,4 @@
-/** The last look: the match is ended, everybody is paid out, and everything there is must follow from what the traders lived. */
+/** The final check: the match is ended, all users are paid, and every record must follow from what the traders saw. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { performance } from 'node:perf_hooks'
@@ -28,7 +28,7 @@ export interface Stats {
   readonly places: number
 }
 
-/** Throws a Violation when anything is not as it must be. */
+/** Throws a Violation when anything is wrong. */
 export async function audit(url: string, traders: readonly SimulatedTrader[], admin: SimulatedClient): Promise<Stats> {
   await endReplays(url, admin)
   await checkConsistency(url, traders, admin)
@@ -45,7 +45,7 @@ export async function audit(url: string, traders: readonly SimulatedTrader[], ad
   return { positions: counts.reduce((sum, count) => sum + count, 0), places: due.length }
 }
 
-/** The demo begins again until it is stopped by hand, which may fall between two matches. */
+/** The demo restarts until it is stopped by hand, which may fall between two matches. */
 async function endReplays(url: string, admin: SimulatedClient): Promise<void> {
   const until = performance.now() + PATIENCE_MS
   for (let calm = 0; calm < 10; calm++) {
@@ -68,7 +68,7 @@ async function untilReacted(url: string, admin: SimulatedClient): Promise<void> 
   }
 }
 
-/** The board that was lived through must come to what the accounts say. */
+/** The board must equal what the accounts imply. */
 async function untilShown(url: string, admin: SimulatedClient, due: Places): Promise<void> {
   const until = performance.now() + PATIENCE_MS
   for (;;) {

@@ -1,4 +1,4 @@
-/** Loaded before a program (`node --import …/clock.ts?ms=-30000`), it sets the clock of that process alone wrong by so much. */
+/** Preloaded into a program (`node --import …/clock.ts?ms=-30000`), it shifts the clock of that process alone. */
 const skewMs = Number(new URL(import.meta.url).searchParams.get('ms'))
 
 const True = Date

@@ -1,4 +1,4 @@
-/** Three processes of the real program: one that serves clients, two that run matches. Whatever ends is replaced. */
+/** Three processes of the real program: one serves clients, two run matches. An ended process is replaced. */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
@@ -9,13 +9,13 @@ import { freePort } from '../shared/free-port.ts'
 import { Relay } from './relay.ts'
 
 const ROOMS = 2
-/** A process that ends while it starts, because a store has just come back, is started again, as a supervisor would. */
+/** A process that ends during its start, because a store is still down, is started again, as by a supervisor. */
 const STARTS_MAX = 3
 const CLOCK = join(import.meta.dirname, './clock.ts')
 
 type Role = 'api' | 'rooms'
 
-/** A process, and its ways to the stores, which are nobody else's. */
+/** A process and its own routes to the stores. */
 export class Member {
   readonly program: Program
   readonly redis: Relay
@@ -32,7 +32,7 @@ export class Member {
     return [this.redis, this.database]
   }
 
-  /** Whether it has ended though nobody has asked it to. */
+  /** Whether it ended without being asked to. */
   get hasFallen(): boolean {
     return this.program.isGone && !this.#isDismissed
   }
@@ -42,13 +42,13 @@ export class Member {
     await this.program.kill()
   }
 
-  /** Asks it to end, and waits until it has. Its exit code; null when it had to be killed. */
+  /** Asks it to end, and waits until it has. Its exit code; null if it had to be killed. */
   stop(): Promise<number | null> {
     this.#isDismissed = true
     return this.program.stop()
   }
 
-  /** Awake, and everything within reach. */
+  /** Makes it awake and reconnects it to the stores. */
   heal(): void {
     this.program.wake()
     for (const wire of this.wires) wire.mend()
@@ -74,7 +74,7 @@ export class Cluster {
     this.#redis = present(settings['REDIS_URL'], 'address of Redis')
   }
 
-  /** Where clients go; the same for as long as the cluster lives. */
+  /** The address for clients; it does not change. */
   get url(): string {
     return `http://127.0.0.1:${this.#apiPort}`
   }
@@ -83,21 +83,21 @@ export class Cluster {
     return present(this.#api, 'api process')
   }
 
-  /** Mends what is broken, starts what is not there, and waits until all of it listens. Throws when one has ended by itself. */
+  /** Repairs and starts what is down, and waits until all of it listens. Throws if a process ended unasked. */
   async makeWhole(): Promise<void> {
     for (const member of this.#members()) {
-      if (member.hasFallen) throw new Violation(`a process ended by itself: ${member.program.complaint}`)
+      if (member.hasFallen) throw new Violation(`a process ended unasked: ${member.program.complaint}`)
       if (member.program.isGone) await member.close()
       else member.heal()
     }
     this.#rooms = this.#rooms.filter(({ program }) => !program.isGone)
-    // The first of all makes schema and signing key.
+    // The first process makes the schema and the signing key.
     if (this.#api === null || this.#api.program.isGone) this.#api = await this.#start('api', 0)
     const missing = Array.from({ length: ROOMS - this.#rooms.length }, () => this.#start('rooms', 0))
     this.#rooms.push(...(await Promise.all(missing)))
   }
 
-  /** The process that has the match under way; one that lives when nobody has. */
+  /** The process that runs the match; any live one if none does. */
   async owner(): Promise<Member> {
     if (this.#living().length === 0) await this.makeWhole()
     const owners = await this.#ask<{ owner: string }>(
@@ -113,14 +113,14 @@ export class Cluster {
     return this.#living().find((member) => member !== owner) ?? owner
   }
 
-  /** Kills a process, and starts another in its place whose clock is wrong by so much. */
+  /** Kills a process, and replaces it with one whose clock is off by this much. */
   async replace(member: Member, skewMs: number): Promise<void> {
     await member.close()
     if (member === this.#api) this.#api = await this.#start('api', skewMs)
     else this.#rooms = [...this.#rooms.filter((one) => one !== member), await this.#start('rooms', skewMs)]
   }
 
-  /** Every connection to the database breaks, as when another server takes over. */
+  /** Breaks every connection to the database, as a failover does. */
   async cutDatabase(): Promise<void> {
     await this.#ask(
       `select pg_terminate_backend(pid) from pg_stat_activity

@@ -1,14 +1,14 @@
 /**
- * Chaos: three processes of the real program under load, to which bad things happen at random; after every round all of it
- * is made whole, and every promise is checked; at the end the match is ended and everything is compared.
+ * Chaos: three processes of the real program under load, with random faults. After each round the cluster is repaired
+ * and every promise is checked; at the end the match is ended and everything is compared.
  *
  *   npm run ops -- chaos [--minutes 2 | --rounds N] [--seed N] [--only id,id] [--users 20] [--speed 30]
  *
- * A PostgreSQL and a Redis server of its own are started; without PostgreSQL's programs, or somebody other than root to run
- * them, DATABASE_URL (or TEST_DATABASE_URL) must name a server, on which a database is made, and that is not restarted.
- * Networks break in relays, one per process and store (`relay.ts`). What takes longer than a tenth of the run is left to
- * longer ones. `--only` makes each of these things (`actions.ts`) happen in a round of its own, in turn.
- * Exit code 1, and everything is kept to look at, when a promise is broken.
+ * It starts a PostgreSQL and a Redis server of its own. Without PostgreSQL's programs, or without a user other than
+ * root to run them, DATABASE_URL (or TEST_DATABASE_URL) must name a server; a database is made there, and that server
+ * is not restarted. Networks break in relays, one per process and store (`relay.ts`). An action that takes longer than
+ * a tenth of the run is left to longer runs. `--only` runs each of these actions (`actions.ts`) in a round of its own,
+ * in turn. If a promise is broken, the exit code is 1 and all data is kept.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -53,7 +53,7 @@ const script = actionsNamed(values.only === '' ? [] : values.only.split(','))
 
 const ACTIONS_A_ROUND_MAX = 3
 const CALM_MS = 1_500
-/** An action that takes more than this share of the run would be most of what happens in it. */
+/** Longer actions would take up most of the run. */
 const SHARE_MAX = 0.1
 
 const folder = mkdtempSync(join(tmpdir(), 'touchline-chaos-'))
@@ -90,10 +90,10 @@ async function begin(): Promise<void> {
   await waitForTrading(cluster.url, admin)
 }
 
-/** What a broken promise is to be blamed on. */
-let underWay = 'the beginning'
+/** The actions to blame for a broken promise. */
+let current = 'the beginning'
 
-/** Everything happens, as often as it weighs, before anything happens again. */
+/** Every action happens, as often as its weight, before any is repeated. */
 let deck: Action[] = []
 function deal(): Action {
   const fits = ({ lastsMs }: Action): boolean => lastsMs <= minutes * MINUTE_MS * SHARE_MAX
@@ -102,7 +102,7 @@ function deal(): Action {
   return present(action, 'an action')
 }
 
-/** What is to happen in a round, and whether the cluster is made whole after each thing. */
+/** The actions of a round, and whether the cluster is repaired after each. */
 function planOf(n: number): readonly { readonly action: Action; readonly isMended: boolean }[] {
   const scripted = script[(n - 1) % script.length]
   if (scripted !== undefined) return [{ action: scripted, isMended: false }]
@@ -110,12 +110,12 @@ function planOf(n: number): readonly { readonly action: Action; readonly isMende
   return Array.from({ length }, () => ({ action: deal(), isMended: chance.happens(0.5) }))
 }
 
-/** Everybody trades while one thing or several happen; then the cluster is made whole, and looked at. */
+/** All users trade while one or several actions happen; then the cluster is repaired and checked. */
 async function round(n: number): Promise<void> {
   const since = performance.now()
   const trading = startTrading(cluster.url, traders, admin)
   const plan = planOf(n)
-  underWay = `round ${n}: ${plan.map(({ action }) => action.name).join('; ')}`
+  current = `round ${n}: ${plan.map(({ action }) => action.name).join('; ')}`
   for (const { action, isMended } of plan) {
     await pause(chance.below(CALM_MS))
     happened.set(action.name, (happened.get(action.name) ?? 0) + 1)
@@ -141,10 +141,10 @@ async function run(): Promise<void> {
   for (const watcher of watchers) watcher.watch(cluster.url, instruments)
   const until = performance.now() + minutes * MINUTE_MS
   for (let n = 1; n <= rounds && performance.now() < until; n++) await round(n)
-  underWay = 'the end'
+  current = 'the end'
   const { positions, places } = await audit(cluster.url, traders, admin)
   const gaps = watchers.flatMap((watcher) => watcher.gaps)
-  demand(gaps.length === 0, () => `sockets were not told everything: ${gaps.join('; ')}`)
+  demand(gaps.length === 0, () => `sockets missed updates: ${gaps.join('; ')}`)
   say(`\n${positions} positions compared one by one; ${places} places on the board, live and rebuilt`)
 }
 
@@ -159,7 +159,7 @@ try {
   await cluster.end()
   await place.remove([])
 } catch (error) {
-  say(`\n${tally.trading()}\n\nBROKEN in ${underWay} (seed ${seed}, ${place.description}, ${folder})`)
+  say(`\n${tally.trading()}\n\nBROKEN in ${current} (seed ${seed}, ${place.description}, ${folder})`)
   say(error instanceof Error ? (error.stack ?? error.message) : String(error))
   process.exitCode = 1
 } finally {

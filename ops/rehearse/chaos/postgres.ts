@@ -1,4 +1,4 @@
-/** A PostgreSQL server of our own, which can be restarted under load without harm to anybody else's. */
+/** A private PostgreSQL server, which can be restarted under load without affecting others. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
@@ -8,7 +8,7 @@ import pg from 'pg'
 import { present } from '../../../actors/kernel/assert.ts'
 import { freePort } from '../shared/free-port.ts'
 
-/** Where Debian keeps each version's programs, which are on nobody's path. */
+/** Where Debian keeps each version's programs, which are not on the path. */
 const DEBIAN = '/usr/lib/postgresql'
 const START_MS = 60_000
 
@@ -34,7 +34,7 @@ export class OwnPostgres {
     this.url = `postgres://postgres@127.0.0.1:${port}/postgres`
   }
 
-  /** A new server with its files in this folder; null when there is none on this machine that we may run. */
+  /** A new server with its files in this folder; null if none can be run on this machine. */
   static async start(folder: string): Promise<OwnPostgres | null> {
     const bin = programs()
     const runner = ordinaryUser()
@@ -43,7 +43,7 @@ export class OwnPostgres {
     mkdirSync(data)
     if (runner.uid !== undefined && runner.gid !== undefined) {
       chownSync(data, runner.uid, runner.gid)
-      chmodSync(folder, 0o711) // he must be able to walk there
+      chmodSync(folder, 0o711) // the server's user must be able to enter it
     }
     const options = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-instructions']
     execFileSync(join(bin, 'initdb'), options, { ...runner, cwd: '/', stdio: 'ignore' })
@@ -52,7 +52,7 @@ export class OwnPostgres {
     return postgres
   }
 
-  /** `immediate` is what a loss of power is to it: it recovers from its log. `fast` breaks every connection in good order. */
+  /** `immediate` acts like a power failure: it recovers from its log. `fast` closes every connection in good order. */
   async restart(how: 'immediate' | 'fast'): Promise<void> {
     await this.stop(how)
     await this.#run()
@@ -105,7 +105,7 @@ function programs(): string | null {
   return folders.find((folder) => ['initdb', 'postgres'].every((name) => existsSync(join(folder, name)))) ?? null
 }
 
-/** PostgreSQL refuses to run as root; null when there is nobody else to run it. */
+/** The user to run PostgreSQL as, which refuses root; null if there is none. */
 function ordinaryUser(): Runner | null {
   if (process.getuid?.() !== 0) return {}
   for (const name of ['postgres', 'nobody']) {

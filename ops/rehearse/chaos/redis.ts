@@ -1,4 +1,4 @@
-/** A Redis server of our own, which can be killed, emptied and frozen without harm to anybody else's. */
+/** A private Redis server, which can be killed, emptied and frozen without affecting others. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Redis } from 'ioredis'
@@ -16,7 +16,7 @@ export class OwnRedis {
     this.url = `redis://127.0.0.1:${port}`
   }
 
-  /** Throws when there is no `redis-server` on this machine. */
+  /** Throws if `redis-server` is not installed. */
   static async start(folder: string): Promise<OwnRedis> {
     const redis = new OwnRedis(await freePort(), folder)
     await redis.start()

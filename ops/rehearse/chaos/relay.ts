@@ -1,13 +1,13 @@
 /**
- * A way to a server that breaks as networks do, for whoever goes through it and for nobody else: it needs no rights on the
- * machine, unlike a network namespace, can cut a process off one server and leave it the other, and can lose answers while
- * requests arrive, which is the nastiest of all. What was under way when a silence began arrives when it ends, as what TCP
- * sends again does.
+ * A relay to a server that breaks as networks do, only for its own clients. Unlike a network namespace it needs no
+ * rights on the machine. It can cut a process off one server and not the other, and can lose answers while requests
+ * arrive, which is the hardest case. What was sent during a silence arrives when the silence ends, as with TCP
+ * retransmission.
  */
 import { once } from 'node:events'
 import { createConnection, createServer, type Server, type Socket } from 'node:net'
 
-/** `silent`: nothing arrives on either side, and nobody is told. `deaf`: what is sent arrives, what is answered does not. */
+/** `silent`: nothing arrives on either side, without an error. `deaf`: requests arrive, answers do not. */
 type Passing = 'all' | 'silent' | 'deaf'
 
 interface Line {
@@ -16,7 +16,7 @@ interface Line {
 }
 
 export class Relay {
-  /** The server's address as whoever goes this way knows it. */
+  /** The relay's address, in place of the server's. */
   readonly url: string
   readonly #target: URL
   readonly #listener: Server
@@ -35,7 +35,7 @@ export class Relay {
     listener.on('connection', (client) => this.#connect(client))
   }
 
-  /** A way to the server at this address, of Redis or of PostgreSQL. */
+  /** A relay to the server at this address, of Redis or of PostgreSQL. */
   static async to(server: string): Promise<Relay> {
     const listener = createServer()
     listener.listen(0, '127.0.0.1')
@@ -43,23 +43,23 @@ export class Relay {
     return new Relay(new URL(server), listener)
   }
 
-  /** Every connection breaks, and none is made any more. */
+  /** Breaks every connection, and refuses new ones. */
   cut(): void {
     this.#isRefusing = true
     for (const { client } of this.#lines) client.destroy()
   }
 
-  /** Nothing passes any more; new connections are taken, and left waiting. */
+  /** Stops all traffic; new connections are accepted and left waiting. */
   silence(): void {
     this.#pass('silent')
   }
 
-  /** Requests go on arriving, answers do not. */
+  /** Requests still arrive, answers do not. */
   deafen(): void {
     this.#pass('deaf')
   }
 
-  /** All is well again. */
+  /** Restores normal traffic. */
   mend(): void {
     this.#isRefusing = false
     this.#pass('all')

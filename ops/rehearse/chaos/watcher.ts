@@ -1,4 +1,4 @@
-/** Somebody who follows every price over a socket, comes back whenever that breaks, and counts what he was not told. */
+/** A user who follows every price over a socket, reconnects when it breaks, and counts missing moves. */
 import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
@@ -16,7 +16,7 @@ const Subscribed = z.looseObject({
 })
 const Failed = z.looseObject({ type: z.literal('error') })
 const AGAIN_MS = 300
-/** Until he asks again for what is busy. */
+/** The pause before asking again for busy instruments. */
 const BUSY_MS = 1_000
 const LOOK_MS = 100
 const PATIENCE_MS = 60_000
@@ -31,7 +31,7 @@ export class Watcher {
   #again: NodeJS.Timeout | undefined
   #isOver = false
   #followed: readonly string[] = []
-  /** What he was not told: moves missing between two frames, an old owner that speaks again, a new one without a snapshot. */
+  /** What was missed: moves between two frames, frames of a former owner, a new owner's without a snapshot. */
   readonly gaps: string[] = []
   frames = 0
   connections = 0
@@ -40,12 +40,12 @@ export class Watcher {
     this.#client = client
   }
 
-  /** Owners that he has heard. */
+  /** Owners whose frames arrived. */
   get epochs(): number {
     return this.#epochs.size
   }
 
-  /** Throws a Violation when he is not told how prices stand: each that he follows must be the true one at some look. */
+  /** Throws a Violation unless each followed price is found to be the true one at some look. */
   async isUpToDate(url: string): Promise<void> {
     const until = performance.now() + PATIENCE_MS
     const behind = new Set(this.#followed)
@@ -54,16 +54,16 @@ export class Watcher {
       const prices = new Map(instruments.map(({ id, currentPrice }) => [id, currentPrice]))
       for (const id of behind) {
         const price = prices.get(id)
-        // Nobody tells of a trader whose match is over.
+        // A trader whose match is over gets no prices.
         if (price === undefined || microsFromDecimal(price) === this.#watch.priceOf(id)) behind.delete(id)
       }
       if (behind.size === 0) return
-      demand(performance.now() < until, () => `a socket is not told how the prices of ${[...behind].join(', ')} stand`)
+      demand(performance.now() < until, () => `a socket does not get the current prices of ${[...behind].join(', ')}`)
       await pause(LOOK_MS)
     }
   }
 
-  /** Follows these from now on, whatever breaks. */
+  /** Follows these from now on, through every disconnect. */
   watch(url: string, instruments: readonly InstrumentSeen[]): void {
     this.#followed = instruments.map(({ id }) => id).slice(0, IDS_MAX)
     void this.#connect(url)
@@ -107,7 +107,7 @@ function subscribe(socket: WebSocket, instrumentIds: readonly string[]): void {
   if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ type: 'subscribe', id: 1, instrumentIds }))
 }
 
-/** Asks again for what could not be had yet; where all of it is lost, over another connection. */
+/** Asks again for what was not available; on a new connection if nothing was. */
 function insist(socket: WebSocket, message: unknown): void {
   if (Failed.safeParse(message).success) return socket.terminate()
   const busy = Subscribed.safeParse(message).data?.rejected.filter(({ code }) => code === 'busy') ?? []

@@ -1,7 +1,6 @@
 /**
- * Crash test: loads the real program with many users, kills it repeatedly without warning, and after every restart checks
- * every promise. `npm run ops -- crash --kills 50 --database pglite|postgres [--seed N] [--users 40]
- * [--speed 60]`
+ * Crash test: loads the real program with many users, kills it repeatedly without warning, and checks every promise
+ * after each restart. `npm run ops -- crash --kills 50 --database pglite|postgres [--seed N] [--users 40] [--speed 60]`
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -31,16 +30,16 @@ const users = whole('users', values.users, 1)
 const seed = whole('seed', values.seed, 0)
 
 const SETTINGS: Settings = {
-  // So fast that a run sees several full times.
+  // Fast enough for a run to include several full times.
   DEMO_SPEED: values.speed,
-  // Every open lot must belong to a trader who is asked about it.
+  // Every open lot must belong to a trader of this run.
   DEMO_TRADERS: '0',
   RATE_LIMIT_PER_MIN: '0',
   JWT_ACCESS_EXPIRY: '7d',
   ADMIN_EMAILS: 'crash_auditor@synthetic.invalid',
 }
 const LOOK_MS = 200
-/** One kill in so many comes while the program is still starting. */
+/** One kill in this many comes while the program is still starting. */
 const EARLY_KILLS = 8
 const [STARTING_MS, PLAYING_MS] = [1_200, 2_500]
 
@@ -99,13 +98,13 @@ class CrashRun {
     this.#tally.checks++
     const playing = Promise.all([...this.#traders.map((p) => p.play(url, this.#market)), this.#watchMarket(url)])
     await Promise.race([playing, pause(200 + this.#chance.below(PLAYING_MS))])
-    demand(!program.isGone, () => `it ended by itself: ${program.errors.join('\n')}`)
+    demand(!program.isGone, () => `it ended unasked: ${program.errors.join('\n')}`)
     await program.kill()
     await playing
     demand(program.errors.length === 0, () => `it logged errors: ${program.errors.join('\n')}`)
   }
 
-  /** Waits until it trades. The first time everybody signs in. */
+  /** Waits until trading works. All users sign in the first time. */
   async #welcome(program: Program): Promise<string> {
     const url = await program.listening
     this.#tally.listeningMs.push(performance.now() - program.startedAt)
@@ -127,7 +126,7 @@ class CrashRun {
     }
   }
 
-  /** A last look, at everything that ever was, and a stop in good order. */
+  /** A last check of everything, and an orderly stop. */
   async #end(): Promise<void> {
     const program = new Program({ ...SETTINGS, DEMO_REPLAY: 'none', ...this.#place.settings })
     try {

@@ -1,4 +1,4 @@
-/** One run of the fuzzer: a crowd that asks, a reset who puts back what they have set, and a judge of the answers. */
+/** One run of the fuzzer: users who send requests, a reset that restores settings, and a judge of the answers. */
 import http from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { chanceFrom } from '../../../actors/replay/chance.ts'
@@ -11,14 +11,14 @@ import type { Found } from './report.ts'
 import { curl, type FuzzRequest, requestMaker } from './requests.ts'
 import { SocketFuzz } from './sockets.ts'
 
-/** After so many requests everybody signs in again, and settings are put back. */
+/** After this many requests all users sign in again, and settings are restored. */
 const ROUND = 3_000
 const SILENCE_MS = 20_000
-/** A match that is busy is not for ever: one that still is after so many pauses is stuck. */
+/** A busy match recovers: one that is still busy after these pauses is stuck. */
 const RETRIES = [200, 1_000, 3_000]
-/** Failures after which there is no point in going on. */
+/** The run ends after this many failures. */
 const FAILURES_MAX = 50
-/** What the heap may have grown by, once everything has been used: caches that fill, and what collections leave. */
+/** Allowed heap growth after the warm-up: caches that fill, and garbage that collections leave. */
 const GROWTH_MAX = { factor: 1.25, bytes: 12 * 2 ** 20 }
 
 interface Answer {
@@ -29,7 +29,7 @@ interface Answer {
 
 export interface CampaignOptions {
   readonly seed: number
-  /** Requests under way together. */
+  /** Requests in flight together. */
   readonly atOnce: number
 }
 
@@ -42,7 +42,7 @@ export interface Against {
 }
 
 export class Campaign {
-  /** Who must stand in ADMIN_EMAILS; the first keeps the house, the others are of the crowd. */
+  /** The value for ADMIN_EMAILS; the first runs the reset, the others are among the fuzzing users. */
   static readonly ADMINS = ['Admin', 'Opal', 'Otto'] as const
 
   readonly userIds: string[] = []
@@ -59,7 +59,7 @@ export class Campaign {
     this.#agent = new http.Agent({ keepAlive: true, maxSockets: options.atOnce })
   }
 
-  /** Ends a run after its round, with a verdict on what was asked so far. */
+  /** Ends a run after its round, with a verdict on the requests so far. */
   end(): void {
     this.#isEnding = true
   }
@@ -138,7 +138,7 @@ export class Campaign {
     return [warm, after]
   }
 
-  /** Puts one request, and says what was wrong with the answer. */
+  /** Sends one request, and returns what was wrong with the answer. */
   async #put(url: string, request: FuzzRequest, judge: Judge): Promise<string | null> {
     let answer: Answer
     try {
@@ -156,7 +156,7 @@ export class Campaign {
     if (status < 300) this.#knownValues.learn(body, resource)
     this.#count(request, status, judge)
     if (isBusy(answer)) return `still busy after ${RETRIES.length} retries`
-    // An answer to HEAD has no body to say which it is.
+    // An answer to HEAD has no body with the code.
     const isToCome = status === 503 && (codeOf(answer) === 'COMING_SOON' || request.method === 'HEAD')
     if (status >= 500 && !isToCome) return `${status} ${JSON.stringify(body)}`
     if (status >= 429 && status !== 431 && headers['retry-after'] === undefined) return `${status} without Retry-After`
@@ -211,14 +211,14 @@ export class Campaign {
   }
 }
 
-/** A match that has too much to do for the moment: no fault of anybody, unless it never ends. */
+/** A match that is busy for the moment: no fault, unless it never ends. */
 const isBusy = (answer: Answer): boolean =>
   answer.status === 503 && ['BUSY', 'UNKNOWN_OUTCOME'].some((code) => code === codeOf(answer))
 
 const codeOf = ({ body }: Answer): unknown =>
   typeof body === 'object' && body !== null && 'code' in body ? body.code : null
 
-/** What is held when nothing is under way. */
+/** Memory in use when the server is idle. */
 async function settledLook(reset: ServerReset, inspector: Inspector): Promise<Holdings> {
   await reset.tidyUp()
   await pause(2_000)

@@ -1,11 +1,11 @@
 /**
- * Holds answers against the API description: a status that the route does not declare, a body that does not fit, a code that
- * the route does not name, or a field that nobody has described is wrong.
+ * Checks answers against the API description. An undeclared status, a body that does not fit, an undeclared code and an
+ * undescribed field are wrong.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { default as addFormats } from 'ajv-formats'
 
-/** As much of an OpenAPI document as is read here. */
+/** The parts of an OpenAPI document that are read here. */
 export interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: {
@@ -37,27 +37,27 @@ interface Media {
 }
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-export interface Heard {
+export interface Received {
   readonly method: string
   /** With or without a query. */
   readonly path: string
   readonly status: number
   readonly contentType: string | null
-  /** Of JSON its value, otherwise the text. */
+  /** The value of a JSON body, otherwise the text. */
   readonly body: unknown
 }
 
 export interface Judge {
   readonly document: OpenApi
   /** What is wrong with an answer, or null. */
-  readonly judge: (heard: Heard) => string | null
-  /** Which described route a request is for, by name; null when there is none. */
+  readonly judge: (received: Received) => string | null
+  /** The described route of a request, by name; null if there is none. */
   readonly routeOf: (method: string, path: string) => string | null
-  /** What keeps a value from fitting a schema of the document, or null. */
+  /** Why a value does not fit a schema of the document, or null. */
   readonly check: (schema: JsonSchema, value: unknown) => string | null
 }
 
-/** What an answer may be that no route gives; preflights are 204. */
+/** Statuses outside every route; preflights are 204. */
 const NOWHERE: ReadonlySet<number> = new Set([403, 404, 405, 413, 429])
 
 export function createJudge(document: OpenApi): Judge {
@@ -70,7 +70,7 @@ export function createJudge(document: OpenApi): Judge {
     pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{[^}]+\}/g, '[^/]+')}$`),
     parameters: path.split('{').length,
   }))
-  // What is written out goes before what a parameter would take.
+  // A literal path wins over one with a parameter.
   const ordered = routes.toSorted((a, b) => a.parameters - b.parameters)
   const compiled = new Map<string, ValidateFunction>()
   const validator = (pointer: readonly string[]): ValidateFunction => {
@@ -84,7 +84,7 @@ export function createJudge(document: OpenApi): Judge {
   }
 
   const find = (method: string, plain: string) => {
-    // Whoever asks for the head is answered as by `GET`.
+    // HEAD is answered like GET.
     const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
     const route = ordered.find((one) => Object.hasOwn(one.operations, verb) && one.pattern.test(plain))
     return { verb, route, operation: route?.operations[verb] }
@@ -94,8 +94,8 @@ export function createJudge(document: OpenApi): Judge {
     return route === undefined ? null : `${method === 'HEAD' ? 'GET' : method} ${route.path}`
   }
 
-  const judge = ({ method, path, status, contentType, body }: Heard): string | null => {
-    // Node answers headers of more than 16 KiB itself, before there is a request.
+  const judge = ({ method, path, status, contentType, body }: Received): string | null => {
+    // Node itself answers headers of more than 16 KiB, before there is a request.
     if (status === 431 && body === '') return null
     const plain = plainOf(path)
     const { verb, route, operation } = find(method, plain)
@@ -123,12 +123,12 @@ export function createJudge(document: OpenApi): Judge {
 
 const plainOf = (path: string): string => path.split(/[?#]/)[0] ?? ''
 
-/** The same where an object has no other fields than those described, unless it says otherwise. */
+/** Forbids undescribed fields in objects, unless the schema says otherwise. */
 function closed(node: unknown, isPart = false): unknown {
   if (Array.isArray(node)) return node.map((one) => closed(one))
   if (typeof node !== 'object' || node === null) return node
   const fields = Object.entries(node).map(([key, value]) => {
-    // Examples are no schemas, though they look like it.
+    // Examples look like schemas, but are not.
     if (key === 'example' || key === 'examples' || key === 'default') return [key, value] as const
     if (key === 'allOf' && Array.isArray(value)) return [key, value.map((part) => closed(part, true))] as const
     return [key, closed(value)] as const
@@ -137,7 +137,7 @@ function closed(node: unknown, isPart = false): unknown {
   return Object.fromEntries(isPart || isOpen ? fields : [...fields, ['unevaluatedProperties', false]])
 }
 
-/** The same with references that lead into the document from outside. */
+/** Makes references absolute, to this document. */
 function absolute(node: unknown): unknown {
   if (Array.isArray(node)) return node.map((one) => absolute(one))
   if (typeof node !== 'object' || node === null) return node

@@ -2,14 +2,14 @@
 import type { Chance } from '../../../actors/replay/chance.ts'
 import type { Operation } from './judge.ts'
 
-/** Enough to meet the same things again and again. */
+/** Few enough to use the same values repeatedly. */
 const KEPT_MAX = 400
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-/** Values that are asked for by a name, from fields that are called otherwise. */
+/** Other field names under which a value is also kept. */
 const ALSO: Readonly<Record<string, string>> = { code: 'referralCode', nextCursor: 'cursor', marker: 'since' }
 
 export class KnownValues {
-  /** Cookies of users who are signed in, and of admins. */
+  /** Cookies of signed-in users, and of admins. */
   users: readonly string[] = []
   admins: readonly string[] = []
   readonly #found = new Map<string, string[]>()
@@ -21,7 +21,7 @@ export class KnownValues {
     return known?.[chance.below(known.length)] ?? null
   }
 
-  /** The fields of an order that may well be carried out. */
+  /** The fields of an order that is likely to be carried out. */
   order(chance: Chance): object {
     const prices = [...this.#prices]
     const [instrumentId, clientPrice] = prices[chance.below(prices.length)] ?? []
@@ -29,7 +29,7 @@ export class KnownValues {
     return { instrumentId, clientPrice, ...(chance.happens(0.7) ? { lotSize: (1 + chance.below(50)) / 100 } : {}) }
   }
 
-  /** The cookie of a caller, mostly one with the right to ask. */
+  /** The cookie of a caller, usually one with the right to ask. */
   cookie({ security = [] }: Operation, chance: Chance): string | null {
     const dice = chance.below(100)
     if (dice < 6 || (security.length === 0 && dice < 70)) return null
@@ -37,13 +37,13 @@ export class KnownValues {
     const crowd = dice < 35 ? this.admins : [...this.users, ...this.admins]
     const cookie = crowd[chance.below(crowd.length)] ?? null
     if (cookie === null || dice < 96) return cookie
-    // Each token in the place of the other, or with a letter of its signature changed.
+    // Each token in the other's place, or with a letter of its signature changed.
     if (dice < 98)
       return cookie.replace('game_access', 'x').replace('game_refresh', 'game_access').replace('x', 'game_refresh')
     return cookie.replace(/.(?=;)/, '_')
   }
 
-  /** Takes in the body of an answer. `resource`: what its path is about. */
+  /** Keeps the values of an answer's body. `resource`: the subject of its path. */
   learn(body: unknown, resource: string): void {
     if (Array.isArray(body)) {
       for (const one of body.slice(0, 20)) this.learn(one, resource)
@@ -61,7 +61,7 @@ export class KnownValues {
     }
   }
 
-  /** Prices are good for a moment. */
+  /** Prices are valid for a moment only. */
   forgetPrices(): void {
     this.#prices.clear()
   }

@@ -1,13 +1,13 @@
 /**
- * Asks a server of its own for everything its API description knows, in every way that chance comes up with, and says what
- * was wrong with the answers:
+ * Sends a server of its own random requests to every described route, and reports what was wrong with the answers:
  *
  *   npm run ops -- fuzz [--requests 20000] [--seed 1] [--at-once 24]
  *
- * The server is the real program: on DATABASE_URL and REDIS_URL where they are set (in a database made for it), embedded
- * otherwise. Its rate limits are in force; requests come from many addresses. Sockets are fuzzed beside. Exit code 1 when an
- * answer was not as described, a fault was answered, an error was logged, the books do not balance, memory grew, or the
- * process is gone; a request that did it is printed as a curl line. `kill` ends it early, with a verdict on what was asked.
+ * The server is the real program: on DATABASE_URL and REDIS_URL if they are set (in a database made for it), otherwise
+ * embedded. Its rate limits are in force; requests come from many addresses. Sockets are fuzzed at the same time. The
+ * exit code is 1 if an answer was not as described, a fault was answered, an error was logged, the books do not
+ * balance, memory grew, or the process ended; the request that caused it is printed as a curl line. `kill` ends the run
+ * early, with a verdict on the requests so far.
  */
 import { parseArgs } from 'node:util'
 import { freePort } from '../shared/free-port.ts'

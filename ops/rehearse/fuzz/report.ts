@@ -1,4 +1,4 @@
-/** What a campaign has found, in words. */
+/** The result of a campaign, in words. */
 import type { Holdings } from '../shared/inspector.ts'
 
 export interface Found {
@@ -9,7 +9,7 @@ export interface Found {
   readonly statuses: ReadonlyMap<number, number>
   /** Requests by route, and how many of these succeeded. */
   readonly routes: ReadonlyMap<string, { asked: number; done: number }>
-  readonly sockets: { readonly opened: number; readonly said: number; readonly heard: number }
+  readonly sockets: { readonly opened: number; readonly sent: number; readonly received: number }
   /** After the first tenth of the requests, and at the end. */
   readonly memory: readonly [Holdings, Holdings]
   readonly failures: readonly string[]
@@ -25,9 +25,9 @@ export function describe({ seed, requests, seconds, statuses, routes, sockets, m
     `${requests} requests with seed ${seed} in ${Math.round(seconds)} s: ${Math.round(requests / seconds)} a second`,
     `answers by status: ${byStatus.join(', ')}`,
     `routes: ${routes.size} asked, ${routes.size - never.length} of them with success${never.length > 0 ? `; never: ${never.join(', ')}` : ''}`,
-    `sockets: ${sockets.opened} opened, ${sockets.said} messages said, ${sockets.heard} heard`,
+    `sockets: ${sockets.opened} opened, ${sockets.sent} messages sent, ${sockets.received} received`,
     `heap after a collection: ${before} after a tenth, ${after} at the end`,
-    failures.length === 0 ? 'nothing was wrong' : `${failures.length} failures, told above`,
+    failures.length === 0 ? 'nothing was wrong' : `${failures.length} failures, listed above`,
   ].join('\n')
 }
 

@@ -1,4 +1,4 @@
-/** Requests made from the API description and chance: some that make sense, most of them with something wrong. */
+/** Random requests made from the API description: some valid, most with something wrong. */
 import { randomUUID } from 'node:crypto'
 import type { Chance } from '../../../actors/replay/chance.ts'
 import type { JsonSchema, OpenApi, Operation } from './judge.ts'
@@ -18,7 +18,7 @@ interface Route {
   readonly operation: Operation
 }
 
-/** What takes the server long by its nature, or changes everything for everybody, is asked for this many times less often. */
+/** Routes that are slow by nature, or that affect all users, are asked this many times less often. */
 const RARELY = 20
 const WEIGHTY = new RegExp(
   [
@@ -28,7 +28,7 @@ const WEIGHTY = new RegExp(
 )
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND']
 
-/** Texts that have broken somebody before. */
+/** Texts that often break programs. */
 const TEXTS = [
   '',
   ' ',
@@ -83,7 +83,7 @@ const NUMBERS = [
 ]
 const ODD: readonly unknown[] = [null, true, false, [], {}, [[]], [null], { a: { b: [1] } }, ...NUMBERS, ...TEXTS]
 
-/** Bodies that are no JSON, or not what they say. */
+/** Bodies that are not JSON, or not of their declared type. */
 const GARBAGE = [
   '',
   '{',
@@ -132,7 +132,7 @@ const HEADERS: readonly (readonly [string, string])[] = [
   ['Traceparent', 'ff-not-a-trace'],
 ]
 
-/** Makes requests against these routes with what is known so far. */
+/** Makes requests to these routes from the values known so far. */
 export function requestMaker(document: OpenApi, knownValues: KnownValues): (chance: Chance) => FuzzRequest {
   const routes = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]): Route => ({ method: method.toUpperCase(), path, operation })),
@@ -181,7 +181,7 @@ export function requestMaker(document: OpenApi, knownValues: KnownValues): (chan
     return kind === 'integer' ? Math.floor(value) : Math.round(value * 100) / 100
   }
 
-  /** Puts something wrong somewhere into a value. */
+  /** Breaks a value in one place. */
   function spoilt(value: unknown, chance: Chance): unknown {
     if (chance.happens(0.15) || typeof value !== 'object' || value === null) return one(ODD, chance)
     if (Array.isArray(value)) return [...value, ...Array.from({ length: chance.below(600) }, () => one(ODD, chance))]
@@ -227,7 +227,7 @@ export function requestMaker(document: OpenApi, knownValues: KnownValues): (chan
     let value = valueOf(schema, 'body', chance)
     while (chance.happens(0.4)) value = spoilt(value, chance)
     const text = JSON.stringify(value) ?? 'undefined'
-    // Keys that JSON.stringify would not write twice, or not at all.
+    // Keys that JSON.stringify would never write twice, or at all.
     return chance.happens(0.05) && text.startsWith('{')
       ? `{"__proto__":{"role":"admin"},"a":1,"a":2,${text.slice(1)}`.replace(/,\}$/, '}')
       : text
@@ -259,10 +259,10 @@ export function requestMaker(document: OpenApi, knownValues: KnownValues): (chan
   }
 }
 
-/** As an address may contain it; half a surrogate pair has no such form. */
+/** Encoded for an address; half a surrogate pair cannot be encoded. */
 const coded = (text: string): string => encodeURIComponent(text.toWellFormed())
 
-/** The same request for whoever wants to see it happen. */
+/** The request as a curl line, to repeat it by hand. */
 export function curl(url: string, { method, path, headers, body }: FuzzRequest): string {
   const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
   const all = Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`)

@@ -3,9 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { KnownValues } from './known-values.ts'
 
 const CROWD = 24
-/** Replays play beside the demo; more cost time that requests should have. */
+/** Replays run beside the demo; more of them would take time from the requests. */
 const REPLAYS_MAX = 2
-/** What is put back on another value than its default: positions may be closed soon, so that some are. */
+/** Settings restored to a value other than their default: a short hold, so that positions can be closed. */
 const KEPT: Readonly<Record<string, unknown>> = { 'trading.hold_secs': 1 }
 
 export interface ResetOptions {
@@ -13,7 +13,7 @@ export interface ResetOptions {
   /** By display name; the first is the reset. */
   readonly admins: readonly string[]
   readonly knownValues: KnownValues
-  /** Whoever was signed in is added here. */
+  /** Cookies of signed-in users are added here. */
   readonly userIds: string[]
 }
 
@@ -32,7 +32,7 @@ export class ServerReset {
     this.#options = options
   }
 
-  /** Afterwards everybody is signed in, the settings are as they were, a match is in play, and its prices are known. */
+  /** Afterwards all users are signed in, settings are restored, a match is in play, and its prices are known. */
   async tidyUp(): Promise<void> {
     const { admins, knownValues } = this.#options
     const [reset = '', ...others] = admins
@@ -49,7 +49,7 @@ export class ServerReset {
     }
   }
 
-  /** The books, once nothing moves any more. */
+  /** The ledger audit, once nothing moves any more. */
   async audit(): Promise<Readonly<Record<string, unknown>>> {
     return (await this.#get('/api/admin/ledger/audit')) as Readonly<Record<string, unknown>>
   }

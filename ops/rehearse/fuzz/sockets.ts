@@ -1,4 +1,4 @@
-/** Says what chance comes up with on the price feed: what it answers must be of the protocol, and it must live on. */
+/** Sends random messages to the price feed. Its answers must follow the protocol, and it must stay up. */
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { default as addFormats } from 'ajv-formats'
 import { WebSocket } from 'ws'
@@ -9,7 +9,7 @@ import type { KnownValues } from './known-values.ts'
 const SOCKETS = 8
 const MESSAGES_MAX = 14
 const ROUND_MS = 4_000
-/** Normal ends, what the protocol documents, and what RFC 6455 has for those who break it. */
+/** Normal closes, those that the protocol documents, and those of RFC 6455 for protocol errors. */
 const CLOSES = new Set([1000, 1002, 1003, 1005, 1006, 1007, 1009, 4001, 4008, 4029])
 
 const ODD: readonly unknown[] = [
@@ -49,7 +49,7 @@ export interface SocketFuzzOptions {
 }
 
 export class SocketFuzz {
-  readonly counts = { opened: 0, said: 0, heard: 0 }
+  readonly counts = { opened: 0, sent: 0, received: 0 }
   readonly #options: SocketFuzzOptions
   readonly #ajv = new Ajv2020({ strict: false, validateSchema: false })
   #rounds = 0
@@ -60,7 +60,7 @@ export class SocketFuzz {
     this.#ajv.addSchema(options.document, 'feed')
   }
 
-  /** A few sockets say a few things; what was wrong with the answers. */
+  /** A few sockets send a few messages each; returns what was wrong with the answers. */
   async round(): Promise<string[]> {
     const round = this.#rounds++
     const talks = Array.from({ length: SOCKETS }, (_, n) =>
@@ -71,28 +71,28 @@ export class SocketFuzz {
 
   async #talk(chance: Chance): Promise<string[]> {
     const wrong: string[] = []
-    const said: string[] = []
+    const sent: string[] = []
     const address = await this.#address(chance)
-    if (address === null) return [] // his session was ended by somebody else's request
+    if (address === null) return [] // another request ended the user's session
     const socket = new WebSocket(address, chance.happens(0.9) ? 'feed.v1' : [])
     const closed = new Promise<void>((resolve) => {
       socket.on('close', (code) => {
-        if (!CLOSES.has(code)) wrong.push(`a socket was closed with ${code} after ${said.join(' | ')}`)
+        if (!CLOSES.has(code)) wrong.push(`a socket was closed with ${code} after ${sent.join(' | ')}`)
         resolve()
       })
     })
     socket.on('error', () => undefined) // a close follows
     socket.on('message', (data: Buffer, isBinary: boolean) => {
-      this.counts.heard++
+      this.counts.received++
       const flaw = isBinary ? flawOfFrame(data) : this.#flawOfReply(data.toString('utf8'))
-      if (flaw !== null) wrong.push(`${flaw} after ${said.join(' | ')}`)
+      if (flaw !== null) wrong.push(`${flaw} after ${sent.join(' | ')}`)
     })
     socket.on('open', () => {
       this.counts.opened++
       for (let left = chance.below(MESSAGES_MAX); left > 0; left--) {
         const message = this.#message(chance)
-        said.push(message.slice(0, 100))
-        this.counts.said++
+        sent.push(message.slice(0, 100))
+        this.counts.sent++
         if (chance.happens(0.05)) socket.ping(message.slice(0, 50))
         else socket.send(chance.happens(0.05) ? Buffer.from(message) : message, { binary: chance.happens(0.05) })
       }
@@ -124,12 +124,12 @@ export class SocketFuzz {
     return JSON.stringify(fields)
   }
 
-  /** What keeps a text from being the message of the protocol that it says it is. */
+  /** Why a text does not fit the protocol message that it claims to be. */
   #flawOfReply(text: string): string | null {
     const { type } = JSON.parse(text) as { type?: string }
     const pointer = `feed#/components/messages/${type}/payload`
     const fits = type !== undefined && /^\w+$/.test(type) ? this.#ajv.getSchema(pointer) : undefined
-    if (fits === undefined) return `a message that is not of the protocol: ${text.slice(0, 200)}`
+    if (fits === undefined) return `a message outside the protocol: ${text.slice(0, 200)}`
     return fits(JSON.parse(text)) ? null : `${this.#ajv.errorsText(fits.errors)} in ${text.slice(0, 400)}`
   }
 
@@ -147,5 +147,5 @@ export class SocketFuzz {
 }
 
 function flawOfFrame(bytes: Buffer): string | null {
-  return decodePriceFrame(bytes) === null ? `${bytes.length} bytes that are no frame` : null
+  return decodePriceFrame(bytes) === null ? `${bytes.length} bytes are not a frame` : null
 }

@@ -1,4 +1,4 @@
-/** A process full of clients that mean no good, each in the same way; it says how they ended. */
+/** A process full of hostile clients that all attack in the same way. It reports how their connections ended. */
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
@@ -10,7 +10,7 @@ const Ticket = z.looseObject({ token: z.string(), wsUrl: z.string() })
 const Seat = z.looseObject({ processId: z.string(), roomId: z.string(), sessionId: z.string() })
 const TEN_MIB = Buffer.alloc(10 * 1024 * 1024, 'x')
 
-/** Masking ten megabytes would keep the attackers' processor busier than the server's, and it is the same one. */
+/** Masking ten megabytes would load the attackers' processor more than the server's, and they share one machine. */
 const noMask = (mask: Buffer): void => void mask.fill(0)
 
 const ends = new Map<string, number>()
@@ -28,7 +28,7 @@ class Attacker {
     this.#token = order.tokens[n % order.tokens.length] ?? ''
   }
 
-  /** Attacks again and again, until it is over. */
+  /** Attacks repeatedly until the run is over. */
   async attack(): Promise<void> {
     while (!isOver) {
       await this.#once().catch((error: unknown) => end(String(error).slice(0, 60)))
@@ -50,7 +50,7 @@ class Attacker {
       case 'half-open':
         return raw(address, async (socket) => {
           socket.write(`${upgradeOf(address)}\r\n`)
-          socket.resume() // to learn that it is cut; nothing is ever answered
+          socket.resume() // to notice a closed connection; the server never answers
           while (!isOver && !socket.destroyed) await pause(50)
         })
       case 'a byte a second':
@@ -118,7 +118,7 @@ class Attacker {
     return Ticket.parse(body)
   }
 
-  /** Resolves when the server has ended it, or all is over. */
+  /** Resolves when the server closes the connection or the run is over. */
   #open(address: string, onOpen: (ws: WebSocket) => void): Promise<void> {
     const ws = new WebSocket(address, 'feed.v1', { perMessageDeflate: false, generateMask: noMask })
     return new Promise((resolve) => {
@@ -142,7 +142,7 @@ class Attacker {
     })
   }
 
-  /** The same over and over, as fast as a thousand times a second unless said otherwise. */
+  /** Sends the same message repeatedly, a thousand times a second by default. */
   #flood(address: string, once: (ws: WebSocket) => void, everyMs = 1): Promise<void> {
     let flood: NodeJS.Timeout | undefined
     return this.#open(address, (ws) => {
@@ -154,7 +154,7 @@ class Attacker {
   }
 }
 
-/** A connection without a WebSocket library at this end. Resolves when it is closed, or all is over. */
+/** A connection without a WebSocket library at this end. Resolves when it is closed or the run is over. */
 async function raw(address: string, use: (socket: Socket) => Promise<void>): Promise<void> {
   const { hostname, port } = new URL(address)
   const socket = connect(Number(port), hostname)

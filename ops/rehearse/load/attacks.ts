@@ -1,21 +1,21 @@
-/** The ways in which a client can be hostile, and what an attacking process is told. */
+/** The ways in which a client can be hostile, and the order that an attacking process gets. */
 
 export const ATTACKS = {
   'never read': 'follow everything and never read',
   'a byte a second': 'follow everything and read a byte a second',
   'no acknowledgement': 'take a seat in the room and never acknowledge the join',
-  'a thousand requests': 'ask a thousand times a second, and come back when closed',
+  'a thousand requests': 'ask a thousand times a second, and reconnect when closed',
   pings: 'send pings by the thousand and read no answer',
-  'unknown players': 'name instruments that nobody knows, as many and as often as allowed',
+  'unknown players': 'name unknown instruments, as many and as often as allowed',
   'ten megabytes': 'send messages of 10 MiB',
   garbage: 'send random bytes after the handshake',
-  'half-open': 'connect and fall silent',
-  'false tokens': 'knock with tokens of another type, altered and made up',
+  'half-open': 'connect and send nothing',
+  'false tokens': 'connect with tokens of another type, altered and made up',
   'slow handshake': 'send the request a byte a second',
 } as const
 export type Attack = keyof typeof ATTACKS
 
-/** Seconds that these must last to meet the deadline they are cut off at. */
+/** Minimum seconds for these, to reach the deadline at which they are cut off. */
 export const LEAST_SECONDS: Partial<Record<Attack, number>> = { 'half-open': 45, 'slow handshake': 15 }
 
 export interface AttackOrder {
@@ -27,5 +27,5 @@ export interface AttackOrder {
   readonly fixtureId: number
 }
 
-/** How often attackers met which end: a close code, an HTTP status, or still being there. */
+/** How often attackers ended in each way: a close code, an HTTP status, or still connected. */
 export type Ends = Readonly<Record<string, number>>

@@ -1,4 +1,4 @@
-/** Whether the books of a server balance after a run: its own audit where an admin may ask for it, and every player's account. */
+/** Checks the books of a server after a run: its own audit if an admin may ask for it, and every user's account. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { Account, Violation } from '../shared/account.ts'
@@ -6,9 +6,9 @@ import { Audit, Changes, Wallet } from '../shared/simulated-client.ts'
 import type { Rest } from './rest.ts'
 
 export interface Books {
-  /** Null when nobody was there who may ask. */
+  /** Null if the run had no admin to ask. */
   readonly balanced: boolean | null
-  /** Players whose account log adds up to their wallet, and whose does not. */
+  /** The number of users whose account log adds up to their wallet, and those whose log does not. */
   readonly whole: number
   readonly violations: readonly string[]
 }
@@ -16,7 +16,7 @@ export interface Books {
 const Me = z.looseObject({ wallet: Wallet })
 /** Accounts read at the same time. */
 const READING = 16
-/** A system close between two reads of one account makes them disagree; then they are read again. */
+/** A system close between two reads of one account makes them disagree; then both are repeated. */
 const LOOKS_MAX = 5
 
 export async function auditBooks(rest: Rest, tokens: readonly string[], adminToken: string): Promise<Books> {
@@ -34,7 +34,7 @@ export async function auditBooks(rest: Rest, tokens: readonly string[], adminTok
   return { balanced: await auditLedger(rest, adminToken), whole, violations }
 }
 
-/** Null when the server does not take the auditor for an admin. */
+/** Null if the server does not accept the auditor as an admin. */
 async function auditLedger(rest: Rest, token: string): Promise<boolean | null> {
   const { status, body } = await rest.ask({ method: 'GET', path: '/api/admin/ledger/audit', token })
   if (status === 403) return null

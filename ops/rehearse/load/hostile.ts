@@ -1,10 +1,10 @@
 /**
- * Attacks a server in every way a client can, one after the other, and says what well-behaved players noticed of it:
+ * Attacks a server in every way a client can, one after the other, and reports the effect on well-behaved users:
  *
  *   npm run ops -- load-hostile [--attackers 50] [--users 50] [--sockets 200] [--seconds 6] [--only 'ten megabytes']
  *
- * It starts a server of its own, as the load tester does. Exit code 1 when a player lost a connection, met an error or
- * missed a price.
+ * It starts a server of its own, as the load tester does. The exit code is 1 if a user lost a connection, got an error
+ * or missed a price.
  */
 import { fork } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -40,11 +40,11 @@ const TRADES_PER_SECOND = 20
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
 
-/** Resident, of a process of this machine. */
+/** Resident memory of a process on this machine. */
 const residentMiB = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? NaN) / 1_024
 
-/** Plays the plan while it is attacked; how the attackers ended. */
+/** Runs the plan during an attack. Returns the measurement and how the attackers ended. */
 async function attacked(plan: Plan, order: AttackOrder): Promise<{ readonly measured: Measured; readonly ends: Ends }> {
   const child = fork(join(import.meta.dirname, './attackers.ts'))
   child.send(order)
@@ -80,15 +80,15 @@ async function main(): Promise<number> {
   try {
     const url = await program.listening
     const rest = new Rest(url, 16)
-    const guests = await signIn(rest, users + attackers)
-    ids.push(...guests.ids)
-    const instruments = await waitForMatch(rest, guests.tokens)
-    const tokens = guests.tokens.slice(0, users)
+    const signedIn = await signIn(rest, users + attackers)
+    ids.push(...signedIn.ids)
+    const instruments = await waitForMatch(rest, signedIn.tokens)
+    const tokens = signedIn.tokens.slice(0, users)
     const terms = { seconds, tradesPerSecond: TRADES_PER_SECOND, follow: 10, dropEverySecs: 0 }
     const plan: Plan = { url, tokens, instruments, sockets, ...terms }
-    say('nobody attacks')
-    await measure({ ...plan, seconds: 3 }, () => undefined) // until the code is compiled
-    const rows = [rowOf('nobody attacks', await measure(plan, () => undefined), 0, {})]
+    say('no attack')
+    await measure({ ...plan, seconds: 3 }, () => undefined) // warm-up, until the code is compiled
+    const rows = [rowOf('no attack', await measure(plan, () => undefined), 0, {})]
     let harm = 0
     for (const attack of attacks) {
       say(`${attack}: ${ATTACKS[attack]}`)
@@ -97,7 +97,7 @@ async function main(): Promise<number> {
         url,
         attack,
         attackers,
-        tokens: guests.tokens.slice(users),
+        tokens: signedIn.tokens.slice(users),
         instrumentIds: instruments.map(({ id }) => id),
         fixtureId: instruments[0]?.fixtureId ?? 0,
       }

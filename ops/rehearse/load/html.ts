@@ -1,4 +1,4 @@
-/** The report of a load run as one HTML page that needs nothing else: figures, histograms and the course of the run, as SVG. */
+/** The report of a load run as one self-contained HTML page: numbers, histograms and the course of the run, as SVG. */
 import { figure } from '../../bench/report.ts'
 import type { Histogram } from './histogram.ts'
 import { limitOf } from './limit.ts'
@@ -7,7 +7,7 @@ import type { Second } from './run.ts'
 import { DURATIONS } from './tally.ts'
 
 const [WIDTH, HEIGHT, LEFT, TOP, BOTTOM] = [560, 180, 56, 24, 24]
-/** Bars of a histogram start here and grow by a fourth. */
+/** The first bar of a histogram starts here; each is a quarter longer than the one before. */
 const [BARS_FROM_MS, BARS_FACTOR] = [0.1, 1.25]
 
 const STYLE = `
@@ -41,7 +41,7 @@ export function htmlReport(outcome: Outcome): string {
     ['tick p99', `${figure(tally.durations.tick.percentile(99))} ms`],
     ['trades a second', figure(perSecond(measured, 'trades'))],
     ['trade p99', `${figure(tally.durations.trade.percentile(99))} ms`],
-    ['came back', whole(counts.returns)],
+    ['reconnected', whole(counts.returns)],
     ['gaps', whole(counts.gaps + counts.accountGaps)],
     ['errors', whole(tally.failures)],
     ...(limit === null ? [] : [['limit, sockets', limit] as const]),
@@ -123,7 +123,7 @@ const label = (x: number, y: number, what: string, anchor: 'start' | 'middle' | 
 
 const floor = `<line class="axis" x1="${LEFT}" y1="${HEIGHT - BOTTOM}" x2="${WIDTH}" y2="${HEIGHT - BOTTOM}"/>`
 
-/** Durations on a logarithmic axis, each bar with what it ends at to its right, with a line where one in a hundred begins. */
+/** Durations on a logarithmic axis. Each bar has its end value at its right; a line marks the p99. */
 function histogram(of: Histogram): string {
   if (of.total === 0) return '<div class="soft">none</div>'
   const bars = of.bars(BARS_FROM_MS, BARS_FACTOR)
@@ -151,7 +151,7 @@ function histogram(of: Histogram): string {
   )
 }
 
-/** Stats second by second. */
+/** Counts second by second. */
 function course(seconds: readonly Second[], of: readonly ((second: Second) => number)[]): string {
   if (seconds.length < 2) return '<div class="soft">too short</div>'
   const top = Math.max(1, ...seconds.flatMap((second) => of.map((each) => each(second))))

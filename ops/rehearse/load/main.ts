@@ -1,16 +1,16 @@
 /**
- * Plays a server with simulated players and says how it bore it:
+ * Loads a server with simulated users and reports how it performed:
  *
  *   npm run ops -- load [--users 100] [--sockets 200] [--seconds 30] [--trades 20] [--follow 10] [--drop-every 60]
  *                   [--url http://host:port] [--html load-report.html] [--json] [--find-limit]
  *
- * Without `--url` it starts a server of its own: on DATABASE_URL and REDIS_URL where they are set (in a database made for
- * it), embedded otherwise. A remote server must have its dev routes (players sign in there) and RATE_LIMIT_PER_MIN=0; its
- * ledger is audited where ADMIN_EMAILS names load_auditor@synthetic.invalid.
- * `--trades` is orders a second over all players; `--drop-every` how long a connection lasts on average, 0 for ever.
- * `--find-limit` starts with `--sockets` and goes on with half as many again, `--seconds` each, until ticks take longer than
- * 100 ms for one in a hundred, or something fails; when the first step is too much, with half as many.
- * Exit code 1 when a sequence has a gap, the books do not balance, or something failed.
+ * Without `--url` it starts a server of its own: on DATABASE_URL and REDIS_URL if they are set (in a database made for
+ * it), otherwise embedded. A remote server must have its dev routes (users sign in there) and RATE_LIMIT_PER_MIN=0; its
+ * ledger is audited if ADMIN_EMAILS names load_auditor@synthetic.invalid. `--trades` is orders per second over all
+ * users; `--drop-every` is the average life of a connection in seconds, 0 for ever. `--find-limit` starts with
+ * `--sockets`, then tries 1.5 times as many, for `--seconds` each, until the tick p99 exceeds 100 ms or something
+ * fails; if the first step is too much, it tries half as many. The exit code is 1 if a sequence has a gap, the books do
+ * not balance, or something failed.
  */
 import { writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -42,11 +42,11 @@ const { values } = parseArgs({
   },
 })
 
-/** As many as the server allows one user. */
+/** The server's limit per user. */
 const SOCKETS_PER_USER_MAX = 10
-/** A little less than an access token lives. */
+/** A little less than the life of an access token. */
 const SECONDS_MAX = 800
-/** The header that is compared is in whole seconds. */
+/** The `Date` header that is compared has whole seconds. */
 const CLOCKS_APART_MS = 2_000
 const [AUDITOR, AUDITOR_EMAIL] = ['Load Auditor', 'load_auditor@synthetic.invalid']
 const LIMIT_P99_MS = 100
@@ -60,7 +60,7 @@ const terms = {
   dropEverySecs: whole('drop-every', values['drop-every'], 0),
 }
 
-/** The progress, beside the report: to be read while it runs, not to be kept. */
+/** Progress goes to stderr, apart from the report. */
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
 
 async function main(): Promise<number> {
@@ -83,7 +83,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** Signs players in, plays, audits and reports; the exit code. `userIds` is for whoever must clean up after them. */
+/** Signs users in, loads the server, audits and reports; the exit code. The caller cleans up after `userIds`. */
 async function load(url: string, userIds: string[] | null): Promise<number> {
   const rest = new Rest(url, 64)
   try {
@@ -95,7 +95,7 @@ async function load(url: string, userIds: string[] | null): Promise<number> {
     const instruments = await waitForMatch(rest, tokens)
     await checkClocks(rest)
     const plan = { url, tokens, instruments, sockets, ...terms }
-    say(`${count} players, ${instruments.length} instruments in play`)
+    say(`${count} users, ${instruments.length} instruments in play`)
 
     const found = values['find-limit'] ? await findLimit(plan) : { sockets, measured: await play(plan), steps: [] }
     say('reading the books')
@@ -114,7 +114,7 @@ const usersFor = (count: number): number => Math.max(users, Math.ceil(count / SO
 
 const play = (plan: Plan): Promise<Measured> => measure(plan, (second, isReady) => say(secondLine(second, isReady)))
 
-/** The largest step that went well, or the last one when none did, and all of them. */
+/** The largest step that succeeded, or the last one if none did, and all steps. */
 async function findLimit(plan: Plan): Promise<{ sockets: number; measured: Measured; steps: Step[] }> {
   const steps: Step[] = []
   let shown: { sockets: number; measured: Measured } | null = null
@@ -129,7 +129,7 @@ async function findLimit(plan: Plan): Promise<{ sockets: number; measured: Measu
     say(stepLine(step))
     if (isFine || !isAnyFine) shown = { sockets: count, measured }
     isAnyFine ||= isFine
-    await pause(1_000) // what has just been disconnected is forgotten
+    await pause(1_000) // the server needs a moment to drop closed connections
   }
   return { ...present(shown, 'a first step'), steps }
 }
@@ -140,7 +140,7 @@ function conclude(outcome: Outcome): number {
   return verdicts(outcome).length === 0 ? 0 : 1
 }
 
-/** Somebody whom our own server takes for an admin, and a remote one when it was told to. */
+/** A user who is an admin of our own server, and of a remote one that names the address. */
 async function auditor(rest: Rest): Promise<{ readonly id: string; readonly token: string }> {
   const signedIn = await fetch(new URL('/api/auth/dev', rest.url), {
     method: 'POST',
@@ -153,7 +153,7 @@ async function auditor(rest: Rest): Promise<{ readonly id: string; readonly toke
   return { id: user.userId, token: cookie?.slice('game_access='.length, cookie.indexOf(';')) ?? '' }
 }
 
-/** Ticks are timed by the server's clock and ours. Throws when they are seconds apart; milliseconds are the operator's care. */
+/** Ticks are timed by the server's clock and ours. Throws if they are seconds apart; milliseconds are not checked. */
 async function checkClocks(rest: Rest): Promise<void> {
   const response = await fetch(new URL('/health', rest.url))
   const apartMs = Math.abs(Date.parse(response.headers.get('date') ?? '') - Date.now())

@@ -1,4 +1,4 @@
-/** What a load run found, as plain text: a line a second while it runs, tables at the end. */
+/** The result of a load run as plain text: a line a second while it runs, tables at the end. */
 import { figure, table } from '../../bench/report.ts'
 import type { Books } from './books.ts'
 import { limitOf, type Step } from './limit.ts'
@@ -9,15 +9,15 @@ export interface Outcome {
   readonly plan: Omit<Plan, 'tokens' | 'instruments'> & { readonly users: number }
   readonly measured: Measured
   readonly books: Books
-  /** Empty unless the limit was looked for. */
+  /** Empty unless the limit was searched for. */
   readonly steps: readonly Step[]
 }
 
 export const DURATION_NAMES: Readonly<Record<Duration, string>> = {
   trade: 'trade, order to answer',
   tick: 'tick, decided to received',
-  connect: 'connect, to the first word',
-  return: 'reconnect, to the first word',
+  connect: 'connect, to the first message',
+  return: 'reconnect, to the first message',
 }
 
 export const secondLine = (second: Second, isReady: boolean): string =>
@@ -33,12 +33,12 @@ export const secondLine = (second: Second, isReady: boolean): string =>
 export const stepLine = ({ sockets, p99, failures, prices, isFine }: Step): string =>
   `${isFine ? 'fine' : 'too much'}: ${sockets} sockets, tick p99 ${figure(p99)} ms, ${figure(prices)} prices/s, ${failures} errors`
 
-/** How many a second, from when all sockets were open. */
+/** The rate per second since all sockets were open. */
 export function perSecond({ seconds }: Measured, of: 'prices' | 'trades'): number {
   return seconds.reduce((sum, second) => sum + second[of], 0) / Math.max(1, seconds.length)
 }
 
-/** What was found wrong, in sentences; none when all is well. */
+/** What was wrong, in sentences; empty when all is well. */
 export function verdicts({ measured: { tally }, books }: Outcome): string[] {
   const { gaps, accountGaps, damaged } = tally.counts
   return [
@@ -81,7 +81,7 @@ export function describe(outcome: Outcome): string {
     '',
     `prices a second   ${figure(perSecond(measured, 'prices'))} (${counts.prices} in all)`,
     `trades a second   ${figure(perSecond(measured, 'trades'))} (${counts.opened} opened, ${counts.changed} changed, ${counts.closed} closed)`,
-    `sockets           ${counts.connections} connected in ${figure(measured.connectingSecs)} s, ${counts.returns} came back`,
+    `sockets           ${counts.connections} connected in ${figure(measured.connectingSecs)} s, ${counts.returns} reconnected`,
     `account events    ${counts.accountEvents}`,
     `refused by rules  ${codes(tally.refusals)}`,
     `errors            ${codes(tally.errors)}`,

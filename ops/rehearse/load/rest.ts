@@ -1,4 +1,4 @@
-/** REST for thousands of players in one process: kept-alive connections, and no more work than a request needs. */
+/** REST for thousands of users in one process: kept-alive connections, and minimal work per request. */
 import http from 'node:http'
 import https from 'node:https'
 
@@ -31,7 +31,7 @@ export class Rest {
     this.#request = isSecure ? https.request : http.request
   }
 
-  /** Rejects when no whole answer comes within ten seconds. */
+  /** Rejects unless a whole answer comes within ten seconds. */
   ask({ method, path, token, body, key }: Ask): Promise<Reply> {
     const content = body === undefined ? '' : JSON.stringify(body)
     const headers = {

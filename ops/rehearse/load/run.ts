@@ -1,4 +1,4 @@
-/** One measurement: workers play a plan against a server, and what they see is added up second by second. */
+/** One measurement: workers run a plan against a server, and their counts are added up second by second. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
 import type { WorkerMessage, Share } from './worker.ts'
@@ -20,7 +20,7 @@ export interface Plan {
   readonly dropEverySecs: number
 }
 
-/** What was seen in one second. */
+/** The counts of one second. */
 export interface Second {
   readonly connected: number
   readonly prices: number
@@ -32,14 +32,14 @@ export interface Second {
 }
 
 export interface Measured {
-  /** Everything from the first connection on. */
+  /** From the first connection on. */
   readonly tally: LoadTally
   /** From the moment when all sockets were open. */
   readonly seconds: readonly Second[]
   readonly connectingSecs: number
 }
 
-/** Plays the plan; calls `onSecond` while it runs. Rejects when a worker dies. */
+/** Runs the plan; calls `onSecond` while it runs. Rejects when a worker dies. */
 export async function measure(plan: Plan, onSecond: (second: Second, isReady: boolean) => void): Promise<Measured> {
   const shares = sharesOf(plan)
   const tally = new LoadTally()
@@ -95,7 +95,7 @@ function playing(worker: ChildProcess, share: Share, onMessage: (message: Worker
   })
 }
 
-/** Players and their sockets, dealt out evenly. */
+/** Users and their sockets, divided evenly. */
 function sharesOf(plan: Plan): Share[] {
   const workers = Math.max(1, Math.ceil(plan.sockets / SOCKETS_PER_WORKER))
   const sockets = plan.tokens.map((_, n) =>

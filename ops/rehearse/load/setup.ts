@@ -1,4 +1,4 @@
-/** How the players of a run get in: where a server of our own lives, who they are, and what there is to play. */
+/** The setup of a run: where a server of our own keeps its data, the users, and the instruments in play. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { folderPlace, type DataPlace, serverPlace } from '../shared/data-place.ts'
@@ -7,13 +7,13 @@ import type { Rest } from './rest.ts'
 
 const BATCH_MAX = 1_000
 
-/** A place for a server of our own: on DATABASE_URL and REDIS_URL where they are set, in a folder otherwise. */
+/** A place for a server of our own: on DATABASE_URL and REDIS_URL if they are set, otherwise in a folder. */
 export async function ownPlace(): Promise<DataPlace> {
   const { DATABASE_URL: database, REDIS_URL: redis } = process.env
   return database === undefined ? folderPlace() : serverPlace(database, redis ?? null)
 }
 
-/** So many synthetic users, new ones each time: their access tokens and ids. Throws where the dev routes are missing. */
+/** This many new synthetic users: their access tokens and ids. Throws if the server has no dev routes. */
 export async function signIn(rest: Rest, count: number): Promise<{ tokens: string[]; ids: string[] }> {
   const Batch = z.object({ users: z.array(z.looseObject({ userId: z.string(), accessToken: z.string() })) })
   const [tokens, ids]: [string[], string[]] = [[], []]
@@ -23,7 +23,7 @@ export async function signIn(rest: Rest, count: number): Promise<{ tokens: strin
     const body = { count: Math.min(BATCH_MAX, count - made), prefix: `Load ${run} ${made / BATCH_MAX}` }
     const reply = await rest.ask({ method: 'POST', path: '/api/auth/dev/batch', body })
     if (reply.status === 404)
-      throw new Error('players cannot sign in: the server has no dev routes (it is in production)')
+      throw new Error('users cannot sign in: the server has no dev routes (it is in production)')
     if (reply.status !== 200) throw new Error(`signing in was answered ${reply.status}: ${JSON.stringify(reply.body)}`)
     for (const { userId, accessToken } of Batch.parse(reply.body).users) {
       tokens.push(accessToken)
@@ -33,7 +33,7 @@ export async function signIn(rest: Rest, count: number): Promise<{ tokens: strin
   return { tokens, ids }
 }
 
-/** The instruments that can be traded, once there are any. Throws after half a minute without. */
+/** The instruments open for trading, once there are any. Throws after half a minute without. */
 export async function waitForMatch(rest: Rest, tokens: readonly string[]): Promise<Instrument[]> {
   const Shown = z.looseObject({ id: z.string(), fixtureId: z.int(), tradingStatus: z.string() })
   const Instruments = z.object({ instruments: z.array(Shown) })

@@ -37,7 +37,7 @@ const Account = z.looseObject({
   events: z.array(z.looseObject({ marker: z.coerce.number() })),
 })
 
-/** Refusals that an honest user may get. */
+/** Refusals that an honest user can get. */
 const FAIR: ReadonlySet<string> = new Set([
   'MARKET_CLOSED',
   'MARKET_SUSPENDED',
@@ -54,7 +54,7 @@ const CONNECT_MS = 15_000
 /** Pause before asking again for busy instruments. */
 const BUSY_MS = 1_000
 
-/** One of a player's sockets. */
+/** One of a user's sockets. */
 export class FeedWatcher {
   readonly #options: UserOptions
   readonly #listens: boolean
@@ -66,18 +66,18 @@ export class FeedWatcher {
   #isLeaving = false
   #isHere = false
 
-  /** `listens`: to the account, too. */
+  /** `listens`: also receives account events. */
   constructor(options: UserOptions, listens: boolean) {
     this.#options = options
     this.#listens = listens
   }
 
-  /** Connected, and told something. */
+  /** Connected, and a first message received. */
   get isHere(): boolean {
     return this.#isHere && this.#socket?.readyState === WebSocket.OPEN
   }
 
-  /** Connects, or comes back: resolves when the first price is there. Counts what goes wrong and resolves all the same. */
+  /** Connects or reconnects: resolves when the first price is there. Failures are counted; it resolves in any case. */
   async connect(): Promise<void> {
     const { rest, token, tally } = this.#options
     const beganAt = performance.now()
@@ -94,7 +94,7 @@ export class FeedWatcher {
     }
   }
 
-  /** Breaks the connection without a word. */
+  /** Breaks the connection without a close handshake. */
   drop(): void {
     this.#isLeaving = true
     this.#isHere = false
@@ -127,13 +127,13 @@ export class FeedWatcher {
       socket.once('open', () => socket.once('close', () => tally.connected--))
       socket.on('message', (data: Buffer, isBinary) => {
         if (isBinary) this.#seePrice(data)
-        else this.#hear(socket, data)
+        else this.#receive(socket, data)
         first()
       })
     })
   }
 
-  /** Follows everything, match by match, from where each was left. */
+  /** Follows everything, match by match, from the last clock of each. */
   #ask(socket: WebSocket): void {
     const byMatch = Map.groupBy(this.#options.follows, ({ fixtureId }) => fixtureId)
     for (const [fixture, instruments] of byMatch) {
@@ -159,7 +159,7 @@ export class FeedWatcher {
     this.prices.set(frame.instrumentId, frame.price)
   }
 
-  #hear(socket: WebSocket, data: Buffer): void {
+  #receive(socket: WebSocket, data: Buffer): void {
     const { tally } = this.#options
     tally.counts.messages++
     const message: unknown = JSON.parse(data.toString('utf8'))
@@ -180,7 +180,7 @@ export class FeedWatcher {
     this.#marker = marker
   }
 
-  /** Asks again for those of whom nobody could say yet how they stand. */
+  /** Asks again for instruments that were busy. */
   #insist(socket: WebSocket, message: unknown): void {
     const busy = Subscribed.safeParse(message).data?.rejected.filter(({ code }) => code === 'busy') ?? []
     if (busy.length === 0) return
@@ -208,7 +208,7 @@ export class SimulatedUser {
     this.watchers = Array.from({ length: sockets }, (_, n) => new FeedWatcher(options, n === 0))
   }
 
-  /** Opens something small, moves a stop, or closes what he may. */
+  /** Opens a small position, moves a stop, or closes a position past its hold. */
   async trade(): Promise<void> {
     const { tally } = this.#options
     const chance = Math.random()
@@ -260,7 +260,7 @@ export class SimulatedUser {
     return rest.ask({ method, path, token, body, ...(key === undefined ? {} : { key }) })
   }
 
-  /** A refusal by the rules is part of the game; anything else is counted as an error. Always true: it was answered. */
+  /** A refusal by the rules is expected; anything else counts as an error. Always true: an answer came. */
   #judge(status: number, body: unknown, about?: Held): true {
     const { tally } = this.#options
     const { code } = Failure.catch({ code: `HTTP ${status}` }).parse(body)

@@ -1,4 +1,6 @@
-/** What a load run has seen: counts, durations and a line a second, in a form that workers send and the run adds up. */
+/**
+ * The counts of a load run: counters, durations and a line a second, in a form that workers send and the run adds up.
+ */
 import { Histogram } from './histogram.ts'
 
 export const DURATIONS = ['trade', 'tick', 'connect', 'return'] as const
@@ -28,17 +30,17 @@ export interface LoadTallyJson {
   readonly connected: number
 }
 
-/** So many of what was missed are kept word for word. */
+/** Keep only this many missed items word for word. */
 const MISSES_MAX = 5
 
 export class LoadTally {
   readonly counts = noCounts()
   readonly durations = noDurations()
-  /** What should not happen, by code. */
+  /** Failures, by code. */
   readonly errors = new Map<string, number>()
-  /** What the rules of the game said no to, by code. */
+  /** Refusals by the rules, by code. */
   readonly refusals = new Map<string, number>()
-  /** The first gaps, for whoever looks for their cause. */
+  /** The first gaps, to help find their cause. */
   readonly misses: string[] = []
   /** Sockets that are open now. */
   connected = 0
@@ -64,7 +66,7 @@ export class LoadTally {
     return [...this.errors.values()].reduce((sum, n) => sum + n, 0)
   }
 
-  /** Adds what was counted; how many are connected now is nothing to add up. */
+  /** Adds these counts, except the number of open sockets. */
   add(other: LoadTallyJson): void {
     for (const count of COUNTS) this.counts[count] += other.counts[count]
     for (const duration of DURATIONS) this.durations[duration].merge(other.durations[duration])
@@ -73,7 +75,7 @@ export class LoadTally {
     for (const [code, n] of Object.entries(other.refusals)) this.refusals.set(code, (this.refusals.get(code) ?? 0) + n)
   }
 
-  /** Begins anew, for whoever goes on counting here. How many sockets are open now stays true. */
+  /** Starts counting from zero; the number of open sockets stays. */
   empty(): void {
     Object.assign(this.counts, noCounts())
     Object.assign(this.durations, noDurations())

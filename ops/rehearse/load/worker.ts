@@ -1,6 +1,6 @@
 /**
- * A process that runs a share of the simulated users and reports every second what they saw. Several workers run at once,
- * because a process has one core and at most 20,000 descriptors.
+ * A process that runs a share of the simulated users and reports their counts every second. Several workers run at
+ * once, because a process has one core and at most 20,000 descriptors.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { present } from '../../../actors/kernel/assert.ts'
@@ -10,23 +10,23 @@ import { LoadTally, type LoadTallyJson } from './tally.ts'
 
 export interface Share {
   readonly url: string
-  /** Access tokens, one a player. */
+  /** Access tokens, one per user. */
   readonly tokens: readonly string[]
-  /** Sockets of each player. */
+  /** Sockets of each user. */
   readonly sockets: readonly number[]
   readonly instruments: readonly Instrument[]
-  /** Instruments a socket follows. */
+  /** Instruments per socket. */
   readonly follow: number
   readonly seconds: number
   readonly tradesPerSecond: number
-  /** A socket loses its connection once in so many seconds; 0: never. */
+  /** Average seconds between disconnects of a socket; 0: never. */
   readonly dropEverySecs: number
 }
 
 export type WorkerMessage =
   | { readonly kind: 'here' }
   | { readonly kind: 'seen'; readonly tally: LoadTallyJson }
-  /** All sockets are open, or have failed to. */
+  /** All sockets are open, or have failed to open. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'done' }
 
@@ -52,7 +52,7 @@ async function play(share: Share): Promise<void> {
 
   const until = Date.now() + share.seconds * 1_000
   await Promise.all([trade(players, share, until), comeAndGo(watchers, share, until)])
-  await pause(500) // what is on its way still counts
+  await pause(500) // messages in flight still count
   clearInterval(reporting)
   for (const watcher of watchers) watcher.drop()
   await pause(100)
@@ -69,7 +69,7 @@ async function connectAll(watchers: readonly FeedWatcher[]): Promise<void> {
   await Promise.all(Array.from({ length: CONNECTING }, worker))
 }
 
-/** Orders at random moments, so many a second on average whatever the answers take: an open loop. */
+/** Orders at random moments, at this average rate however long the answers take: an open loop. */
 async function trade(players: readonly SimulatedUser[], { tradesPerSecond }: Share, until: number): Promise<void> {
   if (tradesPerSecond === 0) return
   const underWay = new Set<Promise<void>>()
@@ -90,7 +90,7 @@ async function comeAndGo(watchers: readonly FeedWatcher[], { dropEverySecs }: Sh
   if (dropEverySecs === 0 || watchers.length === 0) return
   const everyMs = (dropEverySecs * 1_000) / watchers.length
   const underWay = new Set<Promise<void>>()
-  // Whoever drops late comes back all the same before the end.
+  // A user who drops late still reconnects before the end.
   for (let dueAt = Date.now() + everyMs; dueAt < until - 2_000; dueAt += everyMs) {
     const wait = dueAt - Date.now()
     if (wait > 1) await pause(wait)

@@ -1,11 +1,11 @@
-/** Two processes of each role behind nginx, as `ops/deploy/compose.yaml` has them, each of which can be restarted at its address. */
+/** Two processes of each role behind nginx, as in `ops/deploy/compose.yaml`. Each can be restarted at its address. */
 import { join } from 'node:path'
 import { present } from '../../../actors/kernel/assert.ts'
 import { Program, type Settings } from '../shared/program.ts'
 import { freePort } from '../shared/free-port.ts'
 import { type Addresses, Proxy } from './proxy.ts'
 
-/** In the order in which they are restarted. */
+/** In restart order. */
 export const NAMES = ['api-1', 'api-2', 'rooms-1', 'rooms-2'] as const
 export type Name = (typeof NAMES)[number]
 
@@ -15,7 +15,7 @@ interface Member {
 }
 
 export class Cluster {
-  /** Where clients go. */
+  /** The address for clients. */
   readonly url: string
   readonly #members: ReadonlyMap<Name, Member>
   readonly #proxy: Proxy
@@ -26,7 +26,7 @@ export class Cluster {
     this.#proxy = proxy
   }
 
-  /** Starts all of it. `settings` are those that the processes have in common. */
+  /** Starts the cluster. `settings` are those that the processes have in common. */
   static async start(settings: Settings, folder: string): Promise<Cluster> {
     const entrance = await freePort()
     const members = new Map<Name, Member>()
@@ -46,13 +46,13 @@ export class Cluster {
       }
       const program = new Program(own)
       members.set(name, { settings: own, program })
-      await program.listening // the first of all makes schema and signing key
+      await program.listening // the first process makes the schema and the signing key
     }
     const proxy = await Proxy.start(join(folder, 'nginx'), entrance, addresses)
     return new Cluster(`http://127.0.0.1:${entrance}`, members, proxy)
   }
 
-  /** Asks a process to stop. Resolves with its exit code, null when it had to be killed. */
+  /** Asks a process to stop. Resolves with its exit code, null if it had to be killed. */
   stop(name: Name): Promise<number | null> {
     return this.#at(name).program.stop()
   }
@@ -64,7 +64,7 @@ export class Cluster {
     await member.program.listening
   }
 
-  /** Lines that any of them logged as errors since it was started. */
+  /** Lines that any of them logged as errors since its start. */
   get errors(): readonly string[] {
     return [...this.#members.values()].flatMap(({ program }) => program.errors)
   }

@@ -1,4 +1,4 @@
-/** Somebody with the page's own feed client, who follows prices and counts what he was not told. */
+/** A user with the page's own feed client, who follows prices and counts missing moves. */
 import { z } from 'zod'
 import { Feed, type FeedState } from '../../../src/web/client/feed.ts'
 import type { SimulatedClient } from '../shared/simulated-client.ts'
@@ -13,7 +13,7 @@ export interface Followed {
 
 export class Follower {
   frames = 0
-  /** How often his connection ended. */
+  /** How often the connection ended. */
   breaks = 0
   readonly #watch = new PriceWatch()
   readonly #epochs = new Set<number>()
@@ -41,12 +41,12 @@ export class Follower {
     })
   }
 
-  /** Moves that are missing between two frames, over all his connections. */
+  /** Moves missing between two frames, over all connections. */
   get gaps(): number {
     return this.#watch.gaps
   }
 
-  /** Owners that he has heard. */
+  /** Owners whose frames arrived. */
   get epochs(): number {
     return this.#epochs.size
   }

@@ -1,13 +1,13 @@
 /**
- * A rolling release, rehearsed: two processes of each role behind nginx, under load; each is asked to stop and started again,
- * one after the other.
+ * Rehearses a rolling release: two processes of each role behind nginx, under load. Each in turn is asked to stop and
+ * is started again.
  *
  *   npm run ops -- rolling [--rounds 1] [--users 20] [--sockets 100] [--speed 20] [--seed N]
  *
- * A request has failed when it got no answer or one of 500 and above, `busy` with its Retry-After included; there may be none.
- * Every process must end by itself within ten seconds, every socket must come back and miss no move, every trade must have
- * happened once, and the books must balance. DATABASE_URL and REDIS_URL (or TEST_…) name the servers, on which a database is
- * made; nginx is the one on the path, or NGINX_BINARY. Exit code 1 when a promise is broken.
+ * A request fails if it gets no answer or a status of 500 or above, including `busy` with its Retry-After. No request
+ * may fail. Every process must end within ten seconds, every socket must reconnect and miss no move, every trade must
+ * have happened once, and the books must balance. DATABASE_URL and REDIS_URL (or TEST_…) name the servers; a database
+ * is made there. NGINX_BINARY names nginx if it is not on the path. The exit code is 1 when a promise is broken.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -52,7 +52,7 @@ const LOOK_MS = 200
 /** Before and after each restart. */
 const CALM_MS = 2_000
 const STOP_MS = 10_000
-/** Sockets are asked to come back within five seconds. */
+/** Sockets are asked to reconnect within five seconds. */
 const BACK_MS = 15_000
 
 const Listing = Instruments.extend({
@@ -87,14 +87,14 @@ async function restart(cluster: Cluster, name: Name): Promise<void> {
   await cluster.start(name)
   const started = performance.now()
   while (awayNow() > 0) {
-    demand(performance.now() - stopped < BACK_MS, () => `${awayNow()} of ${sockets} sockets have not come back`)
+    demand(performance.now() - stopped < BACK_MS, () => `${awayNow()} of ${sockets} sockets have not reconnected`)
     await pause(LOOK_MS)
   }
   await pause(CALM_MS)
   const breaks = sum(followers.map((follower) => follower.breaks)) - before.breaks
   const requests = `${asked() - before.asked} requests, ${failed() - before.failed} failed`
   const times = `stopped in ${seconds(stopped - begin)}, listening ${seconds(started - stopped)} later`
-  say(`${name.padEnd(8)} ${times}; ${requests}; ${breaks} sockets came back`)
+  say(`${name.padEnd(8)} ${times}; ${requests}; ${breaks} sockets reconnected`)
 }
 
 async function run(cluster: Cluster): Promise<void> {
@@ -160,5 +160,5 @@ try {
     rmSync(folder, { recursive: true, force: true })
   }
 }
-// Traders of a run that has failed still try to go on.
+// The traders of a failed run still try to continue.
 process.exit()

@@ -10,7 +10,7 @@ const PATIENCE_MS = 5_000
 /** Where nginx keeps bodies and answers that are too large for its memory. */
 const SCRATCH = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
 
-/** By the name that compose gives a process and the port inside its container, where it listens here. */
+/** The local port of each process, by its compose name and the port inside its container. */
 export type Addresses = ReadonlyMap<`${string}:${3000 | 3001}`, string>
 
 export class Proxy {
@@ -22,7 +22,7 @@ export class Proxy {
     this.#gone = once(child, 'exit')
   }
 
-  /** Throws when there is no nginx on this machine (`NGINX_BINARY` says where it is, if not on the path), or it does not start. */
+  /** Throws if nginx is not installed or does not start. `NGINX_BINARY` names it if it is not on the path. */
   static async start(folder: string, port: number, addresses: Addresses): Promise<Proxy> {
     mkdirSync(folder, { recursive: true })
     const file = join(folder, 'nginx.conf')
@@ -53,7 +53,7 @@ export class Proxy {
   }
 }
 
-/** The configuration word for word, but for addresses, and where files may be written. */
+/** The deployed configuration, with only addresses and writable paths replaced. */
 function localConfiguration(folder: string, port: number, addresses: Addresses): string {
   let text = readFileSync(CONFIGURATION, 'utf8')
   for (const [name, address] of addresses) text = text.replaceAll(name, address)

@@ -1,8 +1,8 @@
-/** Somebody who looks around without a pause worth speaking of, and counts the answers that were none. */
+/** A user who reads almost without pause and counts failed requests. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { SimulatedClient, Reply } from '../shared/simulated-client.ts'
 
-/** A bit of everything: from memory, from the database, from the owner of a match; to anybody and to himself. */
+/** A bit of everything: from memory, from the database, from the owner of a match; public and private. */
 const PATHS = [
   '/api/instruments',
   '/api/matches',
@@ -16,7 +16,7 @@ const PAUSE_MS = 20
 
 export class Reader {
   asked = 0
-  /** What failed: no answer, or one of 500 and above. */
+  /** Failed requests: no answer, or a status of 500 or above. */
   readonly failures: string[] = []
   readonly #client: SimulatedClient
   readonly #url: string
@@ -28,7 +28,7 @@ export class Reader {
     this.#client = client
   }
 
-  /** Reads from now on. `instrumentId` is asked a quote for. */
+  /** Starts reading. Quotes are asked for `instrumentId`. */
   start(instrumentId: string): void {
     this.#reading = this.#read(instrumentId)
   }

@@ -1,10 +1,12 @@
-/** A user's account as its events tell it: what is open, what was closed, and the balance that follows from both. */
+/**
+ * A user's account, derived from its events: open positions, closed positions, and the balance that follows from both.
+ */
 import { STARTING_BALANCE } from '../../../actors/kernel/limits.ts'
 import { lots, money, price } from '../../../actors/kernel/micros.ts'
 import { realisedPnl } from '../../../actors/position/position.ts'
 import type { EventSeen, PositionSeen } from './simulated-client.ts'
 
-/** Something is so that must never be so. */
+/** Something holds that must never hold. */
 export class Violation extends Error {
   override name = 'Violation'
 }
@@ -19,11 +21,11 @@ export class Account {
   readonly closed = new Map<string, PositionSeen>()
   /** The last event that was read. */
   marker = 0
-  /** 10,000 − Σ margins of what is open + Σ realised PnL of what was closed, in micros. */
+  /** 10,000 − Σ margins of open positions + Σ realised PnL of closed ones, in micros. */
   balance: number = STARTING_BALANCE
   marginUsed = 0
 
-  /** The next event. Throws a Violation when one is missing, comes twice, or contradicts those before. */
+  /** Applies the next event. Throws a Violation if one is missing, repeated, or contradicts those before. */
   apply(event: EventSeen): void {
     const { marker, type, position } = event
     demand(marker === this.marker + 1, () => `event ${marker} follows event ${this.marker}`)
@@ -42,7 +44,7 @@ export class Account {
     else this.open.set(position.id, position)
   }
 
-  /** Σ signed lots of what is open, by instrument. */
+  /** Σ signed lots of open positions, by instrument. */
   addExposureTo(exposure: Map<string, number>): void {
     for (const { instrumentId: id, direction, lotSize } of this.open.values()) {
       exposure.set(id, (exposure.get(id) ?? 0) + (direction === 'long' ? lotSize : -lotSize))
@@ -61,7 +63,7 @@ export class Account {
   }
 }
 
-/** Whether two looks at a position agree on what it was opened as. */
+/** Whether two readings of a position agree on how it was opened. */
 export function sameTerms(a: PositionSeen, b: PositionSeen): boolean {
   return (
     a.id === b.id &&
@@ -73,7 +75,7 @@ export function sameTerms(a: PositionSeen, b: PositionSeen): boolean {
   )
 }
 
-/** … and on how it closed, if it did. */
+/** Whether they agree on how it was closed, if it was. */
 export function sameClose(a: PositionSeen, b: PositionSeen): boolean {
   return a.closePrice === b.closePrice && a.realizedPnl === b.realizedPnl && a.closedBy === b.closedBy
 }

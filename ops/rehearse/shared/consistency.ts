@@ -1,4 +1,4 @@
-/** Looks at everything after a restart, with nobody trading: accounts, wallets, positions, imbalances, the books. */
+/** Checks everything after a restart, while no one trades: accounts, wallets, positions, imbalances, the books. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { performance } from 'node:perf_hooks'
 import { demand } from './account.ts'
@@ -7,10 +7,10 @@ import type { SimulatedTrader } from './simulated-trader.ts'
 
 /** Longer than a dead owner's lease, on a machine that others use as well. */
 const PATIENCE_MS = 60_000
-/** The match plays on and may close positions during a look, which is then repeated. */
+/** The match plays on and may close positions during a check, which is then repeated. */
 const LOOKS_MAX = 200
 
-/** Waits until commands are carried out again, and says so by asking for what no rule allows. */
+/** Waits until commands are carried out again, by sending one that the rules always refuse. */
 export async function waitForTrading(url: string, client: SimulatedClient): Promise<void> {
   const until = performance.now() + PATIENCE_MS
   for (;;) {
@@ -26,7 +26,7 @@ export async function waitForTrading(url: string, client: SimulatedClient): Prom
   }
 }
 
-/** Throws a Violation when anything is not as it must be. */
+/** Throws a Violation when anything is wrong. */
 export async function checkConsistency(
   url: string,
   traders: readonly SimulatedTrader[],
@@ -40,7 +40,7 @@ export async function checkConsistency(
   }
 }
 
-/** One look. False when something happened meanwhile, so that it proves nothing. */
+/** One check. False if something happened meanwhile, so that it proves nothing. */
 async function look(url: string, traders: readonly SimulatedTrader[], admin: SimulatedClient): Promise<boolean> {
   try {
     await Promise.all([...traders.map((trader) => trader.compare(url)), compareImbalances(url, traders, admin)])
@@ -62,7 +62,7 @@ async function haveMoved(url: string, traders: readonly SimulatedTrader[]): Prom
   return events.some((n) => n > 0)
 }
 
-/** Every open lot there is belongs to a trader. */
+/** Every open lot belongs to a trader. */
 async function compareImbalances(
   url: string,
   traders: readonly SimulatedTrader[],
@@ -77,5 +77,5 @@ async function compareImbalances(
     exposure.delete(id)
   }
   const strange = [...exposure].filter(([, held]) => held !== 0)
-  demand(strange.length === 0, () => `positions are open in instruments that are not: ${JSON.stringify(strange)}`)
+  demand(strange.length === 0, () => `positions are open in unknown instruments: ${JSON.stringify(strange)}`)
 }

@@ -1,4 +1,4 @@
-/** Where a program that is put to the proof keeps its data: a folder, or a database of its own beside a shared Redis. */
+/** Where a program under test keeps its data: a folder, or a database of its own and a shared Redis. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,10 +9,10 @@ import { makeDatabase } from './scratch-database.ts'
 import type { Settings } from './program.ts'
 
 export interface DataPlace {
-  /** What makes the program live here. */
+  /** The settings that make the program use this place. */
   readonly settings: Settings
   readonly description: string
-  /** Removes everything, the cached wallets of these users included. */
+  /** Removes everything, including the cached wallets of these users. */
   remove(users: readonly string[]): Promise<void>
 }
 
@@ -26,7 +26,7 @@ export function folderPlace(): DataPlace {
   }
 }
 
-/** A new database of this server, and this Redis when there is one. */
+/** A new database on this server, with this Redis if there is one. */
 export async function serverPlace(server: string, redisUrl: string | null): Promise<DataPlace> {
   const { name, url, drop } = await makeDatabase(server, 'touchline_crash')
   // Signing keys are kept here.

@@ -1,8 +1,8 @@
-/** Ports for what is started on this machine for a while. */
+/** Ports for servers that are started on this machine for a while. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** A port of the own machine that nobody listens on now. */
+/** A free port on this machine. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,6 +1,6 @@
 /**
- * Looks into a running server of ours from outside, through Node's inspector: the program itself has no door for it.
- * Start the server with the settings of `inspectable`.
+ * Looks into a running server from outside, through Node's inspector, because the program has no endpoint for it. Start
+ * the server with the settings of `inspectable`.
  */
 
 /** What a process holds. */
@@ -47,7 +47,7 @@ export class Inspector {
 
   /** Collects the garbage and counts what is left. */
   async look(): Promise<Holdings> {
-    // Once more for what the first has finalised.
+    // A second time, for what the first run has finalised.
     for (let round = 0; round < 2; round++) await this.#ask('HeapProfiler.collectGarbage')
     const looked = await this.#ask('Runtime.evaluate', { expression: LOOK, returnByValue: true })
     return (looked as { result: { value: Holdings } }).result.value
@@ -69,5 +69,5 @@ export class Inspector {
   }
 }
 
-/** Settings that let a server be looked into, on this port of the own machine. */
+/** Settings that open the inspector on this port of this machine. */
 export const inspectable = (port: number) => ({ NODE_OPTIONS: `--inspect=127.0.0.1:${port}` })

@@ -60,12 +60,12 @@ export class Journal {
   }
 
   refuse(entry: Entry, why: string): void {
-    demand(entry.event === null, () => `${told(entry)} was refused (${why}), and yet it has happened`)
+    demand(entry.event === null, () => `${described(entry)} was refused (${why}), but it happened`)
     entry.state = 'refused'
     this.#unsure = null
   }
 
-  /** An event of his own making. Throws when none of his commands accounts for it, or an acknowledged one is missing. */
+  /** Takes an event that the user caused. Throws if no command accounts for it, or an acknowledged one is missing. */
   witness(event: EventSeen): void {
     for (;;) {
       const entry = this.#ahead.shift()
@@ -76,15 +76,18 @@ export class Journal {
         if (entry.answer !== null) agree(entry, entry.answer, event.position)
         return
       }
-      demand(entry.state !== 'done', () => `${told(entry)} was acknowledged, and left no event before ${event.marker}`)
+      demand(
+        entry.state !== 'done',
+        () => `${described(entry)} was acknowledged, but left no event before ${event.marker}`,
+      )
     }
   }
 
-  /** All events there are have been read. Throws when an acknowledged command is not among them. */
+  /** Call it when all existing events have been read. Throws if an acknowledged command is not among them. */
   settle(): void {
     const lost = this.#ahead.find((entry) => entry.state === 'done')
-    demand(lost === undefined, () => `${lost === undefined ? '' : told(lost)} was acknowledged, and left no event`)
-    // What may still be asked for again stays; whatever else has not happened by now never will.
+    demand(lost === undefined, () => `${lost === undefined ? '' : described(lost)} was acknowledged, but left no event`)
+    // Commands that may still be retried stay. Any other that has not happened by now never will.
     this.#ahead = this.#ahead.filter((entry) => entry === this.#unsure)
   }
 }
@@ -115,7 +118,7 @@ const orNull = (units: number | null): number | null => (units === null ? null :
 
 function agree(entry: Entry, answer: PositionSeen, event: PositionSeen): void {
   const isSame = sameTerms(answer, event) && (entry.command.kind !== 'close' || sameClose(answer, event))
-  demand(isSame, () => `${told(entry)} was answered with ${brief(answer)}, and its event says ${brief(event)}`)
+  demand(isSame, () => `${described(entry)} was answered with ${brief(answer)}, and its event says ${brief(event)}`)
 }
 
-const told = ({ command }: Entry): string => JSON.stringify(command)
+const described = ({ command }: Entry): string => JSON.stringify(command)

@@ -1,7 +1,7 @@
-/** Checks that a socket is told every price of what it follows: each move must continue from the one before. */
+/** Checks that a socket gets every price it follows: each move must continue from the one before. */
 import { FLAG } from '../../../rooms/feed/price-frame.ts'
 
-/** What a frame must say to be checked, in whatever units its reader has. */
+/** What a frame needs to be checked, in its reader's units. */
 export interface MoveSeen {
   readonly flags: number
   readonly epoch: number
@@ -21,10 +21,10 @@ interface Known {
 
 export class PriceWatch {
   readonly #known = new Map<string, Known>()
-  /** By match, the newest frame seen: where a resumption goes on. */
+  /** The newest frame per match, from which to resume. */
   readonly #newest = new Map<number, { epoch: number; seq: number }>()
   gaps = 0
-  /** The last gap, for whoever looks for its cause; empty before the first. */
+  /** The last gap, to help find its cause; empty before the first. */
   lastGap = ''
 
   /** What to resume a match's prices from; undefined before the first frame. */
@@ -32,7 +32,7 @@ export class PriceWatch {
     return this.#newest.get(fixture)
   }
 
-  /** The last price that was told of an instrument; undefined before the first. */
+  /** The last price of an instrument; undefined before the first. */
   priceOf(instrumentId: string): number | undefined {
     return this.#known.get(instrumentId)?.price
   }
@@ -41,7 +41,7 @@ export class PriceWatch {
   see(frame: MoveSeen): void {
     const { epoch, seq, instrumentId, price, fixtureId } = frame
     const before = this.#known.get(instrumentId)
-    // A player's next match begins anew.
+    // A player's next match starts a new sequence.
     if (before !== undefined && before.fixtureId === fixtureId && !this.#continues(before, frame)) {
       this.gaps++
       this.lastGap = `${JSON.stringify(frame)} after ${JSON.stringify(before)}`
@@ -53,9 +53,9 @@ export class PriceWatch {
   }
 
   #continues(before: Known, { flags, epoch, seq, previous }: MoveSeen): boolean {
-    // Another owner begins with how things stand, some moves of his own included; and the former one speaks no more.
+    // A new owner starts with a snapshot, which may include moves of its own; the former owner sends nothing more.
     if (epoch !== before.epoch) return epoch > before.epoch && (flags & (FLAG.snapshot | FLAG.conflated)) !== 0
-    // A snapshot says how things stand, and may repeat what is known.
+    // A snapshot gives the current prices, and may repeat known ones.
     if ((flags & FLAG.snapshot) !== 0) return seq >= before.seq
     if (seq <= before.seq) return false
     return (flags & FLAG.conflated) !== 0 || previous === before.price

@@ -1,4 +1,4 @@
-/** The real program as a process of its own: started, asked where it listens, and killed without warning. */
+/** The real program as a process of its own: started, asked for its address, and killed without warning. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,11 +6,11 @@ import { performance } from 'node:perf_hooks'
 
 const MAIN = join(import.meta.dirname, '../../../src/main.ts')
 /**
- * Longer than any start takes that is going to succeed. A start is two seconds of computing, which is half a minute of
- * waiting where twenty others want the same two cores; and the stores may have to wake up as well.
+ * Longer than any successful start. A start needs two seconds of computing, which takes half a minute while twenty
+ * other processes use the same two cores; the stores may also have to wake up.
  */
 const START_MS = 180_000
-/** What it said last is enough to see where it has got to. */
+/** The last lines of output are enough to see how far it got. */
 const LAST_LINES = 5
 const STOP_MS = 20_000
 
@@ -18,7 +18,9 @@ export type Settings = Readonly<Record<string, string>>
 
 export class Program {
   readonly pid: number
-  /** Resolves with the address of the REST API once it listens; rejects when the process ends before, or takes too long. */
+  /**
+   * Resolves with the address of the REST API once it listens; rejects when the process ends before, or takes too long.
+   */
   readonly listening: Promise<string>
   /** Resolves when the process is gone: with its exit code, null when a signal ended it. */
   readonly gone: Promise<number | null>
@@ -26,14 +28,14 @@ export class Program {
   readonly #child: ChildProcess
   /** Lines that it logged as errors. */
   readonly errors: string[] = []
-  /** What its leases are in the name of; empty before it listens, and when it logs nothing but errors. */
+  /** The owner id of its leases; empty before it listens, and when it logs nothing but errors. */
   processId = ''
-  /** Where its sockets are opened; null under the same conditions. */
+  /** The address of its sockets; null under the same conditions. */
   wsUrl: string | null = null
   #complained = ''
   #said: readonly string[] = []
 
-  /** Starts the program with these settings and no others, and options of Node, from a folder without a `.env`. */
+  /** Starts the program with exactly these settings, and options of Node, in a folder without a `.env`. */
   constructor(settings: Settings, options: readonly string[] = []) {
     const env = { PATH: process.env['PATH'], PORT: '0', WS_PORT: '0', LOG_LEVEL: 'error', ...settings }
     this.#child = spawn(process.execPath, [...options, MAIN], { cwd: tmpdir(), env, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -41,7 +43,7 @@ export class Program {
     this.#child.stderr?.on('data', (data) => (this.#complained += String(data)))
     this.gone = new Promise((resolve) => this.#child.once('close', (code) => resolve(code)))
     this.listening = this.#address()
-    // Whoever kills it while it starts does not wait for its address.
+    // A caller that kills it during its start does not wait for its address.
     this.listening.catch(() => undefined)
   }
 
@@ -49,7 +51,7 @@ export class Program {
     return this.#child.exitCode !== null || this.#child.signalCode !== null
   }
 
-  /** Why it ended by itself, as far as it said so, and what it said before. */
+  /** Why it ended unasked, as far as it reported, and its last output. */
   get complaint(): string {
     return [this.#complained.trim(), ...this.#said].join('\n')
   }
@@ -60,7 +62,7 @@ export class Program {
     await this.gone
   }
 
-  /** Stops it where it is, in the middle of whatever it does, until it is woken. */
+  /** Freezes it until it is woken. */
   freeze(): void {
     this.#child.kill('SIGSTOP')
   }
@@ -69,7 +71,7 @@ export class Program {
     this.#child.kill('SIGCONT')
   }
 
-  /** Asks it to stop. Its exit code; null when it had to be killed. */
+  /** Asks it to stop. Its exit code; null if it had to be killed. */
   async stop(): Promise<number | null> {
     this.#child.kill('SIGTERM')
     const late = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS)

@@ -5,11 +5,11 @@ import pg from 'pg'
 export interface ScratchDatabase {
   readonly name: string
   readonly url: string
-  /** Whoever is still connected is cut off. */
+  /** Open connections are cut off. */
   readonly drop: () => Promise<void>
 }
 
-/** A new, empty database. Its name begins with `whose`, so that one that was left behind can be told. */
+/** A new, empty database. Its name begins with `whose`, to identify one that was left behind. */
 export async function makeDatabase(server: string, whose: string): Promise<ScratchDatabase> {
   const name = `${whose}_${randomUUID().replaceAll('-', '')}`
   await administer(server, `create database ${name}`)

@@ -60,14 +60,14 @@ export interface Answer {
 }
 
 /**
- * No answer came: the connection was refused, broke, or stayed silent, or a proxy answered in the server's place. What was
- * asked for may have happened.
+ * No answer came: the connection was refused, broke, or stayed silent, or a proxy answered for the server. The command
+ * may have been carried out.
  */
 export type Reply = Answer | 'lost'
 
-/** A server that is alive answers sooner than this, whatever it is busy with. */
+/** A live server answers sooner than this, however busy it is. */
 const SILENCE_MS = 10_000
-/** What can be read is there after this long, whatever has happened to the server and whoever else wants its processors. */
+/** A read succeeds within this time, whatever happened to the server and however busy the machine is. */
 const PATIENCE_MS = 60_000
 const AGAIN_MS = 100
 
@@ -115,7 +115,7 @@ export class SimulatedClient {
     return { status: response.status, repeated, body: JSON.parse(text) }
   }
 
-  /** What must be there to read, if not at once. Throws when it is not. */
+  /** Reads something that must exist, if not immediately. Throws if it does not. */
   async read<T>(url: string, path: string, shape: z.ZodType<T>): Promise<T> {
     const until = performance.now() + PATIENCE_MS
     for (;;) {

@@ -1,4 +1,4 @@
-/** One simulated user: trades while the server is there, keeps a journal, and checks it against the account. */
+/** One simulated user: trades while the server is up, keeps a journal, and checks it against the account. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { performance } from 'node:perf_hooks'
@@ -18,14 +18,14 @@ import {
 import { type Command, type Entry, Journal, type Levels, type Order } from './journal.ts'
 import type { TradingTally } from './trading-tally.ts'
 
-/** The instruments as the traders saw them last. */
+/** The instruments as last seen by the traders. */
 export interface Market {
   instruments: readonly InstrumentSeen[]
-  /** Set when all traders must stop although the server is there. */
+  /** Set when all traders must stop although the server is up. */
   isClosed?: boolean
 }
 
-/** Positions that one trader wants to hold at most. */
+/** Maximum positions per trader. */
 const HOLDINGS = 30
 /** Answered commands that may be sent again. */
 const REMEMBERED = 20
@@ -33,7 +33,7 @@ const THINK_MS = 25
 /** How long an answer to a retry may take: longer than a dead owner's lease, on a machine that others use as well. */
 const PATIENCE_MS = 60_000
 
-/** A command that was done, and the whole answer. */
+/** A command that was carried out, and the whole answer. */
 interface Done {
   readonly command: Command
   readonly body: unknown
@@ -58,7 +58,7 @@ export class SimulatedTrader {
     this.#tally = tally
   }
 
-  /** Trades until the server is gone, or the market closes. */
+  /** Trades until the server is gone or the market closes. */
   async play(url: string, market: Market): Promise<void> {
     while (market.isClosed !== true && (await this.#act(url, market))) await pause(this.#chance.below(THINK_MS))
   }
@@ -68,10 +68,7 @@ export class SimulatedTrader {
     const before = this.account.marker
     for (;;) {
       const page = await this.client.read(url, `/api/account/changes?since=${this.account.marker}`, Changes)
-      demand(
-        !page.snapshot,
-        () => `the account of ${this.client.name} cannot be gone on with from ${this.account.marker}`,
-      )
+      demand(!page.snapshot, () => `the account of ${this.client.name} cannot be resumed from ${this.account.marker}`)
       for (const event of page.events) {
         this.account.apply(event)
         const { closedBy } = event.position
@@ -94,7 +91,7 @@ export class SimulatedTrader {
     const until = performance.now() + PATIENCE_MS
     for (let attempts = 1; this.#journal.unsure === entry; attempts++) {
       const reply = await this.#send(url, entry.command)
-      if (reply !== 'lost') this.#hear(entry, reply)
+      if (reply !== 'lost') this.#record(entry, reply)
       if (entry.state === 'unknown') {
         demand(performance.now() < until, () => `no answer for ${PATIENCE_MS} ms: ${JSON.stringify(reply)}`)
         await pause(50)
@@ -111,7 +108,7 @@ export class SimulatedTrader {
     }
   }
 
-  /** Compares wallet and open positions as the server shows them with what the events say. To be called at rest. */
+  /** Compares wallet and open positions as the server shows them with the events. Call it only when nothing trades. */
   async compare(url: string): Promise<void> {
     const [wallet, { positions }] = await Promise.all([
       this.client.read(url, '/api/wallet', Wallet),
@@ -139,9 +136,9 @@ export class SimulatedTrader {
       const path = `/api/positions?status=all&limit=100&offset=${offset}`
       const { positions } = await this.client.read(url, path, Positions)
       for (const position of positions) {
-        const [shown, told] = [lasting(position), lasting(known.get(position.id))]
-        demand(isDeepStrictEqual(shown, told), () =>
-          this.#says(`position ${JSON.stringify(shown)} was told as ${JSON.stringify(told)}`),
+        const [shown, derived] = [lasting(position), lasting(known.get(position.id))]
+        demand(isDeepStrictEqual(shown, derived), () =>
+          this.#says(`position ${JSON.stringify(shown)} follows from its events as ${JSON.stringify(derived)}`),
         )
         known.delete(position.id)
       }
@@ -151,7 +148,7 @@ export class SimulatedTrader {
     return this.account.open.size + this.account.closed.size
   }
 
-  /** Does one thing. False when the server is gone. */
+  /** Sends one command. False if the server is gone. */
   async #act(url: string, market: Market): Promise<boolean> {
     const habit = this.#chance.pick(HABITS, ([, weight]) => weight)?.[0]
     // A command with an unknown outcome must be resolved first: the journal holds only one.
@@ -162,7 +159,7 @@ export class SimulatedTrader {
     const entry = this.#journal.begin(command)
     if (habit === 'double-click') {
       const replies = await Promise.all([this.#send(url, command), this.#send(url, command)])
-      for (const reply of replies) if (reply !== 'lost') this.#hear(entry, reply)
+      for (const reply of replies) if (reply !== 'lost') this.#record(entry, reply)
       if (replies.includes('lost')) return false
     }
     return this.#pursue(entry, url, market)
@@ -173,8 +170,8 @@ export class SimulatedTrader {
     while (entry.state === 'unknown' && market.isClosed !== true) {
       const reply = await this.#send(url, entry.command)
       if (reply === 'lost') return false
-      this.#hear(entry, reply)
-      // Without a key asking again could do it twice: the account will tell.
+      this.#record(entry, reply)
+      // Without a key a retry could do it twice; the account's events will show the outcome.
       if (entry.command.kind === 'change') break
       if (entry.state === 'unknown') await pause(50)
     }
@@ -214,7 +211,7 @@ export class SimulatedTrader {
     return { kind: 'change', positionId: position.id, levels }
   }
 
-  /** Most stops are so near that the next trades reach them: whoever holds a position must not wait for three minutes. */
+  /** Most stops are near enough for the next trades to reach, so that holders do not wait three minutes. */
   #levels(direction: 'long' | 'short', price: number): Levels {
     const near = () => cents(price * (0.000_05 + 0.001 * this.#chance.uniform() ** 3))
     const [below, above] = [cents(price - near()), cents(price + near())]
@@ -242,8 +239,8 @@ export class SimulatedTrader {
     }
   }
 
-  /** Takes note of an answer. Throws a Violation for one that must not be. */
-  #hear(entry: Entry, { status, body }: Answer): void {
+  /** Records an answer. Throws a Violation for a forbidden one. */
+  #record(entry: Entry, { status, body }: Answer): void {
     if (status === 200 || status === 201) {
       const { position } = Trade.parse(body)
       this.#journal.acknowledge(entry, position)
@@ -253,31 +250,31 @@ export class SimulatedTrader {
       return
     }
     const { code } = Failure.parse(body)
-    // Nothing is known of it yet; without a key, only `BUSY` says that it has not happened.
+    // The outcome is unknown; without a key, only `BUSY` proves that nothing happened.
     const isOpen = status === 503 || code === 'KEY_IN_FLIGHT'
     if (isOpen && (entry.command.kind !== 'change' || code !== 'BUSY')) return
-    demand(isOpen || PLAIN.has(code), () => this.#says(`${JSON.stringify(entry.command)} met ${JSON.stringify(body)}`))
+    demand(isOpen || PLAIN.has(code), () => this.#says(`${JSON.stringify(entry.command)} got ${JSON.stringify(body)}`))
     if (entry.state === 'unknown') this.#journal.refuse(entry, code)
     if (code === 'POSITION_NOT_OPEN' && entry.command.kind !== 'open') this.#held.delete(entry.command.positionId)
   }
 
-  /** Asks for something old again: the answer must be the old one. */
+  /** Repeats an old command: the answer must be the old one. */
   async #resend(url: string): Promise<boolean> {
     const done = this.#chance.pick(this.#done, () => 1)
     if (done === null) return true
     const reply = await this.#request(url, done.command)
     if (reply === 'lost') return false
-    // The same question of a moment ago may still be on its way through a process that was frozen.
+    // The earlier request may still be on its way through a process that was frozen.
     const isOpen = reply.status === 503 || Failure.safeParse(reply.body).data?.code === 'KEY_IN_FLIGHT'
     if (isOpen) return true
     const isSame = reply.repeated && isDeepStrictEqual(reply.body, done.body)
-    demand(isSame, () => this.#says(`${JSON.stringify(done)} was asked for again and met ${JSON.stringify(reply)}`))
+    demand(isSame, () => this.#says(`${JSON.stringify(done)} was repeated and got ${JSON.stringify(reply)}`))
     this.#tally.resent++
     return true
   }
 
   #remember(done: Done): void {
-    // Some go on to be remembered for long: also keys from before a crash are asked for again.
+    // Some are remembered for long, to also repeat keys from before a crash.
     if (this.#done.length < REMEMBERED) this.#done.push(done)
     else this.#done[this.#chance.below(REMEMBERED)] = done
   }
@@ -315,5 +312,5 @@ const PLAIN: ReadonlySet<string> = new Set([
 
 const cents = (units: number): number => Math.round(units * 10_000) / 10_000
 
-/** A position without what moves with the price. */
+/** A position without the fields that move with the price. */
 const lasting = (position: PositionSeen | undefined) => ({ ...position, currentPrice: null, unrealizedPnl: null })

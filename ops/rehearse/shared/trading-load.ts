@@ -1,4 +1,4 @@
-/** Trading that lasts through restarts: every trader trades while the server is there, and resumes when it returns. */
+/** Trading that lasts through restarts: every trader trades while the server is up, and resumes when it returns. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Instruments, type SimulatedClient } from './simulated-client.ts'
 import type { Market, SimulatedTrader } from './simulated-trader.ts'

@@ -1,4 +1,4 @@
-/** What a crash run has seen, counted, and as a table. */
+/** Counts of a crash run, and their table. */
 import { spreadOf } from '../../bench/report.ts'
 import { Failure, type Reply } from './simulated-client.ts'
 
@@ -15,12 +15,12 @@ const listed = (counts: Counts): string =>
 
 export class TradingTally {
   kills = 0
-  /** Of them while it was still starting. */
+  /** Those of them during its start. */
   killedStarting = 0
-  /** Old keys that were asked for again, and got the old answer. */
+  /** Old keys that were repeated and got the old answer. */
   resent = 0
   checks = 0
-  /** Commands that were sent, and of them those that got no answer, or one of 500 and above. */
+  /** Commands sent, and those of them that got no answer or a status of 500 or above. */
   sent = 0
   failed = 0
   /** From starting the process until it listens, and until it carries out commands again. */
@@ -51,7 +51,7 @@ export class TradingTally {
     count(this.#retries, what)
   }
 
-  /** One line on how far it is. */
+  /** One line of progress. */
   progress(of: number): string {
     const [listening = 0, trading = 0] = [this.listeningMs.at(-1), this.tradingMs.at(-1)].map((ms) =>
       Math.round(ms ?? 0),
@@ -78,7 +78,7 @@ export class TradingTally {
       row('answers', listed(this.#replies)),
       row('events', listed(this.#events)),
       row('retries of lost commands', listed(this.#retries)),
-      row('old keys asked for again', String(this.resent)),
+      row('old keys repeated', String(this.resent)),
     ].join('\n')
   }
 }

@@ -1,4 +1,4 @@
-/** Memory and sockets over the time of a soak, as an SVG that reads on light and on dark. */
+/** Memory and sockets over the time of a soak, as an SVG for light and dark backgrounds. */
 import type { Soaked } from './report.ts'
 
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [860, 360, 56, 56, 44, 40]
@@ -44,7 +44,7 @@ ${legend([
   ['heap', 'heap'],
   ['sockets', 'sockets'],
 ])}
-<circle cx="${LEFT + 426}" cy="16" r="3.5" /><text x="${LEFT + 436}" y="20">heap after a collection, nobody there</text>
+<circle cx="${LEFT + 426}" cy="16" r="3.5" /><text x="${LEFT + 436}" y="20">heap after a collection, without users</text>
 ${line(
   'sockets',
   samples.map((sample) => [sample.minute, sample.sockets / socketsMax]),
@@ -70,7 +70,7 @@ const legend = (entries: readonly (readonly [name: string, text: string])[]): st
     })
     .join('\n')
 
-/** To a number that reads well on an axis. */
+/** Rounds up to a value that suits an axis. */
 function roundUp(value: number): number {
   const unit = 10 ** Math.floor(Math.log10(value))
   const factor = [1, 2, 4, 5, 8, 10].find((one) => one * unit >= value) ?? 10

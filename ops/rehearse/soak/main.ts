@@ -1,14 +1,14 @@
 /**
- * Plays a server of its own for long and says whether it holds more and more:
+ * Loads a server of its own for a long time and reports whether it keeps more and more:
  *
  *   npm run ops -- soak [--minutes 30] [--users 100] [--sockets 300] [--trades 20] [--stretch 180] [--every 10]
  *                   [--out docs]
  *
- * The server is the real program, on DATABASE_URL and REDIS_URL where they are set (in a database made for it), embedded
- * otherwise, with a recorded match on a loop, ten times faster than life. Players come for stretches of so many seconds and
- * all leave again; what is left then, after a garbage collection, is what counts. Memory and sockets are looked at every
- * `--every` seconds besides. Writes `soak.md` and `soak.svg` into `--out`. Exit code 1 when something grows, the books do
- * not balance, or a player saw what should not be.
+ * The server is the real program, on DATABASE_URL and REDIS_URL if they are set (in a database made for it), otherwise
+ * embedded, with a recorded match on a loop at ten times its speed. Users come for `--stretch` seconds and all leave
+ * again. What is left after a garbage collection is what counts. Memory and sockets are also sampled every `--every`
+ * seconds. It writes `soak.md` and `soak.svg` into `--out`. The exit code is 1 if something grows, the books do not
+ * balance, or a user saw an error.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
@@ -46,7 +46,7 @@ const trades = whole('trades', values.trades, 1)
 const stretch = whole('stretch', values.stretch, 1)
 const every = whole('every', values.every, 1)
 
-/** Closed sockets are forgotten, reactions have caught up, pools have let go of what they do not need. */
+/** Time for closed sockets to be dropped, reactions to catch up and pools to shrink. */
 const QUIET_MS = 12_000
 const AUDITOR = 'Soak Auditor'
 
@@ -127,7 +127,7 @@ async function soak(url: string, inspector: Inspector, userIds: string[]): Promi
   const troubles = [
     ...books.violations,
     ...(books.balanced === false ? ['the books do not balance'] : []),
-    ...[...tally.errors].map(([code, count]) => `players met ${code} ${count} times`),
+    ...[...tally.errors].map(([code, count]) => `users got ${code} ${count} times`),
     ...(counts.gaps > 0 ? [`${counts.gaps} gaps in prices`] : []),
     ...(counts.accountGaps > 0 ? [`${counts.accountGaps} gaps in account streams`] : []),
     ...(counts.damaged > 0 ? [`${counts.damaged} damaged frames`] : []),
@@ -164,7 +164,7 @@ async function sample(url: string, minute: number): Promise<Sample> {
   }
 }
 
-/** Somebody whom our own server takes for an admin. */
+/** A user who is an admin of our own server. */
 async function auditor(url: string): Promise<{ token: string; userId: string }> {
   const response = await fetch(`${url}/api/auth/dev`, {
     method: 'POST',

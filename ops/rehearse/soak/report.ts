@@ -2,7 +2,7 @@
 import type { Holdings } from '../shared/inspector.ts'
 import type { LoadTally } from '../load/tally.ts'
 
-/** While players are there, or not. */
+/** While users are connected, or not. */
 export interface Sample {
   readonly minute: number
   readonly resident: number
@@ -10,7 +10,7 @@ export interface Sample {
   readonly sockets: number
 }
 
-/** When nobody is there, after a garbage collection. */
+/** Without users, after a garbage collection. */
 export interface Quiet extends Holdings {
   readonly minute: number
 }
@@ -20,36 +20,36 @@ export interface Soaked {
   readonly users: number
   readonly sockets: number
   readonly trades: number
-  /** Seconds that players stay. */
+  /** Seconds that users stay. */
   readonly stretch: number
   readonly stores: string
   readonly cores: number
   readonly samples: readonly Sample[]
   readonly quiets: readonly Quiet[]
   readonly counts: LoadTally['counts']
-  /** What was wrong besides. */
+  /** What else was wrong. */
   readonly troubles: string[]
 }
 
 const MIB = 2 ** 20
-/** The first stretches fill caches and pools, and compile what is hot. */
+/** The first stretches fill caches and pools, and compile hot code. */
 const WARM_PART = 1 / 4
-/** What may be more at the end than once warm: a heap is as large as what happens to be cached. */
+/** Allowed growth after the warm-up: the heap varies with what is cached. */
 const HEAP_GROWTH_MAX = 1.15
-/** Timers and sockets come and go with pools; each stretch that left some behind would show. */
+/** Allowed growth in number: pools open and close timers and sockets. A leak in each stretch would exceed it. */
 const LEFT_OVER_MAX = 8
 
-/** Of the looks at a warm server: the first, and the last. */
+/** The first and last samples of a warm server. */
 function ends({ quiets }: Soaked): readonly [Quiet, Quiet] | null {
   const first = quiets[Math.ceil(quiets.length * WARM_PART)]
   const last = quiets.at(-1)
   return first === undefined || last === undefined || first === last ? null : [first, last]
 }
 
-/** Whether anything grew in one line, and whatever was wrong in the others. */
+/** A first line with the verdict on growth, then one line for each thing that was wrong. */
 export function conclusion(soaked: Soaked): string[] {
   const warm = ends(soaked)
-  if (warm === null) return ['too short to tell', ...soaked.troubles]
+  if (warm === null) return ['too short for a verdict', ...soaked.troubles]
   const [first, last] = warm
   const kinds = new Set([...Object.keys(first.resources), ...Object.keys(last.resources)])
   const grown = [...kinds].flatMap((kind) => {
@@ -90,7 +90,7 @@ ${number(counts.connections)} connections, ${counts.gaps + counts.accountGaps} g
 
 ![Memory and sockets over time](soak.svg)
 
-When nobody is there, after a garbage collection (the table), and every few seconds as it comes (the chart):
+Without users, after a garbage collection (the table), and every few seconds during the run (the chart):
 
 | ${['minute', 'heap MiB', 'resident MiB', ...kinds].join(' | ')} |
 |${'---|'.repeat(kinds.length + 3)}
