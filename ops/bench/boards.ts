@@ -35,7 +35,7 @@ const standing = (n: number, version = 1): Standing => ({
   version,
 })
 
-async function* everybody(users: number): AsyncGenerator<readonly Standing[]> {
+async function* allStandings(users: number): AsyncGenerator<readonly Standing[]> {
   for (let from = 0; from < users; from += PAGE) {
     yield Array.from({ length: Math.min(PAGE, users - from) }, (_, n) => standing(from + n))
   }
@@ -52,7 +52,7 @@ interface Measured {
 
 async function measure(boards: Boards, users: number): Promise<Measured> {
   const begun = performance.now()
-  await boards.build(everybody(users))
+  await boards.build(allStandings(users))
   const buildSecs = (performance.now() - begun) / 1_000
   const placeMs = await median(ASKS, (n) => boards.place(ROI, user(scattered(n, users))))
   const top50Ms = await median(ASKS, () => boards.top(ROI, 50))
@@ -132,6 +132,6 @@ const rows = (m: Measured): string =>
       ['a place, and the next above', m.placeMs.toFixed(4)],
       ['the first 50', m.top50Ms.toFixed(4)],
       ['the first 500', m.top500Ms.toFixed(4)],
-      ['somebody moves', m.putMs.toFixed(4)],
+      ['a user moves', m.putMs.toFixed(4)],
     ],
   )

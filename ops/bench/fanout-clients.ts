@@ -126,14 +126,14 @@ class RawClient {
       }
       if (left < head + length) break
       const kind = (bytes[at] ?? 0) & 0x0f
-      if (kind === BINARY) this.#hear(bytes, at + head, length, now)
+      if (kind === BINARY) this.#receive(bytes, at + head, length, now)
       else if (kind === PING) this.#say(Buffer.alloc(0), 0x80 | PONG)
       at += head + length
     }
     if (at < bytes.length) this.#rest = Buffer.from(bytes.subarray(at))
   }
 
-  #hear(bytes: Buffer, from: number, length: number, now: number): void {
+  #receive(bytes: Buffer, from: number, length: number, now: number): void {
     if (this.#plan.updatesPerPatch > 0) {
       const kind = bytes[from]
       if (kind === ROOM_JOIN) {

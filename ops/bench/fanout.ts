@@ -323,7 +323,7 @@ async function deadline(): Promise<Section> {
 }
 
 const one: Comparison = {
-  title: 'One price, to everybody',
+  title: 'One price, to all sockets',
   variants: ['floor', 'feed', 'broadcast', 'view'],
   follow: 1,
   instruments: 1,

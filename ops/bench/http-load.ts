@@ -41,7 +41,7 @@ class Connection {
   constructor(port: number) {
     this.#socket = connect({ port, host: '127.0.0.1', noDelay: true })
     this.#socket.setEncoding('latin1')
-    this.#socket.on('data', (chunk) => this.#hear(String(chunk)))
+    this.#socket.on('data', (chunk) => this.#receive(String(chunk)))
     this.#socket.on('error', (error) => this.#failed?.(error))
     this.#socket.on('close', () => this.#failed?.(new Error('the server closed the connection')))
   }
@@ -59,7 +59,7 @@ class Connection {
     this.#socket.destroy()
   }
 
-  #hear(chunk: string): void {
+  #receive(chunk: string): void {
     this.#received += chunk
     const head = this.#received.indexOf('\r\n\r\n')
     if (head < 0) return

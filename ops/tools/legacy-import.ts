@@ -27,7 +27,7 @@ try {
   const taken = await legacy.take(trades)
   console.log(`${taken.length} trades imported, ${trades.length - taken.length} were imported before`)
   await legacy.announce(taken).then(
-    (told) => console.log(`${told} of them added to the activity feed`),
+    (added) => console.log(`${added} of them added to the activity feed`),
     (error: unknown) => console.error('the trades are imported, but the activity feed could not be updated:', error),
   )
 } finally {

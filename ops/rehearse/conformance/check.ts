@@ -1,14 +1,14 @@
-/** What a check is, and how it says what must be so. */
+/** The form of a check, and helpers that assert on answers. */
 import assert from 'node:assert/strict'
 import type { Reply } from './visitor.ts'
 import type { CheckContext } from './context.ts'
 
 export interface Terms {
-  /** Admin settings under which it holds; they are set before it runs and put back afterwards. */
+  /** Admin settings that the check needs; they are set before it runs and restored afterwards. */
   readonly settings?: Readonly<Record<string, number | boolean | string>>
-  /** It changes what everybody sees, so nothing else runs meanwhile. */
+  /** It changes what all users see, so nothing else runs meanwhile. */
   readonly alone?: boolean
-  /** Seconds that have to pass in it. It runs beside the others, under whatever settings; over 90 only with `--slow`. */
+  /** Seconds that the check has to wait. It runs beside the others, under any settings; over 90 only with `--slow`. */
   readonly takes?: number
 }
 
@@ -20,13 +20,13 @@ export interface Check extends Terms {
   readonly run: (context: CheckContext) => Promise<void>
 }
 
-/** Writes down one check: what must be so, and the proof of it, which throws when it is not. */
+/** Registers one check: the rule, and its proof, which throws if the rule does not hold. */
 export interface WriteDown {
   (id: string, sentence: string, run: Check['run']): void
   (id: string, sentence: string, terms: Terms, run: Check['run']): void
 }
 
-/** Writes checks into this list. */
+/** Registers checks in this list. */
 export function into(list: Check[]): WriteDown {
   return (id: string, sentence: string, ...rest: [Check['run']] | [Terms, Check['run']]) => {
     const [terms, run] = rest.length === 1 ? [{}, rest[0]] : rest
@@ -34,20 +34,20 @@ export function into(list: Check[]): WriteDown {
   }
 }
 
-/** This deployment cannot be asked. The check is reported as skipped, with the reason. */
+/** The check cannot be made on this deployment. It is reported as skipped, with the reason. */
 export class Skip extends Error {
   override name = 'Skip'
 }
 
-/** The answer has this status and, field by field as far as named, this body. */
+/** The answer has this status and, for the named fields, this body. */
 export function says(reply: Reply, status: number, part?: object): void {
-  const told = `${reply.asked} was answered ${reply.status} ${reply.text.slice(0, 500)}`
-  assert.equal(reply.status, status, told)
+  const received = `${reply.asked} was answered ${reply.status} ${reply.text.slice(0, 500)}`
+  assert.equal(reply.status, status, received)
   if (part !== undefined)
-    assert.partialDeepStrictEqual(reply.body, part, `${told}, which lacks ${JSON.stringify(part)}`)
+    assert.partialDeepStrictEqual(reply.body, part, `${received}, which lacks ${JSON.stringify(part)}`)
 }
 
-/** The answer is an error of this status in the one form there is: `error`, `code`, `requestId` (contract 2). */
+/** The answer is an error of this status in the standard form: `error`, `code`, `requestId` (contract 2). */
 export function refuses(reply: Reply, status: number, facts: object = {}): void {
   says(reply, status, facts)
   const { error, code, requestId, stack } = reply.body as Record<string, unknown>
@@ -57,14 +57,14 @@ export function refuses(reply: Reply, status: number, facts: object = {}): void 
   assert.equal(stack, undefined, 'an answer carries a stack trace')
 }
 
-/** The header is there and a whole number from 1 to `most`. */
+/** The header is a whole number from 1 to `most`. */
 export function retryAfter(reply: Reply, most: number): number {
   const seconds = Number(reply.headers.get('retry-after') ?? 'none')
   assert(Number.isInteger(seconds) && seconds >= 1 && seconds <= most, `Retry-After of ${reply.asked} is ${seconds}`)
   return seconds
 }
 
-/** The two are equal but for what six decimals cannot hold. */
+/** The two are equal to within six decimals. */
 export function near(actual: number, expected: number, what: string, within = 0.000_001): void {
   assert(Math.abs(actual - expected) <= within + 1e-9, `${what} is ${actual}, not ${expected}`)
 }

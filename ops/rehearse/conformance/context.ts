@@ -1,10 +1,10 @@
-/** What a check has to work with: visitors, users, an admin, matches and players of its own, sockets. */
+/** The tools of a check: visitors, users, an admin, matches and players of its own, sockets. */
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client, type Room } from '@colyseus/sdk'
 import { Skip } from './check.ts'
 import { FeedSocket, waitFor } from './feed.ts'
-import type { Fixture, Footballer, Position as Role } from './football.ts'
+import type { Fixture, Footballer, Role } from './football.ts'
 import {
   Districts,
   Instrument,
@@ -24,13 +24,13 @@ import { ADMIN, type Trust } from './trust.ts'
 import { type Ask, read, type Reply, Visitor } from './visitor.ts'
 import { z } from 'zod'
 
-/** Where the deployment is, and what it was told. */
+/** Where the deployment is, and what is known of it. */
 export interface Target {
   readonly urls: readonly string[]
-  /** In the order of `urls`; empty: where the tokens say. */
+  /** In the order of `urls`; if empty, the tokens contain them. */
   readonly wsUrls: readonly string[]
   readonly production: boolean
-  /** Null: nothing is known of its configuration. */
+  /** Null: its configuration is unknown. */
   readonly trust: Trust | null
 }
 
@@ -46,10 +46,10 @@ function needsProfile(reply: Reply): z.output<typeof NeedsProfile> {
   return NeedsProfile.parse(reply.body)
 }
 
-/** Somebody signed in. */
+/** A signed-in user. */
 export class User extends Visitor {
   readonly profile: z.output<typeof Profile>
-  /** At the identity provider; empty for a synthetic user. */
+  /** The subject at the identity provider; empty for a synthetic user. */
   readonly sub: string
 
   constructor(visitor: Visitor, profile: z.output<typeof Profile>, sub: string) {
@@ -63,7 +63,7 @@ export class User extends Visitor {
     return this.profile.userId
   }
 
-  /** The order as it is sent: half a lot, long, at the price that stands, unless told otherwise. */
+  /** Sends an order. By default: half a lot, long, at the current price. */
   async order(player: Player, order: object = {}, headers: Ask['headers'] = {}): Promise<Reply> {
     const { currentPrice } = await this.get(`/api/instruments/${player.id}`, Instrument)
     const body = { instrumentId: player.id, direction: 'long', lotSize: 0.5, clientPrice: currentPrice, ...order }
@@ -79,14 +79,14 @@ export class User extends Visitor {
   }
 }
 
-/** What checks share, made when the first of them needs it. */
+/** What checks share, created by the first check that needs it. */
 class SharedState {
   readonly target: Target
   nextUrl = 0
   people = 0
   admin: Promise<User> | null = null
   observer: Promise<User> | null = null
-  /** Players of a match in a break, where prices stand still; each is given away once. */
+  /** Players of a match in a break, where prices do not move; each is given to one check. */
   readonly #players: Record<Role, Footballer[]> = { GK: [], DEF: [], MID: [], FWD: [] }
   #ground: Promise<void> = Promise.resolve()
   readonly #instruments = new Map<number, Player>()
@@ -95,7 +95,7 @@ class SharedState {
     this.target = target
   }
 
-  /** A player whom no other check trades; null when the deployment does not follow our fixtures. */
+  /** A player whom no other check trades; null if the deployment does not follow our fixtures. */
   async player(context: CheckContext, role: Role): Promise<Player> {
     const taken = this.#ground.then(async () => {
       if (this.#players[role].length === 0) await this.#fill(context)
@@ -115,7 +115,7 @@ class SharedState {
   async #fill(context: CheckContext): Promise<void> {
     const match = await context.match('HT')
     for (const player of match.fixture.players) {
-      this.#players[player.position].push(player)
+      this.#players[player.role].push(player)
       this.#instruments.set(player.id, match.instrument(player))
     }
   }
@@ -135,10 +135,10 @@ export class OwnMatch {
     return this.fixture.id
   }
 
-  /** The nth player of this position in the home team. */
-  player(position: Role, n = 0): Footballer {
-    const found = this.fixture.players.filter((one) => one.side === 'home' && one.position === position)[n]
-    assert(found !== undefined, `there is no ${position} ${n}`)
+  /** The nth player of this role in the home team. */
+  player(role: Role, n = 0): Footballer {
+    const found = this.fixture.players.filter((one) => one.side === 'home' && one.role === role)[n]
+    assert(found !== undefined, `there is no ${role} ${n}`)
     return found
   }
 
@@ -159,7 +159,7 @@ export class CheckContext {
     this.#shared = shared
   }
 
-  /** A context for one check: it shares the admin and the like, and closes what the check opened. */
+  /** A context for one check: it shares the admin and other shared state, and closes what the check opened. */
   forNextCheck(): CheckContext {
     return new CheckContext(this.target, this.#shared)
   }
@@ -168,12 +168,12 @@ export class CheckContext {
     for (const step of this.#undo.splice(0).toReversed()) await step()
   }
 
-  /** To be done when the check is over, whatever came of it. */
+  /** Runs when the check is over, whatever its result. */
   later(step: () => unknown): void {
     this.#undo.push(step)
   }
 
-  /** The suite's own servers, for what cannot be asked of a deployment that does not trust them. */
+  /** The suite's own servers, for checks on a deployment that trusts them. */
   get trust(): Trust {
     if (this.target.trust === null) throw new Skip('needs a deployment that trusts the suite (--trust)')
     return this.target.trust
@@ -183,7 +183,7 @@ export class CheckContext {
     throw new Skip(reason)
   }
 
-  /** Somebody who is not signed in. Visitors are spread over the processes of the deployment. */
+  /** A client that is not signed in. Visitors are spread over the processes of the deployment. */
   visitor(): Visitor {
     const { urls } = this.target
     const url = urls[this.#shared.nextUrl++ % urls.length]
@@ -191,12 +191,12 @@ export class CheckContext {
     return new Visitor(url)
   }
 
-  /** A name that nobody has at the identity provider and in the deployment. */
+  /** A name that is unused at the identity provider and in the deployment. */
   newName(): string {
     return `c${Date.now().toString(36)}_${(++this.#shared.people).toString(36)}`.slice(0, 20)
   }
 
-  /** What `POST /api/auth/google` says to this account, with a good token. */
+  /** The answer of `POST /api/auth/google` to this account, with a valid token. */
   async google(visitor: Visitor, sub: string, claims: object = {}): Promise<Reply> {
     const nonce = `nonce-${this.newName()}`
     const idToken = await this.trust.identity.token(sub, nonce, { ...claims })
@@ -217,7 +217,7 @@ export class CheckContext {
     return code
   }
 
-  /** A ticket whose e-mail is proved. */
+  /** A ticket with a verified e-mail. */
   async verified(visitor: Visitor) {
     const begun = await this.ticket(visitor)
     const { registrationTicket, otp } = begun
@@ -225,7 +225,7 @@ export class CheckContext {
     return begun
   }
 
-  /** Somebody who has just registered; where the deployment does not trust us, a synthetic user of the dev routes. */
+  /** A newly registered user; if the deployment does not trust us, a synthetic user of the dev routes. */
   async user(profile: object = {}): Promise<User> {
     const visitor = this.visitor()
     if (this.target.trust === null) return this.#synthetic(visitor, `Conformance ${this.newName()}`)
@@ -243,25 +243,25 @@ export class CheckContext {
     return first.id
   }
 
-  /** Somebody in `ADMIN_EMAILS`. There is one, and he does not sign out. */
+  /** The one user in `ADMIN_EMAILS`, who never signs out. */
   admin(): Promise<User> {
     this.#shared.admin ??= this.#signInAdmin()
     return this.#shared.admin
   }
 
-  /** Somebody who looks at what is public among users, and changes nothing. */
+  /** A user who only reads public data. */
   observer(): Promise<User> {
     this.#shared.observer ??= this.user()
     return this.#shared.observer
   }
 
-  /** What these settings are now. */
+  /** The current values of these settings. */
   async settings(keys: readonly string[]): Promise<Record<string, number | boolean | string>> {
     const { settings } = await (await this.admin()).get('/api/admin/settings', Settings)
     return Object.fromEntries(settings.filter(({ key }) => keys.includes(key)).map(({ key, value }) => [key, value]))
   }
 
-  /** In force in every process when it returns. */
+  /** The settings are in force in every process when it returns. */
   async set(settings: Readonly<Record<string, number | boolean | string>>): Promise<void> {
     const admin = await this.admin()
     for (const [key, value] of Object.entries(settings)) {
@@ -271,12 +271,12 @@ export class CheckContext {
     await pause(SETTINGS_MS)
   }
 
-  /** A player for this check alone, in a match in a break: his price moves by trades and nothing else. */
+  /** A player for this check alone, in a match in a break: the price moves only by trades. */
   player(role: Role = 'MID'): Promise<Player> {
     return this.#shared.player(this, role)
   }
 
-  /** A match for this check alone that has come to this state; the deployment shows all its players. */
+  /** A match for this check alone, in this state; the deployment shows all its players. */
   async match(state: string): Promise<OwnMatch> {
     const fixture = this.trust.football.fixture()
     fixture.enters('INPLAY_1ST_HALF')
@@ -295,7 +295,7 @@ export class CheckContext {
     if (state === 'INPLAY_1ST_HALF') return match
     fixture.enters(state)
     await this.sees(match, ({ state: shown }) => shown === state)
-    // Prices have moved until then, and stand as they are in a break.
+    // Prices have moved until now, and do not move in a break.
     const { instruments: all } = await observer.get('/api/instruments', Instruments)
     return new OwnMatch(
       fixture,
@@ -303,7 +303,7 @@ export class CheckContext {
     )
   }
 
-  /** The match as it is shown once it is so. */
+  /** The match as shown once the condition holds. */
   async sees(match: OwnMatch, isSo: (shown: z.output<typeof Match>) => boolean): Promise<z.output<typeof Match>> {
     const observer = await this.observer()
     return this.eventually(`match ${match.id} to be so`, async () => {
@@ -312,7 +312,7 @@ export class CheckContext {
     })
   }
 
-  /** What `look` finds, once it finds something. */
+  /** The result of `look`, once there is one. */
   eventually<T>(what: string, look: () => Promise<T | undefined>, secs = 15): Promise<T> {
     const slowly = async (): Promise<T | undefined> => {
       const found = await look()
@@ -355,7 +355,7 @@ export class CheckContext {
 
   async #synthetic(visitor: Visitor, displayName: string): Promise<User> {
     const reply = await visitor.post('/api/auth/dev', { displayName })
-    if (reply.status === 404) this.skip('needs somebody signed in: neither --trust nor dev routes')
+    if (reply.status === 404) this.skip('needs a signed-in user: neither --trust nor dev routes')
     return new User(visitor, read(reply, SignedIn).user, '')
   }
 

@@ -1,4 +1,4 @@
-/** Deployments of the suite's own: the program as an operator starts it, with a database and a Redis that nobody else uses. */
+/** The suite's own deployments: the program as an operator starts it, with a private database and Redis. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -17,7 +17,7 @@ export const isMode = (text: string | undefined): text is Mode => MODES.some((mo
 
 export interface Deployment {
   readonly description: string
-  /** REST addresses; any of them must do. */
+  /** REST addresses; all are equivalent. */
   readonly urls: readonly string[]
   /** WebSocket addresses in the same order. */
   readonly wsUrls: readonly string[]
@@ -30,10 +30,10 @@ const START_MS = 60_000
 const STOP_MS = 20_000
 const LOOK_MS = 50
 
-/** Who runs what in the cluster. Every role is shared by two, and one process has both. */
+/** The roles in the cluster. Two processes share each role, and one process has both. */
 const CLUSTER = ['api,rooms', 'api', 'rooms'] as const
 
-/** Starts what the mode names, and waits until all of it is ready. The cluster is a production, the others are not. */
+/** Starts what the mode names, and waits until all of it is ready. Only the cluster is in production mode. */
 export async function startDeployment(mode: Mode, trusted: Environment): Promise<Deployment> {
   const folder = mkdtempSync(join(tmpdir(), 'touchline-conformance-'))
   const undo: (() => Promise<unknown>)[] = [async () => rmSync(folder, { recursive: true })]
@@ -146,7 +146,7 @@ async function createDatabase(): Promise<{ readonly url: string; readonly drop: 
   return { url: url.href, drop: () => administer(`drop database ${name} with (force)`) }
 }
 
-/** A Redis of our own: what is published on a shared one reaches every deployment there. */
+/** A private Redis: messages on a shared one reach every deployment there. */
 async function startRedis(folder: string): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
   const port = await freePort()
   const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder]
@@ -160,7 +160,7 @@ async function startRedis(folder: string): Promise<{ readonly url: string; reado
   return { url: `redis://127.0.0.1:${port}`, stop }
 }
 
-/** A port that nobody listens on now. */
+/** A free port. */
 async function freePort(): Promise<number> {
   const server = createServer()
   const port = await listen(server, 0)

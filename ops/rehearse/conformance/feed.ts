@@ -14,7 +14,7 @@ export class FeedSocket {
   readonly ws: WebSocket
   readonly messages: Message[] = []
   readonly frames: PriceFrame[] = []
-  /** What a price weighs, as it came. */
+  /** The size of a price in bytes, as received. */
   readonly weights: number[] = []
   closeCode: number | null = null
 
@@ -90,7 +90,7 @@ export class UpgradeRefused extends Error {
   }
 }
 
-/** What `look` finds, once it finds something. */
+/** The result of `look`, once there is one. */
 export async function waitFor<T>(
   what: string,
   look: () => T | undefined | Promise<T | undefined>,

@@ -1,20 +1,20 @@
-/** A provider of match data of the suite's own: fixtures in which happens what a check wants, told in the provider's format. */
+/** The suite's own provider of match data: scripted fixtures in the provider's format. */
 import { createServer, type Server } from 'node:http'
 import { listen } from './listen.ts'
 
 export type Side = 'home' | 'away'
-export type Position = 'GK' | 'DEF' | 'MID' | 'FWD'
+export type Role = 'GK' | 'DEF' | 'MID' | 'FWD'
 
 export interface Footballer {
   readonly id: number
   readonly name: string
   readonly side: Side
-  readonly position: Position
+  readonly role: Role
   readonly jersey: number
   readonly starter: boolean
 }
 
-/** The provider's states by name: their numbers, and the period that ticks in them. */
+/** The provider's states by name: their ids, and the period that ticks in them. */
 const STATES: Readonly<Record<string, { readonly id: number; readonly period?: number }>> = {
   NS: { id: 1 },
   INPLAY_1ST_HALF: { id: 2, period: 1 },
@@ -38,14 +38,14 @@ const STATES: Readonly<Record<string, { readonly id: number; readonly period?: n
 const COUNTS_FROM: Readonly<Record<number, number>> = { 1: 0, 2: 45, 5314: 90, 39: 105, 5: 120 }
 const EVENT = { var: 10, goal: 14, ownGoal: 15, yellow: 19, red: 20 } as const
 const POSITION_ID = { GK: 24, DEF: 25, MID: 26, FWD: 27 } as const
-/** How many there are of each position, and how many of them begin. */
-const LINE_UP: readonly (readonly [Position, number, number])[] = [
+/** How many players there are of each role, and how many of them start. */
+const LINE_UP: readonly (readonly [Role, number, number])[] = [
   ['GK', 1, 1],
   ['DEF', 4, 4],
   ['MID', 10, 3],
   ['FWD', 5, 3],
 ]
-/** What the clock of a period shows at once: one that stands at a whole minute could be one without seconds. */
+/** A period starts seven seconds in: a clock at a whole minute could be one without seconds. */
 const KICK_OFF_MS = 7_000
 const TOKEN = 'conformance'
 const BASE = '/v3/football'
@@ -64,16 +64,16 @@ interface EventRow {
   readonly result: string | null
 }
 
-/** One fixture. Whatever is changed here the provider says from the next time it is asked. */
+/** One fixture. A change is visible in the provider's next answer. */
 export class Fixture {
   readonly id: number
   readonly name: string
   readonly players: readonly Footballer[]
-  /** What the provider says of both teams; null when it has no statistics of this fixture. */
+  /** The provider's statistics of both teams; null if it has none for this fixture. */
   teamStats: Readonly<Record<Side, Readonly<Record<string, number>>>> | null = null
   /** Statistics of single players, by type. */
   readonly details = new Map<Footballer, Readonly<Record<number, number>>>()
-  /** Whether the state comes with its name; otherwise as a bare number. */
+  /** Whether the state has its name; otherwise it is a bare number. */
   isNamed = true
   #state = 'NS'
   #stateId = 1
@@ -86,8 +86,8 @@ export class Fixture {
     this.id = id
     this.name = `Conformance ${id} vs Touchline ${id}`
     this.players = (['home', 'away'] as const).flatMap((side, s) =>
-      LINE_UP.flatMap(([position, count, starters]) =>
-        Array.from({ length: count }, (_, n) => ({ position, starter: n < starters })),
+      LINE_UP.flatMap(([role, count, starters]) =>
+        Array.from({ length: count }, (_, n) => ({ role, starter: n < starters })),
       ).map((player, n) => {
         const playerId = firstPlayer + s * 50 + n
         return { id: playerId, name: `Player ${playerId}`, side, jersey: n + 1, ...player }
@@ -95,7 +95,7 @@ export class Fixture {
     )
   }
 
-  /** From now on this is the state of play. */
+  /** Changes the state of play. */
   enters(state: string): void {
     const known = STATES[state] ?? { id: 0 }
     const now = Date.now()
@@ -106,14 +106,14 @@ export class Fixture {
     this.#stateId = known.id
   }
 
-  /** From now on the provider gives only this number for the state; no period ticks in the numbers of completed ones. */
+  /** From now on the state is only this number; no period ticks in the ids of completed states. */
   entersNumber(id: number): void {
     this.isNamed = false
     this.#stateId = id
     for (const period of this.#periods) period.endedAt ??= Date.now()
   }
 
-  /** The provider goes on answering, but its clock stands still; null lets it run on. */
+  /** The provider still answers, but its clock stops; null restarts it. */
   stopClock(stopped: boolean): void {
     this.#stoppedAt = stopped ? Date.now() : null
   }
@@ -134,7 +134,7 @@ export class Fixture {
     return this.#happens(EVENT.red, player)
   }
 
-  /** The review takes a goal back: its row is gone, and the score with it. */
+  /** The review takes a goal back: its row and its effect on the score are removed. */
   takeBack(eventId: number): void {
     const event = this.#events.find(({ id }) => id === eventId)
     this.#events = this.#events.filter(({ id }) => id !== eventId)
@@ -208,7 +208,7 @@ export class Fixture {
       lineups: this.players.map((player) => ({
         player_id: player.id,
         team_id: team(player.side),
-        position_id: POSITION_ID[player.position],
+        position_id: POSITION_ID[player.role],
         type_id: player.starter ? 11 : 12,
         player_name: player.name,
         jersey_number: player.jersey,
@@ -242,7 +242,7 @@ export class Football {
   readonly token = TOKEN
   readonly #server: Server
   readonly #fixtures: Fixture[]
-  /** Numbers of its own for every run: whatever was settled once is over for good. */
+  /** Ids of its own for every run, because a settled match is never reopened. */
   readonly #run = Math.floor(Date.now() / 1_000) % 900_000
 
   private constructor(server: Server, port: number, fixtures: Fixture[]) {
@@ -263,7 +263,7 @@ export class Football {
     return new Football(server, await listen(server, port), fixtures)
   }
 
-  /** A new fixture, not begun, which is in no list of those in play until it is. */
+  /** A new fixture. It is not listed as in play until it starts. */
   fixture(): Fixture {
     const n = this.#fixtures.length
     const fixture = new Fixture(100_000_000 + this.#run * 1_000 + n, 1_000_000_000 + this.#run * 100_000 + n * 100)
@@ -277,7 +277,7 @@ export class Football {
   }
 }
 
-/** What a path asks for: all that is around, fixtures by number, or days of the calendar. */
+/** The fixtures of a path: all in play, by id, or by days of the calendar. */
 function wanted(path: string, fixtures: readonly Fixture[]): readonly Fixture[] {
   if (path === `${BASE}/livescores/inplay`) return fixtures
   const ids = /^\/v3\/football\/fixtures\/(?:multi\/)?([\d,]+)$/.exec(path)?.[1]?.split(',')

@@ -21,7 +21,7 @@ export class IdentityProvider {
     this.#key = key
   }
 
-  /** `pem`: the private key. A deployment remembers the key set for a while, so a later run must use the same key. */
+  /** `pem`: the private key. A deployment caches the key set for a while, so a later run must use the same key. */
   static async start(port: number, pem: string): Promise<IdentityProvider> {
     const privateKey = createPrivateKey(pem)
     const jwk: JWK = { ...(await exportJWK(createPublicKey(privateKey))), kid: 'conformance', alg: 'RS256', use: 'sig' }
@@ -31,7 +31,7 @@ export class IdentityProvider {
     return new IdentityProvider(server, `http://127.0.0.1:${await listen(server, port)}`, privateKey)
   }
 
-  /** The claims of a good token for this account, with `instead` overriding some. */
+  /** The claims of a valid token for this account; `instead` overrides some. */
   claims(sub: string, nonce: string, instead: Claims = {}): JWTPayload {
     const now = Math.floor(Date.now() / 1_000)
     const who = { sub, email: `${sub}@conformance.example`, email_verified: true, name: `Name of ${sub}` }
@@ -44,7 +44,7 @@ export class IdentityProvider {
     return new SignJWT(this.claims(sub, nonce, instead)).setProtectedHeader(head).sign(this.#key)
   }
 
-  /** A token with good claims, signed with a key that is not in the key set. */
+  /** A token with valid claims, signed with a key that is not in the key set. */
   async strangersToken(sub: string, nonce: string): Promise<string> {
     const { privateKey } = await generateKeyPair('RS256')
     return new SignJWT(this.claims(sub, nonce))

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:net'
 
-/** Listens on this port, or for 0 on any that is free; the port. */
+/** Listens on this port, or for 0 on any free one; returns the port. */
 export async function listen(server: Server, port: number): Promise<number> {
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')

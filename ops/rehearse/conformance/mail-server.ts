@@ -1,10 +1,10 @@
-/** A mail server of the suite's own, which keeps what it is sent. */
+/** The suite's own mail server, which keeps the mail it receives. */
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { SMTPServer } from 'smtp-server'
 import { listen } from './listen.ts'
 
-/** Mail is sent in the background: a code may take this long to come. */
+/** Mail is sent in the background, so a code can take this long to arrive. */
 const PATIENCE_MS = 10_000
 const LOOK_MS = 10
 
@@ -31,11 +31,11 @@ export class MailServer {
         }, done)
       },
     })
-    server.on('error', () => undefined) // a client that breaks off
+    server.on('error', () => undefined) // a client that disconnects early
     return new MailServer(server, await listen(server.server, port), mails)
   }
 
-  /** The text of the nth mail to this address, counted from 1; null when it does not come. */
+  /** The text of the nth mail to this address, counted from 1; null if it does not arrive. */
   async mailTo(address: string, nth = 1): Promise<string | null> {
     for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await pause(LOOK_MS)) {
       const mail = this.#mails.get(address)?.[nth - 1]

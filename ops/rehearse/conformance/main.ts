@@ -4,12 +4,12 @@
  *   npm run ops -- conformance --mode embedded|servers|cluster|all [--slow] [--only 4.3] [--junit FILE] [--markdown FILE]
  *   npm run ops -- conformance --url http://host:3000[,…] [--ws ws://host:3001[,…]] [--trust FILE] [--production] …
  *
- * `--mode` starts a deployment and removes it afterwards: `servers` and `cluster` create a database on the PostgreSQL that
- * DATABASE_URL names, and start a Redis. `--url` checks a deployment that is already running. Some checks need an
+ * `--mode` starts a deployment and removes it afterwards: `servers` and `cluster` create a database on the PostgreSQL
+ * that DATABASE_URL names, and start a Redis. `--url` checks a deployment that is already running. Some checks need an
  * identity provider, a mail server and match data that the suite controls: `--trust FILE` names the file with the
  * environment that makes a deployment use them, on ports from `--port` (4801) on. If the file does not exist it is
- * written; `--trust FILE` without `--url` writes it and ends. Without `--trust` those checks are skipped.
- * `--slow` adds the checks that take minutes. The exit code is 1 if anything failed.
+ * written; `--trust FILE` without `--url` writes it and ends. Without `--trust` those checks are skipped. `--slow` adds
+ * the checks that take minutes. The exit code is 1 if anything failed.
  */
 import { writeFileSync } from 'node:fs'
 import { DESCRIPTIONS, isMode, MODES } from './deployment.ts'
@@ -47,7 +47,7 @@ function plan(): readonly Planned[] {
   return modes.map((one) => ({ deployment: DESCRIPTIONS[one], argv: ['--mode', one, ...common] }))
 }
 
-/** Each of several runs has a file of its own. */
+/** Each run has its own file if there are several. */
 const junitFile = (deployment: string, runs: number): string | undefined =>
   runs === 1 ? options.junit : options.junit?.replace(/(\.xml)?$/, `-${deployment.replaceAll(/\W+/g, '-')}.xml`)
 

@@ -26,7 +26,7 @@ export interface PriceFrame {
 const BYTES = 93
 const CHECKSUM_AT = 89
 
-/** Prices and lots in units, not millionths. Throws when these bytes are no price message. */
+/** Prices and lots in units, not millionths. Throws if these bytes are not a price message. */
 export function readPriceFrame(bytes: Uint8Array): PriceFrame {
   const b = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   assert.equal(b.length, BYTES, `a price message of ${b.length} bytes`)

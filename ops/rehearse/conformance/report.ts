@@ -1,4 +1,4 @@
-/** How runs are summed up: a line for the screen, Markdown for readers. */
+/** Summaries of runs: a line for the screen, Markdown for readers. */
 import type { Verdict } from './run.ts'
 
 export interface Run {
@@ -14,7 +14,7 @@ const count = (verdicts: readonly Verdict[], outcome: Verdict['outcome']): numbe
 export const counted = (verdicts: readonly Verdict[]): string =>
   `${count(verdicts, 'passed')} passed, ${count(verdicts, 'failed')} failed, ${count(verdicts, 'skipped')} skipped`
 
-/** Equal for equal verdicts: it has neither times nor dates. */
+/** Contains no times or dates, so equal verdicts give equal reports. */
 export function markdown(runs: readonly Run[]): string {
   const [first] = runs
   if (first === undefined) return ''

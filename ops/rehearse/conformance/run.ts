@@ -17,7 +17,7 @@ export interface Verdict {
 }
 
 export interface Outputs {
-  /** Where the progress is shown. */
+  /** Receives the progress. */
   readonly progress?: Writable
   /** The file for the JUnit report. */
   readonly junit?: string | undefined
@@ -26,7 +26,7 @@ export interface Outputs {
 export interface Outcome {
   /** In the order of the specification. */
   readonly verdicts: readonly Verdict[]
-  /** What failed outside the checks: the deployment did not start, settings could not be put back. */
+  /** Failures outside the checks: the deployment did not start, settings could not be restored. */
   readonly failures: readonly string[]
 }
 
@@ -43,7 +43,7 @@ export async function runChecks(argv: readonly string[], outputs: Outputs = {}):
   })
   events.on('test:fail', ({ name, details: { error } }) => {
     const cause = error.cause instanceof Error ? error.cause.message : String(error.cause)
-    // A suite fails with its tests, which are counted already.
+    // A suite fails with its tests, which are already counted.
     const byItsTests = 'failureType' in error && error.failureType === 'subtestsFailed'
     if (!note(found, name, 'failed', cause) && !byItsTests) failures.push(`${name}: ${cause}`)
   })

@@ -1,4 +1,4 @@
-/** Section 1: what the service does, as far as it is not told more precisely further down. */
+/** Section 1: what the service does, where later sections are not more precise. */
 import assert from 'node:assert/strict'
 import { type Check, into, refuses, retryAfter, says } from './check.ts'
 import { Flags, Position, Wallet } from './shapes.ts'
@@ -73,7 +73,7 @@ check(
       await user.post('/api/positions/open', { instrumentId: user.id, direction: 'long', lotSize: 1, clientPrice: 1 }),
       503,
     )
-    // What is not protected goes on.
+    // Unprotected routes still answer.
     says(await user.ask('GET', '/api/me'), 200, { loggedIn: true })
     says(await t.visitor().ask('GET', '/api/flags'), 200, { coming_soon: true })
   },

@@ -78,7 +78,7 @@ check('2.1.4', 'Every token is signed with the configured key, and has an id of 
     await t.wsToken(user),
   ]
   for (const token of tokens) await verify(token, t.trust)
-  assert.equal(new Set(tokens.map((token) => readToken(token).claims.jti)).size, tokens.length, 'a jti comes twice')
+  assert.equal(new Set(tokens.map((token) => readToken(token).claims.jti)).size, tokens.length, 'a jti is repeated')
 })
 
 check('2.1.5', 'A token of another type is rejected, whoever asks for which.', async (t) => {
@@ -219,7 +219,7 @@ check('2.1.13', 'A code is valid for 5 minutes.', { takes: 302 }, async (t) => {
   const visitor = t.visitor()
   const { sub, otp } = await t.ticket(visitor)
   await t.wait(300)
-  // The ticket has expired with it; signing in again gives another one, and a code that was not mailed a minute ago.
+  // The ticket has expired too; a new sign-in gives another ticket, and a code that was not mailed within the minute.
   const { registrationTicket } = read422(await t.google(visitor, sub))
   const reply = await visitor.post('/api/auth/verify-otp', { registrationTicket, otp })
   refuses(reply, 400)
@@ -321,7 +321,7 @@ check('2.3.2', 'After a close the balance is the one before the open plus the re
 })
 
 check('2.3.3', 'The fast store hash `wallet:<userId>` takes precedence over the persistent record.', async () => {
-  throw new Skip('the fast store cannot be reached through the service (test/e2e/trade.e2e.test.ts asks it)')
+  throw new Skip('the fast store cannot be reached through the service (test/e2e/trade.e2e.test.ts checks it)')
 })
 
 check(
@@ -448,7 +448,7 @@ check('2.4.9', 'Recent trades carry no user identifiers, and times to the second
     price: position.openPrice,
     action: 'open',
   })
-  assert.equal(reply.text.includes(user.id) || reply.text.includes(user.profile.username), false, 'it says who traded')
+  assert.equal(reply.text.includes(user.id) || reply.text.includes(user.profile.username), false, 'it names the trader')
   assert.match(trades[0]?.at ?? '', /\.000Z$/)
 })
 
@@ -540,7 +540,7 @@ check('2.5.6', 'A full-time settlement closes at `live_base_price + k_mod × net
   })
   assert.equal(closed.closedBy, 'full_time')
   const crowd = before.k_mod * before.net_position_imbalance
-  // The last payload moves the base by a hair: the clock has gone on.
+  // The last payload moves the base slightly, because the clock has advanced.
   near(closed.closePrice ?? NaN, before.live_base_price + crowd, 'the close price', crowd / 10)
 })
 
@@ -641,7 +641,7 @@ check('2.6.5', 'Referrals are named invites and anonymous ones; unclaimed invite
     registered: false,
     status: 'pending',
   })
-  await t.user({ referralCode: user.profile.referralCode }) // with his own code: nobody was named
+  await t.user({ referralCode: user.profile.referralCode }) // with their own code: no referrer was named
   const { referrals, summary } = await user.get('/api/referrals', Referrals)
   assert.deepEqual(
     new Set(referrals.map(({ name, registered }) => `${name} ${registered}`)),
@@ -707,7 +707,7 @@ check('2.6.12', 'All fixtures are listed, and all active instruments.', async (t
   const player = await t.player()
   const { instruments } = await user.get('/api/instruments', Instruments)
   assert(instruments.some(({ id }) => id === player.id))
-  assert.equal(new Set(instruments.map(({ id }) => id)).size, instruments.length, 'an instrument comes twice')
+  assert.equal(new Set(instruments.map(({ id }) => id)).size, instruments.length, 'an instrument is repeated')
 })
 
 check('2.6.13', 'A quote says what an open would cost, and changes nothing (contract 3).', async (t) => {

@@ -20,7 +20,7 @@ const check = into(checks)
 
 const HOLD_OVER = { settings: { 'trading.hold_secs': 0 } }
 const UNCONFIRMED = { settings: { 'trading.hold_secs': 0, 'settlement.confirm_secs': 0 } }
-/** Long enough to be sure that a state has been seen and has led to nothing. */
+/** Long enough to be sure that a state was processed without effect. */
 const LOOK_SECS = 2
 
 // 3.1 Registration flow
@@ -48,7 +48,7 @@ check(
     const { email } = t.trust.identity.claims(sub, '')
     says(reply, 422, { needsProfile: true, email })
     assert.match(await t.code(String(email)), /^\d{6}$/)
-    assert.equal(visitor.cookies.size, 0, 'a new user is signed in before he has registered')
+    assert.equal(visitor.cookies.size, 0, 'a new user is signed in before registering')
   },
 )
 
@@ -275,7 +275,7 @@ check(
     const [user, player] = [await t.user(), await t.player()]
     const older = (await user.opens(player)).position
     const admin = await t.admin()
-    // Positions that are open keep their hold: only the newer one gets this.
+    // Open positions keep their hold: only the newer one gets this.
     says(await admin.put('/api/admin/settings/trading.hold_secs', { value: 180 }), 200)
     t.later(() => admin.put('/api/admin/settings/trading.hold_secs', { value: 0 }))
     const newer = await t.eventually('the hold', async () => {
@@ -287,7 +287,7 @@ check(
   },
 )
 
-/** A match in play in which somebody holds a position with these levels on a forward. */
+/** A match in play in which a user holds a position with these levels on a forward. */
 async function holding(t: CheckContext, order: (price: number) => object) {
   const match = await t.match('INPLAY_2ND_HALF')
   const footballer = match.player('FWD')
@@ -431,7 +431,7 @@ check('3.4.12', '`FT` that has held for `settlement.confirm_secs` settles.', UNC
 for (const [n, id] of [2, 3].entries()) {
   check(`3.4.${n + 13}`, `A bare state number ${id} is live.`, async (t) => {
     const match = await t.match('INPLAY_2ND_HALF')
-    match.fixture.enters('BREAK') // so that no period ticks
+    match.fixture.enters('BREAK') // a state in which no period ticks
     await t.sees(match, (shown) => shown.state === 'BREAK')
     match.fixture.entersNumber(id)
     const { tradeWindow } = await t.sees(match, (shown) => shown.state === null && shown.stateId === id)

@@ -1,4 +1,4 @@
-/** Section 4.1: sign-in and what is public. */
+/** Section 4.1: sign-in and public routes. */
 import assert from 'node:assert/strict'
 import { z } from 'zod'
 import { type Check, into, refuses, says } from './check.ts'

@@ -67,7 +67,7 @@ check(
       { stopLoss: 0 },
       { takeProfit: 'high' },
     ]
-    // He may try ten times at once, and has tried four times.
+    // A user may try ten times at once, and has tried four times.
     const other = await t.user()
     for (const field of wrong) refuses(await other.post('/api/positions/open', { ...order, ...field }), 400)
     assert.equal((await user.get('/api/wallet', Wallet)).balance, 10_000)

@@ -183,7 +183,7 @@ check(
     const referrer = await t.user()
     const flat = async (profile: object) => {
       const [user, player] = [await t.user(profile), await t.player()]
-      await user.closes((await user.opens(player, { lotSize: 1 })).position.id) // a round trip alone: ROI 0
+      await user.closes((await user.opens(player, { lotSize: 1 })).position.id) // only a round trip: ROI 0
       return user
     }
     const { referralCode } = referrer.profile
@@ -217,7 +217,7 @@ check(
     }
     const { entries } = await user.get('/api/leaderboard/roi/global?limit=1', Board)
     assert(entries.length <= 1)
-    // Somebody may move up meanwhile, but nobody is on a page beyond the last.
+    // Users may move up meanwhile, but a page beyond the last is empty.
     const { total, entries: beyond } = await user.get('/api/leaderboard/roi/global?offset=1000000', Board)
     assert(total >= entries.length && beyond.length === 0)
   },
@@ -251,13 +251,13 @@ check('4.4.15', '`GET /api/spinner/history` has recent winners; `limit` is 12 by
 check('4.4.16', '`POST /api/spinner/run` is idempotent: the second call returns the same week.', async (t) => {
   const user = await t.observer()
   const first = await user.post('/api/spinner/run')
-  if (first.status === 409) return void retryAfter(first, 600) // the last closes are still being counted
+  if (first.status === 409) return void retryAfter(first, 600) // the last closes are still being processed
   const week = read(first, SpinnerWeek)
   assert.equal(week.status, 'decided')
   assert.deepEqual((await user.post('/api/spinner/run')).body, first.body)
 })
 
-/** Somebody who has been notified of something. */
+/** A user who has a notification. */
 async function notified(t: CheckContext): Promise<User> {
   const [user, player] = [await t.user(), await t.player()]
   await user.opens(player)

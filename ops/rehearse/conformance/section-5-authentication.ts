@@ -84,7 +84,7 @@ check('5.3.1', 'The cookies `game_access` and `game_refresh` hold the access and
   assert.deepEqual(types, ['access', 'refresh'])
 })
 
-/** The attributes of both cookies, as a sign-in sets them. */
+/** The attributes of both cookies, as set by a sign-in. */
 async function attributes(t: CheckContext): Promise<readonly string[][]> {
   const user = await t.user()
   const reply = await user.post('/api/auth/refresh')

@@ -1,4 +1,4 @@
-/** Section 6: events, through both doors of the WebSocket address. */
+/** Section 6: events, through both endpoints of the WebSocket address. */
 import assert from 'node:assert/strict'
 import type { Room } from '@colyseus/sdk'
 import { type Check, into, near, refuses } from './check.ts'
@@ -12,9 +12,9 @@ const check = into(checks)
 const HOLD_OVER = { settings: { 'trading.hold_secs': 0 } }
 const NOBODY = '00000000-0000-4000-8000-000000000000'
 const PRICE_BYTES = 93
-/** Longer than a price that was not asked for would take. */
+/** Longer than an unsubscribed price would take to arrive. */
 const QUIET_SECS = 1
-/** A player's price is published twenty times a second at most: trades closer to each other may be one move. */
+/** A player's price is published at most twenty times a second: trades closer together may be one move. */
 const MOVES_APART_SECS = 0.2
 
 // 6.1 The price feed
@@ -57,13 +57,13 @@ check('6.1.3', 'A client receives only what it subscribed to, and nothing once i
   await feed.frame('the move', ({ flags }) => (flags & FLAG.snapshot) === 0)
   const answer = await feed.ask({ type: 'unsubscribe', id: 2, instrumentIds: [mine.id] })
   assert.deepEqual(answer, { type: 'unsubscribed', id: 2, instrumentIds: [mine.id] })
-  const heard = feed.frames.length
+  const received = feed.frames.length
   await user.opens(mine)
   await t.wait(QUIET_SECS)
-  assert.equal(feed.frames.length, heard, 'a price came after unsubscribing')
+  assert.equal(feed.frames.length, received, 'a price came after unsubscribing')
   assert(
     feed.frames.every(({ instrumentId }) => instrumentId === mine.id),
-    'a price came that nobody asked for',
+    'a price came without a subscription',
   )
 })
 
@@ -115,7 +115,7 @@ check('6.1.7', 'With `since` a subscription brings what was missed, flagged REPL
   await first.ask({ type: 'subscribe', id: 1, instrumentIds: [player.id] })
   await first.frame('a snapshot', () => true)
   await user.opens(player, { lotSize: 1 })
-  const { epoch, seq } = await first.frame('the last price he sees', ({ imbalance }) => imbalance === 1)
+  const { epoch, seq } = await first.frame('the last price before the disconnect', ({ imbalance }) => imbalance === 1)
   first.close()
   for (let n = 0; n < 2; n++) {
     await user.opens(player, { lotSize: 1 })
@@ -226,8 +226,8 @@ check('6.2.2', 'What happens to a position is told while it happens.', async (t)
   const feed = await t.feed(user)
   await feed.ask({ type: 'account', id: 1 })
   const { position } = await user.opens(player)
-  const told = await feed.message('the opening', ({ type, id }) => type === 'account' && id === undefined)
-  assert.partialDeepStrictEqual(told, { events: [{ type: 'opened', position: { id: position.id } }] })
+  const opening = await feed.message('the opening', ({ type, id }) => type === 'account' && id === undefined)
+  assert.partialDeepStrictEqual(opening, { events: [{ type: 'opened', position: { id: position.id } }] })
 })
 
 check('6.2.3', 'Margin warnings come at 50 % and at 80 % of the margin lost, once each.', async (t) => {
@@ -253,7 +253,7 @@ check('6.2.3', 'Margin warnings come at 50 % and at 80 % of the margin lost, onc
 
 // 6.3 The match room
 
-/** The prices that a room has sent, as they come. */
+/** The prices that a room has sent, in order of arrival. */
 function pricesOf(room: Room): PriceFrame[] {
   const frames: PriceFrame[] = []
   room.onMessage('price', (bytes: Uint8Array) => void frames.push(readPriceFrame(bytes)))
@@ -301,22 +301,22 @@ check('6.3.3', 'A client of the room gets only what it subscribed to, and nothin
   await waitFor('a snapshot', () => frames[0])
   room.send('unsubscribe', { instrumentIds: [player.id] })
   await t.wait(QUIET_SECS)
-  const heard = frames.length
+  const received = frames.length
   await user.opens(player, { lotSize: 0.1 })
   await t.wait(QUIET_SECS)
-  assert.equal(frames.length, heard)
+  assert.equal(frames.length, received)
 })
 
 check('6.3.4', 'The account stream goes through the room, too.', async (t) => {
   const [user, player] = [await t.user(), await t.player()]
   const room = await t.room(user, player.fixtureId)
   pricesOf(room)
-  const told: { events?: { type: string }[]; snapshot?: boolean }[] = []
-  room.onMessage('account', (message: (typeof told)[number]) => void told.push(message))
+  const messages: { events?: { type: string }[]; snapshot?: boolean }[] = []
+  room.onMessage('account', (message: (typeof messages)[number]) => void messages.push(message))
   room.send('account', {})
-  await waitFor('a snapshot', () => told.find(({ snapshot }) => snapshot === true))
+  await waitFor('a snapshot', () => messages.find(({ snapshot }) => snapshot === true))
   await user.opens(player)
-  await waitFor('the opening', () => told.find(({ events }) => events?.some(({ type }) => type === 'opened')))
+  await waitFor('the opening', () => messages.find(({ events }) => events?.some(({ type }) => type === 'opened')))
 })
 
 check('6.3.5', 'A seat needs a valid token, and clients cannot create rooms.', async (t) => {

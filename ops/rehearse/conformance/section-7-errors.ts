@@ -1,4 +1,4 @@
-/** Section 7: errors, with what the contract (section 2) fills in. */
+/** Section 7: errors, with the additions of the contract (section 2). */
 import assert from 'node:assert/strict'
 import { type Check, into, near, refuses, retryAfter, says } from './check.ts'
 import { Instrument, Positions, Wallet } from './shapes.ts'
@@ -156,7 +156,7 @@ check('7.14', 'A code is invalid after 3 failed attempts: 429 `too many attempts
 check('7.15', '400 `code expired` where there is no code any more, or none was ever sent.', async (t) => {
   const visitor = t.visitor()
   const { sub, email } = t.trust.identity.claims(t.newName(), '')
-  // A ticket as the deployment makes them, for somebody to whom no code was ever sent.
+  // A ticket as the deployment makes it, for a user to whom no code was sent.
   const { registrationTicket } = await t.ticket(visitor)
   const ticket = await forgeHmac(registrationTicket, t.trust.ticketSecret, { sub: String(sub), email })
   const reply = await visitor.post('/api/auth/verify-otp', { registrationTicket: ticket, otp: '123456' })

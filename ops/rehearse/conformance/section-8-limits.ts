@@ -1,4 +1,4 @@
-/** Section 8: limits. Those of single resources stand in their sections; here is what is left, above all the rates. */
+/** Section 8: limits. Limits of single resources are in their sections; these are the others, mainly rates. */
 import assert from 'node:assert/strict'
 import { type Check, into, near, refuses, retryAfter, says } from './check.ts'
 import { Instruments, Positions, PriceHistory } from './shapes.ts'
@@ -8,14 +8,14 @@ import { newAddress, type Reply, type Visitor } from './visitor.ts'
 export const checks: Check[] = []
 const check = into(checks)
 
-/** Somebody whose requests all come from one address, which nobody else has. */
+/** A visitor whose requests all come from one address that no other visitor has. */
 function at(t: CheckContext, visitor: Visitor): Visitor {
   if (t.target.trust === null) t.skip('needs a deployment that believes forwarded addresses (--trust)')
   visitor.address = newAddress()
   return visitor
 }
 
-/** Of `limit + 3` requests from one address in a minute the first `limit` pass, and another address passes still. */
+/** Of `limit + 3` requests from one address in a minute the first `limit` pass, and another address still passes. */
 async function limited(
   t: CheckContext,
   limit: number,
@@ -34,7 +34,7 @@ async function limited(
     assert.match(reply.headers.get('ratelimit') ?? '', /;r=0;t=\d+/)
   }
   visitor.address = newAddress()
-  assert.notEqual((await ask(visitor)).status, 429, 'another address is limited, too')
+  assert.notEqual((await ask(visitor)).status, 429, 'another address is also limited')
 }
 
 check('8.1', 'All routes together: 200 requests a minute from one address, over all processes.', async (t) => {
@@ -174,7 +174,7 @@ check('8.18', 'A socket follows at most 500 instruments (contract 6).', { alone:
 })
 
 check('8.19', 'Up to 20,000 connections a replica, and a write deadline of 100 ms.', async (t) => {
-  t.skip('takes a load generator (npm run bench:fanout and npm run ops -- load ask it)')
+  t.skip('needs a load generator (npm run bench:fanout and npm run ops -- load measure it)')
 })
 
 check('8.20', 'The margin follows from the contract size 5: price × lots × 5 / 10.', async (t) => {

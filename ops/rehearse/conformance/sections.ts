@@ -1,4 +1,4 @@
-/** All checks there are, in the order of the specification. */
+/** All checks, in the order of the specification. */
 import assert from 'node:assert/strict'
 import type { Check } from './check.ts'
 import { checks as section1 } from './section-1-service.ts'
@@ -33,7 +33,7 @@ export const allChecks: readonly Check[] = [
 
 assert.equal(new Set(allChecks.map(({ id }) => id)).size, allChecks.length, 'two checks have the same id')
 
-/** The checks whose id is one of these, separated by commas, or begins with it and a dot. Empty: all of them. */
+/** The checks whose id is one of these, separated by commas, or begins with it and a dot. Empty: all checks. */
 export function chosenChecks(only: string): readonly Check[] {
   const wanted = only.split(',').filter((id) => id !== '')
   if (wanted.length === 0) return allChecks

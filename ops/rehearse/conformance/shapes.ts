@@ -1,4 +1,7 @@
-/** The bodies that the specification and the contract name, field by field. More fields may be there, fewer may not. */
+/**
+ * The bodies named by the specification and the contract, field by field. Extra fields are allowed, missing ones
+ * are not.
+ */
 import { z } from 'zod'
 
 const timestamp = z.iso.datetime()

@@ -1,6 +1,6 @@
 /**
- * The test file: opens the deployment that the options name, and hands every chosen check to `node:test`. Checks that agree
- * about settings run together, those that must be alone run one by one afterwards, and those that take long run beside
+ * The test file: opens the deployment that the options name, and passes every chosen check to `node:test`. Checks with
+ * equal settings run together, those that must be alone run one by one afterwards, and those that take long run beside
  * the first.
  */
 import { after, before, suite, test } from 'node:test'
@@ -44,7 +44,7 @@ suiteOf('alone', alone, 1, () => {
   for (const check of alone) addGroup([check], 1)
 })
 
-/** The deployment, and how to let go of it. */
+/** The deployment, and how to close it. */
 async function open(): Promise<{ readonly target: Target; readonly close: () => Promise<void> }> {
   if (isMode(options.mode)) {
     const trust = await startTrust()
@@ -108,7 +108,7 @@ function add(check: Check): void {
   void test(`${id} ${sentence}`, { skip, timeout: DEADLINE_MS + takes * 1_000 }, async (t) => {
     const context = shared.forNextCheck()
     try {
-      if (settings !== undefined) await context.admin() // without one they are not in force
+      if (settings !== undefined) await context.admin() // throws without one, because the settings are not in force then
       await check.run(context)
     } catch (error) {
       if (!(error instanceof Skip)) throw error

@@ -13,7 +13,7 @@ export interface TokenSeen {
   readonly lifetime: number
 }
 
-/** What a token says, whoever signed it. */
+/** The contents of a token, without checking the signature. */
 export function readToken(token: string): TokenSeen {
   const claims = decodeJwt(token)
   return { alg: decodeProtectedHeader(token).alg, claims, lifetime: (claims.exp ?? 0) - (claims.iat ?? 0) }
@@ -40,7 +40,7 @@ export async function forgeHmac(token: string, secret: string, changes: JWTPaylo
     .sign(new TextEncoder().encode(secret))
 }
 
-/** A token of the same head and claims, and no signature that fits. */
+/** A token with the same header and claims, and a wrong signature. */
 export const spoil = (token: string): string => {
   const [head = '', claims = '', signature = ''] = token.split('.')
   const first = signature.startsWith('A') ? 'B' : 'A'

@@ -1,6 +1,6 @@
 /**
- * The environment with which a deployment can be checked completely: an identity provider, a mail server and match data
- * that the suite controls, and the keys with which it reads and forges tokens. All of it is documented configuration.
+ * The environment in which a deployment can be checked completely: an identity provider, a mail server and match data
+ * that the suite controls, and the keys with which it reads and forges tokens. It uses only documented configuration.
  */
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { MailServer } from './mail-server.ts'
 
 export const ADMIN = 'conformance-admin'
 export const ALLOWED_ORIGIN = 'https://play.conformance.example'
-/** Short, so that no check waits long for a match. */
+/** Short, so that checks do not wait long for a match. */
 const POLL_MS = 250
 /** The key of the suite's identity provider; the deployment itself does not read it. */
 const IDENTITY_KEY = 'CONFORMANCE_IDENTITY_KEY'
@@ -25,7 +25,7 @@ export interface Trust {
   /** The private key, PKCS8 PEM, with which the deployment signs tokens. */
   readonly signingKey: string
   readonly ticketSecret: string
-  /** Goes into the environment of the deployment. */
+  /** The environment of the deployment. */
   readonly environment: Environment
   stop(): Promise<void>
 }
@@ -73,8 +73,8 @@ export async function startTrust(
 }
 
 /**
- * The same with the keys and ports of a file in the form of an environment. If the file does not exist it is written, with
- * new keys and three ports from `port` on, or any free ones for 0.
+ * The same with the keys and ports of a file in the form of an environment. If the file does not exist it is written,
+ * with new keys and three ports from `port` on, or any free ones for 0.
  */
 export async function trustOf(file: string, port: number): Promise<Trust> {
   const at = (n: number): number => (port === 0 ? 0 : port + n)

@@ -18,22 +18,25 @@ export interface Ask {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** An answer takes at most this long, whatever the deployment is busy with. */
+/** The longest time that any answer may take. */
 const PATIENCE_MS = 30_000
 const LIMITED_TRIES = 3
 
 let visits = Math.floor(Math.random() * 0xff_ffff)
-/** An address that nobody else has in this run, out of 10.0.0.0/8. */
+/** An unused address of this run, out of 10.0.0.0/8. */
 export function newAddress(): string {
   const n = ++visits & 0xff_ffff
   return `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`
 }
 
 export class Visitor {
-  /** The process of the deployment that it talks to. */
+  /** The process of the deployment that it uses. */
   readonly url: string
   readonly cookies = new Map<string, string>()
-  /** If set, all requests come from this address. Otherwise each has a new one, so that no rate limit per address applies. */
+  /**
+   * If set, all requests come from this address. Otherwise each has a new one, so that no rate limit per address
+   * applies.
+   */
   address: string | null = null
 
   constructor(url: string) {
@@ -44,13 +47,13 @@ export class Visitor {
     for (let tries = 1; ; tries++) {
       const reply = await this.#ask(method, path, { body, headers })
       const limited = reply.status === 429 && this.address === null && tries < LIMITED_TRIES
-      // A deployment that does not believe forwarded addresses takes all of this for one visitor.
+      // A deployment that ignores forwarded addresses sees all of this as one visitor.
       if (!limited || (reply.body as { limit?: string } | null)?.limit !== 'global') return reply
       await new Promise((resolve) => setTimeout(resolve, Number(reply.headers.get('retry-after')) * 1_000))
     }
   }
 
-  /** What a GET answers, which must be 200 and of this shape. */
+  /** The answer to a GET, which must be 200 and of this shape. */
   async get<T>(path: string, shape: z.ZodType<T>): Promise<T> {
     return read(await this.ask('GET', path), shape)
   }
@@ -90,7 +93,7 @@ export class Visitor {
   }
 }
 
-/** The body of an answer that must be a success of this shape. */
+/** The body of an answer, which must be a success of this shape. */
 export function read<T>(reply: Reply, shape: z.ZodType<T>): T {
   assert(reply.status < 300, `${reply.asked} was answered ${reply.status} ${reply.text.slice(0, 500)}`)
   const found = shape.safeParse(reply.body)
