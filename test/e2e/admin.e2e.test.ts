@@ -14,7 +14,7 @@ afterEach(async () => {
 })
 
 const ADMIN = { ADMIN_EMAILS: 'ann@synthetic.invalid' }
-/** Whole servers are opened and closed. */
+/** These tests open and close whole servers. */
 const SLOW = { timeout: 60_000 }
 const BOT = '/api/admin/gameplay-bot'
 
@@ -40,13 +40,13 @@ async function start(admin: HttpClient, order: object): Promise<string> {
 const replays = async (admin: HttpClient) => (await admin.get(`${BOT}/status`, Status)).replays
 
 /** The players of a replay, once its match is in play. */
-async function castOf(player: HttpClient, admin: HttpClient, id: string): Promise<readonly InstrumentSeen[]> {
+async function castOf(user: HttpClient, admin: HttpClient, id: string): Promise<readonly InstrumentSeen[]> {
   const { matchId } = present(
     (await replays(admin)).find((replay) => replay.id === id),
     'replay',
   )
   return vi.waitUntil(async () => {
-    const cast = (await player.instruments()).filter((seen) => seen['fixtureId'] === matchId)
+    const cast = (await user.instruments()).filter((seen) => seen['fixtureId'] === matchId)
     return cast.length > 0 && cast
   }, PATIENCE)
 }
@@ -56,7 +56,7 @@ const long = ({ id, currentPrice }: InstrumentSeen) =>
 
 eachDataPlace((settle) => {
   describe('an operator', () => {
-    it('[A12] changes a rule, and a match that runs follows it with the next command', SLOW, async () => {
+    it('[A12] changes a rule, and a running match applies it from the next command on', SLOW, async () => {
       const rig = await open(settle)
       const [ann, bob] = [await rig.user('Ann'), await rig.user('Bob')]
       const order = long(present((await bob.instruments())[0], 'player'))
@@ -83,7 +83,7 @@ eachDataPlace((settle) => {
       await rig.close()
     })
 
-    it('[V6] starts replays, several of one fixture too, and stops them: settled, or void', SLOW, async () => {
+    it('[V6] starts replays, even several of one fixture, and stops them settled or void', SLOW, async () => {
       const rig = await open(settle)
       const [ann, bob] = [await rig.user('Ann'), await rig.user('Bob')]
       const fixtures = z.object({ fixtures: z.array(z.looseObject({ id: z.string(), minutes: z.int() })) })
@@ -121,7 +121,7 @@ eachDataPlace((settle) => {
       expect(await ann.request('POST', `${BOT}/stop`, {})).toMatchObject({ status: 200, body: { stopped: [third] } })
       await vi.waitUntil(async () => (await replays(ann)).length === 0, PATIENCE)
       expect(await ann.request('POST', `${BOT}/stop`, {})).toMatchObject({ status: 200, body: { stopped: [] } })
-      // Its players are free for the next one.
+      // Its players are free for the next replay.
       expect((await castOf(bob, ann, await start(ann, { fixtureId: 'goal-feast' }))).map(({ id }) => id)).toEqual(
         present(casts[0], 'cast').map(({ id }) => id),
       )
@@ -129,7 +129,7 @@ eachDataPlace((settle) => {
     })
 
     it(
-      '[H16] ends a match that its feed has left, settled or void; what is over or unknown is refused',
+      '[H16] ends a match without a feed, settled or void; a match that is over or unknown is refused',
       SLOW,
       async () => {
         const place = await settle()
@@ -165,7 +165,7 @@ eachDataPlace((settle) => {
       },
     )
 
-    it('a replay goes on after a kill, and can be stopped then', SLOW, async () => {
+    it('a replay continues after the process was killed, and can then be stopped', SLOW, async () => {
       const place = await settle()
       cleanUp.push(() => place.remove())
       const env = { ...place.env, ...ADMIN, DEMO_REPLAY: 'none' }
@@ -188,9 +188,9 @@ eachDataPlace((settle) => {
       const second = new Program(env)
       const [ann, bob] = [await client(second, 'Ann'), await client(second, 'Bob')]
       expect(await replays(ann)).toMatchObject([{ id, state: 'playing', speed: 2, traders: 5 }])
-      const heard = async () => present((await replays(ann))[0], 'replay')['progress']
-      const then = await heard()
-      await vi.waitUntil(async () => Number(await heard()) > Number(then), { ...PATIENCE, timeout: 20_000 })
+      const progress = async () => present((await replays(ann))[0], 'replay')['progress']
+      const earlier = await progress()
+      await vi.waitUntil(async () => Number(await progress()) > Number(earlier), { ...PATIENCE, timeout: 20_000 })
       await ann.request('POST', `${BOT}/stop`, { id })
       await vi.waitUntil(async () => (await replays(ann)).length === 0, PATIENCE)
       expect(await bob.positions('closed')).toMatchObject([{ id: position.id, closedBy: 'full_time' }])
@@ -201,7 +201,7 @@ eachDataPlace((settle) => {
 })
 
 onServers((settle) => {
-  it('[Q14] what is set in one process is in force in the matches of another', SLOW, async () => {
+  it('[Q14] a setting changed in one process is in force in the matches of another', SLOW, async () => {
     const rig = await open(settle)
     const bob = await rig.user('Bob')
     const other = new Program({ ...rig.env, ...ADMIN, DEMO_REPLAY: 'none' })
@@ -213,7 +213,7 @@ onServers((settle) => {
     await set(ann, 'trading.mode', 'open')
     await vi.waitUntil(async () => (await bob.open(order)).status === 201, PATIENCE)
 
-    // A replay that is started there is stopped here, wherever it plays.
+    // A replay started in the other process is stopped here, wherever it runs.
     const id = await start(ann, { fixtureId: 'goal-feast' })
     await bob.opens(long(present((await castOf(bob, ann, id))[0], 'player')))
     const here = await rig.user('Ann')

@@ -20,7 +20,7 @@ import { eachDataPlace, embeddedPlace, onServers, type ServerPlace } from '../su
 
 const HOLD_SECS = 180
 
-/** An order at the price that everybody has seen; the nth player of match m is 10m + n. */
+/** An order at the starting price; the nth player of match m is 10m + n. */
 const order = (player: number, over: Partial<Order> = {}): Order => ({
   instrumentId: P(player),
   direction: 'long',
@@ -34,7 +34,7 @@ const codeOf = ({ status, body }: Answer): string =>
 const isRepeated = ({ headers }: Answer): boolean => headers.get('idempotent-replayed') === 'true'
 const sum = (amounts: readonly number[]): number => amounts.reduce((total, amount) => total + amount, 0)
 
-/** Exact to the millionth: what a wallet holds follows from the positions of its owner. */
+/** Checks to the millionth that the wallet follows from its owner's positions. */
 async function expectExact(client: HttpClient): Promise<readonly PositionSeen[]> {
   const [wallet, positions] = [await client.wallet(), await client.positions('all')]
   const open = positions.filter(({ status }) => status === 'open')
@@ -52,7 +52,7 @@ eachDataPlace((settle) => {
   })
   afterAll(() => rig.close())
 
-  it('[A6] the same key two hundred times at once opens one position, whoever is told about it', async () => {
+  it('[A6] the same key 200 times at once opens one position; the other answers repeat it or report it in flight', async () => {
     const ada = await rig.user('Ada X1')
     const answers = await Promise.all(Array.from({ length: 200 }, () => ada.open(order(11), 'once')))
     const again = await ada.open(order(11), 'once')
@@ -67,7 +67,7 @@ eachDataPlace((settle) => {
   })
 
   it(
-    '[X1] of a thousand orders at once a wallet that can pay for one pays for one, and others trade on meanwhile',
+    '[X1] of 1,000 orders at once a wallet that can pay for one opens one, while other users keep trading',
     { timeout: 60_000 },
     async () => {
       const [ada, bob] = [await rig.user('Ada X2'), await rig.user('Bob X2')]
@@ -77,17 +77,17 @@ eachDataPlace((settle) => {
       const answers = await orders
       const codes = Map.groupBy(answers, codeOf)
       expect(codes.get('201')).toHaveLength(1)
-      // The rest has been told why not, or that it was too much at once.
+      // The others are refused for lack of margin or because the match is busy.
       const others = new Set(codes.keys()).difference(new Set(['201', 'BUSY', 'UNKNOWN_OUTCOME']))
       expect([...others]).toEqual(['INSUFFICIENT_MARGIN'])
       await meanwhile
       expect(await expectExact(ada)).toHaveLength(1)
-      await rig.jump(3) // who still waits has waited too long
-      expect(codeOf(await ada.open(dear, 'one more'))).toBe('INSUFFICIENT_MARGIN')
+      await rig.jump(3) // requests that still wait have timed out
+      expect(codeOf(await ada.open(dear, 'afterwards'))).toBe('INSUFFICIENT_MARGIN')
     },
   )
 
-  it('[X2] one key in two matches at the same moment trades in one of them; the other says that it was used', async () => {
+  it('[X2] one key in two matches at the same moment trades in one of them; the other answers KEY_REUSED', async () => {
     const ada = await rig.user('Ada X3')
     for (let n = 0; n < 20; n++) {
       const [here, there] = [order(13, { lotSize: 0.1 }), order(21, { lotSize: 0.1 })]
@@ -100,11 +100,11 @@ eachDataPlace((settle) => {
     expect(await expectExact(ada)).toHaveLength(20)
   })
 
-  it('[X3] a stop-loss that is moved while the price reaches it either moved in time or has fired where it stood', async () => {
+  it('[X3] a stop-loss that is moved while the price reaches it either moves in time or fires at its old level', async () => {
     const [far, near] = [195, 199.99]
     const seen = new Set<string>()
     for (let n = 0; n < 24; n++) {
-      // Twenty lots push the price down by 0.02. Each pair has a player of its own, or comes back to him after the other way.
+      // Twenty lots push the price down by 0.02. Four players take turns, so each order starts near 200.
       const [ada, bob] = await rig.users(`X4 ${n}`, 2)
       const player = present([22, 23, 24, 14][n % 4], 'player')
       const { currentPrice } = await present(ada, 'Ada').instrument(P(player))
@@ -113,11 +113,11 @@ eachDataPlace((settle) => {
       const mine = order(player, { lotSize: 0.01, clientPrice: currentPrice, stopLoss: at(before) })
       const { position } = await present(ada, 'Ada').opens(mine)
       const pushing = order(player, { direction: 'short', lotSize: 20, clientPrice: currentPrice })
-      const asks = [
+      const requests = [
         () => present(ada, 'Ada').change(position.id, { stopLoss: at(after) }),
         () => present(bob, 'Bob').open(pushing),
       ]
-      const answers = await Promise.all((n % 3 === 0 ? asks.toReversed() : asks).map((ask) => ask()))
+      const answers = await Promise.all((n % 3 === 0 ? requests.toReversed() : requests).map((request) => request()))
       const [change] = n % 3 === 0 ? answers.toReversed() : answers
       const [held] = await expectExact(present(ada, 'Ada'))
       const outcome = codeOf(present(change, 'the answer to the change'))
@@ -134,7 +134,7 @@ eachDataPlace((settle) => {
     expect(seen.size, [...seen].join('; ')).toBeGreaterThan(1)
   })
 
-  it('[X4] many closes of one position at once close it once; the others see how', async () => {
+  it('[X4] many closes of one position at once close it once; the others get the closed position', async () => {
     const [ada, bob] = await rig.users('X5', 2)
     const { position } = await present(ada, 'Ada').opens(order(31))
     await present(bob, 'Bob').opens(order(31, { lotSize: 20 }))
@@ -165,25 +165,28 @@ eachDataPlace((settle) => {
     expect(await expectExact(client)).toHaveLength(1)
   })
 
-  it('[X5] a close that meets the settlement is won by one of them, at the price of the winner', async () => {
-    const guests = await rig.users('X6', 40)
+  it('[X5] of a close and a settlement at the same time one wins, and its price counts', async () => {
+    const users = await rig.users('X6', 40)
     const held = await Promise.all(
-      guests.map(async (guest, n) => {
-        const { position } = await guest.opens(order(41, { direction: n % 3 === 0 ? 'short' : 'long' }))
-        return { guest, position }
+      users.map(async (user, n) => {
+        const { position } = await user.opens(order(41, { direction: n % 3 === 0 ? 'short' : 'long' }))
+        return { user, position }
       }),
     )
     await rig.jump(HOLD_SECS)
-    const closing = held.map(({ guest, position }) => guest.close(position.id, 'leaving'))
+    const closing = held.map(({ user, position }) => user.close(position.id, 'leaving'))
     await Promise.race(closing)
     await rig.ends(4)
     const answers = await Promise.all(closing)
-    await vi.waitUntil(async () => (await Promise.all(guests.map((g) => g.positions()))).flat().length === 0, PATIENCE)
+    await vi.waitUntil(
+      async () => (await Promise.all(users.map((user) => user.positions()))).flat().length === 0,
+      PATIENCE,
+    )
 
     const prices = new Set<number | null>()
     for (const [n, answer] of answers.entries()) {
-      const { guest } = present(held[n], 'holding')
-      const [position, ...more] = await expectExact(guest)
+      const { user } = present(held[n], 'holding')
+      const [position, ...more] = await expectExact(user)
       expect(more).toEqual([])
       expect(['200', 'POSITION_NOT_OPEN', 'MARKET_CLOSED']).toContain(codeOf(answer))
       if (answer.status === 200) {
@@ -207,7 +210,7 @@ onServers((settle) => {
   })
   afterAll(() => rig.close())
 
-  it('[D5] whatever somebody does to a cached wallet, money is adopted and booked, or left alone, and never lost', async () => {
+  it('[D5] a change to a cached wallet is adopted and booked, or ignored; money is never lost', async () => {
     const ada = await rig.user('Ada X7')
     const { userId } = await ada.get('/api/me', z.looseObject({ userId: z.string() }))
     const hash = `wallet:${userId}`
@@ -272,10 +275,10 @@ onServers((settle) => {
   })
 })
 
-/** This suite starts and kills a server of its own. Where everything must run, a missing program is a failing test. */
+/** This suite starts and kills its own Redis. In CI a missing redis-server fails the tests. */
 const canRun = process.env['CI'] === 'true' || spawnSync('redis-server', ['--version']).status === 0
 
-describe.skipIf(!canRun)('with a Redis that goes away', () => {
+describe.skipIf(!canRun)('while Redis is unavailable', () => {
   let redis: OwnRedis
   let rig: ServerRig
   beforeAll(async () => {
@@ -291,7 +294,7 @@ describe.skipIf(!canRun)('with a Redis that goes away', () => {
     }
   })
 
-  it('[X6] trades go on without it, readiness says so, and with it back the balances are there again', async () => {
+  it('[X6] trading continues and /ready fails; when Redis returns, the balances are cached again', async () => {
     const ada = await rig.user('Ada X8')
     const { userId } = await ada.get('/api/me', z.looseObject({ userId: z.string() }))
     const readiness = async () =>
@@ -301,7 +304,7 @@ describe.skipIf(!canRun)('with a Redis that goes away', () => {
       const { currentPrice } = await ada.instrument(P(11))
       return ada.opens(order(11, { lotSize: 0.1, clientPrice: currentPrice }), key)
     }
-    // Some trades are under way when it dies.
+    // Some trades are under way when Redis is killed.
     const trades = Array.from({ length: 20 }, (_, n) => trade(`key ${n}`))
     await Promise.race(trades)
     await redis.kill()
@@ -323,7 +326,7 @@ describe.skipIf(!canRun)('with a Redis that goes away', () => {
     expect(await expectExact(ada)).toHaveLength(22)
   })
 
-  it('[X6] one that hangs delays trades and refuses none', async () => {
+  it('[X6] a Redis that hangs delays trades, but refuses none', async () => {
     const ada = await rig.user('Ada X9')
     redis.signal('SIGSTOP')
     const answer = await vi.waitUntil(async () => {
@@ -336,7 +339,7 @@ describe.skipIf(!canRun)('with a Redis that goes away', () => {
   })
 })
 
-/** A Redis server of this test's own, which it may kill. */
+/** A separate Redis server, which the test may kill. */
 class OwnRedis {
   readonly #port: number
   #process: ReturnType<typeof spawn> | null = null

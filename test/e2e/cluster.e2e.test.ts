@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const clean of cleanUp.splice(0)) await clean()
 })
 
-/** A process that serves clients, and two that run matches, one of which has the one that is played. */
+/** A process that serves clients, and two that run matches, one of which owns the demo match. */
 class Cluster {
   readonly api: Program
   readonly #rooms = new Map<string, Program>()
@@ -35,7 +35,7 @@ class Cluster {
 
   static async start(place: ServerPlace): Promise<Cluster> {
     const api = new Program({ ...place.env, ROLES: 'api', DEMO_REPLAY: 'none' })
-    await api.listening() // it makes the schema and the key that all of them sign with
+    await api.listening() // creates the schema and the signing key that all processes share
     const cluster = new Cluster(place, api)
     await Promise.all([cluster.addRooms(), cluster.addRooms()])
     return cluster
@@ -47,7 +47,7 @@ class Cluster {
     this.#rooms.set(processId, program)
   }
 
-  /** The process that has the match of the demo, by the lease in the database. */
+  /** The process that owns the demo match, by the lease in the database. */
   async owner(): Promise<Program> {
     const rows = await this.#place.look(({ db }) => db.selectFrom('match_leases').select('owner').execute())
     return present(this.#rooms.get(present(rows[0], 'lease').owner), 'the owner')
@@ -81,19 +81,19 @@ async function orderOf(ada: HttpClient): Promise<Order> {
   return { instrumentId: id, direction: 'long', lotSize: 0.05, clientPrice: currentPrice }
 }
 
-/** Repeats one and the same request until it is known what became of it; says how many positions it stands for. */
-async function findsOut(ada: HttpClient, order: Order, key: string): Promise<number> {
+/** Repeats the same request until its outcome is known; returns the number of positions it opened. */
+async function outcomeOf(ada: HttpClient, order: Order, key: string): Promise<number> {
   for (let asked = 0; asked < 1_000; asked++) {
     const { status, body } = await ada.open(order, key)
     const isKnown = status !== 503 && Refused.safeParse(body).data?.code !== 'KEY_IN_FLIGHT'
     if (isKnown) return status === 201 ? 1 : 0
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
-  throw new Error('it never heard what became of it')
+  throw new Error('the outcome stayed unknown')
 }
 
-/** Tries until the match takes it, as a client does who is told to come back; says how often nobody could be asked. */
-async function opensInTheEnd(ada: HttpClient, key: string) {
+/** Retries until the order succeeds, as a client does; also returns how often the answer was 503. */
+async function opensEventually(ada: HttpClient, key: string) {
   let refused = 0
   for (let tries = 0; tries < 1_000; tries++) {
     const order = await orderOf(ada)
@@ -103,17 +103,17 @@ async function opensInTheEnd(ada: HttpClient, key: string) {
     if (answer.status === 503) refused++
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
-  throw new Error('it never took the order')
+  throw new Error('the order never succeeded')
 }
 
 const epochsOf = (feed: FeedClient): number[] => [...new Set(feed.prices.map(({ epoch }) => epoch))]
-/** Moves that are missing, epochs that do not begin with how things stand, and old ones that speak again. */
+/** Missing moves, epochs that do not begin with a snapshot, and moves of an earlier epoch. */
 function gapsIn(feed: FeedClient): number {
   const watch = new PriceWatch()
   for (const frame of feed.prices) watch.see(frame)
   return watch.gaps
 }
-/** Waits until the feed shows a player's price as it stands. A trade's own move may have come as part of another. */
+/** Waits until the feed shows the player's current price. A trade's own move may be folded into another. */
 async function shows(feed: FeedClient, ada: HttpClient, { instrumentId }: PositionSeen): Promise<void> {
   await vi.waitUntil(async () => {
     const { currentPrice } = await ada.instrument(instrumentId)
@@ -124,7 +124,7 @@ async function shows(feed: FeedClient, ada: HttpClient, { instrumentId }: Positi
 }
 
 onServers((settle) => {
-  /** A cluster on stores of its own, which are removed after the test. */
+  /** A cluster on separate stores, which are removed after the test. */
   const clustered = async () => {
     const place = await settle()
     cleanUp.push(() => place.remove())
@@ -132,12 +132,12 @@ onServers((settle) => {
   }
 
   it(
-    '[Q4] a process without matches serves commands and prices of one that has them',
+    '[Q4] a process without matches serves the commands and prices of the match owner',
     { timeout: 60_000 },
     async () => {
       const { cluster } = await clustered()
       const { ada, feed } = await visitor(cluster)
-      const { order, trade } = await opensInTheEnd(ada, 'one')
+      const { order, trade } = await opensEventually(ada, 'one')
       await shows(feed, ada, trade.position)
       const again = await ada.open(order, 'one')
       expect(again).toMatchObject({ status: 201, body: trade })
@@ -145,7 +145,7 @@ onServers((settle) => {
       const closing = await ada.close(trade.position.id, 'early')
       expect(closing).toMatchObject({ status: 409, body: { error: 'cooldown_active' } })
       expect(epochsOf(feed)).toHaveLength(1)
-      // Every number of the match once, snapshots aside, whichever process brings it.
+      // Without snapshots, each number of the match arrives once, whichever process sends it.
       const seqs = feed.prices.filter(({ flags }) => (flags & 5) === 0).map(({ seq }) => seq)
       expect(new Set(seqs).size).toBe(seqs.length)
     },
@@ -157,15 +157,15 @@ onServers((settle) => {
     async () => {
       const { place, cluster } = await clustered()
       const { ada, feed } = await visitor(cluster)
-      const first = await opensInTheEnd(ada, 'before')
+      const first = await opensEventually(ada, 'before')
       expect(await (await cluster.owner()).end('SIGKILL')).toMatchObject({ code: null, stderr: '' })
-      const second = await opensInTheEnd(ada, 'after')
+      const second = await opensEventually(ada, 'after')
       expect(second.refused).toBeGreaterThan(0)
       const again = await ada.open(first.order, 'before')
       expect(again).toMatchObject({ status: 201, body: first.trade })
       const open = await ada.positions('open')
       expect(new Set(open.map(({ id }) => id))).toEqual(new Set([first.trade.position.id, second.trade.position.id]))
-      // The same socket goes on, in a new epoch, which begins with how things stand.
+      // The same socket continues in a new epoch, which begins with a snapshot.
       await vi.waitUntil(() => epochsOf(feed).length === 2, PATIENCE)
       await shows(feed, ada, second.trade.position)
       expect(gapsIn(feed)).toBe(0)
@@ -175,37 +175,33 @@ onServers((settle) => {
     },
   )
 
-  it(
-    '[Q12] a process that is asked to stop hands its match over, and no client is told to come back',
-    { timeout: 90_000 },
-    async () => {
-      const { cluster } = await clustered()
-      const { ada, feed } = await visitor(cluster)
-      const { order } = await opensInTheEnd(ada, 'before')
-      const ended = (await cluster.owner()).end('SIGTERM')
-      let epochs = 1
-      const isHandedOver = vi.waitUntil(() => (epochs = epochsOf(feed).length) === 2, PATIENCE)
-      // Whoever asks meanwhile may find that the price has moved, never that nobody is there.
-      for (let n = 0; epochs === 1; n++) {
-        const { status, body } = await ada.open(order, `meanwhile ${n}`)
-        expect([201, 409, 422], JSON.stringify(body)).toContain(status)
-        await new Promise((resolve) => setTimeout(resolve, 100))
-      }
-      await isHandedOver
-      expect(await ended).toMatchObject({ code: 0, stderr: '' })
-      expect((await opensInTheEnd(ada, 'after')).refused).toBe(0)
-      expect(feed.ws.readyState).toBe(feed.ws.OPEN)
-    },
-  )
+  it('[Q12] a stopping process hands its match over, and no client has to reconnect', { timeout: 90_000 }, async () => {
+    const { cluster } = await clustered()
+    const { ada, feed } = await visitor(cluster)
+    const { order } = await opensEventually(ada, 'before')
+    const ended = (await cluster.owner()).end('SIGTERM')
+    let epochs = 1
+    const isHandedOver = vi.waitUntil(() => (epochs = epochsOf(feed).length) === 2, PATIENCE)
+    // During the handover a request may find that the price has moved, but never that the match has no owner.
+    for (let n = 0; epochs === 1; n++) {
+      const { status, body } = await ada.open(order, `meanwhile ${n}`)
+      expect([201, 409, 422], JSON.stringify(body)).toContain(status)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    await isHandedOver
+    expect(await ended).toMatchObject({ code: 0, stderr: '' })
+    expect((await opensEventually(ada, 'after')).refused).toBe(0)
+    expect(feed.ws.readyState).toBe(feed.ws.OPEN)
+  })
 
   it(
-    '[D7] a process goes on beside a database that a newer version has migrated, and others of its version start',
+    '[D7] a process keeps working after a newer version migrated its database, and others of its version can start',
     { timeout: 90_000 },
     async () => {
       const { place, cluster } = await clustered()
       const { ada } = await visitor(cluster)
-      const before = await opensInTheEnd(ada, 'before')
-      // What the next version may do without a word: add.
+      const before = await opensEventually(ada, 'before')
+      // The next version may add columns and tables without a breaking migration.
       const next = {
         name: '9999-next',
         up: async (db: Transaction<Database>) => {
@@ -215,11 +211,11 @@ onServers((settle) => {
         },
       }
       expect(await place.look(({ db }) => migrate(db, [...MIGRATIONS, next]))).toEqual(['9999-next'])
-      expect((await opensInTheEnd(ada, 'after')).refused).toBe(0)
+      expect((await opensEventually(ada, 'after')).refused).toBe(0)
       expect(await ada.open(before.order, 'before')).toMatchObject({ status: 201, body: before.trade })
       await cluster.addRooms()
       await (await cluster.owner()).end('SIGTERM')
-      expect((await opensInTheEnd(ada, 'elsewhere')).trade.position.status).toBe('open')
+      expect((await opensEventually(ada, 'elsewhere')).trade.position.status).toBe('open')
       await cluster.api.end('SIGTERM')
       await killRemaining()
       expect(await audit(place)).toMatchObject(BALANCED)
@@ -227,31 +223,31 @@ onServers((settle) => {
   )
 
   it(
-    '[Q13] while Redis is away trades in the process of the owner go on, and others are refused until it is known what became of them',
+    '[Q13] while Redis is unavailable, trades in the owner process continue, and others are refused until Redis returns',
     { timeout: 90_000 },
     async () => {
       const place = await settle()
-      const ways = await Promise.all([1, 2].map(() => Relay.to(place.env['REDIS_URL'] ?? '')))
-      const [near, far] = ways.map(({ url }) => ({ ...place.env, REDIS_URL: url }))
+      const relays = await Promise.all([1, 2].map(() => Relay.to(place.env['REDIS_URL'] ?? '')))
+      const [near, far] = relays.map(({ url }) => ({ ...place.env, REDIS_URL: url }))
       cleanUp.push(async () => {
-        for (const way of ways) await way.close()
+        for (const relay of relays) await relay.close()
         await place.remove()
       })
       const owner = new Program({ ...near, ROLES: 'api,rooms', DEMO_TRADERS: '0', DEMO_SPEED: '8' })
       await owner.listening()
       const other = new Program({ ...far, ROLES: 'api', DEMO_REPLAY: 'none' })
       const [{ ada }, { ada: bob, feed }] = [await visitorOf(owner), await visitorOf(other, 'Bob')]
-      for (const user of [ada, bob]) await opensInTheEnd(user, 'before')
-      for (const way of ways) way.cut()
-      for (const key of ['one', 'two', 'three']) await opensInTheEnd(ada, key)
+      for (const user of [ada, bob]) await opensEventually(user, 'before')
+      for (const relay of relays) relay.cut()
+      for (const key of ['one', 'two', 'three']) await opensEventually(ada, key)
       const order = await orderOf(bob)
       const refusal = await bob.open(order, 'meanwhile')
       expect(refusal).toMatchObject({ status: 503, body: { code: expect.stringMatching(/^(BUSY|UNKNOWN_OUTCOME)$/) } })
       expect(await bob.positions('open')).toHaveLength(1)
-      for (const way of ways) way.mend()
-      const done = await findsOut(bob, order, 'meanwhile')
+      for (const relay of relays) relay.mend()
+      const done = await outcomeOf(bob, order, 'meanwhile')
       expect(await bob.positions('open')).toHaveLength(1 + done)
-      const { trade } = await opensInTheEnd(ada, 'after')
+      const { trade } = await opensEventually(ada, 'after')
       await shows(feed, ada, trade.position)
       expect(await ada.positions('open')).toHaveLength(5)
       expect([epochsOf(feed).length, gapsIn(feed)]).toEqual([1, 0])
@@ -259,39 +255,39 @@ onServers((settle) => {
   )
 
   it(
-    '[Q5] a dead owner is told from a silent one: what it was asked has not happened, or may have',
+    '[Q5] a request to a dead owner is BUSY and did not happen; one to a silent owner has an unknown outcome',
     { timeout: 90_000 },
     async () => {
       const { cluster } = await clustered()
       const { ada } = await visitor(cluster)
-      await opensInTheEnd(ada, 'one')
+      await opensEventually(ada, 'one')
       await (await cluster.owner()).end('SIGKILL')
-      // The answer of a moment, though the lease runs on: who waits in vain is told unknown_outcome.
+      // The answer comes at once, though the lease is still valid; a timeout would answer UNKNOWN_OUTCOME.
       expect(await ada.open(await orderOf(ada), 'two')).toMatchObject({ status: 503, body: { code: 'BUSY' } })
       expect(await ada.positions('open')).toHaveLength(1)
-      await opensInTheEnd(ada, 'three')
+      await opensEventually(ada, 'three')
       const owner = await cluster.owner()
       owner.signal('SIGSTOP')
       const order = await orderOf(ada)
       expect(await ada.open(order, 'four')).toMatchObject({ status: 503, body: { code: 'UNKNOWN_OUTCOME' } })
       owner.signal('SIGCONT')
-      const done = await findsOut(ada, order, 'four')
+      const done = await outcomeOf(ada, order, 'four')
       expect(await ada.positions('open')).toHaveLength(2 + done)
     },
   )
 
   it(
-    '[A4] an owner that was frozen for longer than its lease writes and says nothing any more when it wakes',
+    '[A4] an owner that was frozen for longer than its lease writes and publishes nothing when it wakes',
     { timeout: 90_000 },
     async () => {
       const { place, cluster } = await clustered()
       const { ada, feed } = await visitor(cluster)
-      await opensInTheEnd(ada, 'before')
+      await opensEventually(ada, 'before')
       const former = await cluster.owner()
       former.signal('SIGSTOP')
-      await opensInTheEnd(ada, 'meanwhile')
+      await opensEventually(ada, 'meanwhile')
       former.signal('SIGCONT')
-      for (const key of ['one', 'two', 'three']) await opensInTheEnd(ada, key)
+      for (const key of ['one', 'two', 'three']) await opensEventually(ada, key)
       await vi.waitUntil(() => epochsOf(feed).length === 2, PATIENCE)
       expect(await ada.positions('open')).toHaveLength(5)
       expect(gapsIn(feed)).toBe(0)
@@ -302,7 +298,7 @@ onServers((settle) => {
   )
 
   it(
-    '[R8] a build of the leaderboards that somebody died of keeps nobody from starting',
+    '[R8] a process starts although another one died while it built the leaderboards',
     { timeout: 60_000 },
     async () => {
       const place = await settle()
@@ -317,7 +313,7 @@ onServers((settle) => {
         return keys.boards(await installationOf(db))
       })
       await place.redis.del(`${boards}:shown`)
-      await place.redis.set(`${boards}:coming`, 'whoever has died', 'PX', 60_000)
+      await place.redis.set(`${boards}:coming`, 'a dead process', 'PX', 60_000)
       const second = new Program(api)
       const { url } = await second.listening()
       expect(await new HttpClient(url).signIn('Ada E63')).toMatchObject({ userId })

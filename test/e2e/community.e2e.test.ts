@@ -9,6 +9,7 @@ const Board = z.looseObject({
   entries: z.array(z.looseObject({ username: z.string(), rank: z.int(), isMe: z.boolean() })),
 })
 const Me = z.looseObject({ ranked: z.boolean() })
+const Message = z.looseObject({ type: z.string(), notification: z.unknown().optional() })
 const Notices = z.looseObject({ notifications: z.array(z.looseObject({ type: z.string() })), unreadCount: z.int() })
 
 eachDataPlace((settle) => {
@@ -32,7 +33,7 @@ eachDataPlace((settle) => {
   }
   const me = (client: HttpClient) => client.get('/api/leaderboard/me', Me)
 
-  it('a close over HTTP is on the boards a moment later, and everybody sees the same', async () => {
+  it('a close over HTTP soon appears on the boards, the same for every user', async () => {
     const [ada, bob] = [await rig.user('Ada'), await rig.user('Bob')]
     const [one, two] = [await trades(ada, 1), await trades(bob, 2)]
     await vi.waitUntil(async () => (await ada.get('/api/notifications', Notices)).unreadCount > 0, PATIENCE)
@@ -50,32 +51,32 @@ eachDataPlace((settle) => {
     expect(mine).toMatchObject([{ username: 'ada', rank: 1, isMe: true }])
   })
 
-  it('a notification is pushed to its user on the account stream, and to nobody else', async () => {
+  it('a notification is pushed on the account stream, only to its user', async () => {
     const [ada, bob] = [await rig.user('Ada'), await rig.user('Bob')]
-    const [heard, overheard] = [await listenTo(ada), await listenTo(bob)]
+    const [received, others] = [await listenTo(ada), await listenTo(bob)]
     await trades(ada, 1)
-    await vi.waitUntil(() => heard.length > 0, PATIENCE)
-    expect(heard[0]).toMatchObject({ type: 'badge', title: 'First whistle', read: false })
+    await vi.waitUntil(() => received.length > 0, PATIENCE)
+    expect(received[0]).toMatchObject({ type: 'badge', title: 'First whistle', read: false })
     const { notifications } = await ada.get('/api/notifications', Notices)
-    expect(notifications).toContainEqual(heard[0])
-    expect(overheard).toEqual([])
+    expect(notifications).toContainEqual(received[0])
+    expect(others).toEqual([])
   })
 })
 
-/** The notifications that somebody is pushed from now on. */
+/** Collects the notifications that are pushed to this user. */
 async function listenTo(client: HttpClient): Promise<unknown[]> {
-  const heard: unknown[] = []
+  const received: unknown[] = []
   const socket = new WebSocket(await client.socketUrl(), 'feed.v1')
   await new Promise((resolve) => socket.addEventListener('open', resolve))
   const answered = new Promise<void>((resolve) => {
     socket.addEventListener('message', ({ data }) => {
       const message: unknown = JSON.parse(String(data))
-      const told = z.looseObject({ type: z.string(), notification: z.unknown().optional() }).parse(message)
-      if (told.type === 'notification') heard.push(told.notification)
-      if (told.type === 'account') resolve()
+      const { type, notification } = Message.parse(message)
+      if (type === 'notification') received.push(notification)
+      if (type === 'account') resolve()
     })
   })
   socket.send(JSON.stringify({ type: 'account', id: 1 }))
   await answered
-  return heard
+  return received
 }

@@ -8,11 +8,11 @@ import { ServerRig } from '../support/server-rig.ts'
 import type { HttpClient } from '../support/http-client.ts'
 import { eachDataPlace } from '../support/data-place.ts'
 
-const NOBODY = '00000000-0000-7000-8000-000000000000'
+const UNKNOWN_ID = '00000000-0000-7000-8000-000000000000'
 const JSON_TYPE = 'application/json'
 
-/** What stands where a number should, as it stands in the text of a body. */
-const NO_NUMBERS = [
+/** Invalid numbers, as text of a body. */
+const INVALID_NUMBERS = [
   'NaN',
   'Infinity',
   '-Infinity',
@@ -39,8 +39,8 @@ const NO_NUMBERS = [
   '{"valueOf":1}',
   '{"__proto__":1}',
 ]
-/** Numbers that no quantity has. */
-const NO_QUANTITIES = [
+/** Numbers that are not valid quantities. */
+const INVALID_QUANTITIES = [
   '1e308',
   '1e309',
   '-1e309',
@@ -55,7 +55,7 @@ const NO_QUANTITIES = [
   '1e21',
   '123456789012345678901234567890',
 ]
-const NO_IDS = [
+const INVALID_IDS = [
   '"__proto__"',
   '"constructor"',
   '"toString"',
@@ -73,7 +73,7 @@ const NO_IDS = [
   '"\\ud800"',
   `{"toString":"${P(11)}"}`,
 ]
-const NO_DIRECTIONS = [
+const INVALID_DIRECTIONS = [
   '"LONG"',
   '"long "',
   '"long\\u0000"',
@@ -84,7 +84,7 @@ const NO_DIRECTIONS = [
   '["long"]',
   '{}',
 ]
-const NO_KEYS = [
+const INVALID_KEYS = [
   '"\\u0000"',
   '"a\\u0000b"',
   '"\\ud800"',
@@ -96,7 +96,7 @@ const NO_KEYS = [
   '{}',
   '[]',
 ]
-const NO_NAMES = [
+const INVALID_NAMES = [
   '""',
   '" "',
   '"\\u0000"',
@@ -126,12 +126,12 @@ eachDataPlace((settle) => {
     ada = await rig.user('Ada')
     const opened = await ada.opens({ instrumentId: P(12), direction: 'long', lotSize: 0.1, clientPrice: 200 })
     position = opened.position.id
-    before = await sight()
+    before = await view()
   })
-  // A server that closes says whether it has logged an error.
+  // Closing also checks that the server logged no error.
   afterAll(() => rig.close())
 
-  const sight = async () => ({
+  const view = async () => ({
     wallet: await ada.wallet(),
     positions: await ada.positions('all'),
     instruments: await ada.instruments(),
@@ -153,7 +153,7 @@ eachDataPlace((settle) => {
 
   const ErrorForm = z.looseObject({ error: z.string().min(1), code: z.string().min(1), requestId: z.uuid() })
 
-  /** Refused in the one error form, with one of these statuses, and nothing has changed. */
+  /** Expects refusals in the common error form, with one of these statuses and without effect. */
   async function refuses(all: readonly Sent[], statuses: readonly number[] = [400]): Promise<void> {
     for (const sent of all) {
       const what = `${sent.path} ${String(sent.body).slice(0, 200)} ${JSON.stringify(sent.headers ?? '')}`
@@ -161,15 +161,15 @@ eachDataPlace((settle) => {
       expect(statuses, `${what}: ${status} ${JSON.stringify(body)}`).toContain(status)
       expect(ErrorForm.safeParse(body).error, what).toBeUndefined()
     }
-    expect(await sight()).toEqual(before)
+    expect(await view()).toEqual(before)
   }
 
   const [OPEN, QUOTE] = ['/api/positions/open', '/api/positions/quote']
   const orders = (field: string, values: readonly string[], over: Record<string, string> = {}): Sent[] =>
     [OPEN, QUOTE].flatMap((path) => values.map((value) => ({ path, body: order({ ...over, [field]: value }) })))
 
-  it('[X7] what is no quantity is refused wherever a quantity belongs, and nothing changes', async () => {
-    const wrong = [...NO_NUMBERS, ...NO_QUANTITIES]
+  it('[X7] invalid quantities are refused in every field, and nothing changes', async () => {
+    const wrong = [...INVALID_NUMBERS, ...INVALID_QUANTITIES]
     await refuses(orders('lotSize', [...wrong, 'null']))
     await refuses([...wrong, 'null', '0', '-0'].map((value) => ({ path: OPEN, body: order({ clientPrice: value }) })))
     for (const field of ['stopLoss', 'takeProfit']) {
@@ -179,7 +179,7 @@ eachDataPlace((settle) => {
     }
   })
 
-  it('[X7] the largest and smallest quantities there are meet a rule, not a fault', async () => {
+  it('[X7] the largest and smallest possible quantities meet a rule, not a fault', async () => {
     const opens = (fields: Record<string, string>): Sent => ({ path: OPEN, body: order(fields) })
     await refuses(
       [opens({ lotSize: '1000000000' }), opens({ lotSize: '0.000001' }), opens({ lotSize: '1e-400' })],
@@ -201,22 +201,22 @@ eachDataPlace((settle) => {
         }
       }
     }
-    expect(await sight()).toEqual(before)
+    expect(await view()).toEqual(before)
   })
 
-  it('a name, a direction or a key that cannot be is refused, whatever language it means something in', async () => {
-    await refuses(orders('instrumentId', NO_IDS))
-    await refuses(orders('direction', NO_DIRECTIONS))
-    await refuses([{ path: OPEN, body: order({ instrumentId: `"${NOBODY}"` }) }], [404])
+  it('invalid ids, directions, keys and names are refused', async () => {
+    await refuses(orders('instrumentId', INVALID_IDS))
+    await refuses(orders('direction', INVALID_DIRECTIONS))
+    await refuses([{ path: OPEN, body: order({ instrumentId: `"${UNKNOWN_ID}"` }) }], [404])
     const closing = `/api/positions/${position}/close`
-    await refuses(NO_KEYS.map((key) => ({ path: closing, body: `{"clientRequestId":${key}}` })))
-    await refuses(NO_NAMES.map((name) => ({ path: '/api/auth/dev', body: `{"displayName":${name}}` })))
+    await refuses(INVALID_KEYS.map((key) => ({ path: closing, body: `{"clientRequestId":${key}}` })))
+    await refuses(INVALID_NAMES.map((name) => ({ path: '/api/auth/dev', body: `{"displayName":${name}}` })))
     const headers = (key: string) => ({ 'content-type': JSON_TYPE, 'idempotency-key': key })
     const keys = ['é', '\u00ff', 'a\tb', 'k'.repeat(256)]
     await refuses(keys.map((key) => ({ path: OPEN, body: order(), headers: headers(key) })))
   })
 
-  it('what a body says about prototypes is nothing it says', async () => {
+  it('prototype keys in a body set nothing', async () => {
     const inherited = `{"__proto__":${order()},"constructor":{"prototype":${order()}},"toString":1}`
     await refuses([OPEN, QUOTE].map((path) => ({ path, body: inherited })))
     const lacking = `{"instrumentId":"${P(11)}","direction":"long","clientPrice":200,"__proto__":{"lotSize":0.5}}`
@@ -224,7 +224,7 @@ eachDataPlace((settle) => {
     expect(Reflect.get({}, 'lotSize')).toBeUndefined()
   })
 
-  it('of a key that stands twice in a body the last one counts', async () => {
+  it('of a key that occurs twice in a body the last value counts', async () => {
     const twice = [
       ['0.5', '-1'],
       ['1', '"1"'],
@@ -233,7 +233,7 @@ eachDataPlace((settle) => {
     await refuses([OPEN, QUOTE].flatMap((path) => twice.map((body) => ({ path, body }))))
   })
 
-  it('[X8] bodies that are huge, deep, broken or of another kind are refused before they are looked into', async () => {
+  it('[X8] bodies that are huge, deep, broken or of another type are refused before they are read further', async () => {
     const paths = [OPEN, QUOTE, '/api/auth/dev', `/api/positions/${position}/close`]
     const broken = [
       '{',
@@ -277,7 +277,7 @@ eachDataPlace((settle) => {
     )
   })
 
-  it('paths and queries that mean nothing are 400 or 404', async () => {
+  it('invalid paths and queries are 400 or 404', async () => {
     const ids = [
       '%00',
       '%ff',
@@ -323,7 +323,7 @@ eachDataPlace((settle) => {
     await refuses(markers.map((marker) => ({ method: 'GET', path: `/api/account/changes?since=${marker}` })))
   })
 
-  it('[X8] a request that is no HTTP is cut off, and the server goes on', async () => {
+  it('[X8] a request that is not HTTP is cut off, and the server keeps serving', async () => {
     const { hostname, port } = new URL(rig.url)
     const head = (key: string) =>
       `POST ${OPEN} HTTP/1.1\r\nHost: x\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: 2\r\nIdempotency-Key: ${key}\r\n`
@@ -339,11 +339,11 @@ eachDataPlace((settle) => {
     for (const stream of streams) {
       const socket = connect({ host: hostname, port: Number(port) })
       await once(socket, 'connect')
-      socket.on('error', () => undefined) // it may be cut off while it still speaks
+      socket.on('error', () => undefined) // it may be cut off while it still sends
       socket.write(stream)
       const answer = await text(socket).catch(() => '')
       expect(answer, stream.slice(0, 200)).toMatch(/^$|^HTTP\/1\.1 4\d\d /)
     }
-    expect(await sight()).toEqual(before)
+    expect(await view()).toEqual(before)
   })
 })

@@ -14,9 +14,9 @@ import { eachDataPlace, onServers, type DataPlace } from '../support/data-place.
 
 const LONG = { timeout: 280_000, interval: 20 }
 const SOON = { timeout: 60_000, interval: 10 }
-/** On a busy machine a store or the provider may answer late for once; it is asked again by itself. */
+/** On a busy machine a store or the provider may answer late once; the task is retried. */
 const PASSING = /"task_failed"|the provider took longer than/
-/** What is logged when the provider fails. */
+/** Log lines of a failing provider. */
 const PROVIDER = /"provider_(lease_)?failed"|"fixture_skipped"|"task_failed"/
 
 const tie = cupTie()
@@ -24,7 +24,7 @@ const Events = z.looseObject({ events: z.array(z.looseObject({ type: z.string(),
 const Movers = z.looseObject({ mostTraded: z.array(z.looseObject({ volume: z.number() })) })
 const Squad = z.looseObject({ players: z.array(z.looseObject({ starter: z.boolean(), instrumentId: z.string() })) })
 
-/** The tie up to a frame, its frames changed. */
+/** The first frames of the tie, each changed. */
 const shortened = (frames: number, change: (frame: object, n: number) => object): Recording => ({
   ...tie,
   frames: tie.frames.slice(0, frames).map((frame, n) => change(frame as object, n)),
@@ -45,7 +45,7 @@ eachDataPlace((settle) => {
     expected = PASSING
   })
 
-  /** How the positions of a server that has stopped were closed, and at how many prices per player. */
+  /** How positions were closed, and at how many prices per player; the server must have stopped. */
   const closes = () =>
     present(place, 'place').look(async ({ db }) => {
       const { rows } = await sql<{ by: string | null; prices: number; positions: number }>`
@@ -70,7 +70,7 @@ eachDataPlace((settle) => {
       expect([...states]).toEqual(
         expect.arrayContaining(['INPLAY_ET', 'INPLAY_ET_2ND_HALF', 'INPLAY_PENALTIES', 'FT_PEN']),
       )
-      const one = await server.user('Somebody who looks')
+      const one = await server.user('Observer')
       const { events } = await one.get(`/api/matches/${server.id()}/events`, Events)
       expect(events).toEqual(expect.arrayContaining([expect.objectContaining({ type: 'goal', retracted: true })]))
       expect((await one.get('/api/instruments/movers', Movers)).mostTraded).toHaveLength(5)
@@ -82,8 +82,8 @@ eachDataPlace((settle) => {
       expect(closed.get('user')?.positions).toBeGreaterThan(200)
     })
 
-    it('survives a provider that fails on and off in every way', { timeout: 300_000 }, async () => {
-      // Four calls of every thirty go wrong: forty seconds of play, long enough to be late.
+    it('survives a provider that fails intermittently in every way', { timeout: 300_000 }, async () => {
+      // Four of every thirty calls fail: forty seconds of play, long enough for a late feed.
       const trouble = (call: number) =>
         call % 30 < 26 ? null : (TROUBLES[Math.floor(call / 30) % TROUBLES.length] ?? null)
       const server = await open({ trouble })
@@ -102,7 +102,7 @@ eachDataPlace((settle) => {
       expect((await closes()).get(null)).toBeUndefined()
     })
 
-    it('is run from kick-off on, and lists its players as the line-ups come, late ones too', async () => {
+    it('runs from kick-off on, and lists its players when the line-ups arrive, even late', async () => {
       const late = shortened(60, (frame, n) => {
         const { lineups } = z.looseObject({ lineups: z.array(z.unknown()) }).parse(frame)
         return { ...frame, lineups: n < 20 ? [] : n < 40 ? lineups.slice(1) : lineups }
@@ -114,15 +114,15 @@ eachDataPlace((settle) => {
         counts.add([...(server.view()?.instruments() ?? [])].length)
         return counts.size === 3
       }, SOON)
-      const [none, some, all] = [...counts]
-      expect(none).toBe(0)
+      const [first, some, all] = [...counts]
+      expect(first).toBe(0)
       expect(all).toBe(present(some, 'some') + 1)
-      const one = await server.user('Somebody who looks')
+      const one = await server.user('Observer')
       const { players } = await one.get(`/api/matches/${server.id()}/squad?team=home`, Squad)
       expect(players.filter((player) => player.starter)).toHaveLength(11)
     })
 
-    it('[V4] that drops out of the list is asked for by number, and void when it is abandoned', async () => {
+    it('[V4] that drops out of the list is requested by number, and void when it is abandoned', async () => {
       const abandoned = shortened(40, (frame, n) =>
         n < 39 ? frame : { ...frame, state_id: 15, state: { id: 15, state: 'ABANDONED' }, periods: [] },
       )
@@ -137,10 +137,10 @@ eachDataPlace((settle) => {
       expect([...(await closes()).keys()]).toContain('void')
     })
 
-    it('that is still to come is in the calendar, and nobody runs it', async () => {
+    it('that has not begun is in the calendar, and does not run', async () => {
       const server = await open({ matches: [{ recording: tie }, { recording: tie, startsInMs: 30 * HOUR_MS }] })
       await vi.waitUntil(() => (server.info()?.feedSeq ?? 0) > 0, SOON)
-      const one = await server.user('Somebody who looks')
+      const one = await server.user('Observer')
       expect(await one.matches()).toMatchObject([
         { id: 501, minute: expect.any(Number) },
         { id: 502, minute: null, tradeWindow: { status: 'CLOSED' } },
@@ -148,7 +148,7 @@ eachDataPlace((settle) => {
       expect(server.view(2)).toBeUndefined()
     })
 
-    it('goes on after a restart', async () => {
+    it('continues after a restart', async () => {
       const server = await open()
       await server.enrol(50)
       await vi.waitUntil(() => {
@@ -156,10 +156,10 @@ eachDataPlace((settle) => {
         return (server.info()?.minute ?? 0) >= 5
       }, SOON)
       const held = new Set(Array.from(present(server.view(), 'match').openPositions(), ({ id }) => id))
-      const heard = present(server.info(), 'match').feedSeq
+      const seq = present(server.info(), 'match').feedSeq
       await server.stop()
       await server.start()
-      await vi.waitUntil(() => (server.info()?.feedSeq ?? 0) > heard + 5, SOON)
+      await vi.waitUntil(() => (server.info()?.feedSeq ?? 0) > seq + 5, SOON)
       expect(server.window()?.status).not.toBe('CLOSED')
       expect(held.size).toBeGreaterThan(0)
     })
@@ -167,7 +167,7 @@ eachDataPlace((settle) => {
 })
 
 onServers((settle) => {
-  it('[V3] has one poller; another process takes over when it lets go', { timeout: 60_000 }, async () => {
+  it('[V3] has one poller; another process takes over when it releases the lease', { timeout: 60_000 }, async () => {
     const place = await settle()
     const rehearsal = await Rehearsal.open(place, { matches: [{ recording: tie }], started: false })
     const poller = fixtureId(0)
@@ -176,7 +176,7 @@ onServers((settle) => {
     await place.look(({ db }) => migrate(db))
     await elsewhere((leases) => leases.acquire(poller))
     await rehearsal.start()
-    const one = await rehearsal.user('Somebody who looks')
+    const one = await rehearsal.user('Observer')
     expect(await one.matches()).toEqual([])
     expect(rehearsal.status).toMatchObject({ polling: false, polls: 0 })
     await elsewhere((leases) => leases.release(poller, 1))

@@ -1,4 +1,4 @@
-/** What operators see of a running server. */
+/** Metrics and logs of a running server. */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { FeedClient } from '../rooms/realtime-rig.ts'
 import { present } from '../../actors/kernel/assert.ts'
@@ -30,7 +30,7 @@ beforeAll(async () => {
   await feed.subscribe([id])
   const answer = await ada.open({ instrumentId: id, direction: 'long', lotSize: 0.1, clientPrice: currentPrice })
   read(answer, 201, TradeAnswer)
-  requestId = present(answer.headers.get('x-request-id'), 'the name of the request')
+  requestId = present(answer.headers.get('x-request-id'), 'the request id')
 }, 60_000)
 afterAll(async () => {
   await killRemaining()
@@ -43,7 +43,7 @@ async function metricsAt(address: string): Promise<string> {
   return answer.text()
 }
 
-it('a running server shows at both addresses what it does', async () => {
+it('a running server serves its metrics at both addresses', async () => {
   const atFeed = await metricsAt(addresses.wsUrl)
   expect(atFeed).toMatch(/^touchline_sockets\{door="feed"\} 1$/m)
   const text = await metricsAt(addresses.url)
@@ -58,7 +58,7 @@ it('a running server shows at both addresses what it does', async () => {
   expect(text).toMatch(/^touchline_ledger_imbalance_micros 0$/m)
 })
 
-it('it has every metric that an alert or a dashboard names', async () => {
+it('every metric that an alert or a dashboard names exists', async () => {
   const text = await metricsAt(addresses.url)
   const known = new Set(text.split('\n').map((line) => /^(?:# TYPE )?(\w+)/.exec(line)?.[1]))
   const named = expressions().flatMap(metricsIn)
@@ -66,7 +66,7 @@ it('it has every metric that an alert or a dashboard names', async () => {
   expect(named.filter((name) => !known.has(name))).toEqual([])
 })
 
-it('the log leads from a request to the commit that carried it out', async () => {
+it('the log links a request to the commit that carried it out', async () => {
   const { stdout } = await server.end('SIGTERM')
   const lines = stdout.split('\n').filter((line) => line.includes(requestId))
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([

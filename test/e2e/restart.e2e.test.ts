@@ -26,25 +26,25 @@ async function settled(settle: () => Promise<DataPlace>): Promise<DataPlace> {
   return place
 }
 
-/** Goes to where the program listens now. */
+/** Points the client at the address where the program listens now. */
 async function visit(client: HttpClient, program: Program): Promise<void> {
   client.url = (await program.listening()).url
 }
 
-/** What a player can see of his money and of the market. */
-const sightOf = async (client: HttpClient) => ({
+/** What a user can see of their money and of the market. */
+const viewOf = async (client: HttpClient) => ({
   wallet: await client.wallet(),
   positions: await client.positions('all'),
   prices: (await client.instruments()).map((i) => [i.id, i.currentPrice, i.live_base_price, i.net_position_imbalance]),
   match: (await client.matches()).map(({ id, minute }) => ({ id, minute })),
 })
 
-/** The last price that the feed has told of each player. */
-const toldBy = (feed: FeedClient) => new Map(feed.prices.map((frame) => [String(frame.instrumentId), frame.price]))
+/** The last price that the feed published of each player. */
+const publishedBy = (feed: FeedClient) => new Map(feed.prices.map((frame) => [String(frame.instrumentId), frame.price]))
 
 eachDataPlace((settle) => {
   it(
-    '[X11] killed in the middle of a match, it comes back with every wallet, position and price, and plays on',
+    '[X11] killed during a match, the server restarts with every wallet, position and price, and the match continues',
     { timeout: 90_000 },
     async () => {
       const place = await settled(settle)
@@ -66,20 +66,20 @@ eachDataPlace((settle) => {
       } as const
       const trade = await ada.opens(order, 'kept')
 
-      // A few frames on; when one has been told the next is more than a second away.
-      const framesTold = () => new Set(feed.prices.filter(({ cause }) => cause === 'match').map(({ at }) => at)).size
-      await vi.waitUntil(() => framesTold() >= 3, PATIENCE)
+      // After three frames; the next frame is then more than a second away.
+      const framesSeen = () => new Set(feed.prices.filter(({ cause }) => cause === 'match').map(({ at }) => at)).size
+      await vi.waitUntil(() => framesSeen() >= 3, PATIENCE)
       const seen = await vi.waitUntil(async () => {
-        const sight = await sightOf(ada)
-        const told = toldBy(feed)
-        return sight.prices.every(([id, price]) => told.get(String(id)) === u(Number(price))) && sight
+        const view = await viewOf(ada)
+        const published = publishedBy(feed)
+        return view.prices.every(([id, price]) => published.get(String(id)) === u(Number(price))) && view
       }, PATIENCE)
       expect(await first.end('SIGKILL')).toMatchObject({ code: null, stderr: '' })
 
-      // Without a feed nothing moves: all is as it was last seen.
+      // Without a feed nothing moves, so the view is unchanged.
       const second = await start(place, { DEMO_REPLAY: 'none' })
       await visit(ada, second)
-      expect(await sightOf(ada)).toEqual(seen)
+      expect(await viewOf(ada)).toEqual(seen)
       expect(seen.positions).toMatchObject([
         { id: trade.position.id, openPrice: trade.position.openPrice, status: 'open' },
       ])
@@ -89,15 +89,15 @@ eachDataPlace((settle) => {
       const levels = { stopLoss: 1 }
       const changed = await vi.waitUntil(async () => {
         const answer = await ada.change(trade.position.id, levels)
-        return answer.status === 503 ? undefined : answer // the killed one may still have the lease
+        return answer.status === 503 ? undefined : answer // the killed process may still hold the lease
       }, PATIENCE)
       expect(read(changed, 200, TradeAnswer)).toMatchObject({ position: levels, wallet: seen.wallet })
       await second.end('SIGKILL')
 
-      // It goes on with the next frame, and does not play again what the match has heard: at this speed that would take long.
+      // The match continues with the next frame; repeating the earlier ones would take long at this speed.
       const third = await start(place, { DEMO_SPEED: '2' })
       await visit(ada, third)
-      await vi.waitUntil(async () => !sameBases(await sightOf(ada), seen), PATIENCE)
+      await vi.waitUntil(async () => !sameBases(await viewOf(ada), seen), PATIENCE)
       expect((await ada.matches()).map(({ id }) => id)).toEqual(seen.match.map(({ id }) => id))
       const next = await ada.instrument(player.id)
       await ada.opens({ ...order, clientPrice: next.currentPrice }, 'after')
@@ -107,7 +107,7 @@ eachDataPlace((settle) => {
   )
 
   it(
-    'asked to stop, it tells its guests when to come back, finishes, and ends with 0',
+    'a stopping server sends clients the time to reconnect, finishes its work and exits with 0',
     { timeout: 150_000 },
     async () => {
       const place = await settled(settle)
@@ -140,7 +140,7 @@ eachDataPlace((settle) => {
   )
 })
 
-type Sight = Awaited<ReturnType<typeof sightOf>>
+type View = Awaited<ReturnType<typeof viewOf>>
 
-const sameBases = (a: Sight, b: Sight): boolean =>
+const sameBases = (a: View, b: View): boolean =>
   a.prices.every(([id, , base]) => b.prices.some(([other, , known]) => id === other && base === known))

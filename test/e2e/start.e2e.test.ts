@@ -20,7 +20,7 @@ async function settle(): Promise<DataPlace> {
   return place
 }
 
-/** A port of this machine that somebody else has. */
+/** A port of this machine that another server uses. */
 async function takenPort(): Promise<string> {
   const neighbour = createServer().listen(0, '127.0.0.1')
   cleanUp.push(() => new Promise((resolve) => neighbour.close(() => resolve())))
@@ -29,7 +29,7 @@ async function takenPort(): Promise<string> {
   return typeof address === 'string' ? address : String(address.port)
 }
 
-it('a folder that another process has keeps it from starting: one line says which, and it ends with 1', async () => {
+it('does not start on a data folder in use: one line names the folder, and the exit code is 1', async () => {
   const place = await settle()
   const first = new Program({ ...place.env, DEMO_REPLAY: 'none' })
   await first.listening()
@@ -39,7 +39,7 @@ it('a folder that another process has keeps it from starting: one line says whic
   expect(stderr).toContain(place.env['DATA_DIR'])
 }, 60_000)
 
-it('so does a port that is taken, and a database that is not there', async () => {
+it('does not start on a port in use or without its database', async () => {
   const port = await takenPort()
   const place = await settle()
   for (const taken of [{ PORT: port }, { WS_PORT: port }]) {
@@ -47,20 +47,20 @@ it('so does a port that is taken, and a database that is not there', async () =>
     expect(code).toBe(1)
     expect(stderr).toMatch(new RegExp(`^Touchline cannot start: .*127\\.0\\.0\\.1:${port}; .* PORT and WS_PORT\n$`))
   }
-  const nowhere = { ...place.env, DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
+  const nowhere = { ...place.env, DATABASE_URL: 'postgres://user@127.0.0.1:1/missing' }
   const { code, stderr } = await new Program(nowhere).ended
   expect(code).toBe(1)
   expect(stderr).toMatch(/^Touchline cannot start: .*127\.0\.0\.1:1; .* DATABASE_URL .*\n$/)
 }, 60_000)
 
-it('so does an address that is not of this machine', async () => {
+it('does not start on an address of another machine', async () => {
   const place = await settle()
   const { code, stderr } = await new Program({ ...place.env, HOST: '203.0.113.1' }).ended
   expect(code).toBe(1)
   expect(stderr).toMatch(/^Touchline cannot start: .*203\.0\.113\.1.*; HOST must be .*\n$/)
 }, 60_000)
 
-it('so does a demo that there is no recording of, and a Redis that is not there', async () => {
+it('does not start with an unknown demo recording or without its Redis', async () => {
   const place = await settle()
   const unknown = await new Program({ ...place.env, DEMO_REPLAY: 'goal-fest' }).ended
   expect(unknown.code).toBe(1)
@@ -70,7 +70,7 @@ it('so does a demo that there is no recording of, and a Redis that is not there'
   expect(alone.stderr).toMatch(/^Touchline cannot start: Redis at 127\.0\.0\.1:1 does not answer .* REDIS_URL.*\n$/)
 }, 60_000)
 
-it('asked to stop, it says so where balancers ask, and serves until they have heard it', async () => {
+it('on SIGTERM /ready fails first, and requests are served until load balancers have noticed', async () => {
   const place = await settle()
   const program = new Program({ ...place.env, DEMO_REPLAY: 'none', DRAIN_SECS: '2' })
   const { url } = await program.listening()
@@ -86,17 +86,17 @@ it('asked to stop, it says so where balancers ask, and serves until they have he
   expect(await ended).toMatchObject({ code: 0, stderr: '' })
 }, 60_000)
 
-it('when whoever read the log is gone it goes on', async () => {
+it('keeps serving when the reader of its log is gone', async () => {
   const place = await settle()
   const program = new Program({ ...place.env, DEMO_REPLAY: 'none' })
   const { url } = await program.listening()
   program.stopReading()
-  // Each of these would be a line in the log.
+  // Each of these requests writes a line to the log.
   for (let n = 0; n < 3; n++) expect((await fetch(`${url}/health`)).status).toBe(200)
   expect(await program.end('SIGTERM')).toMatchObject({ code: 0 })
 }, 60_000)
 
-it('asked to stop while it is still starting, it finishes that and ends with 0', async () => {
+it('on SIGTERM during the start it finishes starting and exits with 0', async () => {
   const place = await settle()
   const program = new Program(place.env)
   await program.logs('"event":"schema_migrated"')
@@ -106,7 +106,7 @@ it('asked to stop while it is still starting, it finishes that and ends with 0',
   expect(await again.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
 }, 60_000)
 
-it('a part that cannot be stopped keeps no other from it, and is reported', async () => {
+it('a part that fails to stop does not keep the others running, and is reported', async () => {
   const place = await settle()
   const config = readConfig({ ...place.env, DEMO_REPLAY: 'none', PORT: '0', WS_PORT: '0' })
   const log = createLog({ level: 'silent', world: systemWorld() })

@@ -1,4 +1,4 @@
-/** The trace of a trade, as a collector gets it. */
+/** The trace of a trade, as a collector receives it. */
 import { afterEach, expect, it, vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { Collector, type SpanSeen } from '../support/collector.ts'
@@ -27,7 +27,7 @@ async function start(place: DataPlace, settings: Settings): Promise<Program> {
   return program
 }
 
-/** Opens a position in the trace of a caller. */
+/** Opens a position within the caller's trace. */
 async function tradeAt(program: Program, traceparent: string): Promise<void> {
   const ada = new HttpClient((await program.listening()).url)
   await ada.signIn('Ada')
@@ -56,7 +56,7 @@ function tradeIn(spans: readonly SpanSeen[]) {
 
 const settings = ({ url }: Collector) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_SERVICE_NAME: 'touchline-test' })
 
-it('a request that comes with a trace is a span of it, and so are its command and its commit', async () => {
+it('a traced request, its command and its commit are spans of the trace', async () => {
   const [place, seen] = [await embeddedPlace(), await collector()]
   cleanUp.push(() => place.remove())
   const program = await start(place, { ...DEMO, ...settings(seen) })
@@ -81,14 +81,14 @@ it('a request that comes with a trace is a span of it, and so are its command an
     'touchline.epoch': 1,
   })
   expect(new Set(seen.spans.map(({ service }) => service))).toEqual(new Set(['touchline-test']))
-  // Others begin traces of their own, but for the probes.
+  // Other requests begin their own traces, except probes.
   const others = seen.spans.filter(({ traceId }) => traceId !== TRACE)
   expect(others.map(({ name }) => name)).toContain('GET /api/instruments')
   expect(others.map(({ name }) => name)).not.toContain('GET /health')
 }, 60_000)
 
 onServers((settle) => {
-  it('the trace goes with the command to the process that has the match', { timeout: 60_000 }, async () => {
+  it('the trace follows the command to the process that owns the match', { timeout: 60_000 }, async () => {
     const [place, seen] = [await settle(), await collector()]
     cleanUp.push(() => place.remove())
     const api = await start(place, { ROLES: 'api', DEMO_REPLAY: 'none', ...settings(seen) })
@@ -101,7 +101,7 @@ onServers((settle) => {
   })
 })
 
-it('a caller may decline, and a collector that is away costs nobody his answer', { timeout: 60_000 }, async () => {
+it('a caller may decline tracing, and an unavailable collector fails no request', { timeout: 60_000 }, async () => {
   const place = await embeddedPlace()
   cleanUp.push(() => place.remove())
   const seen = await collector()
@@ -111,9 +111,9 @@ it('a caller may decline, and a collector that is away costs nobody his answer',
   expect(seen.spans.length).toBeGreaterThan(0)
   expect(seen.spans.filter(({ traceId }) => traceId === TRACE)).toEqual([])
 
-  const away = await start(place, { ...DEMO, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })
-  await tradeAt(away, `00-${TRACE}-${CALLER}-01`)
-  const { code, stdout } = await away.end('SIGTERM')
+  const untraced = await start(place, { ...DEMO, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })
+  await tradeAt(untraced, `00-${TRACE}-${CALLER}-01`)
+  const { code, stdout } = await untraced.end('SIGTERM')
   expect(code).toBe(0)
   expect(stdout).toContain('trace_export_failed')
 })

@@ -7,9 +7,9 @@ import { pick, type PositionSeen, read, TradeAnswer } from '../support/http-clie
 import { eachDataPlace, onServers, type ServerPlace } from '../support/data-place.ts'
 
 const HOLD_SECS = 180
-/** More than what is left of the match at any time. */
+/** Longer than the rest of the match at any time. */
 const MATCH_SECS = 700
-/** Longer than full time must hold. */
+/** Longer than full time must last before the match settles. */
 const CONFIRM_SECS = 61
 
 const sum = (amounts: readonly number[]): number => amounts.reduce((total, amount) => total + amount, 0)
@@ -22,7 +22,7 @@ eachDataPlace((settle) => {
   })
   afterAll(() => server.close())
 
-  it('a visitor signs in, looks around, asks for a quote, and opens at exactly that', async () => {
+  it('a new user signs in, requests a quote, and opens at exactly the quoted price', async () => {
     const ada = await server.user('Ada E1')
     const Me = z.looseObject({ loggedIn: z.literal(true), username: z.literal('ada_e1') })
     expect((await ada.get('/api/me', Me))['wallet']).toMatchObject({ balance: 10_000, marginUsed: 0, equity: 10_000 })
@@ -47,7 +47,7 @@ eachDataPlace((settle) => {
     expect(moved.currentPrice).toBe(position.openPrice)
   })
 
-  it('[A5] a retry with the same key gets the same answer and does nothing again; another request with it is refused', async () => {
+  it('[A5] a retry with the same key repeats the answer without a second effect; another request with it is refused', async () => {
     const ada = await server.user('Ada E2')
     const player = pick(await ada.instruments())
     const order = { instrumentId: player.id, direction: 'long', lotSize: 1, clientPrice: player.currentPrice } as const
@@ -56,23 +56,23 @@ eachDataPlace((settle) => {
     expect(again.status).toBe(201)
     expect(again.headers.get('idempotent-replayed')).toBe('true')
     const racers = [first, racing].map(({ status, body }) =>
-      isDeepStrictEqual(body, again.body) ? 'answered' : status === 409 ? 'in flight' : 'done again',
+      isDeepStrictEqual(body, again.body) ? 'answered' : status === 409 ? 'in flight' : 'second effect',
     )
     expect(racers).toContain('answered')
-    expect(racers).not.toContain('done again')
+    expect(racers).not.toContain('second effect')
 
     const other = await ada.open({ ...order, lotSize: 2 }, 'once')
     expect(other).toMatchObject({ status: 409, body: { error: 'duplicate request; please retry', code: 'KEY_REUSED' } })
     expect(await ada.positions()).toHaveLength(1)
     const bob = await server.user('Bob E2')
-    expect((await bob.open(order, 'once')).headers.get('idempotent-replayed'), 'keys are his own').toBeNull()
+    expect((await bob.open(order, 'once')).headers.get('idempotent-replayed'), 'keys belong to one user').toBeNull()
   })
 
-  it('what is refused says why in the words of the specification, and costs nothing', async () => {
+  it("refusals have the specification's error texts, and cost nothing", async () => {
     const ada = await server.user('Ada E3')
     const { id, currentPrice } = pick(await ada.instruments(), (i) => i.position === 'FWD')
     const order = { instrumentId: id, direction: 'long', lotSize: 1, clientPrice: currentPrice } as const
-    const stranger = '00000000-0000-7000-8000-000000000000'
+    const unknown = '00000000-0000-7000-8000-000000000000'
 
     const cent = (price: number): number => Math.round(price * 100) / 100
     const refused = [
@@ -83,8 +83,8 @@ eachDataPlace((settle) => {
       [{ ...order, lotSize: 100.01 }, 422, { error: 'lot size invalid' }],
       [{ ...order, stopLoss: cent(currentPrice * 1.1) }, 422, { code: 'LEVELS_INVALID', error: LEVELS }],
       [{ ...order, direction: 'short', takeProfit: cent(currentPrice * 1.1) }, 422, { error: LEVELS }],
-      [{ ...order, instrumentId: stranger }, 404, { error: 'not found', what: 'instrument' }],
-      [{ ...order, instrumentId: 'nobody' }, 400, { error: 'validation failed' }],
+      [{ ...order, instrumentId: unknown }, 404, { error: 'not found', what: 'instrument' }],
+      [{ ...order, instrumentId: 'no-uuid' }, 400, { error: 'validation failed' }],
     ] as const
     const dear = { ...order, lotSize: 100 }
     for (const [wrong, status, body] of refused) {
@@ -94,7 +94,7 @@ eachDataPlace((settle) => {
     expect(await ada.wallet()).toMatchObject({ balance: 10_000, marginUsed: 0 })
     expect(await ada.positions('all')).toEqual([])
 
-    // The largest size on offer is what the wallet can just pay for.
+    // The largest size offered is the largest the wallet can pay for.
     const { maxLotSize } = await ada.quote(order)
     const { wallet } = await ada.opens({ ...order, lotSize: maxLotSize })
     expect(wallet.balance).toBeGreaterThanOrEqual(0)
@@ -104,9 +104,9 @@ eachDataPlace((settle) => {
     })
 
     const bob = await server.user('Bob E3')
-    const [hers] = await ada.positions()
+    const [adas] = await ada.positions()
     const missing = { status: 404, body: { error: 'not found', what: 'position' } }
-    for (const position of [hers?.id ?? '', stranger]) {
+    for (const position of [adas?.id ?? '', unknown]) {
       expect(await bob.close(position, position)).toMatchObject(missing)
       expect(await bob.change(position, { stopLoss: null })).toMatchObject(missing)
     }
@@ -139,7 +139,7 @@ eachDataPlace((settle) => {
     expect(await levels({ takeProfit: null })).toEqual({ stopLoss: null, takeProfit: null })
   })
 
-  it('a stop-loss closes by itself when the match moves the price, hold or no hold', async () => {
+  it('a stop-loss closes a position when the match moves the price, even during the hold', async () => {
     const ada = await server.user('Ada E5')
     const fielded = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN' && i.position !== 'GK')
     for (const { id, currentPrice } of fielded) {
@@ -160,7 +160,7 @@ eachDataPlace((settle) => {
     expect(u((await ada.wallet()).balance)).toBe(u(10_000) + pnlOf(closed) - sum(open.map((p) => u(p.margin))))
   })
 
-  it('a close within the hold is refused with the seconds left; after it margin and PnL come back to the millionth', async () => {
+  it('refuses a close during the hold with the seconds left; after it, pays margin and PnL exact to the millionth', async () => {
     const [ada, bob] = [await server.user('Ada E6'), await server.user('Bob E6')]
     const player = pick(await ada.instruments(), (i) => i.position === 'FWD')
     const order = {
@@ -179,7 +179,7 @@ eachDataPlace((settle) => {
     expect(held.headers.get('retry-after')).toBe(String(HOLD_SECS - 1))
 
     await server.play(HOLD_SECS)
-    await server.play(1) // what a goal has held back is free again with the next frame
+    await server.play(1) // a suspension after a goal ends with the next frame
     const seen = await ada.instrument(player.id)
     const answer = await ada.close(position.id, 'done')
     const closed = read(answer, 200, TradeAnswer)
@@ -200,13 +200,13 @@ eachDataPlace((settle) => {
     expect(await ada.positions('closed')).toEqual([closed.position])
   })
 
-  it('at full time the market closes, everybody is settled at one price, and the next match begins', async () => {
+  it('at full time the market closes, all positions settle at one price, and the next match begins', async () => {
     const [ada, bob] = [await server.user('Ada E7'), await server.user('Bob E7')]
     const { matchId } = server
     const player = pick(await ada.instruments(), (i) => i.position === 'DEF')
     const order = { instrumentId: player.id, direction: 'long', lotSize: 2, clientPrice: player.currentPrice } as const
-    const hers = await ada.opens(order)
-    const his = await bob.opens({ ...order, direction: 'short', lotSize: 1 })
+    const long = await ada.opens(order)
+    const short = await bob.opens({ ...order, direction: 'short', lotSize: 1 })
     await server.play(MATCH_SECS)
 
     const closed = { status: 409, body: { error: 'market closed', tradeWindow: { status: 'CLOSED', open: false } } }
@@ -216,19 +216,19 @@ eachDataPlace((settle) => {
     server.jump(CONFIRM_SECS)
     const settled = await vi.waitUntil(async () => (await bob.positions('closed'))[0], PATIENCE)
     const [mine] = await ada.positions('closed')
-    expect(settled).toMatchObject({ id: his.position.id, closedBy: 'full_time', closePrice: last.currentPrice })
-    expect(mine).toMatchObject({ id: hers.position.id, closedBy: 'full_time', closePrice: last.currentPrice })
+    expect(settled).toMatchObject({ id: short.position.id, closedBy: 'full_time', closePrice: last.currentPrice })
+    expect(mine).toMatchObject({ id: long.position.id, closedBy: 'full_time', closePrice: last.currentPrice })
     expect(u(last.currentPrice)).toBe(
       u(last.live_base_price) + Math.round((u(last.k_mod) * u(last.net_position_imbalance)) / u(1)),
     )
     expect(u((await ada.wallet()).balance)).toBe(u(10_000) + pnlOf(mine === undefined ? [] : [mine]))
     expect(u((await bob.wallet()).balance)).toBe(u(10_000) + pnlOf([settled]))
-    expect(await ada.close(hers.position.id, 'late')).toMatchObject({
+    expect(await ada.close(long.position.id, 'late')).toMatchObject({
       status: 409,
       body: { error: 'position is not open' },
     })
 
-    // His name stands in the next match, at a price of that match.
+    // The same player is listed in the next match, at a price of that match.
     await vi.waitUntil(async () => (await ada.instrument(player.id)).tradingStatus === 'OPEN', PATIENCE)
     expect(server.matchId).toBe(matchId + 1)
     const next = await ada.opens({ ...order, clientPrice: (await ada.instrument(player.id)).currentPrice })
@@ -247,7 +247,7 @@ onServers((settle) => {
   })
   afterAll(() => server.close())
 
-  it('[D5] the fast store shows the balance; one that is changed there counts, and is booked', async () => {
+  it('[D5] the fast store holds the balance; a balance changed there counts, and the difference is booked', async () => {
     const ada = await server.user('Ada E8')
     const { userId } = await ada.get('/api/me', z.looseObject({ userId: z.string() }))
     const { id } = pick(await ada.instruments())

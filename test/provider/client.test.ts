@@ -30,7 +30,7 @@ async function setUp(over: Partial<MockOptions> = {}, options: { readonly token?
   return { mock, provider }
 }
 
-/** A server that answers everything with this. */
+/** A server that answers every request with this. */
 async function serve(answer: (path: string) => { status?: number; headers?: Record<string, string>; body: string }) {
   const asked: string[] = []
   const server = createServer((request, response) => {
@@ -45,7 +45,7 @@ async function serve(answer: (path: string) => { status?: number; headers?: Reco
   return { url, asked, provider: createProvider({ url, token: TOKEN, timeoutMs: 500, world }) }
 }
 
-/** What a call fails with. */
+/** The error of a call. */
 async function troubleOf(call: Promise<unknown>): Promise<ProviderTrouble> {
   const error: unknown = await call.then(
     () => null,
@@ -56,7 +56,7 @@ async function troubleOf(call: Promise<unknown>): Promise<ProviderTrouble> {
 }
 
 describe('the provider', () => {
-  it('[V1] is asked for everything in play at once, and for matches by number', async () => {
+  it('[V1] is asked for all matches in play at once, and for matches by number', async () => {
     const { mock, provider } = await setUp()
     const { fixtures, unreadable, allowance } = await provider.inPlay()
     expect(fixtures.map((one) => [one.fixtureId, one.state, one.sourceAt])).toEqual([
@@ -73,7 +73,7 @@ describe('the provider', () => {
     ])
   })
 
-  it('[V1] gets the token in a header, and nobody else does', async () => {
+  it('[V1] receives the token in a header, which is never sent to another host', async () => {
     const { mock, provider } = await setUp({}, { token: 'wrong-but-secret' })
     const trouble = await troubleOf(provider.inPlay())
     expect(trouble.message).toBe('the provider answered 401: Unauthenticated.')
@@ -108,7 +108,7 @@ describe('the provider', () => {
     },
   )
 
-  it('that is not there is one, too, and a limit without a header says when it ends', async () => {
+  it('that is unreachable is a fault; without a header, the body shows when a rate limit ends', async () => {
     const gone = await serve(() => ({ body: '' }))
     for (const each of open.splice(0)) await each.close()
     expect((await troubleOf(gone.provider.inPlay())).message).toBe('the provider is unavailable')
@@ -121,7 +121,7 @@ describe('the provider', () => {
     }
   })
 
-  it('that finds nothing has answered', async () => {
+  it('that finds no match has answered', async () => {
     const none = { fixtures: [], unreadable: [], allowance: null }
     const body = JSON.stringify({ message: 'No result(s) found matching your request.' })
     for (const status of [200, 404]) {
@@ -130,7 +130,7 @@ describe('the provider', () => {
     }
   })
 
-  it('may send what makes no sense: that is named and left out', async () => {
+  it('may send an invalid fixture, which is reported and left out', async () => {
     const { fixtures } = await (await setUp()).provider.inPlay()
     expect(fixtures).toHaveLength(2)
     const frame = recording.frames[100]
@@ -145,7 +145,7 @@ describe('the provider', () => {
     ])
   })
 
-  it('shows its calendar page by page, by cursor or by number', async () => {
+  it('returns its calendar in pages, by cursor or by number', async () => {
     const page = (n: number, next: string | null, more: boolean) =>
       JSON.stringify({
         data: [{ ...(recording.frames[0] as object), id: n }],

@@ -6,7 +6,7 @@ import { instrumentIdFor, parseFixture } from '../../src/provider/snapshot.ts'
 
 const options = { instrumentIdOf: (id: number) => instrumentId(`i-${id}`), receivedAt: instant(1_700_000_000_000) }
 
-/** A payload by hand, away team first, of a match in its second half. */
+/** A handwritten payload, away team first, of a match in its second half. */
 const PAYLOAD = {
   id: 123,
   league_id: 8,
@@ -133,7 +133,7 @@ describe('a payload', () => {
     expect(strange?.kind).toBe('other')
   })
 
-  it('lists players with numeric statistics; none is no news, not zero', () => {
+  it('lists players with numeric statistics; a missing one is unknown, not zero', () => {
     expect(parse().players).toEqual([
       {
         playerId: 1001,
@@ -158,13 +158,13 @@ describe('a payload', () => {
     ])
   })
 
-  it('names team statistics as the provider does, or adds up the players’ where there are none', () => {
+  it("uses the provider's team statistics, or the sum over the players if they are missing", () => {
     expect(parse().teamStats).toEqual({ home: { 'Ball Possession %': 63 }, away: { 'Shots Total': 7 } })
     expect(parse({ statistics: [] }).teamStats).toEqual({ home: { 'Shots On Target': 2 }, away: {} })
     expect(parse({ statistics: null, lineups: null }).teamStats).toBeNull()
   })
 
-  it('may leave out every include, carry strings for numbers, nulls and nonsense rows', () => {
+  it('may lack every include, and contain strings for numbers, nulls and invalid rows', () => {
     const bare = parse(
       Object.fromEntries(
         ['league', 'scores', 'periods', 'events', 'statistics', 'lineups', 'state'].map((k) => [k, undefined]),
@@ -189,7 +189,7 @@ describe('a payload', () => {
     expect(odd.players.map((p) => [p.playerId, p.side, p.role, p.details])).toEqual([[5, 'away', null, null]])
   })
 
-  it('that cannot be a fixture is turned down with a reason for people', () => {
+  it('that is not a fixture is rejected with a readable reason', () => {
     const reason = (payload: unknown) => {
       const parsed = parseFixture(payload, options)
       return parsed.ok ? null : parsed.reason
@@ -240,7 +240,7 @@ describe('extra time and penalties', () => {
     seconds: 0,
   }
 
-  it('the halves of extra time are told apart where the payload does, and the clock is the same where not', () => {
+  it('the halves of extra time are distinguished if the payload does; the clock is the same otherwise', () => {
     const detailed = parse({ periods: [...halves, whole], detailedperiods: [et2, et1, ...halves] })
     const plain = parse({ periods: [whole, ...halves], detailedperiods: undefined })
     expect(detailed.periods.map((p) => p.elapsedSecs)).toEqual([2_825, 980, 960, 270])
@@ -252,7 +252,7 @@ describe('extra time and penalties', () => {
     ).toBe(4)
   })
 
-  it('[P13] a kick of the shoot-out is told from a penalty, even when it is filed as one', () => {
+  it('[P13] a kick of the shoot-out is distinguished from a penalty, even if the provider calls it one', () => {
     const rows = [
       { id: 1, type_id: 16, period_id: 55, detailed_period_id: 55, player_id: 1, minute: 121, result: '2-1' },
       { id: 2, type_id: 16, period_id: 54, player_id: 1, minute: 117, result: '5-4', addition: '9th Penalty' },
@@ -273,7 +273,7 @@ describe('extra time and penalties', () => {
   })
 })
 
-it('an instrument id is a UUIDv5 that lasts, and differs by player and namespace', () => {
+it('an instrument id is a stable UUIDv5 that differs by player and namespace', () => {
   const id = instrumentIdFor('provider', playerId(1001))
   expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   expect(id).toBe('a866951d-d3b7-5dce-bc34-bcf48475e218')

@@ -18,7 +18,7 @@ const production = {
   IDP_CLIENT_ID: 'touchline.apps.example',
 }
 
-/** What is wrong with an environment. */
+/** The problems of an environment. */
 function wrong(env: Record<string, string>): readonly string[] {
   try {
     readConfig(env)
@@ -30,7 +30,7 @@ function wrong(env: Record<string, string>): readonly string[] {
 }
 
 describe('configuration', () => {
-  it('nothing set is a complete embedded development server', () => {
+  it('an empty environment is a complete embedded development server', () => {
     expect(readConfig({})).toEqual({
       production: false,
       host: '127.0.0.1',
@@ -68,7 +68,7 @@ describe('configuration', () => {
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}))
   })
 
-  it('everything set is read in its own unit', () => {
+  it('every variable is read in its own unit', () => {
     const config = readConfig({
       ...production,
       PORT: '0',
@@ -136,7 +136,7 @@ describe('configuration', () => {
     })
   })
 
-  it('everything wrong is reported at once, by name, without repeating secrets', () => {
+  it('all problems are reported at once, by name, without repeating secrets', () => {
     const lines = wrong({
       NODE_ENV: 'production',
       PORT: '70000',
@@ -195,7 +195,7 @@ describe('configuration', () => {
     expect(wrong({ NODE_ENV: 'prod' })).toEqual(['NODE_ENV: must be one of development, test, production'])
   })
 
-  it('a role alone demands what it meets the other roles on, and two addresses are two ports', () => {
+  it('a single role requires the shared stores, and the two addresses need different ports', () => {
     const demanded = ['DATABASE_URL', 'REDIS_URL'].map((name) => `${name}: is required with one of the ROLES alone`)
     for (const ROLES of ['api', 'rooms', 'api,api']) expect(wrong({ ROLES }), ROLES).toEqual(demanded)
     expect(wrong({ ...production, ROLES: 'api' })).toEqual(demanded.slice(1))
@@ -206,7 +206,7 @@ describe('configuration', () => {
     expect(wrong({ PORT: '0', WS_PORT: '0' })).toEqual([])
   })
 
-  it('production starts with nothing made up: all that is missing is named', () => {
+  it('production uses no defaults for secrets and addresses: every missing variable is named', () => {
     expect(wrong({ NODE_ENV: 'production' })).toEqual([
       'DATABASE_URL: is required in production',
       'JWT_PRIVATE_KEY: is required in production',
@@ -234,11 +234,11 @@ describe('configuration', () => {
     expect(document.slice(document.indexOf('| variable'), document.lastIndexOf('|') + 1)).toBe(table)
   })
 
-  it('none plays no recording', () => {
+  it("DEMO_REPLAY 'none' plays no recording", () => {
     expect(readConfig({ DEMO_REPLAY: 'none' }).demo.replay).toBeNull()
   })
 
-  it('a key may stand on one line, in quotes or not, and only a strong RSA key will do', () => {
+  it('a key may be on one line, quoted or not, and must be a strong RSA key', () => {
     const oneLine = pem.replaceAll('\n', '\\n')
     expect(readConfig({ JWT_PRIVATE_KEY: oneLine }).jwt.privateKeyPem).toBe(pem)
     expect(readConfig({ JWT_PRIVATE_KEY: `"${oneLine}"` }).jwt.privateKeyPem).toBe(pem)
@@ -250,7 +250,7 @@ describe('configuration', () => {
     }
   })
 
-  it('what is read cannot be changed', () => {
+  it('the configuration cannot be changed', () => {
     const config = readConfig({ CORS_ORIGINS: 'http://localhost:5173' })
     for (const part of [
       config,
@@ -266,7 +266,7 @@ describe('configuration', () => {
     }
   })
 
-  it('keygen prints an environment that production takes', async () => {
+  it('keygen prints an environment that production accepts', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'touchline-keygen-'))
     try {
       const printed = spawnSync(process.execPath, [join(import.meta.dirname, '../../ops/tools/keygen.ts')], {

@@ -11,7 +11,7 @@ import { snapshot, U } from '../support/fixtures.ts'
 const recordings = await listRecordings(join(import.meta.dirname, '../../ops/replays'))
 const DEMO = { recording: 'goal-feast', speed: 10, traders: 0 }
 
-/** A database of runs and a process that plays them, both in memory, the database sometimes away. */
+/** A database of runs and a process that plays them, both in memory; the database can be unavailable. */
 class Venue {
   readonly rows = new Map<string, ReplayRun & { readonly finished: boolean }>()
   readonly playing = new Map<string, ReplayOrder>()
@@ -57,7 +57,7 @@ class Venue {
     }
   }
 
-  /** A process that has just started. */
+  /** A newly started process. */
   bot(): GameplayBot {
     return new GameplayBot(this.#bots)
   }
@@ -99,7 +99,7 @@ const statusOf = ({ id, recording, matchId, speed, traders }: ReplayOrder): Repl
 const SETTLED = { minute: 90, frames: 600, settled: true }
 
 describe('the gameplay bot', () => {
-  it('goes on with the demo although the database was away as its match ended', async () => {
+  it('continues the demo although the database was unavailable when its match ended', async () => {
     const venue = new Venue(DEMO)
     const bot = venue.bot()
     await bot.look()
@@ -114,7 +114,7 @@ describe('the gameplay bot', () => {
     expect(venue.rows.get('run 1')).toMatchObject({ finished: true })
   })
 
-  it('one replay that cannot be played holds up no other', async () => {
+  it('a replay that cannot be played does not delay the others', async () => {
     const venue = new Venue(null)
     const bot = venue.bot()
     venue.begin({ recording: 'lost', speed: 1, traders: 0, demo: false, by: U(1) })
@@ -142,7 +142,7 @@ describe('the gameplay bot', () => {
     expect([...venue.playing.keys()]).toEqual(['run 2'])
   })
 
-  it('ends the demo of another recording, and plays its own after it', async () => {
+  it('ends the demo of another recording, then plays its own', async () => {
     const venue = new Venue(DEMO)
     await venue.bot().look()
     venue.change('run 1', { recording: 'cup-night', match: { ...SETTLED, settled: false } })
@@ -156,7 +156,7 @@ describe('the gameplay bot', () => {
     expect([...venue.playing.values()].map(({ recording }) => recording.name)).toEqual(['goal-feast'])
   })
 
-  it('[V6] a replay that is stopped before its first frame leaves no match behind', async () => {
+  it('[V6] a replay stopped before its first frame leaves no match', async () => {
     const venue = new Venue(null)
     const bot = venue.bot()
     await bot.start({ fixtureId: 'goal-feast', speed: 1, traders: 0, by: U(1) })

@@ -15,7 +15,7 @@ async function open(answer: () => Response | Promise<Response> = () => new Respo
   return server
 }
 
-/** A connection that a proxy keeps. */
+/** A connection kept open by a proxy. */
 async function connection(
   server: HttpServer,
 ): Promise<{ readonly socket: Socket; readonly ask: () => Promise<string> }> {
@@ -24,27 +24,27 @@ async function connection(
   await once(socket, 'connect')
   const ask = async (): Promise<string> => {
     socket.write('GET / HTTP/1.1\r\nhost: here\r\n\r\n')
-    let heard = ''
-    while (!/\r\n\r\n[^]*here/.test(heard)) heard += String((await once(socket, 'data'))[0])
-    return heard
+    let received = ''
+    while (!/\r\n\r\n[^]*here/.test(received)) received += String((await once(socket, 'data'))[0])
+    return received
   }
   return { socket, ask }
 }
 
-it('one that is shut answers what comes over the connections it has, says that it was the last time, and takes no more', async () => {
+it('a draining server answers on open connections with `Connection: close`, and accepts no new ones', async () => {
   const server = await open()
   const { socket, ask } = await connection(server)
   expect(await ask()).toMatch(/connection: keep-alive/i)
   const { port } = server
   server.shut()
-  // One that nobody can get into any more, though this one is still open.
+  // New connections are refused while this one is still open.
   await expect.poll(() => fetch(`http://127.0.0.1:${port}/`).then(String, () => 'refused')).toBe('refused')
   const ended = once(socket, 'close')
   expect(await ask()).toMatch(/connection: close/i)
   await ended
 })
 
-it('it closes when everybody has his answer; whoever asks for nothing more does not hold it up', async () => {
+it('it closes when all requests are answered, without waiting for idle connections', async () => {
   const made = Promise.withResolvers<Response>()
   const asked = Promise.withResolvers<void>()
   let answers = (): Response | Promise<Response> => new Response('here')
@@ -65,7 +65,7 @@ it('it closes when everybody has his answer; whoever asks for nothing more does 
   await closed
 })
 
-it('it leaves idle connections to the proxy, which keeps them for a minute', async () => {
+it('it keeps idle connections for longer than the minute a proxy keeps them', async () => {
   const server = await open()
   expect(server.node.keepAliveTimeout).toBeGreaterThan(60_000)
   const direct = new HttpServer({ isBehindProxy: false })

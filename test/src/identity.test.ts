@@ -28,7 +28,7 @@ describe('the identity provider', () => {
     })
   const now = () => Math.floor(world.now() / 1_000)
 
-  it('[S5] says who somebody is by a token that is all right', async () => {
+  it('[S5] returns the account of a valid token', async () => {
     const { identify } = open()
     expect(await identify(await server.token('ada', 'n1'), 'n1')).toEqual({
       sub: 'ada',
@@ -43,14 +43,14 @@ describe('the identity provider', () => {
     })
   })
 
-  it('[S5] knows nobody by any other token', async () => {
+  it('[S5] rejects every other token', async () => {
     const { identify } = open()
     for (const [what, token] of Object.entries(await hostileTokens(server, 'n1'))) {
       expect(await identify(token, 'n1'), what).toBeNull()
     }
   })
 
-  it('[S5] ends with the token, give or take five seconds of another clock', async () => {
+  it('[S5] rejects an expired token, allowing five seconds of clock difference', async () => {
     const { identify } = open()
     const token = await server.token('ada', 'n1', { at: now() })
     world.pass(HOUR + 4_000)
@@ -74,7 +74,7 @@ describe('the identity provider', () => {
     expect(server.asked).toBe(3)
   })
 
-  it('does not ask again and again for keys that nobody has', async () => {
+  it('does not fetch the keys repeatedly for an unknown key', async () => {
     const { identify } = open()
     const stranger = await IdentityServer.start()
     await stranger.rotate()
@@ -84,7 +84,7 @@ describe('the identity provider', () => {
     await stranger.stop()
   })
 
-  it('goes on with the keys it has while the provider is away, and tries again after a minute', async () => {
+  it('keeps using its keys while the provider is unavailable, and tries again after a minute', async () => {
     const { identify } = open()
     const ask = async () => identify(await server.token('ada', 'n1', { at: now() }), 'n1')
     await ask()
@@ -102,7 +102,7 @@ describe('the identity provider', () => {
     expect(await ask()).toMatchObject({ sub: 'ada' })
   })
 
-  it('what could never be good is nobody, keys or no keys', async () => {
+  it('rejects a malformed token even without keys', async () => {
     const { identify } = open()
     server.mishap = 'error'
     const tokens = await hostileTokens(server, 'n1')
@@ -113,7 +113,7 @@ describe('the identity provider', () => {
     expect(server.asked).toBe(0)
   })
 
-  it('without any keys it cannot tell, which is a fault and no refusal', async () => {
+  it('without any keys verification is a fault, not a refusal', async () => {
     const { identify } = open()
     const token = await server.token('ada', 'n1', { at: now() })
     for (const mishap of ['error', 'nonsense'] as const) {
@@ -124,7 +124,7 @@ describe('the identity provider', () => {
     expect(await identify(token, 'n1')).toMatchObject({ sub: 'ada' })
   })
 
-  it('a provider that cannot be reached is away, too', async () => {
+  it('an unreachable provider counts as unavailable', async () => {
     const { identify } = open()
     const token = await server.token('ada', 'n1', { at: now() })
     await server.stop()

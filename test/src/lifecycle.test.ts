@@ -5,9 +5,9 @@ const DRAIN_MS = 2_000
 
 describe('the lifecycle', () => {
   let lifecycle: Lifecycle
-  /** What happened, in order. */
+  /** The calls, in order. */
   let course: string[]
-  /** Whether deadlines pass at once, or never. */
+  /** True if deadlines pass at once, else they never do. */
   let isTimePassing: boolean
 
   beforeEach(() => {
@@ -52,7 +52,7 @@ describe('the lifecycle', () => {
     ])
   })
 
-  it('starts and stops once, however often it is asked to', async () => {
+  it('starts and stops once, even if called repeatedly', async () => {
     add('store', 'database')
     await Promise.all([lifecycle.start(), lifecycle.start()])
     await Promise.all([lifecycle.stop(), lifecycle.stop()])
@@ -60,14 +60,14 @@ describe('the lifecycle', () => {
     expect(course).toEqual(['start database', `pause ${DRAIN_MS}`, 'stop database'])
   })
 
-  it('stops what was running when it was added, and nothing that was never started', async () => {
+  it('stops parts that ran when they were added, and no part that never started', async () => {
     lifecycle.add({ name: 'mail', kind: 'store', stop: () => void course.push('stop mail') })
     add('worker', 'scan')
     await lifecycle.stop()
     expect(course).toEqual(['stop mail'])
   })
 
-  it('undoes a start that fails half-way, and says why it failed', async () => {
+  it('undoes a start that fails half-way, and reports the cause', async () => {
     add('store', 'database')
     add('endpoint', 'http', {
       start: () => {
@@ -81,7 +81,7 @@ describe('the lifecycle', () => {
     expect(course).toEqual([])
   })
 
-  it('a part that fails to stop keeps no other from stopping, and is reported', async () => {
+  it('a part that fails to stop does not keep the others running, and is reported', async () => {
     add('store', 'database')
     add('worker', 'reactor', { stop: () => Promise.reject(new Error('stuck')) })
     add('worker', 'scan', {
@@ -105,7 +105,7 @@ describe('the lifecycle', () => {
     expect(course).toContain('stop database')
   })
 
-  it('asked to stop while it is starting, it finishes that first', async () => {
+  it('a stop during the start waits until the start is finished', async () => {
     const opened = Promise.withResolvers<void>()
     add('store', 'database', {
       start: async () => {

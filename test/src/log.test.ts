@@ -9,7 +9,7 @@ function open(level: LogLevel, readable = false) {
 }
 
 describe('the log', () => {
-  it('is one JSON object a line', () => {
+  it('writes one JSON object per line', () => {
     const { lines, log } = open('info')
     log.info('request_completed', { path: '/health', status: 200, note: 'two\nlines' })
     expect(lines).toHaveLength(1)
@@ -24,8 +24,8 @@ describe('the log', () => {
     })
   })
 
-  it('drops what is below its level', () => {
-    for (const [level, heard] of [
+  it('drops events below its level', () => {
+    for (const [level, written] of [
       ['debug', 4],
       ['info', 3],
       ['warn', 2],
@@ -37,7 +37,7 @@ describe('the log', () => {
       log.info('b')
       log.warn('c')
       log.error('d')
-      expect(lines, level).toHaveLength(heard)
+      expect(lines, level).toHaveLength(written)
     }
   })
 
@@ -54,7 +54,7 @@ describe('the log', () => {
     })
   })
 
-  it('never throws, whatever it is given', () => {
+  it('never throws, whatever the fields are', () => {
     const circle: Record<string, unknown> = {}
     circle['self'] = circle
     const hostile = {
@@ -70,24 +70,24 @@ describe('the log', () => {
     }
   })
 
-  it('carries the facts of its context on every line', () => {
+  it('adds the fields of its context to every line', () => {
     const { lines, log } = open('info')
     const ofRequest = log.with({ requestId: 'r1', part: 'edge' })
     ofRequest.info('request_received')
     ofRequest.with({ userId: 'ada' }).warn('request_refused', { part: 'gates' })
     log.info('request_completed')
-    const told = lines.map((line) => {
+    const written = lines.map((line) => {
       const { at: _, level: __, ...facts }: Record<string, unknown> = JSON.parse(line)
       return facts
     })
-    expect(told).toEqual([
+    expect(written).toEqual([
       { event: 'request_received', requestId: 'r1', part: 'edge' },
       { event: 'request_refused', requestId: 'r1', part: 'gates', userId: 'ada' },
       { event: 'request_completed' },
     ])
   })
 
-  it('is short and readable for a person', () => {
+  it('has a short readable form for people', () => {
     const { lines, log } = open('info', true)
     log.warn('ready_check_failed', { check: 'database', tries: 3 })
     expect(lines).toEqual(['14:30:00.005 WARN  ready_check_failed  check=database  tries=3\n'])

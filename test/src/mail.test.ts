@@ -10,7 +10,7 @@ import { TestWorld } from '../support/test-world.ts'
 
 const mail: Mail = { to: 'ada@example.com', subject: 'Your code', text: 'It is 042137.\nBye', before: Infinity }
 
-/** A queue whose pauses are over at once, and what it said. */
+/** A queue whose pauses end at once, and its log. */
 function open(send: MailQueueOptions['send'], world = new TestWorld()) {
   const lines: string[] = []
   const pauses: number[] = []
@@ -25,7 +25,7 @@ function open(send: MailQueueOptions['send'], world = new TestWorld()) {
 }
 
 describe('mail over SMTP', () => {
-  it('arrives at a real mail server as it was written, from whom it is from, and to one address only', async () => {
+  it('arrives at a real mail server unchanged, with its sender, at one address only', async () => {
     const server = await MailServer.start()
     const { send, close } = smtpMailer({ url: server.url, from: 'Touchline <play@touchline.example>' })
     await send(mail)
@@ -38,7 +38,7 @@ describe('mail over SMTP', () => {
     await server.stop()
   })
 
-  it('tells a mail that is refused for good from one that is refused for now', async () => {
+  it('distinguishes a permanent refusal from a temporary one', async () => {
     const server = await MailServer.start()
     const { send, close } = smtpMailer({ url: server.url, from: 'play@touchline.example' })
     server.refusesWith = 550
@@ -54,7 +54,7 @@ describe('mail over SMTP', () => {
 })
 
 describe('the mail queue', () => {
-  it('delays nobody, and sends what could not leave at once when the server is back', async () => {
+  it('does not delay the caller, and retries when the server returns', async () => {
     const server = await MailServer.start()
     const { send, close } = smtpMailer({ url: server.url, from: 'play@touchline.example' })
     server.refusesWith = 451
@@ -63,7 +63,7 @@ describe('the mail queue', () => {
       return send(each)
     })
     queue.post(mail)
-    expect(server.tries).toBe(0) // taken, and nothing waited for
+    expect(server.tries).toBe(0) // queued, without waiting
     await vi.waitUntil(() => server.received.length === 1)
     await queue.stop()
     expect(pauses).toEqual([1_000, 2_000, 4_000])
@@ -72,7 +72,7 @@ describe('the mail queue', () => {
     await server.stop()
   })
 
-  it('gives up with an error in the log: when it is of no use, refused, too much, or when we stop', async () => {
+  it('gives up with a logged error on an expired or refused mail, on a full queue and on a stop', async () => {
     const away = async () => Promise.reject(new Error('away'))
     const useless = open(away)
     useless.queue.post({ ...mail, before: useless.world.now() + 10_000 })
@@ -104,7 +104,7 @@ describe('the mail queue', () => {
 })
 
 describe('mail without a server', () => {
-  it('is a line in the outbox of the data folder, for its owner only, and in the log', async () => {
+  it('is a line in the outbox of the data folder, readable by its owner only, and in the log', async () => {
     const dataDir = join(await mkdtemp(join(tmpdir(), 'touchline-mail-')), 'data')
     const world = new TestWorld()
     const lines: string[] = []

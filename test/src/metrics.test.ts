@@ -21,8 +21,8 @@ async function linesOf(name: string): Promise<string[]> {
   return lines.filter((line) => line.startsWith(name) && !line.includes('_bucket'))
 }
 
-describe('what is measured', () => {
-  it('stands as it is at the moment somebody asks', async () => {
+describe('metrics', () => {
+  it('are read at the moment of the request', async () => {
     let figures = IDLE
     measuring = startMeasuring()
     measuring.observe(() => figures)
@@ -50,7 +50,7 @@ describe('what is measured', () => {
     expect(await linesOf('touchline_mailbox_depth'), 'a match that runs here no more').toEqual([])
   })
 
-  it('requests are counted by method, route and status; methods that are made up count as one', async () => {
+  it('count requests by method, route and status; unknown methods share one label', async () => {
     measuring = startMeasuring()
     measuring.request({ method: 'GET', route: '/health', status: 200, ms: 3 })
     measuring.request({ method: 'GET', route: '/health', status: 200, ms: 1_000 })
@@ -63,7 +63,7 @@ describe('what is measured', () => {
     ])
   })
 
-  it('what is wrong with the books stays there until somebody has seen it', async () => {
+  it('keep a ledger problem until it has been read', async () => {
     measuring = startMeasuring()
     const fine = { entries: 10, imbalanceMicros: 0, unbalancedTransactions: 0, mismatchedWallets: 0 }
     measuring.books({ entries: 4, imbalanceMicros: -1, unbalancedTransactions: 1, mismatchedWallets: 2 })
@@ -76,18 +76,18 @@ describe('what is measured', () => {
     expect(await linesOf('touchline_wallets_mismatched')).toEqual(['touchline_wallets_mismatched 2'])
   })
 
-  it('everybody who asks hears how late the event loop was in the last window', async () => {
+  it('show every reader the event-loop lag of the last window', async () => {
     measuring = startMeasuring()
     await pause(30)
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
     await pause(30)
     measuring.turnLoop()
-    const told = await linesOf('touchline_loop_lag_seconds{quantile="1"}')
-    expect(Number(told[0]?.split(' ')[1])).toBeGreaterThan(0.05)
-    expect(await linesOf('touchline_loop_lag_seconds{quantile="1"}')).toEqual(told)
+    const lag = await linesOf('touchline_loop_lag_seconds{quantile="1"}')
+    expect(Number(lag[0]?.split(' ')[1])).toBeGreaterThan(0.05)
+    expect(await linesOf('touchline_loop_lag_seconds{quantile="1"}')).toEqual(lag)
   })
 
-  it('commits are counted by verdict with their size, leases by their loss', async () => {
+  it('count commits by verdict and size, and lost leases', async () => {
     measuring = startMeasuring()
     const watch = [U(1), U(2)].map((userId) => ({ userId, openPositions: 0, unrealizedPnl: 0 as never }))
     const batch = { id: '', matchId: MATCH, epoch: 1, watch, openPositionsMax: 1 }
@@ -111,7 +111,7 @@ describe('what is measured', () => {
     expect(await linesOf('touchline_lease')).toEqual(['touchline_lease_renewals_lost_total 1'])
   })
 
-  it('failed tasks are counted by name', async () => {
+  it('count failed tasks by name', async () => {
     measuring = startMeasuring()
     for (const task of ['retention', 'orphan-scan', 'retention']) measuring.taskFailed(task)
     expect(await linesOf('touchline_task_failures_total')).toEqual([

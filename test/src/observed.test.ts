@@ -30,8 +30,8 @@ function observe(commit: MatchStore['commit']) {
   return { world, seen, lines, store: observedStore(store, { world, log, observe: (facts) => seen.push(facts) }) }
 }
 
-describe('a store with an onlooker', () => {
-  it('says what became of each commit and how long it took, a fault too', async () => {
+describe('an observed store', () => {
+  it('reports the verdict and duration of each commit, including faults', async () => {
     const parts = observe(async () => {
       parts.world.pass(7)
       return { kind: 'fenced' }
@@ -61,7 +61,7 @@ describe('a store with an onlooker', () => {
   })
 })
 
-it('a lease that is another’s is told of; one that could not be asked about is not', async () => {
+it('reports a lease lost to another process, but not a renewal that failed', async () => {
   let lost = 0
   const answers: (boolean | Error)[] = [true, false, new Error('away')]
   const store: Leases = new MemoryMatchStore()

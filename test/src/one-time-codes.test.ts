@@ -25,7 +25,7 @@ describe('one-time codes', () => {
   const mailed = () => present(/\d{6}/.exec(posted.at(-1)?.text ?? '')?.[0], 'a code')
   const wrong = () => (mailed() === '000000' ? '000001' : '000000')
 
-  it('[S7] are mailed to the address of the account, and kept as a digest of nobody else', async () => {
+  it('[S7] are mailed to the address of the account, and stored as a digest for that account only', async () => {
     expect(await codes.send(ada)).toEqual({ sent: true, nextInMs: MINUTE })
     expect(posted).toMatchObject([{ to: 'ada@example.com', before: world.now() + 5 * MINUTE }])
     expect(posted[0]?.subject).not.toContain(mailed())
@@ -35,7 +35,7 @@ describe('one-time codes', () => {
     expect(await codes.check({ ...ada, sub: 'bob' }, mailed())).toMatchObject({ kind: 'wrong' })
   })
 
-  it('[S7] prove the e-mail once, and for as long as the ticket may last', async () => {
+  it('[S7] verify the e-mail once, for the lifetime of the ticket', async () => {
     await codes.send(ada)
     expect(await codes.isVerified(ada)).toBe(false)
     expect(await codes.check(ada, mailed())).toEqual({ kind: 'right' })
@@ -47,7 +47,7 @@ describe('one-time codes', () => {
     expect(await codes.isVerified(ada)).toBe(false)
   })
 
-  it('[S7] are good for five minutes', async () => {
+  it('[S7] are valid for five minutes', async () => {
     await codes.send(ada)
     world.pass(5 * MINUTE - 1)
     expect(await codes.check(ada, wrong())).toMatchObject({ kind: 'wrong' })
@@ -56,7 +56,7 @@ describe('one-time codes', () => {
     expect(await codes.check({ ...ada, sub: 'nobody' }, '000000')).toEqual({ kind: 'expired' })
   })
 
-  it('[S7] are looked at three times, however many guess at once', async () => {
+  it('[S7] allow three tries, even if many guess at once', async () => {
     await codes.send(ada)
     const guesses = await Promise.all(Array.from({ length: 100 }, () => codes.check(ada, wrong())))
     expect(guesses.filter(({ kind }) => kind === 'wrong')).toEqual([
@@ -69,7 +69,7 @@ describe('one-time codes', () => {
     expect(await codes.isVerified(ada)).toBe(false)
   })
 
-  it('are sent once a minute, also to many who ask at once, and the last one counts', async () => {
+  it('are sent once a minute, even for many requests at once, and the last one counts', async () => {
     const sent = await Promise.all(Array.from({ length: 50 }, () => codes.send(ada)))
     expect([sent.filter((each) => each.sent).length, posted.length]).toEqual([1, 1])
     const first = mailed()

@@ -17,12 +17,12 @@ describe('sessions', () => {
   let world: TestWorld
   let sessions: Sessions
   let rotation: Rotation
-  let heard: { ended: string[]; disconnected: UserId[]; log: string[] }
+  let seen: { ended: string[]; disconnected: UserId[]; log: string[] }
   const load = async (id: UserId) => (id === ada.id ? { ...ada, role: 'admin' } : null)
 
   beforeEach(() => {
     world = new TestWorld()
-    heard = { ended: [], disconnected: [], log: [] }
+    seen = { ended: [], disconnected: [], log: [] }
     rotation = { kind: 'rotated', session: { id: S1, userId: ada.id, generation: 2 } }
     const starting = [S1, S2]
     sessions = createSessions({
@@ -31,12 +31,12 @@ describe('sessions', () => {
         start: async (users) =>
           users.map((user, n) => ({ id: present(starting[n], 'id'), userId: user, generation: 1 })),
         rotate: async () => rotation,
-        end: async (id) => void heard.ended.push(id),
-        isEnded: async (id) => heard.ended.includes(id),
+        end: async (id) => void seen.ended.push(id),
+        isEnded: async (id) => seen.ended.includes(id),
       },
-      log: createLog({ level: 'warn', world, readable: false, write: (line) => heard.log.push(line) }),
+      log: createLog({ level: 'warn', world, readable: false, write: (line) => seen.log.push(line) }),
     })
-    sessions.onSignedOut((user) => heard.disconnected.push(user))
+    sessions.onSignedOut((user) => seen.disconnected.push(user))
   })
   const started = async () => present((await sessions.start([ada]))[0], 'tokens')
 
@@ -49,24 +49,24 @@ describe('sessions', () => {
     expect([await sessions.verifyAccess(access), await sessions.verifyWs(ws)]).toEqual([null, null])
   })
 
-  it('[S3] a reused refresh token signs its user out, sockets included, and is worth a warning', async () => {
+  it('[S3] a reused refresh token signs its user out, closes their sockets and logs a warning', async () => {
     const { refresh } = await started()
     rotation = { kind: 'reused' }
     expect(await sessions.refresh(refresh, load)).toBeNull()
-    expect(heard.disconnected).toEqual([ada.id])
-    expect(JSON.parse(heard.log[0] ?? '')).toMatchObject({ event: 'refresh_token_reused', userId: ada.id, session: S1 })
+    expect(seen.disconnected).toEqual([ada.id])
+    expect(JSON.parse(seen.log[0] ?? '')).toMatchObject({ event: 'refresh_token_reused', userId: ada.id, session: S1 })
   })
 
-  it('[S2] a rotation comes with tokens of the new generation, for the user as he is now', async () => {
+  it("[S2] a rotation returns tokens of the new generation, with the user's current role", async () => {
     const { refresh } = await started()
     const next = present(await sessions.refresh(refresh, load), 'rotation')
     expect(await sessions.verifyAccess(next.tokens.access)).toMatchObject({ role: 'admin', sid: S1 })
     rotation = { kind: 'ended' }
     expect(await sessions.refresh(next.tokens.refresh, load)).toBeNull()
-    expect(heard).toMatchObject({ disconnected: [], log: [] })
+    expect(seen).toMatchObject({ disconnected: [], log: [] })
   })
 
-  it('[S2] only a refresh token of somebody who exists is rotated', async () => {
+  it('[S2] rotates only a refresh token of an existing user', async () => {
     const { access, refresh } = await started()
     for (const token of ['', 'x', access, `${refresh}x`]) expect(await sessions.refresh(token, load)).toBeNull()
     expect(await sessions.refresh(refresh, async () => null)).toBeNull()
@@ -74,22 +74,22 @@ describe('sessions', () => {
     expect(await sessions.refresh(refresh, load)).toBeNull()
   })
 
-  it('signing out takes either token, even an expired one, and ends each session once', async () => {
+  it('signing out accepts either token, even an expired one, and ends each session once', async () => {
     const { access, refresh } = await started()
     world.pass(60_000)
     expect(await sessions.verifyAccess(access)).toBeNull()
     await sessions.end([access, refresh])
-    expect(heard).toMatchObject({ ended: [S1], disconnected: [ada.id] })
+    expect(seen).toMatchObject({ ended: [S1], disconnected: [ada.id] })
   })
 
-  it('what is no token of ours signs nobody out', async () => {
+  it('an invalid token signs no user out', async () => {
     const ws = await sessions.issueWs({ userId: ada.id, sid: S1 })
     const { access } = await started()
     await sessions.end(['', 'x', ws, `${access.slice(0, -4)}AAAA`])
-    expect(heard).toMatchObject({ ended: [], disconnected: [] })
+    expect(seen).toMatchObject({ ended: [], disconnected: [] })
   })
 
-  it('[S2] many users start at once, each with a session of his own', async () => {
+  it('[S2] many users start at once, each with their own session', async () => {
     const pairs = await sessions.start([ada, ada])
     const claims = await Promise.all(pairs.map(({ access }) => sessions.verifyAccess(access)))
     expect(claims.map((claim) => claim?.sid)).toEqual([S1, S2])

@@ -5,13 +5,13 @@ const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f
 const msOf = (id: string) => parseInt(id.replaceAll('-', '').slice(0, 12), 16)
 
 describe('the real world', () => {
-  it('ids are UUIDv7 that carry their time', () => {
+  it('ids are UUIDv7 and contain their time', () => {
     const id = systemWorld(() => 1_777_732_200_123).newId()
     expect(id).toMatch(UUID_V7)
     expect(msOf(id)).toBe(1_777_732_200_123)
   })
 
-  it('ids only grow: within a millisecond, past its counter, and when the clock jumps back', () => {
+  it('ids only increase: within a millisecond, past its counter, and when the clock jumps back', () => {
     let nowMs = 1_777_732_200_123
     const world = systemWorld(() => nowMs)
     const ids = Array.from({ length: 10_000 }, () => world.newId())
@@ -25,7 +25,7 @@ describe('the real world', () => {
     expect(msOf(ids.at(-1) ?? '')).toBe(nowMs)
   })
 
-  it('secrets have the length asked for and never repeat', () => {
+  it('secrets have the requested length and never repeat', () => {
     const world = systemWorld()
     const secrets = Array.from({ length: 100 }, () => world.secret(16))
     expect(secrets.every((secret) => /^[0-9a-f]{32}$/.test(secret))).toBe(true)

@@ -69,7 +69,7 @@ describe('a task', () => {
     vi.useRealTimers()
   })
 
-  it('runs once a period, one run after the other', async () => {
+  it('runs once per period, never two runs at a time', async () => {
     await create().start()
     await vi.advanceTimersByTimeAsync(99)
     expect(runs).toBe(0)
@@ -84,7 +84,7 @@ describe('a task', () => {
     expect(runs).toBe(4)
   })
 
-  it('logs when it begins to fail and when it has recovered; every failure counts', async () => {
+  it('logs the first failure and the recovery; counts every failure', async () => {
     await create().start()
     work = () => {
       throw new Error('no database')
@@ -99,7 +99,7 @@ describe('a task', () => {
     ])
   })
 
-  it('runs at the start when it should: the start waits for it, or goes on', async () => {
+  it('runs at the start if declared so; the start waits for it, or continues', async () => {
     const slow = Promise.withResolvers<void>()
     work = () => slow.promise
     await create({ atStart: 'begin' }).start()

@@ -7,7 +7,7 @@ const secret = 'a secret of more than thirty-two characters'
 const ada = { sub: 'ada', email: 'ada@example.com', name: 'Ada L.', picture: null }
 
 describe('a registration ticket', () => {
-  it('says for its lifetime what the identity provider said, and nothing after', async () => {
+  it("holds the identity provider's claims for its lifetime, and is invalid afterwards", async () => {
     const world = new TestWorld()
     const { issue, read } = createTickets({ secret, ttlSecs: 300, world })
     const ticket = await issue(ada)
@@ -18,7 +18,7 @@ describe('a registration ticket', () => {
     expect(await read(ticket)).toBeNull()
   })
 
-  it('cannot be changed, made up, or replaced by another token', async () => {
+  it('cannot be changed, forged, or replaced by another token', async () => {
     const world = new TestWorld()
     const { issue, read } = createTickets({ secret, ttlSecs: 300, world })
     const [head = '', , signature = ''] = (await issue(ada)).split('.')

@@ -10,17 +10,17 @@ const at = (ms: number) => instant(ms)
 const claims = (exp: number) => ({ exp: at(exp) })
 
 describe('the token cache', () => {
-  it('knows what a token said, until it ends', () => {
+  it('returns the claims of a token until it expires', () => {
     const cache = new TokenCache(10)
-    const said = claims(1_000)
-    cache.put('a', said)
-    expect(cache.get('a', at(999))).toBe(said)
+    const cached = claims(1_000)
+    cache.put('a', cached)
+    expect(cache.get('a', at(999))).toBe(cached)
     expect(cache.get('b', at(999))).toBeNull()
     expect(cache.get('a', at(1_000))).toBeNull()
     expect(cache.get('a', at(999))).toBeNull()
   })
 
-  it('is bounded, and forgets the token that was not asked about for longest', () => {
+  it('is bounded, and drops the least recently used token', () => {
     const cache = new TokenCache(2)
     cache.put('a', claims(1_000))
     cache.put('b', claims(1_000))
@@ -30,7 +30,7 @@ describe('the token cache', () => {
   })
 })
 
-it('an access token is verified once, ends all the same, and makes no other token valid', async () => {
+it('an access token is verified once, still expires, and makes no other token valid', async () => {
   const world = new TestWorld()
   const keys = await loadOrCreateKeys({ dataDir: '', privateKeyPem: await newPrivateKeyPem(), keyId: null })
   const tokens = createTokens({ keys, lifetimes: { accessSecs: 900, refreshSecs: 900, wsSecs: 60 }, world })

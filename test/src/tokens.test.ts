@@ -22,7 +22,7 @@ const open = () => {
 }
 
 describe('tokens', () => {
-  it("[S1] carry the specification's claims, signed with RS256 by issuer game-api", async () => {
+  it("[S1] have the specification's claims, signed with RS256 by issuer game-api", async () => {
     const { tokens } = open()
     const iat = Date.UTC(2026, 4, 2, 14, 30) / 1_000
     const common = { iss: 'game-api', userId: user.id, sid: session.id, iat, jti: expect.any(String) }
@@ -52,7 +52,7 @@ describe('tokens', () => {
     expect(new Set(made.map((token) => decodeJwt(token).jti)).size).toBe(3)
   })
 
-  it('[S1] a token passes as its own type and as no other', async () => {
+  it('[S1] a token is valid as its own type only', async () => {
     const { tokens } = open()
     const made = [
       await tokens.issueAccess(user, session.id),
@@ -67,7 +67,7 @@ describe('tokens', () => {
     }
   })
 
-  it('a token ends with its lifetime, and says when as an instant', async () => {
+  it('a token expires after its lifetime, and contains that instant', async () => {
     const { world, tokens } = open()
     const token = await tokens.issueWs({ userId: user.id, sid: session.id })
     const claims = await tokens.verifyWs(token)
@@ -78,7 +78,7 @@ describe('tokens', () => {
     expect(await tokens.verifyWs(token)).toBeNull()
   })
 
-  it('what is not a token is nobody', async () => {
+  it('rejects malformed tokens', async () => {
     const { tokens } = open()
     for (const text of ['', '.', '..', 'a.b.c', '{}', '\u0000', 'x'.repeat(10_000)]) {
       expect(await tokens.verifyAccess(text), text.slice(0, 9)).toBeNull()
@@ -97,7 +97,7 @@ describe('signing keys', () => {
     for (const path of folders.splice(0)) await rm(path, { recursive: true })
   })
 
-  it('are made once, kept where only their owner reads them, and found again', async () => {
+  it('are created once, in a file only its owner can read, and loaded on the next start', async () => {
     const dataDir = join(await folder(), 'deep', 'data')
     const source = { dataDir, privateKeyPem: null, keyId: null }
     const made = await loadOrCreateKeys(source)
@@ -108,13 +108,13 @@ describe('signing keys', () => {
     expect((await stat(join(dataDir, file))).mode & 0o777).toBe(0o600)
   })
 
-  it('two servers starting at once agree on one', async () => {
+  it('two servers that start at once use the same key', async () => {
     const source = { dataDir: await folder(), privateKeyPem: null, keyId: null }
     const made = await Promise.all([loadOrCreateKeys(source), loadOrCreateKeys(source), loadOrCreateKeys(source)])
     expect(new Set(made.map(({ keyId }) => keyId)).size).toBe(1)
   })
 
-  it('a given key is used as it is, and nothing is written', async () => {
+  it('a configured key is used unchanged, and no file is written', async () => {
     const dataDir = await folder()
     const given = await loadOrCreateKeys({ dataDir, privateKeyPem: pem, keyId: null })
     expect(given.privateKey.equals(keys.privateKey)).toBe(true)
@@ -148,7 +148,7 @@ describe('session cookies', () => {
     )
   })
 
-  it('are found in what a browser sends, whatever stands beside them', () => {
+  it('are found among the other cookies of a browser', () => {
     const found = {
       'game_access=a.b.c': 'a.b.c',
       'game_access=': '',

@@ -23,7 +23,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     await server.close()
   })
 
-  /** Somebody who has signed in through the page. */
+  /** Signs a new user in through the page. */
   async function visit(name: string, options: Parameters<Browser['newContext']>[0] = {}) {
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
     const page = await context.newPage()
@@ -45,7 +45,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
   const me = async (context: BrowserContext) =>
     z.looseObject({ userId: z.string() }).parse(await (await context.request.get(`${server.url}/api/me`)).json())
 
-  it('a visitor signs in, goes long, sees what he holds and how long he must', async () => {
+  it('a user signs in, goes long, and sees their position and the time left of its hold', async () => {
     const { page, complaints } = await visit('Ada U10')
     await goLong(page)
     await openCount(page, 1)
@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     const held = page.locator('.held > li')
     expect(await held.getByText('▲ long').count()).toBe(1)
     const close = held.getByRole('button', { name: /^[23]:\d\d$/ })
-    expect(await close.isDisabled(), 'he must hold it').toBe(true)
+    expect(await close.isDisabled(), 'the hold has not ended').toBe(true)
 
     server.jump(181)
     await page.reload()
@@ -63,7 +63,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     expect(complaints).toEqual([])
   })
 
-  it('prices move on the screen as the match goes on', async () => {
+  it('prices move on the screen during the match', async () => {
     const { page, complaints } = await visit('Ada U11')
     const prices = () => page.locator('.player .tag > b').allTextContents()
     const before = await prices()
@@ -72,12 +72,12 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     expect(complaints).toEqual([])
   })
 
-  it('a stop-loss that fires is told, and the position moves to the closed ones', async () => {
+  it('a stop-loss that fires shows a toast, and the position moves to the closed list', async () => {
     const { page, complaints } = await visit('Ada U12')
     const { instruments } = z
       .object({ instruments: z.array(z.looseObject({ id: z.string(), name: z.string(), currentPrice: z.number() })) })
       .parse(await (await page.request.get(`${server.url}/api/instruments`)).json())
-    // A hair's breadth away on either side of a few: somebody's price will fall.
+    // Levels just below the prices of twelve players, since at least one price will fall.
     for (const { id, currentPrice } of instruments.slice(0, 12)) {
       const order = { instrumentId: id, direction: 'long', lotSize: 0.1, clientPrice: currentPrice }
       const stopLoss = Math.floor(currentPrice * 9_999) / 10_000
@@ -99,7 +99,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     expect(complaints).toEqual([])
   })
 
-  it('after a break everything is as it is, and nothing is told twice', async () => {
+  it('after a lost connection the page shows the current state, without repeated toasts', async () => {
     const { page, context } = await visit('Ada U13')
     const { userId: id } = await me(context)
     await goLong(page)
@@ -109,7 +109,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     await page.getByText('Reconnecting. Prices may be old.').waitFor()
     expect(await page.getByRole('button', { name: /^Go long/ }).isDisabled()).toBe(true)
 
-    // Meanwhile, elsewhere, he opens another.
+    // Meanwhile the user opens another position elsewhere.
     const [player] = z
       .object({ instruments: z.array(z.looseObject({ id: z.string(), currentPrice: z.number() })) })
       .parse(await (await context.request.get(`${server.url}/api/instruments`)).json()).instruments
@@ -130,7 +130,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
       .waitFor()
   })
 
-  it('on a phone nothing sticks out, and one view is shown at a time', async () => {
+  it('on a phone the page fits the width and shows one view at a time', async () => {
     const { page, complaints } = await visit('Ada U14', { viewport: PHONE, hasTouch: true, isMobile: true })
     const overflow = () => page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
     const views = page.getByRole('navigation', { name: 'Views' })
@@ -145,11 +145,11 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     }
     await views.getByRole('button', { name: 'Players' }).click()
     await page.locator('.player').nth(3).click()
-    await page.locator('.ticket').waitFor() // picking somebody leads to the ticket
+    await page.locator('.ticket').waitFor() // picking a player opens the ticket
     expect(complaints).toEqual([])
   })
 
-  it('every page fits a phone, and axe finds nothing on it', async () => {
+  it('every page fits a phone and passes axe', async () => {
     const { page, complaints } = await visit('Boss', { viewport: PHONE, colorScheme: 'light' })
     for (const [address, heading] of [
       ['league', 'League'],
@@ -170,28 +170,28 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     expect(complaints).toEqual([])
   })
 
-  it('somebody new proves his mail, gives himself a name and a district, and plays', async () => {
+  it('a new user verifies their e-mail, chooses a name and a district, and can trade', async () => {
     const page = await browser.newPage()
     page.setDefaultTimeout(10_000)
     const ticket = 'the ticket'
-    const told: unknown[] = []
+    const sent: unknown[] = []
     const answer = (status: number, body: Record<string, unknown>) => ({ status, json: body })
     await page.route('**/api/auth/google', async (route) => {
-      told.push(route.request().postDataJSON())
+      sent.push(route.request().postDataJSON())
       const facts = { needsProfile: true, registrationTicket: ticket, email: 'ada@example.org', name: 'Ada L' }
       await route.fulfill(answer(422, { error: 'needs profile', code: 'NEEDS_PROFILE', ...facts, resendInSecs: 60 }))
     })
     await page.route('**/api/auth/verify-otp', async (route) => {
-      told.push(route.request().postDataJSON())
+      sent.push(route.request().postDataJSON())
       await route.fulfill(answer(200, { verified: true }))
     })
     await page.route('**/api/auth/google/complete', async (route) => {
-      told.push(route.request().postDataJSON())
-      // Registering takes a provider; the development route signs in somebody just as well.
+      sent.push(route.request().postDataJSON())
+      // Registering needs an identity provider; the development route signs a user in without one.
       const response = await page.request.post(`${server.url}/api/auth/dev`, { data: { displayName: 'Ada U16' } })
       await route.fulfill({ response })
     })
-    await page.addInitScript("sessionStorage.setItem('touchline.nonce', 'said once')")
+    await page.addInitScript("sessionStorage.setItem('touchline.nonce', 'a nonce')")
     await page.goto(`${server.url}/join?ref=friend42#id_token=the.token&authuser=0`)
 
     await page.getByText('ada@example.org').waitFor()
@@ -207,14 +207,14 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     await page.getByLabel('District').selectOption({ index: 2 })
     await page.getByRole('button', { name: 'Kick off' }).click()
     await page.getByRole('button', { name: /^Go long/ }).waitFor()
-    expect(told).toEqual([
-      { idToken: 'the.token', nonce: 'said once' },
+    expect(sent).toEqual([
+      { idToken: 'the.token', nonce: 'a nonce' },
       { registrationTicket: ticket, otp: '042137' },
       expect.objectContaining({ registrationTicket: ticket, username: 'ada_u16_new', referralCode: 'friend42' }),
     ])
   })
 
-  it('an admin starts a replay, halts trading and opens it again, and finds it all in the audit log', async () => {
+  it('an admin starts a replay, halts and reopens trading, and finds both changes in the audit log', async () => {
     const { page } = await visit('Boss')
     await page.goto(`${server.url}/#/control/replays`)
     await page.getByRole('button', { name: 'Start', exact: true }).click()
@@ -231,7 +231,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     await expect.poll(() => page.getByText('trading.mode').count()).toBe(2)
   })
 
-  it('at full time everything is settled and told, and the next match can be traded', async () => {
+  it('at full time positions settle with a toast, and the next match can be traded', async () => {
     const { page } = await visit('Ada U18')
     await goLong(page)
     await openCount(page, 1)
@@ -244,9 +244,9 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
       .waitFor({ timeout: 20_000 })
     await openCount(page, 0)
 
-    // The next match brings the same players, and its moves are counted from its own beginning.
-    const player = await server.user('Bob U18')
-    const inPlay = async () => (await player.matches()).some(({ id, tradeWindow }) => id > old && tradeWindow.open)
+    // The next match lists the same players, and counts its moves from 1.
+    const bob = await server.user('Bob U18')
+    const inPlay = async () => (await bob.matches()).some(({ id, tradeWindow }) => id > old && tradeWindow.open)
     await expect.poll(inPlay, { timeout: 20_000 }).toBe(true)
     const prices = () => page.locator('.player .tag > b').allTextContents()
     const before = await prices()
@@ -260,14 +260,14 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     await openCount(page, 1)
   })
 
-  it('everything can be reached and read, whatever one has to see or to type with', async () => {
+  it('passes axe in dark and light, signed in and signed out', async () => {
     for (const colorScheme of ['dark', 'light'] as const) {
       const { page } = await visit('Ada U15', { colorScheme, reducedMotion: 'reduce' })
       expect(await accessProblems(page), colorScheme).toEqual([])
     }
-    const door = await browser.newPage()
-    await door.goto(server.url)
-    expect(await accessProblems(door), 'the door').toEqual([])
+    const signedOut = await browser.newPage()
+    await signedOut.goto(server.url)
+    expect(await accessProblems(signedOut), 'signed out').toEqual([])
   })
 
   it('an order can be placed with the keyboard alone', async () => {

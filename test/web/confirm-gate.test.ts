@@ -7,7 +7,7 @@ import { exposureOf, marginFor } from '../../actors/position/position.ts'
 import { mostLots, passesGate } from '../../src/web/parts/confirm-gate.ts'
 import { instrument } from '../support/fixtures.ts'
 
-it('the confirm gate keeps one per cent of the free margin, and the largest size offered passes it', () => {
+it('the confirm gate leaves 1 % of the free margin, and the largest size offered passes it', () => {
   expect([passesGate(99, 100), passesGate(99.01, 100)]).toEqual([true, false])
   const limits = { maxLot: 100, lotStep: 0.01 }
   expect(mostLots({ maxLotSize: 0.01 }, limits)).toBe(0)

@@ -1,4 +1,4 @@
-/** The client's feed against the real one: what a game that uses it can rely on. */
+/** The page's feed client against the real price feed. */
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { WebSocketServer } from 'ws'
@@ -17,83 +17,83 @@ beforeAll(async () => {
 })
 afterAll(() => composed.close())
 
-/** A feed that writes down what it hears. */
+/** A feed client that records what it receives. */
 function listen(player: HttpClient) {
-  const heard = { frames: [] as PriceFrame[], account: [] as AccountChanges[], states: [] as FeedState[] }
+  const received = { frames: [] as PriceFrame[], account: [] as AccountChanges[], states: [] as FeedState[] }
   let isAway = false
   const feed = new Feed({
     token: () => (isAway ? Promise.reject(new Error('no network')) : player.ticket()),
-    onPrice: (frame) => heard.frames.push(frame),
-    onAccount: (changes) => heard.account.push(changes),
+    onPrice: (frame) => received.frames.push(frame),
+    onAccount: (changes) => received.account.push(changes),
     onNotice: () => undefined,
-    onState: (state) => heard.states.push(state),
+    onState: (state) => received.states.push(state),
     onServerTime: () => undefined,
   })
   const setAway = (away: boolean): void => {
     isAway = away
   }
-  return { feed, heard, setAway }
+  return { feed, received, setAway }
 }
 
 const until = (condition: () => boolean) => vi.waitUntil(condition, PATIENCE)
 const Me = z.looseObject({ userId: z.string() })
 
-it('after a break the feed goes on where it was: every move once, in order, and every event of the account once', async () => {
+it('after a lost connection the feed resumes: every move once, in order, and every account event once', async () => {
   const ada = await composed.user('Ada U3')
   const { userId: id } = await ada.get('/api/me', Me)
   const player = pick(await ada.instruments(), (i) => i.position === 'FWD')
   const order = { instrumentId: player.id, direction: 'long', lotSize: 0.1, clientPrice: player.currentPrice } as const
-  const { feed, heard, setAway } = listen(ada)
+  const { feed, received, setAway } = listen(ada)
   feed.follow([{ instrumentId: player.id, fixtureId: composed.matchId }])
   feed.start()
-  const told = () => heard.account.flatMap(({ events }) => events)
-  await until(() => heard.frames.length > 0 && heard.account.length > 0)
-  expect(heard.account[0]).toMatchObject({ snapshot: true, positions: [] })
+  const events = () => received.account.flatMap(({ events }) => events)
+  await until(() => received.frames.length > 0 && received.account.length > 0)
+  expect(received.account[0]).toMatchObject({ snapshot: true, positions: [] })
 
   await ada.opens(order)
-  await until(() => told().length === 1)
+  await until(() => events().length === 1)
 
   setAway(true)
   composed.disconnect(userId(id))
-  await until(() => heard.states.at(-1) === 'waiting')
+  await until(() => received.states.at(-1) === 'waiting')
   await ada.opens(order)
   await ada.opens({ ...order, direction: 'short' })
   setAway(false)
   feed.reconnectNow()
-  await until(() => told().length === 3)
+  await until(() => events().length === 3)
   const { currentPrice } = await ada.instrument(player.id)
-  await until(() => heard.frames.at(-1)?.price === currentPrice)
+  await until(() => received.frames.at(-1)?.price === currentPrice)
 
-  expect(heard.account.slice(1).every(({ snapshot }) => !snapshot)).toBe(true)
-  const markers = told().map(({ marker }) => Number(marker))
+  expect(received.account.slice(1).every(({ snapshot }) => !snapshot)).toBe(true)
+  const markers = events().map(({ marker }) => Number(marker))
   expect(markers).toEqual([...new Set(markers)].toSorted((a, b) => a - b))
-  const seqs = heard.frames.filter(({ flags }) => (flags & FLAG.snapshot) === 0).map(({ seq }) => seq)
+  const seqs = received.frames.filter(({ flags }) => (flags & FLAG.snapshot) === 0).map(({ seq }) => seq)
   expect(seqs).toEqual([...new Set(seqs)].toSorted((a, b) => a - b))
   feed.stop()
-  expect(heard.states.at(-1)).toBe('stopped')
+  expect(received.states.at(-1)).toBe('stopped')
 })
 
-it('it follows what it is told to, and nothing else', async () => {
+it('the feed delivers the moves of followed players only', async () => {
   const ada = await composed.user('Ada U4')
   const [one, two] = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN')
-  const { feed, heard } = listen(ada)
+  const { feed, received } = listen(ada)
   feed.start()
   const follow = (id = '') => feed.follow([{ instrumentId: id, fixtureId: composed.matchId }])
   follow(one?.id)
-  await until(() => heard.frames.length > 0)
+  await until(() => received.frames.length > 0)
   follow(two?.id)
-  await until(() => heard.frames.at(-1)?.instrumentId === two?.id)
-  const before = heard.frames.length
+  await until(() => received.frames.at(-1)?.instrumentId === two?.id)
+  const before = received.frames.length
 
   const order = { direction: 'long', lotSize: 0.1 } as const
   await ada.opens({ ...order, instrumentId: one?.id ?? '', clientPrice: one?.currentPrice ?? 0 })
   await ada.opens({ ...order, instrumentId: two?.id ?? '', clientPrice: two?.currentPrice ?? 0 })
-  await until(() => heard.frames.length > before)
-  expect(heard.frames.slice(before).map(({ instrumentId }) => instrumentId)).toEqual([two?.id])
+  await until(() => received.frames.length > before)
+  expect(received.frames.slice(before).map(({ instrumentId }) => instrumentId)).toEqual([two?.id])
   feed.stop()
 })
 
-it('the feed asks again for what was busy, and comes back over a new connection when a request failed', async () => {
+it('the feed requests busy players again, and reconnects when a request fails', async () => {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
   const asked: unknown[] = []

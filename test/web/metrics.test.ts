@@ -12,7 +12,7 @@ const text = (count: number, sum: number) =>
     '',
   ].join('\n')
 
-it('metrics are read by name over all labels, and a mean is that of the time between two looks', () => {
+it('metrics are read by name over all labels, and a mean covers the time between two readings', () => {
   const [before, after] = [parseMetrics(text(2, 0.05)), parseMetrics(text(4, 0.07))]
   expect(total(before, 'x_sockets')).toBe(5)
   expect(greatest(before, 'x_sockets')).toBe(3)

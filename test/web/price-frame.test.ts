@@ -30,7 +30,7 @@ const frames: fc.Arbitrary<PriceFrame> = fc.record({
 
 const bytesOf = (frame: PriceFrame): ArrayBuffer => new Uint8Array(encodePriceFrame(frame)).buffer
 
-it('[W1] the client reads every frame as the server meant it', () => {
+it('[W1] the client decodes every frame to the values the server encoded', () => {
   expect(FLAG).toEqual(SERVER_FLAG)
   fc.assert(
     fc.property(frames, (frame) => {
@@ -54,7 +54,7 @@ it('[W1] the client reads every frame as the server meant it', () => {
   )
 })
 
-it('[W1] a damaged frame is none', () => {
+it('[W1] decodes a damaged frame to null', () => {
   fc.assert(
     fc.property(frames, fc.nat(PRICE_FRAME_BYTES - 1), fc.integer({ min: 1, max: 255 }), (frame, at, change) => {
       const bytes = new Uint8Array(bytesOf(frame))

@@ -23,18 +23,18 @@ eachDataPlace((settle) => {
     await server.close()
   })
 
-  /** A plain WebSocket with a fresh ticket, and the length of every price message on it. */
-  async function plainHttpRig(player: HttpClient): Promise<FeedClient & { readonly lengths: number[] }> {
-    const client = Object.assign(new FeedClient(await player.socketUrl()), { lengths: [] as number[] })
+  /** A client of the price feed with a fresh ticket, and the length of each price message. */
+  async function feedOf(user: HttpClient): Promise<FeedClient & { readonly lengths: number[] }> {
+    const client = Object.assign(new FeedClient(await user.socketUrl()), { lengths: [] as number[] })
     client.ws.on('message', (data: Buffer, isBinary: boolean) => (isBinary ? client.lengths.push(data.length) : 0))
     sockets.push(client)
     await client.opened
     return client
   }
 
-  /** A seat in the room of the match, and the price messages that arrive there. */
-  async function roomDoor(player: HttpClient) {
-    const sdk = new Sdk(await player.socketUrl())
+  /** A client in the room of the match, and the price messages that arrive there. */
+  async function joinRoom(user: HttpClient) {
+    const sdk = new Sdk(await user.socketUrl())
     const room = await sdk.joinById(matchRoomId(server.matchId), {}, MatchWire)
     rooms.push(room)
     const prices: PriceFrame[] = []
@@ -45,17 +45,17 @@ eachDataPlace((settle) => {
   const buy = ({ id, currentPrice }: InstrumentSeen) =>
     ({ instrumentId: id, direction: 'long', lotSize: 1, clientPrice: currentPrice }) as const
 
-  it('the plain door shows at once what REST shows, 93 bytes a price', async () => {
+  it('the price feed sends a snapshot equal to REST on subscribing, 93 bytes a price', async () => {
     const ada = await server.user('Ada E10')
     const seen = (await ada.instruments()).slice(0, 5)
-    const door = await plainHttpRig(ada)
-    expect(door.ws.protocol).toBe('feed.v1')
-    const answer = await door.subscribe(seen.map(({ id }) => id))
+    const feed = await feedOf(ada)
+    expect(feed.ws.protocol).toBe('feed.v1')
+    const answer = await feed.subscribe(seen.map(({ id }) => id))
     expect(answer).toMatchObject({ type: 'subscribed', id: 7, instrumentIds: seen.map(({ id }) => id), rejected: [] })
-    await vi.waitUntil(() => door.prices.length === seen.length, PATIENCE)
-    expect(door.lengths).toEqual(seen.map(() => 93))
+    await vi.waitUntil(() => feed.prices.length === seen.length, PATIENCE)
+    expect(feed.lengths).toEqual(seen.map(() => 93))
     for (const [n, instrument] of seen.entries()) {
-      expect(door.prices[n]).toMatchObject({
+      expect(feed.prices[n]).toMatchObject({
         flags: FLAG.snapshot,
         fixtureId: server.matchId,
         instrumentId: instrument.id,
@@ -68,16 +68,16 @@ eachDataPlace((settle) => {
     }
   })
 
-  it('an open over REST is told to whoever follows the player, with its cause and the new price, and to nobody else', async () => {
+  it('an open over REST is published to subscribers of the player only, with its cause and the new price', async () => {
     const [ada, bob] = [await server.user('Ada E11'), await server.user('Bob E11')]
     const [followed, ignored] = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN').slice(5)
-    const door = await plainHttpRig(ada)
-    await door.subscribe([present(followed, 'a player').id])
+    const feed = await feedOf(ada)
+    await feed.subscribe([present(followed, 'a player').id])
     await bob.opens(buy(present(ignored, 'another player')))
     const { position } = await bob.opens(buy(present(followed, 'a player')))
-    await vi.waitUntil(() => door.prices.length === 2, PATIENCE)
+    await vi.waitUntil(() => feed.prices.length === 2, PATIENCE)
 
-    const [snapshot, move] = door.prices
+    const [snapshot, move] = feed.prices
     const after = await ada.instrument(position.instrumentId)
     expect(move).toMatchObject({
       flags: 0,
@@ -88,14 +88,14 @@ eachDataPlace((settle) => {
       imbalance: (snapshot?.imbalance ?? NaN) + u(1),
     })
     expect(after).toMatchObject({ currentPrice: position.openPrice, last_published_price: position.openPrice })
-    // The move of the other player was before this one, and has not been here.
-    expect(door.prices.map(({ instrumentId }) => instrumentId)).toEqual([followed?.id, followed?.id])
+    // The other player moved before this one, and that move was not sent here.
+    expect(feed.prices.map(({ instrumentId }) => instrumentId)).toEqual([followed?.id, followed?.id])
   })
 
-  it('[W5] the match room shows the match, and both doors tell the same moves', async () => {
+  it('[W5] the match room shows the match, and both endpoints send the same moves', async () => {
     const ada = await server.user('Ada E12')
     const [player] = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN').slice(9)
-    const [plain, seat] = [await plainHttpRig(ada), await roomDoor(ada)]
+    const [plain, seat] = [await feedOf(ada), await joinRoom(ada)]
     const { id } = present(player, 'a player')
     const stateOf = () => seat.room.state.instruments?.get(id)
     await vi.waitUntil(() => stateOf() !== undefined, PATIENCE)
@@ -116,12 +116,12 @@ eachDataPlace((settle) => {
     await vi.waitUntil(() => stateOf()?.price === u(now.currentPrice), PATIENCE)
   })
 
-  it('[W2] neither door opens without a valid token of its own kind', async () => {
+  it('[W2] neither endpoint opens without a valid token of its own kind', async () => {
     const ada = await server.user('Ada E13')
     const { token, wsUrl } = await ada.ticket()
     expect(wsUrl).toBe(server.wsUrl)
     const access = ada.cookie('game_access')
-    const knock = async (query: string) => {
+    const statusesOf = async (query: string) => {
       const client = new FeedClient(`${wsUrl}/${query}`)
       const opened = await client.opened.then(() => 'open', String)
       client.ws.terminate()
@@ -134,53 +134,53 @@ eachDataPlace((settle) => {
       )
       return [opened, status]
     }
-    const closed = ['Error: Unexpected server response: 401', 401]
-    expect(await knock(`?token=${token}`)).toEqual(['open', 200])
-    expect(await knock('')).toEqual(closed)
-    expect(await knock('?token=guess')).toEqual(closed)
-    expect(await knock(`?token=${access}`)).toEqual(closed)
+    const refused = ['Error: Unexpected server response: 401', 401]
+    expect(await statusesOf(`?token=${token}`)).toEqual(['open', 200])
+    expect(await statusesOf('')).toEqual(refused)
+    expect(await statusesOf('?token=guess')).toEqual(refused)
+    expect(await statusesOf(`?token=${access}`)).toEqual(refused)
     await server.play(61)
-    expect(await knock(`?token=${token}`), 'a minute later').toEqual(closed)
+    expect(await statusesOf(`?token=${token}`), 'a minute later').toEqual(refused)
     expect(await new HttpClient(server.url).request('POST', '/api/ws/token')).toMatchObject({ status: 401 })
   })
 
-  it('[W7] ids that are none are turned down by name, and the rest of the request is carried out', async () => {
+  it('[W7] unknown ids are rejected by name, and the rest of the request is carried out', async () => {
     const ada = await server.user('Ada E14')
     const { id } = pick(await ada.instruments())
-    const stranger = '00000000-0000-5000-8000-000000000000'
-    const door = await plainHttpRig(ada)
-    door.ask({ type: 'subscribe', id: 1, instrumentIds: [stranger, 'nobody', '', id.toUpperCase()] })
-    await vi.waitUntil(() => door.said.length > 0, PATIENCE)
-    expect(door.said[0]).toEqual({
+    const unknown = '00000000-0000-5000-8000-000000000000'
+    const feed = await feedOf(ada)
+    feed.ask({ type: 'subscribe', id: 1, instrumentIds: [unknown, 'no-uuid', '', id.toUpperCase()] })
+    await vi.waitUntil(() => feed.said.length > 0, PATIENCE)
+    expect(feed.said[0]).toEqual({
       type: 'subscribed',
       id: 1,
       instrumentIds: [id],
-      rejected: [stranger, 'nobody', ''].map((instrumentId) => ({ instrumentId, code: 'not_found' })),
+      rejected: [unknown, 'no-uuid', ''].map((instrumentId) => ({ instrumentId, code: 'not_found' })),
     })
   })
 
-  it('[D8] both doors tell of an account what REST tells', async () => {
+  it('[D8] both endpoints send the same account events as REST', async () => {
     const ada = await server.user('Ada W70')
     const [first, second] = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN').slice(3)
-    const [plain, seat] = [await plainHttpRig(ada), await roomDoor(ada)]
-    const told: { plain: unknown[]; seat: unknown[] } = { plain: [], seat: [] }
+    const [plain, seat] = [await feedOf(ada), await joinRoom(ada)]
+    const pages: { plain: unknown[]; seat: unknown[] } = { plain: [], seat: [] }
     plain.ws.on('message', (data: Buffer, isBinary) => {
       if (isBinary) return
       const { type, id: _, ...page } = JSON.parse(data.toString())
-      if (type === 'account') told.plain.push(page)
+      if (type === 'account') pages.plain.push(page)
     })
-    seat.room.onMessage('account', (page: unknown) => told.seat.push(page))
+    seat.room.onMessage('account', (page: unknown) => pages.seat.push(page))
     await ada.opens(buy(present(first, 'a player')))
     plain.ask({ type: 'account', id: 1, since: '0' })
     await seat.room.request('account', { since: '0' })
-    await vi.waitUntil(() => told.plain.length === 1 && told.seat.length === 1, PATIENCE)
+    await vi.waitUntil(() => pages.plain.length === 1 && pages.seat.length === 1, PATIENCE)
     await ada.opens(buy(present(second, 'another player')))
-    await vi.waitUntil(() => told.plain.length === 2 && told.seat.length === 2, PATIENCE)
+    await vi.waitUntil(() => pages.plain.length === 2 && pages.seat.length === 2, PATIENCE)
     const rest = await Promise.all(
       [0, 1].map((since) => ada.request('GET', `/api/account/changes?since=${since}&limit=1`)),
     )
-    const events = (pages: readonly unknown[]) => pages.flatMap((page) => (page as { events: unknown[] }).events)
-    expect(told.plain).toEqual(told.seat)
-    expect(events(told.plain)).toEqual(events(rest.map(({ body }) => body)))
+    const events = (all: readonly unknown[]) => all.flatMap((page) => (page as { events: unknown[] }).events)
+    expect(pages.plain).toEqual(pages.seat)
+    expect(events(pages.plain)).toEqual(events(rest.map(({ body }) => body)))
   })
 })
