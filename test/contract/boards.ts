@@ -1,4 +1,4 @@
-/** What every implementation of Boards promises, whatever it keeps the standings in. */
+/** The contract of every implementation of Boards. */
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { districtId, userId } from '../../actors/kernel/ids.ts'
@@ -99,7 +99,7 @@ export function boardsContract(open: () => Promise<Boards>): void {
     ])
   })
 
-  it('[R6] on the profit board equal profits share a rank, whatever they took', async () => {
+  it('[R6] on the profit board equal profits share a rank, whatever the margins', async () => {
     const boards = await boardsOf(
       standing(1, { pnl: money(7) }),
       standing(2, { pnl: money(9), margin: money(5) }),
@@ -170,7 +170,7 @@ export function boardsContract(open: () => Promise<Boards>): void {
   })
 
   describe('building', () => {
-    it('before the first build there is nothing to ask and nowhere to put', async () => {
+    it('before the first build boards are empty and take no standings', async () => {
       const boards = await unbuilt()
       expect(await boards.built()).toBe(false)
       await expect(boards.put([standing(1)])).rejects.toThrow(BoardsUnbuilt)

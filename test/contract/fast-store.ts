@@ -1,4 +1,4 @@
-/** What every fast store must do, whatever it is made of. */
+/** The contract of every fast store. */
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { FastStore, Fields } from '../../db/fast/fast-store.ts'
@@ -7,7 +7,7 @@ export interface OpenedFastStore {
   readonly store: FastStore
   /** Another client of the same data. */
   readonly other: FastStore
-  /** Resolves when the store's clock is this much further. */
+  /** Resolves when the store's clock has advanced by this much. */
   elapse(ms: number): Promise<void>
   close(): Promise<void>
 }
@@ -27,7 +27,7 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
     afterEach(() => opened.close())
 
     describe('text', () => {
-      it('is what was last put there, until it is removed', async () => {
+      it('is the last value put, until it is removed', async () => {
         expect(await store.get('a')).toBe(null)
         await store.set('a', 'one', LONG)
         await store.set('a', 'zwei ✓', LONG)
@@ -60,9 +60,9 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
         expect(claims.filter(Boolean)).toHaveLength(1)
       })
 
-      it('can be made again when its time is over or it is removed, not before', async () => {
+      it('can be made again only when it has expired or was removed', async () => {
         expect(await store.claim('nonce', SHORT)).toBe(true)
-        expect(await store.claim('nonce', LONG)).toBe(false) // and does not prolong the first one
+        expect(await store.claim('nonce', LONG)).toBe(false) // and does not prolong the first claim
         await opened.elapse(SHORT)
         expect(await store.claim('nonce', LONG)).toBe(true)
         await store.del('nonce')
@@ -89,7 +89,7 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
         expect(await store.hashGet('h')).toEqual({ balance: '9', version: '9' })
       })
 
-      it('are gone when their time is over or they are removed, and any version may follow', async () => {
+      it('are gone when they expire or are removed, and any version may follow', async () => {
         await store.putIfNewer('h', { balance: '1' }, 9, SHORT)
         await opened.elapse(SHORT)
         expect(await store.hashGet('h')).toBe(null)
@@ -98,7 +98,7 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
         expect(await store.putIfNewer('h', { balance: '2' }, 1, LONG)).toBe(true)
       })
 
-      it('of many keys come in the order of the keys', async () => {
+      it('of many keys are returned in the order of the keys', async () => {
         await store.putIfNewer('h2', { x: '2' }, 1, LONG)
         await store.putIfNewer('h1', { x: '1' }, 1, LONG)
         expect(await store.hashGetMany(['h1', 'none', 'h2', 'h1'])).toEqual([
@@ -136,7 +136,7 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
     })
 
     describe('hits', () => {
-      it('are counted by all clients together, and say when the window ends', async () => {
+      it('are counted over all clients, with the end of the window', async () => {
         const hits = await Promise.all([store, opened.other, store].map((s) => s.hit('rate', LONG)))
         expect(hits.map((hit) => hit.count).toSorted((a, b) => a - b)).toEqual([1, 2, 3])
         for (const hit of hits) {
@@ -156,7 +156,7 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
     describe('an allowance', () => {
       const TWO = { burst: 2, everyMs: LONG }
 
-      it('[H6] is spent by all clients together, exactly once whole', async () => {
+      it('[H6] is shared by all clients, and spent exactly once', async () => {
         const asked = Array.from({ length: 200 }, (_, n) => (n % 2 ? store : opened.other).spend('a', TWO))
         const answers = await Promise.all(asked)
         expect(answers.filter(({ allowed }) => allowed)).toHaveLength(2)
@@ -167,7 +167,7 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
         expect(await store.spend('b', TWO)).toEqual({ allowed: true, left: 1, inMs: 0 })
       })
 
-      it('[H6] comes back one by one, and a refused call takes nothing', async () => {
+      it('[H6] refills one by one, and a refused call spends nothing', async () => {
         const one = { burst: 2, everyMs: SHORT }
         for (let n = 0; n < 2; n++) await store.spend('a', one)
         await store.spend('a', one)
@@ -178,7 +178,7 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
       })
     })
 
-    it('does what a plain map would do, whatever the order of calls', async () => {
+    it('behaves as a plain map for every order of calls', async () => {
       let run = 0
       await fc.assert(
         fc.asyncProperty(fc.array(call, { maxLength: 40 }), async (calls) => {

@@ -1,4 +1,4 @@
-/** What every MatchStore promises, whatever it keeps its rows in. Ids differ per store so that a shared database is no trap. */
+/** The contract of every MatchStore. Ids differ per store, since stores may share a database. */
 import { describe, expect, it } from 'vitest'
 import { fixtureId, type FixtureId, type PositionId, positionId, type UserId } from '../../actors/kernel/ids.ts'
 import { lots, type Money, money } from '../../actors/kernel/micros.ts'
@@ -25,7 +25,7 @@ export interface StoreUnderTest {
 let fixtures = 71_000
 
 export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
-  /** A live match with one instrument, owned at the current epoch, and a hand to commit to it. */
+  /** A live match with one instrument, owned at the current epoch, and a function that commits to it. */
   async function stage() {
     const kit = await open()
     const matchId = fixtureId(++fixtures)
@@ -95,7 +95,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(loaded?.openPositions).toEqual([kept])
     })
 
-    it('the last change of levels in a batch is the one that stays', async () => {
+    it('the last change of levels in a batch counts', async () => {
       const { store, commit, position, match, newUser } = await stage()
       const one = position(await newUser(money(u(10_000))))
       await commit([opened(one)])
@@ -106,7 +106,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect((await store.load(match.matchId))?.openPositions).toEqual([{ ...one, takeProfit: p(250) }])
     })
 
-    it('the history of an instrument is its last price; an unknown one has none', async () => {
+    it('the history of an instrument is its last price; an unknown instrument has no history', async () => {
       const { store, listed, commit, newId, matchId } = await stage()
       const moved = { ...listed, base: p(210) }
       await commit([], { instruments: [{ instrument: moved, price: p(210) }], ticks: [tick(moved)] })
@@ -125,12 +125,12 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(await audit()).toEqual({ imbalance: 0, mismatched: 0 })
     })
 
-    it('[D2] unrealised profit is over every open position of the user, in whatever match, at the last committed prices', async () => {
+    it("[D2] unrealised profit covers all the user's open positions in all matches, at the last committed prices", async () => {
       const [here, there, further] = [await stage(), await stage(), await stage()]
       const user = await here.newUser(money(u(10_000)))
       await there.commit([opened(there.position(user))])
       await further.commit([opened(further.position(user, { direction: 'short', lots: lots(u(3)) }))])
-      // Worth its whole margin less, and no more than that.
+      // The loss is its whole margin, and no more.
       await further.commit([opened({ ...further.position(user), openPrice: p(300), margin: money(u(150)) })])
       for (const { commit, listed } of [there, further]) {
         await commit([], { instruments: [{ instrument: { ...listed, base: p(210) }, price: p(210) }] })
@@ -178,7 +178,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(await audit()).toEqual({ imbalance: 0, mismatched: 0 })
     })
 
-    it('[D3] so does a user without a wallet', async () => {
+    it('[D3] a user without a wallet has the whole batch rejected', async () => {
       const { commit, position, newId } = await stage()
       const nobody = newId() as UserId
       const verdict = await commit([opened(position(nobody))])
@@ -188,7 +188,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       })
     })
 
-    it('[D3] so does a user at the limit of open positions', async () => {
+    it('[D3] a user at the limit of open positions has the whole batch rejected', async () => {
       const { commit, position, newUser } = await stage()
       const user = await newUser(money(u(10_000)))
       await commit([opened(position(user))])
@@ -245,7 +245,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(await store.recall(user, command.idempotency)).toEqual(stored)
       const turnedDown = { kind: 'rejected', failures: [{ kind: 'key_used', userId: user, stored }] }
       expect(await commit([event], { keyed: [command] })).toEqual(turnedDown)
-      // Nor may anything else be made of it: not a refusal, and not when its position has changed and is closed.
+      // The key cannot get another result either: not a refusal, and not after its position was changed and closed.
       const refused = keyedAs(user, 'k "1" \\ {,}', { refusal: { code: 'not_found', what: 'instrument' } })
       expect(await commit([], { keyed: [refused], watch: [withNothing(user)] })).toEqual(turnedDown)
       const changed = { ...event.position, stopLoss: null, warned: 50 } as const
@@ -256,7 +256,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(balances(await commit([], { watch: [withNothing(user)] }))).toEqual([[u(10_050), 0]])
     })
 
-    it('[A5] so is the result of a close', async () => {
+    it('[A5] the result of a close is stored under its key', async () => {
       const { store, commit, position, newUser } = await stage()
       const user = await newUser(money(u(10_000)))
       const [one, other] = [position(user), position(user)]
@@ -275,7 +275,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(again).toEqual({ kind: 'rejected', failures: [{ kind: 'key_used', userId: user, stored }] })
     })
 
-    it('[A5] one that was refused under a key is not opened under it', async () => {
+    it('[A5] a position refused under a key is not opened under it', async () => {
       const { commit, position, newUser } = await stage()
       const user = await newUser(money(u(10_000)))
       const { event, command } = openedUnder('k', position(user))
@@ -342,7 +342,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       const users = await Promise.all(Array.from({ length: 12 }, () => first.newUser(money(u(1_000)))))
       const rounds = stages.map(async ({ commit, position }, n) => {
         for (let round = 0; round < 8; round++) {
-          // Each match names the users in an order of its own.
+          // Each match lists the users in a different order.
           const order = users.toSorted((a, b) => (n % 2 === 0 ? a.localeCompare(b) : b.localeCompare(a)))
           const verdict = await commit(order.map((user) => opened(position(user))))
           const wallets = verdict.kind === 'committed' ? [...verdict.wallets.values()] : []
@@ -357,7 +357,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
   })
 }
 
-/** Who is watched and has nothing in the match, as far as that knows: the store adds up for itself. */
+/** Watches a user without positions in the match; the store adds the positions in other matches. */
 const withNothing = (user: UserId): Holding => ({ userId: user, openPositions: 0, unrealizedPnl: money(0) })
 
 function positionsOf(kit: StoreUnderTest, matchId: FixtureId, listed: Instrument) {

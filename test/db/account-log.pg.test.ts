@@ -86,7 +86,7 @@ eachDatabase((open) => {
     return one
   }
 
-  it('[D8] every event of a user has the next marker, whatever batch it came in, and shows the position as it left it', async () => {
+  it('[D8] each event of a user has the next marker, across batches, and holds the position after it', async () => {
     const user = await newUser()
     const one = await lived(user)
     const changes = await log().changes(user, 0, 100)
@@ -103,7 +103,7 @@ eachDatabase((open) => {
     expect(changes.events[0]?.position).toEqual(one)
   })
 
-  it('[D8] asking on from each marker brings everything once, in order', async () => {
+  it('[D8] requesting the events after each marker returns every event once, in order', async () => {
     const user = await newUser()
     await lived(user)
     const seen: number[] = []
@@ -118,7 +118,7 @@ eachDatabase((open) => {
     expect(await log().changes(user, 4, 100)).toEqual({ kind: 'events', marker: 4, events: [], more: false })
   })
 
-  it('[D9] no marker, a future one, or one whose successors are gone brings the open positions instead', async () => {
+  it('[D9] without a marker, or with a future or expired one, the open positions are returned instead', async () => {
     const user = await newUser()
     await lived(user)
     const kept = held(user)
@@ -139,14 +139,14 @@ eachDatabase((open) => {
     const [one, other, fresh] = [await newUser(), await newUser(), await newUser()]
     await lived(one)
     await lived(other)
-    const nobody = world.newId() as UserId
+    const unknown = world.newId() as UserId
     const asked = [
       { userId: one, since: 1 },
-      { userId: nobody, since: 0 },
+      { userId: unknown, since: 0 },
       { userId: fresh, since: 0 },
       { userId: other, since: null },
       { userId: one, since: 3 },
-      { userId: nobody, since: null },
+      { userId: unknown, since: null },
     ]
     const each = await Promise.all(asked.map(({ userId, since }) => log().changes(userId, since, 2)))
     expect(await log().changesOf(asked, 2)).toEqual(each)

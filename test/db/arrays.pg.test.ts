@@ -35,17 +35,17 @@ const drawn = fc.record({
   texts: fc.array(fc.option(fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0')))),
 })
 
-async function heard(connection: Connection, format: Connection['arrays'], said: Arrays): Promise<unknown> {
-  const [row] = await connection.call<{ heard: string }>('echo_arrays', {
-    // Not in the order of the declaration.
-    texts: format.texts(said.texts),
-    bigints: format.bigints(said.bigints),
-    integers: format.integers(said.integers),
-    smallints: format.smallints(said.smallints),
-    uuids: format.uuids(said.uuids),
-    instants: format.instants(said.instants),
+async function echoed(connection: Connection, format: Connection['arrays'], sent: Arrays): Promise<unknown> {
+  const [row] = await connection.call<{ echo: string }>('echo_arrays', {
+    // Deliberately not in the order of the declaration.
+    texts: format.texts(sent.texts),
+    bigints: format.bigints(sent.bigints),
+    integers: format.integers(sent.integers),
+    smallints: format.smallints(sent.smallints),
+    uuids: format.uuids(sent.uuids),
+    instants: format.instants(sent.instants),
   })
-  return row === undefined ? null : JSON.parse(row.heard)
+  return row === undefined ? null : JSON.parse(row.echo)
 }
 
 describe('the binary format', () => {
@@ -68,19 +68,19 @@ eachDatabase((open) => {
     sql`
       create function echo_arrays(bigints bigint[], integers integer[], smallints smallint[], uuids uuid[],
                                   instants timestamptz[], texts text[])
-      returns table (heard text) language sql as $$
+      returns table (echo text) language sql as $$
         select json_build_object(
           'bigints', bigints, 'integers', integers, 'smallints', smallints, 'uuids', uuids,
           'instants', array(select (extract(epoch from i) * 1000)::bigint from unnest(instants) i), 'texts', texts)::text
       $$`.execute(open().db),
   )
 
-  it('arrays arrive as they were passed, as literals and in the form that the connection likes best', async () => {
+  it('arrays arrive unchanged, as literals and in the preferred format of the connection', async () => {
     for (const format of [open().arrays, LITERALS]) {
-      for (const said of [NOTHING, EXTREMES]) expect(await heard(open(), format, said)).toEqual(said)
+      for (const sent of [NOTHING, EXTREMES]) expect(await echoed(open(), format, sent)).toEqual(sent)
       await fc.assert(
-        fc.asyncProperty(drawn, async (said) => {
-          expect(await heard(open(), format, said)).toEqual(said)
+        fc.asyncProperty(drawn, async (sent) => {
+          expect(await echoed(open(), format, sent)).toEqual(sent)
         }),
         { numRuns: 100 },
       )

@@ -5,7 +5,7 @@ import { CallLimit } from '../../db/postgres/call-limit.ts'
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
 
-/** Calls that begin when the limit lets them and end when the test says so. */
+/** Calls that begin when the limit allows and end when the test releases them. */
 function stage() {
   const limit = new CallLimit({ together: 2, slowAfterMs: 100, atMost: 4 })
   const begun: string[] = []
@@ -36,7 +36,7 @@ it('few calls run together, the others in their order, also when one fails', asy
   expect(begun).toEqual(['a', 'b', 'c', 'd'])
 })
 
-it('a slow call gives its place to the next, and takes none back when it ends', async () => {
+it('a slow call gives its slot to the next, and takes no slot back when it ends', async () => {
   const { begun, ask, end } = stage()
   const [a] = ask('a', 'b', 'c', 'd', 'e')
   await vi.advanceTimersByTimeAsync(100)

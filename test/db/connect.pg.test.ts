@@ -87,8 +87,8 @@ describe('the embedded database', () => {
     ;(await locked).release()
   })
 
-  it.runIf(process.platform === 'linux')('takes over the lock of a process that nobody has reaped', async () => {
-    // The shell becomes a program that never asks after the child it inherits.
+  it.runIf(process.platform === 'linux')('takes over the lock of an unreaped zombie process', async () => {
+    // The shell becomes a program that never waits for the child it inherits.
     const parent = spawn('sh', ['-c', 'sleep 0.3 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] })
     try {
       const pid = await new Promise<string>((resolve) =>
@@ -135,7 +135,7 @@ onPostgres((server) => {
       await expect(sql`select pg_sleep(1)`.execute(connection.db)).rejects.toThrow('statement timeout')
       // Neither the server nor this side of the connection gives up.
       expect(await connection.withoutTimeout((db) => migrate(db, [slow], []))).toEqual(['9999-slow'])
-      // Whoever stops in the middle of it holds its locks no longer than anybody else.
+      // The idle-in-transaction timeout still applies, so an interrupted caller does not keep its locks.
       const frozen = connection.withoutTimeout((db) =>
         db.transaction().execute(async (tx) => {
           await sql`select 1`.execute(tx)
@@ -150,7 +150,7 @@ onPostgres((server) => {
     }
   })
 
-  it('survives connections that break, and soon has new ones', async () => {
+  it('survives broken connections, and soon has new ones', async () => {
     const { url, drop } = await createDatabase(server)
     const ours = await connect({ databaseUrl: url, dataDir: null })
     const operator = await connect({ databaseUrl: server, dataDir: null })
@@ -158,7 +158,7 @@ onPostgres((server) => {
       await ours.ping()
       await sql`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = ${new URL(url).pathname.slice(1)}`.execute(operator.db)
-      // A query or two may still meet the dead connection; those are faults, and soon there is a new one.
+      // A query or two may still use the broken connection and fail, until it is replaced.
       await vi.waitUntil(async () => {
         const error = await ours.ping().catch((e: unknown) => e)
         expect(error === undefined || isAway(error), String(error)).toBe(true)
@@ -190,7 +190,7 @@ onPostgres((server) => {
 })
 
 it("an unavailable database is distinguished from a program error, also by an error's cause", async () => {
-  const nowhere = await connect({ databaseUrl: 'postgres://nobody@127.0.0.1:1/none', dataDir: null })
+  const nowhere = await connect({ databaseUrl: 'postgres://user@127.0.0.1:1/missing', dataDir: null })
   const refused = await nowhere.ping().catch((error: unknown) => error)
   await nowhere.close()
   expect(isAway(refused)).toBe(true)

@@ -30,17 +30,17 @@ import { closeOrder, openOrder, P, player, snapshot, u } from '../support/fixtur
 import { codeOf } from '../support/actor-rig.ts'
 
 const world = systemWorld()
-/** Nothing here is about the hold or a late feed. */
+/** These tests are not about the hold or a late feed. */
 const RULES = { ...DEFAULT_RULES, holdMs: 0, feedStaleMs: HOUR_MS }
 const PLAYERS = 4
-/** Answers between two blows. */
+/** Answers between two faults. */
 const HARM_EVERY = 20
 const ATTEMPTS_MAX = 1_000
-/** Only what is broken takes so long. */
+/** A limit that only a broken store exceeds. */
 const PATIENCE = { timeout: 20_000, interval: 1 }
 
 const matchId = (n: number): FixtureId => fixtureId(76_000 + n)
-const said = (n: number, seq: number) =>
+const snapshotOf = (n: number, seq: number) =>
   snapshot({
     fixtureId: matchId(n),
     players: Array.from({ length: PLAYERS }, (_, i) => player(10 * n + i + 1)),
@@ -48,7 +48,7 @@ const said = (n: number, seq: number) =>
     sourceAt: world.now(),
   })
 
-/** One process that owns matches, as far as the database can tell: connections, leases and actors of its own. */
+/** Stands for one process that owns matches, with its own connections, leases and actors. */
 class Owner {
   readonly connection: Connection
   readonly #store: SqlMatchStore
@@ -57,7 +57,7 @@ class Owner {
   private constructor(connection: Connection) {
     this.connection = connection
     this.#store = new SqlMatchStore(connection, new WalletCache(null, rethrow))
-    // Allowed to take a match over at any time: what is tested is what then stops the other one.
+    // It may take a match over at any time: the test is about what then stops the former owner.
     this.#leases = new SqlLeases(connection.db, { owner: world.newId(), ttlMs: HOUR_MS, alone: true })
   }
 
@@ -65,12 +65,12 @@ class Owner {
     return new Owner(await connect({ databaseUrl: url, dataDir: null }))
   }
 
-  /** Takes the nth match over, or creates it. */
+  /** Takes over the nth match, or creates it. */
   async takes(n: number, onStopped: (reason: StopReason) => void = () => undefined): Promise<MatchActor> {
     const epoch = present(await this.#leases.acquire(matchId(n)), 'lease')
     const known = await this.#store.load(matchId(n))
     const actor = new MatchActor({
-      record: known ?? newMatch(said(n, 1), { replay: false }),
+      record: known ?? newMatch(snapshotOf(n, 1), { replay: false }),
       epoch,
       store: this.#store,
       world,
@@ -79,7 +79,7 @@ class Owner {
       onCommitted: () => undefined,
       onStopped,
     })
-    if (known === null) await actor.feed({ kind: 'feed_update', seq: 1, snapshot: said(n, 1) })
+    if (known === null) await actor.feed({ kind: 'feed_update', seq: 1, snapshot: snapshotOf(n, 1) })
     return actor
   }
 }
@@ -88,7 +88,7 @@ function rethrow(error: unknown): never {
   throw error
 }
 
-/** Everything that has happened to positions, by user and marker. */
+/** All position events, by user and marker. */
 const EVENTS = sql`(select user_id, marker from ledger_entries where marker is not null
                     union all select user_id, marker from account_events)`
 
@@ -128,7 +128,7 @@ onPostgres((server) => {
 
   const db = (): Kysely<Database> => present(owners[0], 'an owner').connection.db
 
-  /** The books balance, and every wallet is what its owner's positions make of 10,000. */
+  /** Checks that the books balance and that every wallet follows from 10,000 and its owner's positions. */
   async function expectExactBooks(): Promise<void> {
     const nothingCached = new WalletCache(null, rethrow)
     expect(await new Wallets(db(), nothingCached).auditLedger()).toEqual({
@@ -154,7 +154,7 @@ onPostgres((server) => {
   }
 
   it(
-    '[D4] a hundred users in eight matches of eight owners at once: no deadlock, no lost command, every millionth there',
+    '[D4] 100 users in eight matches of eight owners at once: no deadlock, no lost command, exact to the millionth',
     { timeout: 60_000 },
     async () => {
       const matches = await Promise.all(
@@ -163,7 +163,7 @@ onPostgres((server) => {
       const stops: StopReason[] = []
       const acked = { opened: 0, closed: 0 }
       const refusals = new Set<string>()
-      // Every user is at work in several matches at the same time, and in each one after the other.
+      // Every user trades in several matches at the same time, one command at a time in each.
       const hand = async (userId: UserId, n: number, seed: number): Promise<void> => {
         const actor = present(matches[n - 1], 'match')
         const chance = chanceFrom(seed)
@@ -190,7 +190,8 @@ onPostgres((server) => {
       }
       const hands = users.flatMap((userId, i) => matches.map((_, n) => hand(userId, n + 1, 1_000 * i + n)))
       const clocks = matches.map(async (actor, n) => {
-        for (let seq = 2; seq < 8; seq++) await actor.feed({ kind: 'feed_update', seq, snapshot: said(n + 1, seq) })
+        for (let seq = 2; seq < 8; seq++)
+          await actor.feed({ kind: 'feed_update', seq, snapshot: snapshotOf(n + 1, seq) })
       })
       await Promise.all([...hands, ...clocks])
       await Promise.all(matches.map((actor) => actor.stop()))
@@ -231,7 +232,7 @@ onPostgres((server) => {
   })
 
   it(
-    '[A4] an owner that was overtaken in the middle of its work writes not one row more',
+    '[A4] a former owner writes no further row, even if it was overtaken in the middle of its work',
     { timeout: 60_000 },
     async () => {
       const [old, next] = [await newOwner(), await newOwner()]
@@ -254,7 +255,7 @@ onPostgres((server) => {
         })
         await nextTurn()
         const actor = await next.takes(1)
-        // What the former owner had committed by now is in the record; from here on it may think what it likes.
+        // The record contains all the former owner has committed; nothing it decides from here on may count.
         const before = await rowsOf(hers)
         isOvertaken = true
         const now = await Promise.all(his.map((userId) => actor.submit(orderOf(1, userId, `${round} new`))))
@@ -280,8 +281,8 @@ onPostgres((server) => {
     return rows
   }
 
-  /** Asks until it hears, as a client does, through whichever actor there is; says how often an answer was lost. */
-  async function untilHeard(ask: () => Promise<Outcome<Trade>>, recover: () => Promise<void>) {
+  /** Retries until an answer arrives, as a client does, through the current actor; counts lost answers. */
+  async function untilAnswered(ask: () => Promise<Outcome<Trade>>, recover: () => Promise<void>) {
     for (let lost = 0; ; lost++) {
       const outcome = await ask().catch(() => null)
       if (outcome?.ok === true) return { trade: outcome.value, lost }
@@ -291,7 +292,7 @@ onPostgres((server) => {
     }
   }
 
-  /** Many users trade, each with one key at a time, and every few answers there is harm; each key must stand for one trade. */
+  /** Many users trade, each with one key at a time, with a fault every few answers; each key must make one trade. */
   async function tradesThroughHarm(url: string, harm: (isOver: () => boolean) => Promise<void>) {
     const owner = await newOwner(url)
     let isStopped = false
@@ -301,7 +302,7 @@ onPostgres((server) => {
     const recover = async (): Promise<void> => {
       while (isStopped) {
         isStopped = false
-        // Not to be had while connections break.
+        // Not available while connections break.
         actor = await takes().catch(() => ((isStopped = true), actor))
       }
     }
@@ -318,17 +319,17 @@ onPostgres((server) => {
     const trading = users.slice(0, 20).map(async (userId) => {
       for (let n = 0; n < 60; n++) {
         const key = `trade ${n}`
-        const heard = await untilHeard(() => actor.submit(orderOf(1, userId, key)), recovered)
-        keys.push({ userId, key, id: heard.trade.position.id })
-        lost += heard.lost
-        if (heard.lost > 0 && heard.trade.repeated) repeated++
+        const answer = await untilAnswered(() => actor.submit(orderOf(1, userId, key)), recovered)
+        keys.push({ userId, key, id: answer.trade.position.id })
+        lost += answer.lost
+        if (answer.lost > 0 && answer.trade.repeated) repeated++
       }
     })
     await Promise.all(trading)
     isOver = true
     await harming
     for (const { userId, key, id } of keys) {
-      const again = await untilHeard(() => actor.submit(orderOf(1, userId, key)), recovered)
+      const again = await untilAnswered(() => actor.submit(orderOf(1, userId, key)), recovered)
       expect(again.trade).toMatchObject({ repeated: true, position: { id } })
     }
     await actor.stop()
@@ -338,25 +339,21 @@ onPostgres((server) => {
     return { lost, repeated }
   }
 
-  it(
-    '[X9] connections that are cut while they commit lose nothing and do nothing twice',
-    { timeout: 60_000 },
-    async () => {
-      const { lost } = await tradesThroughHarm(database.url, async (isOver) => {
-        for (let cut = 0; cut === 0 && !isOver();) {
-          const { rows } = await sql`
+  it('[X9] connections cut during a commit lose no trade and repeat none', { timeout: 60_000 }, async () => {
+    const { lost } = await tradesThroughHarm(database.url, async (isOver) => {
+      for (let cut = 0; cut === 0 && !isOver();) {
+        const { rows } = await sql`
           select pg_terminate_backend(pid) from pg_stat_activity
            where datname = current_database() and pid <> pg_backend_pid() and query like '%commit_batch%'
              and state = 'active'`.execute(db())
-          cut = rows.length
-        }
-      })
-      expect(lost).toBeGreaterThan(0)
-    },
-  )
+        cut = rows.length
+      }
+    })
+    expect(lost).toBeGreaterThan(0)
+  })
 
   it(
-    '[X9] a commit whose answer is lost on the way has happened, and its retry says so',
+    '[X9] a commit whose answer is lost has happened, and its retry repeats the answer',
     { timeout: 60_000 },
     async () => {
       const relay = await DeafRelay.to(database.url)
@@ -371,7 +368,7 @@ onPostgres((server) => {
   )
 })
 
-/** Stands between a client and the database, and can hang up on the next answer to a commit. */
+/** A proxy between client and database that can cut the connection at the next answer to a commit. */
 class DeafRelay {
   readonly url: string
   readonly #server: ReturnType<typeof createServer>

@@ -17,7 +17,7 @@ it('a server that cannot be reached is a fault at once, not a wait', async () =>
   expect(isAway(error)).toBe(true)
 })
 
-/** Under a key prefix of its own, which is emptied at the end. */
+/** A store under its own key prefix, which is emptied at the end. */
 async function openRedis(server: RedisServer): Promise<OpenedFastStore> {
   const [url, prefix] = [server.url, server.newPrefix()]
   const plain = new Redis(url)
@@ -80,7 +80,7 @@ function throughARelay(server: RedisServer): void {
   })
 }
 
-/** That many turns of the event loop: what has not answered by then is waiting for something. */
+/** Waits this many turns of the event loop; a call that has not answered by then is waiting for something. */
 async function turns(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await nextTurn()
 }

@@ -29,7 +29,7 @@ eachDatabase((open) => {
     await expire(id)
     expect(await bob().ownerOf(id)).toBeNull()
     expect(await bob().acquire(id)).toBe(3)
-    // Whoever was overtaken cannot give back what is not his any more.
+    // A former owner cannot release a lease it has lost.
     await ada().release(id, 2)
     expect(await ada().acquire(id)).toBeNull()
     await bob().release(id, 3)
@@ -37,15 +37,15 @@ eachDatabase((open) => {
   })
 
   it('[Q3] every process finds the unsettled matches without a running owner, and its own that do not run', async () => {
-    const [never, ended, hers, his, here, over] = [match(), match(), match(), match(), match(), match()]
+    const [never, ended, alices, bobs, here, over] = [match(), match(), match(), match(), match(), match()]
     const { info } = record()
-    for (const matchId of [never, ended, hers, his, here]) await insertMatch(open().db, { ...info, matchId })
+    for (const matchId of [never, ended, alices, bobs, here]) await insertMatch(open().db, { ...info, matchId })
     await insertMatch(open().db, { ...info, matchId: over, settledAt: info.startsAt })
     await bob().acquire(ended)
     await expire(ended)
-    await ada().acquire(hers)
-    await bob().acquire(his)
-    expect(await ada().orphans([here])).toEqual([never, ended, hers])
+    await ada().acquire(alices)
+    await bob().acquire(bobs)
+    expect(await ada().orphans([here])).toEqual([never, ended, alices])
   })
 })
 

@@ -24,7 +24,7 @@ const trade = (id: string, over: Partial<LegacyTrade> = {}): LegacyTrade => ({
 })
 
 describe('a legacy portfolio', () => {
-  it('keeps unsold shares at average cost, and sums up the profit of the sold ones', () => {
+  it('keeps unsold shares at average cost, and sums the profit of sold shares', () => {
     const { holdings, pnl } = legacyPortfolio([
       trade('1', { quantity: lots(u(2)) }),
       trade('2', { quantity: lots(u(2)), price: price(u(200)) }),
@@ -102,8 +102,8 @@ eachDatabase((open) => {
     ]
     expect(await legacy.announce(dump)).toBe(2)
     await legacy.announce(dump)
-    const told = (await new ActivityFeed(open().db).list(50, null)).filter(({ type }) => type === 'legacy_trade')
-    expect(told.map(({ text }) => text).toSorted()).toEqual([
+    const headlines = (await new ActivityFeed(open().db).list(50, null)).filter(({ type }) => type === 'legacy_trade')
+    expect(headlines.map(({ text }) => text).toSorted()).toEqual([
       'bought 10 of A. Striker for 10.00',
       'sold 1 of A. Striker for 2000.00',
     ])

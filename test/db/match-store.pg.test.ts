@@ -230,7 +230,7 @@ eachDatabase((open) => {
       expect(await opening(setup, user)).toMatchObject({ kind: 'committed' })
       const row = open().db.selectFrom('wallets').select('balance_micros').where('user_id', '=', user)
       expect(await row.executeTakeFirst()).toEqual({ balance_micros: u(50) })
-      // The store goes on saying 70, and is not believed again.
+      // The store still has 70, which is not adopted a second time.
       await opening(setup, user)
       expect(await row.executeTakeFirst()).toEqual({ balance_micros: u(30) })
       expect(await setup.audit()).toEqual({ imbalance: 0, mismatched: 0 })
@@ -259,7 +259,7 @@ eachDatabase((open) => {
   })
 })
 
-/** A fifth of a lot of the first player, for 20 units. */
+/** An order for 0.2 lots of the first player, with a margin of 20 units. */
 function openPosition(user: UserId, match: FixtureId): Position {
   return {
     id: positionId(world.newId()),

@@ -14,7 +14,7 @@ import { createDatabase, eachDatabase, onPostgres } from '../support/databases.t
 const ROOT = join(import.meta.dirname, '../..')
 const FOLDER = join(ROOT, 'db/postgres/migrations')
 
-/** SHA-256 of every migration, so that none is edited after it has run somewhere. */
+/** SHA-256 of every migration, since a migration must not be edited after it has run. */
 const DIGESTS: Readonly<Record<string, string>> = {
   '0001-schema.sql': 'a6aa2ec8e5c15c033c36e77c2c0342717ff1df17b3e626b412997708f94c0c8f',
 }

@@ -28,7 +28,7 @@ eachDatabase((open) => {
   const hurry = () => sql`update outbox_cursors set retry_at = '-infinity'`.execute(open().db)
   const player = () => season.user(`Outbox ${++names}`)
 
-  it('[R1] a commit leaves one row of events, numbered without gaps, and none for price moves alone', async () => {
+  it('[R1] a commit leaves one row of events, numbered without gaps; price moves alone leave no row', async () => {
     const match = await season.match()
     const [one, two] = [await match.open(await player()), await match.open(await player())]
     await match.commit([])
@@ -42,7 +42,7 @@ eachDatabase((open) => {
     ])
   })
 
-  it('[R1] a batch that is turned down leaves none', async () => {
+  it('[R1] a rejected batch leaves no row', async () => {
     const match = await season.match()
     await match.open(await player())
     await expect(match.open(await player(), { lots: 1_000 })).rejects.toThrow('rejected')
@@ -66,7 +66,7 @@ eachDatabase((open) => {
     expect(await season.outbox.react(react)).toBeNull()
   })
 
-  it('a match that is over and done with is not looked at again', async () => {
+  it('a settled match without pending commits is not read again', async () => {
     const match = await season.match()
     await match.close(await match.open(await player()), 210)
     await match.settle()
@@ -119,7 +119,7 @@ eachDatabase((open) => {
       await hurry()
     })
 
-    it('[R3] can be tried again by hand, once', async () => {
+    it('[R3] can be retried manually, once', async () => {
       const bad = await player()
       const match = await season.match()
       await match.open(bad)

@@ -24,7 +24,7 @@ eachDatabase((open) => {
   /** Users with a starting balance of now: two entries each. */
   const grant = (...names: string[]) => new Users(open().db, world, []).createSyntheticMany(names)
 
-  it('a look at the books takes every entry once, when it is old enough to be whole', async () => {
+  it('the check reads every ledger entry once, when its transaction must be complete', async () => {
     const pulse = new LedgerMonitor(open().db, world)
     await grant('Ada', 'Bob')
     expect(await pulse.books(), 'too new').toEqual({ entries: 0, ...FINE })
@@ -40,7 +40,7 @@ eachDatabase((open) => {
     ).toEqual([2, 0])
   })
 
-  it('it finds a transaction that does not add up, and a wallet that is not the sum of its entries', async () => {
+  it('it finds a transaction that does not sum to zero, and a wallet that differs from the sum of its entries', async () => {
     const pulse = new LedgerMonitor(open().db, world)
     const [ada, bob] = await grant('Ada', 'Bob')
     await sql`update ledger_entries set amount_micros = amount_micros - 5

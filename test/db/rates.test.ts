@@ -6,7 +6,7 @@ import { TestWorld } from '../support/test-world.ts'
 
 const MINUTE = 60_000
 
-/** Two processes on one fast store, which can be taken away. */
+/** Two processes on one fast store, which can be made unavailable. */
 function open() {
   const world = new TestWorld()
   const fast = new FastMemory(world)

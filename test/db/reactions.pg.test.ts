@@ -84,8 +84,8 @@ eachDatabase((open) => {
     await match.close(stopped, 195, 'stop_loss')
     await match.commit([match.closed(held, 201, 'full_time'), match.closed(kept, 201, 'full_time')])
     await settle()
-    const told = (await typesOf(user)).filter(([type]) => type !== 'badge' && type !== 'level')
-    expect(told).toEqual([
+    const types = (await typesOf(user)).filter(([type]) => type !== 'badge' && type !== 'level')
+    expect(types).toEqual([
       ['settlement', 2],
       ['position_closed', 'stop_loss'],
       ['margin_warning', 50],
@@ -171,13 +171,13 @@ eachDatabase((open) => {
     })
 
     it('totals cover all referrals, though the list shows the latest thousand', async () => {
-      const [me, his] = [await player(), await player()]
+      const [me, other] = [await player(), await player()]
       await sql`insert into referrals (id, referrer_id, name, code, created_at)
                 select gen_random_uuid(), ${me}::uuid, 'Guest', ${me}::text || n, now()
                   from generate_series(1, 1001) n`.execute(open().db)
-      await refer(me, his)
+      await refer(me, other)
       const match = await season.match()
-      await match.open(his)
+      await match.open(other)
       await settle()
       const { referrals, sums } = await new Referrals(open().db, world).list(me)
       expect(referrals).toHaveLength(1_000)
@@ -220,7 +220,7 @@ eachDatabase((open) => {
       })
     })
 
-    it('[R9] standings that could not be shown are caught up, and lost boards are rebuilt', async () => {
+    it('[R9] standings that could not be written to the boards are caught up, and lost boards are rebuilt', async () => {
       const user = await player()
       const match = await season.match()
       await match.close(await match.open(user), 220)
@@ -234,7 +234,7 @@ eachDatabase((open) => {
       expect(await season.boards.place(roi, user)).toMatchObject({ standing: { userId: user } })
     })
 
-    it('replays count only if the setting says so, and a change of it rebuilds the boards', async () => {
+    it('replays count only if the setting allows it, and changing it rebuilds the boards', async () => {
       const user = await player()
       const [replay, match] = [await season.match({ replay: true }), await season.match()]
       await replay.close(await replay.open(user), 220)
@@ -269,7 +269,7 @@ eachDatabase((open) => {
           opened.map((position, i) => match.closed(position, 190 + 7 * ((i + round) % 4), by[(i + n) % 5] ?? 'user')),
         )
       }
-      // Reactions are late by half a round at times.
+      // Reactions are sometimes half a round late.
       if (round % 2 === 0) await settle()
     }
     await matches[0]?.settle()
@@ -282,7 +282,7 @@ eachDatabase((open) => {
     expect(await everything()).toEqual(lived)
   })
 
-  /** Every read model, without what only counts its changes. */
+  /** Every read model, without its change counters. */
   async function everything() {
     const { db } = open()
     const rows = async (query: string) => (await sql.raw<Record<string, unknown>>(query).execute(db)).rows

@@ -124,7 +124,7 @@ eachDatabase((open) => {
       expect(await wallets().ledger(userId(world.newId()), query)).toEqual([])
     })
 
-    it('[D2] counts what closing every open position now would pay, none below its margin', async () => {
+    it('[D2] values every open position at its close price now, with a loss of at most its margin', async () => {
       const user = await newUser('Trader with positions')
       const held = (over: Partial<Position>) => insertPosition(open().db, position({ userId: user, ...over }))
       await held({}) // 220 − 200, long: +50
@@ -132,7 +132,7 @@ eachDatabase((open) => {
       await held({ direction: 'short' }) // −50, which is all its margin
       await held({ direction: 'short', openPrice: p(100), margin: money(u(25)) }) // −300, floored at −25
       await held({ openPrice: p(220.000001), lots: lots(u(0.01)) }) // −0.00000005, rounded down to −0.000001
-      await held({ close: { price: p(300), pnl: money(u(250)), at: now, by: 'user' } }) // closed: counts no more
+      await held({ close: { price: p(300), pnl: money(u(250)), at: now, by: 'user' } }) // closed: no longer counts
       await open()
         .db.updateTable('wallets')
         .set({ margin_micros: 7, open_positions: 5 })
@@ -152,7 +152,7 @@ eachDatabase((open) => {
       await fast.putIfNewer(keys.wallet(user), { balance: '123.45' }, 0, HOUR_MS)
       expect(await shown()).toBe(u(123.45))
 
-      // A commit that the cache has not heard of makes the cached balance a late one.
+      // A commit that has not reached the cache makes the cached balance stale.
       await open().db.updateTable('wallets').set({ version: 1 }).where('user_id', '=', user).execute()
       expect(await shown()).toBe(STARTING_BALANCE)
 
@@ -176,7 +176,7 @@ eachDatabase((open) => {
     })
   })
 
-  it('[Q3] orphans are the unsettled matches whose owner has gone, or that ought to run here and do not', async () => {
+  it('[Q3] orphans are the unsettled matches whose owner has gone, or that should run here and do not', async () => {
     const { db } = open()
     const leases = (owner: string, alone = false) => new SqlLeases(db, { owner, ttlMs: 60_000, alone })
     const [ours, theirs] = [leases('ours'), leases('theirs')]

@@ -24,7 +24,7 @@ eachDatabase((open) => {
     ...over,
   })
   const wallets = () => new Wallets(open().db, new WalletCache(null, () => {}))
-  /** Somebody who has just registered. */
+  /** A newly registered user. */
   const register = async (name: string, over: Partial<Registration> = {}) => {
     await seedDistricts(open().db)
     const registered = await registrations().register(registration(name, over))
@@ -109,7 +109,7 @@ eachDatabase((open) => {
       randomInt: (below: number) => world.randomInt(below),
       newId: () => {
         ids.push(world.newId())
-        if (ids.length === 2) throw new Error('half-way') // the user is written, his ledger entry is not
+        if (ids.length === 2) throw new Error('half-way') // the user is written, their ledger entry is not
         return ids.at(-1) ?? ''
       },
     }
@@ -130,7 +130,7 @@ eachDatabase((open) => {
       picture: changed.picture,
       role: 'admin',
     })
-    expect(await registrations().signIn(changed)).toMatchObject({ role: 'admin' }) // who is one stays one
+    expect(await registrations().signIn(changed)).toMatchObject({ role: 'admin' }) // an admin stays an admin
     const root = { ...account('root1'), email: 'root@navy.example' }
     expect(await listed.register(registration('root1', { identity: root }))).toMatchObject({ user: { role: 'admin' } })
     expect(await new Users(open().db, world).find(user.id)).toMatchObject({ role: 'admin' })

@@ -34,7 +34,7 @@ eachDatabase((open) => {
     expect(next).toMatchObject({ slot: first?.slot, matchId: Math.max(...played.map(({ matchId }) => matchId)) + 1 })
   })
 
-  it('of demos started together one runs', async () => {
+  it('of demos started at the same time only one runs', async () => {
     const demo = { ...PLAN, demo: true, by: null }
     const begun = await Promise.all([runs().begin(demo), runs().begin(demo), runs().begin(PLAN)])
     expect(begun.filter((run) => run?.demo === true)).toHaveLength(1)
@@ -42,13 +42,13 @@ eachDatabase((open) => {
     expect(await runs().latestDemo()).toMatchObject({ demo: true, ending: null })
   })
 
-  it('[V6] one whose match has begun is finished only when that has settled', async () => {
+  it('[V6] a replay whose match has begun is finished only when the match has settled', async () => {
     const { id, matchId } = present(await runs().begin(PLAN), 'a run')
     const row = { id: matchId, phase: 'live', replay: true, starts_at: new Date(world.now()), pricing: '{}' }
-    const told = { ...info({ matchId, minute: 12, feedSeq: 80 }) }
+    const begun = { ...info({ matchId, minute: 12, feedSeq: 80 }) }
     await open()
       .db.insertInto('matches')
-      .values({ ...row, info: JSON.stringify(told) })
+      .values({ ...row, info: JSON.stringify(begun) })
       .execute()
     expect(await runs().end(id, 'void', U(1))).toEqual([id])
     expect(await runs().end(id, 'full_time', U(1))).toEqual([id])

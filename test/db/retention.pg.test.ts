@@ -18,7 +18,7 @@ eachDatabase((open) => {
     const { rows } = await sql<{ n: number }>`select count(*) as n from ${sql.table(table)}`.execute(open().db)
     return rows[0]?.n
   }
-  /** So many ticks of a player, a second apart, from a moment on. */
+  /** Inserts `count` ticks of a player, one second apart, from this instant on. */
   const ticks = (player: number, from: number, many: number, cause = 'match') =>
     sql`insert into ticks (instrument_id, at, price_micros, base_micros, imbalance_micros, cause, provider_event_id)
           select ${P(player)}::uuid, ${at(from)} + n * interval '1 second', n + 1, 1, 0, ${cause}::text, 0
@@ -57,7 +57,7 @@ eachDatabase((open) => {
     expect(await kept(2)).toEqual([[from + 30, 'match']])
   })
 
-  it('continues where it stopped, and leaves what is not old enough', async () => {
+  it('continues where it stopped, and keeps newer rows', async () => {
     const border = now - 7 * DAY_MS
     await ticks(1, border - 2 * DAY_MS, 120)
     await ticks(1, border + MINUTE_MS, 120)

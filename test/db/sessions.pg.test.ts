@@ -12,7 +12,7 @@ import { TestWorld } from '../support/test-world.ts'
 
 const HOUR = 3_600_000
 
-/** A fast store that can be away. */
+/** A fast store that can be made unavailable. */
 class MortalStore extends FastMemory {
   away = false
   override async get(key: string): Promise<string | null> {
@@ -70,7 +70,7 @@ eachDatabase((open) => {
     expect(await sessions.isEnded(session.id)).toBe(true)
   })
 
-  it('[S3] a generation before that ends it at once', async () => {
+  it('[S3] an older generation ends the session at once', async () => {
     const { sessions } = settle()
     const session = await begin(sessions, 'Bob S13')
     await sessions.rotate(session)
@@ -91,7 +91,7 @@ eachDatabase((open) => {
     expect(await sessions.rotate({ id: sessionId(world.newId()), generation: 1 })).toEqual({ kind: 'ended' })
   })
 
-  it('[S4] an end is known to every process at once, and no other session ends with it', async () => {
+  it('[S4] every process knows at once that a session has ended, and no other session ends', async () => {
     const { fast, sessions } = settle()
     const [mine, other] = [await begin(sessions, 'Ada S14'), await begin(sessions, 'Ada S14')]
     await sessions.end(mine.id)
@@ -108,10 +108,10 @@ eachDatabase((open) => {
     fast.away = true
     await sessions.end(mine.id)
     expect([await sessions.isEnded(mine.id), await sessions.isEnded(other.id)]).toEqual([true, false])
-    expect(await sessions.isEnded(sessionId(world.newId()))).toBe(true) // nobody began it
+    expect(await sessions.isEnded(sessionId(world.newId()))).toBe(true) // never started
     fast.away = false
     world.pass(1_000)
-    expect(await sessions.isEnded(other.id)).toBe(false) // the first who asks tells it
+    expect(await sessions.isEnded(other.id)).toBe(false) // the first read writes it back to the store
     expect(await process(fast).isEnded(mine.id)).toBe(true)
   })
 

@@ -17,7 +17,7 @@ eachDatabase((open) => {
   const audit = () => new AuditLog(open().db, world)
   let admin: UserId
 
-  /** The settings as another process has them. */
+  /** The settings of another process. */
   const settings = (db = open().db) =>
     Settings.open({
       db,
@@ -49,12 +49,12 @@ eachDatabase((open) => {
     await here.set({ key: 'trading.lot_max', value: 5, by: admin })
     await here.set({ key: 'scoring.multiplier.FWD.goal', value: 2.5, by: admin })
     await here.setFlag({ key: 'coming_soon', value: true, by: admin })
-    for (const house of [here, there]) {
-      await house.refresh()
-      expect(house.rules.lotMax).toBe(lots(u(5)))
-      expect(house.model.multiplier.FWD.goal).toBe(2.5)
-      expect(house.flags).toEqual({ coming_soon: true })
-      expect(house.value('trading.lot_max')).toBe(5)
+    for (const each of [here, there]) {
+      await each.refresh()
+      expect(each.rules.lotMax).toBe(lots(u(5)))
+      expect(each.model.multiplier.FWD.goal).toBe(2.5)
+      expect(each.flags).toEqual({ coming_soon: true })
+      expect(each.value('trading.lot_max')).toBe(5)
     }
     expect((await settings()).rules).toEqual(here.rules)
   })
@@ -79,7 +79,7 @@ eachDatabase((open) => {
     expect(there.rules.holdMs).toBe(60_000)
   })
 
-  it('[H10] a change is stored with its author, its time and the value before', async () => {
+  it('[H10] a change is stored with its author, time and previous value', async () => {
     const here = await settings()
     world.pass(1_000)
     const outcome = await here.set({ key: 'trading.hold_secs', value: 60, by: admin })
@@ -139,7 +139,7 @@ eachDatabase((open) => {
     expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual(['invalid', 'set'])
   })
 
-  it('[H14] a match and a player have modes of their own, which are gone when they are open again', async () => {
+  it('[H14] a match and a player have separate modes, which are removed when they are open again', async () => {
     const here = await settings()
     const [match, player] = [`trading.mode.match.${MATCH}`, `trading.mode.instrument.${P(1)}`]
     await here.set({ key: match, value: 'reduce_only', by: admin })
@@ -186,11 +186,11 @@ eachDatabase((open) => {
 
   it('listeners are called once with the changed settings, whichever process set them', async () => {
     const [here, there] = [await settings(), await settings()]
-    const heard: string[][] = []
+    const changes: string[][] = []
     there.onChange(() => {
       throw new Error('deaf')
     })
-    const unlisten = there.onChange((changed) => heard.push([...changed]))
+    const unlisten = there.onChange((changed) => changes.push([...changed]))
     await here.set({ key: 'trading.hold_secs', value: 60, by: admin })
     await here.set({ key: 'trading.lot_max', value: 5, by: admin })
     await there.refresh()
@@ -198,7 +198,7 @@ eachDatabase((open) => {
     await there.set({ key: 'trading.hold_secs', value: 90, by: admin })
     unlisten()
     await there.set({ key: 'trading.hold_secs', value: 91, by: admin })
-    expect(heard.map((keys) => keys.toSorted())).toEqual([
+    expect(changes.map((keys) => keys.toSorted())).toEqual([
       ['trading.hold_secs', 'trading.lot_max'],
       ['trading.hold_secs'],
     ])

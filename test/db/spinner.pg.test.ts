@@ -25,13 +25,13 @@ eachDatabase((open) => {
     spinner = new Spinner(open().db, world, () => 'all')
   })
 
-  // Every test has a week of its own.
+  // Each test uses its own week.
   beforeEach(() => {
     clock.now = weekAfter(weekOf(world.now())).endsAt + HOUR_MS
   })
 
   const player = () => season.user(`Spinner ${++names}`)
-  /** Somebody who has won or lost by this price from 200. */
+  /** A user who has closed one position at this price, opened at 200. */
   const trades = async (price: number) => {
     const [user, match] = [await player(), await season.match()]
     await match.close(await match.open(user), price)
@@ -56,8 +56,8 @@ eachDatabase((open) => {
       status: 'decided',
       winner: { userId: best, roiHundredths: 10_000 },
     })
-    const told = await new Inbox(open().db).list(best, { limit: 9, unreadOnly: false, before: null })
-    expect(told.filter(({ type }) => type === 'spinner')).toHaveLength(1)
+    const inbox = await new Inbox(open().db).list(best, { limit: 9, unreadOnly: false, before: null })
+    expect(inbox.filter(({ type }) => type === 'spinner')).toHaveLength(1)
     expect(runs.flatMap((run) => (run.kind === 'decided' ? run.notifications : []))).toHaveLength(1)
     expect(second).not.toBe(best)
   })
@@ -78,7 +78,7 @@ eachDatabase((open) => {
         .digest('hex'),
     ).toBe(before.seedHash)
     expect((await spinner.history(1))[0]).toEqual(week)
-    expect(await verify([week])).toMatchObject({ code: 0, said: expect.stringContaining('proven (') })
+    expect(await verify([week])).toMatchObject({ code: 0, stdout: expect.stringContaining('proven (') })
     expect(await verify([{ ...week, seed: 'another' }])).toMatchObject({ code: 1 })
     const loser = week.candidates.find((one) => one.userId !== week.winner?.userId) ?? null
     expect(await verify([{ ...week, winner: loser }])).toMatchObject({ code: 1 })
@@ -100,7 +100,7 @@ eachDatabase((open) => {
     expect(await spinner.current()).toMatchObject({ candidates: [{ userId: early }] })
   })
 
-  it('[R11] nothing is decided while closes of the week may be on their way, or have not been counted', async () => {
+  it('[R11] the week is not decided while closes may still be committed or counted', async () => {
     const [user, match] = [await player(), await season.match()]
     await match.close(await match.open(user), 220)
     weekIsOver(MINUTE_MS - 1)
@@ -111,7 +111,7 @@ eachDatabase((open) => {
     expect(decided(await spinner.run())).toMatchObject({ winner: { userId: user } })
   })
 
-  it('after an outage over the edge the promised seed decides, and every week that was missed', async () => {
+  it('after an outage at the end of a week, all missed weeks are decided by their promised seeds', async () => {
     const user = await trades(220)
     await spinner.prepare()
     const { seedHash, name } = await spinner.current()
@@ -123,7 +123,7 @@ eachDatabase((open) => {
     expect(missed).toMatchObject({ name, seedHash, winner: { userId: user } })
   })
 
-  it('[R12] a seed is promised once, by whichever process comes first', async () => {
+  it('[R12] a seed is promised once, by the first process', async () => {
     await Promise.all([spinner.prepare(), new Spinner(open().db, world, () => 'all').prepare()])
     const { seedHash } = await spinner.current()
     await spinner.prepare()
@@ -133,10 +133,10 @@ eachDatabase((open) => {
   })
 })
 
-/** What the verifier says of a history. */
-async function verify(weeks: readonly SpinnerWeek[]): Promise<{ code: number | null; said: string }> {
+/** The output of the verifier for a history. */
+async function verify(weeks: readonly SpinnerWeek[]): Promise<{ code: number | null; stdout: string }> {
   const child = spawn(process.execPath, [join(import.meta.dirname, '../../ops/tools/spinner-verify.ts')])
-  const said = text(child.stdout)
+  const stdout = text(child.stdout)
   const code = new Promise<number | null>((resolve) => child.on('close', resolve))
   const shown = weeks.map(({ name, winner, ...week }) => ({
     ...week,
@@ -144,11 +144,11 @@ async function verify(weeks: readonly SpinnerWeek[]): Promise<{ code: number | n
     ...(winner === null ? {} : { winner }),
   }))
   child.stdin.end(JSON.stringify({ weeks: shown }))
-  return { code: await code, said: await said }
+  return { code: await code, stdout: await stdout }
 }
 
 describe('the spinner verifier', () => {
-  it('[R12] does without a database', async () => {
-    expect(await verify([])).toEqual({ code: 0, said: '' })
+  it('[R12] runs without a database', async () => {
+    expect(await verify([])).toEqual({ code: 0, stdout: '' })
   })
 })

@@ -44,7 +44,7 @@ eachDatabase((open) => {
     ])
   })
 
-  it('all of them are read page by page, oldest first, each once', async () => {
+  it('all users are read page by page, oldest first, each once', async () => {
     const sizes: number[] = []
     const read: UserId[] = []
     for await (const page of list().pages()) {

@@ -23,7 +23,7 @@ eachDatabase((open) => {
     expect((await users().districts()).map((district) => district.name)).toEqual(names)
   })
 
-  it('a synthetic user is made once per name, with a profile and a funded wallet', async () => {
+  it('a synthetic user is created once per name, with a profile and a funded wallet', async () => {
     const first = await users().signInSynthetic({ displayName: 'Zoë Ångström', districtId: districtId(3) })
     expect(first).toEqual({
       isNew: true,
@@ -68,7 +68,7 @@ eachDatabase((open) => {
     expect(await users().signInSynthetic(anyDistrict('Homeless'))).toMatchObject({ isNew: true })
   })
 
-  it('a person is never handed out as a synthetic user', async () => {
+  it('a real user is never returned as a synthetic user', async () => {
     await open()
       .db.insertInto('users')
       .values({
@@ -120,7 +120,7 @@ eachDatabase((open) => {
     expect(audit.wallets).toBeGreaterThan(0)
   })
 
-  it('many are made in one go, in the order of their names, and made only once', async () => {
+  it('many synthetic users are created in one call, in the order of their names, and only once', async () => {
     const names = Array.from({ length: 500 }, (_, i) => `Trader ${i + 1}`)
     const made = await users().createSyntheticMany(names)
     expect(made.map(({ user }) => user.firstName)).toEqual(names)
@@ -133,7 +133,7 @@ eachDatabase((open) => {
     expect(await users().createSyntheticMany([])).toEqual([])
   })
 
-  it('makers of the same names at the same time make each one once', async () => {
+  it('concurrent calls with the same names create each user once', async () => {
     const names = ['Racer 1', 'Racer 2', 'Racer 3']
     const all = await Promise.all([names, names.toReversed(), names].map((n) => users().createSyntheticMany(n)))
     const made = all.flat()

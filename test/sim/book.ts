@@ -1,6 +1,6 @@
 /**
- * What is true, by the events that were committed and the oracle's arithmetic alone. Every committed batch is read here
- * event by event, and whatever the game did otherwise than the oracle would have done is a violation.
+ * The true state, derived only from the committed events and the oracle's arithmetic. The book reads every committed
+ * batch event by event; any difference from what the oracle computes is a violation.
  */
 import { present } from '../../actors/kernel/assert.ts'
 import type { FixtureId, InstrumentId, PositionId, UserId } from '../../actors/kernel/ids.ts'
@@ -20,7 +20,7 @@ export interface BookedInstrument {
   readonly k0: number
   base: number
   imbalance: number
-  /** The price that stands: of the last move that was told. */
+  /** The current price: that of the last published move. */
   standing: number
   /** The price as of the last batch that touched it, which is what wallets are valued at. */
   stored: number
@@ -40,7 +40,7 @@ export class Book {
   readonly positions = new Map<PositionId, Position>()
   readonly balances = new Map<UserId, number>()
   readonly results = new Map<string, BookedResult>()
-  /** How many positions each user has ever opened. */
+  /** The number of positions each user has ever opened. */
   readonly opened = new Map<UserId, number>()
   readonly #commandOf: (key: string) => UserCommand | undefined
 
@@ -66,7 +66,7 @@ export class Book {
     )
   }
 
-  /** Believes a batch after it has checked every line of it. */
+  /** Checks every event of a batch, then applies it. */
   take(committed: Committed): void {
     const { batch, rules } = committed
     const ours = (): BookedInstrument[] => [...this.instruments.values()].filter((i) => i.matchId === batch.matchId)
@@ -277,7 +277,7 @@ export class Book {
     if (moved) this.#checkTriggers(i, rules)
   }
 
-  /** Nobody is open beyond a trigger, whatever rule has changed since his price last moved. */
+  /** No position is open beyond a trigger, even if a rule has changed since its price last moved. */
   checkTriggers(matchId: FixtureId, rules: TradingRules): void {
     for (const i of this.instruments.values()) if (i.matchId === matchId) this.#checkTriggers(i, rules)
   }
@@ -348,7 +348,7 @@ export class Book {
   }
 }
 
-/** Whether an event leaves an instrument other than it was. */
+/** True if an event changes an instrument. */
 function changes(event: MatchEvent, id: InstrumentId): boolean {
   if (event.kind === 'position_opened' || event.kind === 'position_closed') return event.position.instrumentId === id
   return 'instrumentId' in event && event.instrumentId === id

@@ -1,4 +1,4 @@
-/** A batch that the store has taken, and what was true around it when it was decided. */
+/** A batch that the store has committed, and the state in which it was decided. */
 import type { InstrumentId, UserId } from '../../actors/kernel/ids.ts'
 import type { TradingRules } from '../../actors/kernel/limits.ts'
 import type { WalletAfter } from '../../actors/match/messages.ts'
@@ -7,12 +7,12 @@ import type { Batch } from '../../actors/match/store.ts'
 export interface Committed {
   readonly batch: Batch
   readonly rules: TradingRules
-  /** What subscribers had been told. */
+  /** The last published prices. */
   readonly published: ReadonlyMap<InstrumentId, number>
   readonly wallets: ReadonlyMap<UserId, WalletAfter>
 }
 
-/** What subscribers had been told of an instrument; one that the batch lists is told with its listing. */
+/** The last published price of an instrument; an instrument listed by the batch is published with its listing. */
 export function toldOf(id: InstrumentId, { batch, published }: Committed): number | undefined {
   const listed = batch.events.find((e) => e.kind === 'instrument_listed' && e.instrument.id === id)
   return listed?.kind === 'instrument_listed' ? listed.instrument.published : published.get(id)

@@ -1,4 +1,4 @@
-/** Short and eventful football matches, one snapshot after the other, as a provider in a bad mood would tell them. */
+/** Short and eventful football matches, one snapshot after the other, as an unreliable provider would send them. */
 import { fixtureId, type FixtureId, type InstrumentId, instrumentId, playerId } from '../../actors/kernel/ids.ts'
 import { type Instant, instant } from '../../actors/kernel/world.ts'
 import type {
@@ -56,7 +56,7 @@ export class Football {
     this.#stages = script(options.chance)
   }
 
-  /** What the provider says next. */
+  /** The provider's next snapshot. */
   next(at: Instant): FixtureSnapshot {
     const now = this.#advance()
     if (now.plays !== undefined) this.#play(now.plays)
@@ -80,7 +80,7 @@ export class Football {
     this.#periods.set(period, (this.#periods.get(period) ?? 0) + 60 + chance.below(540))
     for (const player of this.#players) {
       const stats = this.#stats.get(player) ?? {}
-      // Shots, passes, fouls and a rating: enough to move everybody a little, now and then a lot.
+      // Shots, passes, fouls and a rating: enough to move every player a little, sometimes a lot.
       for (const type of [86, 116, 80, 56]) stats[type] = (stats[type] ?? 0) + chance.below(4)
       stats[118] = 5 + chance.below(40) / 10
       this.#stats.set(player, stats)
@@ -169,7 +169,7 @@ export class Football {
   }
 }
 
-/** How a match goes: sometimes longer than it looked, sometimes not to the end. */
+/** The course of a match: sometimes with extra time, sometimes abandoned. */
 function script(chance: Chance): Stage[] {
   const half = (): number => 3 + chance.below(8)
   const stages = [
@@ -180,7 +180,7 @@ function script(chance: Chance): Stage[] {
     ...ending(chance, half),
   ]
   if (chance.happens(0.25)) {
-    // A while in which nobody knows; then it goes on where it was.
+    // The state is unknown for a while; then the match continues.
     const at = 1 + chance.below(stages.length - 1)
     stages.splice(at, 0, stage(chance.happens(0.5) ? 'INTERRUPTED' : 'AWAITING_UPDATES', 18, 1 + chance.below(2)))
   }
@@ -201,7 +201,7 @@ function ending(chance: Chance, half: () => number): Stage[] {
     case 3:
       return [stage(null, 5, FOR_EVER)]
     case 4:
-      // Full time for a moment, then extra time after all.
+      // Full time for a moment, then extra time.
       return [
         stage('FT', 5, 1 + chance.below(2)),
         stage('EXTRA_TIME_BREAK', 4, 1),

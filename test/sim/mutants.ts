@@ -1,10 +1,10 @@
-/** `npm run ops -- sim-mutants`: breaks a copy of the game in every way listed, and demands that the simulator notices. */
+/** `npm run ops -- sim-mutants`: breaks a copy of the game in every listed way; the simulator must notice. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { Copy } from '../support/mutants.ts'
 import { MUTATIONS } from './mutations.ts'
 
-/** What the simulator runs on. It needs no package. */
+/** The folders that the simulator needs. It uses no packages. */
 const COPIED = ['package.json', 'actors', 'test/sim', 'test/support']
 const SEEDS = 150
 /** A mutant that hangs is caught as well. */

@@ -1,6 +1,6 @@
 /**
- * The rules of trading once more, told naively and in BigInt straight from the specification, so that the real ones have
- * somebody to disagree with. Shares no arithmetic with the game.
+ * A second, naive implementation of the trading rules, in BigInt and straight from the specification, to compare with
+ * the real one. It shares no arithmetic with the game.
  */
 import type { TradingRules } from '../../actors/kernel/limits.ts'
 import type { MatchInfo } from '../../actors/match/messages.ts'
@@ -48,7 +48,7 @@ export function oraclePnl(bet: Bet & Pick<Position, 'margin'>, close: number): n
 export const oracleExposure = (bet: Pick<Bet, 'direction' | 'lots'>): number =>
   bet.direction === 'long' ? bet.lots : 0 - bet.lots
 
-/** Whether the price is within a micro of the level at which so many per cent of the margin are lost, or beyond it. */
+/** True if the price is within a micro of the level at which this percentage of the margin is lost, or beyond it. */
 export function oracleLost(bet: Bet, price: number, percent: number): boolean {
   const [open, now, tenths] = [BigInt(bet.openPrice), BigInt(price) * 1000n, BigInt(percent)]
   return bet.direction === 'long' ? now < open * (1000n - tenths) + 1000n : now > open * (1000n + tenths) - 1000n

@@ -12,21 +12,21 @@ export interface Owner {
   /** The slot of its match. */
   readonly slot: number
   /**
-   * Stalled: it does not know that another has taken over. Stopped: by itself, but somebody may still hold on to it.
-   * Gone: nobody does.
+   * Stalled: it does not know that another owner has taken over. Stopped: it stopped itself, but requests may still
+   * reach it. Gone: no request can.
    */
   standing: 'serving' | 'stalled' | 'stopped' | 'gone'
-  /** What it has told subscribers; an instrument that is not here was told when it was listed. */
+  /** The prices it has published; a missing instrument was published with its listing. */
   readonly told: Map<InstrumentId, number>
   /** Its store has failed it, so it must stop. */
   failed: boolean
-  /** A glance at its state when it last changed by right. */
+  /** Its state in short form after its last legitimate change. */
   glance: string
 }
 
 /**
- * A digest of everything that a match must remember: two actors with the same digest go on the same way. Published
- * prices are not part of it, since a restart tells them anew.
+ * A digest of everything that a match must remember: two actors with the same digest behave the same. Published prices
+ * are not part of it, since a restart publishes them again.
  */
 export function stateHash(view: MatchView): string {
   const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : 1)
@@ -41,7 +41,7 @@ export function stateHash(view: MatchView): string {
 
 export const recordHash = (record: MatchRecord): string => stateHash(new MatchState(record))
 
-/** Everything of a state that can change, shortly: cheap enough to look at after every step. */
+/** The changeable state in short form, cheap enough to compare after every step. */
 export function glanceAt(view: MatchView): string {
   const { info } = view
   const parts = [info.feedSeq, info.phase, info.settling, info.settledAt]

@@ -1,4 +1,4 @@
-/** What a seed stands for: who plays, by which rules, and how bad the weather is. */
+/** What a seed determines: users, rules and the probability of faults. */
 import { type InstrumentId, userId, type UserId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES, type TradingRules } from '../../actors/kernel/limits.ts'
 import { type Money, money, type Price, price } from '../../actors/kernel/micros.ts'
@@ -9,12 +9,12 @@ import { instrumentOf } from './football.ts'
 
 export interface Plan {
   readonly users: readonly (SimulatedUser & { readonly grant: Money })[]
-  /** Everybody is rich and of one mind, so that the crowd's part of the price reaches its cap. */
+  /** All users are rich and trade in one direction, so that the price's share from trading reaches its cap. */
   readonly herd: boolean
   readonly rules: TradingRules
   readonly model: ScoringModel
   readonly anchors: ReadonlyMap<InstrumentId, Price>
-  /** How likely a call to the store goes wrong in each of the possible ways. */
+  /** The probability of each way in which a call to the store can fail. */
   readonly storm: number
 }
 

@@ -1,4 +1,4 @@
-/** Whether a refusal that was committed had its reason, by what the book knew before the batch. */
+/** Checks the reason of a committed refusal against the book before the batch. */
 import type { Refusal } from '../../actors/kernel/outcome.ts'
 import type { UserCommand } from '../../actors/match/messages.ts'
 import type { CommitFailure } from '../../actors/match/store.ts'
@@ -41,7 +41,7 @@ export function checkRefusal(refusal: Refusal, command: UserCommand, book: Book,
       return checkLargest(refusal.maxLots, refusal.available, command, book, committed)
     }
     case 'position_limit':
-      // Checked when the commit was turned down: since then he may have closed one in another match.
+      // Checked when the commit was rejected: since then the user may have closed a position in another match.
       return
     case 'position_corrupt':
     case 'position_not_open':
@@ -53,7 +53,7 @@ export function checkRefusal(refusal: Refusal, command: UserCommand, book: Book,
   }
 }
 
-/** Whether a commit was turned down for a reason, by what the book knows now. */
+/** Checks the reason of a rejected commit against the current book. */
 export function checkFailure(failure: CommitFailure, book: Book, openPositionsMax: number): void {
   const { userId } = failure
   switch (failure.kind) {

@@ -1,4 +1,4 @@
-/** What clients have asked for and what they were told: every answer is checked against the book. */
+/** The requests of clients and their answers; every answer is checked against the book. */
 import type { Outcome, Refusal, RefusalCode } from '../../actors/kernel/outcome.ts'
 import type { Trade, UserCommand } from '../../actors/match/messages.ts'
 import type { Book } from './book.ts'
@@ -10,18 +10,18 @@ import { hold, same } from './violation.ts'
 /** Refusals that are not kept: the same request may be granted later. */
 export const PATIENCE: ReadonlySet<RefusalCode> = new Set(['cooldown_active', 'market_suspended'])
 
-/** One thing a client wants, however often it has to ask. */
+/** One command of a client, over all its attempts. */
 export interface Request {
   readonly command: UserCommand
-  /** Its key with user and route; null when it has none. */
+  /** Its key with user and route; null without a key. */
   readonly key: string | null
-  /** Attempts that nobody has answered. */
+  /** Attempts without an answer. */
   out: number
   /** An attempt failed or its answer was lost: it may or may not have happened. */
   unknown: boolean
-  /** Answers that told of a trade just made. */
+  /** Answers that report a new trade. */
   acknowledged: number
-  /** The client knows what became of it, and asks no more. */
+  /** The client knows the outcome, and sends no more attempts. */
   closed: boolean
 }
 
@@ -29,7 +29,7 @@ export interface Request {
 export interface Source {
   /** The commit that was answered in the same step, if any. */
   readonly committed: Committed | null
-  /** The answering actor may be behind, and not know it. */
+  /** The answering actor may be behind without knowing it. */
   readonly stalled: boolean
 }
 
@@ -56,7 +56,7 @@ export class Requests {
     return this.all.filter((request) => !request.closed)
   }
 
-  /** Every position ever opened was asked for, and every one that was acknowledged is there. */
+  /** Every opened position was requested, and every acknowledged position exists. */
   checkCounts(book: Book): void {
     for (const [user, opened] of book.opened) {
       const keyed = [...book.results].filter(
@@ -134,14 +134,14 @@ function checkRefused(request: Request, fingerprint: string, refusal: Refusal, s
       () => `${command.kind} ${key ?? ''} is refused without reason: ${JSON.stringify(refusal)}`,
     )
   const { code } = refusal
-  // Nothing was started, says this answer: true unless another attempt has started it.
+  // This answer says that nothing was started, which is true unless another attempt has started it.
   if (code === 'busy') return because(request.closed || request.unknown || request.out > 0 || stored === undefined)
   if (code === 'key_in_flight') return because(request.out > 0)
   if (code === 'key_reused') return because(stored !== undefined && stored.fingerprint !== fingerprint)
   if (key !== null && PATIENCE.has(refusal.code)) {
     hold('key', stored === undefined, () => `${key} has a result and is told to wait`)
     hold('memory', source.committed !== null, () => `${key} is refused without a look at its results`)
-    // A new owner may have committed since; then the book knows more than this one did.
+    // A new owner may have committed since; then the book is ahead of this one.
     return source.stalled ? undefined : checkRefusal(refusal, command, book, source.committed)
   }
   if (key !== null) return same('key', stored?.result, { refusal }, `stored result of ${key}`)

@@ -1,4 +1,4 @@
-/** Runs a seed from beginning to end, and says what was wrong when something was. */
+/** Runs a seed from beginning to end, and reports the first violation. */
 import { type Report, Simulation } from './simulation.ts'
 import { type Invariant, INVARIANTS, Violation } from './violation.ts'
 
@@ -22,7 +22,7 @@ export class SimulationFailed extends Error {
   }
 }
 
-/** Runs a seed. Rejects with SimulationFailed when anything is not as it must be. */
+/** Runs a seed. Rejects with SimulationFailed on a violation. */
 export async function simulate(options: SimulationOptions): Promise<Report> {
   const simulation = new Simulation(options.seed)
   try {

@@ -14,8 +14,8 @@ const FIXED = Array.from({ length: 20 }, (_, n) => n + 1)
 const FRESH = Array.from({ length: 5 }, () => Math.floor(Math.random() * 2 ** 31))
 
 /**
- * Seeds that found something, and what. A change of the simulator changes what a seed stands for; the mutations that bring
- * these faults back prove that they would still be found.
+ * Seeds that found a fault, each with the fault. A change of the simulator changes what a seed does; the mutations that
+ * restore these faults prove that they would still be found.
  */
 const FOUND: readonly (readonly [seed: number, what: string])[] = [
   [22, 'a refusal that was caused only by a command which the commit turned down'],
@@ -32,15 +32,15 @@ function run(seed: number): Promise<Report> {
 }
 
 describe('simulator', () => {
-  it.each(FIXED)('[X12] whatever fails, what must be true is true after every step of seed %i', async (seed) => {
+  it.each(FIXED)('[X12] all invariants hold after every step of seed %i', async (seed) => {
     await run(seed)
   })
 
-  it.each(FRESH)('[X12] so it is for a seed that nobody has tried: %i', async (seed) => {
+  it.each(FRESH)('[X12] all invariants hold for the new seed %i', async (seed) => {
     await run(seed)
   })
 
-  it.each(FOUND)('[X12] seed %i stays mended: %s', async (seed) => {
+  it.each(FOUND)('[X12] seed %i still passes: %s', async (seed) => {
     await run(seed)
   })
 
@@ -50,7 +50,7 @@ describe('simulator', () => {
     expect((await run(8)).digest).not.toBe(digest)
   })
 
-  it('it is about something: every way to close, the refusals, and every mishap happen', async () => {
+  it('covers every way to close, the refusals and every fault', async () => {
     const seen = new Set<string>()
     for (const seed of FIXED) for (const what of Object.keys((await run(seed)).counts)) seen.add(what)
     const closes = ['user', 'stop_loss', 'take_profit', 'washout', 'full_time', 'void'].map((by) => `closed by ${by}`)
@@ -61,7 +61,7 @@ describe('simulator', () => {
     expect(wanted.filter((what) => !seen.has(what))).toEqual([])
   })
 
-  it('a failure names its seed, its step, what was broken, and what was last done', () => {
+  it('a failure names its seed, its step, the invariant and the last actions', () => {
     const cause = new Violation('hold', 'p1 closes 3 ms too early')
     const failure = new SimulationFailed({ seed: 42, steps: 10 }, 7, cause, ['6 send p1', '7 answer p1'])
     expect(failure).toMatchObject({ step: 7, invariant: 'hold', cause })
@@ -70,7 +70,7 @@ describe('simulator', () => {
     )
   })
 
-  it('the oracle counts as the specification does', () => {
+  it('the oracle computes as the specification does', () => {
     expect(oracleMargin(200_000_000, 500_000)).toBe(50_000_000)
     const bet = { direction: 'long', lots: 500_000, openPrice: 200_000_000, margin: 50_000_000 } as const
     const as = (over: object) => ({ ...bet, ...over }) as Parameters<typeof oraclePnl>[0]

@@ -215,7 +215,7 @@ export class Simulation {
     this.#sim.breakOff(call)
   }
 
-  /** The provider says something new, or something old again. */
+  /** The provider sends a new update, or repeats an old one. */
   async #feed(slot: MatchSlot, calm = false): Promise<void> {
     const stadium = this.#sim
     if (this.#hasSettled(slot) && !calm) return this.#nextMatch(slot)
@@ -234,7 +234,7 @@ export class Simulation {
     return (this.#sim.book.matches.get(slot.football.fixtureId)?.settledAt ?? null) !== null
   }
 
-  /** The slot is used again, once nobody has anything to say about the last match. */
+  /** The slot is used again, once no request or commit of the last match is open. */
   #nextMatch(slot: MatchSlot): void {
     const { owners, wire } = this.#sim
     if (wire.calls.some((call) => call.owner.slot === slot.n)) return
@@ -282,7 +282,7 @@ export class Simulation {
   }
 
   async #changeRules(): Promise<void> {
-    // A batch that was turned down once is judged by the rules of its last attempt; the book knows only those.
+    // A batch that was rejected once is checked by the rules of its last attempt; the book knows only those.
     if (this.#sim.wire.calls.length > 0) return
     const changes: readonly Partial<TradingRules>[] = [
       { impactCapPpm: 100 + this.#chance.below(2_000) },
@@ -301,7 +301,7 @@ export class Simulation {
     for (const slot of this.#sim.slots) await this.#sim.takeOver(slot)
   }
 
-  /** A commit that nobody waits for any more arrives, or is lost for good. */
+  /** A commit without a waiting caller arrives, or is lost. */
   async #haunt(): Promise<void> {
     const ghost = this.#sim.wire.ghosts.shift()
     if (ghost === undefined || this.#chance.happens(0.3)) return

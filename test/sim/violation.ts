@@ -1,6 +1,6 @@
-/** What the simulator calls a failure: an invariant by name, and what was found instead. */
+/** A failure of the simulator: the name of the invariant, and what was found instead. */
 
-/** The house's list of what must be true after every step, and what each name stands for. */
+/** The invariants that must hold after every step, each with its meaning. */
 export const INVARIANTS = {
   ledger: 'a balance is what its ledger entries and the committed events add up to, and never negative',
   'zero-sum': 'all accounts, the house included, sum to zero',

@@ -1,4 +1,4 @@
-/** Where the money is: every wallet against its ledger, its positions, and the book. */
+/** Checks every wallet against its ledger entries, its positions and the book. */
 import type { UserId } from '../../actors/kernel/ids.ts'
 import type { MemoryMatchStore } from '../support/memory-store.ts'
 import type { Book } from './book.ts'

@@ -1,6 +1,6 @@
 /**
- * The line between the actors and their store, cut and delayed at will. Every call waits here until the simulation lets
- * it through, so that the simulation alone decides what happens before what.
+ * The connection between the actors and their store. Every call waits here until the simulation delivers, delays or
+ * cuts it, so that the simulation alone decides the order of events.
  */
 import type { InstrumentId } from '../../actors/kernel/ids.ts'
 import { InvariantBroken } from '../../actors/kernel/assert.ts'
@@ -14,15 +14,15 @@ export class LostConnection extends Error {
   override name = 'LostConnection'
 }
 
-/** A commit on its way: first asked, then carried out, then answered; or cut off anywhere in between. */
+/** A commit under way: requested, then carried out, then answered; or cut off anywhere in between. */
 export interface CommitCall {
   readonly kind: 'commit'
   readonly owner: Owner
   readonly batch: Batch
-  /** The rules it was decided by, and what subscribers had been told. */
+  /** The rules it was decided by, and the published prices. */
   readonly rules: TradingRules
   readonly published: ReadonlyMap<InstrumentId, number>
-  /** What the store said, once it has been carried out. */
+  /** The store's verdict, once it has been carried out. */
   verdict: Verdict | null
   /** The digest of the match as this commit left it. */
   after: string
@@ -42,7 +42,7 @@ export type Call = CommitCall | HistoriesCall
 
 export class Wire {
   readonly calls: Call[] = []
-  /** Commits whose caller has gone or was told that they failed, and which may still reach the store. */
+  /** Commits whose caller is gone or received a failure, but which may still reach the store. */
   readonly ghosts: CommitCall[] = []
   readonly #store: MemoryMatchStore
 
@@ -76,8 +76,8 @@ export class Wire {
   }
 
   /**
-   * Lets the store carry out a commit; null when it throws because two matches listed a player at the same moment. What
-   * else it finds impossible is a violation: nobody may ask for it.
+   * Lets the store carry out a commit; null if it throws because two matches listed a player at the same moment. Any
+   * other error is a violation, since the game must not request an impossible commit.
    */
   async carryOut(call: CommitCall): Promise<Verdict | null> {
     try {
@@ -90,7 +90,7 @@ export class Wire {
     }
   }
 
-  /** Off the line with it; a ghost is no more on it. */
+  /** Removes it, also from the commits without a caller. */
   take(call: Call): void {
     const at = this.calls.indexOf(call)
     if (at >= 0) this.calls.splice(at, 1)
