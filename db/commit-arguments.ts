@@ -1,4 +1,6 @@
-/** The arguments with which a batch is committed: what it does to wallets, positions, instruments and logs, as arrays. */
+/**
+ * The arguments with which a batch is committed: what it does to wallets, positions, instruments and logs, as arrays.
+ */
 import { assert, present } from '../actors/kernel/assert.ts'
 import type { PositionId, UserId } from '../actors/kernel/ids.ts'
 import { isReplayFixture } from '../actors/kernel/limits.ts'
@@ -235,7 +237,9 @@ function changedArguments({ arrays }: Form, batch: Batch): ChangedArguments {
   }
 }
 
-/** Each changed or warned position after its last change. One that the batch also closes keeps what it had at its close. */
+/**
+ * Each changed or warned position after its last change. One that the batch also closes keeps what it had at its close.
+ */
 function lastChanges(batch: Batch): readonly Position[] {
   const changed = new Map<PositionId, Position>()
   for (const event of batch.events) {

@@ -132,7 +132,7 @@ export class SqlMatchStore implements MatchStore {
       }
     }
     assert(rows.length > 0, 'a commit came back without a verdict')
-    // A used key answers for the whole command, whatever the wallet's state today.
+    // A used key answers for the whole command, so the wallet's state today does not matter.
     const stored = await restoreResults(this.#connection.db, used)
     for (const [n, result] of stored.entries()) {
       const user = userId(present(used[n], 'used key').user_id)

@@ -122,7 +122,7 @@ export function positionFrom(row: PositionRow): Position {
   }
 }
 
-/** The position as its opening left it, whatever happened since. */
+/** The position as its opening left it, without later changes. */
 export const positionAsOpened = (
   row: PositionRow & Pick<Selectable<PositionsTable>, 'opened_stop_micros' | 'opened_take_micros'>,
 ): Position => ({

@@ -123,7 +123,7 @@ export class ReactionTx {
     const column = (of: (career: Career) => number) => bigints(all.map(of))
     const time = (of: (career: Career) => Instant | null) => bigints(all.map(of))
     await sql`
-      with told as (
+      with given as (
         select * from unnest(
           ${uuids(users)}::uuid[], ${column((c) => c.opened)}::integer[],
           ${column((c) => c.all.closed)}::integer[], ${column((c) => c.all.wins)}::integer[],
@@ -149,7 +149,7 @@ export class ReactionTx {
                won_micros = t.won, best_win_micros = t.best_win, largest_lots_micros = t.largest_lots,
                short_wins = t.short_wins, take_profits = t.take_profits, stop_losses = t.stop_losses,
                washouts = t.washouts, settled = t.settled, days = t.days, referrals = t.referrals, xp = t.xp
-          from told t where c.user_id = t.user_id
+          from given t where c.user_id = t.user_id
         returning c.user_id, c.version, c.closed, c.xp
       ), grown as (
         update users u set xp = s.xp from saved s where u.id = s.user_id and u.xp <> s.xp

@@ -17,7 +17,7 @@ export interface Referral {
   readonly reward: Money
 }
 
-/** All referrals of a user, however many. */
+/** All referrals of a user, not only the listed ones. */
 export interface ReferralSums {
   readonly invited: number
   readonly registered: number

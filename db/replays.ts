@@ -4,12 +4,12 @@ import { present } from '../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId, type UserId } from '../actors/kernel/ids.ts'
 import { REPLAY_FIXTURES_FROM, REPLAYS_MAX } from '../actors/kernel/limits.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
-import type { Ending } from '../actors/match/ending.ts'
+import type { Ending } from '../actors/match/operator-ending.ts'
 import type { AuditLog } from './audit-log.ts'
 import type { Database } from './postgres/schema.ts'
 import type { ReplaysTable } from './postgres/schema/matches.ts'
 
-/** One replay of a recording, into a match of its own. */
+/** One replay of a recording, in its own match. */
 export interface ReplayRun {
   readonly id: string
   /** The name of the recording. */

@@ -24,7 +24,7 @@ export interface Forgotten {
 const DAY_MS = 24 * HOUR_MS
 /** Stored refusals and closes are kept 7 days, openings for ever. */
 const COMMAND_RESULTS_MS = 7 * DAY_MS
-/** A client that was away for longer gets a snapshot instead of events. */
+/** A client that returns later gets a snapshot instead of events. */
 const ACCOUNT_EVENTS_MS = 30 * DAY_MS
 /** Fixtures that never became a match. */
 const FIXTURES_MS = 7 * DAY_MS

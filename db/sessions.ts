@@ -116,7 +116,9 @@ export class Sessions {
     )
   }
 
-  /** Records recent ends in the fast store again. Call it at the start, when the store may be new or another one. */
+  /**
+   * Records recent ends in the fast store again. Call it at the start, when the store may be empty or a different one.
+   */
   async recall(): Promise<void> {
     const { db, ask, world, tokenLifeMs } = this.#options
     const since = new Date(world.now() - tokenLifeMs)

@@ -1,6 +1,6 @@
 /**
  * What a user has done so far, in counts. Each count is a sum, a maximum, a minimum or the size of a set, so the career
- * is the same in whatever order matches are processed, and after every rebuild.
+ * does not depend on the order in which matches are processed, and after every rebuild.
  */
 import { assert, unreachable } from '../kernel/assert.ts'
 import { XP_FIRST_TRADE_OF_DAY, XP_PER_OPEN, XP_PER_WIN } from '../kernel/limits.ts'

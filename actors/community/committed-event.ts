@@ -1,9 +1,9 @@
-/** What the outbox keeps of a commit: the events that reactions need, without price moves. */
+/** The events of a commit that the outbox keeps for reactions. Price moves are left out. */
 import type { InstrumentId, PositionId, UserId } from '../kernel/ids.ts'
 import type { Lots, Money } from '../kernel/micros.ts'
 import type { ClosedBy, Direction } from '../position/position.ts'
 
-interface OfPosition {
+interface PositionFacts {
   readonly positionId: PositionId
   readonly userId: UserId
   readonly instrumentId: InstrumentId
@@ -13,10 +13,10 @@ interface OfPosition {
 }
 
 export type CommittedEvent =
-  | ({ readonly kind: 'opened' } & OfPosition)
+  | ({ readonly kind: 'opened' } & PositionFacts)
   /** This share of the margin is lost. */
-  | ({ readonly kind: 'margin_warned'; readonly lostPct: 50 | 80 } & OfPosition)
-  | ({ readonly kind: 'closed'; readonly pnl: Money; readonly by: ClosedBy } & OfPosition)
+  | ({ readonly kind: 'margin_warned'; readonly lostPct: 50 | 80 } & PositionFacts)
+  | ({ readonly kind: 'closed'; readonly pnl: Money; readonly by: ClosedBy } & PositionFacts)
   /** The last position is closed; no event of this match follows. */
   | { readonly kind: 'match_settled' }
 

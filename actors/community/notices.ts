@@ -23,7 +23,7 @@ export interface Notice {
   readonly title: string
   readonly body: string
   readonly data: Readonly<Record<string, string | number>>
-  /** Identifies the cause: each source is notified once, however often it is processed. */
+  /** Identifies the cause: a source that is processed twice is notified once. */
   readonly source: string
   readonly at: Instant
 }

@@ -1,6 +1,6 @@
 /**
- * Reads the stored events of a commit. An event that this version does not know is refused, not skipped: a process of the
- * newer version that wrote it will react to it.
+ * Reads the stored events of a commit. An event that this version does not know is refused, not skipped: a process of
+ * the newer version that wrote it will react to it.
  */
 import { instrumentId, positionId, userId } from '../kernel/ids.ts'
 import { lots, money } from '../kernel/micros.ts'

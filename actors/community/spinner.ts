@@ -54,7 +54,7 @@ const drawOrder = (candidates: readonly UserId[]): readonly UserId[] => candidat
 
 /**
  * The text the seed is applied to: HMAC-SHA256 over it, keyed with the seed, gives the digest for `drawn`. It names the
- * week and all candidates, so neither can be changed afterwards.
+ * week and all candidates, so neither can be changed later.
  */
 export const drawText = (week: string, candidates: readonly UserId[]): string =>
   [week, ...drawOrder(candidates)].join('\n')

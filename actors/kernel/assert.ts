@@ -14,7 +14,7 @@ export function unreachable(value: never): never {
   throw new InvariantBroken(`unexpected value: ${JSON.stringify(value)}`)
 }
 
-/** The value, which the caller knows to exist. Throws InvariantBroken with `what` when it does not. */
+/** A value that must exist. Throws InvariantBroken, with the name `what`, when it does not. */
 export function present<T>(value: T | null | undefined, what: string): T {
   if (value === null || value === undefined) throw new InvariantBroken(`${what} is missing`)
   return value

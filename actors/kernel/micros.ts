@@ -19,7 +19,7 @@ type Micros = Money | Price | Lots | Slope
 
 export const MICROS_PER_UNIT = 1_000_000
 
-/** The largest magnitude of a quantity: a thousand million units. Sums of a few stay exact in a double. */
+/** The largest magnitude of a quantity: a billion units. Sums of a few stay exact in a double. */
 export const MICROS_MAX = 1e15
 
 // Everything below runs a hundred times per trade, so messages are built only on failure.

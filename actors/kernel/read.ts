@@ -1,6 +1,6 @@
 /**
- * Readers of stored JSON. A reader turns an unknown value into its type, fills in what an older version did not write, and
- * throws Unreadable, which names the field, for a value that cannot be right.
+ * Readers of stored JSON. A reader turns an unknown value into its type, fills in what an older version did not write,
+ * and throws Unreadable, which names the field, for a value that cannot be right.
  */
 
 /** A stored value that no version of this code has written. Retrying does not help. */

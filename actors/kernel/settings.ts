@@ -68,8 +68,8 @@ const LOT_DECIMALS = 6
 
 export const SETTINGS = {
   'trading.mode': modeSetting(
-    'What users may do: `open` (everything), `reduce_only` (close only) or `halted` (nothing, not even level changes). ' +
-      'Stop-losses, take-profits, washouts and settlement work in every mode.',
+    'What users may do: `open` (everything), `reduce_only` (close only) or `halted` (nothing, not even level ' +
+      'changes). Stop-losses, take-profits, washouts and settlement work in every mode.',
   ),
   'trading.pre_match': booleanSetting(DEFAULT_RULES.preMatch, 'Whether positions may be opened before kick-off.'),
   'trading.lot_min': numberSetting(
@@ -129,7 +129,8 @@ export const SETTINGS = {
   'retention.full_ticks_days': numberSetting(
     30,
     [1, 3_650, WHOLE],
-    'Days for which every price tick is kept. Older ones are thinned to one a minute and player, except in-game events.',
+    'Days for which every price tick is kept. Older ones are thinned to one per minute and player, except those of ' +
+      'in-game events.',
   ),
   'retention.ticks_days': numberSetting(
     365,

@@ -25,7 +25,7 @@ export interface Pace {
  */
 const FIRST_RETRY = 1 / 4
 const LONGEST_RETRY = 1.5
-/** No pause is longer than this, whatever the provider asks for. */
+/** The longest pause, even if the provider asks for more. */
 const PAUSE_MAX_MS = HOUR_MS
 
 /**

@@ -86,7 +86,7 @@ export const MULTIPLIER_KEYS: readonly string[] = [...SCORING_SETTINGS.keys()].f
   key.startsWith('scoring.multiplier.'),
 )
 
-/** The model with these values. `valueOf` knows every key of SCORING_SETTINGS. */
+/** The model with these values. `valueOf` must have every key of SCORING_SETTINGS. */
 export function modelFrom(valueOf: (key: string) => number): ScoringModel {
   const each = <T extends object>(prefix: string, of: T) =>
     Object.fromEntries(Object.keys(of).map((name) => [name, valueOf(`scoring.${prefix}.${name}`)])) as {

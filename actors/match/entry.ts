@@ -27,7 +27,7 @@ export type Decision =
   | { readonly kind: 'allowed'; readonly allowed: Allowed }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   | { readonly kind: 'repeated'; readonly stored: StoredResult }
-  /** Of a system entry. */
+  /** A system entry. `news` is true if the feed update was new. */
   | { readonly kind: 'proceeded'; readonly news: boolean }
 
 export type Wallets = Extract<Verdict, { kind: 'committed' }>['wallets']
@@ -46,7 +46,8 @@ export function keyOf(command: UserCommand): string | null {
 const TEMPORARY: ReadonlySet<RefusalCode> = new Set(['cooldown_active', 'market_suspended'])
 
 /**
- * The keys to look up, and the results to store for retries. A command past its deadline was not decided, so has none.
+ * The keys to look up, and the results to store for retries. A command past its deadline was refused undecided and has
+ * neither.
  */
 export function keyedCommands(batch: readonly Entry[], decisions: ReadonlyMap<Entry, Decision>): KeyedCommand[] {
   const keyed: KeyedCommand[] = []

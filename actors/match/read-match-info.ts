@@ -25,7 +25,10 @@ const readInstant = as(integer, instant)
 const readPlayerId = as(integer, playerId)
 const readSide = oneOf(['home', 'away'])
 
-/** Without its identity, teams, phase and start a match cannot be run; what else an older version did not write is empty. */
+/**
+ * Without its identity, teams, phase and start a match cannot be run; what else an older version did not write is
+ * empty.
+ */
 export const readMatchInfo: Reader<MatchInfo> = (value, path) => {
   const field = fieldsOf(value, path)
   return {

@@ -49,7 +49,7 @@ export interface Batch {
   readonly epoch: number
   readonly at: Instant
   readonly events: readonly MatchEvent[]
-  /** The instruments the batch listed or changed, as they are afterwards, each with its price. */
+  /** The instruments the batch listed or changed, as they are after it, each with its price. */
   readonly instruments: readonly { readonly instrument: Instrument; readonly price: Price }[]
   /** The ticks to keep, a subset of the batch's price moves. */
   readonly ticks: readonly PriceMoved[]

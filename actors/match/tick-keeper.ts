@@ -1,4 +1,4 @@
-/** Which price moves are stored as ticks. */
+/** Chooses the price moves that are stored as ticks. */
 import type { InstrumentId } from '../kernel/ids.ts'
 import { TICK_STORE_INTERVAL_MS } from '../kernel/limits.ts'
 import type { Instant } from '../kernel/world.ts'
@@ -26,11 +26,11 @@ export class TickKeeper {
     for (const event of events) {
       if (event.kind !== 'price_moved') continue
       // A trigger that follows a goal in the same batch must not hide the goal.
-      const cause = moves.get(event.instrumentId)
-      const keepsCause = cause !== undefined && cause.cause !== 'trade' && event.cause === 'trade'
+      const earlier = moves.get(event.instrumentId)
+      const keepsCause = earlier !== undefined && earlier.cause !== 'trade' && event.cause === 'trade'
       moves.set(
         event.instrumentId,
-        keepsCause ? { ...event, cause: cause.cause, providerEventId: cause.providerEventId } : event,
+        keepsCause ? { ...event, cause: earlier.cause, providerEventId: earlier.providerEventId } : event,
       )
     }
     return new Map([...this.#owed, ...moves])

@@ -1,4 +1,4 @@
-/** Habits of simulated traders: what a trader of each habit does next, given what it sees of the market. */
+/** Habits of simulated traders: the next action of a trader with a habit, given what it sees of the market. */
 import type { InstrumentId, UserId } from '../kernel/ids.ts'
 import { type Lots, lots, MICROS_PER_UNIT, type Money, mulDivNearest, type Price, price } from '../kernel/micros.ts'
 import type { Instant } from '../kernel/world.ts'
@@ -49,10 +49,10 @@ interface Temperament {
   /** Whether the trader follows a move or bets against it. */
   readonly follows: boolean
   /**
-   * The loss at which the trader gives up and the gain at which it is content, in ppm of the open price; null if never.
+   * The loss and the gain at which the trader closes, in ppm of the open price; null if it never does.
    */
-  readonly fleesAt: number | null
-  readonly contentAt: number | null
+  readonly lossLimit: number | null
+  readonly profitTarget: number | null
   /** Distance of stop-loss and take-profit from the price, in ppm. */
   readonly stops: { readonly loss: number; readonly profit: number } | null
 }
@@ -65,12 +65,12 @@ const EAGER: Temperament = {
   spendPercent: 10,
   moveMin: null,
   follows: true,
-  fleesAt: null,
-  contentAt: null,
+  lossLimit: null,
+  profitTarget: null,
   stops: null,
 }
 
-const TEMPERS: Readonly<Record<Habit, Temperament>> = {
+const TEMPERAMENTS: Readonly<Record<Habit, Temperament>> = {
   eager: EAGER,
   trend_follower: {
     ...EAGER,
@@ -79,8 +79,8 @@ const TEMPERS: Readonly<Record<Habit, Temperament>> = {
     positionsMax: 5,
     hundredthsMax: 300,
     moveMin: 5_000,
-    fleesAt: -12_000,
-    contentAt: 40_000,
+    lossLimit: -12_000,
+    profitTarget: 40_000,
   },
   contrarian: {
     ...EAGER,
@@ -90,8 +90,8 @@ const TEMPERS: Readonly<Record<Habit, Temperament>> = {
     hundredthsMax: 200,
     moveMin: 15_000,
     follows: false,
-    fleesAt: -30_000,
-    contentAt: 12_000,
+    lossLimit: -30_000,
+    profitTarget: 12_000,
   },
   panicker: {
     ...EAGER,
@@ -99,8 +99,8 @@ const TEMPERS: Readonly<Record<Habit, Temperament>> = {
     closes: 40,
     positionsMax: 3,
     hundredthsMax: 100,
-    fleesAt: -2_000,
-    contentAt: 8_000,
+    lossLimit: -2_000,
+    profitTarget: 8_000,
   },
   careful: {
     ...EAGER,
@@ -125,10 +125,12 @@ const LOOKS_AT = 4
  * The trader's next action, or null. Pure except for `random`. The action is affordable and valid at the prices the
  * trader sees; the match may still refuse it.
  */
-export function nextAction(trader: Trader, sight: TraderView, random: RandomInt): TraderAction | null {
-  const temper = TEMPERS[trader.habit]
+export function nextAction(trader: Trader, view: TraderView, random: RandomInt): TraderAction | null {
+  const temperament = TEMPERAMENTS[trader.habit]
   return (
-    closing(trader, temper, sight, random) ?? trailing(trader, temper, sight) ?? opening(trader, temper, sight, random)
+    closing(trader, temperament, view, random) ??
+    trailing(trader, temperament, view) ??
+    opening(trader, temperament, view, random)
   )
 }
 
@@ -137,24 +139,32 @@ const chance = (permille: number, random: RandomInt): boolean => random(1_000) <
 /** How far a price has moved in a position's favour, in ppm of the open price. */
 const gain = (p: Position, now: Price): number => (signOf(p.direction) * (now - p.openPrice) * PPM) / p.openPrice
 
-function closing({ userId }: Trader, temper: Temperament, sight: TraderView, random: RandomInt): ClosePosition | null {
-  const free = sight.positions.filter((p) => p.closableAt <= sight.now && tradeable(sight, p.instrumentId) !== null)
+function closing(
+  { userId }: Trader,
+  temperament: Temperament,
+  view: TraderView,
+  random: RandomInt,
+): ClosePosition | null {
+  const free = view.positions.filter((p) => p.closableAt <= view.now && tradeable(view, p.instrumentId) !== null)
   const pressed = free.find((p) => {
-    const now = tradeable(sight, p.instrumentId)
+    const now = tradeable(view, p.instrumentId)
     if (now === null) return false
     const ppm = gain(p, now.price)
-    return (temper.fleesAt !== null && ppm <= temper.fleesAt) || (temper.contentAt !== null && ppm >= temper.contentAt)
+    return (
+      (temperament.lossLimit !== null && ppm <= temperament.lossLimit) ||
+      (temperament.profitTarget !== null && ppm >= temperament.profitTarget)
+    )
   })
-  const bored = free.length > 0 && chance(temper.closes, random) ? free[random(free.length)] : undefined
+  const bored = free.length > 0 && chance(temperament.closes, random) ? free[random(free.length)] : undefined
   const position = pressed ?? bored
   return position === undefined ? null : { kind: 'close_position', userId, positionId: position.id, idempotency: null }
 }
 
 /** Moves a stop-loss behind a price that went the trader's way; never back. */
-function trailing({ userId }: Trader, { stops }: Temperament, sight: TraderView): ChangeLevels | null {
+function trailing({ userId }: Trader, { stops }: Temperament, view: TraderView): ChangeLevels | null {
   if (stops === null) return null
-  for (const { id, direction, instrumentId, stopLoss } of sight.positions) {
-    const now = tradeable(sight, instrumentId)
+  for (const { id, direction, instrumentId, stopLoss } of view.positions) {
+    const now = tradeable(view, instrumentId)
     if (now === null || stopLoss === null) continue
     const pulled = levelsAt(now.price, direction, stops).stopLoss
     const worth = signOf(direction) * (pulled - stopLoss) > (now.price * stops.loss) / PPM / 3
@@ -163,17 +173,22 @@ function trailing({ userId }: Trader, { stops }: Temperament, sight: TraderView)
   return null
 }
 
-function opening({ userId }: Trader, temper: Temperament, sight: TraderView, random: RandomInt): OpenPosition | null {
-  if (sight.positions.length >= temper.positionsMax || !chance(temper.opens, random)) return null
-  const choices = sight.instruments.filter((i) => !i.suspended)
+function opening(
+  { userId }: Trader,
+  temperament: Temperament,
+  view: TraderView,
+  random: RandomInt,
+): OpenPosition | null {
+  if (view.positions.length >= temperament.positionsMax || !chance(temperament.opens, random)) return null
+  const choices = view.instruments.filter((i) => !i.suspended)
   if (choices.length === 0) return null
   const looked = Array.from({ length: LOOKS_AT }, () => choices[random(choices.length)]).filter((i) => i !== undefined)
   const chosen = looked.toSorted((a, b) => Math.abs(moved(b)) - Math.abs(moved(a)))[0]
-  const direction = chosen === undefined ? null : directionFor(chosen, temper, random)
+  const direction = chosen === undefined ? null : directionFor(chosen, temperament, random)
   if (chosen === undefined || direction === null) return null
-  const size = sizeFor(chosen.price, temper, sight.balance, random)
+  const size = sizeFor(chosen.price, temperament, view.balance, random)
   if (size === null) return null
-  const levels = temper.stops === null ? NO_LEVELS : levelsAt(chosen.price, direction, temper.stops)
+  const levels = temperament.stops === null ? NO_LEVELS : levelsAt(chosen.price, direction, temperament.stops)
   const { instrumentId, price: clientPrice } = chosen
   return {
     kind: 'open_position',
@@ -204,10 +219,10 @@ function directionFor(
 }
 
 /** An affordable whole number of hundredths of a lot; null when even the smallest is too expensive. */
-function sizeFor(at: Price, temper: Temperament, balance: Money, random: RandomInt): Lots | null {
-  const budget = (balance * temper.spendPercent) / 100
+function sizeFor(at: Price, temperament: Temperament, balance: Money, random: RandomInt): Lots | null {
+  const budget = (balance * temperament.spendPercent) / 100
   const affordable = Math.floor(budget / marginFor(at, lots(HUNDREDTH_MICROS)))
-  const most = Math.min(temper.hundredthsMax, affordable)
+  const most = Math.min(temperament.hundredthsMax, affordable)
   if (most < HUNDREDTHS_MIN) return null
   return lots((HUNDREDTHS_MIN + random(most - HUNDREDTHS_MIN + 1)) * HUNDREDTH_MICROS)
 }
@@ -221,6 +236,6 @@ function levelsAt(
   return { stopLoss: away(-stops.loss), takeProfit: away(stops.profit) }
 }
 
-function tradeable(sight: TraderView, id: InstrumentId): SeenInstrument | null {
-  return sight.instruments.find((i) => i.instrumentId === id && !i.suspended) ?? null
+function tradeable(view: TraderView, id: InstrumentId): SeenInstrument | null {
+  return view.instruments.find((i) => i.instrumentId === id && !i.suspended) ?? null
 }

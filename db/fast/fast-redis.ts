@@ -148,7 +148,7 @@ class FastRedis implements FastStore {
 
   async hashGet(key: string): Promise<Fields | null> {
     const fields = await this.#redis.hgetall(key).catch(nothingIfOtherKind)
-    return Object.keys(fields).length === 0 ? null : fields // Redis knows no empty hash
+    return Object.keys(fields).length === 0 ? null : fields // Redis has no empty hashes
   }
 
   async hashGetMany(wanted: readonly string[]): Promise<readonly (Fields | null)[]> {

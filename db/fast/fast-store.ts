@@ -78,7 +78,7 @@ export interface FastStore {
 
   /** The text at a key, or null. */
   get(key: string): Promise<string | null>
-  /** Replaces whatever is at a key, and restarts its time to live. */
+  /** Replaces the value of a key, and restarts its time to live. */
   set(key: string, value: string, ttlMs: number): Promise<void>
   /** Removes a key of any kind. */
   del(key: string): Promise<void>

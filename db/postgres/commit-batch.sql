@@ -12,16 +12,16 @@
 --   n_  local: the wallets as the batch leaves them      h_  local: the wallets as found after a failure
 --   d, o, l, x, e, n, s, k as table aliases are the unnested arrays
 --
--- The caller passes parallel arrays, so a batch of 500 trades costs about as much as one of 20. Joining two arrays would
--- cost n², and looking a wallet up again costs 1 µs each time: hence the index.
--- A batch is written as if it could not fail, in a subtransaction. If it does fail (a wallet that cannot pay, a used key, a
--- balance changed from outside), that is rolled back, and the wallets are locked and inspected. Inspecting first would add
--- a fifth to the cost of each trade, for a case that is rare.
--- Statements see each other's effects (READ COMMITTED, one snapshot each): after the first one every wallet is locked, and
--- nothing about these users can change. Planner settings are pinned and row look-ups are written as sub-selects: a plan
--- made while a table was empty reads the whole table for every row, and is kept (40 times slower at 6,000 positions).
--- Arrays are unnested in select lists: in a from clause each is first copied into a store of its own, which costs 4 µs a
--- trade, a tenth of the total.
+-- The caller passes parallel arrays, so a batch of 500 trades costs about as much as one of 20. Joining two arrays
+-- would cost n², and looking a wallet up again costs 1 µs each time: hence the index.
+-- A batch is written as if it could not fail, in a subtransaction. If it does fail (a wallet that cannot pay, a used
+-- key, a balance changed from outside), that is rolled back, and the wallets are locked and inspected. Inspecting first
+-- would add a fifth to the cost of each trade, for a case that is rare.
+-- Statements see each other's effects (READ COMMITTED, one snapshot each): after the first one every wallet is locked,
+-- and nothing about these users can change. Planner settings are pinned and row look-ups are written as sub-selects: a
+-- plan made while a table was empty reads the whole table for every row, and is kept (40 times slower at 6,000
+-- positions). Arrays are unnested in select lists: in a from clause each is first copied into its own store, which
+-- costs 4 µs a trade, a tenth of the total.
 create function commit_batch(
   p_match bigint, p_epoch bigint, p_batch uuid, p_at timestamptz, p_open_max integer,
   w_user uuid[], w_balance bigint[], w_margin bigint[], w_open integer[], w_events integer[], w_held integer[],
@@ -157,7 +157,7 @@ begin
         end if;
       end if;
 
-      -- A user's events are numbered by their wallet, which is locked: markers have no gaps and become visible in order.
+      -- A user's wallet, which is locked, numbers their events: markers have no gaps and become visible in order.
       if cardinality(e_wallet) > 0 then
         insert into account_events (user_id, marker, kind, position_id, stop_loss_micros, take_profit_micros, warned, at)
           select w_user[e.wallet], n_events[e.wallet] - e.followers, e.kind, e.position, e.stop, e.take, e.warned, p_at

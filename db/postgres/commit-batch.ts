@@ -1,4 +1,7 @@
-/** The typed arguments of `commit_batch` (commit-batch.sql, whose head explains the prefixes), and its text for `migrate`. */
+/**
+ * The typed arguments of `commit_batch` (commit-batch.sql, whose head explains the prefixes), and its text for
+ * `migrate`.
+ */
 import { readFileSync } from 'node:fs'
 import type { ArrayArgument } from './arrays.ts'
 import { repeatable } from './repeatable.ts'

@@ -125,7 +125,9 @@ function openPool(connectionString: string, options: pg.PoolConfig): pg.Pool {
   return pool
 }
 
-/** Statements that call functions. The first call of each function fixes the order in which its arguments are passed. */
+/**
+ * Statements that call functions. The first call of each function fixes the order in which its arguments are passed.
+ */
 class Calls {
   readonly #known = new Map<string, { readonly text: string; readonly names: readonly string[] }>()
 

@@ -1,4 +1,6 @@
-/** Brings a database to this code's schema: the list of migrations, in order, and the one transaction that runs them. */
+/**
+ * Brings a database to this code's schema: the list of migrations, in order, and the one transaction that runs them.
+ */
 import { readFileSync } from 'node:fs'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { COMMIT_BATCH } from './commit-batch.ts'
@@ -9,16 +11,19 @@ export interface Migration {
   /** Permanent: a database remembers under this name that it has run the migration. */
   readonly name: string
   /**
-   * The version before this migration cannot work on the schema that it leaves, so it must be stopped first and must not
-   * start again. Without this both versions run side by side during a release: the migration only adds, and removes only
-   * what the version before does not use.
+   * The version before this migration cannot work on the schema that it leaves, so it must be stopped first and must
+   * not start again. Without this both versions run side by side during a release: the migration only adds, and removes
+   * only what the version before does not use.
    */
   readonly isBreaking?: true
   /** Raw SQL only: the type is that of the newest schema, not of the one the migration meets. */
   up(tx: Transaction<Database>): Promise<void>
 }
 
-/** A file of SQL in `migrations/`. As one `do` statement it runs whole on both drivers; PGlite takes no lists of statements. */
+/**
+ * A file of SQL in `migrations/`. As one `do` statement it runs whole on both drivers; PGlite takes no lists of
+ * statements.
+ */
 const fromFile = (name: string): Migration => ({
   name,
   async up(tx) {
@@ -27,7 +32,10 @@ const fromFile = (name: string): Migration => ({
   },
 })
 
-/** Append only. A migration that has run anywhere is never edited or moved (test/db/migrate.test.ts holds their digests). */
+/**
+ * Append only. A migration that has run anywhere is never edited or moved (test/db/migrate.pg.test.ts holds their
+ * digests).
+ */
 export const MIGRATIONS: readonly Migration[] = [fromFile('0001-schema')]
 
 /** What is created again whenever its text changes. */
@@ -38,9 +46,10 @@ const LOCK = 7_166_211_044
 
 /**
  * Runs the missing migrations and repeatables, all or nothing, and returns their names. This may take minutes: see
- * `Connection.withoutTimeout`. Processes that start together may all call it: one works, the others wait and find nothing
- * left to do. Migrations of a newer version are tolerated as long as none of them is breaking. Otherwise, and when the
- * database has run different migrations, it throws and changes nothing, because this version might damage the data.
+ * `Connection.withoutTimeout`. Processes that start together may all call it: one works, the others wait and find
+ * nothing left to do. Migrations of a newer version are tolerated as long as none of them is breaking. Otherwise, and
+ * when the database has run different migrations, it throws and changes nothing, because this version might damage the
+ * data.
  */
 export async function migrate(
   db: Kysely<Database>,
@@ -68,8 +77,8 @@ export async function migrate(
 }
 
 /**
- * Waits for the lock for as long as its holder migrates. It asks again and again: most connections give up on a query that
- * does not answer for seconds, and waiting for a lock is such a query.
+ * Waits for the lock for as long as its holder migrates. It tries repeatedly: most connections give up on a query
+ * that does not answer for seconds, and waiting for a lock is such a query.
  */
 async function lock(tx: Transaction<Database>): Promise<void> {
   for (;;) {
@@ -120,14 +129,14 @@ async function appliedMigrations(db: Kysely<Database>): Promise<readonly Applied
   const { rows: tables } = await sql<{ exists: boolean }>`
     select to_regclass('schema_migrations') is not null as exists`.execute(db)
   if (tables[0]?.exists !== true) return []
-  // By way of JSON, because the oldest unreleased versions had no such column.
+  // Through JSON, because the oldest unreleased versions had no such column.
   const { rows } = await sql<AppliedMigration>`
     select name, coalesce((to_jsonb(m) ->> 'is_breaking')::boolean, false) as "isBreaking"
       from schema_migrations m order by name`.execute(db)
   return rows
 }
 
-/** The first migration of the versions before 0.1.0, which nobody was given. */
+/** The first migration of the versions before 0.1.0, which were never released. */
 const UNRELEASED = '0001-players'
 
 const refusalOf = (applied: readonly string[], foreign: readonly string[]): string =>

@@ -1,9 +1,9 @@
 /**
  * Functions of the database whose text belongs to this code. Each text is created once, under a name that ends in its
  * digest, and a process calls the one it was built with. So two versions side by side, during a release or after a
- * rollback, never run each other's function, and a change of parameters or result needs no care. Two texts are kept: the
- * one of the version that started last and the one of the version that started before it. More than two versions side by
- * side are not supported.
+ * rollback, never run each other's function, and a change of parameters or result needs no care. Two texts are kept:
+ * the one of the version that started last and the one of the version that started before it. More than two versions
+ * side by side are not supported.
  */
 import { createHash } from 'node:crypto'
 import { sql, type Transaction } from 'kysely'
@@ -31,7 +31,9 @@ export function repeatable(name: string, text: string): Repeatable {
 
 const installedName = (name: string, digest: string): string => `${name}_${digest.slice(0, 8)}`
 
-/** Creates those whose text this database does not have, drops what is no longer kept, and returns the created names. */
+/**
+ * Creates those whose text this database does not have, drops what is no longer kept, and returns the created names.
+ */
 export async function install(
   tx: Transaction<Database>,
   repeatables: readonly Repeatable[],

@@ -1,6 +1,6 @@
 /**
- * The desk is the caller's side of the matches: it finds the match of a command, activates it if necessary, and returns an
- * Outcome. It holds no rules of the game and no state of a match.
+ * The desk is the caller's side of the matches: it finds the match of a command, activates it if necessary, and returns
+ * an Outcome. It holds no rules of the game and no state of a match.
  */
 import { matchMaker } from '@colyseus/core'
 import { unreachable } from '../../actors/kernel/assert.ts'
@@ -11,7 +11,7 @@ import { type Instant, instant } from '../../actors/kernel/world.ts'
 import type { MatchActor } from '../../actors/match/actor.ts'
 import { repeatOf } from '../../actors/match/entry.ts'
 import type { FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
-import { type Ending, finalSnapshot } from '../../actors/match/ending.ts'
+import { type Ending, finalSnapshot } from '../../actors/match/operator-ending.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
 import { type MatchView, newMatch } from '../../actors/match/state.ts'
 import type { MatchRecord } from '../../actors/match/store.ts'
@@ -104,9 +104,9 @@ export class MatchDesk implements Host {
   }
 
   /**
-   * Sends a match its next feed update, wherever it runs; the first update creates it. The match of a replay runs in the
-   * replay's process. `dropped`: the update was old, or the match is over. `elsewhere`: the match could not be reached; offer
-   * the update again. Rejects with a fault.
+   * Sends a match its next feed update, wherever it runs; the first update creates it. The match of a replay runs in
+   * the replay's process. `dropped`: the update was old, or the match is over. `elsewhere`: the match could not be
+   * reached; offer the update again. Rejects with a fault.
    */
   async feed(update: FeedUpdate, { replay }: { readonly replay: boolean }): Promise<Fed> {
     const { peers } = this.#options
@@ -131,8 +131,8 @@ export class MatchDesk implements Host {
   }
 
   /**
-   * Ends a match for an operator, wherever it runs: its open positions are settled or voided. `elsewhere`: the match could
-   * not be reached. Rejects with a fault.
+   * Ends a match for an operator, wherever it runs: its open positions are settled or voided. `elsewhere`: the match
+   * could not be reached. Rejects with a fault.
    */
   async end(matchId: FixtureId, ending: Ending): Promise<Ended> {
     const { store, world } = this.#options.context
@@ -165,7 +165,7 @@ export class MatchDesk implements Host {
   }
 
   /**
-   * Runs every unsettled match that no process runs: no stop-loss may wait for a client. To be called about once a second.
+   * Runs every unsettled match that no process runs: no stop-loss may wait for a client. Call it about once a second.
    * Rejects with a fault.
    */
   async lookForOrphans(): Promise<void> {

@@ -3,7 +3,7 @@ import type { FixtureId, UserId } from '../../actors/kernel/ids.ts'
 import { type Instant, instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import { isOver } from '../../actors/market/phase.ts'
-import type { Ending } from '../../actors/match/ending.ts'
+import type { Ending } from '../../actors/match/operator-ending.ts'
 import { frameDue, frameIntervalMs, type Recording } from '../../actors/replay/recording.ts'
 import type { MatchDesk } from '../match/match-desk.ts'
 import { type Report, reportWith } from '../report.ts'
@@ -11,7 +11,7 @@ import { SimulatedTraders } from './simulated-traders.ts'
 
 /** Between two turns of a part of the traders: a prime near a second. */
 const TRADERS_MS = 1_013
-/** Between two looks at a match that is to end, whatever its speed. */
+/** Between two checks whether a match has ended; the same at every speed. */
 const ENDING_MS = 499
 /** After this time a match that another process runs is tried again: if that process dies, this one continues. */
 const STAND_BY_MS = SECOND_MS
@@ -70,7 +70,7 @@ export class ReplayPlayer {
   #played = -1
   #minute: number | null = null
   #step: Promise<void> | null = null
-  /** Set when the replay is to play no more frames but end its match. */
+  /** Set when the replay should stop playing frames and end its match. */
   #ending: Ending | null = null
   /** Until then the match is left to the process that runs it. */
   #idleUntil: Instant = instant(0)
@@ -116,7 +116,7 @@ export class ReplayPlayer {
     }
   }
 
-  /** Plays no more frames and ends the match, settled or void. Only the first call counts. */
+  /** Stops playing frames and ends the match, settled or void. Only the first call counts. */
   conclude(ending: Ending): void {
     this.#ending ??= ending
     this.#takeStep()
@@ -156,7 +156,7 @@ export class ReplayPlayer {
         const facts = { recording: order.recording.name, frame: due }
         return this.#report('replay_frame_skipped', new Error('the recorded frame cannot be parsed'), facts)
       }
-      // The match must take the frame as true now, or it could not tell a replay that has stopped from one that runs.
+      // The match must take the frame as true now, or it could not distinguish a stopped replay from a running one.
       const snapshot = { ...parsed, sourceAt: world.now() }
       const fed = await desk.feed({ kind: 'feed_update', seq: due + 1, snapshot }, { replay: true })
       if (fed === 'elsewhere') return this.#standBy()

@@ -1,7 +1,7 @@
 /** The replays of this process: starts, lists, ends and stops them. */
 import { matchMaker } from '@colyseus/core'
 import type { World } from '../../actors/kernel/world.ts'
-import type { Ending } from '../../actors/match/ending.ts'
+import type { Ending } from '../../actors/match/operator-ending.ts'
 import type { MatchDesk } from '../match/match-desk.ts'
 import type { Report } from '../report.ts'
 import { type ReplayContext, type ReplayOrder, ReplayPlayer, type ReplayStatus } from './replay-player.ts'
@@ -22,7 +22,9 @@ export class Replays {
     this.#options = options
   }
 
-  /** Starts a replay, or continues one whose match has begun. `onEnded` is called once, unless the replay is stopped. */
+  /**
+   * Starts a replay, or continues one whose match has begun. `onEnded` is called once, unless the replay is stopped.
+   */
   async start(order: ReplayOrder, onEnded: (status: ReplayStatus) => void): Promise<ReplayStatus> {
     const { id } = order
     const { report } = this.#options

@@ -9,7 +9,7 @@ import { REPLAY_FIXTURES_FROM, REPLAYS_MAX } from '../../actors/kernel/limits.ts
 import { type Instant, MINUTE_MS } from '../../actors/kernel/world.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import { isInPlay, phaseOf } from '../../actors/market/phase.ts'
-import type { Ending } from '../../actors/match/ending.ts'
+import type { Ending } from '../../actors/match/operator-ending.ts'
 import { FRAME_MS, type Recording } from '../../actors/replay/recording.ts'
 import type { ReplayRun, ReplayRuns } from '../../db/replays.ts'
 import type { Replays } from '../../rooms/sources/replays.ts'
@@ -100,7 +100,7 @@ export class GameplayBot {
     )
   }
 
-  /** Starts a replay at its kick-off, in a match of its own. */
+  /** Starts a replay at its kick-off, in its own match. */
   async start({ fixtureId: script, speed, traders, by }: BotOrder): Promise<BotStart> {
     if (!this.#options.recordings.some(({ name }) => name === script)) return { kind: 'unknown' }
     const run = await this.#options.runs.begin({ recording: script, speed, traders, demo: false, by })

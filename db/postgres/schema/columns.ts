@@ -1,4 +1,6 @@
-/** Column types of rows. Money, prices and lots are integer millionths; the int8 parser of `connect.ts` yields numbers. */
+/**
+ * Column types of rows. Money, prices and lots are integer millionths; the int8 parser of `connect.ts` yields numbers.
+ */
 import type { ColumnType } from 'kysely'
 
 /** Written as a Date or as text, read back as a Date. */

@@ -83,7 +83,9 @@ export interface SpinnerWeeksTable {
   /** SHA-256 of the seed, shown from `published_at` on. */
   seed_hash: string
   published_at: Timestamp
-  /** Set when the week is decided: the users in the draw, only the winner if there was no tie, none if no user traded. */
+  /**
+   * Set when the week is decided: the users in the draw, only the winner if there was no tie, none if no user traded.
+   */
   candidates: Json | null
   winner_id: string | null
   decided_at: Timestamp | null

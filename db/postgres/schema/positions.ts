@@ -35,8 +35,8 @@ export interface PositionsTable {
   opened_stop_micros: number | null
   opened_take_micros: number | null
   /**
-   * The stored answer that is repeated to a retry of the opening: the digest of the request, and the price and wallet after
-   * it. Null when the position was opened without a key.
+   * The stored answer that is repeated to a retry of the opening: the digest of the request, and the price and wallet
+   * after it. Null when the position was opened without a key.
    */
   answer_fingerprint: string | null
   answer_price_micros: number | null
