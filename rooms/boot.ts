@@ -39,7 +39,9 @@ export interface Cluster {
 }
 
 export interface RealTimeOptions extends Omit<MatchContext, 'fanOut' | 'account' | 'deadline' | 'relay'> {
-  /** The server behind `{ws_url}`. This module answers its upgrade requests; its owner answers the others and listens. */
+  /**
+   * The server behind `{ws_url}`. This module answers its upgrade requests; its owner answers the others and listens.
+   */
   readonly server: Server
   readonly verify: VerifyToken
   readonly directory: Directory
@@ -72,7 +74,7 @@ export interface RealTime {
   matchmake(request: Request): Promise<Response>
   /** Closes all sockets of a user who has signed out, at both endpoints and in all processes. */
   disconnectUser(userId: UserId): void
-  /** Sends a user a notice, in whichever process they listen. */
+  /** Sends a user a notice, in the process where they listen. */
   notify(userId: UserId, notice: Notice): void
   /**
    * Stops taking commands, informs the clients, lets every match finish what it has, releases the leases and closes the
@@ -151,7 +153,7 @@ function partsOf(options: RealTimeOptions) {
 }
 
 async function startMatchmaker(publicAddress: string | null): Promise<void> {
-  matchMaker.setHealthChecksEnabled(false) // it knows of no other process
+  matchMaker.setHealthChecksEnabled(false) // it cannot see the other processes
   const here = async (): Promise<string> => matchMaker.processId
   await matchMaker.setup(new LocalPresence(), new LocalDriver(), publicAddress ?? undefined, here)
   await matchMaker.accept()

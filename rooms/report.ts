@@ -3,8 +3,8 @@
 type Facts = Readonly<Record<string, unknown>>
 
 /**
- * `event` is a fixed snake_case name such as `lease_renewal_failed`; ids and other values go into `facts`, so that a log
- * can be searched and counted by either. Must not throw.
+ * `event` is a fixed snake_case name such as `lease_renewal_failed`; ids and other values go into `facts`, so that a
+ * log can be searched and counted by either. Must not throw.
  */
 export type Report = (event: string, error: unknown, facts?: Facts) => void
 

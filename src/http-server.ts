@@ -54,8 +54,8 @@ export class HttpServer {
   }
 
   /**
-   * Accepts no more connections. Each of the others may be used once more, and the answer says that it was the last
-   * time: ending an idle one now would lose a request that is on its way.
+   * Accepts no more connections. Each open one may carry one more request, whose answer says that it was the
+   * last: ending an idle one now would lose a request that is on its way.
    */
   shut(): void {
     this.#isShut = true

@@ -1,16 +1,16 @@
-/** Says why the program cannot start: one line where the operator can do something about it, a stack otherwise. */
+/** Explains why the program cannot start: in one line if the operator can fix it, with a stack otherwise. */
 import { ConfigError } from './config.ts'
 
 /** Failures whose cause lies outside the program, by error code or name, with what to do about them. */
 const REMEDIES: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'stop what listens there, or choose other ports with PORT and WS_PORT',
+  EADDRINUSE: 'stop the program that listens there, or choose other ports with PORT and WS_PORT',
   EACCES: 'choose ports from 1024 on (PORT, WS_PORT), or a folder that is yours (DATA_DIR)',
   EADDRNOTAVAIL: 'HOST must be an address of this machine',
   ENOTFOUND: 'correct the name in HOST, DATABASE_URL or REDIS_URL',
   ECONNREFUSED: 'start the database that DATABASE_URL names, or leave it empty for the embedded one',
   '3D000': 'create it, or correct DATABASE_URL',
   '28P01': 'correct DATABASE_URL',
-  FastStoreAway: 'start it, correct REDIS_URL, or leave it empty for the in-process store',
+  FastStoreUnavailable: 'start it, correct REDIS_URL, or leave it empty for the in-process store',
   FolderInUse: 'or choose another folder with DATA_DIR',
 }
 

@@ -36,7 +36,7 @@ export function systemWorld(clock: () => number = Date.now): World {
   }
 }
 
-/** 16 random hex digits at a time, from a pool of 4 KiB: a draw costs 2 µs however few bytes it is for. */
+/** 16 random hex digits at a time, from a pool of 4 KiB: a draw costs 2 µs even for a few bytes. */
 function pooledHex(): () => string {
   const DIGITS = 16
   let pool = ''

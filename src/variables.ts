@@ -24,7 +24,7 @@ interface About {
   readonly isRequiredInProduction?: true
 }
 
-/** What is known about a variable besides how it is read. */
+/** A variable: its meaning and defaults, and how it is read. */
 interface Declaration extends About {
   readonly default: string | null
 }
@@ -82,7 +82,7 @@ const webAddress = z.string().refine(isWebAddress, { error: NO_WEB_ADDRESS })
 const isOrigin = (text: string): boolean => isWebAddress(text) && new URL(text).origin === text
 
 /**
- * The key as PEM. A one-line environment cannot hold a line feed, so `\n` may stand for it; and programs that read a
+ * The key as PEM. A one-line environment cannot hold a line feed, so `\n` is read as one; and programs that read a
  * file of variables for a container or a Secret keep the quotes that a `.env` needs.
  */
 export const pemText = (text: string): string => text.replace(/^"(.*)"$/s, '$1').replaceAll('\\n', '\n')

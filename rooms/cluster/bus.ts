@@ -1,7 +1,7 @@
 /**
- * Requests and messages between the processes of one installation, over publish/subscribe. A request ends in one of three
- * ways, and no layer may turn one into another: it was answered; it is gone, so nothing has happened; or it is silent, so it
- * may have happened. Published messages have no answer and may be lost.
+ * Requests and messages between the processes of one installation, over publish/subscribe. A request ends in one of
+ * three ways, and no layer may turn one into another: it was answered; it is gone, so nothing has happened; or it is
+ * silent, so it may have happened. Published messages have no answer and may be lost.
  */
 import type { Report } from '../report.ts'
 import type { RequestEnds } from '../stats.ts'
@@ -16,7 +16,7 @@ import {
   type Versions,
 } from './envelope.ts'
 
-/** Publish/subscribe, as far as the bus needs it. */
+/** The publish/subscribe that the bus needs. */
 export interface PubSub {
   /** Returns the number of subscribers it reached. Rejects when that is unknown; then the message may have arrived. */
   publish(channel: string, message: Buffer): Promise<number>
@@ -33,8 +33,8 @@ export interface PubSub {
 export type ProcessId = string
 
 /**
- * `gone`: no process took the request, or those that got it declined it because they cannot read it. Nothing has happened,
- * so it may be sent again. `silent`: it may have happened.
+ * `gone`: no process took the request, or those that got it declined it because they cannot read it. Nothing has
+ * happened, so it may be sent again. `silent`: it may have happened.
  */
 export type Reply<Answer> =
   | { readonly kind: 'answered'; readonly answer: Answer }
@@ -78,7 +78,9 @@ export class RemoteFault extends Error {
 
 /** The prices of a match may be large, all other messages are small. A larger one is a mistake, and refused. */
 const MESSAGE_BYTES_MAX = 1 << 20
-/** Unanswered requests of one process. At this number the others are too slow, and more requests would make it worse. */
+/**
+ * Unanswered requests of one process. At this number the others are too slow, and more requests would make it worse.
+ */
 const WAITING_MAX = 10_000
 /** How long closing waits for answers that this process is still making. */
 const LAST_ANSWERS_MS = 500
@@ -187,8 +189,8 @@ export class Bus<R extends Exchanges<R>, T> {
   }
 
   /**
-   * Requests sent to this process from now on are gone; those it has taken are answered. Its own unanswered requests end as
-   * silent.
+   * Requests sent to this process from now on are gone; those it has taken are answered. Its own unanswered requests
+   * end as silent.
    */
   async close(): Promise<void> {
     const { pubSub } = this.#options

@@ -1,6 +1,6 @@
 /**
- * The form of every message between processes, and which versions of the program understand each other. This file must stay
- * readable to all versions: a process that cannot read a request must still be able to say so.
+ * The form of every message between processes, and which versions of the program understand each other. This file must
+ * stay readable to all versions: a process that cannot read a request must still be able to say so.
  */
 import { z } from 'zod'
 

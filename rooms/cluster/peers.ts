@@ -1,6 +1,6 @@
 /**
- * Sends commands, questions and feed updates to the processes that run their matches. The lease in the database says which
- * process that is; what this process remembers only tells it where to ask first.
+ * Sends commands, questions and feed updates to the processes that run their matches. The lease in the database says
+ * which process that is; what this process remembers is only a hint where to ask first.
  */
 import type { FixtureId } from '../../actors/kernel/ids.ts'
 import { COMMAND_DEADLINE_MS } from '../../actors/kernel/limits.ts'
@@ -115,7 +115,9 @@ export class Peers {
     return asked.kind === 'answered' ? asked.answer : refused(refusalOf(asked.kind, 'instrument'))
   }
 
-  /** Sends a match its feed update, wherever it runs. Without an owner, the process with the fewest matches takes it. */
+  /**
+   * Sends a match its feed update, wherever it runs. Without an owner, the process with the fewest matches takes it.
+   */
   async offer(update: FeedUpdate): Promise<Fed> {
     const { bus } = this.#options
     const { fixtureId: matchId } = update.snapshot

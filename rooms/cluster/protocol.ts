@@ -22,7 +22,7 @@ export type Activity = 'active' | 'unknown' | 'settled' | 'elsewhere'
 /** What a match made of a feed update. `elsewhere`: it does not run in that process; offer the update again. */
 export type Fed = 'applied' | 'dropped' | 'elsewhere'
 
-/** A seat in a match room, or why there is none, as an HTTP answer. */
+/** A seat in a match room, or the reason for refusing one, as an HTTP answer. */
 export interface SeatAnswer {
   readonly status: number
   readonly body: unknown
@@ -52,7 +52,9 @@ export interface Requests {
   readonly prices: Exchange<object, CurrentPrices>
   /** To all processes that run matches: one of them activates the match. */
   readonly wake: Exchange<object, { readonly activity: Exclude<Activity, 'elsewhere'>; readonly owner: ProcessId }>
-  /** To the owner; or to all processes that run matches, and then one of them activates the match (`isPlaced` false). */
+  /**
+   * To the owner; or to all processes that run matches, and then one of them activates the match (`isPlaced` false).
+   */
   readonly feed: Exchange<{ readonly update: FeedUpdate; readonly isPlaced: boolean }, Fed>
 }
 
@@ -73,7 +75,9 @@ export interface Topics {
   readonly 'signed-out': UserId
 }
 
-/** The frames of one match. They are bytes with a version and a checksum of their own, and travel without an envelope. */
+/**
+ * The frames of one match. They are bytes with a version and a checksum of their own, and travel without an envelope.
+ */
 export const priceTopic = (matchId: FixtureId): string => `prices:${matchId}`
 
 export type ClusterBus = Bus<Requests, Topics>

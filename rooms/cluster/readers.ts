@@ -1,6 +1,6 @@
 /**
- * Readers of the game's values in messages from other processes. A reader checks every field, and returns a value of this
- * program's own types or nothing. Unknown fields are dropped: a newer version may send more.
+ * Readers of the game's values in messages from other processes. A reader checks every field, and returns a value of
+ * this program's own types or nothing. Unknown fields are dropped: a newer version may send more.
  */
 import { z } from 'zod'
 import { fixtureId, instrumentId, playerId, positionId, userId } from '../../actors/kernel/ids.ts'

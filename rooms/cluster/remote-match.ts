@@ -12,7 +12,7 @@ export class RemoteMatch implements PriceSource {
   /** The last request for the current prices; resolves with whether it was answered. */
   renewed: Promise<boolean> = Promise.resolve(false)
   epoch = 0
-  /** The newest epoch that this process has heard of. */
+  /** The newest epoch that this process has seen. */
   newestEpoch = 0
   #state: 'asking' | 'lost' | 'following' = 'lost'
   #seq = 0

@@ -1,7 +1,7 @@
 /**
- * The prices of matches that run in other processes, as frames ready to be sent. The owner publishes each frame once, and
- * every process sends it to its own subscribers. The current prices of a match are requested when it is first followed, and
- * again whenever a sequence number is missing or the owner changes.
+ * The prices of matches that run in other processes, as frames ready to be sent. The owner publishes each frame once,
+ * and every process sends it to its own subscribers. The current prices of a match are requested when it is first
+ * followed, and again whenever a sequence number is missing or the owner changes.
  */
 import type { FixtureId, UserId } from '../../actors/kernel/ids.ts'
 import { SECOND_MS } from '../../actors/kernel/world.ts'
@@ -146,7 +146,7 @@ export class RemotePrices {
       return false
     }
     const { epoch, seq, frames } = asked.answer
-    // A former owner answered, which does not know yet that it is no longer the owner.
+    // A former owner answered, which has not yet noticed that it lost the match.
     if (epoch < match.newestEpoch) {
       match.lose()
       return false

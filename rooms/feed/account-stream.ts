@@ -1,7 +1,7 @@
 /**
- * Sends users the events of their positions: first those after a marker, then each as it is committed, in order and exactly
- * once. Events are always read from the account log, so it does not matter which match or process wrote them. A hint that a
- * log has grown only makes the next reading prompt.
+ * Sends users the events of their positions: first those after a marker, then each as it is committed, in order and
+ * exactly once. Events are always read from the account log, so it does not matter which match or process wrote them. A
+ * hint that a log has grown only makes the next reading prompt.
  */
 import type { UserId } from '../../actors/kernel/ids.ts'
 import type { Report } from '../report.ts'

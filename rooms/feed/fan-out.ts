@@ -127,7 +127,9 @@ export class FanOut {
     }
   }
 
-  /** Sends all due prices, ready or not. To be called before the subscriber follows more, so that it gets none twice. */
+  /**
+   * Sends all due prices, ready or not. Call it before the subscriber follows more, so that it gets none twice.
+   */
   bringUpToDate(subscriber: Subscriber): void {
     subscriber.flush(this.#board.stamp)
   }

@@ -1,6 +1,6 @@
 /**
- * The AsyncAPI 3 document of the WebSocket address: both endpoints, every message, close codes, limits, and the price frame
- * byte by byte. Requests are described by the schemas that parse them; tests check replies against the rest.
+ * The AsyncAPI 3 document of the WebSocket address: both endpoints, every message, close codes, limits, and the price
+ * frame byte by byte. Requests are described by the schemas that parse them; tests check replies against the rest.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { INSTRUMENTS_PER_SUBSCRIBER_MAX } from './fan-out.ts'
 import { MESSAGE_BYTES_MAX } from '../sockets/limits.ts'
 import { FeedRequest, INSTRUMENTS_PER_MESSAGE_MAX, SUBPROTOCOL } from './feed-protocol.ts'
 import { LOOKUPS_MAX, REQUESTS_WAITING_MAX } from './feed-socket.ts'
-import { placed } from './frame-layout.ts'
+import { placed } from './price-frame-description.ts'
 import { PRICE_FRAME_BYTES } from './price-frame.ts'
 import { MESSAGES_PER_SECOND_MAX } from '../sockets/request-rate.ts'
 import { CONNECTIONS_MAX, CONNECTIONS_PER_USER_MAX } from '../sockets/connection-limit.ts'
@@ -73,9 +73,9 @@ const rejected = {
     code: {
       enum: ['not_found', 'limit', 'busy'],
       description:
-        '`not_found`: no match publishes it (in the match room: it belongs to another match). `limit`: the connection already ' +
-        'follows 500 instruments. `busy`: its price is not known yet, because another process is taking over its match or ' +
-        'the request named too many unknown instruments; request it again after a second.',
+        '`not_found`: no match publishes it (in the match room: it belongs to another match). `limit`: the ' +
+        'connection already follows 500 instruments. `busy`: its price is not known yet, because another process is ' +
+        'taking over its match or the request named too many unknown instruments; request it again after a second.',
     },
   }),
 }
@@ -101,8 +101,8 @@ function messagesOf(): Readonly<Record<string, Message>> {
   return {
     subscribe: {
       summary:
-        'Follow more instruments. With `since`, the newest frame that the client has of their match, later frames are resent ' +
-        '(flag REPLAY) if they are still kept; otherwise the current price of each follows (flag SNAPSHOT).',
+        'Follow more instruments. With `since`, the newest frame that the client has of their match, later frames ' +
+        'are resent (flag REPLAY) if they are still kept; otherwise the current price of each follows (flag SNAPSHOT).',
       payload: request('subscribe'),
       example: { type: 'subscribe', id: 7, instrumentIds: [INSTRUMENT], since: { epoch: 3, seq: 1041 } },
     },
@@ -113,8 +113,8 @@ function messagesOf(): Readonly<Record<string, Message>> {
     },
     listen: {
       summary:
-        'Receive the events of your positions after the marker `since`, then live ones; without it a snapshot of the open ' +
-        'positions comes first. In force until the connection ends.',
+        'Receive the events of your positions after the marker `since`, then live ones; without it a snapshot of the ' +
+        'open positions comes first. In force until the connection ends.',
       payload: request('account'),
       example: { type: 'account', id: 9, since: '41' },
     },
@@ -141,8 +141,8 @@ function messagesOf(): Readonly<Record<string, Message>> {
     },
     account: {
       summary:
-        'The events of your positions up to `marker`, in order and exactly once, as in `GET /api/account/changes`. The first ' +
-        'one after a request carries its `id`. Keep the marker, and send it as `since` after a reconnection.',
+        'The events of your positions up to `marker`, in order and exactly once, as in `GET /api/account/changes`. ' +
+        'The first one after a request carries its `id`. Keep the marker, and send it as `since` after a reconnection.',
       payload: {
         allOf: [
           { $ref: '#/components/schemas/AccountChanges' },
@@ -192,21 +192,23 @@ const REPLIES: Readonly<Record<(typeof REQUESTS)[number], readonly string[]>> = 
   ping: ['pong', 'error'],
 }
 
-const FEED = `For any WebSocket client: \`{wsUrl}/?token=…\` with the subprotocol \`${SUBPROTOCOL}\`. Control messages are JSON
-text, prices are binary messages of ${PRICE_FRAME_BYTES} bytes. A connection receives only what it subscribed to. If a client
-reads too slowly, waiting prices are replaced by the newest one of their instrument, flagged CONFLATED; no queue builds up.
+const FEED = `For any WebSocket client: \`{wsUrl}/?token=…\` with the subprotocol \`${SUBPROTOCOL}\`. Control messages
+are JSON text, prices are binary messages of ${PRICE_FRAME_BYTES} bytes. A connection receives only what it subscribed
+to. If a client reads too slowly, waiting prices are replaced by the newest one of their instrument, flagged
+CONFLATED; no queue builds up.
 
-An upgrade is refused with 401 (no valid token), 429 (the user has ten connections) or 503 (the server is full or stopping). A
-token is valid for one minute: call \`POST /api/ws/token\` before each connection.`
+An upgrade is refused with 401 (no valid token), 429 (the user has ten connections) or 503 (the server is full or
+stopping). A token is valid for one minute: call \`POST /api/ws/token\` before each connection.`
 
-const ROOM = `For clients of the Colyseus SDK: join the room \`match\` with \`{ matchId }\` and the same \`?token=\`. The synced state
-has the match (state, phase, minute, score, trading) and the \`price\`, \`base\` and \`imbalance\` of each instrument as
-integers in millionths, at most half a second late.
+const ROOM = `For clients of the Colyseus SDK: join the room \`match\` with \`{ matchId }\` and the same \`?token=\`.
+The synced state has the match (state, phase, minute, score, trading) and the \`price\`, \`base\` and \`imbalance\` of
+each instrument as integers in millionths, at most half a second late.
 
-Messages are those of the price feed without \`type\` and \`id\`: \`subscribe\`, \`unsubscribe\` and \`account\` in; \`price\` (the
-same ${PRICE_FRAME_BYTES} bytes), \`account\`, \`notification\`, \`shutdown\` and \`error\` out. A request (\`room.request\`) is answered
-with the body of \`subscribed\` or \`unsubscribed\`. After a reconnection by the SDK \`subscribe\` is still in force, but
-\`account\` must be sent again. On \`shutdown\`, wait \`reconnectInMs\` and join again.`
+Messages are those of the price feed without \`type\` and \`id\`: \`subscribe\`, \`unsubscribe\` and \`account\` in;
+\`price\` (the same ${PRICE_FRAME_BYTES} bytes), \`account\`, \`notification\`, \`shutdown\` and \`error\` out. A
+request (\`room.request\`) is answered with the body of \`subscribed\` or \`unsubscribed\`. After a reconnection by
+the SDK \`subscribe\` is still in force, but \`account\` must be sent again. On \`shutdown\`, wait \`reconnectInMs\`
+and join again.`
 
 /** The messages that the server sends without a request. */
 const PUSHED = ['price', 'account', 'notification', 'heartbeat', 'shutdown']
@@ -220,8 +222,8 @@ export function describeFeed({ version, schemas }: FeedDescriptionOptions) {
       title: 'Touchline, the WebSocket address',
       version,
       description:
-        'Live prices and position events. One port with two endpoints, the price feed and the match room, from the same ' +
-        'source of events. Everything else is REST: `GET /api/openapi.json`.',
+        'Live prices and position events. One port with two endpoints, the price feed and the match room, from the ' +
+        'same source of events. Everything else is REST: `GET /api/openapi.json`.',
     },
     defaultContentType: 'application/json',
     servers: {
@@ -289,13 +291,13 @@ function operationsOf(messages: Readonly<Record<string, Message>>): Readonly<Rec
       reply: { channel: feed, messages: REPLIES[name].map(reference) },
     },
   ])
-  const tell = {
+  const push = {
     action: 'send',
     channel: feed,
     summary: 'Sent without a request.',
     messages: PUSHED.map(reference),
   }
-  return { ...(Object.fromEntries(requests) as Readonly<Record<string, unknown>>), tell }
+  return { ...(Object.fromEntries(requests) as Readonly<Record<string, unknown>>), push }
 }
 
 const componentsOf = (messages: Readonly<Record<string, Message>>) => ({

@@ -1,4 +1,7 @@
-/** The control messages of the price feed, `feed.v1`: requests and replies. Prices are binary frames, see `price-frame.ts`. */
+/**
+ * The control messages of the price feed, `feed.v1`: requests and replies. Prices are binary frames, see
+ * `price-frame.ts`.
+ */
 import type { RawData } from 'ws'
 import { z } from 'zod'
 
@@ -35,9 +38,9 @@ export const FeedRequest = z.discriminatedUnion('type', [
 export type FeedRequest = z.infer<typeof FeedRequest>
 
 /**
- * `not_found`: no match publishes the instrument, now or on demand. `limit`: the socket follows 500 already. `busy`: the
- * price is not available yet, because another process is taking over the match or because the socket has named too many
- * unpublished instruments at once; ask again in a second.
+ * `not_found`: no match publishes the instrument, now or on demand. `limit`: the socket follows 500 already. `busy`:
+ * the price is not available yet, because another process is taking over the match or because the socket has named too
+ * many unpublished instruments at once; ask again in a second.
  */
 export type RejectionCode = 'not_found' | 'limit' | 'busy'
 
@@ -57,8 +60,8 @@ export type FeedReply =
   | { readonly type: 'pong'; readonly id: number | undefined; readonly serverTime: string }
   | { readonly type: 'heartbeat'; readonly serverTime: string }
   /**
-   * The events of the user's positions up to `marker`, as in `GET /api/account/changes`. The answer to the request has its
-   * `id`, the later messages have none.
+   * The events of the user's positions up to `marker`, as in `GET /api/account/changes`. The answer to the request has
+   * its `id`, the later messages have none.
    */
   | { readonly type: 'account'; readonly id: number | undefined; readonly [field: string]: unknown }
   /** The server is about to restart; reconnect after this time, which differs from client to client. */

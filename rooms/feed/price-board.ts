@@ -25,9 +25,9 @@ export interface Since {
 export const HISTORY_MAX = 1_024
 
 /**
- * One instrument and its subscribers. Stamps count all publications of the board, over all matches: a subscriber that has
- * been served up to stamp n is due exactly the topics with a higher stamp. Where it also skipped a move, its frame is
- * conflated.
+ * One instrument and its subscribers. Stamps count all publications of the board, over all matches: a subscriber that
+ * has been served up to stamp n is due exactly the topics with a higher stamp. Where it also skipped a move, its frame
+ * is conflated.
  */
 export class Topic<Subscriber> {
   readonly instrumentId: InstrumentId

@@ -1,4 +1,6 @@
-/** The price feed: a plain WebSocket endpoint for the prices of chosen instruments and for the user's account events. */
+/**
+ * The price feed: a plain WebSocket endpoint for the prices of chosen instruments and for the user's account events.
+ */
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { type WebSocket, WebSocketServer } from 'ws'
@@ -61,8 +63,8 @@ export class PriceFeed {
   }
 
   /**
-   * Answers an upgrade request: 401 without a valid token, 429 when the user has too many connections, 503 when the token
-   * cannot be checked or the feed is stopping.
+   * Answers an upgrade request: 401 without a valid token, 429 when the user has too many connections, 503 when the
+   * token cannot be checked or the feed is stopping.
    */
   async upgrade(request: IncomingMessage, head: Buffer): Promise<void> {
     const { socket } = request

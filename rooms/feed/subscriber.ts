@@ -33,8 +33,8 @@ const isInOrder = (topics: readonly Topic<Subscriber>[]): boolean =>
   topics.every(({ stamp }, n) => stamp >= (n === 0 ? 0 : (topics[n - 1]?.stamp ?? 0)))
 
 /**
- * Between two writes to one subscriber come thousands to others, so none of its data is in the processor's caches. What a
- * write needs is therefore in its own fields, and in as few other objects as possible.
+ * Between two writes to one subscriber come thousands to others, so none of its data is in the processor's caches. What
+ * a write needs is therefore in its own fields, and in as few other objects as possible.
  */
 export class Subscriber {
   /** Each once, in no particular order. */
@@ -83,8 +83,8 @@ export class Subscriber {
 
   /**
    * Writes the newest price of every topic that moved since the last time, in the order of the moves. False if the
-   * subscriber is not ready: then the prices wait, and newer ones replace them. `found` is one of its topics that moved: if
-   * it is the only topic that moved, the others need no look.
+   * subscriber is not ready: then the prices wait, and newer ones replace them. `found` is one of its topics that
+   * moved: if it is the only topic that moved, the others need no look.
    */
   serve(stamp: number, changed?: Changed, found?: Topic<Subscriber>): boolean {
     if (!this.isReady) return false

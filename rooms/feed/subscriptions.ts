@@ -1,4 +1,4 @@
-/** What one client is subscribed to, prices and account events, the same at both endpoints. */
+/** The subscriptions of one client, to prices and account events. Both endpoints use them. */
 import { type FixtureId, type InstrumentId, instrumentId, type UserId } from '../../actors/kernel/ids.ts'
 import { instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
 import type { AccountListener, AccountStream } from './account-stream.ts'
@@ -85,8 +85,8 @@ export class Subscriptions {
   }
 
   /**
-   * Sends account events from a marker on, instead of as before. False when the last request was less than a second ago:
-   * each costs a query.
+   * Sends account events from a marker on, instead of as before. False when the last request was less than a second
+   * ago: each costs a query.
    */
   followAccount({ since }: FollowAccount, send: Pick<AccountListener, 'page' | 'notice'>): boolean {
     const { account, userId, world } = this.#options

@@ -108,8 +108,8 @@ export class MatchHost implements PriceSource {
   }
 
   /**
-   * Renews the lease; false when it is lost and the host must be closed. True while the database is unavailable: nothing
-   * can be committed then, and afterwards the fence decides.
+   * Renews the lease; false when it is lost and the host must be closed. True while the database is unavailable:
+   * nothing can be committed then, and the fence decides later.
    */
   async renew(): Promise<boolean> {
     try {
@@ -138,8 +138,8 @@ export class MatchHost implements PriceSource {
   }
 
   /**
-   * Numbers the moves since the last call, and the instruments whose trading status differs from the last published one,
-   * and publishes them to the other processes. From then on `seq` and the current prices agree.
+   * Numbers the moves since the last call, and the instruments whose trading status differs from the last published
+   * one, and publishes them to the other processes. From then on `seq` and the current prices agree.
    */
   takePrices(): readonly PublishedPrice[] {
     const prices = this.actor.takeUnpublished().map((publication) => {

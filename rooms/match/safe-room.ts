@@ -1,4 +1,6 @@
-/** The base of every room: patches that cannot be corrupted, exceptions that stay in the room, joins with a deadline. */
+/**
+ * The base of every room: patches that cannot be corrupted, exceptions that stay in the room, joins with a deadline.
+ */
 import {
   type Client,
   ClientState,
@@ -19,9 +21,9 @@ const ACK_DEADLINE_MS = 5_000
 const SEAT_SECS = 10
 
 /**
- * The encoder returns views of one reused buffer, which the room passes to `ws.send`: while a client's socket is backed up,
- * the next patch overwrites its queued one (266 of 400 measured frames were wrong). One copy of each patch, shared by all
- * clients, prevents that.
+ * The encoder returns views of one reused buffer, which the room passes to `ws.send`: while a client's socket is backed
+ * up, the next patch overwrites its queued one (266 of 400 measured frames were wrong). One copy of each patch, shared
+ * by all clients, prevents that.
  */
 class CopyingSerializer<T extends Schema> extends SchemaSerializer<T> {
   override reset(state: T): void {
@@ -40,8 +42,8 @@ export abstract class SafeRoom<O extends RoomOptions = RoomOptions> extends Room
   override seatReservationTimeout = SEAT_SECS
 
   /**
-   * Ends the room together with the seats that have not been taken; Colyseus would wait until they expire. Its public API
-   * (core 0.18.17) can reserve a seat and ask for one, but not cancel it.
+   * Ends the room together with the seats that have not been taken; Colyseus would wait until they expire. Its public
+   * API (core 0.18.17) can reserve a seat and ask for one, but not cancel it.
    */
   override disconnect(closeCode?: number): Promise<unknown> {
     const expiries: Record<string, NodeJS.Timeout> = this['_reservedSeatTimeouts']

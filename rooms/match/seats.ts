@@ -1,4 +1,7 @@
-/** Seats in match rooms: `POST {ws_url}/matchmake/:method/:target`, by which an SDK client joins a room or reconnects to it. */
+/**
+ * Seats in match rooms: `POST {ws_url}/matchmake/:method/:target`, by which an SDK client joins a room or reconnects to
+ * it.
+ */
 import { matchMaker, ServerError } from '@colyseus/core'
 import { z } from 'zod'
 import { type FixtureId, fixtureId, type UserId } from '../../actors/kernel/ids.ts'
@@ -23,10 +26,10 @@ export interface Matchmaking {
 }
 
 /**
- * Reserves a seat. The methods are `joinById` (`match-<id>`), `join` (`match`, with `{ matchId }`) and `reconnect`, which
- * needs only its reconnection token since the WebSocket token has expired by then. A match that does not run is activated.
- * The answer is 429 to a user with too many connections, and 503 when the process has too many. Colyseus's own routes are
- * never mounted: they would let any client create rooms.
+ * Reserves a seat. The methods are `joinById` (`match-<id>`), `join` (`match`, with `{ matchId }`) and `reconnect`,
+ * which needs only its reconnection token since the WebSocket token has expired by then. A match that does not run is
+ * activated. The answer is 429 to a user with too many connections, and 503 when the process has too many. Colyseus's
+ * own routes are never mounted: they would let any client create rooms.
  */
 export async function matchmake(request: Request, matchmaking: Matchmaking): Promise<Response> {
   const { status, body, headers } = await answerTo(request, matchmaking)

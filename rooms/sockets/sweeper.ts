@@ -1,10 +1,12 @@
-/** Visits every member of a large set once per period, a few at a time, so that 20,000 of them do not block the loop. */
+/**
+ * Visits every member of a large set once per period, a few at a time, so that 20,000 of them do not block the loop.
+ */
 
 const SLICES = 40
 
 /**
- * Members may be added and removed during a sweep: an added one is visited in this sweep or the next, a removed one is not
- * visited.
+ * Members may be added and removed during a sweep: an added one is visited in this sweep or the next, a removed one is
+ * not visited.
  */
 export class Sweeper<T> {
   readonly #members: ReadonlySet<T>

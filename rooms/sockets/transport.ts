@@ -12,8 +12,8 @@ import { socketOptions, type WriteDeadline } from './write-deadline.ts'
 const PING_MS = 20_000
 
 /**
- * If it were given the HTTP server, Colyseus would prepend its own `request` listener and answer everything, with any origin
- * allowed. So `server` stays undefined, and the owner of the server calls `upgrade`.
+ * If it were given the HTTP server, Colyseus would prepend its own `request` listener and answer everything, with any
+ * origin allowed. So `server` stays undefined, and the owner of the server calls `upgrade`.
  */
 export class RoomTransport extends WebSocketTransport {
   readonly #deadline: WriteDeadline

@@ -23,8 +23,8 @@ interface Watch {
 }
 
 /**
- * Every 100 ms checks the sockets that had not drained after a write; a socket that keeps up costs nothing. The kernel's
- * send buffer hides the first part of a stall; limit it with `net.ipv4.tcp_notsent_lowat` where that matters.
+ * Every 100 ms checks the sockets that had not drained after a write; a socket that keeps up costs nothing. The
+ * kernel's send buffer hides the first part of a stall; limit it with `net.ipv4.tcp_notsent_lowat` where that matters.
  */
 export class WriteDeadline {
   readonly #sockets = new WeakMap<WebSocket, Socket>()
@@ -87,8 +87,8 @@ export class WriteDeadline {
 }
 
 /**
- * After a protocol error, such as a header that announces too many bytes. `ws` has sent a close frame, but would continue
- * to read and discard what the client sends until the client answers.
+ * After a protocol error, such as a header that announces too many bytes. `ws` has sent a close frame, but would
+ * continue to read and discard what the client sends until the client answers.
  */
 function stopReading(socket: Socket): void {
   process.nextTick(() => socket.pause()) // after `ws` has resumed it, which is its next step
@@ -107,8 +107,8 @@ export const socketOptions = (deadline: WriteDeadline) => ({
 })
 
 /**
- * A server-side socket that checks the deadline after each of its own writes, pongs included: a client may send thousands
- * of pings and read no answer.
+ * A server-side socket that checks the deadline after each of its own writes, pongs included: a client may send
+ * thousands of pings and read no answer.
  */
 function deadlineSocket(deadline: WriteDeadline): typeof WebSocket {
   return class extends WebSocket {

@@ -44,7 +44,7 @@ export class MatchUpdates {
     await Promise.all(this.#busy.values())
   }
 
-  /** Numbers continue from the last update that the match accepted or was sent, by whichever process. */
+  /** Numbers continue from the last update that the match accepted or was sent, by any process. */
   async #feed(snapshot: FixtureSnapshot, accepted: number): Promise<void> {
     const { fixtureId: id } = snapshot
     const { sourceAt, clock } = sourceTime(snapshot, this.#clocks.get(id) ?? null, snapshot.sourceAt)

@@ -39,7 +39,9 @@ export interface ProviderPollerOptions extends ProviderContext {
 const POLLER = fixtureId(0)
 /** Between two attempts to acquire the lease. */
 const LEASE_RETRY_MS = SECOND_MS
-/** In polls: how often to ask by number for unsettled matches that are not in play, and how often to read the calendar. */
+/**
+ * In polls: how often to ask by number for unsettled matches that are not in play, and how often to read the calendar.
+ */
 const STRAGGLERS_EVERY = 6
 const CALENDAR_EVERY = 360
 const STATUS_EVERY = 360

@@ -1,4 +1,4 @@
-/** What the poller needs of the live provider, and of the place where fixtures are kept that no process runs. */
+/** Ports of the poller: the live provider, and the store of fixtures that no process runs. */
 import type { FixtureId } from '../../actors/kernel/ids.ts'
 import type { Instant } from '../../actors/kernel/world.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
@@ -14,7 +14,10 @@ export interface ProviderAnswer {
   readonly allowance: Allowance | null
 }
 
-/** Where live matches come from. Every method throws when there is no answer, with `retryAfterMs` if the provider gave one. */
+/**
+ * Where live matches come from. Every method throws when there is no answer, with `retryAfterMs` if the provider gave
+ * one.
+ */
 export interface Provider {
   /** Matches in play, and those about to start or just ended. */
   inPlay(): Promise<ProviderAnswer>
@@ -28,7 +31,7 @@ export interface FixtureCalendar {
   note(fixtures: readonly MatchInfo[]): Promise<void>
   /** Stores these fixtures and removes all others between the two instants. */
   replace(from: Instant, to: Instant, fixtures: readonly MatchInfo[]): Promise<void>
-  /** Unsettled matches of the provider that have started to run, in whichever process. */
+  /** Unsettled matches of the provider that have started to run, in any process. */
   running(): Promise<readonly RunningMatch[]>
 }
 

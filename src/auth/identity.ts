@@ -96,7 +96,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
     }
   }
 
-  /** Whether a token could be valid at all. Rejecting any other needs no keys. */
+  /** Whether issuer, audience and algorithm are right. Rejecting a token for these needs no keys. */
   const isMeantForUs = (idToken: string): boolean => {
     try {
       const { iss, aud } = decodeJwt(idToken)

@@ -1,4 +1,4 @@
-/** The REST API and what the WebSocket address serves besides sockets, over everything that was built before. */
+/** The REST API, and the plain HTTP requests of the WebSocket address. */
 import { ActorStopped } from '../../actors/match/actor.ts'
 import { ActivityFeed } from '../../db/activity.ts'
 import { BoardsUnbuilt } from '../../db/boards.ts'

@@ -1,8 +1,8 @@
-/** Starts the parts of the process in order and stops them in the reverse, whatever fails on the way. */
+/** Starts the parts of the process in order and stops them in the reverse order, even if one fails. */
 
 /**
- * What a part is decides when it stops. An `endpoint` is what clients are connected to, a `worker` begins work of its
- * own accord, and a `store` is what both of them write to: databases, outgoing mail, traces.
+ * What a part is decides when it stops. An `endpoint` is what clients are connected to, a `worker` begins work without
+ * being asked, and a `store` is what both of them write to: databases, outgoing mail, traces.
  */
 export type PartKind = 'endpoint' | 'worker' | 'store'
 
@@ -23,7 +23,7 @@ export interface LifecycleOptions {
   readonly pause: (ms: number, signal?: AbortSignal) => Promise<unknown>
 }
 
-/** Workers before endpoints, so that nothing new is begun for clients who are being sent away; stores last. */
+/** Workers before endpoints, so that nothing new is begun for clients that are being disconnected; stores last. */
 const STOP_ORDER: readonly PartKind[] = ['worker', 'endpoint', 'store']
 /**
  * Real time takes up to five seconds by design, and is the longest. A part that takes longer counts as failed, and the

@@ -36,13 +36,13 @@ async function reachRedis(url: string): Promise<FastStore> {
   try {
     return await connectRedis({ url })
   } catch (error) {
-    throw new FastStoreAway(new URL(url).host, error)
+    throw new FastStoreUnavailable(new URL(url).host, error)
   }
 }
 
-/** Redis cannot be reached at the start. Later the process manages without it for a while. */
-class FastStoreAway extends Error {
-  override name = 'FastStoreAway'
+/** Redis cannot be reached at the start. A running process continues without it for a while. */
+class FastStoreUnavailable extends Error {
+  override name = 'FastStoreUnavailable'
 
   constructor(where: string, cause: unknown) {
     super(`Redis at ${where} does not answer (${cause instanceof Error ? cause.message : String(cause)})`, { cause })

@@ -8,7 +8,7 @@ export interface Task {
   readonly everyMs: number
   /** A process runs the task when it has one of these roles. */
   readonly roles: readonly Role[]
-  /** Runs at the start, too: the start waits for it and fails with it (`await`), or goes on meanwhile (`begin`). */
+  /** Also runs at the start, which waits for it and fails with it (`await`) or continues meanwhile (`begin`). */
   readonly atStart?: 'await' | 'begin'
   readonly run: () => Promise<void> | void
 }

@@ -1,6 +1,6 @@
 /**
- * Both documents as a page. It is made here from the documents alone, without a third-party viewer, so that it works offline
- * and under the strictest content security policy.
+ * Both documents as a page. It is made here from the documents alone, without a third-party viewer, so that it works
+ * offline and under the strictest content security policy.
  */
 import { byStatus, ERROR_CODES, type ErrorCode, meaningOf } from '../http/error-codes.ts'
 import { anchor, badge, code, fields, inline, prose, slug, table, text, typeOf } from './docs-html.ts'
@@ -80,12 +80,12 @@ function contentsOfTopic({ name, routes }: Topic): string {
 const startSection = ({ info }: RestDocument): string => `<section id="start">
   <h1>${text(info.title)} API</h1>
   ${prose(info.description)}
-  <p>As documents: <a href="/api/openapi.json">OpenAPI 3.1</a> for REST, <a href="/api/asyncapi.json">AsyncAPI 3</a> for the
-  WebSocket.</p>
-  <p>Signing in sets two cookies, <code>game_access</code> and <code>game_refresh</code>. By default they last 15 minutes and
-  7 days; <code>POST /api/auth/refresh</code> renews both. Each route shows the cookie it needs.</p>
-  <p>By default an address may send 200 requests a minute. Opening, closing and changing positions count per user instead, 60
-  a minute each, in bursts of 10. The <code>RateLimit</code> headers show what is left.</p>
+  <p>As documents: <a href="/api/openapi.json">OpenAPI 3.1</a> for REST, <a href="/api/asyncapi.json">AsyncAPI 3</a>
+  for the WebSocket.</p>
+  <p>Signing in sets two cookies, <code>game_access</code> and <code>game_refresh</code>. By default they last 15 minutes
+  and 7 days; <code>POST /api/auth/refresh</code> renews both. Each route shows the cookie it needs.</p>
+  <p>By default an address may send 200 requests a minute. Opening, closing and changing positions count per user instead,
+  60 a minute each, in bursts of 10. The <code>RateLimit</code> headers show what is left.</p>
 </section>`
 
 function schemasSection({ components }: RestDocument): string {
@@ -179,8 +179,8 @@ function errorsSection(): string {
   )
   return `<section id="errors">
   <h1>Errors</h1>
-  <p>Every error is <code>{ error, code, requestId, …facts }</code>. Act on <code>code</code>: its status and meaning never
-  change. Quote <code>requestId</code> in a support request.</p>
+  <p>Every error is <code>{ error, code, requestId, …facts }</code>. Act on <code>code</code>: its status and meaning
+  never change. Quote <code>requestId</code> in a support request.</p>
   ${table(['status', 'code', 'error', 'when'], rows)}
 </section>`
 }

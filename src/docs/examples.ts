@@ -2,8 +2,9 @@
 import type { Schema, Schemas } from './documents.ts'
 
 /**
- * The example of a schema. A schema's own example wins; otherwise objects are composed from their fields, without optional
- * fields that have no example, and enums show their first value. Throws for a required field without an example.
+ * The example of a schema. A schema's own example wins; otherwise objects are composed from their fields, without
+ * optional fields that have no example, and enums show their first value. Throws for a required field without an
+ * example.
  */
 export function exampleOf(schema: Schema, named: Schemas): unknown {
   const found = compose(schema, named)

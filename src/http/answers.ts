@@ -168,7 +168,7 @@ export const validationFailed = (error: z.ZodError): Answer<400> =>
     facts: { issues: error.issues.map(({ path, message }) => ({ path: path.join('.'), message })) },
   })
 
-/** A value that fits its schema and is invalid all the same, such as an unknown district. */
+/** A value that fits its schema but is invalid, such as an unknown district. */
 export const invalid = (path: string, message: string): Answer<400> =>
   answerWith('VALIDATION_FAILED', { facts: { issues: [{ path, message }] } })
 
@@ -178,8 +178,8 @@ interface ErrorResponse {
 }
 
 /**
- * The `responses` entries of a route that may answer with these codes, in addition to those of every route: what each means
- * and an example.
+ * The `responses` entries of a route that may answer with these codes, in addition to those of every route: what each
+ * means and an example.
  */
 export function errors<Code extends ErrorCode>(
   ...codes: readonly Code[]

@@ -9,8 +9,8 @@ export interface Hops {
 }
 
 /**
- * The address of a client behind this many trusted proxies; with 0 only the socket counts. IPv6 counts by /64, because one
- * household or one attacker has that much. If the header has no valid address there, the socket's counts.
+ * The address of a client behind this many trusted proxies; with 0 only the socket counts. IPv6 counts by /64, because
+ * one household or one attacker has that much. If the header has no valid address there, the socket's counts.
  */
 export function clientAddress({ peer = '', forwardedFor = '' }: Hops, trustedProxies: number): string {
   if (trustedProxies > 0 && forwardedFor !== '') {

@@ -4,9 +4,9 @@ import { type UserId, uuidVariant } from '../../actors/kernel/ids.ts'
 import type { KeyedRoute } from '../../actors/match/messages.ts'
 
 /**
- * The UUID of a user's command to a route with a key: the same for a retry, different for every other user, route or key. It
- * is the first 128 bits of SHA-256 over the three, with the version bits of a UUID 8 (RFC 9562, 5.8). It must never change,
- * because it is the id of every position that was opened with a key.
+ * The UUID of a user's command to a route with a key: the same for a retry, different for every other user, route or
+ * key. It is the first 128 bits of SHA-256 over the three, with the version bits of a UUID 8 (RFC 9562, 5.8). It must
+ * never change, because it is the id of every position that was opened with a key.
  */
 export function commandId(user: UserId, route: KeyedRoute, key: string): string {
   const digest = hash('sha256', `${user} ${route} ${key}`)

@@ -16,7 +16,9 @@ function field(value: CsvField): string {
   return SPECIAL.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** Text chunks as a body that is produced as fast as the client reads it. `chunks` is ended if the client disconnects. */
+/**
+ * Text chunks as a body that is produced as fast as the client reads it. `chunks` is ended if the client disconnects.
+ */
 export function streamOf(chunks: AsyncGenerator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   return new ReadableStream({

@@ -1,6 +1,6 @@
 /**
- * Every error code of the REST API. Programs act on a code, so its status, text and meaning never change. Each route lists
- * the codes it may answer with, and the API description is made from this table.
+ * Every error code of the REST API. Programs act on a code, so its status, text and meaning never change. Each route
+ * lists the codes it may answer with, and the API description is made from this table.
  */
 
 interface Meaning {
@@ -118,7 +118,7 @@ export const ERROR_CODES = {
   POSITION_CORRUPT: {
     status: 409,
     error: 'position is in an invalid state; contact support',
-    when: 'The stored position is inconsistent. Its money stays untouched until an operator has looked at it.',
+    when: 'The stored position is inconsistent. Its money is not moved until an operator has checked it.',
   },
   KEY_IN_FLIGHT: {
     status: 409,

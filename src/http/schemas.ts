@@ -1,7 +1,7 @@
 /**
  * The shapes on the wire that several routes or the page share, named as the specification names them. The same schemas
- * validate requests, type the answers, and document them: each field carries its example. Together the examples tell one
- * story, in which Ada holds half a lot of A. Striker in the 63rd minute.
+ * validate requests, type the answers, and document them: each field carries its example. Together the examples tell
+ * one story, in which Ada holds half a lot of A. Striker in the 63rd minute.
  */
 import { z } from '@hono/zod-openapi'
 import { EVENT_KINDS } from '../../actors/market/fixture.ts'
@@ -256,8 +256,8 @@ export const PositionBody = z
       .nullable()
       .openapi({
         description:
-          'What closed it; null while it is open. A match that an operator ends closes its positions by `full_time` or ' +
-          '`void`. `admin` is reserved.',
+          'What closed it; null while it is open. A match that an operator ends closes its positions by `full_time` ' +
+          'or `void`. `admin` is reserved.',
         example: null,
       }),
   })

@@ -1,7 +1,7 @@
 /**
- * The files of the page: the modules of `src/web` with their types blanked out by Node, and the packages they use, below a
- * path that contains a hash of them all. There is no build step, browsers cache the files permanently, and a changed page
- * has a new path. Nothing comes from other hosts, so the page works without the internet.
+ * The files of the page: the modules of `src/web` with their types blanked out by Node, and the packages they use,
+ * below a path that contains a hash of them all. There is no build step, browsers cache the files permanently, and a
+ * changed page has a new path. Nothing comes from other hosts, so the page works without the internet.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -132,9 +132,9 @@ async function readSources(): Promise<WebFile[]> {
 }
 
 /**
- * Replaces types with spaces, so that lines and columns stay. Node warns at each call that the function is experimental; the
- * Node version is pinned, so the warning is silenced. `ts-blank-space` would do the same, but it needs the compiler of
- * TypeScript 6 at run time, 20 MB of a version that this project does not use.
+ * Replaces types with spaces, so that lines and columns stay. Node warns at each call that the function is
+ * experimental; the Node version is pinned, so the warning is silenced. `ts-blank-space` would do the same, but it
+ * needs the compiler of TypeScript 6 at run time, 20 MB of a version that this project does not use.
  */
 function withoutTypes(source: string): string {
   const usual = Object.getOwnPropertyDescriptor(process, 'emitWarning') ?? {}

@@ -21,7 +21,7 @@ export interface SpanOptions {
 export interface Span {
   /** Passes the trace on to the next step. */
   readonly traceparent: string
-  /** Ends the span. To be called once. */
+  /** Ends the span. Call it once. */
   end(how: { readonly attributes: Attributes; readonly name?: string; readonly hasFailed?: boolean }): void
 }
 

@@ -176,7 +176,7 @@ async function boundedText(response: Response): Promise<string> {
   return text + decoder.decode()
 }
 
-/** Reads an object, whatever fields it has; null for anything else. */
+/** Reads an object with any fields; null for anything else. */
 function parseBody(text: string): Envelope | null {
   try {
     const parsed = envelope.safeParse(JSON.parse(text))

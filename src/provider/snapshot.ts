@@ -110,7 +110,7 @@ function periodsOf(fixture: FixturePayload): readonly KnownPeriod[] {
     .toSorted((a, b) => a.period.order - b.period.order)
 }
 
-/** The row of the plain list that stands for all of extra time, seen from its second half. */
+/** The plain list has one row for all of extra time; the second half of extra time shares it. */
 const twins = (row: PeriodRow, plain: readonly PeriodRow[]): readonly number[] =>
   row.type_id === 39 ? plain.filter((p) => p.type_id === 3).map((p) => p.id) : []
 

@@ -7,7 +7,7 @@ import { decimal, lots, price } from '../../actors/kernel/micros.ts'
 import { BADGES } from '../../actors/community/badges.ts'
 import { marginFor, pnlAt, washoutPrice } from '../../actors/position/position.ts'
 import { createJudge, type OpenApi } from '../../ops/rehearse/fuzz/judge.ts'
-import { placed } from '../../rooms/feed/frame-layout.ts'
+import { placed } from '../../rooms/feed/price-frame-description.ts'
 import { ERROR_CODES } from '../../src/http/error-codes.ts'
 import { ALICE, openHttpRig, order, PLAYER, POSITION } from './http-rig.ts'
 

@@ -5,7 +5,7 @@ import { instant } from '../../actors/kernel/world.ts'
 import { CAUSES } from '../../actors/market/instrument.ts'
 import { type Phase, PHASE_CODE } from '../../actors/market/phase.ts'
 import { present } from '../../actors/kernel/assert.ts'
-import { FIELD_BYTES, type FieldType, placed } from '../../rooms/feed/frame-layout.ts'
+import { FIELD_BYTES, type FieldType, placed } from '../../rooms/feed/price-frame-description.ts'
 import {
   asMessage,
   decodePriceFrame,

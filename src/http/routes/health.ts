@@ -28,8 +28,8 @@ const readyRoute = createRoute({
   tags: ['Operation'],
   summary: 'Whether the process can serve requests',
   description:
-    'Ready if the process is not stopping and its database and fast store answer. A load balancer sends no traffic to a ' +
-    'process that is not ready.',
+    'Ready if the process is not stopping and its database and fast store answer. A load balancer sends no traffic ' +
+    'to a process that is not ready.',
   responses: {
     200: json(z.object({ status: z.literal('ready'), checks: Checks }), 'Every check passed.'),
     500: broken,

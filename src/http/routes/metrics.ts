@@ -27,8 +27,8 @@ for (const [net, prefix] of [
 const isPrivate = (address: string): boolean => PRIVATE.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
 
 /**
- * Answers 404 to callers that may not see it. With `private` those are sockets from public addresses, and requests that a
- * proxy has forwarded, because the address of the proxy says nothing about the caller.
+ * Answers 404 to callers that may not see it. With `private` those are sockets from public addresses, and requests that
+ * a proxy has forwarded, because the address of the proxy says nothing about the caller.
  */
 export function metricsText({ access, contentType, text }: HttpDeps['metrics']) {
   return new Hono<HttpEnv>().get('/metrics', async (c) => {

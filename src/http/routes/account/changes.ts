@@ -14,9 +14,9 @@ const route = createRoute({
   tags: ['Account'],
   summary: "The events of the caller's positions after a marker",
   description:
-    'Every opening, change, margin warning (at 50 % and 80 % of the margin lost) and close, whatever caused it, in order ' +
-    'and exactly once. Send the last `marker` received as `since`. Without `since`, or if the events after it are no ' +
-    'longer kept, the answer is a snapshot of the open positions.',
+    'Every opening, change, margin warning (at 50 % and 80 % of the margin lost) and close, whatever caused it, in ' +
+    'order and exactly once. Send the last `marker` received as `since`. Without `since`, or if the events after it ' +
+    'are no longer kept, the answer is a snapshot of the open positions.',
   security: ACCESS_SECURITY,
   request: {
     query: z.object({

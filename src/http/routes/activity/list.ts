@@ -34,8 +34,8 @@ const route = createRoute({
   tags: ['Activity'],
   summary: 'Notable events of all users, newest first',
   description:
-    'Big wins, washouts, badges, spinner winners and large trades of the former share model. Events appear shortly after ' +
-    'they happen.',
+    'Big wins, washouts, badges, spinner winners and large trades of the former share model. Events appear shortly ' +
+    'after they happen.',
   security: ACCESS_SECURITY,
   request: {
     query: z.object({

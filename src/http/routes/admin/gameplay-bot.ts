@@ -92,8 +92,8 @@ const stop = createRoute({
   tags: ['Admin'],
   summary: 'Stop one replay, or all',
   description:
-    'Ends the match: open positions are settled at the current prices; with `outcome: "void"` every margin is given back ' +
-    'instead. The replay leaves the status when that is done. Writes an audit entry.',
+    'Ends the match: open positions are settled at the current prices; with `outcome: "void"` every margin is given ' +
+    'back instead. The replay leaves the status when that is done. Writes an audit entry.',
   security: ACCESS_SECURITY,
   request: {
     body: jsonBody(

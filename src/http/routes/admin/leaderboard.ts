@@ -12,8 +12,8 @@ const route = createRoute({
   tags: ['Admin'],
   summary: 'Rebuild all leaderboards from the database',
   description:
-    'The old boards stay readable until the new ones are complete, and trading continues. A call during a rebuild in the ' +
-    'same process waits for it and gets its result; a rebuild in another process is 409. Writes an audit entry.',
+    'The old boards stay readable until the new ones are complete, and trading continues. A call during a rebuild in ' +
+    'the same process waits for it and gets its result; a rebuild in another process is 409. Writes an audit entry.',
   security: ACCESS_SECURITY,
   responses: {
     200: json(z.object({ rebuilt: z.int().openapi({ description: 'Ranked users.', example: 12_804 }) }), 'Rebuilt.'),

@@ -24,8 +24,8 @@ const status = createRoute({
   tags: ['Admin'],
   summary: 'Commits whose reactions are pending or failed',
   description:
-    'Careers, boards, badges and notifications follow a commit shortly after it. This shows how far they are behind, and ' +
-    'the commits whose reactions failed five times and wait for an operator.',
+    'Careers, boards, badges and notifications follow a commit shortly after it. This shows how far they are behind, ' +
+    'and the commits whose reactions failed five times and wait for an operator.',
   security: ACCESS_SECURITY,
   request: { query: z.object({ limit: limitInput(50) }) },
   responses: {
@@ -53,8 +53,8 @@ const retry = createRoute({
   tags: ['Admin'],
   summary: 'Retry the reaction to a commit that was set aside',
   description:
-    'Removes it from the list if it succeeds. If it fails again it stays there, and the answer is 500. Writes an audit ' +
-    'entry.',
+    'Removes it from the list if it succeeds. If it fails again it stays there, and the answer is 500. Writes an ' +
+    'audit entry.',
   security: ACCESS_SECURITY,
   request: { params: z.object({ matchId: FixtureIdInput, seq: Seq }) },
   responses: {

@@ -51,9 +51,9 @@ const set = createRoute({
   tags: ['Admin'],
   summary: 'Set a setting',
   description:
-    'Takes effect in this process at once, in every other within a second, also in running matches. The trading mode of ' +
-    'one match or player has the key `trading.mode.match.<fixture id>` or `trading.mode.instrument.<instrument id>`. ' +
-    'Writes an audit entry.',
+    'Takes effect in this process at once, in every other within a second, also in running matches. The trading mode ' +
+    'of one match or player has the key `trading.mode.match.<fixture id>` or `trading.mode.instrument.<instrument ' +
+    'id>`. Writes an audit entry.',
   security: ACCESS_SECURITY,
   request: {
     params: z.object({ key: z.string().min(1).max(100).openapi({ example: 'trading.hold_secs' }) }),

@@ -90,8 +90,9 @@ const setRole = createRoute({
   tags: ['Admin'],
   summary: 'Set the role of a user',
   description:
-    'Removing the role `admin` takes effect at once. Granting it takes effect with the next access token, within one token ' +
-    'lifetime. A user whose e-mail is in `ADMIN_EMAILS` becomes an admin again at their next sign-in. Writes an audit entry.',
+    'Removing the role `admin` takes effect at once. Granting it takes effect with the next access token, within one ' +
+    'token lifetime. A user whose e-mail is in `ADMIN_EMAILS` becomes an admin again at their next sign-in. Writes ' +
+    'an audit entry.',
   security: ACCESS_SECURITY,
   request: {
     params: z.object({ id: UserIdInput }),

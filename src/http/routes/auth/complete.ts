@@ -30,9 +30,9 @@ const route = createRoute({
   tags: ['Sign-in'],
   summary: 'Register: the profile step',
   description:
-    'Creates the user, a wallet of 10,000 units and the referral in one transaction. E-mail, name and picture come from ' +
-    'the ticket, whose e-mail must be verified. Repeated with the same ticket, it signs in the user it has created. At ' +
-    'most 10 a minute per address.',
+    'Creates the user, a wallet of 10,000 units and the referral in one transaction. E-mail, name and picture come ' +
+    'from the ticket, whose e-mail must be verified. Repeated with the same ticket, it signs in the user it has ' +
+    'created. At most 10 a minute per address.',
   request: { body: jsonBody(Profile) },
   responses: {
     200: json(

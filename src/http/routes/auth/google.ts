@@ -30,8 +30,9 @@ const route = createRoute({
   tags: ['Sign-in'],
   summary: 'Sign in with a token of the identity provider',
   description:
-    'Signs in a registered user. Anyone else gets 422 with a registration ticket for the next steps, and a one-time code ' +
-    'by e-mail. A nonce is good for one sign-in; a refused token does not consume it. At most 20 a minute per address.',
+    'Signs in a registered user. Anyone else gets 422 with a registration ticket for the next steps, and a one-time ' +
+    'code by e-mail. A nonce is valid for one sign-in; a refused token does not consume it. At most 20 a minute ' +
+    'per address.',
   request: {
     body: jsonBody(
       z.object({

@@ -15,8 +15,8 @@ const route = createRoute({
   summary: 'Sign out',
   security: [...OPTIONAL_SECURITY, ...REFRESH_SECURITY],
   description:
-    'Ends the session of either cookie, even an expired one, closes its WebSocket connections, and always clears both ' +
-    'cookies. Repeating it is no error.',
+    'Ends the session of either cookie, even an expired one, closes its WebSocket connections, and always clears ' +
+    'both cookies. Repeating it is no error.',
   responses: { 200: json(z.object({ loggedOut: z.literal(true) }), 'Signed out.'), ...errors(...CHANGE) },
 })
 

@@ -40,8 +40,8 @@ const resend = createRoute({
   tags: ['Sign-in'],
   summary: 'Send another code',
   description:
-    'The previous code becomes invalid. 429 with `Retry-After` within a minute of the last code. At most 5 requests a ' +
-    'minute per address.',
+    'The previous code becomes invalid. 429 with `Retry-After` within a minute of the last code. At most 5 requests ' +
+    'a minute per address.',
   request: { body: jsonBody(z.object({ registrationTicket: TicketInput })) },
   responses: {
     200: json(

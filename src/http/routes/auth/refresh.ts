@@ -15,8 +15,8 @@ const route = createRoute({
   tags: ['Session'],
   summary: 'Rotate both tokens of the session',
   description:
-    'Each refresh token is good for one rotation. For ten seconds the previous token gets the same new pair, so that two ' +
-    'tabs do not sign each other out. After that it counts as stolen and ends the session.',
+    'Each refresh token can be rotated once. For ten seconds the previous token gets the same new pair, so that ' +
+    'two tabs do not sign each other out. After that it counts as stolen and ends the session.',
   security: REFRESH_SECURITY,
   responses: {
     200: json(z.object({ user: UserBody }), 'Both session cookies are new and carry the current `role`.'),

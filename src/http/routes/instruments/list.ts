@@ -13,8 +13,8 @@ const route = createRoute({
   tags: ['Market'],
   summary: 'All active instruments',
   description:
-    'The players of every match that is in play, about to begin or just over, with the lot limits and factors that an ' +
-    'order needs. Later prices come over the WebSocket.',
+    'The players of every match that is in play, about to begin or just over, with the lot limits and factors that ' +
+    'an order needs. Later prices come over the WebSocket.',
   security: ACCESS_SECURITY,
   responses: {
     200: json(z.object({ instruments: z.array(InstrumentBody) }), 'Sorted by match and name.'),

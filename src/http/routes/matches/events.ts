@@ -14,8 +14,8 @@ const route = createRoute({
   tags: ['Market'],
   summary: 'The events of a match, with the statistics of both teams',
   description:
-    'Goals, cards, substitutions and the other events that the provider reports. An event that was called off stays in ' +
-    'the list, with `retracted: true`.',
+    'Goals, cards, substitutions and the other events that the provider reports. An event that was called off stays ' +
+    'in the list, with `retracted: true`.',
   security: ACCESS_SECURITY,
   request: { params: z.object({ id: FixtureIdInput }) },
   responses: { 200: json(MatchEventsBody, 'In the order of play.'), ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND') },

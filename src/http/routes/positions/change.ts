@@ -14,8 +14,8 @@ const route = createRoute({
   tags: ['Trading'],
   summary: 'Change stop-loss and take-profit of an open position',
   description:
-    'A level that is left out stays as it is; null removes it. A long position needs stop-loss < price < take-profit, a ' +
-    'short one take-profit < price < stop-loss. At most 60 a minute per user, in bursts of 10.',
+    'A level that is left out stays as it is; null removes it. A long position needs stop-loss < price < ' +
+    'take-profit, a short one take-profit < price < stop-loss. At most 60 a minute per user, in bursts of 10.',
   security: ACCESS_SECURITY,
   request: {
     params: IdPath,

@@ -17,9 +17,9 @@ const route = createRoute({
   tags: ['Trading'],
   summary: 'Close a position',
   description:
-    'Possible after the hold. Fills at the published price and pays back the margin plus the realised PnL, never less ' +
-    'than 0. The hold binds only the owner: stop-loss, take-profit, washout and full time close at any time. A retry with ' +
-    'the same key gets the first answer again. At most 60 a minute per user, in bursts of 10.',
+    'Possible after the hold. Fills at the published price and pays back the margin plus the realised PnL, never ' +
+    'less than 0. The hold binds only the owner: stop-loss, take-profit, washout and full time close at any time. A ' +
+    'retry with the same key gets the first answer again. At most 60 a minute per user, in bursts of 10.',
   security: ACCESS_SECURITY,
   request: {
     params: IdPath,

@@ -19,9 +19,9 @@ const route = createRoute({
   summary: 'Open a position',
   description:
     'Fills at the current price plus the impact of the order and debits the margin, price × lots × 5 ÷ 10, from the ' +
-    'wallet. The owner may close the position after the hold, 180 seconds by default. Refused if `clientPrice` is more ' +
-    'than 2.5 % off, the market is not open, or the margin is not covered. A retry with the same `Idempotency-Key` and ' +
-    'body gets the first answer again and opens nothing. At most 60 a minute per user, in bursts of 10.',
+    'wallet. The owner may close the position after the hold, 180 seconds by default. Refused if `clientPrice` is ' +
+    'more than 2.5 % off, the market is not open, or the margin is not covered. A retry with the same ' +
+    '`Idempotency-Key` and body gets the first answer again and opens nothing. At most 60 a minute per user, in bursts of 10.',
   security: ACCESS_SECURITY,
   request: { headers: KeyHeader, body: jsonBody(OpenOrder) },
   responses: {

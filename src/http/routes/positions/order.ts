@@ -1,4 +1,6 @@
-/** What the routes of positions share: order fields, idempotency keys, and the answers to a command. No rule lives here. */
+/**
+ * What the routes of positions share: order fields, idempotency keys, and the answers to a command. No rule lives here.
+ */
 import { hash } from 'node:crypto'
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
@@ -71,8 +73,8 @@ export function tradeJson(c: Context, trade: Trade): z.output<typeof TradeBody> 
 }
 
 /**
- * Answers a refusal; one about a closed position includes the position. The type of the route says which statuses it may
- * answer with, and the tests check every answer against the description.
+ * Answers a refusal; one about a closed position includes the position. The type of the route says which statuses it
+ * may answer with, and the tests check every answer against the description.
  */
 export const refusing =
   (positions: HttpDeps['positions']) =>

@@ -28,7 +28,7 @@ const route = createRoute({
           reason: z.enum(['unknown', 'own_code', 'already_referred']).optional(),
         })
         .openapi({ example: { valid: true, invitedBy: 'grace_h' } }),
-      '`reason` is there if the code is not valid.',
+      '`reason` is present if the code is not valid.',
     ),
     ...errors(...SIGNED_IN, ...BODY),
   },

@@ -14,8 +14,8 @@ const route = createRoute({
   summary: 'Decide the last finished week',
   description:
     'The best ROI of the week wins, equal ones by win rate. A tie is decided by HMAC-SHA256 over the week and the ' +
-    'candidates, keyed with the seed whose hash was published before the week ended. A second call changes nothing and ' +
-    'gets the same answer. 409 while some closes of the week are still being processed.',
+    'candidates, keyed with the seed whose hash was published before the week ended. A second call changes nothing ' +
+    'and gets the same answer. 409 while some closes of the week are still being processed.',
   security: ACCESS_SECURITY,
   responses: { 200: json(WeekBody, 'Decided.'), ...errors(...SIGNED_IN, ...CHANGE, 'WEEK_NOT_COUNTED') },
 })

@@ -14,8 +14,8 @@ const route = createRoute({
   tags: ['Public'],
   summary: 'Check whether a username is available',
   description:
-    'For a form that checks while the user types. `reason` is there if the name is not available. At most 60 a minute ' +
-    'per address.',
+    'For a form that checks while the user types. `reason` is present if the name is not available. At most 60 a ' +
+    'minute per address.',
   request: { body: jsonBody(z.object({ username: z.string().max(255).openapi({ example: 'ada_l' }) })) },
   responses: {
     200: json(

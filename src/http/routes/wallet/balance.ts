@@ -13,8 +13,8 @@ const route = createRoute({
   tags: ['Trading'],
   summary: "The caller's wallet",
   description:
-    'In units. `equity` is `balance` + `unrealizedPnl`. Margin in use has already left the balance, so `freeMargin` is ' +
-    'the balance.',
+    'In units. `equity` is `balance` + `unrealizedPnl`. Margin in use has already left the balance, so `freeMargin` ' +
+    'is the balance.',
   security: ACCESS_SECURITY,
   responses: { 200: json(WalletBody, 'As last committed.'), ...errors(...SIGNED_IN) },
 })

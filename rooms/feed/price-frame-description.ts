@@ -1,4 +1,4 @@
-/** The price frame byte by byte, for the documentation. Offsets are those of the codec. */
+/** The price frame byte by byte, for the API description. Offsets are those of the codec. */
 import { CAUSES } from '../../actors/market/instrument.ts'
 import { PHASE_CODE } from '../../actors/market/phase.ts'
 import { FLAG, OFFSET } from './price-frame.ts'
@@ -19,20 +19,20 @@ export interface FrameField {
 const flags = Object.entries(FLAG).map(([name, bit]) => `${bit} ${name.toUpperCase()}`)
 
 const FRAME_FIELDS: Readonly<Record<keyof typeof OFFSET, FrameField>> = {
-  type: { name: 'type', type: 'u8', meaning: '1: a price. Skip what you do not know.' },
+  type: { name: 'type', type: 'u8', meaning: '1: a price. Skip frames of other types.' },
   version: { name: 'version', type: 'u8', meaning: '1: this layout.' },
   flags: { name: 'flags', type: 'u16', meaning: `Added up: ${flags.join(', ')}.` },
   epoch: {
     name: 'epoch',
     type: 'u32',
-    meaning: 'Which incarnation of the match speaks. Another one: earlier `seq` are void.',
+    meaning: 'The incarnation of the match. When it changes, earlier `seq` are void.',
   },
   seq: {
     name: 'seq',
     type: 'u64',
     meaning: 'Counts the moves of the match within the epoch, from 1. A snapshot repeats one.',
   },
-  instrument: { name: 'instrumentId', type: 'uuid', meaning: 'Whose price it is.' },
+  instrument: { name: 'instrumentId', type: 'uuid', meaning: 'The instrument that has this price.' },
   time: { name: 'time', type: 'i64', meaning: 'Microseconds since 1970 UTC.' },
   price: { name: 'price', type: 'i64', meaning: 'Millionths of a unit: `currentPrice`.' },
   base: { name: 'liveBase', type: 'i64', meaning: 'Millionths: `live_base_price`.' },
@@ -40,14 +40,14 @@ const FRAME_FIELDS: Readonly<Record<keyof typeof OFFSET, FrameField>> = {
   previous: {
     name: 'previousPrice',
     type: 'i64',
-    meaning: 'Millionths. Of the move before; another one than you know means you missed some.',
+    meaning: 'Millionths. The price before this move. If it is not the one you have, you missed a move.',
   },
   providerEvent: { name: 'providerEventId', type: 'u64', meaning: 'The in-game event that caused the move, or 0.' },
-  fixture: { name: 'fixtureId', type: 'u32', meaning: 'The match. `seq` and `epoch` are its.' },
+  fixture: { name: 'fixtureId', type: 'u32', meaning: 'The match that `seq` and `epoch` belong to.' },
   phase: {
     name: 'matchState',
     type: 'u8',
-    meaning: 'A code.',
+    meaning: 'A code: the phase of the match.',
     values: Object.entries(PHASE_CODE)
       .toSorted(([, a], [, b]) => a - b)
       .map(([phase]) => phase),
@@ -55,11 +55,16 @@ const FRAME_FIELDS: Readonly<Record<keyof typeof OFFSET, FrameField>> = {
   cause: {
     name: 'cause',
     type: 'u8',
-    meaning: 'A code: what moved the price.',
+    meaning: 'A code: the cause of the move.',
     values: CAUSES,
   },
   minute: { name: 'minute', type: 'u16', meaning: 'The match clock, 65535 before kick-off.' },
-  status: { name: 'tradingStatus', type: 'u8', meaning: 'A code.', values: ['CLOSED', 'OPEN', 'SUSPENDED'] },
+  status: {
+    name: 'tradingStatus',
+    type: 'u8',
+    meaning: 'A code: whether the instrument is tradeable.',
+    values: ['CLOSED', 'OPEN', 'SUSPENDED'],
+  },
   checksum: { name: 'checksum', type: 'u32', meaning: 'CRC-32 (IEEE 802.3) of the 89 bytes before.' },
 }
 
