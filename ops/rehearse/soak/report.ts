@@ -80,9 +80,10 @@ export function markdown(soaked: Soaked): string {
   const [verdict, ...wrong] = conclusion(soaked)
   return `# Soak
 
-One process on ${stores}, a recorded match on a loop at ten times the speed of life with twenty simulated traders; ${users}
-players with ${sockets} sockets, 10 instruments each, and ${trades} trades a second come for ${stretch} seconds at a time, lose
-connections once a minute each, and all leave again. ${cores} cores, which others used as well. ${minutes.toFixed(0)} minutes:
+One process on ${stores}, with a recorded match in a loop at ten times real speed and twenty simulated traders.
+For ${stretch} seconds at a time, ${users} users with ${sockets} sockets (10 instruments each) make ${trades} trades a
+second and lose each connection once a minute; then all leave. ${cores} cores, shared with other programs.
+${minutes.toFixed(0)} minutes:
 ${number(counts.opened)} positions opened, ${number(counts.closed)} closed, ${number(counts.prices)} prices received over
 ${number(counts.connections)} connections, ${counts.gaps + counts.accountGaps} gaps.
 
