@@ -6,7 +6,17 @@ import { type Price, price } from '../actors/kernel/micros.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import type { Position } from '../actors/position/position.ts'
 import { bigints, uuids } from './postgres/arrays.ts'
-import { type HeldPosition, POSITION_COLUMNS, positionAsOpened, positionFrom, type PositionRow } from './positions.ts'
+import {
+  exitPriceFrom,
+  type HeldPosition,
+  heldFrom,
+  POSITION_COLUMNS,
+  positionAsOpened,
+  positionFrom,
+  type PositionRow,
+  PRICE_COLUMNS,
+  type PriceRow,
+} from './positions.ts'
 import type { Database } from './postgres/schema.ts'
 import type { AccountEventsTable, PositionsTable } from './postgres/schema/positions.ts'
 
@@ -21,6 +31,8 @@ export interface AccountEvent {
   readonly position: Position
   /** The last committed price of its instrument. */
   readonly currentPrice: Price
+  /** What closing it alone would fill at then. */
+  readonly exitPrice: Price
 }
 
 export type AccountChanges =
@@ -90,7 +102,8 @@ export class AccountLog {
       .leftJoin('positions', 'positions.id', 'e.position_id')
       .leftJoin('instruments', 'instruments.id', 'positions.instrument_id')
       .select(POSITION_COLUMNS)
-      .select(['opened_stop_micros', 'opened_take_micros', 'instruments.price_micros'])
+      .select(PRICE_COLUMNS)
+      .select(['opened_stop_micros', 'opened_take_micros'])
       .select(['asked.n', 'wallets.events as newest', 'e.marker', 'e.kind', 'e.at'])
       .select(['e.stop_loss_micros as stop', 'e.take_profit_micros as take', 'e.warned as warned_then'])
       .orderBy('asked.n')
@@ -107,17 +120,15 @@ export class AccountLog {
       )
       .leftJoin('instruments', 'instruments.id', 'positions.instrument_id')
       .select(POSITION_COLUMNS)
-      .select(['wallets.user_id as owner', 'wallets.events as newest', 'instruments.price_micros'])
+      .select(PRICE_COLUMNS)
+      .select(['wallets.user_id as owner', 'wallets.events as newest'])
       .where('wallets.user_id', 'in', users)
       .orderBy('positions.opened_marker')
       .execute()
     const byOwner = Map.groupBy(rows, (row) => userId(row.owner))
     return new Map(
       [...byOwner].map(([owner, held]) => {
-        const positions = held.flatMap((row) => {
-          if (!isHeld(row)) return []
-          return [{ position: positionFrom(row), currentPrice: price(row.price_micros) }]
-        })
+        const positions = held.flatMap((row) => (isHeld(row) ? [heldFrom(row)] : []))
         return [owner, { kind: 'snapshot', marker: present(held[0], 'wallet').newest, positions }]
       }),
     )
@@ -158,7 +169,7 @@ type Nullable<T> = { [Key in keyof T]: T[Key] | null }
 
 /** A wallet with one of its events, if it has any. */
 interface LogRow extends Nullable<
-  PositionRow & Pick<Selectable<PositionsTable>, 'opened_stop_micros' | 'opened_take_micros'>
+  PositionRow & PriceRow & Pick<Selectable<PositionsTable>, 'opened_stop_micros' | 'opened_take_micros'>
 > {
   readonly n: number
   readonly newest: number
@@ -168,10 +179,9 @@ interface LogRow extends Nullable<
   readonly stop: number | null
   readonly take: number | null
   readonly warned_then: PositionRow['warned'] | null
-  readonly price_micros: number | null
 }
 
-type Held = PositionRow & { readonly price_micros: number }
+type Held = PositionRow & PriceRow
 
 /** Whether a left join found a position. */
 const isHeld = <Row extends { readonly id: string | null }>(row: Row): row is Row & Held => row.id !== null
@@ -195,7 +205,9 @@ function eventsIn(rows: readonly LogRow[], since: number | null): AccountChanges
 function eventFrom(row: LogRow): AccountEvent {
   const { marker, kind, at } = row
   assert(marker !== null && kind !== null && at !== null && isHeld(row), 'an event has a position')
-  return { marker, kind, at: instant(at.getTime()), position: asOf(kind, row), currentPrice: price(row.price_micros) }
+  const position = asOf(kind, row)
+  const [currentPrice, exitPrice] = [price(row.price_micros), exitPriceFrom(row, position)]
+  return { marker, kind, at: instant(at.getTime()), position, currentPrice, exitPrice }
 }
 
 /** A position's row shows its present state. Before its close the position was open. */

@@ -18,7 +18,7 @@ import type { PositionsTable } from './postgres/schema/positions.ts'
  */
 type Kept =
   | { readonly refusal: Refusal }
-  | { readonly opened: string; readonly price: Price }
+  | { readonly opened: string; readonly price: Price; readonly exit: Price }
   | { readonly closed: string; readonly price: Price }
 
 const readKept: Reader<Kept> = (value, path) => {
@@ -26,7 +26,8 @@ const readKept: Reader<Kept> = (value, path) => {
   const refusal = field('refusal', nullable(readRefusal))
   if (refusal !== null) return { refusal }
   const [opened, answered] = [field('opened', nullable(text)), field('price', as(integer, price))]
-  return opened === null ? { closed: field('closed', text), price: answered } : { opened, price: answered }
+  if (opened === null) return { closed: field('closed', text), price: answered }
+  return { opened, price: answered, exit: field('exit', as(integer, price)) }
 }
 
 /** One stored answer, as the commit returns it or a table holds it. */
@@ -78,6 +79,7 @@ function openingResult(row: Selectable<PositionsTable>): StoredResult {
     result: {
       position: positionAsOpened(row),
       price: price(present(row.answer_price_micros, 'price of a keyed opening')),
+      exitPrice: price(present(row.answer_exit_micros, 'exit price of a keyed opening')),
     },
     wallet: walletAfter({
       balance: present(row.answer_balance_micros, 'balance of a keyed opening'),
@@ -106,7 +108,9 @@ const positionOf = (kept: Exclude<Kept, { refusal: Refusal }>): string => ('open
 function restored(kept: Kept, positions: ReadonlyMap<string, Selectable<PositionsTable>>): KeyedResult {
   if ('refusal' in kept) return kept
   const row = present(positions.get(positionOf(kept)), 'position of a stored result')
-  return { position: 'opened' in kept ? positionAsOpened(row) : positionAsClosed(row), price: kept.price }
+  if ('opened' in kept) return { position: positionAsOpened(row), price: kept.price, exitPrice: kept.exit }
+  const position = positionAsClosed(row)
+  return { position, price: kept.price, exitPrice: present(position.close, 'close of a stored result').price }
 }
 
 const walletAfter = (row: Pick<StoredRow, 'balance' | 'margin' | 'unrealized'>): WalletAfter => ({

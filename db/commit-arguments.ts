@@ -206,6 +206,7 @@ function openedArguments(form: Form, batch: Batch, account: readonly AccountEven
     o_sign: arrays.smallints(opened.map((p) => signOf(p.direction))),
     o_lots: arrays.bigints(opened.map((p) => p.lots)),
     o_price: arrays.bigints(opened.map((p) => p.openPrice)),
+    o_base: arrays.bigints(opened.map((p) => p.openBase)),
     o_margin: arrays.bigints(opened.map((p) => p.margin)),
     o_stop: arrays.bigints(opened.map((p) => p.stopLoss)),
     o_take: arrays.bigints(opened.map((p) => p.takeProfit)),
@@ -213,16 +214,24 @@ function openedArguments(form: Form, batch: Batch, account: readonly AccountEven
     o_followers: arrays.integers(account.filter((e) => e.kind === 'opened').map((e) => e.followers)),
     o_fingerprint: arrays.texts(opened.map((p) => answers.get(p.id)?.fingerprint ?? null)),
     o_after: arrays.bigints(opened.map((p) => answers.get(p.id)?.price ?? null)),
+    o_exit: arrays.bigints(opened.map((p) => answers.get(p.id)?.exitPrice ?? null)),
   }
 }
 
+interface OpeningAnswer {
+  readonly fingerprint: string
+  readonly price: Price
+  readonly exitPrice: Price
+}
+
 /** What is repeated to the retries of keyed openings, by the id of the position, which is that of the command. */
-function openingAnswers(batch: Batch): ReadonlyMap<string, { readonly fingerprint: string; readonly price: Price }> {
-  const answers = new Map<string, { readonly fingerprint: string; readonly price: Price }>()
+function openingAnswers(batch: Batch): ReadonlyMap<string, OpeningAnswer> {
+  const answers = new Map<string, OpeningAnswer>()
   for (const { idempotency, result } of batch.keyed) {
     if (result === null || 'refusal' in result || result.position.close !== null) continue
     assert(result.position.id === idempotency.id, 'a position opened under a key has the id of its command')
-    answers.set(idempotency.id, { fingerprint: idempotency.fingerprint, price: result.price })
+    const { price, exitPrice } = result
+    answers.set(idempotency.id, { fingerprint: idempotency.fingerprint, price, exitPrice })
   }
   return answers
 }
@@ -257,6 +266,7 @@ function closedArguments(form: Form, batch: Batch, account: readonly AccountEven
     x_id: arrays.uuids(closed.map((p) => p.id)),
     x_wallet: arrays.integers(closed.map((p) => indexOf(form, p.userId))),
     x_price: arrays.bigints(closed.map((p) => p.close.price)),
+    x_base: arrays.bigints(closed.map((p) => p.close.base)),
     x_pnl: arrays.bigints(closed.map((p) => p.close.pnl)),
     x_release: arrays.bigints(closed.map((p) => p.margin + p.close.pnl)),
     x_by: arrays.texts(closed.map((p) => p.close.by)),
@@ -289,6 +299,8 @@ function instrumentArguments({ arrays }: Form, batch: Batch): InstrumentArgument
     i_price: arrays.bigints(moved.map((m) => m.price)),
     i_suspended: arrays.instants(moved.map((m) => m.instrument.suspendedUntil)),
     i_settlement: arrays.bigints(moved.map((m) => m.instrument.settlement)),
+    i_cap: arrays.integers(moved.map((m) => m.instrument.impactCapPpm)),
+    i_awaits: arrays.smallints(moved.map((m) => Number(m.instrument.awaitsSettlement))),
   }
 }
 

@@ -201,10 +201,12 @@ export function instrumentFrom(row: Selectable<InstrumentsTable>): Instrument {
     starter: row.starter,
     start: price(row.start_micros),
     slope: slope(row.slope_micros),
+    impactCapPpm: row.impact_cap_ppm,
     base: price(row.base_micros),
     imbalance: lots(row.imbalance_micros),
     published: price(row.published_micros),
     suspendedUntil: row.suspended_until === null ? null : instant(row.suspended_until.getTime()),
+    awaitsSettlement: row.awaits_settlement,
     settlement: row.settlement_micros === null ? null : price(row.settlement_micros),
   }
 }

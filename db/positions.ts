@@ -2,16 +2,20 @@
 import type { Kysely, Selectable } from 'kysely'
 import { assert } from '../actors/kernel/assert.ts'
 import { fixtureId, instrumentId, type PositionId, positionId, type UserId, userId } from '../actors/kernel/ids.ts'
-import { lots, money, type Price, price } from '../actors/kernel/micros.ts'
+import { lots, money, type Price, price, slope } from '../actors/kernel/micros.ts'
 import { instant } from '../actors/kernel/world.ts'
-import type { Close, Position } from '../actors/position/position.ts'
+import { exitPrice } from '../actors/market/instrument.ts'
+import { type Close, exposureOf, type Position } from '../actors/position/position.ts'
 import type { Database } from './postgres/schema.ts'
+import type { InstrumentsTable } from './postgres/schema/matches.ts'
 import type { PositionsTable } from './postgres/schema/positions.ts'
 
-/** A position and the last committed price of its instrument. */
+/** A position, and its instrument's price as last committed. */
 export interface HeldPosition {
   readonly position: Position
   readonly currentPrice: Price
+  /** What closing it alone would fill at. */
+  readonly exitPrice: Price
 }
 
 export interface PositionQuery {
@@ -68,7 +72,7 @@ export class Positions {
       .selectFrom('positions')
       .innerJoin('instruments', 'instruments.id', 'positions.instrument_id')
       .select(POSITION_COLUMNS)
-      .select('instruments.price_micros')
+      .select(PRICE_COLUMNS)
   }
 }
 
@@ -81,6 +85,7 @@ export const POSITION_COLUMNS = [
   'sign',
   'lots_micros',
   'open_micros',
+  'open_base_micros',
   'positions.margin_micros',
   'positions.stop_loss_micros',
   'positions.take_profit_micros',
@@ -88,6 +93,7 @@ export const POSITION_COLUMNS = [
   'closable_at',
   'positions.warned',
   'close_micros',
+  'close_base_micros',
   'pnl_micros',
   'closed_at',
   'closed_by',
@@ -98,8 +104,39 @@ export type PositionRow = Pick<
   (typeof POSITION_COLUMNS)[number] extends infer Name ? (Name extends `positions.${infer Bare}` ? Bare : Name) : never
 >
 
-function heldFrom(row: PositionRow & { price_micros: number }): HeldPosition {
-  return { position: positionFrom(row), currentPrice: price(row.price_micros) }
+/** What the price of an instrument is made of, and so what leaving it pays. */
+export const PRICE_COLUMNS = [
+  'instruments.price_micros',
+  'instruments.base_micros',
+  'instruments.slope_micros',
+  'instruments.impact_cap_ppm',
+  'instruments.imbalance_micros',
+  'instruments.awaits_settlement',
+  'instruments.settlement_micros',
+] as const
+
+export type PriceRow = Pick<
+  Selectable<InstrumentsTable>,
+  (typeof PRICE_COLUMNS)[number] extends `instruments.${infer Bare}` ? Bare : never
+>
+
+/** What closing a position alone would fill at, as its instrument was last committed. */
+export const exitPriceFrom = (row: PriceRow, position: Pick<Position, 'direction' | 'lots'>): Price =>
+  exitPrice(
+    {
+      base: price(row.base_micros),
+      slope: slope(row.slope_micros),
+      impactCapPpm: row.impact_cap_ppm,
+      imbalance: lots(row.imbalance_micros),
+      awaitsSettlement: row.awaits_settlement,
+      settlement: row.settlement_micros === null ? null : price(row.settlement_micros),
+    },
+    exposureOf(position),
+  )
+
+export function heldFrom(row: PositionRow & PriceRow): HeldPosition {
+  const position = positionFrom(row)
+  return { position, currentPrice: price(row.price_micros), exitPrice: exitPriceFrom(row, position) }
 }
 
 /** A row as a position. An open price of zero passes: judging such a position is a rule of the game. */
@@ -112,6 +149,7 @@ export function positionFrom(row: PositionRow): Position {
     direction: row.sign === 1 ? 'long' : 'short',
     lots: lots(row.lots_micros),
     openPrice: price(row.open_micros),
+    openBase: price(row.open_base_micros),
     margin: money(row.margin_micros),
     stopLoss: row.stop_loss_micros === null ? null : price(row.stop_loss_micros),
     takeProfit: row.take_profit_micros === null ? null : price(row.take_profit_micros),
@@ -140,8 +178,12 @@ export function positionAsClosed(row: PositionRow): Position {
 }
 
 function closeFrom(row: PositionRow): Close | null {
-  const { close_micros, pnl_micros, closed_at, closed_by } = row
+  const { close_micros, close_base_micros: base, pnl_micros, closed_at, closed_by: by } = row
   if (closed_at === null) return null
-  assert(close_micros !== null && pnl_micros !== null && closed_by !== null, `position ${row.id} is half closed`)
-  return { price: price(close_micros), pnl: money(pnl_micros), at: instant(closed_at.getTime()), by: closed_by }
+  assert(
+    close_micros !== null && base !== null && pnl_micros !== null && by !== null,
+    `position ${row.id} is half closed`,
+  )
+  const at = instant(closed_at.getTime())
+  return { price: price(close_micros), base: price(base), pnl: money(pnl_micros), at, by }
 }

@@ -6,6 +6,7 @@ import { lots, type Money, money, price } from '../actors/kernel/micros.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import type { WalletAfter } from '../actors/match/messages.ts'
 import { realisedPnl } from '../actors/position/position.ts'
+import { exitPriceFrom, type PositionRow, PRICE_COLUMNS, type PriceRow } from './positions.ts'
 import type { Database } from './postgres/schema.ts'
 import type { CachedBalance, WalletCache } from './wallet-cache.ts'
 
@@ -65,13 +66,14 @@ export class Wallets {
       )
       .leftJoin('instruments', 'instruments.id', 'positions.instrument_id')
       .select(['balance_micros', 'wallets.margin_micros as margin_used', 'open_positions', 'version'])
-      .select(['sign', 'lots_micros', 'open_micros', 'positions.margin_micros', 'price_micros'])
+      .select(['sign', 'lots_micros', 'open_micros', 'positions.margin_micros'])
+      .select(PRICE_COLUMNS)
       .where('wallets.user_id', '=', user)
       .execute()
     const [wallet] = rows
     if (wallet === undefined) return null
     // A position whose instrument has no row cannot be priced. Its owner must still see the wallet.
-    const priced = rows.filter((row) => row.price_micros !== null)
+    const priced = rows.filter(isPriced)
     return {
       balance: counts(cached, wallet.version) ? cached.balance : money(wallet.balance_micros),
       marginUsed: money(wallet.margin_used),
@@ -127,22 +129,19 @@ function counts(cached: CachedBalance | undefined, version: number): cached is C
   return cached !== undefined && (cached.version ?? version) === version
 }
 
-interface OpenPositionRow {
-  readonly sign: number | null
-  readonly lots_micros: number | null
-  readonly open_micros: number | null
-  readonly margin_micros: number | null
-  readonly price_micros: number | null
-}
+type OpenPositionRow = PriceRow & Pick<PositionRow, 'sign' | 'lots_micros' | 'open_micros' | 'margin_micros'>
+
+/** Whether the left joins have found a position and its instrument. */
+const isPriced = <Row extends { readonly [Key in keyof OpenPositionRow]: OpenPositionRow[Key] | null }>(
+  row: Row,
+): row is Row & OpenPositionRow => row.sign !== null && row.price_micros !== null
 
 function unrealizedPnl(row: OpenPositionRow): number {
-  return realisedPnl(
-    {
-      direction: row.sign === 1 ? 'long' : 'short',
-      lots: lots(present(row.lots_micros, 'lots')),
-      openPrice: price(present(row.open_micros, 'open price')),
-      margin: money(present(row.margin_micros, 'margin')),
-    },
-    price(present(row.price_micros, 'price')),
-  )
+  const position = {
+    direction: row.sign === 1 ? 'long' : 'short',
+    lots: lots(row.lots_micros),
+    openPrice: price(row.open_micros),
+    margin: money(row.margin_micros),
+  } as const
+  return realisedPnl(position, exitPriceFrom(row, position))
 }

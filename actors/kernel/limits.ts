@@ -67,6 +67,8 @@ export interface TradingRules {
   readonly priceGuardPpm: number
   /** How far the imbalance may move a price from its base, in parts per million. */
   readonly impactCapPpm: number
+  /** How far from the price a level must be while its position's hold runs, in parts per million. */
+  readonly levelDistancePpm: number
   /** A live feed older than this suspends trading. */
   readonly feedStaleMs: number
   /** The longest an in-game event keeps an instrument suspended. */
@@ -86,7 +88,8 @@ export const DEFAULT_RULES: TradingRules = {
   openPositionsMax: 100,
   holdMs: 180 * SECOND_MS,
   priceGuardPpm: 25_000,
-  impactCapPpm: 10_000,
+  impactCapPpm: 5_000,
+  levelDistancePpm: 15_000,
   feedStaleMs: 25 * SECOND_MS,
   eventSuspensionMs: 15 * SECOND_MS,
   settlementConfirmMs: 60 * SECOND_MS,

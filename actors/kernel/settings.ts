@@ -107,6 +107,12 @@ export const SETTINGS = {
     [0, 100 / LEVERAGE - 0.000_1, PERCENT_DECIMALS],
     'How far the imbalance may move a price from its base, in per cent. Always less than a washout takes.',
   ),
+  'trading.level_distance_pct': numberSetting(
+    percent(DEFAULT_RULES.levelDistancePpm),
+    [0, 50, PERCENT_DECIMALS],
+    'How far from the price a stop-loss or take-profit must be while the hold of its position runs, in per cent. More ' +
+      'than the crowd alone can swing a price, which is twice its cap.',
+  ),
   'trading.event_suspension_secs': numberSetting(
     secs(DEFAULT_RULES.eventSuspensionMs),
     [0, 600, WHOLE],
@@ -217,6 +223,7 @@ export function rulesFrom(values: SettingValues, modes: TradingModes): TradingRu
     holdMs: values['trading.hold_secs'] * SECOND_MS,
     priceGuardPpm: ppm(values['trading.price_guard_pct']),
     impactCapPpm: ppm(values['trading.impact_cap_pct']),
+    levelDistancePpm: ppm(values['trading.level_distance_pct']),
     feedStaleMs: values['feed.stale_secs'] * SECOND_MS,
     eventSuspensionMs: values['trading.event_suspension_secs'] * SECOND_MS,
     settlementConfirmMs: values['settlement.confirm_secs'] * SECOND_MS,

@@ -86,10 +86,16 @@ export class SortedList<T> {
     return found
   }
 
-  /** Adds to `found` the items before the first for which `holds` is false. It looks at one more than it finds. */
-  collectWhile(holds: (item: T) => boolean, found: T[]): void {
-    for (const block of this.#blocks) {
-      for (const item of block) {
+  /**
+   * Adds to `found` the items before the first for which `holds` is false, from the first for which `passed` is false. It
+   * looks at one more than it finds.
+   */
+  collectWhile(holds: (item: T) => boolean, found: T[], passed: (item: T) => boolean = () => false): void {
+    const first = countWhile(this.#blocks, (block) => passed(lastOf(block)))
+    for (let at = first; at < this.#blocks.length; at++) {
+      const block = present(this.#blocks[at], 'a block')
+      for (let place = at === first ? countWhile(block, passed) : 0; place < block.length; place++) {
+        const item = present(block[place], 'an item')
         if (!holds(item)) return
         found.push(item)
       }

@@ -1,13 +1,12 @@
-/** A tradeable player and their price: base from the match, plus slope times imbalance. */
+/** A tradeable player and their price: base from the match, plus the crowd's part. */
 import type { InstrumentId, PlayerId } from '../kernel/ids.ts'
-import { ANCHOR_BY_ROLE, PRICE_MIN } from '../kernel/limits.ts'
+import { ANCHOR_BY_ROLE } from '../kernel/limits.ts'
 import {
   decimal,
   type Lots,
   lots,
   microsNearest,
   MICROS_PER_UNIT,
-  mulDivFloor,
   mulDivNearest,
   type Price,
   price,
@@ -16,6 +15,7 @@ import {
 } from '../kernel/micros.ts'
 import type { Instant } from '../kernel/world.ts'
 import type { PlayerRole, Side } from './fixture.ts'
+import { bookPrice, crowdAt, curveOf, leavingPrice, openingPrice, type PriceCurve } from './price-curve.ts'
 
 /** What moved a price. Its byte in a price frame is its index in CAUSES. */
 export const CAUSES = ['listing', 'match', 'event', 'trade', 'settlement'] as const
@@ -34,6 +34,8 @@ export interface Instrument {
   readonly start: Price
   /** `k0`: the slope while the impact is below its cap. Constant for the whole match. */
   readonly slope: Slope
+  /** The most that the crowd moves the price from its base, in parts per million. */
+  readonly impactCapPpm: number
   /** `live_base_price`. */
   readonly base: Price
   /** `net_position_imbalance`: open long lots − open short lots. */
@@ -42,7 +44,9 @@ export interface Instrument {
   readonly published: Price
   /** An in-game event suspends trading until the next base price, at the latest until this instant. */
   readonly suspendedUntil: Instant | null
-  /** The settlement price, set once when the match is over. */
+  /** Full time is shown and not yet confirmed: no trades, and the price is what the whole book would settle at. */
+  readonly awaitsSettlement: boolean
+  /** Set once, when the match is over. */
   readonly settlement: Price | null
 }
 
@@ -50,31 +54,51 @@ export interface Quote {
   readonly price: Price
   readonly base: Price
   readonly imbalance: Lots
-  /** `k_mod` in force: below `k0` once the impact has reached its cap. */
+  /** `k_mod`: below `k0` where the cap is reached; while full time waits, the slope of the whole book's mean. */
   readonly slope: Slope
 }
 
-/**
- * The price depends on base and imbalance alone, so no sequence of trades can profit from the slope:
- * price = base + sign(I) × min(|I| × k0, cap), cap = `capPpm` of base, never below PRICE_MIN.
- */
-export function quoteAt(base: Price, imbalance: Lots, k0: Slope, capPpm: number): Quote {
-  const linear = mulDivNearest(imbalance, k0, MICROS_PER_UNIT)
-  const cap = mulDivFloor(base, capPpm, MICROS_PER_UNIT)
-  const impact = Math.max(-cap, Math.min(cap, linear))
-  const inForce = impact === linear ? k0 : slope(mulDivNearest(Math.abs(impact), MICROS_PER_UNIT, Math.abs(imbalance)))
-  return { price: price(Math.max(PRICE_MIN, base + impact)), base, imbalance, slope: inForce }
+/** The quote in force. A settled instrument stands still at its settlement price, whatever has been paid out. */
+export const quoteOf = (instrument: Instrument): Quote => quoteAfter(instrument, lots(0))
+
+/** The quote that an opening of `exposure` (signed lots) would leave behind. It fills at the mean on the way there. */
+export function quoteAfter(instrument: Instrument, exposure: Lots): Quote {
+  const { base, settlement, awaitsSettlement } = instrument
+  const imbalance = lots(instrument.imbalance + exposure)
+  const curve = curveFor(instrument)
+  const crowd = awaitsSettlement ? bookPrice(curve, imbalance) - curve.base : crowdAt(curve, imbalance)
+  const standing = price(curve.base + crowd)
+  return { price: settlement ?? standing, base, imbalance, slope: slopeInForce(instrument, imbalance, crowd) }
 }
 
-/** The current quote. Once settlement has begun it stays at the settlement price. */
-export function quoteOf(instrument: Instrument, capPpm: number): Quote {
-  return quoteAfter(instrument, lots(0), capPpm)
+/** What an opening of `exposure` fills at: the mean of the price over its own step. */
+export const fillPrice = (instrument: Instrument, exposure: Lots): Price =>
+  instrument.settlement ?? openingPrice(curveFor(instrument), instrument.imbalance, exposure)
+
+/** What a price is made of. */
+export type PriceParts = Pick<
+  Instrument,
+  'base' | 'slope' | 'impactCapPpm' | 'imbalance' | 'awaitsSettlement' | 'settlement'
+>
+
+/** What positions with so much exposure in all are paid when they leave together now. */
+export function exitPrice(instrument: PriceParts, exposure: Lots): Price {
+  if (instrument.settlement !== null) return instrument.settlement
+  if (instrument.awaitsSettlement) return settlesAt(instrument)
+  return leavingPrice(curveFor(instrument), instrument.imbalance, exposure)
 }
 
-/** The quote after opening `exposure` (signed lots), at which that opening fills. */
-export function quoteAfter(instrument: Instrument, exposure: Lots, capPpm: number): Quote {
-  const quote = quoteAt(instrument.base, lots(instrument.imbalance + exposure), instrument.slope, capPpm)
-  return instrument.settlement === null ? quote : { ...quote, price: instrument.settlement }
+/** What full time would pay everybody now, also after an opening of `exposure`. */
+export const settlesAt = (instrument: PriceParts, exposure: Lots = lots(0)): Price =>
+  instrument.settlement ?? bookPrice(curveFor(instrument), lots(instrument.imbalance + exposure))
+
+const curveFor = ({ base, slope: k0, impactCapPpm }: PriceParts): PriceCurve => curveOf(base, k0, impactCapPpm)
+
+function slopeInForce(instrument: Instrument, imbalance: Lots, crowd: number): Slope {
+  const { slope: k0, awaitsSettlement } = instrument
+  if (imbalance === 0) return awaitsSettlement ? slope(mulDivNearest(k0, 1, 2)) : k0
+  if (!awaitsSettlement && crowd === mulDivNearest(imbalance, k0, MICROS_PER_UNIT)) return k0
+  return slope(mulDivNearest(Math.abs(crowd), MICROS_PER_UNIT, Math.abs(imbalance)))
 }
 
 /** The number of fully invested new wallets that move the price of a player by 1 %. */

@@ -85,10 +85,6 @@ export class MatchActor {
   readonly #unpublished = new UnpublishedMoves()
   /** Idempotency keys that are queued or being committed. */
   readonly #keysInFlight = new Set<string>()
-  /** The last committed price of each instrument; not recomputed when a rule changes. */
-  readonly #prices: Map<InstrumentId, Price>
-  /** The impact cap at the last `clock` command. */
-  #capPpm: number
   #draining: Promise<void> | null = null
   #stopped = false
 
@@ -98,9 +94,7 @@ export class MatchActor {
     this.#state = new MatchState(options.record)
     this.matchId = options.record.info.matchId
     this.epoch = options.epoch
-    this.#prices = new Map(options.record.instruments.map((instrument) => [instrument.id, instrument.published]))
-    this.#capPpm = options.rules().impactCapPpm
-    checkAll(this.#state, this.#capPpm)
+    checkAll(this.#state)
   }
 
   /** The committed state. */
@@ -173,7 +167,7 @@ export class MatchActor {
   takeUnpublished(): readonly Publication[] {
     return this.#unpublished.take().map((move) => {
       const before = this.#state.listed(move.instrumentId)
-      const now = quoteOf(before, this.#options.rules().impactCapPpm)
+      const now = quoteOf(before)
       this.#state.markPublished(before.id, now.price)
       return {
         instrument: this.#state.listed(before.id),
@@ -252,7 +246,6 @@ export class MatchActor {
       model: model(),
       newId: () => world.newId(),
       histories,
-      formerCapPpm: this.#capPpm,
     }
   }
 
@@ -268,14 +261,8 @@ export class MatchActor {
     const ticks = this.#ticks.toStore(draft.events, terms.at)
     if (draft.events.length === 0 && keyed.length === 0 && ticks.length === 0)
       return { kind: 'committed', wallets: new Map() }
-    const instruments = [...draft.touched].map((instrument) => ({
-      instrument,
-      price: quoteOf(instrument, terms.rules.impactCapPpm).price,
-    }))
-    // These replace the committed prices only after the commit.
-    const prices = new Map(instruments.map(({ instrument, price }) => [instrument.id, price]))
-    const priceOf = (id: InstrumentId): Price => present(prices.get(id) ?? this.#prices.get(id), `price of ${id}`)
-    const verdict = await this.#options.store.commit({
+    const instruments = [...draft.touched].map((instrument) => ({ instrument, price: quoteOf(instrument).price }))
+    return this.#options.store.commit({
       id: this.#options.world.newId(),
       matchId: this.matchId,
       epoch: this.epoch,
@@ -284,13 +271,11 @@ export class MatchActor {
       instruments,
       ticks,
       keyed,
-      watch: holdingsOf(draft, usersOf(batch, decisions), priceOf),
+      watch: holdingsOf(draft, usersOf(batch, decisions)),
       requests: requestsOf(batch),
       traces: tracesOf(batch),
       openPositionsMax: terms.rules.openPositionsMax,
     })
-    if (verdict.kind === 'committed') for (const [id, price] of prices) this.#prices.set(id, price)
-    return verdict
   }
 
   /** Applies the events, answers the callers and publishes. */
@@ -298,8 +283,7 @@ export class MatchActor {
     for (const event of draft.events) this.#state.apply(event)
     this.#ticks.committed(draft.events, terms.at)
     this.#unpublished.add(draft.events)
-    if (batch.some((entry) => entry.command.kind === 'clock')) this.#capPpm = terms.rules.impactCapPpm
-    checkTouched(this.#state, draft.events, terms.rules.impactCapPpm)
+    checkTouched(this.#state, draft.events)
     for (const entry of batch) answer(entry, present(decisions.get(entry), 'decision'), wallets)
     if (draft.events.length > 0) this.#options.onCommitted(draft.events)
     const { settling, settledAt } = this.#state.info

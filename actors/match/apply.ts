@@ -26,12 +26,16 @@ export function apply(target: MatchTarget, event: MatchEvent): void {
       return target.putInstrument(event.instrument)
     case 'instrument_suspended':
       return target.putInstrument({ ...target.listed(event.instrumentId), suspendedUntil: event.until })
+    case 'curve_changed': {
+      const { instrumentId, impactCapPpm, awaitsSettlement } = event
+      return target.putInstrument({ ...target.listed(instrumentId), impactCapPpm, awaitsSettlement })
+    }
     case 'instrument_settled':
       return target.putInstrument({ ...target.listed(event.instrumentId), settlement: event.price })
     case 'price_moved': {
       const instrument = target.listed(event.instrumentId)
       const { base } = event.quote
-      // A trade has already moved the imbalance, and a changed cap moves neither. Both still count as a touch.
+      // A trade has already moved the imbalance, and another curve moves neither. Both still count as a touch.
       return target.putInstrument(instrument.base === base ? instrument : { ...instrument, base })
     }
     case 'position_opened':

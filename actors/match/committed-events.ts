@@ -18,6 +18,7 @@ export function committedEvents(events: readonly MatchEvent[]): readonly Committ
         return event.info.settledAt === null ? [] : [{ kind: 'match_settled' }]
       case 'instrument_listed':
       case 'instrument_suspended':
+      case 'curve_changed':
       case 'instrument_settled':
       case 'price_moved':
       case 'levels_changed':

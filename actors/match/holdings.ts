@@ -1,19 +1,20 @@
 /** What users hold in one match: the part of their equity that this match knows. */
-import type { InstrumentId, UserId } from '../kernel/ids.ts'
-import { money, type Price } from '../kernel/micros.ts'
-import { realisedPnl } from '../position/position.ts'
+import { present } from '../kernel/assert.ts'
+import type { UserId } from '../kernel/ids.ts'
+import { money } from '../kernel/micros.ts'
+import { exitPrice } from '../market/instrument.ts'
+import { exposureOf, realisedPnl } from '../position/position.ts'
 import type { MatchView } from './state.ts'
 import type { Holding } from './store.ts'
 
-/** In the order of `users`. The cost grows with the positions they hold. */
-export function holdingsOf(
-  view: MatchView,
-  users: readonly UserId[],
-  priceOf: (id: InstrumentId) => Price,
-): readonly Holding[] {
+/** In the order of `users`, each position at what closing it alone would fill at. The cost grows with what they hold. */
+export function holdingsOf(view: MatchView, users: readonly UserId[]): readonly Holding[] {
   return users.map((userId) => {
     const positions = view.positionsOf(userId)
-    const worth = positions.reduce((sum, position) => sum + realisedPnl(position, priceOf(position.instrumentId)), 0)
+    const worth = positions.reduce((sum, position) => {
+      const instrument = present(view.instrument(position.instrumentId), `instrument of ${position.id}`)
+      return sum + realisedPnl(position, exitPrice(instrument, exposureOf(position)))
+    }, 0)
     return { userId, openPositions: positions.length, unrealizedPnl: money(worth) }
   })
 }

@@ -1,5 +1,5 @@
 /** All messages of a match, as two closed unions: the commands it takes and the events it emits. */
-import type { FixtureId, InstrumentId, PositionId, UserId } from '../kernel/ids.ts'
+import type { FixtureId, InstrumentId, PlayerId, PositionId, UserId } from '../kernel/ids.ts'
 import type { Lots, Money, Price } from '../kernel/micros.ts'
 import type { Refusal } from '../kernel/outcome.ts'
 import type { Instant } from '../kernel/world.ts'
@@ -88,6 +88,8 @@ export interface Trade {
   readonly position: Position
   /** The price right after the trade, its own impact included. */
   readonly price: Price
+  /** What closing the position then fills at; its close price once it is closed. */
+  readonly exitPrice: Price
   readonly wallet: WalletAfter
   /** True when this is the stored answer to an earlier request with the same key. */
   readonly repeated: boolean
@@ -122,6 +124,8 @@ export interface MatchInfo {
   readonly events: readonly ReportedEvent[]
   /** Every player the line-ups have named, with their latest statistics. */
   readonly squad: readonly FixturePlayer[]
+  /** Who is playing just now; null while no line-up says who starts. */
+  readonly onPitch: readonly PlayerId[] | null
   readonly teamStats: Readonly<Record<Side, Readonly<Record<string, number>>>> | null
 }
 
@@ -129,6 +133,13 @@ export type MatchEvent =
   | { readonly kind: 'match_updated'; readonly info: MatchInfo; readonly pricing: PricingMemory }
   | { readonly kind: 'instrument_listed'; readonly instrument: Instrument }
   | { readonly kind: 'instrument_suspended'; readonly instrumentId: InstrumentId; readonly until: Instant | null }
+  /** Another cap for the crowd's part, or full time shown or taken back. */
+  | {
+      readonly kind: 'curve_changed'
+      readonly instrumentId: InstrumentId
+      readonly impactCapPpm: number
+      readonly awaitsSettlement: boolean
+    }
   | { readonly kind: 'instrument_settled'; readonly instrumentId: InstrumentId; readonly price: Price }
   | PriceMoved
   | { readonly kind: 'position_opened'; readonly position: Position }
@@ -150,4 +161,4 @@ export interface PriceMoved {
 }
 
 /** The stored result of a keyed command: a position or a refusal, never both. */
-export type KeyedResult = { readonly position: Position; readonly price: Price } | { readonly refusal: Refusal }
+export type KeyedResult = Pick<Trade, 'position' | 'price' | 'exitPrice'> | { readonly refusal: Refusal }

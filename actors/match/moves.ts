@@ -5,8 +5,9 @@ import { BATCH_MAX, INSTRUMENTS_MAX, REPLAY_CONFIRM_UPDATES } from '../kernel/li
 import { lots, money, price } from '../kernel/micros.ts'
 import { instant } from '../kernel/world.ts'
 import { type FixturePlayer, type FixtureSnapshot, matchMinute } from '../market/fixture.ts'
-import { type Instrument, quoteOf, slopeFor, startPrice } from '../market/instrument.ts'
+import { type Instrument, type Quote, quoteOf, settlesAt, slopeFor, startPrice } from '../market/instrument.ts'
 import { reportEvents, reportSquad } from '../market/match-report.ts'
+import { playersOnPitch } from '../market/on-pitch.ts'
 import { type Phase, phaseOf } from '../market/phase.ts'
 import { type MatchNews, type Pricing, priceMatch, type ScoringModel } from '../market/pricing.ts'
 import type { FeedUpdate, MatchInfo } from './messages.ts'
@@ -19,8 +20,6 @@ export interface FeedTerms extends Terms {
   readonly model: ScoringModel
   /** Histories of players this match has not listed yet. */
   readonly histories: ReadonlyMap<InstrumentId, InstrumentHistory>
-  /** The impact cap at the last `clock` command. */
-  readonly formerCapPpm: number
 }
 
 /** Players in a snapshot that this match has not listed, up to the number it may still list. */
@@ -50,6 +49,7 @@ export function update(draft: Draft, command: FeedUpdate, terms: FeedTerms): boo
     pricing: pricing.memory,
   })
   if (!pricing.accepted) return true
+  followWhistle(draft)
   moveBases(draft, listed, pricing, terms)
   settleWhenOver(draft, terms)
   return true
@@ -69,14 +69,16 @@ function list(draft: Draft, player: FixturePlayer, terms: FeedTerms): void {
     starter: player.starter,
     start,
     slope: slopeFor(start, player.starter),
+    impactCapPpm: terms.rules.impactCapPpm,
     base: start,
     imbalance: lots(0),
     published: start,
     suspendedUntil: null,
+    awaitsSettlement: false,
     settlement: null,
   }
   draft.emit({ kind: 'instrument_listed', instrument })
-  const quote = quoteOf(instrument, terms.rules.impactCapPpm)
+  const quote = quoteOf(instrument)
   draft.emit({
     kind: 'price_moved',
     instrumentId: instrument.id,
@@ -93,6 +95,8 @@ function nextInfo(info: MatchInfo, command: FeedUpdate, { accepted, memory }: Pr
   if (!accepted) return { ...info, feedSeq: command.seq }
   const { snapshot, seq } = command
   const phase = phaseOf(snapshot)
+  const events = reportEvents(snapshot, info.events, memory.incidents)
+  const squad = reportSquad(snapshot, info.squad)
   return {
     ...info,
     name: snapshot.name,
@@ -108,9 +112,20 @@ function nextInfo(info: MatchInfo, command: FeedUpdate, { accepted, memory }: Pr
     sourceAt: snapshot.sourceAt,
     endedAt: phase === 'ended' ? (info.endedAt ?? terms.at) : null,
     endedSeq: phase === 'ended' ? (info.endedSeq ?? seq) : null,
-    events: reportEvents(snapshot, info.events, memory.incidents),
-    squad: reportSquad(snapshot, info.squad),
+    events,
+    squad,
+    onPitch: playersOnPitch(squad, events),
     teamStats: snapshot.teamStats ?? info.teamStats,
+  }
+}
+
+/** From full time on everybody would leave as one step, and the price says so; play that goes on takes that back. */ // T23
+function followWhistle(draft: Draft): void {
+  const { phase } = draft.info
+  const awaitsSettlement = phase === 'ended' || phase === 'final'
+  for (const { id, impactCapPpm, awaitsSettlement: before } of Array.from(draft.instruments())) {
+    if (before === awaitsSettlement) continue
+    draft.emit({ kind: 'curve_changed', instrumentId: id, impactCapPpm, awaitsSettlement })
   }
 }
 
@@ -120,20 +135,23 @@ function moveBases(draft: Draft, listed: readonly Instrument[], pricing: Pricing
     const news = newsOf.get(before.playerId)
     suspend(draft, before, news, terms)
     const base = pricing.bases.get(before.playerId) ?? before.base
-    if (base === before.base) continue
-    const quote = quoteOf({ ...before, base }, terms.rules.impactCapPpm)
-    draft.emit({
-      kind: 'price_moved',
-      instrumentId: before.id,
-      quote,
-      previous: quoteOf(before, terms.rules.impactCapPpm).price,
-      cause: news === undefined ? 'match' : 'event',
-      providerEventId: news?.eventId ?? 0,
-      at: terms.at,
-    })
+    const [quote, previous] = [quoteOf({ ...draft.listed(before.id), base }), quoteOf(before)]
+    if (!isSame(quote, previous)) {
+      draft.emit({
+        kind: 'price_moved',
+        instrumentId: before.id,
+        quote,
+        previous: previous.price,
+        cause: news === undefined ? 'match' : 'event',
+        providerEventId: news?.eventId ?? 0,
+        at: terms.at,
+      })
+    }
     fireTriggers(draft, before.id, terms)
   }
 }
+
+const isSame = (a: Quote, b: Quote): boolean => a.price === b.price && a.base === b.base
 
 function newsByPlayer(news: readonly MatchNews[], listed: readonly Instrument[]): Map<PlayerId, MatchNews> {
   const byPlayer = new Map<PlayerId, MatchNews>()
@@ -153,24 +171,25 @@ function suspend(draft: Draft, before: Instrument, news: MatchNews | undefined, 
 /** Time has passed: settles once full time is confirmed, and continues a settlement under way. */
 export function clock(draft: Draft, terms: FeedTerms): void {
   if (draft.info.settling === null) {
-    followRules(draft, terms.formerCapPpm, terms)
+    followRules(draft, terms)
     settleWhenOver(draft, terms)
   } else if (draft.info.settledAt === null) settleNext(draft, terms)
 }
 
-/**
- * A changed rule can move prices without a trade or match event: emits the moves and fires the triggers they reach.
- */ // T22
-function followRules(draft: Draft, formerCapPpm: number, terms: Terms): void {
+/** A changed cap moves prices without a trade or match event: emits the moves and fires the triggers they reach. */ // T22
+function followRules(draft: Draft, terms: Terms): void {
   const { impactCapPpm } = terms.rules
-  for (const instrument of Array.from(draft.instruments())) {
-    const quote = quoteOf(instrument, impactCapPpm)
-    if (quote.price !== quoteOf(instrument, formerCapPpm).price) {
-      // Under the rules now in force there was no other price before.
-      const move = { quote, previous: quote.price, cause: 'trade', providerEventId: 0, at: terms.at } as const
-      draft.emit({ kind: 'price_moved', instrumentId: instrument.id, ...move })
+  for (const before of Array.from(draft.instruments())) {
+    const { id, awaitsSettlement } = before
+    if (before.impactCapPpm !== impactCapPpm) {
+      draft.emit({ kind: 'curve_changed', instrumentId: id, impactCapPpm, awaitsSettlement })
+      const [quote, previous] = [quoteOf(draft.listed(id)), quoteOf(before)]
+      if (!isSame(quote, previous)) {
+        const move = { quote, previous: previous.price, cause: 'trade', providerEventId: 0, at: terms.at } as const
+        draft.emit({ kind: 'price_moved', instrumentId: id, ...move })
+      }
     }
-    fireTriggers(draft, instrument.id, terms)
+    fireTriggers(draft, id, terms)
   }
 }
 
@@ -199,19 +218,20 @@ function ending(phase: Phase): MatchInfo['settling'] {
 }
 
 /**
- * Fixes one price per instrument, live base + k_mod × imbalance, before any position closes. All settle at that price,
- * also when a crash interrupts the settlement.
+ * Fixes one price per instrument before any position closes. At full time all settle at live base + k_mod × imbalance,
+ * with the `k_mod` of the whole book's mean: they leave on one tick, so they share one step. A crash that interrupts the
+ * settlement finds the price again.
  */ // T24
 function beginSettlement(draft: Draft, settling: 'full_time' | 'void', terms: Terms): void {
   draft.emit({ kind: 'match_updated', info: { ...draft.info, settling }, pricing: draft.pricing })
   for (const before of Array.from(draft.instruments())) {
-    const quote = quoteOf(before, terms.rules.impactCapPpm)
-    draft.emit({ kind: 'instrument_settled', instrumentId: before.id, price: quote.price })
+    const settlement = settling === 'full_time' ? settlesAt(before) : quoteOf(before).price
+    draft.emit({ kind: 'instrument_settled', instrumentId: before.id, price: settlement })
     draft.emit({
       kind: 'price_moved',
       instrumentId: before.id,
-      quote,
-      previous: quote.price,
+      quote: quoteOf(draft.listed(before.id)),
+      previous: quoteOf(before).price,
       cause: 'settlement',
       providerEventId: 0,
       at: terms.at,
@@ -225,15 +245,16 @@ function settleNext(draft: Draft, terms: Terms): void {
   // Iterates without a copy: a settlement of 50,000 positions would make a hundred.
   for (const position of draft.openPositions()) {
     if (left-- === 0) return
-    const settlement = present(draft.listed(position.instrumentId).settlement, 'settlement price')
+    const { settlement: fixed, base } = draft.listed(position.instrumentId)
+    const settlement = present(fixed, 'settlement price')
     const isVoid = draft.info.settling === 'void' || position.openPrice === 0
     if (!isVoid) {
-      emitClose(draft, position, { price: settlement }, 'full_time', terms.at)
+      emitClose(draft, position, { price: settlement, base, at: terms.at, by: 'full_time' })
       continue
     }
     // A void gives back the margin and nothing else. A corrupt record has no open price to show as its close.
     const at = position.openPrice === 0 ? settlement : position.openPrice
-    const close = { price: price(at), pnl: money(0), at: terms.at, by: 'void' as const }
+    const close = { price: price(at), base: position.openBase, pnl: money(0), at: terms.at, by: 'void' as const }
     draft.emit({ kind: 'position_closed', position: { ...position, close } })
   }
   const info = { ...draft.info, settledAt: terms.at }

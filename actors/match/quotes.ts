@@ -4,7 +4,7 @@ import type { TradingRules } from '../kernel/limits.ts'
 import { lots, type Lots, type Money, type Price, price } from '../kernel/micros.ts'
 import { done, type Outcome, type Refusal, refused } from '../kernel/outcome.ts'
 import type { Instant } from '../kernel/world.ts'
-import { type Instrument, quoteAfter, quoteOf } from '../market/instrument.ts'
+import { fillPrice, type Instrument, quoteOf, settlesAt } from '../market/instrument.ts'
 import { type Direction, exposureOf, type Levels, marginFor, realisedPnl, washoutPrice } from '../position/position.ts'
 import type { MatchView } from './state.ts'
 import { openRefusal } from './trading.ts'
@@ -21,7 +21,11 @@ export interface QuoteQuery extends Levels {
 
 export interface QuoteAnswer {
   readonly fillPrice: Price
-  /** Fill price − current price: the order's own effect on the price. */
+  /** What closing it again at once would fill at: the same, so a fresh position shows no profit and no loss. */
+  readonly exitPrice: Price
+  /** What full time would pay now, this order included. */
+  readonly settlesAt: Price
+  /** Fill price − current price: what the order's own effect on the price costs it. */
   readonly impact: Price
   readonly currentPrice: Price
   readonly margin: Money
@@ -41,13 +45,13 @@ const LEVEL_REACH = 1_000
 export function quote(view: MatchView, query: QuoteQuery, at: Instant, rules: TradingRules): Outcome<QuoteAnswer> {
   const instrument = view.instrument(query.instrumentId)
   if (instrument === undefined) return refused({ code: 'not_found', what: 'instrument' })
-  const current = quoteOf(instrument, rules.impactCapPpm)
+  const current = quoteOf(instrument)
   const order = { direction: query.direction, lots: lots(Math.min(query.lots, rules.lotMax)) }
-  const fill = quoteAfter(instrument, exposureOf(order), rules.impactCapPpm)
-  const margin = marginFor(fill.price, order.lots)
-  const opened = { ...order, openPrice: fill.price, margin }
+  const fill = fillPrice(instrument, exposureOf(order))
+  const margin = marginFor(fill, order.lots)
+  const opened = { ...order, openPrice: fill, margin }
   const pnlAtLevel = (level: Levels['stopLoss']) =>
-    level === null || level > fill.price * LEVEL_REACH ? null : realisedPnl(opened, level)
+    level === null || level > fill * LEVEL_REACH ? null : realisedPnl(opened, level)
   const maxLots =
     query.available === null ? rules.lotMax : largestLots(instrument, query.direction, query.available, rules)
   const marginRefusal: Refusal | null =
@@ -59,8 +63,10 @@ export function quote(view: MatchView, query: QuoteQuery, at: Instant, rules: Tr
       ? { code: 'position_limit', max: rules.openPositionsMax }
       : null
   return done({
-    fillPrice: fill.price,
-    impact: price(fill.price - current.price),
+    fillPrice: fill,
+    exitPrice: fill,
+    settlesAt: settlesAt(instrument, exposureOf(order)),
+    impact: price(fill - current.price),
     currentPrice: current.price,
     margin,
     washoutPrice: washoutPrice(opened),
@@ -77,8 +83,8 @@ export function largestLots(instrument: Instrument, direction: Direction, availa
   let high = Math.floor((rules.lotMax - rules.lotMin) / rules.lotStep) + 1
   const sizeAt = (n: number): Lots => lots(rules.lotMin + (n - 1) * rules.lotStep)
   const affordable = (n: number): boolean => {
-    const fill = quoteAfter(instrument, exposureOf({ direction, lots: sizeAt(n) }), rules.impactCapPpm)
-    return marginFor(fill.price, sizeAt(n)) <= available
+    const fill = fillPrice(instrument, exposureOf({ direction, lots: sizeAt(n) }))
+    return marginFor(fill, sizeAt(n)) <= available
   }
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)

@@ -51,6 +51,7 @@ export const readMatchInfo: Reader<MatchInfo> = (value, path) => {
     settledAt: field('settledAt', nullable(readInstant)),
     events: field('events', or(listOf(readEvent), [])),
     squad: field('squad', or(listOf(readPlayer), [])),
+    onPitch: field('onPitch', nullable(listOf(readPlayerId))),
     teamStats: field('teamStats', nullable(readTeamStats)),
   }
 }

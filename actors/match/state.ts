@@ -1,13 +1,13 @@
 /** The state of one match: fixture, instruments and open positions. Only `apply` changes it. */
 import { assert, present } from '../kernel/assert.ts'
 import type { InstrumentId, PositionId, UserId } from '../kernel/ids.ts'
-import type { Price } from '../kernel/micros.ts'
+import { type Lots, lots, type Price } from '../kernel/micros.ts'
 import { type FixtureSnapshot, matchMinute } from '../market/fixture.ts'
 import type { Instrument } from '../market/instrument.ts'
 import { phaseOf } from '../market/phase.ts'
 import { EMPTY_PRICING, type PricingMemory } from '../market/pricing.ts'
 import type { Position } from '../position/position.ts'
-import { TriggerBooks } from '../position/triggers.ts'
+import { NO_REACH, type Reach, TriggerBooks } from '../position/triggers.ts'
 import { apply, type MatchTarget } from './apply.ts'
 import type { MatchEvent, MatchInfo } from './messages.ts'
 import type { MatchRecord } from './store.ts'
@@ -22,8 +22,10 @@ export interface MatchView {
   position(id: PositionId): Position | undefined
   openPositions(): Iterable<Position>
   positionsOf(userId: UserId): readonly Position[]
-  /** The open positions of an instrument that this price closes or warns about, earliest opened first. */
-  firing(id: InstrumentId, at: Price): readonly Position[]
+  /** The largest position whose triggers are watched on an instrument, or a larger one that was. */
+  largest(id: InstrumentId): Lots
+  /** The open positions of an instrument whose triggers are within reach and were not within `searched`. */
+  watched(id: InstrumentId, reach: Reach, searched?: Reach): readonly Position[]
 }
 
 /** A new match, as its first snapshot describes it. */
@@ -48,13 +50,11 @@ export function newMatch(snapshot: FixtureSnapshot, options: { readonly replay: 
     settledAt: null,
     events: [],
     squad: [],
+    onPitch: null,
     teamStats: null,
   }
   return { info, pricing: EMPTY_PRICING, instruments: [], openPositions: [] }
 }
-
-/** Positions of one instant close at one price, so their order does not matter, but it must never differ. */
-const byAge = (a: Position, b: Position): number => a.openedAt - b.openedAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 
 /**
  * Positions by user, in lists: users hold few each, and a set per user would be most of a match's memory. The lists
@@ -128,9 +128,13 @@ export class MatchState implements MatchView, MatchTarget {
     return this.#byUser.of(userId)
   }
 
-  firing(id: InstrumentId, at: Price): Position[] {
-    const ids = this.#triggers.firing(id, at)
-    return ids.map((p) => present(this.#positions.get(p), `position ${p}`)).toSorted(byAge)
+  largest(id: InstrumentId): Lots {
+    return this.#triggers.of(id)?.largest ?? lots(0)
+  }
+
+  watched(id: InstrumentId, reach: Reach, searched?: Reach): Position[] {
+    const ids = this.#triggers.of(id)?.within(reach, searched) ?? []
+    return ids.map((p) => present(this.#positions.get(p), `position ${p}`))
   }
 
   apply(event: MatchEvent): void {
@@ -160,14 +164,14 @@ export class MatchState implements MatchView, MatchTarget {
     this.#positions.set(position.id, position)
     assert(this.#positions.size > before, `position ${position.id} is open already`)
     this.#byUser.add(position)
-    this.#triggers.add(position)
+    this.#triggers.add(position, this.listed(position.instrumentId).slope)
   }
 
   changePosition(position: Position): void {
     this.#triggers.remove(present(this.#positions.get(position.id), 'position to change'))
     this.#positions.set(position.id, position)
     this.#byUser.change(position)
-    this.#triggers.add(position)
+    this.#triggers.add(position, this.listed(position.instrumentId).slope)
   }
 
   removePosition(id: PositionId): void {
@@ -176,6 +180,12 @@ export class MatchState implements MatchView, MatchTarget {
     this.#byUser.remove(position)
     this.#triggers.remove(position)
   }
+}
+
+/** How far a batch has searched the committed triggers of an instrument, and what it found that is as it was. */
+interface Search {
+  reach: Reach
+  readonly found: Map<PositionId, Position>
 }
 
 /**
@@ -192,6 +202,8 @@ export class Draft implements MatchView, MatchTarget {
   readonly #positions = new Map<PositionId, Position | null>()
   /** Triggers of opened and changed positions: a batch of 500 on one instrument must not scan all 500 for each. */
   readonly #triggers = new TriggerBooks()
+  /** A cascade looks at each committed trigger once, however many rounds it takes. */
+  readonly #searches = new Map<InstrumentId, Search>()
   /** Opened and changed positions by user. */
   readonly #byUser = new PositionsByUser()
 
@@ -244,10 +256,19 @@ export class Draft implements MatchView, MatchTarget {
     return [...held, ...this.#byUser.of(userId)]
   }
 
-  firing(id: InstrumentId, at: Price): Position[] {
-    const fired = this.#base.firing(id, at).filter((p) => !this.#positions.has(p.id))
-    for (const own of this.#triggers.firing(id, at)) fired.push(present(this.position(own), `position ${own}`))
-    return fired.toSorted(byAge)
+  largest(id: InstrumentId): Lots {
+    return lots(Math.max(this.#base.largest(id), this.#triggers.of(id)?.largest ?? 0))
+  }
+
+  watched(id: InstrumentId, reach: Reach): Position[] {
+    const search = this.#searches.get(id) ?? { reach: NO_REACH, found: new Map() }
+    for (const position of this.#base.watched(id, reach, search.reach)) {
+      if (!this.#positions.has(position.id)) search.found.set(position.id, position)
+    }
+    search.reach = { down: Math.min(reach.down, search.reach.down), up: Math.max(reach.up, search.reach.up) }
+    this.#searches.set(id, search)
+    const own = this.#triggers.of(id)?.within(reach) ?? []
+    return [...search.found.values(), ...own.map((p) => present(this.position(p), `position ${p}`))]
   }
 
   setInfo(info: MatchInfo, pricing: PricingMemory): void {
@@ -271,13 +292,18 @@ export class Draft implements MatchView, MatchTarget {
   }
 
   changePosition(position: Position): void {
-    present(this.position(position.id), `position ${position.id}`)
+    this.#forget(position.id)
     this.#put(position.id, position)
   }
 
   removePosition(id: PositionId): void {
-    present(this.position(id), `position ${id}`)
+    this.#forget(id)
     this.#put(id, null)
+  }
+
+  #forget(id: PositionId): void {
+    const { instrumentId } = present(this.position(id), `position ${id}`)
+    this.#searches.get(instrumentId)?.found.delete(id)
   }
 
   #put(id: PositionId, position: Position | null): void {
@@ -287,7 +313,7 @@ export class Draft implements MatchView, MatchTarget {
       this.#byUser.remove(before)
     }
     if (position !== null) {
-      this.#triggers.add(position)
+      this.#triggers.add(position, this.listed(position.instrumentId).slope)
       this.#byUser.add(position)
     }
     this.#positions.set(id, position)

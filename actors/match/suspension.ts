@@ -12,6 +12,8 @@ const suspended = (reason: string): TradeWindow => ({ status: 'SUSPENDED', reaso
 const closed = (reason: string): TradeWindow => ({ status: 'CLOSED', reason })
 const REDUCE_ONLY = suspended('positions can be closed, not opened')
 export const HALTED = suspended('trading is halted')
+/** A word for programs: clients tell it from the other reasons. */
+const NOT_ON_PITCH = closed('not_on_pitch')
 
 /**
  * The trade window of a match, or of one of its instruments. Only OPEN takes new positions. A closed match comes first,
@@ -24,8 +26,15 @@ export function tradeWindow(
   rules: TradingRules,
 ): TradeWindow {
   const window = playWindow(info, instrument, now, rules)
-  return window.status === 'CLOSED' ? window : (restriction(info, instrument, rules) ?? window)
+  if (window.status === 'CLOSED') return window
+  const restricted = restriction(info, instrument, rules)
+  if (restricted !== null) return restricted
+  // What happens on the pitch does not move this player, so only the crowd would: their price is for leaving.
+  return instrument !== null && isBenched(info, instrument) ? NOT_ON_PITCH : window
 }
+
+const isBenched = ({ onPitch }: MatchInfo, { playerId }: Instrument): boolean =>
+  onPitch !== null && !onPitch.includes(playerId)
 
 /** The operator's restriction, or null when there is none. */
 function restriction({ matchId }: MatchInfo, instrument: Instrument | null, rules: TradingRules): TradeWindow | null {
@@ -69,8 +78,8 @@ function matchWindow(info: MatchInfo, now: Instant, rules: TradingRules): TradeW
 
 /** Whether a user may close: when the price can be trusted and the match is not about to close the position itself. */
 export function closeWindow(info: MatchInfo, instrument: Instrument, now: Instant, rules: TradingRules): TradeWindow {
-  // Full time ends opening. Until it is confirmed, holders may still close at the current price.
-  const waiting = info.settling === null && (info.phase === 'ended' || info.phase === 'scheduled')
+  // Before kick-off nothing can be opened, but what is open may be closed.
+  const waiting = info.settling === null && info.phase === 'scheduled'
   const window = waiting ? instrumentWindow(instrument, now) : playWindow(info, instrument, now, rules)
   return window.status !== 'CLOSED' && isHalted(info, instrument, rules) ? HALTED : window
 }

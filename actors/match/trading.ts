@@ -1,12 +1,13 @@
 /** What users may do (open, change levels, close), and the triggers that a price move fires. */
 import { type InstrumentId, positionId } from '../kernel/ids.ts'
 import type { TradingRules } from '../kernel/limits.ts'
-import type { Lots, Price } from '../kernel/micros.ts'
+import { type Lots, lots, mulDivCeil, type Price, price } from '../kernel/micros.ts'
 import { done, type Outcome, type Refusal, refused, type TradeWindow } from '../kernel/outcome.ts'
 import { instant, type Instant } from '../kernel/world.ts'
 import { priceMoved } from '../market/guards.ts'
-import { type Cause, type Instrument, type Quote, quoteAfter, quoteOf } from '../market/instrument.ts'
+import { type Cause, exitPrice, fillPrice, type Instrument, quoteAfter, quoteOf } from '../market/instrument.ts'
 import {
+  type Close,
   type ClosedBy,
   exposureOf,
   holdSecsLeft,
@@ -19,6 +20,7 @@ import {
 import { triggerAt, warningAt } from '../position/triggers.ts'
 import type { ChangeLevels, ClosePosition, OpenPosition } from './messages.ts'
 import type { Draft, MatchView } from './state.ts'
+import { dueOn } from './due.ts'
 import { closeWindow, HALTED, isHalted, tradeWindow } from './suspension.ts'
 
 /** The inputs of a decision: values only, so that it can be repeated. */
@@ -33,6 +35,8 @@ export interface Allowed {
   readonly position: Position
   /** The price of its instrument right after it. */
   readonly price: Price
+  /** What closing the position then fills at; its close price once it is closed. */
+  readonly exitPrice: Price
 }
 
 /** The order of these checks is the order of precedence of the refusals. */ // T1
@@ -43,7 +47,7 @@ export function open(draft: Draft, command: OpenPosition, terms: Terms): Outcome
   const refusal = openRefusal(draft, instrument, command, at, rules)
   if (refusal !== null) return refused(refusal)
 
-  const fill = quoteAfter(instrument, exposureOf(command), rules.impactCapPpm)
+  const openPrice = fillPrice(instrument, exposureOf(command))
   const position: Position = {
     id: positionId(command.idempotency?.id ?? terms.newId()),
     userId: command.userId,
@@ -51,8 +55,9 @@ export function open(draft: Draft, command: OpenPosition, terms: Terms): Outcome
     fixtureId: draft.info.matchId,
     direction: command.direction,
     lots: command.lots,
-    openPrice: fill.price,
-    margin: marginFor(fill.price, command.lots),
+    openPrice,
+    openBase: instrument.base,
+    margin: marginFor(openPrice, command.lots),
     stopLoss: command.stopLoss,
     takeProfit: command.takeProfit,
     openedAt: at,
@@ -62,7 +67,16 @@ export function open(draft: Draft, command: OpenPosition, terms: Terms): Outcome
   }
   draft.emit({ kind: 'position_opened', position })
   afterTrade(draft, instrument, terms)
-  return done({ position, price: quoteOf(draft.listed(instrument.id), rules.impactCapPpm).price })
+  return done(allowed(draft, position))
+}
+
+/** What to answer of an open position, as things stand now. */
+function allowed(draft: Draft, position: Position): Allowed {
+  const instrument = draft.listed(position.instrumentId)
+  // Closed again by what it has set off: then nothing of it is left to leave with.
+  const isOpen = draft.position(position.id) !== undefined
+  const exit = isOpen ? exitPrice(instrument, exposureOf(position)) : position.openPrice
+  return { position, price: quoteOf(instrument).price, exitPrice: exit }
 }
 
 /** An opening that a user considers. Without a client price the price guard does not apply. */
@@ -81,32 +95,71 @@ export function openRefusal(
   if (!lotsValid(intent.lots, rules)) {
     return { code: 'lot_size_invalid', min: rules.lotMin, max: rules.lotMax, step: rules.lotStep }
   }
-  const current = quoteOf(instrument, rules.impactCapPpm)
+  const current = quoteOf(instrument)
   if (intent.clientPrice !== null && priceMoved(intent.clientPrice, instrument.published, rules.priceGuardPpm)) {
     return { code: 'price_moved', currentPrice: current.price, lastPublishedPrice: instrument.published }
   }
-  // Levels are checked at the fill, the price after opening. Checked at the quote, an order's own impact could carry it
-  // through its own stop-loss.
-  const fill = quoteAfter(instrument, exposureOf(intent), rules.impactCapPpm)
-  if (!levelsValid(intent.direction, intent, fill.price)) return { code: 'levels_invalid', currentPrice: fill.price }
-  return null
+  // Levels are checked as things stand once it is open: an order is never stopped by its own impact.
+  const exposure = exposureOf(intent)
+  const after = quoteAfter(instrument, exposure).price
+  const invalid = levelsRefusal(intent, after, fillPrice(instrument, exposure))
+  if (invalid !== null) return invalid
+  return rules.holdMs > 0 ? distanceRefusal([intent.stopLoss, intent.takeProfit], after, rules) : null
+}
+
+/** Levels must be on their sides of the published price, and of the price that leaving would pay, which fires them. */
+function levelsRefusal(
+  p: Levels & Pick<Position, 'direction'>,
+  published: Price,
+  exit: Price,
+): Extract<Refusal, { code: 'levels_invalid' }> | null {
+  const wrong = [published, exit].find((at) => !levelsValid(p.direction, p, at))
+  return wrong === undefined ? null : { code: 'levels_invalid', currentPrice: wrong }
+}
+
+/** While the hold runs, a level next to the price would be a close by another name. */
+function distanceRefusal(
+  levels: readonly (Price | null)[],
+  at: Price,
+  { levelDistancePpm }: TradingRules,
+): Extract<Refusal, { code: 'level_too_close' }> | null {
+  const distance = price(mulDivCeil(at, levelDistancePpm, 1_000_000))
+  const isNear = levels.some((level) => level !== null && Math.abs(level - at) < distance)
+  return isNear ? { code: 'level_too_close', currentPrice: at, distance } : null
 }
 
 export function changeLevels(draft: Draft, command: ChangeLevels, terms: Terms): Outcome<Allowed> {
+  const { at, rules } = terms
   const found = ownPosition(draft, command)
   if (!found.ok) return found
+  const before = found.value
   const position: Position = {
-    ...found.value,
-    stopLoss: command.stopLoss === undefined ? found.value.stopLoss : command.stopLoss,
-    takeProfit: command.takeProfit === undefined ? found.value.takeProfit : command.takeProfit,
+    ...before,
+    stopLoss: command.stopLoss === undefined ? before.stopLoss : command.stopLoss,
+    takeProfit: command.takeProfit === undefined ? before.takeProfit : command.takeProfit,
   }
   const instrument = draft.listed(position.instrumentId)
-  // A level next to the price would be a close by another name.
-  if (isHalted(draft.info, instrument, terms.rules)) return refused(windowRefusal(HALTED)) // H11
-  const { price } = quoteOf(instrument, terms.rules.impactCapPpm)
-  if (!levelsValid(position.direction, position, price)) return refused({ code: 'levels_invalid', currentPrice: price })
+  if (isHalted(draft.info, instrument, rules)) return refused(windowRefusal(HALTED)) // H11
+  // Where nobody may close, nobody may move a level to where the price is going either.
+  const window = closeWindow(draft.info, instrument, at, rules)
+  if (window.status !== 'OPEN' && !isLoosened(before, position)) return refused(windowRefusal(window))
+  const { price: published } = quoteOf(instrument)
+  const invalid = levelsRefusal(position, published, exitPrice(instrument, exposureOf(position)))
+  if (invalid !== null) return refused(invalid)
+  const set = (['stopLoss', 'takeProfit'] as const).filter((side) => position[side] !== before[side])
+  const levels = set.map((side) => position[side])
+  const near = holdSecsLeft(before, at) > 0 ? distanceRefusal(levels, published, rules) : null
+  if (near !== null) return refused(near)
   draft.emit({ kind: 'levels_changed', position })
-  return done({ position, price })
+  return done(allowed(draft, position))
+}
+
+/** Whether every level is as it was, removed, or further from the price. */
+function isLoosened(before: Position, after: Position): boolean {
+  const sign = before.direction === 'long' ? 1 : -1
+  const isFree = (was: Price | null, is: Price | null, away: number): boolean =>
+    is === null || is === was || (was !== null && (is - was) * away > 0)
+  return isFree(before.stopLoss, after.stopLoss, -sign) && isFree(before.takeProfit, after.takeProfit, sign)
 }
 
 export function close(draft: Draft, command: ClosePosition, terms: Terms): Outcome<Allowed> {
@@ -120,9 +173,10 @@ export function close(draft: Draft, command: ClosePosition, terms: Terms): Outco
   if (secsLeft > 0) {
     return refused({ code: 'cooldown_active', retryAfterSecs: secsLeft, closableAt: found.value.closableAt })
   }
-  const position = emitClose(draft, found.value, quoteOf(instrument, rules.impactCapPpm), 'user', at)
+  const fill = exitPrice(instrument, exposureOf(found.value))
+  const position = emitClose(draft, found.value, { price: fill, base: instrument.base, at, by: 'user' })
   afterTrade(draft, instrument, terms)
-  return done({ position, price: quoteOf(draft.listed(instrument.id), rules.impactCapPpm).price })
+  return done({ position, price: quoteOf(draft.listed(instrument.id)).price, exitPrice: fill })
 }
 
 function ownPosition(draft: Draft, command: ChangeLevels | ClosePosition): Outcome<Position> {
@@ -133,11 +187,13 @@ function ownPosition(draft: Draft, command: ChangeLevels | ClosePosition): Outco
   return position.openPrice === 0 ? refused({ code: 'position_corrupt' }) : done(position)
 }
 
-/**
- * Closes at the quote before its own removal, which is the published one: a round trip alone is exactly zero-sum.
- */ // T4
-export function emitClose(draft: Draft, position: Position, at: Pick<Quote, 'price'>, by: ClosedBy, now: Instant) {
-  const closed = { ...position, close: { price: at.price, pnl: realisedPnl(position, at.price), at: now, by } }
+/** Closes at a price, for what that pays. */ // T4
+export function emitClose(
+  draft: Draft,
+  position: Position,
+  how: Omit<Close, 'pnl'>,
+): Position & { readonly close: Close } {
+  const closed = { ...position, close: { ...how, pnl: realisedPnl(position, how.price) } }
   draft.emit({ kind: 'position_closed', position: closed })
   return closed
 }
@@ -155,8 +211,8 @@ function afterTrade(draft: Draft, before: Instrument, terms: Terms): void {
 
 /** Emits a price move unless the quote equals that of `before`. */
 function emitMove(draft: Draft, before: Instrument, cause: Cause, providerEventId: number, terms: Terms): void {
-  const quote = quoteOf(draft.listed(before.id), terms.rules.impactCapPpm)
-  const previous = quoteOf(before, terms.rules.impactCapPpm)
+  const quote = quoteOf(draft.listed(before.id))
+  const previous = quoteOf(before)
   if (quote.price === previous.price && quote.base === previous.base && quote.imbalance === previous.imbalance) return
   draft.emit({
     kind: 'price_moved',
@@ -170,22 +226,26 @@ function emitMove(draft: Draft, before: Instrument, cause: Cause, providerEventI
 }
 
 /**
- * Closes every position whose trigger the price has reached, all at that price. Their removal moves the price and may
- * reach others, so this repeats until nothing fires. Also emits margin warnings. It ends because every round closes or
- * warns.
+ * Closes every position whose trigger its exit price has reached. Those of one round share one step, and one price: the
+ * mean over all that they remove together, so that no group leaves for more than it moved. Their removal moves the price
+ * and may reach others, so this repeats until nothing fires. Also emits margin warnings. It ends because every round
+ * closes or warns.
  */ // T11
 export function fireTriggers(draft: Draft, id: InstrumentId, terms: Terms): void {
   for (;;) {
     const before = draft.listed(id)
-    const quote = quoteOf(before, terms.rules.impactCapPpm)
-    // A corrupt position (open price zero) waits for an operator: no trigger touches its money.
-    const firing = draft.firing(id, quote.price).filter((p) => p.openPrice > 0)
-    if (firing.length === 0) return
-    for (const position of firing) {
-      const by = triggerAt(position, quote.price)
-      if (by === null) emitWarning(draft, position, quote.price)
-      else emitClose(draft, position, quote, by, terms.at)
+    const due = dueOn(draft, before)
+    if (due.length === 0) return
+    const leaving: { readonly position: Position; readonly by: ClosedBy }[] = []
+    for (const { position, exit } of due) {
+      const by = triggerAt(position, exit)
+      if (by === null) emitWarning(draft, position, exit)
+      else leaving.push({ position, by })
     }
+    if (leaving.length === 0) continue
+    const exposure = lots(leaving.reduce((sum, { position }) => sum + exposureOf(position), 0))
+    const fill = { price: exitPrice(before, exposure), base: before.base, at: terms.at }
+    for (const { position, by } of leaving) emitClose(draft, position, { ...fill, by })
     emitMove(draft, before, 'trade', 0, terms)
   }
 }

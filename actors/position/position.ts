@@ -29,6 +29,8 @@ export interface Levels {
 
 export interface Close {
   readonly price: Price
+  /** The base when it closed. */
+  readonly base: Price
   /** Realised, never below −margin. */
   readonly pnl: Money
   readonly at: Instant
@@ -43,6 +45,8 @@ export interface Position extends Levels {
   readonly direction: Direction
   readonly lots: Lots
   readonly openPrice: Price
+  /** The base when it opened. From here on the base moves with the match, not with the crowd. */
+  readonly openBase: Price
   /** Debited at open, given back at close. */
   readonly margin: Money
   readonly openedAt: Instant

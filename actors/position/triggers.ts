@@ -1,15 +1,21 @@
 /**
  * The open positions that a price closes or warns about, sorted by trigger price. The cost of a tick grows with the
  * triggers it fires, not with the open positions.
+ *
+ * A position is judged by its exit price, which is its own: closing it alone would fill half its impact away from the
+ * published price, below it for a long and above it for a short. So it is kept under the published price at which its
+ * exit price reaches the level: level ± k0 × lots ÷ 2. That is exact while the crowd's part is on its straight piece.
+ * Where the cap bends the curve the exit price is nearer to the published one, by up to `bend` for the largest position
+ * (the difference only grows with size), so a search there reaches `bend` further and the caller looks at what it finds.
  */
 import { present } from '../kernel/assert.ts'
 import { MARGIN_WARNINGS } from '../kernel/limits.ts'
 import type { InstrumentId, PositionId } from '../kernel/ids.ts'
-import type { Price } from '../kernel/micros.ts'
+import { type Lots, lots, MICROS_PER_UNIT, mulDivNearest, type Price, type Slope } from '../kernel/micros.ts'
 import { SortedList } from '../kernel/sorted-list.ts'
-import { type ClosedBy, type MarginWarning, type Position, priceAtLoss, washoutPrice } from './position.ts'
+import { type ClosedBy, type MarginWarning, type Position, priceAtLoss, signOf, washoutPrice } from './position.ts'
 
-/** A position is triggered at or below `floor` and at or above `ceiling`. Null means no trigger on that side. */
+/** Exit prices at or below `floor`, or at or above `ceiling`, concern a position. Null: none does on that side. */
 export interface Bounds {
   readonly floor: Price | null
   readonly ceiling: Price | null
@@ -47,39 +53,96 @@ export function warningAt(p: Position, at: Price): MarginWarning | null {
   return due.at(-1) ?? null
 }
 
+/** Whether an exit price closes a position or calls for a warning. */
+export function isDueAt(p: Position, at: Price): boolean {
+  const { floor, ceiling } = boundsOf(p)
+  return (floor !== null && at <= floor) || (ceiling !== null && at >= ceiling)
+}
+
 const higher = (a: Price | null, b: Price | null): Price | null => (a === null ? b : b === null || a > b ? a : b)
 const lower = (a: Price | null, b: Price | null): Price | null => (a === null ? b : b === null || a < b ? a : b)
 
+/** How far a search goes: floors kept at `down` or above it, ceilings kept at `up` or below it. */
+export interface Reach {
+  readonly down: number
+  readonly up: number
+}
+
+/** The reach of a search that has not begun. */
+export const NO_REACH: Reach = { down: Infinity, up: -Infinity }
+
+/** Rounding: an exit price and a published one are each up to a micro from the curve, and so is a key. */
+const SLACK = 3
+
+/** How far to look around a published price, where the curve bends exit prices towards it by so much. */
+export const reachOf = (published: Price, bend: number): Reach => ({
+  down: published - bend - SLACK,
+  up: published + bend + SLACK,
+})
+
+/** Half of what a position of this size moves the price, on the straight piece of the curve. */
+export const halfImpact = (slope: Slope, size: Lots): number => mulDivNearest(slope, size, 2 * MICROS_PER_UNIT)
+
+/** A side of a position, under the published price at which it is due. */
 interface Trigger {
-  readonly price: Price
+  readonly key: number
   readonly id: PositionId
 }
 
 const byId = (a: Trigger, b: Trigger): number => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 
-/** The trigger prices of one instrument's open positions. Each side begins with the price that is reached first. */
+/** The triggers of one instrument's open positions. Each side begins with the one that is reached first. */
 export class TriggerBook {
-  readonly #floors = new SortedList<Trigger>((a, b) => b.price - a.price || byId(a, b))
-  readonly #ceilings = new SortedList<Trigger>((a, b) => a.price - b.price || byId(a, b))
+  readonly #slope: Slope
+  readonly #floors = new SortedList<Trigger>((a, b) => b.key - a.key || byId(a, b))
+  readonly #ceilings = new SortedList<Trigger>((a, b) => a.key - b.key || byId(a, b))
+  /** The largest position that was ever here. */
+  #largest = lots(0)
+
+  constructor(slope: Slope) {
+    this.#slope = slope
+  }
+
+  get largest(): Lots {
+    return this.#largest
+  }
 
   add(p: Position): void {
     const { floor, ceiling } = boundsOf(p)
-    if (floor !== null) this.#floors.add({ price: floor, id: p.id })
-    if (ceiling !== null) this.#ceilings.add({ price: ceiling, id: p.id })
+    const offset = this.#offset(p)
+    if (floor !== null) this.#floors.add({ key: floor + offset, id: p.id })
+    if (ceiling !== null) this.#ceilings.add({ key: ceiling + offset, id: p.id })
+    if (p.lots > this.#largest) this.#largest = p.lots
   }
 
   remove(p: Position): void {
     const { floor, ceiling } = boundsOf(p)
-    if (floor !== null) this.#floors.remove({ price: floor, id: p.id })
-    if (ceiling !== null) this.#ceilings.remove({ price: ceiling, id: p.id })
+    const offset = this.#offset(p)
+    if (floor !== null) this.#floors.remove({ key: floor + offset, id: p.id })
+    if (ceiling !== null) this.#ceilings.remove({ key: ceiling + offset, id: p.id })
   }
 
-  /** The positions this price triggers, in no particular order. Changes nothing. */
-  firing(at: Price): PositionId[] {
-    const firing: Trigger[] = []
-    this.#floors.collectWhile(({ price }) => price >= at, firing)
-    this.#ceilings.collectWhile(({ price }) => price <= at, firing)
-    return firing.map(({ id }) => id)
+  /** The positions within reach, except those that a search as far as `searched` has found already. Changes nothing. */
+  within({ down, up }: Reach, searched: Reach = NO_REACH): PositionId[] {
+    const found: Trigger[] = []
+    this.#floors.collectWhile(
+      ({ key }) => key >= down,
+      found,
+      ({ key }) => key >= searched.down,
+    )
+    const below = found.length
+    this.#ceilings.collectWhile(
+      ({ key }) => key <= up,
+      found,
+      ({ key }) => key <= searched.up,
+    )
+    const ids = found.map(({ id }) => id)
+    // Between levels close to each other the price is near both.
+    return below > 0 && ids.length > below ? [...new Set(ids)] : ids
+  }
+
+  #offset(p: Position): number {
+    return signOf(p.direction) * halfImpact(this.#slope, p.lots)
   }
 }
 
@@ -87,8 +150,8 @@ export class TriggerBook {
 export class TriggerBooks {
   readonly #books = new Map<InstrumentId, TriggerBook>()
 
-  add(p: Position): void {
-    const book = this.#books.get(p.instrumentId) ?? new TriggerBook()
+  add(p: Position, slope: Slope): void {
+    const book = this.#books.get(p.instrumentId) ?? new TriggerBook(slope)
     this.#books.set(p.instrumentId, book)
     book.add(p)
   }
@@ -98,8 +161,7 @@ export class TriggerBooks {
     present(this.#books.get(p.instrumentId), `triggers of ${p.instrumentId}`).remove(p)
   }
 
-  /** The positions of an instrument that a price triggers, in no particular order. Changes nothing. */
-  firing(id: InstrumentId, at: Price): PositionId[] {
-    return this.#books.get(id)?.firing(at) ?? []
+  of(id: InstrumentId): Pick<TriggerBook, 'largest' | 'within'> | undefined {
+    return this.#books.get(id)
   }
 }

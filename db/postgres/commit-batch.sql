@@ -29,16 +29,16 @@ create function commit_batch(
   w_cached bigint[], w_cached_version bigint[],
   p_look boolean, w_command uuid[], w_fingerprint text[], w_result text,
   o_id uuid[], o_wallet integer[], o_instrument uuid[], o_sign smallint[], o_lots bigint[], o_price bigint[],
-  o_margin bigint[], o_stop bigint[], o_take bigint[], o_closable timestamptz[], o_followers integer[],
-  o_fingerprint text[], o_after bigint[],
+  o_base bigint[], o_margin bigint[], o_stop bigint[], o_take bigint[], o_closable timestamptz[], o_followers integer[],
+  o_fingerprint text[], o_after bigint[], o_exit bigint[],
   l_id uuid[], l_stop bigint[], l_take bigint[], l_warned smallint[],
-  x_id uuid[], x_wallet integer[], x_price bigint[], x_pnl bigint[], x_release bigint[], x_by text[],
+  x_id uuid[], x_wallet integer[], x_price bigint[], x_base bigint[], x_pnl bigint[], x_release bigint[], x_by text[],
   x_followers integer[],
   e_wallet integer[], e_followers integer[], e_kind text[], e_position uuid[], e_stop bigint[], e_take bigint[],
   e_warned smallint[],
   i_listed jsonb,
   i_id uuid[], i_base bigint[], i_imbalance bigint[], i_price bigint[], i_suspended timestamptz[],
-  i_settlement bigint[],
+  i_settlement bigint[], i_cap integer[], i_awaits smallint[],
   t_id uuid[], t_at timestamptz[], t_price bigint[], t_base bigint[], t_imbalance bigint[], t_cause text[],
   t_event bigint[],
   s_id uuid[], s_lots bigint[], s_trades text[],
@@ -107,7 +107,8 @@ begin
       -- caller knows the value of those in this match; mostly there are no others.
       select array_agg(case when d.held = d.open then d.worth when d.held is not null then d.worth + (
                select coalesce(sum(greatest(-p.margin_micros, floor(
-                        p.sign * (i.price_micros - p.open_micros)::numeric * p.lots_micros * 0.000005))), 0)::bigint
+                        p.sign * (exit_price(i, p.sign * p.lots_micros) - p.open_micros)::numeric * p.lots_micros
+                          * 0.000005))), 0)::bigint
                  from positions p join instruments i on i.id = p.instrument_id
                 where p.user_id = d.user_id and p.match_id <> p_match and p.closed_at is null
              ) end)
@@ -116,20 +117,20 @@ begin
                      unnest(n_open) as open) d;
 
       if cardinality(o_id) > 0 then
-        insert into positions (id, user_id, match_id, instrument_id, sign, lots_micros, open_micros, margin_micros,
-                               stop_loss_micros, take_profit_micros, opened_at, closable_at, opened_marker,
+        insert into positions (id, user_id, match_id, instrument_id, sign, lots_micros, open_micros, open_base_micros,
+                               margin_micros, stop_loss_micros, take_profit_micros, opened_at, closable_at, opened_marker,
                                opened_stop_micros, opened_take_micros, answer_fingerprint, answer_price_micros,
-                               answer_balance_micros, answer_margin_micros, answer_unrealized_micros)
-          select o.id, w_user[o.wallet], p_match, o.instrument, o.sign, o.lots, o.price, o.margin, o.stop, o.take, p_at,
-                 o.closable, n_events[o.wallet] - o.followers, o.stop, o.take, o.fingerprint, o.after,
+                               answer_exit_micros, answer_balance_micros, answer_margin_micros, answer_unrealized_micros)
+          select o.id, w_user[o.wallet], p_match, o.instrument, o.sign, o.lots, o.price, o.base, o.margin, o.stop, o.take,
+                 p_at, o.closable, n_events[o.wallet] - o.followers, o.stop, o.take, o.fingerprint, o.after, o.exit,
                  case when o.after is not null then n_balance[o.wallet] end,
                  case when o.after is not null then n_margin[o.wallet] end,
                  case when o.after is not null then n_pnl[o.wallet] end
             from (select unnest(o_id) as id, unnest(o_wallet) as wallet, unnest(o_instrument) as instrument,
                          unnest(o_sign) as sign, unnest(o_lots) as lots, unnest(o_price) as price,
-                         unnest(o_margin) as margin, unnest(o_stop) as stop, unnest(o_take) as take,
-                         unnest(o_closable) as closable, unnest(o_followers) as followers,
-                         unnest(o_fingerprint) as fingerprint, unnest(o_after) as after) o;
+                         unnest(o_base) as base, unnest(o_margin) as margin, unnest(o_stop) as stop,
+                         unnest(o_take) as take, unnest(o_closable) as closable, unnest(o_followers) as followers,
+                         unnest(o_fingerprint) as fingerprint, unnest(o_after) as after, unnest(o_exit) as exit) o;
       end if;
 
       -- `closed_by is null` selects open positions. `closed_at is null` would offer the planner the wrong index.
@@ -146,10 +147,10 @@ begin
 
       if cardinality(x_id) > 0 then
         update positions p
-           set close_micros = x.price, pnl_micros = x.pnl, closed_at = p_at, closed_by = x.by,
+           set close_micros = x.price, close_base_micros = x.base, pnl_micros = x.pnl, closed_at = p_at, closed_by = x.by,
                closed_marker = n_events[x.wallet] - x.followers
-          from (select unnest(x_id) as id, unnest(x_wallet) as wallet, unnest(x_price) as price, unnest(x_pnl) as pnl,
-                       unnest(x_by) as by, unnest(x_followers) as followers) x
+          from (select unnest(x_id) as id, unnest(x_wallet) as wallet, unnest(x_price) as price, unnest(x_base) as base,
+                       unnest(x_pnl) as pnl, unnest(x_by) as by, unnest(x_followers) as followers) x
          where p.id = x.id and p.match_id = p_match and p.closed_by is null;
         get diagnostics changed = row_count;
         if changed <> cardinality(x_id) then
@@ -192,12 +193,13 @@ begin
 
       if i_listed is not null then
         insert into instruments (id, player_id, name, role, side, jersey, starter, match_id, start_micros,
-                                 slope_micros, base_micros, imbalance_micros, price_micros, published_micros)
+                                 slope_micros, impact_cap_ppm, base_micros, imbalance_micros, price_micros,
+                                 published_micros)
           select n.id, n."playerId", n.name, n.role, n.side, n.jersey, n.starter, p_match, n.start, n.slope,
-                 n.base, n.imbalance, n.base, n.published
+                 n."impactCapPpm", n.base, n.imbalance, n.base, n.published
             from jsonb_to_recordset(i_listed) n (id uuid, "playerId" bigint, name text, role text, side text,
-                 jersey integer, starter boolean, start bigint, slope bigint, base bigint, imbalance bigint,
-                 published bigint)
+                 jersey integer, starter boolean, start bigint, slope bigint, "impactCapPpm" integer, base bigint,
+                 imbalance bigint, published bigint)
           on conflict (id) do update
              set name = excluded.name, role = excluded.role, side = excluded.side, jersey = excluded.jersey,
                  starter = excluded.starter, match_id = excluded.match_id, start_micros = excluded.start_micros,
@@ -215,10 +217,11 @@ begin
       if cardinality(i_id) > 0 then
         update instruments i
            set base_micros = n.base, imbalance_micros = n.imbalance, price_micros = n.price, published_micros = n.price,
-               suspended_until = n.suspended, settlement_micros = n.settlement
+               suspended_until = n.suspended, settlement_micros = n.settlement, impact_cap_ppm = n.cap,
+               awaits_settlement = n.awaits = 1
           from (select unnest(i_id) as id, unnest(i_base) as base, unnest(i_imbalance) as imbalance,
                        unnest(i_price) as price, unnest(i_suspended) as suspended,
-                       unnest(i_settlement) as settlement) n
+                       unnest(i_settlement) as settlement, unnest(i_cap) as cap, unnest(i_awaits) as awaits) n
          where i.ctid = (select c.ctid from instruments c where c.id = n.id and c.match_id = p_match);
       end if;
 
@@ -288,7 +291,7 @@ begin
            from command_results r where r.id = d.id
           union all
          select p.answer_balance_micros, p.answer_margin_micros, p.answer_unrealized_micros, p.answer_fingerprint,
-                json_build_object('opened', p.id, 'price', p.answer_price_micros)::text
+                json_build_object('opened', p.id, 'price', p.answer_price_micros, 'exit', p.answer_exit_micros)::text
            from positions p where p.id = d.id and p.answer_fingerprint is not null
          offset 0
        ) k

@@ -55,6 +55,7 @@ export type OpenedArguments = Arrays<
   | 'sign'
   | 'lots'
   | 'price'
+  | 'base'
   | 'margin'
   | 'stop'
   | 'take'
@@ -62,11 +63,15 @@ export type OpenedArguments = Arrays<
   | 'followers'
   | 'fingerprint'
   | 'after'
+  | 'exit'
 >
 export type ChangedArguments = Arrays<'l', 'id' | 'stop' | 'take' | 'warned'>
-export type ClosedArguments = Arrays<'x', 'id' | 'wallet' | 'price' | 'pnl' | 'release' | 'by' | 'followers'>
+export type ClosedArguments = Arrays<'x', 'id' | 'wallet' | 'price' | 'base' | 'pnl' | 'release' | 'by' | 'followers'>
 export type AccountArguments = Arrays<'e', 'wallet' | 'followers' | 'kind' | 'position' | 'stop' | 'take' | 'warned'>
-export type InstrumentArguments = Arrays<'i', 'id' | 'base' | 'imbalance' | 'price' | 'suspended' | 'settlement'> & {
+export type InstrumentArguments = Arrays<
+  'i',
+  'id' | 'base' | 'imbalance' | 'price' | 'suspended' | 'settlement' | 'cap' | 'awaits'
+> & {
   /** JSON; null when none was listed. */
   readonly i_listed: string | null
 }

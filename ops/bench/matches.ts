@@ -28,7 +28,7 @@ const PLAYERS = 44
 const ROLES = ['GK', 'DEF', 'DEF', 'DEF', 'DEF', 'MID', 'MID', 'MID', 'MID', 'FWD', 'FWD'] as const
 
 /** Feed lateness and the hold are off: they would only make a benchmark wait. */
-export const RULES: TradingRules = { ...DEFAULT_RULES, feedStaleMs: HOUR_MS, holdMs: 0 }
+const RULES: TradingRules = { ...DEFAULT_RULES, feedStaleMs: HOUR_MS, holdMs: 0 }
 
 const world = systemWorld()
 

@@ -29,9 +29,9 @@ export async function naiveOpen(pool: pg.Pool, user: UserId): Promise<void> {
     const marker = Number(wallet.rows[0]?.events) + 1
     const position = { id, user, instrument: INSTRUMENT, price: PRICE, lots: LOTS, margin: MARGIN }
     await client.query(
-      `insert into positions (id, user_id, match_id, instrument_id, sign, lots_micros, open_micros, margin_micros,
-                              opened_at, closable_at, opened_marker)
-       values ($1, $2, $3, $4, 1, $5, $6, $7, now(), now(), $8)`,
+      `insert into positions (id, user_id, match_id, instrument_id, sign, lots_micros, open_micros, open_base_micros,
+                              margin_micros, opened_at, closable_at, opened_marker)
+       values ($1, $2, $3, $4, 1, $5, $6, $6, $7, now(), now(), $8)`,
       [id, user, MATCH, INSTRUMENT, LOTS, PRICE, MARGIN, marker],
     )
     await book(client, { user, position: id, amount: -MARGIN, kind: 'margin', marker })

@@ -39,10 +39,10 @@ export async function stock(
       select s.*, w.events + row_number() over (partition by s.user_id) as marker
         from stock s join wallets w on w.user_id = s.user_id
     ), held as (
-      insert into positions (id, user_id, match_id, instrument_id, sign, lots_micros, open_micros, margin_micros,
-                             take_profit_micros, opened_at, closable_at, opened_marker)
-        select s.id, s.user_id, ${match}::bigint, s.instrument, s.sign, s.lots, s.open, s.margin, s.take, now(), now(),
-               s.marker
+      insert into positions (id, user_id, match_id, instrument_id, sign, lots_micros, open_micros, open_base_micros,
+                             margin_micros, take_profit_micros, opened_at, closable_at, opened_marker)
+        select s.id, s.user_id, ${match}::bigint, s.instrument, s.sign, s.lots, s.open, s.open, s.margin, s.take, now(),
+               now(), s.marker
           from numbered s
     ), paid as (
       update wallets w

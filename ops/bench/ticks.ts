@@ -3,10 +3,10 @@ import { performance } from 'node:perf_hooks'
 import { present } from '../../actors/kernel/assert.ts'
 import { lots, type Price, price } from '../../actors/kernel/micros.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
-import { type Instrument, quoteAt } from '../../actors/market/instrument.ts'
+import { type Instrument, quoteOf } from '../../actors/market/instrument.ts'
 import { DEFAULT_MODEL, EMPTY_PRICING, type PricedPlayer, priceMatch } from '../../actors/market/pricing.ts'
 import { audit, type BenchDatabase, reset } from './bench-database.ts'
-import { BenchMatch, RULES, snapshotAt } from './matches.ts'
+import { BenchMatch, snapshotAt } from './matches.ts'
 import { figure, type Pace, type Section, spreadOf, table } from './report.ts'
 import { stock, type Stocked } from './stock.ts'
 
@@ -69,7 +69,7 @@ function targets(instruments: readonly Instrument[], open: number, updates: read
   const waiting = (updates.length / 2) * FIRED
   const imbalance = LOTS * (Math.ceil(open / instruments.length) + waiting)
   const prices = basesOf(instruments, updates).map(
-    (base) => quoteAt(base, lots(imbalance), first.slope, RULES.impactCapPpm).price,
+    (base) => quoteOf({ ...first, base, imbalance: lots(imbalance) }).price,
   )
   return prices.flatMap((at, n) => {
     if (n % 2 === 0) return []

@@ -33,6 +33,7 @@ const Position: z.ZodType<Position> = z.object({
   direction: Direction,
   lots: Lots,
   openPrice: Price,
+  openBase: Price,
   margin: Money,
   openedAt: Instant,
   closableAt: Instant,
@@ -42,6 +43,7 @@ const Position: z.ZodType<Position> = z.object({
   close: z
     .object({
       price: Price,
+      base: Price,
       pnl: Money,
       at: Instant,
       by: z.enum(['user', 'stop_loss', 'take_profit', 'washout', 'full_time', 'void', 'admin']),
@@ -62,6 +64,7 @@ const Refusal: z.ZodType<Refusal> = z.discriminatedUnion('code', [
   z.object({ code: z.literal('lot_size_invalid'), min: Lots, max: Lots, step: Lots }),
   z.object({ code: z.literal('price_moved'), currentPrice: Price, lastPublishedPrice: Price }),
   z.object({ code: z.literal('levels_invalid'), currentPrice: Price }),
+  z.object({ code: z.literal('level_too_close'), currentPrice: Price, distance: Price }),
   z.object({ code: z.literal('position_limit'), max: z.int() }),
   z.object({ code: z.literal('insufficient_margin'), required: Money, available: Money, maxLots: Lots }),
   z.object({ code: z.literal(['position_corrupt', 'key_in_flight', 'key_reused']) }),
@@ -80,6 +83,7 @@ export const TradeOutcome: z.ZodType<Outcome<Trade>> = outcomeOf(
   z.object({
     position: Position,
     price: Price,
+    exitPrice: Price,
     wallet: z.object({ balance: Money, marginUsed: Money, unrealizedPnl: Money }),
     repeated: z.boolean(),
   }),
@@ -98,6 +102,8 @@ export const QuoteQueryMessage: z.ZodType<QuoteQuery> = z.object({
 export const QuoteOutcome: z.ZodType<Outcome<QuoteAnswer>> = outcomeOf(
   z.object({
     fillPrice: Price,
+    exitPrice: Price,
+    settlesAt: Price,
     impact: Price,
     currentPrice: Price,
     margin: Money,

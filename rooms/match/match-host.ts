@@ -178,7 +178,7 @@ export class MatchHost implements PriceSource {
   #frame(instrument: Instrument, move: Move, flags: number): PublishedPrice {
     const { info } = this.actor.view
     const window = this.actor.window(instrument.id)
-    const quote = quoteOf(instrument, this.#context.rules().impactCapPpm)
+    const quote = quoteOf(instrument)
     const frame = encodePriceFrame({
       flags: flags | this.#condition(instrument, window),
       epoch: this.epoch,

@@ -243,7 +243,7 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
   #show(): void {
     const { actor } = this.source
     const window = actor.window.bind(actor)
-    project({ view: actor.view, impactCapPpm: this.#context.rules().impactCapPpm, window }, this.state)
+    project({ view: actor.view, window }, this.state)
   }
 
   #connect(client: MatchClient, slot: Slot): Subscriptions {

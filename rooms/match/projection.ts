@@ -7,7 +7,6 @@ import { InstrumentWire, type MatchWire } from './match-wire.ts'
 
 export interface Shown {
   readonly view: MatchView
-  readonly impactCapPpm: number
   /** The trade window of the match, or of one instrument. */
   window(id?: InstrumentId): TradeWindow
 }
@@ -37,7 +36,7 @@ export function project(shown: Shown, state: MatchWire): void {
       wire = new InstrumentWire()
       state.instruments.set(instrument.id, wire)
     }
-    const quote = quoteOf(instrument, shown.impactCapPpm)
+    const quote = quoteOf(instrument)
     wire.price = quote.price
     wire.base = quote.base
     wire.imbalance = quote.imbalance

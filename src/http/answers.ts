@@ -103,6 +103,8 @@ function factsOf(refusal: Refusal): Facts {
       }
     case 'levels_invalid':
       return { currentPrice: decimal(refusal.currentPrice) }
+    case 'level_too_close':
+      return { currentPrice: decimal(refusal.currentPrice), minDistance: decimal(refusal.distance) }
     case 'position_limit':
       return { maxOpenPositions: refusal.max }
     case 'insufficient_margin':

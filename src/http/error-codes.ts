@@ -184,8 +184,16 @@ export const ERROR_CODES = {
   LEVELS_INVALID: {
     status: 422,
     error: 'stop-loss / take-profit level invalid for the current price',
-    when: 'A long position needs stop-loss < price < take-profit, a short one take-profit < price < stop-loss.',
+    when:
+      'A long position needs stop-loss < price < take-profit, a short one take-profit < price < stop-loss, as the price ' +
+      'stands after the order and as closing it would fill.',
     facts: { currentPrice: 206.31 },
+  },
+  LEVEL_TOO_CLOSE: {
+    status: 422,
+    error: 'stop-loss / take-profit level too close to the current price',
+    when: 'Until the position may be closed, its levels must be at least `minDistance` from the price. Set it further off.',
+    facts: { currentPrice: 206.31, minDistance: 3.09465 },
   },
   POSITION_LIMIT: {
     status: 422,

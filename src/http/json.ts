@@ -1,22 +1,23 @@
 /** Turns domain objects into JSON: decimals for micros, ISO 8601 for instants, the names of the specification. */
 import type { z } from '@hono/zod-openapi'
 import { CONTRACT_SIZE, isReplayFixture, LEVERAGE, type TradingRules } from '../../actors/kernel/limits.ts'
-import { decimal, type Price } from '../../actors/kernel/micros.ts'
+import { decimal } from '../../actors/kernel/micros.ts'
 import type { InstrumentId } from '../../actors/kernel/ids.ts'
 import { type Instant, instant, SECOND_MS } from '../../actors/kernel/world.ts'
 import type { FixturePlayer, FixtureTeam, Side } from '../../actors/market/fixture.ts'
-import { quoteOf } from '../../actors/market/instrument.ts'
+import { quoteOf, settlesAt } from '../../actors/market/instrument.ts'
 import type { ReportedEvent } from '../../actors/market/match-report.ts'
 import { namedStatistics } from '../../actors/market/statistic-names.ts'
 import type { QuoteAnswer } from '../../actors/match/quotes.ts'
 import type { MatchInfo, WalletAfter } from '../../actors/match/messages.ts'
 import { tradeWindow } from '../../actors/match/suspension.ts'
 import { levelOf } from '../../actors/community/career.ts'
-import { type Position, realisedPnl, washoutPrice } from '../../actors/position/position.ts'
+import { realisedPnl, washoutPrice } from '../../actors/position/position.ts'
 import type { AccountChanges, AccountEvent } from '../../db/account-log.ts'
 import type { Notification } from '../../db/reaction-tx.ts'
 import type { Listing } from '../../db/catalogue.ts'
 import type { Mover, MoversBoard } from '../../db/movers.ts'
+import type { HeldPosition } from '../../db/positions.ts'
 import type { History } from '../../db/price-history.ts'
 import type { TapeTrade } from '../../db/tape.ts'
 import type { User } from '../../db/users.ts'
@@ -43,8 +44,8 @@ export const timestamp = (at: Instant): string => new Date(at).toISOString()
 
 const decimalOrNull = (micros: number | null): number | null => (micros === null ? null : decimal(micros))
 
-/** A position as its owner sees it. A closed one shows its close price in place of `currentPrice`. */
-export function positionJson(position: Position, currentPrice: Price): z.output<typeof PositionBody> {
+/** A position as its owner sees it. A closed one shows its close price in place of the prices of now. */
+export function positionJson({ position, currentPrice, exitPrice }: HeldPosition): z.output<typeof PositionBody> {
   const { close } = position
   return {
     id: position.id,
@@ -57,8 +58,9 @@ export function positionJson(position: Position, currentPrice: Price): z.output<
     leverage: LEVERAGE,
     openPrice: decimal(position.openPrice),
     currentPrice: decimal(close?.price ?? currentPrice),
+    exitPrice: decimal(close?.price ?? exitPrice),
     margin: decimal(position.margin),
-    unrealizedPnl: close === null ? decimal(realisedPnl(position, currentPrice)) : 0,
+    unrealizedPnl: close === null ? decimal(realisedPnl(position, exitPrice)) : 0,
     stopLoss: decimalOrNull(position.stopLoss),
     takeProfit: decimalOrNull(position.takeProfit),
     washoutPrice: decimalOrNull(washoutPrice(position)),
@@ -75,7 +77,7 @@ export function positionJson(position: Position, currentPrice: Price): z.output<
 export function accountChangesJson(changes: AccountChanges): z.output<typeof AccountChangesBody> {
   const marker = String(changes.marker)
   if (changes.kind === 'snapshot') {
-    const positions = changes.positions.map((held) => positionJson(held.position, held.currentPrice))
+    const positions = changes.positions.map(positionJson)
     return { marker, snapshot: true, events: [], positions, more: false }
   }
   return { marker, snapshot: false, events: changes.events.map(accountEventJson), positions: null, more: changes.more }
@@ -87,7 +89,7 @@ function accountEventJson(event: AccountEvent): z.output<typeof AccountEventBody
     type: event.kind,
     at: timestamp(event.at),
     marginLostPct: event.kind === 'margin_warning' ? event.position.warned : null,
-    position: positionJson(event.position, event.currentPrice),
+    position: positionJson(event),
   }
 }
 
@@ -117,7 +119,8 @@ export function instrumentJson(listing: Listing, now: Instant, rules: TradingRul
     currentPrice: decimal(listing.price),
     live_base_price: decimal(instrument.base),
     net_position_imbalance: decimal(instrument.imbalance),
-    k_mod: decimal(quoteOf(instrument, rules.impactCapPpm).slope),
+    settlesAt: decimal(settlesAt(instrument)),
+    k_mod: decimal(quoteOf(instrument).slope),
     last_published_price: decimal(instrument.published),
     changePct: listing.changePpm / PPM_PER_PERCENT,
     tradingStatus: tradeWindow(match, instrument, now, rules).status,
@@ -293,6 +296,8 @@ export const ledgerEntryJson = ({ kind, amount, positionId, at }: LedgerEntry) =
 export function quoteJson(quote: QuoteAnswer) {
   return {
     fillPrice: decimal(quote.fillPrice),
+    exitPrice: decimal(quote.exitPrice),
+    settlesAt: decimal(quote.settlesAt),
     impact: decimal(quote.impact),
     currentPrice: decimal(quote.currentPrice),
     margin: decimal(quote.margin),

@@ -79,7 +79,17 @@ export const InstrumentBody = z
     }),
     live_base_price: priceNumber.openapi({ description: 'The price from match data alone.', example: 206.28 }),
     net_position_imbalance: lotNumber.openapi({ description: 'Open long lots − open short lots.', example: 3 }),
-    k_mod: z.number().openapi({ description: 'Price per lot of imbalance, as in force now.', example: 0.01 }),
+    settlesAt: priceNumber.openapi({
+      description:
+        'What full time would pay every open position if it came now: the mean of the price over the whole book. Shown ' +
+        'as `currentPrice` from full time on.',
+      example: 206.295,
+    }),
+    k_mod: z.number().openapi({
+      description:
+        'Price per lot of imbalance, as in force now. From full time on, that of the mean over the whole book.',
+      example: 0.01,
+    }),
     last_published_price: priceNumber.openapi({ description: 'The last price sent to clients.', example: 206.3 }),
     changePct: z.number().openapi({
       description: 'Change in per cent over the last 24 hours, or since the match began if that is later.',
@@ -234,8 +244,13 @@ export const PositionBody = z
     leverage,
     openPrice: priceNumber.openapi({ example: 200 }),
     currentPrice: priceNumber.openapi({ description: 'The close price if the position is closed.' }),
+    exitPrice: priceNumber.openapi({
+      description:
+        'What closing it alone would fill at now: the mean of the price over its own way out. Levels, warnings and the ' +
+        'washout look at this price. The close price if the position is closed.',
+    }),
     margin: amount.openapi({ example: 50 }),
-    unrealizedPnl: amount.openapi({ description: '0 if the position is closed.', example: 15.775 }),
+    unrealizedPnl: amount.openapi({ description: 'At `exitPrice`; 0 if the position is closed.', example: 15.775 }),
     stopLoss: priceNumber.nullable().openapi({ example: 190 }),
     takeProfit: priceNumber.nullable().openapi({ example: null }),
     washoutPrice: priceNumber.nullable().openapi({

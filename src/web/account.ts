@@ -22,7 +22,14 @@ const pnlAt = (position: Position, price: number): number =>
     signOf(position.direction) * (price - position.openPrice) * position.lotSize * position.contractSize,
   )
 
-export const livePnl = (position: Position): number => pnlAt(position, quoteOf(position.instrumentId).value.price)
+/**
+ * What closing it alone would fill at: as far from the price on the screen as the server last said, since that is half of
+ * what the position itself moves it.
+ */
+export const liveExit = ({ instrumentId, exitPrice, currentPrice }: Position): number =>
+  quoteOf(instrumentId).value.price + exitPrice - currentPrice
+
+export const livePnl = (position: Position): number => pnlAt(position, liveExit(position))
 
 export const unrealized = computed(() =>
   [...positions.value.values()].reduce((total, position) => total + livePnl(position), 0),

@@ -14,6 +14,9 @@ const MESSAGES: Readonly<Record<string, (facts: ErrorBody) => string>> = {
     `Between ${String(facts['minLot'])} and ${String(facts['maxLot'])} lots, in steps of ${String(facts['lotStep'])}.`,
   LEVELS_INVALID: (facts) =>
     `At ${number(facts, 'currentPrice')} a long needs its stop below and its target above; a short the other way round.`,
+  LEVEL_TOO_CLOSE: (facts) =>
+    `Until you may close it, a stop or target must be at least ${number(facts, 'minDistance')} away from ` +
+    `${number(facts, 'currentPrice')}.`,
   POSITION_LIMIT: (facts) => `You may hold ${String(facts['maxOpenPositions'])} positions. Close one first.`,
   MARKET_CLOSED: (facts) => `The market is closed${because(facts)}.`,
   MARKET_SUSPENDED: (facts) => `Trading is suspended for now${because(facts)}.`,
@@ -29,6 +32,7 @@ const number = (facts: ErrorBody, name: string): string => units(Number(facts[na
 /** The server's reason why the trade window is not open. */
 function because({ tradeWindow }: ErrorBody): string {
   const reason = (tradeWindow as { readonly reason?: string | null } | undefined)?.reason ?? null
+  if (reason === 'not_on_pitch') return ' for players on the bench, until they come on'
   return reason === null ? '' : `: ${reason}`
 }
 

@@ -65,6 +65,7 @@ export const doubt = computed<string | null>(() => {
   const { tradeWindow } = match
   if (tradeWindow.status !== 'OPEN') return `${WINDOW_WORDS[tradeWindow.status]}: ${tradeWindow.reason ?? ''}.`
   if (status === 'SUSPENDED') return 'Suspended while an event is being priced.'
+  if (status === 'CLOSED') return 'Not on the pitch. You can close positions here, not open any.'
   return isStale ? 'Match data is late.' : null
 })
 

@@ -1,61 +1,61 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_RULES, PRICE_MIN } from '../../actors/kernel/limits.ts'
-import { lots, price, slope } from '../../actors/kernel/micros.ts'
-import { quoteAfter, quoteAt, quoteOf, slopeFor, startPrice } from '../../actors/market/instrument.ts'
+import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
+import { lots, price } from '../../actors/kernel/micros.ts'
+import {
+  exitPrice,
+  fillPrice,
+  quoteAfter,
+  quoteOf,
+  settlesAt,
+  slopeFor,
+  startPrice,
+} from '../../actors/market/instrument.ts'
 import { type Phase, phaseOf } from '../../actors/market/phase.ts'
-import { pnlAt } from '../../actors/position/position.ts'
 import { instrument, p, snapshot, u } from '../support/fixtures.ts'
 
-const CAP = DEFAULT_RULES.impactCapPpm
+const crowded = (imbalance: number) => instrument(1, { imbalance: lots(u(imbalance)) })
 
 describe('quote', () => {
   it('[I1] price = base + k_mod × imbalance, for both signs', () => {
-    expect(quoteAt(p(200), lots(u(10)), slope(u(0.01)), CAP)).toMatchObject({ price: u(200.1), slope: u(0.01) })
-    expect(quoteAt(p(200), lots(u(-10)), slope(u(0.01)), CAP).price).toBe(u(199.9))
+    expect(quoteOf(crowded(10))).toMatchObject({ price: u(200.1), slope: u(0.01) })
+    expect(quoteOf(crowded(-10)).price).toBe(u(199.9))
   })
 
-  it('[I2] the crowd moves a price by at most 1 % of its base, and k_mod shows the slope that is left', () => {
-    const crowded = quoteAt(p(200), lots(u(1000)), slope(u(0.01)), CAP)
-    expect(crowded).toMatchObject({ price: u(202), slope: u(0.002) })
-    expect(quoteAt(p(200), lots(u(-9999)), slope(u(0.01)), CAP).price).toBe(u(198))
-  })
-
-  it('[I3] no price falls below 0.01', () => {
-    expect(quoteAt(PRICE_MIN, lots(u(-1000)), slope(u(0.01)), CAP).price).toBe(PRICE_MIN)
-  })
-
-  it('[I4] a round trip with nothing else moving is exactly zero-sum, at every imbalance and size', () => {
-    const imbalances = fc.integer({ min: -5_000, max: 5_000 })
-    const sizes = fc.integer({ min: 1, max: 10_000 })
-    fc.assert(
-      fc.property(imbalances, sizes, fc.constantFrom('long' as const, 'short' as const), (crowd, steps, direction) => {
-        const size = lots(steps * 10_000)
-        const before = instrument(1, { imbalance: lots(u(crowd)) })
-        const exposure = lots(direction === 'long' ? size : -size)
-        const fill = quoteAfter(before, exposure, CAP)
-        const held = { ...before, imbalance: fill.imbalance }
-        expect(pnlAt({ direction, lots: size, openPrice: fill.price }, quoteOf(held, CAP).price)).toBe(0)
-      }),
-    )
+  it('[I2] the crowd moves a price by at most half a per cent of its base, and k_mod shows the slope that is left', () => {
+    expect(DEFAULT_RULES.impactCapPpm).toBe(5_000)
+    expect(quoteOf(crowded(1000))).toMatchObject({ price: u(201), slope: u(0.001) })
+    expect(quoteOf(crowded(-9999)).price).toBe(u(199))
   })
 
   it('[I5] a settled instrument stands still, whoever has been paid out', () => {
     const settled = instrument(1, { settlement: p(212), imbalance: lots(u(5)) })
-    expect(quoteOf(settled, CAP).price).toBe(u(212))
-    expect(quoteAfter(settled, lots(u(10)), CAP).price).toBe(u(212))
+    expect([quoteOf(settled).price, quoteAfter(settled, lots(u(10))).price]).toEqual([u(212), u(212)])
+    expect([fillPrice(settled, lots(u(1))), exitPrice(settled, lots(u(1))), settlesAt(settled)]).toEqual(
+      Array.from({ length: 3 }, () => u(212)),
+    )
+  })
+
+  it('[T33] while full time waits the quote is what the whole book would settle at, and everybody leaves at it', () => {
+    for (const imbalance of [40, -40, 4_000]) {
+      const before = crowded(imbalance)
+      const waiting = { ...before, awaitsSettlement: true }
+      expect(quoteOf(waiting).price).toBe(settlesAt(before))
+      for (const exposure of [1, -30]) expect(exitPrice(waiting, lots(u(exposure)))).toBe(settlesAt(before))
+    }
+    expect(quoteOf({ ...crowded(40), awaitsSettlement: true }).slope).toBe(u(0.005))
+    expect(quoteOf({ ...crowded(0), awaitsSettlement: true }).slope).toBe(u(0.005))
   })
 })
 
 describe('calibration', () => {
-  it('[I6] twenty fresh wallets fully invested in a starter of price 200 move him one per cent', () => {
+  it('[I6] ten fresh wallets fully invested in a starter of price 200 move the price by half a per cent', () => {
     const k0 = slopeFor(p(200), true)
     expect(k0).toBe(u(0.001))
-    expect(quoteAt(p(200), lots(20 * u(100)), k0, CAP).price).toBe(u(202))
+    expect(quoteOf(instrument(1, { slope: k0, imbalance: lots(10 * u(100)) })).price).toBe(u(201))
     expect(slopeFor(p(200), false)).toBe(u(0.002))
   })
 
-  it('[I7] a match starts a player at 0.6 × his last price + 0.4 × his anchor', () => {
+  it('[I7] a match starts a player at 0.6 × the last price + 0.4 × the anchor', () => {
     expect(startPrice('FWD', p(220), p(200))).toBe(u(212))
     expect(startPrice('FWD', null, p(180))).toBe(u(180))
     expect(startPrice('GK', null, null)).toBe(u(120))

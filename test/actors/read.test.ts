@@ -63,6 +63,7 @@ describe('a stored match', () => {
       settledAt: null,
       events: [],
       squad: [],
+      onPitch: null,
       teamStats: null,
     })
   })

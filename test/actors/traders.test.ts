@@ -36,6 +36,7 @@ const held = (n: number, over: Partial<Position> = {}): Position => ({
   direction: 'long',
   lots: lots(500_000),
   openPrice: price(200e6),
+  openBase: price(200e6),
   margin: money(50e6),
   openedAt: instant(0),
   closableAt: instant(180_000),

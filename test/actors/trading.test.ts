@@ -3,16 +3,16 @@ import { DEFAULT_RULES, REPLAY_CONFIRM_UPDATES } from '../../actors/kernel/limit
 import { lots, MICROS_MAX, price } from '../../actors/kernel/micros.ts'
 import { fixtureId, positionId, playerId } from '../../actors/kernel/ids.ts'
 import type { FixtureEvent, FixtureSnapshot } from '../../actors/market/fixture.ts'
-import { quoteOf } from '../../actors/market/instrument.ts'
+import { quoteOf, settlesAt } from '../../actors/market/instrument.ts'
 import { checkAll } from '../../actors/match/invariants.ts'
-import { info, instrument, MATCH, P, p, player, record, U, u } from '../support/fixtures.ts'
+import { GOAL, info, instrument, MATCH, P, p, player, record, U, u } from '../support/fixtures.ts'
 import { codeOf, ok, ActorRig } from '../support/actor-rig.ts'
 
 const HOLD_MS = DEFAULT_RULES.holdMs
 const priceOf = (stage: ActorRig, n = 1) => {
   const listed = stage.actor.view.instrument(P(n))
   if (listed === undefined) throw new Error(`no instrument ${n}`)
-  return quoteOf(listed, stage.rules.impactCapPpm).price
+  return quoteOf(listed).price
 }
 
 /** A snapshot in which player 1 has scored so often: about +3.8 % each, at most 5 % of the start price a tick. */
@@ -45,25 +45,32 @@ describe('opening', () => {
   it('[T2] debits the margin at the fill price and holds the position for 180 s', async () => {
     const stage = await ActorRig.set()
     const { position, wallet } = ok(await stage.opens())
-    expect(position).toMatchObject({ openPrice: u(200.005), margin: u(50.00125), lots: u(0.5), close: null })
+    expect(position).toMatchObject({
+      openPrice: u(200.0025),
+      openBase: u(200),
+      margin: u(50.000625),
+      lots: u(0.5),
+      close: null,
+    })
     expect(position.closableAt - position.openedAt).toBe(180_000)
-    expect(wallet).toEqual({ balance: u(9949.99875), marginUsed: u(50.00125), unrealizedPnl: 0 })
+    expect(wallet).toEqual({ balance: u(9949.999375), marginUsed: u(50.000625), unrealizedPnl: 0 })
   })
 
-  it('[T3] fills after its own impact: a fresh position shows no profit, and the next one pays what it left', async () => {
+  it('[T3] fills at the mean over its own step: a fresh position shows no profit, and the way back costs the same', async () => {
     const stage = await ActorRig.set()
     const first = ok(await stage.opens({ lots: lots(u(10)) }))
-    expect(first.position.openPrice).toBe(u(200.1))
-    expect(first.price).toBe(u(200.1))
+    expect(first).toMatchObject({ price: u(200.1), exitPrice: u(200.05), position: { openPrice: u(200.05) } })
+    expect(first.wallet.unrealizedPnl).toBe(0)
     const second = ok(await stage.opens({ userId: U(2), lots: lots(u(10)), direction: 'short', clientPrice: p(200.1) }))
-    expect(second.position.openPrice).toBe(u(200))
+    expect(second).toMatchObject({ price: u(200), exitPrice: u(200.05), position: { openPrice: u(200.05) } })
+    expect(second.wallet.unrealizedPnl).toBe(0)
   })
 
   it('[T3] commands committed together are priced one after the other, in the order they came', async () => {
     const stage = await ActorRig.set()
     const size = lots(u(1))
     const trades = await Promise.all([1, 2, 3].map((n) => stage.opens({ userId: U(n), lots: size })))
-    expect(trades.map((t) => ok(t).position.openPrice)).toEqual([u(200.01), u(200.02), u(200.03)])
+    expect(trades.map((t) => ok(t).position.openPrice)).toEqual([u(200.005), u(200.015), u(200.025)])
   })
 
   it('[T1] refusals come in one order: unknown, window, lots, price, levels, margin, limit', async () => {
@@ -125,10 +132,69 @@ describe('opening', () => {
     expect(codeOf(await levels(null, 210, 'short'))).toBe('levels_invalid')
   })
 
-  it('[T8] an order cannot be stopped by its own impact', async () => {
+  it('[T8] an order cannot be stopped by its own impact, neither at the price it leaves nor at the one it fills at', async () => {
+    const stage = await ActorRig.set({ rules: { levelDistancePpm: 0 } })
+    const short = { direction: 'short', lots: lots(u(10)) } as const
+    expect(await stage.opens({ ...short, takeProfit: p(199.92) })).toMatchObject({
+      refusal: { code: 'levels_invalid', currentPrice: u(199.9) },
+    })
+    expect(await stage.opens({ ...short, stopLoss: p(199.92) })).toMatchObject({
+      refusal: { code: 'levels_invalid', currentPrice: u(199.95) },
+    })
+    expect(codeOf(await stage.opens({ ...short, stopLoss: p(199.96), takeProfit: p(199.89) }))).toBe('ok')
+  })
+
+  it('[T29] while the hold runs a level keeps its distance from the price, and no longer', async () => {
     const stage = await ActorRig.set()
-    const short = await stage.opens({ direction: 'short', lots: lots(u(10)), takeProfit: p(199.95) })
-    expect(short).toMatchObject({ refusal: { code: 'levels_invalid', currentPrice: u(199.9) } })
+    const near = await stage.opens({ stopLoss: p(197.01) })
+    expect(near).toMatchObject({
+      refusal: { code: 'level_too_close', currentPrice: u(200.005), distance: u(3.000075) },
+    })
+    const { position } = ok(await stage.opens({ stopLoss: p(197), takeProfit: p(203.01) }))
+    const moved = (stopLoss: number) =>
+      stage.actor.submit({
+        kind: 'change_levels',
+        userId: U(1),
+        positionId: position.id,
+        stopLoss: p(stopLoss),
+        takeProfit: undefined,
+      })
+    expect(codeOf(await moved(199.99))).toBe('level_too_close')
+    // A level that is left as it was is not looked at again, wherever the price has got to.
+    ok(await stage.opens({ userId: U(2), direction: 'short', lots: lots(u(40)) }))
+    expect(codeOf(await moved(196))).toBe('ok')
+    stage.world.pass(HOLD_MS)
+    expect(codeOf(await moved(199.5))).toBe('ok')
+  })
+
+  it('[T30] who is not on the pitch is closed to openings, may be closed, and opens on coming on', async () => {
+    const bench = player(2, { starter: false })
+    const stage = await ActorRig.set({
+      record: record({
+        info: info({ squad: [player(1), bench], onPitch: [playerId(1)] }),
+        instruments: [instrument(1), instrument(2, { starter: false })],
+      }),
+    })
+    const closed = { status: 'CLOSED', reason: 'not_on_pitch' }
+    expect(await stage.opens({ instrumentId: P(2) })).toMatchObject({
+      refusal: { code: 'market_closed', window: closed },
+    })
+    const comesOn: FixtureEvent = {
+      ...GOAL,
+      id: 502,
+      kind: 'substitution',
+      playerId: playerId(2),
+      relatedPlayerId: playerId(1),
+    }
+    await stage.moves({ players: [player(1), bench], events: [comesOn] })
+    const { position } = ok(await stage.opens({ instrumentId: P(2), clientPrice: priceOf(stage, 2) }))
+    expect(stage.actor.window(P(1))).toEqual(closed)
+    const off: FixtureEvent = { ...comesOn, id: 503, kind: 'red', minute: 3, relatedPlayerId: null }
+    await stage.moves({ players: [player(1), bench], events: [comesOn, off] })
+    await stage.moves({ players: [player(1), bench], events: [comesOn, off] })
+    stage.world.pass(HOLD_MS)
+    expect(stage.actor.window(P(2))).toEqual(closed)
+    expect(codeOf(await stage.closes(position.id))).toBe('ok')
   })
 
   it('[T15] too poor: says what it costs, what there is, and the largest size that fits', async () => {
@@ -137,7 +203,7 @@ describe('opening', () => {
     expect(refusal).toMatchObject({ refusal: { code: 'insufficient_margin', available: u(10_000) } })
     if (refusal.ok || refusal.refusal.code !== 'insufficient_margin') throw new Error('not refused')
     const { maxLots } = refusal.refusal
-    expect(maxLots).toBe(u(99.5))
+    expect(maxLots).toBe(u(99.75))
     expect(codeOf(await stage.opens({ lots: lots(maxLots + 10_000) }))).toBe('insufficient_margin')
     expect(codeOf(await stage.opens({ lots: maxLots }))).toBe('ok')
   })
@@ -159,12 +225,17 @@ describe('opening', () => {
 })
 
 describe('closing', () => {
-  it('[T4] pays the margin and the profit at the published price: a lone round trip is exactly zero-sum', async () => {
+  it('[T4] pays the margin and the profit at the mean over its own removal: a lone round trip is exactly zero-sum', async () => {
     const stage = await ActorRig.set()
     const { position } = ok(await stage.opens({ lots: lots(u(37.11)) }))
     stage.world.pass(HOLD_MS)
     const closed = ok(await stage.closes(position.id))
-    expect(closed.position.close).toMatchObject({ price: position.openPrice, pnl: 0, by: 'user' })
+    expect(closed.position.close).toMatchObject({
+      price: position.openPrice,
+      base: u(200),
+      pnl: 0,
+      by: 'user',
+    })
     expect(closed.wallet).toEqual({ balance: u(10_000), marginUsed: 0, unrealizedPnl: 0 })
     expect(stage.store.audit()).toEqual({ imbalance: 0, mismatched: [] })
   })
@@ -233,6 +304,25 @@ describe('changing levels', () => {
     expect(codeOf(await change(201))).toBe('levels_invalid')
     expect(stage.store.positions.get(position.id)).toMatchObject({ stopLoss: u(195), takeProfit: null })
   })
+
+  it('[T31] while nobody may close, a level is only removed or moved away from the price', async () => {
+    const stage = await ActorRig.set()
+    const { position } = ok(await stage.opens({ stopLoss: p(190) }))
+    const change = (stopLoss: number | null, takeProfit?: number) =>
+      stage.actor.submit({
+        kind: 'change_levels',
+        userId: U(1),
+        positionId: position.id,
+        stopLoss: stopLoss === null ? null : p(stopLoss),
+        takeProfit: takeProfit === undefined ? undefined : p(takeProfit),
+      })
+    await stage.moves(scored(1))
+    expect(stage.actor.window(P(1)).status).toBe('SUSPENDED')
+    expect(codeOf(await change(191))).toBe('market_suspended')
+    expect(codeOf(await change(190, 230))).toBe('market_suspended')
+    expect(codeOf(await change(189))).toBe('ok')
+    expect(codeOf(await change(null))).toBe('ok')
+  })
 })
 
 describe('system closes', () => {
@@ -243,31 +333,59 @@ describe('system closes', () => {
     const close = stage.store.positions.get(position.id)?.close
     expect(close).toMatchObject({ by: 'stop_loss' })
     expect(close?.price).toBeGreaterThan(u(203))
-    expect(
-      stage.events.some((e) => e.kind === 'price_moved' && e.cause === 'event' && e.quote.price === close?.price),
-    ).toBe(true)
+    // One lot short stands: leaving alone costs half of what it moves.
+    const told = stage.events.flatMap((e) => (e.kind === 'price_moved' && e.cause === 'event' ? [e.quote.price] : []))
+    expect(told[0]).toBe((close?.price ?? 0) - u(0.005))
   })
 
-  it('[T10] a take-profit fires on a price that the crowd moved', async () => {
-    const stage = await ActorRig.set()
+  it('[T10] a take-profit fires on a price that the crowd moved, when leaving alone pays it', async () => {
+    const stage = await ActorRig.set({ rules: { levelDistancePpm: 0 } })
     const { position } = ok(await stage.opens({ takeProfit: p(200.1) }))
-    ok(await stage.opens({ userId: U(2), lots: lots(u(20)) }))
-    expect(stage.store.positions.get(position.id)?.close).toMatchObject({ by: 'take_profit', price: u(200.205) })
+    ok(await stage.opens({ userId: U(2), lots: lots(u(9.75)) }))
+    expect(priceOf(stage)).toBe(u(200.0975))
+    // 10.25 lots stood for a moment, and leaving with half a lot of them pays the middle.
+    expect(stage.store.positions.get(position.id)?.close).toMatchObject({ by: 'take_profit', price: u(200.1) })
+  })
+
+  it('[T10] a take-profit that leaves alone never fills below its level', async () => {
+    const stage = await ActorRig.set({ rules: { levelDistancePpm: 0 } })
+    const { position } = ok(await stage.opens({ lots: lots(u(20)), takeProfit: p(200.25) }))
+    ok(await stage.opens({ userId: U(2), lots: lots(u(14)) }))
+    expect(priceOf(stage)).toBeGreaterThan(u(200.25))
+    expect(stage.store.positions.get(position.id)?.close).toBeNull()
+    ok(await stage.opens({ userId: U(3), lots: lots(u(1)) }))
+    expect(stage.store.positions.get(position.id)?.close).toMatchObject({ price: u(200.25) })
   })
 
   it('[T11] a close moves the price, which may close others: the cascade runs until nothing fires', async () => {
-    const stage = await ActorRig.set()
+    const stage = await ActorRig.set({ rules: { levelDistancePpm: 0 } })
     const chain = [
-      ok(await stage.opens({ lots: lots(u(40)), takeProfit: p(200.75) })),
-      ok(await stage.opens({ userId: U(2), lots: lots(u(20)), stopLoss: p(200.59) })),
+      ok(await stage.opens({ lots: lots(u(40)), takeProfit: p(200.5) })),
+      ok(await stage.opens({ userId: U(2), lots: lots(u(20)), stopLoss: p(200.4) })),
     ]
-    // 15 more lots lift the price to 200.75: the first takes its profit, which drops the price below the second's stop.
-    const last = ok(await stage.opens({ userId: U(3), lots: lots(u(15)) }))
-    expect(chain.map((t) => stage.store.positions.get(t.position.id)?.close?.by)).toEqual(['take_profit', 'stop_loss'])
-    expect(last.price).toBe(u(200.15))
-    expect(priceOf(stage)).toBe(u(200.15))
-    checkAll(stage.actor.view, stage.rules.impactCapPpm)
+    // 11 more lots make leaving worth 200.51 to the first, whose leaving makes it 200.21 for the second.
+    const last = ok(await stage.opens({ userId: U(3), lots: lots(u(11)) }))
+    const closes = chain.map((t) => stage.store.positions.get(t.position.id)?.close)
+    expect(closes.map((close) => [close?.by, close?.price])).toEqual([
+      ['take_profit', u(200.51)],
+      ['stop_loss', u(200.21)],
+    ])
+    expect(last.price).toBe(u(200.11))
+    expect(priceOf(stage)).toBe(u(200.11))
+    checkAll(stage.actor.view)
     expect(stage.store.audit()).toEqual({ imbalance: 0, mismatched: [] })
+  })
+
+  it('[T32] those whom one price reaches leave as one step, at one price: the mean over all they remove together', async () => {
+    const stage = await ActorRig.set({ rules: { levelDistancePpm: 0 }, users: 4 })
+    const group = []
+    for (const n of [1, 2, 3])
+      group.push(ok(await stage.opens({ userId: U(n), lots: lots(u(10)), takeProfit: p(200.4) })))
+    ok(await stage.opens({ userId: U(4), lots: lots(u(15)) }))
+    const closes = group.map((t) => stage.store.positions.get(t.position.id)?.close)
+    // From 45 lots to 15.
+    expect(closes.map((close) => close?.price)).toEqual([u(200.3), u(200.3), u(200.3)])
+    expect(priceOf(stage)).toBe(u(200.15))
   })
 
   it('[T12] a position washes out when its loss has eaten the margin, and never loses more', async () => {
@@ -298,7 +416,7 @@ describe('system closes', () => {
 
   it('[T22] a changed rule that moves a price is told, and fires what it reached, on the next tick of the clock, restart or not', async () => {
     for (const restarts of [false, true]) {
-      const stage = await ActorRig.set()
+      const stage = await ActorRig.set({ rules: { levelDistancePpm: 0 } })
       ok(await stage.opens({ lots: lots(u(90)) }))
       const { position } = ok(await stage.opens({ userId: U(2), lots: lots(u(1)), stopLoss: p(200.5) }))
       stage.rules = { ...stage.rules, impactCapPpm: 1_000 }
@@ -358,20 +476,59 @@ describe('suspension', () => {
 describe('the end of a match', () => {
   const over = (state: string) => ({ state, stateId: 5, periods: [] })
 
-  it('[T24] everybody settles at live base + k_mod × imbalance, one price an instrument', async () => {
+  it('[T24] everybody settles at live base + k_mod × imbalance, the mean over the whole book, as it was shown before', async () => {
     const stage = await ActorRig.set()
     ok(await stage.opens({ lots: lots(u(20)) }))
     ok(await stage.opens({ userId: U(2), lots: lots(u(10)) }))
     ok(await stage.opens({ userId: U(3), direction: 'short', lots: lots(u(5)), clientPrice: p(200) }))
-    const settlement = priceOf(stage)
-    expect(settlement).toBe(u(200.25))
+    expect(priceOf(stage)).toBe(u(200.25))
+    const [listed] = [...stage.actor.view.instruments()]
+    const settlement = listed === undefined ? null : settlesAt(listed)
+    expect(settlement).toBe(u(200.125))
     await stage.moves(over('FINISHED'))
     await stage.actor.stop()
     const closes = [...stage.store.positions.values()].map((position) => position.close)
     expect(closes.map((c) => [c?.by, c?.price])).toEqual(closes.map(() => ['full_time', settlement]))
     expect(stage.actor.view.info.settledAt).not.toBeNull()
     expect(stage.actor.view.instrument(P(1))).toMatchObject({ settlement, imbalance: 0 })
+    // They paid each other: what the first are short of, the last has.
+    expect([1, 2, 3].map((n) => stage.store.walletOf(U(n)).balance - u(10_000))).toEqual([u(2.5), u(-6.25), u(3.75)])
     expect(stage.store.audit()).toEqual({ imbalance: 0, mismatched: [] })
+  })
+
+  it('[T33] while full time waits to be confirmed the price is what it would settle at, nobody trades and nothing fires', async () => {
+    const stage = await ActorRig.set({ rules: { levelDistancePpm: 0 } })
+    ok(await stage.opens({ lots: lots(u(90)) }))
+    const { position } = ok(await stage.opens({ userId: U(2), lots: lots(u(1)), stopLoss: p(200.7) }))
+    stage.world.pass(HOLD_MS)
+    stage.actor.takeUnpublished()
+    await stage.moves(over('FT'))
+    expect(stage.actor.takeUnpublished()).toMatchObject([
+      { quote: { price: u(200.455), slope: u(0.005) }, cause: 'match' },
+    ])
+    expect(codeOf(await stage.closes(position.id, U(2)))).toBe('market_closed')
+    expect(codeOf(await stage.opens({ userId: U(3) }))).toBe('market_closed')
+    await stage.actor.clock()
+    expect(stage.store.positions.get(position.id)?.close).toBeNull()
+    expect(stage.store.walletOf(U(2)).unrealizedPnl).toBe(u(-2.25))
+    // Play goes on: the price is back where it was, above the stop.
+    await stage.moves()
+    expect(priceOf(stage)).toBe((stage.actor.view.instrument(P(1))?.base ?? 0) + u(0.91))
+    expect(stage.store.positions.get(position.id)?.close).toBeNull()
+    expect(codeOf(await stage.closes(position.id, U(2)))).toBe('ok')
+  })
+
+  it('[T33] what a price reached while full time waited fires when play goes on', async () => {
+    const stage = await ActorRig.set()
+    const { position } = ok(await stage.opens({ direction: 'short', stopLoss: p(203.5), lots: lots(u(1)) }))
+    const still = [
+      { id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs: 20, ticking: false },
+    ] as const
+    await stage.moves({ ...scored(1), state: 'FT', stateId: 5, periods: still })
+    expect(priceOf(stage)).toBeGreaterThan(u(203.5))
+    expect(stage.store.positions.get(position.id)?.close).toBeNull()
+    await stage.moves({ ...scored(1), state: 'INPLAY_ET', stateId: 6 })
+    expect(stage.store.positions.get(position.id)?.close?.by).toBe('stop_loss')
   })
 
   it('[T23] FT closes the market to opens at once and settles when it has held; play going on cancels it', async () => {
@@ -413,25 +570,6 @@ describe('the end of a match', () => {
     expect(stage.actor.view.info.settling).toBeNull()
     await stage.moves(over('FT'))
     expect(stage.actor.view.info.settling).toBe('full_time')
-  })
-
-  it('[T23] between FT and its confirmation a holder may still leave at the standing price', async () => {
-    const stage = await ActorRig.set()
-    const { position } = ok(await stage.opens())
-    stage.world.pass(HOLD_MS)
-    await stage.moves(over('FT'))
-    expect(codeOf(await stage.closes(position.id))).toBe('ok')
-  })
-
-  it('[T20] news of the last minute holds closes back too, until it is priced or the match settles', async () => {
-    const stage = await ActorRig.set()
-    const { position } = ok(await stage.opens())
-    stage.world.pass(HOLD_MS)
-    const whistle = { ...scored(1), state: 'FT', stateId: 5 }
-    await stage.moves(whistle)
-    expect(codeOf(await stage.closes(position.id))).toBe('market_suspended')
-    await stage.moves(whistle)
-    expect(codeOf(await stage.closes(position.id))).toBe('ok')
   })
 
   it('[T25] a match that will not be played voids every position: margin back, no profit, no loss', async () => {
@@ -517,11 +655,13 @@ describe('quoting', () => {
     const { position } = ok(await stage.opens({ ...asked, clientPrice: p(200) }))
     expect(quoted).toMatchObject({
       fillPrice: position.openPrice,
-      impact: u(0.1),
+      exitPrice: position.openPrice,
+      settlesAt: u(200.05),
+      impact: u(0.05),
       margin: position.margin,
-      washoutPrice: u(180.09),
-      pnlAtStopLoss: u(-505),
-      pnlAtTakeProfit: u(495),
+      washoutPrice: u(180.045),
+      pnlAtStopLoss: u(-502.5),
+      pnlAtTakeProfit: u(497.5),
       refusal: null,
     })
   })
@@ -538,7 +678,7 @@ describe('quoting', () => {
     const most = { lots: lots(MICROS_MAX), takeProfit: price(MICROS_MAX) }
     const quoted = ok(stage.actor.quote({ ...asked, ...most }))
     expect(quoted.refusal?.code).toBe('lot_size_invalid')
-    expect(quoted).toMatchObject({ fillPrice: u(201), pnlAtTakeProfit: null })
+    expect(quoted).toMatchObject({ fillPrice: u(200.5), pnlAtTakeProfit: null })
     expect(ok(stage.actor.quote({ ...asked, ...most, lots: lots(u(100)) })).refusal).toBeNull()
   })
 
@@ -554,7 +694,7 @@ describe('quoting', () => {
     } as const
     expect(ok(stage.actor.quote({ ...asked, available: stage.store.walletOf(U(1)).balance })).refusal).toMatchObject({
       code: 'insufficient_margin',
-      maxLots: u(99.5),
+      maxLots: u(99.75),
     })
     const crowded = { ...asked, lots: lots(u(1)), available: null, openPositions: stage.rules.openPositionsMax }
     expect(ok(stage.actor.quote(crowded)).refusal).toEqual({ code: 'position_limit', max: 100 })

@@ -30,7 +30,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
     const kit = await open()
     const matchId = fixtureId(++fixtures)
     const epoch = (await kit.leases.acquire(matchId)) ?? 0
-    const listed = instrument(1, { id: kit.newId() as Instrument['id'] })
+    const listed = instrument(1, { impactCapPpm: 0, id: kit.newId() as Instrument['id'] })
     const match = info({ matchId })
     const at = instant(KICK_OFF)
     const commit = (events: readonly MatchEvent[], over: Partial<Batch> = {}): Promise<Verdict> => {
@@ -42,7 +42,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
         epoch,
         at,
         events,
-        instruments: [...state.instruments()].map((i) => ({ instrument: i, price: quoteOf(i, 10_000).price })),
+        instruments: [...state.instruments()].map((i) => ({ instrument: i, price: quoteOf(i).price })),
         ticks: [],
         keyed: [],
         watch: [...new Set(users)].map(withNothing),
@@ -61,7 +61,10 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
   const opened = (position: Position): MatchEvent => ({ kind: 'position_opened', position })
   const closed = (position: Position, at: number): MatchEvent => ({
     kind: 'position_closed',
-    position: { ...position, close: { price: p(at), pnl: realisedPnl(position, p(at)), at: KICK_OFF, by: 'user' } },
+    position: {
+      ...position,
+      close: { price: p(at), base: p(at - 1), pnl: realisedPnl(position, p(at)), at: KICK_OFF, by: 'user' },
+    },
   })
   const keyedAs = (userId: UserId, key: string, result: KeyedCommand['result']): KeyedCommand => ({
     userId,
@@ -73,7 +76,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
     const position = { ...drawn, id: positionId(commandId(drawn.userId, 'open', key)) }
     return {
       event: { kind: 'position_opened', position } as const,
-      command: keyedAs(drawn.userId, key, { position, price: p(201) }),
+      command: keyedAs(drawn.userId, key, { position, price: p(201), exitPrice: p(200.5) }),
     }
   }
   const balances = (verdict: Verdict) =>
@@ -139,6 +142,26 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
         watch: [{ userId: user, openPositions: 1, unrealizedPnl: money(0) }],
       })
       expect(verdict.kind === 'committed' && verdict.wallets.get(user)?.unrealizedPnl).toBe(u(50 - 150 - 150))
+    })
+
+    it('[D2] a position in another match is worth what closing it alone would fill at, wherever its crowd stands', async () => {
+      const here = await stage()
+      for (const [imbalance, exit] of [
+        [30, 200.25],
+        [-20, 199.75],
+        // A hundred lots reach the cap of one unit.
+        [120, 200.930555],
+      ] as const) {
+        const there = await stage()
+        const user = await here.newUser(money(u(100_000)))
+        const size = lots(u(imbalance === 120 ? 45 : 10))
+        await there.commit([opened(there.position(user, { lots: size }))])
+        const crowded = { ...there.listed, impactCapPpm: 5_000, imbalance: lots(u(imbalance)) }
+        await there.commit([], { instruments: [{ instrument: crowded, price: quoteOf(crowded).price }] })
+        const verdict = await here.commit([], { watch: [{ userId: user, openPositions: 0, unrealizedPnl: money(0) }] })
+        const worth = verdict.kind === 'committed' ? verdict.wallets.get(user)?.unrealizedPnl : null
+        expect(worth).toBe(realisedPnl(there.position(user, { lots: size }), p(exit)))
+      }
     })
 
     it('[D2] the match values its own positions, and the store adds those in other matches', async () => {
@@ -263,7 +286,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       await commit([opened(one), opened(other)])
       const event = closed(one, 220)
       if (event.kind !== 'position_closed') throw new Error('not a close')
-      const command = keyedAs(user, 'k', { position: event.position, price: p(221) })
+      const command = keyedAs(user, 'k', { position: event.position, price: p(221), exitPrice: p(220) })
       await commit([event], { keyed: [command], watch: [{ userId: user, openPositions: 1, unrealizedPnl: money(0) }] })
       const stored = {
         fingerprint: command.idempotency.fingerprint,
@@ -371,6 +394,7 @@ function positionsOf(kit: StoreUnderTest, matchId: FixtureId, listed: Instrument
       direction: 'long',
       lots: size,
       openPrice: p(200),
+      openBase: p(199),
       margin: marginFor(p(200), size),
       stopLoss: null,
       takeProfit: null,
@@ -387,7 +411,7 @@ function tick(of: Instrument): PriceMoved {
   return {
     kind: 'price_moved',
     instrumentId: of.id,
-    quote: quoteOf(of, 10_000),
+    quote: quoteOf(of),
     previous: p(200),
     cause: 'match',
     providerEventId: 0,

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { fixtureId, positionId, type UserId } from '../../actors/kernel/ids.ts'
-import { lots, money } from '../../actors/kernel/micros.ts'
+import { lots, money, price } from '../../actors/kernel/micros.ts'
 import type { MatchEvent } from '../../actors/match/messages.ts'
 import type { Position } from '../../actors/position/position.ts'
 import { AccountLog } from '../../db/account-log.ts'
@@ -58,6 +58,7 @@ eachDatabase((open) => {
     direction: 'long',
     lots: lots(u(0.1)),
     openPrice: p(200),
+    openBase: p(200),
     margin: money(u(10)),
     stopLoss: null,
     takeProfit: null,
@@ -80,7 +81,10 @@ eachDatabase((open) => {
       { kind: 'margin_warned', position: warned },
       {
         kind: 'position_closed',
-        position: { ...warned, close: { price: p(150), pnl: money(u(-10)), at: KICK_OFF, by: 'stop_loss' } },
+        position: {
+          ...warned,
+          close: { price: p(150), base: p(150), pnl: money(u(-10)), at: KICK_OFF, by: 'stop_loss' },
+        },
       },
     ])
     return one
@@ -123,7 +127,11 @@ eachDatabase((open) => {
     await lived(user)
     const kept = held(user)
     await commit([{ kind: 'position_opened', position: kept }])
-    const snapshot = { kind: 'snapshot', marker: 5, positions: [{ position: kept, currentPrice: p(200) }] }
+    const snapshot = {
+      kind: 'snapshot',
+      marker: 5,
+      positions: [{ position: kept, currentPrice: p(200), exitPrice: price(u(200) - 500) }],
+    }
     expect(await log().changes(user, null, 100)).toEqual(snapshot)
     expect(await log().changes(user, 6, 100)).toEqual(snapshot)
     await open().db.deleteFrom('account_events').where('user_id', '=', user).where('marker', '<=', 2).execute()

@@ -43,8 +43,18 @@ eachDatabase((open) => {
       info({ matchId: SETTLED, phase: 'final', settledAt: now, startsAt: instant(now + 2 * HOUR_MS) }),
     )
     await insertMatch(db, info({ matchId: LATER, phase: 'scheduled', startsAt: instant(now + HOUR_MS) }))
-    await insertInstrument(db, MATCH, instrument(1, { name: 'Zed', imbalance: lots(-u(3)) }), p(220))
-    await insertInstrument(db, MATCH, instrument(2, { name: 'Abe', suspendedUntil: now }), p(190))
+    await insertInstrument(
+      db,
+      MATCH,
+      instrument(1, { name: 'Zed', imbalance: lots(-u(3)), base: p(220), impactCapPpm: 0 }),
+      p(220),
+    )
+    await insertInstrument(
+      db,
+      MATCH,
+      instrument(2, { name: 'Abe', suspendedUntil: now, base: p(190), impactCapPpm: 0 }),
+      p(190),
+    )
     await insertInstrument(db, SETTLED, instrument(3, { settlement: p(201.5) }), p(201.5))
   })
 
@@ -56,6 +66,7 @@ eachDatabase((open) => {
     direction: 'long',
     lots: lots(u(0.5)),
     openPrice: p(200),
+    openBase: p(200),
     margin: money(u(50)),
     stopLoss: null,
     takeProfit: null,
@@ -72,7 +83,7 @@ eachDatabase((open) => {
     const open2 = position({ direction: 'short', instrumentId: P(2), takeProfit: p(150), openedAt: instant(now - 1) })
     const shut = position({
       openedAt: instant(now - 2),
-      close: { price: p(210), pnl: money(u(25)), at: now, by: 'take_profit' },
+      close: { price: p(210), base: p(210), pnl: money(u(25)), at: now, by: 'take_profit' },
     })
 
     beforeAll(async () => {
@@ -98,7 +109,7 @@ eachDatabase((open) => {
         [shut, p(220)],
       ] as const) {
         const held = await positions().find(alice, written.id)
-        expect(held).toEqual({ position: { ...written, userId: alice }, currentPrice: price })
+        expect(held).toEqual({ position: { ...written, userId: alice }, currentPrice: price, exitPrice: price })
       }
     })
 
@@ -132,7 +143,8 @@ eachDatabase((open) => {
       await held({ direction: 'short' }) // −50, which is all its margin
       await held({ direction: 'short', openPrice: p(100), margin: money(u(25)) }) // −300, floored at −25
       await held({ openPrice: p(220.000001), lots: lots(u(0.01)) }) // −0.00000005, rounded down to −0.000001
-      await held({ close: { price: p(300), pnl: money(u(250)), at: now, by: 'user' } }) // closed: no longer counts
+      // Closed: no longer counts.
+      await held({ close: { price: p(300), base: p(300), pnl: money(u(250)), at: now, by: 'user' } })
       await open()
         .db.updateTable('wallets')
         .set({ margin_micros: 7, open_positions: 5 })
@@ -207,7 +219,7 @@ eachDatabase((open) => {
       const active = await catalogue().instruments()
       expect(active.map((listing) => listing.instrument.id)).toEqual([P(2), P(1)]) // Abe before Zed
       expect(active[1]).toEqual({
-        instrument: instrument(1, { name: 'Zed', imbalance: lots(-u(3)) }),
+        instrument: instrument(1, { name: 'Zed', imbalance: lots(-u(3)), base: p(220), impactCapPpm: 0 }),
         match: info(),
         price: p(220),
         changePpm: 100_000,

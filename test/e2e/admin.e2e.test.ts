@@ -39,14 +39,16 @@ async function start(admin: HttpClient, order: object): Promise<string> {
 
 const replays = async (admin: HttpClient) => (await admin.get(`${BOT}/status`, Status)).replays
 
-/** The players of a replay, once its match is in play. */
+/** The players of a replay on the pitch, once its match is in play. */
 async function castOf(user: HttpClient, admin: HttpClient, id: string): Promise<readonly InstrumentSeen[]> {
   const { matchId } = present(
     (await replays(admin)).find((replay) => replay.id === id),
     'replay',
   )
   return vi.waitUntil(async () => {
-    const cast = (await user.instruments()).filter((seen) => seen['fixtureId'] === matchId)
+    const cast = (await user.instruments()).filter(
+      (seen) => seen['fixtureId'] === matchId && seen.tradingStatus === 'OPEN',
+    )
     return cast.length > 0 && cast
   }, PATIENCE)
 }

@@ -107,11 +107,13 @@ eachDataPlace((settle) => {
       // Twenty lots push the price down by 0.02. Four players take turns, so each order starts near 200.
       const [ada, bob] = await rig.users(`X4 ${n}`, 2)
       const player = present([22, 23, 24, 14][n % 4], 'player')
+      const { position } = await present(ada, 'Ada').opens(order(player, { lotSize: 0.01 }))
+      // A level may be near once the position may be closed.
+      await rig.jump(HOLD_SECS)
       const { currentPrice } = await present(ada, 'Ada').instrument(P(player))
       const at = (level: number): number => (u(level) - u(200) + u(currentPrice)) / u(1)
       const [before, after] = n % 2 === 0 ? [far, near] : [near, far]
-      const mine = order(player, { lotSize: 0.01, clientPrice: currentPrice, stopLoss: at(before) })
-      const { position } = await present(ada, 'Ada').opens(mine)
+      expect(codeOf(await present(ada, 'Ada').change(position.id, { stopLoss: at(before) }))).toBe('200')
       const pushing = order(player, { direction: 'short', lotSize: 20, clientPrice: currentPrice })
       const requests = [
         () => present(ada, 'Ada').change(position.id, { stopLoss: at(after) }),
@@ -128,7 +130,7 @@ eachDataPlace((settle) => {
         expect(held.closedBy).toBe('stop_loss')
         expect(held.closePrice).toBeLessThanOrEqual(held.stopLoss ?? NaN)
       } else {
-        expect(held?.currentPrice).toBeGreaterThan(held?.stopLoss ?? NaN)
+        expect(held?.exitPrice).toBeGreaterThan(held?.stopLoss ?? NaN)
       }
     }
     expect(seen.size, [...seen].join('; ')).toBeGreaterThan(1)
@@ -139,15 +141,15 @@ eachDataPlace((settle) => {
     const { position } = await present(ada, 'Ada').opens(order(31))
     await present(bob, 'Bob').opens(order(31, { lotSize: 20 }))
     await rig.jump(HOLD_SECS)
-    const { currentPrice } = await present(ada, 'Ada').instrument(P(31))
     const client = present(ada, 'Ada')
+    const [{ exitPrice } = { exitPrice: NaN }] = await client.positions()
     const keys = Array.from({ length: 20 }, (_, n) => `close ${n}`)
     const answers = await Promise.all(keys.map((key) => client.close(position.id, key)))
     const done = answers.filter(({ status }) => status === 200)
     expect(done).toHaveLength(1)
     const closed = read(present(done[0], 'a close'), 200, TradeAnswer)
-    expect(closed.position).toMatchObject({ closedBy: 'user', closePrice: currentPrice })
-    expect(u(closed.position.realizedPnl ?? NaN)).toBe(5 * (u(currentPrice) - u(position.openPrice)))
+    expect(closed.position).toMatchObject({ closedBy: 'user', closePrice: exitPrice })
+    expect(u(closed.position.realizedPnl ?? NaN)).toBe(5 * (u(exitPrice) - u(position.openPrice)))
     for (const [n, answer] of answers.entries()) {
       const again = await client.close(position.id, present(keys[n], 'key'))
       if (answer.status === 200) {

@@ -76,7 +76,7 @@ async function visitorOf(
 const Refused = z.looseObject({ code: z.string() })
 
 async function orderOf(ada: HttpClient): Promise<Order> {
-  const [player] = (await ada.instruments()).filter((i) => i.position === 'FWD')
+  const [player] = (await ada.instruments()).filter((i) => i.position === 'FWD' && i.tradingStatus === 'OPEN')
   const { id, currentPrice } = present(player, 'a forward')
   return { instrumentId: id, direction: 'long', lotSize: 0.05, clientPrice: currentPrice }
 }

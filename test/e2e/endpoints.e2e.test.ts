@@ -62,7 +62,7 @@ eachDataPlace((settle) => {
         price: u(instrument.currentPrice),
         base: u(instrument.live_base_price),
         imbalance: u(instrument.net_position_imbalance),
-        status: 'OPEN',
+        status: instrument.tradingStatus,
         phase: 'live',
       })
     }
@@ -83,11 +83,12 @@ eachDataPlace((settle) => {
       flags: 0,
       cause: 'trade',
       instrumentId: position.instrumentId,
-      price: u(position.openPrice),
+      price: u(after.currentPrice),
       previous: snapshot?.price,
       imbalance: (snapshot?.imbalance ?? NaN) + u(1),
     })
-    expect(after).toMatchObject({ currentPrice: position.openPrice, last_published_price: position.openPrice })
+    expect(after.last_published_price).toBe(position.currentPrice)
+    expect(after.currentPrice).toBe(position.currentPrice)
     // The other player moved before this one, and that move was not sent here.
     expect(feed.prices.map(({ instrumentId }) => instrumentId)).toEqual([followed?.id, followed?.id])
   })
@@ -110,7 +111,7 @@ eachDataPlace((settle) => {
     await vi.waitUntil(() => plain.prices.length === 3 && seat.prices.length === 3, PATIENCE)
     expect(seat.prices).toEqual(plain.prices)
     expect(seat.prices.map(({ cause }) => cause).slice(1)).toEqual(['trade', 'match'])
-    expect(seat.prices[1]?.price).toBe(u(position.openPrice))
+    expect(seat.prices[1]?.price).toBe(u(position.currentPrice))
     const now = await ada.instrument(id)
     expect(seat.prices[2]?.price).toBe(u(now.currentPrice))
     await vi.waitUntil(() => stateOf()?.price === u(now.currentPrice), PATIENCE)

@@ -52,7 +52,7 @@ eachDataPlace((settle) => {
       const ada = new HttpClient((await first.listening()).url)
       await ada.signIn('Ada')
       const player = await vi.waitUntil(
-        async () => (await ada.instruments()).find((i) => i.position === 'FWD'),
+        async () => (await ada.instruments()).find((i) => i.position === 'FWD' && i.tradingStatus === 'OPEN'),
         PATIENCE,
       )
       const feed = new FeedClient(await ada.socketUrl())
@@ -114,7 +114,10 @@ eachDataPlace((settle) => {
       const program = await start(place, { DEMO_SPEED: '20', DEMO_TRADERS: '30' })
       const ada = new HttpClient((await program.listening()).url)
       await ada.signIn('Ada')
-      const player = await vi.waitUntil(async () => (await ada.instruments())[0], PATIENCE)
+      const player = await vi.waitUntil(
+        async () => (await ada.instruments()).find((i) => i.tradingStatus === 'OPEN'),
+        PATIENCE,
+      )
       const feed = new FeedClient(await ada.socketUrl())
       await feed.opened
       await feed.subscribe([player.id])

@@ -44,7 +44,8 @@ eachDataPlace((settle) => {
 
     const moved = await ada.instrument(player.id)
     expect(u(moved.net_position_imbalance)).toBe(u(player.net_position_imbalance) - u(0.5))
-    expect(moved.currentPrice).toBe(position.openPrice)
+    expect(position).toMatchObject({ currentPrice: moved.currentPrice, exitPrice: position.openPrice })
+    expect(moved.currentPrice).toBeLessThan(position.openPrice)
   })
 
   it('[A5] a retry with the same key repeats the answer without a second effect; another request with it is refused', async () => {
@@ -143,8 +144,13 @@ eachDataPlace((settle) => {
     const ada = await server.user('Ada E5')
     const fielded = (await ada.instruments()).filter((i) => i.tradingStatus === 'OPEN' && i.position !== 'GK')
     for (const { id, currentPrice } of fielded) {
-      const stopLoss = Math.floor(currentPrice * 999) / 1_000 // a thousandth below
+      const stopLoss = Math.floor(currentPrice * 984) / 1_000
       await ada.opens({ instrumentId: id, direction: 'long', lotSize: 0.1, clientPrice: currentPrice, stopLoss })
+    }
+    await server.play(HOLD_SECS)
+    // After the hold a stop may be near: a thousandth below.
+    for (const { id, exitPrice } of await ada.positions()) {
+      await ada.change(id, { stopLoss: Math.floor(exitPrice * 999) / 1_000 })
     }
     await server.play(HOLD_SECS / 2)
 
@@ -155,7 +161,7 @@ eachDataPlace((settle) => {
       expect(closePrice).toBeLessThanOrEqual(stopLoss ?? NaN)
     }
     const open = await ada.positions()
-    for (const { currentPrice, stopLoss } of open) expect(currentPrice).toBeGreaterThan(stopLoss ?? NaN)
+    for (const { exitPrice, stopLoss } of open) expect(exitPrice).toBeGreaterThan(stopLoss ?? NaN)
     expect(open.length + closed.length).toBe(fielded.length)
     expect(u((await ada.wallet()).balance)).toBe(u(10_000) + pnlOf(closed) - sum(open.map((p) => u(p.margin))))
   })
@@ -180,13 +186,13 @@ eachDataPlace((settle) => {
 
     await server.play(HOLD_SECS)
     await server.play(1) // a suspension after a goal ends with the next frame
-    const seen = await ada.instrument(player.id)
+    const [seen] = await ada.positions()
     const answer = await ada.close(position.id, 'done')
     const closed = read(answer, 200, TradeAnswer)
-    expect(closed.position).toMatchObject({ status: 'closed', closedBy: 'user', closePrice: seen.currentPrice })
+    expect(closed.position).toMatchObject({ status: 'closed', closedBy: 'user', closePrice: seen?.exitPrice })
     const pnl = u(closed.position.realizedPnl ?? NaN)
     expect(pnl, 'the price has moved').not.toBe(0)
-    expect(pnl).toBe(Math.floor(((u(seen.currentPrice) - u(position.openPrice)) * 37 * 5) / 100))
+    expect(pnl).toBe(Math.floor(((u(seen?.exitPrice ?? NaN) - u(position.openPrice)) * 37 * 5) / 100))
     expect(u(before.balance) + pnl).toBe(u(closed.wallet.balance))
     expect(await ada.wallet()).toEqual({ ...closed.wallet, unrealizedPnl: 0, equity: closed.wallet.balance })
 

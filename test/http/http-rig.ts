@@ -121,6 +121,7 @@ const position: Position = {
   direction: 'long',
   lots: lots(500_000),
   openPrice: price(200_000_000),
+  openBase: price(199_990_000),
   margin: money(50_000_000),
   stopLoss: price(190_000_000),
   takeProfit: null,
@@ -130,7 +131,13 @@ const position: Position = {
   close: null,
 }
 
-const close: Close = { price: price(220_000_000), pnl: money(50_000_000), at: instant(NOW + 180_000), by: 'user' }
+const close: Close = {
+  price: price(220_000_000),
+  base: price(219_990_000),
+  pnl: money(50_000_000),
+  at: instant(NOW + 180_000),
+  by: 'user',
+}
 const closedPosition: Position = { ...position, close }
 
 export const wallet: WalletAfter = {
@@ -142,12 +149,15 @@ export const wallet: WalletAfter = {
 export const trade: Trade = {
   position,
   price: price(200_005_000),
+  exitPrice: price(200_002_500),
   wallet,
   repeated: false,
 }
 
 export const quoteAnswer: QuoteAnswer = {
   fillPrice: price(210_010_000),
+  exitPrice: price(210_010_000),
+  settlesAt: price(210_007_000),
   impact: price(5_000),
   currentPrice: price(210_005_000),
   margin: money(52_502_500),
@@ -164,6 +174,7 @@ const accountEvent: AccountEvent = {
   at: NOW,
   position: { ...position, warned: 50 },
   currentPrice: price(190_000_000),
+  exitPrice: price(189_997_500),
 }
 
 export const alice: User = {
@@ -277,13 +288,17 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
       movers: async () => ({ gainers: [mover], losers: [], mostTraded: [mover], asOf: NOW }),
     },
     positions: {
-      list: async () => [{ position, currentPrice: price(210_000_000) }],
-      find: async () => ({ position: closedPosition, currentPrice: price(230_000_000) }),
+      list: async () => [{ position, currentPrice: price(210_000_000), exitPrice: price(209_997_500) }],
+      find: async () => ({ position: closedPosition, currentPrice: price(230_000_000), exitPrice: price(229_997_500) }),
     },
     account: {
       changes: async (_user, since) =>
         since === null
-          ? { kind: 'snapshot', marker: 7, positions: [{ position, currentPrice: price(210_000_000) }] }
+          ? {
+              kind: 'snapshot',
+              marker: 7,
+              positions: [{ position, currentPrice: price(210_000_000), exitPrice: price(209_997_500) }],
+            }
           : { kind: 'events', marker: 7, events: [accountEvent], more: false },
     },
     desk: {

@@ -18,6 +18,7 @@ const instrumentJson = {
   net_position_imbalance: 0.5,
   k_mod: 0.01,
   last_published_price: 209.99,
+  settlesAt: 210.0025,
   changePct: 5.0025,
   tradingStatus: 'OPEN',
   minLot: 0.01,

@@ -42,8 +42,9 @@ const positionJson = {
   leverage: 10,
   openPrice: 200,
   currentPrice: 200.005,
+  exitPrice: 200.0025,
   margin: 50,
-  unrealizedPnl: 0.0125,
+  unrealizedPnl: 0.00625,
   stopLoss: 190,
   takeProfit: null,
   washoutPrice: 180,
@@ -58,6 +59,7 @@ const positionJson = {
 const closedJson = {
   ...positionJson,
   currentPrice: 220,
+  exitPrice: 220,
   unrealizedPnl: 0,
   status: 'closed',
   closePrice: 220,
@@ -303,6 +305,11 @@ describe('refusals', () => {
       422,
       { error: 'stop-loss / take-profit level invalid for the current price', currentPrice: 206 },
     ],
+    level_too_close: [
+      { code: 'level_too_close', currentPrice: price(206_000_000), distance: price(3_090_000) },
+      422,
+      { error: 'stop-loss / take-profit level too close to the current price', currentPrice: 206, minDistance: 3.09 },
+    ],
     position_limit: [
       { code: 'position_limit', max: 100 },
       422,
@@ -404,7 +411,7 @@ describe('reading', () => {
   it("a position shows its instrument's price and its PnL there", async () => {
     const { asAlice } = await openHttpRig()
     expect(await (await asAlice('/api/positions')).json()).toEqual({
-      positions: [{ ...positionJson, currentPrice: 210, unrealizedPnl: 25 }],
+      positions: [{ ...positionJson, currentPrice: 210, exitPrice: 209.9975, unrealizedPnl: 24.99375 }],
     })
   })
 
@@ -433,6 +440,8 @@ describe('reading', () => {
       200,
       {
         fillPrice: 210.01,
+        exitPrice: 210.01,
+        settlesAt: 210.007,
         impact: 0.005,
         currentPrice: 210.005,
         margin: 52.5025,

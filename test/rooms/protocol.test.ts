@@ -36,6 +36,7 @@ const REFUSALS: Readonly<Record<Refusal['code'], Refusal>> = {
   lot_size_invalid: { code: 'lot_size_invalid', min: lots(10), max: lots(100), step: lots(10) },
   price_moved: { code: 'price_moved', currentPrice: p(200), lastPublishedPrice: p(201) },
   levels_invalid: { code: 'levels_invalid', currentPrice: p(200) },
+  level_too_close: { code: 'level_too_close', currentPrice: p(200), distance: p(3) },
   position_limit: { code: 'position_limit', max: 50 },
   insufficient_margin: { code: 'insufficient_margin', required: money(10), available: money(5), maxLots: lots(1) },
   position_corrupt: { code: 'position_corrupt' },
@@ -65,7 +66,7 @@ describe('a request', () => {
 
   it('every outcome arrives as it was sent', () => {
     const { position } = trade()
-    const close = { price: p(210), pnl: money(-5), at: KICK_OFF, by: 'stop_loss' } as const
+    const close = { price: p(210), base: p(209), pnl: money(-5), at: KICK_OFF, by: 'stop_loss' } as const
     const outcomes: readonly Outcome<Trade>[] = [
       done(trade()),
       done(trade({ position: { ...position, warned: 80, close }, repeated: true })),
@@ -81,6 +82,8 @@ describe('a request', () => {
     expect(across(requests.quote.request, query)).toStrictEqual(query)
     const answer: QuoteAnswer = {
       fillPrice: p(200.005),
+      exitPrice: p(200.005),
+      settlesAt: p(200.005),
       impact: p(0.005),
       currentPrice: p(200),
       margin: money(u(50)),

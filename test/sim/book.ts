@@ -3,8 +3,7 @@
  * batch event by event; any difference from what the oracle computes is a violation.
  */
 import { present } from '../../actors/kernel/assert.ts'
-import type { FixtureId, InstrumentId, PositionId, UserId } from '../../actors/kernel/ids.ts'
-import type { TradingRules } from '../../actors/kernel/limits.ts'
+import type { FixtureId, InstrumentId, PlayerId, PositionId, UserId } from '../../actors/kernel/ids.ts'
 import type { KeyedResult, MatchEvent, MatchInfo, UserCommand, WalletAfter } from '../../actors/match/messages.ts'
 import type { KeyedCommand } from '../../actors/match/store.ts'
 import type { Position } from '../../actors/position/position.ts'
@@ -14,16 +13,37 @@ import * as oracle from './oracle.ts'
 import { checkRefusal } from './refusals.ts'
 import { hold, same } from './violation.ts'
 
-export interface BookedInstrument {
+/** What the price of a player is made of, as it stands or stood. */
+interface Priced extends oracle.Market {
+  readonly imbalance: number
+  /** Full time is shown and may be taken back. */
+  readonly awaits: boolean
+  readonly settlement: number | null
+}
+
+/** Those who leave together, out of an imbalance that still contained them. */
+interface Step {
+  readonly from: number
+  readonly leaving: Position[]
+}
+
+export interface BookedInstrument extends Priced {
   readonly id: InstrumentId
+  readonly playerId: PlayerId
   readonly matchId: FixtureId
   readonly k0: number
+  capPpm: number
   base: number
   imbalance: number
+  awaits: boolean
   /** The current price: that of the last published move. */
   standing: number
-  /** The price as of the last batch that touched it, which is what wallets are valued at. */
-  stored: number
+  /** As of the last batch that touched it, which is what wallets are valued at. */
+  stored: Priced
+  /** Levels and washouts that fire just now. */
+  step: Step | null
+  /** What has been paid for exposure since base and curve last changed, less what was paid out, and on how many lots. */
+  flow: { readonly from: number; paid: bigint; lots: number }
   suspendedUntil: number | null
   settlement: number | null
 }
@@ -68,10 +88,8 @@ export class Book {
 
   /** Checks every event of a batch, then applies it. */
   take(committed: Committed): void {
-    const { batch, rules } = committed
+    const { batch } = committed
     const ours = (): BookedInstrument[] => [...this.instruments.values()].filter((i) => i.matchId === batch.matchId)
-    // A rule may have changed since the last batch, and prices with it.
-    for (const i of ours()) if (i.settlement === null) i.standing = this.#priceOf(i, rules)
     const before = this.matches.get(batch.matchId)
     for (const keyed of batch.keyed) {
       const command = this.#command(keyed)
@@ -79,6 +97,7 @@ export class Book {
       checkRefusal(keyed.result.refusal, command, this, committed)
     }
     for (const event of batch.events) this.#apply(event, committed)
+    this.#endSteps(batch.matchId)
     for (const i of ours()) this.#checkInstrument(i, committed)
     this.#checkMatch(before, committed)
     this.#checkWallets(committed)
@@ -89,13 +108,17 @@ export class Book {
     return present(this.instruments.get(id), `instrument ${id} in the book`)
   }
 
-  #priceOf(i: BookedInstrument, rules: TradingRules): number {
-    return i.settlement ?? oracle.oraclePrice(i.base, i.imbalance, i.k0, rules.impactCapPpm)
+  /** The moment of a trade in an instrument. */
+  momentOf(i: BookedInstrument, { batch, rules }: Committed): oracle.Moment {
+    const info = present(this.matches.get(batch.matchId), 'match in the book')
+    const isOnPitch = info.onPitch === null || info.onPitch.includes(i.playerId)
+    return { info, suspendedUntil: i.suspendedUntil, isOnPitch, at: batch.at, rules }
   }
 
   #apply(event: MatchEvent, committed: Committed): void {
     const { matchId } = committed.batch
     if (event.kind !== 'match_updated' && event.kind !== 'position_closed') this.#checkRunning(event.kind, matchId)
+    if (event.kind !== 'position_closed' || !isFired(event.position)) this.#endSteps(matchId)
     switch (event.kind) {
       case 'match_updated':
         checkEnding(this.matches.get(matchId), event.info, committed)
@@ -106,6 +129,8 @@ export class Book {
       case 'instrument_suspended':
         this.instrument(event.instrumentId).suspendedUntil = event.until
         return
+      case 'curve_changed':
+        return this.#bend(event, committed)
       case 'instrument_settled':
         return this.#settle(event, committed)
       case 'price_moved':
@@ -113,7 +138,7 @@ export class Book {
       case 'position_opened':
         return this.#open(event.position, committed)
       case 'levels_changed':
-        return this.#change(event.position)
+        return this.#change(event.position, committed)
       case 'margin_warned':
         return this.#warn(event.position)
       case 'position_closed':
@@ -127,86 +152,120 @@ export class Book {
   }
 
   #list({ instrument }: Extract<MatchEvent, { kind: 'instrument_listed' }>, matchId: FixtureId): void {
-    const { id, slope: k0, base, imbalance } = instrument
+    const { id, playerId, slope: k0, impactCapPpm: capPpm, base, imbalance } = instrument
     const held = this.instruments.get(id)
     const elsewhere = held !== undefined && held.matchId !== matchId ? this.matches.get(held.matchId) : undefined
     hold('settled', elsewhere === undefined || elsewhere.settledAt !== null, () => `${id} plays in two matches`)
     same('imbalance', [imbalance, this.openPositions({ id }).length], [0, 0], `imbalance of the new listing ${id}`)
-    const price = base
+    const priced = { k0, capPpm, base, imbalance, awaits: false, settlement: null }
     this.instruments.set(id, {
+      ...priced,
       id,
+      playerId,
       matchId,
-      k0,
-      base,
-      imbalance,
-      standing: price,
-      stored: price,
+      standing: base,
+      stored: priced,
       suspendedUntil: null,
-      settlement: null,
+      step: null,
+      flow: { from: 0, paid: 0n, lots: 0 },
     })
   }
 
-  #settle(event: Extract<MatchEvent, { kind: 'instrument_settled' }>, { batch, rules }: Committed): void {
+  #settle(event: Extract<MatchEvent, { kind: 'instrument_settled' }>, { batch }: Committed): void {
     const i = this.instrument(event.instrumentId)
     hold('settlement', this.matches.get(batch.matchId)?.settling !== null, () => `${i.id} settles while play goes on`)
     hold('settlement', i.settlement === null, () => `${i.id} settles twice`)
-    same('settlement', event.price, this.#priceOf(i, rules), `settlement price of ${i.id}`)
+    const isPaid = this.matches.get(batch.matchId)?.settling === 'full_time'
+    const due = isPaid ? oracle.oracleMean(i, i.imbalance, 0) : priceOf(i)
+    same('settlement', event.price, due, `settlement price of ${i.id}`)
     i.settlement = event.price
     i.standing = event.price
   }
 
-  #move(event: Extract<MatchEvent, { kind: 'price_moved' }>, { batch, rules }: Committed): void {
+  #move(event: Extract<MatchEvent, { kind: 'price_moved' }>, { batch }: Committed): void {
     const i = this.instrument(event.instrumentId)
     same('price', event.previous, i.standing, `previous price of ${i.id}`)
     hold('settlement', i.settlement === null || event.quote.base === i.base, () => `${i.id} moves after settlement`)
-    i.base = event.quote.base
+    if (event.quote.base !== i.base) {
+      this.#checkFlow(i)
+      i.base = event.quote.base
+      i.flow = { from: i.imbalance, paid: 0n, lots: 0 }
+    }
     same('imbalance', event.quote.imbalance, i.imbalance, `imbalance told of ${i.id}`)
-    same('price', event.quote.price, this.#priceOf(i, rules), `price told of ${i.id}`)
+    same('price', event.quote.price, priceOf(i), `price told of ${i.id}`)
     same('price', event.at, batch.at, `time of the move of ${i.id}`)
     i.standing = event.quote.price
   }
 
-  #open(p: Position, { batch, rules }: Committed): void {
+  /** Another cap, or the whistle. */
+  #bend(event: Extract<MatchEvent, { kind: 'curve_changed' }>, { batch, rules }: Committed): void {
+    const i = this.instrument(event.instrumentId)
+    const phase = this.matches.get(batch.matchId)?.phase
+    const isOver = phase === 'ended' || phase === 'final'
+    if (event.impactCapPpm === i.capPpm) same('settlement', event.awaitsSettlement, isOver, `whistle for ${i.id}`)
+    else same('price', event.impactCapPpm, rules.impactCapPpm, `cap of ${i.id}`)
+    this.#checkFlow(i)
+    i.capPpm = event.impactCapPpm
+    i.awaits = event.awaitsSettlement
+    i.flow = { from: i.imbalance, paid: 0n, lots: 0 }
+  }
+
+  #open(p: Position, committed: Committed): void {
+    const { batch, rules } = committed
     const i = this.instrument(p.instrumentId)
-    const info = present(this.matches.get(batch.matchId), 'match in the book')
-    const moment = { info, suspendedUntil: i.suspendedUntil, at: batch.at, rules }
-    hold('window', oracle.oracleMayOpen(moment), () => `${p.id} opens while the market is ${info.phase}`)
+    const moment = this.momentOf(i, committed)
+    hold('window', oracle.oracleMayOpen(moment), () => `${p.id} opens while the market is ${moment.info.phase}`)
     hold('window', oracle.oracleLots(p.lots, rules), () => `${p.id} opens ${p.lots} lots`)
     hold('key', !this.positions.has(p.id), () => `${p.id} opens twice`)
     const imbalance = i.imbalance + oracle.oracleExposure(p)
-    const fill = oracle.oraclePrice(i.base, imbalance, i.k0, rules.impactCapPpm)
-    same('fill', p.openPrice, fill, `fill of ${p.id}`)
+    const fill = oracle.oracleMean(i, imbalance, i.imbalance)
+    same('fill', [p.openPrice, p.openBase], [fill, i.base], `fill of ${p.id}`)
     same('margin', p.margin, oracle.oracleMargin(fill, p.lots), `margin of ${p.id}`)
     same('hold', [p.openedAt, p.closableAt], [batch.at, batch.at + rules.holdMs], `hold of ${p.id}`)
     same('fill', [p.fixtureId, p.close, p.warned], [batch.matchId, null, 0], `match, close and warning of ${p.id}`)
-    hold('trigger', oracle.oracleLevels(p, fill), () => `levels of ${p.id} are not about its fill ${fill}`)
+    const after = oracle.oraclePrice(i, imbalance)
+    for (const at of [fill, after]) {
+      hold('trigger', oracle.oracleLevels(p, at), () => `levels of ${p.id} are not about ${at}`)
+    }
+    const near = [p.stopLoss, p.takeProfit].some((level) => oracle.oracleNear(level, after, rules.levelDistancePpm))
+    hold('trigger', rules.holdMs === 0 || !near, () => `a level of ${p.id} is a close by another name`)
+    this.#flows(i, p, 1, fill)
     i.imbalance = imbalance
     this.positions.set(p.id, p)
     this.opened.set(p.userId, (this.opened.get(p.userId) ?? 0) + 1)
     this.#pay(p.userId, -p.margin)
   }
 
-  #change(p: Position): void {
+  #change(p: Position, { batch, rules }: Committed): void {
     const before = this.#bookedOpen(p)
     same('fill', { ...p, stopLoss: 0, takeProfit: 0 }, { ...before, stopLoss: 0, takeProfit: 0 }, `changed ${p.id}`)
-    const { standing } = this.instrument(p.instrumentId)
-    hold('trigger', oracle.oracleLevels(p, standing), () => `levels of ${p.id} are not about ${standing}`)
+    const i = this.instrument(p.instrumentId)
+    for (const at of [i.standing, exitOf(i, p)]) {
+      hold('trigger', oracle.oracleLevels(p, at), () => `levels of ${p.id} are not about ${at}`)
+    }
+    const set = [
+      p.stopLoss !== before.stopLoss ? p.stopLoss : null,
+      p.takeProfit !== before.takeProfit ? p.takeProfit : null,
+    ]
+    const near = set.some((level) => oracle.oracleNear(level, i.standing, rules.levelDistancePpm))
+    hold('trigger', batch.at >= p.closableAt || !near, () => `a level of ${p.id} is a close by another name`)
     this.positions.set(p.id, p)
   }
 
   #warn(p: Position): void {
     const before = this.#bookedOpen(p)
     same('trigger', { ...p, warned: 0 }, { ...before, warned: 0 }, `warned ${p.id}`)
-    const { standing } = this.instrument(p.instrumentId)
+    const i = this.instrument(p.instrumentId)
     hold(
       'trigger',
-      p.warned > before.warned && oracle.oracleLost(p, standing, p.warned),
+      p.warned > before.warned && oracle.oracleLost(p, exitOf(i, p), p.warned),
       () => `${p.id} need not worry`,
     )
     this.positions.set(p.id, p)
   }
 
-  #close(p: Position, { batch, rules }: Committed): void {
+  #close(p: Position, committed: Committed): void {
+    const { batch } = committed
     const before = this.#bookedOpen(p)
     const close = present(p.close, `close of ${p.id}`)
     same('fill', { ...p, close: null }, before, `closed ${p.id}`)
@@ -216,10 +275,10 @@ export class Book {
     switch (close.by) {
       case 'user':
         hold('hold', batch.at >= p.closableAt, () => `${p.id} closes ${p.closableAt - batch.at} ms too early`)
-        hold('window', oracle.oracleMayClose({ info, suspendedUntil: i.suspendedUntil, at: batch.at, rules }), () => {
+        hold('window', oracle.oracleMayClose(this.momentOf(i, committed)), () => {
           return `${p.id} closes while the market is ${info.phase}`
         })
-        same('fill', close.price, i.standing, `close price of ${p.id}`)
+        same('fill', close.price, exitOf(i, p), `close price of ${p.id}`)
         break
       case 'full_time':
         same('settlement', [info.settling, close.price], ['full_time', i.settlement], `settlement of ${p.id}`)
@@ -231,14 +290,54 @@ export class Book {
       case 'take_profit':
       case 'washout':
       case 'admin':
-        same('trigger', close.by, oracle.oracleTrigger(before, i.standing), `trigger of ${p.id}`)
-        same('fill', close.price, i.standing, `price of ${close.by} of ${p.id}`)
-        hold('settled', info.settling === null, () => `${p.id} is triggered after the end`)
+        i.step ??= { from: i.imbalance, leaving: [] }
+        same(
+          'trigger',
+          close.by,
+          oracle.oracleTrigger(before, exitOf({ ...i, imbalance: i.step.from }, p)),
+          `trigger of ${p.id}`,
+        )
+        i.step.leaving.push(p)
+        hold('settled', info.settling === null && !i.awaits, () => `${p.id} is triggered after the end`)
     }
     if (close.by !== 'void') same('fill', close.pnl, oracle.oraclePnl(p, close.price), `profit of ${p.id}`)
+    same('fill', close.base, close.by === 'void' ? p.openBase : i.base, `base at the close of ${p.id}`)
+    this.#flows(i, p, -1, close.price)
     i.imbalance -= oracle.oracleExposure(p)
     this.positions.set(p.id, p)
     this.#pay(p.userId, p.margin + close.pnl)
+  }
+
+  /** Those who have left together were all paid the mean of their common way. */
+  #endSteps(matchId: FixtureId): void {
+    for (const i of this.instruments.values()) {
+      if (i.step === null || i.matchId !== matchId) continue
+      const { from, leaving } = i.step
+      const exposure = leaving.reduce((sum, p) => sum + oracle.oracleExposure(p), 0)
+      const due = oracle.oracleMean(i, from, from - exposure)
+      for (const p of leaving) same('fill', p.close?.price, due, `price of ${p.close?.by} of ${p.id}`)
+      i.step = null
+    }
+  }
+
+  #flows(i: BookedInstrument, p: Position, times: 1 | -1, at: number): void {
+    i.flow.paid += BigInt(times * oracle.oracleExposure(p)) * BigInt(at)
+    i.flow.lots += p.lots
+  }
+
+  /**
+   * The theorem: while the base stands still, what all together have paid depends on where the imbalance began and where
+   * it is, whoever opened, closed, set levels and was fired on the way. To a micro of price, for rounding.
+   */
+  #checkFlow(i: BookedInstrument): void {
+    const { from, paid, lots } = i.flow
+    if (this.matches.get(i.matchId)?.settling === 'void') return
+    const parts = 2n * BigInt(i.k0) * MILLION
+    const foot = BigInt(Math.max(i.base, 10_000))
+    const cost = oracle.oracleArea(i, from, i.imbalance) * (i.imbalance < from ? -1n : 1n)
+    const off = (paid - foot * BigInt(i.imbalance - from)) * parts - cost
+    const most = BigInt(lots) * parts
+    hold('theorem', off <= most && off >= -most, () => `${i.id} has cost ${paid} for ${from} to ${i.imbalance}`)
   }
 
   /** The position as booked, which must be open. */
@@ -252,7 +351,7 @@ export class Book {
     this.balances.set(userId, (this.balances.get(userId) ?? 0) + amount)
   }
 
-  #checkInstrument(i: BookedInstrument, { batch, rules }: Committed): void {
+  #checkInstrument(i: BookedInstrument, { batch }: Committed): void {
     const open = this.openPositions({ id: i.id })
     same(
       'imbalance',
@@ -260,32 +359,35 @@ export class Book {
       open.reduce((sum, p) => sum + oracle.oracleExposure(p), 0),
       `imbalance of ${i.id}`,
     )
-    same('price', i.standing, this.#priceOf(i, rules), `the price of ${i.id} that was told last`)
+    same('price', i.standing, priceOf(i), `the price of ${i.id} that was told last`)
+    // While a settlement goes on some have left at its price, and some have not yet.
+    if (i.settlement === null || this.openPositions({ id: i.id }).length === 0) this.#checkFlow(i)
     if (batch.events.some((event) => changes(event, i.id))) {
       const stored = batch.instruments.find(({ instrument }) => instrument.id === i.id)
-      const { base, imbalance, suspendedUntil, settlement } = stored?.instrument ?? {}
-      const found = [base, imbalance, suspendedUntil, settlement, stored?.price]
+      const { base, imbalance, suspendedUntil, settlement, impactCapPpm, awaitsSettlement } = stored?.instrument ?? {}
+      const found = [base, imbalance, suspendedUntil, settlement, impactCapPpm, awaitsSettlement, stored?.price]
       same(
         'memory',
         found,
-        [i.base, i.imbalance, i.suspendedUntil, i.settlement, i.standing],
+        [i.base, i.imbalance, i.suspendedUntil, i.settlement, i.capPpm, i.awaits, i.standing],
         `${i.id} as it is stored`,
       )
-      i.stored = i.standing
+      const { k0, capPpm } = i
+      i.stored = { k0, capPpm, base: i.base, imbalance: i.imbalance, awaits: i.awaits, settlement: i.settlement }
     }
     const moved = batch.events.some((event) => event.kind === 'price_moved' && event.instrumentId === i.id)
-    if (moved) this.#checkTriggers(i, rules)
+    if (moved) this.#checkTriggers(i)
   }
 
   /** No position is open beyond a trigger, even if a rule has changed since its price last moved. */
-  checkTriggers(matchId: FixtureId, rules: TradingRules): void {
-    for (const i of this.instruments.values()) if (i.matchId === matchId) this.#checkTriggers(i, rules)
+  checkTriggers(matchId: FixtureId): void {
+    for (const i of this.instruments.values()) if (i.matchId === matchId) this.#checkTriggers(i)
   }
 
-  #checkTriggers(i: BookedInstrument, rules: TradingRules): void {
-    if (i.settlement !== null || this.matches.get(i.matchId)?.settling !== null) return
-    const price = this.#priceOf(i, rules)
+  #checkTriggers(i: BookedInstrument): void {
+    if (i.awaits || i.settlement !== null || this.matches.get(i.matchId)?.settling !== null) return
     for (const p of this.openPositions({ id: i.id })) {
+      const price = exitOf(i, p)
       const by = oracle.oracleTrigger(p, price)
       hold('trigger', by === null, () => `${p.id} is open beyond its ${by} at ${price}`)
       const due = oracle.ORACLE_WARNINGS.find((percent) => percent > p.warned && oracle.oracleLost(p, price, percent))
@@ -317,7 +419,7 @@ export class Book {
     return {
       balance: this.balances.get(userId) ?? 0,
       marginUsed: sum((p) => oracle.oracleMargin(p.openPrice, p.lots)),
-      unrealizedPnl: sum((p) => oracle.oraclePnl(p, this.instrument(p.instrumentId).stored)),
+      unrealizedPnl: sum((p) => oracle.oraclePnl(p, exitOf(this.instrument(p.instrumentId).stored, p))),
     } as WalletAfter
   }
 
@@ -347,6 +449,21 @@ export class Book {
     hold('window', close, () => `${position.id} opens at ${command.clientPrice}, told was ${told}`)
   }
 }
+
+const MILLION = 1_000_000n
+
+/** What is told as the price: while full time waits, what everybody would leave at. */
+const priceOf = (i: Priced): number =>
+  i.settlement ?? (i.awaits ? oracle.oracleMean(i, i.imbalance, 0) : oracle.oraclePrice(i, i.imbalance))
+
+/** What closing this position alone would fill at. */
+function exitOf(i: Priced, p: Position): number {
+  if (i.settlement !== null || i.awaits) return priceOf(i)
+  return oracle.oracleMean(i, i.imbalance, i.imbalance - oracle.oracleExposure(p))
+}
+
+const isFired = ({ close }: Position): boolean =>
+  close?.by === 'stop_loss' || close?.by === 'take_profit' || close?.by === 'washout'
 
 /** True if an event changes an instrument. */
 function changes(event: MatchEvent, id: InstrumentId): boolean {

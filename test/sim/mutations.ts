@@ -17,8 +17,8 @@ const TRADING = 'actors/match/trading.ts'
 const WINDOW = 'actors/match/suspension.ts'
 const POSITION = 'actors/position/position.ts'
 const TRIGGERS = 'actors/position/triggers.ts'
-const INSTRUMENT = 'actors/market/instrument.ts'
-const INVARIANTS = 'actors/match/invariants.ts'
+const CURVE = 'actors/market/price-curve.ts'
+const DUE = 'actors/match/due.ts'
 const STATE = 'actors/match/state.ts'
 const STORE = 'test/support/memory-store.ts'
 
@@ -77,14 +77,80 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'an open fills before its impact',
     TRADING,
-    `const fill = quoteAfter(instrument, exposureOf(command), rules.impactCapPpm)\n  const position`,
-    `const fill = quoteOf(instrument, rules.impactCapPpm)\n  const position`,
+    `const openPrice = fillPrice(instrument, exposureOf(command))`,
+    `const openPrice = quoteOf(instrument).price`,
   ),
   mutation(
-    'a close fills after its own removal',
+    'an open fills after its whole impact',
     TRADING,
-    `emitClose(draft, found.value, quoteOf(instrument, rules.impactCapPpm), 'user', at)`,
-    `emitClose(draft, found.value, quoteAfter(instrument, -exposureOf(found.value) as Lots, rules.impactCapPpm), 'user', at)`,
+    `const openPrice = fillPrice(instrument, exposureOf(command))`,
+    `const openPrice = quoteAfter(instrument, exposureOf(command)).price`,
+  ),
+  mutation(
+    'a close fills before its own removal',
+    TRADING,
+    `const fill = exitPrice(instrument, exposureOf(found.value))`,
+    `const fill = quoteOf(instrument).price`,
+  ),
+  mutation(
+    'those who leave together fill at one unmoved price',
+    TRADING,
+    `price: exitPrice(before, exposure), base`,
+    `price: quoteOf(before).price, base`,
+  ),
+  mutation(
+    'those who leave together fill one by one at one another’s price',
+    TRADING,
+    `emitClose(draft, position, { ...fill, by })`,
+    `emitClose(draft, position, { ...fill, price: exitPrice(before, exposureOf(position)), by })`,
+  ),
+  mutation(
+    'levels look at the published price',
+    DUE,
+    `exit: exitPrice(instrument, exposureOf(position)) }`,
+    `exit: quoteOf(instrument).price }`,
+  ),
+  mutation(
+    'full time pays the price that stood',
+    MOVES,
+    `settling === 'full_time' ? settlesAt(before) : quoteOf(before).price`,
+    `quoteOf({ ...before, awaitsSettlement: false }).price`,
+  ),
+  mutation(
+    'levels fire while full time waits',
+    DUE,
+    `if (instrument.awaitsSettlement || instrument.settlement !== null)`,
+    `if (instrument.settlement !== null)`,
+  ),
+  mutation(
+    'a holder may leave while full time waits',
+    WINDOW,
+    `const waiting = info.settling === null && info.phase === 'scheduled'`,
+    `const waiting = info.settling === null && (info.phase === 'scheduled' || info.phase === 'ended')`,
+  ),
+  mutation(
+    'the curve is integrated without its cap',
+    CURVE,
+    `return n <= c ? n * n : c * (twice - c)`,
+    `return n * n + 0n * (twice - c)`,
+  ),
+  mutation(
+    'the bend at the cap is not looked behind',
+    DUE,
+    `return reachOf(price, Math.max(0, long, short))`,
+    `return reachOf(price, 0 * (long + short))`,
+  ),
+  mutation(
+    'a level may be a close by another name',
+    TRADING,
+    `level !== null && Math.abs(level - at) < distance`,
+    `level !== null && Math.abs(level - at) < 0 * distance`,
+  ),
+  mutation(
+    'the bench is open',
+    WINDOW,
+    `onPitch !== null && !onPitch.includes(playerId)`,
+    `onPitch !== null && onPitch.includes(playerId) && playerId < 0`,
   ),
   mutation('triggers fire a tick late', MOVES, `    fireTriggers(draft, before.id, terms)\n`, ``),
   mutation(
@@ -114,8 +180,8 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'a settlement re-prices as it goes',
     MOVES,
-    `const settlement = present(draft.listed(position.instrumentId).settlement, 'settlement price')`,
-    `const { price: settlement } = quoteOf({ ...draft.listed(position.instrumentId), settlement: null }, terms.rules.impactCapPpm)`,
+    `const settlement = present(fixed, 'settlement price')`,
+    `const { price: settlement } = quoteOf({ ...draft.listed(position.instrumentId), settlement: fixed === null ? fixed : null })`,
   ),
   mutation(
     'a match settles before full time has held',
@@ -130,7 +196,7 @@ export const MUTATIONS: readonly Mutation[] = [
     `command.seq < draft.info.feedSeq - 1`,
   ),
   mutation('a close forgets the imbalance', APPLY, `return addImbalance(target, event.position, -1)`, `return`),
-  mutation('the crowd has no cap', INSTRUMENT, `Math.max(-cap, Math.min(cap, linear))`, `linear`),
+  mutation('the crowd has no cap', CURVE, `return n > c\n`, `return n > c && c < 0\n`),
   mutation('a late feed does not suspend', WINDOW, `now - info.sourceAt > rules.feedStaleMs`, `now < info.sourceAt`),
   mutation(
     'a stop-loss is forgotten by the book',
@@ -141,7 +207,7 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'changed levels are not watched',
     STATE,
-    `    this.#triggers.remove(present(this.#positions.get(position.id), 'position to change'))\n    this.#positions.set(position.id, position)\n    this.#byUser.change(position)\n    this.#triggers.add(position)`,
+    `    this.#triggers.remove(present(this.#positions.get(position.id), 'position to change'))\n    this.#positions.set(position.id, position)\n    this.#byUser.change(position)\n    this.#triggers.add(position, this.listed(position.instrumentId).slope)`,
     `    this.#positions.set(position.id, position)`,
   ),
   {
@@ -185,24 +251,12 @@ export const MUTATIONS: readonly Mutation[] = [
     `rejected.get(entry) ?? this.#decide(entry, draft, terms))`,
     `rejected.get(entry) ?? this.#decide(entry, draft, terms))\n        for (const [entry, decision] of decisions) if (decision.kind === 'refused') rejected.set(entry, decision)`,
   ),
-  mutation(
-    'a due trigger keeps a match from loading',
-    INVARIANTS,
-    `    checkPrice(i, capPpm)\n`,
-    `    checkInstrument(view, i.id, capPpm)\n`,
-  ),
-  mutation('a changed rule fires nothing', MOVES, `    fireTriggers(draft, instrument.id, terms)\n`, ``),
-  mutation(
-    'a price counts before it is committed',
-    ACTOR,
-    `if (verdict.kind === 'committed') for (const [id, price] of prices)`,
-    `for (const [id, price] of prices)`,
-  ),
+  mutation('a changed rule fires nothing', MOVES, `    fireTriggers(draft, id, terms)\n`, ``),
   mutation(
     'equity counts at the prices before the batch',
     ACTOR,
-    `prices.get(id) ?? this.#prices.get(id)`,
-    `this.#prices.get(id) ?? prices.get(id)`,
+    `watch: holdingsOf(draft, usersOf(batch, decisions)),`,
+    `watch: holdingsOf(this.#state, usersOf(batch, decisions)),`,
   ),
   mutation('a published price is not remembered', ACTOR, `this.#state.markPublished(before.id, now.price)`, `void now`),
 ]

@@ -23,14 +23,54 @@ function nearestOf(a: bigint, b: bigint): bigint {
   return a < 0n ? -nearestOf(-a, b) : floorOf(2n * a + b, 2n * b)
 }
 
+/** What the price of a player is made of. */
+export interface Market {
+  readonly base: number
+  readonly k0: number
+  readonly capPpm: number
+}
+
 /** base + k0 × imbalance, the crowd's part at most `capPpm` of the base, never below 0.01. */
-export function oraclePrice(base: number, imbalance: number, k0: number, capPpm: number): number {
-  const cap = floorOf(BigInt(base) * BigInt(capPpm), MILLION)
-  let impact = nearestOf(BigInt(imbalance) * BigInt(k0), MILLION)
-  if (impact > cap) impact = cap
-  if (impact < -cap) impact = -cap
-  const price = BigInt(base) + impact
-  return Number(price < LOWEST_PRICE ? LOWEST_PRICE : price)
+export function oraclePrice(market: Market, imbalance: number): number {
+  const { foot } = bounds(market)
+  return Number(foot + nearestOf(pushedAt(market, BigInt(imbalance) * BigInt(market.k0)), MILLION))
+}
+
+/** The mean of the price on the way from one imbalance to another, down for longs and up for shorts. */
+export function oracleMean(market: Market, from: number, to: number): number {
+  if (from === to) return oraclePrice(market, from)
+  const { foot } = bounds(market)
+  const parts = 2n * BigInt(Math.abs(from - to)) * BigInt(market.k0) * MILLION
+  const twice = oracleArea(market, from, to)
+  return Number(foot + (from > to ? floorOf(twice, parts) : ceilOf(twice, parts)))
+}
+
+/**
+ * Twice the area between the base and the price on the way from the lower imbalance to the higher, in millionths of
+ * millionths: what that way costs the one who goes up it, besides the base. Cut where a cap begins, a trapezium each.
+ */
+export function oracleArea(market: Market, a: number, b: number): bigint {
+  const { rise, fall } = bounds(market)
+  const k0 = BigInt(market.k0)
+  const [low, high] = [BigInt(Math.min(a, b)) * k0, BigInt(Math.max(a, b)) * k0]
+  const ends = [low, ...[-fall, rise].filter((cut) => low < cut && cut < high), high]
+  return ends.slice(1).reduce((sum, to, n) => {
+    const from = ends[n] ?? 0n
+    return sum + (pushedAt(market, from) + pushedAt(market, to)) * (to - from)
+  }, 0n)
+}
+
+function bounds({ base, capPpm }: Market) {
+  const foot = BigInt(base) < LOWEST_PRICE ? LOWEST_PRICE : BigInt(base)
+  const rise = floorOf(foot * BigInt(capPpm), MILLION) * MILLION
+  const room = (foot - LOWEST_PRICE) * MILLION
+  return { foot, rise, fall: room < rise ? room : rise }
+}
+
+function pushedAt(market: Market, pushed: bigint): bigint {
+  const { rise, fall } = bounds(market)
+  if (pushed > rise) return rise
+  return pushed < -fall ? -fall : pushed
 }
 
 /** price × lots × 5 ÷ 10, up. */
@@ -84,10 +124,16 @@ export const oracleGuard = (client: number, published: number, guardPpm: number)
   return BigInt(off) * MILLION <= BigInt(published) * BigInt(guardPpm)
 }
 
+/** Whether a level is nearer to a price than it may be while a hold runs. */
+export const oracleNear = (level: number | null, price: number, distancePpm: number): boolean =>
+  level !== null && BigInt(Math.abs(level - price)) * MILLION < BigInt(price) * BigInt(distancePpm)
+
 /** Everything that decides whether users may trade an instrument at a moment. */
 export interface Moment {
   readonly info: MatchInfo
   readonly suspendedUntil: number | null
+  /** Whether the player is playing just now. */
+  readonly isOnPitch: boolean
   readonly at: number
   readonly rules: TradingRules
 }
@@ -102,10 +148,10 @@ function playing({ info, at, rules }: Moment): boolean {
 /** An in-game event holds the instrument back. */
 const heldBack = ({ suspendedUntil, at }: Moment): boolean => suspendedUntil !== null && at < suspendedUntil
 
-export const oracleMayOpen = (moment: Moment): boolean => playing(moment) && !heldBack(moment)
+export const oracleMayOpen = (moment: Moment): boolean => playing(moment) && !heldBack(moment) && moment.isOnPitch
 
 export function oracleMayClose(moment: Moment): boolean {
   const { info } = moment
-  const waiting = (info.phase === 'ended' || info.phase === 'scheduled') && info.settling === null
+  const waiting = info.phase === 'scheduled' && info.settling === null
   return (playing(moment) || waiting) && !heldBack(moment)
 }

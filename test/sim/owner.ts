@@ -45,7 +45,9 @@ export const recordHash = (record: MatchRecord): string => stateHash(new MatchSt
 export function glanceAt(view: MatchView): string {
   const { info } = view
   const parts = [info.feedSeq, info.phase, info.settling, info.settledAt]
-  const instruments = [...view.instruments()].map((i) => [i.base, i.imbalance, i.suspendedUntil, i.settlement].join())
+  const instruments = [...view.instruments()].map((i) =>
+    [i.base, i.imbalance, i.suspendedUntil, i.awaitsSettlement, i.impactCapPpm, i.settlement].join(),
+  )
   const positions = [...view.openPositions()].map((p) => [p.id, p.stopLoss, p.takeProfit, p.warned].join())
   return [parts.join(), ...instruments, ...positions].join(' ')
 }

@@ -38,7 +38,8 @@ export function planFor(chance: Chance): Plan {
   const rules: TradingRules = {
     ...DEFAULT_RULES,
     holdMs: oneOf(180_000, 3_000, 500),
-    impactCapPpm: oneOf(10_000, 10_000, 500),
+    impactCapPpm: oneOf(10_000, 10_000, 90_000, 500),
+    levelDistancePpm: oneOf(0, 0, 0, 15_000),
     settlementConfirmMs: oneOf(8_000, 2_000, 0),
     openPositionsMax: oneOf(100, 5),
     feedStaleMs: oneOf(25_000, 5_000),

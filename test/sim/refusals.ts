@@ -29,6 +29,14 @@ export function checkRefusal(refusal: Refusal, command: UserCommand, book: Book,
       if (command.kind !== 'open_position') return because(false)
       return because(!oracle.oracleLevels(command, refusal.currentPrice))
     }
+    case 'level_too_close': {
+      if (command.kind !== 'open_position') return because(false)
+      const { stopLoss, takeProfit } = command
+      const near = [stopLoss, takeProfit].some((level) =>
+        oracle.oracleNear(level, refusal.currentPrice, rules.levelDistancePpm),
+      )
+      return because(near && rules.holdMs > 0)
+    }
     case 'cooldown_active': {
       if (command.kind !== 'close_position') return because(false)
       const closableAt = book.positions.get(command.positionId)?.closableAt ?? 0
@@ -88,11 +96,10 @@ function isThere(command: UserCommand, book: Book, { batch }: Committed): boolea
   return position.close === null && !closed
 }
 
-function mayTrade(command: UserCommand, book: Book, { batch, rules }: Committed): boolean {
-  const info = book.matches.get(batch.matchId)
+function mayTrade(command: UserCommand, book: Book, committed: Committed): boolean {
   const instrument = instrumentFor(command, book)
-  if (info === undefined || instrument === undefined) return false
-  const moment = { info, suspendedUntil: instrument.suspendedUntil, at: batch.at, rules }
+  if (instrument === undefined || !book.matches.has(committed.batch.matchId)) return false
+  const moment = book.momentOf(instrument, committed)
   return command.kind === 'open_position' ? oracle.oracleMayOpen(moment) : oracle.oracleMayClose(moment)
 }
 
@@ -110,7 +117,7 @@ function checkLargest(
   const i = book.instrument(command.instrumentId)
   const costs = (lots: number): number => {
     const imbalance = i.imbalance + (command.direction === 'long' ? lots : -lots)
-    return oracle.oracleMargin(oracle.oraclePrice(i.base, imbalance, i.k0, rules.impactCapPpm), lots)
+    return oracle.oracleMargin(oracle.oracleMean(i, imbalance, i.imbalance), lots)
   }
   const next = most === 0 ? rules.lotMin : most + rules.lotStep
   hold('refusal', most === 0 || costs(most) <= available, () => `${most} lots are more than ${available} pays`)

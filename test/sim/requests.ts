@@ -89,7 +89,7 @@ export function checkAnswer(
 
 function checkTrade(request: Request, fingerprint: string, trade: Trade, source: Source, book: Book): void {
   const { command, key } = request
-  const { position, price, wallet, repeated } = trade
+  const { position, price, exitPrice, wallet, repeated } = trade
   const booked = book.positions.get(position.id)
   hold('memory', booked !== undefined, () => `${position.id} was acknowledged but not committed`)
   hold('key', position.userId === command.userId, () => `${command.userId} was told of a trade of ${position.userId}`)
@@ -97,7 +97,7 @@ function checkTrade(request: Request, fingerprint: string, trade: Trade, source:
   if (key !== null) {
     const stored = book.results.get(key)
     hold('key', stored !== undefined, () => `${key} was acknowledged but its result is not stored`)
-    same('key', { result: { position, price }, wallet, fingerprint }, stored, `answer to ${key}`)
+    same('key', { result: { position, price, exitPrice }, wallet, fingerprint }, stored, `answer to ${key}`)
   }
   if (repeated) return hold('key', key !== null, () => 'a trade without a key was repeated')
   hold('key', request.acknowledged === 0, () => `${position.id} was made twice for one request`)

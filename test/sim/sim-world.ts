@@ -271,7 +271,7 @@ export class SimWorld {
     this.#wallets.check()
     for (const { serving, football, rulesChanged } of this.slots) {
       const idle = serving !== null && !this.wire.calls.some((call) => call.owner === serving)
-      if (idle && !rulesChanged) this.book.checkTriggers(football.fixtureId, this.rules)
+      if (idle && !rulesChanged) this.book.checkTriggers(football.fixtureId)
     }
   }
 

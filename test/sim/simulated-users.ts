@@ -80,7 +80,7 @@ const other = (direction: Direction): Direction => (direction === 'long' ? 'shor
 /** A price a little up for a long, down for a short; sometimes on the wrong side, or none. */
 function level(at: number, direction: Direction, chance: Chance): Price | null {
   if (chance.happens(0.2)) return null
-  const ppm = chance.happens(0.6) ? chance.below(1_000) : chance.below(80_000)
+  const ppm = chance.below(chance.happens(0.35) ? 120 : chance.happens(0.4) ? 1_000 : 80_000)
   const up = (direction === 'long') !== chance.happens(0.04)
   const offset = Math.round((at * ppm) / 1_000_000)
   return price(Math.max(1, up ? at + offset : at - offset))

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { edited } from '../support/mutants.ts'
 import { MUTATIONS } from './mutations.ts'
-import { oracleMargin, oraclePnl, oraclePrice } from './oracle.ts'
+import { oracleMargin, oracleMean, oraclePnl, oraclePrice } from './oracle.ts'
 import { simulate, SimulationFailed } from './simulate.ts'
 import type { Report } from './simulation.ts'
 import { Violation } from './violation.ts'
@@ -77,8 +77,12 @@ describe('simulator', () => {
     expect(oraclePnl(as({}), 220_000_000)).toBe(50_000_000)
     expect(oraclePnl(as({ direction: 'short' }), 210_000_000)).toBe(-25_000_000)
     expect(oraclePnl(as({}), 100_000_000)).toBe(-50_000_000)
-    expect(oraclePrice(200_000_000, -50_000_000, 10_000, 10_000)).toBe(199_500_000)
-    expect(oraclePrice(200_000_000, 900_000_000, 10_000, 10_000)).toBe(202_000_000)
+    const market = { base: 200_000_000, k0: 10_000, capPpm: 10_000 }
+    expect(oraclePrice(market, -50_000_000)).toBe(199_500_000)
+    expect(oraclePrice(market, 900_000_000)).toBe(202_000_000)
+    expect(oracleMean(market, 50_000_000, 0)).toBe(200_250_000)
+    // Two units are reached at 200 lots: a quarter of the way to 800 costs half of that.
+    expect(oracleMean(market, 800_000_000, 0)).toBe(201_750_000)
   })
 
   it('every mutation still applies, exactly once', () => {

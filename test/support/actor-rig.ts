@@ -4,7 +4,8 @@ import { DEFAULT_RULES, STARTING_BALANCE, type TradingRules } from '../../actors
 import { HOUR_MS } from '../../actors/kernel/world.ts'
 import type { Outcome } from '../../actors/kernel/outcome.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
-import { DEFAULT_MODEL } from '../../actors/market/pricing.ts'
+import type { Money } from '../../actors/kernel/micros.ts'
+import { DEFAULT_MODEL, type ScoringModel } from '../../actors/market/pricing.ts'
 import { MatchActor, type StopReason } from '../../actors/match/actor.ts'
 import type { MatchEvent, Trade } from '../../actors/match/messages.ts'
 import type { MatchRecord, MatchStore } from '../../actors/match/store.ts'
@@ -16,6 +17,9 @@ export interface ActorRigOptions {
   readonly record?: MatchRecord
   readonly rules?: Partial<TradingRules>
   readonly users?: number
+  /** What each user begins with. */
+  readonly balance?: Money
+  readonly model?: ScoringModel
   /** Wraps the store, to make it fail. */
   readonly wrap?: (store: MatchStore) => MatchStore
 }
@@ -35,7 +39,9 @@ export class ActorRig {
     this.#options = options
     // The feed is never late in these tests, unless a test sets its own limit.
     this.rules = { ...DEFAULT_RULES, feedStaleMs: HOUR_MS, ...options.rules }
-    for (let n = 1; n <= (options.users ?? 3); n++) this.store.grant(U(n), STARTING_BALANCE)
+    for (let n = 1; n <= (options.users ?? 3); n++) {
+      this.store.grant(U(n), options.balance ?? STARTING_BALANCE)
+    }
   }
 
   /** A rig whose match is live and stored, as if it had been running for a while. */
@@ -63,13 +69,19 @@ export class ActorRig {
       store: this.#options.wrap?.(this.store) ?? this.store,
       world: this.world,
       rules: () => this.rules,
-      model: () => DEFAULT_MODEL,
+      model: () => this.#options.model ?? DEFAULT_MODEL,
       onCommitted: (events) => this.events.push(...events),
       onStopped: (reason, error) => {
         this.stopped = { reason, error }
       },
     })
     return this.#actor
+  }
+
+  /** The half ten seconds of play on, when the whistle has gone. */
+  whistled(): FixtureSnapshot['periods'] {
+    const elapsedSecs = this.#elapsedSecs + 10
+    return [{ id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs, ticking: false }]
   }
 
   /** The next feed update, ten seconds of play later. */

@@ -8,6 +8,7 @@ import {
   type UserId,
   userId,
 } from '../../actors/kernel/ids.ts'
+import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import { lots, microsFromDecimal, money, price, type Price, slope } from '../../actors/kernel/micros.ts'
 import { present } from '../../actors/kernel/assert.ts'
 import { instant } from '../../actors/kernel/world.ts'
@@ -40,10 +41,12 @@ export function instrument(n: number, over: Partial<Instrument> = {}): Instrumen
     starter: true,
     start: p(200),
     slope: slope(u(0.01)),
+    impactCapPpm: DEFAULT_RULES.impactCapPpm,
     base: p(200),
     imbalance: lots(0),
     published: p(200),
     suspendedUntil: null,
+    awaitsSettlement: false,
     settlement: null,
     ...over,
   }
@@ -70,6 +73,7 @@ export function info(over: Partial<MatchInfo> = {}): MatchInfo {
     settledAt: null,
     events: [],
     squad: [],
+    onPitch: null,
     teamStats: null,
     ...over,
   }
@@ -117,15 +121,17 @@ export function trade(over: Partial<Trade> = {}): Trade {
       lots: size,
       stopLoss,
       takeProfit,
-      openPrice: p(200.005),
-      margin: money(u(50.00125)),
+      openPrice: p(200.0025),
+      openBase: p(200),
+      margin: money(u(50.000625)),
       openedAt: KICK_OFF,
       closableAt: instant(KICK_OFF + 180_000),
       warned: 0,
       close: null,
     },
     price: p(200.005),
-    wallet: { balance: money(u(9_949.99875)), marginUsed: money(u(50.00125)), unrealizedPnl: money(0) },
+    exitPrice: p(200.0025),
+    wallet: { balance: money(u(9_949.999375)), marginUsed: money(u(50.000625)), unrealizedPnl: money(0) },
     repeated: false,
     ...over,
   }

@@ -18,9 +18,9 @@ import type {
   StoredResult,
   Verdict,
 } from '../../actors/match/store.ts'
-import type { Instrument } from '../../actors/market/instrument.ts'
+import { exitPrice, type Instrument } from '../../actors/market/instrument.ts'
 import type { PricingMemory } from '../../actors/market/pricing.ts'
-import { type Position, realisedPnl } from '../../actors/position/position.ts'
+import { exposureOf, type Position, realisedPnl } from '../../actors/position/position.ts'
 
 interface Wallet {
   balance: number
@@ -136,7 +136,8 @@ export class MemoryMatchStore implements MatchStore, Leases {
     let unrealized = 0
     for (const p of this.positions.values()) {
       const listed = this.#instruments.get(p.instrumentId)
-      if (p.userId === userId && p.close === null && listed !== undefined) unrealized += realisedPnl(p, listed.price)
+      if (p.userId !== userId || p.close !== null || listed === undefined) continue
+      unrealized += realisedPnl(p, exitPrice(listed.instrument, exposureOf(p)))
     }
     return { balance: money(wallet.balance), marginUsed: money(wallet.margin), unrealizedPnl: money(unrealized) }
   }

@@ -102,7 +102,7 @@ export async function openSeason(
           epoch,
           at: world.now(),
           events,
-          instruments: [{ instrument: listed, price: quoteOf(listed, 10_000).price }],
+          instruments: [{ instrument: listed, price: quoteOf(listed).price }],
           ticks: [],
           keyed: [],
           watch: [],
@@ -116,7 +116,8 @@ export async function openSeason(
       ])
       const closed: Fixture['closed'] = (position, at, by = 'user') => {
         const pnl = by === 'washout' ? money(-position.margin) : realisedPnl(position, p(at))
-        return { kind: 'position_closed', position: { ...position, close: { price: p(at), pnl, at: world.now(), by } } }
+        const close = { price: p(at), base: p(at), pnl, at: world.now(), by }
+        return { kind: 'position_closed', position: { ...position, close } }
       }
       return {
         id,
@@ -132,6 +133,7 @@ export async function openSeason(
             direction: over.direction ?? 'long',
             lots: size,
             openPrice: p(200),
+            openBase: p(200),
             margin: marginFor(p(200), size),
             stopLoss: null,
             takeProfit: null,

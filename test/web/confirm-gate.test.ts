@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { lots, money, price, slope } from '../../actors/kernel/micros.ts'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
-import { quoteAfter } from '../../actors/market/instrument.ts'
+import { fillPrice } from '../../actors/market/instrument.ts'
 import { largestLots } from '../../actors/match/quotes.ts'
 import { exposureOf, marginFor } from '../../actors/position/position.ts'
 import { mostLots, passesGate } from '../../src/web/parts/confirm-gate.ts'
@@ -18,8 +18,8 @@ it('the confirm gate leaves 1 % of the free margin, and the largest size offered
       const maxLotSize = largestLots(player, direction, money(free * 1e6), DEFAULT_RULES) / 1e6
       const size = mostLots({ maxLotSize }, limits)
       const order = { direction, lots: lots(Math.round(size * 1e6)) }
-      const fill = quoteAfter(player, exposureOf(order), DEFAULT_RULES.impactCapPpm)
-      expect(passesGate(marginFor(fill.price, order.lots) / 1e6, free), `${direction} ${free}`).toBe(true)
+      const fill = fillPrice(player, exposureOf(order))
+      expect(passesGate(marginFor(fill, order.lots) / 1e6, free), `${direction} ${free}`).toBe(true)
       expect(size).toBeGreaterThan(maxLotSize * 0.8)
     }
   }

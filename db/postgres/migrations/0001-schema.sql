@@ -127,14 +127,38 @@ create table instruments (
   match_id bigint not null references matches,
   start_micros bigint not null check (start_micros > 0),
   slope_micros bigint not null check (slope_micros > 0),
+  impact_cap_ppm integer not null check (impact_cap_ppm between 0 and 1000000),
   base_micros bigint not null check (base_micros > 0),
   imbalance_micros bigint not null,
   price_micros bigint not null check (price_micros >= 10000),
   published_micros bigint not null check (published_micros >= 10000),
   suspended_until timestamptz,
+  -- Full time is shown and not yet confirmed: every position would leave at the price, as one step.
+  awaits_settlement boolean not null default false,
   settlement_micros bigint check (settlement_micros >= 10000)
 ) with (fillfactor = 60);
 create index instruments_match on instruments (match_id);
+
+-- What positions with so much exposure in all (lots, negative when short) are paid when they leave together. The twin of
+-- `leavingPrice` in actors/market/price-curve.ts, which explains it, for what users hold in other matches than the one
+-- that commits. A short is the mirror image of a long: imbalance, caps and rounding change sides.
+create function exit_price(i instruments, exposure numeric) returns bigint language sql immutable parallel safe as $$
+  select case when i.settlement_micros is not null then i.settlement_micros when i.awaits_settlement then i.price_micros
+              else (foot + sign(exposure) * (div(cost, parts) - (mod(cost, parts) < 0)::integer))::bigint end
+    from (select greatest(10000, i.base_micros) as foot) a
+   cross join lateral (select div(foot * i.impact_cap_ppm::numeric, 1000000) as cap) b
+   cross join lateral (select cap * 1000000 as rise, least(cap, foot - 10000) * 1000000 as fall,
+                              sign(exposure) * i.imbalance_micros::numeric * i.slope_micros as at,
+                              sign(exposure) * i.imbalance_micros::numeric * i.slope_micros
+                                - abs(exposure)::numeric * i.slope_micros as after) c
+   cross join lateral (select case when exposure > 0 then rise else fall end as up,
+                              case when exposure > 0 then fall else rise end as down) d
+   cross join lateral (select 2000000::numeric * i.slope_micros * abs(exposure) as parts,
+                              (case when at > up then up * (2 * at - up) when at < -down then down * (-2 * at - down)
+                                    else at * at end)
+                              - (case when after > up then up * (2 * after - up)
+                                      when after < -down then down * (-2 * after - down) else after * after end) as cost) e
+$$;
 
 -- A player's value for the season. It may be set before the player is first listed, and it outlives every match.
 create table anchors (
@@ -193,6 +217,7 @@ create table positions (
   sign smallint not null check (sign in (1, -1)),
   lots_micros bigint not null check (lots_micros > 0),
   open_micros bigint not null check (open_micros >= 0),
+  open_base_micros bigint not null check (open_base_micros > 0),
   margin_micros bigint not null check (margin_micros >= 0),
   stop_loss_micros bigint check (stop_loss_micros > 0),
   take_profit_micros bigint check (take_profit_micros > 0),
@@ -200,6 +225,7 @@ create table positions (
   closable_at timestamptz not null,
   warned smallint not null default 0 check (warned between 0 and 100),
   close_micros bigint check (close_micros >= 10000),
+  close_base_micros bigint check (close_base_micros > 0),
   pnl_micros bigint check (pnl_micros >= -margin_micros),
   closed_at timestamptz,
   closed_by text check (closed_by in ('user', 'stop_loss', 'take_profit', 'washout', 'full_time', 'void', 'admin')),
@@ -208,11 +234,12 @@ create table positions (
   opened_stop_micros bigint, opened_take_micros bigint,
   closed_marker bigint check (closed_marker > opened_marker),
   -- The stored answer to an opening under a key, which is repeated to a retry. Null for an opening without a key.
-  answer_fingerprint text, answer_price_micros bigint,
+  answer_fingerprint text, answer_price_micros bigint, answer_exit_micros bigint,
   answer_balance_micros bigint, answer_margin_micros bigint,
   answer_unrealized_micros bigint,
-  check (num_nonnulls(close_micros, pnl_micros, closed_at, closed_by, closed_marker) in (0, 5)),
-  check ((answer_fingerprint is null) = (answer_price_micros is null))
+  check (num_nonnulls(close_micros, close_base_micros, pnl_micros, closed_at, closed_by, closed_marker) in (0, 6)),
+  check ((answer_fingerprint is null) = (answer_price_micros is null)),
+  check ((answer_fingerprint is null) = (answer_exit_micros is null))
 ) with (fillfactor = 80);
 -- The only index of open positions, read whole when a match is loaded. With a second one, by match, the planner chose
 -- wrongly while the table was small and kept its choice (0.4 ms a trade instead of 0.01).

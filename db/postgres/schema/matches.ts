@@ -52,11 +52,13 @@ export interface InstrumentsTable {
   match_id: number
   start_micros: number
   slope_micros: number
+  impact_cap_ppm: number
   base_micros: number
   imbalance_micros: number
   price_micros: number
   published_micros: number
   suspended_until: Timestamp | null
+  awaits_settlement: Generated<boolean>
   settlement_micros: number | null
 }
 

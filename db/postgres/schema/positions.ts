@@ -17,6 +17,7 @@ export interface PositionsTable {
   sign: number
   lots_micros: number
   open_micros: number
+  open_base_micros: number
   margin_micros: number
   stop_loss_micros: number | null
   take_profit_micros: number | null
@@ -25,6 +26,7 @@ export interface PositionsTable {
   /** The loss at the last warning, in per cent of the margin. */
   warned: Generated<0 | 50 | 80>
   close_micros: number | null
+  close_base_micros: number | null
   pnl_micros: number | null
   closed_at: Timestamp | null
   closed_by: 'user' | 'stop_loss' | 'take_profit' | 'washout' | 'full_time' | 'void' | 'admin' | null
@@ -40,6 +42,7 @@ export interface PositionsTable {
    */
   answer_fingerprint: string | null
   answer_price_micros: number | null
+  answer_exit_micros: number | null
   answer_balance_micros: number | null
   answer_margin_micros: number | null
   answer_unrealized_micros: number | null

@@ -303,7 +303,7 @@ const goals = ({ fixture }: OwnMatch, scorer: OwnMatch['fixture']['players'][num
 }
 
 check('3.3.7', 'A take-profit that is reached closes by `take_profit`, in spite of the hold.', async (t) => {
-  const { match, footballer, user, position } = await holding(t, (price) => ({ takeProfit: Math.ceil(price * 1.01) }))
+  const { match, footballer, user, position } = await holding(t, (price) => ({ takeProfit: Math.ceil(price * 1.02) }))
   goals(match, footballer, 1)
   const closed = await closedOnes(t, user, 'the take-profit')
   assert.deepEqual([closed.id, closed.closedBy], [position.id, 'take_profit'])
@@ -311,7 +311,7 @@ check('3.3.7', 'A take-profit that is reached closes by `take_profit`, in spite 
 })
 
 check('3.3.8', 'A stop-loss that is reached closes by `stop_loss`, in spite of the hold.', async (t) => {
-  const order = (price: number) => ({ direction: 'short', stopLoss: Math.ceil(price * 1.01) })
+  const order = (price: number) => ({ direction: 'short', stopLoss: Math.ceil(price * 1.02) })
   const { match, footballer, user, position } = await holding(t, order)
   goals(match, footballer, 1)
   const closed = await closedOnes(t, user, 'the stop-loss')

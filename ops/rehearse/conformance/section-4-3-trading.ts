@@ -135,7 +135,7 @@ check('4.3.8', 'Nobody sees, changes or closes the position of somebody else: 40
 check('4.3.9', '`PATCH /api/positions/:id` modifies the levels of an open position.', async (t) => {
   const [user, player] = [await t.user(), await t.player()]
   const { id, openPrice } = (await user.opens(player, { direction: 'short' })).position
-  const [stopLoss, takeProfit] = [Math.ceil(openPrice + 3), Math.floor(openPrice - 3)]
+  const [stopLoss, takeProfit] = [Math.ceil(openPrice + 9), Math.floor(openPrice - 9)]
   says(await user.ask('PATCH', `/api/positions/${id}`, { body: { stopLoss, takeProfit } }), 200, {
     position: { id, stopLoss, takeProfit },
   })

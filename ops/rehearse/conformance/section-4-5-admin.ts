@@ -87,7 +87,8 @@ check('4.5.4', '`GET /api/admin/settings` lists settings with value, type, defau
     'trading.lot_max': 100,
     'trading.lot_step': 0.01,
     'trading.open_positions_max': 100,
-    'trading.impact_cap_pct': 1,
+    'trading.impact_cap_pct': 0.5,
+    'trading.level_distance_pct': 1.5,
     'feed.stale_secs': 25,
     'settlement.confirm_secs': 60,
   })

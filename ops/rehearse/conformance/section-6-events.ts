@@ -363,7 +363,7 @@ check('6.4.2', 'Notifications appear through `/api/notifications`: a close by th
   const footballer = match.player('FWD')
   const user = await t.user()
   const player = match.instrument(footballer)
-  await user.opens(player, { takeProfit: Math.ceil(player.currentPrice * 1.01) })
+  await user.opens(player, { takeProfit: Math.ceil(player.currentPrice * 1.02) })
   match.fixture.goal(footballer)
   await t.eventually('the notification', async () => {
     const { notifications } = await user.get('/api/notifications', Notifications)

@@ -52,6 +52,7 @@ export const Instrument = z.looseObject({
   currentPrice: decimal,
   live_base_price: decimal,
   net_position_imbalance: decimal,
+  settlesAt: decimal,
   k_mod: decimal,
   last_published_price: decimal,
   changePct: z.number(),
@@ -165,6 +166,7 @@ export const Position = z.looseObject({
   leverage: z.number(),
   openPrice: decimal,
   currentPrice: decimal,
+  exitPrice: decimal,
   margin: decimal,
   unrealizedPnl: decimal,
   stopLoss: decimal.nullable(),
@@ -182,6 +184,8 @@ export const Positions = z.looseObject({ positions: z.array(Position) })
 export const Trade = z.looseObject({ position: Position, wallet: Wallet })
 export const Quote = z.looseObject({
   fillPrice: decimal,
+  exitPrice: decimal,
+  settlesAt: decimal,
   impact: decimal,
   margin: decimal,
   washoutPrice: decimal.nullable(),

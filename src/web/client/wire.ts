@@ -41,6 +41,8 @@ export interface Levels {
 
 export interface Quote {
   readonly fillPrice: number
+  readonly exitPrice: number
+  readonly settlesAt: number
   readonly impact: number
   readonly currentPrice: number
   readonly margin: number

@@ -1,13 +1,23 @@
 /** Open positions at live prices, and closed positions. */
 import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
-import { change, close, closedByWords, history, livePnl, nameOf, positions, refreshHistory } from '../account.ts'
+import {
+  change,
+  close,
+  closedByWords,
+  history,
+  liveExit,
+  livePnl,
+  nameOf,
+  positions,
+  refreshHistory,
+} from '../account.ts'
 import type { Levels, Position } from '../client/wire.ts'
 import { now } from '../server-clock.ts'
 import { arrow, countdown, dayTime, percent, signed, units, way } from '../format.ts'
 import { html } from '../html.ts'
 import { connection } from '../live.ts'
-import { quoteOf, showInstrument } from '../market.ts'
+import { showInstrument } from '../market.ts'
 import { go, view } from '../route.ts'
 import { messageFor } from '../error-messages.ts'
 
@@ -44,7 +54,6 @@ function OpenList({ open }: { open: readonly Position[] }) {
 }
 
 function Held({ position }: { position: Position }) {
-  const quote = quoteOf(position.instrumentId).value
   const pnl = livePnl(position)
   const [trouble, setTrouble] = useState<string | null>(null)
   const [isBusy, setBusy] = useState(false)
@@ -68,7 +77,9 @@ function Held({ position }: { position: Position }) {
         <button class="link" onClick=${pick}>${nameOf(position.instrumentId)}</button>
         <small>
           <em class=${position.direction}>${position.direction === 'long' ? '▲ long' : '▼ short'}</em>
-          <span class="num"> ${position.lotSize} lots · ${units(position.openPrice)} → ${units(quote.price)}</span>
+          <span class="num">
+            ${position.lotSize} lots · ${units(position.openPrice)} → ${units(liveExit(position))}</span
+          >
         </small>
       </div>
       <div class="pnl num ${way(pnl)}">

@@ -143,6 +143,10 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
             <dt>Washes out at</dt>
             <dd class="num">${washoutWords(preview)}</dd>
           </div>
+          <div>
+            <dt>Full time now pays</dt>
+            <dd class="num">${preview === null ? '–' : units(preview.settlesAt)}</dd>
+          </div>
         </dl>
         <p class="trouble" role="alert">${problem}</p>
         <button class="send" disabled=${isBlocked}>

@@ -32,6 +32,7 @@ const route = createRoute({
       'POSITION_NOT_OPEN',
       'POSITION_CORRUPT',
       'LEVELS_INVALID',
+      'LEVEL_TOO_CLOSE',
       'BUSY',
       'UNKNOWN_OUTCOME',
     ),

@@ -33,6 +33,6 @@ const route = createRoute({
 export function listPositions({ positions }: Pick<HttpDeps, 'positions'>, gates: Gates) {
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
     const held = await positions.list(c.var.caller.userId, c.req.valid('query'))
-    return c.json({ positions: held.map(({ position, currentPrice }) => positionJson(position, currentPrice)) }, 200)
+    return c.json({ positions: held.map(positionJson) }, 200)
   })
 }

@@ -37,6 +37,7 @@ const route = createRoute({
       'KEY_REUSED',
       'LOT_SIZE_INVALID',
       'LEVELS_INVALID',
+      'LEVEL_TOO_CLOSE',
       'POSITION_LIMIT',
       'INSUFFICIENT_MARGIN',
       'BUSY',

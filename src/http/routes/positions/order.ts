@@ -69,7 +69,7 @@ export function keyOf(
 
 export function tradeJson(c: Context, trade: Trade): z.output<typeof TradeBody> {
   if (trade.repeated) c.header(REPEATED, 'true')
-  return { position: positionJson(trade.position, trade.price), wallet: walletJson(trade.wallet) }
+  return { position: positionJson({ ...trade, currentPrice: trade.price }), wallet: walletJson(trade.wallet) }
 }
 
 /**
@@ -83,6 +83,6 @@ export const refusing =
     const answer = answerTo(refusal) as Answer<Status>
     if (refusal.code !== 'position_not_open') return fail(c, answer)
     const held = await positions.find(c.var.caller.userId, refusal.positionId)
-    const facts = held === null ? answer.facts : { position: positionJson(held.position, held.currentPrice) }
+    const facts = held === null ? answer.facts : { position: positionJson(held) }
     return fail(c, { ...answer, ...(facts === undefined ? {} : { facts }) })
   }

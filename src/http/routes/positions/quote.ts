@@ -13,7 +13,15 @@ import { Order, refusing } from './order.ts'
 /** The example is an order for 0.5 lots, long at 206.31, with the levels 190 and 220. */
 const QuoteBody = z
   .object({
-    fillPrice: z.number().openapi({ description: 'Price of the fill, including the impact.', example: 206.315 }),
+    fillPrice: z.number().openapi({
+      description: 'The mean of the price over the way that the order itself moves it.',
+      example: 206.315,
+    }),
+    exitPrice: z.number().openapi({ description: 'What closing it again at once would fill at.', example: 206.315 }),
+    settlesAt: z.number().openapi({
+      description: 'What full time would pay if it came right after the order.',
+      example: 206.3,
+    }),
     impact: z.number().openapi({ description: 'Fill price − current price.', example: 0.005 }),
     currentPrice: z.number().openapi({ example: 206.31 }),
     margin: z.number().openapi({ description: 'Units that opening would debit.', example: 51.57875 }),
