@@ -307,9 +307,9 @@ function keyOf(by: BoardName['by'], standing: Standing): string {
 }
 
 function entryOf(standing: Standing): string {
-  const { version, pnl, margin, closed, wins, firstTradeAt, districtId: district } = standing
+  const { version, pnl, baseMoves, stake, closed, wins, firstTradeAt, districtId: district } = standing
   const order = [keyOf('roi', standing), keyOf('pnl', standing), district, roiPpm(standing)]
-  return JSON.stringify([version, ...order, pnl, margin, closed, wins, firstTradeAt])
+  return JSON.stringify([version, ...order, pnl, baseMoves, stake, closed, wins, firstTradeAt])
 }
 
 function standingFrom(user: string | undefined, entry: string | undefined): Standing {
@@ -321,9 +321,10 @@ function standingFrom(user: string | undefined, entry: string | undefined): Stan
     version: at(0),
     districtId: districtId(at(3)),
     pnl: money(at(5)),
-    margin: money(at(6)),
-    closed: at(7),
-    wins: at(8),
-    firstTradeAt: instant(at(9)),
+    baseMoves: money(at(6)),
+    stake: money(at(7)),
+    closed: at(8),
+    wins: at(9),
+    firstTradeAt: instant(at(10)),
   }
 }

@@ -1,10 +1,10 @@
 /** Reads careers: standings for the boards, progress and badges for the user. */
 import { type Kysely, sql } from 'kysely'
 import { districtId, type UserId, userId } from '../actors/kernel/ids.ts'
-import { money } from '../actors/kernel/micros.ts'
+import { money, type Money } from '../actors/kernel/micros.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import { type Career, NEW_CAREER } from '../actors/community/career.ts'
-import type { Standing } from '../actors/community/ranking.ts'
+import { type Standing, stakeOf } from '../actors/community/ranking.ts'
 import { bigints, uuids } from './postgres/arrays.ts'
 import { careerFrom } from './reaction-tx.ts'
 import type { Database } from './postgres/schema.ts'
@@ -22,9 +22,12 @@ const PAGE = 5_000
 
 export class Careers {
   readonly #db: Kysely<Database>
+  readonly #roiFloor: () => Money
 
-  constructor(db: Kysely<Database>) {
+  /** @param roiFloor The least stake of a return. Standings are read with the floor of the moment. */
+  constructor(db: Kysely<Database>, roiFloor: () => Money) {
     this.#db = db
+    this.#roiFloor = roiFloor
   }
 
   /** A user's career; zeros for a user without one. */
@@ -57,15 +60,16 @@ export class Careers {
   /** The standings of the given users who have closed a position. */
   async standings(users: readonly UserId[], scope: Scope): Promise<readonly Standing[]> {
     if (users.length === 0) return []
-    return (
-      await standingsIn(this.#db, scope)
-        .where('user_id', 'in', [...users])
-        .execute()
-    ).map(standingFrom)
+    const floor = this.#roiFloor()
+    const rows = await standingsIn(this.#db, scope)
+      .where('user_id', 'in', [...users])
+      .execute()
+    return rows.map((row) => standingFrom(row, floor))
   }
 
-  /** All standings, one page at a time. */
+  /** All standings, one page at a time, measured against one floor. */
   async *allStandings(scope: Scope): AsyncGenerator<readonly Standing[]> {
+    const floor = this.#roiFloor()
     let after: string | null = null
     for (;;) {
       const rows: StandingRow[] = await standingsIn(this.#db, scope)
@@ -74,7 +78,7 @@ export class Careers {
         .limit(PAGE)
         .execute()
       if (rows.length === 0) return
-      yield rows.map(standingFrom)
+      yield rows.map((row) => standingFrom(row, floor))
       after = rows.at(-1)?.user_id ?? null
     }
   }
@@ -98,6 +102,7 @@ interface StandingRow {
   closed: number
   wins: number
   pnl_micros: number
+  base_moves_micros: number
   margin_micros: number
   first_trade_at: Date | null
 }
@@ -107,16 +112,16 @@ function standingsIn(db: Kysely<Database>, scope: Scope) {
   return scope === 'all'
     ? joined
         .select(['user_id', 'district_id', 'version', 'closed', 'wins'])
-        .select(['pnl_micros', 'margin_micros', 'first_trade_at'])
+        .select(['pnl_micros', 'base_moves_micros', 'margin_micros', 'first_trade_at'])
         .where('closed', '>', 0)
     : joined
         .select(['user_id', 'district_id', 'version', 'live_closed as closed', 'live_wins as wins'])
-        .select(['live_pnl_micros as pnl_micros', 'live_margin_micros as margin_micros'])
-        .select('live_first_trade_at as first_trade_at')
+        .select(['live_pnl_micros as pnl_micros', 'live_base_moves_micros as base_moves_micros'])
+        .select(['live_margin_micros as margin_micros', 'live_first_trade_at as first_trade_at'])
         .where('live_closed', '>', 0)
 }
 
-function standingFrom(row: StandingRow): Standing {
+function standingFrom(row: StandingRow, floor: Money): Standing {
   return {
     userId: userId(row.user_id),
     districtId: districtId(row.district_id),
@@ -124,7 +129,8 @@ function standingFrom(row: StandingRow): Standing {
     closed: row.closed,
     wins: row.wins,
     pnl: money(row.pnl_micros),
-    margin: money(row.margin_micros),
+    baseMoves: money(row.base_moves_micros),
+    stake: stakeOf(money(row.margin_micros), floor),
     firstTradeAt: instant(row.first_trade_at?.getTime() ?? 0),
   }
 }

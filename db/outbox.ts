@@ -136,10 +136,10 @@ export class Outbox {
       // Versions continue, or boards would ignore what is rebuilt as too old. Credits have been paid and stay.
       await sql`
         update careers c
-           set version = version + 1, opened = 0, closed = 0, wins = 0, pnl_micros = 0, margin_micros = 0,
-               first_trade_at = null, live_closed = 0, live_wins = 0, live_pnl_micros = 0, live_margin_micros = 0,
-               live_first_trade_at = null, won_micros = 0, best_win_micros = 0, largest_lots_micros = 0, short_wins = 0,
-               take_profits = 0, stop_losses = 0, washouts = 0, settled = 0, days = 0, xp = 0,
+           set version = version + 1, opened = 0, closed = 0, wins = 0, pnl_micros = 0, base_moves_micros = 0,
+               margin_micros = 0, first_trade_at = null, live_closed = 0, live_wins = 0, live_pnl_micros = 0,
+               live_base_moves_micros = 0, live_margin_micros = 0, live_first_trade_at = null, won_micros = 0, best_win_micros = 0, largest_lots_micros = 0, short_wins = 0,
+               take_profits = 0, stop_losses = 0, washouts = 0, settled = 0, days = 0, close_days = 0, xp = 0,
                referrals = (select count(*) from referrals r
                              where r.referrer_id = c.user_id and r.credited_at is not null)`.execute(tx)
       await sql`update outbox_cursors set seq = 0, attempts = 0, retry_at = '-infinity', finished = false`.execute(tx)

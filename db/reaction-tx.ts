@@ -13,14 +13,13 @@ import {
   type UserId,
   userId,
 } from '../actors/kernel/ids.ts'
-import { REFERRAL_REWARD } from '../actors/kernel/limits.ts'
+import { DRAW_PLAYERS_MAX, REFERRAL_REWARD } from '../actors/kernel/limits.ts'
 import { lots, money, type Money } from '../actors/kernel/micros.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
 import type { Badge } from '../actors/community/badges.ts'
-import type { Career, Tally } from '../actors/community/career.ts'
+import type { Career } from '../actors/community/career.ts'
 import type { Credit, Headline, Notice } from '../actors/community/notices.ts'
-import { winPpm } from '../actors/community/ranking.ts'
-import { roiHundredths } from '../actors/community/spinner.ts'
+import type { Week } from '../actors/community/spinner.ts'
 import { bigints, booleans, integers, texts, uuids } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
 import type { CareersTable } from './postgres/schema/community.ts'
@@ -38,7 +37,7 @@ export interface KnownUser {
   readonly career: Career
 }
 
-/** What a user closed in a week, in all matches or in real ones alone. */
+/** What a user closed of the positions opened in a week, in all matches or in real ones alone. */
 export interface WeekShare {
   readonly week: string
   readonly live: boolean
@@ -46,7 +45,9 @@ export interface WeekShare {
   readonly closed: number
   readonly wins: number
   readonly pnl: Money
+  readonly baseMoves: Money
   readonly margin: Money
+  readonly players: readonly InstrumentId[]
 }
 
 export class ReactionTx {
@@ -64,7 +65,7 @@ export class ReactionTx {
     this.#world = world
   }
 
-  /** The referrers of those users whose first trade has not been credited yet. */
+  /** The referrers of those users for whom they have not been credited yet. */
   async uncredited(users: readonly UserId[]): Promise<readonly Credit[]> {
     const rows = await this.#tx
       .selectFrom('referrals')
@@ -96,12 +97,26 @@ export class ReactionTx {
     )
   }
 
-  /** Records the days on which these users opened positions, and returns those that are new. */
-  async addDays(days: readonly { readonly userId: UserId; readonly day: number }[]): Promise<readonly UserId[]> {
+  /** How many credits each of these referrers has had in a week. Their careers must be locked. */
+  async creditsIn(week: Week, referrers: readonly UserId[]): Promise<ReadonlyMap<UserId, number>> {
+    const { rows } = await sql<{ referrer_id: string; credits: number }>`
+      select referrer_id, count(*) as credits from referrals
+       where referrer_id = any(${uuids(referrers)}::uuid[])
+         and credited_at >= ${new Date(week.startsAt)}::timestamptz and credited_at < ${new Date(week.endsAt)}::timestamptz
+       group by referrer_id`.execute(this.#tx)
+    return new Map(rows.map((row) => [userId(row.referrer_id), row.credits]))
+  }
+
+  /** Records the days on which these users opened or closed positions, and returns the users of those that are new. */
+  async addDays(
+    what: 'open' | 'close',
+    days: readonly { readonly userId: UserId; readonly day: number }[],
+  ): Promise<readonly UserId[]> {
     if (days.length === 0) return []
     const { rows } = await sql<{ user_id: string }>`
-      insert into trade_days (user_id, day)
-        select * from unnest(${uuids(days.map((d) => d.userId))}::uuid[], ${integers(days.map((d) => d.day))}::integer[])
+      insert into trade_days (user_id, day, what)
+        select t.*, ${what}::text
+          from unnest(${uuids(days.map((d) => d.userId))}::uuid[], ${integers(days.map((d) => d.day))}::integer[]) t
         on conflict do nothing returning user_id`.execute(this.#tx)
     return rows.map((row) => userId(row.user_id))
   }
@@ -127,28 +142,31 @@ export class ReactionTx {
         select * from unnest(
           ${uuids(users)}::uuid[], ${column((c) => c.opened)}::integer[],
           ${column((c) => c.all.closed)}::integer[], ${column((c) => c.all.wins)}::integer[],
-          ${column((c) => c.all.pnl)}::bigint[], ${column((c) => c.all.margin)}::bigint[],
-          ${time((c) => c.all.firstTradeAt)}::bigint[],
+          ${column((c) => c.all.pnl)}::bigint[], ${column((c) => c.all.baseMoves)}::bigint[],
+          ${column((c) => c.all.margin)}::bigint[], ${time((c) => c.all.firstTradeAt)}::bigint[],
           ${column((c) => c.live.closed)}::integer[], ${column((c) => c.live.wins)}::integer[],
-          ${column((c) => c.live.pnl)}::bigint[], ${column((c) => c.live.margin)}::bigint[],
-          ${time((c) => c.live.firstTradeAt)}::bigint[],
+          ${column((c) => c.live.pnl)}::bigint[], ${column((c) => c.live.baseMoves)}::bigint[],
+          ${column((c) => c.live.margin)}::bigint[], ${time((c) => c.live.firstTradeAt)}::bigint[],
           ${column((c) => c.won)}::bigint[], ${column((c) => c.bestWin)}::bigint[],
           ${column((c) => c.largestLots)}::bigint[], ${column((c) => c.shortWins)}::integer[],
           ${column((c) => c.takeProfits)}::integer[], ${column((c) => c.stopLosses)}::integer[],
           ${column((c) => c.washouts)}::integer[], ${column((c) => c.settled)}::integer[],
-          ${column((c) => c.days)}::integer[], ${column((c) => c.referrals)}::integer[], ${column((c) => c.xp)}::integer[])
-        t (user_id, opened, closed, wins, pnl, margin, first_at, live_closed, live_wins, live_pnl, live_margin,
-           live_first_at, won, best_win, largest_lots, short_wins, take_profits, stop_losses, washouts, settled, days,
-           referrals, xp)
+          ${column((c) => c.days)}::integer[], ${column((c) => c.closeDays)}::integer[],
+          ${column((c) => c.referrals)}::integer[], ${column((c) => c.xp)}::integer[])
+        t (user_id, opened, closed, wins, pnl, base_moves, margin, first_at, live_closed, live_wins, live_pnl,
+           live_base_moves, live_margin, live_first_at, won, best_win, largest_lots, short_wins, take_profits,
+           stop_losses, washouts, settled, days, close_days, referrals, xp)
       ), saved as (
         update careers c
            set version = c.version + 1, opened = t.opened, closed = t.closed, wins = t.wins, pnl_micros = t.pnl,
-               margin_micros = t.margin, first_trade_at = to_timestamp(t.first_at / 1000.0),
+               base_moves_micros = t.base_moves, margin_micros = t.margin, first_trade_at = to_timestamp(t.first_at / 1000.0),
                live_closed = t.live_closed, live_wins = t.live_wins, live_pnl_micros = t.live_pnl,
-               live_margin_micros = t.live_margin, live_first_trade_at = to_timestamp(t.live_first_at / 1000.0),
+               live_base_moves_micros = t.live_base_moves, live_margin_micros = t.live_margin,
+               live_first_trade_at = to_timestamp(t.live_first_at / 1000.0),
                won_micros = t.won, best_win_micros = t.best_win, largest_lots_micros = t.largest_lots,
                short_wins = t.short_wins, take_profits = t.take_profits, stop_losses = t.stop_losses,
-               washouts = t.washouts, settled = t.settled, days = t.days, referrals = t.referrals, xp = t.xp
+               washouts = t.washouts, settled = t.settled, days = t.days, close_days = t.close_days,
+               referrals = t.referrals, xp = t.xp
           from given t where c.user_id = t.user_id
         returning c.user_id, c.version, c.closed, c.xp
       ), grown as (
@@ -158,7 +176,7 @@ export class ReactionTx {
         on conflict (user_id) do update set version = excluded.version`.execute(this.#tx)
   }
 
-  /** Adds to what users closed in a week. */
+  /** Adds to what users closed of a week. Their careers must be locked. */
   async addWeeks(shares: readonly WeekShare[]): Promise<void> {
     if (shares.length === 0) return
     const before = await this.#weeks(shares)
@@ -171,22 +189,25 @@ export class ReactionTx {
             closed: old.closed + share.closed,
             wins: old.wins + share.wins,
             pnl: money(old.pnl_micros + share.pnl),
+            baseMoves: money(old.base_moves_micros + share.baseMoves),
             margin: money(old.margin_micros + share.margin),
+            players: [...old.players.map(instrumentId), ...share.players],
           }
     })
     await sql`
-      insert into week_scores (week, live, user_id, closed, wins, pnl_micros, margin_micros, roi_hundredths, win_ppm)
-        select * from unnest(
+      insert into week_scores (week, live, user_id, closed, wins, pnl_micros, base_moves_micros, margin_micros, players)
+        select t.week, t.live, t.id, t.closed, t.wins, t.pnl, t.base_moves, t.margin, string_to_array(t.players, ',')::uuid[]
+          from unnest(
           ${texts(now.map((s) => s.week))}::text[], ${booleans(now.map((s) => s.live))}::boolean[],
           ${uuids(now.map((s) => s.userId))}::uuid[], ${integers(now.map((s) => s.closed))}::integer[],
           ${integers(now.map((s) => s.wins))}::integer[], ${bigints(now.map((s) => s.pnl))}::bigint[],
-          ${bigints(now.map((s) => s.margin))}::bigint[],
-          ${bigints(now.map((s) => roiHundredths(s.pnl, s.margin)))}::bigint[],
-          ${integers(now.map((s) => winPpm(s)))}::integer[])
+          ${bigints(now.map((s) => s.baseMoves))}::bigint[], ${bigints(now.map((s) => s.margin))}::bigint[],
+          ${texts(now.map((s) => firstPlayers(s.players).join()))}::text[])
+          t (week, live, id, closed, wins, pnl, base_moves, margin, players)
         on conflict (week, live, user_id) do update
            set closed = excluded.closed, wins = excluded.wins, pnl_micros = excluded.pnl_micros,
-               margin_micros = excluded.margin_micros, roi_hundredths = excluded.roi_hundredths,
-               win_ppm = excluded.win_ppm`.execute(this.#tx)
+               base_moves_micros = excluded.base_moves_micros, margin_micros = excluded.margin_micros,
+               players = excluded.players`.execute(this.#tx)
   }
 
   async #weeks(shares: readonly WeekShare[]) {
@@ -294,6 +315,10 @@ type LedgerRow = Insertable<Database['ledger_entries']>
 
 const weekKey = (of: Pick<WeekShare, 'week' | 'live' | 'userId'>): string => `${of.week}:${of.live}:${of.userId}`
 
+/** Different ones, in an order that does not depend on which came first. */
+const firstPlayers = (players: readonly InstrumentId[]): readonly InstrumentId[] =>
+  [...new Set(players)].toSorted().slice(0, DRAW_PLAYERS_MAX)
+
 /** Writes the notices whose sources are new, and returns them as stored. */
 export async function insertNotices(tx: Transaction<Database>, notices: readonly Notice[]): Promise<Notification[]> {
   if (notices.length === 0) return []
@@ -347,8 +372,22 @@ export async function insertHeadlines(
 export function careerFrom(row: Selectable<CareersTable>): Career {
   return {
     opened: row.opened,
-    all: tallyOf(row.closed, row.wins, row.pnl_micros, row.margin_micros, row.first_trade_at),
-    live: tallyOf(row.live_closed, row.live_wins, row.live_pnl_micros, row.live_margin_micros, row.live_first_trade_at),
+    all: {
+      closed: row.closed,
+      wins: row.wins,
+      pnl: money(row.pnl_micros),
+      baseMoves: money(row.base_moves_micros),
+      margin: money(row.margin_micros),
+      firstTradeAt: row.first_trade_at === null ? null : instant(row.first_trade_at.getTime()),
+    },
+    live: {
+      closed: row.live_closed,
+      wins: row.live_wins,
+      pnl: money(row.live_pnl_micros),
+      baseMoves: money(row.live_base_moves_micros),
+      margin: money(row.live_margin_micros),
+      firstTradeAt: row.live_first_trade_at === null ? null : instant(row.live_first_trade_at.getTime()),
+    },
     won: money(row.won_micros),
     bestWin: money(row.best_win_micros),
     largestLots: lots(row.largest_lots_micros),
@@ -358,17 +397,8 @@ export function careerFrom(row: Selectable<CareersTable>): Career {
     washouts: row.washouts,
     settled: row.settled,
     days: row.days,
+    closeDays: row.close_days,
     referrals: row.referrals,
     xp: row.xp,
-  }
-}
-
-function tallyOf(closed: number, wins: number, pnl: number, margin: number, first: Date | null): Tally {
-  return {
-    closed,
-    wins,
-    pnl: money(pnl),
-    margin: money(margin),
-    firstTradeAt: first === null ? null : instant(first.getTime()),
   }
 }

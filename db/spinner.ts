@@ -5,7 +5,15 @@ import { districtId, type DistrictId, type UserId, userId } from '../actors/kern
 import { as, fieldsOf, integer, listOf, type Reader, text } from '../actors/kernel/read.ts'
 import { type Instant, instant, SECOND_MS, type World } from '../actors/kernel/world.ts'
 import { spinnerHeadline, spinnerNotices } from '../actors/community/notices.ts'
-import { drawn, drawText, type Week, weekAfter, weekBefore, weekOf } from '../actors/community/spinner.ts'
+import {
+  drawn,
+  drawText,
+  type DrawTerms,
+  type Week,
+  weekAfter,
+  weekBefore,
+  weekOf,
+} from '../actors/community/spinner.ts'
 import type { Scope } from './careers.ts'
 import { insertHeadlines, insertNotices, type Notification } from './reaction-tx.ts'
 import type { Database } from './postgres/schema.ts'
@@ -43,15 +51,21 @@ const GRACE_MS = 60 * SECOND_MS
 const COUNTING_RETRY_SECS = 2
 const SEED_BYTES = 32
 
+/** Asked for every decision, so that a changed setting counts. */
+export interface DrawOptions {
+  readonly scope: () => Scope
+  readonly terms: () => DrawTerms
+}
+
 export class Spinner {
   readonly #db: Kysely<Database>
   readonly #world: Pick<World, 'now' | 'secret'>
-  readonly #scope: () => Scope
+  readonly #options: DrawOptions
 
-  constructor(db: Kysely<Database>, world: Pick<World, 'now' | 'secret'>, scope: () => Scope) {
+  constructor(db: Kysely<Database>, world: Pick<World, 'now' | 'secret'>, options: DrawOptions) {
     this.#db = db
     this.#world = world
-    this.#scope = scope
+    this.#options = options
   }
 
   /** Promises seeds for this week and the next, so that an outage at the turn of the week breaks no promise. */
@@ -129,13 +143,24 @@ export class Spinner {
       .execute()
   }
 
-  /** Whether closes from before this week have not been counted yet. */
+  /**
+   * Whether a position opened before this week is still open, or its close has not been counted yet. The two are asked in
+   * this order: a close is in the outbox from the moment that its position is closed.
+   */ // R11
   async #isBehind(running: Week): Promise<boolean> {
+    const all = this.#options.scope() === 'all'
+    const { rows: held } = await sql`
+      select 1 from positions p join matches m on m.id = p.match_id
+       where p.closed_at is null and p.opened_at < ${new Date(running.startsAt)}::timestamptz
+         and (${all}::boolean or not m.replay)
+       limit 1`.execute(this.#db)
+    if (held.length > 0) return true
     const { rows } = await sql`
       select 1 from outbox_cursors c
        where not c.finished
          and exists (select from outbox o where o.match_id = c.match_id and o.seq > c.seq
-                        and o.at < ${new Date(running.startsAt)}::timestamptz)
+                        and exists (select from json_array_elements(o.events) e
+                                     where (e->>'openedAt')::bigint < ${running.startsAt}::bigint))
        limit 1`.execute(this.#db)
     return rows.length > 0
   }
@@ -148,7 +173,7 @@ export class Spinner {
       .forUpdate()
       .executeTakeFirstOrThrow()
     if (row.decided_at !== null) return []
-    const candidates = await leadersOf(tx, week, this.#scope())
+    const candidates = await leadersOf(tx, week, this.#options)
     const users = candidates.map((candidate) => candidate.userId)
     const winner = drawn(createHmac('sha256', row.seed).update(drawText(week.name, users)).digest('hex'), users)
     await tx
@@ -169,7 +194,7 @@ export class Spinner {
       .where('week', '=', week.name)
       .executeTakeFirstOrThrow()
     if (row.decided_at !== null) return this.#decided(row)
-    const candidates = await leadersOf(this.#db, week, this.#scope())
+    const candidates = await leadersOf(this.#db, week, this.#options)
     return {
       ...week,
       status: candidates.length > 1 ? 'tied' : 'open',
@@ -212,9 +237,13 @@ const readCandidates = listOf(readCandidate)
 
 const sha256 = (input: string): string => createHash('sha256').update(input).digest('hex')
 
-/** The users whose ROI (two decimals) and win rate are the best of the week. */
-async function leadersOf(db: Kysely<Database>, week: Week, scope: Scope): Promise<readonly Candidate[]> {
-  const live = scope === 'live'
+/**
+ * The users whose ROI (two decimals) and win rate are the best of the week. Candidates tie when users see the same figure.
+ * Computed from the sums, so that a changed floor counts at once.
+ */ // R13
+async function leadersOf(db: Kysely<Database>, week: Week, options: DrawOptions): Promise<readonly Candidate[]> {
+  const live = options.scope() === 'live'
+  const { closesMin, playersMin, roiFloor } = options.terms()
   const { rows } = await sql<{
     user_id: string
     username: string
@@ -223,15 +252,19 @@ async function leadersOf(db: Kysely<Database>, week: Week, scope: Scope): Promis
     win_ppm: number
     closed: number
   }>`
-    with best as (
-      select roi_hundredths, win_ppm from week_scores where week = ${week.name}::text and live = ${live}::boolean
-       order by roi_hundredths desc, win_ppm desc limit 1
+    with eligible as (
+      select user_id, closed, round(wins * 1000000::numeric / closed)::integer as win_ppm,
+             round(base_moves_micros * 10000::numeric / greatest(margin_micros, ${roiFloor}::bigint, 1))::bigint
+               as roi_hundredths
+        from week_scores
+       where week = ${week.name}::text and live = ${live}::boolean
+         and closed >= ${closesMin}::integer and cardinality(players) >= ${playersMin}::integer
+    ), ranked as (
+      select *, rank() over (order by roi_hundredths desc, win_ppm desc) from eligible
     )
     select s.user_id, u.username, u.district_id, s.roi_hundredths, s.win_ppm, s.closed
-      from best b
-      join week_scores s on s.roi_hundredths = b.roi_hundredths and s.win_ppm = b.win_ppm
-      join users u on u.id = s.user_id
-     where s.week = ${week.name}::text and s.live = ${live}::boolean
+      from ranked s join users u on u.id = s.user_id
+     where s.rank = 1
      order by s.user_id`.execute(db)
   return rows.map((row) => ({
     userId: userId(row.user_id),

@@ -6,15 +6,16 @@ import { assert, unreachable } from '../kernel/assert.ts'
 import { XP_FIRST_TRADE_OF_DAY, XP_PER_OPEN, XP_PER_WIN } from '../kernel/limits.ts'
 import { type Lots, lots, type Money, money } from '../kernel/micros.ts'
 import { HOUR_MS, type Instant } from '../kernel/world.ts'
-import type { CommittedEvent } from './committed-event.ts'
+import { type CommittedEvent, isCountedClose } from './committed-event.ts'
 
 /** The counts that leaderboards use. */
 export interface Tally {
   readonly closed: number
   /** Closes with a profit. */
   readonly wins: number
-  /** Σ realised PnL, and Σ margin of the closed positions: their ratio is the ROI. */
   readonly pnl: Money
+  /** Σ of what the match alone made of the closed positions, and Σ of their margin: the ROI follows from the two. */
+  readonly baseMoves: Money
   readonly margin: Money
   readonly firstTradeAt: Instant | null
 }
@@ -36,12 +37,21 @@ export interface Career {
   readonly settled: number
   /** Days (UTC) with at least one opening. */
   readonly days: number
-  /** Referred users who have traded. */
+  /** Days (UTC) with at least one close. */
+  readonly closeDays: number
+  /** Referred users who have been credited. */
   readonly referrals: number
   readonly xp: number
 }
 
-const NEW_TALLY: Tally = { closed: 0, wins: 0, pnl: money(0), margin: money(0), firstTradeAt: null }
+const NEW_TALLY: Tally = {
+  closed: 0,
+  wins: 0,
+  pnl: money(0),
+  baseMoves: money(0),
+  margin: money(0),
+  firstTradeAt: null,
+}
 
 export const NEW_CAREER: Career = {
   opened: 0,
@@ -56,6 +66,7 @@ export const NEW_CAREER: Career = {
   washouts: 0,
   settled: 0,
   days: 0,
+  closeDays: 0,
   referrals: 0,
   xp: 0,
 }
@@ -66,7 +77,7 @@ export interface Circumstances {
   readonly replay: boolean
 }
 
-/** The career after one more event of this user. */
+/** The career after one more event of this user. A void position was none: its close counts nowhere. */ // R14
 export function advance(before: Career, event: CommittedEvent, circumstances: Circumstances): Career {
   const career = {
     ...before,
@@ -82,6 +93,7 @@ export function advance(before: Career, event: CommittedEvent, circumstances: Ci
         xp: career.xp + XP_PER_OPEN,
       }
     case 'closed': {
+      if (event.by === 'void') return career
       const won = event.pnl > 0
       const by = (closer: typeof event.by): number => (event.by === closer ? 1 : 0)
       return {
@@ -109,12 +121,13 @@ function tallied(tally: Tally, event: CommittedEvent, at: Instant): Tally {
     const first = tally.firstTradeAt === null || at < tally.firstTradeAt
     return first ? { ...tally, firstTradeAt: at } : tally
   }
-  if (event.kind !== 'closed') return tally
+  if (!isCountedClose(event)) return tally
   return {
     ...tally,
     closed: tally.closed + 1,
     wins: tally.wins + (event.pnl > 0 ? 1 : 0),
     pnl: money(tally.pnl + event.pnl),
+    baseMoves: money(tally.baseMoves + event.baseMove),
     margin: money(tally.margin + event.margin),
   }
 }
@@ -124,6 +137,12 @@ export const advanceDays = (career: Career, days: number): Career => ({
   ...career,
   days: career.days + days,
   xp: career.xp + days * XP_FIRST_TRADE_OF_DAY,
+})
+
+/** The career after `days` more days with a first close. */
+export const advanceCloseDays = (career: Career, days: number): Career => ({
+  ...career,
+  closeDays: career.closeDays + days,
 })
 
 const DAY_MS = 24 * HOUR_MS

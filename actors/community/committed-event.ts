@@ -1,6 +1,7 @@
 /** The events of a commit that the outbox keeps for reactions. Price moves are left out. */
 import type { InstrumentId, PositionId, UserId } from '../kernel/ids.ts'
 import type { Lots, Money } from '../kernel/micros.ts'
+import type { Instant } from '../kernel/world.ts'
 import type { ClosedBy, Direction } from '../position/position.ts'
 
 interface PositionFacts {
@@ -12,12 +13,24 @@ interface PositionFacts {
   readonly margin: Money
 }
 
+interface Closing {
+  readonly pnl: Money
+  /** What the match alone made of it: the PnL that returns are ranked by. */
+  readonly baseMove: Money
+  readonly openedAt: Instant
+  readonly by: ClosedBy
+}
+
 export type CommittedEvent =
   | ({ readonly kind: 'opened' } & PositionFacts)
   /** This share of the margin is lost. */
   | ({ readonly kind: 'margin_warned'; readonly lostPct: 50 | 80 } & PositionFacts)
-  | ({ readonly kind: 'closed'; readonly pnl: Money; readonly by: ClosedBy } & PositionFacts)
+  | ({ readonly kind: 'closed' } & PositionFacts & Closing)
   /** The last position is closed; no event of this match follows. */
   | { readonly kind: 'match_settled' }
 
 export type ClosedEvent = Extract<CommittedEvent, { readonly kind: 'closed' }>
+
+/** Whether an event is a close that rankings and careers count. A void one never happened. */
+export const isCountedClose = (event: CommittedEvent): event is ClosedEvent =>
+  event.kind === 'closed' && event.by !== 'void'

@@ -153,7 +153,7 @@ export const levelNotice = (userId: UserId, level: number, at: Instant): Notice 
   at,
 })
 
-/** A referred user has traded for the first time. */
+/** A referred user has traded enough for their referrer to be credited. */
 export interface Credit {
   readonly referrerId: UserId
   readonly refereeId: UserId
@@ -165,7 +165,7 @@ export const creditNotice = ({ referrerId, refereeId, refereeName, reward }: Cre
   userId: referrerId,
   type: 'referral_credited',
   title: 'Referral credited',
-  body: `${refereeName} has made their first trade: ${signed(reward)}.`,
+  body: `${refereeName} has started trading: ${signed(reward)}.`,
   data: { refereeId, reward: decimal(reward) },
   source: `referral:${refereeId}`,
   at,

@@ -8,8 +8,10 @@ export interface Standing {
   readonly userId: UserId
   readonly districtId: DistrictId
   readonly pnl: Money
-  /** Σ margin of their closed positions. */
-  readonly margin: Money
+  /** Σ of what the match alone made of their closed positions. */
+  readonly baseMoves: Money
+  /** What the ROI divides by (`stakeOf`). */
+  readonly stake: Money
   readonly closed: number
   readonly wins: number
   readonly firstTradeAt: Instant
@@ -31,9 +33,18 @@ export interface Ranked {
 /** Ratios are counted in parts per million. */
 export const PPM = 1_000_000
 
-/** Σ realised PnL ÷ Σ margin of the closed positions, in parts per million: percent with four decimals. */
-export const roiPpm = ({ pnl, margin }: Pick<Standing, 'pnl' | 'margin'>): number =>
-  margin === 0 ? 0 : mulDivNearest(pnl, PPM, margin)
+/**
+ * What a return is measured against: the margin of the closed positions, and never less than the floor. Without a floor
+ * one lucky position of a few units would lead, and every further trade would be a mistake.
+ */ // R5
+export const stakeOf = (margin: Money, floor: Money): Money => (margin > floor ? margin : floor)
+
+/**
+ * Σ PnL of base moves ÷ stake, in parts per million: percent with four decimals. Realised PnL also holds what the crowd
+ * paid, and throw-away accounts can be that crowd.
+ */ // R5
+export const roiPpm = ({ baseMoves, stake }: Pick<Standing, 'baseMoves' | 'stake'>): number =>
+  stake === 0 ? 0 : mulDivNearest(baseMoves, PPM, stake)
 
 /** Wins ÷ closes in parts per million. */
 export const winPpm = ({ wins, closed }: Pick<Standing, 'wins' | 'closed'>): number =>

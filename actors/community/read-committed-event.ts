@@ -5,6 +5,7 @@
 import { instrumentId, positionId, userId } from '../kernel/ids.ts'
 import { lots, money } from '../kernel/micros.ts'
 import { as, fieldsOf, integer, keyOf, listOf, oneOf, type Reader, text } from '../kernel/read.ts'
+import { instant } from '../kernel/world.ts'
 import type { ClosedBy } from '../position/position.ts'
 import type { CommittedEvent } from './committed-event.ts'
 
@@ -43,7 +44,14 @@ const readCommittedEvent: Reader<CommittedEvent> = (value, path) => {
     case 'margin_warned':
       return { kind, ...position, lostPct: field('lostPct', oneOf([50, 80])) }
     case 'closed':
-      return { kind, ...position, pnl: field('pnl', as(integer, money)), by: field('by', keyOf(CLOSED_BY)) }
+      return {
+        kind,
+        ...position,
+        pnl: field('pnl', as(integer, money)),
+        baseMove: field('baseMove', as(integer, money)),
+        openedAt: field('openedAt', as(integer, instant)),
+        by: field('by', keyOf(CLOSED_BY)),
+      }
   }
 }
 

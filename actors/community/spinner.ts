@@ -1,7 +1,7 @@
 /** The weekly spinner: ISO weeks, the candidates of a draw, and the winner that a seed committed in advance selects. */
 import { assert } from '../kernel/assert.ts'
 import type { UserId } from '../kernel/ids.ts'
-import { type Money, mulDivNearest } from '../kernel/micros.ts'
+import type { Money } from '../kernel/micros.ts'
 import { HOUR_MS, type Instant, instant } from '../kernel/world.ts'
 
 const DAY_MS = 24 * HOUR_MS
@@ -45,9 +45,14 @@ function yearOf(ms: number): number {
   return ms >= yearStart(near + 1) ? near + 1 : near
 }
 
-/** ROI in hundredths of a per cent: candidates tie when users see the same figure. */
-export const roiHundredths = (pnl: Money, margin: Money): number =>
-  margin === 0 ? 0 : mulDivNearest(pnl, 10_000, margin)
+/** What a user must have closed in the week, of the positions opened in it, to be in its draw. */
+export interface DrawTerms {
+  readonly closesMin: number
+  /** On at least so many players. */
+  readonly playersMin: number
+  /** The least stake that a return is measured against. */
+  readonly roiFloor: Money
+}
 
 /** The candidates in the order in which the draw counts them. */
 const drawOrder = (candidates: readonly UserId[]): readonly UserId[] => candidates.toSorted()

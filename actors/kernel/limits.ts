@@ -106,8 +106,19 @@ export const TICK_STORE_INTERVAL_MS = SECOND_MS
 export const XP_PER_OPEN = 10
 export const XP_PER_WIN = 25
 export const XP_FIRST_TRADE_OF_DAY = 50
-/** What a referrer is credited when a user they referred opens a first position. */
+/** What a referrer is credited for a friend, and by default after how many closes of the friend on how many days. */
 export const REFERRAL_REWARD: Money = money(units(100))
+export const REFERRAL_CLOSES = 5
+export const REFERRAL_DAYS = 2
+/** The most credits to one referrer in a week, by default. */
+export const REFERRALS_WEEKLY_MAX = 10
+/** Returns are measured against at least this much margin, by default. */
+export const ROI_FLOOR: Money = money(units(50_000))
+/** What a user must close in a week to be in its draw, by default, and on how many players. */
+export const DRAW_CLOSES = 10
+export const DRAW_PLAYERS = 3
+/** The most players a draw may ask for: of a user's week no more are kept. */
+export const DRAW_PLAYERS_MAX = 20
 /** A win of this size, like every washout, appears in the activity feed. */
 export const BIG_WIN: Money = money(units(500))
 /** A legacy trade of this quantity or total appears in the activity feed (specification 6). */

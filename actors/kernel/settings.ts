@@ -3,7 +3,18 @@
  * numbers of the price model are in `actors/market/scoring-settings.ts`.
  */
 import { fixtureId, instrumentId } from './ids.ts'
-import { DEFAULT_RULES, LEVERAGE, type TradingRules } from './limits.ts'
+import {
+  DEFAULT_RULES,
+  DRAW_CLOSES,
+  DRAW_PLAYERS,
+  DRAW_PLAYERS_MAX,
+  LEVERAGE,
+  REFERRAL_CLOSES,
+  REFERRAL_DAYS,
+  REFERRALS_WEEKLY_MAX,
+  ROI_FLOOR,
+  type TradingRules,
+} from './limits.ts'
 import { decimal, lots, microsNearest } from './micros.ts'
 import { TRADING_MODES, type TradingMode, type TradingModes } from './trading-mode.ts'
 import { SECOND_MS } from './world.ts'
@@ -131,6 +142,34 @@ export const SETTINGS = {
   'boards.include_replays': booleanSetting(
     false,
     'Whether replays count on the leaderboards and in the weekly draw. Without a live provider they always do.',
+  ),
+  'boards.roi_floor': numberSetting(
+    decimal(ROI_FLOOR),
+    [0, 10_000_000, WHOLE],
+    'The least margin that a return is measured against on the ROI boards and in the weekly draw, in units. A change ' +
+      're-ranks everybody.',
+  ),
+  'spinner.closes_min': numberSetting(
+    DRAW_CLOSES,
+    [1, 1_000, WHOLE],
+    'How many positions opened in the week a user must have closed to be in its draw.',
+  ),
+  'spinner.players_min': numberSetting(
+    DRAW_PLAYERS,
+    [1, DRAW_PLAYERS_MAX, WHOLE],
+    'On how many different players these must be.',
+  ),
+  'referrals.closes_min': numberSetting(
+    REFERRAL_CLOSES,
+    [1, 1_000, WHOLE],
+    'How many positions a referred user must have closed before the referrer is credited.',
+  ),
+  'referrals.days_min': numberSetting(REFERRAL_DAYS, [1, 60, WHOLE], 'On how many different days (UTC) these must be.'),
+  'referrals.weekly_max': numberSetting(
+    REFERRALS_WEEKLY_MAX,
+    [0, 1_000, WHOLE],
+    'The most credits to one referrer in a week from Monday 00:00 UTC. Further ones wait for a close of the referred ' +
+      'user in a later week.',
   ),
   'retention.full_ticks_days': numberSetting(
     30,

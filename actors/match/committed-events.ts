@@ -1,6 +1,6 @@
 /** Match events → the committed events that reactions read from the outbox. */
 import type { CommittedEvent } from '../community/committed-event.ts'
-import type { Position } from '../position/position.ts'
+import { baseMoveOf, type Close, type Position } from '../position/position.ts'
 import type { MatchEvent } from './messages.ts'
 
 /** The events of a batch that have reactions, in order. A batch of price moves alone has none. */
@@ -13,7 +13,7 @@ export function committedEvents(events: readonly MatchEvent[]): readonly Committ
         if (event.position.warned === 0) return []
         return [{ kind: 'margin_warned', ...of(event.position), lostPct: event.position.warned }]
       case 'position_closed':
-        return [{ kind: 'closed', ...of(event.position), pnl: event.position.close.pnl, by: event.position.close.by }]
+        return [{ kind: 'closed', ...of(event.position), ...closingOf(event.position, event.position.close) }]
       case 'match_updated':
         return event.info.settledAt === null ? [] : [{ kind: 'match_settled' }]
       case 'instrument_listed':
@@ -34,4 +34,11 @@ const of = ({ id, userId, instrumentId, direction, lots, margin }: Position) => 
   direction,
   lots,
   margin,
+})
+
+const closingOf = (position: Position, { base, pnl, by }: Close) => ({
+  pnl,
+  baseMove: baseMoveOf(position, base),
+  openedAt: position.openedAt,
+  by,
 })

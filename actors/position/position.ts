@@ -75,6 +75,13 @@ export const realisedPnl = (p: Pick<Position, 'direction' | 'lots' | 'openPrice'
   money(Math.max(-p.margin, pnlAt(p, at)))
 
 /**
+ * What the match alone made of a position: sign × (base at close − base at open) × lots × 5, floored like its PnL. The
+ * crowd moves prices and no base, so no group of accounts can lift it. Rankings by return count it.
+ */ // R5
+export const baseMoveOf = (p: Pick<Position, 'direction' | 'lots' | 'openBase' | 'margin'>, base: Price): Money =>
+  realisedPnl({ ...p, openPrice: p.openBase }, base)
+
+/**
  * The price at which the loss equals the margin: 10 % against the position. Rounded towards the open price, so that the
  * loss there never exceeds the margin. Null for a long so cheap that its washout lies below PRICE_MIN.
  */

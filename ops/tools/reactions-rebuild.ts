@@ -3,12 +3,15 @@
  * made again; badges, notifications, activity and credits stay as they are. Stop the servers first. They rebuild their
  * leaderboards when they start with an empty store, or when an admin asks.
  */
+import { AuditLog } from '../../db/audit-log.ts'
 import { connect } from '../../db/postgres/connect.ts'
 import { migrate } from '../../db/postgres/migrate.ts'
 import { Outbox } from '../../db/outbox.ts'
+import { Settings } from '../../db/settings.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { environment, readConfig } from '../../src/config.ts'
-import { react } from '../../src/reactions/react.ts'
+import { reactionUnder } from '../../src/reactions/react.ts'
+import { referralTermsOf } from '../../src/reactions/referral-terms.ts'
 import { systemWorld } from '../../src/system-world.ts'
 
 const { databaseUrl, dataDir } = readConfig(environment())
@@ -16,12 +19,19 @@ const connection = await connect({ databaseUrl, dataDir })
 try {
   await connection.withoutTimeout((patient) => migrate(patient))
   const world = systemWorld()
+  const settings = await Settings.open({
+    db: connection.db,
+    world,
+    audit: new AuditLog(connection.db, world),
+    report: (event, error) => console.error(event, error),
+  })
+  const reaction = reactionUnder(() => referralTermsOf(settings))
   const cache = new WalletCache(null, () => undefined)
   const outbox = new Outbox(connection.db, cache, world)
   await connection.withoutTimeout((patient) => new Outbox(patient, cache, world).forget())
   let commits = 0
   for (;;) {
-    const reacted = await outbox.react(react)
+    const reacted = await outbox.react(reaction)
     if (reacted === null && (await outbox.lag()).commits === 0) break
     if (reacted?.kind === 'failed' && reacted.setAside !== null) console.error('set aside:', reacted.error)
     if (reacted?.kind === 'reacted') commits += reacted.commits

@@ -2,18 +2,20 @@
  * What follows from trades: careers, leaderboards, the weekly spinner, notifications; and the reactor that applies
  * them.
  */
+import { microsNearest, type Money, money } from '../../actors/kernel/micros.ts'
 import { type Boards } from '../../db/boards.ts'
 import { BoardsMemory } from '../../db/boards-memory.ts'
 import { connectBoards } from '../../db/boards-redis.ts'
 import { Careers, type Scope } from '../../db/careers.ts'
 import { installationOf } from '../../db/installation.ts'
-import { Outbox } from '../../db/outbox.ts'
+import { Outbox, type Reaction } from '../../db/outbox.ts'
 import type { Notification } from '../../db/reaction-tx.ts'
 import { Spinner } from '../../db/spinner.ts'
 import type { RealTime } from '../../rooms/boot.ts'
 import { notificationJson } from '../http/json.ts'
 import { BoardKeeper } from '../reactions/board-keeper.ts'
-import { react } from '../reactions/react.ts'
+import { reactionUnder } from '../reactions/react.ts'
+import { referralTermsOf } from '../reactions/referral-terms.ts'
 import { Reactor } from '../reactions/reactor.ts'
 import type { Base } from './base.ts'
 import type { Market } from './market.ts'
@@ -25,6 +27,7 @@ export interface Community {
   readonly keeper: BoardKeeper
   readonly spinner: Spinner
   readonly outbox: Outbox
+  readonly reaction: Reaction
   readonly notify: (notifications: readonly Notification[]) => void
 }
 
@@ -38,11 +41,20 @@ export async function openCommunity(base: Base, { stores, market, realTime }: Co
   const { config, world, log, report, lifecycle } = base
   const boards = await openBoards(base, stores)
   lifecycle.add({ name: 'boards', kind: 'store', stop: () => boards.close() })
-  const careers = new Careers(stores.db)
+  const roiFloor = (): Money => money(microsNearest(market.settings.value('boards.roi_floor')))
+  const careers = new Careers(stores.db, roiFloor)
   const scope = (): Scope =>
     config.provider === null || market.settings.value('boards.include_replays') ? 'all' : 'live'
-  const keeper = new BoardKeeper({ boards, careers, scope })
-  const spinner = new Spinner(stores.db, world, scope)
+  const keeper = new BoardKeeper({ boards, careers, scope, roiFloor })
+  const spinner = new Spinner(stores.db, world, {
+    scope,
+    terms: () => ({
+      closesMin: market.settings.value('spinner.closes_min'),
+      playersMin: market.settings.value('spinner.players_min'),
+      roiFloor: roiFloor(),
+    }),
+  })
+  const reaction = reactionUnder(() => referralTermsOf(market.settings))
   const outbox = new Outbox(stores.db, stores.walletCache, world)
   const notify = (notifications: readonly Notification[]): void => {
     for (const notification of notifications) {
@@ -50,7 +62,7 @@ export async function openCommunity(base: Base, { stores, market, realTime }: Co
       realTime.notify(notification.userId, notice)
     }
   }
-  const reactor = new Reactor({ outbox, reaction: react, tell: notify, report })
+  const reactor = new Reactor({ outbox, reaction, tell: notify, report })
   lifecycle.add({
     name: 'reactor',
     kind: 'worker',
@@ -63,7 +75,7 @@ export async function openCommunity(base: Base, { stores, market, realTime }: Co
     },
     stop: () => reactor.stop(),
   })
-  return { boards, careers, keeper, spinner, outbox, notify }
+  return { boards, careers, keeper, spinner, outbox, reaction, notify }
 }
 
 async function openBoards({ config, world }: Base, { db }: Stores): Promise<Boards> {

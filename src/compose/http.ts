@@ -16,7 +16,6 @@ import type { CommunityPorts } from '../http/community-ports.ts'
 import type { HttpDeps } from '../http/ports.ts'
 import { loadWebFiles } from '../http/web-files.ts'
 import { tracedDesk } from '../observe/tracing.ts'
-import { react } from '../reactions/react.ts'
 import type { GameplayBot } from '../replays/gameplay-bot.ts'
 import type { Accounts } from './accounts.ts'
 import type { Base } from './base.ts'
@@ -118,7 +117,7 @@ const readyChecks = ({ lifecycle }: Base, { connection, fast }: Stores): HttpDep
 
 function communityPorts({ config, world }: Base, { stores, community }: HttpParts): CommunityPorts {
   const { db } = stores
-  const { boards, careers, keeper, spinner, outbox, notify } = community
+  const { boards, careers, keeper, spinner, outbox, reaction, notify } = community
   return {
     boards,
     careers,
@@ -133,7 +132,7 @@ function communityPorts({ config, world }: Base, { stores, community }: HttpPart
     reactions: {
       setAside: (limit) => outbox.setAside(limit),
       lag: () => outbox.lag(),
-      retry: (matchId, seq) => outbox.retry(matchId, seq, react),
+      retry: (matchId, seq) => outbox.retry(matchId, seq, reaction),
     },
   }
 }

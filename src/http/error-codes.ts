@@ -139,7 +139,7 @@ export const ERROR_CODES = {
   WEEK_NOT_COUNTED: {
     status: 409,
     error: 'the week is still being counted',
-    when: "Some of the week's closes are still being processed. Call again after `Retry-After`.",
+    when: 'Positions opened in the week are still open, or their closes are being processed. Call again after `Retry-After`.',
     retry: true,
   },
   REBUILD_UNDER_WAY: {

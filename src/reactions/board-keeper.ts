@@ -2,6 +2,7 @@
  * Keeps leaderboards up to date with careers: changed standings one by one, all of them when boards are lost or
  * rebuilt.
  */
+import type { Money } from '../../actors/kernel/micros.ts'
 import type { Boards } from '../../db/boards.ts'
 import type { Careers, Scope } from '../../db/careers.ts'
 
@@ -13,25 +14,29 @@ export interface BoardKeeperOptions {
   readonly careers: Pick<Careers, 'changed' | 'shown' | 'standings' | 'allStandings'>
   /** Read each time, so that a changed setting takes effect. */
   readonly scope: () => Scope
+  /** The least stake of a return, for every call. */
+  readonly roiFloor: () => Money
 }
 
 export class BoardKeeper {
   readonly #options: BoardKeeperOptions
   #building: Promise<number | null> | null = null
-  /** The scope of the boards, as last seen by this process. */
-  #scope: Scope | null = null
+  /** What the boards count and by which floor, as far as this process knows. */
+  #terms: string | null = null
 
   constructor(options: BoardKeeperOptions) {
     this.#options = options
   }
 
   /**
-   * Updates changed standings on the boards. Rebuilds the boards first if they are missing or their scope has changed.
+   * Updates changed standings on the boards. Rebuilds the boards first if they are missing, or if a setting that they
+   * depend on has changed.
    */
   async show(): Promise<void> {
     const { boards, careers, scope } = this.#options
-    this.#scope ??= scope()
-    if (this.#scope !== scope() || !(await boards.built())) await this.rebuild()
+    this.#terms ??= this.#termsNow()
+    // The floor is part of every standing's key. Replacing a few keys would leave a board sorted by two floors.
+    if (this.#terms !== this.#termsNow() || !(await boards.built())) await this.rebuild()
     for (;;) {
       const changes = await careers.changed(CHANGES_MAX)
       if (changes.length === 0) return
@@ -53,9 +58,14 @@ export class BoardKeeper {
 
   async #build(): Promise<number | null> {
     const { boards, careers } = this.#options
-    const scope = this.#options.scope()
-    const count = await boards.build(careers.allStandings(scope))
-    if (count !== null) this.#scope = scope
+    const terms = this.#termsNow()
+    const count = await boards.build(careers.allStandings(this.#options.scope()))
+    if (count !== null) this.#terms = terms
     return count
+  }
+
+  #termsNow(): string {
+    const { scope, roiFloor } = this.#options
+    return `${scope()}:${roiFloor()}`
   }
 }

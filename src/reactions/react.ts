@@ -4,8 +4,16 @@ import type { UserId } from '../../actors/kernel/ids.ts'
 import { money } from '../../actors/kernel/micros.ts'
 import type { Instant } from '../../actors/kernel/world.ts'
 import { earnedBadges } from '../../actors/community/badges.ts'
-import { advance, advanceDays, type Career, dayOf, levelOf } from '../../actors/community/career.ts'
-import type { CommittedEvent } from '../../actors/community/committed-event.ts'
+import {
+  advance,
+  advanceCloseDays,
+  advanceDays,
+  type Career,
+  dayOf,
+  levelOf,
+  NEW_CAREER,
+} from '../../actors/community/career.ts'
+import { type CommittedEvent, isCountedClose } from '../../actors/community/committed-event.ts'
 import {
   badgeHeadline,
   badgeNotice,
@@ -15,14 +23,25 @@ import {
   levelNotice,
   noticesOf,
 } from '../../actors/community/notices.ts'
+import { DEFAULT_REFERRAL_TERMS, isEarned, type ReferralTerms } from '../../actors/community/referral.ts'
 import { weekOf } from '../../actors/community/spinner.ts'
 import type { ReactionTx, KnownUser, WeekShare } from '../../db/reaction-tx.ts'
-import type { Commit } from '../../db/outbox.ts'
+import type { Commit, Reaction } from '../../db/outbox.ts'
 
 type UserEvent = Exclude<CommittedEvent, { readonly kind: 'match_settled' }>
 
+/** Reacts under the terms of the moment. */
+export const reactionUnder =
+  (terms: () => ReferralTerms): Reaction =>
+  (commits, effects) =>
+    react(commits, effects, terms())
+
 /** Writes the reactions to these commits of one match. */
-export async function react(commits: readonly Commit[], effects: ReactionTx): Promise<void> {
+export async function react(
+  commits: readonly Commit[],
+  effects: ReactionTx,
+  terms: ReferralTerms = DEFAULT_REFERRAL_TERMS,
+): Promise<void> {
   const events = commits.flatMap((commit) =>
     commit.events
       .filter((event): event is UserEvent => event.kind !== 'match_settled')
@@ -32,13 +51,13 @@ export async function react(commits: readonly Commit[], effects: ReactionTx): Pr
   if (events.length === 0 || at === undefined) return
 
   const opens = events.filter(({ event }) => event.kind === 'opened')
+  const closes = events.filter(({ event }) => isCountedClose(event))
   const traders = [...new Set(events.map(({ event }) => event.userId))]
-  const openers = [...new Set(opens.map(({ event }) => event.userId))]
-  const credits = openers.length === 0 ? [] : await effects.uncredited(openers)
-  const known = await effects.lockUsers([...new Set([...traders, ...credits.map((credit) => credit.referrerId)])])
-  const newDays = await effects.addDays(
-    daysOf(opens.map(({ event, commit }) => ({ userId: event.userId, at: commit.at }))),
-  )
+  const closers = [...new Set(closes.map(({ event }) => event.userId))]
+  const referrals = closers.length === 0 ? [] : await effects.uncredited(closers)
+  const known = await effects.lockUsers([...new Set([...traders, ...referrals.map(({ referrerId }) => referrerId)])])
+  const newDays = await effects.addDays('open', daysOf(opens))
+  const newCloseDays = await effects.addDays('close', daysOf(closes))
 
   const careers = new Map([...known].map(([user, { career }]) => [user, career]))
   const change = (user: UserId, to: (career: Career) => Career): void => {
@@ -46,6 +65,9 @@ export async function react(commits: readonly Commit[], effects: ReactionTx): Pr
   }
   for (const { event, commit } of events) change(event.userId, (career) => advance(career, event, commit))
   for (const user of newDays) change(user, (career) => advanceDays(career, 1))
+  for (const user of newCloseDays) change(user, (career) => advanceCloseDays(career, 1))
+  const earned = referrals.filter(({ refereeId }) => isEarned(careers.get(refereeId) ?? NEW_CAREER, terms))
+  const credits = earned.length === 0 ? [] : await withinWeek(earned, { at, terms }, effects)
   for (const { referrerId } of credits) change(referrerId, (c) => ({ ...c, referrals: c.referrals + 1 }))
 
   await effects.saveCareers(careers)
@@ -103,22 +125,40 @@ const mentionedIn = (commits: readonly Commit[]) => [
   ),
 ]
 
-function daysOf(opens: readonly { readonly userId: UserId; readonly at: Instant }[]) {
-  const days = new Map(opens.map(({ userId, at }) => [`${userId}:${dayOf(at)}`, { userId, day: dayOf(at) }]))
-  return [...days.values()]
+function daysOf(events: readonly { readonly event: UserEvent; readonly commit: Commit }[]) {
+  const days = events.map(({ event: { userId }, commit: { at } }) => ({ userId, day: dayOf(at) }))
+  return [...new Map(days.map((day) => [`${day.userId}:${day.day}`, day])).values()]
 }
 
-/** What the commits add to users' weeks: to the week of all matches, and to the week of live ones. */
+/** The credits for which their referrers still have room this week. The others wait for a later close of the friend. */
+async function withinWeek(
+  earned: readonly Credit[],
+  { at, terms }: { readonly at: Instant; readonly terms: ReferralTerms },
+  effects: ReactionTx,
+): Promise<readonly Credit[]> {
+  const given = new Map(await effects.creditsIn(weekOf(at), [...new Set(earned.map(({ referrerId }) => referrerId))]))
+  return earned.filter(({ referrerId }) => {
+    const before = given.get(referrerId) ?? 0
+    if (before >= terms.weeklyMax) return false
+    given.set(referrerId, before + 1)
+    return true
+  })
+}
+
+/**
+ * What the commits add to the weeks of users: to the week of all matches, and to that of live ones. A position belongs
+ * to the week in which it was opened, or a loser could be kept until the next one.
+ */ // R11
 function weekShares(commits: readonly Commit[]): WeekShare[] {
   const shares = new Map<string, WeekShare>()
-  for (const { at, replay, events } of commits) {
-    const week = weekOf(at).name
-    for (const event of events) {
-      if (event.kind !== 'closed') continue
+  for (const { replay, events } of commits) {
+    for (const event of events.filter(isCountedClose)) {
+      const week = weekOf(event.openedAt).name
       for (const live of replay ? [false] : [false, true]) {
         const key = `${week}:${live}:${event.userId}`
-        const one = { closed: 1, wins: event.pnl > 0 ? 1 : 0, pnl: event.pnl, margin: event.margin }
-        shares.set(key, summed({ week, live, userId: event.userId, ...one }, shares.get(key)))
+        const { userId, pnl, baseMove: baseMoves, margin, instrumentId } = event
+        const one = { closed: 1, wins: pnl > 0 ? 1 : 0, pnl, baseMoves, margin, players: [instrumentId] }
+        shares.set(key, summed({ week, live, userId, ...one }, shares.get(key)))
       }
     }
   }
@@ -133,5 +173,7 @@ const summed = (share: WeekShare, to: WeekShare | undefined): WeekShare =>
         closed: to.closed + share.closed,
         wins: to.wins + share.wins,
         pnl: money(to.pnl + share.pnl),
+        baseMoves: money(to.baseMoves + share.baseMoves),
         margin: money(to.margin + share.margin),
+        players: [...to.players, ...share.players],
       }

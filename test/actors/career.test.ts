@@ -4,8 +4,17 @@ import { instrumentId, positionId } from '../../actors/kernel/ids.ts'
 import { lots, money } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { BADGES, earnedBadges } from '../../actors/community/badges.ts'
-import { advance, advanceDays, type Career, dayOf, levelOf, NEW_CAREER } from '../../actors/community/career.ts'
+import {
+  advance,
+  advanceCloseDays,
+  advanceDays,
+  type Career,
+  dayOf,
+  levelOf,
+  NEW_CAREER,
+} from '../../actors/community/career.ts'
 import type { ClosedEvent, CommittedEvent } from '../../actors/community/committed-event.ts'
+import { isEarned } from '../../actors/community/referral.ts'
 import { U, u } from '../support/fixtures.ts'
 
 const of = {
@@ -21,6 +30,8 @@ const closed = (pnl: number, over: Partial<ClosedEvent> = {}): CommittedEvent =>
   ...of,
   kind: 'closed',
   pnl: money(u(pnl)),
+  baseMove: money(u(pnl)),
+  openedAt: instant(0),
   by: 'user',
   ...over,
 })
@@ -65,7 +76,7 @@ describe('a career', () => {
     )
     expect(career).toMatchObject({
       opened: 2,
-      all: { closed: 4, wins: 2, pnl: u(-85), margin: u(400), firstTradeAt: 1_000 },
+      all: { closed: 4, wins: 2, pnl: u(-85), baseMoves: u(-85), margin: u(400), firstTradeAt: 1_000 },
       won: u(35),
       bestWin: u(30),
       largestLots: u(12),
@@ -82,11 +93,26 @@ describe('a career', () => {
     expect(career).toMatchObject({ all: { closed: 1, pnl: u(7), firstTradeAt: 5 }, live: NEW_CAREER.live })
   })
 
+  it('[R14] a void position counts nowhere', () => {
+    expect(lived(closed(0, { by: 'void' }), closed(7, { by: 'void' }))).toEqual(NEW_CAREER)
+  })
+
+  it('[R10] a referral is earned by enough closes on enough days, and never before a first trade', () => {
+    const terms = { closesMin: 5, daysMin: 2, weeklyMax: 10 }
+    const after = (closes: number, days: number) =>
+      isEarned(advanceCloseDays(lived(...Array.from({ length: closes }, () => closed(1))), days), terms)
+    expect([after(4, 2), after(5, 1), after(5, 2), after(90, 1)]).toEqual([false, false, true, false])
+    expect(isEarned(NEW_CAREER, { closesMin: 0, daysMin: 0, weeklyMax: 10 })).toBe(false)
+  })
+
   it('is the same in whatever order events are processed', () => {
     const event = fc.oneof(
       fc.integer({ min: 1, max: 20 }).map(opened),
       fc
-        .tuple(fc.integer({ min: -100, max: 2_000 }), fc.constantFrom('user', 'washout', 'full_time', 'stop_loss'))
+        .tuple(
+          fc.integer({ min: -100, max: 2_000 }),
+          fc.constantFrom('user', 'washout', 'full_time', 'stop_loss', 'void'),
+        )
         .map(([pnl, by]) => closed(pnl, { by })),
     )
     const told = fc.array(fc.tuple(event, fc.integer({ min: 0, max: 9 }), fc.boolean()), { maxLength: 30 })

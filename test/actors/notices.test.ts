@@ -16,6 +16,8 @@ const closed = (n: number, pnl: number, over: Partial<ClosedEvent> = {}): Closed
   lots: lots(u(1)),
   margin: money(u(100)),
   pnl: money(u(pnl)),
+  baseMove: money(u(pnl)),
+  openedAt: instant(0),
   by: 'stop_loss',
   ...over,
 })

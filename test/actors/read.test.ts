@@ -123,7 +123,7 @@ describe('stored events of a commit', () => {
   const events = [
     { kind: 'opened', ...position },
     { kind: 'margin_warned', ...position, lostPct: 80 },
-    { kind: 'closed', ...position, pnl: -6, by: 'washout' },
+    { kind: 'closed', ...position, pnl: -6, baseMove: -5, openedAt: 1_780_000_000_000, by: 'washout' },
     { kind: 'match_settled' },
   ]
 

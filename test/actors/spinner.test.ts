@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { money } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
-import { drawn, drawText, roiHundredths, weekAfter, weekBefore, weekOf } from '../../actors/community/spinner.ts'
+import { drawn, drawText, weekAfter, weekBefore, weekOf } from '../../actors/community/spinner.ts'
 import { U } from '../support/fixtures.ts'
 
 const at = (text: string) => instant(Date.parse(text))
@@ -58,11 +57,5 @@ describe('a draw', () => {
     expect(drawn(digestOf('seed', '2026-W47', [U(7)]), [U(7)])).toBe(U(7))
     expect(drawn(digestOf('seed', '2026-W47', []), [])).toBeNull()
     expect(() => drawn('no digest', users)).toThrow('SHA-256')
-  })
-
-  it('[R12] is among those with the same ROI to two decimals', () => {
-    expect(roiHundredths(money(12_345), money(100_000))).toBe(1_235)
-    expect(roiHundredths(money(-1), money(3))).toBe(-3_333)
-    expect(roiHundredths(money(0), money(0))).toBe(0)
   })
 })

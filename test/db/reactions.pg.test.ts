@@ -2,7 +2,10 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from 'kysely'
 import { districtId, type UserId } from '../../actors/kernel/ids.ts'
 import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
+import { money } from '../../actors/kernel/micros.ts'
 import { HOUR_MS } from '../../actors/kernel/world.ts'
+import { roiPpm } from '../../actors/community/ranking.ts'
+import { weekOf } from '../../actors/community/spinner.ts'
 import { ActivityFeed } from '../../db/activity.ts'
 import { keys } from '../../db/fast/fast-store.ts'
 import { Inbox } from '../../db/inbox.ts'
@@ -22,9 +25,10 @@ eachDatabase((open) => {
   let inbox: Inbox
   let names = 0
   let counts: 'all' | 'live' = 'all'
+  let floor = money(0)
 
   beforeAll(async () => {
-    season = await openSeason(open(), world, { scope: () => counts })
+    season = await openSeason(open(), world, { scope: () => counts, roiFloor: () => floor })
     inbox = new Inbox(open().db)
   })
 
@@ -132,15 +136,28 @@ eachDatabase((open) => {
   })
 
   describe('referrals', () => {
-    it("[R10] the referee's first trade credits the referrer once, in a ledger transaction that sums to zero", async () => {
+    /** Opens and closes so many positions, then waits for another day. */
+    const tradeFor = async (user: UserId, ...closes: readonly number[]) => {
+      const match = await season.match()
+      for (const many of closes) {
+        for (let n = 0; n < many; n++) await match.close(await match.open(user), 201)
+        await settle()
+        clock.now += 24 * HOUR_MS
+      }
+    }
+
+    it("[R10] the friend's fifth close on two days credits the referrer once, in a transaction that sums to zero", async () => {
       const [referrer, referee] = [await player(), await player()]
       await refer(referrer, referee)
-      const match = await season.match()
-      await match.open(referee)
-      await match.open(referee)
-      await settle()
-      await match.open(referee)
-      await settle()
+      const referrals = new Referrals(open().db, world)
+      const states = async () => {
+        const { sums, referrals: listed } = await referrals.list(referrer)
+        return [sums.registered, sums.credited, listed[0]?.creditedAt !== null]
+      }
+      await tradeFor(referee, 5)
+      expect(await states()).toEqual([1, 0, false])
+      await tradeFor(referee, 1, 3)
+      expect(await states()).toEqual([1, 1, true])
       const wallets = new Wallets(open().db, season.cache)
       expect(await wallets.find(referrer)).toMatchObject({ balance: STARTING_BALANCE + u(100) })
       expect(await wallets.auditLedger()).toMatchObject({
@@ -153,18 +170,53 @@ eachDatabase((open) => {
         ['badge', 'scout'],
       ])
       expect(await season.careers.find(referrer)).toMatchObject({ referrals: 1, opened: 0 })
-      const { referrals } = await new Referrals(open().db, world).list(referrer)
-      expect(referrals).toMatchObject([{ reward: u(100), name: null }])
-      expect(referrals[0]?.creditedAt).not.toBeNull()
+      expect((await referrals.list(referrer)).referrals).toMatchObject([{ reward: u(100), name: null }])
+    })
+
+    it('[R10] four closes on two days, five on one and void ones credit nobody', async () => {
+      for (const closes of [[3, 1], [9]]) {
+        const [referrer, referee] = [await player(), await player()]
+        await refer(referrer, referee)
+        await tradeFor(referee, ...closes)
+        const match = await season.match()
+        for (let n = 0; n < 5; n++) await match.close(await match.open(referee), 210, 'void')
+        await settle()
+        expect(await new Referrals(open().db, world).list(referrer)).toMatchObject({ sums: { credited: 0 } })
+        expect(await season.careers.find(referee)).toMatchObject({ all: { closed: closes.reduce((a, b) => a + b) } })
+      }
+    })
+
+    it('[R10] a referrer has at most ten credits a week; the rest wait for a close in a later week', async () => {
+      const referrer = await player()
+      clock.now = weekOf(world.now()).endsAt + HOUR_MS
+      const friends = await Promise.all(Array.from({ length: 12 }, player))
+      for (const friend of friends) await refer(referrer, friend)
+      const match = await season.match()
+      const round = async (closes: number) => {
+        for (const friend of friends) {
+          const held = await Promise.all(Array.from({ length: closes }, () => match.open(friend)))
+          await match.commit(held.map((position) => match.closed(position, 201)))
+        }
+        await settle()
+      }
+      const credited = async () => (await new Referrals(open().db, world).list(referrer)).sums.credited
+      await round(4)
+      clock.now += 24 * HOUR_MS
+      await round(1)
+      expect(await credited()).toBe(10)
+      await round(1)
+      expect(await credited()).toBe(10)
+      clock.now = weekOf(world.now()).endsAt
+      await round(1)
+      expect(await credited()).toBe(12)
     })
 
     it('[R10] a balance changed from outside in the fast store is adopted and booked before the credit', async () => {
       const [referrer, referee] = [await player(), await player()]
       await refer(referrer, referee)
+      await tradeFor(referee, 4)
       await season.fast.putIfNewer(keys.wallet(referrer), { balance: '10007' }, 0, 60_000)
-      const match = await season.match()
-      await match.open(referee)
-      await settle()
+      await tradeFor(referee, 1)
       const wallets = new Wallets(open().db, season.cache)
       expect(await wallets.find(referrer)).toMatchObject({ balance: u(10_107) })
       expect(await wallets.auditLedger()).toMatchObject({ imbalanceMicros: 0, mismatchedWallets: 0 })
@@ -176,9 +228,7 @@ eachDatabase((open) => {
                 select gen_random_uuid(), ${me}::uuid, 'Guest', ${me}::text || n, now()
                   from generate_series(1, 1001) n`.execute(open().db)
       await refer(me, other)
-      const match = await season.match()
-      await match.open(other)
-      await settle()
+      await tradeFor(other, 4, 1)
       const { referrals, sums } = await new Referrals(open().db, world).list(me)
       expect(referrals).toHaveLength(1_000)
       expect(sums).toEqual({ invited: 1_002, registered: 1, credited: 1, rewards: u(100) })
@@ -211,13 +261,54 @@ eachDatabase((open) => {
       await match.close(one, 220)
       await settle()
       expect(await season.boards.place(roi, user)).toMatchObject({
-        standing: { pnl: u(100), margin: u(100), wins: 1, closed: 1 },
+        standing: { pnl: u(100), baseMoves: u(100), stake: u(100), wins: 1, closed: 1 },
       })
       await match.close(two, 190)
       await settle()
       expect(await season.boards.place(roi, user)).toMatchObject({
-        standing: { pnl: u(50), margin: u(200), wins: 1, closed: 2 },
+        standing: { pnl: u(50), baseMoves: u(50), stake: u(200), wins: 1, closed: 2 },
       })
+    })
+
+    it('[R5] throw-away accounts that push the price lift a friend in profit, not in return', async () => {
+      const [friend, fair, pushed] = [await player(), await player(), await player()]
+      const match = await season.match()
+      const of = { lots: 10 }
+      await match.close(await match.open(friend, of), 202, 'user', 200)
+      await match.close(await match.open(pushed, of), 199, 'user', 200)
+      await match.close(await match.open(fair), 201)
+      await settle()
+      const [lifted, honest] = [await season.boards.place(roi, friend), await season.boards.place(roi, fair)]
+      expect(lifted?.standing).toMatchObject({ pnl: u(100), baseMoves: 0 })
+      expect(honest?.rank).toBeLessThan(lifted?.rank ?? 0)
+      const byPnl = { by: 'pnl', districtId: null } as const
+      expect((await season.boards.place(byPnl, friend))?.rank).toBeLessThan(
+        (await season.boards.place(byPnl, fair))?.rank ?? 0,
+      )
+    })
+
+    it('[R5] the floor keeps a lucky cent behind, and a change of it re-ranks everybody', async () => {
+      const [lucky, skilled] = [await player(), await player()]
+      const match = await season.match()
+      await match.close(await match.open(lucky, { lots: 0.05 }), 300)
+      await match.close(await match.open(skilled, { lots: 30 }), 210)
+      await settle()
+      const ranks = async () => {
+        const places = [await season.boards.place(roi, lucky), await season.boards.place(roi, skilled)]
+        return places.map((place) => place?.rank ?? 0)
+      }
+      const [first, second] = await ranks()
+      expect(first).toBeLessThan(second ?? 0)
+      floor = money(u(50_000))
+      await season.keeper.show()
+      const [third, fourth] = await ranks()
+      expect(fourth).toBeLessThan(third ?? 0)
+      expect((await season.boards.districts()).reduce((sum, { roiPpmSum }) => sum + roiPpmSum, 0)).toBe(
+        (await season.boards.top(roi, 500)).entries.reduce((sum, { standing }) => sum + roiPpm(standing), 0),
+      )
+      floor = money(0)
+      await season.keeper.show()
+      expect(await ranks()).toEqual([first, second])
     })
 
     it('[R9] standings that could not be written to the boards are caught up, and lost boards are rebuilt', async () => {
@@ -264,7 +355,7 @@ eachDatabase((open) => {
         const opened = await Promise.all(
           users.slice(n).map((user, i) => match.open(user, { lots: 1 + i, direction: i % 2 ? 'long' : 'short' })),
         )
-        const by = ['user', 'stop_loss', 'washout', 'full_time', 'take_profit'] as const
+        const by = ['user', 'stop_loss', 'washout', 'full_time', 'void'] as const
         await match.commit(
           opened.map((position, i) => match.closed(position, 190 + 7 * ((i + round) % 4), by[(i + n) % 5] ?? 'user')),
         )

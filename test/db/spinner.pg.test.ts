@@ -4,29 +4,37 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from 'kysely'
+import type { UserId } from '../../actors/kernel/ids.ts'
+import { money } from '../../actors/kernel/micros.ts'
 import { HOUR_MS, MINUTE_MS } from '../../actors/kernel/world.ts'
-import { weekAfter, weekOf } from '../../actors/community/spinner.ts'
+import { type DrawTerms, weekAfter, weekOf } from '../../actors/community/spinner.ts'
+import type { ClosedBy } from '../../actors/position/position.ts'
 import { Inbox } from '../../db/inbox.ts'
-import { Spinner, type SpinnerRun, type SpinnerWeek } from '../../db/spinner.ts'
+import { type DrawOptions, Spinner, type SpinnerRun, type SpinnerWeek } from '../../db/spinner.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
+import { u } from '../support/fixtures.ts'
 import { openSeason, type Season } from '../support/season.ts'
 
 eachDatabase((open) => {
   // A Wednesday, in the middle of a week.
   const clock = { now: Date.UTC(2027, 2, 3, 12) }
   const world = systemWorld(() => clock.now)
+  const ANYBODY: DrawTerms = { closesMin: 1, playersMin: 1, roiFloor: money(0) }
+  let terms = ANYBODY
+  const options: DrawOptions = { scope: () => 'all', terms: () => terms }
   let season: Season
   let spinner: Spinner
   let names = 0
 
   beforeAll(async () => {
     season = await openSeason(open(), world)
-    spinner = new Spinner(open().db, world, () => 'all')
+    spinner = new Spinner(open().db, world, options)
   })
 
   // Each test uses its own week.
   beforeEach(() => {
+    terms = ANYBODY
     clock.now = weekAfter(weekOf(world.now())).endsAt + HOUR_MS
   })
 
@@ -90,7 +98,7 @@ eachDatabase((open) => {
     expect(decided(await spinner.run())).toMatchObject({ status: 'decided', candidates: [], winner: null })
   })
 
-  it('[R11] a close belongs to the week of its commit, to the millisecond', async () => {
+  it('[R11] a position belongs to the week in which it was opened, to the millisecond', async () => {
     weekIsOver(-1)
     const late = await trades(230)
     clock.now += 1
@@ -111,6 +119,81 @@ eachDatabase((open) => {
     expect(decided(await spinner.run())).toMatchObject({ winner: { userId: user } })
   })
 
+  it('[R11] a position opened in the week counts there however late it closes, and the draw waits for it', async () => {
+    const [user, match] = [await player(), await season.match()]
+    const [one, two] = [await match.open(user), await match.open(user)]
+    await match.close(one, 220)
+    weekIsOver()
+    await season.reactor.drain()
+    expect(await spinner.run()).toMatchObject({ kind: 'counting' })
+    await match.close(two, 190)
+    expect(await spinner.run()).toMatchObject({ kind: 'counting' })
+    await season.reactor.drain()
+    expect(decided(await spinner.run())).toMatchObject({ winner: { userId: user, closed: 2, roiHundredths: 2_500 } })
+    expect(await spinner.current()).toMatchObject({ candidates: [] })
+  })
+
+  it('[R11] positions in replays delay no draw that does not count them', async () => {
+    const live = new Spinner(open().db, world, { ...options, scope: () => 'live' })
+    const [user, match] = [await player(), await season.match({ replay: true })]
+    const held = await match.open(user)
+    weekIsOver()
+    await season.reactor.drain()
+    expect(await spinner.run()).toMatchObject({ kind: 'counting' })
+    expect(decided(await live.run())).toMatchObject({ winner: null })
+    await match.close(held, 200)
+    await season.reactor.drain()
+  })
+
+  it('[R13] the draw asks for closes on several players; a lucky one and a void one are not enough', async () => {
+    terms = { closesMin: 4, playersMin: 3, roiFloor: money(u(50_000)) }
+    const matches = [await season.match(), await season.match(), await season.match()]
+    const trade = async (user: UserId, on: number, price: number, by: ClosedBy = 'user') => {
+      const match = matches[on]
+      if (match !== undefined) await match.close(await match.open(user), price, by)
+    }
+    const [regular, lucky, lazy, voided] = [await player(), await player(), await player(), await player()]
+    for (const on of [0, 1, 2, 2]) await trade(regular, on, 204)
+    await trade(lucky, 0, 300)
+    for (const on of [0, 1, 1, 1, 1]) await trade(lazy, on, 210)
+    for (const on of [0, 1, 2]) await trade(voided, on, 210)
+    await trade(voided, 2, 210, 'void')
+    await season.reactor.drain()
+    expect(await spinner.current()).toMatchObject({
+      status: 'open',
+      candidates: [{ userId: regular, closed: 4, roiHundredths: 16 }],
+    })
+    terms = { ...terms, roiFloor: money(0) }
+    expect(await spinner.current()).toMatchObject({ candidates: [{ userId: regular, roiHundredths: 2_000 }] })
+  })
+
+  it('[R13] what the crowd pays wins no draw', async () => {
+    terms = ANYBODY
+    const [friend, fair, match] = [await player(), await player(), await season.match()]
+    await match.close(await match.open(friend), 220, 'user', 200)
+    await match.close(await match.open(fair), 201)
+    await season.reactor.drain()
+    expect(await spinner.current()).toMatchObject({ candidates: [{ userId: fair }] })
+  })
+
+  it('[R13] the leaders of ten thousand users are found', async () => {
+    const { db } = open()
+    const week = weekOf(world.now())
+    await sql`
+      insert into users (id, google_sub, email, name, username, first_name, district_id, referral_code, created_at)
+        select gen_random_uuid(), 'bulk-' || n, 'bulk-' || n || '@example.org', 'Bulk', 'bulk_' || n, 'Bulk', 1, 'bulk-' || n, now()
+          from generate_series(1, 10000) n`.execute(db)
+    await sql`
+      insert into week_scores
+        select ${week.name}::text, false, id, 10 + n % 7, 5, n * 1000000, (n % 5000) * 1000000, n * 1000000,
+               array(select gen_random_uuid() from generate_series(1, 3 + n % 3))
+          from (select id, substr(username, 6)::bigint as n from users where username like 'bulk\_%') b`.execute(db)
+    terms = { closesMin: 10, playersMin: 3, roiFloor: money(u(5_000)) }
+    const leaders = (await spinner.current()).candidates
+    const names = leaders.map(({ username, roiHundredths }) => [username, roiHundredths])
+    expect(names).toEqual([['bulk_4999', 9_998]])
+  })
+
   it('after an outage at the end of a week, all missed weeks are decided by their promised seeds', async () => {
     const user = await trades(220)
     await spinner.prepare()
@@ -124,7 +207,7 @@ eachDatabase((open) => {
   })
 
   it('[R12] a seed is promised once, by the first process', async () => {
-    await Promise.all([spinner.prepare(), new Spinner(open().db, world, () => 'all').prepare()])
+    await Promise.all([spinner.prepare(), new Spinner(open().db, world, options).prepare()])
     const { seedHash } = await spinner.current()
     await spinner.prepare()
     expect((await spinner.current()).seedHash).toBe(seedHash)

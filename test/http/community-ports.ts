@@ -17,7 +17,8 @@ export function communityPorts(alice: User, now: Instant): CommunityPorts {
     userId: BOB,
     districtId: districtId(1),
     pnl: money(250_000_000),
-    margin: money(1_000_000_000),
+    baseMoves: money(250_000_000),
+    stake: money(1_000_000_000),
     closed: 4,
     wins: 3,
     firstTradeAt: instant(now - 1_000),
@@ -25,7 +26,10 @@ export function communityPorts(alice: User, now: Instant): CommunityPorts {
     ...over,
   })
   const first = { rank: 1, standing: standing({}) }
-  const second = { rank: 2, standing: standing({ userId: alice.id, pnl: money(-12_345_678), wins: 1 }) }
+  const second = {
+    rank: 2,
+    standing: standing({ userId: alice.id, pnl: money(-12_345_678), baseMoves: money(-12_345_678), wins: 1 }),
+  }
   const candidate = {
     userId: BOB,
     username: 'bob',

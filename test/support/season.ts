@@ -2,7 +2,7 @@
 import { present } from '../../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId, instrumentId, positionId, type UserId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
-import { lots, money } from '../../actors/kernel/micros.ts'
+import { lots, type Money, money } from '../../actors/kernel/micros.ts'
 import { instant, type World } from '../../actors/kernel/world.ts'
 import type { MatchEvent } from '../../actors/match/messages.ts'
 import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
@@ -49,25 +49,27 @@ export interface Fixture {
   readonly id: FixtureId
   commit(events: readonly MatchEvent[]): Promise<void>
   open(user: UserId, over?: { lots?: number; direction?: Direction }): Promise<Position>
-  close(position: Position, at: number, by?: ClosedBy): Promise<void>
-  closed(position: Position, at: number, by?: ClosedBy): MatchEvent
+  /** The base moves with the price, unless it is given. */
+  close(position: Position, at: number, by?: ClosedBy, base?: number): Promise<void>
+  closed(position: Position, at: number, by?: ClosedBy, base?: number): MatchEvent
   settle(): Promise<void>
 }
 
 export async function openSeason(
   connection: Connection,
   world: World,
-  options: { readonly boards?: Boards; readonly scope?: () => Scope } = {},
+  options: { readonly boards?: Boards; readonly scope?: () => Scope; readonly roiFloor?: () => Money } = {},
 ): Promise<Season> {
   const { db } = connection
   await seedDistricts(db)
   const fast = new FastMemory(world)
   const cache = new WalletCache(fast, () => undefined)
   const users = new Users(db, world)
-  const careers = new Careers(db)
+  const roiFloor = options.roiFloor ?? (() => money(0))
+  const careers = new Careers(db, roiFloor)
   const outbox = new Outbox(db, cache, world)
   const boards = options.boards ?? new BoardsMemory()
-  const keeper = new BoardKeeper({ boards, careers, scope: options.scope ?? (() => 'all') })
+  const keeper = new BoardKeeper({ boards, careers, scope: options.scope ?? (() => 'all'), roiFloor })
   const pushed: Notification[] = []
   const reports: string[] = []
   const reactor = new Reactor({
@@ -114,9 +116,9 @@ export async function openSeason(
         { kind: 'match_updated', info: match, pricing: EMPTY_PRICING },
         { kind: 'instrument_listed', instrument: listed },
       ])
-      const closed: Fixture['closed'] = (position, at, by = 'user') => {
-        const pnl = by === 'washout' ? money(-position.margin) : realisedPnl(position, p(at))
-        const close = { price: p(at), base: p(at), pnl, at: world.now(), by }
+      const closed: Fixture['closed'] = (position, at, by = 'user', base = at) => {
+        const pnl = by === 'washout' ? money(-position.margin) : realisedPnl(position, by === 'void' ? p(200) : p(at))
+        const close = { price: p(at), base: p(base), pnl, at: world.now(), by }
         return { kind: 'position_closed', position: { ...position, close } }
       }
       return {
@@ -145,7 +147,7 @@ export async function openSeason(
           await commit([{ kind: 'position_opened', position }])
           return position
         },
-        close: (position, at, by) => commit([closed(position, at, by)]),
+        close: (position, at, by, base) => commit([closed(position, at, by, base)]),
         settle: () =>
           commit([{ kind: 'match_updated', info: { ...match, settledAt: world.now() }, pricing: EMPTY_PRICING }]),
       }

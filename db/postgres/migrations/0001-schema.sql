@@ -315,19 +315,22 @@ create table careers (
   user_id uuid primary key references users,
   version bigint not null default 0,
   opened integer not null default 0, closed integer not null default 0, wins integer not null default 0,
-  pnl_micros bigint not null default 0, margin_micros bigint not null default 0, first_trade_at timestamptz,
+  pnl_micros bigint not null default 0, base_moves_micros bigint not null default 0,
+  margin_micros bigint not null default 0, first_trade_at timestamptz,
   live_closed integer not null default 0, live_wins integer not null default 0,
-  live_pnl_micros bigint not null default 0, live_margin_micros bigint not null default 0, live_first_trade_at timestamptz,
+  live_pnl_micros bigint not null default 0, live_base_moves_micros bigint not null default 0,
+  live_margin_micros bigint not null default 0, live_first_trade_at timestamptz,
   won_micros bigint not null default 0, best_win_micros bigint not null default 0, largest_lots_micros bigint not null default 0,
   short_wins integer not null default 0, take_profits integer not null default 0, stop_losses integer not null default 0,
   washouts integer not null default 0, settled integer not null default 0,
-  days integer not null default 0, referrals integer not null default 0, xp integer not null default 0
+  days integer not null default 0, close_days integer not null default 0, referrals integer not null default 0, xp integer not null default 0
 ) with (fillfactor = 60);
 
 create table trade_days (
   user_id uuid not null,
   day integer not null,
-  primary key (user_id, day)
+  what text not null check (what in ('open', 'close')),
+  primary key (user_id, day, what)
 );
 
 create table user_badges (
@@ -343,16 +346,16 @@ create table board_changes (
   version bigint not null
 );
 
+-- What users closed of the positions opened in a week. `players` holds the first of them, as many as a draw may ask for.
 create table week_scores (
   week text collate "C" not null,
   live boolean not null,
   user_id uuid not null,
   closed integer not null, wins integer not null,
-  pnl_micros bigint not null, margin_micros bigint not null,
-  roi_hundredths bigint not null, win_ppm integer not null,
+  pnl_micros bigint not null, base_moves_micros bigint not null, margin_micros bigint not null,
+  players uuid[] not null,
   primary key (week, live, user_id)
 ) with (fillfactor = 60);
-create index week_scores_best on week_scores (week, live, roi_hundredths desc, win_ppm desc);
 
 create table spinner_weeks (
   week text collate "C" primary key,

@@ -22,11 +22,13 @@ export interface CareersTable {
   closed: Generated<number>
   wins: Generated<number>
   pnl_micros: Generated<number>
+  base_moves_micros: Generated<number>
   margin_micros: Generated<number>
   first_trade_at: Timestamp | null
   live_closed: Generated<number>
   live_wins: Generated<number>
   live_pnl_micros: Generated<number>
+  live_base_moves_micros: Generated<number>
   live_margin_micros: Generated<number>
   live_first_trade_at: Timestamp | null
   won_micros: Generated<number>
@@ -38,15 +40,17 @@ export interface CareersTable {
   washouts: Generated<number>
   settled: Generated<number>
   days: Generated<number>
+  close_days: Generated<number>
   referrals: Generated<number>
   xp: Generated<number>
 }
 
-/** A day on which a user opened a position. */
+/** A day on which a user opened or closed a position. */
 export interface TradeDaysTable {
   user_id: string
   /** Counted from 1970, in UTC. */
   day: number
+  what: 'open' | 'close'
 }
 
 export interface UserBadgesTable {
@@ -61,7 +65,7 @@ export interface BoardChangesTable {
   version: number
 }
 
-/** What a user closed in one week. */
+/** What a user closed of the positions opened in one week. */
 export interface WeekScoresTable {
   week: string
   /** Real matches alone, or all. */
@@ -70,9 +74,10 @@ export interface WeekScoresTable {
   closed: number
   wins: number
   pnl_micros: number
+  base_moves_micros: number
   margin_micros: number
-  roi_hundredths: number
-  win_ppm: number
+  /** Different players among them, up to DRAW_PLAYERS_MAX. */
+  players: string[]
 }
 
 export interface SpinnerWeeksTable {

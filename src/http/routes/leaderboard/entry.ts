@@ -26,7 +26,7 @@ export const EntryBody = z
     districtId: districtNumber,
     score,
     roiPct: z.number().openapi({
-      description: '100 × Σ realised PnL ÷ Σ margin of closed positions.',
+      description: '100 × Σ PnL of base moves ÷ max(Σ margin of closed positions, `boards.roi_floor`).',
       example: 12.5,
     }),
     pnl: z.number().openapi({ description: 'Σ realised PnL in units.', example: 412.5 }),

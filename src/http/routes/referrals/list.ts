@@ -28,7 +28,8 @@ const route = createRoute({
   summary: "The caller's invites and referred users",
   description:
     "Lists the named invites and the users who came with the caller's own code. A reward is credited when a referred user " +
-    'makes their first trade. The list holds the newest 1,000; `summary` counts all.',
+    'has closed 5 positions on 2 different days (settings `referrals.closes_min`, `referrals.days_min`), for at most 10 ' +
+    'users a week (`referrals.weekly_max`); the others wait for their next close in a later week. The list holds the newest 1,000; `summary` counts all.',
   security: ACCESS_SECURITY,
   responses: { 200: json(ReferralsBody, 'Newest first.'), ...errors(...SIGNED_IN) },
 })

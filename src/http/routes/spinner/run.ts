@@ -13,9 +13,11 @@ const route = createRoute({
   tags: ['Spinner'],
   summary: 'Decide the last finished week',
   description:
-    'The best ROI of the week wins, equal ones by win rate. A tie is decided by HMAC-SHA256 over the week and the ' +
-    'candidates, keyed with the seed whose hash was published before the week ended. A second call changes nothing ' +
-    'and gets the same answer. 409 while some closes of the week are still being processed.',
+    'The best ROI of the week wins, equal ones by win rate, among users who closed at least 10 of the positions they ' +
+    'opened in the week, on at least 3 players (settings `spinner.closes_min`, `spinner.players_min`). A tie is decided ' +
+    'by HMAC-SHA256 over the week and the candidates, keyed with the seed whose hash was published before the week ' +
+    'ended. A second call changes nothing and gets the same answer. 409 while positions opened in the week are still ' +
+    'open, or their closes are being processed.',
   security: ACCESS_SECURITY,
   responses: { 200: json(WeekBody, 'Decided.'), ...errors(...SIGNED_IN, ...CHANGE, 'WEEK_NOT_COUNTED') },
 })

@@ -10,9 +10,12 @@ const CandidateBody = z
     userId: userIdText,
     username: usernameText,
     districtId: districtNumber,
-    roiPct: z.number().openapi({ description: 'ROI of the week in per cent, to 2 decimals.', example: 12.5 }),
-    winRate: z.number().openapi({ description: 'Wins ÷ closes of the week, 0 to 1.', example: 0.62 }),
-    trades: z.int().openapi({ description: 'Positions closed in the week.', example: 21 }),
+    roiPct: z.number().openapi({
+      description: 'ROI of the positions opened in the week, in per cent to 2 decimals; measured as on the boards.',
+      example: 12.5,
+    }),
+    winRate: z.number().openapi({ description: 'Wins ÷ closes of these, 0 to 1.', example: 0.62 }),
+    trades: z.int().openapi({ description: 'Closed positions that were opened in the week.', example: 21 }),
   })
   .openapi('SpinnerCandidate')
 
@@ -26,7 +29,7 @@ export const WeekBody = z
       description: '`tied`: two or more users lead with equal ROI and win rate.',
       example: 'decided',
     }),
-    winner: CandidateBody.optional().openapi({ description: 'Of a decided week, if any user closed a position.' }),
+    winner: CandidateBody.optional().openapi({ description: 'Of a decided week, if any user qualified.' }),
     candidates: z.array(CandidateBody).openapi({ description: 'The leaders; the winner is drawn among them.' }),
     seedHash: z.string().openapi({
       description: 'SHA-256 of the seed, published before the week ends.',
