@@ -73,8 +73,9 @@ function tradeOf(user: UserId, n: number): CommittedEvent[] {
     lots: 1_000_000,
     margin: 100_000_000,
   }
+  const pnl = (n % 21) * 1_000_000 - 10_000_000
   return [
     { kind: 'opened', ...of },
-    { kind: 'closed', ...of, pnl: (n % 21) * 1_000_000 - 10_000_000, by: 'user' },
+    { kind: 'closed', ...of, pnl, baseMove: pnl, openedAt: Date.now(), by: 'user' },
   ] as CommittedEvent[]
 }

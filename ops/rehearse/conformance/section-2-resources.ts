@@ -655,10 +655,11 @@ check('2.6.5', 'Referrals are named invites and anonymous ones; unclaimed invite
 check(
   '2.6.6',
   'A referral counts as earned once the referee has placed a first trade; `total_credited` sums up the rewards.',
+  { settings: { ...HOLD_OVER.settings, 'referrals.closes_min': 1, 'referrals.days_min': 1 } },
   async (t) => {
     const user = await t.user()
     const referee = await t.user({ referralCode: user.profile.referralCode })
-    await referee.opens(await t.player())
+    await referee.closes((await referee.opens(await t.player())).position.id)
     const { referrals, summary } = await t.eventually('the credit', async () => {
       const found = await user.get('/api/referrals', Referrals)
       return found.summary.earned > 0 ? found : undefined

@@ -104,7 +104,7 @@ check('4.4.4', '`GET /api/leaderboard/roi/global` is the global ROI board, in ra
     scores.toSorted((a, b) => b - a),
   )
   const mine = entries.find(({ isMe }) => isMe)
-  assert(mine !== undefined && mine.score === mine.roiPct && mine.score > 0, JSON.stringify(mine))
+  assert(mine !== undefined && mine.score === mine.roiPct && mine.pnl > 0, JSON.stringify(mine))
 })
 
 check(
@@ -146,7 +146,7 @@ check(
     const user = await ranked(t, 'loses')
     const me = await user.get('/api/leaderboard/me', Ranked)
     assert.deepEqual([me.userId, me.score], [user.id, me.roiPct])
-    assert(me.score < 0 && me.winRate === 0, JSON.stringify(me))
+    assert(me.pnl < 0 && me.winRate === 0, JSON.stringify(me))
   },
 )
 
