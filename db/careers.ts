@@ -6,7 +6,7 @@ import { type Instant, instant } from '../actors/kernel/world.ts'
 import { type Career, NEW_CAREER } from '../actors/community/career.ts'
 import { type Standing, stakeOf } from '../actors/community/ranking.ts'
 import { bigints, uuids } from './postgres/arrays.ts'
-import { careerFrom } from './reaction-tx.ts'
+import { careerFrom } from './career-rows.ts'
 import type { Database } from './postgres/schema.ts'
 
 /** Whether standings count replays. */

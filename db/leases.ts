@@ -74,6 +74,17 @@ export class SqlLeases implements Leases {
        order by m.id limit ${ORPHANS_MAX}`.execute(this.#db)
     return rows.map((row) => fixtureId(row.id))
   }
+
+  /** Unsettled matches that other processes run. */
+  async elsewhere(): Promise<readonly FixtureId[]> {
+    const { owner, alone } = this.#options
+    if (alone) return []
+    const { rows } = await sql<{ id: number }>`
+      select m.id from matches m join match_leases l on l.match_id = m.id
+       where m.settled_at is null and l.expires_at > clock_timestamp() and l.owner <> ${owner}::text
+       order by m.id`.execute(this.#db)
+    return rows.map((row) => fixtureId(row.id))
+  }
 }
 
 /** At most this many at once; the rest is found a second later. */

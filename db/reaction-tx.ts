@@ -14,7 +14,7 @@ import {
   userId,
 } from '../actors/kernel/ids.ts'
 import { DRAW_PLAYERS_MAX, REFERRAL_REWARD } from '../actors/kernel/limits.ts'
-import { lots, money, type Money } from '../actors/kernel/micros.ts'
+import { money, type Money } from '../actors/kernel/micros.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
 import type { Badge } from '../actors/community/badges.ts'
 import type { Career } from '../actors/community/career.ts'
@@ -22,6 +22,7 @@ import type { Credit, Headline, Notice } from '../actors/community/notices.ts'
 import type { Week } from '../actors/community/spinner.ts'
 import { bigints, booleans, integers, texts, uuids } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
+import { careerFrom } from './career-rows.ts'
 import type { CareersTable } from './postgres/schema/community.ts'
 import type { VersionedBalance, WalletCache } from './wallet-cache.ts'
 
@@ -367,38 +368,4 @@ export async function insertHeadlines(
     )
     .onConflict((conflict) => conflict.column('source').doNothing())
     .execute()
-}
-
-export function careerFrom(row: Selectable<CareersTable>): Career {
-  return {
-    opened: row.opened,
-    all: {
-      closed: row.closed,
-      wins: row.wins,
-      pnl: money(row.pnl_micros),
-      baseMoves: money(row.base_moves_micros),
-      margin: money(row.margin_micros),
-      firstTradeAt: row.first_trade_at === null ? null : instant(row.first_trade_at.getTime()),
-    },
-    live: {
-      closed: row.live_closed,
-      wins: row.live_wins,
-      pnl: money(row.live_pnl_micros),
-      baseMoves: money(row.live_base_moves_micros),
-      margin: money(row.live_margin_micros),
-      firstTradeAt: row.live_first_trade_at === null ? null : instant(row.live_first_trade_at.getTime()),
-    },
-    won: money(row.won_micros),
-    bestWin: money(row.best_win_micros),
-    largestLots: lots(row.largest_lots_micros),
-    shortWins: row.short_wins,
-    takeProfits: row.take_profits,
-    stopLosses: row.stop_losses,
-    washouts: row.washouts,
-    settled: row.settled,
-    days: row.days,
-    closeDays: row.close_days,
-    referrals: row.referrals,
-    xp: row.xp,
-  }
 }

@@ -52,6 +52,10 @@ export type SettingOutcome =
   /** The value is invalid, alone or together with the others. Nothing has changed. */
   | { readonly kind: 'invalid'; readonly problem: string }
 
+export type SettingPreview =
+  | Exclude<SettingOutcome, { readonly kind: 'set' }>
+  | { readonly kind: 'valid'; readonly rules: TradingRules; readonly model: ScoringModel }
+
 /** Called with the keys whose values have changed, in this process or another. */
 type Listener = (changed: ReadonlySet<string>) => void
 
@@ -136,6 +140,25 @@ export class Settings {
   listFlags(): readonly SettingEntry[] {
     const entries = [...this.#inForce.entries.values()].filter(({ key }) => key.startsWith(FLAG_PREFIX))
     return entries.map((entry) => ({ ...entry, key: entry.key.slice(FLAG_PREFIX.length) }))
+  }
+
+  /** What a value would bring into force, as far as this process knows. Nothing changes. */
+  preview(key: string, value: unknown): SettingPreview {
+    const setting = key.startsWith(FLAG_PREFIX) ? undefined : settingOf(key)
+    if (setting === undefined) return { kind: 'unknown' }
+    const read = readSetting(setting, value)
+    if (!read.ok) return { kind: 'invalid', problem: read.problem }
+    const { values, model } = this.#inForce
+    const valueOf = (of: string): SettingValue =>
+      of === key ? read.value : present(this.#inForce.entries.get(of), of).value
+    const changed = key in SETTINGS ? { ...values, [key]: read.value } : values
+    const problem = contradictionIn(changed)
+    if (problem !== null) return { kind: 'invalid', problem }
+    return {
+      kind: 'valid',
+      rules: rulesFrom(changed, this.#inForce.rules.modes),
+      model: SCORING_SETTINGS.has(key) ? modelFrom((of) => Number(valueOf(of))) : model,
+    }
   }
 
   /** Changes a setting that is not a flag. In force here when it resolves, elsewhere at the next `refresh`. */

@@ -8,7 +8,6 @@ import {
   DRAW_CLOSES,
   DRAW_PLAYERS,
   DRAW_PLAYERS_MAX,
-  LEVERAGE,
   REFERRAL_CLOSES,
   REFERRAL_DAYS,
   REFERRALS_WEEKLY_MAX,
@@ -115,7 +114,7 @@ export const SETTINGS = {
   ),
   'trading.impact_cap_pct': numberSetting(
     percent(DEFAULT_RULES.impactCapPpm),
-    [0, 100 / LEVERAGE - 0.000_1, PERCENT_DECIMALS],
+    [0, 5, PERCENT_DECIMALS],
     'How far the imbalance may move a price from its base, in per cent. Always less than a washout takes.',
   ),
   'trading.level_distance_pct': numberSetting(
@@ -170,6 +169,12 @@ export const SETTINGS = {
     [0, 1_000, WHOLE],
     'The most credits to one referrer in a week from Monday 00:00 UTC. Further ones wait for a close of the referred ' +
       'user in a later week.',
+  ),
+  'rules.max_move_pct': numberSetting(
+    2,
+    [0, 50, PERCENT_DECIMALS],
+    'How far a change of a setting may move a running price, in per cent. One that moves any further is refused unless it ' +
+      'is forced.',
   ),
   'retention.full_ticks_days': numberSetting(
     30,
@@ -270,3 +275,6 @@ export function rulesFrom(values: SettingValues, modes: TradingModes): TradingRu
     modes,
   }
 }
+
+/** Whether a change of this setting can move prices of running matches. */
+export const movesPrices = (key: string): boolean => key === 'trading.impact_cap_pct' || key.startsWith('scoring.')

@@ -18,7 +18,7 @@ import type { PlayerRole, Side } from './fixture.ts'
 import { bookPrice, crowdAt, curveOf, leavingPrice, openingPrice, type PriceCurve } from './price-curve.ts'
 
 /** What moved a price. Its byte in a price frame is its index in CAUSES. */
-export const CAUSES = ['listing', 'match', 'event', 'trade', 'settlement'] as const
+export const CAUSES = ['listing', 'match', 'event', 'trade', 'settlement', 'rules'] as const
 export type Cause = (typeof CAUSES)[number]
 
 export interface Instrument {
@@ -57,6 +57,9 @@ export interface Quote {
   /** `k_mod`: below `k0` where the cap is reached; while full time waits, the slope of the whole book's mean. */
   readonly slope: Slope
 }
+
+/** Whether a quote shows the price and base of another. */
+export const isSameQuote = (a: Quote, b: Quote): boolean => a.price === b.price && a.base === b.base
 
 /** The quote in force. A settled instrument stands still at its settlement price, whatever has been paid out. */
 export const quoteOf = (instrument: Instrument): Quote => quoteAfter(instrument, lots(0))

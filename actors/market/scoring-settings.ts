@@ -4,8 +4,10 @@ import type { PlayerRole } from './fixture.ts'
 import { type Action, DEFAULT_MODEL, type ScoringModel } from './scoring.ts'
 
 const DECIMALS = 6
-const POINTS = [-100, 100, DECIMALS] as const
-const FACTOR = [0, 100, DECIMALS] as const
+/** Wide enough for every game that is still football: a single point is 1 % of a price, ten wash a position out. */
+const POINTS = [-20, 20, DECIMALS] as const
+const MULTIPLIER = [0, 10, DECIMALS] as const
+const FACTOR = [0, 50, DECIMALS] as const
 const RATING = [1, 10, DECIMALS] as const
 
 const ROLE_NAMES: Readonly<Record<PlayerRole, string>> = {
@@ -30,7 +32,10 @@ function* settings(): Generator<[string, NumberSetting]> {
   for (const role of ROLES) {
     const name = ROLE_NAMES[role]
     for (const [action, factor] of keyed(model.multiplier[role])) {
-      yield [multiplierKey(role, action), numberSetting(factor, FACTOR, `The factor of those points for a ${name}.`)]
+      yield [
+        multiplierKey(role, action),
+        numberSetting(factor, MULTIPLIER, `The factor of those points for a ${name}.`),
+      ]
     }
     for (const [action, count] of keyed(model.expected[role])) {
       const text = `How many times a ${words(action)} is expected of a ${name} in 90 minutes.`
@@ -66,12 +71,12 @@ function* settings(): Generator<[string, NumberSetting]> {
     'scoring.smoothing_secs',
     numberSetting(model.smoothingSecs, [1, 3_600, 0], 'The time constant of smoothing, in seconds of match clock.'),
   ]
-  yield ['scoring.bound', numberSetting(model.bound, [0.01, 2, DECIMALS], 'Prices stay within start × e^±bound.')]
+  yield ['scoring.bound', numberSetting(model.bound, [0.05, 1, DECIMALS], 'Prices stay within start × e^±bound.')]
   yield [
     'scoring.tick_cap',
     numberSetting(
       model.tickCap,
-      [0.001, 1, DECIMALS],
+      [0.005, 0.25, DECIMALS],
       'The most a price moves in one tick, as a fraction of its start.',
     ),
   ]

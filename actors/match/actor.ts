@@ -9,6 +9,7 @@ import { COMMAND_DEADLINE_MS, type TradingRules } from '../kernel/limits.ts'
 import type { Price } from '../kernel/micros.ts'
 import { type Outcome, refused, type TradeWindow } from '../kernel/outcome.ts'
 import { type Instant, instant, type World } from '../kernel/world.ts'
+import type { FixtureSnapshot } from '../market/fixture.ts'
 import { type Cause, type Instrument, type Quote, quoteOf } from '../market/instrument.ts'
 import type { ScoringModel } from '../market/pricing.ts'
 import { decide, proceed } from './decide.ts'
@@ -35,6 +36,7 @@ import { Draft, MatchState, type MatchView } from './state.ts'
 import type { CommitFailure, MatchRecord, MatchStore, Verdict } from './store.ts'
 import { tradeWindow } from './suspension.ts'
 import { TickKeeper } from './tick-keeper.ts'
+import { effectOf, type PriceRules, type RuleEffect } from './rule-change.ts'
 import { UnpublishedMoves } from './unpublished-moves.ts'
 
 export interface MatchActorOptions {
@@ -83,6 +85,8 @@ export class MatchActor {
   readonly #mailbox = new Mailbox<Entry>()
   readonly #ticks = new TickKeeper()
   readonly #unpublished = new UnpublishedMoves()
+  /** The last update that was committed, and the model that priced it. */
+  #priced: { readonly snapshot: FixtureSnapshot; readonly model: ScoringModel } | null = null
   /** Idempotency keys that are queued or being committed. */
   readonly #keysInFlight = new Set<string>()
   #draining: Promise<void> | null = null
@@ -155,6 +159,13 @@ export class MatchActor {
   /** What opening a position would cost now. Reads committed state only. */
   quote(query: QuoteQuery): Outcome<QuoteAnswer> {
     return quote(this.#state, query, this.#options.world.now(), this.#options.rules())
+  }
+
+  /** What these rules would do to the match, if they came into force now. */
+  effectOf(next: PriceRules): RuleEffect {
+    const { rules, model } = this.#options
+    const now = { rules: rules(), model: model() }
+    return effectOf(this.#state, this.#priced?.snapshot ?? null, { now, next, terms: this.#terms(new Map()) })
   }
 
   /** The trade window of the match, or of one of its instruments. */
@@ -244,6 +255,7 @@ export class MatchActor {
       at: world.now(),
       rules: rules(),
       model: model(),
+      priorModel: this.#priced?.model ?? model(),
       newId: () => world.newId(),
       histories,
     }
@@ -282,6 +294,9 @@ export class MatchActor {
   #conclude({ batch, decisions, draft, terms }: Attempt, wallets: Wallets): void {
     for (const event of draft.events) this.#state.apply(event)
     this.#ticks.committed(draft.events, terms.at)
+    for (const { command } of batch) {
+      if (command.kind === 'feed_update') this.#priced = { snapshot: command.snapshot, model: terms.model }
+    }
     this.#unpublished.add(draft.events)
     checkTouched(this.#state, draft.events)
     for (const entry of batch) answer(entry, present(decisions.get(entry), 'decision'), wallets)

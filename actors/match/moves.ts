@@ -5,12 +5,13 @@ import { BATCH_MAX, INSTRUMENTS_MAX, REPLAY_CONFIRM_UPDATES } from '../kernel/li
 import { lots, money, price } from '../kernel/micros.ts'
 import { instant } from '../kernel/world.ts'
 import { type FixturePlayer, type FixtureSnapshot, matchMinute } from '../market/fixture.ts'
-import { type Instrument, type Quote, quoteOf, settlesAt, slopeFor, startPrice } from '../market/instrument.ts'
+import { type Instrument, isSameQuote, quoteOf, settlesAt, slopeFor, startPrice } from '../market/instrument.ts'
 import { reportEvents, reportSquad } from '../market/match-report.ts'
 import { playersOnPitch } from '../market/on-pitch.ts'
 import { type Phase, phaseOf } from '../market/phase.ts'
 import { type MatchNews, type Pricing, priceMatch, type ScoringModel } from '../market/pricing.ts'
 import type { FeedUpdate, MatchInfo } from './messages.ts'
+import { followModel, moveByRules } from './rule-change.ts'
 import type { Draft } from './state.ts'
 import type { InstrumentHistory } from './store.ts'
 import { emitClose, fireTriggers, type Terms } from './trading.ts'
@@ -18,6 +19,8 @@ import { emitClose, fireTriggers, type Terms } from './trading.ts'
 /** The inputs of a decision, with those that a feed update needs. */
 export interface FeedTerms extends Terms {
   readonly model: ScoringModel
+  /** The model of the last update, where another one is in force by now. */
+  readonly priorModel?: ScoringModel
   /** Histories of players this match has not listed yet. */
   readonly histories: ReadonlyMap<InstrumentId, InstrumentHistory>
 }
@@ -42,7 +45,9 @@ export function update(draft: Draft, command: FeedUpdate, terms: FeedTerms): boo
     if (heldBy === null || heldBy === draft.info.matchId) list(draft, player, terms)
   }
   const listed = [...draft.instruments()]
-  const pricing = priceMatch(snapshot, listed, draft.pricing, terms.model)
+  const memory = draft.pricing
+  const model = terms.priorModel ?? terms.model
+  const pricing = priceMatch(snapshot, listed, memory, model)
   draft.emit({
     kind: 'match_updated',
     info: nextInfo(draft.info, command, pricing, terms),
@@ -51,6 +56,7 @@ export function update(draft: Draft, command: FeedUpdate, terms: FeedTerms): boo
   if (!pricing.accepted) return true
   followWhistle(draft)
   moveBases(draft, listed, pricing, terms)
+  if (model !== terms.model) followModel(draft, { snapshot, listed, memory }, terms)
   settleWhenOver(draft, terms)
   return true
 }
@@ -136,7 +142,7 @@ function moveBases(draft: Draft, listed: readonly Instrument[], pricing: Pricing
     suspend(draft, before, news, terms)
     const base = pricing.bases.get(before.playerId) ?? before.base
     const [quote, previous] = [quoteOf({ ...draft.listed(before.id), base }), quoteOf(before)]
-    if (!isSame(quote, previous)) {
+    if (!isSameQuote(quote, previous)) {
       draft.emit({
         kind: 'price_moved',
         instrumentId: before.id,
@@ -150,8 +156,6 @@ function moveBases(draft: Draft, listed: readonly Instrument[], pricing: Pricing
     fireTriggers(draft, before.id, terms)
   }
 }
-
-const isSame = (a: Quote, b: Quote): boolean => a.price === b.price && a.base === b.base
 
 function newsByPlayer(news: readonly MatchNews[], listed: readonly Instrument[]): Map<PlayerId, MatchNews> {
   const byPlayer = new Map<PlayerId, MatchNews>()
@@ -178,19 +182,7 @@ export function clock(draft: Draft, terms: FeedTerms): void {
 
 /** A changed cap moves prices without a trade or match event: emits the moves and fires the triggers they reach. */ // T22
 function followRules(draft: Draft, terms: Terms): void {
-  const { impactCapPpm } = terms.rules
-  for (const before of Array.from(draft.instruments())) {
-    const { id, awaitsSettlement } = before
-    if (before.impactCapPpm !== impactCapPpm) {
-      draft.emit({ kind: 'curve_changed', instrumentId: id, impactCapPpm, awaitsSettlement })
-      const [quote, previous] = [quoteOf(draft.listed(id)), quoteOf(before)]
-      if (!isSame(quote, previous)) {
-        const move = { quote, previous: previous.price, cause: 'trade', providerEventId: 0, at: terms.at } as const
-        draft.emit({ kind: 'price_moved', instrumentId: id, ...move })
-      }
-    }
-    fireTriggers(draft, id, terms)
-  }
+  for (const { id, base } of Array.from(draft.instruments())) moveByRules(draft, { id }, base, terms)
 }
 
 function settleWhenOver(draft: Draft, terms: Terms): void {

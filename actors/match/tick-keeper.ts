@@ -6,7 +6,7 @@ import type { Cause } from '../market/instrument.ts'
 import type { MatchEvent, PriceMoved } from './messages.ts'
 
 /** One-off causes always get a tick. Match data and trades move prices all the time, so their ticks are thinned. */
-const ALWAYS_KEPT: ReadonlySet<Cause> = new Set(['listing', 'event', 'settlement'])
+const ALWAYS_KEPT: ReadonlySet<Cause> = new Set(['listing', 'event', 'settlement', 'rules'])
 
 export class TickKeeper {
   readonly #storedAt = new Map<InstrumentId, Instant>()

@@ -13,6 +13,7 @@ import { repeatOf } from '../../actors/match/entry.ts'
 import type { FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
 import { type Ending, finalSnapshot } from '../../actors/match/operator-ending.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
+import type { PriceRules, RuleEffect } from '../../actors/match/rule-change.ts'
 import { type MatchView, newMatch } from '../../actors/match/state.ts'
 import type { MatchRecord } from '../../actors/match/store.ts'
 import type { ActivationResult } from '../feed/wake-limiter.ts'
@@ -199,6 +200,12 @@ export class MatchDesk implements Host {
   /** The committed state of a match that runs here. */
   view(matchId: FixtureId): MatchView | undefined {
     return this.#running(matchId)?.view
+  }
+
+  /** What these rules would do to every match that runs here. */
+  effectsOf(next: PriceRules): readonly RuleEffect[] {
+    const running = [...this.#options.hosted.values()].filter(({ leaving }) => leaving === null)
+    return running.map(({ actor }) => actor.effectOf(next))
   }
 
   /** The trade window of a match that runs here, or of one of its instruments. */

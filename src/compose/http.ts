@@ -44,7 +44,7 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
   const { config, world, log } = base
   const { stores, accounts, market, observation, realTimeSide, bot } = parts
   const { measuring, tracing } = observation
-  const { realTime, wsServer } = realTimeSide
+  const { realTime, ownership, wsServer } = realTimeSide
   const { settings } = market
   const edge = {
     world,
@@ -83,6 +83,11 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
     desk: tracing === null ? realTime.desk : tracedDesk(realTime.desk, tracing),
     community: communityPorts(base, parts),
     settings,
+    // A match of another process cannot say, and so asks for force.
+    effectsOf: async (next) => [
+      ...realTime.desk.effectsOf(next),
+      ...(await ownership.elsewhere()).map((matchId) => ({ matchId, known: false, moves: [], closes: 0 })),
+    ],
     audit: market.audit,
     userList: new UserList(stores.db, market.audit),
     bot,

@@ -35,6 +35,7 @@ interface RealTimeParts {
 
 export interface RealTimeSide {
   readonly realTime: RealTime
+  readonly ownership: Pick<SqlLeases, 'elsewhere'>
   /** Does not listen yet. */
   readonly wsServer: HttpServer
 }
@@ -78,7 +79,7 @@ export async function buildRealTime(base: Base, parts: RealTimeParts): Promise<R
   lifecycle.add({ name: 'real-time', kind: 'endpoint', stop: () => realTime.stop() })
   accounts.sessions.onSignedOut((user) => realTime.disconnectUser(user))
   observation.measuring.observe(() => realTime.stats())
-  return { realTime, wsServer }
+  return { realTime, ownership, wsServer }
 }
 
 interface Persistence {

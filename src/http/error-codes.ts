@@ -147,6 +147,14 @@ export const ERROR_CODES = {
     error: 'another process is rebuilding the leaderboards',
     when: 'A rebuild is running in another process. Wait for it to finish.',
   },
+  RULES_MOVE_PRICES: {
+    status: 409,
+    error: 'this setting would move running prices further than rules.max_move_pct',
+    when:
+      'The change would move a price of a running match by more than `rules.max_move_pct` per cent, or a running match ' +
+      'cannot say yet. `dryRun=true` lists the moves; `force: true` makes the change all the same.',
+    facts: { maxMovePct: 7.41, limitPct: 2, moves: 31, closes: 12, unknownMatches: [] },
+  },
   MATCH_OVER: {
     status: 409,
     error: 'the match is already over',

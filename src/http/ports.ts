@@ -2,6 +2,7 @@
 import type { FixtureId, InstrumentId, PositionId, UserId } from '../../actors/kernel/ids.ts'
 import type { TradingRules } from '../../actors/kernel/limits.ts'
 import type { Flags } from '../../actors/kernel/settings.ts'
+import type { PriceRules, RuleEffect } from '../../actors/match/rule-change.ts'
 import type { Outcome } from '../../actors/kernel/outcome.ts'
 import type { Instant, World } from '../../actors/kernel/world.ts'
 import type { Ending } from '../../actors/match/operator-ending.ts'
@@ -15,7 +16,7 @@ import type { MoversBoard } from '../../db/movers.ts'
 import type { History } from '../../db/price-history.ts'
 import type { TapeTrade } from '../../db/tape.ts'
 import type { HeldPosition, PositionQuery } from '../../db/positions.ts'
-import type { SettingChange, SettingEntry, SettingOutcome } from '../../db/settings.ts'
+import type { SettingChange, SettingEntry, SettingOutcome, SettingPreview } from '../../db/settings.ts'
 import type { ListedUser, RoleChange, RoleOutcome, UserPage, UserQuery } from '../../db/user-list.ts'
 import type { District, SignedIn, SyntheticSignIn, User } from '../../db/users.ts'
 import type { LedgerAudit, LedgerEntry, LedgerQuery, WalletNow } from '../../db/wallets.ts'
@@ -104,6 +105,9 @@ export interface Settings {
   /** Every setting with its current value, without the flags. */
   list(): readonly SettingEntry[]
   listFlags(): readonly SettingEntry[]
+  /** What a value would bring into force. Nothing changes. */
+  preview(key: string, value: unknown): SettingPreview
+  value(key: 'rules.max_move_pct'): number
   /** In force in this process when it resolves, in every other within a second. Writes an audit row. */
   set(change: SettingChange): Promise<SettingOutcome>
   setFlag(change: SettingChange): Promise<SettingOutcome>
@@ -183,6 +187,8 @@ export interface TradingDeps {
 /** What admins see and set. */
 export interface AdminDeps {
   readonly settings: Settings
+  /** What changed rules would do to the running matches. One that runs in another process is not `known`. */
+  readonly effectsOf: (next: PriceRules) => Promise<readonly RuleEffect[]>
   readonly audit: Audit
   readonly userList: UserList
   readonly bot: Bot

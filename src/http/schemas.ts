@@ -17,7 +17,7 @@ export const usernameText = z.string().openapi({ example: 'ada_l' })
 export const districtNumber = z.int().openapi({ example: 1 })
 export const playerName = z.string().openapi({ example: 'A. Striker' })
 export const positionIdText = z.uuid().openapi({ example: '0197f2a0-5d5b-7cc4-8f3e-1d2c3b4a5968' })
-const instrumentIdText = z.uuid().openapi({ example: '0198f3a2-7c1d-8e00-8f00-0123456789ab' })
+export const instrumentIdText = z.uuid().openapi({ example: '0198f3a2-7c1d-8e00-8f00-0123456789ab' })
 const fixtureNumber = z.int().openapi({ example: 19_155_071 })
 const replay = z.boolean().openapi({ description: 'True if the match replays a recording.', example: false })
 const role = z.enum(['GK', 'DEF', 'MID', 'FWD']).openapi({ example: 'FWD' })
@@ -110,7 +110,9 @@ const TickBody = z.object({
   at: timestampText,
   price: priceNumber,
   cause: z.enum(CAUSES).openapi({
-    description: 'What moved the price: the listing, match data, an in-game event, a trade (imbalance), or settlement.',
+    description:
+      'What moved the price: the listing, match data, an in-game event, a trade (imbalance), settlement, or a ' +
+      'change of the rules by an operator.',
     example: 'event',
   }),
   eventId: z.int().nullable().openapi({

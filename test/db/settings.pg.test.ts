@@ -40,6 +40,17 @@ eachDatabase((open) => {
     reports.length = 0
   })
 
+  it('[H17] a preview reads a value as a change would, and changes nothing', async () => {
+    const here = await settings()
+    const before = here.list()
+    expect(here.preview('scoring.base.goal', 5)).toMatchObject({ kind: 'valid', model: { base: { goal: 5 } } })
+    expect(here.preview('trading.impact_cap_pct', 1)).toMatchObject({ kind: 'valid', rules: { impactCapPpm: 10_000 } })
+    expect(here.preview('trading.lot_max', 0.001)).toMatchObject({ kind: 'invalid' })
+    expect(here.preview('scoring.base.goal', 1_000)).toMatchObject({ kind: 'invalid' })
+    expect(here.preview('flags.coming_soon', true)).toEqual({ kind: 'unknown' })
+    expect(here.list()).toEqual(before)
+  })
+
   it('[Q14] a change is in force at once in its own process, and in every other at the next refresh', async () => {
     const [here, there] = [await settings(), await settings()]
     expect([here.rules, there.rules]).toEqual([DEFAULT_RULES, DEFAULT_RULES])

@@ -1,9 +1,10 @@
-/** The admin ports with fixed values: two users, one flag, three settings, one replay. They record the actions taken. */
+/** The admin ports with fixed values: two users, one flag, four settings, one replay. They record the actions taken. */
 import { instant } from '../../actors/kernel/world.ts'
 import { districtId, fixtureId } from '../../actors/kernel/ids.ts'
-import { REPLAY_FIXTURES_FROM } from '../../actors/kernel/limits.ts'
+import { DEFAULT_RULES, REPLAY_FIXTURES_FROM } from '../../actors/kernel/limits.ts'
 import { money } from '../../actors/kernel/micros.ts'
 import { FLAGS, readSetting, type Setting, SETTINGS } from '../../actors/kernel/settings.ts'
+import { DEFAULT_MODEL } from '../../actors/market/pricing.ts'
 import type { ControlAction } from '../../db/audit-log.ts'
 import type { SettingChange, SettingEntry, SettingOutcome } from '../../db/settings.ts'
 import type { ListedUser } from '../../db/user-list.ts'
@@ -11,8 +12,8 @@ import type { User } from '../../db/users.ts'
 import type { ReplayReport } from '../../src/replays/gameplay-bot.ts'
 import type { HttpDeps } from '../../src/http/ports.ts'
 
-/** One setting of each type. */
-const LISTED = ['trading.hold_secs', 'trading.pre_match', 'trading.mode'] as const
+/** Settings of each type, and one that moves prices. */
+const LISTED = ['trading.hold_secs', 'trading.pre_match', 'trading.mode', 'trading.impact_cap_pct'] as const
 
 const listed = (user: User, over: Partial<ListedUser> = {}): ListedUser => ({
   id: user.id,
@@ -31,7 +32,7 @@ const listed = (user: User, over: Partial<ListedUser> = {}): ListedUser => ({
   ...over,
 })
 
-export function adminPorts(user: User): Pick<HttpDeps, 'settings' | 'audit' | 'userList' | 'bot'> & {
+export function adminPorts(user: User): Pick<HttpDeps, 'settings' | 'effectsOf' | 'audit' | 'userList' | 'bot'> & {
   readonly actions: ControlAction[]
   readonly orders: unknown[]
 } {
@@ -59,9 +60,19 @@ export function adminPorts(user: User): Pick<HttpDeps, 'settings' | 'audit' | 'u
   return {
     actions,
     orders,
+    effectsOf: async () => [],
     settings: {
       list: () => settings,
       listFlags: () => flags,
+      value: () => 2,
+      preview: (key, value) => {
+        const known = settings.find((one) => one.key === key)
+        if (known === undefined) return { kind: 'unknown' }
+        const read = readSetting(known.setting, value)
+        return read.ok
+          ? { kind: 'valid', rules: DEFAULT_RULES, model: DEFAULT_MODEL }
+          : { kind: 'invalid', problem: read.problem }
+      },
       set: (change) => set(settings, change),
       setFlag: (change) => set(flags, change),
     },

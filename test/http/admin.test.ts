@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { z } from '@hono/zod-openapi'
+import { fixtureId } from '../../actors/kernel/ids.ts'
 import { MULTIPLIER_KEYS } from '../../actors/market/scoring-settings.ts'
+import type { RuleEffect } from '../../actors/match/rule-change.ts'
+import { p } from '../support/fixtures.ts'
 import { adminPorts, REPLAY } from './admin-ports.ts'
-import { ALICE, alice, away, FIXTURE, openHttpRig } from './http-rig.ts'
+import { ALICE, alice, away, FIXTURE, openHttpRig, PLAYER } from './http-rig.ts'
 
 const LEDGER = '/api/admin/ledger/audit'
 
@@ -60,10 +63,68 @@ describe('admin routes', () => {
         { key: 'trading.hold_secs', value: 180, type: 'number', default: 180, min: 0, max: 86_400, decimals: 0 },
         { key: 'trading.pre_match', value: false, type: 'boolean', default: false },
         { key: 'trading.mode', value: 'open', type: 'choice', options: ['open', 'reduce_only', 'halted'] },
+        { key: 'trading.impact_cap_pct', value: 0.5, type: 'number', max: 5 },
       ],
     })
     const set = await send('PUT', '/api/admin/settings/trading.hold_secs', { value: 60 })
     expect([set.status, await set.json()]).toMatchObject([200, { key: 'trading.hold_secs', value: 60 }])
+  })
+
+  describe('a setting that moves running prices', () => {
+    const path = '/api/admin/settings/trading.impact_cap_pct'
+    const effect = (to: number, known = true): RuleEffect => ({
+      matchId: fixtureId(7),
+      known,
+      moves: [{ instrumentId: PLAYER, name: 'A. Striker', from: p(200), to: p(to) }],
+      closes: 3,
+    })
+
+    it('[H17] says with dryRun what it would do, and changes nothing', async () => {
+      const effects: RuleEffect[] = []
+      const { asAlice, send } = await openHttpRig({ role: 'admin', deps: { effectsOf: async () => effects } })
+      effects.push(effect(205), { ...effect(200), moves: [], closes: 0 })
+      const foreseen = await send('PUT', `${path}?dryRun=true`, { value: 1 })
+      const move = { instrumentId: PLAYER, name: 'A. Striker', from: 200, to: 205, movePct: 2.5 }
+      expect([foreseen.status, await foreseen.json()]).toEqual([
+        200,
+        {
+          key: 'trading.impact_cap_pct',
+          dryRun: true,
+          maxMovePct: 2.5,
+          closes: 3,
+          needsForce: true,
+          matches: [{ matchId: 7, known: true, closes: 3, moves: [move] }],
+        },
+      ])
+      expect(await (await asAlice('/api/admin/settings')).json()).toMatchObject({
+        settings: [{}, {}, {}, { key: 'trading.impact_cap_pct', value: 0.5 }],
+      })
+      expect((await send('PUT', `${path}?dryRun=true`, { value: 'x' })).status).toBe(400)
+    })
+
+    it('[H17] is refused beyond the limit, and where a match cannot say, unless it is forced', async () => {
+      const effects: RuleEffect[] = []
+      const { send } = await openHttpRig({ role: 'admin', deps: { effectsOf: async () => effects } })
+      effects.push(effect(205))
+      const refused = await send('PUT', path, { value: 1 })
+      expect([refused.status, await refused.json()]).toMatchObject([
+        409,
+        { code: 'RULES_MOVE_PRICES', maxMovePct: 2.5, limitPct: 2, moves: 1, closes: 3, unknownMatches: [] },
+      ])
+      expect((await send('PUT', path, { value: 1, force: true })).status).toBe(200)
+      effects.splice(0, 1, effect(196))
+      expect((await send('PUT', path, { value: 1.5 })).status).toBe(200)
+      effects.splice(0, 1, effect(200, false))
+      const unknown = await send('PUT', path, { value: 2 })
+      expect([unknown.status, await unknown.json()]).toMatchObject([409, { unknownMatches: [7] }])
+    })
+
+    it('[H17] other settings ask no match', async () => {
+      const effects: RuleEffect[] = []
+      const { send } = await openHttpRig({ role: 'admin', deps: { effectsOf: async () => effects } })
+      effects.push(effect(300))
+      expect((await send('PUT', '/api/admin/settings/trading.hold_secs', { value: 60 })).status).toBe(200)
+    })
   })
 
   it('an unknown key is 404; an invalid value is 400 and names the valid ones', async () => {

@@ -30,6 +30,7 @@ export class ActorRig {
   readonly events: MatchEvent[] = []
   stopped: { readonly reason: StopReason; readonly error: unknown } | null = null
   rules: TradingRules
+  model: ScoringModel
   #actor: MatchActor | null = null
   #seq = 1
   #elapsedSecs = 10
@@ -37,6 +38,7 @@ export class ActorRig {
 
   private constructor(options: ActorRigOptions) {
     this.#options = options
+    this.model = options.model ?? DEFAULT_MODEL
     // The feed is never late in these tests, unless a test sets its own limit.
     this.rules = { ...DEFAULT_RULES, feedStaleMs: HOUR_MS, ...options.rules }
     for (let n = 1; n <= (options.users ?? 3); n++) {
@@ -69,7 +71,7 @@ export class ActorRig {
       store: this.#options.wrap?.(this.store) ?? this.store,
       world: this.world,
       rules: () => this.rules,
-      model: () => this.#options.model ?? DEFAULT_MODEL,
+      model: () => this.model,
       onCommitted: (events) => this.events.push(...events),
       onStopped: (reason, error) => {
         this.stopped = { reason, error }

@@ -21,7 +21,7 @@ export const FLAG = {
 } as const
 
 /** What moved the price, by its byte. */
-const CAUSES = ['listing', 'match', 'event', 'trade', 'settlement'] as const
+const CAUSES = ['listing', 'match', 'event', 'trade', 'settlement', 'rules'] as const
 const STATUSES = ['CLOSED', 'OPEN', 'SUSPENDED'] as const
 
 export interface PriceFrame {

@@ -1,15 +1,16 @@
 /** `/api/admin/settings`: settings, listed and set, and the keys of the scoring multipliers. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { SETTINGS } from '../../../../actors/kernel/settings.ts'
+import { movesPrices, SETTINGS } from '../../../../actors/kernel/settings.ts'
 import { MULTIPLIER_KEYS } from '../../../../actors/market/scoring-settings.ts'
 import type { SettingEntry, SettingOutcome } from '../../../../db/settings.ts'
-import { errors, fail, type HttpEnv, invalid, notFound } from '../../answers.ts'
+import { answerWith, errors, fail, type HttpEnv, invalid, notFound } from '../../answers.ts'
 import { ADMIN, BODY } from '../../error-codes.ts'
 import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
 import { jsonBody } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, timestampText } from '../../schemas.ts'
+import { DryRunBody, effectJson, summed } from './rule-effects.ts'
 
 /** Who last changed a flag or setting. */
 export const updated = {
@@ -51,15 +52,34 @@ const set = createRoute({
   tags: ['Admin'],
   summary: 'Set a setting',
   description:
-    'Takes effect in this process at once, in every other within a second, also in running matches. The trading mode ' +
-    'of one match or player has the key `trading.mode.match.<fixture id>` or `trading.mode.instrument.<instrument ' +
-    'id>`. Writes an audit entry.',
+    'Takes effect in this process at once, in every other within a second, also in running matches. The trading mode of ' +
+    'one match or player has the key `trading.mode.match.<fixture id>` or `trading.mode.instrument.<instrument id>`. ' +
+    'Writes an audit entry. A setting that moves running prices says so first: `dryRun=true` changes nothing and answers ' +
+    'the moves and closes it would cause. A change that would move any running price by more than `rules.max_move_pct` ' +
+    'per cent is refused unless the body says `force: true`. The ticks it causes have the cause `rules`.',
   security: ACCESS_SECURITY,
   request: {
     params: z.object({ key: z.string().min(1).max(100).openapi({ example: 'trading.hold_secs' }) }),
-    body: jsonBody(z.object({ value })),
+    query: z.object({
+      dryRun: z
+        .enum(['true', 'false'])
+        .default('false')
+        .openapi({ description: 'Change nothing; say what would move.' }),
+    }),
+    body: jsonBody(
+      z.object({
+        value,
+        force: z
+          .boolean()
+          .default(false)
+          .openapi({ example: false, description: 'Make the change however far it moves prices.' }),
+      }),
+    ),
   },
-  responses: { 200: json(SettingBody, 'Set.'), ...errors(...ADMIN, ...BODY, 'NOT_FOUND') },
+  responses: {
+    200: json(z.union([DryRunBody, SettingBody]), 'Set, or with `dryRun` what would move.'),
+    ...errors(...ADMIN, ...BODY, 'NOT_FOUND', 'RULES_MOVE_PRICES'),
+  },
 })
 
 const multiplierKeys = createRoute({
@@ -75,12 +95,32 @@ const multiplierKeys = createRoute({
   },
 })
 
-export function adminSettings({ settings }: Pick<HttpDeps, 'settings'>, gates: Gates) {
+export function adminSettings({ settings, effectsOf }: Pick<HttpDeps, 'settings' | 'effectsOf'>, gates: Gates) {
+  /** What a change would do, and whether it takes force. */
+  const foresee = async (key: string, to: unknown) => {
+    const preview = settings.preview(key, to)
+    if (preview.kind !== 'valid') return preview
+    const effects = movesPrices(key) ? await effectsOf(preview) : []
+    const sum = summed(effects)
+    const limitPct = settings.value('rules.max_move_pct')
+    const needsForce = sum.maxMovePct > limitPct || sum.unknownMatches.length > 0
+    return { kind: 'foreseen' as const, effects, sum, limitPct, needsForce }
+  }
   return new OpenAPIHono<HttpEnv>()
     .openapi({ ...list, middleware: gates.admin }, (c) => c.json({ settings: settings.list().map(settingJson) }, 200))
     .openapi({ ...set, middleware: gates.admin }, async (c) => {
       const { key } = c.req.valid('param')
-      const outcome = await settings.set({ key, value: c.req.valid('json').value, by: c.var.caller.userId })
+      const { value: to, force } = c.req.valid('json')
+      const foreseen = await foresee(key, to)
+      if (foreseen.kind !== 'foreseen') return fail(c, refused(foreseen, 'setting'))
+      const { effects, sum, limitPct, needsForce } = foreseen
+      if (c.req.valid('query').dryRun === 'true') {
+        const { maxMovePct, closes } = sum
+        const matches = effects.filter(({ moves, known }) => moves.length > 0 || !known).map(effectJson)
+        return c.json({ key, dryRun: true as const, maxMovePct, closes, needsForce, matches }, 200)
+      }
+      if (needsForce && !force) return fail(c, answerWith('RULES_MOVE_PRICES', { facts: { ...sum, limitPct } }))
+      const outcome = await settings.set({ key, value: to, by: c.var.caller.userId })
       return outcome.kind === 'set' ? c.json(settingJson(outcome.entry), 200) : fail(c, refused(outcome, 'setting'))
     })
     .openapi({ ...multiplierKeys, middleware: gates.admin }, (c) => c.json({ keys: [...MULTIPLIER_KEYS] }, 200))
