@@ -15,7 +15,7 @@ import {
 } from '../actors/kernel/ids.ts'
 import { DRAW_PLAYERS_MAX, REFERRAL_REWARD } from '../actors/kernel/limits.ts'
 import { money, type Money } from '../actors/kernel/micros.ts'
-import { type Instant, instant, type World } from '../actors/kernel/world.ts'
+import type { Instant, World } from '../actors/kernel/world.ts'
 import type { Badge } from '../actors/community/badges.ts'
 import type { Career } from '../actors/community/career.ts'
 import type { Credit, Headline, Notice } from '../actors/community/notices.ts'
