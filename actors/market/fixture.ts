@@ -101,6 +101,8 @@ export interface FixtureSnapshot {
   readonly players: readonly FixturePlayer[]
   /** Team statistics under the provider's own English names, or null when it has none. */
   readonly teamStats: Readonly<Record<Side, Readonly<Record<string, number>>>> | null
+  /** Goals that the odds expect of each side; null when the payload has no odds. */
+  readonly expectedGoals: Readonly<Record<Side, number>> | null
   /** The time this snapshot describes. */
   readonly sourceAt: Instant
 }

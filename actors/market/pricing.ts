@@ -4,18 +4,21 @@
  *
  *   D  = points of goals, assists, cards, goals conceded while on the pitch        Dp = what was expected of them
  *   V  = points of shots, passes, tackles, saves, …                                Vp = what was expected of them
- *   S  = V − Vp and the rating, smoothed over 45 s of match clock
- *   target = start × e^(bound × tanh(x / bound)),  x = (D − Dp + S) / 100
+ *   S  = V − Vp and the rating
+ *   target = start × e^(bound × tanh(x / bound)),  x = scale × (D − Dp + S) / 100
+ *
+ * What is known is in the price at once. A price that smoothed it would show everybody where it goes next.
  */
 import type { PlayerId } from '../kernel/ids.ts'
 import { type Price, price } from '../kernel/micros.ts'
-import type { FixturePeriod, FixturePlayer, FixtureSnapshot, PlayerRole } from './fixture.ts'
+import type { FixturePeriod, FixturePlayer, FixtureSnapshot, PlayerRole, Side } from './fixture.ts'
 import { counts, type Incident, isCard, isGoal, type MatchNews, reconcile, scoringSide } from './incidents.ts'
 import { phaseOf } from './phase.ts'
 import {
   type Counts,
   type DiscreteAction,
   discretePoints,
+  parOffset,
   ratingPoints,
   type ScoringModel,
   STATISTIC,
@@ -27,8 +30,6 @@ export { DEFAULT_MODEL, type ScoringModel } from './scoring.ts'
 
 /** A player as last seen, for updates without the player's statistics. */
 interface PlayerMemory {
-  /** The smoothed part of the price, in points. */
-  readonly soft: number
   /** Points of the running statistics. */
   readonly volume: number
   readonly rating: number | null
@@ -50,14 +51,24 @@ export interface PricingMemory {
   readonly behind: { readonly clock: MatchClock; readonly updates: number } | null
   /** Seconds of play already priced. */
   readonly clockSecs: number
+  /** Goals that the odds expected of each side before kick-off; null when there were none. */
+  readonly expectedGoals: Readonly<Record<Side, number>> | null
   readonly incidents: readonly Incident[]
   readonly players: Readonly<Record<string, PlayerMemory>>
 }
 
-export const EMPTY_PRICING: PricingMemory = { clock: null, behind: null, clockSecs: 0, incidents: [], players: {} }
+export const EMPTY_PRICING: PricingMemory = {
+  clock: null,
+  behind: null,
+  clockSecs: 0,
+  expectedGoals: null,
+  incidents: [],
+  players: {},
+}
 
 export interface PricedPlayer {
   readonly playerId: PlayerId
+  readonly side: Side
   readonly role: PlayerRole
   /** The base at the start of the match. */
   readonly start: Price
@@ -83,7 +94,7 @@ interface Spell {
 /** A clock that went back and then moved forward for this many updates was corrected: the earlier one had jumped. */
 const CORRECTED_AFTER = 6
 
-const UNSEEN: PlayerMemory = { soft: 0, volume: 0, rating: null, counts: {} }
+const UNSEEN: PlayerMemory = { volume: 0, rating: null, counts: {} }
 
 /** Prices are published with four decimals. */
 const STEP_MICROS = 100
@@ -98,6 +109,7 @@ export function priceMatch(
   memory: PricingMemory,
   model: ScoringModel,
 ): Pricing {
+  const expectedGoals = oddsBefore(memory, snapshot)
   const unchanged = { memory, bases: new Map(players.map((p) => [p.playerId, p.base])), news: [] }
   const phase = phaseOf(snapshot)
   const clock = matchClockOf(snapshot.periods)
@@ -110,13 +122,12 @@ export function priceMatch(
   // There is nothing to price before kick-off, in an unknown state, or without a clock or line-ups.
   const unpriced = phase === 'scheduled' || phase === 'frozen' || phase === 'off'
   if (unpriced || clock === null || snapshot.players.length === 0) {
-    return { accepted: true, ...unchanged, memory: { ...memory, behind: null } }
+    return { accepted: true, ...unchanged, memory: { ...memory, expectedGoals, behind: null } }
   }
 
   // The clock stops in a break even if the payload still ticks; the difference is priced when play resumes.
   const isPaused = phase === 'break' && memory.clock !== null
   const clockSecs = isPaused ? memory.clockSecs : Math.max(memory.clockSecs, playedSecs(snapshot.periods))
-  const elapsedSecs = clockSecs - memory.clockSecs
   const { incidents, news } = reconcile(snapshot, memory.incidents)
   const remembered: Record<string, PlayerMemory> = { ...memory.players }
   const bases = new Map(unchanged.bases)
@@ -132,18 +143,23 @@ export function priceMatch(
     const fromList = tally.get(seen.playerId) ?? {}
     const discrete = discretePoints(model, player.role, { ...countsNotListed(incidents, now.counts), ...fromList })
     const minutes = (spell.to - spell.from) / 60
-    const soft = smooth(before.soft, softLevel(now, player.role, minutes, model), elapsedSecs, model)
-    const par = (discretePoints(model, player.role, model.expected[player.role]) * minutes) / 90
-    remembered[seen.playerId] = { ...now, soft }
-    bases.set(seen.playerId, nextBase(player, (discrete - par + soft) / 100, model))
+    const usual = discretePoints(model, player.role, model.expected[player.role])
+    const par = ((usual + parOffset(model, player, expectedGoals)) * minutes) / 90
+    remembered[seen.playerId] = now
+    const points = discrete - par + runningPoints(now, player.role, minutes, model)
+    bases.set(seen.playerId, nextBase(player, (model.scale * points) / 100, model))
   }
   return {
     accepted: true,
-    memory: { clock, behind: null, clockSecs, incidents, players: remembered },
+    memory: { clock, behind: null, clockSecs, expectedGoals, incidents, players: remembered },
     bases,
     news,
   }
 }
+
+/** The odds as they were at kick-off. Odds of a match in play would be news. */
+const oddsBefore = (memory: PricingMemory, snapshot: FixtureSnapshot): PricingMemory['expectedGoals'] =>
+  memory.clock === null ? (snapshot.expectedGoals ?? memory.expectedGoals) : memory.expectedGoals
 
 function matchClockOf(periods: readonly FixturePeriod[]): PricingMemory['clock'] {
   const current = periods.find((p) => p.ticking) ?? periods.at(-1)
@@ -244,7 +260,6 @@ function refresh(
 ): PlayerMemory {
   if (details === null) return before
   return {
-    soft: before.soft,
     volume: rounded(volumePoints(model, role, details)),
     rating: details[STATISTIC.rating] ?? before.rating,
     counts: countsIn(details, role),
@@ -283,14 +298,10 @@ function countsNotListed(incidents: readonly Incident[], fromDetails: Counts): C
   return Object.fromEntries(Object.entries(listed).filter(([, n]) => n !== undefined))
 }
 
-function softLevel(now: PlayerMemory, role: PlayerRole, minutes: number, model: ScoringModel): number {
+/** Points of the running statistics and the rating beyond what is usual by now. */
+function runningPoints(now: PlayerMemory, role: PlayerRole, minutes: number, model: ScoringModel): number {
   const volume = now.volume - (model.par[role] * minutes) / 90
   return model.volumeGain * volume + ratingPoints(model, role, now.rating, minutes)
-}
-
-/** An exponential average over match time; it does not change while the clock stops. */
-function smooth(before: number, level: number, elapsedSecs: number, model: ScoringModel): number {
-  return rounded(before + (1 - Math.exp(-elapsedSecs / model.smoothingSecs)) * (level - before))
 }
 
 /** The base, one tick nearer to its target: positive, within e^±bound of the start, at most `tickCap` away. */

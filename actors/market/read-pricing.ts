@@ -37,9 +37,15 @@ export const readPricing: Reader<PricingMemory> = (value, path) => {
     clock: field('clock', or(nullable(readClock), EMPTY_PRICING.clock)),
     behind: field('behind', nullable(readBehind)),
     clockSecs: field('clockSecs', or(number, EMPTY_PRICING.clockSecs)),
+    expectedGoals: field('expectedGoals', nullable(readGoals)),
     incidents: field('incidents', or(listOf(readIncident), EMPTY_PRICING.incidents)),
     players: field('players', or(recordOf(readPlayer), EMPTY_PRICING.players)),
   }
+}
+
+const readGoals: Reader<NonNullable<PricingMemory['expectedGoals']>> = (value, path) => {
+  const field = fieldsOf(value, path)
+  return { home: field('home', number), away: field('away', number) }
 }
 
 const readClock: Reader<NonNullable<PricingMemory['clock']>> = (value, path) => {
@@ -72,7 +78,6 @@ const readIncident: Reader<Incident> = (value, path) => {
 const readPlayer: Reader<PricingMemory['players'][string]> = (value, path) => {
   const field = fieldsOf(value, path)
   return {
-    soft: field('soft', number),
     volume: field('volume', number),
     rating: field('rating', nullable(number)),
     counts: field('counts', or(recordOf(number), {})),

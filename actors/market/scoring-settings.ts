@@ -1,7 +1,7 @@
 /** Every number of the price model as a setting. The key is `scoring.` and its path in the model. */
 import { numberSetting, type NumberSetting } from '../kernel/settings.ts'
 import type { PlayerRole } from './fixture.ts'
-import { type Action, DEFAULT_MODEL, type ScoringModel } from './scoring.ts'
+import { type Action, DEFAULT_MODEL, type ParFactors, type ScoringModel } from './scoring.ts'
 
 const DECIMALS = 6
 /** Wide enough for every game that is still football: a single point is 1 % of a price, ten wash a position out. */
@@ -16,6 +16,11 @@ const ROLE_NAMES: Readonly<Record<PlayerRole, string>> = {
   MID: 'midfielder',
   FWD: 'forward',
 }
+const PAR_FACTORS: Readonly<Record<keyof ParFactors, string>> = {
+  worth: 'ln(start price ÷ anchor of the role)',
+  goals: 'ln(expected goals of the own side ÷ 1.35)',
+  conceded: 'ln(expected goals of the other side ÷ 1.35)',
+}
 const ROLES: readonly PlayerRole[] = ['GK', 'DEF', 'MID', 'FWD']
 const words = (action: string): string => action.replaceAll('_', ' ')
 
@@ -26,7 +31,11 @@ function* settings(): Generator<[string, NumberSetting]> {
   for (const [action, points] of keyed(model.base)) {
     yield [
       `scoring.base.${action}`,
-      numberSetting(points, POINTS, `Points a ${words(action)} earns; one point is 1 % of the start price.`),
+      numberSetting(
+        points,
+        POINTS,
+        `Points a ${words(action)} earns; a point is worth scoring.scale per cent of the start price.`,
+      ),
     ]
   }
   for (const role of ROLES) {
@@ -43,6 +52,10 @@ function* settings(): Generator<[string, NumberSetting]> {
     }
     const par = `Points expected of a ${name}'s running statistics in 90 minutes.`
     yield [`scoring.par.${role}`, numberSetting(model.par[role], POINTS, par)]
+    for (const [factor, meaning] of Object.entries(PAR_FACTORS) as [keyof ParFactors, string][]) {
+      const text = `Points in 90 minutes expected of a ${name} for each unit of ${meaning}.`
+      yield [`scoring.par_by.${factor}.${role}`, numberSetting(model.parBy[factor][role], POINTS, text)]
+    }
     const normal = `The normal rating of a ${name} after 90 minutes.`
     yield [`scoring.rating.end.${role}`, numberSetting(model.rating.end[role], RATING, normal)]
   }
@@ -56,10 +69,6 @@ function* settings(): Generator<[string, NumberSetting]> {
     numberSetting(rating.start, RATING, 'The normal rating of a player who has just come on.'),
   ]
   yield [
-    'scoring.rating.confidence_minutes',
-    numberSetting(rating.confidenceMinutes, [1, 90, 0], 'Minutes on the pitch until a rating counts in full.'),
-  ]
-  yield [
     'scoring.volume_gain',
     numberSetting(
       model.volumeGain,
@@ -68,8 +77,8 @@ function* settings(): Generator<[string, NumberSetting]> {
     ),
   ]
   yield [
-    'scoring.smoothing_secs',
-    numberSetting(model.smoothingSecs, [1, 3_600, 0], 'The time constant of smoothing, in seconds of match clock.'),
+    'scoring.scale',
+    numberSetting(model.scale, [0.1, 10, DECIMALS], 'Per cent of the start price that a point is worth.'),
   ]
   yield ['scoring.bound', numberSetting(model.bound, [0.05, 1, DECIMALS], 'Prices stay within start × e^±bound.')]
   yield [
@@ -108,14 +117,18 @@ export function modelFrom(valueOf: (key: string) => number): ScoringModel {
     multiplier: perRole((role) => each(`multiplier.${role}`, DEFAULT_MODEL.multiplier[role])),
     expected: perRole((role) => each(`expected.${role}`, DEFAULT_MODEL.expected[role])),
     par: each('par', DEFAULT_MODEL.par),
+    parBy: {
+      worth: each('par_by.worth', DEFAULT_MODEL.parBy.worth),
+      goals: each('par_by.goals', DEFAULT_MODEL.parBy.goals),
+      conceded: each('par_by.conceded', DEFAULT_MODEL.parBy.conceded),
+    },
     rating: {
       weight: valueOf('scoring.rating.weight'),
       start: valueOf('scoring.rating.start'),
       end: each('rating.end', DEFAULT_MODEL.rating.end),
-      confidenceMinutes: valueOf('scoring.rating.confidence_minutes'),
     },
     volumeGain: valueOf('scoring.volume_gain'),
-    smoothingSecs: valueOf('scoring.smoothing_secs'),
+    scale: valueOf('scoring.scale'),
     bound: valueOf('scoring.bound'),
     tickCap: valueOf('scoring.tick_cap'),
   }

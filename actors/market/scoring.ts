@@ -2,7 +2,9 @@
  * The numbers of the price model: what each action on the pitch is worth, by role, and what is expected of every
  * player. One point is 1 % of the start price. Every number is a setting; this file holds the defaults.
  */
-import type { PlayerRole } from './fixture.ts'
+import { ANCHOR_BY_ROLE } from '../kernel/limits.ts'
+import type { Price } from '../kernel/micros.ts'
+import type { PlayerRole, Side } from './fixture.ts'
 
 /** Actions counted from the list of events or, where a fixture has none, from the statistics. */
 const DISCRETE = [
@@ -63,6 +65,19 @@ export const STATISTIC = {
   secondYellow: 85,
 } as const
 
+/** Points in 90 minutes for each unit of a natural logarithm, by role. */
+export interface ParFactors {
+  /** Of start price ÷ the anchor of the role: more is expected of an expensive player. */
+  readonly worth: Readonly<Record<PlayerRole, number>>
+  /** Of the goals expected of the player's side ÷ GOALS_USUAL. */
+  readonly goals: Readonly<Record<PlayerRole, number>>
+  /** Of the goals expected of the other side ÷ GOALS_USUAL. */
+  readonly conceded: Readonly<Record<PlayerRole, number>>
+}
+
+/** Goals that a side of the usual strength scores in a match. */
+const GOALS_USUAL = 1.35
+
 export interface ScoringModel {
   /** Points an action earns: `scoring.base.<action>`. */
   readonly base: Readonly<Record<Action, number>>
@@ -72,19 +87,19 @@ export interface ScoringModel {
   readonly expected: Readonly<Record<PlayerRole, Readonly<Partial<Record<DiscreteAction, number>>>>>
   /** Points expected from volume actions in 90 minutes. */
   readonly par: Readonly<Record<PlayerRole, number>>
+  /** What start price and odds add to it. Otherwise public knowledge would be free money. */
+  readonly parBy: ParFactors
   readonly rating: {
     /** Points per unit of rating above the normal one at that minute. */
     readonly weight: number
     /** The normal rating of a player who has just come on, and after 90 minutes. */
     readonly start: number
     readonly end: Readonly<Record<PlayerRole, number>>
-    /** Minutes on the pitch until a rating counts in full. */
-    readonly confidenceMinutes: number
   }
   /** What a volume point is worth, in discrete points. */
   readonly volumeGain: number
-  /** The time constant of smoothing volume and rating, in seconds of match clock. */
-  readonly smoothingSecs: number
+  /** Per cent of the start price that a point is worth. */
+  readonly scale: number
   /** Prices stay within start × e^±bound. */
   readonly bound: number
   /** The most a price moves in one tick, as a fraction of the start price. */
@@ -190,12 +205,18 @@ export const DEFAULT_MODEL: ScoringModel = {
     MID: { goal: 0.12, penalty_goal: 0.01, assist: 0.13, conceded: 1.35, yellow: 0.2, red: 0.006 },
     FWD: { goal: 0.36, penalty_goal: 0.05, assist: 0.17, yellow: 0.13, red: 0.004, penalty_missed: 0.01 },
   },
+  // Fitted on simulated matches by `npm run ops -- market-fit`; a tool of the operator fits them to real ones.
+  parBy: {
+    worth: { GK: 0, DEF: 3, MID: 3.9, FWD: 5 },
+    goals: { GK: 0.6, DEF: 0.9, MID: 1.4, FWD: 3 },
+    conceded: { GK: 0, DEF: -0.8, MID: -0.5, FWD: -0.4 },
+  },
   par: { GK: 2.698, DEF: 1.374, MID: 1.522, FWD: 1.928 },
-  rating: { weight: 1.5, start: 6.3, end: { GK: 6.811, DEF: 6.708, MID: 6.818, FWD: 6.974 }, confidenceMinutes: 30 },
+  rating: { weight: 1.5, start: 6.3, end: { GK: 6.811, DEF: 6.708, MID: 6.818, FWD: 6.974 } },
   volumeGain: 1.6,
-  smoothingSecs: 45,
+  scale: 1.5,
   bound: 0.35,
-  tickCap: 0.05,
+  tickCap: 0.075,
 }
 
 export type Counts = Readonly<Partial<Record<DiscreteAction, number>>>
@@ -217,17 +238,30 @@ export function volumePoints(model: ScoringModel, role: PlayerRole, details: Det
 
 /**
  * The points of a rating above the normal one after `minutes` on the pitch. The normal rating rises from `start` to
- * `end` over 90 minutes. A rating counts little in the first minutes, and a missing one counts as zero points.
+ * `end` over 90 minutes. A missing rating counts as zero points.
  */
 export function ratingPoints(
-  { rating: { weight, start, end, confidenceMinutes } }: ScoringModel,
+  { rating: { weight, start, end } }: ScoringModel,
   role: PlayerRole,
   rating: number | null,
   minutes: number,
 ): number {
   if (rating === null) return 0
   const normal = start + (end[role] - start) * Math.min(1, minutes / 90)
-  return weight * Math.min(1, minutes / confidenceMinutes) * (rating - normal)
+  return weight * (rating - normal)
+}
+
+/** Points expected of a player in 90 minutes beyond the par of the role, by what is known before the match. */
+export function parOffset(
+  { parBy }: ScoringModel,
+  { role, side, start }: { readonly role: PlayerRole; readonly side: Side; readonly start: Price },
+  goals: Readonly<Record<Side, number>> | null,
+): number {
+  const byWorth = parBy.worth[role] * Math.log(start / ANCHOR_BY_ROLE[role])
+  if (goals === null) return byWorth
+  const [own, other] = side === 'home' ? [goals.home, goals.away] : [goals.away, goals.home]
+  const byGoals = parBy.goals[role] * Math.log(own / GOALS_USUAL)
+  return byWorth + byGoals + parBy.conceded[role] * Math.log(other / GOALS_USUAL)
 }
 
 function worth(model: ScoringModel, role: PlayerRole, action: Action): number {

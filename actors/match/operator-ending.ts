@@ -27,6 +27,7 @@ export function finalSnapshot(
     events: null,
     players: [],
     teamStats: null,
+    expectedGoals: null,
     sourceAt: now,
   }
 }

@@ -52,6 +52,7 @@ export function snapshotAt(
     events: [],
     players: Array.from({ length: PLAYERS }, (_, n) => player(id, n, details(n))),
     teamStats: null,
+    expectedGoals: null,
     sourceAt: world.now(),
     ...rest,
   }

@@ -41,8 +41,8 @@ function priceRecording(recording: Recording): PricedRecording {
     })
     if (!parsed.ok) throw new Error(parsed.reason)
     const { snapshot } = parsed
-    const players = snapshot.players.map(({ playerId, role }) => {
-      return { playerId, role: role ?? 'MID', start: START, base: bases.get(playerId) ?? START }
+    const players = snapshot.players.map(({ playerId, side, role }) => {
+      return { playerId, side, role: role ?? 'MID', start: START, base: bases.get(playerId) ?? START }
     })
     const pricing = priceMatch(snapshot, players, memory, DEFAULT_MODEL)
     memory = pricing.memory

@@ -89,6 +89,8 @@ const lineup = z.object({
   details: rows(z.object({ type_id: id, data: measure })),
 })
 
+const odd = z.object({ market_id: id, label: text, value: text })
+
 export const fixturePayload = z.object({
   id,
   name: text,
@@ -105,6 +107,7 @@ export const fixturePayload = z.object({
   events: rows(event),
   statistics: rows(statistic),
   lineups: rows(lineup),
+  odds: rows(odd),
 })
 
 export type FixturePayload = z.output<typeof fixturePayload>

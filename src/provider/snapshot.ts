@@ -14,6 +14,7 @@ import type {
   PlayerRole,
   Side,
 } from '../../actors/market/fixture.ts'
+import { expectedGoals } from './odds.ts'
 import { type EventRow, type FixturePayload, fixturePayload, type PeriodRow } from './payload.ts'
 import { PLAYER_STATISTIC, TEAM_STATISTIC } from '../../actors/market/statistic-names.ts'
 
@@ -61,10 +62,27 @@ export function parseFixture(payload: unknown, options: ParseOptions): Parsed {
       events: fixture.events?.map((row) => eventOf(row, periods, total, sideOf(row.participant_id))) ?? null,
       players,
       teamStats: teamStatsOf(fixture, sideOf) ?? summedStats(players),
+      expectedGoals: goalsByOdds(fixture),
       sourceAt: options.receivedAt,
     },
   }
 }
+
+/** The goals that the odds of the full-time result expect: the median of the bookmakers for each outcome. */
+function goalsByOdds({ odds }: FixturePayload): FixtureSnapshot['expectedGoals'] {
+  const median = (label: string): number | null => {
+    const values = (odds ?? [])
+      .filter((row) => row.market_id === FULL_TIME_RESULT && row.label === label && row.value !== null)
+      .map((row) => Number(row.value))
+      .toSorted((a, b) => a - b)
+    return values[values.length >>> 1] ?? null
+  }
+  const [home, draw, away] = [median('Home'), median('Draw'), median('Away')]
+  return home === null || draw === null || away === null ? null : expectedGoals({ home, draw, away })
+}
+
+/** The provider's market of the result after 90 minutes. */
+const FULL_TIME_RESULT = 1
 
 function whyNot(payload: unknown): string {
   if (typeof payload !== 'object' || payload === null) return 'the payload is not an object'

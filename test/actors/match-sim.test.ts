@@ -55,8 +55,8 @@ function priced(frames: readonly unknown[], step = 1): Priced {
   const news: (MatchNews & { frame: number })[] = []
   let memory = EMPTY_PRICING
   for (const [frame, snapshot] of snapshots.entries()) {
-    const players = snapshot.players.map(({ playerId, role }) => {
-      return { playerId, role: role ?? 'MID', start: START, base: prices.at(-1)?.get(playerId) ?? START }
+    const players = snapshot.players.map(({ playerId, side, role }) => {
+      return { playerId, side, role: role ?? 'MID', start: START, base: prices.at(-1)?.get(playerId) ?? START }
     })
     const pricing = priceMatch(snapshot, players, memory, DEFAULT_MODEL)
     expect(pricing.accepted).toBe(true)

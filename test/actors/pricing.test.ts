@@ -67,6 +67,7 @@ function snapshot(over: Partial<FixtureSnapshot> & { score?: readonly [number, n
     events: [],
     players: SQUAD,
     teamStats: null,
+    expectedGoals: null,
     sourceAt: instant(0),
     ...rest,
   }
@@ -107,7 +108,7 @@ class Run {
   see(over: Parameters<typeof snapshot>[0]): Pricing {
     const players = SQUAD.map((p): PricedPlayer => {
       const base = present(this.bases.get(p.playerId), 'base')
-      return { playerId: p.playerId, role: p.role ?? 'MID', start: START, base }
+      return { playerId: p.playerId, side: p.side, role: p.role ?? 'MID', start: START, base }
     })
     this.last = priceMatch(snapshot(over), players, this.memory, this.model)
     this.memory = this.last.memory

@@ -151,6 +151,7 @@ export class Football {
       events: this.#chance.happens(0.05) ? null : this.#events.map((event) => ({ ...event })),
       players: this.#chance.happens(0.03) ? [] : this.#players.map((player) => this.#line(player)),
       teamStats: null,
+      expectedGoals: null,
       sourceAt: at,
     }
   }

@@ -183,6 +183,7 @@ export function snapshot(over: Partial<FixtureSnapshot> = {}): FixtureSnapshot {
     events: [],
     players: [player(1), player(2)],
     teamStats: null,
+    expectedGoals: null,
     sourceAt: KICK_OFF,
     ...over,
   }

@@ -19,6 +19,8 @@ export interface FixtureInfo {
   readonly league: string
   readonly kickOff: Instant
   readonly clubs: Readonly<Record<Side, ClubInfo>>
+  /** Rows of the full-time result, as they were before kick-off. */
+  readonly odds: readonly unknown[]
 }
 
 /** The provider's states that occur, by name. */
@@ -68,7 +70,7 @@ export function payloadOf(game: Game, info: FixtureInfo, stateName: StateName): 
     details: null,
     length: 90,
     placeholder: false,
-    has_odds: false,
+    has_odds: true,
     has_premium_odds: false,
     starting_at_timestamp: Math.trunc(kickOff / SECOND_MS),
     league: { id: 9_000, sport_id: 1, name: info.league, active: true },
@@ -86,6 +88,7 @@ export function payloadOf(game: Game, info: FixtureInfo, stateName: StateName): 
     events: game.events.toSorted((a, b) => shuffled(a.id) - shuffled(b.id)).map((e) => eventRow(game, info, e)),
     statistics: SIDES.flatMap((side) => teamRows(game, info, side)),
     lineups: game.players.map((p) => lineupRow(game, info, p)),
+    odds: info.odds,
   }
 }
 

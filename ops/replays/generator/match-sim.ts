@@ -20,6 +20,7 @@ import {
   STEP_SECS,
 } from './match-state.ts'
 import { playerNames, squadOf } from './squads.ts'
+import { resultOf } from '../../../src/provider/odds.ts'
 
 export interface ClubPlan extends ClubInfo {
   /** Average goals in 90 minutes. */
@@ -109,6 +110,28 @@ export function anchorsOf(plan: MatchPlan): Readonly<Record<number, number>> {
   return Object.fromEntries(worth)
 }
 
+/** What a bookmaker offers who knows the goals that both sides are expected to score, and keeps a twentieth. */
+function oddsOf({ fixtureId, home, away }: MatchPlan): readonly unknown[] {
+  const { wins, draws, losses } = resultOf(home.expectedGoals, away.expectedGoals)
+  const rows = [
+    ['Home', wins],
+    ['Draw', draws],
+    ['Away', losses],
+  ] as const
+  return rows.map(([label, probability], n) => ({
+    id: fixtureId * 10 + n,
+    fixture_id: fixtureId,
+    market_id: 1,
+    bookmaker_id: 2,
+    label,
+    market_description: 'Match Winner',
+    value: (1 / (probability * BOOK)).toFixed(2),
+  }))
+}
+
+/** The sum of the probabilities that a bookmaker's odds imply. */
+const BOOK = 1.05
+
 function begin(plan: MatchPlan): Simulation {
   const chance = chanceFrom(plan.seed)
   const names = playerNames(chanceFrom(plan.seed + 1_000_000)) // a change to the names must not change the match
@@ -126,7 +149,7 @@ function begin(plan: MatchPlan): Simulation {
     nextEventId: plan.fixtureId * 1_000,
   }
   const { fixtureId, league, kickOff, home, away } = plan
-  const info: FixtureInfo = { fixtureId, league, kickOff, clubs: { home, away } }
+  const info: FixtureInfo = { fixtureId, league, kickOff, clubs: { home, away }, odds: oddsOf(plan) }
   return { plan, info, game, frames: [], changes: { home: 0, away: 0 }, review: null, secs: 0 }
 }
 

@@ -1,6 +1,6 @@
 /** Simulated league matches: clubs of different strength, players worth what their skill is worth. */
 import { fixtureId, playerId } from '../../../actors/kernel/ids.ts'
-import { ANCHOR_BY_POSITION } from '../../../actors/kernel/limits.ts'
+import { ANCHOR_BY_ROLE } from '../../../actors/kernel/limits.ts'
 import { microsNearest, price } from '../../../actors/kernel/micros.ts'
 import { instant } from '../../../actors/kernel/world.ts'
 import type { Side } from '../../../actors/market/fixture.ts'
@@ -12,6 +12,8 @@ import { type Fixture, snapshotsOf } from './play.ts'
 
 export interface LeagueMatch {
   readonly fixture: Fixture
+  /** Goals that each side is expected to score. */
+  readonly goalsOf: Readonly<Record<Side, number>>
   readonly supremacyOf: (instrument: Instrument) => number
   readonly worthOf: (instrument: Instrument) => number
 }
@@ -46,7 +48,8 @@ export function leagueMatch(seed: number): LeagueMatch {
       snapshots: snapshotsOf(simulateMatch(plan), (player) => idOf(player), KICK_OFF),
       histories,
     },
+    goalsOf: goals,
     supremacyOf: ({ side }) => (side === 'home' ? goals.home - goals.away : goals.away - goals.home),
-    worthOf: ({ start, position }) => start / ANCHOR_BY_POSITION[position],
+    worthOf: ({ start, role }) => start / ANCHOR_BY_ROLE[role],
   }
 }

@@ -3,7 +3,13 @@
  * no database: a decision is applied at once, as if its commit had succeeded.
  */
 import { present } from '../../../actors/kernel/assert.ts'
-import { type FixtureId, type InstrumentId, type PlayerId, type PositionId, userId } from '../../../actors/kernel/ids.ts'
+import {
+  type FixtureId,
+  type InstrumentId,
+  type PlayerId,
+  type PositionId,
+  userId,
+} from '../../../actors/kernel/ids.ts'
 import type { TradingRules } from '../../../actors/kernel/limits.ts'
 import { type Lots, lots, type Price } from '../../../actors/kernel/micros.ts'
 import { type Instant, instant, SECOND_MS } from '../../../actors/kernel/world.ts'
@@ -91,6 +97,9 @@ export interface Played {
   /** Orders that the rules refused, by strategy. */
   readonly refused: ReadonlyMap<string, number>
   readonly bases: readonly ReadonlyMap<InstrumentId, Price>[]
+  readonly instruments: readonly Instrument[]
+  /** Minutes on the pitch, by instrument: until the player went off, or the end. */
+  readonly minutes: ReadonlyMap<InstrumentId, number>
 }
 
 const UPDATE_MS = 10 * SECOND_MS
@@ -133,7 +142,16 @@ export function play(options: PlayOptions): Played {
     book.update({ ...last, sourceAt: atOf(index) }, index + 1, atOf(index))
     book.tick(atOf(index))
   }
-  return { trades: book.trades, refused: book.refused, bases }
+  const instruments = [...book.view.instruments()]
+  return { trades: book.trades, refused: book.refused, bases, instruments, minutes: minutesOf(bases) }
+}
+
+/** A base that stands still for the rest of the match is that of a player who has left it. */
+function minutesOf(bases: readonly ReadonlyMap<InstrumentId, Price>[]): ReadonlyMap<InstrumentId, number> {
+  const last = bases.at(-1) ?? new Map<InstrumentId, Price>()
+  return new Map(
+    [...last].map(([id, base]) => [id, ((bases.findLastIndex((b) => b.get(id) !== base) + 1) * UPDATE_MS) / 60_000]),
+  )
 }
 
 interface Due {

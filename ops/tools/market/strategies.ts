@@ -33,7 +33,10 @@ const bet = (hands: Hands, instrumentId: InstrumentId, { direction, at, heldForM
   hands.open({ instrumentId, direction, at, heldForMs })
 
 /** Bets at kick-off on what `pick` chooses, until full time. */
-const fromKickOff = (name: string, pick: (floor: Floor) => readonly (readonly [Instrument, Direction])[]): Strategy => ({
+const fromKickOff = (
+  name: string,
+  pick: (floor: Floor) => readonly (readonly [Instrument, Direction])[],
+): Strategy => ({
   name,
   knows: 'public',
   onUpdate(floor) {
@@ -161,7 +164,7 @@ function movedBy(event: FixtureEvent, snapshot: FixtureSnapshot): readonly (read
   if (!isGoal(event)) return []
   const side = snapshot.players.find((p) => p.playerId === playerId)?.side
   const conceding = snapshot.players.filter(
-    (p) => side !== undefined && p.side === other(side) && p.starter && (p.position === 'GK' || p.position === 'DEF'),
+    (p) => side !== undefined && p.side === other(side) && p.starter && (p.role === 'GK' || p.role === 'DEF'),
   )
   return [
     [playerId, 'long'],
@@ -295,14 +298,21 @@ export interface BatteryOptions {
 export const LEADS = [5, 10, 20, 30, 40, 60] as const
 
 export function battery({ supremacyOf, worthOf, levelDistancePpm, seed }: BatteryOptions): readonly Strategy[] {
-  const all = (direction: Direction) => (floor: Floor) =>
-    starters(floor, () => 0).map((i) => [i, direction] as const)
+  const all = (direction: Direction) => (floor: Floor) => starters(floor, () => 0).map((i) => [i, direction] as const)
   const best = (floor: Floor) => starters(floor, worthOf)
   return [
     fromKickOff('long every starter', all('long')),
     fromKickOff('short every starter', all('short')),
-    fromKickOff('long the three best by price', (f) => best(f).slice(0, 3).map((i) => [i, 'long'])),
-    fromKickOff('short the three worst by price', (f) => best(f).slice(-3).map((i) => [i, 'short'])),
+    fromKickOff('long the three best by price', (f) =>
+      best(f)
+        .slice(0, 3)
+        .map((i) => [i, 'long']),
+    ),
+    fromKickOff('short the three worst by price', (f) =>
+      best(f)
+        .slice(-3)
+        .map((i) => [i, 'short']),
+    ),
     fromKickOff('favourites long, underdogs short', (floor) =>
       starters(floor, () => 0).flatMap((i) => {
         const by = supremacyOf(i) ?? 0
