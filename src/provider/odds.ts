@@ -8,61 +8,62 @@ export interface ResultOdds {
   readonly away: number
 }
 
-const GOALS_MIN = 0.1
-const GOALS_MAX = 6
-const STEPS = 40
-const COUNTS = 16
-
-/**
- * The two means whose Poisson counts win, draw and lose as often as the odds say, the bookmaker's margin taken out. Null for
- * odds that cannot be: not above 1, or with a margin below zero or above a half.
- *
- * For each total the supremacy that gives the right balance of wins is found by bisection; among the totals the one with the
- * right part of draws, which fall as the total grows.
- */
-export function expectedGoals({ home, draw, away }: ResultOdds): Readonly<Record<Side, number>> | null {
-  const inverse = [home, draw, away].map((odds) => 1 / odds)
-  const book = inverse.reduce((sum, p) => sum + p, 0)
-  if (![home, draw, away].every((odds) => odds > 1) || book < 1 || book > 1.5) return null
-  const [wins = 0, draws = 0, losses = 0] = inverse.map((p) => p / book)
-  const bySupremacy = (total: number): Readonly<Record<Side, number>> => {
-    const share = bisect(0.02, 0.98, (part) => {
-      const result = resultOf(total * part, total * (1 - part))
-      return result.wins - result.losses < wins - losses
-    })
-    return { home: total * share, away: total * (1 - share) }
-  }
-  const total = bisect(2 * GOALS_MIN, GOALS_MAX, (goals) => {
-    const means = bySupremacy(goals)
-    return resultOf(means.home, means.away).draws > draws
-  })
-  const { home: own, away: other } = bySupremacy(total)
-  return { home: Math.max(GOALS_MIN, rounded(own)), away: Math.max(GOALS_MIN, rounded(other)) }
+interface Result {
+  readonly wins: number
+  readonly draws: number
+  readonly losses: number
 }
 
-/** The point in [from, to] where `isBelow` turns false. */
-function bisect(from: number, to: number, isBelow: (value: number) => boolean): number {
-  let [low, high] = [from, to]
-  for (let n = 0; n < STEPS; n += 1) {
-    const middle = (low + high) / 2
-    if (isBelow(middle)) low = middle
-    else high = middle
+const ROUNDS = 12
+/** Goals of one side that are told apart; more are as good as never scored. */
+const COUNTS = 14
+/** Natural logarithms of the fewest and the most goals that a side is expected to score. */
+const LEAST = Math.log(0.1)
+const MOST = Math.log(6)
+const START = Math.log(1.35)
+/** How far the two means are moved to see what follows, and how exact the answer is. */
+const NUDGE = 1e-4
+const EXACT = 1e-7
+
+/**
+ * The two means whose Poisson counts win and draw as often as the odds say, the bookmaker's margin taken out; found by
+ * Newton's method on their logarithms. Null for odds that cannot be: not above 1, or with a margin below zero or above a half.
+ */
+export function expectedGoals({ home, draw, away }: ResultOdds): Readonly<Record<Side, number>> | null {
+  const inverse = [1 / home, 1 / draw, 1 / away] as const
+  const book = inverse[0] + inverse[1] + inverse[2]
+  if (![home, draw, away].every((odds) => odds > 1) || book < 1 || book > 1.5) return null
+  const [wins, draws] = [inverse[0] / book, inverse[1] / book]
+  const miss = (x: number, y: number): readonly [number, number] => {
+    const result = resultOf(Math.exp(x), Math.exp(y))
+    return [result.wins - wins, result.draws - draws]
   }
-  return (low + high) / 2
+  let [x, y] = [START, START]
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const [f, g] = miss(x, y)
+    if (Math.abs(f) + Math.abs(g) < EXACT) break
+    const slope = ([value, other]: readonly [number, number]) => [(value - f) / NUDGE, (other - g) / NUDGE] as const
+    const [fx, gx] = slope(miss(x + NUDGE, y))
+    const [fy, gy] = slope(miss(x, y + NUDGE))
+    const determinant = fx * gy - fy * gx
+    if (Math.abs(determinant) < 1e-9) break
+    x = clamped(x - (f * gy - g * fy) / determinant)
+    y = clamped(y - (g * fx - f * gx) / determinant)
+  }
+  return { home: rounded(Math.exp(x)), away: rounded(Math.exp(y)) }
 }
 
 /** How often a side that scores `own` on average wins, draws and loses against one that scores `other`. */
-export function resultOf(own: number, other: number): { wins: number; draws: number; losses: number } {
+export function resultOf(own: number, other: number): Result {
   const [mine, theirs] = [poisson(own), poisson(other)]
-  let [wins, draws, losses] = [0, 0, 0]
-  for (const [i, p] of mine.entries()) {
-    for (const [j, q] of theirs.entries()) {
-      if (i > j) wins += p * q
-      else if (i === j) draws += p * q
-      else losses += p * q
-    }
+  let [wins, draws, below] = [0, 0, 0]
+  for (const [n, p] of mine.entries()) {
+    const level = theirs[n] ?? 0
+    wins += p * below
+    draws += p * level
+    below += level
   }
-  return { wins, draws, losses }
+  return { wins, draws, losses: Math.max(0, 1 - wins - draws) }
 }
 
 function poisson(mean: number): readonly number[] {
@@ -73,4 +74,5 @@ function poisson(mean: number): readonly number[] {
   })
 }
 
+const clamped = (value: number): number => Math.max(LEAST, Math.min(MOST, value))
 const rounded = (goals: number): number => Math.round(goals * 1_000) / 1_000
