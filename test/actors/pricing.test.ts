@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { fixtureId, instrumentId, playerId, type PlayerId } from '../../actors/kernel/ids.ts'
-import { decimal, price } from '../../actors/kernel/micros.ts'
+import { decimal, type Price, price } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import type { FixtureEvent, FixturePeriod, FixturePlayer, FixtureSnapshot } from '../../actors/market/fixture.ts'
 import {
@@ -14,6 +14,7 @@ import {
   type PricingMemory,
   type ScoringModel,
 } from '../../actors/market/pricing.ts'
+import { discretePoints } from '../../actors/market/scoring.ts'
 
 const START = price(200_000_000)
 const ID = {
@@ -148,9 +149,12 @@ describe('what moves a price', () => {
   it('[P2] who does nothing loses what was expected of him, little by little', () => {
     const run = new Run()
     play(run, 0, 2_700)
-    // Half of the forward's par: goals, assists and cards 1.641, volume 1.6 × 1.928 less what the smoothing still holds.
-    expect(run.at('homeFwd')).toBeCloseTo(200 * (1 - (1.641 + 1.6 * 1.928) / 200), 0)
-    expect(run.at('homeFwd')).toBeLessThan(196)
+    // Half of the forward's par: goals, assists and cards, volume, and less than usual of a forward who costs 200, not 250.
+    const { par, parBy, volumeGain, expected } = DEFAULT_MODEL
+    const usual = discretePoints(DEFAULT_MODEL, 'FWD', expected.FWD) + volumeGain * par.FWD
+    const points = usual + parBy.worth.FWD * Math.log(200 / 250)
+    expect(run.at('homeFwd')).toBeCloseTo(200 * (1 - points / 200), 0)
+    expect(run.at('homeFwd')).toBeLessThan(197.5)
   })
 
   it('[P3] half time is flat, even when its payload still ticks', () => {
@@ -240,20 +244,39 @@ describe('what moves a price', () => {
     )
   })
 
-  it('ratings count by how long somebody has played, and statistics are smoothed', () => {
-    const rated = (rating: number) => SQUAD.map((p) => ({ ...p, details: { 118: rating } }))
+  it('what is known is in the price at once: nothing drifts after the update that showed it', () => {
+    const busy = SQUAD.map((p) => ({ ...p, details: { 118: 7, 86: 1, 117: 1 } }))
     const run = new Run()
     play(run, 0, 1_800)
     const before = run.at('homeMid')
-    run.see({ periods: first(1_810), players: rated(9) })
-    const step = run.at('homeMid') - before
-    expect(step).toBeGreaterThan(0.5)
-    play(run, 1_820, 2_400, { players: rated(9) })
-    const full = run.at('homeMid') - before
-    expect(full).toBeGreaterThan(4 * step)
-    const early = new Run()
-    play(early, 0, 120, { players: rated(9) })
-    expect(early.at('homeMid') - 200).toBeLessThan(full / 5)
+    run.see({ periods: first(1_810), players: busy })
+    const jump = run.at('homeMid') - before
+    expect(jump).toBeGreaterThan(2)
+    const after = run.at('homeMid')
+    play(run, 1_820, 1_990, { players: busy })
+    // Three minutes on only the expectation of three minutes is gone.
+    expect(Math.abs(run.at('homeMid') - after)).toBeLessThan(jump / 4)
+  })
+
+  it('more is expected of the expensive and of the favourites, and nothing once the odds have seen the match', () => {
+    const idle = (start: Price, goals: FixtureSnapshot['expectedGoals'], later = goals): number => {
+      let memory = EMPTY_PRICING
+      let base = start
+      for (let t = 0; t <= 2_700; t += 10) {
+        const seen = snapshot({ periods: first(t), expectedGoals: t === 0 ? goals : later })
+        const player: PricedPlayer = { playerId: who('homeFwd'), side: 'home', role: 'FWD', start, base }
+        const pricing = priceMatch(seen, [player], memory, DEFAULT_MODEL)
+        memory = pricing.memory
+        base = present(pricing.bases.get(player.playerId), 'base')
+      }
+      return base / start
+    }
+    const usual = price(250_000_000)
+    const even = { home: 1.35, away: 1.35 }
+    expect(idle(price(400_000_000), null)).toBeLessThan(idle(usual, null))
+    expect(idle(usual, even)).toBe(idle(usual, null))
+    expect(idle(usual, { home: 2.4, away: 0.8 })).toBeLessThan(idle(usual, even))
+    expect(idle(usual, even, { home: 5, away: 0.2 })).toBe(idle(usual, even))
   })
 
   it('an admin who doubles a multiplier doubles what the action is worth', () => {
@@ -324,7 +347,7 @@ describe('what a price must survive', () => {
     expect(accepted).toEqual(Array.from({ length: 20 }, () => false))
   })
 
-  it('smoothing goes by the match clock, not by when or how often payloads come', () => {
+  it('a price follows from the snapshot, not from when or how often payloads come', () => {
     const busy = SQUAD.map((p) => ({ ...p, details: { 86: 4 } }))
     const often = new Run()
     const seldom = new Run()
@@ -332,7 +355,7 @@ describe('what a price must survive', () => {
     play(seldom, 0, 600, { sourceAt: instant(9_999_999) })
     for (let t = 601; t <= 660; t += 1) often.see({ periods: first(t), players: busy })
     seldom.see({ periods: first(660), players: busy })
-    expect(Math.abs(often.at('homeFwd') - seldom.at('homeFwd'))).toBeLessThan(0.02)
+    expect(often.at('homeFwd')).toBe(seldom.at('homeFwd'))
     const still = often.all()
     for (let n = 0; n < 50; n += 1) often.see({ periods: first(660), players: busy })
     expect(often.all()).toEqual(still)
