@@ -13,6 +13,8 @@ export const TOOLS: readonly Tool[] = [
   tool('keygen', './tools/keygen.ts', 'print a signing key and secrets for a new installation'),
   tool('preflight', './tools/preflight/main.ts', 'check a deployment before a match day; changes nothing'),
   tool('capacity', './tools/capacity/main.ts', 'resources for N users, and the first bottleneck'),
+  tool('market', './tools/market/main.ts', 'what a battery of strategies earns in simulated matches'),
+  tool('market-fit', './tools/market/fit.ts', 'fit what prices expect of players beforehand'),
   tool('legacy-import', './tools/legacy-import.ts', 'import legacy trades from a CSV file'),
   tool('reactions-rebuild', './tools/reactions-rebuild.ts', 'rebuild careers, XP and weeks from the trade history'),
   tool('spinner-verify', './tools/spinner-verify.ts', 'verify past draws from the published history'),

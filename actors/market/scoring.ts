@@ -211,7 +211,7 @@ export const DEFAULT_MODEL: ScoringModel = {
     goals: { GK: 0.6, DEF: 0.9, MID: 1.4, FWD: 3 },
     conceded: { GK: 0, DEF: -0.8, MID: -0.5, FWD: -0.4 },
   },
-  par: { GK: 2.698, DEF: 1.374, MID: 1.522, FWD: 1.928 },
+  par: { GK: 2.565, DEF: 1.306, MID: 1.535, FWD: 1.809 },
   rating: { weight: 1.5, start: 6.3, end: { GK: 6.811, DEF: 6.708, MID: 6.818, FWD: 6.974 } },
   volumeGain: 1.6,
   scale: 1.5,

@@ -208,6 +208,7 @@ const Snapshot: z.ZodType<FixtureSnapshot> = z.object({
     }),
   ),
   teamStats: z.object({ home: statistics, away: statistics }).nullable(),
+  expectedGoals: z.object({ home: z.number(), away: z.number() }).nullable(),
   sourceAt: Instant,
 })
 
