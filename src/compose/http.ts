@@ -90,6 +90,7 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
     ],
     audit: market.audit,
     userList: new UserList(stores.db, market.audit),
+    anchors: market.anchors,
     bot,
     describeFeed,
     web: await loadWebFiles({

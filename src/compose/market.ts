@@ -1,5 +1,6 @@
 /** What is traded and what was: settings, the catalogue of players, wallets, positions, prices and the audit log. */
 import { AccountLog } from '../../db/account-log.ts'
+import { Anchors } from '../../db/anchors.ts'
 import { AuditLog } from '../../db/audit-log.ts'
 import { Catalogue } from '../../db/catalogue.ts'
 import { Movers } from '../../db/movers.ts'
@@ -8,12 +9,14 @@ import { PriceHistory } from '../../db/price-history.ts'
 import { Settings } from '../../db/settings.ts'
 import { Tape } from '../../db/tape.ts'
 import { Wallets } from '../../db/wallets.ts'
+import { instrumentIdFor } from '../provider/snapshot.ts'
 import type { Base } from './base.ts'
 import type { Stores } from './stores.ts'
 
 export interface Market {
   readonly settings: Settings
   readonly audit: AuditLog
+  readonly anchors: Anchors
   readonly catalogue: Catalogue
   readonly wallets: Wallets
   readonly positions: Positions
@@ -30,6 +33,7 @@ export async function openMarket({ world, log, report }: Base, { db, walletCache
   return {
     settings,
     audit,
+    anchors: new Anchors({ db, audit, instrumentIdOf: (player) => instrumentIdFor('provider', player) }),
     catalogue: new Catalogue(db, world),
     wallets: new Wallets(db, walletCache),
     positions: new Positions(db),

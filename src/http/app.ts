@@ -10,6 +10,7 @@ import { accountChanges } from './routes/account/changes.ts'
 import { listAchievements } from './routes/achievements/list.ts'
 import { listActivity } from './routes/activity/list.ts'
 import { auditLog } from './routes/admin/audit.ts'
+import { adminAnchors } from './routes/admin/anchors.ts'
 import { adminFlags } from './routes/admin/flags.ts'
 import { gameplayBot } from './routes/admin/gameplay-bot.ts'
 import { rebuildBoards } from './routes/admin/leaderboard.ts'
@@ -84,7 +85,7 @@ const API: readonly Routes[] = [
   [listNotifications, markRead, listActivity, listAchievements],
   [validateReferral, createInvite, listReferrals],
   // 4.5 Admin
-  [adminFlags, adminSettings, adminUsers, gameplayBot, rebuildBoards, endMatch],
+  [adminAnchors, adminFlags, adminSettings, adminUsers, gameplayBot, rebuildBoards, endMatch],
   [adminReactions, auditLog, auditLedger],
 ].flat()
 

@@ -1,5 +1,6 @@
 /** The ports of the REST API: what its routes need from the rest of the server. The composition root passes them in. */
-import type { FixtureId, InstrumentId, PositionId, UserId } from '../../actors/kernel/ids.ts'
+import type { FixtureId, InstrumentId, PlayerId, PositionId, UserId } from '../../actors/kernel/ids.ts'
+import type { Price } from '../../actors/kernel/micros.ts'
 import type { TradingRules } from '../../actors/kernel/limits.ts'
 import type { Flags } from '../../actors/kernel/settings.ts'
 import type { PriceRules, RuleEffect } from '../../actors/match/rule-change.ts'
@@ -184,6 +185,12 @@ export interface TradingDeps {
   readonly rules: () => TradingRules
 }
 
+/** What real players are worth over a season. */
+interface Anchors {
+  /** Sets them all or none, and writes an audit row. */
+  set(anchors: ReadonlyMap<PlayerId, Price>, by: UserId): Promise<void>
+}
+
 /** What admins see and set. */
 export interface AdminDeps {
   readonly settings: Settings
@@ -191,6 +198,7 @@ export interface AdminDeps {
   readonly effectsOf: (next: PriceRules) => Promise<readonly RuleEffect[]>
   readonly audit: Audit
   readonly userList: UserList
+  readonly anchors: Anchors
   readonly bot: Bot
 }
 

@@ -32,7 +32,9 @@ const listed = (user: User, over: Partial<ListedUser> = {}): ListedUser => ({
   ...over,
 })
 
-export function adminPorts(user: User): Pick<HttpDeps, 'settings' | 'effectsOf' | 'audit' | 'userList' | 'bot'> & {
+export function adminPorts(
+  user: User,
+): Pick<HttpDeps, 'settings' | 'effectsOf' | 'audit' | 'userList' | 'anchors' | 'bot'> & {
   readonly actions: ControlAction[]
   readonly orders: unknown[]
 } {
@@ -94,6 +96,10 @@ export function adminPorts(user: User): Pick<HttpDeps, 'settings' | 'effectsOf' 
         yield [listed(user, { name: '=1+1', lastName: 'O"Neil, Jr.' })]
         yield [listed(user, { firstName: 'two\nlines', balance: null, role: '-user' })]
       },
+    },
+    anchors: {
+      set: async (anchors, by) =>
+        void actions.push({ actor: by, action: 'anchors.set', subject: 'anchors', before: null, after: [...anchors] }),
     },
     bot: {
       fixtures: async () => [

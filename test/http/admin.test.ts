@@ -299,3 +299,43 @@ describe('admin routes', () => {
     ])
   })
 })
+
+describe('anchors', () => {
+  const put = async (type: string, body: string) => {
+    const ports = adminPorts(alice)
+    const rig = await openHttpRig({ role: 'admin', deps: ports })
+    const answer = await rig.asAlice('/api/admin/anchors', { method: 'PUT', headers: { 'content-type': type }, body })
+    return { status: answer.status, body: await answer.json(), actions: ports.actions }
+  }
+
+  it('are set from JSON and from CSV alike', async () => {
+    const json = await put('application/json', '{"anchors":[{"playerId":7,"price":240},{"playerId":8,"price":185.5}]}')
+    const csv = await put('text/csv; charset=utf-8', '\uFEFFplayerId,price\r\n7,240\r\n8,185.5\r\n')
+    expect([json.status, json.body]).toEqual([200, { set: 2 }])
+    expect([csv.status, csv.body, csv.actions]).toEqual([200, { set: 2 }, json.actions])
+    expect(json.actions).toMatchObject([
+      {
+        action: 'anchors.set',
+        after: [
+          [7, 240_000_000],
+          [8, 185_500_000],
+        ],
+      },
+    ])
+  })
+
+  it.each([
+    ['application/json', '{"anchors":[]}'],
+    ['application/json', '{"anchors":[{"playerId":7,"price":1}]}'],
+    ['application/json', '{"anchors":[{"playerId":7,"price":200,"prise":200}]}'],
+    ['application/json', '{"anchors":[{"playerId":7,"price":200},{"playerId":7,"price":210}]}'],
+    ['text/csv', '7,240'],
+    ['text/csv', 'playerId,price\n7,240,9'],
+    ['text/csv', 'playerId,price\n7,'],
+    ['text/csv', 'playerId,price\n=1+1,240'],
+    ['text/csv', ''],
+  ])('refuses %s with %j, and sets nothing', async (type, body) => {
+    const refused = await put(type, body)
+    expect([refused.status, refused.body, refused.actions]).toMatchObject([400, { code: 'VALIDATION_FAILED' }, []])
+  })
+})

@@ -70,6 +70,7 @@ const SIGN_IN_STEPS = {
 
 function bodyFor(path: string): unknown {
   if (path.includes('positions')) return order
+  if (path.endsWith('/anchors')) return { anchors: [{ playerId: 7, price: 240 }] }
   if (path.includes('/admin/'))
     return { enabled: true, value: 60, role: 'admin', fixtureId: 'goal-feast', outcome: 'void' }
   return SIGN_IN_STEPS
@@ -163,6 +164,7 @@ describe('the API description', () => {
       'POST /api/spinner/run',
       'POST /api/users/check-username',
       'POST /api/ws/token',
+      'PUT /api/admin/anchors',
       'PUT /api/admin/flags/{key}',
       'PUT /api/admin/settings/{key}',
       'PUT /api/admin/users/{id}/role',
