@@ -136,14 +136,15 @@ describe('what moves a price', () => {
     const before = run.all()
     const goal = goalBy('homeFwd', 11, { relatedPlayerId: who('homeMid') })
     run.see({ periods: first(600), events: [goal], score: [1, 0] })
-    const percent = (name: keyof typeof ID) => ((run.at(name) - present(before[name], name)) / 200) * 100
-    expect(percent('homeFwd')).toBeCloseTo(3.5, 1)
-    expect(percent('homeMid')).toBeCloseTo(2.2, 1)
-    expect(percent('awayGk')).toBeCloseTo(-1.2, 1)
-    expect(percent('awayDef')).toBeCloseTo(-0.72, 1)
-    expect(percent('awayMid')).toBeCloseTo(-0.24, 1)
-    expect(percent('awayFwd')).toBe(0)
-    expect(percent('homeDef')).toBe(0)
+    const points = (name: keyof typeof ID) =>
+      ((run.at(name) - present(before[name], name)) / 200) * (100 / DEFAULT_MODEL.scale)
+    expect(points('homeFwd')).toBeCloseTo(3.5, 0)
+    expect(points('homeMid')).toBeCloseTo(2.2, 1)
+    expect(points('awayGk')).toBeCloseTo(-1.2, 1)
+    expect(points('awayDef')).toBeCloseTo(-0.72, 1)
+    expect(points('awayMid')).toBeCloseTo(-0.24, 1)
+    expect(points('awayFwd')).toBe(0)
+    expect(points('homeDef')).toBe(0)
   })
 
   it('[P2] who does nothing loses what was expected of him, little by little', () => {
@@ -153,7 +154,7 @@ describe('what moves a price', () => {
     const { par, parBy, volumeGain, expected } = DEFAULT_MODEL
     const usual = discretePoints(DEFAULT_MODEL, 'FWD', expected.FWD) + volumeGain * par.FWD
     const points = usual + parBy.worth.FWD * Math.log(200 / 250)
-    expect(run.at('homeFwd')).toBeCloseTo(200 * (1 - points / 200), 0)
+    expect(run.at('homeFwd')).toBeCloseTo(200 * (1 - (DEFAULT_MODEL.scale * points) / 200), 0)
     expect(run.at('homeFwd')).toBeLessThan(197.5)
   })
 
@@ -199,15 +200,15 @@ describe('what moves a price', () => {
     expect(run.at('homeMid')).toBe(left)
   })
 
-  it('[P5] no tick moves a price by more than 5 % of its start, and what is left follows', () => {
+  it('[P5] no tick moves a price by more than 7.5 % of its start, and what is left follows', () => {
     const run = new Run()
     play(run, 0, 600)
     const before = run.at('homeDef')
     const goals = [goalBy('homeDef', 11), goalBy('homeDef', 11, { extraMinute: 1 })]
     run.see({ periods: first(610), events: goals, score: [2, 0] })
-    expect(run.at('homeDef')).toBeCloseTo(before + 10, 4)
+    expect(run.at('homeDef')).toBeCloseTo(before + 15, 4)
     run.see({ periods: first(610), events: goals, score: [2, 0] })
-    expect(run.at('homeDef')).toBeGreaterThan(before + 16)
+    expect(run.at('homeDef')).toBeGreaterThan(before + 24)
   })
 
   it('prices stay positive, finite, in the bound and on four decimals whatever the statistics say', () => {
