@@ -269,15 +269,7 @@ class Book {
   #proceed(command: Parameters<typeof proceed>[1], at: Instant): void {
     const draft = new Draft(this.#state)
     const { rules, model, fixture } = this.#options
-    const formerCapPpm = rules.impactCapPpm
-    proceed(draft, command, {
-      at,
-      rules,
-      newId: () => this.#newId(),
-      model,
-      histories: fixture.histories,
-      formerCapPpm,
-    })
+    proceed(draft, command, { at, rules, newId: () => this.#newId(), model, histories: fixture.histories })
     this.#commit(draft.events)
   }
 
@@ -293,7 +285,7 @@ class Book {
   }
 
   #priceOf(instrument: Instrument): Price {
-    return quoteOf(instrument, this.#options.rules.impactCapPpm).price
+    return quoteOf(instrument).price
   }
 
   #newId(): string {
