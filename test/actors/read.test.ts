@@ -83,6 +83,7 @@ describe('a stored memory of the price model', () => {
     clock: { period: 2, elapsedSecs: 61.5 },
     behind: { clock: { period: 1, elapsedSecs: 60 }, updates: 2 },
     clockSecs: 2_761,
+    expectedGoals: { home: 1.4, away: 1.1 },
     incidents: [
       {
         id: 9,
@@ -97,7 +98,7 @@ describe('a stored memory of the price model', () => {
         standing: 'counted',
       },
     ],
-    players: { '4': { soft: -0.25, volume: 3, rating: 7.1, counts: { goal: 1 } } },
+    players: { '4': { volume: 3, rating: 7.1, counts: { goal: 1 } } },
   }
 
   it('is read as it was written', () => {
@@ -106,14 +107,20 @@ describe('a stored memory of the price model', () => {
 
   it('of an older version gets defaults for what that did not write', () => {
     expect(readPricing({}, 'match 7: pricing')).toEqual(EMPTY_PRICING)
-    const { behind: _, ...old } = memory
-    expect(readPricing({ version: 1, ...old }, 'match 7: pricing')).toEqual({ ...memory, behind: null })
+    const { behind: _, expectedGoals: __, ...old } = memory
+    expect(readPricing({ version: 1, ...old }, 'match 7: pricing')).toEqual({
+      ...memory,
+      behind: null,
+      expectedGoals: null,
+    })
   })
 
   it('that is damaged is refused by match and field', () => {
     const damaged = (over: object) => () => readPricing(stored({ ...memory, ...over }), 'match 7: pricing')
     expect(damaged({ clockSecs: null })).toThrow('match 7: pricing.clockSecs is null, not a number')
-    expect(damaged({ players: { '4': { soft: 'x' } } })).toThrow('match 7: pricing.players.4.soft is "x", not a number')
+    expect(damaged({ players: { '4': { volume: 'x' } } })).toThrow(
+      'match 7: pricing.players.4.volume is "x", not a number',
+    )
     expect(damaged({ incidents: {} })).toThrow('match 7: pricing.incidents is {}, not a list')
   })
 })

@@ -68,7 +68,7 @@ export interface Floor {
 /** What is about to happen, for strategies that are ahead of the feed. */
 export interface Foresight {
   /** When the update at this index is received. */
-  atOf(index: number): Instant
+  readonly atOf: (index: number) => Instant
   readonly snapshots: readonly FixtureSnapshot[]
   /** Bases after each update of a match in which nobody trades. */
   readonly bases: readonly ReadonlyMap<InstrumentId, Price>[]

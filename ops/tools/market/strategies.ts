@@ -139,7 +139,7 @@ const lastMinute: Strategy = {
 }
 
 /** Opens anything at any time for three minutes: an honest user, by whom the cost of the rules is measured. */
-export const HONEST = 'honest'
+const HONEST = 'honest'
 const honest = (seed: number): Strategy => {
   const chance = chanceFrom(seed)
   return {
@@ -295,7 +295,7 @@ export interface BatteryOptions {
 }
 
 /** Seconds ahead of the feed at which courtside strategies are tried. */
-export const LEADS = [5, 10, 20, 30, 40, 60] as const
+const LEADS = [5, 10, 20, 30, 40, 60] as const
 
 export function battery({ supremacyOf, worthOf, levelDistancePpm, seed }: BatteryOptions): readonly Strategy[] {
   const all = (direction: Direction) => (floor: Floor) => starters(floor, () => 0).map((i) => [i, direction] as const)
