@@ -257,7 +257,7 @@ class Book {
     }
     if (command.kind === 'close_position' && outcome.refusal.code !== 'not_found') {
       const again = instant(at + UPDATE_MS)
-      if (this.#state.info.settling === null) this.#plan(again, () => void this.#retry(name, command, again))
+      if (this.#state.info.settling === null) this.#plan(again, () => this.#retry(name, command, again))
     } else this.refused.set(name, (this.refused.get(name) ?? 0) + 1)
     return null
   }
