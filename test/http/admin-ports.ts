@@ -32,9 +32,10 @@ const listed = (user: User, over: Partial<ListedUser> = {}): ListedUser => ({
   ...over,
 })
 
-export function adminPorts(
-  user: User,
-): Pick<HttpDeps, 'settings' | 'effectsOf' | 'audit' | 'userList' | 'anchors' | 'bot'> & {
+export function adminPorts(user: User): Pick<
+  HttpDeps,
+  'settings' | 'effectsOf' | 'audit' | 'userList' | 'anchors' | 'bot'
+> & {
   readonly actions: ControlAction[]
   readonly orders: unknown[]
 } {
