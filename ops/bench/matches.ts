@@ -66,7 +66,7 @@ function player(id: FixtureId, n: number, details: FixturePlayer['details']): Fi
     side: n % 2 === 0 ? 'home' : 'away',
     role: present(ROLES[(n >> 1) % ROLES.length], 'role'),
     jersey: n + 1,
-    starter: n < 22,
+    starter: true,
     details,
   }
 }

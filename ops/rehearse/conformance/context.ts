@@ -114,7 +114,8 @@ class SharedState {
 
   async #fill(context: CheckContext): Promise<void> {
     const match = await context.match('HT')
-    for (const player of match.fixture.players) {
+    // The bench is closed to opens.
+    for (const player of match.fixture.players.filter(({ starter }) => starter)) {
       this.#players[player.role].push(player)
       this.#instruments.set(player.id, match.instrument(player))
     }
