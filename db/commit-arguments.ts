@@ -270,6 +270,7 @@ function closedArguments(form: Form, batch: Batch, account: readonly AccountEven
     x_pnl: arrays.bigints(closed.map((p) => p.close.pnl)),
     x_release: arrays.bigints(closed.map((p) => p.margin + p.close.pnl)),
     x_by: arrays.texts(closed.map((p) => p.close.by)),
+    x_reason: arrays.texts(closed.map((p) => p.close.voidReason)),
     x_followers: arrays.integers(account.filter((e) => e.kind === 'closed').map((e) => e.followers)),
   }
 }
@@ -297,7 +298,7 @@ function instrumentArguments({ arrays }: Form, batch: Batch): InstrumentArgument
     i_base: arrays.bigints(moved.map((m) => m.instrument.base)),
     i_imbalance: arrays.bigints(moved.map((m) => m.instrument.imbalance)),
     i_price: arrays.bigints(moved.map((m) => m.price)),
-    i_suspended: arrays.instants(moved.map((m) => m.instrument.suspendedUntil)),
+    i_news: arrays.texts(moved.map(({ instrument: { news } }) => (news === null ? null : JSON.stringify(news)))),
     i_settlement: arrays.bigints(moved.map((m) => m.instrument.settlement)),
     i_cap: arrays.integers(moved.map((m) => m.instrument.impactCapPpm)),
     i_awaits: arrays.smallints(moved.map((m) => Number(m.instrument.awaitsSettlement))),

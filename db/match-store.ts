@@ -11,8 +11,8 @@ import {
   userId,
 } from '../actors/kernel/ids.ts'
 import { lots, type Money, money, price, slope } from '../actors/kernel/micros.ts'
-import { instant } from '../actors/kernel/world.ts'
 import type { Instrument } from '../actors/market/instrument.ts'
+import { readNewsHold } from '../actors/market/read-news-hold.ts'
 import { readPricing } from '../actors/market/read-pricing.ts'
 import type { IdempotencyKey, WalletAfter } from '../actors/match/messages.ts'
 import { readMatchInfo } from '../actors/match/read-match-info.ts'
@@ -205,7 +205,7 @@ export function instrumentFrom(row: Selectable<InstrumentsTable>): Instrument {
     base: price(row.base_micros),
     imbalance: lots(row.imbalance_micros),
     published: price(row.published_micros),
-    suspendedUntil: row.suspended_until === null ? null : instant(row.suspended_until.getTime()),
+    news: row.news === null ? null : readNewsHold(row.news, `news of ${row.id}`),
     awaitsSettlement: row.awaits_settlement,
     settlement: row.settlement_micros === null ? null : price(row.settlement_micros),
   }

@@ -97,6 +97,7 @@ export const POSITION_COLUMNS = [
   'pnl_micros',
   'closed_at',
   'closed_by',
+  'void_reason',
 ] as const
 
 export type PositionRow = Pick<
@@ -185,5 +186,5 @@ function closeFrom(row: PositionRow): Close | null {
     `position ${row.id} is half closed`,
   )
   const at = instant(closed_at.getTime())
-  return { price: price(close_micros), base: price(base), pnl: money(pnl_micros), at, by }
+  return { price: price(close_micros), base: price(base), pnl: money(pnl_micros), at, by, voidReason: row.void_reason }
 }

@@ -2,7 +2,7 @@
 import type { InstrumentId, PositionId, UserId } from '../kernel/ids.ts'
 import type { Lots, Money } from '../kernel/micros.ts'
 import type { Instant } from '../kernel/world.ts'
-import type { ClosedBy, Direction } from '../position/position.ts'
+import type { ClosedBy, Direction, VoidReason } from '../position/position.ts'
 
 interface PositionFacts {
   readonly positionId: PositionId
@@ -19,6 +19,7 @@ interface Closing {
   readonly baseMove: Money
   readonly openedAt: Instant
   readonly by: ClosedBy
+  readonly voidReason: VoidReason | null
 }
 
 export type CommittedEvent =

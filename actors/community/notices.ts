@@ -53,6 +53,11 @@ const CLOSED_BY: Readonly<Record<Exclude<ClosedBy, 'user' | 'full_time'>, string
   admin: 'Closed by an operator',
 }
 
+/** Why an opening does not count, as shown to its owner. */
+const LATE_OPEN =
+  'was opened just before news of the player, when some could have seen it already. It is void: it left at the price ' +
+  'before the news and counts nowhere. What the crowd had moved:'
+
 /** With its sign and two decimals. */
 const signed = (amount: Money): string => `${amount < 0 ? '−' : '+'}${Math.abs(decimal(amount)).toFixed(2)}`
 
@@ -79,12 +84,13 @@ export function noticesOf(
     } else if (event.kind === 'closed' && event.by === 'full_time') {
       settled.set(event.userId, [...(settled.get(event.userId) ?? []), event])
     } else if (event.kind === 'closed' && event.by !== 'user' && event.by !== 'full_time') {
-      const { userId, positionId, instrumentId, pnl, by } = event
+      const { userId, positionId, instrumentId, pnl, by, voidReason } = event
+      const on = `Your ${event.direction} on ${nameOf(instrumentId)}`
       notices.push({
         userId,
         type: 'position_closed',
-        title: CLOSED_BY[by],
-        body: `Your ${event.direction} on ${nameOf(instrumentId)} was closed: ${signed(pnl)}.`,
+        title: voidReason === null ? CLOSED_BY[by] : 'Opened too late',
+        body: voidReason === null ? `${on} was closed: ${signed(pnl)}.` : `${on} ${LATE_OPEN} ${signed(pnl)}.`,
         data: { positionId, instrumentId, closedBy: by, pnl: decimal(pnl) },
         source: `closed:${positionId}`,
         at,

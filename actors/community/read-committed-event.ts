@@ -4,7 +4,7 @@
  */
 import { instrumentId, positionId, userId } from '../kernel/ids.ts'
 import { lots, money } from '../kernel/micros.ts'
-import { as, fieldsOf, integer, keyOf, listOf, oneOf, type Reader, text } from '../kernel/read.ts'
+import { as, fieldsOf, integer, keyOf, listOf, nullable, oneOf, type Reader, text } from '../kernel/read.ts'
 import { instant } from '../kernel/world.ts'
 import type { ClosedBy } from '../position/position.ts'
 import type { CommittedEvent } from './committed-event.ts'
@@ -51,6 +51,7 @@ const readCommittedEvent: Reader<CommittedEvent> = (value, path) => {
         baseMove: field('baseMove', as(integer, money)),
         openedAt: field('openedAt', as(integer, instant)),
         by: field('by', keyOf(CLOSED_BY)),
+        voidReason: field('voidReason', nullable(oneOf(['late_open']))),
       }
   }
 }

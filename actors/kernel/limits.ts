@@ -71,8 +71,12 @@ export interface TradingRules {
   readonly levelDistancePpm: number
   /** A live feed older than this suspends trading. */
   readonly feedStaleMs: number
-  /** The longest an in-game event keeps an instrument suspended. */
-  readonly eventSuspensionMs: number
+  /** How long closes wait for list and statistics to agree about a player. */
+  readonly newsHoldMs: number
+  /** What was opened or closed so long before news of its player is late; 0 switches that off. */
+  readonly lateVoidMs: number
+  /** An update that moves a base so far has a late window too, in parts per million. */
+  readonly lateMovePpm: number
   /** How long full time must hold before a match settles. */
   readonly settlementConfirmMs: number
   /** Whether positions may be opened before kick-off. */
@@ -91,12 +95,16 @@ export const DEFAULT_RULES: TradingRules = {
   impactCapPpm: 5_000,
   levelDistancePpm: 15_000,
   feedStaleMs: 25 * SECOND_MS,
-  eventSuspensionMs: 15 * SECOND_MS,
+  newsHoldMs: 90 * SECOND_MS,
+  lateVoidMs: 45 * SECOND_MS,
+  lateMovePpm: 5_000,
   settlementConfirmMs: 60 * SECOND_MS,
   preMatch: false,
   modes: ALL_OPEN,
 }
 
+/** How long opens wait, at most, for list and statistics to agree about a player. */
+export const NEWS_OPENS_HOLD_MS = 300 * SECOND_MS
 /** The interval between two price frames of an instrument: at most 20 a second. */
 export const PUBLISH_INTERVAL_MS = 50
 /** The shortest interval between stored ticks of an instrument. Ticks of in-game events are always stored. */

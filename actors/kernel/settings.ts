@@ -123,10 +123,22 @@ export const SETTINGS = {
     'How far from the price a stop-loss or take-profit must be while the hold of its position runs, in per cent. More ' +
       'than the crowd alone can swing a price, which is twice its cap.',
   ),
-  'trading.event_suspension_secs': numberSetting(
-    secs(DEFAULT_RULES.eventSuspensionMs),
-    [0, 600, WHOLE],
-    'The longest suspension after a goal, card, penalty or review, in seconds.',
+  'trading.news_hold_secs': numberSetting(
+    secs(DEFAULT_RULES.newsHoldMs),
+    [0, 300, WHOLE],
+    'How long after news a player stays suspended while list of events and statistics differ, in seconds. Opens wait up ' +
+      'to 300. Replays count match time.',
+  ),
+  'trading.late_void_secs': numberSetting(
+    secs(DEFAULT_RULES.lateVoidMs),
+    [0, 180, WHOLE],
+    'What was opened or closed this long before news of its player is late: opens are void. 0 switches that off. ' +
+      'Replays count match time.',
+  ),
+  'trading.late_move_pct': numberSetting(
+    percent(DEFAULT_RULES.lateMovePpm),
+    [0.05, 100, PERCENT_DECIMALS],
+    'An update that moves the base of a player this far, in per cent, is news without a suspension.',
   ),
   'feed.stale_secs': numberSetting(
     secs(DEFAULT_RULES.feedStaleMs),
@@ -269,7 +281,9 @@ export function rulesFrom(values: SettingValues, modes: TradingModes): TradingRu
     impactCapPpm: ppm(values['trading.impact_cap_pct']),
     levelDistancePpm: ppm(values['trading.level_distance_pct']),
     feedStaleMs: values['feed.stale_secs'] * SECOND_MS,
-    eventSuspensionMs: values['trading.event_suspension_secs'] * SECOND_MS,
+    newsHoldMs: values['trading.news_hold_secs'] * SECOND_MS,
+    lateVoidMs: values['trading.late_void_secs'] * SECOND_MS,
+    lateMovePpm: ppm(values['trading.late_move_pct']),
     settlementConfirmMs: values['settlement.confirm_secs'] * SECOND_MS,
     preMatch: values['trading.pre_match'],
     modes,

@@ -42,12 +42,30 @@ export interface Instrument {
   readonly imbalance: Lots
   /** `last_published_price`: the price subscribers last received. */
   readonly published: Price
-  /** An in-game event suspends trading until the next base price, at the latest until this instant. */
-  readonly suspendedUntil: Instant | null
+  /** News holds trading until list and statistics agree about the player; null when nothing does. */
+  readonly news: NewsHold | null
   /** Full time is shown and not yet confirmed: no trades, and the price is what the whole book would settle at. */
   readonly awaitsSettlement: boolean
   /** Set once, when the match is over. */
   readonly settlement: Price | null
+}
+
+/** From the update that shows something new about a player until all of it is in the price. */
+export interface NewsHold {
+  /** When that update came. */
+  readonly since: Instant
+  /** What was opened from here on may have been opened by somebody who knew. */
+  readonly windowFrom: Instant
+  /** The base before that update. */
+  readonly baseBefore: Price
+  /** The last update that showed something new. */
+  readonly changedSeq: number
+  /** The provider's ids of the events behind it. */
+  readonly eventIds: readonly number[]
+  /** Owners may close from this instant on, whether or not list and statistics agree. */
+  readonly closesFrom: Instant
+  /** The same for opens. */
+  readonly opensFrom: Instant
 }
 
 export interface Quote {

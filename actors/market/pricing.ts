@@ -13,6 +13,17 @@ import type { PlayerId } from '../kernel/ids.ts'
 import { type Price, price } from '../kernel/micros.ts'
 import type { FixturePeriod, FixturePlayer, FixtureSnapshot, PlayerRole, Side } from './fixture.ts'
 import { counts, type Incident, isCard, isGoal, type MatchNews, reconcile, scoringSide } from './incidents.ts'
+import {
+  type Differences,
+  differencesOf,
+  excuseFor,
+  isNews,
+  namedBy,
+  type PlayerNews,
+  rowBehind,
+  stillExcused,
+  type Told,
+} from './news.ts'
 import { phaseOf } from './phase.ts'
 import {
   type Counts,
@@ -26,6 +37,7 @@ import {
 } from './scoring.ts'
 
 export type { MatchNews } from './incidents.ts'
+export type { PlayerNews } from './news.ts'
 export { DEFAULT_MODEL, type ScoringModel } from './scoring.ts'
 
 /** A player as last seen, for updates without the player's statistics. */
@@ -35,6 +47,10 @@ interface PlayerMemory {
   readonly rating: number | null
   /** Discrete actions according to the statistics; used only where the list of events has none. */
   readonly counts: Counts
+  /** Discrete actions according to the list of events. */
+  readonly listed: Counts
+  /** Differences between the two that nothing waits for any more. */
+  readonly excused: Differences
 }
 
 /** A reading of the match clock: a period, and the seconds played in it. */
@@ -82,7 +98,12 @@ export interface Pricing {
   readonly memory: PricingMemory
   /** The new base of every listed player. */
   readonly bases: ReadonlyMap<PlayerId, Price>
+  /** What the list of events shows first. */
   readonly news: readonly MatchNews[]
+  /** The players whom the update shows something new about. */
+  readonly playerNews: ReadonlyMap<PlayerId, PlayerNews>
+  /** The players whose price does not hold yet all that is known: list and statistics disagree, or the tick was capped. */
+  readonly unsettled: ReadonlySet<PlayerId>
 }
 
 /** When a player was on the pitch, in seconds of match clock. */
@@ -94,7 +115,7 @@ interface Spell {
 /** A clock that went back and then moved forward for this many updates was corrected: the earlier one had jumped. */
 const CORRECTED_AFTER = 6
 
-const UNSEEN: PlayerMemory = { volume: 0, rating: null, counts: {} }
+const UNSEEN: PlayerMemory = { volume: 0, rating: null, counts: {}, listed: {}, excused: {} }
 
 /** Prices are published with four decimals. */
 const STEP_MICROS = 100
@@ -110,7 +131,8 @@ export function priceMatch(
   model: ScoringModel,
 ): Pricing {
   const expectedGoals = oddsBefore(memory, snapshot)
-  const unchanged = { memory, bases: new Map(players.map((p) => [p.playerId, p.base])), news: [] }
+  const bases = new Map(players.map((p) => [p.playerId, p.base]))
+  const unchanged = { memory, bases, news: [], playerNews: new Map(), unsettled: new Set<PlayerId>() }
   const phase = phaseOf(snapshot)
   const clock = matchClockOf(snapshot.periods)
   if (isStale(clock, phase === 'scheduled', memory)) {
@@ -130,10 +152,13 @@ export function priceMatch(
   const clockSecs = isPaused ? memory.clockSecs : Math.max(memory.clockSecs, playedSecs(snapshot.periods))
   const { incidents, news } = reconcile(snapshot, memory.incidents)
   const remembered: Record<string, PlayerMemory> = { ...memory.players }
-  const bases = new Map(unchanged.bases)
   const spells = spellsOf(snapshot, incidents, clockSecs)
   const tally = tallyOf(snapshot, incidents, spells, clockSecs)
   const listed = new Map(players.map((p) => [p.playerId, p]))
+  const playerNews = new Map<PlayerId, PlayerNews>()
+  const unsettled = new Set<PlayerId>()
+  const behind = new Set<Side>()
+  const ageOf = (row: Incident): number => clockSecs - Math.max(0, playedSecsAt(row, snapshot.periods, clockSecs) - 30)
   for (const seen of snapshot.players) {
     const player = listed.get(seen.playerId)
     const spell = spells.get(seen.playerId)
@@ -145,21 +170,74 @@ export function priceMatch(
     const minutes = (spell.to - spell.from) / 60
     const usual = discretePoints(model, player.role, model.expected[player.role])
     const par = ((usual + parOffset(model, player, expectedGoals)) * minutes) / 90
-    remembered[seen.playerId] = now
-    const points = discrete - par + runningPoints(now, player.role, minutes, model)
-    bases.set(seen.playerId, nextBase(player, (model.scale * points) / 100, model))
+    const x = (model.scale * (discrete - par + runningPoints(now, player.role, minutes, model))) / 100
+    const base = nextBase(player, x, model)
+    bases.set(seen.playerId, base)
+
+    const told: Told = { listed: fromList, stated: now.counts, excused: before.excused }
+    const excused = stillExcused(player.role, told)
+    remembered[seen.playerId] = { ...now, listed: fromList, excused }
+    const differences = differencesOf(player.role, told)
+    if (differences.conceded !== undefined) behind.add(seen.side)
+    if (Object.keys(differences).length > 0 || nextBase({ ...player, base }, x, model) !== base)
+      unsettled.add(seen.playerId)
+    const named = namedBy(news, seen.playerId)
+    if (named === null && !isNews(player.role, { ...before, stated: before.counts }, told)) continue
+    const row = rowBehind({ playerId: seen.playerId, role: player.role, side: seen.side }, incidents, memory.incidents)
+    const eventId = named?.eventId ?? row?.id ?? 0
+    playerNews.set(seen.playerId, {
+      eventId,
+      ageSecs: row === null ? 0 : ageOf(row),
+      names: named?.wholeMatch !== true,
+    })
+  }
+  for (const side of behind) {
+    const own = snapshot.players.filter((p) => p.side === side && spells.has(p.playerId))
+    const ids = (role: PlayerRole) => own.map((p) => p.playerId).filter((id) => listed.get(id)?.role === role)
+    waitWithKeeper(ids('GK'), ids('DEF'), playerNews, unsettled)
   }
   return {
     accepted: true,
     memory: { clock, behind: null, clockSecs, expectedGoals, incidents, players: remembered },
     bases,
     news,
+    playerNews,
+    unsettled,
   }
 }
 
 /** The odds as they were at kick-off. Odds of a match in play would be news. */
 const oddsBefore = (memory: PricingMemory, snapshot: FixtureSnapshot): PricingMemory['expectedGoals'] =>
   memory.clock === null ? (snapshot.expectedGoals ?? memory.expectedGoals) : memory.expectedGoals
+
+/** A side concedes together, and the statistics tell of its keeper only: its defenders wait with them. */
+function waitWithKeeper(
+  keepers: readonly PlayerId[],
+  defenders: readonly PlayerId[],
+  playerNews: Map<PlayerId, PlayerNews>,
+  unsettled: Set<PlayerId>,
+): void {
+  const news = keepers.map((id) => playerNews.get(id)).find((one) => one !== undefined)
+  for (const id of defenders) {
+    unsettled.add(id)
+    if (news !== undefined && !playerNews.has(id)) playerNews.set(id, news)
+  }
+}
+
+/** The memory in which nothing waits any longer for the statistics of these players to agree with the list. */
+export function excuse(
+  memory: PricingMemory,
+  players: readonly Pick<PricedPlayer, 'playerId' | 'role'>[],
+): PricingMemory {
+  const remembered = { ...memory.players }
+  for (const { playerId, role } of players) {
+    const player = remembered[playerId]
+    if (player === undefined) continue
+    const excused = excuseFor(role, { listed: player.listed, stated: player.counts })
+    remembered[playerId] = { ...player, excused }
+  }
+  return { ...memory, players: remembered }
+}
 
 function matchClockOf(periods: readonly FixturePeriod[]): PricingMemory['clock'] {
   const current = periods.find((p) => p.ticking) ?? periods.at(-1)
@@ -260,6 +338,7 @@ function refresh(
 ): PlayerMemory {
   if (details === null) return before
   return {
+    ...before,
     volume: rounded(volumePoints(model, role, details)),
     rating: details[STATISTIC.rating] ?? before.rating,
     counts: countsIn(details, role),

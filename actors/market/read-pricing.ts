@@ -81,5 +81,7 @@ const readPlayer: Reader<PricingMemory['players'][string]> = (value, path) => {
     volume: field('volume', number),
     rating: field('rating', nullable(number)),
     counts: field('counts', or(recordOf(number), {})),
+    listed: field('listed', or(recordOf(number), {})),
+    excused: field('excused', or(recordOf(number), {})),
   }
 }

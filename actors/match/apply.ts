@@ -24,8 +24,8 @@ export function apply(target: MatchTarget, event: MatchEvent): void {
       return target.setInfo(event.info, event.pricing)
     case 'instrument_listed':
       return target.putInstrument(event.instrument)
-    case 'instrument_suspended':
-      return target.putInstrument({ ...target.listed(event.instrumentId), suspendedUntil: event.until })
+    case 'news_changed':
+      return target.putInstrument({ ...target.listed(event.instrumentId), news: event.news })
     case 'curve_changed': {
       const { instrumentId, impactCapPpm, awaitsSettlement } = event
       return target.putInstrument({ ...target.listed(instrumentId), impactCapPpm, awaitsSettlement })

@@ -17,7 +17,7 @@ export function committedEvents(events: readonly MatchEvent[]): readonly Committ
       case 'match_updated':
         return event.info.settledAt === null ? [] : [{ kind: 'match_settled' }]
       case 'instrument_listed':
-      case 'instrument_suspended':
+      case 'news_changed':
       case 'curve_changed':
       case 'instrument_settled':
       case 'price_moved':
@@ -36,9 +36,10 @@ const of = ({ id, userId, instrumentId, direction, lots, margin }: Position) => 
   margin,
 })
 
-const closingOf = (position: Position, { base, pnl, by }: Close) => ({
+const closingOf = (position: Position, { base, pnl, by, voidReason }: Close) => ({
   pnl,
   baseMove: baseMoveOf(position, base),
   openedAt: position.openedAt,
   by,
+  voidReason,
 })

@@ -31,7 +31,8 @@ export function dueOn(view: MatchView, instrument: Instrument): readonly Due[] {
 }
 
 /** Positions of one instant close at one price, so their order does not matter, but it must never differ. */
-const byAge = (a: Position, b: Position): number => a.openedAt - b.openedAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+export const byAge = (a: Position, b: Position): number =>
+  a.openedAt - b.openedAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 
 /** How far from the published price a trigger may be due: beyond what keys allow for, only near the cap. */
 function reachFor(instrument: Instrument, largest: Lots): Reach {

@@ -4,7 +4,7 @@ import type { Lots, Money, Price } from '../kernel/micros.ts'
 import type { Refusal } from '../kernel/outcome.ts'
 import type { Instant } from '../kernel/world.ts'
 import type { FixturePlayer, FixtureSnapshot, FixtureTeam, Side } from '../market/fixture.ts'
-import type { Cause, Instrument, Quote } from '../market/instrument.ts'
+import type { Cause, Instrument, NewsHold, Quote } from '../market/instrument.ts'
 import type { ReportedEvent } from '../market/match-report.ts'
 import type { Phase } from '../market/phase.ts'
 import type { PricingMemory } from '../market/pricing.ts'
@@ -69,6 +69,8 @@ export interface FeedUpdate {
   readonly kind: 'feed_update'
   readonly seq: number
   readonly snapshot: FixtureSnapshot
+  /** How many times faster than life a replay plays; absent means life itself. */
+  readonly speed?: number | undefined
 }
 
 /** Time has passed: confirms full time, ends suspensions, continues a settlement. */
@@ -132,7 +134,7 @@ export interface MatchInfo {
 export type MatchEvent =
   | { readonly kind: 'match_updated'; readonly info: MatchInfo; readonly pricing: PricingMemory }
   | { readonly kind: 'instrument_listed'; readonly instrument: Instrument }
-  | { readonly kind: 'instrument_suspended'; readonly instrumentId: InstrumentId; readonly until: Instant | null }
+  | { readonly kind: 'news_changed'; readonly instrumentId: InstrumentId; readonly news: NewsHold | null }
   /** Another cap for the crowd's part, or full time shown or taken back. */
   | {
       readonly kind: 'curve_changed'

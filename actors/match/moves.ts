@@ -1,16 +1,16 @@
 /** What the match itself does to prices and positions: feed updates, full time, voids. */
 import { present } from '../kernel/assert.ts'
-import type { InstrumentId, PlayerId } from '../kernel/ids.ts'
+import type { InstrumentId } from '../kernel/ids.ts'
 import { BATCH_MAX, INSTRUMENTS_MAX, REPLAY_CONFIRM_UPDATES } from '../kernel/limits.ts'
 import { lots, money, price } from '../kernel/micros.ts'
-import { instant } from '../kernel/world.ts'
 import { type FixturePlayer, type FixtureSnapshot, matchMinute } from '../market/fixture.ts'
 import { type Instrument, isSameQuote, quoteOf, settlesAt, slopeFor, startPrice } from '../market/instrument.ts'
 import { reportEvents, reportSquad } from '../market/match-report.ts'
 import { playersOnPitch } from '../market/on-pitch.ts'
 import { type Phase, phaseOf } from '../market/phase.ts'
-import { type MatchNews, type Pricing, priceMatch, type ScoringModel } from '../market/pricing.ts'
+import { type Pricing, priceMatch, type ScoringModel } from '../market/pricing.ts'
 import type { FeedUpdate, MatchInfo } from './messages.ts'
+import { followNews } from './news.ts'
 import { followModel, moveByRules } from './rule-change.ts'
 import type { Draft } from './state.ts'
 import type { InstrumentHistory } from './store.ts'
@@ -54,6 +54,7 @@ export function update(draft: Draft, command: FeedUpdate, terms: FeedTerms): boo
     pricing: pricing.memory,
   })
   if (!pricing.accepted) return true
+  followNews(draft, listed, pricing, { command, terms })
   followWhistle(draft)
   moveBases(draft, listed, pricing, terms)
   if (model !== terms.model) followModel(draft, { snapshot, listed, memory }, terms)
@@ -79,7 +80,7 @@ function list(draft: Draft, player: FixturePlayer, terms: FeedTerms): void {
     base: start,
     imbalance: lots(0),
     published: start,
-    suspendedUntil: null,
+    news: null,
     awaitsSettlement: false,
     settlement: null,
   }
@@ -136,12 +137,15 @@ function followWhistle(draft: Draft): void {
 }
 
 function moveBases(draft: Draft, listed: readonly Instrument[], pricing: Pricing, terms: FeedTerms): void {
-  const newsOf = newsByPlayer(pricing.news, listed)
   for (const before of listed) {
-    const news = newsOf.get(before.playerId)
-    suspend(draft, before, news, terms)
+    const news = pricing.playerNews.get(before.playerId)
     const base = pricing.bases.get(before.playerId) ?? before.base
-    const [quote, previous] = [quoteOf({ ...draft.listed(before.id), base }), quoteOf(before)]
+    // Without those who were late: they have left already. The whistle, if it went, is part of this move.
+    const now = draft.listed(before.id)
+    const [quote, previous] = [
+      quoteOf({ ...now, base }),
+      quoteOf({ ...now, awaitsSettlement: before.awaitsSettlement }),
+    ]
     if (!isSameQuote(quote, previous)) {
       draft.emit({
         kind: 'price_moved',
@@ -155,21 +159,6 @@ function moveBases(draft: Draft, listed: readonly Instrument[], pricing: Pricing
     }
     fireTriggers(draft, before.id, terms)
   }
-}
-
-function newsByPlayer(news: readonly MatchNews[], listed: readonly Instrument[]): Map<PlayerId, MatchNews> {
-  const byPlayer = new Map<PlayerId, MatchNews>()
-  for (const item of news) {
-    const affected = item.wholeMatch ? listed.map((i) => i.playerId) : item.playerIds
-    for (const id of affected) byPlayer.set(id, item)
-  }
-  return byPlayer
-}
-
-/** News suspends an instrument until its next base price, which is the next update without news. */
-function suspend(draft: Draft, before: Instrument, news: MatchNews | undefined, terms: Terms): void {
-  const until = news === undefined ? null : instant(terms.at + terms.rules.eventSuspensionMs)
-  if (until !== before.suspendedUntil) draft.emit({ kind: 'instrument_suspended', instrumentId: before.id, until })
 }
 
 /** Time has passed: settles once full time is confirmed, and continues a settlement under way. */
@@ -241,12 +230,13 @@ function settleNext(draft: Draft, terms: Terms): void {
     const settlement = present(fixed, 'settlement price')
     const isVoid = draft.info.settling === 'void' || position.openPrice === 0
     if (!isVoid) {
-      emitClose(draft, position, { price: settlement, base, at: terms.at, by: 'full_time' })
+      emitClose(draft, position, { price: settlement, base, at: terms.at, by: 'full_time', voidReason: null })
       continue
     }
     // A void gives back the margin and nothing else. A corrupt record has no open price to show as its close.
     const at = position.openPrice === 0 ? settlement : position.openPrice
-    const close = { price: price(at), base: position.openBase, pnl: money(0), at: terms.at, by: 'void' as const }
+    const how = { at: terms.at, by: 'void', voidReason: null } as const
+    const close = { price: price(at), base: position.openBase, pnl: money(0), ...how }
     draft.emit({ kind: 'position_closed', position: { ...position, close } })
   }
   const info = { ...draft.info, settledAt: terms.at }

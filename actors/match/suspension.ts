@@ -10,6 +10,8 @@ import type { MatchInfo } from './messages.ts'
 const OPEN: TradeWindow = { status: 'OPEN', reason: null }
 const suspended = (reason: string): TradeWindow => ({ status: 'SUSPENDED', reason })
 const closed = (reason: string): TradeWindow => ({ status: 'CLOSED', reason })
+const BEING_PRICED = suspended('an in-game event is being priced')
+const AWAITED = suspended('the statistics after an in-game event are late: positions can be closed, not opened')
 const REDUCE_ONLY = suspended('positions can be closed, not opened')
 export const HALTED = suspended('trading is halted')
 /** A word for programs: clients tell it from the other reasons. */
@@ -50,12 +52,13 @@ function restriction({ matchId }: MatchInfo, instrument: Instrument | null, rule
 
 function playWindow(info: MatchInfo, instrument: Instrument | null, now: Instant, rules: TradingRules): TradeWindow {
   const match = matchWindow(info, now, rules)
-  return match.status !== 'OPEN' || instrument === null ? match : instrumentWindow(instrument, now)
+  return match.status !== 'OPEN' || instrument === null ? match : newsWindow(instrument, now)
 }
 
-function instrumentWindow({ suspendedUntil }: Instrument, now: Instant): TradeWindow {
-  const isPricingEvent = suspendedUntil !== null && now < suspendedUntil
-  return isPricingEvent ? suspended('an in-game event is being priced') : OPEN
+/** After news closes wait for statistics that agree with it, for a while; opens wait longer. */
+function newsWindow({ news }: Instrument, now: Instant): TradeWindow {
+  if (news === null || now >= news.opensFrom) return OPEN
+  return now < news.closesFrom ? BEING_PRICED : AWAITED
 }
 
 function matchWindow(info: MatchInfo, now: Instant, rules: TradingRules): TradeWindow {
@@ -80,7 +83,8 @@ function matchWindow(info: MatchInfo, now: Instant, rules: TradingRules): TradeW
 export function closeWindow(info: MatchInfo, instrument: Instrument, now: Instant, rules: TradingRules): TradeWindow {
   // Before kick-off nothing can be opened, but what is open may be closed.
   const waiting = info.settling === null && info.phase === 'scheduled'
-  const window = waiting ? instrumentWindow(instrument, now) : playWindow(info, instrument, now, rules)
+  const shown = waiting ? newsWindow(instrument, now) : playWindow(info, instrument, now, rules)
+  const window = shown === AWAITED ? OPEN : shown
   return window.status !== 'CLOSED' && isHalted(info, instrument, rules) ? HALTED : window
 }
 

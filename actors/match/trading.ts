@@ -174,7 +174,13 @@ export function close(draft: Draft, command: ClosePosition, terms: Terms): Outco
     return refused({ code: 'cooldown_active', retryAfterSecs: secsLeft, closableAt: found.value.closableAt })
   }
   const fill = exitPrice(instrument, exposureOf(found.value))
-  const position = emitClose(draft, found.value, { price: fill, base: instrument.base, at, by: 'user' })
+  const position = emitClose(draft, found.value, {
+    price: fill,
+    base: instrument.base,
+    at,
+    by: 'user',
+    voidReason: null,
+  })
   afterTrade(draft, instrument, terms)
   return done({ position, price: quoteOf(draft.listed(instrument.id)).price, exitPrice: fill })
 }
@@ -210,7 +216,7 @@ function afterTrade(draft: Draft, before: Instrument, terms: Terms): void {
 }
 
 /** Emits a price move unless the quote equals that of `before`. */
-function emitMove(draft: Draft, before: Instrument, cause: Cause, providerEventId: number, terms: Terms): void {
+export function emitMove(draft: Draft, before: Instrument, cause: Cause, providerEventId: number, terms: Terms): void {
   const quote = quoteOf(draft.listed(before.id))
   const previous = quoteOf(before)
   if (quote.price === previous.price && quote.base === previous.base && quote.imbalance === previous.imbalance) return
@@ -244,7 +250,7 @@ export function fireTriggers(draft: Draft, id: InstrumentId, terms: Terms): void
     }
     if (leaving.length === 0) continue
     const exposure = lots(leaving.reduce((sum, { position }) => sum + exposureOf(position), 0))
-    const fill = { price: exitPrice(before, exposure), base: before.base, at: terms.at }
+    const fill = { price: exitPrice(before, exposure), base: before.base, at: terms.at, voidReason: null }
     for (const { position, by } of leaving) emitClose(draft, position, { ...fill, by })
     emitMove(draft, before, 'trade', 0, terms)
   }

@@ -18,6 +18,9 @@ export type Direction = 'long' | 'short'
 
 export type ClosedBy = 'user' | 'stop_loss' | 'take_profit' | 'washout' | 'full_time' | 'void' | 'admin'
 
+/** Why a position is void, where it was not the match that was called off. */
+export type VoidReason = 'late_open'
+
 /** The loss, in per cent of the margin, at which the owner is warned. */
 export type MarginWarning = (typeof MARGIN_WARNINGS)[number]
 
@@ -35,6 +38,8 @@ export interface Close {
   readonly pnl: Money
   readonly at: Instant
   readonly by: ClosedBy
+  /** Null unless `void`, and when the match was not played. */
+  readonly voidReason: VoidReason | null
 }
 
 export interface Position extends Levels {

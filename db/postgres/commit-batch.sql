@@ -33,11 +33,11 @@ create function commit_batch(
   o_fingerprint text[], o_after bigint[], o_exit bigint[],
   l_id uuid[], l_stop bigint[], l_take bigint[], l_warned smallint[],
   x_id uuid[], x_wallet integer[], x_price bigint[], x_base bigint[], x_pnl bigint[], x_release bigint[], x_by text[],
-  x_followers integer[],
+  x_reason text[], x_followers integer[],
   e_wallet integer[], e_followers integer[], e_kind text[], e_position uuid[], e_stop bigint[], e_take bigint[],
   e_warned smallint[],
   i_listed jsonb,
-  i_id uuid[], i_base bigint[], i_imbalance bigint[], i_price bigint[], i_suspended timestamptz[],
+  i_id uuid[], i_base bigint[], i_imbalance bigint[], i_price bigint[], i_news text[],
   i_settlement bigint[], i_cap integer[], i_awaits smallint[],
   t_id uuid[], t_at timestamptz[], t_price bigint[], t_base bigint[], t_imbalance bigint[], t_cause text[],
   t_event bigint[],
@@ -148,9 +148,10 @@ begin
       if cardinality(x_id) > 0 then
         update positions p
            set close_micros = x.price, close_base_micros = x.base, pnl_micros = x.pnl, closed_at = p_at, closed_by = x.by,
-               closed_marker = n_events[x.wallet] - x.followers
+               void_reason = x.reason, closed_marker = n_events[x.wallet] - x.followers
           from (select unnest(x_id) as id, unnest(x_wallet) as wallet, unnest(x_price) as price, unnest(x_base) as base,
-                       unnest(x_pnl) as pnl, unnest(x_by) as by, unnest(x_followers) as followers) x
+                       unnest(x_pnl) as pnl, unnest(x_by) as by, unnest(x_reason) as reason,
+                       unnest(x_followers) as followers) x
          where p.id = x.id and p.match_id = p_match and p.closed_by is null;
         get diagnostics changed = row_count;
         if changed <> cardinality(x_id) then
@@ -205,7 +206,7 @@ begin
                  starter = excluded.starter, match_id = excluded.match_id, start_micros = excluded.start_micros,
                  slope_micros = excluded.slope_micros, base_micros = excluded.base_micros,
                  imbalance_micros = excluded.imbalance_micros, price_micros = excluded.price_micros,
-                 published_micros = excluded.published_micros, suspended_until = null, settlement_micros = null
+                 published_micros = excluded.published_micros, news = null, settlement_micros = null
            where instruments.match_id = p_match
               or exists (select from matches m where m.id = instruments.match_id and m.settled_at is not null);
         get diagnostics changed = row_count;
@@ -217,10 +218,10 @@ begin
       if cardinality(i_id) > 0 then
         update instruments i
            set base_micros = n.base, imbalance_micros = n.imbalance, price_micros = n.price, published_micros = n.price,
-               suspended_until = n.suspended, settlement_micros = n.settlement, impact_cap_ppm = n.cap,
+               news = n.news::jsonb, settlement_micros = n.settlement, impact_cap_ppm = n.cap,
                awaits_settlement = n.awaits = 1
           from (select unnest(i_id) as id, unnest(i_base) as base, unnest(i_imbalance) as imbalance,
-                       unnest(i_price) as price, unnest(i_suspended) as suspended,
+                       unnest(i_price) as price, unnest(i_news) as news,
                        unnest(i_settlement) as settlement, unnest(i_cap) as cap, unnest(i_awaits) as awaits) n
          where i.ctid = (select c.ctid from instruments c where c.id = n.id and c.match_id = p_match);
       end if;

@@ -66,11 +66,14 @@ export type OpenedArguments = Arrays<
   | 'exit'
 >
 export type ChangedArguments = Arrays<'l', 'id' | 'stop' | 'take' | 'warned'>
-export type ClosedArguments = Arrays<'x', 'id' | 'wallet' | 'price' | 'base' | 'pnl' | 'release' | 'by' | 'followers'>
+export type ClosedArguments = Arrays<
+  'x',
+  'id' | 'wallet' | 'price' | 'base' | 'pnl' | 'release' | 'by' | 'reason' | 'followers'
+>
 export type AccountArguments = Arrays<'e', 'wallet' | 'followers' | 'kind' | 'position' | 'stop' | 'take' | 'warned'>
 export type InstrumentArguments = Arrays<
   'i',
-  'id' | 'base' | 'imbalance' | 'price' | 'suspended' | 'settlement' | 'cap' | 'awaits'
+  'id' | 'base' | 'imbalance' | 'price' | 'news' | 'settlement' | 'cap' | 'awaits'
 > & {
   /** JSON; null when none was listed. */
   readonly i_listed: string | null

@@ -47,6 +47,7 @@ const Position: z.ZodType<Position> = z.object({
       pnl: Money,
       at: Instant,
       by: z.enum(['user', 'stop_loss', 'take_profit', 'washout', 'full_time', 'void', 'admin']),
+      voidReason: z.literal('late_open').nullable(),
     })
     .nullable(),
 })
@@ -216,4 +217,5 @@ export const FeedUpdateMessage: z.ZodType<FeedUpdate> = z.object({
   kind: z.literal('feed_update'),
   seq: z.int().nonnegative(),
   snapshot: Snapshot,
+  speed: z.number().positive().optional(),
 })

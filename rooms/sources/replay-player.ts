@@ -158,7 +158,7 @@ export class ReplayPlayer {
       }
       // The match must take the frame as true now, or it could not distinguish a stopped replay from a running one.
       const snapshot = { ...parsed, sourceAt: world.now() }
-      const fed = await desk.feed({ kind: 'feed_update', seq: due + 1, snapshot }, { replay: true })
+      const fed = await desk.feed({ kind: 'feed_update', seq: due + 1, snapshot, speed: order.speed }, { replay: true })
       if (fed === 'elsewhere') return this.#standBy()
       this.#played = due
       if (fed === 'dropped' && desk.view(order.matchId) === undefined) return this.#end() // it was settled already

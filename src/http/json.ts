@@ -71,6 +71,7 @@ export function positionJson({ position, currentPrice, exitPrice }: HeldPosition
     realizedPnl: close === null ? null : decimal(close.pnl),
     closedAt: close === null ? null : timestamp(close.at),
     closedBy: close?.by ?? null,
+    voidReason: close?.voidReason ?? null,
   }
 }
 

@@ -277,6 +277,15 @@ export const PositionBody = z
           'or `void`. `admin` is reserved.',
         example: null,
       }),
+    voidReason: z
+      .enum(['late_open'])
+      .nullable()
+      .openapi({
+        description:
+          'Why a position of a match that goes on is void. `late_open`: it was opened so shortly before news of its player ' +
+          'that its owner could have seen it already. It left at the price before the news and counts nowhere.',
+        example: null,
+      }),
   })
   .openapi('Position')
 

@@ -83,7 +83,10 @@ const CLOSED_BY: Readonly<Record<string, string>> = {
   admin: 'Closed by an operator',
 }
 
-export const closedByWords = (position: Position): string => CLOSED_BY[position.closedBy ?? ''] ?? 'Closed'
+export function closedByWords({ closedBy, voidReason }: Position): string {
+  if (voidReason === 'late_open') return 'Voided: opened just before the news'
+  return CLOSED_BY[closedBy ?? ''] ?? 'Closed'
+}
 
 export const nameOf = (instrumentId: string): string => instruments.value.get(instrumentId)?.name ?? 'Player'
 

@@ -33,6 +33,7 @@ const closed = (pnl: number, over: Partial<ClosedEvent> = {}): CommittedEvent =>
   baseMove: money(u(pnl)),
   openedAt: instant(0),
   by: 'user',
+  voidReason: null,
   ...over,
 })
 const at = (ms: number, replay = false) => ({ at: instant(ms), replay })

@@ -19,6 +19,7 @@ const closed = (n: number, pnl: number, over: Partial<ClosedEvent> = {}): Closed
   baseMove: money(u(pnl)),
   openedAt: instant(0),
   by: 'stop_loss',
+  voidReason: null,
   ...over,
 })
 const told = (...events: readonly ClosedEvent[]) =>

@@ -98,7 +98,9 @@ describe('a stored memory of the price model', () => {
         standing: 'counted',
       },
     ],
-    players: { '4': { volume: 3, rating: 7.1, counts: { goal: 1 } } },
+    players: {
+      '4': { volume: 3, rating: 7.1, counts: { goal: 1 }, listed: { goal: 2 }, excused: { goals: 1 } },
+    },
   }
 
   it('is read as it was written', () => {
@@ -130,7 +132,24 @@ describe('stored events of a commit', () => {
   const events = [
     { kind: 'opened', ...position },
     { kind: 'margin_warned', ...position, lostPct: 80 },
-    { kind: 'closed', ...position, pnl: -6, baseMove: -5, openedAt: 1_780_000_000_000, by: 'washout' },
+    {
+      kind: 'closed',
+      ...position,
+      pnl: -6,
+      baseMove: -5,
+      openedAt: 1_780_000_000_000,
+      by: 'washout',
+      voidReason: null,
+    },
+    {
+      kind: 'closed',
+      ...position,
+      pnl: 1,
+      baseMove: 1,
+      openedAt: 1_780_000_000_000,
+      by: 'void',
+      voidReason: 'late_open',
+    },
     { kind: 'match_settled' },
   ]
 
@@ -141,7 +160,7 @@ describe('stored events of a commit', () => {
   it('that this version does not know are refused, not skipped', () => {
     const unknown = [...events, { kind: 'split' }]
     const read = () => readCommittedEvents(unknown, 'match 7, commit 2: events')
-    expect(read).toThrow(/^match 7, commit 2: events\[4\]\.kind is "split", not one of opened/)
+    expect(read).toThrow(/^match 7, commit 2: events\[5\]\.kind is "split", not one of opened/)
   })
 })
 

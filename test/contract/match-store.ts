@@ -63,7 +63,14 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
     kind: 'position_closed',
     position: {
       ...position,
-      close: { price: p(at), base: p(at - 1), pnl: realisedPnl(position, p(at)), at: KICK_OFF, by: 'user' },
+      close: {
+        price: p(at),
+        base: p(at - 1),
+        pnl: realisedPnl(position, p(at)),
+        at: KICK_OFF,
+        by: 'user',
+        voidReason: null,
+      },
     },
   })
   const keyedAs = (userId: UserId, key: string, result: KeyedCommand['result']): KeyedCommand => ({

@@ -83,7 +83,7 @@ eachDatabase((open) => {
         kind: 'position_closed',
         position: {
           ...warned,
-          close: { price: p(150), base: p(150), pnl: money(u(-10)), at: KICK_OFF, by: 'stop_loss' },
+          close: { price: p(150), base: p(150), pnl: money(u(-10)), at: KICK_OFF, by: 'stop_loss', voidReason: null },
         },
       },
     ])

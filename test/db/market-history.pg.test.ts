@@ -36,7 +36,7 @@ const position = (over: Partial<Position> = {}): Position => ({
 })
 const opened = (over: Partial<Position> = {}): MatchEvent => ({ kind: 'position_opened', position: position(over) })
 const closed = (by: ClosedBy, over: Partial<Position> = {}): MatchEvent => {
-  const close = { price: p(210), base: p(210), pnl: money(u(25)), at: instant(0), by }
+  const close = { price: p(210), base: p(210), pnl: money(u(25)), at: instant(0), by, voidReason: null }
   return { kind: 'position_closed', position: { ...position(over), close } }
 }
 

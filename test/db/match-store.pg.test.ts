@@ -82,7 +82,7 @@ eachDatabase((open) => {
     const changed = { ...opened, stopLoss: p(199), takeProfit: p(201), warned: 50 } as const
     const closed = {
       ...changed,
-      close: { price: p(198), base: p(198), pnl: money(u(-2)), at: opened.openedAt, by: 'stop_loss' },
+      close: { price: p(198), base: p(198), pnl: money(u(-2)), at: opened.openedAt, by: 'stop_loss', voidReason: null },
     } as const
     const batch = { matchId, epoch, at: opened.openedAt, instruments: [], ticks: [], keyed: [], watch: [] }
     const commit = (events: readonly MatchEvent[]) =>

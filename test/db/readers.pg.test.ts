@@ -49,12 +49,7 @@ eachDatabase((open) => {
       instrument(1, { name: 'Zed', imbalance: lots(-u(3)), base: p(220), impactCapPpm: 0 }),
       p(220),
     )
-    await insertInstrument(
-      db,
-      MATCH,
-      instrument(2, { name: 'Abe', suspendedUntil: now, base: p(190), impactCapPpm: 0 }),
-      p(190),
-    )
+    await insertInstrument(db, MATCH, instrument(2, { name: 'Abe', base: p(190), impactCapPpm: 0 }), p(190))
     await insertInstrument(db, SETTLED, instrument(3, { settlement: p(201.5) }), p(201.5))
   })
 
@@ -83,7 +78,7 @@ eachDatabase((open) => {
     const open2 = position({ direction: 'short', instrumentId: P(2), takeProfit: p(150), openedAt: instant(now - 1) })
     const shut = position({
       openedAt: instant(now - 2),
-      close: { price: p(210), base: p(210), pnl: money(u(25)), at: now, by: 'take_profit' },
+      close: { price: p(210), base: p(210), pnl: money(u(25)), at: now, by: 'take_profit', voidReason: null },
     })
 
     beforeAll(async () => {
@@ -144,7 +139,7 @@ eachDatabase((open) => {
       await held({ direction: 'short', openPrice: p(100), margin: money(u(25)) }) // −300, floored at −25
       await held({ openPrice: p(220.000001), lots: lots(u(0.01)) }) // −0.00000005, rounded down to −0.000001
       // Closed: no longer counts.
-      await held({ close: { price: p(300), base: p(300), pnl: money(u(250)), at: now, by: 'user' } })
+      await held({ close: { price: p(300), base: p(300), pnl: money(u(250)), at: now, by: 'user', voidReason: null } })
       await open()
         .db.updateTable('wallets')
         .set({ margin_micros: 7, open_positions: 5 })

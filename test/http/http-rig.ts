@@ -137,6 +137,7 @@ const close: Close = {
   pnl: money(50_000_000),
   at: instant(NOW + 180_000),
   by: 'user',
+  voidReason: null,
 }
 const closedPosition: Position = { ...position, close }
 

@@ -66,7 +66,14 @@ describe('a request', () => {
 
   it('every outcome arrives as it was sent', () => {
     const { position } = trade()
-    const close = { price: p(210), base: p(209), pnl: money(-5), at: KICK_OFF, by: 'stop_loss' } as const
+    const close = {
+      price: p(210),
+      base: p(209),
+      pnl: money(-5),
+      at: KICK_OFF,
+      by: 'stop_loss',
+      voidReason: null,
+    } as const
     const outcomes: readonly Outcome<Trade>[] = [
       done(trade()),
       done(trade({ position: { ...position, warned: 80, close }, repeated: true })),

@@ -6,6 +6,7 @@ import { present } from '../../actors/kernel/assert.ts'
 import type { FixtureId, InstrumentId, PlayerId, PositionId, UserId } from '../../actors/kernel/ids.ts'
 import type { KeyedResult, MatchEvent, MatchInfo, UserCommand, WalletAfter } from '../../actors/match/messages.ts'
 import type { KeyedCommand } from '../../actors/match/store.ts'
+import type { Instrument } from '../../actors/market/instrument.ts'
 import type { Position } from '../../actors/position/position.ts'
 import { type Committed, toldOf } from './committed.ts'
 import { checkEnding } from './endings.ts'
@@ -44,7 +45,7 @@ export interface BookedInstrument extends Priced {
   step: Step | null
   /** What has been paid for exposure since base and curve last changed, less what was paid out, and on how many lots. */
   flow: { readonly from: number; paid: bigint; lots: number }
-  suspendedUntil: number | null
+  news: Instrument['news']
   settlement: number | null
 }
 
@@ -112,7 +113,7 @@ export class Book {
   momentOf(i: BookedInstrument, { batch, rules }: Committed): oracle.Moment {
     const info = present(this.matches.get(batch.matchId), 'match in the book')
     const isOnPitch = info.onPitch === null || info.onPitch.includes(i.playerId)
-    return { info, suspendedUntil: i.suspendedUntil, isOnPitch, at: batch.at, rules }
+    return { info, news: i.news, isOnPitch, at: batch.at, rules }
   }
 
   #apply(event: MatchEvent, committed: Committed): void {
@@ -126,8 +127,8 @@ export class Book {
         return
       case 'instrument_listed':
         return this.#list(event, matchId)
-      case 'instrument_suspended':
-        this.instrument(event.instrumentId).suspendedUntil = event.until
+      case 'news_changed':
+        this.instrument(event.instrumentId).news = event.news
         return
       case 'curve_changed':
         return this.#bend(event, committed)
@@ -165,7 +166,7 @@ export class Book {
       matchId,
       standing: base,
       stored: priced,
-      suspendedUntil: null,
+      news: null,
       step: null,
       flow: { from: 0, paid: 0n, lots: 0 },
     })
@@ -284,6 +285,10 @@ export class Book {
         same('settlement', [info.settling, close.price], ['full_time', i.settlement], `settlement of ${p.id}`)
         break
       case 'void':
+        if (close.voidReason === 'late_open') {
+          this.#leaveLate(i, p, committed)
+          break
+        }
         same('void', [info.settling, close.price, close.pnl], ['void', p.openPrice, 0], `void of ${p.id}`)
         break
       case 'stop_loss':
@@ -300,12 +305,24 @@ export class Book {
         i.step.leaving.push(p)
         hold('settled', info.settling === null && !i.awaits, () => `${p.id} is triggered after the end`)
     }
-    if (close.by !== 'void') same('fill', close.pnl, oracle.oraclePnl(p, close.price), `profit of ${p.id}`)
-    same('fill', close.base, close.by === 'void' ? p.openBase : i.base, `base at the close of ${p.id}`)
+    const isOff = close.by === 'void' && close.voidReason === null
+    if (!isOff) same('fill', close.pnl, oracle.oraclePnl(p, close.price), `profit of ${p.id}`)
+    if (close.voidReason === null) same('fill', close.base, isOff ? p.openBase : i.base, `base at the close of ${p.id}`)
     this.#flows(i, p, -1, close.price)
     i.imbalance -= oracle.oracleExposure(p)
     this.positions.set(p.id, p)
     this.#pay(p.userId, p.margin + close.pnl)
+  }
+
+  /** Opened when some could know the news already: leaves with the others, at the base before the news, on the plain curve. */
+  #leaveLate(i: BookedInstrument, p: Position, { batch, rules }: Committed): void {
+    hold('void', rules.lateVoidMs > 0, () => `${p.id} is late, and nothing is`)
+    const from = i.news?.since === undefined ? batch.at - rules.lateVoidMs : i.news.windowFrom
+    hold('void', p.openedAt >= Math.min(from, batch.at - rules.lateVoidMs), () => `${p.id} was not opened late`)
+    const base = p.close?.base ?? 0
+    hold('void', base === i.base || base === i.news?.baseBefore, () => `${p.id} is void at a base of ${base}`)
+    i.step ??= { from: i.imbalance, leaving: [] }
+    i.step.leaving.push(p)
   }
 
   /** Those who have left together were all paid the mean of their common way. */
@@ -314,7 +331,10 @@ export class Book {
       if (i.step === null || i.matchId !== matchId) continue
       const { from, leaving } = i.step
       const exposure = leaving.reduce((sum, p) => sum + oracle.oracleExposure(p), 0)
-      const due = oracle.oracleMean(i, from, from - exposure)
+      const base = leaving[0]?.close?.base ?? i.base
+      const due = oracle.oracleMean({ ...i, base }, from, from - exposure)
+      // At a base that is no more, what all together have paid says nothing about the one that is.
+      if (base !== i.base) i.flow = { from: i.imbalance, paid: 0n, lots: 0 }
       for (const p of leaving) same('fill', p.close?.price, due, `price of ${p.close?.by} of ${p.id}`)
       i.step = null
     }
@@ -364,12 +384,12 @@ export class Book {
     if (i.settlement === null || this.openPositions({ id: i.id }).length === 0) this.#checkFlow(i)
     if (batch.events.some((event) => changes(event, i.id))) {
       const stored = batch.instruments.find(({ instrument }) => instrument.id === i.id)
-      const { base, imbalance, suspendedUntil, settlement, impactCapPpm, awaitsSettlement } = stored?.instrument ?? {}
-      const found = [base, imbalance, suspendedUntil, settlement, impactCapPpm, awaitsSettlement, stored?.price]
+      const { base, imbalance, news, settlement, impactCapPpm, awaitsSettlement } = stored?.instrument ?? {}
+      const found = [base, imbalance, news, settlement, impactCapPpm, awaitsSettlement, stored?.price]
       same(
         'memory',
         found,
-        [i.base, i.imbalance, i.suspendedUntil, i.settlement, i.capPpm, i.awaits, i.standing],
+        [i.base, i.imbalance, i.news, i.settlement, i.capPpm, i.awaits, i.standing],
         `${i.id} as it is stored`,
       )
       const { k0, capPpm } = i
@@ -463,7 +483,10 @@ function exitOf(i: Priced, p: Position): number {
 }
 
 const isFired = ({ close }: Position): boolean =>
-  close?.by === 'stop_loss' || close?.by === 'take_profit' || close?.by === 'washout'
+  close?.by === 'stop_loss' ||
+  close?.by === 'take_profit' ||
+  close?.by === 'washout' ||
+  close?.voidReason === 'late_open'
 
 /** True if an event changes an instrument. */
 function changes(event: MatchEvent, id: InstrumentId): boolean {

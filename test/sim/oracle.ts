@@ -3,6 +3,7 @@
  * the real one. It shares no arithmetic with the game.
  */
 import type { TradingRules } from '../../actors/kernel/limits.ts'
+import type { Instrument } from '../../actors/market/instrument.ts'
 import type { MatchInfo } from '../../actors/match/messages.ts'
 import type { ClosedBy, Position } from '../../actors/position/position.ts'
 
@@ -131,7 +132,7 @@ export const oracleNear = (level: number | null, price: number, distancePpm: num
 /** Everything that decides whether users may trade an instrument at a moment. */
 export interface Moment {
   readonly info: MatchInfo
-  readonly suspendedUntil: number | null
+  readonly news: Instrument['news']
   /** Whether the player is playing just now. */
   readonly isOnPitch: boolean
   readonly at: number
@@ -145,13 +146,11 @@ function playing({ info, at, rules }: Moment): boolean {
   return info.sourceAt !== null && at - info.sourceAt <= rules.feedStaleMs
 }
 
-/** An in-game event holds the instrument back. */
-const heldBack = ({ suspendedUntil, at }: Moment): boolean => suspendedUntil !== null && at < suspendedUntil
-
-export const oracleMayOpen = (moment: Moment): boolean => playing(moment) && !heldBack(moment) && moment.isOnPitch
+export const oracleMayOpen = (moment: Moment): boolean =>
+  playing(moment) && (moment.news === null || moment.at >= moment.news.opensFrom) && moment.isOnPitch
 
 export function oracleMayClose(moment: Moment): boolean {
   const { info } = moment
   const waiting = info.phase === 'scheduled' && info.settling === null
-  return (playing(moment) || waiting) && !heldBack(moment)
+  return (playing(moment) || waiting) && (moment.news === null || moment.at >= moment.news.closesFrom)
 }

@@ -43,7 +43,9 @@ export function planFor(chance: Chance): Plan {
     settlementConfirmMs: oneOf(8_000, 2_000, 0),
     openPositionsMax: oneOf(100, 5),
     feedStaleMs: oneOf(25_000, 5_000),
-    eventSuspensionMs: oneOf(15_000, 1_000),
+    newsHoldMs: oneOf(90_000, 5_000),
+    lateVoidMs: oneOf(45_000, 10_000, 0),
+    lateMovePpm: oneOf(5_000, 50_000),
     preMatch: chance.happens(0.3),
   }
   return { users, herd, rules, model: wild(chance), anchors: anchors(chance), storm: oneOf(0, 0.01, 0.03) }

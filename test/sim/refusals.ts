@@ -105,7 +105,7 @@ function mayTrade(command: UserCommand, book: Book, committed: Committed): boole
 
 /** The batch itself changes what the market is like, so its order decides, which a naive reader does not follow. */
 const marketMoves = ({ batch }: Committed): boolean =>
-  batch.events.some((e) => e.kind === 'match_updated' || e.kind === 'instrument_suspended')
+  batch.events.some((e) => e.kind === 'match_updated' || e.kind === 'news_changed')
 
 function checkLargest(
   most: number,

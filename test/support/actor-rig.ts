@@ -39,8 +39,8 @@ export class ActorRig {
   private constructor(options: ActorRigOptions) {
     this.#options = options
     this.model = options.model ?? DEFAULT_MODEL
-    // The feed is never late in these tests, unless a test sets its own limit.
-    this.rules = { ...DEFAULT_RULES, feedStaleMs: HOUR_MS, ...options.rules }
+    // No feed and no trade is late in these tests, unless a test sets its own limits.
+    this.rules = { ...DEFAULT_RULES, feedStaleMs: HOUR_MS, lateVoidMs: 0, ...options.rules }
     for (let n = 1; n <= (options.users ?? 3); n++) {
       this.store.grant(U(n), options.balance ?? STARTING_BALANCE)
     }
@@ -87,7 +87,7 @@ export class ActorRig {
   }
 
   /** The next feed update, ten seconds of play later. */
-  async moves(over: Partial<FixtureSnapshot> = {}): Promise<boolean> {
+  async moves(over: Partial<FixtureSnapshot> = {}, speed?: number): Promise<boolean> {
     this.#elapsedSecs += 10
     const periods = [
       { id: 1, kind: 'first_half', order: 1, countsFrom: 0, length: 45, elapsedSecs: this.#elapsedSecs, ticking: true },
@@ -95,6 +95,7 @@ export class ActorRig {
     return this.actor.feed({
       kind: 'feed_update',
       seq: ++this.#seq,
+      speed,
       snapshot: snapshot({ periods, sourceAt: this.world.now(), ...over }),
     })
   }

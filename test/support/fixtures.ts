@@ -45,7 +45,7 @@ export function instrument(n: number, over: Partial<Instrument> = {}): Instrumen
     base: p(200),
     imbalance: lots(0),
     published: p(200),
-    suspendedUntil: null,
+    news: null,
     awaitsSettlement: false,
     settlement: null,
     ...over,

@@ -45,7 +45,7 @@ export async function insertInstrument(db: Db, match: FixtureId, instrument: Ins
       imbalance_micros: instrument.imbalance,
       price_micros: price,
       published_micros: instrument.published,
-      suspended_until: instrument.suspendedUntil === null ? null : date(instrument.suspendedUntil),
+      news: instrument.news === null ? null : JSON.stringify(instrument.news),
       awaits_settlement: instrument.awaitsSettlement,
       settlement_micros: instrument.settlement,
     })
@@ -94,6 +94,7 @@ export async function insertPosition(db: Db, position: Position): Promise<void> 
       pnl_micros: close?.pnl ?? null,
       closed_at: close === null ? null : date(close.at),
       closed_by: close?.by ?? null,
+      void_reason: close?.voidReason ?? null,
       opened_marker: opened,
       closed_marker: closed,
       opened_stop_micros: position.stopLoss,

@@ -132,7 +132,8 @@ create table instruments (
   imbalance_micros bigint not null,
   price_micros bigint not null check (price_micros >= 10000),
   published_micros bigint not null check (published_micros >= 10000),
-  suspended_until timestamptz,
+  -- While news holds trading: since when, the base before it, and until when closes and opens wait.
+  news jsonb,
   -- Full time is shown and not yet confirmed: every position would leave at the price, as one step.
   awaits_settlement boolean not null default false,
   settlement_micros bigint check (settlement_micros >= 10000)
@@ -229,6 +230,7 @@ create table positions (
   pnl_micros bigint check (pnl_micros >= -margin_micros),
   closed_at timestamptz,
   closed_by text check (closed_by in ('user', 'stop_loss', 'take_profit', 'washout', 'full_time', 'void', 'admin')),
+  void_reason text check (void_reason is null or (void_reason = 'late_open' and closed_by = 'void')),
   -- Where the opening and the close are in the owner's account log, and the levels that the position was opened with.
   opened_marker bigint not null check (opened_marker > 0),
   opened_stop_micros bigint, opened_take_micros bigint,

@@ -1,5 +1,5 @@
 /** Rows of fixtures, matches, instruments, prices and replays. */
-import type { Generated } from 'kysely'
+import type { ColumnType, Generated } from 'kysely'
 import type { Json, Timestamp } from './columns.ts'
 
 export interface MatchTables {
@@ -57,7 +57,7 @@ export interface InstrumentsTable {
   imbalance_micros: number
   price_micros: number
   published_micros: number
-  suspended_until: Timestamp | null
+  news: ColumnType<unknown, string | null | undefined, string | null>
   awaits_settlement: Generated<boolean>
   settlement_micros: number | null
 }

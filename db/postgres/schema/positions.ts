@@ -30,6 +30,7 @@ export interface PositionsTable {
   pnl_micros: number | null
   closed_at: Timestamp | null
   closed_by: 'user' | 'stop_loss' | 'take_profit' | 'washout' | 'full_time' | 'void' | 'admin' | null
+  void_reason: 'late_open' | null
   /** The markers of the opening and the close in the owner's account log. */
   opened_marker: number
   closed_marker: number | null

@@ -1,0 +1,141 @@
+/**
+ * News: what the list of events or the statistics show first about a player. The provider seldom tells both at once, and
+ * until they agree the price does not hold all that is known.
+ */
+import type { PlayerId } from '../kernel/ids.ts'
+import type { PlayerRole, Side } from './fixture.ts'
+import { counts, type Incident, isGoal, type MatchNews, scoringSide } from './incidents.ts'
+import type { Counts, DiscreteAction } from './scoring.ts'
+
+/** What an update shows about a player that was not known before. */
+export interface PlayerNews {
+  /** The provider's id of the event; 0 when no row of the list is behind it. */
+  readonly eventId: number
+  /** Seconds of play since the minute of the event began; 0 when that is not known. */
+  readonly ageSecs: number
+  /** False for a review or a goal that names nobody: it may concern this player, or any other. */
+  readonly names: boolean
+}
+
+/** By name of the statistic: how many the list has more than the statistics. Never 0. */
+export type Differences = Readonly<Record<string, number>>
+
+/**
+ * The counts that list and statistics both tell. A player is booked and sent off once at most: providers disagree about
+ * what a second yellow card adds to either. Goals conceded are told of keepers; their defenders wait with them.
+ */
+const COMPARED: readonly {
+  readonly name: string
+  readonly actions: readonly DiscreteAction[]
+  readonly once?: true
+  readonly role?: PlayerRole
+}[] = [
+  { name: 'goals', actions: ['goal', 'penalty_goal'] },
+  { name: 'assists', actions: ['assist'] },
+  { name: 'ownGoals', actions: ['own_goal'] },
+  { name: 'bookings', actions: ['yellow'], once: true },
+  { name: 'dismissals', actions: ['red', 'second_yellow'], once: true },
+  { name: 'conceded', actions: ['conceded'], role: 'GK' },
+]
+
+/** How a player's counts are told by the list and by the statistics. */
+export interface Told {
+  readonly listed: Counts
+  readonly stated: Counts
+  /** Differences that outlived their hold. */
+  readonly excused: Differences
+}
+
+/**
+ * The differences that are waited for. One that outlived its hold is not, and neither is a count that was missing from
+ * the statistics then and still is: a provider that never sends it must not hold a player for ever.
+ */
+export function differencesOf(role: PlayerRole, { listed, stated, excused }: Told): Differences {
+  const waited: Record<string, number> = {}
+  for (const { name, inStatistics, difference } of compared(role, listed, stated)) {
+    const before = excused[name] ?? 0
+    const isSilent = inStatistics === 0 && difference > 0 && before > 0
+    if (difference !== 0 && difference !== before && !isSilent) waited[name] = difference
+  }
+  return waited
+}
+
+/** The differences that exist, which is what an expired hold excuses. */
+export function excuseFor(role: PlayerRole, { listed, stated }: Omit<Told, 'excused'>): Differences {
+  const existing = compared(role, listed, stated).filter(({ difference }) => difference !== 0)
+  return Object.fromEntries(existing.map(({ name, difference }) => [name, difference]))
+}
+
+/** Excuses hold only while their difference exists: once both have agreed, the next one is waited for. */
+export function stillExcused(role: PlayerRole, told: Told): Differences {
+  const existing = excuseFor(role, told)
+  return Object.fromEntries(Object.entries(told.excused).filter(([name]) => existing[name] !== undefined))
+}
+
+function compared(role: PlayerRole, listed: Counts, stated: Counts) {
+  return COMPARED.filter((one) => one.role === undefined || one.role === role).map(({ name, actions, once }) => {
+    const [inList, inStatistics] = [listed, stated].map((from) => {
+      const sum = actions.reduce((total, action) => total + (from[action] ?? 0), 0)
+      return once === true ? Math.min(1, sum) : sum
+    })
+    return { name, inStatistics: inStatistics ?? 0, difference: (inList ?? 0) - (inStatistics ?? 0) }
+  })
+}
+
+/** Whether an update shows something new about a player: a listed count, or a difference, has changed. */
+export function isNews(role: PlayerRole, before: Told, now: Told): boolean {
+  if (!sameCounts(movedBy(role, before.listed), movedBy(role, now.listed))) return true
+  const differences = differencesOf(role, now)
+  return Object.keys(differences).length > 0 && !sameCounts(differencesOf(role, before), differences)
+}
+
+/** All players on the pitch concede a goal together, but it is news of the keeper and the defenders. */
+const concedes = (role: PlayerRole): boolean => role === 'GK' || role === 'DEF'
+
+function movedBy(role: PlayerRole, { conceded, ...own }: Counts): Counts {
+  return conceded === undefined || !concedes(role) ? own : { ...own, conceded }
+}
+
+type AnyCounts = Readonly<Record<string, number | undefined>>
+
+function sameCounts(a: AnyCounts, b: AnyCounts): boolean {
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((key) => (a[key] ?? 0) === (b[key] ?? 0))
+}
+
+/** A player as news sees them. */
+export interface Concerned {
+  readonly playerId: PlayerId
+  readonly role: PlayerRole
+  readonly side: Side
+}
+
+/**
+ * The row behind a player's news: of those that this update added or changed the earliest, so that the window reaches
+ * back to all of them; the latest one there is when none has changed.
+ */
+export function rowBehind(
+  player: Concerned,
+  incidents: readonly Incident[],
+  remembered: readonly Incident[],
+): Incident | null {
+  const own = incidents.filter((incident) => concerns(incident, player)).toSorted((a, b) => minuteOf(a) - minuteOf(b))
+  const known = new Set(remembered.map(signatureOf))
+  return own.find((incident) => !known.has(signatureOf(incident))) ?? own.at(-1) ?? null
+}
+
+function concerns(incident: Incident, { playerId, role, side }: Concerned): boolean {
+  if (incident.kind === 'substitution') return false
+  if (incident.playerId === playerId) return true
+  if (!isGoal(incident.kind)) return false
+  return incident.relatedPlayerId === playerId || (concedes(role) && scoringSide(incident) !== side)
+}
+
+const minuteOf = ({ minute, extraMinute }: Incident): number => minute + (extraMinute ?? 0)
+
+const signatureOf = (incident: Incident): string =>
+  [incident.id, incident.playerId, incident.relatedPlayerId, counts(incident)].join()
+
+/** Whom a row of the list concerns by name, or everybody when it names nobody. */
+export function namedBy(news: readonly MatchNews[], playerId: PlayerId): MatchNews | null {
+  return news.findLast((item) => item.playerIds.includes(playerId)) ?? news.findLast((item) => item.wholeMatch) ?? null
+}
