@@ -55,6 +55,7 @@ const positionJson = {
   realizedPnl: null,
   closedAt: null,
   closedBy: null,
+  voidReason: null,
 }
 const closedJson = {
   ...positionJson,

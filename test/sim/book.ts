@@ -100,6 +100,7 @@ export class Book {
     for (const event of batch.events) this.#apply(event, committed)
     this.#endSteps(batch.matchId)
     for (const i of ours()) this.#checkInstrument(i, committed)
+    this.#checkLate(committed)
     this.#checkMatch(before, committed)
     this.#checkWallets(committed)
     for (const keyed of batch.keyed) this.#remember(keyed, committed)
@@ -312,6 +313,16 @@ export class Book {
     i.imbalance -= oracle.oracleExposure(p)
     this.positions.set(p.id, p)
     this.#pay(p.userId, p.margin + close.pnl)
+  }
+
+  /** Nothing that was opened in the window of news is open after it. */
+  #checkLate({ batch, rules }: Committed): void {
+    for (const event of batch.events) {
+      if (event.kind !== 'news_changed' || event.news === null || rules.lateVoidMs === 0) continue
+      const { windowFrom, since } = event.news
+      const late = this.openPositions({ id: event.instrumentId }).find((p) => p.openedAt >= windowFrom)
+      hold('void', windowFrom >= since || late === undefined, () => `${late?.id} was opened late and is open`)
+    }
   }
 
   /** Opened when some could know the news already: leaves with the others, at the base before the news, on the plain curve. */

@@ -19,6 +19,7 @@ const POSITION = 'actors/position/position.ts'
 const TRIGGERS = 'actors/position/triggers.ts'
 const CURVE = 'actors/market/price-curve.ts'
 const DUE = 'actors/match/due.ts'
+const NEWS = 'actors/match/news.ts'
 const STATE = 'actors/match/state.ts'
 const STORE = 'test/support/memory-store.ts'
 
@@ -171,12 +172,7 @@ export const MUTATIONS: readonly Mutation[] = [
     `position === undefined || position.userId !== command.userId`,
     `position === undefined`,
   ),
-  mutation(
-    'a void keeps the margin',
-    MOVES,
-    `pnl: money(0), at: terms.at`,
-    `pnl: money(-position.margin), at: terms.at`,
-  ),
+  mutation('a void keeps the margin', MOVES, `pnl: money(0), ...how`, `pnl: money(-position.margin), ...how`),
   mutation(
     'a settlement re-prices as it goes',
     MOVES,
@@ -197,6 +193,15 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   mutation('a close forgets the imbalance', APPLY, `return addImbalance(target, event.position, -1)`, `return`),
   mutation('the crowd has no cap', CURVE, `return n > c\n`, `return n > c && c < 0\n`),
+  mutation('late opens stay', NEWS, `position.openedAt >= window.from &&`, `position.openedAt < 0 &&`),
+  mutation(
+    'late opens leave one by one',
+    NEWS,
+    `lots(leaving.reduce((sum, position) => sum + exposureOf(position), 0))`,
+    `exposureOf(first)`,
+  ),
+  mutation('late opens leave after the news', NEWS, `exitPrice({ ...before, base,`, `exitPrice({ ...before,`),
+  mutation('news holds nobody', WINDOW, `news === null || now >= news.opensFrom`, `news === null || now >= news.since`),
   mutation('a late feed does not suspend', WINDOW, `now - info.sourceAt > rules.feedStaleMs`, `now < info.sourceAt`),
   mutation(
     'a stop-loss is forgotten by the book',

@@ -99,6 +99,8 @@ function isThere(command: UserCommand, book: Book, { batch }: Committed): boolea
 function mayTrade(command: UserCommand, book: Book, committed: Committed): boolean {
   const instrument = instrumentFor(command, book)
   if (instrument === undefined || !book.matches.has(committed.batch.matchId)) return false
+  // The player has gone on to the next match since: the last one takes no more trades.
+  if (instrument.matchId !== committed.batch.matchId) return false
   const moment = book.momentOf(instrument, committed)
   return command.kind === 'open_position' ? oracle.oracleMayOpen(moment) : oracle.oracleMayClose(moment)
 }

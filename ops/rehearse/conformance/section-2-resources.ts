@@ -34,7 +34,7 @@ import { read } from './visitor.ts'
 export const checks: Check[] = []
 const check = into(checks)
 
-const HOLD_OVER = { settings: { 'trading.hold_secs': 0 } }
+const HOLD_OVER = { settings: { 'trading.hold_secs': 0, 'trading.late_void_secs': 0 } }
 const MINUTE = 60
 
 // 2.1 Tokens and tickets

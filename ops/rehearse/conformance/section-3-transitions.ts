@@ -18,8 +18,8 @@ import { read, Visitor } from './visitor.ts'
 export const checks: Check[] = []
 const check = into(checks)
 
-const HOLD_OVER = { settings: { 'trading.hold_secs': 0 } }
-const UNCONFIRMED = { settings: { 'trading.hold_secs': 0, 'settlement.confirm_secs': 0 } }
+const HOLD_OVER = { settings: { 'trading.hold_secs': 0, 'trading.late_void_secs': 0 } }
+const UNCONFIRMED = { settings: { 'trading.hold_secs': 0, 'trading.late_void_secs': 0, 'settlement.confirm_secs': 0 } }
 /** Long enough to be sure that a state was processed without effect. */
 const LOOK_SECS = 2
 

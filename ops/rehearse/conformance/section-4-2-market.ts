@@ -97,7 +97,7 @@ check('4.2.6', '`changePct` of a price history goes from its first to its last t
 check(
   '4.2.7',
   '`GET /api/instruments/:id/recent-trades` lists opens and closes, the newest first.',
-  { settings: { 'trading.hold_secs': 0 } },
+  { settings: { 'trading.hold_secs': 0, 'trading.late_void_secs': 0 } },
   async (t) => {
     const [user, player] = [await t.user(), await t.player()]
     const { position } = await user.opens(player, { direction: 'short' })

@@ -7,7 +7,7 @@ import { read } from './visitor.ts'
 export const checks: Check[] = []
 const check = into(checks)
 
-const HOLD_OVER = { settings: { 'trading.hold_secs': 0 } }
+const HOLD_OVER = { settings: { 'trading.hold_secs': 0, 'trading.late_void_secs': 0 } }
 const NOBODY = '00000000-0000-4000-8000-000000000000'
 const ROUTES = [
   ['POST', '/api/positions/open'],

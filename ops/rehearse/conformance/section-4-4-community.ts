@@ -21,7 +21,7 @@ import { read } from './visitor.ts'
 export const checks: Check[] = []
 const check = into(checks)
 
-const HOLD_OVER = { settings: { 'trading.hold_secs': 0 } }
+const HOLD_OVER = { settings: { 'trading.hold_secs': 0, 'trading.late_void_secs': 0 } }
 const GETS = [
   '/api/leaderboard/global',
   '/api/leaderboard/district/1',

@@ -89,6 +89,9 @@ check('4.5.4', '`GET /api/admin/settings` lists settings with value, type, defau
     'trading.open_positions_max': 100,
     'trading.impact_cap_pct': 0.5,
     'trading.level_distance_pct': 1.5,
+    'trading.news_hold_secs': 90,
+    'trading.late_void_secs': 45,
+    'trading.late_move_pct': 0.5,
     'feed.stale_secs': 25,
     'settlement.confirm_secs': 60,
   })
@@ -200,7 +203,7 @@ check(
 check(
   '4.5.12',
   '`POST /api/admin/leaderboard/rebuild-roi` returns `{rebuilt:N}`, and the board is as before.',
-  { alone: true, settings: { 'trading.hold_secs': 0 } },
+  { alone: true, settings: { 'trading.hold_secs': 0, 'trading.late_void_secs': 0 } },
   async (t) => {
     const [admin, user, player] = [await t.admin(), await t.user(), await t.player()]
     await user.closes((await user.opens(player)).position.id)

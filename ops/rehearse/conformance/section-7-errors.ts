@@ -7,7 +7,7 @@ import { forgeHmac } from './tokens.ts'
 export const checks: Check[] = []
 const check = into(checks)
 
-const HOLD_OVER = { settings: { 'trading.hold_secs': 0 } }
+const HOLD_OVER = { settings: { 'trading.hold_secs': 0, 'trading.late_void_secs': 0 } }
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 check('7.1', 'Every error carries `error`, a stable `code` and the request id, and no stack trace.', async (t) => {
@@ -191,7 +191,7 @@ check('7.17', '422 `lot size invalid`, with the limits, for a lot outside them o
 check(
   '7.18',
   '422 `position limit reached` for one position too many.',
-  { settings: { 'trading.open_positions_max': 2, 'trading.hold_secs': 0 } },
+  { settings: { 'trading.open_positions_max': 2, 'trading.hold_secs': 0, 'trading.late_void_secs': 0 } },
   async (t) => {
     const [user, player] = [await t.user(), await t.player()]
     for (let n = 0; n < 2; n++) await user.opens(player, { lotSize: 0.01 })

@@ -52,9 +52,11 @@ export class Account {
   }
 
   #close(position: PositionSeen): void {
-    const { id, margin, closePrice, realizedPnl, closedBy } = position
+    const { id, margin, closePrice, realizedPnl, closedBy, voidReason } = position
     if (closePrice === null || realizedPnl === null) throw new Violation(`position ${id} is closed without a price`)
-    const due = closedBy === 'void' ? 0 : realisedPnl(termsOf(position), price(closePrice))
+    // A late opening leaves at the price before the news; a match that is called off gives back the margin.
+    const isOff = closedBy === 'void' && voidReason === null
+    const due = isOff ? 0 : realisedPnl(termsOf(position), price(closePrice))
     demand(realizedPnl === due, () => `position ${id} paid ${realizedPnl} instead of ${due}: ${brief(position)}`)
     this.open.delete(id)
     this.closed.set(id, position)

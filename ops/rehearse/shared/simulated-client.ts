@@ -22,6 +22,7 @@ const Position = z.looseObject({
   closePrice: micros.nullable(),
   realizedPnl: micros.nullable(),
   closedBy: z.string().nullable(),
+  voidReason: z.string().nullable(),
 })
 export const Wallet = z.looseObject({ balance: micros, marginUsed: micros })
 const Event = z.looseObject({
