@@ -32,6 +32,18 @@ describe('notices', () => {
     ])
   })
 
+  it('[T35] say in plain words why an opening was late', () => {
+    const late = closed(1, 0.01, { by: 'void', voidReason: 'late_open' })
+    expect(noticesOf({ key: '7:1', at, events: [late] }, () => 'A. Striker')).toMatchObject([
+      {
+        title: 'Opened too late',
+        body:
+          'Your short on A. Striker was opened just before news of the player, when some could have seen it already. ' +
+          'It is void: it left at the price before the news and counts nowhere. What the crowd had moved: +0.01.',
+      },
+    ])
+  })
+
   it('sum up settled positions in one notice per user', () => {
     const over = { by: 'full_time' } as const
     const events = [closed(1, 5, over), closed(2, -1, over), closed(1, 7, { ...over, positionId: positionId('p3') })]

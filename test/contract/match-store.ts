@@ -7,7 +7,7 @@ import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import type { Batch, Holding, KeyedCommand, Leases, MatchStore, Verdict } from '../../actors/match/store.ts'
 import type { KeyedRoute, MatchEvent, PriceMoved } from '../../actors/match/messages.ts'
 import { marginFor, type Position, realisedPnl } from '../../actors/position/position.ts'
-import { type Instrument, quoteOf } from '../../actors/market/instrument.ts'
+import { type Instrument, type NewsHold, quoteOf } from '../../actors/market/instrument.ts'
 import { MatchState } from '../../actors/match/state.ts'
 import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
 import { commandId } from '../../src/http/command-ids.ts'
@@ -103,6 +103,37 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       const loaded = await store.load(match.matchId)
       expect(loaded).toMatchObject({ info: match, pricing: EMPTY_PRICING, instruments: [listed] })
       expect(loaded?.openPositions).toEqual([kept])
+    })
+
+    it('[T35] what news holds comes back as it was, and so does why a position is void', async () => {
+      const { store, commit, position, match, newUser, listed } = await stage()
+      const late = position(await newUser(money(u(10_000))))
+      await commit([opened(late)])
+      const news: NewsHold = {
+        since: KICK_OFF,
+        windowFrom: instant(KICK_OFF - 45_000),
+        baseBefore: p(199.5),
+        changedSeq: 7,
+        eventIds: [501, 502],
+        closesFrom: instant(KICK_OFF + 90_000),
+        opensFrom: instant(KICK_OFF + 300_000),
+      }
+      const close = {
+        price: p(200),
+        base: p(199.5),
+        pnl: money(0),
+        at: KICK_OFF,
+        by: 'void',
+        voidReason: 'late_open',
+      } as const
+      const left: MatchEvent = { kind: 'position_closed', position: { ...late, close } }
+      const held = { ...listed, news }
+      expect(await commit([left], { instruments: [{ instrument: held, price: p(200) }] })).toMatchObject({
+        kind: 'committed',
+      })
+      expect(await store.load(match.matchId)).toMatchObject({ instruments: [{ news }], openPositions: [] })
+      await commit([], { instruments: [{ instrument: { ...listed, news: null }, price: p(200) }] })
+      expect((await store.load(match.matchId))?.instruments[0]?.news).toBeNull()
     })
 
     it('the last change of levels in a batch counts', async () => {
