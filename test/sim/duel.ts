@@ -98,7 +98,7 @@ export class Duel {
     await this.#rig.moves({ ...this.#snapshot(), state: 'FINISHED', stateId: 8, periods: this.#rig.whistled() })
     await this.#rig.actor.stop()
     this.#naive.whistle()
-    this.#naive.moveBase(BigInt(this.#instrument.base))
+    this.#naive.moveBase(BigInt(this.#instrument.base), this.#rig.world.now())
     this.#naive.settle()
     this.#comparePositions()
   }
@@ -180,7 +180,7 @@ export class Duel {
       ...this.#snapshot(),
       ...(this.#whistled ? { state: 'FT', periods: this.#rig.whistled() } : {}),
     })
-    this.#naive.moveBase(BigInt(this.#instrument.base))
+    this.#naive.moveBase(BigInt(this.#instrument.base), this.#rig.world.now())
   }
 
   /** Full time is shown, or play goes on after all. */
@@ -190,6 +190,7 @@ export class Duel {
       ...this.#snapshot(),
       ...(this.#whistled ? { state: 'FT', periods: this.#rig.whistled() } : {}),
     })
+    this.#naive.leaveLate(BigInt(this.#instrument.base), this.#rig.world.now())
     if (this.#whistled) this.#naive.whistle()
     this.#naive.base = BigInt(this.#instrument.base)
     if (!this.#whistled) this.#naive.playOn()
@@ -271,6 +272,8 @@ function naiveRules(rules: ActorRig['rules']): NaiveRules {
     guardPpm: BigInt(rules.priceGuardPpm),
     distancePpm: BigInt(rules.levelDistancePpm),
     holdMs: rules.holdMs,
+    lateMs: rules.lateVoidMs,
+    latePpm: BigInt(rules.lateMovePpm),
     openPositionsMax: rules.openPositionsMax,
     lotMin: BigInt(rules.lotMin),
     lotMax: BigInt(rules.lotMax),

@@ -28,6 +28,8 @@ export interface NaiveRules {
   readonly guardPpm: bigint
   readonly distancePpm: bigint
   readonly holdMs: number
+  readonly lateMs: number
+  readonly latePpm: bigint
   readonly openPositionsMax: number
   readonly lotMin: bigint
   readonly lotMax: bigint
@@ -182,7 +184,18 @@ export class NaiveMarket {
     return null
   }
 
-  moveBase(base: bigint): void {
+  /** Before the base moves far, those who opened shortly before leave together, whether or not full time is shown. */
+  leaveLate(base: bigint, at: number): void {
+    const { latePpm, lateMs, holdMs } = this.#rules
+    const far = down(2n * this.base * latePpm + MILLION, 2n * MILLION)
+    if (size(base - this.base) < far) return
+    const late = this.open.filter((position) => position.closableAt - holdMs >= at - lateMs)
+    const price = this.#leaving(late.reduce((sum, position) => sum + exposureOf(position), 0n))
+    for (const position of late) this.#end(position, price, 'void')
+  }
+
+  moveBase(base: bigint, at: number): void {
+    this.leaveLate(base, at)
     this.base = base
     if (!this.#whistled) this.#fire()
   }
