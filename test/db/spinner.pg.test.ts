@@ -190,8 +190,8 @@ eachDatabase((open) => {
           from (select id, substr(username, 6)::bigint as n from users where username like 'bulk\_%') b`.execute(db)
     terms = { closesMin: 10, playersMin: 3, roiFloor: money(u(5_000)) }
     const leaders = (await spinner.current()).candidates
-    const names = leaders.map(({ username, roiHundredths }) => [username, roiHundredths])
-    expect(names).toEqual([['bulk_4999', 9_998]])
+    const found = leaders.map(({ username, roiHundredths }) => [username, roiHundredths])
+    expect(found).toEqual([['bulk_4999', 9_998]])
   })
 
   it('after an outage at the end of a week, all missed weeks are decided by their promised seeds', async () => {
