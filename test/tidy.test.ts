@@ -90,8 +90,8 @@ describe('floors', () => {
         [/may not import actors/],
       ],
       [
-        { 'ops/rehearse/conformance/a.ts': `import { c } from '../shared/data-place.ts'` },
-        [/may not import ops\/rehearse\/shared/],
+        { 'ops/rehearse/conformance/a.ts': `import { c } from '../rig/data-place.ts'` },
+        [/may not import ops\/rehearse\/rig/],
       ],
       [{ 'ops/rehearse/conformance/a.ts': `import { Redis } from 'ioredis'` }, [/package ioredis/]],
     ],

@@ -9,7 +9,7 @@ import { migrate } from '../../db/postgres/migrate.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
-import { makeDatabase } from '../rehearse/shared/scratch-database.ts'
+import { makeDatabase } from '../rehearse/rig/scratch-database.ts'
 
 export interface BenchDatabase {
   readonly connection: Connection

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { present } from '../../actors/kernel/assert.ts'
-import { freePort } from '../../ops/rehearse/shared/free-port.ts'
+import { freePort } from '../../ops/rehearse/rig/free-port.ts'
 import { P, u } from '../support/fixtures.ts'
 import { ServerRig } from '../support/server-rig.ts'
 import {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { Relay } from '../../ops/rehearse/chaos/relay.ts'
-import { freePort } from '../../ops/rehearse/shared/free-port.ts'
+import { freePort } from '../../ops/rehearse/rig/free-port.ts'
 import { PATIENCE, Program } from '../support/process.ts'
 import { HttpClient } from '../support/http-client.ts'
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { chanceFrom } from '../../actors/replay/chance.ts'
-import { folderPlace } from '../../ops/rehearse/shared/data-place.ts'
-import { Program } from '../../ops/rehearse/shared/program.ts'
+import { folderPlace } from '../../ops/rehearse/rig/data-place.ts'
+import { Program } from '../../ops/rehearse/rig/program.ts'
 import { Campaign } from '../../ops/rehearse/fuzz/campaign.ts'
 import type { OpenApi } from '../../ops/rehearse/fuzz/judge.ts'
 import { KnownValues } from '../../ops/rehearse/fuzz/known-values.ts'
 import { curl, requestMaker } from '../../ops/rehearse/fuzz/requests.ts'
-import { freePort } from '../../ops/rehearse/shared/free-port.ts'
-import { inspectable, Inspector } from '../../ops/rehearse/shared/inspector.ts'
+import { freePort } from '../../ops/rehearse/rig/free-port.ts'
+import { inspectable, Inspector } from '../../ops/rehearse/rig/inspector.ts'
 import { openHttpRig } from '../http/http-rig.ts'
 
 const REQUESTS = 2_500

@@ -19,7 +19,7 @@ import { type Connection, connect, connectEmbedded } from '../../db/postgres/con
 import { migrate } from '../../db/postgres/migrate.ts'
 import type { Database } from '../../db/postgres/schema.ts'
 import { requireNamed } from './needs.ts'
-import { makeDatabase, type ScratchDatabase } from '../../ops/rehearse/shared/scratch-database.ts'
+import { makeDatabase, type ScratchDatabase } from '../../ops/rehearse/rig/scratch-database.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 

@@ -327,7 +327,7 @@ const NEEDS: readonly (readonly [need: string, rigs: readonly string[]])[] = [
     'e2e',
     [
       'ops/rehearse/conformance/deployment.ts',
-      'ops/rehearse/shared/program.ts',
+      'ops/rehearse/rig/program.ts',
       'src/compose/index.ts',
       'test/support/composed-server.ts',
       'test/support/data-place.ts',

@@ -4,10 +4,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { performance } from 'node:perf_hooks'
 import { z } from 'zod'
 import { MINUTE_MS } from '../../../actors/kernel/world.ts'
-import { demand } from '../shared/account.ts'
-import { type SimulatedClient, micros } from '../shared/simulated-client.ts'
-import { checkConsistency } from '../shared/consistency.ts'
-import type { SimulatedTrader } from '../shared/simulated-trader.ts'
+import { demand } from '../rig/account.ts'
+import { type SimulatedClient, micros } from '../rig/simulated-client.ts'
+import { checkConsistency } from '../rig/consistency.ts'
+import type { SimulatedTrader } from '../rig/simulated-trader.ts'
 
 const Entry = z
   .looseObject({ userId: z.string(), pnl: micros, trades: z.int() })

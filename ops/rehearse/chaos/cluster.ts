@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { present } from '../../../actors/kernel/assert.ts'
-import { Violation } from '../shared/account.ts'
-import { Program, type Settings } from '../shared/program.ts'
-import { freePort } from '../shared/free-port.ts'
+import { Violation } from '../rig/account.ts'
+import { Program, type Settings } from '../rig/program.ts'
+import { freePort } from '../rig/free-port.ts'
 import { Relay } from './relay.ts'
 
 const ROOMS = 2

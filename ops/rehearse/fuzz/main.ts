@@ -10,11 +10,11 @@
  * early, with a verdict on the requests so far.
  */
 import { parseArgs } from 'node:util'
-import { freePort } from '../shared/free-port.ts'
-import { inspectable, Inspector } from '../shared/inspector.ts'
-import { Program } from '../shared/program.ts'
+import { freePort } from '../rig/free-port.ts'
+import { inspectable, Inspector } from '../rig/inspector.ts'
+import { Program } from '../rig/program.ts'
 import { ownPlace } from '../load/setup.ts'
-import { whole } from '../shared/options.ts'
+import { whole } from '../rig/options.ts'
 import { describe } from './report.ts'
 import { Campaign } from './campaign.ts'
 

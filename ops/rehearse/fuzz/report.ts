@@ -1,5 +1,5 @@
 /** The result of a campaign, in words. */
-import type { Holdings } from '../shared/inspector.ts'
+import type { Holdings } from '../rig/inspector.ts'
 
 export interface Found {
   readonly seed: number

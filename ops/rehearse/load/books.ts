@@ -1,8 +1,8 @@
 /** Checks the books of a server after a run: its own audit if an admin may ask for it, and every user's account. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
-import { Account, Violation } from '../shared/account.ts'
-import { Audit, Changes, Wallet } from '../shared/simulated-client.ts'
+import { Account, Violation } from '../rig/account.ts'
+import { Audit, Changes, Wallet } from '../rig/simulated-client.ts'
 import type { Rest } from './rest.ts'
 
 export interface Books {

@@ -1,7 +1,7 @@
 /** The setup of a run: where a server of our own keeps its data, the users, and the instruments in play. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
-import { folderPlace, type DataPlace, serverPlace } from '../shared/data-place.ts'
+import { folderPlace, type DataPlace, serverPlace } from '../rig/data-place.ts'
 import type { Instrument } from './simulated-user.ts'
 import type { Rest } from './rest.ts'
 

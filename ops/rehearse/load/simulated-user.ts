@@ -5,7 +5,7 @@ import { WebSocket } from 'ws'
 import { z } from 'zod'
 import { decimal } from '../../../actors/kernel/micros.ts'
 import { decodePriceFrame, FLAG, type PriceFrame } from '../../../rooms/feed/price-frame.ts'
-import { PriceWatch } from '../shared/price-watch.ts'
+import { PriceWatch } from '../rig/price-watch.ts'
 import type { Rest } from './rest.ts'
 import type { LoadTally } from './tally.ts'
 

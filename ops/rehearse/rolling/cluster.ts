@@ -1,8 +1,8 @@
 /** Two processes of each role behind nginx, as in `ops/deploy/compose.yaml`. Each can be restarted at its address. */
 import { join } from 'node:path'
 import { present } from '../../../actors/kernel/assert.ts'
-import { Program, type Settings } from '../shared/program.ts'
-import { freePort } from '../shared/free-port.ts'
+import { Program, type Settings } from '../rig/program.ts'
+import { freePort } from '../rig/free-port.ts'
 import { type Addresses, Proxy } from './proxy.ts'
 
 /** In restart order. */

@@ -1,8 +1,8 @@
 /** A user with the page's own feed client, who follows prices and counts missing moves. */
 import { z } from 'zod'
 import { Feed, type FeedState } from '../../../src/web/client/feed.ts'
-import type { SimulatedClient } from '../shared/simulated-client.ts'
-import { PriceWatch } from '../shared/price-watch.ts'
+import type { SimulatedClient } from '../rig/simulated-client.ts'
+import { PriceWatch } from '../rig/price-watch.ts'
 
 const Token = z.looseObject({ token: z.string(), wsUrl: z.string() })
 

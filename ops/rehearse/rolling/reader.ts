@@ -1,6 +1,6 @@
 /** A user who reads almost without pause and counts failed requests. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { SimulatedClient, Reply } from '../shared/simulated-client.ts'
+import type { SimulatedClient, Reply } from '../rig/simulated-client.ts'
 
 /** A bit of everything: from memory, from the database, from the owner of a match; public and private. */
 const PATHS = [

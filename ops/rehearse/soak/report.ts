@@ -1,5 +1,5 @@
 /** What a soak has found: whether anything grows, as a page with a table and a chart. */
-import type { Holdings } from '../shared/inspector.ts'
+import type { Holdings } from '../rig/inspector.ts'
 import type { LoadTally } from '../load/tally.ts'
 
 /** While users are connected, or not. */

@@ -12,7 +12,7 @@ import { present } from '../../../actors/kernel/assert.ts'
 import { ANCHOR_BY_ROLE, DEFAULT_RULES } from '../../../actors/kernel/limits.ts'
 import type { PlayerRole } from '../../../actors/market/fixture.ts'
 import { DEFAULT_MODEL, type ScoringModel } from '../../../actors/market/pricing.ts'
-import { whole } from '../../rehearse/shared/options.ts'
+import { whole } from '../../rehearse/rig/options.ts'
 import { leagueMatch } from './league.ts'
 import { play } from './play.ts'
 

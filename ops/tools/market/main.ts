@@ -9,7 +9,7 @@
 import { parseArgs } from 'node:util'
 import { DEFAULT_RULES } from '../../../actors/kernel/limits.ts'
 import { DEFAULT_MODEL } from '../../../actors/market/pricing.ts'
-import { whole } from '../../rehearse/shared/options.ts'
+import { whole } from '../../rehearse/rig/options.ts'
 import { leagueMatch } from './league.ts'
 import { play, type Strategy, type Trade } from './play.ts'
 import { withLateStatistics } from './plot.ts'
