@@ -93,7 +93,7 @@ export function advance(before: Career, event: CommittedEvent, circumstances: Ci
         xp: career.xp + XP_PER_OPEN,
       }
     case 'closed': {
-      if (event.by === 'void') return { ...career, opened: career.opened - 1, xp: career.xp - XP_PER_OPEN }
+      if (event.by === 'void') return career
       const won = event.pnl > 0
       const by = (closer: typeof event.by): number => (event.by === closer ? 1 : 0)
       return {

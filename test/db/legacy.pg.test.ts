@@ -61,7 +61,7 @@ describe('a dump', () => {
 
   it.each([
     ['id,username', 'the header lacks player, side'],
-    [`${HEADER}\n1,a,b,buy,0,2,2026-01-01T00:00:00Z`, 'record 2: quantity: must be more than nothing'],
+    [`${HEADER}\n1,a,b,buy,0,2,2026-01-01T00:00:00Z`, 'record 2: quantity: must be above 0'],
     [`${HEADER}\n1,a,b,buy,1,-2,2026-01-01T00:00:00Z`, 'record 2: price: not an amount: -2'],
     [`${HEADER}\n1,a,b,buy,1,,2026-01-01T00:00:00Z`, 'record 2: price'],
     [`${HEADER}\n1,a,b,gift,1,2,2026-01-01T00:00:00Z`, 'record 2: side'],
