@@ -13,6 +13,7 @@ const ACTOR = 'actors/match/actor.ts'
 const ENTRY = 'actors/match/entry.ts'
 const APPLY = 'actors/match/apply.ts'
 const MOVES = 'actors/match/moves.ts'
+const RULE_CHANGE = 'actors/match/rule-change.ts'
 const TRADING = 'actors/match/trading.ts'
 const WINDOW = 'actors/match/suspension.ts'
 const POSITION = 'actors/position/position.ts'
@@ -256,7 +257,7 @@ export const MUTATIONS: readonly Mutation[] = [
     `rejected.get(entry) ?? this.#decide(entry, draft, terms))`,
     `rejected.get(entry) ?? this.#decide(entry, draft, terms))\n        for (const [entry, decision] of decisions) if (decision.kind === 'refused') rejected.set(entry, decision)`,
   ),
-  mutation('a changed rule fires nothing', MOVES, `    fireTriggers(draft, id, terms)\n`, ``),
+  mutation('a changed rule fires nothing', RULE_CHANGE, `  fireTriggers(draft, id, terms)\n`, ``),
   mutation(
     'equity counts at the prices before the batch',
     ACTOR,

@@ -74,17 +74,29 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
 
   it('a stop-loss that fires shows a toast, and the position moves to the closed list', async () => {
     const { page, complaints } = await visit('Ada U12')
+    const Listed = z.looseObject({ id: z.string(), currentPrice: z.number(), tradingStatus: z.string() })
     const { instruments } = z
-      .object({ instruments: z.array(z.looseObject({ id: z.string(), name: z.string(), currentPrice: z.number() })) })
+      .object({ instruments: z.array(Listed) })
       .parse(await (await page.request.get(`${server.url}/api/instruments`)).json())
-    // Levels just below the prices of twelve players, since at least one price will fall.
-    for (const { id, currentPrice } of instruments.slice(0, 12)) {
+    for (const { id, currentPrice } of instruments.filter((i) => i.tradingStatus === 'OPEN').slice(0, 12)) {
       const order = { instrumentId: id, direction: 'long', lotSize: 0.1, clientPrice: currentPrice }
-      const stopLoss = Math.floor(currentPrice * 9_999) / 10_000
-      const answer = await page.request.post(`${server.url}/api/positions/open`, { data: { ...order, stopLoss } })
+      const answer = await page.request.post(`${server.url}/api/positions/open`, { data: order })
       expect(answer.status()).toBe(201)
     }
     await openCount(page, 12)
+    // During the hold a level must keep its distance.
+    await server.play(185)
+    const { positions } = z
+      .object({ positions: z.array(z.looseObject({ id: z.string(), exitPrice: z.number() })) })
+      .parse(await (await page.request.get(`${server.url}/api/positions`)).json())
+    // Levels just below the prices of twelve players, since at least one price will fall.
+    const set = await Promise.all(
+      positions.map(async ({ id, exitPrice }) => {
+        const stopLoss = Math.floor(exitPrice * 9_999) / 10_000
+        return (await page.request.patch(`${server.url}/api/positions/${id}`, { data: { stopLoss } })).ok()
+      }),
+    )
+    expect(set.filter(Boolean).length).toBeGreaterThan(0)
     await server.play(60)
     await page
       .getByText(/^Stop-loss hit · /)
@@ -110,9 +122,11 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     expect(await page.getByRole('button', { name: /^Go long/ }).isDisabled()).toBe(true)
 
     // Meanwhile the user opens another position elsewhere.
-    const [player] = z
-      .object({ instruments: z.array(z.looseObject({ id: z.string(), currentPrice: z.number() })) })
-      .parse(await (await context.request.get(`${server.url}/api/instruments`)).json()).instruments
+    const Listed = z.looseObject({ id: z.string(), currentPrice: z.number(), tradingStatus: z.string() })
+    const player = z
+      .object({ instruments: z.array(Listed) })
+      .parse(await (await context.request.get(`${server.url}/api/instruments`)).json())
+      .instruments.find((one) => one.tradingStatus === 'OPEN')
     const order = { instrumentId: player?.id, direction: 'short', lotSize: 0.2, clientPrice: player?.currentPrice }
     expect((await context.request.post(`${server.url}/api/positions/open`, { data: order })).status()).toBe(201)
 

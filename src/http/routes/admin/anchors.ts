@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { playerId } from '../../../../actors/kernel/ids.ts'
 import { price } from '../../../../actors/kernel/micros.ts'
-import { errors, fail, type HttpEnv, validationFailed } from '../../answers.ts'
+import { answerWith, errors, fail, type HttpEnv, validationFailed } from '../../answers.ts'
 import { ADMIN, BODY } from '../../error-codes.ts'
 import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
 import { decimalInput } from '../../inputs.ts'
@@ -63,9 +63,10 @@ const route = createRoute({
 
 export function adminAnchors({ anchors }: Pick<HttpDeps, 'anchors'>, gates: Gates) {
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.admin }, async (c) => {
-    const isCsv = /^text\/csv\b/i.test(c.req.header('content-type') ?? '')
-    const given = isCsv ? rowsOf(await c.req.text()) : await c.req.json<unknown>()
-    const read = AnchorsInput.safeParse(given)
+    const type = c.req.header('content-type') ?? ''
+    const isCsv = /^text\/csv\b/i.test(type)
+    if (!isCsv && !/^application\/json\b/i.test(type)) return fail(c, answerWith('UNSUPPORTED_MEDIA_TYPE'))
+    const read = AnchorsInput.safeParse(isCsv ? rowsOf(await c.req.text()) : await c.req.json<unknown>())
     if (!read.success) return fail(c, validationFailed(read.error))
     await anchors.set(new Map(read.data.anchors.map((row) => [row.playerId, row.price])), c.var.caller.userId)
     return c.json({ set: read.data.anchors.length }, 200)
