@@ -63,7 +63,7 @@ export async function naiveSettle(pool: pg.Pool, id: PositionId, price: number):
     ])
     const marker = Number(wallet.rows[0]?.events) + 1
     await client.query(
-      `update positions set close_micros = $2, pnl_micros = 0, closed_at = now(), closed_by = 'full_time',
+      `update positions set close_micros = $2, close_base_micros = $2, pnl_micros = 0, closed_at = now(), closed_by = 'full_time',
                             closed_marker = $3 where id = $1`,
       [id, price, marker],
     )
