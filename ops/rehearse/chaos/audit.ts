@@ -83,9 +83,10 @@ const places = async (url: string, admin: SimulatedClient): Promise<Places> =>
   sorted((await admin.read(url, '/api/leaderboard/roi/global?limit=500', Board)).entries)
 
 function placeOf({ client, account }: SimulatedTrader): Places[number] {
-  let pnl = 0
-  for (const { realizedPnl } of account.closed.values()) pnl += realizedPnl ?? 0
-  return { userId: client.userId, pnl, trades: account.closed.size }
+  // A void position counts nowhere.
+  const counted = [...account.closed.values()].filter(({ closedBy }) => closedBy !== 'void')
+  const pnl = counted.reduce((sum, { realizedPnl }) => sum + (realizedPnl ?? 0), 0)
+  return { userId: client.userId, pnl, trades: counted.length }
 }
 
 const sorted = (all: Places): Places => all.toSorted((a, b) => (a.userId < b.userId ? -1 : 1))

@@ -213,7 +213,8 @@ export class SimulatedTrader {
 
   /** Most stops are near enough for the next trades to reach, so that holders do not wait three minutes. */
   #levels(direction: 'long' | 'short', price: number): Levels {
-    const near = () => cents(price * (0.000_05 + 0.001 * this.#chance.uniform() ** 3))
+    // Mostly just beyond the distance that a level must keep during the hold, sometimes too close.
+    const near = () => cents(price * (0.014_8 + 0.005 * this.#chance.uniform() ** 3))
     const [below, above] = [cents(price - near()), cents(price + near())]
     const [stopLoss, takeProfit] = direction === 'long' ? [below, above] : [above, below]
     return {
@@ -303,6 +304,7 @@ const PLAIN: ReadonlySet<string> = new Set([
   'MARKET_CLOSED',
   'MARKET_SUSPENDED',
   'PRICE_MOVED',
+  'LEVEL_TOO_CLOSE',
   'LEVELS_INVALID',
   'POSITION_LIMIT',
   'INSUFFICIENT_MARGIN',
