@@ -5,7 +5,7 @@ import type { Career } from './career.ts'
 export interface ReferralTerms {
   /** What the friend must have closed, voids excluded. */
   readonly closesMin: number
-  /** On at least so many days (UTC). */
+  /** The least number of different days (UTC). */
   readonly daysMin: number
   /** Credits to one referrer in an ISO week. */
   readonly weeklyMax: number

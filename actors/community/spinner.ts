@@ -48,7 +48,7 @@ function yearOf(ms: number): number {
 /** What a user must have closed in the week, of the positions opened in it, to be in its draw. */
 export interface DrawTerms {
   readonly closesMin: number
-  /** On at least so many players. */
+  /** The least number of different players. */
   readonly playersMin: number
   /** The least stake that a return is measured against. */
   readonly roiFloor: Money

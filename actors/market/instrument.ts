@@ -54,7 +54,7 @@ export interface Instrument {
 export interface NewsHold {
   /** When that update came. */
   readonly since: Instant
-  /** What was opened from here on may have been opened by somebody who knew. */
+  /** Positions opened from this instant on may have been opened with knowledge of the news. */
   readonly windowFrom: Instant
   /** The base before that update. */
   readonly baseBefore: Price

@@ -13,7 +13,7 @@ export interface PlayerNews {
   readonly eventId: number
   /** Seconds of play since the minute of the event began; 0 when that is not known. */
   readonly ageSecs: number
-  /** False for a review or a goal that names nobody: it may concern this player, or any other. */
+  /** False for a review or a goal without a name: it may concern any player. */
   readonly names: boolean
 }
 
@@ -135,7 +135,7 @@ const minuteOf = ({ minute, extraMinute }: Incident): number => minute + (extraM
 const signatureOf = (incident: Incident): string =>
   [incident.id, incident.playerId, incident.relatedPlayerId, counts(incident)].join()
 
-/** Whom a row of the list concerns by name, or everybody when it names nobody. */
+/** The players that a row of the list names, or all players when it names none. */
 export function namedBy(news: readonly MatchNews[], playerId: PlayerId): MatchNews | null {
   return news.findLast((item) => item.playerIds.includes(playerId)) ?? news.findLast((item) => item.wholeMatch) ?? null
 }

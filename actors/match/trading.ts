@@ -140,7 +140,7 @@ export function changeLevels(draft: Draft, command: ChangeLevels, terms: Terms):
   }
   const instrument = draft.listed(position.instrumentId)
   if (isHalted(draft.info, instrument, rules)) return refused(windowRefusal(HALTED)) // H11
-  // Where nobody may close, nobody may move a level to where the price is going either.
+  // While closes are refused, a level cannot be moved towards the price either.
   const window = closeWindow(draft.info, instrument, at, rules)
   if (window.status !== 'OPEN' && !isLoosened(before, position)) return refused(windowRefusal(window))
   const { price: published } = quoteOf(instrument)

@@ -289,7 +289,7 @@ describe('what has been tried', () => {
     expect(won(rig, 2) - before).toBeLessThanOrEqual(6 * u(0.0005))
   })
 
-  it('[T34] ten followers lose to their leader what he gains, at most half the cap of each’s price, and the house nothing', async () => {
+  it('[T34] ten followers lose to their leader what the leader gains, at most half the cap of each’s price, and the house nothing', async () => {
     const rig = await market(11, { slope: slopeFor(p(200), false), starter: false })
     const size = lots(u(95))
     const leader = ok(await rig.opens({ userId: U(1), lots: size }))

@@ -166,7 +166,7 @@ describe('the hold after news', () => {
     expect(statusOf(late, 1)).toBe('SUSPENDED')
   })
 
-  it('[T20] a review that names nobody suspends everybody until the next update, and makes nothing void', async () => {
+  it('[T20] a review without a name suspends all players until the next update, and makes nothing void', async () => {
     const rig = await kickOff()
     const fresh = await opens(rig, 5)
     const review = row({ id: 704, kind: 'var', playerId: null, addition: 'Goal Under Review' })

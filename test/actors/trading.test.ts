@@ -492,7 +492,7 @@ describe('the end of a match', () => {
     expect(stage.store.audit()).toEqual({ imbalance: 0, mismatched: [] })
   })
 
-  it('[T33] while full time waits to be confirmed the price is what it would settle at, nobody trades and nothing fires', async () => {
+  it('[T33] while full time waits to be confirmed the price is what it would settle at, trading stops and nothing fires', async () => {
     const stage = await ActorRig.set({ rules: { levelDistancePpm: 0 } })
     ok(await stage.opens({ lots: lots(u(90)) }))
     const { position } = ok(await stage.opens({ userId: U(2), lots: lots(u(1)), stopLoss: p(200.7) }))

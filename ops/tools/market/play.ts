@@ -70,7 +70,7 @@ export interface Foresight {
   /** When the update at this index is received. */
   readonly atOf: (index: number) => Instant
   readonly snapshots: readonly FixtureSnapshot[]
-  /** Bases after each update of a match in which nobody trades. */
+  /** Bases after each update of a match without trades. */
   readonly bases: readonly ReadonlyMap<InstrumentId, Price>[]
 }
 

@@ -1,4 +1,4 @@
-/** What happens in a match, by the update that first shows it: the part of a match that somebody may know ahead. */
+/** The events of a match and the update that first shows each: what a courtside trader may know ahead. */
 import type { FixtureEvent, FixtureEventKind, FixtureSnapshot, Side } from '../../../actors/market/fixture.ts'
 
 export interface Happening {

@@ -179,7 +179,7 @@ interface Seen {
   readonly direction: Direction
 }
 
-/** What somebody sees who is `lead` seconds ahead of the feed: every event with whom it moves, and every goal annulled. */
+/** What a trader `lead` seconds ahead of the feed sees: each event with the players it moves, and annulled goals. */
 function ahead({ snapshots, atOf }: Foresight, lead: number): readonly Seen[] {
   const first = happenings(snapshots).map((h) => ({ ...h, reversed: false }))
   const back = annulments(snapshots).map((h) => ({ ...h, reversed: true }))
@@ -285,7 +285,7 @@ const recordingForesight: Strategy = {
 }
 
 export interface BatteryOptions {
-  /** Of the club's players: expected goals of their own side less those of the other. Null when nobody knows. */
+  /** Of the club's players: expected goals of their own side less those of the other. Null when unknown. */
   readonly supremacyOf: (instrument: Instrument) => number | null
   /** What a player is worth against the usual player of their role. */
   readonly worthOf: (instrument: Instrument) => number
