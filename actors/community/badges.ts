@@ -1,4 +1,4 @@
-/** All badges, as data. A badge is earned for ever when a count of the career reaches its target. */
+/** All badges, as data. A badge is earned when a count of the career reaches its target. */
 import { decimal } from '../kernel/micros.ts'
 import { type Career, levelOf } from './career.ts'
 
@@ -7,7 +7,7 @@ export interface Badge {
   readonly id: string
   readonly name: string
   readonly description: string
-  /** The count, in the unit that users see. It never falls, so the order of events does not matter. */
+  /** The count, in the unit that users see. A void or a correction may take it back, and the badge with it. */
   readonly count: (career: Career) => number
   readonly target: number
 }
@@ -33,15 +33,21 @@ export const BADGES: readonly Badge[] = [
     id: 'off_the_mark',
     name: 'Off the mark',
     description: 'Close a position in profit',
-    count: (c) => c.all.wins,
+    count: (c) => c.main.wins,
     target: 1,
   },
-  { id: 'in_form', name: 'In form', description: 'Close 25 positions in profit', count: (c) => c.all.wins, target: 25 },
+  {
+    id: 'in_form',
+    name: 'In form',
+    description: 'Close 25 positions in profit',
+    count: (c) => c.main.wins,
+    target: 25,
+  },
   {
     id: 'top_scorer',
     name: 'Top scorer',
     description: 'Close 250 positions in profit',
-    count: (c) => c.all.wins,
+    count: (c) => c.main.wins,
     target: 250,
   },
   {
@@ -68,7 +74,7 @@ export const BADGES: readonly Badge[] = [
   {
     id: 'big_signing',
     name: 'Big signing',
-    description: 'Open a position of 10 lots or more',
+    description: 'Trade a position of 10 lots or more',
     count: (c) => decimal(c.largestLots),
     target: 10,
   },

@@ -6,7 +6,7 @@ import { assert, unreachable } from '../kernel/assert.ts'
 import { XP_FIRST_TRADE_OF_DAY, XP_PER_OPEN, XP_PER_WIN } from '../kernel/limits.ts'
 import { type Lots, lots, type Money, money } from '../kernel/micros.ts'
 import { HOUR_MS, type Instant } from '../kernel/world.ts'
-import { type CommittedEvent, isCountedClose } from './committed-event.ts'
+import { type CommittedEvent, type Earned, isCountedClose } from './committed-event.ts'
 
 /** The counts that leaderboards use. */
 export interface Tally {
@@ -17,14 +17,15 @@ export interface Tally {
   /** Σ of what the match alone made of the closed positions, and Σ of their margin: the ROI follows from the two. */
   readonly baseMoves: Money
   readonly margin: Money
+  /** When the earliest of the closed positions was opened. */
   readonly firstTradeAt: Instant | null
 }
 
 export interface Career {
   readonly opened: number
-  readonly all: Tally
-  /** The same without replays. */
-  readonly live: Tally
+  readonly main: Tally
+  /** Of the practice purse. Nothing else here counts its trades. */
+  readonly practice: Tally
   /** Σ of the profits, losses excluded. */
   readonly won: Money
   readonly bestWin: Money
@@ -55,8 +56,8 @@ const NEW_TALLY: Tally = {
 
 export const NEW_CAREER: Career = {
   opened: 0,
-  all: NEW_TALLY,
-  live: NEW_TALLY,
+  main: NEW_TALLY,
+  practice: NEW_TALLY,
   won: money(0),
   bestWin: money(0),
   largestLots: lots(0),
@@ -71,41 +72,47 @@ export const NEW_CAREER: Career = {
   xp: 0,
 }
 
-/** When an event was committed, and whether in a replay. */
-export interface Circumstances {
-  readonly at: Instant
-  readonly replay: boolean
-}
-
-/** The career after one more event of this user. A void position was none: its close counts nowhere. */ // R14
-export function advance(before: Career, event: CommittedEvent, circumstances: Circumstances): Career {
-  const career = {
-    ...before,
-    all: tallied(before.all, event, circumstances.at),
-    live: circumstances.replay ? before.live : tallied(before.live, event, circumstances.at),
+/**
+ * The career after one more event of this user. The close of a void position takes back what its opening
+ * counted for. A correction replaces what its close counted for. Practice counts on its own boards alone.
+ */ // R14, R15
+export function advance(before: Career, event: CommittedEvent): Career {
+  if (event.kind !== 'match_settled' && event.purse === 'practice') {
+    return { ...before, practice: tallied(before.practice, event) }
   }
+  const career = { ...before, main: tallied(before.main, event) }
   switch (event.kind) {
     case 'opened':
       return {
         ...career,
         opened: career.opened + 1,
-        largestLots: event.lots > career.largestLots ? event.lots : career.largestLots,
         xp: career.xp + XP_PER_OPEN,
       }
     case 'closed': {
-      if (event.by === 'void') return career
+      if (event.by === 'void') return { ...career, opened: career.opened - 1, xp: career.xp - XP_PER_OPEN }
       const won = event.pnl > 0
       const by = (closer: typeof event.by): number => (event.by === closer ? 1 : 0)
       return {
         ...career,
         won: won ? money(career.won + event.pnl) : career.won,
         bestWin: event.pnl > career.bestWin ? event.pnl : career.bestWin,
+        largestLots: event.lots > career.largestLots ? event.lots : career.largestLots,
         shortWins: career.shortWins + (won && event.direction === 'short' ? 1 : 0),
         takeProfits: career.takeProfits + by('take_profit'),
         stopLosses: career.stopLosses + by('stop_loss'),
         washouts: career.washouts + by('washout'),
         settled: career.settled + by('full_time'),
         xp: career.xp + (won ? XP_PER_WIN : 0),
+      }
+    }
+    case 'corrected': {
+      const wins = winsOf(event) - winsOf(event.before)
+      return {
+        ...career,
+        won: money(career.won + Math.max(0, event.pnl) - Math.max(0, event.before.pnl)),
+        bestWin: event.pnl > career.bestWin ? event.pnl : career.bestWin,
+        shortWins: career.shortWins + (event.direction === 'short' ? wins : 0),
+        xp: career.xp + wins * XP_PER_WIN,
       }
     }
     case 'margin_warned':
@@ -116,23 +123,32 @@ export function advance(before: Career, event: CommittedEvent, circumstances: Ci
   }
 }
 
-function tallied(tally: Tally, event: CommittedEvent, at: Instant): Tally {
-  if (event.kind === 'opened') {
-    const first = tally.firstTradeAt === null || at < tally.firstTradeAt
-    return first ? { ...tally, firstTradeAt: at } : tally
+const winsOf = ({ pnl }: Pick<Earned, 'pnl'>): number => (pnl > 0 ? 1 : 0)
+
+function tallied(tally: Tally, event: CommittedEvent): Tally {
+  if (event.kind === 'corrected') {
+    const { pnl, baseMove, before } = event
+    return {
+      ...tally,
+      wins: tally.wins + winsOf(event) - winsOf(before),
+      pnl: money(tally.pnl + pnl - before.pnl),
+      baseMoves: money(tally.baseMoves + baseMove - before.baseMove),
+    }
   }
   if (!isCountedClose(event)) return tally
+  const isFirst = tally.firstTradeAt === null || event.openedAt < tally.firstTradeAt
   return {
     ...tally,
+    firstTradeAt: isFirst ? event.openedAt : tally.firstTradeAt,
     closed: tally.closed + 1,
-    wins: tally.wins + (event.pnl > 0 ? 1 : 0),
+    wins: tally.wins + winsOf(event),
     pnl: money(tally.pnl + event.pnl),
     baseMoves: money(tally.baseMoves + event.baseMove),
     margin: money(tally.margin + event.margin),
   }
 }
 
-/** The career after `days` more days with a first opening. */
+/** The career after `days` more days with an opening; fewer when the only one of a day was void. */
 export const advanceDays = (career: Career, days: number): Career => ({
   ...career,
   days: career.days + days,

@@ -1,16 +1,19 @@
 /** What users read about committed events: notifications to one user, headlines in the activity feed to all. */
+import { present } from '../kernel/assert.ts'
 import type { InstrumentId, UserId } from '../kernel/ids.ts'
 import { BIG_WIN } from '../kernel/limits.ts'
 import { decimal, type Money, money } from '../kernel/micros.ts'
+import type { Purse } from '../kernel/purse.ts'
 import type { Instant } from '../kernel/world.ts'
 import type { ClosedBy } from '../position/position.ts'
 import type { Badge } from './badges.ts'
-import type { ClosedEvent, CommittedEvent } from './committed-event.ts'
+import type { ClosedEvent, CommittedEvent, CorrectedEvent } from './committed-event.ts'
 
 export type NoticeType =
   | 'position_closed'
   | 'margin_warning'
   | 'settlement'
+  | 'late_close'
   | 'badge'
   | 'level'
   | 'referral_credited'
@@ -58,59 +61,90 @@ const LATE_OPEN =
   'was opened just before news of the player, when some could have seen it already. It is void: it left at the price ' +
   'before the news and counts nowhere. What the crowd had moved:'
 
+/** Why a close is corrected, as shown to its owner. */
+const LATE_CLOSE =
+  'was closed just before news of the player, when some could have seen it already. It is booked as if it had been held ' +
+  'until the news was in the price:'
+
 /** With its sign and two decimals. */
 const signed = (amount: Money): string => `${amount < 0 ? '−' : '+'}${Math.abs(decimal(amount)).toFixed(2)}`
 
-/** The notices of one commit. Settled positions are summed up in one notice per user. */
+/** The title of a notice about a position. What happens to practice money says so first. */
+const titled = (purse: Purse, title: string): string => (purse === 'practice' ? `Practice: ${title}` : title)
+
+/** The notices of one commit. Settled positions are summed up in one notice per user and purse. */
 export function noticesOf(
   commit: { key: string; at: Instant; events: readonly CommittedEvent[] },
   nameOf: NameOf,
 ): Notice[] {
   const { key, at, events } = commit
   const notices: Notice[] = []
-  const settled = new Map<UserId, ClosedEvent[]>()
+  const settled = new Map<string, ClosedEvent[]>()
   for (const event of events) {
     if (event.kind === 'margin_warned') {
-      const { userId, positionId, instrumentId, lostPct } = event
+      const { userId, purse, positionId, instrumentId, lostPct } = event
       notices.push({
         userId,
         type: 'margin_warning',
-        title: `${lostPct} % of a margin lost`,
+        title: titled(purse, `${lostPct} % of a margin lost`),
         body: `Your ${event.direction} on ${nameOf(instrumentId)} has lost ${lostPct} % of its margin.`,
-        data: { positionId, instrumentId, lostPct },
+        data: { purse, positionId, instrumentId, lostPct },
         source: `margin:${positionId}:${lostPct}`,
         at,
       })
+    } else if (event.kind === 'corrected') {
+      notices.push(...correctionNotice(event, { key, at }, nameOf))
     } else if (event.kind === 'closed' && event.by === 'full_time') {
-      settled.set(event.userId, [...(settled.get(event.userId) ?? []), event])
+      const wallet = `${event.purse} ${event.userId}`
+      settled.set(wallet, [...(settled.get(wallet) ?? []), event])
     } else if (event.kind === 'closed' && event.by !== 'user' && event.by !== 'full_time') {
-      const { userId, positionId, instrumentId, pnl, by, voidReason } = event
+      const { userId, purse, positionId, instrumentId, pnl, by, voidReason } = event
       const on = `Your ${event.direction} on ${nameOf(instrumentId)}`
       notices.push({
         userId,
         type: 'position_closed',
-        title: voidReason === null ? CLOSED_BY[by] : 'Opened too late',
+        title: titled(purse, voidReason === null ? CLOSED_BY[by] : 'Opened too late'),
         body: voidReason === null ? `${on} was closed: ${signed(pnl)}.` : `${on} ${LATE_OPEN} ${signed(pnl)}.`,
-        data: { positionId, instrumentId, closedBy: by, pnl: decimal(pnl) },
+        data: { purse, positionId, instrumentId, closedBy: by, pnl: decimal(pnl) },
         source: `closed:${positionId}`,
         at,
       })
     }
   }
-  for (const [userId, closed] of settled) {
+  for (const closed of settled.values()) {
+    const { userId, purse } = present(closed[0], 'a settled position')
     const total = closed.reduce((sum, { pnl }) => sum + pnl, 0)
     const positions = closed.length === 1 ? 'One position was' : `${closed.length} positions were`
     notices.push({
       userId,
       type: 'settlement',
-      title: 'Full time',
+      title: titled(purse, 'Full time'),
       body: `${positions} settled: ${signed(money(total))}.`,
-      data: { positions: closed.length, pnl: decimal(total) },
-      source: `settled:${key}:${userId}`,
+      data: { purse, positions: closed.length, pnl: decimal(total) },
+      source: `settled:${key}:${userId}:${purse}`,
       at,
     })
   }
   return notices
+}
+
+/** None where only the base moved, and nothing was booked. */
+function correctionNotice(event: CorrectedEvent, of: { key: string; at: Instant }, nameOf: NameOf): Notice[] {
+  const { userId, positionId, instrumentId, direction, before, pnl } = event
+  const amount = money(pnl - before.pnl)
+  if (amount === 0) return []
+  const what = `Your ${direction} on ${nameOf(instrumentId)} ${LATE_CLOSE}`
+  return [
+    {
+      userId,
+      type: 'late_close',
+      title: 'Closed just before news',
+      body: `${what} ${signed(amount)}, which makes ${signed(pnl)} in all.`,
+      data: { positionId, instrumentId, amount: decimal(amount), pnl: decimal(pnl) },
+      source: `late:${of.key}:${positionId}`,
+      at: of.at,
+    },
+  ]
 }
 
 /** The headlines of one commit: big wins and washouts. */

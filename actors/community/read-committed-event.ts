@@ -4,15 +4,17 @@
  */
 import { instrumentId, positionId, userId } from '../kernel/ids.ts'
 import { lots, money } from '../kernel/micros.ts'
+import { PURSES } from '../kernel/purse.ts'
 import { as, fieldsOf, integer, keyOf, listOf, nullable, oneOf, type Reader, text } from '../kernel/read.ts'
 import { instant } from '../kernel/world.ts'
 import type { ClosedBy } from '../position/position.ts'
-import type { CommittedEvent } from './committed-event.ts'
+import type { CommittedEvent, Earned } from './committed-event.ts'
 
 const KINDS: Readonly<Record<CommittedEvent['kind'], true>> = {
   opened: true,
   margin_warned: true,
   closed: true,
+  corrected: true,
   match_settled: true,
 }
 
@@ -26,6 +28,11 @@ const CLOSED_BY: Readonly<Record<ClosedBy, true>> = {
   admin: true,
 }
 
+const readEarned: Reader<Earned> = (value, path) => {
+  const field = fieldsOf(value, path)
+  return { pnl: field('pnl', as(integer, money)), baseMove: field('baseMove', as(integer, money)) }
+}
+
 const readCommittedEvent: Reader<CommittedEvent> = (value, path) => {
   const field = fieldsOf(value, path)
   const kind = field('kind', keyOf(KINDS))
@@ -33,6 +40,7 @@ const readCommittedEvent: Reader<CommittedEvent> = (value, path) => {
   const position = {
     positionId: field('positionId', as(text, positionId)),
     userId: field('userId', as(text, userId)),
+    purse: field('purse', oneOf(PURSES)),
     instrumentId: field('instrumentId', as(text, instrumentId)),
     direction: field('direction', oneOf(['long', 'short'])),
     lots: field('lots', as(integer, lots)),
@@ -44,15 +52,13 @@ const readCommittedEvent: Reader<CommittedEvent> = (value, path) => {
     case 'margin_warned':
       return { kind, ...position, lostPct: field('lostPct', oneOf([50, 80])) }
     case 'closed':
-      return {
-        kind,
-        ...position,
-        pnl: field('pnl', as(integer, money)),
-        baseMove: field('baseMove', as(integer, money)),
-        openedAt: field('openedAt', as(integer, instant)),
-        by: field('by', keyOf(CLOSED_BY)),
-        voidReason: field('voidReason', nullable(oneOf(['late_open']))),
-      }
+    case 'corrected': {
+      const openedAt = field('openedAt', as(integer, instant))
+      const closing = { ...position, ...readEarned(value, path), openedAt, by: field('by', keyOf(CLOSED_BY)) }
+      return kind === 'closed'
+        ? { kind, ...closing, voidReason: field('voidReason', nullable(oneOf(['late_open']))) }
+        : { kind, ...closing, before: field('before', readEarned) }
+    }
   }
 }
 

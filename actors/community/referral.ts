@@ -18,5 +18,5 @@ export const DEFAULT_REFERRAL_TERMS: ReferralTerms = {
 }
 
 /** Whether this friend has traded enough for their referrer to be credited. */ // R10
-export const isEarned = ({ all, closeDays }: Career, { closesMin, daysMin }: ReferralTerms): boolean =>
-  all.closed > 0 && all.closed >= closesMin && closeDays >= daysMin
+export const isEarned = ({ main, closeDays }: Career, { closesMin, daysMin }: ReferralTerms): boolean =>
+  main.closed > 0 && main.closed >= closesMin && closeDays >= daysMin

@@ -36,6 +36,12 @@ export function usernameFlaw(username: string): UsernameFlaw | null {
   return RESERVED.has(username) ? 'reserved' : null
 }
 
+/**
+ * An e-mail address as it is compared: only A to Z are lowered. Unicode lowers the Kelvin sign to a k, which would make
+ * the addresses of two owners equal.
+ */
+export const emailKey = (email: string): string => email.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
+
 const CODES = 1_000_000n
 const DIGITS = 6
 

@@ -31,6 +31,8 @@ export const MAILBOX_MAX = 1_024
 export const COMMAND_DEADLINE_MS = 2 * SECOND_MS
 /** The most commands committed together. 500 measured best: 1,000 is no faster, 100 is a quarter slower. */
 export const BATCH_MAX = 500
+/** The most attempts to commit one batch: the first tells who cannot pay, and the others are decided within that. */
+export const ROUNDS_MAX = 3
 /** The longest idempotency key. */
 export const KEY_LENGTH_MAX = 255
 /** How long a one-time code is valid, how many attempts it allows, and the pause between two (specification 8). */
@@ -73,8 +75,10 @@ export interface TradingRules {
   readonly feedStaleMs: number
   /** How long closes wait for list and statistics to agree about a player. */
   readonly newsHoldMs: number
-  /** What was opened or closed so long before news of its player is late; 0 switches that off. */
+  /** An open or close at most this long before news of its player is late; 0 switches that off. */
   readonly lateVoidMs: number
+  /** How long a credit by late news stays locked, so that it can be taken back when the news is cancelled. */
+  readonly lateLockMs: number
   /** An update that moves a base so far has a late window too, in parts per million. */
   readonly lateMovePpm: number
   /** How long full time must hold before a match settles. */
@@ -97,7 +101,8 @@ export const DEFAULT_RULES: TradingRules = {
   feedStaleMs: 25 * SECOND_MS,
   newsHoldMs: 90 * SECOND_MS,
   lateVoidMs: 45 * SECOND_MS,
-  lateMovePpm: 5_000,
+  lateLockMs: 300 * SECOND_MS,
+  lateMovePpm: 6_000,
   settlementConfirmMs: 60 * SECOND_MS,
   preMatch: false,
   modes: ALL_OPEN,
@@ -105,6 +110,12 @@ export const DEFAULT_RULES: TradingRules = {
 
 /** How long opens wait, at most, for list and statistics to agree about a player. */
 export const NEWS_OPENS_HOLD_MS = 300 * SECOND_MS
+/** What news can still reach of a close, beyond `lateVoidMs`: the minute in which its event may have begun. */
+export const LATE_EVENT_MS = MINUTE_MS
+/** The longest after a close that news can reach it, whatever the settings. */
+export const LATE_REACH_MAX_MS = 180 * SECOND_MS + LATE_EVENT_MS
+/** The most closes that a match remembers for news. With more the earliest are forgotten, and keep what they paid. */
+export const RECENT_CLOSES_MAX = 50_000
 /** The interval between two price frames of an instrument: at most 20 a second. */
 export const PUBLISH_INTERVAL_MS = 50
 /** The shortest interval between stored ticks of an instrument. Ticks of in-game events are always stored. */

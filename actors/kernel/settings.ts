@@ -2,7 +2,7 @@
  * What an operator may change while the server runs: each setting and flag with type, default, bounds and meaning. The
  * numbers of the price model are in `actors/market/scoring-settings.ts`.
  */
-import { fixtureId, instrumentId } from './ids.ts'
+import { type FixtureId, fixtureId, type InstrumentId, instrumentId } from './ids.ts'
 import {
   DEFAULT_RULES,
   DRAW_CLOSES,
@@ -84,32 +84,32 @@ export const SETTINGS = {
   'trading.pre_match': booleanSetting(DEFAULT_RULES.preMatch, 'Whether positions may be opened before kick-off.'),
   'trading.lot_min': numberSetting(
     decimal(DEFAULT_RULES.lotMin),
-    [0.000_1, 10_000, LOT_DECIMALS],
+    [0.000_1, 100, LOT_DECIMALS],
     'The smallest position, in lots. A multiple of `trading.lot_step`.',
   ),
   'trading.lot_max': numberSetting(
     decimal(DEFAULT_RULES.lotMax),
-    [0.000_1, 10_000, LOT_DECIMALS],
+    [0.001, 1_000, LOT_DECIMALS],
     'The largest position, in lots.',
   ),
   'trading.lot_step': numberSetting(
     decimal(DEFAULT_RULES.lotStep),
-    [0.000_1, 10_000, LOT_DECIMALS],
+    [0.000_1, 1, LOT_DECIMALS],
     'The size of a position is a multiple of this, in lots.',
   ),
   'trading.open_positions_max': numberSetting(
     DEFAULT_RULES.openPositionsMax,
-    [1, 1_000, WHOLE],
+    [1, 500, WHOLE],
     'The most open positions a user may hold, over all matches.',
   ),
   'trading.hold_secs': numberSetting(
     secs(DEFAULT_RULES.holdMs),
-    [0, 24 * HOUR_SECS, WHOLE],
+    [0, HOUR_SECS, WHOLE],
     'Seconds after opening during which the owner may not close. Open positions keep the hold they were opened with.',
   ),
   'trading.price_guard_pct': numberSetting(
     percent(DEFAULT_RULES.priceGuardPpm),
-    [0, 100, PERCENT_DECIMALS],
+    [0.1, 20, PERCENT_DECIMALS],
     'How far the price a client saw may be from the last published one, in per cent.',
   ),
   'trading.impact_cap_pct': numberSetting(
@@ -119,7 +119,7 @@ export const SETTINGS = {
   ),
   'trading.level_distance_pct': numberSetting(
     percent(DEFAULT_RULES.levelDistancePpm),
-    [0, 50, PERCENT_DECIMALS],
+    [0, 9, PERCENT_DECIMALS],
     'How far from the price a stop-loss or take-profit must be while the hold of its position runs, in per cent. More ' +
       'than the crowd alone can swing a price, which is twice its cap.',
   ),
@@ -132,12 +132,18 @@ export const SETTINGS = {
   'trading.late_void_secs': numberSetting(
     secs(DEFAULT_RULES.lateVoidMs),
     [0, 180, WHOLE],
-    'What was opened or closed this long before news of its player is late: opens are void. 0 switches that off. ' +
-      'Replays count match time.',
+    'What was opened or closed this long before news of its player is late: opens are void, closes are corrected, and ' +
+      'what closes pay is locked for this long plus a minute. 0 switches that off. Replays count match time.',
+  ),
+  'trading.late_lock_secs': numberSetting(
+    secs(DEFAULT_RULES.lateLockMs),
+    [0, 900, WHOLE],
+    'How long a credit by a late correction stays locked, in seconds: as long it is taken back when the news is ' +
+      'cancelled. Replays count match time.',
   ),
   'trading.late_move_pct': numberSetting(
     percent(DEFAULT_RULES.lateMovePpm),
-    [0.05, 100, PERCENT_DECIMALS],
+    [0.05, 10, PERCENT_DECIMALS],
     'An update that moves the base of a player this far, in per cent, is news without a suspension.',
   ),
   'feed.stale_secs': numberSetting(
@@ -150,19 +156,21 @@ export const SETTINGS = {
     [0, 900, WHOLE],
     'How long full time must hold before a match settles, in seconds. Replays count updates instead.',
   ),
-  'boards.include_replays': booleanSetting(
+  'replays.practice': booleanSetting(
     false,
-    'Whether replays count on the leaderboards and in the weekly draw. Without a live provider they always do.',
+    'Whether recordings are practice: users trade them with a purse of its own, and what they win counts on the practice ' +
+      'boards alone. On by default in production, and where there is a live provider. A match that has begun keeps its ' +
+      'purse.',
   ),
   'boards.roi_floor': numberSetting(
     decimal(ROI_FLOOR),
-    [0, 10_000_000, WHOLE],
+    [0, 1_000_000, WHOLE],
     'The least margin that a return is measured against on the ROI boards and in the weekly draw, in units. A change ' +
       're-ranks everybody.',
   ),
   'spinner.closes_min': numberSetting(
     DRAW_CLOSES,
-    [1, 1_000, WHOLE],
+    [1, 100, WHOLE],
     'How many positions opened in the week a user must have closed to be in its draw.',
   ),
   'spinner.players_min': numberSetting(
@@ -172,31 +180,40 @@ export const SETTINGS = {
   ),
   'referrals.closes_min': numberSetting(
     REFERRAL_CLOSES,
-    [1, 1_000, WHOLE],
+    [1, 100, WHOLE],
     'How many positions a referred user must have closed before the referrer is credited.',
   ),
   'referrals.days_min': numberSetting(REFERRAL_DAYS, [1, 60, WHOLE], 'On how many different days (UTC) these must be.'),
   'referrals.weekly_max': numberSetting(
     REFERRALS_WEEKLY_MAX,
-    [0, 1_000, WHOLE],
+    [0, 100, WHOLE],
     'The most credits to one referrer in a week from Monday 00:00 UTC. Further ones wait for a close of the referred ' +
       'user in a later week.',
   ),
   'rules.max_move_pct': numberSetting(
     2,
-    [0, 50, PERCENT_DECIMALS],
+    [0, 10, PERCENT_DECIMALS],
     'How far a change of a setting may move a running price, in per cent. One that moves any further is refused unless it ' +
       'is forced.',
   ),
+  'auth.session_max_days': numberSetting(
+    60,
+    [1, 400, WHOLE],
+    'Days after which a session ends, whatever it refreshes. Counts from the next refresh of each session.',
+  ),
+  'auth.new_device_mail': booleanSetting(
+    true,
+    'Whether a user gets a mail when they sign in from a device that none of their other sessions came from.',
+  ),
   'retention.full_ticks_days': numberSetting(
     30,
-    [1, 3_650, WHOLE],
+    [7, 3_650, WHOLE],
     'Days for which every price tick is kept. Older ones are thinned to one per minute and player, except those of ' +
       'in-game events.',
   ),
   'retention.ticks_days': numberSetting(
     365,
-    [1, 3_650, WHOLE],
+    [30, 3_650, WHOLE],
     'Days for which price ticks are kept. The first tick of a player is never deleted.',
   ),
 } as const satisfies Record<string, Setting>
@@ -207,7 +224,10 @@ export type SettingValues = { readonly [Key in SettingKey]: ValueOf<(typeof SETT
 
 /** Switches for the whole server, shown publicly by `GET /api/flags`. */
 export const FLAGS = {
-  coming_soon: booleanSetting(false, 'Protected routes answer 503 to all users but admins.'),
+  coming_soon: booleanSetting(
+    false,
+    'Protected routes answer 503 to all users but admins, and their sockets are closed.',
+  ),
 } as const satisfies Record<string, BooleanSetting>
 
 export type FlagKey = keyof typeof FLAGS
@@ -218,6 +238,14 @@ const MATCH_MODE = modeSetting('The trading mode of one match; the strictest tha
 const INSTRUMENT_MODE = modeSetting('The trading mode of one player; the strictest that applies counts.')
 const MATCH_KEY = /^trading\.mode\.match\.([1-9]\d{0,9})$/
 const INSTRUMENT_KEY = /^trading\.mode\.instrument\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
+
+/** The match or player that the key of a trading mode names, or null. */
+export function scopeOf(key: string): { readonly matchId: FixtureId } | { readonly instrumentId: InstrumentId } | null {
+  const [, match] = MATCH_KEY.exec(key) ?? []
+  if (match !== undefined) return { matchId: fixtureId(Number(match)) }
+  const [, instrument] = INSTRUMENT_KEY.exec(key) ?? []
+  return instrument === undefined ? null : { instrumentId: instrumentId(instrument) }
+}
 
 /** The setting of a key that names a match or a player, or null. */
 export function scopedSetting(key: string): ChoiceSetting<TradingMode> | null {
@@ -257,13 +285,13 @@ export function contradictionIn(values: SettingValues): string | null {
 
 /** The trading modes in force, from the platform's mode and the scoped keys. */
 export function modesFrom(platform: TradingMode, scoped: ReadonlyMap<string, TradingMode>): TradingModes {
-  const matches = new Map<ReturnType<typeof fixtureId>, TradingMode>()
-  const instruments = new Map<ReturnType<typeof instrumentId>, TradingMode>()
+  const matches = new Map<FixtureId, TradingMode>()
+  const instruments = new Map<InstrumentId, TradingMode>()
   for (const [key, mode] of scoped) {
-    const match = MATCH_KEY.exec(key)?.[1]
-    const instrument = INSTRUMENT_KEY.exec(key)?.[1]
-    if (match !== undefined) matches.set(fixtureId(Number(match)), mode)
-    if (instrument !== undefined) instruments.set(instrumentId(instrument), mode)
+    const scope = scopeOf(key)
+    if (scope === null) continue
+    if ('matchId' in scope) matches.set(scope.matchId, mode)
+    else instruments.set(scope.instrumentId, mode)
   }
   return { platform, matches, instruments }
 }
@@ -283,6 +311,7 @@ export function rulesFrom(values: SettingValues, modes: TradingModes): TradingRu
     feedStaleMs: values['feed.stale_secs'] * SECOND_MS,
     newsHoldMs: values['trading.news_hold_secs'] * SECOND_MS,
     lateVoidMs: values['trading.late_void_secs'] * SECOND_MS,
+    lateLockMs: values['trading.late_lock_secs'] * SECOND_MS,
     lateMovePpm: ppm(values['trading.late_move_pct']),
     settlementConfirmMs: values['settlement.confirm_secs'] * SECOND_MS,
     preMatch: values['trading.pre_match'],

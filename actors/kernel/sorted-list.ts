@@ -87,17 +87,17 @@ export class SortedList<T> {
   }
 
   /**
-   * Adds to `found` the items before the first for which `holds` is false, from the first for which `passed` is false. It
-   * looks at one more than it finds.
+   * The items from the first for which `passed` is false to the last before the first for which `holds` is. It looks at
+   * one more than it gives. The list must not change meanwhile.
    */
-  collectWhile(holds: (item: T) => boolean, found: T[], passed: (item: T) => boolean = () => false): void {
+  *between(passed: (item: T) => boolean, holds: (item: T) => boolean): Generator<T> {
     const first = countWhile(this.#blocks, (block) => passed(lastOf(block)))
     for (let at = first; at < this.#blocks.length; at++) {
       const block = present(this.#blocks[at], 'a block')
       for (let place = at === first ? countWhile(block, passed) : 0; place < block.length; place++) {
         const item = present(block[place], 'an item')
         if (!holds(item)) return
-        found.push(item)
+        yield item
       }
     }
   }

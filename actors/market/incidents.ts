@@ -20,6 +20,8 @@ type IncidentKind = Exclude<FixtureEventKind, 'shootout_goal' | 'shootout_miss' 
 /** A remembered row of the provider's list. */
 export interface Incident {
   readonly id: number
+  /** The id it was first listed under: a provisional row may become final under another. */
+  readonly firstId: number
   readonly kind: IncidentKind
   readonly minute: number
   readonly extraMinute: number | null
@@ -63,20 +65,34 @@ export function scoringSide(goal: Pick<Incident, 'kind' | 'side'>): Side | null 
   return goal.side === 'home' ? 'away' : 'home'
 }
 
+interface Reconciled {
+  readonly incidents: readonly Incident[]
+  readonly news: readonly MatchNews[]
+  /** The first ids of those that counted and do not any more. */
+  readonly cancelled: readonly number[]
+}
+
 /** The incidents after this snapshot, and the news among them. A snapshot without a list keeps the last one. */
-export function reconcile(
-  snapshot: FixtureSnapshot,
-  remembered: readonly Incident[],
-): { readonly incidents: readonly Incident[]; readonly news: readonly MatchNews[] } {
+export function reconcile(snapshot: FixtureSnapshot, remembered: readonly Incident[]): Reconciled {
   const candidates = match(snapshot, remembered)
   const annulled = annulledBy(candidates)
   const standing = candidates.filter((c) => stands(c, candidates) && !annulled.has(c))
   const counted = new Set(withinScore(standing, snapshot))
   const results = candidates.map((c) => ({
     before: c.before,
-    now: { ...c.row, standing: standingOf(c, counted.has(c), annulled.has(c)) },
+    now: {
+      ...c.row,
+      firstId: c.before?.firstId ?? c.row.id,
+      standing: standingOf(c, counted.has(c), annulled.has(c)),
+    },
   }))
-  return { incidents: results.map((r) => r.now), news: results.flatMap((r) => newsOf(r.now, r.before)) }
+  return {
+    incidents: results.map((r) => r.now),
+    news: results.flatMap((r) => newsOf(r.now, r.before)),
+    cancelled: results.flatMap(({ now, before }) =>
+      before !== null && counts(before) && !counts(now) ? [now.firstId] : [],
+    ),
+  }
 }
 
 /** Pairs listed rows with remembered ones: by id if the player agrees, else by kind, minute and player. */
@@ -132,6 +148,7 @@ function rowOf(e: FixtureEvent & { kind: IncidentKind }, sides: ReadonlyMap<Play
   const filed = e.kind === 'own_goal' && e.side !== null ? (e.side === 'home' ? 'away' : 'home') : e.side
   return {
     id: e.id,
+    firstId: e.id,
     kind: e.kind,
     minute: e.minute,
     extraMinute: e.extraMinute,

@@ -42,10 +42,15 @@ export interface Instrument {
   readonly imbalance: Lots
   /** `last_published_price`: the price subscribers last received. */
   readonly published: Price
-  /** News holds trading until list and statistics agree about the player; null when nothing does. */
+  /** News holds trading until list and statistics agree about the player; null when there is none. */
   readonly news: NewsHold | null
   /** Full time is shown and not yet confirmed: no trades, and the price is what the whole book would settle at. */
   readonly awaitsSettlement: boolean
+  /**
+   * The imbalance that those leave from whose levels fired together, while closing them takes several commits; null when
+   * nothing fires. The base stands still until they are out, and they are all paid the mean of the whole step.
+   */
+  readonly leavingFrom: Lots | null
   /** Set once, when the match is over. */
   readonly settlement: Price | null
 }
@@ -54,18 +59,26 @@ export interface Instrument {
 export interface NewsHold {
   /** When that update came. */
   readonly since: Instant
-  /** Positions opened from this instant on may have been opened with knowledge of the news. */
+  /** What was opened or closed from this instant on may have been with knowledge of the news. */
   readonly windowFrom: Instant
+  /** Earlier news that named no player and turned out to be about this one. It had a window of its own. */
+  readonly unnamed: { readonly from: Instant; readonly to: Instant } | null
+  /** False for a review or a goal without a name: it may concern any player, until one is named. */
+  readonly names: boolean
   /** The base before that update. */
   readonly baseBefore: Price
   /** The last update that showed something new. */
   readonly changedSeq: number
-  /** The provider's ids of the events behind it. */
+  /** After the hold of closes has run out: the update with which list and statistics agreed at last. */
+  readonly agreedSeq: number | null
+  /** The ids under which the events behind it were first listed. */
   readonly eventIds: readonly number[]
   /** Owners may close from this instant on, whether or not list and statistics agree. */
   readonly closesFrom: Instant
   /** The same for opens. */
   readonly opensFrom: Instant
+  /** When it let go of trading without having named anybody. It is kept for a while, in case that someone is. */
+  readonly ended: Instant | null
 }
 
 export interface Quote {
@@ -136,11 +149,27 @@ export function slopeFor(start: Price, starter: boolean): Slope {
   return slope(Math.max(1, microsNearest(clamped)))
 }
 
-/**
- * The start price: 0.6 × last price + 0.4 × anchor. Without an anchor the role's; without a last price the anchor
- * alone.
- */
-export function startPrice(role: PlayerRole, last: Price | null, anchor: Price | null): Price {
-  const home = anchor ?? ANCHOR_BY_ROLE[role]
-  return last === null ? home : price(mulDivNearest(last, 6, 10) + mulDivNearest(home, 4, 10))
+/** What a player's live matches have shown of their worth. */
+export interface PastMatches {
+  readonly matches: number
+  /** The mean of the bases at which they settled. */
+  readonly mean: Price
 }
+
+/** The number of matches that weigh as much as the prior anchor of a player. */
+const MATCHES_OF_PRIOR = 10
+
+/**
+ * What a player is worth over a season: what was known before, and with n matches the mean of their settlement bases with
+ * weight n ÷ (n + 10). Known before is what an operator has set, or the usual value of the role.
+ */
+export function anchorOf(role: PlayerRole, set: Price | null, past: PastMatches | null): Price {
+  const prior = set ?? ANCHOR_BY_ROLE[role]
+  if (past === null) return prior
+  const weight = past.matches + MATCHES_OF_PRIOR
+  return price(mulDivNearest(prior, MATCHES_OF_PRIOR, weight) + mulDivNearest(past.mean, past.matches, weight))
+}
+
+/** The start price: 0.6 × last price + 0.4 × anchor; the anchor alone without a last price. */
+export const startPrice = (last: Price | null, anchor: Price): Price =>
+  last === null ? anchor : price(mulDivNearest(last, 6, 10) + mulDivNearest(anchor, 4, 10))

@@ -11,8 +11,12 @@ import type { Counts, DiscreteAction } from './scoring.ts'
 export interface PlayerNews {
   /** The provider's id of the event; 0 when no row of the list is behind it. */
   readonly eventId: number
+  /** The ids that the rows behind it were first listed under. */
+  readonly firstIds: readonly number[]
   /** Seconds of play since the minute of the event began; 0 when that is not known. */
   readonly ageSecs: number
+  /** Milliseconds of a break since then, in which no clock of play ran. */
+  readonly pausedMs: number
   /** False for a review or a goal without a name: it may concern any player. */
   readonly names: boolean
 }
@@ -109,18 +113,25 @@ export interface Concerned {
   readonly side: Side
 }
 
-/**
- * The row behind a player's news: of those that this update added or changed the earliest, so that the window reaches
- * back to all of them; the latest one there is when none has changed.
- */
-export function rowBehind(
+/** The rows about a player. */
+interface RowsBehind {
+  /** Those that this update added or changed, earliest first. */
+  readonly changed: readonly Incident[]
+  readonly latest: Incident | null
+}
+
+/** The rows behind a player's news. `named` is the news that names the player or no player; null if there is none. */
+export function rowsBehind(
   player: Concerned,
+  named: MatchNews | null,
   incidents: readonly Incident[],
   remembered: readonly Incident[],
-): Incident | null {
-  const own = incidents.filter((incident) => concerns(incident, player)).toSorted((a, b) => minuteOf(a) - minuteOf(b))
+): RowsBehind {
   const known = new Set(remembered.map(signatureOf))
-  return own.find((incident) => !known.has(signatureOf(incident))) ?? own.at(-1) ?? null
+  const own = incidents
+    .filter((incident) => concerns(incident, player) || incident.id === named?.eventId)
+    .toSorted((a, b) => minuteOf(a) - minuteOf(b))
+  return { changed: own.filter((incident) => !known.has(signatureOf(incident))), latest: own.at(-1) ?? null }
 }
 
 function concerns(incident: Incident, { playerId, role, side }: Concerned): boolean {

@@ -20,11 +20,20 @@ import {
   isNews,
   namedBy,
   type PlayerNews,
-  rowBehind,
+  rowsBehind,
   stillExcused,
   type Told,
 } from './news.ts'
 import { phaseOf } from './phase.ts'
+import {
+  EMPTY_BREAK,
+  followBreak,
+  isBeforeBreak,
+  minuteStart,
+  playedSecs,
+  playedSecsAt,
+  type LastBreak,
+} from './play-time.ts'
 import {
   type Counts,
   type DiscreteAction,
@@ -67,6 +76,8 @@ export interface PricingMemory {
   readonly behind: { readonly clock: MatchClock; readonly updates: number } | null
   /** Seconds of play already priced. */
   readonly clockSecs: number
+  /** Of the half under way or the break before it: from when, and for how long, no play was priced. */
+  readonly lastBreak: LastBreak
   /** Goals that the odds expected of each side before kick-off; null when there were none. */
   readonly expectedGoals: Readonly<Record<Side, number>> | null
   readonly incidents: readonly Incident[]
@@ -77,6 +88,7 @@ export const EMPTY_PRICING: PricingMemory = {
   clock: null,
   behind: null,
   clockSecs: 0,
+  lastBreak: EMPTY_BREAK,
   expectedGoals: null,
   incidents: [],
   players: {},
@@ -100,6 +112,8 @@ export interface Pricing {
   readonly bases: ReadonlyMap<PlayerId, Price>
   /** What the list of events shows first. */
   readonly news: readonly MatchNews[]
+  /** The events that counted and do not any more, by their first ids. */
+  readonly cancelled: readonly number[]
   /** The players whom the update shows something new about. */
   readonly playerNews: ReadonlyMap<PlayerId, PlayerNews>
   /** The players whose price does not hold yet all that is known: list and statistics disagree, or the tick was capped. */
@@ -132,7 +146,7 @@ export function priceMatch(
 ): Pricing {
   const expectedGoals = oddsBefore(memory, snapshot)
   const bases = new Map(players.map((p) => [p.playerId, p.base]))
-  const unchanged = { memory, bases, news: [], playerNews: new Map(), unsettled: new Set<PlayerId>() }
+  const unchanged = { memory, bases, news: [], cancelled: [], playerNews: new Map(), unsettled: new Set<PlayerId>() }
   const phase = phaseOf(snapshot)
   const clock = matchClockOf(snapshot.periods)
   if (isStale(clock, phase === 'scheduled', memory)) {
@@ -150,7 +164,7 @@ export function priceMatch(
   // The clock stops in a break even if the payload still ticks; the difference is priced when play resumes.
   const isPaused = phase === 'break' && memory.clock !== null
   const clockSecs = isPaused ? memory.clockSecs : Math.max(memory.clockSecs, playedSecs(snapshot.periods))
-  const { incidents, news } = reconcile(snapshot, memory.incidents)
+  const { incidents, news, cancelled } = reconcile(snapshot, memory.incidents)
   const remembered: Record<string, PlayerMemory> = { ...memory.players }
   const spells = spellsOf(snapshot, incidents, clockSecs)
   const tally = tallyOf(snapshot, incidents, spells, clockSecs)
@@ -158,7 +172,7 @@ export function priceMatch(
   const playerNews = new Map<PlayerId, PlayerNews>()
   const unsettled = new Set<PlayerId>()
   const behind = new Set<Side>()
-  const ageOf = (row: Incident): number => clockSecs - Math.max(0, playedSecsAt(row, snapshot.periods, clockSecs) - 30)
+  const lastBreak = followBreak(memory.lastBreak, isPaused, snapshot.sourceAt)
   for (const seen of snapshot.players) {
     const player = listed.get(seen.playerId)
     const spell = spells.get(seen.playerId)
@@ -183,11 +197,14 @@ export function priceMatch(
       unsettled.add(seen.playerId)
     const named = namedBy(news, seen.playerId)
     if (named === null && !isNews(player.role, { ...before, stated: before.counts }, told)) continue
-    const row = rowBehind({ playerId: seen.playerId, role: player.role, side: seen.side }, incidents, memory.incidents)
-    const eventId = named?.eventId ?? row?.id ?? 0
+    const concerned = { playerId: seen.playerId, role: player.role, side: seen.side }
+    const { changed, latest } = rowsBehind(concerned, named, incidents, memory.incidents)
+    const [row] = changed
     playerNews.set(seen.playerId, {
-      eventId,
-      ageSecs: row === null ? 0 : ageOf(row),
+      eventId: named?.eventId ?? row?.id ?? latest?.id ?? 0,
+      firstIds: changed.map(({ firstId }) => firstId),
+      ageSecs: row === undefined ? 0 : clockSecs - minuteStart(row, snapshot.periods, clockSecs),
+      pausedMs: row !== undefined && isBeforeBreak(row, snapshot.periods, isPaused) ? lastBreak.ms : 0,
       names: named?.wholeMatch !== true,
     })
   }
@@ -198,9 +215,10 @@ export function priceMatch(
   }
   return {
     accepted: true,
-    memory: { clock, behind: null, clockSecs, expectedGoals, incidents, players: remembered },
+    memory: { clock, behind: null, clockSecs, lastBreak, expectedGoals, incidents, players: remembered },
     bases,
     news,
+    cancelled,
     playerNews,
     unsettled,
   }
@@ -258,24 +276,6 @@ function countBehind(clock: MatchClock, { behind }: PricingMemory): NonNullable<
     last !== undefined &&
     (clock.period > last.period || (clock.period === last.period && clock.elapsedSecs > last.elapsedSecs))
   return { clock, updates: movesForward ? (behind?.updates ?? 0) + 1 : 1 }
-}
-
-/** Seconds of play so far, added time included, shoot-outs excluded. */
-function playedSecs(periods: readonly FixturePeriod[]): number {
-  return periods.filter((p) => p.kind !== 'penalties').reduce((sum, p) => sum + p.elapsedSecs, 0)
-}
-
-/** Seconds of play at an incident, at most now. Rows carry whole minutes, so the middle of the minute is assumed. */
-function playedSecsAt(incident: Incident, periods: readonly FixturePeriod[], now: number): number {
-  const played = periods.filter((p) => p.kind !== 'penalties')
-  const period =
-    played.find((p) => p.order === incident.period) ??
-    played.findLast((p) => p.countsFrom < incident.minute) ??
-    played[0]
-  if (period === undefined) return 0
-  const before = playedSecs(played.slice(0, played.indexOf(period)))
-  const minute = incident.minute + (incident.extraMinute ?? 0) - 1 - period.countsFrom
-  return Math.min(now, before + Math.min(period.elapsedSecs, Math.max(0, minute * 60 + 30)))
 }
 
 /** Starters from the first second, substitutes from when they came on; until they left, or now. */

@@ -1,5 +1,6 @@
 /** Reads the stored memory of the price model. */
 import { playerId } from '../kernel/ids.ts'
+import { instant } from '../kernel/world.ts'
 import {
   as,
   fieldsOf,
@@ -37,10 +38,16 @@ export const readPricing: Reader<PricingMemory> = (value, path) => {
     clock: field('clock', or(nullable(readClock), EMPTY_PRICING.clock)),
     behind: field('behind', nullable(readBehind)),
     clockSecs: field('clockSecs', or(number, EMPTY_PRICING.clockSecs)),
+    lastBreak: field('lastBreak', or(readBreak, EMPTY_PRICING.lastBreak)),
     expectedGoals: field('expectedGoals', nullable(readGoals)),
     incidents: field('incidents', or(listOf(readIncident), EMPTY_PRICING.incidents)),
     players: field('players', or(recordOf(readPlayer), EMPTY_PRICING.players)),
   }
+}
+
+const readBreak: Reader<PricingMemory['lastBreak']> = (value, path) => {
+  const field = fieldsOf(value, path)
+  return { playedAt: field('playedAt', nullable(as(integer, instant))), ms: field('ms', number) }
 }
 
 const readGoals: Reader<NonNullable<PricingMemory['expectedGoals']>> = (value, path) => {
@@ -61,8 +68,10 @@ const readBehind: Reader<NonNullable<PricingMemory['behind']>> = (value, path) =
 const readIncident: Reader<Incident> = (value, path) => {
   const field = fieldsOf(value, path)
   const player = nullable(as(integer, playerId))
+  const id = field('id', integer)
   return {
-    id: field('id', integer),
+    id,
+    firstId: field('firstId', or(integer, id)),
     kind: field('kind', keyOf(INCIDENT_KINDS)),
     minute: field('minute', integer),
     extraMinute: field('extraMinute', nullable(integer)),

@@ -4,10 +4,10 @@ import type { PlayerRole } from './fixture.ts'
 import { type Action, DEFAULT_MODEL, type ParFactors, type ScoringModel } from './scoring.ts'
 
 const DECIMALS = 6
-/** Wide enough for every game that is still football: a single point is 1 % of a price, ten wash a position out. */
-const POINTS = [-20, 20, DECIMALS] as const
-const MULTIPLIER = [0, 10, DECIMALS] as const
-const FACTOR = [0, 50, DECIMALS] as const
+/** Wide enough for every game that is still football, and too narrow for a slip of the decimal point. */
+const POINTS = [-8, 8, DECIMALS] as const
+const MULTIPLIER = [0, 4, DECIMALS] as const
+const FACTOR = [0, 5, DECIMALS] as const
 const RATING = [1, 10, DECIMALS] as const
 
 const ROLE_NAMES: Readonly<Record<PlayerRole, string>> = {
@@ -78,15 +78,15 @@ function* settings(): Generator<[string, NumberSetting]> {
   ]
   yield [
     'scoring.scale',
-    numberSetting(model.scale, [0.1, 10, DECIMALS], 'Per cent of the start price that a point is worth.'),
+    numberSetting(model.scale, [0.2, 5, DECIMALS], 'Per cent of the start price that a point is worth.'),
   ]
-  yield ['scoring.bound', numberSetting(model.bound, [0.05, 1, DECIMALS], 'Prices stay within start × e^±bound.')]
+  yield ['scoring.bound', numberSetting(model.bound, [0.1, 1, DECIMALS], 'Prices stay within start × e^±bound.')]
   yield [
     'scoring.tick_cap',
     numberSetting(
       model.tickCap,
-      [0.005, 0.25, DECIMALS],
-      'The most a price moves in one tick, as a fraction of its start.',
+      [0.005, 0.095, DECIMALS],
+      'The most a price moves in one tick, as a fraction of its start. Always less than a washout takes.',
     ),
   ]
 }

@@ -3,14 +3,14 @@
  * in one statement, applies the events and publishes them. It waits for nothing but its store, and its memory is never
  * ahead of the store.
  */
-import { InvariantBroken, present, unreachable } from '../kernel/assert.ts'
-import type { FixtureId, InstrumentId } from '../kernel/ids.ts'
-import { COMMAND_DEADLINE_MS, type TradingRules } from '../kernel/limits.ts'
-import type { Price } from '../kernel/micros.ts'
+import { InvariantBroken, present } from '../kernel/assert.ts'
+import type { FixtureId, InstrumentId, UserId } from '../kernel/ids.ts'
+import { BATCH_MAX, COMMAND_DEADLINE_MS, ROUNDS_MAX } from '../kernel/limits.ts'
+import type { Lots } from '../kernel/micros.ts'
 import { type Outcome, refused, type TradeWindow } from '../kernel/outcome.ts'
-import { type Instant, instant, type World } from '../kernel/world.ts'
+import { type Instant, instant } from '../kernel/world.ts'
 import type { FixtureSnapshot } from '../market/fixture.ts'
-import { type Cause, type Instrument, type Quote, quoteOf } from '../market/instrument.ts'
+import { type Instrument, quoteOf } from '../market/instrument.ts'
 import type { ScoringModel } from '../market/pricing.ts'
 import { decide, proceed } from './decide.ts'
 import {
@@ -28,46 +28,20 @@ import {
 } from './entry.ts'
 import { holdingsOf } from './holdings.ts'
 import { checkAll, checkTouched } from './invariants.ts'
+import type { MatchActorOptions, Publication, StopReason } from './actor-options.ts'
 import { Mailbox } from './mailbox.ts'
-import type { Clock, FeedUpdate, MatchEvent, Trade, UserCommand } from './messages.ts'
-import { type FeedTerms, unlisted } from './moves.ts'
-import { largestLots, quote, type QuoteAnswer, type QuoteQuery } from './quotes.ts'
+import type { Ending, FeedUpdate, SystemCommand, Trade, UserCommand } from './messages.ts'
+import { type FeedTerms, unlisted } from './feed-updates.ts'
+import { quote, type QuoteAnswer, type QuoteQuery } from './quotes.ts'
+import { continueStep, findStep, type SharedStep } from './shared-step.ts'
 import { Draft, MatchState, type MatchView } from './state.ts'
-import type { CommitFailure, MatchRecord, MatchStore, Verdict } from './store.ts'
+import type { Verdict, WalletFound } from './store.ts'
 import { tradeWindow } from './suspension.ts'
 import { TickKeeper } from './tick-keeper.ts'
 import { effectOf, type PriceRules, type RuleEffect } from './rule-change.ts'
 import { UnpublishedMoves } from './unpublished-moves.ts'
 
-export interface MatchActorOptions {
-  readonly record: MatchRecord
-  readonly epoch: number
-  readonly store: MatchStore
-  readonly world: World
-  /** Read for every batch, so that a changed setting takes effect at once. */
-  readonly rules: () => TradingRules
-  readonly model: () => ScoringModel
-  /** Called after every commit, in order, with the committed events. Must not throw. */
-  readonly onCommitted: (events: readonly MatchEvent[]) => void
-  /** The actor stopped itself; discard it. The next command reloads the match. */
-  readonly onStopped: (reason: StopReason, error: unknown) => void
-}
-
-/** Another owner took over; an invariant broke; the store failed and it is unknown what it wrote. */
-export type StopReason = 'fenced' | 'broken' | 'fault'
-
-/** A price to publish: the newest since the last publication. */
-export interface Publication {
-  readonly instrument: Instrument
-  readonly quote: Quote
-  /** The price last published. */
-  readonly previous: Price
-  readonly cause: Cause
-  readonly providerEventId: number
-  readonly at: Instant
-  /** True when this price replaces older ones that were never published. */
-  readonly conflated: boolean
-}
+export type { MatchActorOptions, Publication, StopReason } from './actor-options.ts'
 
 /** One attempt to commit a batch: what was decided, and the draft that it was decided on. */
 interface Attempt {
@@ -76,6 +50,16 @@ interface Attempt {
   readonly draft: Draft
   readonly terms: FeedTerms
 }
+
+type Rejected = Extract<Verdict, { kind: 'rejected' }>
+
+/** What rejections have told about a batch: the stored answers of used keys, and what users had. */
+interface Told {
+  readonly repeated: Map<Entry, Decision>
+  readonly wallets: Map<UserId, WalletFound>
+}
+
+const TRY_AGAIN: Decision = { kind: 'refused', refusal: BUSY.refusal }
 
 export class MatchActor {
   readonly matchId: FixtureId
@@ -89,6 +73,8 @@ export class MatchActor {
   #priced: { readonly snapshot: FixtureSnapshot; readonly model: ScoringModel } | null = null
   /** Idempotency keys that are queued or being committed. */
   readonly #keysInFlight = new Set<string>()
+  /** Those who are still to leave of the step under way, as last found; null when that is to be found again. */
+  #step: SharedStep | null = null
   #draining: Promise<void> | null = null
   #stopped = false
 
@@ -156,6 +142,14 @@ export class MatchActor {
     return this.#post({ kind: 'clock' })
   }
 
+  /**
+   * Ends the match for an operator. Resolves when the beginning of its settlement is durable, with false when it had begun
+   * before. Rejects when the actor stops.
+   */
+  end(ending: Ending): Promise<boolean> {
+    return this.#post({ kind: 'end_match', ending })
+  }
+
   /** What opening a position would cost now. Reads committed state only. */
   quote(query: QuoteQuery): Outcome<QuoteAnswer> {
     return quote(this.#state, query, this.#options.world.now(), this.#options.rules())
@@ -198,7 +192,7 @@ export class MatchActor {
     await this.#draining
   }
 
-  #post(command: FeedUpdate | Clock): Promise<boolean> {
+  #post(command: SystemCommand): Promise<boolean> {
     return new Promise((resolve, reject) => {
       if (this.#stopped) return reject(new ActorStopped(this.matchId))
       this.#mailbox.put({ userId: null, command, answer: resolve, fail: reject })
@@ -214,7 +208,11 @@ export class MatchActor {
     try {
       // Everything that arrives in this turn of the event loop joins the first batch.
       await Promise.resolve()
-      while (this.#mailbox.size > 0) await this.#processBatch(this.#mailbox.take())
+      while (this.#mailbox.size > 0 || this.#leaving() !== null) {
+        const isHeld = await this.#continueStep()
+        const batch = this.#mailbox.take({ max: this.#batchMax(), isHeld })
+        if (batch.length > 0) await this.#processBatch(batch)
+      }
     } catch (error) {
       this.#break(error instanceof InvariantBroken ? 'broken' : 'fault', error)
     } finally {
@@ -223,30 +221,86 @@ export class MatchActor {
     }
   }
 
-  /** Decides and commits one batch, again without the commands that the commit rejected, until it is written. */
+  #batchMax(): number {
+    return this.#options.batchMax?.() ?? BATCH_MAX
+  }
+
+  #leaving(): { readonly instrument: Instrument; readonly from: Lots } | null {
+    for (const instrument of this.#state.instruments()) {
+      if (instrument.leavingFrom !== null) return { instrument, from: instrument.leavingFrom }
+    }
+    return null
+  }
+
+  /**
+   * Closes the next of those whom a price has fired. Until all are out, users go on with the other instruments, and the
+   * match's own messages wait. Returns whether they do.
+   */ // T43
+  async #continueStep(): Promise<boolean> {
+    const leaving = this.#leaving()
+    if (leaving === null) return false
+    const { pause } = this.#options
+    await pause()
+    this.#step ??= await findStep(this.#state, leaving.instrument, leaving.from, pause)
+    const terms = this.#terms(new Map())
+    const draft = new Draft(this.#state, this.#batchMax())
+    this.#step = continueStep(draft, this.#step, terms)
+    const attempt: Attempt = { batch: [], decisions: new Map(), draft, terms }
+    const verdict = await this.#commit(attempt)
+    if (verdict.kind === 'fenced') throw new Fenced(this.matchId, this.epoch)
+    if (verdict.kind === 'rejected') throw new InvariantBroken('closes by the match were rejected')
+    this.#conclude(attempt, verdict.wallets)
+    return this.#leaving() !== null
+  }
+
+  /** Decides and commits one batch, again with what a rejection has told, at most ROUNDS_MAX times. */ // A13
   async #processBatch(batch: readonly Entry[]): Promise<void> {
     try {
-      const rejected = new Map<Entry, Decision>()
+      const told: Told = { repeated: new Map(), wallets: new Map() }
       const histories = await this.#historiesFor(batch)
-      for (;;) {
-        const terms = this.#terms(histories)
-        const draft = new Draft(this.#state)
-        // Rejected commands stay rejected. All others are decided again, refusals too, as if those had never come.
+      for (let round = 1; ; round++) {
+        const terms = { ...this.#terms(histories), wallets: told.wallets }
+        const draft = new Draft(this.#state, this.#batchMax())
+        // All are decided again, refusals too: an order that cannot be paid leaves no trace in the others.
         const decisions = new Map<Entry, Decision>()
-        for (const entry of batch) decisions.set(entry, rejected.get(entry) ?? this.#decide(entry, draft, terms))
+        for (const entry of batch) decisions.set(entry, told.repeated.get(entry) ?? this.#decide(entry, draft, terms))
         const attempt: Attempt = { batch, decisions, draft, terms }
         const verdict = await this.#commit(attempt)
         if (verdict.kind === 'fenced') throw new Fenced(this.matchId, this.epoch)
         if (verdict.kind === 'committed') return this.#conclude(attempt, verdict.wallets)
-        for (const failure of verdict.failures) {
-          const entry = batch.find(({ userId }) => userId === failure.userId)
-          rejected.set(present(entry, `command of ${failure.userId}`), this.#rejection(failure, attempt))
-        }
+        const failed = this.#learn(batch, verdict, told)
+        if (round === ROUNDS_MAX) return this.#beginAgain(batch, failed, told)
       }
     } catch (error) {
       for (const entry of batch) entry.fail(error)
       throw error
     }
+  }
+
+  /** Takes in what a rejection tells. Returns the entries that it names. */
+  #learn(batch: readonly Entry[], { failures, wallets }: Rejected, told: Told): ReadonlySet<Entry> {
+    const failed = new Set<Entry>()
+    for (const failure of failures) {
+      const named = batch.find(({ userId }) => userId === failure.userId)
+      const entry = present(named, `command of ${failure.userId}`)
+      failed.add(entry)
+      if (failure.kind === 'key_used') told.repeated.set(entry, { kind: 'repeated', stored: failure.stored })
+    }
+    const { purse } = this.#state.info
+    for (const wallet of wallets) if (wallet.purse === purse) told.wallets.set(wallet.userId, wallet)
+    return failed
+  }
+
+  /**
+   * The last round named users whose wallets were changed between two rounds by what they do in other matches. They are
+   * asked to try again, and everybody else begins again as a batch without them.
+   */
+  #beginAgain(batch: readonly Entry[], failed: ReadonlySet<Entry>, { repeated }: Told): void {
+    for (const entry of batch) {
+      const decision = repeated.get(entry) ?? (failed.has(entry) ? TRY_AGAIN : null)
+      if (decision !== null) answer(entry, decision, new Map())
+    }
+    this.#mailbox.putBack(batch.filter((entry) => !repeated.has(entry) && !failed.has(entry)))
   }
 
   #terms(histories: FeedTerms['histories']): FeedTerms {
@@ -269,7 +323,7 @@ export class MatchActor {
   }
 
   async #commit({ batch, decisions, draft, terms }: Attempt): Promise<Verdict> {
-    const keyed = keyedCommands(batch, decisions)
+    const keyed = keyedCommands(batch, decisions, draft.info.purse)
     const ticks = this.#ticks.toStore(draft.events, terms.at)
     if (draft.events.length === 0 && keyed.length === 0 && ticks.length === 0)
       return { kind: 'committed', wallets: new Map() }
@@ -308,35 +362,6 @@ export class MatchActor {
   #continueSettlement(): void {
     const ignore = (): void => undefined
     this.#mailbox.put({ userId: null, command: { kind: 'clock' }, answer: ignore, fail: ignore })
-  }
-
-  /** What a command is answered that the commit rejected. */
-  #rejection(failure: CommitFailure, { batch, decisions, draft, terms }: Attempt): Decision {
-    switch (failure.kind) {
-      case 'key_used':
-        return { kind: 'repeated', stored: failure.stored }
-      case 'position_limit':
-        return { kind: 'refused', refusal: { code: 'position_limit', max: terms.rules.openPositionsMax } }
-      case 'insufficient_margin': {
-        const entry = batch.find(({ userId }) => userId === failure.userId)
-        const decision = entry === undefined ? undefined : decisions.get(entry)
-        if (decision?.kind !== 'allowed') throw new InvariantBroken('only an allowed command can cost too much')
-        const { position } = decision.allowed
-        // The instrument without this order; one that this batch lists is not in the committed state.
-        const instrument = this.#state.instrument(position.instrumentId) ?? draft.listed(position.instrumentId)
-        return {
-          kind: 'refused',
-          refusal: {
-            code: 'insufficient_margin',
-            required: position.margin,
-            available: failure.available,
-            maxLots: largestLots(instrument, position.direction, failure.available, terms.rules),
-          },
-        }
-      }
-      default:
-        return unreachable(failure)
-    }
   }
 
   async #historiesFor(batch: readonly Entry[]): Promise<FeedTerms['histories']> {

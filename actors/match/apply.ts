@@ -5,6 +5,7 @@ import { lots } from '../kernel/micros.ts'
 import type { Instrument } from '../market/instrument.ts'
 import type { PricingMemory } from '../market/pricing.ts'
 import { exposureOf, type Position } from '../position/position.ts'
+import { isAwaited, type RecentClose } from '../position/recent-close.ts'
 import type { MatchEvent, MatchInfo } from './messages.ts'
 
 /** What applying an event may do to a state. */
@@ -16,6 +17,8 @@ export interface MatchTarget {
   addPosition(position: Position): void
   changePosition(position: Position): void
   removePosition(id: PositionId): void
+  /** Remembers a close for late news, in place of what was known of it. */
+  putClose(close: RecentClose): void
 }
 
 export function apply(target: MatchTarget, event: MatchEvent): void {
@@ -30,6 +33,8 @@ export function apply(target: MatchTarget, event: MatchEvent): void {
       const { instrumentId, impactCapPpm, awaitsSettlement } = event
       return target.putInstrument({ ...target.listed(instrumentId), impactCapPpm, awaitsSettlement })
     }
+    case 'leaving_changed':
+      return target.putInstrument({ ...target.listed(event.instrumentId), leavingFrom: event.leavingFrom })
     case 'instrument_settled':
       return target.putInstrument({ ...target.listed(event.instrumentId), settlement: event.price })
     case 'price_moved': {
@@ -46,7 +51,14 @@ export function apply(target: MatchTarget, event: MatchEvent): void {
       return target.changePosition(event.position)
     case 'position_closed':
       target.removePosition(event.position.id)
+      if (event.locks.length > 0) {
+        target.putClose({ position: event.position, awaited: isAwaited(event.locks), corrections: [] })
+      }
       return addImbalance(target, event.position, -1)
+    case 'close_corrected': {
+      const { position, awaited, corrections } = event
+      return target.putClose({ position, awaited, corrections })
+    }
     default:
       return unreachable(event)
   }

@@ -4,8 +4,9 @@
  */
 import { unreachable } from '../kernel/assert.ts'
 import type { Outcome } from '../kernel/outcome.ts'
-import type { Clock, FeedUpdate, UserCommand } from './messages.ts'
-import { clock, type FeedTerms, update } from './moves.ts'
+import type { SystemCommand, UserCommand } from './messages.ts'
+import { clock, type FeedTerms, update } from './feed-updates.ts'
+import { endMatch } from './operator-ending.ts'
 import type { Draft } from './state.ts'
 import { changeLevels, close, type Allowed, open, type Terms } from './trading.ts'
 
@@ -23,14 +24,16 @@ export function decide(draft: Draft, command: UserCommand, terms: Terms): Outcom
   }
 }
 
-/** Decides what the match itself does next. Returns whether a feed update was new. */
-export function proceed(draft: Draft, command: FeedUpdate | Clock, terms: FeedTerms): boolean {
+/** Decides what the match itself does next. Returns whether a feed update was new, or an ending had not begun. */
+export function proceed(draft: Draft, command: SystemCommand, terms: FeedTerms): boolean {
   switch (command.kind) {
     case 'feed_update':
       return update(draft, command, terms)
     case 'clock':
       clock(draft, terms)
       return false
+    case 'end_match':
+      return endMatch(draft, command, terms)
     default:
       return unreachable(command)
   }

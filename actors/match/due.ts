@@ -13,21 +13,26 @@ export interface Due {
 const NOTHING: readonly Due[] = []
 
 /**
- * The due positions of an instrument, earliest opened first. While full time waits to be confirmed, and once it is
- * settled, nothing is due.
+ * The due positions of an instrument, earliest opened first: all, or `most` and one more. While full time waits to be
+ * confirmed, once it is settled, and while those leave who were due before, nothing is due.
  */
-export function dueOn(view: MatchView, instrument: Instrument): readonly Due[] {
-  if (instrument.awaitsSettlement || instrument.settlement !== null) return NOTHING
-  const watched = view.watched(instrument.id, reachFor(instrument, view.largest(instrument.id)))
-  if (watched.length === 0) return NOTHING
-  return (
-    watched
-      // A corrupt position (open price zero) waits for an operator: no trigger touches its money.
-      .filter((position) => position.openPrice > 0)
-      .map((position) => ({ position, exit: exitPrice(instrument, exposureOf(position)) }))
-      .filter(({ position, exit }) => isDueAt(position, exit))
-      .toSorted((a, b) => byAge(a.position, b.position))
-  )
+export function dueOn(view: MatchView, instrument: Instrument, most: number): readonly Due[] {
+  if (instrument.leavingFrom !== null) return NOTHING
+  const found: Due[] = []
+  for (const due of eachWatched(view, instrument)) {
+    if (due !== null && found.push(due) > most) break
+  }
+  return found.length === 0 ? NOTHING : found.toSorted((a, b) => byAge(a.position, b.position))
+}
+
+/** Looks at the watched positions of an instrument one by one: each that is due, or null for each that is not. */
+export function* eachWatched(view: MatchView, instrument: Instrument): Generator<Due | null> {
+  if (instrument.awaitsSettlement || instrument.settlement !== null) return
+  for (const position of view.watched(instrument.id, reachFor(instrument, view.largest(instrument.id)))) {
+    const exit = exitPrice(instrument, exposureOf(position))
+    // A corrupt position (open price zero) waits for an operator: no trigger touches its money.
+    yield position.openPrice > 0 && isDueAt(position, exit) ? { position, exit } : null
+  }
 }
 
 /** Positions of one instant close at one price, so their order does not matter, but it must never differ. */

@@ -1,8 +1,9 @@
 /** One message of a batch: what it asks, what was decided about it, and how it is answered. */
 import { InvariantBroken, present, unreachable } from '../kernel/assert.ts'
 import { done, type Outcome, type Refusal, type RefusalCode, refused } from '../kernel/outcome.ts'
+import type { Purse } from '../kernel/purse.ts'
 import type { Instant } from '../kernel/world.ts'
-import type { Clock, FeedUpdate, IdempotencyKey, Trade, UserCommand } from './messages.ts'
+import type { IdempotencyKey, SystemCommand, Trade, UserCommand } from './messages.ts'
 import type { KeyedCommand, StoredResult, Verdict } from './store.ts'
 import type { Allowed } from './trading.ts'
 
@@ -16,7 +17,7 @@ export interface UserEntry {
 
 interface SystemEntry {
   readonly userId: null
-  readonly command: FeedUpdate | Clock
+  readonly command: SystemCommand
   readonly answer: (news: boolean) => void
   readonly fail: (error: unknown) => void
 }
@@ -27,7 +28,7 @@ export type Decision =
   | { readonly kind: 'allowed'; readonly allowed: Allowed }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   | { readonly kind: 'repeated'; readonly stored: StoredResult }
-  /** A system entry. `news` is true if the feed update was new. */
+  /** A system entry. `news` is true if the feed update was new, or the ending had not begun. */
   | { readonly kind: 'proceeded'; readonly news: boolean }
 
 export type Wallets = Extract<Verdict, { kind: 'committed' }>['wallets']
@@ -49,17 +50,21 @@ const TEMPORARY: ReadonlySet<RefusalCode> = new Set(['cooldown_active', 'market_
  * The keys to look up, and the results to store for retries. A command past its deadline was refused undecided and has
  * neither.
  */
-export function keyedCommands(batch: readonly Entry[], decisions: ReadonlyMap<Entry, Decision>): KeyedCommand[] {
+export function keyedCommands(
+  batch: readonly Entry[],
+  decisions: ReadonlyMap<Entry, Decision>,
+  purse: Purse,
+): KeyedCommand[] {
   const keyed: KeyedCommand[] = []
   for (const entry of batch) {
     if (entry.userId === null) continue
     const idempotency = idempotencyOf(entry.command)
     const decision = present(decisions.get(entry), 'decision')
     if (idempotency === null) continue
-    if (decision.kind === 'allowed') keyed.push({ userId: entry.userId, idempotency, result: decision.allowed })
+    if (decision.kind === 'allowed') keyed.push({ userId: entry.userId, purse, idempotency, result: decision.allowed })
     if (decision.kind === 'refused' && decision.refusal.code !== 'busy') {
       const result = TEMPORARY.has(decision.refusal.code) ? null : { refusal: decision.refusal }
-      keyed.push({ userId: entry.userId, idempotency, result })
+      keyed.push({ userId: entry.userId, purse, idempotency, result })
     }
   }
   return keyed

@@ -15,6 +15,6 @@ export function holdingsOf(view: MatchView, users: readonly UserId[]): readonly 
       const instrument = present(view.instrument(position.instrumentId), `instrument of ${position.id}`)
       return sum + realisedPnl(position, exitPrice(instrument, exposureOf(position)))
     }, 0)
-    return { userId, openPositions: positions.length, unrealizedPnl: money(worth) }
+    return { userId, purse: view.info.purse, openPositions: positions.length, unrealizedPnl: money(worth) }
   })
 }

@@ -40,7 +40,7 @@ function checkInstrument(view: MatchView, id: InstrumentId): void {
   const instrument = view.instrument(id)
   assert(instrument !== undefined, `instrument ${id} moved but is not listed`)
   checkPrice(instrument)
-  const [late] = dueOn(view, instrument)
+  const [late] = dueOn(view, instrument, 0)
   assert(late === undefined, `position ${late?.position.id} is open beyond its trigger`)
 }
 

@@ -27,23 +27,31 @@ export class Mailbox<T extends Message> {
   }
 
   /**
-   * The next batch: at most BATCH_MAX messages in order and one per user, so that the check against the user's balance
-   * is exact. A user's other messages wait for the next batch, still in order.
+   * The next batch: at most `max` messages in order and one per user, so that the check against the user's balance is
+   * exact. A user's other messages wait for the next batch, still in order. A system message begins a batch, or waits
+   * while `isHeld`.
    */ // A2
-  take(max: number = BATCH_MAX): T[] {
+  take({ max = BATCH_MAX, isHeld = false }: { readonly max?: number; readonly isHeld?: boolean } = {}): T[] {
     const batch: T[] = []
     const left: T[] = []
     const users = new Set<UserId>()
+    let isFull = false
     for (const message of this.#queue) {
-      if (batch.length >= max || (message.userId !== null && users.has(message.userId))) {
+      if (message.userId === null && !isHeld && batch.length > 0) isFull = true
+      if (isFull || (message.userId === null ? isHeld : users.has(message.userId))) {
         left.push(message)
         continue
       }
       if (message.userId !== null) users.add(message.userId)
-      batch.push(message)
+      isFull = batch.push(message) >= max
     }
     this.#queue = left
     return batch
+  }
+
+  /** Puts messages that were taken back at the front, in their order. */
+  putBack(messages: readonly T[]): void {
+    this.#queue = [...messages, ...this.#queue]
   }
 
   /** Empties the mailbox and returns what it held. */

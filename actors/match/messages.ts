@@ -1,14 +1,16 @@
 /** All messages of a match, as two closed unions: the commands it takes and the events it emits. */
 import type { FixtureId, InstrumentId, PlayerId, PositionId, UserId } from '../kernel/ids.ts'
-import type { Lots, Money, Price } from '../kernel/micros.ts'
+import { type Lots, type Money, money, type Price } from '../kernel/micros.ts'
 import type { Refusal } from '../kernel/outcome.ts'
+import type { Purse } from '../kernel/purse.ts'
 import type { Instant } from '../kernel/world.ts'
 import type { FixturePlayer, FixtureSnapshot, FixtureTeam, Side } from '../market/fixture.ts'
 import type { Cause, Instrument, NewsHold, Quote } from '../market/instrument.ts'
 import type { ReportedEvent } from '../market/match-report.ts'
 import type { Phase } from '../market/phase.ts'
 import type { PricingMemory } from '../market/pricing.ts'
-import type { Close, Direction, Position } from '../position/position.ts'
+import type { Direction, Position } from '../position/position.ts'
+import { type ClosedPosition, type Correction, type Lock, lockedBy } from '../position/recent-close.ts'
 
 /** The routes an idempotency key is scoped to. */
 export type KeyedRoute = 'open' | 'close'
@@ -78,12 +80,30 @@ export interface Clock {
   readonly kind: 'clock'
 }
 
-/** A user's wallet after a commit. Unrealised PnL covers all their open positions, at the last committed prices. */
+/** How an operator ends a match: `full_time` settles at current prices, `void` gives every margin back. */
+export type Ending = 'full_time' | 'void'
+
+/** An operator ends a match that the provider leaves open. */
+export interface EndMatch {
+  readonly kind: 'end_match'
+  readonly ending: Ending
+}
+
+/** What a match is told by nobody who trades. A full mailbox still takes it. */
+export type SystemCommand = FeedUpdate | Clock | EndMatch
+
+/** A wallet after a commit. Unrealised PnL covers all open positions of its purse, at the last committed prices. */
 export interface WalletAfter {
   readonly balance: Money
+  /** The part of the balance with which nothing can be opened yet: late news may still correct what it was paid for. */
+  readonly locked: Money
   readonly marginUsed: Money
   readonly unrealizedPnl: Money
 }
+
+/** What can pay for an opening. A balance may be lowered from outside, below what is locked of it. */
+export const freeMarginOf = ({ balance, locked }: Pick<WalletAfter, 'balance' | 'locked'>): Money =>
+  money(Math.max(0, balance - locked))
 
 /** The result of an accepted user command. */
 export interface Trade {
@@ -111,11 +131,18 @@ export interface MatchInfo {
   readonly away: FixtureTeam
   /** True if the match replays a recording. */
   readonly replay: boolean
+  /** The purse that is traded with. Fixed when the match is made. */
+  readonly purse: Purse
+  /** How many times faster than life it plays. */
+  readonly speed: number
   /** The last accepted feed update, 0 before the first. */
   readonly feedSeq: number
   /** The time that update describes. */
   readonly sourceAt: Instant | null
-  /** When the phase became `ended`, and with which update. The confirmation window starts here. */
+  /**
+   * When the phase became `ended`, and with which update. The confirmation window starts here. A live match takes the time
+   * of the update, a replay the server's.
+   */
   readonly endedAt: Instant | null
   readonly endedSeq: number | null
   /** Set when settlement begins; from then on prices no longer move. */
@@ -142,13 +169,43 @@ export type MatchEvent =
       readonly impactCapPpm: number
       readonly awaitsSettlement: boolean
     }
+  /** More levels fired together than one commit closes: their step begins, or is complete. */
+  | { readonly kind: 'leaving_changed'; readonly instrumentId: InstrumentId; readonly leavingFrom: Lots | null }
   | { readonly kind: 'instrument_settled'; readonly instrumentId: InstrumentId; readonly price: Price }
   | PriceMoved
   | { readonly kind: 'position_opened'; readonly position: Position }
   | { readonly kind: 'levels_changed'; readonly position: Position }
   /** A part of the margin is lost; the position stays open. */
   | { readonly kind: 'margin_warned'; readonly position: Position }
-  | { readonly kind: 'position_closed'; readonly position: Position & { readonly close: Close } }
+  | PositionClosed
+  | CloseCorrected
+
+interface PositionClosed {
+  readonly kind: 'position_closed'
+  readonly position: ClosedPosition
+  /** What news may still correct of it; empty when it does not. */
+  readonly locks: readonly Lock[]
+}
+
+/** Late news corrects a close, locks its proceeds, or releases them. */
+export interface CloseCorrected {
+  readonly kind: 'close_corrected'
+  /** With the PnL after it. */
+  readonly position: ClosedPosition
+  readonly awaited: boolean
+  readonly corrections: readonly Correction[]
+  /** What is booked: the difference that it makes to the PnL, which may be none. */
+  readonly amount: Money
+  /** How far news had moved the close, and has now, in micros of price. */
+  readonly shift: { readonly before: number; readonly after: number }
+  readonly locks: readonly Lock[]
+  /** What more its owner can open with: the amount, and what is locked no more. Negative when that is less. */
+  readonly freed: Money
+}
+
+/** What a close gives its owner to open with: its proceeds, unless news may still correct them. */
+export const freedBy = ({ position, locks }: PositionClosed): Money =>
+  money(position.margin + position.close.pnl - lockedBy(locks))
 
 /** A new quote of one instrument, whatever moved it. */
 export interface PriceMoved {

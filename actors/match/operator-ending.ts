@@ -1,15 +1,26 @@
 /** How an operator ends a match the provider leaves open: with the update that the provider should have sent. */
 import type { Instant } from '../kernel/world.ts'
 import type { FixtureSnapshot } from '../market/fixture.ts'
-import type { MatchView } from './state.ts'
-
-/** `full_time` settles all positions at current prices; `void` gives every margin back. */
-export type Ending = 'full_time' | 'void'
+import { type FeedTerms, update } from './feed-updates.ts'
+import type { Ending, EndMatch } from './messages.ts'
+import type { Draft, MatchView } from './state.ts'
 
 const STATE: Readonly<Record<Ending, string>> = { full_time: 'FINISHED', void: 'CANCELLED' }
 
+/**
+ * Begins the settlement, whatever the feed says next. The update has the next number of the feed at the moment of the
+ * decision, so none can overtake it.
+ * @returns false when the match is settling already, or settled.
+ */
+export function endMatch(draft: Draft, { ending }: EndMatch, terms: FeedTerms): boolean {
+  if (draft.info.settling !== null) return false
+  const snapshot = finalSnapshot(draft, ending, terms.at)
+  update(draft, { kind: 'feed_update', seq: draft.info.feedSeq + 1, snapshot }, terms)
+  return draft.info.settling !== null
+}
+
 /** The fixture as last known, ended now. It lists no players, so no price moves. */
-export function finalSnapshot(
+function finalSnapshot(
   { info, pricing }: Pick<MatchView, 'info' | 'pricing'>,
   ending: Ending,
   now: Instant,

@@ -1,22 +1,30 @@
 /** Quotes: what an opening would cost and return, computed without changing anything. */
 import type { InstrumentId } from '../kernel/ids.ts'
 import type { TradingRules } from '../kernel/limits.ts'
-import { lots, type Lots, type Money, type Price, price } from '../kernel/micros.ts'
+import { type Lots, lots, type Money, type Price, price } from '../kernel/micros.ts'
 import { done, type Outcome, type Refusal, refused } from '../kernel/outcome.ts'
+import type { Purse } from '../kernel/purse.ts'
 import type { Instant } from '../kernel/world.ts'
-import { fillPrice, type Instrument, quoteOf, settlesAt } from '../market/instrument.ts'
+import { fillPrice, quoteOf, settlesAt } from '../market/instrument.ts'
 import { type Direction, exposureOf, type Levels, marginFor, realisedPnl, washoutPrice } from '../position/position.ts'
+import { largestLots } from './largest-lots.ts'
 import type { MatchView } from './state.ts'
 import { openRefusal } from './trading.ts'
+
+/** What a wallet has to open with. */
+export interface Means {
+  /** Its free margin. */
+  readonly available: Money
+  /** The open positions of the purse, in all matches. */
+  readonly openPositions: number
+}
 
 export interface QuoteQuery extends Levels {
   readonly instrumentId: InstrumentId
   readonly direction: Direction
   readonly lots: Lots
-  /** The caller's free margin, or null when unknown. */
-  readonly available: Money | null
-  /** The caller's open positions in all matches, or null when unknown. */
-  readonly openPositions: number | null
+  /** The caller's wallets, as far as they are known. The match picks that of its purse. */
+  readonly means: Readonly<Partial<Record<Purse, Means>>>
 }
 
 export interface QuoteAnswer {
@@ -52,14 +60,14 @@ export function quote(view: MatchView, query: QuoteQuery, at: Instant, rules: Tr
   const opened = { ...order, openPrice: fill, margin }
   const pnlAtLevel = (level: Levels['stopLoss']) =>
     level === null || level > fill * LEVEL_REACH ? null : realisedPnl(opened, level)
-  const maxLots =
-    query.available === null ? rules.lotMax : largestLots(instrument, query.direction, query.available, rules)
+  const means = query.means[view.info.purse]
+  const maxLots = means === undefined ? rules.lotMax : largestLots(instrument, query.direction, means.available, rules)
   const marginRefusal: Refusal | null =
-    query.available !== null && margin > query.available
-      ? { code: 'insufficient_margin', required: margin, available: query.available, maxLots }
+    means !== undefined && margin > means.available
+      ? { code: 'insufficient_margin', required: margin, available: means.available, maxLots }
       : null
   const limitRefusal: Refusal | null =
-    query.openPositions !== null && query.openPositions >= rules.openPositionsMax
+    means !== undefined && means.openPositions >= rules.openPositionsMax
       ? { code: 'position_limit', max: rules.openPositionsMax }
       : null
   return done({
@@ -75,21 +83,4 @@ export function quote(view: MatchView, query: QuoteQuery, at: Instant, rules: Tr
     maxLots,
     refusal: openRefusal(view, instrument, { ...query, clientPrice: null }, at, rules) ?? marginRefusal ?? limitRefusal,
   })
-}
-
-/** The largest valid size whose margin fits, its own impact included; 0 when even the smallest does not fit. */
-export function largestLots(instrument: Instrument, direction: Direction, available: Money, rules: TradingRules): Lots {
-  let low = 0
-  let high = Math.floor((rules.lotMax - rules.lotMin) / rules.lotStep) + 1
-  const sizeAt = (n: number): Lots => lots(rules.lotMin + (n - 1) * rules.lotStep)
-  const affordable = (n: number): boolean => {
-    const fill = fillPrice(instrument, exposureOf({ direction, lots: sizeAt(n) }))
-    return marginFor(fill, sizeAt(n)) <= available
-  }
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2)
-    if (affordable(middle)) low = middle
-    else high = middle - 1
-  }
-  return low === 0 ? lots(0) : sizeAt(low)
 }

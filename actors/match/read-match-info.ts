@@ -15,6 +15,7 @@ import {
   recordOf,
   text,
 } from '../kernel/read.ts'
+import { PURSES } from '../kernel/purse.ts'
 import { instant } from '../kernel/world.ts'
 import { EVENT_KINDS, type FixturePlayer, type FixtureTeam } from '../market/fixture.ts'
 import type { ReportedEvent } from '../market/match-report.ts'
@@ -43,6 +44,8 @@ export const readMatchInfo: Reader<MatchInfo> = (value, path) => {
     home: field('home', readTeam),
     away: field('away', readTeam),
     replay: field('replay', or(boolean, false)),
+    purse: field('purse', or(oneOf(PURSES), 'main')),
+    speed: field('speed', or(number, 1)),
     feedSeq: field('feedSeq', or(integer, 0)),
     sourceAt: field('sourceAt', nullable(readInstant)),
     endedAt: field('endedAt', nullable(readInstant)),

@@ -43,7 +43,9 @@ export const movePpm = ({ from, to }: Pick<RuleMove, 'from' | 'to'>): number =>
 export function moveByRules(draft: Draft, { id }: Pick<Instrument, 'id'>, base: Price, terms: Terms): Price {
   const { impactCapPpm } = terms.rules
   const before = draft.listed(id)
-  const { awaitsSettlement } = before
+  const { awaitsSettlement, leavingFrom } = before
+  // The curve stands still until those are out who leave along it. The next clock or update finds the rest.
+  if (leavingFrom !== null) return quoteOf(before).price
   if (before.impactCapPpm !== impactCapPpm) {
     draft.emit({ kind: 'curve_changed', instrumentId: id, impactCapPpm, awaitsSettlement })
   }

@@ -1,15 +1,18 @@
 /** The state of one match: fixture, instruments and open positions. Only `apply` changes it. */
 import { assert, present } from '../kernel/assert.ts'
 import type { InstrumentId, PositionId, UserId } from '../kernel/ids.ts'
-import { type Lots, lots, type Price } from '../kernel/micros.ts'
+import { type Lots, lots, type Money, money, type Price } from '../kernel/micros.ts'
+import type { Purse } from '../kernel/purse.ts'
 import { type FixtureSnapshot, matchMinute } from '../market/fixture.ts'
 import type { Instrument } from '../market/instrument.ts'
 import { phaseOf } from '../market/phase.ts'
 import { EMPTY_PRICING, type PricingMemory } from '../market/pricing.ts'
 import type { Position } from '../position/position.ts'
+import type { RecentClose } from '../position/recent-close.ts'
 import { NO_REACH, type Reach, TriggerBooks } from '../position/triggers.ts'
 import { apply, type MatchTarget } from './apply.ts'
-import type { MatchEvent, MatchInfo } from './messages.ts'
+import { freedBy, type MatchEvent, type MatchInfo } from './messages.ts'
+import { RecentCloses } from './recent-closes.ts'
 import type { MatchRecord } from './store.ts'
 
 /** The part of a match that rules and rooms may read. */
@@ -22,14 +25,25 @@ export interface MatchView {
   position(id: PositionId): Position | undefined
   openPositions(): Iterable<Position>
   positionsOf(userId: UserId): readonly Position[]
+  /** The closes that late news may reach. */
+  recentCloses(): Iterable<RecentClose>
   /** The largest position whose triggers are watched on an instrument, or a larger one that was. */
   largest(id: InstrumentId): Lots
-  /** The open positions of an instrument whose triggers are within reach and were not within `searched`. */
-  watched(id: InstrumentId, reach: Reach, searched?: Reach): readonly Position[]
+  /**
+   * The open positions of an instrument whose triggers are within reach and were not within `searched`, found as they
+   * are asked for. Nothing may change meanwhile.
+   */
+  watched(id: InstrumentId, reach: Reach, searched?: Reach): Iterable<Position>
+}
+
+/** Where a new match comes from, and the purse that it is traded with; absent means `main`. */
+export interface MatchOrigin {
+  readonly replay: boolean
+  readonly purse?: Purse
 }
 
 /** A new match, as its first snapshot describes it. */
-export function newMatch(snapshot: FixtureSnapshot, options: { readonly replay: boolean }): MatchRecord {
+export function newMatch(snapshot: FixtureSnapshot, { replay, purse = 'main' }: MatchOrigin): MatchRecord {
   const info: MatchInfo = {
     matchId: snapshot.fixtureId,
     name: snapshot.name,
@@ -41,7 +55,9 @@ export function newMatch(snapshot: FixtureSnapshot, options: { readonly replay: 
     minute: matchMinute(snapshot.periods),
     home: snapshot.home,
     away: snapshot.away,
-    replay: options.replay,
+    replay,
+    purse,
+    speed: 1,
     feedSeq: 0,
     sourceAt: null,
     endedAt: null,
@@ -53,7 +69,7 @@ export function newMatch(snapshot: FixtureSnapshot, options: { readonly replay: 
     onPitch: null,
     teamStats: null,
   }
-  return { info, pricing: EMPTY_PRICING, instruments: [], openPositions: [] }
+  return { info, pricing: EMPTY_PRICING, instruments: [], openPositions: [], recentCloses: [] }
 }
 
 /**
@@ -92,12 +108,14 @@ export class MatchState implements MatchView, MatchTarget {
   readonly #positions = new Map<PositionId, Position>()
   readonly #byUser = new PositionsByUser()
   readonly #triggers = new TriggerBooks()
+  readonly #closes = new RecentCloses()
 
   constructor(record: MatchRecord) {
     this.#info = record.info
     this.#pricing = record.pricing
     for (const instrument of record.instruments) this.putInstrument(instrument)
     for (const position of record.openPositions) this.addPosition(position)
+    for (const close of record.recentCloses) this.#closes.put(close)
   }
 
   get info(): MatchInfo {
@@ -128,13 +146,22 @@ export class MatchState implements MatchView, MatchTarget {
     return this.#byUser.of(userId)
   }
 
+  recentCloses(): Iterable<RecentClose> {
+    return this.#closes
+  }
+
+  putClose(close: RecentClose): void {
+    this.#closes.put(close)
+  }
+
   largest(id: InstrumentId): Lots {
     return this.#triggers.of(id)?.largest ?? lots(0)
   }
 
-  watched(id: InstrumentId, reach: Reach, searched?: Reach): Position[] {
-    const ids = this.#triggers.of(id)?.within(reach, searched) ?? []
-    return ids.map((p) => present(this.#positions.get(p), `position ${p}`))
+  *watched(id: InstrumentId, reach: Reach, searched?: Reach): Generator<Position> {
+    for (const p of this.#triggers.of(id)?.within(reach, searched) ?? []) {
+      yield present(this.#positions.get(p), `position ${p}`)
+    }
   }
 
   apply(event: MatchEvent): void {
@@ -194,6 +221,7 @@ interface Search {
  */
 export class Draft implements MatchView, MatchTarget {
   readonly events: MatchEvent[] = []
+  room: number
   readonly #base: MatchView
   #info: MatchInfo
   #pricing: PricingMemory
@@ -206,9 +234,12 @@ export class Draft implements MatchView, MatchTarget {
   readonly #searches = new Map<InstrumentId, Search>()
   /** Opened and changed positions by user. */
   readonly #byUser = new PositionsByUser()
+  readonly #closes = new Map<PositionId, RecentClose>()
 
-  constructor(base: MatchView) {
+  /** `room`: how many positions triggers may still close or warn about in this batch. */
+  constructor(base: MatchView, room = Number.POSITIVE_INFINITY) {
     this.#base = base
+    this.room = room
     this.#info = base.info
     this.#pricing = base.pricing
   }
@@ -217,6 +248,18 @@ export class Draft implements MatchView, MatchTarget {
   emit(event: MatchEvent): void {
     apply(this, event)
     this.events.push(event)
+  }
+
+  /** What this batch has done for a user so far: micros that they can open with again, and positions it has closed. */
+  givenBackTo(userId: UserId): { readonly freed: Money; readonly closed: number } {
+    let [freed, closed] = [0, 0]
+    for (const event of this.events) {
+      if (event.kind !== 'position_closed' && event.kind !== 'close_corrected') continue
+      if (event.position.userId !== userId) continue
+      freed += event.kind === 'position_closed' ? freedBy(event) : event.freed
+      closed += Number(event.kind === 'position_closed')
+    }
+    return { freed: money(freed), closed }
   }
 
   /** The instruments this batch lists or changes. */
@@ -256,19 +299,31 @@ export class Draft implements MatchView, MatchTarget {
     return [...held, ...this.#byUser.of(userId)]
   }
 
+  *recentCloses(): Iterable<RecentClose> {
+    for (const close of this.#base.recentCloses()) if (!this.#closes.has(close.position.id)) yield close
+    yield* this.#closes.values()
+  }
+
+  putClose(close: RecentClose): void {
+    this.#closes.set(close.position.id, close)
+  }
+
   largest(id: InstrumentId): Lots {
     return lots(Math.max(this.#base.largest(id), this.#triggers.of(id)?.largest ?? 0))
   }
 
-  watched(id: InstrumentId, reach: Reach): Position[] {
+  *watched(id: InstrumentId, reach: Reach): Generator<Position> {
     const search = this.#searches.get(id) ?? { reach: NO_REACH, found: new Map() }
-    for (const position of this.#base.watched(id, reach, search.reach)) {
-      if (!this.#positions.has(position.id)) search.found.set(position.id, position)
-    }
-    search.reach = { down: Math.min(reach.down, search.reach.down), up: Math.max(reach.up, search.reach.up) }
     this.#searches.set(id, search)
-    const own = this.#triggers.of(id)?.within(reach) ?? []
-    return [...search.found.values(), ...own.map((p) => present(this.position(p), `position ${p}`))]
+    yield* search.found.values()
+    for (const position of this.#base.watched(id, reach, search.reach)) {
+      if (this.#positions.has(position.id) || search.found.has(position.id)) continue
+      search.found.set(position.id, position)
+      yield position
+    }
+    // A caller that stops early has not searched this far, so the reach is recorded only now.
+    search.reach = { down: Math.min(reach.down, search.reach.down), up: Math.max(reach.up, search.reach.up) }
+    for (const p of this.#triggers.of(id)?.within(reach) ?? []) yield present(this.position(p), `position ${p}`)
   }
 
   setInfo(info: MatchInfo, pricing: PricingMemory): void {

@@ -1,10 +1,12 @@
 /** The persistence port of a match: what the actor asks of the store, and what the store guarantees. */
 import type { FixtureId, InstrumentId, UserId } from '../kernel/ids.ts'
 import type { Money, Price } from '../kernel/micros.ts'
+import type { Purse, WalletKey } from '../kernel/purse.ts'
 import type { Instant } from '../kernel/world.ts'
-import type { Instrument } from '../market/instrument.ts'
+import type { Instrument, PastMatches } from '../market/instrument.ts'
 import type { PricingMemory } from '../market/pricing.ts'
 import type { Position } from '../position/position.ts'
+import type { RecentClose } from '../position/recent-close.ts'
 import type { IdempotencyKey, KeyedResult, MatchEvent, MatchInfo, PriceMoved, WalletAfter } from './messages.ts'
 
 /** A match as last committed. */
@@ -13,6 +15,8 @@ export interface MatchRecord {
   readonly pricing: PricingMemory
   readonly instruments: readonly Instrument[]
   readonly openPositions: readonly Position[]
+  /** Those that late news may still correct or take back, and earlier ones if that is simpler. */
+  readonly recentCloses: readonly RecentClose[]
 }
 
 /** A player's history before this match. */
@@ -21,6 +25,8 @@ export interface InstrumentHistory {
   readonly last: Price | null
   /** The player's anchor for the season, if one is set. */
   readonly anchor: Price | null
+  /** The live matches that the player took part in; null before the first. */
+  readonly past: PastMatches | null
   /** The unsettled match that lists the player. No other may list them, or its positions would lose their price. */
   readonly heldBy: FixtureId | null
 }
@@ -28,6 +34,8 @@ export interface InstrumentHistory {
 /** A keyed command of a batch. */
 export interface KeyedCommand {
   readonly userId: UserId
+  /** The purse that it trades with. */
+  readonly purse: Purse
   readonly idempotency: IdempotencyKey
   /** What to store for retries; null when a retry must be decided again and only earlier results count. */
   readonly result: KeyedResult | null
@@ -36,6 +44,7 @@ export interface KeyedCommand {
 /** What a user holds in this match after the batch. The store takes it as given and adds their other matches. */
 export interface Holding {
   readonly userId: UserId
+  readonly purse: Purse
   readonly openPositions: number
   /** The PnL of closing them at the prices after the batch: each rounded down, none below −margin. */
   readonly unrealizedPnl: Money
@@ -54,14 +63,22 @@ export interface Batch {
   /** The ticks to keep, a subset of the batch's price moves. */
   readonly ticks: readonly PriceMoved[]
   readonly keyed: readonly KeyedCommand[]
-  /** Users whose wallets the caller wants back, changed or not. */
+  /** Wallets that the caller wants back, changed or not: at most one of each user. */
   readonly watch: readonly Holding[]
   /** Ids of the requests in the batch, for the log. */
   readonly requests?: readonly string[]
   /** Trace contexts of the requests in the batch. */
   readonly traces?: readonly string[]
-  /** The most positions a user may hold open after the batch. */
+  /** The most positions a wallet may hold open after the batch. */
   readonly openPositionsMax: number
+}
+
+/** What a wallet held when a batch was rejected. A user without one has nothing. */
+export interface WalletFound extends WalletKey<UserId> {
+  /** The balance without what is locked of it; below zero where it was lowered from outside. */
+  readonly available: Money
+  /** Of the purse, in all matches. */
+  readonly openPositions: number
 }
 
 /** Why a batch was rejected: at most one failure per user. */
@@ -81,8 +98,12 @@ export type Verdict =
   | { readonly kind: 'committed'; readonly wallets: ReadonlyMap<UserId, WalletAfter> }
   /** Another owner has taken the match over. Nothing was written, and this owner must stop. */
   | { readonly kind: 'fenced' }
-  /** Nothing was written. */
-  | { readonly kind: 'rejected'; readonly failures: readonly CommitFailure[] }
+  /** Nothing was written. `wallets`: what those held that the batch would have changed or watches. */
+  | {
+      readonly kind: 'rejected'
+      readonly failures: readonly CommitFailure[]
+      readonly wallets: readonly WalletFound[]
+    }
 
 export interface MatchStore {
   /** The match as last committed, or null when it is unknown. */
@@ -93,7 +114,8 @@ export interface MatchStore {
 
   /**
    * Writes the batch, all or nothing, in one statement: fence, keys, wallets, ledger, positions, instruments, ticks and
-   * the match itself. Wallets are locked in user-id order, so matches that share users cannot deadlock.
+   * the match itself. Wallets are locked in the order of user ids and purses, so matches that share users cannot
+   * deadlock.
    * Throws when the database is unavailable; then it is unknown whether the batch was written.
    */
   commit(batch: Batch): Promise<Verdict>

@@ -12,6 +12,7 @@ const suspended = (reason: string): TradeWindow => ({ status: 'SUSPENDED', reaso
 const closed = (reason: string): TradeWindow => ({ status: 'CLOSED', reason })
 const BEING_PRICED = suspended('an in-game event is being priced')
 const AWAITED = suspended('the statistics after an in-game event are late: positions can be closed, not opened')
+const LEAVING = suspended('levels that were reached are being closed')
 const REDUCE_ONLY = suspended('positions can be closed, not opened')
 export const HALTED = suspended('trading is halted')
 /** A word for programs: clients tell it from the other reasons. */
@@ -55,8 +56,9 @@ function playWindow(info: MatchInfo, instrument: Instrument | null, now: Instant
   return match.status !== 'OPEN' || instrument === null ? match : newsWindow(instrument, now)
 }
 
-/** After news closes wait for statistics that agree with it, for a while; opens wait longer. */
-function newsWindow({ news }: Instrument, now: Instant): TradeWindow {
+/** After news closes wait for statistics that agree with it, for a while; opens wait longer. Both wait for a step. */
+function newsWindow({ news, leavingFrom }: Instrument, now: Instant): TradeWindow {
+  if (leavingFrom !== null) return LEAVING
   if (news === null || now >= news.opensFrom) return OPEN
   return now < news.closesFrom ? BEING_PRICED : AWAITED
 }

@@ -1,14 +1,13 @@
 /** What users may do (open, change levels, close), and the triggers that a price move fires. */
-import { type InstrumentId, positionId } from '../kernel/ids.ts'
+import { type InstrumentId, positionId, type UserId } from '../kernel/ids.ts'
 import type { TradingRules } from '../kernel/limits.ts'
-import { type Lots, lots, mulDivCeil, type Price, price } from '../kernel/micros.ts'
+import { type Lots, lots, money, mulDivCeil, type Price, price } from '../kernel/micros.ts'
 import { done, type Outcome, type Refusal, refused, type TradeWindow } from '../kernel/outcome.ts'
 import { instant, type Instant } from '../kernel/world.ts'
-import { priceMoved } from '../market/guards.ts'
+import { priceMoved } from '../market/price-guard.ts'
 import { type Cause, exitPrice, fillPrice, type Instrument, quoteAfter, quoteOf } from '../market/instrument.ts'
 import {
   type Close,
-  type ClosedBy,
   exposureOf,
   holdSecsLeft,
   type Levels,
@@ -17,10 +16,14 @@ import {
   type Position,
   realisedPnl,
 } from '../position/position.ts'
+import type { ClosedPosition } from '../position/recent-close.ts'
 import { triggerAt, warningAt } from '../position/triggers.ts'
 import type { ChangeLevels, ClosePosition, OpenPosition } from './messages.ts'
+import { largestLots } from './largest-lots.ts'
+import { locksAtClose } from './late-closes.ts'
 import type { Draft, MatchView } from './state.ts'
-import { dueOn } from './due.ts'
+import type { WalletFound } from './store.ts'
+import { type Due, dueOn } from './due.ts'
 import { closeWindow, HALTED, isHalted, tradeWindow } from './suspension.ts'
 
 /** The inputs of a decision: values only, so that it can be repeated. */
@@ -28,6 +31,8 @@ export interface Terms {
   readonly at: Instant
   readonly rules: TradingRules
   readonly newId: () => string
+  /** What users had when the store last rejected this batch. Orders of other users are left to the commit. */
+  readonly wallets?: ReadonlyMap<UserId, WalletFound>
 }
 
 /** The result of a command that the rules allow. The commit still checks the wallet. */
@@ -51,6 +56,7 @@ export function open(draft: Draft, command: OpenPosition, terms: Terms): Outcome
   const position: Position = {
     id: positionId(command.idempotency?.id ?? terms.newId()),
     userId: command.userId,
+    purse: draft.info.purse,
     instrumentId: instrument.id,
     fixtureId: draft.info.matchId,
     direction: command.direction,
@@ -65,9 +71,26 @@ export function open(draft: Draft, command: OpenPosition, terms: Terms): Outcome
     warned: 0,
     close: null,
   }
+  const poor = walletRefusal(draft, instrument, position, terms)
+  if (poor !== null) return refused(poor)
   draft.emit({ kind: 'position_opened', position })
   afterTrade(draft, instrument, terms)
   return done(allowed(draft, position))
+}
+
+/** Why a wallet cannot take this opening, as far as it is known, with what the batch has given back to it so far. */ // A13
+function walletRefusal(draft: Draft, instrument: Instrument, order: Position, terms: Terms): Refusal | null {
+  const { rules, wallets } = terms
+  const found = wallets?.get(order.userId)
+  if (found === undefined) return null
+  const { freed, closed } = draft.givenBackTo(order.userId)
+  const available = money(Math.max(0, found.available + freed))
+  if (order.margin > available) {
+    const maxLots = largestLots(instrument, order.direction, available, rules)
+    return { code: 'insufficient_margin', required: order.margin, available, maxLots }
+  }
+  const held = found.openPositions - closed
+  return held < rules.openPositionsMax ? null : { code: 'position_limit', max: rules.openPositionsMax }
 }
 
 /** What to answer of an open position, as things stand now. */
@@ -142,7 +165,8 @@ export function changeLevels(draft: Draft, command: ChangeLevels, terms: Terms):
   if (isHalted(draft.info, instrument, rules)) return refused(windowRefusal(HALTED)) // H11
   // While closes are refused, a level cannot be moved towards the price either.
   const window = closeWindow(draft.info, instrument, at, rules)
-  if (window.status !== 'OPEN' && !isLoosened(before, position)) return refused(windowRefusal(window))
+  const mayLoosen = instrument.leavingFrom === null
+  if (window.status !== 'OPEN' && !(mayLoosen && isLoosened(before, position))) return refused(windowRefusal(window))
   const { price: published } = quoteOf(instrument)
   const invalid = levelsRefusal(position, published, exitPrice(instrument, exposureOf(position)))
   if (invalid !== null) return refused(invalid)
@@ -174,13 +198,8 @@ export function close(draft: Draft, command: ClosePosition, terms: Terms): Outco
     return refused({ code: 'cooldown_active', retryAfterSecs: secsLeft, closableAt: found.value.closableAt })
   }
   const fill = exitPrice(instrument, exposureOf(found.value))
-  const position = emitClose(draft, found.value, {
-    price: fill,
-    base: instrument.base,
-    at,
-    by: 'user',
-    voidReason: null,
-  })
+  const how = { price: fill, base: instrument.base, at, by: 'user', voidReason: null } as const
+  const position = emitClose(draft, found.value, how, terms)
   afterTrade(draft, instrument, terms)
   return done({ position, price: quoteOf(draft.listed(instrument.id)).price, exitPrice: fill })
 }
@@ -194,13 +213,9 @@ function ownPosition(draft: Draft, command: ChangeLevels | ClosePosition): Outco
 }
 
 /** Closes at a price, for what that pays. */ // T4
-export function emitClose(
-  draft: Draft,
-  position: Position,
-  how: Omit<Close, 'pnl'>,
-): Position & { readonly close: Close } {
+export function emitClose(draft: Draft, position: Position, how: Omit<Close, 'pnl'>, terms: Terms): ClosedPosition {
   const closed = { ...position, close: { ...how, pnl: realisedPnl(position, how.price) } }
-  draft.emit({ kind: 'position_closed', position: closed })
+  draft.emit({ kind: 'position_closed', position: closed, locks: locksAtClose(draft, closed, terms) })
   return closed
 }
 
@@ -235,25 +250,40 @@ export function emitMove(draft: Draft, before: Instrument, cause: Cause, provide
  * Closes every position whose trigger its exit price has reached. Those of one round share one step, and one price: the
  * mean over all that they remove together, so that no group leaves for more than it moved. Their removal moves the price
  * and may reach others, so this repeats until nothing fires. Also emits margin warnings. It ends because every round
- * closes or warns.
+ * closes or warns. A round that is more than the batch has room for only begins: actors/match/shared-step.ts closes it.
  */ // T11
 export function fireTriggers(draft: Draft, id: InstrumentId, terms: Terms): void {
   for (;;) {
     const before = draft.listed(id)
-    const due = dueOn(draft, before)
+    const due = dueOn(draft, before, draft.room)
     if (due.length === 0) return
-    const leaving: { readonly position: Position; readonly by: ClosedBy }[] = []
-    for (const { position, exit } of due) {
-      const by = triggerAt(position, exit)
-      if (by === null) emitWarning(draft, position, exit)
-      else leaving.push({ position, by })
+    if (due.length > draft.room) {
+      return draft.emit({ kind: 'leaving_changed', instrumentId: id, leavingFrom: before.imbalance })
     }
-    if (leaving.length === 0) continue
-    const exposure = lots(leaving.reduce((sum, { position }) => sum + exposureOf(position), 0))
-    const fill = { price: exitPrice(before, exposure), base: before.base, at: terms.at, voidReason: null }
-    for (const { position, by } of leaving) emitClose(draft, position, { ...fill, by })
-    emitMove(draft, before, 'trade', 0, terms)
+    leaveTogether(draft, { due, price: exitPrice(before, exposureOfLeaving(due)) }, id, terms)
   }
+}
+
+/** What those remove together who are closed and not only warned. */
+export const exposureOfLeaving = (due: readonly Due[]): Lots =>
+  lots(due.reduce((sum, one) => sum + (triggerAt(one.position, one.exit) === null ? 0 : exposureOf(one.position)), 0))
+
+/** Warns or closes each of these, at the price of the step to which they belong. */
+export function leaveTogether(
+  draft: Draft,
+  { due, price: fill }: { readonly due: readonly Due[]; readonly price: Price },
+  id: InstrumentId,
+  terms: Terms,
+): void {
+  const before = draft.listed(id)
+  draft.room -= due.length
+  const how = { price: fill, base: before.base, at: terms.at, voidReason: null }
+  for (const { position, exit } of due) {
+    const by = triggerAt(position, exit)
+    if (by === null) emitWarning(draft, position, exit)
+    else emitClose(draft, position, { ...how, by }, terms)
+  }
+  emitMove(draft, before, 'trade', 0, terms)
 }
 
 function lotsValid(size: Lots, rules: TradingRules): boolean {

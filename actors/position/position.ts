@@ -12,6 +12,7 @@ import {
   type Price,
   price,
 } from '../kernel/micros.ts'
+import type { Purse } from '../kernel/purse.ts'
 import { type Instant, SECOND_MS } from '../kernel/world.ts'
 
 export type Direction = 'long' | 'short'
@@ -45,6 +46,8 @@ export interface Close {
 export interface Position extends Levels {
   readonly id: PositionId
   readonly userId: UserId
+  /** Whose money it was opened with, and what it pays into. */
+  readonly purse: Purse
   readonly instrumentId: InstrumentId
   readonly fixtureId: FixtureId
   readonly direction: Direction

@@ -123,22 +123,23 @@ export class TriggerBook {
   }
 
   /** The positions within reach, except those that a search as far as `searched` has found already. Changes nothing. */
-  within({ down, up }: Reach, searched: Reach = NO_REACH): PositionId[] {
-    const found: Trigger[] = []
-    this.#floors.collectWhile(
-      ({ key }) => key >= down,
-      found,
-      ({ key }) => key >= searched.down,
-    )
-    const below = found.length
-    this.#ceilings.collectWhile(
-      ({ key }) => key <= up,
-      found,
+  *within({ down, up }: Reach, searched: Reach = NO_REACH): Generator<PositionId> {
+    const floors = (): Iterable<Trigger> =>
+      this.#floors.between(
+        ({ key }) => key >= searched.down,
+        ({ key }) => key >= down,
+      )
+    for (const { id } of floors()) yield id
+    const ceilings = this.#ceilings.between(
       ({ key }) => key <= searched.up,
+      ({ key }) => key <= up,
     )
-    const ids = found.map(({ id }) => id)
     // Between levels close to each other the price is near both.
-    return below > 0 && ids.length > below ? [...new Set(ids)] : ids
+    let below: ReadonlySet<PositionId> | null = null
+    for (const { id } of ceilings) {
+      below ??= new Set(Array.from(floors(), (floor) => floor.id))
+      if (!below.has(id)) yield id
+    }
   }
 
   #offset(p: Position): number {

@@ -4,12 +4,21 @@ import type { InstrumentId } from '../kernel/ids.ts'
 import { BATCH_MAX, INSTRUMENTS_MAX, REPLAY_CONFIRM_UPDATES } from '../kernel/limits.ts'
 import { lots, money, price } from '../kernel/micros.ts'
 import { type FixturePlayer, type FixtureSnapshot, matchMinute } from '../market/fixture.ts'
-import { type Instrument, isSameQuote, quoteOf, settlesAt, slopeFor, startPrice } from '../market/instrument.ts'
+import {
+  anchorOf,
+  type Instrument,
+  isSameQuote,
+  quoteOf,
+  settlesAt,
+  slopeFor,
+  startPrice,
+} from '../market/instrument.ts'
 import { reportEvents, reportSquad } from '../market/match-report.ts'
 import { playersOnPitch } from '../market/on-pitch.ts'
 import { type Phase, phaseOf } from '../market/phase.ts'
 import { type Pricing, priceMatch, type ScoringModel } from '../market/pricing.ts'
 import type { FeedUpdate, MatchInfo } from './messages.ts'
+import { settleLateCloses } from './late-closes.ts'
 import { followNews } from './news.ts'
 import { followModel, moveByRules } from './rule-change.ts'
 import type { Draft } from './state.ts'
@@ -54,7 +63,7 @@ export function update(draft: Draft, command: FeedUpdate, terms: FeedTerms): boo
     pricing: pricing.memory,
   })
   if (!pricing.accepted) return true
-  followNews(draft, listed, pricing, { command, terms })
+  followNews(draft, listed, { seq: command.seq, pricing, terms })
   followWhistle(draft)
   moveBases(draft, listed, pricing, terms)
   if (model !== terms.model) followModel(draft, { snapshot, listed, memory }, terms)
@@ -65,7 +74,7 @@ export function update(draft: Draft, command: FeedUpdate, terms: FeedTerms): boo
 function list(draft: Draft, player: FixturePlayer, terms: FeedTerms): void {
   const role = player.role ?? 'MID'
   const history = terms.histories.get(player.instrumentId)
-  const start = startPrice(role, history?.last ?? null, history?.anchor ?? null)
+  const start = startPrice(history?.last ?? null, anchorOf(role, history?.anchor ?? null, history?.past ?? null))
   const instrument: Instrument = {
     id: player.instrumentId,
     playerId: player.playerId,
@@ -82,6 +91,7 @@ function list(draft: Draft, player: FixturePlayer, terms: FeedTerms): void {
     published: start,
     news: null,
     awaitsSettlement: false,
+    leavingFrom: null,
     settlement: null,
   }
   draft.emit({ kind: 'instrument_listed', instrument })
@@ -113,11 +123,13 @@ function nextInfo(info: MatchInfo, command: FeedUpdate, { accepted, memory }: Pr
     stateId: snapshot.stateId,
     phase,
     minute: matchMinute(snapshot.periods),
+    speed: command.speed ?? 1,
     home: snapshot.home,
     away: snapshot.away,
     feedSeq: seq,
     sourceAt: snapshot.sourceAt,
-    endedAt: phase === 'ended' ? (info.endedAt ?? terms.at) : null,
+    // By the clock that confirms it: of two processes one may be ahead.
+    endedAt: phase === 'ended' ? (info.endedAt ?? (info.replay ? terms.at : snapshot.sourceAt)) : null,
     endedSeq: phase === 'ended' ? (info.endedSeq ?? seq) : null,
     events,
     squad,
@@ -178,6 +190,8 @@ function settleWhenOver(draft: Draft, terms: Terms): void {
   const how = ending(draft.info.phase)
   if (how === null || draft.info.settling !== null) return
   if (draft.info.phase === 'ended' && !isConfirmed(draft.info, terms)) return
+  // What a price fired leaves at that price: a later clock settles the rest.
+  if (Array.from(draft.instruments()).some(({ leavingFrom }) => leavingFrom !== null)) return
   beginSettlement(draft, how, terms)
 }
 
@@ -205,6 +219,7 @@ function ending(phase: Phase): MatchInfo['settling'] {
  */ // T24
 function beginSettlement(draft: Draft, settling: 'full_time' | 'void', terms: Terms): void {
   draft.emit({ kind: 'match_updated', info: { ...draft.info, settling }, pricing: draft.pricing })
+  settleLateCloses(draft, terms)
   for (const before of Array.from(draft.instruments())) {
     const settlement = settling === 'full_time' ? settlesAt(before) : quoteOf(before).price
     draft.emit({ kind: 'instrument_settled', instrumentId: before.id, price: settlement })
@@ -230,14 +245,14 @@ function settleNext(draft: Draft, terms: Terms): void {
     const settlement = present(fixed, 'settlement price')
     const isVoid = draft.info.settling === 'void' || position.openPrice === 0
     if (!isVoid) {
-      emitClose(draft, position, { price: settlement, base, at: terms.at, by: 'full_time', voidReason: null })
+      emitClose(draft, position, { price: settlement, base, at: terms.at, by: 'full_time', voidReason: null }, terms)
       continue
     }
     // A void gives back the margin and nothing else. A corrupt record has no open price to show as its close.
     const at = position.openPrice === 0 ? settlement : position.openPrice
     const how = { at: terms.at, by: 'void', voidReason: null } as const
     const close = { price: price(at), base: position.openBase, pnl: money(0), ...how }
-    draft.emit({ kind: 'position_closed', position: { ...position, close } })
+    draft.emit({ kind: 'position_closed', position: { ...position, close }, locks: [] })
   }
   const info = { ...draft.info, settledAt: terms.at }
   draft.emit({ kind: 'match_updated', info, pricing: draft.pricing })
