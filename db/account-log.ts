@@ -11,6 +11,7 @@ import {
   type HeldPosition,
   heldFrom,
   POSITION_COLUMNS,
+  positionAsClosed,
   positionAsOpened,
   positionFrom,
   type PositionRow,
@@ -20,7 +21,7 @@ import {
 import type { Database } from './postgres/schema.ts'
 import type { AccountEventsTable, PositionsTable } from './postgres/schema/positions.ts'
 
-export type AccountEventKind = 'opened' | 'closed' | AccountEventsTable['kind']
+export type AccountEventKind = 'opened' | 'closed' | 'corrected' | AccountEventsTable['kind']
 
 export interface AccountEvent {
   /** Counts the user's events from 1, without gaps, in the order in which they were committed. */
@@ -94,7 +95,7 @@ export class AccountLog {
              with ordinality u (user_id, since, n))`.as<'asked'>('asked')
     const rows: readonly LogRow[] = await this.#db
       .selectFrom(asked)
-      .innerJoin('wallets', 'wallets.user_id', 'asked.user_id')
+      .innerJoin('wallets', (on) => on.onRef('wallets.user_id', '=', 'asked.user_id').on('wallets.purse', '=', 'main'))
       .leftJoinLateral(
         () => nextEvents(limit),
         (on) => on.onTrue(),
@@ -122,6 +123,7 @@ export class AccountLog {
       .select(POSITION_COLUMNS)
       .select(PRICE_COLUMNS)
       .select(['wallets.user_id as owner', 'wallets.events as newest'])
+      .where('wallets.purse', '=', 'main')
       .where('wallets.user_id', 'in', users)
       .orderBy('positions.opened_marker')
       .execute()
@@ -141,7 +143,7 @@ export class AccountLog {
  */
 const nextEvents = (limit: number) =>
   sql<NextEvent>`(
-    (select l.marker, case l.kind when 'margin' then 'opened' else 'closed' end as kind, l.reference as position_id, l.at,
+    (select l.marker, case l.kind when 'margin' then 'opened' when 'late_close' then 'corrected' else 'closed' end as kind, l.reference as position_id, l.at,
             null::bigint as stop_loss_micros, null::bigint as take_profit_micros, null::smallint as warned
        from ledger_entries l
       where asked.since < wallets.events and l.user_id = asked.user_id and l.marker > asked.since
@@ -212,7 +214,8 @@ function eventFrom(row: LogRow): AccountEvent {
 
 /** A position's row shows its present state. Before its close the position was open. */
 function asOf(kind: AccountEventKind, row: LogRow & Held): Position {
-  if (kind === 'closed') return positionFrom(row)
+  if (kind === 'corrected') return positionFrom(row)
+  if (kind === 'closed') return positionAsClosed(row)
   if (kind === 'opened') return positionAsOpened(row)
   const then = { stop_loss_micros: row.stop, take_profit_micros: row.take, warned: row.warned_then ?? 0 }
   return { ...positionFrom({ ...row, ...then }), close: null }

@@ -13,6 +13,8 @@ export interface ControlAction {
   readonly subject: string
   readonly before: unknown
   readonly after: unknown
+  /** `ok`, or the code of the refusal. Left out: `ok`. */
+  readonly outcome?: string
 }
 
 export interface AuditEntry extends ControlAction {
@@ -20,6 +22,7 @@ export interface AuditEntry extends ControlAction {
   readonly at: Instant
   /** The actor's username; null when the account no longer exists. */
   readonly actorName: string | null
+  readonly outcome: string
 }
 
 export class AuditLog {
@@ -33,7 +36,7 @@ export class AuditLog {
 
   /** Records an action, in the transaction that performs it if there is one. */
   async record(deed: ControlAction, db: Kysely<Database> = this.#db): Promise<void> {
-    const { actor, action, subject, before, after } = deed
+    const { actor, action, subject, before, after, outcome = 'ok' } = deed
     await db
       .insertInto('audit_log')
       .values({
@@ -43,6 +46,7 @@ export class AuditLog {
         subject,
         before: before === null ? null : JSON.stringify(before),
         after: after === null ? null : JSON.stringify(after),
+        outcome,
       })
       .execute()
   }
@@ -67,6 +71,7 @@ export class AuditLog {
       subject: row.subject,
       before: row.before,
       after: row.after,
+      outcome: row.outcome,
     }))
   }
 }

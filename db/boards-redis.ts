@@ -7,6 +7,7 @@ import type { Redis, Result } from 'ioredis'
 import { assert, present } from '../actors/kernel/assert.ts'
 import { districtId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { money } from '../actors/kernel/micros.ts'
+import type { Purse } from '../actors/kernel/purse.ts'
 import { integer, listOf } from '../actors/kernel/read.ts'
 import { instant } from '../actors/kernel/world.ts'
 import {
@@ -157,6 +158,8 @@ declare module 'ioredis' {
 export interface BoardsRedisOptions extends FastRedisOptions {
   /** Names the installation, so that two databases on one server have separate boards. */
   readonly installation: string
+  /** The purse whose standings they rank. */
+  readonly purse: Purse
   readonly newId: () => string
 }
 
@@ -170,7 +173,7 @@ export async function connectBoards(options: BoardsRedisOptions): Promise<Boards
     boardDistricts: { lua: DISTRICTS, numberOfKeys: 1 },
     boardShow: { lua: SHOW, numberOfKeys: 1 },
   })
-  return new BoardsRedis(redis, keys.boards(options.installation), options.newId)
+  return new BoardsRedis(redis, keys.boards(options.installation, options.purse), options.newId)
 }
 
 class BoardsRedis implements Boards {

@@ -8,7 +8,7 @@ import type { CareersTable } from './postgres/schema/community.ts'
 export function careerFrom(row: Selectable<CareersTable>): Career {
   return {
     opened: row.opened,
-    all: {
+    main: {
       closed: row.closed,
       wins: row.wins,
       pnl: money(row.pnl_micros),
@@ -16,13 +16,13 @@ export function careerFrom(row: Selectable<CareersTable>): Career {
       margin: money(row.margin_micros),
       firstTradeAt: row.first_trade_at === null ? null : instant(row.first_trade_at.getTime()),
     },
-    live: {
-      closed: row.live_closed,
-      wins: row.live_wins,
-      pnl: money(row.live_pnl_micros),
-      baseMoves: money(row.live_base_moves_micros),
-      margin: money(row.live_margin_micros),
-      firstTradeAt: row.live_first_trade_at === null ? null : instant(row.live_first_trade_at.getTime()),
+    practice: {
+      closed: row.practice_closed,
+      wins: row.practice_wins,
+      pnl: money(row.practice_pnl_micros),
+      baseMoves: money(row.practice_base_moves_micros),
+      margin: money(row.practice_margin_micros),
+      firstTradeAt: row.practice_first_trade_at === null ? null : instant(row.practice_first_trade_at.getTime()),
     },
     won: money(row.won_micros),
     bestWin: money(row.best_win_micros),

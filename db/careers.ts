@@ -2,15 +2,13 @@
 import { type Kysely, sql } from 'kysely'
 import { districtId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { money, type Money } from '../actors/kernel/micros.ts'
+import type { Purse } from '../actors/kernel/purse.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import { type Career, NEW_CAREER } from '../actors/community/career.ts'
 import { type Standing, stakeOf } from '../actors/community/ranking.ts'
 import { bigints, uuids } from './postgres/arrays.ts'
 import { careerFrom } from './career-rows.ts'
 import type { Database } from './postgres/schema.ts'
-
-/** Whether standings count replays. */
-export type Scope = 'all' | 'live'
 
 /** A user whose place on the boards may be out of date. */
 export interface BoardChange {
@@ -50,29 +48,33 @@ export class Careers {
 
   /** Notes that these are on the boards now. One that has changed again meanwhile stays listed. */
   async shown(changes: readonly BoardChange[]): Promise<void> {
+    // Locked in the order of users, as reactions lock them: neither waits for the other in a circle.
     await sql`
-      delete from board_changes b
-       using (select unnest(${uuids(changes.map((c) => c.userId))}::uuid[]) as user_id,
-                     unnest(${bigints(changes.map((c) => c.version))}::bigint[]) as version) s
-       where b.user_id = s.user_id and b.version <= s.version`.execute(this.#db)
+      with due as materialized (
+        select b.user_id from board_changes b
+          join unnest(${uuids(changes.map((c) => c.userId))}::uuid[], ${bigints(changes.map((c) => c.version))}::bigint[])
+               s (user_id, version) on s.user_id = b.user_id and b.version <= s.version
+         order by b.user_id for update of b
+      )
+      delete from board_changes b using due where b.user_id = due.user_id`.execute(this.#db)
   }
 
-  /** The standings of the given users who have closed a position. */
-  async standings(users: readonly UserId[], scope: Scope): Promise<readonly Standing[]> {
+  /** The standings of the given users who have closed a position of the purse. */
+  async standings(users: readonly UserId[], purse: Purse): Promise<readonly Standing[]> {
     if (users.length === 0) return []
     const floor = this.#roiFloor()
-    const rows = await standingsIn(this.#db, scope)
-      .where('user_id', 'in', [...users])
+    const rows = await standingsIn(this.#db, purse)
+      .where(sql<boolean>`user_id = any(${uuids(users)}::uuid[])`)
       .execute()
     return rows.map((row) => standingFrom(row, floor))
   }
 
-  /** All standings, one page at a time, measured against one floor. */
-  async *allStandings(scope: Scope): AsyncGenerator<readonly Standing[]> {
+  /** All standings of a purse, one page at a time, measured against one floor. */
+  async *allStandings(purse: Purse): AsyncGenerator<readonly Standing[]> {
     const floor = this.#roiFloor()
     let after: string | null = null
     for (;;) {
-      const rows: StandingRow[] = await standingsIn(this.#db, scope)
+      const rows: StandingRow[] = await standingsIn(this.#db, purse)
         .$if(after !== null, (query) => query.where('user_id', '>', after ?? ''))
         .orderBy('user_id')
         .limit(PAGE)
@@ -86,11 +88,8 @@ export class Careers {
   /** The names shown beside entries of boards. */
   async usernames(users: readonly UserId[]): Promise<ReadonlyMap<UserId, string>> {
     if (users.length === 0) return new Map()
-    const rows = await this.#db
-      .selectFrom('users')
-      .select(['id', 'username'])
-      .where('id', 'in', [...users])
-      .execute()
+    const { rows } = await sql<{ id: string; username: string }>`
+      select id, username from users where id = any(${uuids(users)}::uuid[])`.execute(this.#db)
     return new Map(rows.map((row) => [userId(row.id), row.username]))
   }
 }
@@ -107,18 +106,18 @@ interface StandingRow {
   first_trade_at: Date | null
 }
 
-function standingsIn(db: Kysely<Database>, scope: Scope) {
+function standingsIn(db: Kysely<Database>, purse: Purse) {
   const joined = db.selectFrom('careers').innerJoin('users', 'users.id', 'careers.user_id')
-  return scope === 'all'
+  return purse === 'main'
     ? joined
         .select(['user_id', 'district_id', 'version', 'closed', 'wins'])
         .select(['pnl_micros', 'base_moves_micros', 'margin_micros', 'first_trade_at'])
         .where('closed', '>', 0)
     : joined
-        .select(['user_id', 'district_id', 'version', 'live_closed as closed', 'live_wins as wins'])
-        .select(['live_pnl_micros as pnl_micros', 'live_base_moves_micros as base_moves_micros'])
-        .select(['live_margin_micros as margin_micros', 'live_first_trade_at as first_trade_at'])
-        .where('live_closed', '>', 0)
+        .select(['user_id', 'district_id', 'version', 'practice_closed as closed', 'practice_wins as wins'])
+        .select(['practice_pnl_micros as pnl_micros', 'practice_base_moves_micros as base_moves_micros'])
+        .select(['practice_margin_micros as margin_micros', 'practice_first_trade_at as first_trade_at'])
+        .where('practice_closed', '>', 0)
 }
 
 function standingFrom(row: StandingRow, floor: Money): Standing {

@@ -37,6 +37,7 @@ export interface StoredRow {
   readonly balance: number
   readonly margin: number
   readonly unrealized: number
+  readonly locked: number
 }
 
 /**
@@ -64,7 +65,7 @@ export async function findResult(
   const row = await db
     .selectFrom('command_results')
     .select(['fingerprint', 'result', 'balance_micros as balance', 'margin_micros as margin'])
-    .select('unrealized_micros as unrealized')
+    .select(['unrealized_micros as unrealized', 'locked_micros as locked'])
     .where('id', '=', id)
     .where('user_id', '=', user)
     .executeTakeFirst()
@@ -85,6 +86,7 @@ function openingResult(row: Selectable<PositionsTable>): StoredResult {
       balance: present(row.answer_balance_micros, 'balance of a keyed opening'),
       margin: present(row.answer_margin_micros, 'margin of a keyed opening'),
       unrealized: present(row.answer_unrealized_micros, 'unrealised PnL of a keyed opening'),
+      locked: row.answer_locked_micros ?? 0,
     }),
   }
 }
@@ -113,8 +115,9 @@ function restored(kept: Kept, positions: ReadonlyMap<string, Selectable<Position
   return { position, price: kept.price, exitPrice: present(position.close, 'close of a stored result').price }
 }
 
-const walletAfter = (row: Pick<StoredRow, 'balance' | 'margin' | 'unrealized'>): WalletAfter => ({
+const walletAfter = (row: Pick<StoredRow, 'balance' | 'margin' | 'unrealized' | 'locked'>): WalletAfter => ({
   balance: money(row.balance),
+  locked: money(row.locked),
   marginUsed: money(row.margin),
   unrealizedPnl: money(row.unrealized),
 })

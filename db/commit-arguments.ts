@@ -3,21 +3,23 @@
  */
 import { assert, present } from '../actors/kernel/assert.ts'
 import type { PositionId, UserId } from '../actors/kernel/ids.ts'
-import { isReplayFixture } from '../actors/kernel/limits.ts'
+import { BATCH_MAX } from '../actors/kernel/limits.ts'
 import type { Price } from '../actors/kernel/micros.ts'
+import type { WalletKey } from '../actors/kernel/purse.ts'
 import type { Instant } from '../actors/kernel/world.ts'
 import { committedEvents } from '../actors/match/committed-events.ts'
-import type { MatchEvent } from '../actors/match/messages.ts'
 import type { Batch, KeyedCommand } from '../actors/match/store.ts'
 import { type Position, signOf } from '../actors/position/position.ts'
-import type { AccountEventKind } from './account-log.ts'
+import { isAwaited, type RecentClose } from '../actors/position/recent-close.ts'
 import { keptOf } from './command-results.ts'
+import { lateOf } from './recent-closes.ts'
 import { type ArrayFormat, jsonLines } from './postgres/arrays.ts'
 import type {
   AccountArguments,
   BatchArguments,
   ChangedArguments,
   ClosedArguments,
+  CorrectedArguments,
   CommitArguments,
   InstrumentArguments,
   MatchArguments,
@@ -28,55 +30,22 @@ import type {
 } from './postgres/commit-batch.ts'
 import { tapeEntriesOf } from './tape.ts'
 import type { VersionedBalance } from './wallet-cache.ts'
+import { type AccountEvent, accountEvents, logOf, ofKind, type WalletChange, WalletMap } from './wallet-changes.ts'
 
-type OfKind<K extends MatchEvent['kind']> = Extract<MatchEvent, { kind: K }>
+/** Events per row of the outbox: as many as a full batch of orders leaves. */
+const OUTBOX_ROW_MAX = BATCH_MAX
 
-/** What a batch does to one wallet. */
-export interface WalletChange {
-  readonly userId: UserId
-  balance: number
-  margin: number
-  open: number
-  events: number
-}
-
-/** The wallets that the batch concerns, including those of users who only wait for an answer, in ascending order. */
-export function walletChanges(batch: Batch): WalletChange[] {
-  const changes = new Map<UserId, WalletChange>()
-  const of = (user: UserId): WalletChange => {
-    const change = changes.get(user) ?? { userId: user, balance: 0, margin: 0, open: 0, events: 0 }
-    changes.set(user, change)
-    return change
-  }
-  for (const { userId: user } of batch.watch) of(user)
-  for (const { position } of ofKind(batch, 'position_opened')) {
-    const change = of(position.userId)
-    change.balance -= position.margin
-    change.margin += position.margin
-    change.open += 1
-  }
-  for (const { position } of ofKind(batch, 'position_closed')) {
-    const change = of(position.userId)
-    change.balance += position.margin + position.close.pnl
-    change.margin -= position.margin
-    change.open -= 1
-  }
-  for (const { position } of accountEvents(batch)) of(position.userId).events += 1
-  return [...changes.values()].toSorted((a, b) => (a.userId < b.userId ? -1 : 1))
-}
-
-/** `cached` are the balances that the fast store holds, at the versions they belong to. */
+/** `cached` are the balances of main wallets that the fast store holds, at the versions they belong to. */
 export function commitArguments(
   arrays: ArrayFormat,
   batch: Batch,
   wallets: readonly WalletChange[],
   cached: readonly VersionedBalance[],
 ): CommitArguments {
-  const form: Form = {
-    arrays,
-    // PostgreSQL's arrays begin at 1.
-    walletIndexes: new Map(wallets.map((wallet, n) => [wallet.userId, n + 1])),
-  }
+  const walletIndexes = new WalletMap<number>()
+  // PostgreSQL's arrays begin at 1.
+  for (const [n, wallet] of wallets.entries()) walletIndexes.set(wallet, n + 1)
+  const form: Form = { arrays, walletIndexes }
   const account = accountEvents(batch)
   return {
     ...batchArguments(batch),
@@ -84,6 +53,7 @@ export function commitArguments(
     ...openedArguments(form, batch, account),
     ...changedArguments(form, batch),
     ...closedArguments(form, batch, account),
+    ...correctedArguments(form, batch, account),
     ...accountArguments(form, account.filter(hasOwnRow)),
     ...instrumentArguments(form, batch),
     ...tickArguments(form, batch.ticks),
@@ -94,46 +64,14 @@ export function commitArguments(
 
 interface Form {
   readonly arrays: ArrayFormat
-  readonly walletIndexes: ReadonlyMap<UserId, number>
+  readonly walletIndexes: Pick<WalletMap<number>, 'get'>
 }
 
-const indexOf = ({ walletIndexes }: Form, user: UserId): number => present(walletIndexes.get(user), 'wallet index')
+const indexOf = ({ walletIndexes }: Form, wallet: WalletKey<UserId>): number =>
+  present(walletIndexes.get(wallet), 'wallet index')
 
-interface AccountEvent {
-  readonly kind: AccountEventKind
-  readonly position: Position
-  /** How many events of the same user come after it in the batch. */
-  readonly followers: number
-}
-
-/** The batch's events as entries in the account logs of the positions' owners. */
-function accountEvents(batch: Batch): AccountEvent[] {
-  const seen = new Map<UserId, number>()
-  const events: AccountEvent[] = []
-  for (const event of batch.events.toReversed()) {
-    const kind = ACCOUNT_EVENT[event.kind]
-    if (kind === undefined || !('position' in event)) continue
-    const { position } = event
-    const followers = seen.get(position.userId) ?? 0
-    seen.set(position.userId, followers + 1)
-    events.push({ kind, position, followers })
-  }
-  return events.toReversed()
-}
-
-const ACCOUNT_EVENT: Partial<Readonly<Record<MatchEvent['kind'], AccountEventKind>>> = {
-  position_opened: 'opened',
-  levels_changed: 'changed',
-  margin_warned: 'margin_warning',
-  position_closed: 'closed',
-}
-
-/** Openings and closes are in the row of their position. */
+/** Openings, closes and corrections have an entry in the ledger. */
 const hasOwnRow = ({ kind }: AccountEvent): boolean => kind === 'changed' || kind === 'margin_warning'
-
-function ofKind<K extends MatchEvent['kind']>(batch: Batch, kind: K): OfKind<K>[] {
-  return batch.events.filter((event): event is OfKind<K> => event.kind === kind)
-}
 
 function batchArguments(batch: Batch): BatchArguments {
   const events = committedEvents(batch.events)
@@ -144,15 +82,20 @@ function batchArguments(batch: Batch): BatchArguments {
     p_at: iso(batch.at),
     p_open_max: batch.openPositionsMax,
     p_look: batch.keyed.some(({ result }) => result === null || 'refusal' in result),
-    p_replay: isReplayFixture(batch.matchId),
-    p_events: events.length === 0 ? null : JSON.stringify(events),
+    p_events: events.length === 0 ? null : jsonLines(piecesOf(events)),
   }
 }
+
+/** A large commit leaves several rows in the outbox, so that a reaction to one row is bounded work. */
+const piecesOf = <T>(events: readonly T[]): (readonly T[])[] =>
+  Array.from({ length: Math.ceil(events.length / OUTBOX_ROW_MAX) }, (_, n) =>
+    events.slice(n * OUTBOX_ROW_MAX, (n + 1) * OUTBOX_ROW_MAX),
+  )
 
 const iso = (at: Instant): string => new Date(at).toISOString()
 
 function walletArguments(
-  { arrays }: Form,
+  { arrays, walletIndexes }: Form,
   batch: Batch,
   wallets: readonly WalletChange[],
   cached: readonly VersionedBalance[],
@@ -161,11 +104,13 @@ function walletArguments(
   const cachedOf = new Map(cached.map((balance) => [balance.userId, balance]))
   const keyedOf = new Map(batch.keyed.map((one) => [one.userId, one]))
   assert(keyedOf.size === batch.keyed.length, 'a user has two keyed commands in one batch')
-  const caches = wallets.map((wallet) => cachedOf.get(wallet.userId))
-  const keyed = wallets.map((wallet) => keyedOf.get(wallet.userId))
-  const watched = wallets.map((wallet) => holdings.get(wallet.userId))
+  const caches = wallets.map(({ userId, purse }) => (purse === 'main' ? cachedOf.get(userId) : undefined))
+  const keyed = wallets.map((wallet) => inPurse(keyedOf.get(wallet.userId), wallet))
+  const watched = wallets.map((wallet) => inPurse(holdings.get(wallet.userId), wallet))
   return {
     w_user: arrays.uuids(wallets.map((w) => w.userId)),
+    w_purse: arrays.texts(wallets.map((w) => w.purse)),
+    w_log: arrays.integers(wallets.map((w) => walletIndexes.get(logOf(w)) ?? null)),
     w_balance: arrays.bigints(wallets.map((w) => w.balance)),
     w_margin: arrays.bigints(wallets.map((w) => w.margin)),
     w_open: arrays.integers(wallets.map((w) => w.open)),
@@ -174,10 +119,17 @@ function walletArguments(
     w_worth: arrays.bigints(watched.map((holding) => holding?.unrealizedPnl ?? null)),
     w_cached: arrays.bigints(caches.map((c) => c?.balance ?? null)),
     w_cached_version: arrays.bigints(caches.map((c) => c?.version ?? null)),
+    w_need: arrays.bigints(wallets.map((w) => w.need)),
+    w_locks: wallets.every(({ locks }) => locks === null)
+      ? NONE
+      : arrays.texts(wallets.map(({ locks }) => (locks === null ? null : JSON.stringify(locks)))),
     w_command: arrays.uuids(keyed.map((k) => k?.idempotency.id ?? null)),
     ...resultArguments(arrays, keyed),
   }
 }
+
+const inPurse = <T extends WalletKey<UserId>>(one: T | undefined, { purse }: WalletKey<UserId>): T | undefined =>
+  one?.purse === purse ? one : undefined
 
 /** Of commands whose results need a row of their own. */
 function resultArguments(
@@ -201,7 +153,7 @@ function openedArguments(form: Form, batch: Batch, account: readonly AccountEven
   const answers = openingAnswers(batch)
   return {
     o_id: arrays.uuids(opened.map((p) => p.id)),
-    o_wallet: arrays.integers(opened.map((p) => indexOf(form, p.userId))),
+    o_wallet: arrays.integers(opened.map((p) => indexOf(form, p))),
     o_instrument: arrays.uuids(opened.map((p) => p.instrumentId)),
     o_sign: arrays.smallints(opened.map((p) => signOf(p.direction))),
     o_lots: arrays.bigints(opened.map((p) => p.lots)),
@@ -264,7 +216,7 @@ function closedArguments(form: Form, batch: Batch, account: readonly AccountEven
   const closed = ofKind(batch, 'position_closed').map((event) => event.position)
   return {
     x_id: arrays.uuids(closed.map((p) => p.id)),
-    x_wallet: arrays.integers(closed.map((p) => indexOf(form, p.userId))),
+    x_wallet: arrays.integers(closed.map((p) => indexOf(form, p))),
     x_price: arrays.bigints(closed.map((p) => p.close.price)),
     x_base: arrays.bigints(closed.map((p) => p.close.base)),
     x_pnl: arrays.bigints(closed.map((p) => p.close.pnl)),
@@ -275,10 +227,31 @@ function closedArguments(form: Form, batch: Batch, account: readonly AccountEven
   }
 }
 
+function correctedArguments(form: Form, batch: Batch, account: readonly AccountEvent[]): CorrectedArguments {
+  const { arrays } = form
+  const found = new Map<PositionId, RecentClose>()
+  for (const event of batch.events) {
+    if (event.kind === 'position_closed' && isAwaited(event.locks)) {
+      found.set(event.position.id, { position: event.position, awaited: true, corrections: [] })
+    } else if (event.kind === 'close_corrected') found.set(event.position.id, event)
+  }
+  const closes = [...found.values()]
+  const booked = ofKind(batch, 'close_corrected').filter(({ amount }) => amount !== 0)
+  return {
+    c_id: arrays.uuids(closes.map(({ position }) => position.id)),
+    c_pnl: arrays.bigints(closes.map(({ position }) => position.close.pnl)),
+    c_late: arrays.texts(closes.map(lateOf)),
+    a_id: arrays.uuids(booked.map(({ position }) => position.id)),
+    a_wallet: arrays.integers(booked.map(({ position }) => indexOf(form, position))),
+    a_amount: arrays.bigints(booked.map(({ amount }) => amount)),
+    a_followers: arrays.integers(account.filter((e) => e.kind === 'corrected').map((e) => e.followers)),
+  }
+}
+
 function accountArguments(form: Form, account: readonly AccountEvent[]): AccountArguments {
   const { arrays } = form
   return {
-    e_wallet: arrays.integers(account.map((e) => indexOf(form, e.position.userId))),
+    e_wallet: arrays.integers(account.map((e) => indexOf(form, logOf(e.position)))),
     e_followers: arrays.integers(account.map((e) => e.followers)),
     e_kind: arrays.texts(account.map((e) => e.kind)),
     e_position: arrays.uuids(account.map((e) => e.position.id)),
@@ -301,6 +274,7 @@ function instrumentArguments({ arrays }: Form, batch: Batch): InstrumentArgument
     i_news: arrays.texts(moved.map(({ instrument: { news } }) => (news === null ? null : JSON.stringify(news)))),
     i_settlement: arrays.bigints(moved.map((m) => m.instrument.settlement)),
     i_cap: arrays.integers(moved.map((m) => m.instrument.impactCapPpm)),
+    i_leaving: arrays.bigints(moved.map((m) => m.instrument.leavingFrom)),
     i_awaits: arrays.smallints(moved.map((m) => Number(m.instrument.awaitsSettlement))),
   }
 }

@@ -1,4 +1,4 @@
-/** Distinguishes an unavailable store, where a retry may help, from an error in the program. */
+/** Distinguishes a store that did not answer, and one that may answer the same question later, from a program's error. */
 
 /** The socket could not be opened, or broke. */
 const SOCKET_CODES = new Set([
@@ -14,10 +14,16 @@ const SOCKET_CODES = new Set([
 ])
 
 /**
- * SQLSTATE: connection, insufficient resources, system error (whole classes); shutting down or starting, cancelled by a
- * timeout, deadlock, serialization failure.
+ * SQLSTATE of a connection that could not be made or was lost, and of a server that starts or stops. 08P01 is not among
+ * them: a server that is away does not complain about a message.
  */
-const SQL_STATE = /^(08...|53...|58...|57P..|57014|25P03|40001|40P01)$/
+const CONNECTION = /^(0800[013467]|57P0[1-5])$/
+
+/**
+ * SQLSTATE of what a server refuses now and may accept later: insufficient resources, system error (whole classes),
+ * cancelled by a timeout, a lock not available, deadlock, serialization failure.
+ */
+const TRANSIENT = /^(53...|58...|57014|25P03|40001|40P01|55P03)$/
 
 /** Messages without a code, from pg and its pool, PGlite, ioredis, and a Redis that is loading, full or read-only. */
 const MESSAGES = [
@@ -38,16 +44,27 @@ const MESSAGES = [
 ]
 
 /**
- * Whether an error means that the database or the fast store did not answer, so that the outcome is unknown. Also looks
- * at the causes of the error.
+ * Whether an error means that the database or the fast store did not answer, whatever it was asked. Also looks at the
+ * causes of the error.
  */
 export function isAway(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  return (
-    SOCKET_CODES.has(code) ||
-    SQL_STATE.test(code) ||
-    MESSAGES.some((message) => error.message.startsWith(message)) ||
-    isAway(error.cause)
+  return anyCause(
+    error,
+    (one) =>
+      SOCKET_CODES.has(codeOf(one)) ||
+      CONNECTION.test(codeOf(one)) ||
+      MESSAGES.some((message) => one.message.startsWith(message)),
   )
 }
+
+/**
+ * Whether an error may pass by itself, so that asking again may help: the store is away, or it is overloaded, short of
+ * something, or another transaction was in the way. What was asked may be the reason, too: bound the attempts.
+ */
+export const isTransient = (error: unknown): boolean =>
+  isAway(error) || anyCause(error, (one) => TRANSIENT.test(codeOf(one)))
+
+const codeOf = (error: Error): string => ('code' in error && typeof error.code === 'string' ? error.code : '')
+
+const anyCause = (error: unknown, is: (one: Error) => boolean): boolean =>
+  error instanceof Error && (is(error) || anyCause(error.cause, is))

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import { type UserId, userId } from '../actors/kernel/ids.ts'
 import { keyOf } from '../actors/kernel/read.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
-import type { Notification } from './reaction-tx.ts'
+import type { Notification } from './announcements.ts'
 import { readFacts } from './facts.ts'
 import type { Database } from './postgres/schema.ts'
 
@@ -18,6 +18,7 @@ const TYPES: Readonly<Record<Notification['type'], true>> = {
   position_closed: true,
   margin_warning: true,
   settlement: true,
+  late_close: true,
   badge: true,
   level: true,
   referral_credited: true,

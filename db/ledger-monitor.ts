@@ -9,7 +9,7 @@ export interface BooksSample {
   readonly entries: number
   /** Their sum over all accounts, in micros. Anything but 0 means that money has appeared or vanished. */
   readonly imbalanceMicros: number
-  /** Transactions among them whose own entries do not sum to zero. */
+  /** Transactions among them whose own entries do not sum to zero in each purse. */
   readonly unbalancedTransactions: number
   /** Wallets whose balance is not the sum of their entries, among a sample of those concerned. */
   readonly mismatchedWallets: number
@@ -25,6 +25,8 @@ export interface WorkLeft {
   readonly unreactedMs: number
   /** Commits whose reactions failed, which wait for an operator. */
   readonly setAside: number
+  /** Closes whose pay would have taken a wallet past its limit, which wait for an operator. */
+  readonly unpaid: number
 }
 
 /** Entries carry the time of the decision. They are visible after the longest statement (10 s) and some clock skew. */
@@ -54,19 +56,20 @@ export class LedgerMonitor {
     const until = instant(Math.max(from, Math.min(this.#world.now() - SETTLED_AFTER_MS, from + WINDOW_MAX_MS)))
     const { rows } = await sql<BooksSample>`
       with recent as materialized (
-        select tx, user_id, amount_micros from ledger_entries
+        select tx, user_id, purse, amount_micros from ledger_entries
          where at >= ${new Date(from)}::timestamptz and at < ${new Date(until)}::timestamptz
-      ), some_users as materialized (
-        select distinct user_id from recent where user_id is not null limit ${WALLETS_MAX}
+      ), some_wallets as materialized (
+        select distinct user_id, purse from recent where user_id is not null limit ${WALLETS_MAX}
       )
       select
         (select count(*) from recent) as entries,
         (select coalesce(sum(amount_micros), 0)::bigint from recent) as "imbalanceMicros",
-        (select count(*) from (select from recent group by tx having sum(amount_micros) <> 0) u)
+        (select count(*) from (select from recent group by tx, purse having sum(amount_micros) <> 0) u)
           as "unbalancedTransactions",
-        (select count(*) from some_users s left join wallets w using (user_id)
+        (select count(*) from some_wallets s left join wallets w using (user_id, purse)
           where w.balance_micros is distinct from
-                (select sum(amount_micros)::bigint from ledger_entries e where e.user_id = s.user_id))
+                (select sum(amount_micros)::bigint from ledger_entries e
+                  where e.user_id = s.user_id and e.purse = s.purse))
           as "mismatchedWallets"`.execute(this.#db)
     this.#lookedUntil = until
     return present(rows[0], 'sample')
@@ -83,7 +86,7 @@ export class LedgerMonitor {
       select (select count(*) from matches where settled_at is null) as unsettled,
              (select count(*) from matches
                where settled_at is null and not replay and starts_at < ${new Date(now - OVERDUE_MS)}::timestamptz) as overdue,
-             (select count(*) from outbox_failures) as "setAside",
+             (select count(*) from outbox_failures) as "setAside", (select count(*) from unpaid_closes) as unpaid,
              commits as unreacted, oldest
         from unreacted`.execute(this.#db)
     const { oldest, ...counts } = present(rows[0], 'work left')

@@ -5,7 +5,8 @@ import { type DistrictId, districtId, type UserId, userId } from '../actors/kern
 import { lots, price } from '../actors/kernel/micros.ts'
 import { instant } from '../actors/kernel/world.ts'
 import { legacyHeadline, type LegacyTrade } from '../actors/community/legacy.ts'
-import { insertHeadlines } from './reaction-tx.ts'
+import { insertHeadlines } from './announcements.ts'
+import { texts, uuids } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
 import type { LegacyTradesTable } from './postgres/schema/community.ts'
 
@@ -48,11 +49,8 @@ export class Legacy {
   /** The users of these names. */
   async usersNamed(usernames: readonly string[]): Promise<ReadonlyMap<string, UserId>> {
     if (usernames.length === 0) return new Map()
-    const rows = await this.#db
-      .selectFrom('users')
-      .select(['id', 'username'])
-      .where('username', 'in', [...new Set(usernames)])
-      .execute()
+    const { rows } = await sql<{ id: string; username: string }>`
+      select id, username from users where username = any(${texts([...new Set(usernames)])}::text[])`.execute(this.#db)
     return new Map(rows.map((row) => [row.username, userId(row.id)]))
   }
 
@@ -79,8 +77,9 @@ export class Legacy {
     if (headlines.length === 0) return 0
     return this.#db.transaction().execute(async (tx) => {
       await sql.raw(`set local statement_timeout = ${ACTIVITY_TIMEOUT_MS}`).execute(tx)
-      const users = [...new Set(headlines.map((headline) => headline.userId))]
-      const rows = await tx.selectFrom('users').select(['id', 'district_id']).where('id', 'in', users).execute()
+      const users = uuids([...new Set(headlines.map((headline) => headline.userId))])
+      const { rows } = await sql<{ id: string; district_id: number }>`
+        select id, district_id from users where id = any(${users}::uuid[])`.execute(tx)
       const districts = new Map<UserId, DistrictId>(rows.map((row) => [userId(row.id), districtId(row.district_id)]))
       await insertHeadlines(
         tx,

@@ -1,6 +1,13 @@
-/** Single-use and short-lived items of a sign-in: nonces, one-time codes, and proof of an e-mail address. */
+/**
+ * Single-use and short-lived items of a sign-in: nonces, identity tokens, registration tickets, one-time codes, and proof
+ * of an e-mail address. They are in the database: a fast store that loses them would let each be used again.
+ */
+import { createHash } from 'node:crypto'
+import type { Kysely } from 'kysely'
+import { emailKey } from '../actors/community/registration.ts'
 import { CODE_PAUSE_MS, CODE_TTL_MS, NONCE_TTL_MS } from '../actors/kernel/limits.ts'
-import { type FastStore, keys } from './fast/fast-store.ts'
+import { type Instant, instant, type World } from '../actors/kernel/world.ts'
+import type { Database } from './postgres/schema.ts'
 
 /** A code as stored: a digest, from which it cannot be read. */
 export interface KeptCode {
@@ -8,53 +15,147 @@ export interface KeptCode {
   readonly digest: string
 }
 
-/** Every method throws when the fast store is unavailable; there is no fallback. */
+/** What can be used once. */
+type SingleUse = 'nonce' | 'identity token' | 'ticket' | 'socket token' | 'code mail'
+
+/** Codes are small, so that expired ones may stay a while. */
+const REMOVED_PER_CODE = 2
+
+/** True for exactly one of several claimants, until this instant. In a transaction: unless it is rolled back. */
+export async function claimOnce(
+  db: Kysely<Database>,
+  world: Pick<World, 'now'>,
+  { what, text, until }: { readonly what: SingleUse; readonly text: string; readonly until: Instant },
+): Promise<boolean> {
+  const expires_at = new Date(until)
+  const claimed = await db
+    .insertInto('single_use')
+    .values({ digest: digestOf(what, text), expires_at })
+    .onConflict((conflict) =>
+      conflict.column('digest').doUpdateSet({ expires_at }).where('single_use.expires_at', '<=', new Date(world.now())),
+    )
+    .returning('digest')
+    .executeTakeFirst()
+  return claimed !== undefined
+}
+
+const digestOf = (what: SingleUse, text: string): string =>
+  createHash('sha256')
+    .update(JSON.stringify([what, text]))
+    .digest('base64url')
+
 export class OneTime {
-  readonly #fast: FastStore
+  readonly #db: Kysely<Database>
+  readonly #world: Pick<World, 'now'>
   readonly #verifiedMs: number
 
   /** How long the proof of an e-mail address is valid. */
-  constructor(fast: FastStore, verifiedMs: number) {
-    this.#fast = fast
+  constructor(db: Kysely<Database>, world: Pick<World, 'now'>, verifiedMs: number) {
+    this.#db = db
+    this.#world = world
     this.#verifiedMs = verifiedMs
   }
 
   /** True for exactly one of several claimants of a nonce. */
   claimNonce(nonce: string): Promise<boolean> {
-    return this.#fast.claim(keys.nonce(nonce), NONCE_TTL_MS)
+    return this.#claim('nonce', nonce, this.#in(NONCE_TTL_MS))
   }
 
-  /** Starts the pause before another code, for exactly one of several callers. The others get the milliseconds left. */
-  async startPause(subject: string): Promise<{ readonly started: boolean; readonly leftMs: number }> {
-    const { count, endsInMs } = await this.#fast.hit(keys.pause(subject), CODE_PAUSE_MS)
-    return { started: count === 1, leftMs: endsInMs }
+  /** True for the first use of an identity token, which no longer counts after `until`. */
+  claimIdToken(token: string, until: Instant): Promise<boolean> {
+    // What is signed. The signature itself can be spelt in several ways.
+    return this.#claim('identity token', token.split('.').slice(0, 2).join('.'), until)
+  }
+
+  /**
+   * Starts the pause before another code to this address, for exactly one of several callers. The others get the
+   * milliseconds left.
+   */
+  async startPause(email: string): Promise<{ readonly started: boolean; readonly leftMs: number }> {
+    const text = emailKey(email)
+    if (await this.#claim('code mail', text, this.#in(CODE_PAUSE_MS))) return { started: true, leftMs: CODE_PAUSE_MS }
+    const row = await this.#db
+      .selectFrom('single_use')
+      .select('expires_at')
+      .where('digest', '=', digestOf('code mail', text))
+      .executeTakeFirst()
+    const leftMs = (row?.expires_at.getTime() ?? 0) - this.#world.now()
+    return { started: false, leftMs: Math.min(Math.max(leftMs, 0), CODE_PAUSE_MS) }
   }
 
   /** Sets the subject's code. An earlier one is no longer valid. */
-  putCode(subject: string, { id, digest }: KeptCode): Promise<void> {
-    return this.#fast.set(keys.code(subject), `${id}.${digest}`, CODE_TTL_MS)
+  async putCode(subject: string, { id, digest }: KeptCode): Promise<void> {
+    const code = { code_id: id, digest, guesses: 0, expires_at: new Date(this.#in(CODE_TTL_MS)) }
+    await this.#db
+      .insertInto('email_codes')
+      .values({ subject, ...code, verified_email: null, verified_until: null })
+      .onConflict((conflict) => conflict.column('subject').doUpdateSet(code))
+      .execute()
+    await this.#removeExpired()
   }
 
   async code(subject: string): Promise<KeptCode | null> {
-    const kept = await this.#fast.get(keys.code(subject))
-    if (kept === null) return null
-    const [id = '', digest = ''] = kept.split('.')
-    return { id, digest }
+    const row = await this.#db
+      .selectFrom('email_codes')
+      .select(['code_id', 'digest'])
+      .where('subject', '=', subject)
+      .where('expires_at', '>', this.#now())
+      .executeTakeFirst()
+    return row === undefined || row.code_id === null ? null : { id: row.code_id, digest: row.digest }
   }
 
-  /** Counts a guess at a code and returns its number, from 1. */
-  async guess(code: KeptCode): Promise<number> {
-    return (await this.#fast.hit(keys.guesses(code.id), CODE_TTL_MS)).count
+  /** Counts a guess at a code and returns its number, from 1. A code that was replaced meanwhile has no guesses left. */
+  async guess(subject: string, { id }: KeptCode): Promise<number> {
+    const row = await this.#db
+      .updateTable('email_codes')
+      .set((eb) => ({ guesses: eb('guesses', '+', 1) }))
+      .where('subject', '=', subject)
+      .where('code_id', '=', id)
+      .returning('guesses')
+      .executeTakeFirst()
+    return row?.guesses ?? Infinity
   }
 
   /** Records that the subject has proved this e-mail address; the code is used up. */
   async verify(subject: string, email: string): Promise<void> {
-    await this.#fast.set(keys.verified(subject), email, this.#verifiedMs)
-    await this.#fast.del(keys.code(subject))
+    await this.#db
+      .updateTable('email_codes')
+      .set({ code_id: null, verified_email: email, verified_until: new Date(this.#in(this.#verifiedMs)) })
+      .where('subject', '=', subject)
+      .execute()
   }
 
   /** The e-mail address that the subject has proved, or null. */
-  verifiedEmail(subject: string): Promise<string | null> {
-    return this.#fast.get(keys.verified(subject))
+  async verifiedEmail(subject: string): Promise<string | null> {
+    const row = await this.#db
+      .selectFrom('email_codes')
+      .select('verified_email')
+      .where('subject', '=', subject)
+      .where('verified_until', '>', this.#now())
+      .executeTakeFirst()
+    return row?.verified_email ?? null
+  }
+
+  async #claim(what: SingleUse, text: string, until: Instant): Promise<boolean> {
+    return claimOnce(this.#db, this.#world, { what, text, until })
+  }
+
+  async #removeExpired(): Promise<void> {
+    const expired = this.#db.selectFrom('email_codes').select('subject').where('expires_at', '<', this.#now())
+    const nothingProved = expired.where((eb) =>
+      eb.or([eb('verified_until', 'is', null), eb('verified_until', '<', this.#now())]),
+    )
+    await this.#db
+      .deleteFrom('email_codes')
+      .where('subject', 'in', nothingProved.limit(REMOVED_PER_CODE).forUpdate().skipLocked())
+      .execute()
+  }
+
+  #in(ms: number): Instant {
+    return instant(this.#world.now() + ms)
+  }
+
+  #now(): Date {
+    return new Date(this.#world.now())
   }
 }

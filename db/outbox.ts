@@ -2,22 +2,23 @@
  * The outbox: events of commits, read once and in order. Their effects are written in the transaction that moves the
  * cursor.
  */
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import { type FixtureId, fixtureId } from '../actors/kernel/ids.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
 import type { CommittedEvent } from '../actors/community/committed-event.ts'
 import { readCommittedEvents } from '../actors/community/read-committed-event.ts'
-import { ReactionTx, type Notification } from './reaction-tx.ts'
+import type { Notification } from './announcements.ts'
+import { ReactionTx } from './reaction-tx.ts'
 import { isAway } from './faults.ts'
 import type { Database } from './postgres/schema.ts'
+import type { OutboxTable } from './postgres/schema/reactions.ts'
 import type { WalletCache } from './wallet-cache.ts'
 
-/** A row of the outbox. */
+/** A row of the outbox: a commit, or a part of a large one. */
 export interface Commit {
   readonly matchId: FixtureId
   readonly seq: number
   readonly at: Instant
-  readonly replay: boolean
   readonly events: readonly CommittedEvent[]
 }
 
@@ -37,8 +38,12 @@ export interface SetAside {
   readonly at: Instant
 }
 
-/** Commits per transaction. More are not faster; in the embedded database they delay trades. */
-const COMMITS_MAX = 16
+/**
+ * Rows per transaction, and the size of their events: about 600 trades, which cost the event loop some 20 ms in all. More
+ * at once is hardly faster, and delays trades.
+ */
+const ROWS_MAX = 16
+const EVENTS_BYTES_MAX = 200_000
 /** A row that has failed this often is set aside, about three seconds after the first attempt. */
 const ATTEMPTS_MAX = 5
 const RETRY_MS = 100
@@ -57,8 +62,8 @@ export class Outbox {
 
   /**
    * Reacts to the next commits of a match that no other process is reacting to. Null when there are none. A process
-   * that dies in between has done nothing. A reaction that throws is rolled back, and is retried a bounded number of
-   * times. Throws when the database is unavailable.
+   * that dies in between has done nothing. A reaction that throws is rolled back, its match goes to the end of the
+   * queue, and it is retried a bounded number of times. Throws when the database is unavailable.
    */
   async react(reaction: Reaction): Promise<Reacted | null> {
     let taken: Cursor | null = null
@@ -66,8 +71,9 @@ export class Outbox {
       const done = await this.#db.transaction().execute(async (tx) => {
         taken = await nextCursor(tx)
         if (taken === null) return null
+        await lookUpByIndex(tx)
         // After a failure one row at a time, to find the one that fails.
-        const commits = await commitsAfter(tx, taken, taken.attempts === 0 ? COMMITS_MAX : 1)
+        const commits = await commitsAfter(tx, taken, taken.attempts === 0 ? ROWS_MAX : 1)
         const effects = new ReactionTx(tx, this.#cache, this.#world)
         await reaction(commits, effects)
         await moveOn(tx, taken, commits)
@@ -75,8 +81,11 @@ export class Outbox {
       })
       return done === null ? null : this.#finish(done)
     } catch (error) {
-      if (taken === null || isAway(error)) throw error
-      return this.#failed(taken, error)
+      if (taken === null) throw error
+      if (!isAway(error)) return this.#failed(taken, error)
+      // A reaction that breaks its connection each time must not be the first of all for ever.
+      await this.#toTheEnd(taken).catch(() => undefined)
+      throw error
     }
   }
 
@@ -93,6 +102,7 @@ export class Outbox {
         .returning('seq')
         .execute()
       if (removed.length === 0) return null
+      await lookUpByIndex(tx)
       const commits = await commitsAfter(tx, { matchId, seq: seq - 1 }, 1)
       const effects = new ReactionTx(tx, this.#cache, this.#world)
       await reaction(commits, effects)
@@ -137,8 +147,8 @@ export class Outbox {
       await sql`
         update careers c
            set version = version + 1, opened = 0, closed = 0, wins = 0, pnl_micros = 0, base_moves_micros = 0,
-               margin_micros = 0, first_trade_at = null, live_closed = 0, live_wins = 0, live_pnl_micros = 0,
-               live_base_moves_micros = 0, live_margin_micros = 0, live_first_trade_at = null, won_micros = 0, best_win_micros = 0, largest_lots_micros = 0, short_wins = 0,
+               margin_micros = 0, first_trade_at = null, practice_closed = 0, practice_wins = 0, practice_pnl_micros = 0,
+               practice_base_moves_micros = 0, practice_margin_micros = 0, practice_first_trade_at = null, won_micros = 0, best_win_micros = 0, largest_lots_micros = 0, short_wins = 0,
                take_profits = 0, stop_losses = 0, washouts = 0, settled = 0, days = 0, close_days = 0, xp = 0,
                referrals = (select count(*) from referrals r
                              where r.referrer_id = c.user_id and r.credited_at is not null)`.execute(tx)
@@ -151,21 +161,27 @@ export class Outbox {
     return { kind: 'reacted', commits, notifications: effects.notifications }
   }
 
+  async #toTheEnd({ matchId }: Cursor): Promise<void> {
+    await sql`update outbox_cursors set taken_at = clock_timestamp() where match_id = ${matchId}::bigint`.execute(
+      this.#db,
+    )
+  }
+
   async #failed({ matchId, seq, attempts }: Cursor, error: unknown): Promise<Reacted> {
     // Attempts are counted for the row after the cursor; a failure of several rows does not count yet.
     const tried = attempts + 1
     if (tried < ATTEMPTS_MAX) {
       await sql`
         update outbox_cursors
-           set attempts = ${tried}::integer,
+           set attempts = ${tried}::integer, taken_at = clock_timestamp(),
                retry_at = clock_timestamp() + make_interval(secs => ${(RETRY_MS * 2 ** tried) / 1000}::float8)
          where match_id = ${matchId}::bigint and seq = ${seq}::bigint`.execute(this.#db)
       return { kind: 'failed', matchId, error, setAside: null }
     }
-    const text = (error instanceof Error ? `${error.name}: ${error.message}` : String(error)).slice(0, ERROR_LENGTH_MAX)
+    const text = textOf(error)
     const { rows } = await sql<{ seq: number }>`
       with moved as (
-        update outbox_cursors set seq = seq + 1, attempts = 0, retry_at = '-infinity'
+        update outbox_cursors set seq = seq + 1, attempts = 0, retry_at = '-infinity', taken_at = clock_timestamp()
          where match_id = ${matchId}::bigint and seq = ${seq}::bigint
         returning match_id, seq
       )
@@ -180,6 +196,16 @@ interface Cursor {
   readonly matchId: FixtureId
   readonly seq: number
   readonly attempts: number
+}
+
+/**
+ * A reaction looks up a few hundred users among all. A plan that reads a whole table instead is cheaper only while that
+ * is in memory and small, and would make the reactions to a large match cost the square of its holders.
+ */
+async function lookUpByIndex(tx: Transaction<Database>): Promise<void> {
+  await sql`
+    select set_config(name, 'off', true)
+      from unnest(array['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']) name`.execute(tx)
 }
 
 /** Locks the cursor of a match with news: of those that are free, the one that has waited longest. */
@@ -199,22 +225,26 @@ async function commitsAfter(
   { matchId, seq }: Pick<Cursor, 'matchId' | 'seq'>,
   limit: number,
 ): Promise<readonly Commit[]> {
-  const rows = await tx
-    .selectFrom('outbox')
-    .selectAll()
-    .where('match_id', '=', matchId)
-    .where('seq', '>', seq)
-    .orderBy('seq')
-    .limit(limit)
-    .execute()
+  const { rows } = await sql<Selectable<OutboxTable>>`
+    select seq, at, events
+      from (select o.*, sum(octet_length(o.events::text)) over (order by o.seq) - octet_length(o.events::text) as before
+              from (select * from outbox where match_id = ${matchId}::bigint and seq > ${seq}::bigint
+                     order by seq limit ${limit}::integer) o) o
+     where before < ${EVENTS_BYTES_MAX}::bigint
+     order by seq`.execute(tx)
   return rows.map((row) => ({
     matchId,
     seq: row.seq,
     at: instant(row.at.getTime()),
-    replay: row.replay,
     events: readCommittedEvents(row.events, `match ${matchId}, commit ${row.seq}: events`),
   }))
 }
+
+/** PostgreSQL stores no NUL in a text, and an error that cannot be stored would stop its match. */
+const textOf = (error: unknown): string =>
+  (error instanceof Error ? `${error.name}: ${error.message}` : String(error))
+    .replaceAll('\0', '')
+    .slice(0, ERROR_LENGTH_MAX)
 
 async function moveOn(tx: Transaction<Database>, cursor: Cursor, commits: readonly Commit[]): Promise<void> {
   const finished = commits.some(({ events }) => events.some((event) => event.kind === 'match_settled'))

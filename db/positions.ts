@@ -1,11 +1,12 @@
 /** Reads positions. Only a match's commit writes them. */
-import type { Kysely, Selectable } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import { assert } from '../actors/kernel/assert.ts'
 import { fixtureId, instrumentId, type PositionId, positionId, type UserId, userId } from '../actors/kernel/ids.ts'
-import { lots, money, type Price, price, slope } from '../actors/kernel/micros.ts'
+import { lots, MICROS_MAX, MICROS_PER_UNIT, money, type Price, price, slope } from '../actors/kernel/micros.ts'
+import type { Purse } from '../actors/kernel/purse.ts'
 import { instant } from '../actors/kernel/world.ts'
 import { exitPrice } from '../actors/market/instrument.ts'
-import { type Close, exposureOf, type Position } from '../actors/position/position.ts'
+import { type Close, exposureOf, type Position, realisedPnl } from '../actors/position/position.ts'
 import type { Database } from './postgres/schema.ts'
 import type { InstrumentsTable } from './postgres/schema/matches.ts'
 import type { PositionsTable } from './postgres/schema/positions.ts'
@@ -19,6 +20,7 @@ export interface HeldPosition {
 }
 
 export interface PositionQuery {
+  readonly purse: Purse
   readonly status: 'open' | 'closed' | 'all'
   readonly limit: number
   readonly offset: number
@@ -31,11 +33,11 @@ export class Positions {
     this.#db = db
   }
 
-  /** A user's positions, most recently opened first. */
+  /** A user's positions of one purse, most recently opened first. */
   async list(user: UserId, query: PositionQuery): Promise<readonly HeldPosition[]> {
-    const { status, limit, offset } = query
+    const { purse, status, limit, offset } = query
     const asked = status === 'open' ? this.#open(user) : this.#opened(user, status)
-    const rows = await asked.limit(limit).offset(offset).execute()
+    const rows = await asked.where('positions.purse', '=', purse).limit(limit).offset(offset).execute()
     return rows.map(heldFrom)
   }
 
@@ -76,10 +78,18 @@ export class Positions {
   }
 }
 
+/** Of a row `p` of positions: whether it has quantities that no trade can have, so that it cannot be read. */
+export const isImpossible = sql<boolean>`(
+  greatest(p.lots_micros, p.open_micros, p.open_base_micros, p.margin_micros, p.stop_loss_micros, p.take_profit_micros,
+           p.close_micros, p.close_base_micros, abs(p.pnl_micros)) > ${MICROS_MAX}::bigint
+  or p.open_micros::numeric * p.lots_micros * 5 > ${MICROS_MAX}::numeric * ${MICROS_PER_UNIT}::numeric
+  or p.warned not in (0, 50, 80))`
+
 /** All of a position except the stored answer to its opening. */
 export const POSITION_COLUMNS = [
   'positions.id',
   'positions.user_id',
+  'positions.purse',
   'positions.match_id',
   'positions.instrument_id',
   'sign',
@@ -98,6 +108,7 @@ export const POSITION_COLUMNS = [
   'closed_at',
   'closed_by',
   'void_reason',
+  'late',
 ] as const
 
 export type PositionRow = Pick<
@@ -145,6 +156,7 @@ export function positionFrom(row: PositionRow): Position {
   return {
     id: positionId(row.id),
     userId: userId(row.user_id),
+    purse: row.purse,
     instrumentId: instrumentId(row.instrument_id),
     fixtureId: fixtureId(row.match_id),
     direction: row.sign === 1 ? 'long' : 'short',
@@ -172,10 +184,13 @@ export const positionAsOpened = (
   close: null,
 })
 
-/** The position as its close left it, which no longer changes. */
+/** The position as its close left it, without what late news has made of it since. */
 export function positionAsClosed(row: PositionRow): Position {
-  assert(row.closed_at !== null, `position ${row.id} is not closed`)
-  return positionFrom(row)
+  const position = positionFrom(row)
+  const { close } = position
+  assert(close !== null, `position ${row.id} is not closed`)
+  if (row.late === null) return position
+  return { ...position, close: { ...close, pnl: realisedPnl(position, close.price) } }
 }
 
 function closeFrom(row: PositionRow): Close | null {

@@ -3,8 +3,7 @@
  * have happened exactly once, or not yet. Every row also has a name of its own, so a rebuild from the history writes
  * nothing twice.
  */
-import { type Insertable, type Selectable, sql, type Transaction } from 'kysely'
-import { present } from '../actors/kernel/assert.ts'
+import { type Selectable, sql, type Transaction } from 'kysely'
 import {
   type DistrictId,
   districtId,
@@ -14,23 +13,24 @@ import {
   userId,
 } from '../actors/kernel/ids.ts'
 import { DRAW_PLAYERS_MAX, REFERRAL_REWARD } from '../actors/kernel/limits.ts'
-import { money, type Money } from '../actors/kernel/micros.ts'
+import { MICROS_MAX, money, type Money } from '../actors/kernel/micros.ts'
 import type { Instant, World } from '../actors/kernel/world.ts'
 import type { Badge } from '../actors/community/badges.ts'
 import type { Career } from '../actors/community/career.ts'
 import type { Credit, Headline, Notice } from '../actors/community/notices.ts'
 import type { Week } from '../actors/community/spinner.ts'
-import { bigints, booleans, integers, texts, uuids } from './postgres/arrays.ts'
+import { insertHeadlines, insertNotices, type Notification } from './announcements.ts'
+import { bigints, instants, integers, texts, uuids } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
 import { careerFrom } from './career-rows.ts'
-import type { CareersTable } from './postgres/schema/community.ts'
+import type { CareersTable, WeekScoresTable } from './postgres/schema/community.ts'
 import type { VersionedBalance, WalletCache } from './wallet-cache.ts'
 
-/** A stored notification. */
-export interface Notification extends Omit<Notice, 'source' | 'at'> {
-  readonly id: number
-  readonly createdAt: Instant
-  readonly read: boolean
+/** How many more trades of a kind a user made on a day; fewer when some were void. */
+export interface UserDay {
+  readonly userId: UserId
+  readonly day: number
+  readonly times: number
 }
 
 export interface KnownUser {
@@ -38,10 +38,9 @@ export interface KnownUser {
   readonly career: Career
 }
 
-/** What a user closed of the positions opened in a week, in all matches or in real ones alone. */
+/** What a user closed of the positions of the main purse opened in a week. */
 export interface WeekShare {
   readonly week: string
-  readonly live: boolean
   readonly userId: UserId
   readonly closed: number
   readonly wins: number
@@ -66,18 +65,20 @@ export class ReactionTx {
     this.#world = world
   }
 
-  /** The referrers of those users for whom they have not been credited yet. */
+  /**
+   * The referrers of those users for whom they have not been credited yet. A referrer whose wallet is missing, or too
+   * full for the reward, is left out: the credit waits.
+   */
   async uncredited(users: readonly UserId[]): Promise<readonly Credit[]> {
-    const rows = await this.#tx
-      .selectFrom('referrals')
-      .innerJoin('users', 'users.id', 'referrals.referee_id')
-      .select(['referrer_id', 'referee_id', 'username'])
-      .where('referee_id', 'in', [...users])
-      .where('credited_at', 'is', null)
-      .execute()
+    const { rows } = await sql<{ referrer_id: string; referee_id: string; username: string }>`
+      select r.referrer_id, r.referee_id, u.username
+        from referrals r join users u on u.id = r.referee_id
+        join wallets w on w.user_id = r.referrer_id and w.purse = 'main'
+       where r.referee_id = any(${uuids(users)}::uuid[]) and r.credited_at is null
+         and w.balance_micros <= ${MICROS_MAX - REFERRAL_REWARD}::bigint`.execute(this.#tx)
     return rows.map((row) => ({
       referrerId: userId(row.referrer_id),
-      refereeId: userId(present(row.referee_id, 'referee')),
+      refereeId: userId(row.referee_id),
       refereeName: row.username,
       reward: REFERRAL_REWARD,
     }))
@@ -85,11 +86,13 @@ export class ReactionTx {
 
   /**
    * The careers of these users, locked in the order of ids: reactions to matches that share users wait and never
-   * deadlock.
+   * deadlock. Users who no longer exist are left out.
    */
   async lockUsers(users: readonly UserId[]): Promise<ReadonlyMap<UserId, KnownUser>> {
     const ids = uuids(users.toSorted())
-    await sql`insert into careers (user_id) select unnest(${ids}::uuid[]) on conflict do nothing`.execute(this.#tx)
+    await sql`
+      insert into careers (user_id) select id from users where id = any(${ids}::uuid[]) order by id
+        on conflict do nothing`.execute(this.#tx)
     const { rows } = await sql<Selectable<CareersTable> & { district_id: number }>`
       select c.*, u.district_id from careers c join users u on u.id = c.user_id
        where c.user_id = any(${ids}::uuid[]) order by c.user_id for update of c`.execute(this.#tx)
@@ -108,31 +111,38 @@ export class ReactionTx {
     return new Map(rows.map((row) => [userId(row.referrer_id), row.credits]))
   }
 
-  /** Records the days on which these users opened or closed positions, and returns the users of those that are new. */
+  /**
+   * Counts on which days these users opened or closed positions, and returns by how many days each has gained or lost.
+   * One entry per user and day; the users' careers must be locked.
+   */
   async addDays(
     what: 'open' | 'close',
-    days: readonly { readonly userId: UserId; readonly day: number }[],
-  ): Promise<readonly UserId[]> {
+    days: readonly UserDay[],
+  ): Promise<readonly { readonly userId: UserId; readonly days: number }[]> {
     if (days.length === 0) return []
-    const { rows } = await sql<{ user_id: string }>`
-      insert into trade_days (user_id, day, what)
-        select t.*, ${what}::text
-          from unnest(${uuids(days.map((d) => d.userId))}::uuid[], ${integers(days.map((d) => d.day))}::integer[]) t
-        on conflict do nothing returning user_id`.execute(this.#tx)
-    return rows.map((row) => userId(row.user_id))
+    const { rows } = await sql<{ user_id: string; days: number }>`
+      with given as (
+        select * from unnest(${uuids(days.map((d) => d.userId))}::uuid[], ${integers(days.map((d) => d.day))}::integer[],
+                             ${integers(days.map((d) => d.times))}::integer[]) t (user_id, day, times)
+      ), counted as (
+        insert into trade_days as k (user_id, day, what, times)
+          select user_id, day, ${what}::text, times from given
+          on conflict (user_id, day, what) do update set times = k.times + excluded.times
+          returning user_id, day, times
+      )
+      select c.user_id, sum((c.times > 0)::integer - (c.times - g.times > 0)::integer)::integer as days
+        from counted c join given g using (user_id, day) group by c.user_id`.execute(this.#tx)
+    return rows.filter((row) => row.days !== 0).map((row) => ({ userId: userId(row.user_id), days: row.days }))
   }
 
   async instrumentNames(ids: readonly InstrumentId[]): Promise<ReadonlyMap<InstrumentId, string>> {
     if (ids.length === 0) return new Map()
-    const rows = await this.#tx
-      .selectFrom('instruments')
-      .select(['id', 'name'])
-      .where('id', 'in', [...ids])
-      .execute()
+    const { rows } = await sql<{ id: string; name: string }>`
+      select id, name from instruments where id = any(${uuids(ids)}::uuid[])`.execute(this.#tx)
     return new Map(rows.map((row) => [instrumentId(row.id), row.name]))
   }
 
-  /** Writes the careers. Places on the boards are updated later. */
+  /** Writes the careers, which must be locked. Places on the boards are updated later. */
   async saveCareers(careers: ReadonlyMap<UserId, Career>): Promise<void> {
     const users = [...careers.keys()]
     const all = [...careers.values()]
@@ -142,38 +152,39 @@ export class ReactionTx {
       with given as (
         select * from unnest(
           ${uuids(users)}::uuid[], ${column((c) => c.opened)}::integer[],
-          ${column((c) => c.all.closed)}::integer[], ${column((c) => c.all.wins)}::integer[],
-          ${column((c) => c.all.pnl)}::bigint[], ${column((c) => c.all.baseMoves)}::bigint[],
-          ${column((c) => c.all.margin)}::bigint[], ${time((c) => c.all.firstTradeAt)}::bigint[],
-          ${column((c) => c.live.closed)}::integer[], ${column((c) => c.live.wins)}::integer[],
-          ${column((c) => c.live.pnl)}::bigint[], ${column((c) => c.live.baseMoves)}::bigint[],
-          ${column((c) => c.live.margin)}::bigint[], ${time((c) => c.live.firstTradeAt)}::bigint[],
+          ${column((c) => c.main.closed)}::integer[], ${column((c) => c.main.wins)}::integer[],
+          ${column((c) => c.main.pnl)}::bigint[], ${column((c) => c.main.baseMoves)}::bigint[],
+          ${column((c) => c.main.margin)}::bigint[], ${time((c) => c.main.firstTradeAt)}::bigint[],
+          ${column((c) => c.practice.closed)}::integer[], ${column((c) => c.practice.wins)}::integer[],
+          ${column((c) => c.practice.pnl)}::bigint[], ${column((c) => c.practice.baseMoves)}::bigint[],
+          ${column((c) => c.practice.margin)}::bigint[], ${time((c) => c.practice.firstTradeAt)}::bigint[],
           ${column((c) => c.won)}::bigint[], ${column((c) => c.bestWin)}::bigint[],
           ${column((c) => c.largestLots)}::bigint[], ${column((c) => c.shortWins)}::integer[],
           ${column((c) => c.takeProfits)}::integer[], ${column((c) => c.stopLosses)}::integer[],
           ${column((c) => c.washouts)}::integer[], ${column((c) => c.settled)}::integer[],
           ${column((c) => c.days)}::integer[], ${column((c) => c.closeDays)}::integer[],
           ${column((c) => c.referrals)}::integer[], ${column((c) => c.xp)}::integer[])
-        t (user_id, opened, closed, wins, pnl, base_moves, margin, first_at, live_closed, live_wins, live_pnl,
-           live_base_moves, live_margin, live_first_at, won, best_win, largest_lots, short_wins, take_profits,
+        t (user_id, opened, closed, wins, pnl, base_moves, margin, first_at, practice_closed, practice_wins, practice_pnl,
+           practice_base_moves, practice_margin, practice_first_at, won, best_win, largest_lots, short_wins, take_profits,
            stop_losses, washouts, settled, days, close_days, referrals, xp)
       ), saved as (
         update careers c
            set version = c.version + 1, opened = t.opened, closed = t.closed, wins = t.wins, pnl_micros = t.pnl,
                base_moves_micros = t.base_moves, margin_micros = t.margin, first_trade_at = to_timestamp(t.first_at / 1000.0),
-               live_closed = t.live_closed, live_wins = t.live_wins, live_pnl_micros = t.live_pnl,
-               live_base_moves_micros = t.live_base_moves, live_margin_micros = t.live_margin,
-               live_first_trade_at = to_timestamp(t.live_first_at / 1000.0),
+               practice_closed = t.practice_closed, practice_wins = t.practice_wins, practice_pnl_micros = t.practice_pnl,
+               practice_base_moves_micros = t.practice_base_moves, practice_margin_micros = t.practice_margin,
+               practice_first_trade_at = to_timestamp(t.practice_first_at / 1000.0),
                won_micros = t.won, best_win_micros = t.best_win, largest_lots_micros = t.largest_lots,
                short_wins = t.short_wins, take_profits = t.take_profits, stop_losses = t.stop_losses,
                washouts = t.washouts, settled = t.settled, days = t.days, close_days = t.close_days,
                referrals = t.referrals, xp = t.xp
           from given t where c.user_id = t.user_id
-        returning c.user_id, c.version, c.closed, c.xp
+        returning c.user_id, c.version, c.closed, c.practice_closed, c.xp
       ), grown as (
         update users u set xp = s.xp from saved s where u.id = s.user_id and u.xp <> s.xp
       )
-      insert into board_changes (user_id, version) select user_id, version from saved where closed > 0
+      insert into board_changes (user_id, version)
+        select user_id, version from saved where closed + practice_closed > 0 order by user_id
         on conflict (user_id) do update set version = excluded.version`.execute(this.#tx)
   }
 
@@ -196,43 +207,49 @@ export class ReactionTx {
           }
     })
     await sql`
-      insert into week_scores (week, live, user_id, closed, wins, pnl_micros, base_moves_micros, margin_micros, players)
-        select t.week, t.live, t.id, t.closed, t.wins, t.pnl, t.base_moves, t.margin, string_to_array(t.players, ',')::uuid[]
+      insert into week_scores (week, user_id, closed, wins, pnl_micros, base_moves_micros, margin_micros, players)
+        select t.week, t.id, t.closed, t.wins, t.pnl, t.base_moves, t.margin, string_to_array(t.players, ',')::uuid[]
           from unnest(
-          ${texts(now.map((s) => s.week))}::text[], ${booleans(now.map((s) => s.live))}::boolean[],
-          ${uuids(now.map((s) => s.userId))}::uuid[], ${integers(now.map((s) => s.closed))}::integer[],
+          ${texts(now.map((s) => s.week))}::text[], ${uuids(now.map((s) => s.userId))}::uuid[],
+          ${integers(now.map((s) => s.closed))}::integer[],
           ${integers(now.map((s) => s.wins))}::integer[], ${bigints(now.map((s) => s.pnl))}::bigint[],
           ${bigints(now.map((s) => s.baseMoves))}::bigint[], ${bigints(now.map((s) => s.margin))}::bigint[],
           ${texts(now.map((s) => firstPlayers(s.players).join()))}::text[])
-          t (week, live, id, closed, wins, pnl, base_moves, margin, players)
-        on conflict (week, live, user_id) do update
+          t (week, id, closed, wins, pnl, base_moves, margin, players)
+        on conflict (week, user_id) do update
            set closed = excluded.closed, wins = excluded.wins, pnl_micros = excluded.pnl_micros,
                base_moves_micros = excluded.base_moves_micros, margin_micros = excluded.margin_micros,
                players = excluded.players`.execute(this.#tx)
   }
 
   async #weeks(shares: readonly WeekShare[]) {
-    const rows = await this.#tx
-      .selectFrom('week_scores')
-      .selectAll()
-      .where('week', 'in', [...new Set(shares.map((share) => share.week))])
-      .where('user_id', 'in', [...new Set(shares.map((share) => share.userId))])
-      .execute()
+    const { rows } = await sql<Selectable<WeekScoresTable>>`
+      select w.* from week_scores w
+        join unnest(${texts(shares.map((s) => s.week))}::text[], ${uuids(shares.map((s) => s.userId))}::uuid[])
+             s (week, user_id) using (week, user_id)`.execute(this.#tx)
     return new Map(rows.map((row) => [weekKey({ ...row, userId: userId(row.user_id) }), row]))
   }
 
   /** Awards badges and returns those that are new. */
   async addBadges(badges: readonly { userId: UserId; badge: Badge; at: Instant }[]): Promise<ReadonlySet<string>> {
     if (badges.length === 0) return new Set()
-    const rows = await this.#tx
-      .insertInto('user_badges')
-      .values(
-        badges.map(({ userId: user, badge, at }) => ({ user_id: user, badge: badge.id, earned_at: new Date(at) })),
-      )
-      .onConflict((conflict) => conflict.doNothing())
-      .returning(['user_id', 'badge'])
-      .execute()
+    const { rows } = await sql<{ user_id: string; badge: string }>`
+      insert into user_badges (user_id, badge, earned_at)
+        select * from unnest(${uuids(badges.map((b) => b.userId))}::uuid[],
+                             ${texts(badges.map((b) => b.badge.id))}::text[],
+                             ${instants(badges.map((b) => b.at))}::timestamptz[])
+        on conflict do nothing returning user_id, badge`.execute(this.#tx)
     return new Set(rows.map((row) => `${row.user_id}:${row.badge}`))
+  }
+
+  /** Takes badges back. */
+  async removeBadges(badges: readonly { readonly userId: UserId; readonly badge: Badge }[]): Promise<void> {
+    if (badges.length === 0) return
+    await sql`
+      delete from user_badges b
+       using unnest(${uuids(badges.map((b) => b.userId))}::uuid[], ${texts(badges.map((b) => b.badge.id))}::text[])
+             t (user_id, badge)
+       where b.user_id = t.user_id and b.badge = t.badge`.execute(this.#tx)
   }
 
   /** Writes the notices whose sources are new. */
@@ -255,117 +272,76 @@ export class ReactionTx {
    */
   async credit(credits: readonly Credit[], at: Instant): Promise<void> {
     if (credits.length === 0) return
-    const referrers = [...new Set(credits.map((credit) => credit.referrerId))].toSorted()
-    const wallets = await this.#tx
-      .selectFrom('wallets')
-      .select(['user_id', 'balance_micros', 'version'])
-      .where('user_id', 'in', referrers)
-      .orderBy('user_id')
-      .forNoKeyUpdate()
-      .execute()
+    const byReferrer = Map.groupBy(credits, (credit) => credit.referrerId)
+    const referrers = [...byReferrer.keys()].toSorted()
+    const { rows: wallets } = await sql<{ user_id: string; balance_micros: number; version: number }>`
+      select user_id, balance_micros, version from wallets
+       where user_id = any(${uuids(referrers)}::uuid[]) and purse = 'main' order by user_id for no key update`.execute(
+      this.#tx,
+    )
     const versions = new Map(wallets.map((row) => [userId(row.user_id), row.version]))
-    const cached = await this.#cache.claim(referrers, async () => versions)
-    const entries: LedgerRow[] = []
+    const claimed = await this.#cache.claim(referrers, async () => versions)
+    const cached = new Map(claimed.map((one) => [one.userId, one]))
+    const entries: Entry[] = []
+    const paid: VersionedBalance[] = []
     for (const wallet of wallets) {
       const user = userId(wallet.user_id)
-      const shown = cached.find((one) => one.userId === user && one.version === wallet.version)
-      const adopted = shown === undefined ? 0 : shown.balance - wallet.balance_micros
-      if (adopted !== 0) {
-        entries.push(...this.#booking({ user, amount: adopted, kind: 'external_adjustment', at }))
-      }
-      const own = credits.filter((credit) => credit.referrerId === user)
+      const shown = cached.get(user)
+      const adopted = shown?.version === wallet.version ? shown.balance - wallet.balance_micros : 0
+      if (adopted !== 0) entries.push(...this.#booking({ user, amount: adopted, kind: 'external_adjustment' }))
+      const own = byReferrer.get(user) ?? []
       for (const { refereeId, reward } of own) {
-        entries.push(...this.#booking({ user, amount: reward, kind: 'referral', reference: refereeId, at }))
+        entries.push(...this.#booking({ user, amount: reward, kind: 'referral', reference: refereeId }))
       }
       const balance = money(wallet.balance_micros + adopted + own.reduce((sum, { reward }) => sum + reward, 0))
-      const version = wallet.version + 1
-      await this.#tx
-        .updateTable('wallets')
-        .set({ balance_micros: balance, version })
-        .where('user_id', '=', user)
-        .execute()
-      this.balances.push({ userId: user, balance, version })
+      paid.push({ userId: user, balance, version: wallet.version + 1 })
     }
-    await this.#tx.insertInto('ledger_entries').values(entries).execute()
-    for (const { refereeId, reward } of credits) {
-      await this.#tx
-        .updateTable('referrals')
-        .set({ credited_at: new Date(at), reward_micros: reward })
-        .where('referee_id', '=', refereeId)
-        .execute()
-    }
+    await this.#pay(paid, entries, at)
+    await sql`
+      update referrals r set credited_at = ${new Date(at)}::timestamptz, reward_micros = c.reward
+        from unnest(${uuids(credits.map((c) => c.refereeId))}::uuid[], ${bigints(credits.map((c) => c.reward))}::bigint[])
+             c (referee_id, reward)
+       where r.referee_id = c.referee_id`.execute(this.#tx)
+    this.balances.push(...paid)
   }
 
-  #booking(of: {
-    user: UserId
-    amount: number
-    kind: LedgerRow['kind']
-    reference?: string
-    at: Instant
-  }): LedgerRow[] {
+  async #pay(paid: readonly VersionedBalance[], entries: readonly Entry[], at: Instant): Promise<void> {
+    await sql`
+      update wallets w set balance_micros = p.balance, version = p.version
+        from unnest(${uuids(paid.map((p) => p.userId))}::uuid[], ${bigints(paid.map((p) => p.balance))}::bigint[],
+                    ${bigints(paid.map((p) => p.version))}::bigint[]) p (user_id, balance, version)
+       where w.user_id = p.user_id and w.purse = 'main'`.execute(this.#tx)
+    await sql`
+      insert into ledger_entries (tx, account, user_id, purse, amount_micros, kind, reference, at)
+        select e.tx, case when e.user_id is null then 'house' else 'user' end, e.user_id, 'main', e.amount, e.kind,
+               e.reference, ${new Date(at)}::timestamptz
+          from unnest(${uuids(entries.map((e) => e.tx))}::uuid[], ${uuids(entries.map((e) => e.user))}::uuid[],
+                      ${bigints(entries.map((e) => e.amount))}::bigint[], ${texts(entries.map((e) => e.kind))}::text[],
+                      ${uuids(entries.map((e) => e.reference))}::uuid[])
+               e (tx, user_id, amount, kind, reference)`.execute(this.#tx)
+  }
+
+  #booking(of: { user: UserId; amount: number; kind: Entry['kind']; reference?: string }): Entry[] {
     const tx = this.#world.newId()
-    const both = { tx, kind: of.kind, reference: of.reference ?? tx, at: new Date(of.at) }
+    const both = { tx, kind: of.kind, reference: of.reference ?? tx }
     return [
-      { ...both, account: 'user', user_id: of.user, amount_micros: of.amount },
-      { ...both, account: 'house', amount_micros: -of.amount },
+      { ...both, user: of.user, amount: of.amount },
+      { ...both, user: null, amount: -of.amount },
     ]
   }
 }
 
-type LedgerRow = Insertable<Database['ledger_entries']>
+/** A ledger entry of a user, or of the house. */
+interface Entry {
+  readonly tx: string
+  readonly user: UserId | null
+  readonly amount: number
+  readonly kind: 'external_adjustment' | 'referral'
+  readonly reference: string
+}
 
-const weekKey = (of: Pick<WeekShare, 'week' | 'live' | 'userId'>): string => `${of.week}:${of.live}:${of.userId}`
+const weekKey = (of: Pick<WeekShare, 'week' | 'userId'>): string => `${of.week}:${of.userId}`
 
 /** Different ones, in an order that does not depend on which came first. */
 const firstPlayers = (players: readonly InstrumentId[]): readonly InstrumentId[] =>
   [...new Set(players)].toSorted().slice(0, DRAW_PLAYERS_MAX)
-
-/** Writes the notices whose sources are new, and returns them as stored. */
-export async function insertNotices(tx: Transaction<Database>, notices: readonly Notice[]): Promise<Notification[]> {
-  if (notices.length === 0) return []
-  const rows = await tx
-    .insertInto('notifications')
-    .values(
-      notices.map((notice) => ({
-        user_id: notice.userId,
-        type: notice.type,
-        title: notice.title,
-        body: notice.body,
-        data: JSON.stringify(notice.data),
-        source: notice.source,
-        created_at: new Date(notice.at),
-      })),
-    )
-    .onConflict((conflict) => conflict.column('source').doNothing())
-    .returning(['id', 'source'])
-    .execute()
-  const ids = new Map(rows.map((row) => [row.source, row.id]))
-  return notices.flatMap(({ source, at, ...notice }) => {
-    const id = ids.get(source)
-    ids.delete(source)
-    return id === undefined ? [] : [{ ...notice, id, createdAt: at, read: false }]
-  })
-}
-
-/** Writes the headlines whose sources are new. */
-export async function insertHeadlines(
-  tx: Transaction<Database>,
-  headlines: readonly (Headline & { readonly districtId: DistrictId })[],
-): Promise<void> {
-  if (headlines.length === 0) return
-  await tx
-    .insertInto('activity')
-    .values(
-      headlines.map((headline) => ({
-        user_id: headline.userId,
-        district_id: headline.districtId,
-        type: headline.type,
-        text: headline.text,
-        data: JSON.stringify(headline.data),
-        source: headline.source,
-        at: new Date(headline.at),
-      })),
-    )
-    .onConflict((conflict) => conflict.column('source').doNothing())
-    .execute()
-}

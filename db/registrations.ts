@@ -1,7 +1,10 @@
 /** Users of the identity provider: finds them, and creates them with wallet and referral in one transaction. */
 import type { Kysely, Transaction } from 'kysely'
 import { type DistrictId, type UserId, userId } from '../actors/kernel/ids.ts'
-import type { World } from '../actors/kernel/world.ts'
+import { emailKey } from '../actors/community/registration.ts'
+import type { Instant, World } from '../actors/kernel/world.ts'
+import { AdminRoles, emailColumn } from './admin-roles.ts'
+import { claimOnce } from './one-time.ts'
 import { Referrals } from './referrals.ts'
 import type { Database } from './postgres/schema.ts'
 import { grantStartingBalance } from './starting-balance.ts'
@@ -23,12 +26,22 @@ export interface Registration {
   readonly districtId: DistrictId
   /** A user's own code or that of an invite; null for none. */
   readonly referralCode: string | null
+  /** The registration ticket: it registers once. */
+  readonly ticket: { readonly id: string; readonly expiresAt: Instant }
 }
+
+export type SignedInAs =
+  | { readonly kind: 'user'; readonly user: User }
+  | { readonly kind: 'unknown' }
+  /** Another account has this e-mail address. */
+  | { readonly kind: 'email_in_use' }
 
 export type Registered =
   /** False when the account had already registered, perhaps at the same moment. */
   | { readonly kind: 'registered'; readonly user: User; readonly isNew: boolean }
   | { readonly kind: 'username_taken' }
+  | { readonly kind: 'email_in_use' }
+  | { readonly kind: 'ticket_used' }
   | { readonly kind: 'unknown_district' }
   | { readonly kind: 'unknown_referral' }
 
@@ -37,59 +50,93 @@ const REFERRAL_CODE_BYTES = 5
 export class Registrations {
   readonly #db: Kysely<Database>
   readonly #world: World
-  readonly #adminEmails: readonly string[]
+  readonly #roles: AdminRoles
 
-  /** A user with one of `adminEmails` (lower case) is an admin from the next sign-in on. */
+  /** A user with one of `adminEmails` is an admin from the next sign-in on, and no longer than the address is listed. */
   constructor(db: Kysely<Database>, world: World, adminEmails: readonly string[]) {
     this.#db = db
     this.#world = world
-    this.#adminEmails = adminEmails
+    this.#roles = new AdminRoles(world, adminEmails)
   }
 
-  /** The user who registered with this account, updated with what the provider says now; null when there is none. */
-  async signIn(account: ProviderAccount): Promise<User | null> {
-    const { sub, email, name, picture } = account
-    const row = await this.#db
+  /** The user who registered with this account, updated with what the provider says now. */
+  async signIn(account: ProviderAccount): Promise<SignedInAs> {
+    try {
+      return await this.#db.transaction().execute((tx) => this.#signIn(account, tx))
+    } catch (error) {
+      if (isEmailInUse(error)) return { kind: 'email_in_use' }
+      throw error
+    }
+  }
+
+  async #signIn({ sub, email, name, picture }: ProviderAccount, tx: Kysely<Database>): Promise<SignedInAs> {
+    const row = await tx
       .updateTable('users')
-      .set({ email, name, picture, ...(this.#isAdmin(email) ? { role: 'admin' } : {}) })
+      .set({ email, name, picture })
       .where('google_sub', '=', sub)
       .returningAll()
       .executeTakeFirst()
-    return row === undefined ? null : userFrom(row)
+    if (row !== undefined) {
+      const role = await this.#roles.applyTo(row, email, tx)
+      return { kind: 'user', user: userFrom({ ...row, role }) }
+    }
+    const other = await tx.selectFrom('users').select('id').where(emailColumn, '=', emailKey(email)).executeTakeFirst()
+    return { kind: other === undefined ? 'unknown' : 'email_in_use' }
   }
 
   /** Creates user, wallet and referral, or none of them. Of several calls for one account, one creates the user. */
   async register(registration: Registration): Promise<Registered> {
-    return this.#db.transaction().execute(async (tx): Promise<Registered> => {
-      const { identity, username, districtId, referralCode } = registration
-      const district = await tx.selectFrom('districts').select('id').where('id', '=', districtId).executeTakeFirst()
-      if (district === undefined) return { kind: 'unknown_district' }
-      const referrer = referralCode === null ? null : await new Referrals(tx, this.#world).find(referralCode)
-      if (referralCode !== null && referrer === null) return { kind: 'unknown_referral' }
+    try {
+      return await this.#db.transaction().execute((tx) => this.#register(registration, tx))
+    } catch (error) {
+      if (error instanceof TicketUsed) return { kind: 'ticket_used' }
+      throw error
+    }
+  }
 
-      const made = await tx
-        .insertInto('users')
-        .values(this.#rowOf(registration))
-        .onConflict((conflict) => conflict.doNothing())
-        .returningAll()
-        .executeTakeFirst()
-      if (made === undefined) {
-        const earlier = await tx
-          .selectFrom('users')
-          .selectAll()
-          .where((eb) => eb.or([eb('google_sub', '=', identity.sub), eb('username', '=', username)]))
-          .execute()
-        const same = earlier.find((row) => row.google_sub === identity.sub)
-        if (same !== undefined) return { kind: 'registered', user: userFrom(same), isNew: false }
-        if (earlier.length > 0) return { kind: 'username_taken' }
-        throw new Error('a new referral code was not new') // one in 10¹²: the caller may retry
+  async #register(registration: Registration, tx: Transaction<Database>): Promise<Registered> {
+    const { identity, username, districtId, referralCode } = registration
+    const district = await tx.selectFrom('districts').select('id').where('id', '=', districtId).executeTakeFirst()
+    if (district === undefined) return { kind: 'unknown_district' }
+    const referrer = referralCode === null ? null : await new Referrals(tx, this.#world).find(referralCode)
+    if (referralCode !== null && referrer === null) return { kind: 'unknown_referral' }
+
+    const made = await tx
+      .insertInto('users')
+      .values(this.#rowOf(registration))
+      .onConflict((conflict) => conflict.doNothing())
+      .returningAll()
+      .executeTakeFirst()
+    if (made === undefined) {
+      const mine = emailKey(identity.email)
+      const earlier = await tx
+        .selectFrom('users')
+        .selectAll()
+        .where((eb) =>
+          eb.or([eb('google_sub', '=', identity.sub), eb('username', '=', username), eb(emailColumn, '=', mine)]),
+        )
+        .execute()
+      const same = earlier.find((row) => row.google_sub === identity.sub)
+      if (same !== undefined) {
+        await this.#useUp(registration, tx)
+        return { kind: 'registered', user: userFrom(same), isNew: false }
       }
-      await grantStartingBalance(tx, this.#world, [userId(made.id)])
-      if (referralCode !== null && referrer !== null) {
-        await this.#refer(tx, { code: referralCode, referrer: referrer.referrerId, referee: userId(made.id) })
-      }
-      return { kind: 'registered', user: userFrom(made), isNew: true }
-    })
+      if (earlier.some((row) => emailKey(row.email) === mine)) return { kind: 'email_in_use' }
+      if (earlier.length > 0) return { kind: 'username_taken' }
+      throw new Error('a new referral code was not new') // one in 10¹²: the caller may retry
+    }
+    await this.#useUp(registration, tx)
+    await grantStartingBalance(tx, this.#world, [userId(made.id)])
+    if (referralCode !== null && referrer !== null) {
+      await this.#refer(tx, { code: referralCode, referrer: referrer.referrerId, referee: userId(made.id) })
+    }
+    return { kind: 'registered', user: userFrom(made), isNew: true }
+  }
+
+  /** Undoes the registration if its ticket has already registered. */
+  async #useUp({ ticket }: Registration, tx: Transaction<Database>): Promise<void> {
+    const claim = { what: 'ticket', text: ticket.id, until: ticket.expiresAt } as const
+    if (!(await claimOnce(tx, this.#world, claim))) throw new TicketUsed('a registration ticket was used again')
   }
 
   async isUsernameTaken(username: string): Promise<boolean> {
@@ -100,10 +147,6 @@ export class Registrations {
   /** The username of the user who invites with this code, or null. */
   async inviterOf(code: string): Promise<string | null> {
     return (await new Referrals(this.#db, this.#world).find(code))?.referrerName ?? null
-  }
-
-  #isAdmin(email: string): boolean {
-    return this.#adminEmails.includes(email.toLowerCase())
   }
 
   #rowOf({ identity, username, firstName, lastName, districtId }: Registration) {
@@ -117,7 +160,7 @@ export class Registrations {
       first_name: firstName,
       last_name: lastName,
       district_id: districtId,
-      role: this.#isAdmin(identity.email) ? 'admin' : 'user',
+      ...this.#roles.roleOf(identity.email),
       referral_code: this.#world.secret(REFERRAL_CODE_BYTES),
       created_at: new Date(this.#world.now()),
     }
@@ -154,3 +197,11 @@ export class Registrations {
       .execute()
   }
 }
+
+/** Rolls the registration back. */
+class TicketUsed extends Error {
+  override name = 'TicketUsed'
+}
+
+const isEmailInUse = (error: unknown): boolean =>
+  error instanceof Error && 'constraint' in error && error.constraint === 'users_email'

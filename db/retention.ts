@@ -19,6 +19,7 @@ export interface Forgotten {
   readonly commandResults: number
   readonly accountEvents: number
   readonly fixtures: number
+  readonly singleUse: number
 }
 
 const DAY_MS = 24 * HOUR_MS
@@ -34,7 +35,7 @@ const WINDOW_MS = 10 * MINUTE_MS
 /** A run thins at most a week's windows; the next run continues. */
 const WINDOWS_MAX = 1_008
 
-type Aged = 'tape' | 'command_results' | 'account_events'
+type Aged = 'tape' | 'command_results' | 'account_events' | 'single_use'
 
 export class Retention {
   readonly #db: Kysely<Database>
@@ -59,6 +60,7 @@ export class Retention {
       commandResults: await this.#drop('command_results', this.#before(COMMAND_RESULTS_MS)),
       accountEvents: await this.#drop('account_events', this.#before(ACCOUNT_EVENTS_MS)),
       fixtures: await this.#dropFixtures(this.#before(FIXTURES_MS)),
+      singleUse: await this.#drop('single_use', this.#before(0), 'expires_at'),
     }
   }
 
@@ -66,12 +68,12 @@ export class Retention {
     return new Date(this.#world.now() - ms)
   }
 
-  #drop(table: Aged, before: Date): Promise<number> {
-    const name = sql.table(table)
+  #drop(table: Aged, before: Date, by: 'at' | 'expires_at' = 'at'): Promise<number> {
+    const [name, column] = [sql.table(table), sql.ref(by)]
     return inChunks(async () => {
       const { numAffectedRows } = await sql`
         delete from ${name} where ctid = any (array(
-          select ctid from ${name} where at < ${before.toISOString()}::timestamptz limit ${CHUNK}::integer))`.execute(
+          select ctid from ${name} where ${column} < ${before.toISOString()}::timestamptz limit ${CHUNK}::integer))`.execute(
         this.#db,
       )
       return Number(numAffectedRows ?? 0)

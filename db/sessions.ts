@@ -1,61 +1,100 @@
 /** Sessions: one row per sign-in, which lasts while its refresh tokens are rotated, until it is ended. */
-import type { Kysely } from 'kysely'
+import type { Kysely, Selectable } from 'kysely'
 import { type SessionId, sessionId, type UserId, userId } from '../actors/kernel/ids.ts'
-import { SECOND_MS, type World } from '../actors/kernel/world.ts'
-import type { FastOrElse } from './fast/fast-or-else.ts'
-import { type FastStore, keys } from './fast/fast-store.ts'
+import { HOUR_MS, type Instant, instant, SECOND_MS, type World } from '../actors/kernel/world.ts'
+import type { EndedSessions } from './ended-sessions.ts'
 import type { Database } from './postgres/schema.ts'
+import type { SessionsTable } from './postgres/schema/users.ts'
 
-/**
- * How long the previous refresh token remains valid: two tabs that refresh at once, or a client whose answer was lost,
- * get the current generation. A later use of an old token means that it was copied.
- */
-const ROTATION_GRACE_MS = 10 * SECOND_MS
+const DAY_MS = 24 * HOUR_MS
+/** A rotation repeated under its key within this time gets the same tokens: its answer was lost. */
+const REPEAT_MS = 60 * SECOND_MS
+/** The previous refresh token without the key is refused within this time; used later, it was copied. */
+const RACE_MS = 10 * SECOND_MS
+/** The most sessions that a list shows. */
+const LISTED_MAX = 100
+
+/** Ids in one query. */
+const ASKED_TOGETHER = 1_000
 
 export interface Session {
   readonly id: SessionId
   readonly userId: UserId
   /** The generation of the next refresh token, from 1. */
   readonly generation: number
+  /** When that token was issued. */
+  readonly issuedAt: Instant
+  /** When the session ends unless it is rotated before. */
+  readonly expiresAt: Instant
+}
+
+/** Where a session was begun. */
+export interface Device {
+  /** What the client calls itself; null when it does not say. */
+  readonly userAgent: string | null
+  /** The network of its address, such as `203.0.113.0/24`. */
+  readonly addressPrefix: string
+}
+
+export interface ListedSession extends Device {
+  readonly id: SessionId
+  readonly createdAt: Instant
+  /** Its sign-in or its last rotation. */
+  readonly lastSeenAt: Instant
+}
+
+export interface Presented {
+  readonly id: SessionId
+  readonly generation: number
+  /** A digest of the request's `Idempotency-Key`; null without one. */
+  readonly key: string | null
 }
 
 export type Rotation =
+  /** Also for a repetition under the same key, with the session as it was then. */
   | { readonly kind: 'rotated'; readonly session: Session }
   /** Ended or unknown. */
   | { readonly kind: 'ended' }
+  /** The token was rotated a moment ago, perhaps by another tab. The session continues. */
+  | { readonly kind: 'superseded' }
   /** A rotated token was used again, so it was copied. The session has been ended. */
   | { readonly kind: 'reused' }
 
 interface SessionsOptions {
   readonly db: Kysely<Database>
-  readonly ask: FastOrElse
+  readonly ended: EndedSessions
   readonly world: Pick<World, 'now' | 'newId'>
-  /** The longest life of an access or WebSocket token: how long an ended session is remembered in the fast store. */
-  readonly tokenLifeMs: number
   /** How long a session lasts from its start or its last rotation. */
   readonly sessionLifeMs: number
+  /** How many days a session lasts at most, whatever it rotates. Read each time, so that a change takes effect at once. */
+  readonly maxDays: () => number
 }
 
 export class Sessions {
   readonly #options: SessionsOptions
-  /** Ended while the fast store was unavailable, and not yet recorded there. */
-  readonly #untold = new Set<SessionId>()
 
   constructor(options: SessionsOptions) {
     this.#options = options
   }
 
   /** Creates a session for each of these users, in their order. Removes up to twice as many expired ones. */
-  async start(users: readonly UserId[]): Promise<readonly Session[]> {
+  async start(users: readonly UserId[], { userAgent, addressPrefix }: Device): Promise<readonly Session[]> {
     if (users.length === 0) return []
-    const { db, world, sessionLifeMs } = this.#options
+    const { db, world } = this.#options
     const now = world.now()
-    const sessions = users.map((user) => ({ id: sessionId(world.newId()), userId: user, generation: 1 }))
-    const [rotated_at, expires_at] = [new Date(now), new Date(now + sessionLifeMs)]
-    await db
-      .insertInto('sessions')
-      .values(sessions.map((made) => ({ id: made.id, user_id: made.userId, rotated_at, expires_at, ended_at: null })))
-      .execute()
+    const rows = users.map((user) => ({
+      id: world.newId(),
+      user_id: user,
+      generation: 1,
+      rotation_key: null,
+      created_at: new Date(now),
+      rotated_at: new Date(now),
+      expires_at: this.#expiry(now, now),
+      ended_at: null,
+      user_agent: userAgent,
+      address_prefix: addressPrefix,
+    }))
+    await db.insertInto('sessions').values(rows).execute()
     const expired = db.selectFrom('sessions').select('id').where('expires_at', '<', new Date(now))
     await db
       .deleteFrom('sessions')
@@ -68,92 +107,152 @@ export class Sessions {
           .skipLocked(),
       )
       .execute()
-    return sessions
+    return rows.map(sessionFrom)
   }
 
   /**
-   * Replaces the presented generation by the next. Of several concurrent callers one rotates, and all get the same new
-   * generation.
+   * Replaces the presented generation by the next. Of several concurrent callers one rotates. Those that repeat its key
+   * get the same session; the others are told that they were late.
    */
-  async rotate(presented: Pick<Session, 'id' | 'generation'>): Promise<Rotation> {
-    const { db, world, sessionLifeMs } = this.#options
-    const { id, generation } = presented
+  async rotate({ id, generation, key }: Presented): Promise<Rotation> {
+    const { db, world } = this.#options
     const now = world.now()
+    const before = await this.#find(id)
+    if (before === undefined || !isLiving(before, now)) return { kind: 'ended' }
+    const expiry = this.#expiry(before.created_at.getTime(), now)
+    if (expiry.getTime() <= now) return { kind: 'ended' }
     const rotated = await db
       .updateTable('sessions')
-      .set({ generation: generation + 1, rotated_at: new Date(now), expires_at: new Date(now + sessionLifeMs) })
+      .set({ generation: generation + 1, rotation_key: key, rotated_at: new Date(now), expires_at: expiry })
       .where('id', '=', id)
       .where('generation', '=', generation)
       .where('ended_at', 'is', null)
       .where('expires_at', '>', new Date(now))
-      .returning('user_id')
+      .returningAll()
       .executeTakeFirst()
-    if (rotated !== undefined) {
-      return { kind: 'rotated', session: { id, userId: userIdOf(rotated), generation: generation + 1 } }
-    }
+    if (rotated !== undefined) return { kind: 'rotated', session: sessionFrom(rotated) }
 
-    const row = await db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst()
-    if (row === undefined || row.ended_at !== null || row.expires_at.getTime() <= now) return { kind: 'ended' }
-    const justBefore = generation === row.generation - 1 && now - row.rotated_at.getTime() <= ROTATION_GRACE_MS
-    if (justBefore) return { kind: 'rotated', session: { id, userId: userIdOf(row), generation: row.generation } }
+    const row = await this.#find(id)
+    if (row === undefined || !isLiving(row, now)) return { kind: 'ended' }
+    if (generation === row.generation - 1) {
+      const agoMs = now - row.rotated_at.getTime()
+      if (key !== null && key === row.rotation_key && agoMs <= REPEAT_MS) {
+        return { kind: 'rotated', session: sessionFrom(row) }
+      }
+      if (agoMs <= RACE_MS) return { kind: 'superseded' }
+    }
     await this.end(id)
     return { kind: 'reused' }
   }
 
+  /** The user's sessions that last, the one used last first; at most 100. */
+  async list(user: UserId): Promise<readonly ListedSession[]> {
+    const rows = await this.#options.db
+      .selectFrom('sessions')
+      .selectAll()
+      .where('user_id', '=', user)
+      .where('ended_at', 'is', null)
+      .where('expires_at', '>', new Date(this.#options.world.now()))
+      .orderBy('rotated_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(LISTED_MAX)
+      .execute()
+    return rows.map((row) => ({
+      id: sessionId(row.id),
+      createdAt: instant(row.created_at.getTime()),
+      lastSeenAt: instant(row.rotated_at.getTime()),
+      userAgent: row.user_agent,
+      addressPrefix: row.address_prefix,
+    }))
+  }
+
+  /** The devices of the user's sessions, those of ended sessions included until their rows expire. */
+  async devices(user: UserId): Promise<readonly Device[]> {
+    const rows = await this.#options.db
+      .selectFrom('sessions')
+      .select(['user_agent', 'address_prefix'])
+      .distinct()
+      .where('user_id', '=', user)
+      .limit(LISTED_MAX)
+      .execute()
+    return rows.map((row) => ({ userAgent: row.user_agent, addressPrefix: row.address_prefix }))
+  }
+
   /** Ends a session, unless it has ended: from now on its tokens are invalid in every process. */
   async end(id: SessionId): Promise<void> {
-    const { db, ask, world } = this.#options
-    await db
-      .updateTable('sessions')
-      .set({ ended_at: new Date(world.now()) })
-      .where('id', '=', id)
-      .where('ended_at', 'is', null)
-      .execute()
-    this.#untold.add(id)
-    await ask(
-      (fast) => this.#tell(fast),
-      async () => undefined, // the next caller records it first
-    )
+    await this.#options.ended.add(await this.#end((rows) => rows.where('id', '=', id)))
   }
 
-  /**
-   * Records recent ends in the fast store again. Call it at the start, when the store may be empty or a different one.
-   */
-  async recall(): Promise<void> {
-    const { db, ask, world, tokenLifeMs } = this.#options
-    const since = new Date(world.now() - tokenLifeMs)
-    const rows = await db.selectFrom('sessions').select('id').where('ended_at', '>', since).execute()
-    for (const row of rows) this.#untold.add(sessionId(row.id))
-    await ask(
-      (fast) => this.#tell(fast),
-      async () => undefined,
-    )
+  /** Ends one of the user's sessions; false if it has ended, or is not theirs. */
+  async endOne(user: UserId, id: SessionId): Promise<boolean> {
+    const ended = await this.#end((rows) => rows.where('id', '=', id).where('user_id', '=', user))
+    await this.#options.ended.add(ended)
+    return ended.length > 0
   }
 
-  /** Whether a session has ended. Asks the fast store, which knows all recent ends, or else the database. */
-  isEnded(id: SessionId): Promise<boolean> {
-    return this.#options.ask(
-      async (fast) => {
-        if (this.#untold.size > 0) await this.#tell(fast)
-        return (await fast.get(keys.ended(id))) !== null
-      },
-      async () => {
-        const { db } = this.#options
-        const row = await db.selectFrom('sessions').select('ended_at').where('id', '=', id).executeTakeFirst()
-        return row === undefined || row.ended_at !== null
-      },
-    )
+  /** Ends all sessions of a user, and returns how many there were. */
+  async endAll(user: UserId): Promise<number> {
+    const ended = await this.#end((rows) => rows.where('user_id', '=', user))
+    await this.#options.ended.add(ended)
+    return ended.length
   }
 
-  async #tell(fast: FastStore): Promise<void> {
-    const { tokenLifeMs } = this.#options
-    await Promise.all(
-      [...this.#untold].map(async (id) => {
-        await fast.set(keys.ended(id), '1', tokenLifeMs)
-        this.#untold.delete(id)
-      }),
-    )
+  /** Those of these sessions that have neither ended nor expired, by the database. */
+  async livingAmong(ids: readonly SessionId[]): Promise<ReadonlySet<SessionId>> {
+    const { db, world } = this.#options
+    const living = new Set<SessionId>()
+    for (let from = 0; from < ids.length; from += ASKED_TOGETHER) {
+      const rows = await db
+        .selectFrom('sessions')
+        .select('id')
+        .where('id', 'in', ids.slice(from, from + ASKED_TOGETHER))
+        .where('ended_at', 'is', null)
+        .where('expires_at', '>', new Date(world.now()))
+        .execute()
+      for (const { id } of rows) living.add(sessionId(id))
+    }
+    return living
+  }
+
+  async #end(of: (rows: EndingRows) => EndingRows): Promise<readonly SessionId[]> {
+    const { db, world } = this.#options
+    const rows = await of(ending(db, world)).returning('id').execute()
+    return rows.map((row) => sessionId(row.id))
+  }
+
+  #find(id: SessionId): Promise<Row | undefined> {
+    return this.#options.db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst()
+  }
+
+  #expiry(createdAt: number, now: number): Date {
+    const { sessionLifeMs, maxDays } = this.#options
+    return new Date(Math.min(now + sessionLifeMs, createdAt + maxDays() * DAY_MS))
   }
 }
 
-const userIdOf = (row: { readonly user_id: string }): UserId => userId(row.user_id)
+/**
+ * Ends all sessions of a user in the transaction that takes something away from them, such as their role. Every process
+ * finds the ended sessions within a second.
+ */
+export async function endSessionsOf(user: UserId, tx: Kysely<Database>, world: Pick<World, 'now'>): Promise<void> {
+  await ending(tx, world).where('user_id', '=', user).execute()
+}
+
+type Row = Selectable<SessionsTable>
+type EndingRows = ReturnType<typeof ending>
+
+const ending = (db: Kysely<Database>, world: Pick<World, 'now'>) =>
+  db
+    .updateTable('sessions')
+    .set({ ended_at: new Date(world.now()) })
+    .where('ended_at', 'is', null)
+
+const isLiving = (row: Row, now: number): boolean => row.ended_at === null && row.expires_at.getTime() > now
+
+const sessionFrom = (row: Pick<Row, 'id' | 'user_id' | 'generation' | 'rotated_at' | 'expires_at'>): Session => ({
+  id: sessionId(row.id),
+  userId: userId(row.user_id),
+  generation: row.generation,
+  issuedAt: instant(row.rotated_at.getTime()),
+  expiresAt: instant(row.expires_at.getTime()),
+})

@@ -66,6 +66,8 @@ interface SettingsOptions {
   readonly db: Kysely<Database>
   readonly world: Pick<World, 'now'>
   readonly audit: AuditLog
+  /** Whether recordings are practice until somebody sets `replays.practice`. */
+  readonly practiceByDefault: boolean
   /** Hears of stored values that are invalid, and of listeners that throw. Must not throw. */
   readonly report: Report
 }
@@ -73,13 +75,19 @@ interface SettingsOptions {
 const FLAG_PREFIX = 'flags.'
 const flagKey = (key: string): string => `${FLAG_PREFIX}${key}`
 
-const CATALOGUE: ReadonlyMap<string, Setting> = new Map<string, Setting>([
-  ...Object.entries(SETTINGS),
-  ...SCORING_SETTINGS,
-  ...Object.entries(FLAGS).map(([key, flag]) => [flagKey(key), flag] as const),
-])
+/** Every setting and flag by key, with the defaults of this installation. */
+type Catalogue = ReadonlyMap<string, Setting>
 
-const settingOf = (key: string): Setting | undefined => CATALOGUE.get(key) ?? scopedSetting(key) ?? undefined
+const catalogueFor = ({ practiceByDefault }: Pick<SettingsOptions, 'practiceByDefault'>): Catalogue =>
+  new Map<string, Setting>([
+    ...Object.entries(SETTINGS),
+    ...SCORING_SETTINGS,
+    ...Object.entries(FLAGS).map(([key, flag]) => [flagKey(key), flag] as const),
+    ['replays.practice', { ...SETTINGS['replays.practice'], default: practiceByDefault }],
+  ])
+
+const settingOf = (catalogue: Catalogue, key: string): Setting | undefined =>
+  catalogue.get(key) ?? scopedSetting(key) ?? undefined
 
 interface Stored {
   readonly value: unknown
@@ -100,19 +108,22 @@ interface InForce {
 
 export class Settings {
   readonly #options: SettingsOptions
+  readonly #catalogue: Catalogue
   readonly #listeners = new Set<Listener>()
   #inForce: InForce
   /** Refreshes run one after another, so that an older one never overwrites a newer one. */
   #looking: Promise<unknown> = Promise.resolve()
 
-  private constructor(options: SettingsOptions, inForce: InForce) {
+  private constructor(options: SettingsOptions, catalogue: Catalogue, inForce: InForce) {
     this.#options = options
+    this.#catalogue = catalogue
     this.#inForce = inForce
   }
 
   /** Reads the settings in force. */
   static async open(options: SettingsOptions): Promise<Settings> {
-    return new Settings(options, inForceFrom(await load(options.db), options.report))
+    const catalogue = catalogueFor(options)
+    return new Settings(options, catalogue, inForceFrom(catalogue, await load(options.db), options.report))
   }
 
   /** The same object until a setting changes. */
@@ -144,7 +155,7 @@ export class Settings {
 
   /** What a value would bring into force, as far as this process knows. Nothing changes. */
   preview(key: string, value: unknown): SettingPreview {
-    const setting = key.startsWith(FLAG_PREFIX) ? undefined : settingOf(key)
+    const setting = key.startsWith(FLAG_PREFIX) ? undefined : settingOf(this.#catalogue, key)
     if (setting === undefined) return { kind: 'unknown' }
     const read = readSetting(setting, value)
     if (!read.ok) return { kind: 'invalid', problem: read.problem }
@@ -189,7 +200,7 @@ export class Settings {
     const { version } = await db.selectFrom('settings_version').select('version').executeTakeFirstOrThrow()
     if (version === this.#inForce.version) return
     const before = this.#inForce
-    this.#inForce = inForceFrom(await load(db), report)
+    this.#inForce = inForceFrom(this.#catalogue, await load(db), report)
     const changed = changedKeys(before, this.#inForce)
     if (changed.size === 0) return
     for (const listener of this.#listeners) {
@@ -202,7 +213,7 @@ export class Settings {
   }
 
   async #set({ key, value, by }: SettingChange): Promise<SettingOutcome> {
-    const setting = settingOf(key)
+    const setting = settingOf(this.#catalogue, key)
     if (setting === undefined) return { kind: 'unknown' }
     const read = readSetting(setting, value)
     if (!read.ok) return { kind: 'invalid', problem: read.problem }
@@ -218,12 +229,12 @@ export class Settings {
     const known = (): void => undefined // invalid values were reported when they were read
     await sql`select from settings_version for update`.execute(tx) // one change at a time
     const stored = await load(tx)
-    const before = inForceFrom(stored, known).entries.get(key)?.value ?? settingOf(key)?.default ?? null
+    const held = inForceFrom(this.#catalogue, stored, known).entries.get(key)
+    const before = held?.value ?? settingOf(this.#catalogue, key)?.default ?? null
     const now = world.now()
     const entry = { value, updatedAt: now, updatedBy: null }
-    const problem = contradictionIn(
-      inForceFrom({ ...stored, rows: new Map(stored.rows).set(key, entry) }, known).values,
-    )
+    const rows = new Map(stored.rows).set(key, entry)
+    const problem = contradictionIn(inForceFrom(this.#catalogue, { ...stored, rows }, known).values)
     if (problem !== null) return problem
     if (scopedSetting(key) !== null && value === 'open') {
       await tx.deleteFrom('settings').where('key', '=', key).execute()
@@ -271,10 +282,10 @@ const defaultEntry = (key: string, setting: Setting): SettingEntry => ({
   updatedBy: null,
 })
 
-function inForceFrom({ version, rows }: Loaded, report: Report): InForce {
-  const entries = new Map([...CATALOGUE].map(([key, setting]) => [key, defaultEntry(key, setting)]))
+function inForceFrom(catalogue: Catalogue, { version, rows }: Loaded, report: Report): InForce {
+  const entries = new Map([...catalogue].map(([key, setting]) => [key, defaultEntry(key, setting)]))
   for (const [key, { value, updatedAt, updatedBy }] of rows) {
-    const setting = settingOf(key)
+    const setting = settingOf(catalogue, key)
     if (setting === undefined) continue // of another version of this program
     const read = readSetting(setting, value)
     if (!read.ok) report('setting_unreadable', new Error(`${key} ${read.problem}`), { key, value })

@@ -14,8 +14,7 @@ import {
   weekBefore,
   weekOf,
 } from '../actors/community/spinner.ts'
-import type { Scope } from './careers.ts'
-import { insertHeadlines, insertNotices, type Notification } from './reaction-tx.ts'
+import { insertHeadlines, insertNotices, type Notification } from './announcements.ts'
 import type { Database } from './postgres/schema.ts'
 import type { SpinnerWeeksTable } from './postgres/schema/community.ts'
 
@@ -53,7 +52,6 @@ const SEED_BYTES = 32
 
 /** Asked for every decision, so that a changed setting counts. */
 export interface DrawOptions {
-  readonly scope: () => Scope
   readonly terms: () => DrawTerms
 }
 
@@ -144,15 +142,14 @@ export class Spinner {
   }
 
   /**
-   * Whether a position opened before this week is still open, or its close has not been counted yet. The two are asked in
-   * this order: a close is in the outbox from the moment that its position is closed.
+   * Whether a position of the main purse opened before this week is still open, or its close has not been counted yet.
+   * The two are asked in this order: a close is in the outbox from the moment that its position is closed.
    */ // R11
   async #isBehind(running: Week): Promise<boolean> {
-    const all = this.#options.scope() === 'all'
     const { rows: held } = await sql`
-      select 1 from positions p join matches m on m.id = p.match_id
-       where p.closed_at is null and p.opened_at < ${new Date(running.startsAt)}::timestamptz
-         and (${all}::boolean or not m.replay)
+      select 1 from positions p
+       where p.closed_at is null and p.purse = 'main' and p.opened_at < ${new Date(running.startsAt)}::timestamptz
+         and not exists (select from unpaid_closes u where u.position_id = p.id)
        limit 1`.execute(this.#db)
     if (held.length > 0) return true
     const { rows } = await sql`
@@ -160,7 +157,8 @@ export class Spinner {
        where not c.finished
          and exists (select from outbox o where o.match_id = c.match_id and o.seq > c.seq
                         and exists (select from json_array_elements(o.events) e
-                                     where (e->>'openedAt')::bigint < ${running.startsAt}::bigint))
+                                     where (e->>'openedAt')::bigint < ${running.startsAt}::bigint
+                                       and e->>'purse' = 'main'))
        limit 1`.execute(this.#db)
     return rows.length > 0
   }
@@ -242,7 +240,6 @@ const sha256 = (input: string): string => createHash('sha256').update(input).dig
  * Computed from the sums, so that a changed floor counts at once.
  */ // R13
 async function leadersOf(db: Kysely<Database>, week: Week, options: DrawOptions): Promise<readonly Candidate[]> {
-  const live = options.scope() === 'live'
   const { closesMin, playersMin, roiFloor } = options.terms()
   const { rows } = await sql<{
     user_id: string
@@ -257,7 +254,7 @@ async function leadersOf(db: Kysely<Database>, week: Week, options: DrawOptions)
              round(base_moves_micros * 10000::numeric / greatest(margin_micros, ${roiFloor}::bigint, 1))::bigint
                as roi_hundredths
         from week_scores
-       where week = ${week.name}::text and live = ${live}::boolean
+       where week = ${week.name}::text
          and closed >= ${closesMin}::integer and cardinality(players) >= ${playersMin}::integer
     ), ranked as (
       select *, rank() over (order by roi_hundredths desc, win_ppm desc) from eligible

@@ -1,11 +1,12 @@
-/** The wallets of new users, filled through the ledger. */
+/** The wallets of new users, one in each purse, filled through the ledger. */
 import type { Transaction } from 'kysely'
 import type { UserId } from '../actors/kernel/ids.ts'
 import { STARTING_BALANCE } from '../actors/kernel/limits.ts'
+import { PURSES } from '../actors/kernel/purse.ts'
 import type { World } from '../actors/kernel/world.ts'
 import type { Database } from './postgres/schema.ts'
 
-/** Gives each of these new users a wallet with the starting balance, paid by the house. */
+/** Gives each of these new users their wallets, each with the starting balance, paid by the house. */
 export async function grantStartingBalance(
   tx: Transaction<Database>,
   world: Pick<World, 'now' | 'newId'>,
@@ -13,14 +14,17 @@ export async function grantStartingBalance(
 ): Promise<void> {
   if (users.length === 0) return
   const at = new Date(world.now())
-  const wallets = users.map((user) => ({ user_id: user, balance_micros: STARTING_BALANCE }))
-  const entries = users.flatMap((user) => {
-    const entry = { tx: world.newId(), kind: 'grant', reference: user, at } as const
+  const wallets = users.flatMap((user) => PURSES.map((purse) => ({ user_id: user, purse })))
+  const entries = wallets.flatMap(({ user_id: user, purse }) => {
+    const entry = { tx: world.newId(), purse, kind: 'grant', reference: user, at } as const
     return [
       { ...entry, account: 'user', user_id: user, amount_micros: STARTING_BALANCE },
       { ...entry, account: 'house', amount_micros: -STARTING_BALANCE },
     ] as const
   })
-  await tx.insertInto('wallets').values(wallets).execute()
+  await tx
+    .insertInto('wallets')
+    .values(wallets.map((wallet) => ({ ...wallet, balance_micros: STARTING_BALANCE })))
+    .execute()
   await tx.insertInto('ledger_entries').values(entries).execute()
 }

@@ -2,9 +2,10 @@
 import type { Kysely, Selectable } from 'kysely'
 import { type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Money, money } from '../actors/kernel/micros.ts'
-import { type Instant, instant } from '../actors/kernel/world.ts'
+import { type Instant, instant, type World } from '../actors/kernel/world.ts'
 import type { AuditLog } from './audit-log.ts'
 import type { Database } from './postgres/schema.ts'
+import { endSessionsOf } from './sessions.ts'
 import type { UsersTable } from './postgres/schema/users.ts'
 
 export interface ListedUser {
@@ -56,10 +57,12 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 export class UserList {
   readonly #db: Kysely<Database>
   readonly #audit: AuditLog
+  readonly #world: Pick<World, 'now'>
 
-  constructor(db: Kysely<Database>, audit: AuditLog) {
+  constructor(db: Kysely<Database>, audit: AuditLog, world: Pick<World, 'now'>) {
     this.#db = db
     this.#audit = audit
+    this.#world = world
   }
 
   /** Newest first. */
@@ -106,7 +109,10 @@ export class UserList {
     return this.#db.transaction().execute(async (tx) => {
       const before = await tx.selectFrom('users').select('role').where('id', '=', id).forUpdate().executeTakeFirst()
       if (before === undefined) return { kind: 'unknown' }
-      await tx.updateTable('users').set({ role }).where('id', '=', id).execute()
+      if (before.role !== role) {
+        await tx.updateTable('users').set({ role, admin_by_email: false }).where('id', '=', id).execute()
+        if (role !== 'admin') await endSessionsOf(id, tx, this.#world)
+      }
       await this.#audit.record({ actor: by, action: 'user.role', subject: id, before: before.role, after: role }, tx)
       const user = await this.#listed(tx).where('users.id', '=', id).executeTakeFirstOrThrow()
       return { kind: 'changed', user: userFrom(user) }
@@ -123,6 +129,7 @@ export class UserList {
           .selectFrom('wallets')
           .select('balance_micros')
           .whereRef('wallets.user_id', '=', 'users.id')
+          .where('wallets.purse', '=', 'main')
           .as('balance_micros'),
       )
   }

@@ -4,6 +4,7 @@ import type { Kysely, Selectable, Transaction } from 'kysely'
 import { assert, present } from '../actors/kernel/assert.ts'
 import { type DistrictId, districtId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
+import { AdminRoles } from './admin-roles.ts'
 import type { Database } from './postgres/schema.ts'
 import type { UsersTable } from './postgres/schema/users.ts'
 import { grantStartingBalance } from './starting-balance.ts'
@@ -11,6 +12,8 @@ import { grantStartingBalance } from './starting-balance.ts'
 export interface User {
   readonly id: UserId
   readonly username: string
+  /** The whole name, as the identity provider last gave it. */
+  readonly name: string
   readonly firstName: string
   readonly lastName: string | null
   readonly email: string
@@ -38,35 +41,46 @@ export interface SignedIn {
   readonly isNew: boolean
 }
 
+/** Ids in one query. */
+const ASKED_TOGETHER = 1_000
 const USERNAME_MIN = 3
 const USERNAME_MAX = 20
 
 export class Users {
   readonly #db: Kysely<Database>
   readonly #world: World
+  readonly #roles: AdminRoles
 
-  readonly #adminEmails: ReadonlySet<string>
-
-  /** Users with one of `adminEmails` (lower case) become admins: new ones at once, others by `promoteAdmins`. */
+  /** Users with one of `adminEmails` are admins: new ones at once, others after `applyAdminEmails`. */
   constructor(db: Kysely<Database>, world: World, adminEmails: readonly string[] = []) {
     this.#db = db
     this.#world = world
-    this.#adminEmails = new Set(adminEmails)
+    this.#roles = new AdminRoles(world, adminEmails)
   }
 
-  /** Promotes existing users whose e-mail address is now an admin's. */
-  async promoteAdmins(): Promise<void> {
-    if (this.#adminEmails.size === 0) return
-    await this.#db
-      .updateTable('users')
-      .set({ role: 'admin' })
-      .where((eb) => eb.fn<string>('lower', [eb.ref('email')]), 'in', [...this.#adminEmails])
-      .execute()
+  /** Promotes users whose address is listed, and demotes those who were admins because theirs was. */
+  applyAdminEmails(): Promise<void> {
+    return this.#roles.apply(this.#db)
   }
 
   async find(id: UserId): Promise<User | null> {
     const row = await this.#db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst()
     return row === undefined ? null : userFrom(row)
+  }
+
+  /** Those of these users who are admins now. */
+  async adminsAmong(ids: readonly UserId[]): Promise<ReadonlySet<UserId>> {
+    const admins = new Set<UserId>()
+    for (let from = 0; from < ids.length; from += ASKED_TOGETHER) {
+      const rows = await this.#db
+        .selectFrom('users')
+        .select('id')
+        .where('id', 'in', ids.slice(from, from + ASKED_TOGETHER))
+        .where('role', '=', 'admin')
+        .execute()
+      for (const { id } of rows) admins.add(userId(id))
+    }
+    return admins
   }
 
   async districts(): Promise<readonly District[]> {
@@ -123,7 +137,7 @@ export class Users {
     return {
       id: this.#world.newId(),
       email,
-      role: this.#adminEmails.has(email) ? 'admin' : 'user',
+      ...this.#roles.roleOf(email),
       name: displayName,
       username,
       first_name: displayName,
@@ -157,7 +171,7 @@ export class Users {
 type UserRow = Selectable<UsersTable>
 
 type Draft = Pick<UserRow, 'id' | 'email' | 'name' | 'username' | 'first_name' | 'district_id' | 'referral_code'> &
-  Pick<UserRow, 'role' | 'synthetic' | 'created_at'>
+  Pick<UserRow, 'role' | 'admin_by_email' | 'synthetic' | 'created_at'>
 
 /**
  * A display name as a username: 3 to 20 of a–z, 0–9 and _, beginning with a letter. Where that loses information a
@@ -180,6 +194,7 @@ export function userFrom(row: UserRow): User {
   return {
     id: userId(row.id),
     username: row.username,
+    name: row.name,
     firstName: row.first_name,
     lastName: row.last_name,
     email: row.email,

@@ -4,17 +4,30 @@ import { assert, present } from '../actors/kernel/assert.ts'
 import { type PositionId, positionId, type UserId } from '../actors/kernel/ids.ts'
 import { lots, type Money, money, price } from '../actors/kernel/micros.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
-import type { WalletAfter } from '../actors/match/messages.ts'
+import { type Purse, PURSES } from '../actors/kernel/purse.ts'
+import { freeMarginOf, type WalletAfter } from '../actors/match/messages.ts'
+import type { QuoteQuery } from '../actors/match/quotes.ts'
 import { realisedPnl } from '../actors/position/position.ts'
 import { exitPriceFrom, type PositionRow, PRICE_COLUMNS, type PriceRow } from './positions.ts'
+import { texts } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
 import type { CachedBalance, WalletCache } from './wallet-cache.ts'
+
+/** The books of one purse. */
+export interface PurseAudit {
+  readonly purse: Purse
+  readonly wallets: number
+  /** Σ of all entries of the purse, in micros. Anything but 0 means that money has appeared, vanished or changed purses. */
+  readonly imbalanceMicros: number
+}
 
 export interface LedgerAudit {
   readonly wallets: number
   /** Σ of all entries of all accounts, in micros. Anything but 0 means that money has appeared or vanished. */
   readonly imbalanceMicros: number
-  /** Transactions whose own entries do not sum to zero. */
+  /** Each purse by itself. */
+  readonly purses: readonly PurseAudit[]
+  /** Transactions whose own entries do not sum to zero in each purse. */
   readonly unbalancedTransactions: number
   /** Wallets whose balance is not the sum of their entries. */
   readonly mismatchedWallets: number
@@ -22,15 +35,16 @@ export interface LedgerAudit {
 
 /** One change of a user's balance. */
 export interface LedgerEntry {
-  readonly kind: 'grant' | 'margin' | 'release' | 'external_adjustment' | 'referral'
+  readonly kind: 'grant' | 'margin' | 'release' | 'external_adjustment' | 'referral' | 'refill' | 'late_close'
   /** Signed: negative when it left the wallet. */
   readonly amount: Money
-  /** The position whose margin left, or came back with its PnL; null for other entries. */
+  /** The position whose margin left, came back with its PnL, or was corrected by late news; null for other entries. */
   readonly positionId: PositionId | null
   readonly at: Instant
 }
 
 export interface LedgerQuery {
+  readonly purse: Purse
   readonly limit: number
   /** How many of the newest to skip. */
   readonly offset: number
@@ -38,7 +52,8 @@ export interface LedgerQuery {
 
 /** The current state of a wallet. */
 export interface WalletNow extends WalletAfter {
-  /** The owner's open positions, in all matches. */
+  readonly purse: Purse
+  /** The open positions of the purse, in all matches. */
   readonly openPositions: number
 }
 
@@ -53,41 +68,66 @@ export class Wallets {
 
   /**
    * A user's wallet as of one snapshot, or null. Unrealised PnL is what closing everything now would pay: each position
-   * rounded down and never below its margin. A balance changed from outside in the fast store at the current version
-   * takes precedence (specification 2.3).
+   * rounded down and never below its margin. A balance of the main purse that was changed from outside in the fast
+   * store at the current version takes precedence (specification 2.3).
    */
-  async find(user: UserId): Promise<WalletNow | null> {
+  async find(user: UserId, purse: Purse = 'main'): Promise<WalletNow | null> {
     // The cache first: the database is then as new or newer, never older.
-    const [cached] = await this.#cache.read([user])
+    const [cached] = purse === 'main' ? await this.#cache.read([user]) : []
     const rows = await this.#db
       .selectFrom('wallets')
       .leftJoin('positions', (on) =>
-        on.onRef('positions.user_id', '=', 'wallets.user_id').on('positions.closed_at', 'is', null),
+        on
+          .onRef('positions.user_id', '=', 'wallets.user_id')
+          .onRef('positions.purse', '=', 'wallets.purse')
+          .on('positions.closed_at', 'is', null),
       )
       .leftJoin('instruments', 'instruments.id', 'positions.instrument_id')
       .select(['balance_micros', 'wallets.margin_micros as margin_used', 'open_positions', 'version'])
+      .select(LOCKED)
       .select(['sign', 'lots_micros', 'open_micros', 'positions.margin_micros'])
       .select(PRICE_COLUMNS)
       .where('wallets.user_id', '=', user)
+      .where('wallets.purse', '=', purse)
       .execute()
     const [wallet] = rows
     if (wallet === undefined) return null
     // A position whose instrument has no row cannot be priced. Its owner must still see the wallet.
     const priced = rows.filter(isPriced)
     return {
+      purse,
       balance: counts(cached, wallet.version) ? cached.balance : money(wallet.balance_micros),
+      locked: money(wallet.locked),
       marginUsed: money(wallet.margin_used),
       unrealizedPnl: money(priced.reduce((sum, row) => sum + unrealizedPnl(row), 0)),
       openPositions: wallet.open_positions,
     }
   }
 
-  /** The entries of a user's account, newest first. */
-  async ledger(user: UserId, { limit, offset }: LedgerQuery): Promise<readonly LedgerEntry[]> {
+  /** What a user has to open positions with, in each purse. A balance changed from outside counts as in `find`. */
+  async means(user: UserId): Promise<QuoteQuery['means']> {
+    const [cached] = await this.#cache.read([user])
+    const rows = await this.#db
+      .selectFrom('wallets')
+      .select(['purse', 'balance_micros', 'open_positions', 'version', LOCKED])
+      .where('user_id', '=', user)
+      .execute()
+    return Object.fromEntries(
+      rows.map(({ purse, balance_micros, open_positions: openPositions, version, locked }) => {
+        const isAdopted = purse === 'main' && counts(cached, version)
+        const balance = isAdopted ? cached.balance : money(balance_micros)
+        return [purse, { available: freeMarginOf({ balance, locked: money(locked) }), openPositions }]
+      }),
+    )
+  }
+
+  /** The entries of a user's account in a purse, newest first. */
+  async ledger(user: UserId, { purse, limit, offset }: LedgerQuery): Promise<readonly LedgerEntry[]> {
     const rows = await this.#db
       .selectFrom('ledger_entries')
       .select(['kind', 'amount_micros', 'reference', 'at'])
       .where('user_id', '=', user)
+      .where('purse', '=', purse)
       .orderBy('at', 'desc')
       // Entries without a marker were booked before the trades of their transaction.
       .orderBy('marker', (order) => order.desc().nullsLast())
@@ -100,7 +140,7 @@ export class Wallets {
       return {
         kind,
         amount: money(amount_micros),
-        positionId: kind === 'margin' || kind === 'release' ? positionId(reference) : null,
+        positionId: kind === 'margin' || kind === 'release' || kind === 'late_close' ? positionId(reference) : null,
         at: instant(at.getTime()),
       }
     })
@@ -108,21 +148,36 @@ export class Wallets {
 
   /** Adds up all entries. It reads the whole ledger: for operators, not for users' requests. */
   async auditLedger(): Promise<LedgerAudit> {
-    const { rows } = await sql<LedgerAudit>`
-      with by_user as (
-        select user_id, sum(amount_micros) as total from ledger_entries where account = 'user' group by user_id
-      ), by_tx as (
-        select tx from ledger_entries group by tx having sum(amount_micros) <> 0
-      )
-      select
-        (select count(*) from wallets) as wallets,
-        (select coalesce(sum(amount_micros), 0)::bigint from ledger_entries) as "imbalanceMicros",
-        (select count(*) from by_tx) as "unbalancedTransactions",
-        (select count(*) from wallets full join by_user using (user_id)
-          where balance_micros is distinct from coalesce(total, 0)) as "mismatchedWallets"`.execute(this.#db)
-    return present(rows[0], 'audit')
+    const [{ rows: purses }, { rows }] = await Promise.all([
+      sql<PurseAudit>`
+        select purse, (select count(*) from wallets w where w.purse = p.purse) as wallets,
+               (select coalesce(sum(amount_micros), 0)::bigint from ledger_entries e where e.purse = p.purse)
+                 as "imbalanceMicros"
+          from unnest(${texts(PURSES)}::text[]) with ordinality p (purse, n) order by n`.execute(this.#db),
+      sql<Pick<LedgerAudit, 'unbalancedTransactions' | 'mismatchedWallets'>>`
+        with by_wallet as (
+          select user_id, purse, sum(amount_micros) as total
+            from ledger_entries where account = 'user' group by user_id, purse
+        ), by_tx as (
+          select tx from ledger_entries group by tx, purse having sum(amount_micros) <> 0
+        )
+        select
+          (select count(distinct tx) from by_tx) as "unbalancedTransactions",
+          (select count(*) from wallets full join by_wallet using (user_id, purse)
+            where balance_micros is distinct from coalesce(total, 0)) as "mismatchedWallets"`.execute(this.#db),
+    ])
+    const total = (of: (purse: PurseAudit) => number): number => purses.reduce((sum, purse) => sum + of(purse), 0)
+    return {
+      wallets: total(({ wallets }) => wallets),
+      imbalanceMicros: total(({ imbalanceMicros }) => imbalanceMicros),
+      purses,
+      ...present(rows[0], 'audit'),
+    }
   }
 }
+
+/** What late news may still take back, by the clock of the database. */
+export const LOCKED = sql<number>`locked(wallets.locks, (extract(epoch from now()) * 1000)::bigint)`.as('locked')
 
 /** Whether a cached balance belongs to this version of the wallet, or to any. */
 function counts(cached: CachedBalance | undefined, version: number): cached is CachedBalance {

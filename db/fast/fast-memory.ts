@@ -3,8 +3,11 @@ import { assert } from '../../actors/kernel/assert.ts'
 import type { World } from '../../actors/kernel/world.ts'
 import { type Allowance, type FastStore, type Fields, type Hits, type Put, type Spent, spentOf } from './fast-store.ts'
 
+/** When each mark may be dropped. */
+type Marks = Map<string, number>
+
 interface Entry {
-  readonly value: string | Fields
+  readonly value: string | Fields | Marks
   readonly expiresAt: number
 }
 
@@ -63,6 +66,21 @@ export class FastMemory implements FastStore {
     if (this.#living(key) !== undefined) return false
     this.#write(key, '1', ttlMs)
     return true
+  }
+
+  async mark(key: string, marks: readonly string[], ttlMs: number, ifMarked?: string): Promise<boolean> {
+    const now = this.#world.now()
+    const present = this.#marks(key)
+    if (ifMarked !== undefined && !present.has(ifMarked)) return false
+    for (const [mark, until] of present) if (until <= now) present.delete(mark)
+    for (const mark of marks) present.set(mark, Math.max(present.get(mark) ?? 0, now + ttlMs))
+    this.#write(key, present, Math.max(ttlMs, (this.#living(key)?.expiresAt ?? now) - now))
+    return true
+  }
+
+  async marked(key: string, marks: readonly string[]): Promise<readonly boolean[]> {
+    const present = this.#marks(key)
+    return marks.map((mark) => present.has(mark))
   }
 
   async hashGet(key: string): Promise<Fields | null> {
@@ -128,10 +146,15 @@ export class FastMemory implements FastStore {
 
   #fields(key: string): Fields | null {
     const value = this.#living(key)?.value ?? null
-    return typeof value === 'object' ? value : null
+    return typeof value === 'object' && !(value instanceof Map) ? value : null
   }
 
-  #write(key: string, value: string | Fields, ttlMs: number): void {
+  #marks(key: string): Marks {
+    const value = this.#living(key)?.value
+    return value instanceof Map ? value : new Map<string, number>()
+  }
+
+  #write(key: string, value: Entry['value'], ttlMs: number): void {
     assert(Number.isSafeInteger(ttlMs) && ttlMs > 0, `not a time to live: ${ttlMs}`)
     if (!this.#open) throw new Error('Connection is closed.')
     this.#sweep()

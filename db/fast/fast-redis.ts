@@ -61,11 +61,26 @@ const SPEND = `
   redis.call('set', KEYS[1], string.format('%.0f', now + owed), 'px', owed)
   return { 1, owed }`
 
+/**
+ * A sorted set of marks by the instant at which each may be dropped. ARGV: time to live, a mark that must be there or
+ * nothing, then the marks.
+ */
+const MARK = `
+  if ARGV[2] ~= '' and not redis.call('zscore', KEYS[1], ARGV[2]) then return 0 end
+  local time = redis.call('time')
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  redis.call('zremrangebyscore', KEYS[1], '-inf', now)
+  local score = string.format('%.0f', now + ARGV[1])
+  for at = 3, #ARGV do redis.call('zadd', KEYS[1], 'gt', score, ARGV[at]) end
+  if redis.call('pttl', KEYS[1]) < tonumber(ARGV[1]) then redis.call('pexpire', KEYS[1], ARGV[1]) end
+  return 1`
+
 declare module 'ioredis' {
   interface RedisCommander<Context> {
     putIfNewer(keys: number, ...keysAndArguments: string[]): Result<number, Context>
     hashes(keys: number, ...wanted: string[]): Result<string[][], Context>
     hitWindow(key: string, windowMs: number): Result<[count: number, endsInMs: number], Context>
+    markUntil(key: string, ttlMs: number, ifMarked: string, ...marks: string[]): Result<number, Context>
     spendAllowance(key: string, burst: number, everyMs: number): Result<[allowed: number, owedMs: number], Context>
   }
 }
@@ -80,6 +95,7 @@ export async function connectRedis(options: FastRedisOptions): Promise<FastStore
     hashes: { lua: HASHES, readOnly: true },
     hitWindow: { lua: HIT, numberOfKeys: 1 },
     spendAllowance: { lua: SPEND, numberOfKeys: 1 },
+    markUntil: { lua: MARK, numberOfKeys: 1 },
   }
   return new FastRedis(await openRedis(options, scripts))
 }
@@ -144,6 +160,14 @@ class FastRedis implements FastStore {
 
   async claim(key: string, ttlMs: number): Promise<boolean> {
     return (await this.#redis.set(key, '1', 'PX', ttlMs, 'NX')) === 'OK'
+  }
+
+  async mark(key: string, marks: readonly string[], ttlMs: number, ifMarked = ''): Promise<boolean> {
+    return (await this.#redis.markUntil(key, ttlMs, ifMarked, ...marks)) === 1
+  }
+
+  async marked(key: string, marks: readonly string[]): Promise<readonly boolean[]> {
+    return (await this.#redis.zmscore(key, ...marks)).map((score) => score !== null)
   }
 
   async hashGet(key: string): Promise<Fields | null> {

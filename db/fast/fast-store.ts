@@ -2,30 +2,26 @@
  * Port to the fast store, and every key name in it. It holds only what may be lost; what must last is in the database.
  * So every key expires, except those of the leaderboards.
  */
-import type { SessionId, UserId } from '../../actors/kernel/ids.ts'
+import type { UserId } from '../../actors/kernel/ids.ts'
+import type { Purse } from '../../actors/kernel/purse.ts'
 
 /** All key names. A new kind of key gets its name here. */
 export const keys = {
   /** Hash `balance` (decimal text), `version`: the balance as shown (specification 2.3). */
   wallet: (userId: UserId) => `wallet:${userId}`,
-  /** An ended session, until the last of its tokens would have expired. */
-  ended: (session: SessionId) => `ended:${session}`,
-  /** A nonce that has been used to sign in. */
-  nonce: (nonce: string) => `nonce:${nonce}`,
-  /** The one-time code of a registration: `id.digest`. */
-  code: (subject: string) => `code:${subject}`,
-  /** The number of guesses at a code. */
-  guesses: (codeId: string) => `guesses:${codeId}`,
-  /** Set while no further code is sent to the address. */
-  pause: (subject: string) => `pause:${subject}`,
-  /** The e-mail address that a registering user has proved. */
-  verified: (subject: string) => `verified:${subject}`,
+  /**
+   * Marks: the sessions of an installation that have ended, until the last of their tokens would have expired; and TOLD, which says that all
+   * of them are there. One key, so that nothing can take away some of them and leave the rest.
+   */
+  ended: (installation: string) => `ended:${installation}`,
+  /** A token that has opened a socket. */
+  socketToken: (id: string) => `socket:${id}`,
   /** Calls of a route by one caller in the running window. */
   rate: (route: string, caller: string) => `rate:${route}:${caller}`,
   /** The part of an allowance that a caller has spent on an action. */
   allowance: (action: string, caller: string) => `allow:${action}:${caller}`,
-  /** Prefix of an installation's leaderboards (boards-redis.ts). A build replaces them. */
-  boards: (installation: string) => `boards:${installation}`,
+  /** Prefix of an installation's leaderboards of a purse (boards-redis.ts). A build replaces them. */
+  boards: (installation: string, purse: Purse) => `boards:${installation}:${purse}`,
 } as const
 
 export type Fields = Readonly<Record<string, string>>
@@ -86,6 +82,14 @@ export interface FastStore {
   take(key: string): Promise<string | null>
   /** Sets a mark if the key is free. Until it expires, true for exactly one of several claimants. */
   claim(key: string, ttlMs: number): Promise<boolean>
+
+  /**
+   * Adds marks to a key, each of which stays for at least this long; all are there or none. With `ifMarked` only if that
+   * mark is there. Returns whether they were added.
+   */
+  mark(key: string, marks: readonly string[], ttlMs: number, ifMarked?: string): Promise<boolean>
+  /** Whether each of these marks is at a key, in their order. */
+  marked(key: string, marks: readonly string[]): Promise<readonly boolean[]>
 
   /** All fields at a key, or null. Text put there from outside counts as nothing and is overwritten. */
   hashGet(key: string): Promise<Fields | null>

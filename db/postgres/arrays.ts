@@ -22,7 +22,6 @@ const plain = (values: readonly (number | string | null)[]): string =>
 export const bigints = (values: readonly (number | null)[]): string => plain(values)
 export const integers = (values: readonly (number | null)[]): string => plain(values)
 export const smallints = (values: readonly number[]): string => plain(values)
-export const booleans = (values: readonly boolean[]): string => literal(values.map(String))
 export const uuids = (values: readonly (string | null)[]): string => plain(values)
 
 /** Milliseconds since 1970 as timestamps. */

@@ -24,7 +24,6 @@ export type BatchArguments = {
   readonly p_open_max: number
   /** Whether keys must be looked up among positions: true when one of them did not open anything. */
   readonly p_look: boolean
-  readonly p_replay: boolean
   /** JSON; null for a batch from which nothing follows. */
   readonly p_events: string | null
 }
@@ -32,6 +31,8 @@ export type BatchArguments = {
 export type WalletArguments = Arrays<
   'w',
   | 'user'
+  | 'purse'
+  | 'log'
   | 'balance'
   | 'margin'
   | 'open'
@@ -40,6 +41,8 @@ export type WalletArguments = Arrays<
   | 'worth'
   | 'cached'
   | 'cached_version'
+  | 'need'
+  | 'locks'
   | 'command'
   | 'fingerprint'
 > & {
@@ -70,10 +73,12 @@ export type ClosedArguments = Arrays<
   'x',
   'id' | 'wallet' | 'price' | 'base' | 'pnl' | 'release' | 'by' | 'reason' | 'followers'
 >
+export type CorrectedArguments = Arrays<'c', 'id' | 'pnl' | 'late'> &
+  Arrays<'a', 'id' | 'wallet' | 'amount' | 'followers'>
 export type AccountArguments = Arrays<'e', 'wallet' | 'followers' | 'kind' | 'position' | 'stop' | 'take' | 'warned'>
 export type InstrumentArguments = Arrays<
   'i',
-  'id' | 'base' | 'imbalance' | 'price' | 'news' | 'settlement' | 'cap' | 'awaits'
+  'id' | 'base' | 'imbalance' | 'price' | 'news' | 'settlement' | 'cap' | 'leaving' | 'awaits'
 > & {
   /** JSON; null when none was listed. */
   readonly i_listed: string | null
@@ -88,6 +93,7 @@ export type CommitArguments = BatchArguments &
   OpenedArguments &
   ChangedArguments &
   ClosedArguments &
+  CorrectedArguments &
   AccountArguments &
   InstrumentArguments &
   TickArguments &

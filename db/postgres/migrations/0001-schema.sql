@@ -17,21 +17,52 @@ create table users (
   first_name text not null, last_name text,
   district_id integer not null references districts,
   role text not null default 'user',
+  -- An admin only while their address is among the configured ones.
+  admin_by_email boolean not null default false check (not admin_by_email or role = 'admin'),
   xp integer not null default 0 check (xp >= 0),
   referral_code text not null unique,
   synthetic boolean not null default false,
   created_at timestamptz not null
 );
 
+-- Compared in ASCII, as `emailKey` does: with the rules of a language, other letters would be equal to an address's own.
+create unique index users_email on users (lower(email collate "C"));
+create index users_admin_by_email on users (id) where admin_by_email;
+
+-- What can be used once, by digest: nonces, identity tokens, registration tickets, socket tokens, pauses between codes.
+create table single_use (
+  digest text primary key,
+  expires_at timestamptz not null
+);
+create index single_use_expiry on single_use (expires_at);
+
+-- The one-time code of each account that is registering, and the address that it has proved. A used code has no id.
+create table email_codes (
+  subject text primary key,
+  code_id uuid,
+  digest text not null,
+  guesses integer not null default 0,
+  expires_at timestamptz not null,
+  verified_email text,
+  verified_until timestamptz
+);
+create index email_codes_expiry on email_codes (expires_at);
+
 -- One row per sign-in. Its tokens carry its id; refresh tokens also carry the generation, which every rotation raises.
+-- A rotation repeated under the key of the last one gets the same tokens.
 create table sessions (
   id uuid primary key,
   user_id uuid not null references users,
   generation integer not null default 1 check (generation > 0),
+  rotation_key text,
+  created_at timestamptz not null,
   rotated_at timestamptz not null,
   expires_at timestamptz not null,
-  ended_at timestamptz
+  ended_at timestamptz,
+  user_agent text,
+  address_prefix text not null
 );
+create index sessions_user on sessions (user_id);
 create index sessions_expiry on sessions (expires_at);
 create index sessions_ended on sessions (ended_at) where ended_at is not null;
 
@@ -56,24 +87,44 @@ create index referrals_referrer on referrals (referrer_id);
 
 -- § Money
 
--- Every trade updates its wallet. Free room in the page keeps those updates out of the index (HOT).
+-- One per user and purse. Every trade updates its wallet. Free room in the page keeps those updates out of the index
+-- (HOT). `events` counts the user's account events over all purses, in the row of the main one.
 create table wallets (
-  user_id uuid primary key references users,
+  user_id uuid not null, -- no foreign key: a commit restores a missing wallet even when its user is gone
+  purse text collate "C" not null check (purse in ('main', 'practice')),
   balance_micros bigint not null check (balance_micros between 0 and 1000000000000000),
   margin_micros bigint not null default 0 check (margin_micros between 0 and 1000000000000000),
   open_positions integer not null default 0 check (open_positions >= 0),
   version bigint not null default 0,
-  events bigint not null default 0
+  events bigint not null default 0 check (purse = 'main' or events = 0),
+  -- What of the balance late news may still take back, so that nothing can be opened with it: [micros, until] by what it
+  -- is for. `until` is in milliseconds since 1970; null lasts until a later commit.
+  locks jsonb,
+  primary key (user_id, purse)
 ) with (fillfactor = 60);
 
--- The house is an account without a row: its balance is the sum of its entries. One hot row would make every match wait
--- for every other.
+-- The locks of a wallet after a change: null in place of a lock removes it, and what has run out is left out.
+create function locks_after(old jsonb, new jsonb, now_ms bigint) returns jsonb language sql immutable parallel safe as $$
+  select jsonb_object_agg(key, value) from jsonb_each(coalesce(old, '{}') || coalesce(new, '{}'))
+   where jsonb_typeof(value) = 'array' and coalesce((value ->> 1)::bigint > now_ms, true)
+$$;
+
+-- Micros that are locked at an instant; 0 without locks.
+create function locked(locks jsonb, now_ms bigint) returns bigint language sql immutable parallel safe as $$
+  select coalesce(sum((value ->> 0)::bigint), 0)::bigint from jsonb_each(coalesce(locks, '{}'))
+   where coalesce((value ->> 1)::bigint > now_ms, true)
+$$;
+
+-- The house is an account without a row, one in each purse: its balance is the sum of its entries. One hot row would make
+-- every match wait for every other.
 create table ledger_entries (
   tx uuid not null,
   account text not null check (account in ('user', 'house')),
   user_id uuid,
+  purse text collate "C" not null check (purse in ('main', 'practice')),
   amount_micros bigint not null,
-  kind text not null check (kind in ('grant', 'margin', 'release', 'external_adjustment', 'batch', 'referral')),
+  kind text not null
+    check (kind in ('grant', 'margin', 'release', 'external_adjustment', 'batch', 'referral', 'refill', 'late_close')),
   reference uuid not null,
   at timestamptz not null,
   marker bigint check (marker > 0),
@@ -83,7 +134,7 @@ create table ledger_entries (
 -- its own, so the index also keeps the trade from being booked twice.
 create unique index ledger_entries_user on ledger_entries (user_id, marker);
 -- Keeps everything else from being booked twice. For trades a second index would cost as much as the row itself.
-create unique index ledger_entries_once on ledger_entries (user_id, reference, kind) nulls not distinct
+create unique index ledger_entries_once on ledger_entries (user_id, purse, reference, kind) nulls not distinct
  where marker is null;
 -- Entries are only ever appended, so block ranges find the newest ones.
 create index ledger_entries_at on ledger_entries using brin (at) with (autosummarize = on);
@@ -136,7 +187,12 @@ create table instruments (
   news jsonb,
   -- Full time is shown and not yet confirmed: every position would leave at the price, as one step.
   awaits_settlement boolean not null default false,
-  settlement_micros bigint check (settlement_micros >= 10000)
+  -- The imbalance that those leave from whose levels fired together, while closing them takes several commits.
+  leaving_from_micros bigint,
+  settlement_micros bigint check (settlement_micros >= 10000),
+  -- Live matches that the player took part in, and the sum of the bases at which they settled.
+  matches integer not null default 0,
+  settled_total_micros bigint not null default 0
 ) with (fillfactor = 60);
 create index instruments_match on instruments (match_id);
 
@@ -213,6 +269,7 @@ create unique index replays_cast on replays (recording, slot) where state = 'run
 create table positions (
   id uuid primary key,
   user_id uuid not null,
+  purse text collate "C" not null check (purse in ('main', 'practice')),
   match_id bigint not null,
   instrument_id uuid not null,
   sign smallint not null check (sign in (1, -1)),
@@ -239,6 +296,10 @@ create table positions (
   answer_fingerprint text, answer_price_micros bigint, answer_exit_micros bigint,
   answer_balance_micros bigint, answer_margin_micros bigint,
   answer_unrealized_micros bigint,
+  -- Null for none.
+  answer_locked_micros bigint,
+  -- What late news has made of the close, and whether it still waits for it; null for most.
+  late jsonb check (late is null or closed_by in ('user', 'stop_loss', 'take_profit')),
   check (num_nonnulls(close_micros, close_base_micros, pnl_micros, closed_at, closed_by, closed_marker) in (0, 6)),
   check ((answer_fingerprint is null) = (answer_price_micros is null)),
   check ((answer_fingerprint is null) = (answer_exit_micros is null))
@@ -246,6 +307,18 @@ create table positions (
 -- The only index of open positions, read whole when a match is loaded. With a second one, by match, the planner chose
 -- wrongly while the table was small and kept its choice (0.4 ms a trade instead of 0.01).
 create index positions_open on positions (user_id, match_id) where closed_at is null;
+-- The few closes that late news has found.
+create index positions_late on positions (match_id) where late is not null;
+
+-- Closes whose pay would have taken a wallet past its limit, and open positions whose rows are corrupt, which their match
+-- leaves out. An operator pays or corrects them: see the runbook.
+create table unpaid_closes (
+  position_id uuid primary key,
+  user_id uuid not null,
+  purse text collate "C" not null,
+  amount_micros bigint not null check (amount_micros > 0),
+  at timestamptz not null
+);
 
 -- The account events that are neither an opening nor a close: those are in the row of their position.
 create table account_events (
@@ -267,20 +340,19 @@ create table command_results (
   fingerprint text not null,
   result text not null,
   balance_micros bigint not null, margin_micros bigint not null,
-  unrealized_micros bigint not null,
+  unrealized_micros bigint not null, locked_micros bigint not null,
   at timestamptz not null
 );
 create index command_results_at on command_results using brin (at);
 
 -- § Reactions: what follows from a commit
 
--- One row per commit, numbered by the match's only writer, so a reader with a cursor per match meets no gap and no late
--- row. Rows are kept: they are the history from which every read model can be rebuilt.
+-- A commit leaves a row for each 500 of its events, numbered by the match's only writer, so a reader with a cursor per
+-- match meets no gap and no late row. Rows are kept: they are the history from which every read model can be rebuilt.
 create table outbox (
   match_id bigint not null,
   seq bigint not null,
   at timestamptz not null,
-  replay boolean not null,
   -- Only ever read whole: as json it costs half of what jsonb does.
   events json not null,
   primary key (match_id, seq)
@@ -312,16 +384,16 @@ create table outbox_failures (
 
 -- § Community: careers, boards, spinner, notifications
 
--- What the boards rank is counted twice: over all matches, and (`live_`) over real ones alone.
+-- What the boards rank is counted in each purse. Everything else counts the main purse alone.
 create table careers (
   user_id uuid primary key references users,
   version bigint not null default 0,
   opened integer not null default 0, closed integer not null default 0, wins integer not null default 0,
   pnl_micros bigint not null default 0, base_moves_micros bigint not null default 0,
   margin_micros bigint not null default 0, first_trade_at timestamptz,
-  live_closed integer not null default 0, live_wins integer not null default 0,
-  live_pnl_micros bigint not null default 0, live_base_moves_micros bigint not null default 0,
-  live_margin_micros bigint not null default 0, live_first_trade_at timestamptz,
+  practice_closed integer not null default 0, practice_wins integer not null default 0,
+  practice_pnl_micros bigint not null default 0, practice_base_moves_micros bigint not null default 0,
+  practice_margin_micros bigint not null default 0, practice_first_trade_at timestamptz,
   won_micros bigint not null default 0, best_win_micros bigint not null default 0, largest_lots_micros bigint not null default 0,
   short_wins integer not null default 0, take_profits integer not null default 0, stop_losses integer not null default 0,
   washouts integer not null default 0, settled integer not null default 0,
@@ -332,6 +404,8 @@ create table trade_days (
   user_id uuid not null,
   day integer not null,
   what text not null check (what in ('open', 'close')),
+  -- How many; openings without those that were void.
+  times integer not null,
   primary key (user_id, day, what)
 );
 
@@ -348,15 +422,15 @@ create table board_changes (
   version bigint not null
 );
 
--- What users closed of the positions opened in a week. `players` holds the first of them, as many as a draw may ask for.
+-- What users closed of the positions of the main purse opened in a week. `players` holds the first of them, as many as a
+-- draw may ask for.
 create table week_scores (
   week text collate "C" not null,
-  live boolean not null,
   user_id uuid not null,
   closed integer not null, wins integer not null,
   pnl_micros bigint not null, base_moves_micros bigint not null, margin_micros bigint not null,
   players uuid[] not null,
-  primary key (week, live, user_id)
+  primary key (week, user_id)
 ) with (fillfactor = 60);
 
 create table spinner_weeks (
@@ -431,7 +505,8 @@ create table audit_log (
   action text not null,
   subject text not null,
   before jsonb,
-  after jsonb
+  after jsonb,
+  outcome text not null default 'ok'
 );
 
 -- How far each task of the upkeep has got.

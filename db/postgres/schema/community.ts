@@ -25,12 +25,12 @@ export interface CareersTable {
   base_moves_micros: Generated<number>
   margin_micros: Generated<number>
   first_trade_at: Timestamp | null
-  live_closed: Generated<number>
-  live_wins: Generated<number>
-  live_pnl_micros: Generated<number>
-  live_base_moves_micros: Generated<number>
-  live_margin_micros: Generated<number>
-  live_first_trade_at: Timestamp | null
+  practice_closed: Generated<number>
+  practice_wins: Generated<number>
+  practice_pnl_micros: Generated<number>
+  practice_base_moves_micros: Generated<number>
+  practice_margin_micros: Generated<number>
+  practice_first_trade_at: Timestamp | null
   won_micros: Generated<number>
   best_win_micros: Generated<number>
   largest_lots_micros: Generated<number>
@@ -65,11 +65,9 @@ export interface BoardChangesTable {
   version: number
 }
 
-/** What a user closed of the positions opened in one week. */
+/** What a user closed of the positions of the main purse opened in one week. */
 export interface WeekScoresTable {
   week: string
-  /** Real matches alone, or all. */
-  live: boolean
   user_id: string
   closed: number
   wins: number

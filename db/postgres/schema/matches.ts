@@ -59,7 +59,11 @@ export interface InstrumentsTable {
   published_micros: number
   news: ColumnType<unknown, string | null | undefined, string | null>
   awaits_settlement: Generated<boolean>
+  leaving_from_micros: number | null
   settlement_micros: number | null
+  /** Live matches that the player took part in, and the sum of the bases at which they settled. */
+  matches: Generated<number>
+  settled_total_micros: Generated<number>
 }
 
 export interface AnchorsTable {

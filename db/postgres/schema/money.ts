@@ -1,22 +1,36 @@
 /** Rows of wallets and the ledger. */
-import type { Generated } from 'kysely'
+import type { ColumnType, Generated } from 'kysely'
+import type { Purse } from '../../../actors/kernel/purse.ts'
 import type { Timestamp } from './columns.ts'
 
 export interface MoneyTables {
   wallets: WalletsTable
   ledger_entries: LedgerEntriesTable
+  unpaid_closes: UnpaidClosesTable
+}
+
+/** A close whose pay would have taken the wallet past its limit, or a corrupt position, until an operator pays it. */
+export interface UnpaidClosesTable {
+  position_id: string
+  user_id: string
+  purse: Purse
+  amount_micros: number
+  at: Timestamp
 }
 
 export interface WalletsTable {
   user_id: string
+  purse: Purse
   balance_micros: number
   /** Σ margin of the open positions. */
   margin_micros: Generated<number>
   open_positions: Generated<number>
-  /** Grows with every change. The cached balance carries it, so that a late writer cannot win. */
+  /** Grows with every change of the balance. The cached balance carries it, so that a late writer cannot win. */
   version: Generated<number>
-  /** The marker of the user's latest account event. */
+  /** The marker of the user's latest account event in any purse. Counted in the main wallet, 0 in all others. */
   events: Generated<number>
+  /** What of the balance cannot pay for an opening: `locked(locks, now)` sums it up. Null for nothing. */
+  locks: ColumnType<unknown, string | null | undefined, string | null>
 }
 
 export interface LedgerEntriesTable {
@@ -24,11 +38,13 @@ export interface LedgerEntriesTable {
   tx: string
   account: 'user' | 'house'
   user_id: string | null
+  /** Every transaction sums to zero in each purse. */
+  purse: Purse
   amount_micros: number
-  kind: 'grant' | 'margin' | 'release' | 'external_adjustment' | 'batch' | 'referral'
+  kind: 'grant' | 'margin' | 'release' | 'external_adjustment' | 'batch' | 'referral' | 'refill' | 'late_close'
   /**
    * What the entry is for: a position, a new user, a referee, or else the transaction. There is one entry per user and
-   * marker, or else per user, reference and kind, so nothing is booked twice.
+   * marker, or else per user, purse, reference and kind, so nothing is booked twice.
    */
   reference: string
   /** Of the opening or close that the entry belongs to. Null for everything else. */

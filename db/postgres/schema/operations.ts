@@ -34,6 +34,8 @@ export interface AuditLogTable {
   subject: string
   before: Json | null
   after: Json | null
+  /** `ok`, or the code of a refusal. */
+  outcome: Generated<string>
 }
 
 /** How far a task of the upkeep has got: everything before is done. */

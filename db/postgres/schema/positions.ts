@@ -1,5 +1,6 @@
 /** Rows of positions, account events and stored answers. */
-import type { Generated } from 'kysely'
+import type { ColumnType, Generated } from 'kysely'
+import type { Purse } from '../../../actors/kernel/purse.ts'
 import type { Timestamp } from './columns.ts'
 
 export interface PositionTables {
@@ -11,6 +12,7 @@ export interface PositionTables {
 export interface PositionsTable {
   id: string
   user_id: string
+  purse: Purse
   match_id: number
   instrument_id: string
   /** +1 long, −1 short. */
@@ -47,6 +49,9 @@ export interface PositionsTable {
   answer_balance_micros: number | null
   answer_margin_micros: number | null
   answer_unrealized_micros: number | null
+  answer_locked_micros: Generated<number | null>
+  /** What late news has made of the close (db/recent-closes.ts); null for most. */
+  late: ColumnType<unknown, string | null | undefined, string | null>
 }
 
 /** The account events that are neither an opening nor a close; those are in the row of their position. */
@@ -74,5 +79,6 @@ export interface CommandResultsTable {
   balance_micros: number
   margin_micros: number
   unrealized_micros: number
+  locked_micros: number
   at: Timestamp
 }

@@ -14,7 +14,6 @@ export interface OutboxTable {
   /** Counts the match's rows from 1, without gaps. */
   seq: number
   at: Timestamp
-  replay: boolean
   /** `CommittedEvent`s, in order. */
   events: Json
 }

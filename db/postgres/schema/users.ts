@@ -5,6 +5,8 @@ import type { Timestamp } from './columns.ts'
 export interface UserTables {
   districts: DistrictsTable
   users: UsersTable
+  single_use: SingleUseTable
+  email_codes: EmailCodesTable
   sessions: SessionsTable
   referrals: ReferralsTable
 }
@@ -27,11 +29,32 @@ export interface UsersTable {
   last_name: string | null
   district_id: number
   role: Generated<string>
+  /** An admin only because the address is among the configured ones. */
+  admin_by_email: Generated<boolean>
   xp: Generated<number>
   referral_code: string
   /** Created by the dev routes or a replay, not by a person. */
   synthetic: Generated<boolean>
   created_at: Timestamp
+}
+
+/** Something that has been used and cannot be used again. */
+export interface SingleUseTable {
+  digest: string
+  expires_at: Timestamp
+}
+
+/** The code of an account that is registering. */
+export interface EmailCodesTable {
+  /** At the identity provider. */
+  subject: string
+  /** Null once it was used. */
+  code_id: string | null
+  digest: string
+  guesses: number
+  expires_at: Timestamp
+  verified_email: string | null
+  verified_until: Timestamp | null
 }
 
 /** A sign-in, to which its access, refresh and WebSocket tokens belong. */
@@ -40,11 +63,18 @@ export interface SessionsTable {
   user_id: string
   /** Of the next refresh token to be used. Counts rotations from 1. */
   generation: Generated<number>
+  /** Digest of the idempotency key of the last rotation, if it had one. */
+  rotation_key: string | null
+  created_at: Timestamp
   /** When that token was issued. */
   rotated_at: Timestamp
   expires_at: Timestamp
   /** Null while the session lasts. */
   ended_at: Timestamp | null
+  /** What the client called itself at the sign-in. */
+  user_agent: string | null
+  /** The network it came from, never the whole address. */
+  address_prefix: string
 }
 
 /** A named invite, or an anonymous referral by the referrer's own code. */

@@ -1,0 +1,64 @@
+/**
+ * Who is an admin because of their e-mail address. A user with a listed address is promoted at the start and at every
+ * sign-in. One who is an admin for that reason alone stops being one when the address is no longer listed. Both are
+ * audited. Admins whom another admin has promoted are left alone.
+ */
+import { type Kysely, type Selectable, sql } from 'kysely'
+import { emailKey } from '../actors/community/registration.ts'
+import { userId } from '../actors/kernel/ids.ts'
+import type { World } from '../actors/kernel/world.ts'
+import { AuditLog } from './audit-log.ts'
+import type { Database } from './postgres/schema.ts'
+import type { UsersTable } from './postgres/schema/users.ts'
+import { endSessionsOf } from './sessions.ts'
+
+type Roles = Pick<Selectable<UsersTable>, 'id' | 'role' | 'admin_by_email'>
+
+/** The address in its compared form, as the unique index has it. */
+export const emailColumn = sql<string>`lower(users.email collate "C")`
+
+export class AdminRoles {
+  readonly #world: Pick<World, 'now'>
+  readonly #emails: ReadonlySet<string>
+
+  constructor(world: Pick<World, 'now'>, emails: readonly string[]) {
+    this.#world = world
+    this.#emails = new Set(emails.map(emailKey))
+  }
+
+  /** The role of a new user with this address. */
+  roleOf(email: string): Pick<Roles, 'role' | 'admin_by_email'> {
+    const isListed = this.#emails.has(emailKey(email))
+    return { role: isListed ? 'admin' : 'user', admin_by_email: isListed }
+  }
+
+  /** Promotes and demotes existing users by the list. */
+  async apply(db: Kysely<Database>): Promise<void> {
+    const listed = [...this.#emails]
+    await db.transaction().execute(async (tx) => {
+      const rows = await tx
+        .selectFrom('users')
+        .select(['id', 'email', 'role', 'admin_by_email'])
+        .where((eb) =>
+          eb.or([eb('admin_by_email', '=', true), ...(listed.length > 0 ? [eb(emailColumn, 'in', listed)] : [])]),
+        )
+        .orderBy('id')
+        .forUpdate()
+        .execute()
+      for (const row of rows) await this.applyTo(row, row.email, tx)
+    })
+  }
+
+  /** Promotes or demotes the user of a locked row, who has this address now; returns their role. */
+  async applyTo(user: Roles, email: string, tx: Kysely<Database>): Promise<string> {
+    const next = this.roleOf(email)
+    const isPromoted = next.role === 'admin' && user.role !== 'admin'
+    const isDemoted = next.role !== 'admin' && user.admin_by_email
+    if (!isPromoted && !isDemoted) return user.role
+    await tx.updateTable('users').set(next).where('id', '=', user.id).execute()
+    const change = { before: user.role, after: next.role }
+    await new AuditLog(tx, this.#world).record({ actor: null, action: 'user.role', subject: user.id, ...change })
+    if (isDemoted) await endSessionsOf(userId(user.id), tx, this.#world)
+    return next.role
+  }
+}

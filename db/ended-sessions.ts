@@ -1,0 +1,130 @@
+/**
+ * Which sessions have ended. The database is the truth. The fast store is asked first, and counts only while it holds
+ * the mark TOLD, which is written together with every recent end: a store that was emptied, replaced or restarted has
+ * lost the mark too. Each process also reads the recent ends from the database all the time, so that one which the fast
+ * store was never told of is known everywhere within a second.
+ */
+import type { Kysely } from 'kysely'
+import { type SessionId, sessionId, type UserId, userId } from '../actors/kernel/ids.ts'
+import { type Instant, instant, SECOND_MS, type World } from '../actors/kernel/world.ts'
+import type { FastOrElse } from './fast/fast-or-else.ts'
+import { type FastStore, keys } from './fast/fast-store.ts'
+import type { Database } from './postgres/schema.ts'
+
+export interface EndedSession {
+  readonly id: SessionId
+  readonly userId: UserId
+}
+
+interface EndedSessionsOptions {
+  readonly db: Kysely<Database>
+  readonly ask: FastOrElse
+  /** Tells this database's sessions from those of others that share the fast store. */
+  readonly installation: string
+  readonly world: Pick<World, 'now' | 'newId'>
+  /** The longest life of an access or WebSocket token: how long an ended session is remembered. */
+  readonly tokenLifeMs: number
+}
+
+/** The fast store holds every recent end. */
+const TOLD = 'told'
+/** How far the clocks of two processes may differ; ends this much older than the last look are read again. */
+const OVERLAP_MS = 30 * SECOND_MS
+/** A store that is being told keeps the mark of who tells it for this long. */
+const TELLING_MS = 60 * SECOND_MS
+
+export class EndedSessions {
+  readonly #options: EndedSessionsOptions
+  readonly #key: string
+  /** The ends that this process knows of, with the instant from which no token of theirs can count. */
+  readonly #known = new Map<SessionId, Instant>()
+  /** Not yet written to the fast store, which was unavailable. */
+  readonly #untold = new Set<SessionId>()
+  #lookedAt: Instant
+  #telling: Promise<void> | null = null
+
+  constructor(options: EndedSessionsOptions) {
+    this.#options = options
+    this.#key = keys.ended(options.installation)
+    this.#lookedAt = instant(options.world.now() - options.tokenLifeMs)
+  }
+
+  /** Makes known that these sessions have ended. The database must have them already. */
+  async add(ids: readonly SessionId[]): Promise<void> {
+    if (ids.length === 0) return
+    for (const id of ids) {
+      this.#know(id)
+      this.#untold.add(id)
+    }
+    await this.#options.ask(
+      (fast) => this.#flush(fast),
+      async () => undefined, // the next question writes it first
+    )
+  }
+
+  /** Whether a session has ended. One that the database does not know has not: its row outlives its tokens. */
+  async has(id: SessionId): Promise<boolean> {
+    if (this.#known.has(id)) return true
+    return this.#options.ask(
+      async (fast) => {
+        if (this.#untold.size > 0) await this.#flush(fast)
+        const [isTold = false, isEnded = false] = await fast.marked(this.#key, [TOLD, id])
+        if (isEnded) return true
+        if (isTold) return false
+        this.#telling ??= this.#tell(fast).finally(() => (this.#telling = null))
+        const [ended] = await Promise.all([this.#hasInDatabase(id), this.#telling])
+        return ended
+      },
+      () => this.#hasInDatabase(id),
+    )
+  }
+
+  /**
+   * Reads the recent ends from the database, and returns those that this process did not know of. To be called about
+   * twice a second, and once before anything is asked.
+   */
+  async look(): Promise<readonly EndedSession[]> {
+    const { world, tokenLifeMs } = this.#options
+    const now = world.now()
+    const ended = await this.#endedSince(Math.max(this.#lookedAt - OVERLAP_MS, now - tokenLifeMs))
+    this.#lookedAt = now
+    for (const [id, until] of this.#known) if (until <= now) this.#known.delete(id)
+    const found = ended.filter(({ id }) => !this.#known.has(id))
+    for (const { id } of found) this.#know(id)
+    return found
+  }
+
+  /** Writes every recent end to a store without the mark, unless the store loses something meanwhile. */
+  async #tell(fast: FastStore): Promise<void> {
+    const { world, tokenLifeMs } = this.#options
+    // The store lost everything at some instant before this mark. An end that it lost is in the database by now.
+    const witness = `telling:${world.newId()}`
+    await fast.mark(this.#key, [witness], TELLING_MS)
+    const ended = await this.#endedSince(world.now() - tokenLifeMs)
+    await fast.mark(this.#key, [TOLD, ...ended.map(({ id }) => id)], tokenLifeMs, witness)
+  }
+
+  async #flush(fast: FastStore): Promise<void> {
+    const ids = [...this.#untold]
+    await fast.mark(this.#key, ids, this.#options.tokenLifeMs)
+    for (const id of ids) this.#untold.delete(id)
+  }
+
+  async #endedSince(since: number): Promise<readonly EndedSession[]> {
+    const rows = await this.#options.db
+      .selectFrom('sessions')
+      .select(['id', 'user_id'])
+      .where('ended_at', '>', new Date(since))
+      .execute()
+    return rows.map((row) => ({ id: sessionId(row.id), userId: userId(row.user_id) }))
+  }
+
+  async #hasInDatabase(id: SessionId): Promise<boolean> {
+    const row = await this.#options.db.selectFrom('sessions').select('ended_at').where('id', '=', id).executeTakeFirst()
+    return row !== undefined && row.ended_at !== null
+  }
+
+  #know(id: SessionId): void {
+    this.#known.set(id, instant(this.#options.world.now() + this.#options.tokenLifeMs + OVERLAP_MS))
+  }
+}

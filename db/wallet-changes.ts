@@ -1,0 +1,132 @@
+/** What a batch does to wallets, and to the account logs of their owners. */
+import type { UserId } from '../actors/kernel/ids.ts'
+import type { Purse, WalletKey } from '../actors/kernel/purse.ts'
+import type { MatchEvent } from '../actors/match/messages.ts'
+import type { Batch } from '../actors/match/store.ts'
+import type { Position } from '../actors/position/position.ts'
+import type { Lock } from '../actors/position/recent-close.ts'
+import type { AccountEventKind } from './account-log.ts'
+
+/** What a batch does to one wallet. */
+export interface WalletChange extends WalletKey<UserId> {
+  balance: number
+  margin: number
+  open: number
+  events: number
+  /** Σ margin of what it opens, which what is locked cannot pay. */
+  need: number
+  /** By key; null removes a lock. */
+  locks: Record<string, StoredLock | null> | null
+}
+
+/** Micros, and until when they are locked in milliseconds since 1970; null lasts until a later commit. */
+type StoredLock = readonly [micros: number, until: number | null]
+
+/**
+ * The wallets that the batch concerns, in ascending order: those that it changes, those that count the events of their
+ * owners, and those of users who only wait for an answer.
+ */
+export function walletChanges(batch: Batch): WalletChange[] {
+  const changes = new WalletMap<WalletChange>()
+  const of = ({ userId, purse }: WalletKey<UserId>): WalletChange => {
+    const known = changes.get({ userId, purse })
+    if (known !== undefined) return known
+    const change = { userId, purse, balance: 0, margin: 0, open: 0, events: 0, need: 0, locks: null }
+    changes.set(change, change)
+    return change
+  }
+  for (const holding of batch.watch) of(holding)
+  for (const { position } of ofKind(batch, 'position_opened')) {
+    const change = of(position)
+    change.balance -= position.margin
+    change.margin += position.margin
+    change.need += position.margin
+    change.open += 1
+  }
+  for (const { position, locks } of ofKind(batch, 'position_closed')) {
+    const change = of(position)
+    change.balance += position.margin + position.close.pnl
+    change.margin -= position.margin
+    change.open -= 1
+    lock(change, locks)
+  }
+  for (const { position, amount, locks } of ofKind(batch, 'close_corrected')) {
+    const change = of(position)
+    change.balance += amount
+    lock(change, locks)
+  }
+  for (const { position } of accountEvents(batch)) of(logOf(position)).events += 1
+  return [...changes.values()].toSorted(compareKeys)
+}
+
+/** The wallet that counts the events of a user, whatever their purse. */
+export const logOf = ({ userId }: Pick<Position, 'userId'>): WalletKey<UserId> => ({ userId, purse: 'main' })
+
+const compareKeys = (a: WalletKey<UserId>, b: WalletKey<UserId>): number => {
+  if (a.userId !== b.userId) return a.userId < b.userId ? -1 : 1
+  return a.purse < b.purse ? -1 : 1
+}
+
+function lock(change: WalletChange, locks: readonly Lock[]): void {
+  for (const { key, amount, until } of locks) {
+    change.locks ??= {}
+    change.locks[key] = amount === 0 ? null : [amount, until]
+  }
+}
+
+/** Values by wallet. */
+export class WalletMap<T> {
+  readonly #byPurse = new Map<Purse, Map<UserId, T>>()
+
+  get({ userId, purse }: WalletKey<UserId>): T | undefined {
+    return this.#byPurse.get(purse)?.get(userId)
+  }
+
+  set({ userId, purse }: WalletKey<UserId>, value: T): void {
+    const values = this.#byPurse.get(purse) ?? new Map<UserId, T>()
+    this.#byPurse.set(purse, values.set(userId, value))
+  }
+
+  *values(): Iterable<T> {
+    for (const values of this.#byPurse.values()) yield* values.values()
+  }
+}
+
+/** An event of a batch as an entry in the account log of a position's owner. */
+export interface AccountEvent {
+  readonly kind: AccountEventKind
+  readonly position: Position
+  /** How many events of the same user come after it in the batch. */
+  readonly followers: number
+}
+
+/** The batch's events as entries in the account logs of the positions' owners. */
+export function accountEvents(batch: Batch): AccountEvent[] {
+  const seen = new Map<UserId, number>()
+  const events: AccountEvent[] = []
+  for (const event of batch.events.toReversed()) {
+    const kind = ACCOUNT_EVENT[event.kind]
+    if (kind === undefined || !('position' in event)) continue
+    // Proceeds that are only held, or let go, are no event of the account: the wallet shows them.
+    if (event.kind === 'close_corrected' && event.amount === 0) continue
+    const { position } = event
+    const followers = seen.get(position.userId) ?? 0
+    seen.set(position.userId, followers + 1)
+    events.push({ kind, position, followers })
+  }
+  return events.toReversed()
+}
+
+const ACCOUNT_EVENT: Partial<Readonly<Record<MatchEvent['kind'], AccountEventKind>>> = {
+  position_opened: 'opened',
+  levels_changed: 'changed',
+  margin_warned: 'margin_warning',
+  position_closed: 'closed',
+  close_corrected: 'corrected',
+}
+
+type OfKind<K extends MatchEvent['kind']> = Extract<MatchEvent, { kind: K }>
+
+export function ofKind<K extends MatchEvent['kind']>(batch: Batch, kind: K): OfKind<K>[] {
+  return batch.events.filter((event): event is OfKind<K> => event.kind === kind)
+}
