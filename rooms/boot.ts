@@ -5,12 +5,12 @@ import { LocalDriver, LocalPresence, matchMaker, type Room } from '@colyseus/cor
 import { setLogger } from '@colyseus/core/Logger'
 import type { FixtureId, UserId } from '../actors/kernel/ids.ts'
 import { AccountStream, type Notice, type ReadAccounts } from './feed/account-stream.ts'
-import { addressOf, refuseUpgrade, type VerifyToken } from './sockets/admission.ts'
+import { addressOf, type VerifyToken, type Visitor } from './sockets/admission.ts'
 import type { ProcessId, PubSub } from './cluster/bus.ts'
 import { FanOut } from './feed/fan-out.ts'
 import { clusterMember } from './join-cluster.ts'
 import type { RealTimeStats } from './stats.ts'
-import type { Wake } from './feed/wake-limiter.ts'
+import { type Wake, WakeLimiter } from './feed/wake-limiter.ts'
 import { type Directory, MatchDesk } from './match/match-desk.ts'
 import type { MatchContext } from './match/match-host.ts'
 import { type HostedMatch, MATCH_ROOM, MatchRoom } from './match/match-room.ts'
@@ -22,6 +22,8 @@ import { REPLAY_ROOM, ReplayRoom } from './sources/replay-room.ts'
 import type { ReplayContext } from './sources/replay-player.ts'
 import { Replays } from './sources/replays.ts'
 import type { Report } from './report.ts'
+import { CLOSE, type Closing, type CloseReason, CODE_BY_REASON } from './sockets/close-codes.ts'
+import { Door, type DoorLimits, refuseUpgrade } from './sockets/door.ts'
 import { RoomTransport } from './sockets/transport.ts'
 import { ConnectionLimit, type ConnectionLimits } from './sockets/connection-limit.ts'
 import { WriteDeadline } from './sockets/write-deadline.ts'
@@ -44,6 +46,7 @@ export interface RealTimeOptions extends Omit<MatchContext, 'fanOut' | 'account'
    */
   readonly server: Server
   readonly verify: VerifyToken
+  readonly doorLimits: DoorLimits
   readonly directory: Directory
   readonly ownership: Ownership
   /** Null when there are no other processes. */
@@ -74,6 +77,10 @@ export interface RealTime {
   matchmake(request: Request): Promise<Response>
   /** Closes all sockets of a user who has signed out, at both endpoints and in all processes. */
   disconnectUser(userId: UserId): void
+  /** The bearers of all sockets and seats of this process, at both endpoints. */
+  visitors(): readonly Visitor[]
+  /** Closes the sockets and frees the seats of these visitors, at both endpoints of this process. */
+  disconnectVisitors(isGone: (visitor: Visitor) => boolean, reason: CloseReason): void
   /** Sends a user a notice, in the process where they listen. */
   notify(userId: UserId, notice: Notice): void
   /**
@@ -90,14 +97,16 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
   const { desk, feed, account, replays, hosted, cluster } = parts
   await startMatchmaker(options.publicAddress)
 
-  const onUpgrade = dispatcher(feed, parts.transport)
+  const onUpgrade = dispatcher(parts)
   options.server.on('upgrade', onUpgrade)
-  const disconnectHere = (userId: UserId): void => {
-    feed.disconnectUser(userId)
-    for (const match of hosted.values()) match.disconnectUser(userId)
+  const disconnectVisitors = (isGone: (visitor: Visitor) => boolean, reason: CloseReason): void => {
+    const closing = { code: CODE_BY_REASON[reason], reason }
+    feed.disconnectVisitors(isGone, closing)
+    for (const match of hosted.values()) match.disconnectVisitors(isGone, closing)
   }
+  const signedOut = (userId: UserId): void => disconnectVisitors((visitor) => visitor.userId === userId, 'signed out')
   const seats = { ...parts, verify: options.verify, peers: cluster?.peers ?? null }
-  await cluster?.open({ desk, seats, runsMatches: options.runsMatches, disconnect: disconnectHere })
+  await cluster?.open({ desk, seats, runsMatches: options.runsMatches, signedOut })
 
   let poller: ProviderPoller | null = null
   return {
@@ -114,9 +123,11 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
     stats: () => statsOf(parts),
     matchmake: (request) => matchmake(request, seats),
     disconnectUser: (userId) => {
-      disconnectHere(userId)
+      signedOut(userId)
       cluster?.signedOut(userId)
     },
+    visitors: () => [...feed.visitors(), ...[...hosted.values()].flatMap((match) => match.visitors())],
+    disconnectVisitors,
     notify: (userId, notice) => (cluster === null ? account.publish(userId, notice) : cluster.notify(userId, notice)),
     stop: async () => {
       const stopped = stopMatches(parts, poller).catch((error: unknown) => options.report('wind_down_failed', error))
@@ -146,10 +157,13 @@ function partsOf(options: RealTimeOptions) {
     followRemote: async (matchId) => (await cluster?.prices.follow(matchId)) ?? false,
   })
   const wake: Wake = (id) => desk.activateFor(id)
-  const feed = new PriceFeed({ verify, connectionLimit, fanOut, account, wake, deadline, world, report })
+  const wakes = new WakeLimiter(world)
+  const door = new Door({ limits: options.doorLimits, world, report })
+  const common = { connectionLimit, fanOut, account, deadline, world, report }
+  const feed = new PriceFeed({ verify, door, wake, wakes, ...common })
   const replays = new Replays({ context: options.replay, desk, world, report })
   const transport = new RoomTransport(deadline, world)
-  return { deadline, connectionLimit, hosted, fanOut, account, cluster, desk, feed, replays, transport }
+  return { deadline, door, wakes, connectionLimit, hosted, fanOut, account, cluster, desk, feed, replays, transport }
 }
 
 async function startMatchmaker(publicAddress: string | null): Promise<void> {
@@ -181,7 +195,8 @@ async function stopMatches({ replays, desk, feed, hosted }: Parts, poller: Provi
   await matchMaker.gracefullyShutdown()
 }
 
-async function stopSockets({ fanOut, account, feed, transport, cluster, deadline }: Parts): Promise<void> {
+async function stopSockets({ door, fanOut, account, feed, transport, cluster, deadline }: Parts): Promise<void> {
+  door.stop()
   fanOut.stop()
   account.stop()
   await Promise.race([Promise.all([feed.stop(), transport.close(), cluster?.close()]), pause(CLOSE_MS)])
@@ -193,17 +208,21 @@ async function stopSockets({ fanOut, account, feed, transport, cluster, deadline
 const ROOM_PATH = /^\/[\w-]+\/([\w-]+)$/
 
 /** The only listener of `upgrade`. It answers every path, since an unanswered upgrade would hang. */
-function dispatcher(feed: PriceFeed, transport: RoomTransport) {
-  return (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+function dispatcher({ door, feed, transport }: Pick<Parts, 'door' | 'feed' | 'transport'>) {
+  const dispatch = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    if (!(await door.admits(request))) return
     const address = addressOf(request)
     const path = address?.pathname ?? ''
     const room = matchMaker.getLocalRoomById(ROOM_PATH.exec(path)?.[1] ?? '')
-    if (path === '/') void feed.upgrade(request, head)
+    if (path === '/') await feed.upgrade(request, head)
     else if (address === null || room === undefined) refuseUpgrade(socket, 404)
     else if (isSeated(room, address.searchParams)) transport.upgrade(request, head)
-    else refuseUpgrade(socket, 401)
+    else door.refuse(request, head, NO_SUCH_SEAT)
   }
+  return (request: IncomingMessage, socket: Duplex, head: Buffer): void => void dispatch(request, socket, head)
 }
+
+const NO_SUCH_SEAT: Closing = { code: CLOSE.unauthorised, reason: 'no such seat' }
 
 /** Whether the request has a reserved seat. Without one, Colyseus would accept the connection and then close it. */
 const isSeated = (room: Room, query: URLSearchParams): boolean =>

@@ -29,7 +29,7 @@ export interface LocalParts {
   readonly desk: MatchDesk
   readonly seats: Matchmaking
   readonly runsMatches: boolean
-  readonly disconnect: (userId: UserId) => void
+  readonly signedOut: (userId: UserId) => void
 }
 
 export interface ClusterMember {
@@ -55,11 +55,11 @@ export function clusterMember(options: ClusterOptions): ClusterMember {
     peers,
     prices,
     requests: bus.ends,
-    async open({ desk, seats, runsMatches, disconnect }) {
+    async open({ desk, seats, runsMatches, signedOut }) {
       await bus.open()
       serveSeats(peers, seats)
       await prices.open((matchId) => (isHere(matchId) ? hosted.get(matchId)?.source : undefined))
-      await bus.subscribe('signed-out', disconnect)
+      await bus.subscribe('signed-out', signedOut)
       await bus.subscribe('notices', ({ userId, notice }) => account.publish(userId, notice))
       if (runsMatches) await peers.open(desk)
     },

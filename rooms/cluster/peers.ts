@@ -6,10 +6,11 @@ import type { FixtureId } from '../../actors/kernel/ids.ts'
 import { COMMAND_DEADLINE_MS } from '../../actors/kernel/limits.ts'
 import { type Outcome, type Refusal, refused, type TradeWindow } from '../../actors/kernel/outcome.ts'
 import { type Instant, instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
-import type { FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
+import type { Ending, FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
+import type { MatchOrigin } from '../../actors/match/state.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
 import type { ProcessId } from './bus.ts'
-import type { Activity, ClusterBus, Fed, Requests } from './protocol.ts'
+import type { Activity, ClusterBus, Ended, Fed, Requests } from './protocol.ts'
 
 /** What this process does for the others. Undefined: the match does not run here. */
 export interface Host {
@@ -17,7 +18,8 @@ export interface Host {
   readonly size: number
   submitHere(matchId: FixtureId, command: UserCommand, deadline: Instant): Promise<Outcome<Trade>> | undefined
   quoteHere(matchId: FixtureId, query: QuoteQuery): Outcome<QuoteAnswer> | undefined
-  feedHere(update: FeedUpdate, options: { readonly replay: boolean }): Promise<Fed>
+  feedHere(update: FeedUpdate, origin: MatchOrigin): Promise<Fed>
+  endHere(matchId: FixtureId, ending: Ending): Promise<Ended | undefined>
   activityHere(matchId: FixtureId): Promise<Activity>
 }
 
@@ -75,6 +77,7 @@ export class Peers {
       host.submitHere(matchId, command, instant(world.now() + leftMs)),
     )
     this.serve('quote', ({ matchId, query }) => host.quoteHere(matchId, query))
+    this.serve('end', ({ matchId, ending }) => host.endHere(matchId, ending))
     bus.serve('wake', async ({ matchId }) => {
       await placing(host.size)
       const activity = await host.activityHere(matchId)
@@ -92,7 +95,7 @@ export class Peers {
   /** Answers requests of this kind about matches that run here. */
   serve<K extends OwnerKind>(
     kind: K,
-    answer: (request: Requests[K]['request']) => Promise<AnswerOf<K>> | AnswerOf<K> | undefined,
+    answer: (request: Requests[K]['request']) => Promise<AnswerOf<K> | undefined> | AnswerOf<K> | undefined,
   ): void {
     this.#options.bus.serve(kind, async (request) => (await answer(request)) ?? null)
   }
@@ -113,6 +116,14 @@ export class Peers {
     const asked = await this.ask('quote', { matchId, query }, COMMAND_DEADLINE_MS)
     if (asked.kind === 'silent') return refused(NOT_HERE)
     return asked.kind === 'answered' ? asked.answer : refused(refusalOf(asked.kind, 'instrument'))
+  }
+
+  /** Ends a match where it runs. Without an answer it may have ended: ending it again finds out. */
+  async end(matchId: FixtureId, ending: Ending): Promise<Ended> {
+    const asked = await this.ask('end', { matchId, ending }, FEED_MS)
+    if (asked.kind === 'answered') return asked.answer
+    if (asked.kind === 'settled') return 'over'
+    return asked.kind === 'unknown' ? 'unknown' : 'elsewhere'
   }
 
   /**

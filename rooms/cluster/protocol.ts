@@ -1,8 +1,8 @@
 /** Every message between processes: the requests with their answers, the topics, and the version of them all. */
 import { z } from 'zod'
-import type { FixtureId, UserId } from '../../actors/kernel/ids.ts'
+import type { FixtureId, SessionId, UserId } from '../../actors/kernel/ids.ts'
 import type { Outcome } from '../../actors/kernel/outcome.ts'
-import type { FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
+import type { Ending, FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
 import type { Notice } from '../feed/account-stream.ts'
 import type { Bus, ProcessId, Protocol } from './bus.ts'
@@ -13,6 +13,7 @@ import {
   FixtureId as MatchId,
   QuoteOutcome,
   QuoteQueryMessage,
+  SessionId as Session,
   TradeOutcome,
   UserId as User,
 } from './readers.ts'
@@ -21,6 +22,9 @@ import {
 export type Activity = 'active' | 'unknown' | 'settled' | 'elsewhere'
 /** What a match made of a feed update. `elsewhere`: it does not run in that process; offer the update again. */
 export type Fed = 'applied' | 'dropped' | 'elsewhere'
+
+/** The result of an attempt to end a match. `over`: it is settling or settled. `elsewhere`: it was not reached. */
+export type Ended = 'ending' | 'over' | 'unknown' | 'elsewhere'
 
 /** A seat in a match room, or the reason for refusing one, as an HTTP answer. */
 export interface SeatAnswer {
@@ -47,7 +51,8 @@ interface Exchange<Request, Answer> {
 export interface Requests {
   readonly command: Exchange<{ readonly command: UserCommand; readonly leftMs: number }, Outcome<Trade>>
   readonly quote: Exchange<{ readonly query: QuoteQuery }, Outcome<QuoteAnswer>>
-  readonly seat: Exchange<{ readonly userId: UserId }, SeatAnswer>
+  readonly end: Exchange<{ readonly ending: Ending }, Ended>
+  readonly seat: Exchange<{ readonly userId: UserId; readonly sessionId: SessionId }, SeatAnswer>
   readonly reconnect: Exchange<{ readonly reconnectionToken: string }, SeatAnswer>
   readonly prices: Exchange<object, CurrentPrices>
   /** To all processes that run matches: one of them activates the match. */
@@ -102,7 +107,8 @@ export const PROTOCOL: Protocol<Requests, Topics> = {
   requests: {
     command: exchange(about({ command: Command, leftMs: z.number().nonnegative() }), TradeOutcome),
     quote: exchange(about({ query: QuoteQueryMessage }), QuoteOutcome),
-    seat: exchange(about({ userId: User }), Seat),
+    end: exchange(about({ ending: z.enum(['full_time', 'void']) }), z.enum(['ending', 'over', 'unknown', 'elsewhere'])),
+    seat: exchange(about({ userId: User, sessionId: Session }), Seat),
     reconnect: exchange(about({ reconnectionToken: z.string() }), Seat),
     prices: exchange(about({}), z.object({ epoch: count, seq: count, frames: z.base64() })),
     wake: exchange(about({}), z.object({ activity: z.enum(['active', 'unknown', 'settled']), owner: process })),

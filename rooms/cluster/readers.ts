@@ -3,10 +3,11 @@
  * this program's own types or nothing. Unknown fields are dropped: a newer version may send more.
  */
 import { z } from 'zod'
-import { fixtureId, instrumentId, playerId, positionId, userId } from '../../actors/kernel/ids.ts'
+import { fixtureId, instrumentId, playerId, positionId, sessionId, userId } from '../../actors/kernel/ids.ts'
 import { MARGIN_WARNINGS } from '../../actors/kernel/limits.ts'
 import { lots, MICROS_MAX, money, price } from '../../actors/kernel/micros.ts'
 import type { Outcome, Refusal, TradeWindow } from '../../actors/kernel/outcome.ts'
+import { PURSES } from '../../actors/kernel/purse.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { EVENT_KINDS, type FixtureSnapshot } from '../../actors/market/fixture.ts'
 import type { FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
@@ -22,12 +23,14 @@ const id = z.string().min(1).max(64)
 const InstrumentId = id.transform(instrumentId)
 const PositionId = id.transform(positionId)
 export const UserId = id.transform(userId)
+export const SessionId = id.transform(sessionId)
 export const FixtureId = z.int().nonnegative().max(0xffffffff).transform(fixtureId)
 const Direction = z.enum(['long', 'short'])
 
 const Position: z.ZodType<Position> = z.object({
   id: PositionId,
   userId: UserId,
+  purse: z.enum(PURSES),
   instrumentId: InstrumentId,
   fixtureId: FixtureId,
   direction: Direction,
@@ -85,7 +88,7 @@ export const TradeOutcome: z.ZodType<Outcome<Trade>> = outcomeOf(
     position: Position,
     price: Price,
     exitPrice: Price,
-    wallet: z.object({ balance: Money, marginUsed: Money, unrealizedPnl: Money }),
+    wallet: z.object({ balance: Money, locked: Money, marginUsed: Money, unrealizedPnl: Money }),
     repeated: z.boolean(),
   }),
 )
@@ -96,8 +99,7 @@ export const QuoteQueryMessage: z.ZodType<QuoteQuery> = z.object({
   lots: Lots,
   stopLoss: Price.nullable(),
   takeProfit: Price.nullable(),
-  available: Money.nullable(),
-  openPositions: z.int().nullable(),
+  means: z.partialRecord(z.enum(PURSES), z.object({ available: Money, openPositions: z.int() })),
 })
 
 export const QuoteOutcome: z.ZodType<Outcome<QuoteAnswer>> = outcomeOf(

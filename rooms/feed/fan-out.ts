@@ -10,8 +10,8 @@ import type { FixtureId, InstrumentId } from '../../actors/kernel/ids.ts'
 import { PUBLISH_INTERVAL_MS } from '../../actors/kernel/limits.ts'
 import type { World } from '../../actors/kernel/world.ts'
 import { noTraffic, type Traffic } from '../stats.ts'
+import type { CatchUp } from './history.ts'
 import { type Pack, PriceBoard, type PublishedPrice, type Since, type Topic } from './price-board.ts'
-import { FLAG, flagged } from './price-frame.ts'
 import type { Report } from '../report.ts'
 import type { Subscriber } from './subscriber.ts'
 
@@ -134,15 +134,9 @@ export class FanOut {
     subscriber.flush(this.#board.stamp)
   }
 
-  /** The current prices of these instruments; or the moves after `since`, if the board still has them all. */
-  catchUp(ids: readonly InstrumentId[], pack: Pack, since?: Since): readonly Buffer[] {
-    return ids.flatMap((id) => {
-      const topic = this.#board.topic(id)
-      if (topic === undefined || topic.price === null) return []
-      const missed = since === undefined ? null : this.#board.missed(topic.price, since)
-      if (missed === null) return [topic.snapshot(pack)]
-      return missed.map((move) => pack(flagged(move.frame, FLAG.replay)))
-    })
+  /** The current prices of these instruments, or the moves after `since`; see `PriceBoard.catchUp`. */
+  catchUp(ids: readonly InstrumentId[], pack: Pack, since?: Since): CatchUp {
+    return this.#board.catchUp(ids, pack, since)
   }
 
   /** The client has disconnected. */

@@ -9,8 +9,9 @@ import { PUBLISH_INTERVAL_MS } from '../../actors/kernel/limits.ts'
 import { SECOND_MS } from '../../actors/kernel/world.ts'
 import { CLOSE } from '../sockets/close-codes.ts'
 import { INSTRUMENTS_PER_SUBSCRIBER_MAX } from './fan-out.ts'
-import { MESSAGE_BYTES_MAX } from '../sockets/limits.ts'
-import { FeedRequest, INSTRUMENTS_PER_MESSAGE_MAX, SUBPROTOCOL } from './feed-protocol.ts'
+import { RESENT_MAX } from './history.ts'
+import { MESSAGE_BYTES_MAX, SUBPROTOCOL } from '../sockets/limits.ts'
+import { FeedRequest, INSTRUMENTS_PER_MESSAGE_MAX } from './feed-protocol.ts'
 import { LOOKUPS_MAX, REQUESTS_WAITING_MAX } from './feed-socket.ts'
 import { placed } from './price-frame-description.ts'
 import { PRICE_FRAME_BYTES } from './price-frame.ts'
@@ -34,10 +35,13 @@ const CLOSE_CODES = {
   1009: `A message was larger than ${MESSAGE_BYTES_MAX / 1024} KiB.`,
   [CLOSE.restart]:
     'The server restarts, or the match moves to another process. Reconnect after `reconnectInMs` with a new token.',
-  [CLOSE.full]: `The server is full (${CONNECTIONS_MAX.toLocaleString('en')} connections over both endpoints). Reconnect later.`,
-  [CLOSE.unauthorised]: 'The user has signed out. Sign in again.',
+  [CLOSE.full]: `The server is full (${CONNECTIONS_MAX.toLocaleString('en')} connections over both endpoints), or cannot check tokens now. Reconnect later.`,
+  [CLOSE.unauthorised]:
+    'The token or seat is not valid, the user has signed out, or the session has ended. Get a new token; if there is none, sign in again.',
+  [CLOSE.forbidden]:
+    'The game is open to admins alone for now (`coming_soon`). Reconnect when `GET /api/flags` says so.',
   [CLOSE.tooSlow]: `Too slow: ${STRIKES_MAX} writes in a row took longer than ${WRITE_DEADLINE_MS} ms, or more than ${QUEUED_BYTES_MAX / 1024 ** 2} MiB were waiting to be sent.`,
-  [CLOSE.tooManyMessages]: `More than ${MESSAGES_PER_SECOND_MAX} messages in one second.`,
+  [CLOSE.tooMany]: `More than ${MESSAGES_PER_SECOND_MAX} messages in one second, ${CONNECTIONS_PER_USER_MAX} connections of a user, or sixty handshakes of a user in a minute.`,
 }
 
 const LIMITS = {
@@ -48,6 +52,8 @@ const LIMITS = {
   'requests waiting for an answer': REQUESTS_WAITING_MAX,
   'connections of a user': CONNECTIONS_PER_USER_MAX,
   'connections of a process, over both endpoints': CONNECTIONS_MAX,
+  'missed moves resent': RESENT_MAX,
+  'handshakes and seats of a user a minute': 60,
   'account requests': 'once a second',
   'prices of one instrument a second': SECOND_MS / PUBLISH_INTERVAL_MS,
   'lookups of unknown instruments': `${LOOKUPS_MAX} at once, then one a second`,
@@ -102,7 +108,8 @@ function messagesOf(): Readonly<Record<string, Message>> {
     subscribe: {
       summary:
         'Follow more instruments. With `since`, the newest frame that the client has of their match, later frames ' +
-        'are resent (flag REPLAY) if they are still kept; otherwise the current price of each follows (flag SNAPSHOT).',
+        `are resent (flag REPLAY), in the order of \`seq\` over all instruments of the match; if that is more than ` +
+        `${RESENT_MAX}, or they are no longer kept, the current price of each follows (flag SNAPSHOT).`,
       payload: request('subscribe'),
       example: { type: 'subscribe', id: 7, instrumentIds: [INSTRUMENT], since: { epoch: 3, seq: 1041 } },
     },
@@ -197,8 +204,11 @@ are JSON text, prices are binary messages of ${PRICE_FRAME_BYTES} bytes. A conne
 to. If a client reads too slowly, waiting prices are replaced by the newest one of their instrument, flagged
 CONFLATED; no queue builds up.
 
-An upgrade is refused with 401 (no valid token), 429 (the user has ten connections) or 503 (the server is full or
-stopping). A token is valid for one minute: call \`POST /api/ws/token\` before each connection.`
+A connection that is refused is accepted and at once closed with a code that says why, since a browser learns nothing
+from an HTTP status. When very many are refused, and for an address with too many handshakes in a minute, the answer
+is the status alone: 401, 403, 429 or 503. A token is valid for one minute: call \`POST /api/ws/token\` before each
+connection. Reconnect at a random moment, within a longer time after each failure, and after \`shutdown\` when it
+says: thousands of other clients have lost the same server.`
 
 const ROOM = `For clients of the Colyseus SDK: join the room \`match\` with \`{ matchId }\` and the same \`?token=\`.
 The synced state has the match (state, phase, minute, score, trading) and the \`price\`, \`base\` and \`imbalance\` of

@@ -5,7 +5,6 @@
 import type { RawData } from 'ws'
 import { z } from 'zod'
 
-export const SUBPROTOCOL = 'feed.v1'
 /** Ids in one message: as many UUIDs as fit. A client that follows more sends several messages. */
 export const INSTRUMENTS_PER_MESSAGE_MAX = 400
 

@@ -1,7 +1,7 @@
 /** One socket of the price feed: its queue of requests, its subscriptions, and whether its client still answers. */
 import { WebSocket } from 'ws'
 import { type Instant, instant, SECOND_MS } from '../../actors/kernel/world.ts'
-import type { UserId } from '../../actors/kernel/ids.ts'
+import type { Visitor } from '../sockets/admission.ts'
 import { RequestRate } from '../sockets/request-rate.ts'
 import type { FeedReply } from './feed-protocol.ts'
 import type { Subscriptions } from './subscriptions.ts'
@@ -13,13 +13,13 @@ export const LOOKUPS_MAX = 8
 
 export interface FeedSocketOptions {
   readonly ws: WebSocket
-  readonly userId: UserId
+  readonly visitor: Visitor
   readonly subscriptions: Subscriptions
 }
 
 export class FeedSocket {
   readonly ws: WebSocket
-  readonly userId: UserId
+  readonly visitor: Visitor
   readonly subscriptions: Subscriptions
   readonly rate = new RequestRate()
   /** The client has sent something since the last ping. */
@@ -34,9 +34,9 @@ export class FeedSocket {
   /** When all its lookups are available again. */
   #lookupsRestoredAt = instant(0)
 
-  constructor({ ws, userId, subscriptions }: FeedSocketOptions) {
+  constructor({ ws, visitor, subscriptions }: FeedSocketOptions) {
     this.ws = ws
-    this.userId = userId
+    this.visitor = visitor
     this.subscriptions = subscriptions
   }
 

@@ -1,6 +1,7 @@
 /** The board: the current price of every published instrument, and the recent moves of every match. */
 import { present } from '../../actors/kernel/assert.ts'
 import type { FixtureId, InstrumentId } from '../../actors/kernel/ids.ts'
+import { type CatchUp, History } from './history.ts'
 import { asSnapshot, FLAG, flagged } from './price-frame.ts'
 
 /** One published price: encoded once, shared by all receivers, never changed. */
@@ -20,9 +21,6 @@ export interface Since {
   readonly epoch: number
   readonly seq: number
 }
-
-/** Moves kept per match for returning clients: a few minutes of a busy match, 100 KiB. */
-export const HISTORY_MAX = 1_024
 
 /**
  * One instrument and its subscribers. Stamps count all publications of the board, over all matches: a subscriber that
@@ -92,12 +90,6 @@ export class Topic<Subscriber> {
 const unchanged = (frame: Buffer): Buffer => frame
 const asConflated = (frame: Buffer): Buffer => flagged(frame, FLAG.conflated)
 
-/** The recent moves of one match in one epoch, oldest first. */
-interface History {
-  readonly epoch: number
-  readonly moves: PublishedPrice[]
-}
-
 export class PriceBoard<Subscriber> {
   readonly #topics = new Map<InstrumentId, Topic<Subscriber>>()
   readonly #histories = new Map<FixtureId, History>()
@@ -121,16 +113,13 @@ export class PriceBoard<Subscriber> {
 
   /** A match starts to publish, with these current prices. The moves of an earlier epoch are dropped. */
   open(matchId: FixtureId, epoch: number, prices: readonly PublishedPrice[]): Topic<Subscriber>[] {
-    this.#histories.set(matchId, { epoch, moves: [] })
+    this.#histories.set(matchId, new History(epoch))
     return prices.map((price) => this.#show(price))
   }
 
   /** A move; returns the topic, so that the caller can serve its subscribers. */
   publish(price: PublishedPrice): Topic<Subscriber> {
-    const moves = this.#histories.get(price.matchId)?.moves
-    moves?.push(price)
-    // Trimmed by halves: shifting a thousand entries for every move would cost more than the move.
-    if (moves !== undefined && moves.length >= HISTORY_MAX * 2) moves.splice(0, moves.length - HISTORY_MAX)
+    this.#histories.get(price.matchId)?.append(price)
     return this.#show(price)
   }
 
@@ -149,14 +138,35 @@ export class PriceBoard<Subscriber> {
     if (topic.price === null && topic.subscribers.size === 0) this.#topics.delete(topic.instrumentId)
   }
 
-  /** The moves of an instrument after `since`; null when they are no longer all kept, and a snapshot is needed. */
-  missed(price: PublishedPrice, since: Since): readonly PublishedPrice[] | null {
-    const history = this.#histories.get(price.matchId)
-    if (history === undefined || history.epoch !== since.epoch) return null
-    const first = history.moves[0]?.seq ?? Infinity
-    const last = history.moves.at(-1)?.seq ?? 0
-    if (since.seq > last || (since.seq < last && since.seq < first - 1)) return null
-    return history.moves.filter((move) => move.seq > since.seq && move.instrumentId === price.instrumentId)
+  /**
+   * What a client needs that follows these instruments from now on: the moves after `since`, or the current prices if
+   * there is no `since`, or too much was missed since then. In the order of the moves over all instruments of a match,
+   * so that a client cut off in between has missed nothing before the last number it has.
+   */
+  catchUp(ids: Iterable<InstrumentId>, pack: Pack, since?: Since): CatchUp {
+    const bytes: Buffer[] = []
+    let prices = 0
+    for (const [matchId, topics] of this.#byMatch(ids)) {
+      const followed = new Set(topics.map(({ instrumentId }) => instrumentId))
+      const missed = since === undefined ? null : this.#histories.get(matchId)?.missed(followed, since, pack)
+      const due = missed ?? { bytes: inOrder(topics).map((topic) => topic.snapshot(pack)), prices: topics.length }
+      bytes.push(...due.bytes)
+      prices += due.prices
+    }
+    return { bytes, prices }
+  }
+
+  /** The topics of those instruments that have a price. */
+  #byMatch(ids: Iterable<InstrumentId>): ReadonlyMap<FixtureId, Topic<Subscriber>[]> {
+    const byMatch = new Map<FixtureId, Topic<Subscriber>[]>()
+    for (const id of ids) {
+      const topic = this.#topics.get(id)
+      if (topic === undefined || topic.price === null) continue
+      const ofMatch = byMatch.get(topic.price.matchId)
+      if (ofMatch === undefined) byMatch.set(topic.price.matchId, [topic])
+      else ofMatch.push(topic)
+    }
+    return byMatch
   }
 
   #show(price: PublishedPrice): Topic<Subscriber> {
@@ -169,3 +179,7 @@ export class PriceBoard<Subscriber> {
     return topic
   }
 }
+
+/** A later move has a later stamp. */
+const inOrder = <Subscriber>(topics: readonly Topic<Subscriber>[]): readonly Topic<Subscriber>[] =>
+  topics.toSorted((a, b) => a.stamp - b.stamp)

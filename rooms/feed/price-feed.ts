@@ -5,34 +5,46 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { unreachable } from '../../actors/kernel/assert.ts'
-import type { InstrumentId, UserId } from '../../actors/kernel/ids.ts'
+import type { InstrumentId } from '../../actors/kernel/ids.ts'
 import type { World } from '../../actors/kernel/world.ts'
 import type { Report } from '../report.ts'
-import { addressOf, admit, refuseUpgrade, type VerifyToken } from '../sockets/admission.ts'
-import { CLOSE } from '../sockets/close-codes.ts'
+import { addressOf, admit, type VerifyToken, type Visitor } from '../sockets/admission.ts'
+import { CLOSE, type Closing, CODE_BY_REASON } from '../sockets/close-codes.ts'
 import type { ConnectionLimit, Slot } from '../sockets/connection-limit.ts'
+import type { Door } from '../sockets/door.ts'
+import { SUBPROTOCOL } from '../sockets/limits.ts'
 import { Sweeper } from '../sockets/sweeper.ts'
 import { socketOptions, type WriteDeadline } from '../sockets/write-deadline.ts'
 import type { AccountStream } from './account-stream.ts'
 import type { FanOut } from './fan-out.ts'
-import { type FeedRequest, type InvalidRequest, parseRequest, SUBPROTOCOL } from './feed-protocol.ts'
+import { type FeedRequest, type InvalidRequest, parseRequest } from './feed-protocol.ts'
 import { FeedSocket } from './feed-socket.ts'
 import { asMessage } from './price-frame.ts'
 import { Subscriber } from './subscriber.ts'
 import { instrumentsIn, Subscriptions } from './subscriptions.ts'
-import { type Wake, WakeLimiter } from './wake-limiter.ts'
+import { couldBeInstrument, type Wake, type WakeLimiter } from './wake-limiter.ts'
 
 /** Each socket is visited once a sweep: after two sweeps without a write it gets a heartbeat, every fourth a ping. */
 const SWEEP_MS = 5_000
 /** Clients return after a restart at random times within this. */
 export const RECONNECT_SPREAD_MS = 5_000
 
+const INVALID_TOKEN: Closing = { code: CLOSE.unauthorised, reason: 'invalid token' }
+const COMING_SOON: Closing = { code: CODE_BY_REASON['coming soon'], reason: 'coming soon' }
+const TOO_MANY_HANDSHAKES: Closing = { code: CLOSE.tooMany, reason: 'too many handshakes' }
+const TOO_MANY_CONNECTIONS: Closing = { code: CLOSE.tooMany, reason: 'too many connections' }
+const FULL: Closing = { code: CLOSE.full, reason: 'full' }
+const UNCHECKED: Closing = { code: CLOSE.full, reason: 'please retry' }
+const RESTART: Closing = { code: CLOSE.restart, reason: 'restart' }
+
 export interface PriceFeedOptions {
   readonly verify: VerifyToken
+  readonly door: Door
   readonly connectionLimit: ConnectionLimit
   readonly fanOut: FanOut
   readonly account: AccountStream
   readonly wake: Wake
+  readonly wakes: WakeLimiter
   readonly deadline: WriteDeadline
   readonly world: World
   readonly report: Report
@@ -41,7 +53,6 @@ export interface PriceFeedOptions {
 export class PriceFeed {
   readonly #options: PriceFeedOptions
   readonly #server: WebSocketServer
-  readonly #wakes: WakeLimiter
   readonly #sockets = new Set<FeedSocket>()
   readonly #sweeper: Sweeper<FeedSocket>
   #isStopping = false
@@ -49,7 +60,6 @@ export class PriceFeed {
 
   constructor(options: PriceFeedOptions) {
     this.#options = options
-    this.#wakes = new WakeLimiter(options.wake)
     this.#server = new WebSocketServer({
       ...socketOptions(options.deadline),
       clientTracking: false,
@@ -63,37 +73,39 @@ export class PriceFeed {
   }
 
   /**
-   * Answers an upgrade request: 401 without a valid token, 429 when the user has too many connections, 503 when the
-   * token cannot be checked or the feed is stopping.
+   * Takes a handshake that has passed the door. It is refused with 4001 without a valid token, 4003 while the game is
+   * open to admins alone, 4029 when the user has too many connections or handshakes, 1013 when the process is full or
+   * the token cannot be checked, and 1012 when the feed is stopping.
    */
   async upgrade(request: IncomingMessage, head: Buffer): Promise<void> {
     const { socket } = request
-    const { verify, connectionLimit, report } = this.#options
+    const { verify, door, report } = this.#options
     const abandon = (): void => void socket.destroy()
     socket.on('error', abandon) // until `ws` listens
     try {
       const address = addressOf(request)
-      if (address === null) return refuseUpgrade(socket, 400)
-      const visitor = await admit(address, request.headers.authorization, verify)
-      if (visitor === null) return refuseUpgrade(socket, 401)
-      if (this.#isStopping) return refuseUpgrade(socket, 503)
-      if (socket.destroyed) return
-      const slot = connectionLimit.take(visitor.userId)
-      if (slot === 'too_many') return refuseUpgrade(socket, 429)
-      if (slot !== 'full') socket.once('close', () => slot.release()) // also when the handshake fails
+      const slot = await this.#slotFor(
+        address === null ? null : await admit(address, request.headers.authorization, verify),
+      )
+      if ('code' in slot) return door.refuse(request, head, slot)
+      if (socket.destroyed) return slot.release()
+      socket.once('close', () => slot.release()) // also when the handshake fails
       socket.off('error', abandon)
       this.#server.handleUpgrade(request, socket, head, (ws) => this.#accept(ws, socket, slot))
     } catch (error) {
       report('feed_upgrade_failed', error)
-      refuseUpgrade(socket, 503)
+      door.refuse(request, head, UNCHECKED)
     }
   }
 
-  /** Closes every socket of a user who has signed out. */
-  disconnectUser(userId: UserId): void {
-    for (const socket of this.#sockets) {
-      if (socket.userId === userId) socket.ws.close(CLOSE.unauthorised, 'signed out')
-    }
+  /** The bearers of all sockets. */
+  visitors(): readonly Visitor[] {
+    return [...this.#sockets].map(({ visitor }) => visitor)
+  }
+
+  /** Closes the sockets of these visitors. */
+  disconnectVisitors(isGone: (visitor: Visitor) => boolean, { code, reason }: Closing): void {
+    for (const { visitor, ws } of this.#sockets) if (isGone(visitor)) ws.close(code, reason)
   }
 
   /** Refuses new sockets, and sends each open one a random time to reconnect at. */
@@ -108,7 +120,7 @@ export class PriceFeed {
   async stop(): Promise<void> {
     this.#isStopping = true
     this.#sweeper.stop()
-    for (const socket of this.#sockets) socket.ws.close(CLOSE.restart, 'restart')
+    for (const socket of this.#sockets) socket.ws.close(RESTART.code, RESTART.reason)
     if (this.#sockets.size > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve))
   }
 
@@ -117,15 +129,25 @@ export class PriceFeed {
     for (const socket of this.#sockets) socket.ws.terminate()
   }
 
-  #accept(ws: WebSocket, netSocket: Socket, slot: Slot | 'full'): void {
+  /** The visitor's slot, or why they are refused. */
+  async #slotFor(visitor: Visitor | 'forbidden' | null): Promise<Slot | Closing> {
+    const { connectionLimit, door } = this.#options
+    if (visitor === null) return INVALID_TOKEN
+    if (visitor === 'forbidden') return COMING_SOON
+    if (!(await door.admitsUser(visitor.userId))) return TOO_MANY_HANDSHAKES
+    if (this.#isStopping) return RESTART
+    const slot = connectionLimit.take(visitor)
+    if (slot === 'too_many') return TOO_MANY_CONNECTIONS
+    return slot === 'full' ? FULL : slot
+  }
+
+  #accept(ws: WebSocket, netSocket: Socket, { userId, sessionId }: Slot): void {
     const { deadline, fanOut, account, world } = this.#options
     ws.on('error', () => undefined) // a `close` follows
-    if (slot === 'full') return ws.close(CLOSE.full, 'full')
     deadline.guard(ws, netSocket)
-    const { userId } = slot
     const subscriber = new Subscriber({ ws, socket: netSocket, deadline, traffic: fanOut.traffic, pack: asMessage })
     const subscriptions = new Subscriptions({ subscriber, userId, fanOut, account, world })
-    const socket = new FeedSocket({ ws, userId, subscriptions })
+    const socket = new FeedSocket({ ws, visitor: { userId, sessionId }, subscriptions })
     this.#sockets.add(socket)
     ws.on('message', (data, isBinary) => {
       if (this.#isWithinRate(socket)) this.#receive(socket, parseRequest(data, isBinary))
@@ -146,7 +168,7 @@ export class PriceFeed {
     if (!socket.isOpen) return false
     socket.alive = true
     if (socket.rate.admits(this.#options.world.now())) return true
-    socket.ws.close(CLOSE.tooManyMessages, 'too many messages')
+    socket.ws.close(CLOSE.tooMany, 'too many messages')
     return false
   }
 
@@ -158,7 +180,7 @@ export class PriceFeed {
       try {
         await this.#answer(socket, request)
       } catch (error) {
-        this.#options.report('feed_request_failed', error, { userId: socket.userId, request: request.type })
+        this.#options.report('feed_request_failed', error, { userId: socket.visitor.userId, request: request.type })
         socket.send({ type: 'error', id: request.id, code: 'unavailable', message: 'please retry' })
       }
     })
@@ -188,19 +210,19 @@ export class PriceFeed {
     const ids = instrumentsIn(request)
     const busy = await this.#wakeMatchesOf(ids, socket)
     if (!socket.isOpen) return
-    const { instrumentIds, rejected, messages } = subscriptions.follow(ids, { since: request.since, busy })
+    const { instrumentIds, rejected, catchUp } = subscriptions.follow(ids, { since: request.since, busy })
     socket.send({ type: 'subscribed', id: request.id, instrumentIds, rejected })
-    subscriptions.subscriber.write(messages)
+    subscriptions.subscriber.write(catchUp)
   }
 
   /** Activates the matches of unpublished instruments. Returns the instruments to be asked for again. */
   async #wakeMatchesOf(ids: ReadonlySet<InstrumentId>, socket: FeedSocket): Promise<ReadonlySet<InstrumentId>> {
-    const { fanOut, world } = this.#options
+    const { fanOut, wake, wakes, world } = this.#options
     const busy = new Set<InstrumentId>()
     for (const id of socket.subscriptions.unpublished(ids)) {
       // The lookup of one player activates the match of all its players.
-      if (fanOut.publishes(id) || !this.#wakes.couldKnow(id)) continue
-      if (!socket.mayLookUp(world.now()) || (await this.#wakes.wake(id)) === 'busy') busy.add(id)
+      if (fanOut.publishes(id) || !couldBeInstrument(id) || wakes.isUnknown(id)) continue
+      if (!socket.mayLookUp(world.now()) || (await wakes.wake(id, wake)) === 'busy') busy.add(id)
     }
     return busy
   }

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net'
 import { WebSocket } from 'ws'
 import type { Traffic } from '../stats.ts'
+import type { CatchUp } from './history.ts'
 import type { Pack, Topic } from './price-board.ts'
 import type { WriteDeadline } from '../sockets/write-deadline.ts'
 
@@ -76,9 +77,10 @@ export class Subscriber {
     return this.#ws.readyState === WebSocket.OPEN
   }
 
-  /** Writes all messages with one system call; does nothing once the socket is closing. */
-  write(messages: readonly Buffer[]): void {
-    if (messages.length > 0 && this.#isOpen) this.#send(Buffer.concat(messages), messages.length)
+  /** Writes all of it with one system call; does nothing once the socket is closing. */
+  write({ bytes, prices }: CatchUp): void {
+    const [first] = bytes
+    if (first !== undefined && this.#isOpen) this.#send(bytes.length === 1 ? first : Buffer.concat(bytes), prices)
   }
 
   /**

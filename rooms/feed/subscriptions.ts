@@ -4,6 +4,7 @@ import { instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
 import type { AccountListener, AccountStream } from './account-stream.ts'
 import type { FanOut } from './fan-out.ts'
 import type { FollowAccount, Rejection, Unfollow } from './feed-protocol.ts'
+import type { CatchUp } from './history.ts'
 import type { Since } from './price-board.ts'
 import type { Subscriber } from './subscriber.ts'
 
@@ -28,7 +29,7 @@ export interface Followed {
   readonly instrumentIds: readonly InstrumentId[]
   readonly rejected: readonly Rejection[]
   /** To be sent next: the current prices, or the moves after `since`. */
-  readonly messages: readonly Buffer[]
+  readonly catchUp: CatchUp
 }
 
 /** The instruments that a request names, in lower case and each once. */
@@ -72,7 +73,7 @@ export class Subscriptions {
       if (refusal === null) instrumentIds.push(id)
       else rejected.push({ instrumentId: id, code: busy?.has(id) === true ? 'busy' : refusal })
     }
-    return { instrumentIds, rejected, messages: fanOut.catchUp(instrumentIds, this.subscriber.pack, since) }
+    return { instrumentIds, rejected, catchUp: fanOut.catchUp(instrumentIds, this.subscriber.pack, since) }
   }
 
   unfollow(ids: ReadonlySet<InstrumentId>): void {

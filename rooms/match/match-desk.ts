@@ -10,17 +10,16 @@ import { type Outcome, type Refusal, refused, type TradeWindow } from '../../act
 import { type Instant, instant } from '../../actors/kernel/world.ts'
 import type { MatchActor } from '../../actors/match/actor.ts'
 import { repeatOf } from '../../actors/match/entry.ts'
-import type { FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
-import { type Ending, finalSnapshot } from '../../actors/match/operator-ending.ts'
+import type { Ending, FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
 import type { PriceRules, RuleEffect } from '../../actors/match/rule-change.ts'
-import { type MatchView, newMatch } from '../../actors/match/state.ts'
+import { type MatchOrigin, type MatchView, newMatch } from '../../actors/match/state.ts'
 import type { MatchRecord } from '../../actors/match/store.ts'
 import type { ActivationResult } from '../feed/wake-limiter.ts'
 import type { MatchContext } from './match-host.ts'
 import { type HostedMatch, MATCH_ROOM, type MatchRoomOptions } from './match-room.ts'
 import { type Host, NOT_HERE, type Ownership, type Peers, placing, SETTLED } from '../cluster/peers.ts'
-import type { Activity, Fed } from '../cluster/protocol.ts'
+import type { Activity, Ended, Fed } from '../cluster/protocol.ts'
 
 /** The matches of instruments and positions that are not in a match of this process. */
 export interface Directory {
@@ -46,12 +45,6 @@ export interface MatchDeskOptions {
   /** Makes the prices of a match in another process available here; false when no process runs it. */
   readonly followRemote: (matchId: FixtureId) => Promise<boolean>
 }
-
-/** Attempts to end a match whose feed sends updates at the same time. */
-const END_TRIES = 5
-
-/** The result of an attempt to end a match. `over`: it is settling or settled. */
-export type Ended = 'ending' | 'over' | 'unknown' | 'elsewhere'
 
 /** The result of an attempt to run a match here. */
 type Activation =
@@ -109,15 +102,15 @@ export class MatchDesk implements Host {
    * the replay's process. `dropped`: the update was old, or the match is over. `elsewhere`: the match could not be
    * reached; offer the update again. Rejects with a fault.
    */
-  async feed(update: FeedUpdate, { replay }: { readonly replay: boolean }): Promise<Fed> {
+  async feed(update: FeedUpdate, origin: MatchOrigin): Promise<Fed> {
     const { peers } = this.#options
-    const isHere = replay || peers === null || this.#running(update.snapshot.fixtureId) !== undefined
-    return isHere ? this.feedHere(update, { replay }) : peers.offer(update)
+    const isHere = origin.replay || peers === null || this.#running(update.snapshot.fixtureId) !== undefined
+    return isHere ? this.feedHere(update, origin) : peers.offer(update)
   }
 
   /** The same for a match that must run in this process. */
-  async feedHere(update: FeedUpdate, options: { readonly replay: boolean }): Promise<Fed> {
-    const activation = await this.#activation(update.snapshot.fixtureId, () => newMatch(update.snapshot, options))
+  async feedHere(update: FeedUpdate, origin: MatchOrigin): Promise<Fed> {
+    const activation = await this.#activation(update.snapshot.fixtureId, () => newMatch(update.snapshot, origin))
     switch (activation.kind) {
       case 'active':
         return (await activation.actor.feed(update)) ? 'applied' : 'dropped'
@@ -136,19 +129,12 @@ export class MatchDesk implements Host {
    * could not be reached. Rejects with a fault.
    */
   async end(matchId: FixtureId, ending: Ending): Promise<Ended> {
-    const { store, world } = this.#options.context
-    for (let tries = 0; tries < END_TRIES; tries++) {
-      const record = await store.load(matchId)
-      if (record === null) return 'unknown'
-      if (record.info.settling !== null) return 'over'
-      const snapshot = finalSnapshot(record, ending, world.now())
-      const update: FeedUpdate = { kind: 'feed_update', seq: record.info.feedSeq + 1, snapshot }
-      const fed = await this.feed(update, { replay: false })
-      if (fed === 'applied') return 'ending'
-      if (fed === 'elsewhere') return 'elsewhere'
-      // Dropped: the feed sent an update in between, so the end is sent again with the next number.
-    }
-    return 'elsewhere'
+    const { peers } = this.#options
+    const isHere = peers === null || this.#running(matchId) !== undefined
+    if (!isHere) return peers.end(matchId, ending)
+    const activity = await this.activityHere(matchId)
+    if (activity === 'settled') return 'over'
+    return activity === 'active' ? ((await this.endHere(matchId, ending)) ?? 'elsewhere') : activity
   }
 
   /** Runs a match here. Null when it is unknown or settled, or another process runs it. */
@@ -191,6 +177,11 @@ export class MatchDesk implements Host {
 
   quoteHere(matchId: FixtureId, query: QuoteQuery): Outcome<QuoteAnswer> | undefined {
     return this.#running(matchId)?.quote(query)
+  }
+
+  async endHere(matchId: FixtureId, ending: Ending): Promise<Ended | undefined> {
+    const actor = this.#running(matchId)
+    return actor === undefined ? undefined : (await actor.end(ending)) ? 'ending' : 'over'
   }
 
   async activityHere(matchId: FixtureId): Promise<Activity> {

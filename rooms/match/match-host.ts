@@ -87,6 +87,7 @@ export class MatchHost implements PriceSource {
       world: this.#context.world,
       rules: this.#context.rules,
       model: this.#context.model,
+      pause: () => new Promise(setImmediate),
       onCommitted: (events) => this.#publish(events),
       onStopped: options.onStopped,
     })

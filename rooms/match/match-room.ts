@@ -20,7 +20,8 @@ import { asMessage } from '../feed/price-frame.ts'
 import { Subscriber } from '../feed/subscriber.ts'
 import { instrumentsIn, Subscriptions } from '../feed/subscriptions.ts'
 import type { Report } from '../report.ts'
-import { CLOSE } from '../sockets/close-codes.ts'
+import type { Visitor } from '../sockets/admission.ts'
+import { CLOSE, type Closing } from '../sockets/close-codes.ts'
 import type { Slot } from '../sockets/connection-limit.ts'
 import { MatchHost, type MatchContext } from './match-host.ts'
 import { ACCOUNT_MESSAGE, ERROR_MESSAGE, MatchWire, PRICE_MESSAGE, SHUTDOWN_MESSAGE } from './match-wire.ts'
@@ -60,8 +61,10 @@ export interface HostedMatch {
   retire(): Promise<void>
   /** A seat has been reserved. The room releases the slot when the seat is free again. */
   expect(sessionId: string, slot: Slot): void
-  /** Disconnects all clients of a user, and frees the seats that the user has not taken or may return to. */
-  disconnectUser(userId: UserId): void
+  /** The bearers of all its seats. */
+  visitors(): readonly Visitor[]
+  /** Disconnects the clients of these visitors, and frees the seats that they have not taken or may return to. */
+  disconnectVisitors(isGone: (visitor: Visitor) => boolean, closing: Closing): void
   /** Sends each client a random time within this to reconnect at. */
   announceStop(spreadMs: number): void
 }
@@ -152,8 +155,8 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
 
   override onJoin(client: MatchClient): void {
     const seat = this.#seats.get(client.sessionId)
-    // The user has signed out since the seat was reserved.
-    if (seat === undefined) return client.leave(CLOSE.unauthorised, 'signed out')
+    // The session has ended since the seat was reserved.
+    if (seat === undefined) return client.leave(CLOSE.unauthorised, 'no such seat')
     this.expectAck(client)
     this.#connect(client, seat.slot)
   }
@@ -201,11 +204,15 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
     this.#seats.set(sessionId, { state: 'reserved', slot })
   }
 
-  disconnectUser(userId: UserId): void {
+  visitors(): readonly Visitor[] {
+    return [...this.#seats.values()].map(({ slot }) => slot)
+  }
+
+  disconnectVisitors(isGone: (visitor: Visitor) => boolean, { code, reason }: Closing): void {
     for (const [sessionId, seat] of this.#seats) {
-      if (seat.slot.userId !== userId) continue
+      if (!isGone(seat.slot)) continue
       if (seat.state === 'reserved') this.#free(sessionId)
-      else if (seat.state === 'connected') seat.client.leave(CLOSE.unauthorised, 'signed out')
+      else if (seat.state === 'connected') seat.client.leave(code, reason)
       else seat.returning?.reject()
     }
   }
@@ -290,8 +297,8 @@ export class MatchRoom extends SafeRoom<{ state: MatchWire; client: MatchClient 
     if (!request.success) return refuse(client, ctx, request.error)
     const subscriptions = this.#subscriptionsOf(client)
     const terms = { since: request.data.since, matchId: this.source.matchId }
-    const { instrumentIds, rejected, messages } = subscriptions.follow(instrumentsIn(request.data), terms)
-    subscriptions.subscriber.write(messages)
+    const { instrumentIds, rejected, catchUp } = subscriptions.follow(instrumentsIn(request.data), terms)
+    subscriptions.subscriber.write(catchUp)
     if (ctx.id === undefined && rejected.length > 0) {
       client.send(ERROR_MESSAGE, invalid(`not in this match: ${rejected.map((r) => r.instrumentId).join(', ')}`))
     }

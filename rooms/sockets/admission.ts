@@ -1,33 +1,32 @@
 /** Admission: the token of a connection is verified before its upgrade. */
-import { type IncomingMessage, type ServerOptions, STATUS_CODES } from 'node:http'
-import type { Duplex } from 'node:stream'
-import type { UserId } from '../../actors/kernel/ids.ts'
+import type { IncomingMessage, ServerOptions } from 'node:http'
+import type { SessionId, UserId } from '../../actors/kernel/ids.ts'
 
 /** The bearer of a valid WebSocket token. */
 export interface Visitor {
   readonly userId: UserId
+  /** The connection ends with this session. */
+  readonly sessionId: SessionId
 }
 
-/** Null when the token is invalid, expired, revoked or of another type. Throws when it cannot be checked. */
-export type VerifyToken = (token: string) => Promise<Visitor | null>
+/**
+ * Null when the token is invalid, expired, revoked or of another type; `forbidden` while the game is open to admins
+ * alone. Throws when it cannot be checked.
+ */
+export type VerifyToken = (token: string) => Promise<Visitor | 'forbidden' | null>
 
 /** Takes the token from `?token=` or, as some clients send it, from an Authorization header. */
 export async function admit(
   url: URL,
   authorization: string | null | undefined,
   verify: VerifyToken,
-): Promise<Visitor | null> {
+): Promise<Visitor | 'forbidden' | null> {
   const token = url.searchParams.get('token') ?? /^Bearer (.+)$/.exec(authorization ?? '')?.[1]
   return token === undefined || token === '' ? null : await verify(token)
 }
 
 /** The address of an upgrade request, of which only path and query count; null when it is malformed. */
 export const addressOf = (request: IncomingMessage): URL | null => URL.parse(request.url ?? '/', 'ws://here')
-
-/** Answers an upgrade request with a plain HTTP status and closes the connection. */
-export function refuseUpgrade(socket: Duplex, status: 400 | 401 | 404 | 429 | 503): void {
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
-}
 
 /**
  * Settings of the HTTP server under the sockets. A connection without a complete request after this time is cut within

@@ -1,5 +1,6 @@
 /** Connection limits per process and per user, over the price feed and match rooms. */
 import type { UserId } from '../../actors/kernel/ids.ts'
+import type { Visitor } from './admission.ts'
 
 /** Per process (specification 8). */
 export const CONNECTIONS_MAX = 20_000
@@ -7,8 +8,7 @@ export const CONNECTIONS_MAX = 20_000
 export const CONNECTIONS_PER_USER_MAX = 10
 
 /** The right to one connection. */
-export interface Slot {
-  readonly userId: UserId
+export interface Slot extends Visitor {
   /** Only the first call has an effect. */
   release(): void
 }
@@ -28,7 +28,7 @@ export class ConnectionLimit {
   }
 
   /** A slot; or `too_many` if this user has too many connections, `full` if the process has. */
-  take(userId: UserId): Slot | 'too_many' | 'full' {
+  take({ userId, sessionId }: Visitor): Slot | 'too_many' | 'full' {
     const ofUser = this.#byUser.get(userId) ?? 0
     if (ofUser >= this.#limits.perUserMax) return 'too_many'
     if (this.#taken >= this.#limits.connectionsMax) return 'full'
@@ -37,6 +37,7 @@ export class ConnectionLimit {
     let isTaken = true
     return {
       userId,
+      sessionId,
       release: () => {
         if (isTaken) this.#release(userId)
         isTaken = false

@@ -55,7 +55,7 @@ export class RoomTransport extends WebSocketTransport {
     const count = (): void => {
       if (ws.readyState !== WebSocket.OPEN || rate.admits(this.#world.now())) return
       ws.removeAllListeners('message')
-      ws.close(CLOSE.tooManyMessages, 'too many messages')
+      ws.close(CLOSE.tooMany, 'too many messages')
     }
     ws.on('message', count)
     ws.on('ping', count)

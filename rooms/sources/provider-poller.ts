@@ -69,6 +69,8 @@ export class ProviderPoller {
   #allowance: Allowance | null = null
   #retryAfterMs: number | null = null
   readonly #reported = new Set<string>()
+  /** By fixture, the goals that the odds in the calendar expect; the provider does not tell them of matches in play. */
+  #expectedGoals: ReadonlyMap<FixtureId, FixtureSnapshot['expectedGoals']> = new Map()
 
   constructor(options: ProviderPollerOptions) {
     this.#options = options
@@ -171,6 +173,7 @@ export class ProviderPoller {
     const to = instant(now + CALENDAR_DAYS.ahead * DAY_MS)
     const answer = await provider.calendar(from, to)
     this.#note(answer)
+    this.#expectedGoals = new Map(answer.fixtures.map(({ fixtureId: id, expectedGoals }) => [id, expectedGoals]))
     await calendar.replace(from, to, answer.fixtures.map(outlineOf))
   }
 
@@ -180,11 +183,18 @@ export class ProviderPoller {
     const others: MatchInfo[] = []
     for (const snapshot of answer.fixtures) {
       const match = running.get(snapshot.fixtureId)
-      if (match !== undefined || this.#starts(snapshot)) this.#updates.send(snapshot, match?.feedSeq ?? 0)
+      if (match !== undefined || this.#starts(snapshot))
+        this.#updates.send(this.#withOdds(snapshot), match?.feedSeq ?? 0)
       else others.push(outlineOf(snapshot))
     }
     if (others.length > 0) await this.#options.calendar.note(others)
     return new Set(answer.fixtures.map((snapshot) => snapshot.fixtureId))
+  }
+
+  /** A match keeps the odds of its first update in play. */
+  #withOdds(snapshot: FixtureSnapshot): FixtureSnapshot {
+    const expectedGoals = snapshot.expectedGoals ?? this.#expectedGoals.get(snapshot.fixtureId) ?? null
+    return { ...snapshot, expectedGoals }
   }
 
   #note({ unreadable, allowance }: ProviderAnswer): void {

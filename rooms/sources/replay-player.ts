@@ -1,9 +1,10 @@
 /** Plays a recording into its match at a given speed, with simulated traders that trade on it. */
 import type { FixtureId, UserId } from '../../actors/kernel/ids.ts'
 import { type Instant, instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
+import type { Purse } from '../../actors/kernel/purse.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import { isOver } from '../../actors/market/phase.ts'
-import type { Ending } from '../../actors/match/operator-ending.ts'
+import type { Ending } from '../../actors/match/messages.ts'
 import { frameDue, frameIntervalMs, type Recording } from '../../actors/replay/recording.ts'
 import type { MatchDesk } from '../match/match-desk.ts'
 import { type Report, reportWith } from '../report.ts'
@@ -22,6 +23,8 @@ const END_AFTER_MS = 60 * SECOND_MS
 export interface ReplayContext {
   /** A payload as a snapshot of this match, its players named apart by the cast; null when it cannot be parsed. */
   readonly parse: (payload: unknown, matchId: FixtureId, cast: string) => FixtureSnapshot | null
+  /** What the match of a recording that begins now is traded with. */
+  readonly purse: () => Purse
   /** Returns this many accounts for simulated traders. */
   readonly enrol: (count: number) => Promise<readonly UserId[]>
 }
@@ -158,7 +161,8 @@ export class ReplayPlayer {
       }
       // The match must take the frame as true now, or it could not distinguish a stopped replay from a running one.
       const snapshot = { ...parsed, sourceAt: world.now() }
-      const fed = await desk.feed({ kind: 'feed_update', seq: due + 1, snapshot, speed: order.speed }, { replay: true })
+      const update = { kind: 'feed_update', seq: due + 1, snapshot, speed: order.speed } as const
+      const fed = await desk.feed(update, { replay: true, purse: context.purse() })
       if (fed === 'elsewhere') return this.#standBy()
       this.#played = due
       if (fed === 'dropped' && desk.view(order.matchId) === undefined) return this.#end() // it was settled already

@@ -1,7 +1,7 @@
 /** The replays of this process: starts, lists, ends and stops them. */
 import { matchMaker } from '@colyseus/core'
 import type { World } from '../../actors/kernel/world.ts'
-import type { Ending } from '../../actors/match/operator-ending.ts'
+import type { Ending } from '../../actors/match/messages.ts'
 import type { MatchDesk } from '../match/match-desk.ts'
 import type { Report } from '../report.ts'
 import { type ReplayContext, type ReplayOrder, ReplayPlayer, type ReplayStatus } from './replay-player.ts'

@@ -1,0 +1,69 @@
+/**
+ * Lets a crowd in a few at a time. Every connection costs a handshake, a token to verify, and the messages that the
+ * client sends first; ten thousand in one turn of the event loop would keep those who are connected waiting for seconds.
+ */
+import type { World } from '../../actors/kernel/world.ts'
+
+/** Let in at once, … */
+const TOGETHER_MAX = 10
+/** … and then again after this time. If the event loop is late by then, so is everything else, and the pause doubles. */
+const PAUSE_MS = 10
+/** A crowd larger than a process has room for. */
+const WAITING_MAX = 20_000
+
+export class Pacer {
+  /** Turns are taken from the front of `#calling`; those that come meanwhile wait behind it. */
+  #calling: (() => void)[] = []
+  #waiting: (() => void)[] = []
+  readonly #world: Pick<World, 'now'>
+  #left = TOGETHER_MAX
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(world: Pick<World, 'now'>) {
+    this.#world = world
+  }
+
+  /** The number of those that wait. */
+  get waiting(): number {
+    return this.#calling.length + this.#waiting.length
+  }
+
+  /** Resolves when it is this caller's turn: at once unless there is a crowd. False at once when too many wait. */
+  async turn(): Promise<boolean> {
+    if (this.#left > 0 && this.waiting === 0) {
+      this.#left--
+      this.#rest(PAUSE_MS)
+      return true
+    }
+    if (this.waiting >= WAITING_MAX) return false
+    await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    return true
+  }
+
+  /** Lets everybody in who waits, and stops. */
+  stop(): void {
+    clearTimeout(this.#timer)
+    for (const proceed of [...this.#calling.splice(0).toReversed(), ...this.#waiting.splice(0)]) proceed()
+  }
+
+  #rest(ms: number): void {
+    if (this.#timer !== undefined) return
+    const dueAt = this.#world.now() + ms
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      const lateMs = this.#world.now() - dueAt
+      if (lateMs > PAUSE_MS && this.waiting > 0) return this.#rest(Math.min(lateMs, 10 * PAUSE_MS))
+      this.#letIn()
+    }, ms)
+  }
+
+  #letIn(): void {
+    this.#left = TOGETHER_MAX
+    while (this.#left > 0 && this.waiting > 0) {
+      if (this.#calling.length === 0) [this.#calling, this.#waiting] = [this.#waiting.toReversed(), []]
+      this.#left--
+      this.#calling.pop()?.()
+    }
+    if (this.#left < TOGETHER_MAX) this.#rest(PAUSE_MS)
+  }
+}
