@@ -1,7 +1,9 @@
 /** The configuration, read from the environment at the start; all mistakes in it are reported at once. */
 import { existsSync } from 'node:fs'
 import type { z } from 'zod'
+import { type PublicKey, publicKeysFrom } from './auth/keys.ts'
 import type { LogLevel } from './observe/log.ts'
+import { Secret } from './secret.ts'
 import {
   DEV_CLIENT_ID,
   Environment,
@@ -10,6 +12,7 @@ import {
   pemText,
   type Role,
   ROLES,
+  unquoted,
   VARIABLES,
 } from './variables.ts'
 
@@ -20,9 +23,9 @@ export interface Config {
   readonly port: number
   readonly wsPort: number
   /** Null: the embedded database in `dataDir`. */
-  readonly databaseUrl: string | null
+  readonly databaseUrl: Secret | null
   /** Null: the in-process fast store. */
-  readonly redisUrl: string | null
+  readonly redisUrl: Secret | null
   readonly dataDir: string
   /** What this process runs: `api` = REST and price feed, `rooms` = matches and replays. */
   readonly roles: readonly Role[]
@@ -30,9 +33,11 @@ export interface Config {
   readonly publicWsUrl: string | null
   readonly jwt: {
     /** PKCS8 PEM. Null: generated into `dataDir`. */
-    readonly privateKeyPem: string | null
+    readonly privateKeyPem: Secret | null
     /** Null: the thumbprint of the public key. */
     readonly keyId: string | null
+    /** Other keys whose tokens count: former ones, and the next one before a rotation. */
+    readonly publicKeys: readonly PublicKey[]
     readonly accessSecs: number
     readonly refreshSecs: number
     readonly wsSecs: number
@@ -47,12 +52,12 @@ export interface Config {
   }
   readonly ticket: {
     /** Signs registration tickets and one-time codes. Null: generated into `dataDir`. */
-    readonly secret: string | null
+    readonly secret: Secret | null
     readonly ttlSecs: number
   }
   readonly mail: {
     /** Null: mails are appended to `outbox.jsonl` in `dataDir`. */
-    readonly smtpUrl: string | null
+    readonly smtpUrl: Secret | null
     readonly from: string
   }
   readonly cookieDomain: string | null
@@ -77,7 +82,7 @@ export interface Config {
    */
   readonly tracing: { readonly endpoint: string; readonly serviceName: string; readonly share: number } | null
   /** The live provider of match data. Null: only recordings play. */
-  readonly provider: { readonly url: string; readonly token: string; readonly pollMs: number } | null
+  readonly provider: { readonly url: string; readonly token: Secret; readonly pollMs: number } | null
   /** The recording that plays from the start, with simulated traders. A null `replay`: none. */
   readonly demo: { readonly replay: string | null; readonly speed: number; readonly traders: number }
 }
@@ -115,10 +120,21 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     ...missingFrom(set),
     ...parsedLines,
     ...(isOnePort ? ['WS_PORT: must differ from PORT'] : []),
+    ...(production ? plainProvider(set) : []),
     ...(isDevClient ? [`IDP_CLIENT_ID: must be your own in production, not ${DEV_CLIENT_ID}`] : []),
   ]
   if (!parsed.success || lines.length > 0) throw new ConfigError(lines)
   return configFrom(parsed.data, production)
+}
+
+const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+/** Anyone on the path to a provider without TLS could sign in as any user. Loopback is excepted, for rehearsals. */
+function plainProvider(set: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return ['IDP_ISSUER', 'IDP_AUTHORIZE_URL', 'IDP_JWKS_URL'].flatMap((name) => {
+    const url = URL.parse(set[name] ?? '')
+    return url?.protocol === 'http:' && !LOOPBACK.has(url.hostname) ? [`${name}: must be https in production`] : []
+  })
 }
 
 /** A line for each variable that is required and not set. */
@@ -146,8 +162,9 @@ function configFrom(env: z.output<typeof Environment>, production: boolean): Con
     roles: Object.freeze(env.ROLES.length === 0 ? ROLES : env.ROLES.filter(isRole)),
     publicWsUrl: env.PUBLIC_WS_URL?.replace(/\/+$/, '') ?? null,
     jwt: Object.freeze({
-      privateKeyPem: env.JWT_PRIVATE_KEY === null ? null : pemText(env.JWT_PRIVATE_KEY),
+      privateKeyPem: env.JWT_PRIVATE_KEY === null ? null : new Secret(pemText(env.JWT_PRIVATE_KEY.reveal())),
       keyId: env.JWT_KEY_ID,
+      publicKeys: Object.freeze(publicKeysFrom(unquoted(env.JWT_PREVIOUS_PUBLIC_KEYS ?? '{"keys":[]}')) ?? []),
       accessSecs: env.JWT_ACCESS_EXPIRY,
       refreshSecs: env.JWT_REFRESH_EXPIRY,
       wsSecs: env.JWT_WS_EXPIRY,
@@ -178,7 +195,11 @@ function configFrom(env: z.output<typeof Environment>, production: boolean): Con
     provider:
       env.PROVIDER_URL === null
         ? null
-        : Object.freeze({ url: env.PROVIDER_URL, token: env.PROVIDER_TOKEN ?? '', pollMs: env.PROVIDER_POLL_MS }),
+        : Object.freeze({
+            url: env.PROVIDER_URL,
+            token: env.PROVIDER_TOKEN ?? new Secret(''),
+            pollMs: env.PROVIDER_POLL_MS,
+          }),
     demo: Object.freeze({
       replay: demoReplay === 'none' ? null : demoReplay,
       speed: env.DEMO_SPEED,

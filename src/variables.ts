@@ -5,6 +5,8 @@ import { createPrivateKey } from 'node:crypto'
 import { z } from 'zod'
 import { present } from '../actors/kernel/assert.ts'
 import { LOG_LEVELS } from './observe/log.ts'
+import { publicKeysFrom } from './auth/keys.ts'
+import { Secret } from './secret.ts'
 
 export type Role = 'api' | 'rooms'
 export const ROLES: readonly Role[] = ['api', 'rooms']
@@ -46,6 +48,16 @@ function optional(isValid: (text: string) => boolean, error: string, about: Abou
     .register(declarations, { ...about, default: null })
 }
 
+/** An optional variable that is read as a secret. */
+function optionalSecret(isValid: (text: string) => boolean, error: string, about: Omit<About, 'isSecret'>) {
+  return z
+    .string()
+    .refine(isValid, { error })
+    .optional()
+    .transform((text) => (text === undefined ? null : new Secret(text)))
+    .register(declarations, { ...about, isSecret: true, default: null })
+}
+
 const integer = (min: number, max: number) =>
   z
     .string()
@@ -81,9 +93,11 @@ const webAddress = z.string().refine(isWebAddress, { error: NO_WEB_ADDRESS })
 
 const isOrigin = (text: string): boolean => isWebAddress(text) && new URL(text).origin === text
 
+/** Programs that read a file of variables for a container or a Secret keep the quotes that a `.env` needs. */
+export const unquoted = (text: string): string => text.replace(/^'(.*)'$/s, '$1')
+
 /**
- * The key as PEM. A one-line environment cannot hold a line feed, so `\n` is read as one; and programs that read a
- * file of variables for a container or a Secret keep the quotes that a `.env` needs.
+ * The key as PEM. A one-line environment cannot hold a line feed, so `\n` is read as one; quotes may have been kept.
  */
 export const pemText = (text: string): string => text.replace(/^"(.*)"$/s, '$1').replaceAll('\\n', '\n')
 
@@ -115,16 +129,14 @@ export const Environment = z.object({
   }),
   PORT: variable(integer(0, 65_535), '3000', { meaning: 'port of the REST API and the page' }),
   WS_PORT: variable(integer(0, 65_535), '3001', { meaning: 'port of the price feed and the match rooms' }),
-  DATABASE_URL: optional((url) => hasScheme(url, ['postgres:', 'postgresql:']), 'must be a postgres:// address', {
+  DATABASE_URL: optionalSecret((url) => hasScheme(url, ['postgres:', 'postgresql:']), 'must be a postgres:// address', {
     otherwise: 'the embedded database in `DATA_DIR`',
     meaning: 'the PostgreSQL database, 15 or newer',
-    isSecret: true,
     isRequiredInProduction: true,
   }),
-  REDIS_URL: optional((url) => hasScheme(url, ['redis:', 'rediss:']), 'must be a redis:// address', {
+  REDIS_URL: optionalSecret((url) => hasScheme(url, ['redis:', 'rediss:']), 'must be a redis:// address', {
     otherwise: 'an in-process store',
     meaning: 'the Redis server, 6.2 or newer; it holds only what may be lost',
-    isSecret: true,
   }),
   DATA_DIR: variable(z.string(), '.data', { meaning: 'the folder of the embedded database and of generated keys' }),
   ROLES: variable(list(isRole, 'must be api, rooms or both, separated by a comma'), ROLES.join(','), {
@@ -135,24 +147,33 @@ export const Environment = z.object({
   PUBLIC_WS_URL: optional((url) => hasScheme(url, ['ws:', 'wss:']), 'must be a ws:// or wss:// address', {
     otherwise: 'the host that was called, at `WS_PORT`',
     meaning: 'the WebSocket address that clients are given',
+    isRequiredInProduction: true,
   }),
-  JWT_PRIVATE_KEY: optional(isRsaKey, 'must be an RSA private key of at least 2048 bits in PKCS8 PEM form', {
+  JWT_PRIVATE_KEY: optionalSecret(isRsaKey, 'must be an RSA private key of at least 2048 bits in PKCS8 PEM form', {
     otherwise: 'generated in `DATA_DIR`',
     meaning: 'signs tokens (RS256); `npm run ops -s -- keygen` prints one',
-    isSecret: true,
     isRequiredInProduction: true,
   }),
   JWT_KEY_ID: optional((id) => /^[\w.-]{1,100}$/.test(id), 'must be 1 to 100 letters, digits, dots, _ or -', {
     otherwise: "the thumbprint of the key's public half",
     meaning: 'names the key in the header of every token',
   }),
+  JWT_PREVIOUS_PUBLIC_KEYS: optional(
+    (text) => publicKeysFrom(unquoted(text)) !== null,
+    'must be a JWKS document of at most ten public RSA keys, each with its `kid`',
+    {
+      otherwise: 'none',
+      meaning:
+        'other keys whose tokens count, in one line of JSON: former ones, and the next before a rotation; ' +
+        '`npm run ops -s -- keygen --rotate` prints it',
+    },
+  ),
   JWT_ACCESS_EXPIRY: variable(durationSecs, '15m', { meaning: 'lifetime of an access token' }),
   JWT_REFRESH_EXPIRY: variable(durationSecs, '168h', { meaning: 'lifetime of a session without a refresh' }),
   JWT_WS_EXPIRY: variable(durationSecs, '60s', { meaning: 'lifetime of a token that opens a socket' }),
-  REG_TICKET_SECRET: optional(isStrongSecret, 'must be at least 32 characters that cannot be guessed', {
+  REG_TICKET_SECRET: optionalSecret(isStrongSecret, 'must be at least 32 characters that cannot be guessed', {
     otherwise: 'generated in `DATA_DIR`',
     meaning: 'signs registration tickets and one-time codes',
-    isSecret: true,
     isRequiredInProduction: true,
   }),
   REG_TICKET_TTL: variable(durationSecs, '5m', { meaning: 'lifetime of a registration ticket and of a one-time code' }),
@@ -160,17 +181,19 @@ export const Environment = z.object({
     meaning: 'the client id of this server at the identity provider that users sign in with',
     isRequiredInProduction: true,
   }),
-  IDP_ISSUER: variable(webAddress, 'https://accounts.google.com', { meaning: "issuer of the provider's tokens" }),
+  IDP_ISSUER: variable(webAddress, 'https://accounts.google.com', {
+    meaning: "issuer of the provider's tokens; in production all three addresses of the provider must be https",
+  }),
   IDP_AUTHORIZE_URL: variable(webAddress, 'https://accounts.google.com/o/oauth2/v2/auth', {
     meaning: 'the page where a browser signs in',
   }),
   IDP_JWKS_URL: variable(webAddress, 'https://www.googleapis.com/oauth2/v3/certs', {
     meaning: "the provider's public keys",
   }),
-  SMTP_URL: optional((url) => hasScheme(url, ['smtp:', 'smtps:']), 'must be an smtp:// or smtps:// address', {
+  SMTP_URL: optionalSecret((url) => hasScheme(url, ['smtp:', 'smtps:']), 'must be an smtp:// or smtps:// address', {
     otherwise: 'mails are appended to `outbox.jsonl` in `DATA_DIR`',
     meaning: 'the mail server',
-    isSecret: true,
+    isRequiredInProduction: true,
   }),
   MAIL_FROM: variable(
     z.string().regex(MAIL_SENDER, 'must be an address, or a name with an address in <>'),
@@ -187,15 +210,20 @@ export const Environment = z.object({
     { meaning: 'pages that may call with cookies, separated by commas; share links lead to the first' },
   ),
   ADMIN_EMAILS: variable(
-    list((mail) => /^[^\s@]+@[^\s@]+$/.test(mail), 'must be e-mail addresses, separated by commas'),
+    list(
+      (mail) => /^[\x21-\x7e]+$/.test(mail) && /^[^@]+@[^@]+$/.test(mail),
+      'must be e-mail addresses in ASCII, separated by commas',
+    ),
     '',
-    { meaning: 'users with these addresses are admins' },
+    { meaning: 'users with these addresses are admins, for as long as they are listed' },
   ),
   TRUSTED_PROXIES: variable(integer(0, 16), '0', {
     meaning: "how many proxies of yours stand in front; with 0, a client's address is that of its socket",
   }),
   RATE_LIMIT_PER_MIN: variable(integer(0, 1_000_000), '200', {
-    meaning: 'requests per minute from one address; 0 disables every rate limit',
+    meaning:
+      'requests per minute from one address to REST, to the WebSocket address, and as many handshakes; 0 disables ' +
+      'every rate limit',
   }),
   LOG_LEVEL: variable(oneOf(LOG_LEVELS), 'info', { meaning: LOG_LEVELS.join(', ') }),
   DRAIN_SECS: variable(integer(0, 5), '0', {
@@ -225,9 +253,8 @@ export const Environment = z.object({
     otherwise: 'recordings only',
     meaning: 'live match data: a Sportmonks-compatible Football API v3',
   }),
-  PROVIDER_TOKEN: optional((token) => /^[\x21-\x7e]{1,500}$/.test(token), 'must be a token without spaces', {
+  PROVIDER_TOKEN: optionalSecret((token) => /^[\x21-\x7e]{1,500}$/.test(token), 'must be a token without spaces', {
     meaning: 'the token for it; required with `PROVIDER_URL`',
-    isSecret: true,
   }),
   PROVIDER_POLL_MS: variable(integer(10, 600_000), '10000', { meaning: 'milliseconds between two polls' }),
   DEMO_REPLAY: z.string().optional().register(declarations, {

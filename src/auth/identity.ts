@@ -1,7 +1,7 @@
 /** The identity provider: reads the user's identity from a token that it has signed (specification 5). */
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, errors, jwtVerify } from 'jose'
 import { z } from 'zod'
-import { HOUR_MS, MINUTE_MS, SECOND_MS, type World } from '../../actors/kernel/world.ts'
+import { HOUR_MS, type Instant, instant, MINUTE_MS, SECOND_MS, type World } from '../../actors/kernel/world.ts'
 import type { Log } from '../observe/log.ts'
 
 /** An account at the identity provider. */
@@ -11,6 +11,12 @@ export interface Identity {
   readonly email: string
   readonly name: string
   readonly picture: string | null
+}
+
+export interface Identified {
+  readonly identity: Identity
+  /** From then on the token is too old. */
+  readonly until: Instant
 }
 
 /** The provider's keys cannot be fetched, so no token can be verified. */
@@ -31,10 +37,10 @@ export interface IdentityProviderOptions {
 
 export interface IdentityProvider {
   /**
-   * The identity in a token; null unless it is signed by the provider, meant for us, not expired, and has this nonce
-   * and a verified e-mail address. Throws IdentityProviderAway when the keys cannot be fetched.
+   * The identity in a token; null unless it is signed by the provider, meant for us, at most 300 seconds old, not
+   * expired, and has this nonce and a verified e-mail address. Throws IdentityProviderAway when the keys cannot be fetched.
    */
-  readonly identify: (idToken: string, nonce: string) => Promise<Identity | null>
+  readonly identify: (idToken: string, nonce: string) => Promise<Identified | null>
 }
 
 const GOOGLE = 'https://accounts.google.com'
@@ -50,9 +56,12 @@ const KEYS_TIMEOUT_MS = 5 * SECOND_MS
 /** The provider's clock may differ from ours by this much. */
 const TOLERANCE_SECS = 5
 /** A token is made when a user signs in: an older one is likely a stolen copy. */
-const AGE_MAX = '1d'
+const AGE_MAX_SECS = 300
 
 const Claims = z.object({
+  iat: z.number(),
+  /** The client that asked for the token. Where it is named, it must be us. */
+  azp: z.string().optional(),
   sub: z.string().regex(/^[\x21-\x7e]{1,255}$/),
   email: z
     .string()
@@ -116,7 +125,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
         audience: clientId,
         issuer: issuers,
         requiredClaims: ['sub', 'exp', 'iat', 'email'],
-        maxTokenAge: AGE_MAX,
+        maxTokenAge: AGE_MAX_SECS,
         clockTolerance: TOLERANCE_SECS,
         currentDate: new Date(world.now()),
       })
@@ -131,8 +140,10 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
     identify: async (idToken, nonce) => {
       const claims = Claims.safeParse(await verified(idToken)).data
       if (claims === undefined || claims.nonce !== nonce) return null
-      const { sub, email, name = email, picture = null } = claims
-      return { sub, email, name, picture }
+      if (claims.azp !== undefined && claims.azp !== clientId) return null
+      const { iat, sub, email, name = email, picture = null } = claims
+      const until = instant((Math.floor(iat) + AGE_MAX_SECS + 2 * TOLERANCE_SECS) * SECOND_MS)
+      return { identity: { sub, email, name, picture }, until }
     },
   }
 }

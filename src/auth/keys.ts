@@ -3,13 +3,45 @@ import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } fr
 import { link, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { calculateJwkThumbprint } from 'jose'
+import { calculateJwkThumbprint, exportJWK } from 'jose'
+import { z } from 'zod'
 
 export interface SigningKeys {
   readonly privateKey: KeyObject
   readonly publicKey: KeyObject
   /** Goes into the header of every token. */
   readonly keyId: string
+  /** Every key whose tokens count, by its id: this one, and those that it replaces or that will replace it. */
+  readonly verifying: ReadonlyMap<string, KeyObject>
+}
+
+/** A public RSA key with its id. */
+const PublicKey = z.strictObject({
+  kty: z.literal('RSA'),
+  kid: z.string().regex(/^[\w.-]{1,100}$/),
+  n: z.base64url().min(342), // 2048 bits
+  e: z.base64url(),
+  alg: z.literal('RS256').default('RS256'),
+  use: z.literal('sig').default('sig'),
+})
+export type PublicKey = Readonly<z.output<typeof PublicKey>>
+
+const PublicKeySet = z.object({ keys: z.array(PublicKey).max(10) })
+
+/** The keys of a JWKS document: at most ten RSA keys of at least 2048 bits, without their private parts. Null if invalid. */
+export function publicKeysFrom(jwks: string): readonly PublicKey[] | null {
+  try {
+    const { keys } = PublicKeySet.parse(JSON.parse(jwks))
+    for (const key of keys) createPublicKey({ key, format: 'jwk' })
+    return keys
+  } catch {
+    return null
+  }
+}
+
+/** The public half of a signing key, for a JWKS document. */
+export async function publicKeyOf({ publicKey, keyId }: SigningKeys): Promise<PublicKey> {
+  return PublicKey.parse({ ...(await exportJWK(publicKey)), kid: keyId })
 }
 
 export interface KeySource {
@@ -19,6 +51,8 @@ export interface KeySource {
   readonly privateKeyPem: string | null
   /** Null: the RFC 7638 thumbprint of the public key. */
   readonly keyId: string | null
+  /** Other keys whose tokens count. */
+  readonly publicKeys?: readonly PublicKey[]
 }
 
 const KEY_FILE = 'jwt-private-key.pem'
@@ -30,7 +64,8 @@ export async function loadOrCreateKeys(source: KeySource): Promise<SigningKeys> 
   const privateKey = createPrivateKey(source.privateKeyPem ?? (await kept(source.dataDir, KEY_FILE, newPrivateKeyPem)))
   const publicKey = createPublicKey(privateKey)
   const keyId = source.keyId ?? (await calculateJwkThumbprint(publicKey))
-  return { privateKey, publicKey, keyId }
+  const others = (source.publicKeys ?? []).map((key) => [key.kid, createPublicKey({ key, format: 'jwk' })] as const)
+  return { privateKey, publicKey, keyId, verifying: new Map([...others, [keyId, publicKey]]) }
 }
 
 /** A new RSA private key as PKCS8 PEM. */

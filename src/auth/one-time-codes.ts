@@ -9,10 +9,10 @@ import type { Mail } from './mail-queue.ts'
 
 /** Stores codes; see `db/one-time.ts`. */
 export interface CodeStore {
-  startPause(subject: string): Promise<{ readonly started: boolean; readonly leftMs: number }>
+  startPause(email: string): Promise<{ readonly started: boolean; readonly leftMs: number }>
   putCode(subject: string, code: KeptCode): Promise<void>
   code(subject: string): Promise<KeptCode | null>
-  guess(code: KeptCode): Promise<number>
+  guess(subject: string, code: KeptCode): Promise<number>
   verify(subject: string, email: string): Promise<void>
   verifiedEmail(subject: string): Promise<string | null>
 }
@@ -26,7 +26,7 @@ export type Guess =
   | { readonly kind: 'exhausted' }
 
 export interface OneTimeCodes {
-  /** Mails a new code, unless one was sent less than a minute ago. `nextInMs`: when the next may be requested. */
+  /** Mails a new code, unless one was sent to this address less than a minute ago. `nextInMs`: when the next may be requested. */
   readonly send: (to: Identity) => Promise<{ readonly sent: boolean; readonly nextInMs: number }>
   /** Checks a guess. Of many concurrent guesses only three are compared. */
   readonly check: (who: Identity, guess: string) => Promise<Guess>
@@ -51,7 +51,7 @@ export function createOneTimeCodes({ store, secret, world, post }: OneTimeCodesO
 
   return {
     send: async ({ sub, email }) => {
-      const { started, leftMs } = await store.startPause(sub)
+      const { started, leftMs } = await store.startPause(email)
       if (!started) return { sent: false, nextInMs: leftMs }
       const code = oneTimeCode(world.secret(8))
       const id = world.newId()
@@ -62,7 +62,7 @@ export function createOneTimeCodes({ store, secret, world, post }: OneTimeCodesO
     check: async ({ sub, email }, guess) => {
       const kept = await store.code(sub)
       if (kept === null) return { kind: 'expired' }
-      const nth = await store.guess(kept)
+      const nth = await store.guess(sub, kept)
       if (nth > CODE_ATTEMPTS) return { kind: 'exhausted' }
       const [right, digest] = [Buffer.from(kept.digest, 'base64url'), digestOf(kept.id, sub, guess)]
       if (right.length !== digest.length || !timingSafeEqual(right, digest)) {

@@ -1,15 +1,16 @@
 /** Sign-in with the identity provider, and the steps of a registration (specification 3.1). */
 import type { DistrictId } from '../../actors/kernel/ids.ts'
-import type { Registration, Registered } from '../../db/registrations.ts'
+import type { Instant } from '../../actors/kernel/world.ts'
+import type { Registration, Registered, SignedInAs } from '../../db/registrations.ts'
 import type { User } from '../../db/users.ts'
 import type { Identity, IdentityProvider } from './identity.ts'
 import type { Guess, OneTimeCodes } from './one-time-codes.ts'
-import type { Tickets } from './tickets.ts'
+import type { Ticket, Tickets } from './tickets.ts'
 
 /** Registered users; see `db/registrations.ts`. */
 export interface People {
-  /** The user registered with this identity, updated from it; null when there is none. */
-  signIn(identity: Identity): Promise<User | null>
+  /** The user registered with this identity, updated from it. */
+  signIn(identity: Identity): Promise<SignedInAs>
   register(registration: Registration): Promise<Registered>
 }
 
@@ -25,12 +26,17 @@ export interface Profile {
 export type Begun =
   | { readonly kind: 'invalid_token' }
   | { readonly kind: 'nonce_used' }
+  /** Another account has this e-mail address. */
+  | { readonly kind: 'email_in_use' }
   | { readonly kind: 'signed_in'; readonly user: User }
   | { readonly kind: 'new'; readonly ticket: string; readonly identity: Identity; readonly nextCodeInMs: number }
 
 export type InvalidTicket = { readonly kind: 'invalid_ticket' }
 export type Resent = InvalidTicket | { readonly kind: 'sent' | 'too_soon'; readonly nextInMs: number }
-export type Completed = InvalidTicket | { readonly kind: 'not_verified' } | Registered
+export type Completed =
+  | InvalidTicket
+  | { readonly kind: 'not_verified' }
+  | Exclude<Registered, { readonly kind: 'ticket_used' }>
 
 export interface SignIn {
   /** The token is verified before the nonce is claimed, so that a failed token does not consume the nonce. */
@@ -38,36 +44,43 @@ export interface SignIn {
   readonly resendCode: (ticket: string) => Promise<Resent>
   readonly checkCode: (ticket: string, code: string) => Promise<InvalidTicket | Guess>
   /**
-   * Creates the user of a ticket whose e-mail address is verified. A retry within the ticket's life returns the same
-   * user.
+   * Creates the user of a ticket whose e-mail address is verified, and uses the ticket up.
    */
   readonly complete: (ticket: string, profile: Profile) => Promise<Completed>
 }
 
 export interface SignInOptions {
   readonly identities: IdentityProvider
-  readonly nonces: { claimNonce(nonce: string): Promise<boolean> }
+  /** Each is true for the first use. */
+  readonly once: {
+    claimNonce(nonce: string): Promise<boolean>
+    claimIdToken(token: string, until: Instant): Promise<boolean>
+  }
   readonly tickets: Tickets
   readonly codes: OneTimeCodes
   readonly people: People
 }
 
-export function createSignIn({ identities, nonces, tickets, codes, people }: SignInOptions): SignIn {
+export function createSignIn({ identities, once, tickets, codes, people }: SignInOptions): SignIn {
   const withTicket = async <T>(
     ticket: string,
-    then: (identity: Identity) => Promise<T>,
+    then: (identity: Identity, read: Ticket) => Promise<T>,
   ): Promise<T | InvalidTicket> => {
-    const identity = await tickets.read(ticket)
-    return identity === null ? { kind: 'invalid_ticket' } : then(identity)
+    const read = await tickets.read(ticket)
+    return read === null ? { kind: 'invalid_ticket' } : then(read.identity, read)
   }
 
   return {
     begin: async (idToken, nonce) => {
-      const identity = await identities.identify(idToken, nonce)
-      if (identity === null) return { kind: 'invalid_token' }
-      if (!(await nonces.claimNonce(nonce))) return { kind: 'nonce_used' }
-      const user = await people.signIn(identity)
-      if (user !== null) return { kind: 'signed_in', user }
+      const identified = await identities.identify(idToken, nonce)
+      if (identified === null) return { kind: 'invalid_token' }
+      const { identity, until } = identified
+      if (!(await once.claimNonce(nonce))) return { kind: 'nonce_used' }
+      // A nonce is remembered for 300 seconds from its use, a token for as long as it counts.
+      if (!(await once.claimIdToken(idToken, until))) return { kind: 'invalid_token' }
+      const known = await people.signIn(identity)
+      if (known.kind === 'user') return { kind: 'signed_in', user: known.user }
+      if (known.kind === 'email_in_use') return known
       const [ticket, { nextInMs }] = await Promise.all([tickets.issue(identity), codes.send(identity)])
       return { kind: 'new', ticket, identity, nextCodeInMs: nextInMs }
     },
@@ -78,9 +91,10 @@ export function createSignIn({ identities, nonces, tickets, codes, people }: Sig
       }),
     checkCode: (ticket, code) => withTicket(ticket, (identity) => codes.check(identity, code)),
     complete: (ticket, profile) =>
-      withTicket(ticket, async (identity): Promise<Completed> => {
+      withTicket(ticket, async (identity, read): Promise<Completed> => {
         if (!(await codes.isVerified(identity))) return { kind: 'not_verified' }
-        return people.register({ identity, ...profile })
+        const registered = await people.register({ identity, ...profile, ticket: read })
+        return registered.kind === 'ticket_used' ? { kind: 'invalid_ticket' } : registered
       }),
   }
 }

@@ -4,7 +4,7 @@
  */
 import { errors, jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
-import { SECOND_MS, type World } from '../../actors/kernel/world.ts'
+import { type Instant, instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
 import type { Identity } from './identity.ts'
 
 const ALGORITHM = 'HS256'
@@ -12,18 +12,31 @@ const ALGORITHM = 'HS256'
 const TYPE = 'registration-ticket'
 const ISSUER = 'game-api'
 
-const Claims = z.object({ sub: z.string(), email: z.string(), name: z.string(), picture: z.string().nullable() })
+const Claims = z.object({
+  jti: z.string(),
+  exp: z.number(),
+  sub: z.string(),
+  email: z.string(),
+  name: z.string(),
+  picture: z.string().nullable(),
+})
+
+export interface Ticket {
+  readonly id: string
+  readonly expiresAt: Instant
+  readonly identity: Identity
+}
 
 export interface Tickets {
   readonly issue: (identity: Identity) => Promise<string>
-  /** Null for an invalid or expired ticket. */
-  readonly read: (ticket: string) => Promise<Identity | null>
+  /** Null for an invalid or expired ticket. One that was used is still read: only a registration uses it up. */
+  readonly read: (ticket: string) => Promise<Ticket | null>
 }
 
 export interface TicketsOptions {
   readonly secret: string
   readonly ttlSecs: number
-  readonly world: Pick<World, 'now'>
+  readonly world: Pick<World, 'now' | 'newId'>
 }
 
 export function createTickets({ secret, ttlSecs, world }: TicketsOptions): Tickets {
@@ -35,6 +48,7 @@ export function createTickets({ secret, ttlSecs, world }: TicketsOptions): Ticke
         .setProtectedHeader({ alg: ALGORITHM, typ: TYPE })
         .setIssuer(ISSUER)
         .setSubject(sub)
+        .setJti(world.newId())
         .setIssuedAt(issuedAt)
         .setExpirationTime(issuedAt + ttlSecs)
         .sign(key)
@@ -43,7 +57,10 @@ export function createTickets({ secret, ttlSecs, world }: TicketsOptions): Ticke
       const currentDate = new Date(world.now())
       try {
         const options = { algorithms: [ALGORITHM], typ: TYPE, issuer: ISSUER, requiredClaims: ['exp'], currentDate }
-        return Claims.safeParse((await jwtVerify(ticket, key, options)).payload).data ?? null
+        const claims = Claims.safeParse((await jwtVerify(ticket, key, options)).payload).data
+        if (claims === undefined) return null
+        const { jti, exp, ...identity } = claims
+        return { id: jti, expiresAt: instant(exp * SECOND_MS), identity }
       } catch (error) {
         if (error instanceof errors.JOSEError) return null
         throw error

@@ -1,8 +1,9 @@
 /** Access, refresh and WebSocket tokens (specification 2.1): signed with RS256, and verified with the expected type. */
-import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import { hash, type KeyObject } from 'node:crypto'
+import { errors, type JWTHeaderParameters, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
 import { type DistrictId, districtId, type SessionId, sessionId, type UserId, userId } from '../../actors/kernel/ids.ts'
-import { instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
+import { type Instant, instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
 import type { Session } from '../../db/sessions.ts'
 import type { SigningKeys } from './keys.ts'
 import { TokenCache } from './token-cache.ts'
@@ -54,10 +55,20 @@ export interface TokenUser {
   readonly role: string
 }
 
+export interface TokenPair {
+  readonly access: string
+  readonly refresh: string
+  /** Their lifetimes: shorter near the end of a session. */
+  readonly accessSecs: number
+  readonly refreshSecs: number
+}
+
 export interface Tokens {
   readonly lifetimes: Lifetimes
+  /** The tokens of a session's present generation: the same ones each time, while role and district are the same. */
+  readonly issuePair: (user: TokenUser, session: Session) => Promise<TokenPair>
   readonly issueAccess: (user: TokenUser, session: SessionId) => Promise<string>
-  readonly issueRefresh: (session: Session) => Promise<string>
+  readonly issueRefresh: (session: Pick<Session, 'id' | 'userId' | 'generation'>) => Promise<string>
   readonly issueWs: (bearer: Bearer) => Promise<string>
   /** The claims, or null for a token that is foreign, expired, altered or of another type. */
   readonly verifyAccess: (token: string) => Promise<AccessClaims | null>
@@ -75,22 +86,48 @@ export interface TokensOptions {
   readonly cachedTokensMax?: number
 }
 
+/** A token's own id, and when it is issued. */
+interface Issue {
+  readonly jti: string
+  readonly at: Instant
+}
+
 export function createTokens({ keys, lifetimes, world, cachedTokensMax = CACHED_TOKENS_MAX }: TokensOptions): Tokens {
-  const sign = (claims: JWTPayload, lifeSecs: number): Promise<string> => {
-    const issuedAt = Math.floor(world.now() / SECOND_MS)
+  const now = (): Issue => ({ jti: world.newId(), at: world.now() })
+  const sign = (claims: JWTPayload, lifeSecs: number, { jti, at }: Issue = now()): Promise<string> => {
+    const issuedAt = Math.floor(at / SECOND_MS)
     return new SignJWT(claims)
       .setProtectedHeader({ alg: ALGORITHM, kid: keys.keyId })
       .setIssuer(ISSUER)
-      .setJti(world.newId())
+      .setJti(jti)
       .setIssuedAt(issuedAt)
       .setExpirationTime(issuedAt + lifeSecs)
       .sign(keys.privateKey)
   }
+  const accessClaims = ({ id, districtId: district, role }: TokenUser, session: SessionId): JWTPayload => ({
+    typ: 'access',
+    userId: id,
+    sid: session,
+    districtId: district,
+    role,
+  })
+  const refreshClaims = ({ id, userId: user, generation }: Pick<Session, 'id' | 'userId' | 'generation'>) => ({
+    typ: 'refresh',
+    userId: user,
+    sid: id,
+    gen: generation,
+  })
 
+  /** The key that a token names in its header: ours, or another that the configuration allows. */
+  const keyNamed = ({ kid }: JWTHeaderParameters): KeyObject => {
+    const key = kid === undefined ? undefined : keys.verifying.get(kid)
+    if (key === undefined) throw new errors.JWKSNoMatchingKey()
+    return key
+  }
   const verify = async <Claims>(token: string, schema: z.ZodType<Claims>, at: number): Promise<Claims | null> => {
     const currentDate = new Date(at)
     try {
-      const verified = await jwtVerify(token, keys.publicKey, { algorithms: [ALGORITHM], issuer: ISSUER, currentDate })
+      const verified = await jwtVerify(token, keyNamed, { algorithms: [ALGORITHM], issuer: ISSUER, currentDate })
       return schema.safeParse(verified.payload).data ?? null
     } catch (error) {
       if (error instanceof errors.JOSEError) return null
@@ -109,10 +146,20 @@ export function createTokens({ keys, lifetimes, world, cachedTokensMax = CACHED_
 
   return {
     lifetimes,
-    issueAccess: ({ id, districtId: district, role }, session) =>
-      sign({ typ: 'access', userId: id, sid: session, districtId: district, role }, lifetimes.accessSecs),
-    issueRefresh: ({ id, userId: user, generation }) =>
-      sign({ typ: 'refresh', userId: user, sid: id, gen: generation }, lifetimes.refreshSecs),
+    issuePair: async (user, session) => {
+      const { id, generation, issuedAt, expiresAt } = session
+      const lifeSecs = Math.floor(expiresAt / SECOND_MS) - Math.floor(issuedAt / SECOND_MS)
+      const accessSecs = Math.min(lifetimes.accessSecs, lifeSecs)
+      const refreshSecs = Math.min(lifetimes.refreshSecs, lifeSecs)
+      const issue = (type: string): Issue => ({ jti: hash('sha256', `${id}:${generation}:${type}`), at: issuedAt })
+      const [access, refresh] = await Promise.all([
+        sign(accessClaims(user, id), accessSecs, issue('access')),
+        sign(refreshClaims(session), refreshSecs, issue('refresh')),
+      ])
+      return { access, refresh, accessSecs, refreshSecs }
+    },
+    issueAccess: (user, session) => sign(accessClaims(user, session), lifetimes.accessSecs),
+    issueRefresh: (session) => sign(refreshClaims(session), lifetimes.refreshSecs),
     issueWs: ({ userId: user, sid }) => sign({ typ: 'ws', userId: user, sid }, lifetimes.wsSecs),
     verifyAccess,
     verifyRefresh: (token) => verify(token, RefreshClaims, world.now()),

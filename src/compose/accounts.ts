@@ -1,20 +1,25 @@
 /** Users, and how they sign in: sessions with their tokens, registration, the identity provider, outgoing mail. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { SECOND_MS } from '../../actors/kernel/world.ts'
-import { OneTime } from '../../db/one-time.ts'
+import { SECOND_MS, type World } from '../../actors/kernel/world.ts'
+import { keys } from '../../db/fast/fast-store.ts'
+import { installationOf } from '../../db/installation.ts'
+import { claimOnce, OneTime } from '../../db/one-time.ts'
 import { Registrations } from '../../db/registrations.ts'
+import { EndedSessions } from '../../db/ended-sessions.ts'
 import { Sessions } from '../../db/sessions.ts'
 import { Users } from '../../db/users.ts'
+import { createDeviceNotices } from '../auth/device-notices.ts'
 import { createIdentityProvider } from '../auth/identity.ts'
 import { loadOrCreateKeys, loadOrCreateSecret } from '../auth/keys.ts'
 import { MailQueue } from '../auth/mail-queue.ts'
 import { outboxMailer, smtpMailer } from '../auth/mail.ts'
 import { createOneTimeCodes } from '../auth/one-time-codes.ts'
-import { createSessions, type Sessions as AuthSessions } from '../auth/sessions.ts'
+import { createSessions, type Sessions as AuthSessions, type SessionsOptions } from '../auth/sessions.ts'
 import { createSignIn, type SignIn } from '../auth/sign-in.ts'
 import { createTickets } from '../auth/tickets.ts'
 import { createTokens } from '../auth/tokens.ts'
 import type { Base } from './base.ts'
+import type { Market } from './market.ts'
 import type { Stores } from './stores.ts'
 
 export interface Accounts {
@@ -24,45 +29,72 @@ export interface Accounts {
   readonly signIn: SignIn
 }
 
-export async function openAccounts(base: Base, stores: Stores): Promise<Accounts> {
+export async function openAccounts(base: Base, stores: Stores, { settings }: Market): Promise<Accounts> {
   const { config, world } = base
   const users = new Users(stores.db, world, config.adminEmails)
-  await users.promoteAdmins()
+  await users.applyAdminEmails()
   const registrations = new Registrations(stores.db, world, config.adminEmails)
+  const mail = openMail(base)
+  const notices = { mail, users, isOn: () => settings.value('auth.new_device_mail') }
   return {
     users,
     registrations,
-    sessions: await openSessions(base, stores),
-    signIn: await openSignIn(base, stores, registrations),
+    sessions: await openSessions(base, stores, {
+      maxDays: () => settings.value('auth.session_max_days'),
+      onNewDevice: createDeviceNotices({ ...notices, world, log: base.log }),
+    }),
+    signIn: await openSignIn(base, stores, { people: registrations, mail }),
   }
 }
 
-/**
- * Tokens and the sessions behind them. A fast store that may have forgotten recently ended sessions is sent them again.
- */
-async function openSessions({ config, world, log }: Base, { db, askFast }: Stores): Promise<AuthSessions> {
-  const { jwt, dataDir } = config
-  const rows = new Sessions({
-    db,
-    ask: askFast,
-    world,
-    tokenLifeMs: Math.max(jwt.accessSecs, jwt.wsSecs) * SECOND_MS,
-    sessionLifeMs: jwt.refreshSecs * SECOND_MS,
-  })
-  await rows.recall()
-  const tokens = createTokens({ keys: await loadOrCreateKeys({ dataDir, ...jwt }), lifetimes: jwt, world })
-  return createSessions({ tokens, rows, log })
+interface SessionPolicy {
+  readonly maxDays: () => number
+  readonly onNewDevice: SessionsOptions['onNewDevice']
 }
 
-async function openSignIn(base: Base, { fast }: Stores, people: Registrations): Promise<SignIn> {
+/** Tokens and the sessions behind them. */
+async function openSessions(
+  { config, world, log }: Base,
+  stores: Stores,
+  { maxDays, onNewDevice }: SessionPolicy,
+): Promise<AuthSessions> {
+  const { db, askFast } = stores
+  const { jwt, dataDir } = config
+  const tokenLifeMs = Math.max(jwt.accessSecs, jwt.wsSecs) * SECOND_MS
+  const ended = new EndedSessions({ db, ask: askFast, installation: await installationOf(db), world, tokenLifeMs })
+  await ended.look()
+  const rows = new Sessions({ db, ended, world, sessionLifeMs: jwt.refreshSecs * SECOND_MS, maxDays })
+  const privateKeyPem = jwt.privateKeyPem?.reveal() ?? null
+  const signing = await loadOrCreateKeys({ ...jwt, dataDir, privateKeyPem })
+  const tokens = createTokens({ keys: signing, lifetimes: jwt, world })
+  const claimSocketToken = onceIn(stores, world)
+  return createSessions({ tokens, rows, ended, claimSocketToken, onNewDevice, log })
+}
+
+/**
+ * Claims of tokens that open sockets are in the fast store: thousands of sockets come back at once. One that was emptied
+ * lets a token open another socket of its own session within its minute.
+ */
+function onceIn({ db, askFast }: Stores, world: World): SessionsOptions['claimSocketToken'] {
+  return (id, until) =>
+    askFast(
+      (fast) => fast.claim(keys.socketToken(id), Math.max(1, until - world.now())),
+      () => claimOnce(db, world, { what: 'socket token', text: id, until }),
+    )
+}
+
+async function openSignIn(
+  base: Base,
+  { db }: Stores,
+  { people, mail }: { readonly people: Registrations; readonly mail: MailQueue },
+): Promise<SignIn> {
   const { config, world, log } = base
   const { ticket, dataDir, identity } = config
-  const mail = openMail(base)
-  const secret = ticket.secret ?? (await loadOrCreateSecret(dataDir, () => world.secret(32)))
-  const store = new OneTime(fast, ticket.ttlSecs * SECOND_MS)
+  const secret = ticket.secret?.reveal() ?? (await loadOrCreateSecret(dataDir, () => world.secret(32)))
+  const store = new OneTime(db, world, ticket.ttlSecs * SECOND_MS)
   return createSignIn({
     identities: createIdentityProvider({ ...identity, world, log }),
-    nonces: store,
+    once: store,
     tickets: createTickets({ secret, ttlSecs: ticket.ttlSecs, world }),
     codes: createOneTimeCodes({ store, secret, world, post: (each) => mail.post(each) }),
     people,
@@ -72,7 +104,7 @@ async function openSignIn(base: Base, { fast }: Stores, people: Registrations): 
 /** Sends mail to the configured server, or appends it to a file. */
 function openMail({ config, world, log, lifecycle }: Base): MailQueue {
   const { mail, dataDir } = config
-  const smtp = mail.smtpUrl === null ? null : smtpMailer({ url: mail.smtpUrl, from: mail.from })
+  const smtp = mail.smtpUrl === null ? null : smtpMailer({ url: mail.smtpUrl.reveal(), from: mail.from })
   if (smtp !== null) lifecycle.add({ name: 'mail-server', kind: 'store', stop: () => smtp.close() })
   const send = smtp?.send ?? outboxMailer({ dataDir, world, log })
   const queue = new MailQueue({ send, world, log, pause: (ms, signal) => pause(ms, undefined, { signal }) })

@@ -3,13 +3,14 @@
  * them.
  */
 import { microsNearest, type Money, money } from '../../actors/kernel/micros.ts'
+import { type Purse, PURSES } from '../../actors/kernel/purse.ts'
 import { type Boards } from '../../db/boards.ts'
 import { BoardsMemory } from '../../db/boards-memory.ts'
 import { connectBoards } from '../../db/boards-redis.ts'
-import { Careers, type Scope } from '../../db/careers.ts'
+import { Careers } from '../../db/careers.ts'
 import { installationOf } from '../../db/installation.ts'
 import { Outbox, type Reaction } from '../../db/outbox.ts'
-import type { Notification } from '../../db/reaction-tx.ts'
+import type { Notification } from '../../db/announcements.ts'
 import { Spinner } from '../../db/spinner.ts'
 import type { RealTime } from '../../rooms/boot.ts'
 import { notificationJson } from '../http/json.ts'
@@ -22,7 +23,7 @@ import type { Market } from './market.ts'
 import type { Stores } from './stores.ts'
 
 export interface Community {
-  readonly boards: Boards
+  readonly boards: Readonly<Record<Purse, Boards>>
   readonly careers: Careers
   readonly keeper: BoardKeeper
   readonly spinner: Spinner
@@ -38,16 +39,14 @@ interface CommunityParts {
 }
 
 export async function openCommunity(base: Base, { stores, market, realTime }: CommunityParts): Promise<Community> {
-  const { config, world, log, report, lifecycle } = base
+  const { world, log, report, lifecycle } = base
   const boards = await openBoards(base, stores)
-  lifecycle.add({ name: 'boards', kind: 'store', stop: () => boards.close() })
+  for (const purse of PURSES)
+    lifecycle.add({ name: `boards:${purse}`, kind: 'store', stop: () => boards[purse].close() })
   const roiFloor = (): Money => money(microsNearest(market.settings.value('boards.roi_floor')))
   const careers = new Careers(stores.db, roiFloor)
-  const scope = (): Scope =>
-    config.provider === null || market.settings.value('boards.include_replays') ? 'all' : 'live'
-  const keeper = new BoardKeeper({ boards, careers, scope, roiFloor })
+  const keeper = new BoardKeeper({ boards, careers, roiFloor })
   const spinner = new Spinner(stores.db, world, {
-    scope,
     terms: () => ({
       closesMin: market.settings.value('spinner.closes_min'),
       playersMin: market.settings.value('spinner.players_min'),
@@ -78,7 +77,13 @@ export async function openCommunity(base: Base, { stores, market, realTime }: Co
   return { boards, careers, keeper, spinner, outbox, reaction, notify }
 }
 
-async function openBoards({ config, world }: Base, { db }: Stores): Promise<Boards> {
-  if (config.redisUrl === null) return new BoardsMemory()
-  return connectBoards({ url: config.redisUrl, installation: await installationOf(db), newId: () => world.newId() })
+async function openBoards({ config, world }: Base, { db }: Stores): Promise<Community['boards']> {
+  if (config.redisUrl === null) return { main: new BoardsMemory(), practice: new BoardsMemory() }
+  const url = config.redisUrl.reveal()
+  const options = { url, installation: await installationOf(db), newId: () => world.newId() }
+  const [main, practice] = await Promise.all([
+    connectBoards({ ...options, purse: 'main' }),
+    connectBoards({ ...options, purse: 'practice' }),
+  ])
+  return { main, practice }
 }

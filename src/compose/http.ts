@@ -2,7 +2,7 @@
 import { ActorStopped } from '../../actors/match/actor.ts'
 import { ActivityFeed } from '../../db/activity.ts'
 import { BoardsUnbuilt } from '../../db/boards.ts'
-import { isAway } from '../../db/faults.ts'
+import { isTransient } from '../../db/faults.ts'
 import { Inbox } from '../../db/inbox.ts'
 import { Legacy } from '../../db/legacy.ts'
 import { Rates } from '../../db/rates.ts'
@@ -20,6 +20,7 @@ import type { GameplayBot } from '../replays/gameplay-bot.ts'
 import type { Accounts } from './accounts.ts'
 import type { Base } from './base.ts'
 import type { Community } from './community.ts'
+import type { Doors } from './doors.ts'
 import type { Market } from './market.ts'
 import type { Observation } from './observation.ts'
 import type { RealTimeSide } from './real-time.ts'
@@ -29,6 +30,7 @@ interface HttpParts {
   readonly stores: Stores
   readonly accounts: Accounts
   readonly market: Market
+  readonly doors: Doors
   readonly observation: Observation
   readonly realTimeSide: RealTimeSide
   readonly bot: GameplayBot
@@ -42,7 +44,7 @@ export interface HttpApps {
 
 export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps> {
   const { config, world, log } = base
-  const { stores, accounts, market, observation, realTimeSide, bot } = parts
+  const { stores, accounts, market, doors, observation, realTimeSide, bot } = parts
   const { measuring, tracing } = observation
   const { realTime, ownership, wsServer } = realTimeSide
   const { settings } = market
@@ -51,6 +53,7 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
     log,
     isFault,
     corsOrigins: config.corsOrigins,
+    trustedProxies: config.limits.trustedProxies,
     metrics: {
       access: config.metrics,
       contentType: measuring.contentType,
@@ -72,6 +75,7 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
     registrations: accounts.registrations,
     signIn: accounts.signIn,
     wallets: market.wallets,
+    refills: market.refills,
     catalogue: market.catalogue,
     history: {
       prices: (id, from) => market.prices.of(id, from),
@@ -89,7 +93,7 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
       ...(await ownership.elsewhere()).map((matchId) => ({ matchId, known: false, moves: [], closes: 0 })),
     ],
     audit: market.audit,
-    userList: new UserList(stores.db, market.audit),
+    userList: new UserList(stores.db, market.audit, world),
     anchors: market.anchors,
     bot,
     describeFeed,
@@ -99,13 +103,14 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
       authorizeUrl: config.identity.authorizeUrl,
     }),
   }
-  const ws = createWsApp({ ...edge, matchmake: (request) => realTime.matchmake(request) })
+  const limits = { ...config.limits, rates: doors.rates }
+  const ws = createWsApp({ ...edge, limits, matchmake: (request) => realTime.matchmake(request) })
   return { rest: createApp(deps), ws }
 }
 
 /** Errors that mean that something the server depends on is unavailable for now, so that a retry may help. */
 const isFault = (error: unknown): boolean =>
-  isAway(error) ||
+  isTransient(error) ||
   error instanceof ActorStopped ||
   error instanceof RemoteFault ||
   error instanceof IdentityProviderAway ||

@@ -14,6 +14,7 @@ import { systemWorld } from '../system-world.ts'
 import { openAccounts } from './accounts.ts'
 import type { Base } from './base.ts'
 import { openCommunity } from './community.ts'
+import { buildDoors } from './doors.ts'
 import { type Addresses, addEndpoints } from './endpoints.ts'
 import { buildHttp } from './http.ts'
 import { Lifecycle } from './lifecycle.ts'
@@ -70,15 +71,16 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
 async function assemble(base: Base): Promise<Touchline> {
   const { world, lifecycle, processId } = base
   const stores = await openStores(base)
-  const accounts = await openAccounts(base, stores)
   const market = await openMarket(base, stores)
+  const accounts = await openAccounts(base, stores, market)
   const recordings = await readRecordings(base)
   const observation = await startObservation(base)
-  const realTimeSide = await buildRealTime(base, { stores, accounts, market, observation })
+  const doors = buildDoors(base, { accounts, market })
+  const realTimeSide = await buildRealTime(base, { stores, accounts, market, doors, observation })
   const { realTime, wsServer } = realTimeSide
   const bot = createBot(base, { stores, market, realTime, recordings })
   const community = await openCommunity(base, { stores, market, realTime })
-  const apps = await buildHttp(base, { stores, accounts, market, observation, realTimeSide, bot, community })
+  const apps = await buildHttp(base, { stores, accounts, market, doors, observation, realTimeSide, bot, community })
   const addresses = addEndpoints(base, { apps, wsServer })
   addProvider(base, realTime)
   addTasks(base, {
@@ -91,7 +93,8 @@ async function assemble(base: Base): Promise<Touchline> {
     measuring: observation.measuring,
     keeper: community.keeper,
     spinner: community.spinner,
-    desk: realTime.desk,
+    realTime,
+    visitors: doors.visitors,
     bot,
   })
   return {

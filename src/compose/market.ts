@@ -6,6 +6,7 @@ import { Catalogue } from '../../db/catalogue.ts'
 import { Movers } from '../../db/movers.ts'
 import { Positions } from '../../db/positions.ts'
 import { PriceHistory } from '../../db/price-history.ts'
+import { Refills } from '../../db/refills.ts'
 import { Settings } from '../../db/settings.ts'
 import { Tape } from '../../db/tape.ts'
 import { Wallets } from '../../db/wallets.ts'
@@ -19,6 +20,7 @@ export interface Market {
   readonly anchors: Anchors
   readonly catalogue: Catalogue
   readonly wallets: Wallets
+  readonly refills: Refills
   readonly positions: Positions
   readonly accountLog: AccountLog
   readonly prices: PriceHistory
@@ -26,9 +28,15 @@ export interface Market {
   readonly movers: Movers
 }
 
-export async function openMarket({ world, log, report }: Base, { db, walletCache }: Stores): Promise<Market> {
+export async function openMarket({ config, world, log, report }: Base, { db, walletCache }: Stores): Promise<Market> {
   const audit = new AuditLog(db, world)
-  const settings = await Settings.open({ db, world, audit, report })
+  const settings = await Settings.open({
+    db,
+    world,
+    audit,
+    practiceByDefault: config.production || config.provider !== null,
+    report,
+  })
   settings.onChange((changed) => log.info('settings_changed', { keys: [...changed] }))
   return {
     settings,
@@ -36,6 +44,7 @@ export async function openMarket({ world, log, report }: Base, { db, walletCache
     anchors: new Anchors({ db, audit, instrumentIdOf: (player) => instrumentIdFor('provider', player) }),
     catalogue: new Catalogue(db, world),
     wallets: new Wallets(db, walletCache),
+    refills: new Refills(db, world),
     positions: new Positions(db),
     accountLog: new AccountLog(db),
     prices: new PriceHistory(db),

@@ -7,9 +7,9 @@ import type { Stores } from './stores.ts'
 
 export function providerContext({ config, world, log }: Base, { db }: Stores): RealTimeOptions['provider'] {
   if (config.provider === null) return null
-  const { pollMs } = config.provider
+  const { url, token, pollMs } = config.provider
   return {
-    provider: createProvider({ ...config.provider, timeoutMs: providerTimeoutMs(pollMs), world }),
+    provider: createProvider({ url, token: token.reveal(), timeoutMs: providerTimeoutMs(pollMs), world }),
     calendar: new Fixtures(db),
     pollMs,
     log: (event, facts) => log.info(event, facts),

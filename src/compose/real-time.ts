@@ -15,6 +15,7 @@ import { observedLeases, observedStore } from '../observe/observed.ts'
 import { tracedStore } from '../observe/tracing.ts'
 import type { Accounts } from './accounts.ts'
 import type { Base } from './base.ts'
+import type { Doors } from './doors.ts'
 import type { Market } from './market.ts'
 import type { Observation } from './observation.ts'
 import { providerContext } from './provider.ts'
@@ -30,6 +31,7 @@ interface RealTimeParts {
   readonly stores: Stores
   readonly accounts: Accounts
   readonly market: Market
+  readonly doors: Doors
   readonly observation: Observation
 }
 
@@ -42,7 +44,7 @@ export interface RealTimeSide {
 
 export async function buildRealTime(base: Base, parts: RealTimeParts): Promise<RealTimeSide> {
   const { config, world, report, lifecycle } = base
-  const { stores, accounts, market, observation } = parts
+  const { stores, accounts, market, doors, observation } = parts
   const wsServer = new HttpServer({ isBehindProxy: config.limits.trustedProxies > 0 })
   Object.assign(wsServer.node, handshakeWithin(HANDSHAKE_MS))
   // Added before real time and so closed after it: real time alone can end the sockets that a closing server waits for.
@@ -60,12 +62,14 @@ export async function buildRealTime(base: Base, parts: RealTimeParts): Promise<R
     cluster: await joinCluster(base, stores),
     runsMatches: config.roles.includes('rooms'),
     publicAddress: config.publicWsUrl?.replace(/^wss?:\/\//, '') ?? null,
-    verify: accounts.sessions.verifyWs,
+    verify: doors.visitors.verify,
+    doorLimits: doors.limits,
     directory: directoryOf(market),
     readAccounts: async (questions) =>
       (await market.accountLog.changesOf(questions, ACCOUNT_PAGE)).map((changes) => changes && accountPage(changes)),
     replay: {
       parse: parserOfReplays(world),
+      purse: () => (market.settings.value('replays.practice') ? 'practice' : 'main'),
       enrol: async (count) => (await accounts.users.createSyntheticMany(traderNames(count))).map(({ user }) => user.id),
     },
     provider: providerContext(base, stores),
@@ -113,7 +117,7 @@ function persistence({ processId, world, log }: Base, stores: Stores, observatio
 async function joinCluster({ config, processId }: Base, { connection }: Stores): Promise<Cluster | null> {
   if (connection.kind === 'pglite' || config.redisUrl === null) return null
   const prefix = `${await installationOf(connection.db)}:`
-  return { processId, pubSub: await RedisPubSub.connect({ url: config.redisUrl, prefix }) }
+  return { processId, pubSub: await RedisPubSub.connect({ url: config.redisUrl.reveal(), prefix }) }
 }
 
 const directoryOf = ({ catalogue, positions }: Market): RealTimeOptions['directory'] => ({

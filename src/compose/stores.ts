@@ -18,14 +18,14 @@ export interface Stores {
 }
 
 export async function openStores({ config, world, log, lifecycle }: Base): Promise<Stores> {
-  const connection = await connect({ databaseUrl: config.databaseUrl, dataDir: config.dataDir })
+  const connection = await connect({ databaseUrl: config.databaseUrl?.reveal() ?? null, dataDir: config.dataDir })
   lifecycle.add({ name: 'database', kind: 'store', stop: () => connection.close() })
   const { db } = connection
   const migrations = await connection.withoutTimeout((patient) => migrate(patient))
   if (migrations.length > 0) log.info('schema_migrated', { migrations })
   await seedDistricts(db)
 
-  const fast = config.redisUrl === null ? new FastMemory(world) : await reachRedis(config.redisUrl)
+  const fast = config.redisUrl === null ? new FastMemory(world) : await reachRedis(config.redisUrl.reveal())
   lifecycle.add({ name: 'fast-store', kind: 'store', stop: () => fast.close() })
   const shared = config.redisUrl === null ? null : fast
   const walletCache = new WalletCache(shared, (error) => log.warn('wallet_cache_failed', { error }))

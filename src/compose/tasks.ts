@@ -6,6 +6,7 @@ import type { Settings } from '../../db/settings.ts'
 import type { Spinner } from '../../db/spinner.ts'
 import type { RealTime } from '../../rooms/boot.ts'
 import type { Measuring } from '../observe/metrics.ts'
+import type { SocketVisitors } from '../auth/socket-visitors.ts'
 import type { BoardKeeper } from '../reactions/board-keeper.ts'
 import type { GameplayBot } from '../replays/gameplay-bot.ts'
 import type { Base } from './base.ts'
@@ -18,7 +19,8 @@ export interface TaskParts {
   readonly measuring: Measuring
   readonly keeper: BoardKeeper
   readonly spinner: Spinner
-  readonly desk: RealTime['desk']
+  readonly realTime: RealTime
+  readonly visitors: SocketVisitors
   readonly bot: GameplayBot
 }
 
@@ -26,7 +28,7 @@ const EVERYWHERE: readonly Role[] = ['api', 'rooms']
 
 /** Every task of the program. */
 export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: TaskParts): readonly Task[] {
-  const { settings, retention, ledger, measuring, keeper, spinner, desk, bot } = parts
+  const { settings, retention, ledger, measuring, keeper, spinner, realTime, visitors, bot } = parts
   return [
     {
       // Twice a second: a setting changed in one process is in force in every other within a second.
@@ -34,6 +36,13 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
       everyMs: 499,
       roles: EVERYWHERE,
       run: () => settings.refresh(),
+    },
+    {
+      // Twice a second: a session that has ended anywhere is over in every process within a second, with its sockets.
+      name: 'ended-sessions',
+      everyMs: 503,
+      roles: EVERYWHERE,
+      run: () => visitors.closeJustEnded(realTime),
     },
     {
       // How old a place on a leaderboard may be.
@@ -82,7 +91,21 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
       everyMs: 983,
       roles: EVERYWHERE,
       atStart: 'begin',
-      run: () => desk.lookForOrphans(),
+      run: () => realTime.desk.lookForOrphans(),
+    },
+    {
+      // About five seconds: how long a socket may outlive its session where nobody signed out.
+      name: 'session-scan',
+      everyMs: 4_993,
+      roles: EVERYWHERE,
+      run: () => visitors.closeEnded(realTime),
+    },
+    {
+      // About a second: with the flag's own half a second, `coming_soon` has closed every socket within three.
+      name: 'early-visitors',
+      everyMs: 991,
+      roles: EVERYWHERE,
+      run: () => visitors.closeEarly(realTime),
     },
     {
       // About a second: a replay started or stopped through another process follows within it.

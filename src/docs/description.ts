@@ -5,6 +5,7 @@ import { ErrorBody, errorExamples, errors, type HttpEnv } from '../http/answers.
 import type { HttpDeps } from '../http/ports.ts'
 import { json } from '../http/schemas.ts'
 import { sendFile } from '../http/send-file.ts'
+import { pathPattern } from '../http/unknown-names.ts'
 import type { WebFile } from '../http/web-files.ts'
 import { docsPage } from './docs-page.ts'
 import type { Content, FeedDocument, Operation, RestDocument, Schema, Schemas } from './documents.ts'
@@ -174,7 +175,7 @@ export function methodsByPath(definitions: Definitions): (path: string) => reado
     .filter((definition) => definition.type === 'route')
     .map(({ route }) => ({
       method: route.method.toUpperCase(),
-      pattern: new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/\{[^}]+\}/g, '[^/]+')}$`),
+      pattern: pathPattern(route.path),
     }))
   return (path) => [...new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))]
 }

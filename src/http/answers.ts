@@ -154,8 +154,10 @@ export const notFound = (
   what:
     | 'instrument'
     | 'match'
+    | 'position'
     | 'flag'
     | 'setting'
+    | 'session'
     | 'user'
     | 'fixture'
     | 'replay'
@@ -167,8 +169,15 @@ export const notFound = (
 /** A body, query, path or header that does not fit its schema: one issue for each problem. */
 export const validationFailed = (error: z.ZodError): Answer<400> =>
   answerWith('VALIDATION_FAILED', {
-    facts: { issues: error.issues.map(({ path, message }) => ({ path: path.join('.'), message })) },
+    facts: { issues: error.issues.flatMap(issuesOf) },
   })
+
+/** One issue for each unknown field, named by its path. The messages of `strictBody` are one line per field. */
+function issuesOf({ path, message, ...issue }: z.core.$ZodIssue): { path: string; message: string }[] {
+  if (issue.code !== 'unrecognized_keys') return [{ path: path.join('.'), message }]
+  const lines = message.split('\n')
+  return issue.keys.map((key, n) => ({ path: [...path, key].join('.'), message: lines[n] ?? 'is unknown' }))
+}
 
 /** A value that fits its schema but is invalid, such as an unknown district. */
 export const invalid = (path: string, message: string): Answer<400> =>

@@ -5,7 +5,7 @@ import { answerWith, answerToThrown, fail, type HttpEnv, validationFailed } from
 import { crossOrigin, limitBody, requestLine } from './edge.ts'
 import { createGates, type Gates } from './gates.ts'
 import type { EdgeDeps, HttpDeps } from './ports.ts'
-import { createRateLimits } from './rate-limits.ts'
+import { createRateLimits, type RateLimitOptions } from './rate-limits.ts'
 import { accountChanges } from './routes/account/changes.ts'
 import { listAchievements } from './routes/achievements/list.ts'
 import { listActivity } from './routes/activity/list.ts'
@@ -25,6 +25,7 @@ import { signInWithGoogle } from './routes/auth/google.ts'
 import { logOut } from './routes/auth/logout.ts'
 import { verifyEmail } from './routes/auth/otp.ts'
 import { refreshSession } from './routes/auth/refresh.ts'
+import { ownSessions } from './routes/auth/sessions.ts'
 import { listDistricts } from './routes/districts/list.ts'
 import { listStandings } from './routes/districts/standings.ts'
 import { listFlags } from './routes/flags/list.ts'
@@ -38,6 +39,7 @@ import { leaderboards } from './routes/leaderboard/boards.ts'
 import { myRank } from './routes/leaderboard/me.ts'
 import { matchEvents } from './routes/matches/events.ts'
 import { listMatches } from './routes/matches/list.ts'
+import { oneMatch } from './routes/matches/one.ts'
 import { matchSquad } from './routes/matches/squad.ts'
 import { matchWindow } from './routes/matches/trade-window.ts'
 import { myProfile } from './routes/me/profile.ts'
@@ -48,6 +50,7 @@ import { portfolio } from './routes/portfolio/holdings.ts'
 import { changeLevels } from './routes/positions/change.ts'
 import { closePosition } from './routes/positions/close.ts'
 import { listPositions } from './routes/positions/list.ts'
+import { onePosition } from './routes/positions/one.ts'
 import { openPosition } from './routes/positions/open.ts'
 import { quoteOrder } from './routes/positions/quote.ts'
 import { validatePublicReferral } from './routes/public/referral.ts'
@@ -61,8 +64,10 @@ import { legacyTrades } from './routes/trades/list.ts'
 import { checkUsername } from './routes/users/check-username.ts'
 import { walletBalance } from './routes/wallet/balance.ts'
 import { walletLedger } from './routes/wallet/ledger.ts'
+import { refillWallet } from './routes/wallet/refill.ts'
 import { webPage } from './routes/web.ts'
 import { issueWsToken } from './routes/ws/token.ts'
+import { knownParameters } from './unknown-names.ts'
 
 /** A route file exports one function of this kind: it takes what its handlers need and returns them mounted. */
 type Routes = (deps: HttpDeps, gates: Gates) => OpenAPIHono<HttpEnv>
@@ -73,13 +78,14 @@ const ORDERS: readonly Routes[] = [openPosition, changeLevels, closePosition]
 /** In the order of the specification's tables. Of two paths that match a request, the first one listed answers. */
 const API: readonly Routes[] = [
   // 4.1 Auth and public
-  [signInWithGoogle, completeProfile, verifyEmail, refreshSession, logOut],
+  [signInWithGoogle, completeProfile, verifyEmail, refreshSession, logOut, ownSessions],
   [checkUsername, listFlags, validatePublicReferral, myProfile, issueWsToken],
   // 4.2 Instruments and matches; `movers` before `{id}`, which would match it
   [listInstruments, movers, priceHistory, recentTrades, oneInstrument],
-  [listMatches, matchEvents, matchSquad, matchWindow],
+  [listMatches, oneMatch, matchEvents, matchSquad, matchWindow],
   // 4.3 Positions, trades, wallet
-  [listPositions, quoteOrder, walletBalance, walletLedger, accountChanges, legacyTrades, portfolio],
+  [listPositions, onePosition, quoteOrder, walletBalance, walletLedger, refillWallet, accountChanges],
+  [legacyTrades, portfolio],
   // 4.4 Leaderboards, social, misc
   [leaderboards, myRank, listDistricts, listStandings, currentWeek, spinnerHistory, runSpinner],
   [listNotifications, markRead, listActivity, listAchievements],
@@ -96,7 +102,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   const app = createEdge(deps)
   app.use(crossOrigin(deps.corsOrigins))
   app.use(limitBody())
-
+  app.use('/api/*', knownParameters(app.openAPIRegistry))
   app.route('/', health(deps))
   app.route('/', webPage(deps))
   app.route('/', metricsText(deps.metrics))
@@ -108,7 +114,12 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   return answerTheRest(app)
 }
 
+/** Of `/health`, `/ready` and `/metrics`: enough for every prober there is. */
+const PROBES_PER_MINUTE = 240
+
 export interface WsDeps extends EdgeDeps {
+  /** Handshakes are counted elsewhere, before they reach HTTP. */
+  readonly limits: RateLimitOptions
   /** Reserves a seat in a match room for a client of the Colyseus SDK. */
   readonly matchmake: (request: Request) => Promise<Response>
 }
@@ -116,15 +127,20 @@ export interface WsDeps extends EdgeDeps {
 /** The HTTP side of the WebSocket address. */
 export function createWsApp(deps: WsDeps): OpenAPIHono<HttpEnv> {
   const app = createEdge(deps)
+  const limits = createRateLimits(deps.limits)
   app.use(crossOrigin(deps.corsOrigins))
   app.use(limitBody())
+  // Counted apart, so that no crowd behind the prober's address takes a process out of service.
+  for (const path of ['/health', '/ready', '/metrics']) app.use(path, limits.perRoute('probes', PROBES_PER_MINUTE))
   app.route('/', health(deps))
   app.route('/', metricsText(deps.metrics))
+  app.use(limits.perAddress)
   app.post('/matchmake/:method/:target', (c) => deps.matchmake(c.req.raw))
   return answerTheRest(app)
 }
 
-function createEdge({ world, log, isFault, cookies, metrics, tracing }: EdgeDeps): OpenAPIHono<HttpEnv> {
+function createEdge(deps: EdgeDeps): OpenAPIHono<HttpEnv> {
+  const { world, log, isFault, cookies, metrics, tracing, trustedProxies } = deps
   const app = new OpenAPIHono<HttpEnv>({
     defaultHook: (result, c) => (result.success ? undefined : fail(c, validationFailed(result.error))),
   })
@@ -133,7 +149,8 @@ function createEdge({ world, log, isFault, cookies, metrics, tracing }: EdgeDeps
     if (thrown.status >= 500) c.var.log.error('request_failed', { error })
     return fail(c, thrown)
   })
-  app.use(requestLine({ world, log, observe: metrics.observe, tracing, production: cookies.production }))
+  const { production } = cookies
+  app.use(requestLine({ world, log, observe: metrics.observe, tracing, production, trustedProxies }))
   return app
 }
 

@@ -21,6 +21,26 @@ export function clientAddress({ peer = '', forwardedFor = '' }: Hops, trustedPro
   return network(peer) ?? 'unknown'
 }
 
+/** The part of a request that says where it came from. */
+export interface Requested {
+  readonly req: { header(name: string): string | undefined }
+  readonly env: { readonly incoming?: { readonly socket: { readonly remoteAddress?: string | undefined } } } | undefined
+}
+
+/** The address of the client of a request. */
+export const addressOf = ({ req, env }: Requested, trustedProxies: number): string =>
+  clientAddress(
+    { peer: env?.incoming?.socket.remoteAddress, forwardedFor: req.header('x-forwarded-for') },
+    trustedProxies,
+  )
+
+/** The network of a client's address, to be kept where the whole address must not be: IPv4 by /24, IPv6 by /48. */
+export function addressPrefix(address: string): string {
+  if (isIP(address) === 4) return `${address.split('.').slice(0, 3).join('.')}.0/24`
+  if (!address.endsWith('::/64')) return address
+  return `${address.slice(0, -'::/64'.length).split(':').slice(0, 3).join(':')}::/48`
+}
+
 const MAPPED = /^::ffff:(?=\d+\.)/i
 const WITH_PORT = /^(?:\[([^\]]+)\]|(\d+(?:\.\d+){3}))(?::\d+)?$/
 

@@ -1,8 +1,9 @@
 /** The ports of leaderboards, spinner, notifications, referrals and badges (specification 4.4). */
+import type { Purse } from '../../actors/kernel/purse.ts'
 import type { ActivityFeed } from '../../db/activity.ts'
 import type { Boards } from '../../db/boards.ts'
 import type { Careers } from '../../db/careers.ts'
-import type { Notification } from '../../db/reaction-tx.ts'
+import type { Notification } from '../../db/announcements.ts'
 import type { Inbox } from '../../db/inbox.ts'
 import type { Legacy } from '../../db/legacy.ts'
 import type { Outbox } from '../../db/outbox.ts'
@@ -11,7 +12,7 @@ import type { Spinner } from '../../db/spinner.ts'
 import type { BoardKeeper } from '../reactions/board-keeper.ts'
 
 export interface CommunityPorts {
-  readonly boards: Pick<Boards, 'top' | 'place' | 'standings' | 'districts'>
+  readonly boards: Readonly<Record<Purse, Pick<Boards, 'top' | 'place' | 'standings' | 'districts'>>>
   readonly careers: Pick<Careers, 'find' | 'badges' | 'usernames'>
   readonly keeper: Pick<BoardKeeper, 'rebuild'>
   readonly referrals: Pick<Referrals, 'invite' | 'list' | 'find' | 'isReferred' | 'network'>

@@ -7,6 +7,7 @@ import type { Log } from '../observe/log.ts'
 import type { Tracing } from '../observe/tracing.ts'
 import { matchedRoutes } from 'hono/route'
 import { answerWith, fail, type HttpEnv } from './answers.ts'
+import { addressOf, addressPrefix } from './client-address.ts'
 
 const BODY_BYTES_MAX = 64 * 1_024
 const PREFLIGHT_SECS = '600'
@@ -45,6 +46,7 @@ export interface RequestLineOptions {
   /** Null if tracing is off. */
   readonly tracing: Tracing | null
   readonly production: boolean
+  readonly trustedProxies: number
 }
 
 /** Gives the request an id and its answer the security headers; logs, measures and traces it when it is answered. */
@@ -54,6 +56,7 @@ export function requestLine({
   observe,
   tracing,
   production,
+  trustedProxies,
 }: RequestLineOptions): MiddlewareHandler<HttpEnv> {
   const headers = production ? [...SAFE_HEADERS, TLS_ONLY] : SAFE_HEADERS
   return async (c, next) => {
@@ -73,7 +76,7 @@ export function requestLine({
     const { status } = c.res
     const ms = world.now() - startedAt
     // A middleware for all paths may come after the route that answered.
-    const route = matchedRoutes(c).findLast((matched) => matched.path !== '/*')?.path ?? 'none'
+    const route = matchedRoutes(c).findLast((matched) => !matched.path.endsWith('*'))?.path ?? 'none'
     const userId = c.var.caller?.userId
     ofRequest.info('request_completed', {
       method,
@@ -81,6 +84,7 @@ export function requestLine({
       route,
       status,
       ms,
+      from: addressPrefix(addressOf(c, trustedProxies)), // never the whole address
       ...(userId === undefined ? {} : { userId }),
     })
     observe({ method, route, status, ms })

@@ -70,6 +70,12 @@ export const ERROR_CODES = {
     when: 'The e-mail of this ticket is not verified yet. Call `POST /api/auth/verify-otp` first.',
   },
 
+  EMAIL_IN_USE: {
+    status: 409,
+    error: 'email already in use',
+    when: 'Another account has this e-mail address. Sign in with that account.',
+  },
+
   NOT_FOUND: {
     status: 404,
     error: 'not found',
@@ -141,6 +147,16 @@ export const ERROR_CODES = {
     error: 'the week is still being counted',
     when: 'Positions opened in the week are still open, or their closes are being processed. Call again after `Retry-After`.',
     retry: true,
+  },
+  POSITIONS_OPEN: {
+    status: 409,
+    error: 'positions of this purse are open',
+    when: 'A wallet is refilled only while none of its positions is open. `openPositions` counts them.',
+  },
+  PROCEEDS_LOCKED: {
+    status: 409,
+    error: 'late news may still correct closes of this purse',
+    when: 'A wallet is refilled only once no news can correct its closes any more. `locked` is what they have paid.',
   },
   REBUILD_UNDER_WAY: {
     status: 409,
@@ -287,8 +303,8 @@ export type ErrorStatus = Meaning['status']
 /** The meaning of a code, in the type that all codes share. */
 export const meaningOf = (code: ErrorCode): Meaning => ERROR_CODES[code]
 
-/** Codes of every route. */
-const ALWAYS = ['RATE_LIMITED', 'INTERNAL', 'UNAVAILABLE'] as const
+/** Codes of every route. An unknown query parameter is a failed validation. */
+const ALWAYS = ['VALIDATION_FAILED', 'RATE_LIMITED', 'INTERNAL', 'UNAVAILABLE'] as const
 /** Codes of a route with path parameters, query parameters or headers. */
 export const INPUT = ['VALIDATION_FAILED'] as const
 /** … with an unsafe method. */

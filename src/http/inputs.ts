@@ -1,7 +1,9 @@
 /** What requests bring: ids, decimals and pages, read into the types of the domain. */
 import { z } from '@hono/zod-openapi'
 import { districtId, fixtureId, instrumentId, positionId, userId } from '../../actors/kernel/ids.ts'
+import { KEY_LENGTH_MAX } from '../../actors/kernel/limits.ts'
 import { microsFromDecimal } from '../../actors/kernel/micros.ts'
+import { purseName } from './schemas.ts'
 
 const uuid = (example: string) => z.guid().toLowerCase().openapi({ format: 'uuid', example })
 
@@ -47,6 +49,21 @@ export const offsetInput = (max = 1_000_000) => z.coerce.number().int().min(0).m
 /** The `nextCursor` of the page before. */
 export const cursorInput = (pattern: RegExp) =>
   z.string().regex(pattern, 'must be a `nextCursor`').openapi({ example: '41' }).optional()
+
+/** The purse that is asked about. */
+export const purseInput = purseName.default('main')
+
+/** An idempotency key. */
+export const Key = z
+  .string()
+  .min(1)
+  .max(KEY_LENGTH_MAX)
+  .regex(/^[\x20-\x7e]*$/, 'must be printable ASCII')
+  .openapi({
+    description: 'Chosen by the client. A retry with the same key and body gets the first answer again.',
+    example: 'b7f0c1d2',
+  })
+export const KeyHeader = z.object({ 'Idempotency-Key': Key.optional() })
 
 /** The `body` of a request that must have one. */
 export const jsonBody = <Schema extends z.ZodType>(schema: Schema) => ({

@@ -3,18 +3,19 @@ import type { z } from '@hono/zod-openapi'
 import { CONTRACT_SIZE, isReplayFixture, LEVERAGE, type TradingRules } from '../../actors/kernel/limits.ts'
 import { decimal } from '../../actors/kernel/micros.ts'
 import type { InstrumentId } from '../../actors/kernel/ids.ts'
+import type { Purse } from '../../actors/kernel/purse.ts'
 import { type Instant, instant, SECOND_MS } from '../../actors/kernel/world.ts'
 import type { FixturePlayer, FixtureTeam, Side } from '../../actors/market/fixture.ts'
 import { quoteOf, settlesAt } from '../../actors/market/instrument.ts'
 import type { ReportedEvent } from '../../actors/market/match-report.ts'
 import { namedStatistics } from '../../actors/market/statistic-names.ts'
 import type { QuoteAnswer } from '../../actors/match/quotes.ts'
-import type { MatchInfo, WalletAfter } from '../../actors/match/messages.ts'
+import { freeMarginOf, type MatchInfo, type WalletAfter } from '../../actors/match/messages.ts'
 import { tradeWindow } from '../../actors/match/suspension.ts'
 import { levelOf } from '../../actors/community/career.ts'
 import { realisedPnl, washoutPrice } from '../../actors/position/position.ts'
 import type { AccountChanges, AccountEvent } from '../../db/account-log.ts'
-import type { Notification } from '../../db/reaction-tx.ts'
+import type { Notification } from '../../db/announcements.ts'
 import type { Listing } from '../../db/catalogue.ts'
 import type { Mover, MoversBoard } from '../../db/movers.ts'
 import type { HeldPosition } from '../../db/positions.ts'
@@ -52,6 +53,7 @@ export function positionJson({ position, currentPrice, exitPrice }: HeldPosition
     instrumentId: position.instrumentId,
     fixtureId: position.fixtureId,
     replay: isReplayFixture(position.fixtureId),
+    purse: position.purse,
     direction: position.direction,
     lotSize: decimal(position.lots),
     contractSize: CONTRACT_SIZE,
@@ -88,19 +90,21 @@ function accountEventJson(event: AccountEvent): z.output<typeof AccountEventBody
   return {
     marker: String(event.marker),
     type: event.kind,
+    purse: event.position.purse,
     at: timestamp(event.at),
     marginLostPct: event.kind === 'margin_warning' ? event.position.warned : null,
     position: positionJson(event),
   }
 }
 
-export function walletJson(wallet: WalletAfter): z.output<typeof WalletBody> {
+export function walletJson(wallet: WalletAfter, purse: Purse): z.output<typeof WalletBody> {
   return {
+    purse,
     balance: decimal(wallet.balance),
     marginUsed: decimal(wallet.marginUsed),
     unrealizedPnl: decimal(wallet.unrealizedPnl),
     equity: decimal(wallet.balance + wallet.unrealizedPnl),
-    freeMargin: decimal(wallet.balance),
+    freeMargin: decimal(freeMarginOf(wallet)),
     currency: 'UNIT',
   }
 }
@@ -117,6 +121,7 @@ export function instrumentJson(listing: Listing, now: Instant, rules: TradingRul
     team: { id: team.id, name: team.name, side: instrument.side },
     fixtureId: match.matchId,
     replay: match.replay,
+    purse: match.purse,
     currentPrice: decimal(listing.price),
     live_base_price: decimal(instrument.base),
     net_position_imbalance: decimal(instrument.imbalance),
@@ -258,6 +263,7 @@ export function matchJson(match: MatchInfo, now: Instant, rules: TradingRules): 
     name: match.name,
     league: match.league,
     replay: match.replay,
+    purse: match.purse,
     startsAt: timestamp(match.startsAt),
     state: match.state,
     stateId: match.stateId,
@@ -272,6 +278,7 @@ export function userJson(user: User, wallet: WalletAfter): z.output<typeof UserB
   return {
     userId: user.id,
     username: user.username,
+    name: user.name,
     firstName: user.firstName,
     lastName: user.lastName,
     email: user.email,
@@ -282,7 +289,7 @@ export function userJson(user: User, wallet: WalletAfter): z.output<typeof UserB
     level: levelOf(user.xp),
     referralCode: user.referralCode,
     createdAt: timestamp(user.createdAt),
-    wallet: walletJson(wallet),
+    wallet: walletJson(wallet, 'main'),
   }
 }
 

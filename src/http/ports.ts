@@ -5,10 +5,10 @@ import type { TradingRules } from '../../actors/kernel/limits.ts'
 import type { Flags } from '../../actors/kernel/settings.ts'
 import type { PriceRules, RuleEffect } from '../../actors/match/rule-change.ts'
 import type { Outcome } from '../../actors/kernel/outcome.ts'
+import type { Purse } from '../../actors/kernel/purse.ts'
 import type { Instant, World } from '../../actors/kernel/world.ts'
-import type { Ending } from '../../actors/match/operator-ending.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
-import type { MatchInfo, Trade, UserCommand } from '../../actors/match/messages.ts'
+import type { Ending, MatchInfo, Trade, UserCommand } from '../../actors/match/messages.ts'
 import type { AccountChanges } from '../../db/account-log.ts'
 import type { AuditEntry, ControlAction } from '../../db/audit-log.ts'
 import type { Listing } from '../../db/catalogue.ts'
@@ -17,12 +17,13 @@ import type { MoversBoard } from '../../db/movers.ts'
 import type { History } from '../../db/price-history.ts'
 import type { TapeTrade } from '../../db/tape.ts'
 import type { HeldPosition, PositionQuery } from '../../db/positions.ts'
+import type { Refill } from '../../db/refills.ts'
 import type { SettingChange, SettingEntry, SettingOutcome, SettingPreview } from '../../db/settings.ts'
 import type { ListedUser, RoleChange, RoleOutcome, UserPage, UserQuery } from '../../db/user-list.ts'
 import type { District, SignedIn, SyntheticSignIn, User } from '../../db/users.ts'
 import type { LedgerAudit, LedgerEntry, LedgerQuery, WalletNow } from '../../db/wallets.ts'
 import type { describeFeed } from '../../rooms/feed/feed-description.ts'
-import type { Ended } from '../../rooms/match/match-desk.ts'
+import type { Ended } from '../../rooms/cluster/protocol.ts'
 import type { CookiePolicy } from '../auth/cookies.ts'
 import type { Sessions } from '../auth/sessions.ts'
 import type { SignIn } from '../auth/sign-in.ts'
@@ -51,12 +52,19 @@ export interface Registrations {
 }
 
 export interface Wallets {
-  /** Null if the user does not exist. */
-  find(userId: UserId): Promise<WalletNow | null>
-  /** The entries of the user's account, newest first. */
+  /** The user's wallet in a purse, the main one if absent. Null if the user does not exist. */
+  find(userId: UserId, purse?: Purse): Promise<WalletNow | null>
+  /** What the user has to open positions with, in each purse. */
+  means(userId: UserId): Promise<QuoteQuery['means']>
+  /** The entries of the user's account in a purse, newest first. */
   ledger(userId: UserId, query: LedgerQuery): Promise<readonly LedgerEntry[]>
   /** Adds up the whole ledger. */
   auditLedger(): Promise<LedgerAudit>
+}
+
+export interface Refills {
+  /** Brings the practice wallet up to the starting balance while nothing is open. A repetition changes nothing. */
+  practice(userId: UserId): Promise<Refill>
 }
 
 export interface Catalogue {
@@ -152,6 +160,8 @@ export interface EdgeDeps {
   readonly log: Log
   readonly cookies: CookiePolicy
   readonly corsOrigins: readonly string[]
+  /** How many proxies of the deployment stand before this process. */
+  readonly trustedProxies: number
   readonly readyChecks: ReadyChecks
   readonly metrics: Metrics
   /** Null if tracing is off. */
@@ -180,6 +190,7 @@ export interface TradingDeps {
   readonly desk: Desk
   readonly positions: Positions
   readonly wallets: Wallets
+  readonly refills: Refills
   readonly account: Account
   /** Read for every request, so that a changed setting takes effect at once. */
   readonly rules: () => TradingRules

@@ -2,14 +2,22 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import type { UserId } from '../../actors/kernel/ids.ts'
 import { MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
+import type { Allowance } from '../../db/fast/fast-store.ts'
 import { type Answer, answerWith, fail, type HttpEnv } from './answers.ts'
-import { clientAddress } from './client-address.ts'
+import { addressOf } from './client-address.ts'
 import type { Rates } from './ports.ts'
 
-/** What a user may do to positions 60 times a minute each, with bursts of 10. */
-export type LimitedAction = 'open' | 'close' | 'change'
-const PER_ACTION = { everyMs: SECOND_MS, burst: 10 } as const
-const ACTION_QUOTA = `q=${MINUTE_MS / PER_ACTION.everyMs};w=60;burst=${PER_ACTION.burst}`
+/** What is limited per user. */
+export type LimitedAction = 'open' | 'close' | 'change' | 'refill'
+/** Positions: 60 times a minute each, with bursts of 10. */
+const TRADE: Allowance = { everyMs: SECOND_MS, burst: 10 }
+const ALLOWANCES: Readonly<Record<LimitedAction, Allowance>> = {
+  open: TRADE,
+  close: TRADE,
+  change: TRADE,
+  refill: { everyMs: MINUTE_MS, burst: 3 },
+}
+const quotaOf = ({ everyMs, burst }: Allowance): string => `q=${MINUTE_MS / everyMs};w=60;burst=${burst}`
 
 export interface RateLimitOptions {
   /** Requests a minute from one address, over all routes; 0 disables every limit. */
@@ -37,14 +45,9 @@ export interface RateLimits {
 
 export function createRateLimits({ perMinute, trustedProxies, rates }: RateLimitOptions): RateLimits {
   const isOff = perMinute === 0
-  const addressOf = (c: Counting): string => {
-    const peer = c.env?.incoming?.socket.remoteAddress
-    return clientAddress({ peer, forwardedFor: c.req.header('x-forwarded-for') }, trustedProxies)
-  }
-
   const countRequest = async (c: Counting, name: string, limit: number): Promise<Excess> => {
     if (isOff) return null
-    const { count, endsInMs } = await rates.hit(name, addressOf(c), MINUTE_MS)
+    const { count, endsInMs } = await rates.hit(name, addressOf(c, trustedProxies), MINUTE_MS)
     setHeaders(c, { name, quota: `q=${limit};w=60`, left: limit - count, inMs: endsInMs })
     return count <= limit ? null : tooMany(name, endsInMs)
   }
@@ -60,8 +63,8 @@ export function createRateLimits({ perMinute, trustedProxies, rates }: RateLimit
     countAddress,
     countAction: async (c, action, user) => {
       if (isOff) return null
-      const { allowed, left, inMs } = await rates.spend(action, user, PER_ACTION)
-      setHeaders(c, { name: action, quota: ACTION_QUOTA, left, inMs })
+      const { allowed, left, inMs } = await rates.spend(action, user, ALLOWANCES[action])
+      setHeaders(c, { name: action, quota: quotaOf(ALLOWANCES[action]), left, inMs })
       return allowed ? null : tooMany(action, inMs)
     },
     perAddress: passing(countAddress),

@@ -4,6 +4,7 @@
  * one story, in which Ada holds half a lot of A. Striker in the 63rd minute.
  */
 import { z } from '@hono/zod-openapi'
+import { PURSES } from '../../actors/kernel/purse.ts'
 import { EVENT_KINDS } from '../../actors/market/fixture.ts'
 import { CAUSES } from '../../actors/market/instrument.ts'
 
@@ -20,6 +21,10 @@ export const positionIdText = z.uuid().openapi({ example: '0197f2a0-5d5b-7cc4-8f
 export const instrumentIdText = z.uuid().openapi({ example: '0198f3a2-7c1d-8e00-8f00-0123456789ab' })
 const fixtureNumber = z.int().openapi({ example: 19_155_071 })
 const replay = z.boolean().openapi({ description: 'True if the match replays a recording.', example: false })
+export const purseName = z.enum(PURSES).openapi({
+  description: '`main`: the game. `practice`: recordings; what is won there counts on the practice boards alone.',
+  example: 'main',
+})
 const role = z.enum(['GK', 'DEF', 'MID', 'FWD']).openapi({ example: 'FWD' })
 const contractSize = z.number().openapi({ example: 5 })
 const leverage = z.number().openapi({ example: 10 })
@@ -53,6 +58,7 @@ export const MatchBody = z
     name: z.string().openapi({ example: 'Harbour vs Hill' }),
     league: z.string().openapi({ example: 'Coastal League' }),
     replay,
+    purse: purseName,
     startsAt: timestampText,
     state: z.string().nullable().openapi({ description: "The provider's state name.", example: 'INPLAY_2ND_HALF' }),
     stateId: z.int().nullable().openapi({ description: "The provider's state number.", example: 22 }),
@@ -74,6 +80,7 @@ export const InstrumentBody = z
     team,
     fixtureId: fixtureNumber,
     replay,
+    purse: purseName,
     currentPrice: priceNumber.openapi({
       description: '`live_base_price + k_mod × net_position_imbalance`; after the match, the settlement price.',
     }),
@@ -240,6 +247,7 @@ export const PositionBody = z
     instrumentId: instrumentIdText,
     fixtureId: fixtureNumber,
     replay,
+    purse: purseName,
     direction: z.enum(['long', 'short']),
     lotSize: lotNumber,
     contractSize,
@@ -291,11 +299,12 @@ export const PositionBody = z
 
 export const WalletBody = z
   .object({
+    purse: purseName,
     balance: amount.openapi({ example: 9_950 }),
     marginUsed: amount.openapi({ example: 50 }),
     unrealizedPnl: amount.openapi({ example: 15.775 }),
     equity: amount.openapi({ description: '`balance + unrealizedPnl`.', example: 9_965.775 }),
-    freeMargin: amount.openapi({ description: '`balance`: margin in use has already left it.', example: 9_950 }),
+    freeMargin: amount.openapi({ description: '`balance` less what late news may still take back.', example: 9_950 }),
     currency: z.literal('UNIT'),
   })
   .openapi('Wallet')
@@ -307,7 +316,8 @@ const marker = z.string().openapi({ description: 'Send it as `since` to get what
 export const AccountEventBody = z
   .object({
     marker,
-    type: z.enum(['opened', 'changed', 'margin_warning', 'closed']).openapi({ example: 'margin_warning' }),
+    type: z.enum(['opened', 'changed', 'margin_warning', 'closed', 'corrected']).openapi({ example: 'margin_warning' }),
+    purse: purseName,
     at: timestampText,
     marginLostPct: z
       .int()
@@ -337,7 +347,16 @@ export const NotificationBody = z
   .object({
     id: z.string().openapi({ example: '41' }),
     type: z
-      .enum(['position_closed', 'margin_warning', 'settlement', 'badge', 'level', 'referral_credited', 'spinner'])
+      .enum([
+        'position_closed',
+        'late_close',
+        'margin_warning',
+        'settlement',
+        'badge',
+        'level',
+        'referral_credited',
+        'spinner',
+      ])
       .openapi({ example: 'margin_warning' }),
     title: z.string().openapi({ example: '50 % of a margin lost' }),
     body: z.string().openapi({ example: 'Your long on A. Striker has lost 50 % of its margin.' }),
@@ -357,6 +376,7 @@ export const UserBody = z
   .object({
     userId: userIdText,
     username: usernameText,
+    name: z.string().openapi({ description: 'As the identity provider last gave it.', example: 'Ada Lovell' }),
     firstName: z.string().openapi({ example: 'Ada' }),
     lastName: z.string().nullable().openapi({ example: 'Lovell' }),
     email: z.string().openapi({ example: 'ada@touchline.example' }),

@@ -1,17 +1,15 @@
 /** Sets or clears both session cookies of a browser. */
 import type { Context } from 'hono'
 import { ACCESS_COOKIE, clearCookie, type CookiePolicy, REFRESH_COOKIE, setCookie } from '../auth/cookies.ts'
-import type { TokenPair } from '../auth/sessions.ts'
-import type { Lifetimes } from '../auth/tokens.ts'
+import type { TokenPair } from '../auth/tokens.ts'
 
 export interface NewSession {
   readonly tokens: TokenPair
-  readonly lifetimes: Lifetimes
   readonly cookies: CookiePolicy
 }
 
-export function setSession(c: Pick<Context, 'header'>, { tokens, lifetimes, cookies }: NewSession): void {
-  const { accessSecs, refreshSecs } = lifetimes
+export function setSession(c: Pick<Context, 'header'>, { tokens, cookies }: NewSession): void {
+  const { accessSecs, refreshSecs } = tokens
   const access = setCookie({ name: ACCESS_COOKIE, value: tokens.access, maxAgeSecs: accessSecs }, cookies)
   const refresh = setCookie({ name: REFRESH_COOKIE, value: tokens.refresh, maxAgeSecs: refreshSecs }, cookies)
   for (const cookie of [access, refresh]) c.header('Set-Cookie', cookie, { append: true })

@@ -8,6 +8,7 @@ import { SECOND_MS } from '../../actors/kernel/world.ts'
 import type { BooksSample, WorkLeft } from '../../db/ledger-monitor.ts'
 import type { RealTimeStats } from '../../rooms/stats.ts'
 import type { RequestFacts } from '../http/edge.ts'
+import { HouseResult } from './house-result.ts'
 import type { CommitFacts } from './observed.ts'
 
 export interface Measuring {
@@ -54,18 +55,23 @@ export function startMeasuring(): Measuring {
     labelNames: ['task'],
     registers: [],
   })
+  const house = houseMetrics()
   const books = booksMetrics()
   const work = workMetrics()
 
   const registry = new Registry()
   const register = (metrics: readonly Metric[]): void => metrics.forEach((metric) => registry.registerMetric(metric))
-  register([...requests.metrics, ...commits.metrics, leasesLost, taskFailures, ...books.metrics, ...work.metrics])
+  register([...requests.metrics, ...commits.metrics, leasesLost, taskFailures, ...house.metrics])
+  register([...books.metrics, ...work.metrics])
   register(processMetrics(() => lag))
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
     request: requests.take,
-    commit: commits.take,
+    commit: (facts) => {
+      commits.take(facts)
+      house.take(facts)
+    },
     leaseLost: () => leasesLost.inc(),
     taskFailed: (task) => taskFailures.inc({ task }),
     books: books.take,
@@ -125,6 +131,31 @@ function commitMetrics(): Taking<CommitFacts> {
   }
 }
 
+/** The smoke detector of the market: a kind of trade that the house pays for again and again. */
+function houseMetrics(): Taking<CommitFacts> {
+  const counter = (name: string, help: string): Counter<'opened' | 'closed'> =>
+    new Counter({
+      name,
+      help: `${help} By nearness to news of the player.`,
+      labelNames: ['opened', 'closed'],
+      registers: [],
+    })
+  const margin = counter('touchline_house_margin_units_total', 'Margin of ended positions of live matches, in units.')
+  const paid = counter('touchline_house_paid_units_total', 'What the house paid to winners among them, in units.')
+  const taken = counter('touchline_house_taken_units_total', 'What the house took from losers among them, in units.')
+  const result = new HouseResult(({ opened, closed, paid: amount, margin: staked }) => {
+    margin.inc({ opened, closed }, staked)
+    paid.inc({ opened, closed }, Math.max(0, amount))
+    taken.inc({ opened, closed }, Math.max(0, -amount))
+  })
+  return {
+    metrics: [margin, paid, taken],
+    take: ({ batch, verdict }) => {
+      if (verdict === 'committed') result.take(batch)
+    },
+  }
+}
+
 function booksMetrics(): Taking<BooksSample> {
   const checked = new Counter({
     name: 'touchline_ledger_entries_checked_total',
@@ -163,14 +194,16 @@ function workMetrics(): Taking<WorkLeft> {
     'touchline_outbox_set_aside',
     'Commits whose reactions failed five times; an operator must retry them.',
   )
+  const unpaid = gauge('touchline_closes_unpaid', 'Closes whose pay no wallet could take; an operator must pay them.')
   return {
-    metrics: [unsettled, overdue, waiting, lag, setAside],
+    metrics: [unsettled, overdue, waiting, lag, setAside, unpaid],
     take: (left) => {
       unsettled.set(left.unsettled)
       overdue.set(left.overdue)
       waiting.set(left.unreacted)
       lag.set(left.unreactedMs / SECOND_MS)
       setAside.set(left.setAside)
+      unpaid.set(left.unpaid)
     },
   }
 }

@@ -20,6 +20,10 @@ export interface ProviderOptions {
 /** All that a match update needs. Team statistics come with their names, which are shown unchanged. */
 const INCLUDE =
   'state;league;participants;scores;periods;detailedPeriods;events;statistics.type;lineups.details;lineups.player'
+/** The calendar needs an outline. It alone has the odds: live scores come without them. */
+const OUTLINE = 'state;league;participants;scores'
+/** The odds of the full-time result, instead of some thousand rows of other markets. */
+const ODDS = { include: `${OUTLINE};odds`, filters: 'markets:1' } as const
 const DEFAULT_PATH = '/v3/football'
 /** A busy Saturday is about 5 MiB. */
 const BODY_MAX_BYTES = 64 * 1024 * 1024
@@ -28,6 +32,8 @@ const PAGE = 50
 const PAGES_MAX = 40
 /** Fixtures per request by id. */
 const IDS_MAX = 50
+/** The status with which the provider refuses what the plan does not include. */
+const FORBIDDEN = 403
 /** Characters of the provider's error text that are repeated in ours. */
 const WORDS_MAX = 200
 
@@ -36,10 +42,16 @@ export class ProviderTrouble extends Error {
   override name = 'ProviderTrouble'
   /** The pause that the provider asks for. */
   readonly retryAfterMs: number | null
+  /** The status of its answer; null when there was none. */
+  readonly status: number | null
 
-  constructor(message: string, options: { readonly retryAfterMs?: number | null; readonly cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    options: { readonly retryAfterMs?: number | null; readonly status?: number; readonly cause?: unknown } = {},
+  ) {
     super(message, { cause: options.cause })
     this.retryAfterMs = options.retryAfterMs ?? null
+    this.status = options.status ?? null
   }
 }
 
@@ -83,6 +95,18 @@ export function createProvider(options: ProviderOptions): Provider {
     }
     return { fixtures, unreadable, allowance: replies.at(-1)?.rate_limit ?? null }
   }
+  let hasOdds = true
+  /** A plan without odds refuses the whole request: it is asked once more without them, and then never again with them. */
+  const askWithOdds = async (path: string, query: Readonly<Record<string, string>>): Promise<Envelope> => {
+    if (!hasOdds) return ask(path, { include: OUTLINE, ...query })
+    try {
+      return await ask(path, { ...ODDS, ...query })
+    } catch (error) {
+      if (!(error instanceof ProviderTrouble) || error.status !== FORBIDDEN) throw error
+      hasOdds = false
+      return ask(path, { include: OUTLINE, ...query })
+    }
+  }
   return {
     inPlay: async () => answer([await ask('livescores/inplay')]),
     fixtures: async (ids) => {
@@ -95,7 +119,7 @@ export function createProvider(options: ProviderOptions): Provider {
       const replies: Envelope[] = []
       let page: Readonly<Record<string, string>> | null = {}
       while (page !== null && replies.length < PAGES_MAX) {
-        const reply = await ask(path, { include: 'state;league;participants;scores', per_page: String(PAGE), ...page })
+        const reply = await askWithOdds(path, { per_page: String(PAGE), ...page })
         replies.push(reply)
         page = nextPage(reply, replies.length)
       }
@@ -138,7 +162,7 @@ async function request(address: string, options: ProviderOptions): Promise<Envel
   if (status !== 200) {
     const words = body?.message?.slice(0, WORDS_MAX) ?? 'no message'
     const wait = status === 429 ? (retryAfterMs ?? resetMs(body)) : retryAfterMs
-    throw new ProviderTrouble(`the provider answered ${status}: ${words}`, { retryAfterMs: wait })
+    throw new ProviderTrouble(`the provider answered ${status}: ${words}`, { retryAfterMs: wait, status })
   }
   if (body === null)
     throw new ProviderTrouble(`the provider sent ${text.length} characters that are not a valid answer`)

@@ -89,7 +89,7 @@ const lineup = z.object({
   details: rows(z.object({ type_id: id, data: measure })),
 })
 
-const odd = z.object({ market_id: id, label: text, value: text })
+const odd = z.object({ market_id: id, label: text, value: number })
 
 export const fixturePayload = z.object({
   id,

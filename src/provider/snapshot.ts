@@ -70,14 +70,14 @@ export function parseFixture(payload: unknown, options: ParseOptions): Parsed {
 
 /** The goals that the odds of the full-time result expect: the median of the bookmakers for each outcome. */
 function goalsByOdds({ odds }: FixturePayload): FixtureSnapshot['expectedGoals'] {
-  const median = (label: string): number | null => {
+  const median = (labels: readonly string[]): number | null => {
     const values = (odds ?? [])
-      .filter((row) => row.market_id === FULL_TIME_RESULT && row.label === label && row.value !== null)
-      .map((row) => Number(row.value))
+      .filter((row) => row.market_id === FULL_TIME_RESULT && labels.includes(row.label?.toLowerCase() ?? ''))
+      .flatMap(({ value }) => (value === null || value <= 1 ? [] : [value]))
       .toSorted((a, b) => a - b)
     return values[values.length >>> 1] ?? null
   }
-  const [home, draw, away] = [median('Home'), median('Draw'), median('Away')]
+  const [home, draw, away] = [median(['home', '1']), median(['draw', 'x']), median(['away', '2'])]
   return home === null || draw === null || away === null ? null : expectedGoals({ home, draw, away })
 }
 

@@ -3,51 +3,51 @@
  * rebuilt.
  */
 import type { Money } from '../../actors/kernel/micros.ts'
+import { type Purse, PURSES } from '../../actors/kernel/purse.ts'
 import type { Boards } from '../../db/boards.ts'
-import type { Careers, Scope } from '../../db/careers.ts'
+import type { Careers } from '../../db/careers.ts'
 
 /** Standings per update. */
 const CHANGES_MAX = 1_000
 
 export interface BoardKeeperOptions {
-  readonly boards: Pick<Boards, 'put' | 'built' | 'build'>
+  readonly boards: Readonly<Record<Purse, Pick<Boards, 'put' | 'built' | 'build'>>>
   readonly careers: Pick<Careers, 'changed' | 'shown' | 'standings' | 'allStandings'>
-  /** Read each time, so that a changed setting takes effect. */
-  readonly scope: () => Scope
-  /** The least stake of a return, for every call. */
+  /** The least stake of a return. Read each time, so that a changed setting takes effect. */
   readonly roiFloor: () => Money
 }
 
 export class BoardKeeper {
   readonly #options: BoardKeeperOptions
   #building: Promise<number | null> | null = null
-  /** What the boards count and by which floor, as far as this process knows. */
-  #terms: string | null = null
+  /** The floor of the standings on the boards, as far as this process knows. */
+  #floor: Money | null = null
 
   constructor(options: BoardKeeperOptions) {
     this.#options = options
   }
 
   /**
-   * Updates changed standings on the boards. Rebuilds the boards first if they are missing, or if a setting that they
-   * depend on has changed.
+   * Updates changed standings on the boards of all purses. Rebuilds the boards first if they are missing, or if the floor
+   * has changed.
    */
   async show(): Promise<void> {
-    const { boards, careers, scope } = this.#options
-    this.#terms ??= this.#termsNow()
+    const { boards, careers, roiFloor } = this.#options
+    this.#floor ??= roiFloor()
     // The floor is part of every standing's key. Replacing a few keys would leave a board sorted by two floors.
-    if (this.#terms !== this.#termsNow() || !(await boards.built())) await this.rebuild()
+    const built = await Promise.all(PURSES.map((purse) => boards[purse].built()))
+    if (this.#floor !== roiFloor() || built.includes(false)) await this.rebuild()
     for (;;) {
       const changes = await careers.changed(CHANGES_MAX)
       if (changes.length === 0) return
       const users = changes.map(({ userId }) => userId)
-      await boards.put(await careers.standings(users, scope()))
+      for (const purse of PURSES) await boards[purse].put(await careers.standings(users, purse))
       await careers.shown(changes)
     }
   }
 
   /**
-   * Rebuilds the boards from the database and returns how many users they rank; null while another process is
+   * Rebuilds the boards from the database and returns how many users those of the main purse rank; null while another process is
    * rebuilding them. The old boards are shown until the new ones are complete, and changes in between reach both.
    * Concurrent calls in this process share one result.
    */
@@ -57,15 +57,12 @@ export class BoardKeeper {
   }
 
   async #build(): Promise<number | null> {
-    const { boards, careers } = this.#options
-    const terms = this.#termsNow()
-    const count = await boards.build(careers.allStandings(this.#options.scope()))
-    if (count !== null) this.#terms = terms
-    return count
-  }
-
-  #termsNow(): string {
-    const { scope, roiFloor } = this.#options
-    return `${scope()}:${roiFloor()}`
+    const { boards, careers, roiFloor } = this.#options
+    const floor = roiFloor()
+    const counts = new Map<Purse, number | null>()
+    for (const purse of PURSES) counts.set(purse, await boards[purse].build(careers.allStandings(purse)))
+    if ([...counts.values()].includes(null)) return null
+    this.#floor = floor
+    return counts.get('main') ?? null
   }
 }

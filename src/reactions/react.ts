@@ -25,10 +25,13 @@ import {
 } from '../../actors/community/notices.ts'
 import { DEFAULT_REFERRAL_TERMS, isEarned, type ReferralTerms } from '../../actors/community/referral.ts'
 import { weekOf } from '../../actors/community/spinner.ts'
-import type { ReactionTx, KnownUser, WeekShare } from '../../db/reaction-tx.ts'
+import type { KnownUser, ReactionTx, UserDay, WeekShare } from '../../db/reaction-tx.ts'
 import type { Commit, Reaction } from '../../db/outbox.ts'
 
 type UserEvent = Exclude<CommittedEvent, { readonly kind: 'match_settled' }>
+
+/** Days, badges, levels, credits, draws and headlines come from the main purse alone. */ // R15
+const isOfMain = (event: CommittedEvent): boolean => event.kind !== 'match_settled' && event.purse === 'main'
 
 /** Reacts under the terms of the moment. */
 export const reactionUnder =
@@ -42,78 +45,115 @@ export async function react(
   effects: ReactionTx,
   terms: ReferralTerms = DEFAULT_REFERRAL_TERMS,
 ): Promise<void> {
-  const events = commits.flatMap((commit) =>
-    commit.events
-      .filter((event): event is UserEvent => event.kind !== 'match_settled')
-      .map((event) => ({ event, commit })),
-  )
+  const traders = [...new Set(commits.flatMap((commit) => commit.events.filter(isOfUser).map((e) => e.userId)))]
   const at = commits.at(-1)?.at
-  if (events.length === 0 || at === undefined) return
-
-  const opens = events.filter(({ event }) => event.kind === 'opened')
-  const closes = events.filter(({ event }) => isCountedClose(event))
-  const traders = [...new Set(events.map(({ event }) => event.userId))]
-  const closers = [...new Set(closes.map(({ event }) => event.userId))]
-  const referrals = closers.length === 0 ? [] : await effects.uncredited(closers)
+  if (traders.length === 0 || at === undefined) return
+  const closes = commits.flatMap((commit) => commit.events.filter(isOfMain).filter(isCountedClose))
+  const closers = new Set(closes.map((event) => event.userId))
+  const referrals = closers.size === 0 ? [] : await effects.uncredited([...closers])
   const known = await effects.lockUsers([...new Set([...traders, ...referrals.map(({ referrerId }) => referrerId)])])
-  const newDays = await effects.addDays('open', daysOf(opens))
-  const newCloseDays = await effects.addDays('close', daysOf(closes))
+  await write(commits.map(ofUsersIn(known)), { known, referrals, at, terms }, effects)
+}
+
+interface Given {
+  readonly known: ReadonlyMap<UserId, KnownUser>
+  readonly referrals: readonly Credit[]
+  readonly at: Instant
+  readonly terms: ReferralTerms
+}
+
+async function write(commits: readonly Commit[], given: Given, effects: ReactionTx): Promise<void> {
+  const { known, referrals, at, terms } = given
+  const events = commits.flatMap((commit) => commit.events.filter(isOfUser).map((event) => ({ event, commit })))
+  const ofMain = events.filter(({ event }) => isOfMain(event))
+  const newDays = await effects.addDays('open', openDays(ofMain))
+  const voidDays = await effects.addDays('open', lostDays(ofMain))
+  const newCloseDays = await effects.addDays('close', closeDays(ofMain))
 
   const careers = new Map([...known].map(([user, { career }]) => [user, career]))
-  const change = (user: UserId, to: (career: Career) => Career): void => {
-    careers.set(user, to(present(careers.get(user), `the career of ${user}`)))
+  const peaks = new Map<UserId, Career[]>()
+  const change = (user: UserId, to: (career: Career) => Career, takesBack = false): void => {
+    const career = present(careers.get(user), `the career of ${user}`)
+    if (takesBack) peaks.set(user, [...(peaks.get(user) ?? []), career])
+    careers.set(user, to(career))
   }
-  for (const { event, commit } of events) change(event.userId, (career) => advance(career, event, commit))
-  for (const user of newDays) change(user, (career) => advanceDays(career, 1))
-  for (const user of newCloseDays) change(user, (career) => advanceCloseDays(career, 1))
+  for (const { userId, days } of newDays) change(userId, (career) => advanceDays(career, days))
+  for (const { event } of events) change(event.userId, (career) => advance(career, event), takesBack(event))
+  for (const { userId, days } of voidDays) change(userId, (career) => advanceDays(career, days), true)
+  for (const { userId, days } of newCloseDays) change(userId, (career) => advanceCloseDays(career, days))
   const earned = referrals.filter(({ refereeId }) => isEarned(careers.get(refereeId) ?? NEW_CAREER, terms))
   const credits = earned.length === 0 ? [] : await withinWeek(earned, { at, terms }, effects)
   for (const { referrerId } of credits) change(referrerId, (c) => ({ ...c, referrals: c.referrals + 1 }))
 
   await effects.saveCareers(careers)
   await effects.addWeeks(weekShares(commits))
-  await announce(commits, { known, careers, credits, at }, effects)
+  await announce(commits, { known, peaks, careers, credits, at }, effects)
   await effects.credit(credits, at)
 }
 
+const isOfUser = (event: CommittedEvent): event is UserEvent => event.kind !== 'match_settled'
+
+/** A commit without the events of users who are not in the database any more: there is nobody to tell. */
+const ofUsersIn =
+  (known: ReadonlyMap<UserId, KnownUser>) =>
+  (commit: Commit): Commit => ({
+    ...commit,
+    events: commit.events.filter((event) => !isOfUser(event) || known.has(event.userId)),
+  })
+
 interface Outcome {
   readonly known: ReadonlyMap<UserId, KnownUser>
+  /** Careers just before something was taken back. What they had reached is told: how commits are grouped does not show. */
+  readonly peaks: ReadonlyMap<UserId, readonly Career[]>
   readonly careers: ReadonlyMap<UserId, Career>
   readonly credits: readonly Credit[]
   readonly at: Instant
 }
 
-/** Awards badges, and writes notifications and activity. */
+/** Awards badges and takes them back, and writes notifications and activity. */
 async function announce(commits: readonly Commit[], outcome: Outcome, effects: ReactionTx): Promise<void> {
-  const { known, careers, credits, at } = outcome
-  const earned = [...careers].flatMap(([userId, career]) =>
-    earnedBadges(career).map((badge) => ({ userId, badge, at })),
-  )
+  const { known, peaks, careers, credits, at } = outcome
+  const reachedBy = (user: UserId, career: Career): Career[] => [...(peaks.get(user) ?? []), career]
   const before = new Map([...known].map(([user, { career }]) => [user, new Set(earnedBadges(career))]))
-  const due = earned.filter(({ userId, badge }) => before.get(userId)?.has(badge) !== true)
-  const awarded = await effects.addBadges(due)
-  const badges = due.filter(({ userId, badge }) => awarded.has(`${userId}:${badge.id}`))
+  const kept = new Map([...careers].map(([user, career]) => [user, new Set(earnedBadges(career))]))
+  const due = [...careers].flatMap(([userId, career]) => {
+    const reached = new Set(reachedBy(userId, career).flatMap(earnedBadges))
+    return [...reached]
+      .filter((badge) => before.get(userId)?.has(badge) !== true)
+      .map((badge) => ({ userId, badge, at }))
+  })
+  const isKept = ({ userId, badge }: (typeof due)[number]): boolean => kept.get(userId)?.has(badge) === true
+  const awarded = await effects.addBadges(due.filter(isKept))
+  const badges = due.filter((one) => !isKept(one) || awarded.has(`${one.userId}:${one.badge.id}`))
+  await effects.removeBadges(
+    [...before].flatMap(([userId, had]) =>
+      [...had].filter((badge) => kept.get(userId)?.has(badge) !== true).map((badge) => ({ userId, badge })),
+    ),
+  )
 
   const names = await effects.instrumentNames(mentionedIn(commits))
   const nameOf = (id: Parameters<typeof names.get>[0]): string => names.get(id) ?? 'a player'
   await effects.notify([
     ...commits.flatMap((c) => noticesOf({ key: `${c.matchId}:${c.seq}`, at: c.at, events: c.events }, nameOf)),
     ...badges.map(({ userId, badge }) => badgeNotice(userId, badge, at)),
-    ...[...careers].flatMap(([user, career]) => levelsGained(known.get(user)?.career, career, user, at)),
+    ...[...careers].flatMap(([user, career]) => {
+      const xp = Math.max(...reachedBy(user, career).map((one) => one.xp))
+      return levelsGained(known.get(user)?.career.xp ?? 0, xp, user, at)
+    }),
     ...credits.map((credit) => creditNotice(credit, at)),
   ])
   await effects.publish(
     [
-      ...commits.flatMap((commit) => headlinesOf(commit.events, commit.at, nameOf)),
+      ...commits.flatMap((commit) => headlinesOf(commit.events.filter(isOfMain), commit.at, nameOf)),
       ...badges.map(({ userId, badge }) => badgeHeadline(userId, badge, at)),
     ],
     (user) => present(known.get(user), `user ${user}`).districtId,
   )
 }
 
-function levelsGained(before: Career | undefined, after: Career, user: UserId, at: Instant) {
-  const from = levelOf(before?.xp ?? 0)
-  return Array.from({ length: levelOf(after.xp) - from }, (_, n) => levelNotice(user, from + n + 1, at))
+function levelsGained(before: number, after: number, user: UserId, at: Instant) {
+  const from = levelOf(before)
+  return Array.from({ length: Math.max(0, levelOf(after) - from) }, (_, n) => levelNotice(user, from + n + 1, at))
 }
 
 /** The instruments that a notification may name. */
@@ -125,9 +165,42 @@ const mentionedIn = (commits: readonly Commit[]) => [
   ),
 ]
 
-function daysOf(events: readonly { readonly event: UserEvent; readonly commit: Commit }[]) {
-  const days = events.map(({ event: { userId }, commit: { at } }) => ({ userId, day: dayOf(at) }))
-  return [...new Map(days.map((day) => [`${day.userId}:${day.day}`, day])).values()]
+type Committed = readonly { readonly event: UserEvent; readonly commit: Commit }[]
+
+const openDays = (events: Committed): UserDay[] =>
+  summedDays(
+    events
+      .filter(({ event }) => event.kind === 'opened')
+      .map(({ event: { userId }, commit: { at } }) => ({ userId, day: dayOf(at), times: 1 })),
+  )
+
+/** The openings that were void. */ // R14
+const lostDays = (events: Committed): UserDay[] =>
+  summedDays(
+    events.flatMap(({ event }) =>
+      event.kind === 'closed' && event.by === 'void'
+        ? [{ userId: event.userId, day: dayOf(event.openedAt), times: -1 }]
+        : [],
+    ),
+  )
+
+const takesBack = (event: UserEvent): boolean =>
+  event.kind === 'corrected' || (event.kind === 'closed' && event.by === 'void')
+
+const closeDays = (events: Committed): UserDay[] =>
+  summedDays(
+    events
+      .filter(({ event }) => isCountedClose(event))
+      .map(({ event: { userId }, commit: { at } }) => ({ userId, day: dayOf(at), times: 1 })),
+  )
+
+function summedDays(days: readonly UserDay[]): UserDay[] {
+  const sums = new Map<string, UserDay>()
+  for (const one of days) {
+    const key = `${one.userId}:${one.day}`
+    sums.set(key, { ...one, times: one.times + (sums.get(key)?.times ?? 0) })
+  }
+  return [...sums.values()]
 }
 
 /** The credits for which their referrers still have room this week. The others wait for a later close of the friend. */
@@ -146,23 +219,33 @@ async function withinWeek(
 }
 
 /**
- * What the commits add to the weeks of users: to the week of all matches, and to that of live ones. A position belongs
- * to the week in which it was opened, or a loser could be kept until the next one.
+ * What the commits add to the weeks of users. A position belongs to the week in which it was opened, or a loser could be
+ * kept until the next one.
  */ // R11
 function weekShares(commits: readonly Commit[]): WeekShare[] {
   const shares = new Map<string, WeekShare>()
-  for (const { replay, events } of commits) {
-    for (const event of events.filter(isCountedClose)) {
-      const week = weekOf(event.openedAt).name
-      for (const live of replay ? [false] : [false, true]) {
-        const key = `${week}:${live}:${event.userId}`
-        const { userId, pnl, baseMove: baseMoves, margin, instrumentId } = event
-        const one = { closed: 1, wins: pnl > 0 ? 1 : 0, pnl, baseMoves, margin, players: [instrumentId] }
-        shares.set(key, summed({ week, live, userId, ...one }, shares.get(key)))
-      }
-    }
+  for (const event of commits.flatMap(({ events }) => events.filter(isOfMain))) {
+    const one = shareOf(event)
+    if (one === null) continue
+    const week = weekOf(one.openedAt).name
+    const key = `${week}:${one.share.userId}`
+    shares.set(key, summed({ week, ...one.share }, shares.get(key)))
   }
   return [...shares.values()]
+}
+
+/** What a close, or its correction, adds to its week. */
+function shareOf(event: CommittedEvent) {
+  if (isCountedClose(event)) {
+    const { userId, pnl, baseMove: baseMoves, margin, instrumentId, openedAt } = event
+    const wins = pnl > 0 ? 1 : 0
+    return { openedAt, share: { userId, closed: 1, wins, pnl, baseMoves, margin, players: [instrumentId] } }
+  }
+  if (event.kind !== 'corrected') return null
+  const { userId, pnl, baseMove, before, openedAt } = event
+  const wins = (pnl > 0 ? 1 : 0) - (before.pnl > 0 ? 1 : 0)
+  const moved = { pnl: money(pnl - before.pnl), baseMoves: money(baseMove - before.baseMove), margin: money(0) }
+  return { openedAt, share: { userId, closed: 0, wins, ...moved, players: [] } }
 }
 
 const summed = (share: WeekShare, to: WeekShare | undefined): WeekShare =>

@@ -2,7 +2,7 @@
  * Applies the reactions to commits, which no caller waits for. It reads the outbox at its own pace, in every process.
  * At most one process reacts to a match at a time; if it dies, the others carry on.
  */
-import type { Notification } from '../../db/reaction-tx.ts'
+import type { Notification } from '../../db/announcements.ts'
 import type { Outbox, Reaction } from '../../db/outbox.ts'
 import type { Report } from '../../rooms/report.ts'
 

@@ -9,7 +9,7 @@ import { REPLAY_FIXTURES_FROM, REPLAYS_MAX } from '../../actors/kernel/limits.ts
 import { type Instant, MINUTE_MS } from '../../actors/kernel/world.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import { isInPlay, phaseOf } from '../../actors/market/phase.ts'
-import type { Ending } from '../../actors/match/operator-ending.ts'
+import type { Ending } from '../../actors/match/messages.ts'
 import { FRAME_MS, type Recording } from '../../actors/replay/recording.ts'
 import type { ReplayRun, ReplayRuns } from '../../db/replays.ts'
 import type { Replays } from '../../rooms/sources/replays.ts'

@@ -1,16 +1,21 @@
 /** The user's wallet and positions, kept current by the account stream and valued at live prices. */
 import { batch, computed, signal } from '@preact/signals'
 import { newKey } from './client/api.ts'
-import type { AccountChanges, Direction, Levels, OpenOrder, Position, Trade, Wallet } from './client/wire.ts'
+import type { AccountChanges, Direction, Levels, OpenOrder, Position, Purse, Trade, Wallet } from './client/wire.ts'
 import { signed, units } from './format.ts'
-import { instruments, quoteOf } from './market.ts'
+import { instruments, quoteOf, selectedMatch } from './market.ts'
 import { api } from './session.ts'
 import { toast } from './toasts.ts'
 
-export const wallet = signal<Wallet | null>(null)
-/** Open positions by id, newest first. */
+const PURSES: readonly Purse[] = ['main', 'practice']
+const wallets = signal<Readonly<Partial<Record<Purse, Wallet>>>>({})
+/** What the match on the screen is traded with. */
+export const purse = computed<Purse>(() => selectedMatch.value?.purse ?? 'main')
+/** The wallet of that purse. */
+export const wallet = computed<Wallet | null>(() => wallets.value[purse.value] ?? null)
+/** Open positions of all purses by id, newest first. */
 export const positions = signal<ReadonlyMap<string, Position>>(new Map())
-/** Closed positions, newest first; null until they are requested. */
+/** Closed positions of all purses, newest first; null until they are requested. */
 export const history = signal<readonly Position[] | null>(null)
 
 export const signOf = (direction: Direction): 1 | -1 => (direction === 'long' ? 1 : -1)
@@ -31,12 +36,10 @@ export const liveExit = ({ instrumentId, exitPrice, currentPrice }: Position): n
 
 export const livePnl = (position: Position): number => pnlAt(position, liveExit(position))
 
-export const unrealized = computed(() =>
-  [...positions.value.values()].reduce((total, position) => total + livePnl(position), 0),
-)
-export const marginUsed = computed(() =>
-  [...positions.value.values()].reduce((total, position) => total + position.margin, 0),
-)
+/** The open positions of the purse on the screen. */
+export const inPurse = computed(() => [...positions.value.values()].filter((held) => held.purse === purse.value))
+export const unrealized = computed(() => inPurse.value.reduce((total, position) => total + livePnl(position), 0))
+export const marginUsed = computed(() => inPurse.value.reduce((total, position) => total + position.margin, 0))
 /** As the contract defines it: balance plus unrealised PnL. */
 export const equity = computed(() => (wallet.value?.balance ?? 0) + unrealized.value)
 
@@ -46,8 +49,11 @@ const closed = new Set<string>()
 function keep(position: Position): void {
   if (position.status === 'closed') {
     closed.add(position.id)
-    if (history.peek() !== null && !history.peek()?.some(({ id }) => id === position.id)) {
-      history.value = [position, ...(history.peek() ?? [])]
+    const shown = history.peek()
+    if (shown !== null) {
+      // A close that late news has corrected takes its own place.
+      const isShown = shown.some(({ id }) => id === position.id)
+      history.value = isShown ? shown.map((one) => (one.id === position.id ? position : one)) : [position, ...shown]
     }
   }
   const others = [...positions.peek().values()].filter(({ id }) => id !== position.id)
@@ -79,19 +85,19 @@ const CLOSED_BY: Readonly<Record<string, string>> = {
   take_profit: 'Take-profit hit',
   washout: 'Washed out',
   full_time: 'Settled at full time',
-  void: 'Voided: margin returned',
+  void: 'Void: the match is off, margin returned',
   admin: 'Closed by an operator',
 }
 
 export function closedByWords({ closedBy, voidReason }: Position): string {
-  if (voidReason === 'late_open') return 'Voided: opened just before the news'
+  if (voidReason === 'late_open') return 'Void: opened just before news, so it counts nowhere'
   return CLOSED_BY[closedBy ?? ''] ?? 'Closed'
 }
 
 export const nameOf = (instrumentId: string): string => instruments.value.get(instrumentId)?.name ?? 'Player'
 
 function toastEvent(
-  type: 'opened' | 'changed' | 'margin_warning' | 'closed',
+  type: 'opened' | 'changed' | 'margin_warning' | 'closed' | 'corrected',
   position: Position,
   lostPct: number | null,
 ): void {
@@ -100,7 +106,7 @@ function toastEvent(
     case 'opened':
       return toast({
         tone: 'plain',
-        title: `${position.direction === 'long' ? 'Long' : 'Short'} ${name}`,
+        title: `${practiceWords(position)}${position.direction === 'long' ? 'Long' : 'Short'} ${name}`,
         text: `${position.lotSize} lots at ${units(position.openPrice)}`,
       })
     case 'changed':
@@ -114,13 +120,21 @@ function toastEvent(
     case 'closed':
       return toast({
         tone: (position.realizedPnl ?? 0) < 0 ? 'bad' : 'good',
-        title: `${closedByWords(position)} · ${name}`,
+        title: `${practiceWords(position)}${closedByWords(position)} · ${name}`,
         text: `${signed(position.realizedPnl ?? 0)} at ${units(position.closePrice ?? 0)}`,
+      })
+    case 'corrected':
+      return toast({
+        tone: (position.realizedPnl ?? 0) < 0 ? 'bad' : 'good',
+        title: `Closed just before news · ${name}`,
+        text: `Booked as if held until the news was in the price: ${signed(position.realizedPnl ?? 0)} in all`,
       })
     default:
       return type satisfies never
   }
 }
+
+const practiceWords = ({ purse: of }: Position): string => (of === 'practice' ? 'Practice: ' : '')
 
 const levelsWords = ({ stopLoss, takeProfit }: Position): string =>
   [
@@ -128,26 +142,40 @@ const levelsWords = ({ stopLoss, takeProfit }: Position): string =>
     takeProfit === null ? 'no take-profit' : `take-profit ${units(takeProfit)}`,
   ].join(' · ')
 
+const LOCKED_MS = 10_000
+
 let pending: Promise<void> | null = null
 
 /** One request at a time, however many events arrive at once. */
 export function refreshWallet(): Promise<void> {
-  pending ??= api
-    .wallet()
-    .then((found) => void (wallet.value = found))
+  pending ??= Promise.all(PURSES.map((each) => api.wallet(each)))
+    .then((found) => {
+      found.forEach(takeWallet)
+      // What closes have paid is locked for a while, and no event says when it is not any more.
+      const isLocked = found.some(({ freeMargin, balance }) => freeMargin < balance)
+      if (isLocked) setTimeout(() => void refreshWallet().catch(() => undefined), LOCKED_MS)
+    })
     .finally(() => (pending = null))
   return pending
 }
 
 export async function refreshHistory(): Promise<void> {
-  history.value = (await api.positions('closed')).positions
+  const each = await Promise.all(PURSES.map((one) => api.positions('closed', one)))
+  history.value = each.flatMap(({ positions: found }) => found).toSorted((a, b) => b.openedAt.localeCompare(a.openedAt))
 }
+
+function takeWallet(found: Wallet): void {
+  wallets.value = { ...wallets.peek(), [found.purse]: found }
+}
+
+/** Brings the practice wallet back to its start, if nothing of it is open. */
+export const refill = async (): Promise<void> => takeWallet((await api.refill('practice')).wallet)
 
 /** Forgets the account of the user who was signed in before. */
 export function forgetAccount(): void {
   closed.clear()
   batch(() => {
-    wallet.value = null
+    wallets.value = {}
     positions.value = new Map()
     history.value = null
   })
@@ -156,7 +184,7 @@ export function forgetAccount(): void {
 const take = ({ position, wallet: left }: Trade): Position => {
   batch(() => {
     keep(position)
-    wallet.value = left
+    takeWallet(left)
   })
   return position
 }

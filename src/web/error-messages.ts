@@ -23,6 +23,8 @@ const MESSAGES: Readonly<Record<string, (facts: ErrorBody) => string>> = {
   COOLDOWN_ACTIVE: (facts) => `You can close this in ${countdown(Number(facts['retry_after_secs']) * 1_000)}.`,
   POSITION_NOT_OPEN: () => 'This position is already closed.',
   RATE_LIMITED: () => 'Too many requests. Wait a moment and try again.',
+  POSITIONS_OPEN: () => 'Close your practice positions first. Then it can be refilled.',
+  PROCEEDS_LOCKED: () => 'News may still correct what you have just closed. Try again in a few minutes.',
   COMING_SOON: () => 'Not open yet. Come back soon.',
   UNAUTHORIZED: () => 'You have been signed out.',
 }

@@ -48,12 +48,17 @@ export function health({ readyChecks, log }: Pick<HttpDeps, 'readyChecks' | 'log
     }
   }
 
+  // One look under way answers everybody who asks meanwhile: each is a round trip to the database.
+  let look: Promise<readonly [string, 'ok' | 'failed'][]> | null = null
+  const results = (): Promise<readonly [string, 'ok' | 'failed'][]> =>
+    (look ??= Promise.all(Object.entries(readyChecks).map(check)).finally(() => (look = null)))
+
   return new OpenAPIHono<HttpEnv>()
     .openapi(healthRoute, (c) => c.json({ status: 'ok' as const }, 200))
     .openapi(readyRoute, async (c) => {
-      const results = await Promise.all(Object.entries(readyChecks).map(check))
-      const checks = Object.fromEntries(results)
-      if (results.every(([, result]) => result === 'ok')) return c.json({ status: 'ready' as const, checks }, 200)
+      const seen = await results()
+      const checks = Object.fromEntries(seen)
+      if (seen.every(([, result]) => result === 'ok')) return c.json({ status: 'ready' as const, checks }, 200)
       return fail(c, answerWith('NOT_READY', { facts: { checks }, retryAfterSecs: RETRY_SECS }))
     })
 }

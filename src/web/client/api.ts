@@ -24,9 +24,11 @@ import type {
   Position,
   PriceHistory,
   Profile,
+  Purse,
   Quote,
   Referral,
   Referrals,
+  Refill,
   SpinnerWeek,
   Squad,
   Trade,
@@ -78,13 +80,24 @@ const LONGEST_PAUSE_MS = 3_000
 
 /** The API client of one visitor; share it, because it renews the session once for all callers. */
 export function createApi({ baseUrl = '', onSignedOut = () => undefined }: ApiOptions = {}) {
-  /** One rotation at a time: a second one with the same token would look like theft. */
+  /** One rotation at a time, among all tabs: a second one with the same token would be refused. */
   let renewing: Promise<boolean> | null = null
   const renew = (): Promise<boolean> => {
-    renewing ??= once('/api/auth/refresh', { method: 'POST' })
-      .then(({ ok }) => ok)
-      .finally(() => (renewing = null))
+    renewing ??= alone(rotate).finally(() => (renewing = null))
     return renewing
+  }
+  const rotate = async (): Promise<boolean> => {
+    // A rotation whose answer was lost has happened: under its key the server gives the same tokens again.
+    const key = newKey()
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const { ok, status } = await once('/api/auth/refresh', { method: 'POST', key })
+        if (status !== 503 || attempt === ATTEMPTS) return ok
+      } catch (error) {
+        if (attempt === ATTEMPTS) throw error
+      }
+      await pause(attempt, null)
+    }
   }
 
   const once = (path: string, { method = 'GET', query = {}, body, key }: RequestOptions): Promise<Response> => {
@@ -180,9 +193,10 @@ export function createApi({ baseUrl = '', onSignedOut = () => undefined }: ApiOp
     open: (order: OpenOrder, key: string) => ask<Trade>('/api/positions/open', { method: 'POST', body: order, key }),
     change: (id: string, levels: Levels) => ask<Trade>(`/api/positions/${id}`, { method: 'PATCH', body: levels }),
     close: (id: string, key: string) => ask<Trade>(`/api/positions/${id}/close`, { method: 'POST', body: {}, key }),
-    positions: (status: 'open' | 'closed' | 'all', limit = 100) =>
-      ask<{ positions: Position[] }>('/api/positions', { query: { status, limit } }),
-    wallet: () => ask<Wallet>('/api/wallet'),
+    positions: (status: 'open' | 'closed' | 'all', purse: Purse = 'main', limit = 100) =>
+      ask<{ positions: Position[] }>('/api/positions', { query: { purse, status, limit } }),
+    wallet: (purse: Purse = 'main') => ask<Wallet>('/api/wallet', { query: { purse } }),
+    refill: (purse: Purse) => ask<Refill>('/api/wallet/refill', { method: 'POST', body: { purse } }),
 
     board: (board: BoardName, limit = 50) => ask<Board>(`/api/leaderboard/${board}`, { query: { limit } }),
     myRank: () => ask<MyRank>('/api/leaderboard/me/context'),
@@ -198,6 +212,23 @@ export function createApi({ baseUrl = '', onSignedOut = () => undefined }: ApiOp
     invite: (name: string) => ask<Referral>('/api/referrals/invites', { method: 'POST', body: { name } }),
     achievements: () => ask<Achievements>('/api/achievements'),
   }
+}
+
+/** When a tab of this browser last renewed the session. */
+const RENEWED = 'touchline.renewed'
+
+/** Runs one rotation among the tabs of a browser. A tab that had to wait for another's has its tokens already. */
+async function alone(rotate: () => Promise<boolean>): Promise<boolean> {
+  if (typeof navigator === 'undefined' || typeof localStorage === 'undefined' || navigator.locks === undefined) {
+    return rotate() // a program, or a page without TLS
+  }
+  const before = localStorage.getItem(RENEWED)
+  return navigator.locks.request(RENEWED, async () => {
+    if (localStorage.getItem(RENEWED) !== before) return true
+    const isRenewed = await rotate()
+    if (isRenewed) localStorage.setItem(RENEWED, newKey())
+    return isRenewed
+  })
 }
 
 async function errorIn(response: Response): Promise<ErrorBody> {

@@ -3,7 +3,7 @@
  * prices are requested by the last sequence number of their match, account events by the last marker, so that nothing is
  * lost and nothing is reported twice.
  */
-import { decodePriceFrame, type PriceFrame } from './price-frame.ts'
+import { decodePriceFrame, FLAG, type PriceFrame } from './price-frame.ts'
 import type { AccountChanges } from './wire.ts'
 
 /** `live`: messages arrive. `waiting`: the connection is lost and will be retried. `stopped`: it will not. */
@@ -40,19 +40,26 @@ interface Since {
 const SUBPROTOCOL = 'feed.v1'
 /** The server sends a heartbeat every ten seconds. */
 const SILENCE_MS = 25_000
-const FIRST_WAIT_MS = 400
+/** A server that loses everybody gets them back at random moments within this, and then within twice as long. */
+const FIRST_WAIT_MS = 2_000
 const LONGEST_WAIT_MS = 15_000
+/** The same after a restart that was not announced, and when there was no room. */
+const RESTART_WAIT_MS = 5_000
 /** Pause before busy players are requested again: a match changes owners within seconds. */
 const RETRY_MS = 1_500
 /** Ids in one message. */
 const IDS_MAX = 400
-const SIGNED_OUT = 4001
+const [RESTART, NO_ROOM, ADMINS_ONLY, TOO_MANY] = [1012, 1013, 4003, 4029]
 
 export class Feed {
   readonly #options: FeedOptions
   readonly #followed = new Map<string, number>()
   /** The newest move seen of each match. */
   readonly #newest = new Map<number, Since>()
+  /** Players whose price is as new as the newest move seen of their match; the others need a snapshot. */
+  readonly #current = new Set<string>()
+  /** Players whose prices follow the last answer. Any other message means that all of them have arrived. */
+  #arriving: readonly string[] = []
   #marker: string | null = null
   #socket: WebSocket | null = null
   #state: FeedState = 'stopped'
@@ -75,6 +82,7 @@ export class Feed {
     this.#drop()
     this.#followed.clear()
     this.#newest.clear()
+    this.#current.clear()
     this.#marker = null
     this.#enter('stopped')
   }
@@ -91,12 +99,20 @@ export class Feed {
     const kept = new Set(wanted.map(({ instrumentId }) => instrumentId))
     const gone = [...this.#followed.keys()].filter((id) => !kept.has(id))
     const fresh = wanted.filter(({ instrumentId }) => !this.#followed.has(instrumentId))
-    for (const id of gone) this.#followed.delete(id)
+    for (const id of gone) {
+      this.#followed.delete(id)
+      this.#current.delete(id)
+    }
     for (const { instrumentId, fixtureId } of wanted) this.#followed.set(instrumentId, fixtureId)
-    if (this.#state !== 'live') return
+    if (this.#socket?.readyState !== WebSocket.OPEN) return
     for (const instrumentIds of portions(gone)) this.#send({ type: 'unsubscribe', instrumentIds })
-    for (const instrumentIds of portions(fresh.map(({ instrumentId }) => instrumentId))) {
-      this.#send({ type: 'subscribe', instrumentIds })
+    this.#subscribe(fresh.map(({ instrumentId }) => instrumentId))
+  }
+
+  #subscribe(ids: readonly string[], since?: Since): void {
+    for (const id of ids) this.#current.delete(id)
+    for (const instrumentIds of portions(ids)) {
+      this.#send({ type: 'subscribe', instrumentIds, ...(since === undefined ? {} : { since }) })
     }
   }
 
@@ -117,7 +133,7 @@ export class Feed {
         if (attempt === this.#attempt) this.#receive(data)
       })
       socket.addEventListener('close', ({ code }) => {
-        if (attempt === this.#attempt) this.#lose(code === SIGNED_OUT ? 0 : this.#nextWait())
+        if (attempt === this.#attempt) this.#lose(this.#nextWait(code))
       })
       this.#socket = socket
     } catch {
@@ -127,22 +143,24 @@ export class Feed {
 
   /** Subscribes to everything followed before, match by match, from the last move seen. */
   #resume(): void {
-    this.#enter('live')
     this.#expectMessage()
     this.#send({ type: 'account', ...(this.#marker === null ? {} : { since: this.#marker }) })
     const byMatch = Map.groupBy(this.#followed, ([, fixtureId]) => fixtureId)
     for (const [fixtureId, followed] of byMatch) {
-      const since = this.#newest.get(fixtureId)
-      for (const instrumentIds of portions(followed.map(([id]) => id))) {
-        this.#send({ type: 'subscribe', instrumentIds, ...(since === undefined ? {} : { since }) })
-      }
+      const ids = followed.map(([id]) => id)
+      const current = ids.filter((id) => this.#current.has(id))
+      this.#subscribe(ids.filter((id) => !this.#current.has(id)))
+      this.#subscribe(current, this.#newest.get(fixtureId))
     }
   }
 
   #receive(data: unknown): void {
     this.#failures = 0
+    // Not when the connection opens: one that is refused is opened, too, and then closed with the reason.
+    this.#enter('live')
     this.#expectMessage()
     if (data instanceof ArrayBuffer) return this.#receivePrice(data)
+    this.#arrived()
     const message: { readonly [field: string]: unknown } = JSON.parse(String(data))
     switch (String(message['type'])) {
       case 'account':
@@ -151,12 +169,13 @@ export class Feed {
       case 'pong':
         return this.#options.onServerTime(Date.parse(String(message['serverTime'])))
       case 'shutdown':
-        return this.#lose(Number(message['reconnectInMs']))
+        return this.#lose(Number(message['reconnectInMs']) || this.#nextWait(RESTART))
       case 'subscribed':
+        this.#arriving = message['instrumentIds'] as readonly string[]
         return this.#retryBusy(message['rejected'] as readonly Rejection[])
       case 'error':
         // The request is lost; a new connection repeats all of them from the last move of each match.
-        return message['code'] === 'bad_message' ? undefined : this.#lose(RETRY_MS * (0.5 + Math.random()))
+        return message['code'] === 'bad_message' ? undefined : this.#lose(aboutMs(RETRY_MS))
       case 'unsubscribed':
         return
       default:
@@ -171,19 +190,24 @@ export class Feed {
     const attempt = this.#attempt
     setTimeout(() => {
       if (attempt !== this.#attempt) return
-      const wanted = busy.filter((id) => this.#followed.has(id))
-      for (const instrumentIds of portions(wanted)) this.#send({ type: 'subscribe', instrumentIds })
-    }, RETRY_MS)
+      this.#subscribe(busy.filter((id) => this.#followed.has(id)))
+    }, aboutMs(RETRY_MS))
   }
 
   #receivePrice(bytes: ArrayBuffer): void {
     const frame = decodePriceFrame(bytes)
     if (frame === null) return
+    if ((frame.flags & (FLAG.snapshot | FLAG.replay)) === 0) this.#arrived()
     const last = this.#newest.get(frame.fixtureId)
     const isNewer =
       last === undefined || frame.epoch > last.epoch || (frame.epoch === last.epoch && frame.seq > last.seq)
     if (isNewer) this.#newest.set(frame.fixtureId, { epoch: frame.epoch, seq: frame.seq })
     this.#options.onPrice(frame)
+  }
+
+  #arrived(): void {
+    for (const id of this.#arriving) if (this.#followed.has(id)) this.#current.add(id)
+    this.#arriving = []
   }
 
   /** Markers only grow, so a repeated event is recognised by its marker. */
@@ -201,7 +225,7 @@ export class Feed {
   /** A connection that is silent for too long is dead, whatever the operating system reports. */
   #expectMessage(): void {
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#lose(0), SILENCE_MS)
+    this.#timer = setTimeout(() => this.#lose(this.#nextWait()), SILENCE_MS)
   }
 
   /** Drops the connection and reconnects after this long. */
@@ -216,12 +240,14 @@ export class Feed {
     clearTimeout(this.#timer)
     this.#socket?.close()
     this.#socket = null
+    this.#arriving = []
   }
 
-  /** Longer each time, and random, so that a returning server is not overrun. */
-  #nextWait(): number {
-    const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#failures++)
-    return longest * (0.5 + Math.random() / 2)
+  /** Longer each time, and at random from nothing on, so that a returning server is not overrun. */
+  #nextWait(code?: number): number {
+    if (code === TOO_MANY || code === ADMINS_ONLY) return aboutMs(LONGEST_WAIT_MS)
+    const first = code === RESTART || code === NO_ROOM ? RESTART_WAIT_MS : FIRST_WAIT_MS
+    return Math.random() * Math.min(LONGEST_WAIT_MS, first * 2 ** this.#failures++)
   }
 
   #enter(state: FeedState): void {
@@ -230,6 +256,9 @@ export class Feed {
     this.#options.onState(state)
   }
 }
+
+/** Half as long to one and a half times as long. */
+const aboutMs = (ms: number): number => ms * (0.5 + Math.random())
 
 const portions = (ids: readonly string[]): readonly (readonly string[])[] =>
   Array.from({ length: Math.ceil(ids.length / IDS_MAX) }, (_, n) => ids.slice(n * IDS_MAX, (n + 1) * IDS_MAX))

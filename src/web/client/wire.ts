@@ -19,6 +19,12 @@ export type User = z.output<typeof schemas.UserBody>
 export type Me = { readonly loggedIn: false } | ({ readonly loggedIn: true } & User)
 
 export type Direction = Position['direction']
+export type Purse = Wallet['purse']
+
+export interface Refill {
+  readonly refilled: number
+  readonly wallet: Wallet
+}
 
 export interface Order {
   readonly instrumentId: string

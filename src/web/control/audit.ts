@@ -23,17 +23,19 @@ export function AuditLog() {
                       <th scope="col">What</th>
                       <th scope="col">Before</th>
                       <th scope="col">After</th>
+                      <th scope="col">Outcome</th>
                     </tr>
                   </thead>
                   <tbody>
                     ${answer.entries.map(
-                      ({ id, at, actor, action, subject, before, after }) => html`
+                      ({ id, at, actor, action, subject, before, after, outcome }) => html`
                         <tr key=${id}>
                           <td>${dayTime(at)}</td>
                           <td>${actor?.username ?? 'system'}</td>
                           <th scope="row">${action} <small>${subject}</small></th>
                           <td><code>${short(before)}</code></td>
                           <td><code>${short(after)}</code></td>
+                          <td>${outcome}</td>
                         </tr>
                       `,
                     )}

@@ -192,9 +192,19 @@ function Books() {
         answer === null
           ? html`<${Waiting} trouble=${trouble} />`
           : html`<ul class="rows inside">
-              ${Object.entries(answer).map(
-                ([name, value]) =>
-                  html`<li><b>${words(name)}</b><small class="num">${JSON.stringify(value)}</small></li>`,
+              ${Object.entries(answer)
+                .filter(([name]) => name !== 'purses')
+                .map(
+                  ([name, value]) =>
+                    html`<li><b>${words(name)}</b><small class="num">${JSON.stringify(value)}</small></li>`,
+                )}
+              ${answer.purses.map(
+                ({ purse, wallets, imbalance }) => html`
+                  <li key=${purse}>
+                    <b>${words(purse)} purse</b>
+                    <small class="num">${wallets} wallets, imbalance ${imbalance}</small>
+                  </li>
+                `,
               )}
             </ul>`
       }

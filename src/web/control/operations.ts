@@ -52,6 +52,12 @@ export interface ListedUser {
   readonly createdAt: string
 }
 
+/** Sums over the whole ledger, and over each purse. */
+export interface LedgerAudit {
+  readonly [sum: string]: unknown
+  readonly purses: readonly { readonly purse: string; readonly wallets: number; readonly imbalance: number }[]
+}
+
 export interface AuditEntry {
   readonly id: number
   readonly at: string
@@ -60,6 +66,7 @@ export interface AuditEntry {
   readonly subject: string
   readonly before: unknown
   readonly after: unknown
+  readonly outcome: string
 }
 
 export interface Reactions {
@@ -86,7 +93,7 @@ export const operations = {
     api.ask<{ users: ListedUser[]; total: number }>('/api/admin/users', { query: { search, offset, limit: 25 } }),
   setRole: (id: string, role: 'admin' | 'user') => put(`/api/admin/users/${id}/role`, { role }),
   audit: () => api.ask<{ entries: AuditEntry[] }>('/api/admin/audit', { query: { limit: 100 } }),
-  books: () => api.ask<Readonly<Record<string, unknown>>>('/api/admin/ledger/audit'),
+  books: () => api.ask<LedgerAudit>('/api/admin/ledger/audit'),
   reactions: () => api.ask<Reactions>('/api/admin/reactions', { query: { limit: 10 } }),
   ready: () => api.ask<{ checks: Readonly<Record<string, 'ok' | 'failed'>> }>('/ready'),
 }

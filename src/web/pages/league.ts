@@ -191,7 +191,8 @@ function Spinner() {
 
 function leaders({ status, winner, candidates }: SpinnerWeek) {
   if (winner !== undefined) return html`Won by <b>${winner.username}</b>.`
-  if (candidates.length === 0) return 'No leader yet. The best ROI of the week wins.'
+  if (candidates.length === 0)
+    return 'No leader yet. The best ROI of the week wins, among all who have closed enough positions on different players.'
   const names = candidates.map(({ username }) => username).join(', ')
   const [first] = candidates
   return html`

@@ -7,6 +7,7 @@ import { ChartCard } from '../parts/chart-card.ts'
 import { MarketList } from '../parts/market-list.ts'
 import { MatchEvents } from '../parts/match-events.ts'
 import { PositionList } from '../parts/position-list.ts'
+import { PracticeBanner } from '../parts/practice.ts'
 import { Scoreboard } from '../parts/scoreboard.ts'
 import { Ticket } from '../parts/ticket.ts'
 
@@ -18,6 +19,7 @@ export function Trade() {
       <div class="left"><${MarketList} /></div>
       <div class="middle">
         <${Scoreboard} />
+        <${PracticeBanner} />
         ${doubt.value === null ? null : html`<p class="doubt" role="alert">${doubt.value}</p>`}
         ${
           selected.value === null

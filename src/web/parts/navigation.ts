@@ -1,5 +1,5 @@
 /** The bars at the top and the bottom: navigation, wallet and connection. */
-import { equity, marginUsed, unrealized, wallet } from '../account.ts'
+import { equity, marginUsed, purse, unrealized, wallet } from '../account.ts'
 import { arrow, signed, units, way } from '../format.ts'
 import { html } from '../html.ts'
 import { connection } from '../live.ts'
@@ -68,9 +68,9 @@ export function TopBar() {
 }
 
 const Money = () => html`
-  <dl class="money" aria-label="Wallet">
+  <dl class="money ${purse.value}" aria-label=${purse.value === 'practice' ? 'Practice wallet' : 'Wallet'}>
     <div>
-      <dt>Equity</dt>
+      <dt>${purse.value === 'practice' ? 'Practice' : 'Equity'}</dt>
       <dd class="num">${wallet.value === null ? '–' : units(equity.value)}</dd>
     </div>
     <div class="wide">

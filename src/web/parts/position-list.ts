@@ -19,6 +19,7 @@ import { html } from '../html.ts'
 import { connection } from '../live.ts'
 import { showInstrument } from '../market.ts'
 import { go, view } from '../route.ts'
+import { PracticeBadge } from './practice.ts'
 import { messageFor } from '../error-messages.ts'
 
 const tab = signal<'open' | 'closed'>('open')
@@ -77,6 +78,7 @@ function Held({ position }: { position: Position }) {
         <button class="link" onClick=${pick}>${nameOf(position.instrumentId)}</button>
         <small>
           <em class=${position.direction}>${position.direction === 'long' ? '▲ long' : '▼ short'}</em>
+          <${PracticeBadge} purse=${position.purse} />
           <span class="num">
             ${position.lotSize} lots · ${units(position.openPrice)} → ${units(liveExit(position))}</span
           >
@@ -190,6 +192,7 @@ function ClosedList() {
             <b>${nameOf(position.instrumentId)}</b>
             <small>
               <em class=${position.direction}>${position.direction === 'long' ? '▲ long' : '▼ short'}</em>
+              <${PracticeBadge} purse=${position.purse} />
               <span class="num">
                 ${position.lotSize} lots · ${units(position.openPrice)} → ${units(position.closePrice ?? 0)}</span
               >

@@ -10,6 +10,7 @@ import { api } from '../session.ts'
 import { refusalMessage, messageFor } from '../error-messages.ts'
 import { mostLots, passesGate } from './confirm-gate.ts'
 import { draft } from './order-draft.ts'
+import { PracticeBadge } from './practice.ts'
 
 /** Pause after typing before a quote is requested, and the interval at which it is refreshed. */
 const TYPING_MS = 250
@@ -99,6 +100,7 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
       <header>
         <h2 id="ticket-title">Order</h2>
         <span class="who">${instrument.name}</span>
+        <${PracticeBadge} purse=${instrument.purse} />
       </header>
       <form onSubmit=${(event: Event) => void send(event)}>
         <div class="ways" role="group" aria-label="Direction">
@@ -152,7 +154,9 @@ export function Ticket({ instrument }: { instrument: Instrument }) {
         <button class="send" disabled=${isBlocked}>
           ${direction === 'long' ? 'Go long' : 'Go short'}
           <small
-            >${isSized ? `${draft.lots.value} lots` : ''}${preview === null ? '' : ` for ${units(preview.margin)}`}</small
+            >${isSized ? `${draft.lots.value} lots` : ''}${preview === null ? '' : ` for ${units(preview.margin)}`}${
+              instrument.purse === 'practice' ? ' of practice money' : ''
+            }</small
           >
         </button>
         <p class="hint">You can close it after the hold. Stop-loss and take-profit work immediately.</p>

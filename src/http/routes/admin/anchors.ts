@@ -1,4 +1,5 @@
 /** `PUT /api/admin/anchors`: what real players are worth over a season. */
+import { strictBody } from '../../unknown-names.ts'
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { playerId } from '../../../../actors/kernel/ids.ts'
 import { price } from '../../../../actors/kernel/micros.ts'
@@ -13,7 +14,7 @@ const ANCHORS_MAX = 2_000
 const PRICE_MIN = 10
 const PRICE_MAX = 2_000
 
-const AnchorInput = z.strictObject({
+const AnchorInput = strictBody({
   playerId: z
     .int()
     .min(1)
@@ -23,7 +24,7 @@ const AnchorInput = z.strictObject({
   price: decimalInput(price, z.number().min(PRICE_MIN).max(PRICE_MAX)).openapi({ example: 240 }),
 })
 
-const AnchorsInput = z.strictObject({
+const AnchorsInput = strictBody({
   anchors: z
     .array(AnchorInput)
     .min(1)
@@ -42,7 +43,8 @@ const route = createRoute({
   summary: 'Set the season values of players',
   description:
     `Up to ${ANCHORS_MAX} players at once, all or none, as JSON or as CSV with the head \`${CSV_HEAD}\`. An anchor is the price ` +
-    'of a player without history, and 40 % of the price that a player with history starts a match at. It also sets what is ' +
+    'of a player without history, and 40 % of the price that a player with history starts a match at. With n live matches played, ' +
+    'the mean base at which they settled replaces it with weight n ÷ (n + 10). It also sets what is ' +
     'expected of the player: more of an expensive one. It counts from the next match in which the player is listed. Writes ' +
     'an audit entry.',
   security: ACCESS_SECURITY,

@@ -23,6 +23,7 @@ const EntryBody = z
     subject: z.string().openapi({ example: 'trading.hold_secs' }),
     before: z.unknown().openapi({ example: 180 }),
     after: z.unknown().openapi({ example: 60 }),
+    outcome: z.string().openapi({ description: '`ok`, or the code of the refusal.', example: 'ok' }),
   })
   .openapi('AuditEntry')
 
@@ -32,7 +33,8 @@ const route = createRoute({
   tags: ['Admin'],
   summary: 'The actions of operators, newest first',
   description:
-    'Every write of an admin leaves an entry, in the same transaction if the write has one. Entries are never removed.',
+    'Every write of an admin leaves an entry with its outcome, in the same transaction if the write has one. Entries are ' +
+    'never removed.',
   security: ACCESS_SECURITY,
   request: { query: z.object({ limit: limitInput(50), cursor: cursorInput(/^\d{1,15}$/) }) },
   responses: {
@@ -64,7 +66,7 @@ export function auditLog({ audit }: Pick<HttpDeps, 'audit'>, gates: Gates) {
 type Entry = Awaited<ReturnType<HttpDeps['audit']['list']>>[number]
 
 function entryJson({ at, actor, actorName, ...entry }: Entry): z.output<typeof EntryBody> {
-  const { id, action, subject, before, after } = entry
+  const { id, action, subject, before, after, outcome } = entry
   const by = actor === null ? null : { userId: actor, username: actorName }
-  return { id, at: timestamp(at), actor: by, action, subject, before, after }
+  return { id, at: timestamp(at), actor: by, action, subject, before, after, outcome }
 }

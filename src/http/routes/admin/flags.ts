@@ -9,6 +9,7 @@ import { jsonBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 import { refused, updated, updatedJson } from './settings.ts'
+import { strictBody } from '../../unknown-names.ts'
 
 const FlagBody = z
   .object({
@@ -39,7 +40,7 @@ const set = createRoute({
   security: ACCESS_SECURITY,
   request: {
     params: z.object({ key: z.string().min(1).max(100).openapi({ example: 'coming_soon' }) }),
-    body: jsonBody(z.object({ enabled: z.boolean().openapi({ example: true }) })),
+    body: jsonBody(strictBody({ enabled: z.boolean().openapi({ example: true }) })),
   },
   responses: { 200: json(FlagBody, 'Set.'), ...errors(...ADMIN, ...BODY, 'NOT_FOUND') },
 })

@@ -9,6 +9,7 @@ import { jsonBody } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, timestampText } from '../../schemas.ts'
+import { strictBody } from '../../unknown-names.ts'
 
 const DEFAULT_TRADERS = 20
 
@@ -73,7 +74,7 @@ const start = createRoute({
   security: ACCESS_SECURITY,
   request: {
     body: jsonBody(
-      z.object({
+      strictBody({
         fixtureId: z.string().min(1).max(64).openapi({ example: 'goal-feast' }),
         speed: z.number().min(1).max(120).default(1).openapi({ description: 'Times real time.' }),
         traders: z.int().min(0).max(500).default(DEFAULT_TRADERS).openapi({ description: 'Simulated traders.' }),
@@ -97,7 +98,7 @@ const stop = createRoute({
   security: ACCESS_SECURITY,
   request: {
     body: jsonBody(
-      z.object({
+      strictBody({
         id: replayId.optional().openapi({ description: 'All replays if left out.' }),
         outcome: z.enum(['settle', 'void']).default('settle'),
       }),

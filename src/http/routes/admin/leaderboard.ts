@@ -25,7 +25,15 @@ export function rebuildBoards({ community, audit }: Pick<HttpDeps, 'community' |
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.admin }, async (c) => {
     const rebuilt = await community.keeper.rebuild()
     const actor = c.var.caller.userId
-    await audit.record({ actor, action: 'boards.rebuild', subject: 'leaderboards', before: null, after: rebuilt })
+    const outcome = rebuilt === null ? 'REBUILD_UNDER_WAY' : 'ok'
+    await audit.record({
+      actor,
+      action: 'boards.rebuild',
+      subject: 'leaderboards',
+      before: null,
+      after: rebuilt,
+      outcome,
+    })
     return rebuilt === null ? fail(c, answerWith('REBUILD_UNDER_WAY')) : c.json({ rebuilt }, 200)
   })
 }

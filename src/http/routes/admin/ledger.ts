@@ -5,18 +5,27 @@ import { errors, type HttpEnv } from '../../answers.ts'
 import { ADMIN } from '../../error-codes.ts'
 import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
 import type { HttpDeps } from '../../ports.ts'
-import { json } from '../../schemas.ts'
+import { json, purseName } from '../../schemas.ts'
 
 const AuditBody = z
   .object({
-    balanced: z.boolean().openapi({ description: 'True if the three checks below found nothing.', example: true }),
+    balanced: z.boolean().openapi({ description: 'True if the checks below found nothing.', example: true }),
     wallets: z.int().openapi({ description: 'Wallets checked.', example: 12_930 }),
     imbalance: z.number().openapi({
       description: 'Σ of all entries of all accounts in units. Anything but 0 means that money appeared or vanished.',
       example: 0,
     }),
+    purses: z
+      .array(
+        z.object({
+          purse: purseName,
+          wallets: z.int().openapi({ example: 6_465 }),
+          imbalance: z.number().openapi({ description: 'Σ of the entries of this purse in units.', example: 0 }),
+        }),
+      )
+      .openapi({ description: 'Each purse by itself. No money passes from one to another.' }),
     unbalancedTransactions: z.int().openapi({
-      description: 'Transactions whose entries do not add up to 0.',
+      description: 'Transactions whose entries do not add up to 0 in each purse.',
       example: 0,
     }),
     mismatchedWallets: z.int().openapi({
@@ -40,8 +49,14 @@ export function auditLedger({ wallets }: Pick<HttpDeps, 'wallets'>, gates: Gates
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.admin }, async (c) => {
     const found = await wallets.auditLedger()
     const { wallets: count, imbalanceMicros, unbalancedTransactions, mismatchedWallets } = found
-    const balanced = imbalanceMicros === 0 && unbalancedTransactions === 0 && mismatchedWallets === 0
+    const sums = [imbalanceMicros, ...found.purses.map((purse) => purse.imbalanceMicros)]
+    const balanced = sums.every((sum) => sum === 0) && unbalancedTransactions === 0 && mismatchedWallets === 0
+    const purses = found.purses.map((one) => ({
+      purse: one.purse,
+      wallets: one.wallets,
+      imbalance: decimal(one.imbalanceMicros),
+    }))
     const imbalance = decimal(imbalanceMicros)
-    return c.json({ balanced, wallets: count, imbalance, unbalancedTransactions, mismatchedWallets }, 200)
+    return c.json({ balanced, wallets: count, imbalance, purses, unbalancedTransactions, mismatchedWallets }, 200)
   })
 }

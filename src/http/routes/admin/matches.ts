@@ -1,11 +1,13 @@
 /** `POST /api/admin/matches/{id}/end`. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import type { Ended } from '../../../../rooms/cluster/protocol.ts'
 import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { ADMIN, BODY } from '../../error-codes.ts'
 import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
 import { FixtureIdInput, jsonBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
+import { strictBody } from '../../unknown-names.ts'
 
 const outcome = z.enum(['settle', 'void']).openapi({
   description: '`settle`: close at the current prices. `void`: give every margin back.',
@@ -20,26 +22,28 @@ const route = createRoute({
     'For a fixture whose match data has stopped permanently. Open positions are settled at the current prices; with ' +
     '`outcome: "void"` every margin is given back instead. It cannot be undone. Writes an audit entry.',
   security: ACCESS_SECURITY,
-  request: { params: z.object({ id: FixtureIdInput }), body: jsonBody(z.object({ outcome })) },
+  request: { params: z.object({ id: FixtureIdInput }), body: jsonBody(strictBody({ outcome })) },
   responses: {
     200: json(z.object({ matchId: z.int().openapi({ example: 19_155_071 }), outcome }), 'Settlement has begun.'),
     ...errors(...ADMIN, ...BODY, 'NOT_FOUND', 'MATCH_OVER', 'BUSY'),
   },
 })
 
-/** The process that owns the match did not answer. */
-const OWNER_UNREACHABLE = answerWith('BUSY', { retryAfterSecs: 1 })
+function refusalOf(ended: Ended) {
+  if (ended === 'unknown') return notFound('match')
+  if (ended === 'over') return answerWith('MATCH_OVER')
+  // The process that owns the match did not answer.
+  return ended === 'elsewhere' ? answerWith('BUSY', { retryAfterSecs: 1 }) : null
+}
 
 export function endMatch({ audit, desk }: Pick<HttpDeps, 'audit' | 'desk'>, gates: Gates) {
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.admin }, async (c) => {
     const { id } = c.req.valid('param')
     const { outcome: after } = c.req.valid('json')
     const actor = c.var.caller.userId
-    await audit.record({ actor, action: 'match.end', subject: String(id), before: null, after })
-    const ended = await desk.end(id, after === 'void' ? 'void' : 'full_time')
-    if (ended === 'unknown') return fail(c, notFound('match'))
-    if (ended === 'over') return fail(c, answerWith('MATCH_OVER'))
-    if (ended === 'elsewhere') return fail(c, OWNER_UNREACHABLE)
-    return c.json({ matchId: id, outcome: after }, 200)
+    const refusal = refusalOf(await desk.end(id, after === 'void' ? 'void' : 'full_time'))
+    const action = { actor, action: 'match.end', subject: String(id), before: null, after }
+    await audit.record({ ...action, outcome: refusal?.code ?? 'ok' })
+    return refusal === null ? c.json({ matchId: id, outcome: after }, 200) : fail(c, refusal)
   })
 }

@@ -77,8 +77,9 @@ export function adminReactions({ community, audit }: Pick<HttpDeps, 'community' 
     .openapi({ ...retry, middleware: gates.admin }, async (c) => {
       const { matchId, seq } = c.req.valid('param')
       const [actor, subject] = [c.var.caller.userId, `${matchId}/${seq}`]
-      await audit.record({ actor, action: 'reaction.retry', subject, before: null, after: null })
       const found = await reactions.retry(matchId, seq)
+      const outcome = found ? 'ok' : 'NOT_FOUND'
+      await audit.record({ actor, action: 'reaction.retry', subject, before: null, after: null, outcome })
       return found ? c.json({ retried: true as const }, 200) : fail(c, notFound('reaction'))
     })
 }

@@ -1,6 +1,6 @@
 /** `/api/admin/settings`: settings, listed and set, and the keys of the scoring multipliers. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { movesPrices, SETTINGS } from '../../../../actors/kernel/settings.ts'
+import { movesPrices, scopeOf, SETTINGS } from '../../../../actors/kernel/settings.ts'
 import { MULTIPLIER_KEYS } from '../../../../actors/market/scoring-settings.ts'
 import type { SettingEntry, SettingOutcome } from '../../../../db/settings.ts'
 import { answerWith, errors, fail, type HttpEnv, invalid, notFound } from '../../answers.ts'
@@ -11,6 +11,7 @@ import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, timestampText } from '../../schemas.ts'
 import { DryRunBody, effectJson, summed } from './rule-effects.ts'
+import { strictBody } from '../../unknown-names.ts'
 
 /** Who last changed a flag or setting. */
 export const updated = {
@@ -67,7 +68,7 @@ const set = createRoute({
         .openapi({ description: 'Change nothing; say what would move.' }),
     }),
     body: jsonBody(
-      z.object({
+      strictBody({
         value,
         force: z
           .boolean()
@@ -95,7 +96,9 @@ const multiplierKeys = createRoute({
   },
 })
 
-export function adminSettings({ settings, effectsOf }: Pick<HttpDeps, 'settings' | 'effectsOf'>, gates: Gates) {
+type Deps = Pick<HttpDeps, 'settings' | 'effectsOf' | 'catalogue'>
+
+export function adminSettings({ settings, effectsOf, catalogue }: Deps, gates: Gates) {
   /** What a change would do, and whether it takes force. */
   const foresee = async (key: string, to: unknown) => {
     const preview = settings.preview(key, to)
@@ -110,6 +113,8 @@ export function adminSettings({ settings, effectsOf }: Pick<HttpDeps, 'settings'
     .openapi({ ...list, middleware: gates.admin }, (c) => c.json({ settings: settings.list().map(settingJson) }, 200))
     .openapi({ ...set, middleware: gates.admin }, async (c) => {
       const { key } = c.req.valid('param')
+      const missing = await missingTarget(scopeOf(key), catalogue)
+      if (missing !== null) return fail(c, notFound(missing))
       const { value: to, force } = c.req.valid('json')
       const foreseen = await foresee(key, to)
       if (foreseen.kind !== 'foreseen') return fail(c, refused(foreseen, 'setting'))
@@ -124,6 +129,13 @@ export function adminSettings({ settings, effectsOf }: Pick<HttpDeps, 'settings'
       return outcome.kind === 'set' ? c.json(settingJson(outcome.entry), 200) : fail(c, refused(outcome, 'setting'))
     })
     .openapi({ ...multiplierKeys, middleware: gates.admin }, (c) => c.json({ keys: [...MULTIPLIER_KEYS] }, 200))
+}
+
+/** A mode for a match or player that does not exist would be a brake that holds nothing. */
+async function missingTarget(scope: ReturnType<typeof scopeOf>, catalogue: Deps['catalogue']) {
+  if (scope === null) return null
+  if ('matchId' in scope) return (await catalogue.match(scope.matchId)) === null ? 'match' : null
+  return (await catalogue.instrument(scope.instrumentId)) === null ? 'instrument' : null
 }
 
 /** The answer to a flag or setting that was not set. */

@@ -11,6 +11,7 @@ import { jsonBody, limitInput, offsetInput, UserIdInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { districtNumber, json, timestampText, userIdText, usernameText } from '../../schemas.ts'
+import { strictBody } from '../../unknown-names.ts'
 
 const ListedUserBody = z
   .object({
@@ -90,13 +91,13 @@ const setRole = createRoute({
   tags: ['Admin'],
   summary: 'Set the role of a user',
   description:
-    'Removing the role `admin` takes effect at once. Granting it takes effect with the next access token, within one ' +
+    'Removing the role `admin` takes effect at once, and ends the sessions of the user. Granting it takes effect with the next access token, within one ' +
     'token lifetime. A user whose e-mail is in `ADMIN_EMAILS` becomes an admin again at their next sign-in. Writes ' +
     'an audit entry.',
   security: ACCESS_SECURITY,
   request: {
     params: z.object({ id: UserIdInput }),
-    body: jsonBody(z.object({ role: z.enum(['admin', 'user']).openapi({ example: 'user' }) })),
+    body: jsonBody(strictBody({ role: z.enum(['admin', 'user']).openapi({ example: 'user' }) })),
   },
   responses: {
     200: json(ListedUserBody, 'The user with the new role.'),

@@ -8,9 +8,10 @@ import type { Gates } from '../../gates.ts'
 import { DistrictIdInput, jsonBody, LineInput } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, UserBody } from '../../schemas.ts'
-import { INVALID_TICKET, openSession, TicketInput } from './registration.ts'
+import { INVALID_TICKET, openSession, type SessionDeps, TicketInput } from './registration.ts'
+import { strictBody } from '../../unknown-names.ts'
 
-const Profile = z.object({
+const Profile = strictBody({
   registrationTicket: TicketInput,
   username: z
     .string()
@@ -31,8 +32,8 @@ const route = createRoute({
   summary: 'Register: the profile step',
   description:
     'Creates the user, a wallet of 10,000 units and the referral in one transaction. E-mail, name and picture come ' +
-    'from the ticket, whose e-mail must be verified. Repeated with the same ticket, it signs in the user it has ' +
-    'created. At most 10 a minute per address.',
+    'from the ticket, whose e-mail must be verified. It works once: after a lost answer sign in with a new token of the ' +
+    'identity provider. At most 10 a minute per address.',
   request: { body: jsonBody(Profile) },
   responses: {
     200: json(
@@ -40,17 +41,17 @@ const route = createRoute({
         user: UserBody,
         isNew: z
           .boolean()
-          .openapi({ description: 'False if this ticket had already created the user.', example: true }),
+          .openapi({ description: 'False if the account had registered with another ticket.', example: true }),
       }),
       'Signed in: both session cookies are set.',
     ),
-    ...errors(...BODY, 'INVALID_REGISTRATION_TICKET', 'EMAIL_NOT_VERIFIED', 'USERNAME_TAKEN'),
+    ...errors(...BODY, 'INVALID_REGISTRATION_TICKET', 'EMAIL_NOT_VERIFIED', 'EMAIL_IN_USE', 'USERNAME_TAKEN'),
   },
 })
 
 const PER_MINUTE = 10
 
-type Deps = Pick<HttpDeps, 'signIn' | 'sessions' | 'wallets' | 'cookies'>
+type Deps = SessionDeps & Pick<HttpDeps, 'signIn'>
 
 export function completeProfile(deps: Deps, gates: Gates) {
   const middleware = gates.limited('complete', PER_MINUTE)
@@ -66,6 +67,8 @@ export function completeProfile(deps: Deps, gates: Gates) {
         return fail(c, INVALID_TICKET)
       case 'not_verified':
         return fail(c, answerWith('EMAIL_NOT_VERIFIED'))
+      case 'email_in_use':
+        return fail(c, answerWith('EMAIL_IN_USE'))
       case 'username_taken':
         return fail(c, answerWith('USERNAME_TAKEN'))
       case 'unknown_district':

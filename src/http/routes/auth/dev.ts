@@ -6,11 +6,12 @@ import { BODY } from '../../error-codes.ts'
 import { DistrictIdInput, jsonBody, LineInput } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, UserBody, userIdText } from '../../schemas.ts'
-import { openSession } from './registration.ts'
+import { deviceOf, openSession, type SessionDeps } from './registration.ts'
+import { strictBody } from '../../unknown-names.ts'
 
 const TOKEN_EXAMPLE = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl'
 
-const SyntheticUser = z.object({
+const SyntheticUser = strictBody({
   displayName: LineInput.openapi({ example: 'Ada' }),
   districtId: DistrictIdInput.optional().openapi({ description: 'Any district if left out.' }),
 })
@@ -41,7 +42,7 @@ const batch = createRoute({
   description: 'Their names are the prefix and a number from 1; the same names are the same users.',
   request: {
     body: jsonBody(
-      z.object({
+      strictBody({
         count: z.int().min(1).max(BATCH_MAX).openapi({ example: 1 }),
         prefix: LineInput.max(40).default('Player'),
       }),
@@ -64,13 +65,16 @@ const batch = createRoute({
   },
 })
 
-export function syntheticUsers(deps: Pick<HttpDeps, 'accounts' | 'wallets' | 'sessions' | 'cookies'>) {
+export function syntheticUsers(deps: SessionDeps & Pick<HttpDeps, 'accounts'>) {
   const { accounts, sessions } = deps
   return new OpenAPIHono<HttpEnv>()
     .openapi(batch, async (c) => {
       const { count, prefix } = c.req.valid('json')
       const made = await accounts.createSyntheticMany(Array.from({ length: count }, (_, n) => `${prefix} ${n + 1}`))
-      const pairs = await sessions.start(made.map(({ user }) => user))
+      const pairs = await sessions.start(
+        made.map(({ user }) => user),
+        deviceOf(c, deps),
+      )
       const users = made.map(({ user }, n) => {
         const { access, refresh } = present(pairs[n], 'the session of a user')
         return { userId: user.id, accessToken: access, refreshToken: refresh }

@@ -7,7 +7,8 @@ import type { Gates } from '../../gates.ts'
 import { jsonBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, UserBody } from '../../schemas.ts'
-import { openSession, secondsUntil, TICKET_EXAMPLE } from './registration.ts'
+import { openSession, secondsUntil, type SessionDeps, TICKET_EXAMPLE } from './registration.ts'
+import { strictBody } from '../../unknown-names.ts'
 
 const NeedsProfile = z.object({
   error: z.string().openapi({ example: ERROR_CODES.NEEDS_PROFILE.error }),
@@ -31,11 +32,12 @@ const route = createRoute({
   summary: 'Sign in with a token of the identity provider',
   description:
     'Signs in a registered user. Anyone else gets 422 with a registration ticket for the next steps, and a one-time ' +
-    'code by e-mail. A nonce is valid for one sign-in; a refused token does not consume it. At most 20 a minute ' +
+    'code by e-mail. A nonce is valid for one sign-in; a refused token does not consume it. A token is ' +
+    'valid once, and for 300 seconds. At most 20 a minute ' +
     'per address.',
   request: {
     body: jsonBody(
-      z.object({
+      strictBody({
         idToken: z.string().min(1).max(8_192).openapi({
           example: 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl',
         }),
@@ -49,13 +51,13 @@ const route = createRoute({
   responses: {
     200: json(z.object({ user: UserBody, isNew: z.literal(false) }), 'Signed in: both session cookies are set.'),
     422: json(NeedsProfile, 'Not registered yet. A one-time code was sent to `email`.'),
-    ...errors(...BODY, 'INVALID_IDENTITY_TOKEN', 'NONCE_ALREADY_USED'),
+    ...errors(...BODY, 'INVALID_IDENTITY_TOKEN', 'NONCE_ALREADY_USED', 'EMAIL_IN_USE'),
   },
 })
 
 const PER_MINUTE = 20
 
-type Deps = Pick<HttpDeps, 'signIn' | 'sessions' | 'wallets' | 'cookies'>
+type Deps = SessionDeps & Pick<HttpDeps, 'signIn'>
 
 export function signInWithGoogle(deps: Deps, gates: Gates) {
   return new OpenAPIHono<HttpEnv>().openapi(
@@ -68,6 +70,8 @@ export function signInWithGoogle(deps: Deps, gates: Gates) {
           return fail(c, answerWith('INVALID_IDENTITY_TOKEN'))
         case 'nonce_used':
           return fail(c, answerWith('NONCE_ALREADY_USED'))
+        case 'email_in_use':
+          return fail(c, answerWith('EMAIL_IN_USE'))
         case 'signed_in':
           return c.json({ user: await openSession(c, begun.user, deps), isNew: false as const }, 200)
         case 'new': {

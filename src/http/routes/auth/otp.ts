@@ -10,6 +10,7 @@ import { jsonBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 import { INVALID_TICKET, secondsUntil, TicketInput } from './registration.ts'
+import { strictBody } from '../../unknown-names.ts'
 
 const verify = createRoute({
   method: 'post',
@@ -19,7 +20,7 @@ const verify = createRoute({
   description: 'A code is valid for 5 minutes and 3 tries. At most 10 requests a minute per address.',
   request: {
     body: jsonBody(
-      z.object({
+      strictBody({
         registrationTicket: TicketInput,
         otp: z
           .string()
@@ -42,7 +43,7 @@ const resend = createRoute({
   description:
     'The previous code becomes invalid. 429 with `Retry-After` within a minute of the last code. At most 5 requests ' +
     'a minute per address.',
-  request: { body: jsonBody(z.object({ registrationTicket: TicketInput })) },
+  request: { body: jsonBody(strictBody({ registrationTicket: TicketInput })) },
   responses: {
     200: json(
       z.object({

@@ -2,8 +2,9 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { readCookie, REFRESH_COOKIE } from '../../../auth/cookies.ts'
 import { errors, fail, type HttpEnv, UNAUTHORIZED } from '../../answers.ts'
-import { CHANGE } from '../../error-codes.ts'
+import { CHANGE, INPUT } from '../../error-codes.ts'
 import { REFRESH_SECURITY } from '../../gates.ts'
+import { KeyHeader } from '../../inputs.ts'
 import { userJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, UserBody } from '../../schemas.ts'
@@ -15,12 +16,15 @@ const route = createRoute({
   tags: ['Session'],
   summary: 'Rotate both tokens of the session',
   description:
-    'Each refresh token can be rotated once. For ten seconds the previous token gets the same new pair, so that ' +
-    'two tabs do not sign each other out. After that it counts as stolen and ends the session.',
+    'Each refresh token can be rotated once. A repetition with the same `Idempotency-Key` within 60 seconds gets the ' +
+    'same pair again, so that a lost answer signs nobody out. Without it the previous token is 401 for ten seconds, ' +
+    'and after that it counts as stolen and ends the session. A session ends after `auth.session_max_days` whatever it ' +
+    'refreshes.',
   security: REFRESH_SECURITY,
+  request: { headers: KeyHeader },
   responses: {
     200: json(z.object({ user: UserBody }), 'Both session cookies are new and carry the current `role`.'),
-    ...errors(...CHANGE, 'UNAUTHORIZED'),
+    ...errors(...INPUT, ...CHANGE, 'UNAUTHORIZED'),
   },
 })
 
@@ -28,14 +32,20 @@ type Deps = Pick<HttpDeps, 'accounts' | 'wallets' | 'sessions' | 'cookies'>
 
 export function refreshSession({ accounts, wallets, sessions, cookies }: Deps) {
   return new OpenAPIHono<HttpEnv>().openapi(route, async (c) => {
-    const presented = readCookie(c.req.header('cookie'), REFRESH_COOKIE)
-    const found = presented === undefined ? null : await sessions.refresh(presented, (id) => accounts.find(id))
-    const wallet = found === null ? null : await wallets.find(found.user.id)
-    if (found === null || wallet === null) {
+    const token = readCookie(c.req.header('cookie'), REFRESH_COOKIE)
+    const key = c.req.valid('header')['Idempotency-Key'] ?? null
+    const refreshed =
+      token === undefined
+        ? ({ kind: 'over' } as const)
+        : await sessions.refresh({ token, key }, (id) => accounts.find(id))
+    // Another tab may have rotated it, and the cookies are then its new ones.
+    if (refreshed.kind === 'superseded') return fail(c, UNAUTHORIZED)
+    const wallet = refreshed.kind === 'over' ? null : await wallets.find(refreshed.user.id)
+    if (refreshed.kind === 'over' || wallet === null) {
       clearSession(c, cookies)
       return fail(c, UNAUTHORIZED)
     }
-    setSession(c, { tokens: found.tokens, lifetimes: sessions.lifetimes, cookies })
-    return c.json({ user: userJson(found.user, wallet) }, 200)
+    setSession(c, { tokens: refreshed.tokens, cookies })
+    return c.json({ user: userJson(refreshed.user, wallet) }, 200)
   })
 }

@@ -3,8 +3,10 @@ import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { present } from '../../../../actors/kernel/assert.ts'
 import { SECOND_MS } from '../../../../actors/kernel/world.ts'
+import type { Device } from '../../../../db/sessions.ts'
 import type { User } from '../../../../db/users.ts'
 import { answerWith } from '../../answers.ts'
+import { addressOf, addressPrefix, type Requested } from '../../client-address.ts'
 import { userJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { setSession } from '../../session-cookies.ts'
@@ -20,13 +22,23 @@ export const INVALID_TICKET = answerWith('INVALID_REGISTRATION_TICKET')
 
 export const secondsUntil = (ms: number): number => Math.max(1, Math.ceil(ms / SECOND_MS))
 
+export type SessionDeps = Pick<HttpDeps, 'sessions' | 'wallets' | 'cookies' | 'limits'>
+
+const USER_AGENT_MAX = 200
+
+/** The device of a request, as it is kept with a session. */
+export function deviceOf(c: Requested, { limits }: Pick<HttpDeps, 'limits'>): Device {
+  const userAgent = c.req.header('user-agent')?.replaceAll(/\p{C}/gu, '').slice(0, USER_AGENT_MAX)
+  return {
+    userAgent: userAgent === undefined || userAgent === '' ? null : userAgent,
+    addressPrefix: addressPrefix(addressOf(c, limits.trustedProxies)),
+  }
+}
+
 /** Starts a session, sets its cookies, and returns the user for the body. */
-export async function openSession(
-  c: Pick<Context, 'header'>,
-  user: User,
-  { sessions, wallets, cookies }: Pick<HttpDeps, 'sessions' | 'wallets' | 'cookies'>,
-) {
-  const [[tokens], wallet] = await Promise.all([sessions.start([user]), wallets.find(user.id)])
-  setSession(c, { tokens: present(tokens, 'the session of a user'), lifetimes: sessions.lifetimes, cookies })
+export async function openSession(c: Pick<Context, 'header'> & Requested, user: User, deps: SessionDeps) {
+  const { sessions, wallets, cookies } = deps
+  const [tokens, wallet] = await Promise.all([sessions.signIn(user, deviceOf(c, deps)), wallets.find(user.id)])
+  setSession(c, { tokens, cookies })
   return userJson(user, present(wallet, 'the wallet of a user who just signed in'))
 }

@@ -1,10 +1,12 @@
 /** `GET /api/districts/standings`. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { rankDistricts } from '../../../../actors/community/ranking.ts'
+import type { Purse } from '../../../../actors/kernel/purse.ts'
 import { errors, type HttpEnv } from '../../answers.ts'
 import type { CommunityPorts } from '../../community-ports.ts'
-import { SIGNED_IN } from '../../error-codes.ts'
+import { INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { purseInput } from '../../inputs.ts'
 import { PPM_PER_PERCENT } from '../../json.ts'
 import type { Accounts, HttpDeps } from '../../ports.ts'
 import { districtNumber, json } from '../../schemas.ts'
@@ -26,21 +28,23 @@ const route = createRoute({
   summary: 'All districts by the average ROI of their ranked members',
   description: 'Districts without a ranked member come last, without rank and score.',
   security: ACCESS_SECURITY,
+  request: { query: z.object({ purse: purseInput }) },
   responses: {
     200: json(z.object({ districts: z.array(DistrictBody) }), 'Sorted by rank.'),
-    ...errors(...SIGNED_IN),
+    ...errors(...SIGNED_IN, ...INPUT),
   },
 })
 
 export function listStandings({ accounts, community }: Pick<HttpDeps, 'accounts' | 'community'>, gates: Gates) {
-  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) =>
-    c.json({ districts: await districtStandings({ accounts, boards: community.boards }) }, 200),
-  )
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
+    const boards = community.boards[c.req.valid('query').purse]
+    return c.json({ districts: await districtStandings({ accounts, boards }) }, 200)
+  })
 }
 
 interface StandingsDeps {
   readonly accounts: Pick<Accounts, 'districts'>
-  readonly boards: Pick<CommunityPorts['boards'], 'districts'>
+  readonly boards: Pick<CommunityPorts['boards'][Purse], 'districts'>
 }
 
 /** The standing of every district, sorted by rank. */

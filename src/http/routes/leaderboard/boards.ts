@@ -5,7 +5,7 @@ import { type DistrictId, districtId, type UserId } from '../../../../actors/ker
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
-import { limitInput, offsetInput } from '../../inputs.ts'
+import { limitInput, offsetInput, purseInput } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 import { DistrictBody, districtStandings } from '../districts/standings.ts'
@@ -15,7 +15,7 @@ const LIMIT_MAX = 500
 
 const BoardBody = z.object({ entries: z.array(EntryBody), total: rankedTotal }).openapi('Leaderboard')
 
-const Page = z.object({ limit: limitInput(50, LIMIT_MAX), offset: offsetInput(10_000_000) })
+const Page = z.object({ purse: purseInput, limit: limitInput(50, LIMIT_MAX), offset: offsetInput(10_000_000) })
 type Page = z.output<typeof Page>
 const DistrictPath = z.object({
   districtId: z
@@ -111,14 +111,14 @@ function readers({ community: { boards, careers, referrals }, accounts }: Deps) 
     const names = await careers.usernames(ranked.map(({ standing }) => standing.userId))
     return ranked.map((one) => ({ ...entryJson(by, one, names), isMe: one.standing.userId === caller }))
   }
-  const top = async (name: BoardName, { limit, offset }: Page, caller: UserId) => {
-    const { total, entries } = await boards.top(name, limit, offset)
+  const top = async (name: BoardName, { purse, limit, offset }: Page, caller: UserId) => {
+    const { total, entries } = await boards[purse].top(name, limit, offset)
     return { entries: await entriesOf(name.by, entries, caller), total }
   }
   return {
     top,
-    friends: async (by: BoardName['by'], { limit, offset }: Page, caller: UserId) => {
-      const known = await boards.standings(await referrals.network(caller))
+    friends: async (by: BoardName['by'], { purse, limit, offset }: Page, caller: UserId) => {
+      const known = await boards[purse].standings(await referrals.network(caller))
       const ranked = rankAll(
         by,
         known.toSorted((a, b) => compareStandings(by, a, b)),
@@ -126,7 +126,7 @@ function readers({ community: { boards, careers, referrals }, accounts }: Deps) 
       return { entries: await entriesOf(by, ranked.slice(offset, offset + limit), caller), total: ranked.length }
     },
     ofDistrict: async (name: BoardName & { readonly districtId: DistrictId }, page: Page, caller: UserId) => {
-      const standings = await districtStandings({ accounts, boards })
+      const standings = await districtStandings({ accounts, boards: boards[page.purse] })
       const district = standings.find((one) => one.districtId === name.districtId)
       return district === undefined ? null : { ...(await top(name, page, caller)), district }
     },

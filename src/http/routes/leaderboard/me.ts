@@ -2,9 +2,11 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { type Ranked, roiPpm, type Standing } from '../../../../actors/community/ranking.ts'
 import type { UserId } from '../../../../actors/kernel/ids.ts'
+import type { Purse } from '../../../../actors/kernel/purse.ts'
 import { errors, type HttpEnv } from '../../answers.ts'
-import { SIGNED_IN } from '../../error-codes.ts'
+import { INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { purseInput } from '../../inputs.ts'
 import { PPM_PER_PERCENT } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
@@ -35,6 +37,8 @@ const ContextBody = z.discriminatedUnion('ranked', [
   }),
 ])
 
+const InPurse = z.object({ purse: purseInput })
+
 const UNRANKED = '`ranked: false` before the first closed position.'
 
 const me = createRoute({
@@ -44,7 +48,8 @@ const me = createRoute({
   summary: "The caller's rank by ROI",
   description: 'Ranked as in `GET /api/leaderboard/roi/global`; `score` is ROI in per cent.',
   security: ACCESS_SECURITY,
-  responses: { 200: json(MeBody, UNRANKED), ...errors(...SIGNED_IN) },
+  request: { query: InPurse },
+  responses: { 200: json(MeBody, UNRANKED), ...errors(...SIGNED_IN, ...INPUT) },
 })
 
 const context = createRoute({
@@ -54,23 +59,24 @@ const context = createRoute({
   summary: "The caller's rank by ROI and the gap to the next rank",
   description: 'For a line such as "0.8 % to rank 41".',
   security: ACCESS_SECURITY,
-  responses: { 200: json(ContextBody, UNRANKED), ...errors(...SIGNED_IN) },
+  request: { query: InPurse },
+  responses: { 200: json(ContextBody, UNRANKED), ...errors(...SIGNED_IN, ...INPUT) },
 })
 
 export function myRank({ community: { boards, careers } }: Pick<HttpDeps, 'community'>, gates: Gates) {
-  const place = async (caller: UserId) => {
-    const found = await boards.place({ by: 'roi', districtId: null }, caller)
+  const place = async (caller: UserId, purse: Purse) => {
+    const found = await boards[purse].place({ by: 'roi', districtId: null }, caller)
     if (found === null) return null
     const names = await careers.usernames([caller])
     return { found, entry: { ranked: true as const, ...entryJson('roi', found, names), total: found.total } }
   }
   return new OpenAPIHono<HttpEnv>()
     .openapi({ ...me, middleware: gates.signedIn }, async (c) => {
-      const mine = await place(c.var.caller.userId)
+      const mine = await place(c.var.caller.userId, c.req.valid('query').purse)
       return c.json(mine === null ? { ranked: false as const } : mine.entry, 200)
     })
     .openapi({ ...context, middleware: gates.signedIn }, async (c) => {
-      const mine = await place(c.var.caller.userId)
+      const mine = await place(c.var.caller.userId, c.req.valid('query').purse)
       if (mine === null) return c.json({ ranked: false as const }, 200)
       return c.json({ ...mine.entry, next: nextJson(mine.found.standing, mine.found.next) }, 200)
     })

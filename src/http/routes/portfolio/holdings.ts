@@ -48,9 +48,9 @@ export function portfolio({ community, wallets }: Pick<HttpDeps, 'community' | '
     const body: z.output<typeof PortfolioBody> = {
       holdings: holdings.map(holdingJson),
       balance: decimal(wallet?.balance ?? 0),
-      totalPnl: decimal(pnl + career.all.pnl),
+      totalPnl: decimal(pnl + career.main.pnl),
       legacyPnl: decimal(pnl),
-      positionsPnl: decimal(career.all.pnl),
+      positionsPnl: decimal(career.main.pnl),
     }
     return c.json(body, 200)
   })

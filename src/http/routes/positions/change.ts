@@ -1,5 +1,5 @@
 /** `PATCH /api/positions/{id}`. */
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { BODY, SIGNED_IN } from '../../error-codes.ts'
 import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
@@ -7,6 +7,7 @@ import { jsonBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, TradeBody } from '../../schemas.ts'
 import { IdPath, originOf, refusing, stopLossInput, takeProfitInput, tradeJson } from './order.ts'
+import { strictBody } from '../../unknown-names.ts'
 
 const route = createRoute({
   method: 'patch',
@@ -19,7 +20,7 @@ const route = createRoute({
   security: ACCESS_SECURITY,
   request: {
     params: IdPath,
-    body: jsonBody(z.object({ stopLoss: stopLossInput, takeProfit: takeProfitInput })),
+    body: jsonBody(strictBody({ stopLoss: stopLossInput, takeProfit: takeProfitInput })),
   },
   responses: {
     200: json(TradeBody, 'Changed.'),

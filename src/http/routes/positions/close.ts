@@ -1,13 +1,15 @@
 /** `POST /api/positions/{id}/close`. */
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { BODY, SIGNED_IN } from '../../error-codes.ts'
 import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { Key, KeyHeader } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, TradeBody } from '../../schemas.ts'
-import { IdPath, Key, KeyHeader, keyOf, originOf, refusing, tradeJson } from './order.ts'
+import { IdPath, keyOf, originOf, refusing, tradeJson } from './order.ts'
+import { strictBody } from '../../unknown-names.ts'
 
-const CloseOrder = z.object({
+const CloseOrder = strictBody({
   clientRequestId: Key.optional().openapi({ description: 'The idempotency key if the header is absent.' }),
 })
 

@@ -3,7 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
-import { limitInput, offsetInput } from '../../inputs.ts'
+import { limitInput, offsetInput, purseInput } from '../../inputs.ts'
 import { positionJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, PositionBody } from '../../schemas.ts'
@@ -12,13 +12,14 @@ const route = createRoute({
   method: 'get',
   path: '/api/positions',
   tags: ['Trading'],
-  summary: "The caller's positions, newest first",
+  summary: "The caller's positions of one purse, newest first",
   description:
     'Open positions are valued at the current price of their instrument, closed ones at their close price. One page ' +
-    'holds all that a user may have open, unless operators have raised that limit above 100.',
+    'holds all that a purse may have open, unless operators have raised that limit above 100.',
   security: ACCESS_SECURITY,
   request: {
     query: z.object({
+      purse: purseInput,
       status: z.enum(['open', 'closed', 'all']).default('open'),
       limit: limitInput(100),
       offset: offsetInput(),

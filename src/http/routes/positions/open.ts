@@ -3,10 +3,10 @@ import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { BODY, SIGNED_IN } from '../../error-codes.ts'
 import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
-import { jsonBody } from '../../inputs.ts'
+import { jsonBody, KeyHeader } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, TradeBody } from '../../schemas.ts'
-import { KeyHeader, keyOf, Order, originOf, priceInput, refusing, tradeJson } from './order.ts'
+import { keyOf, Order, originOf, priceInput, refusing, tradeJson } from './order.ts'
 
 const OpenOrder = Order.extend({
   clientPrice: priceInput.openapi({ description: 'The price that the client showed to the user.', example: 206.3 }),

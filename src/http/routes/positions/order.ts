@@ -5,7 +5,6 @@ import { hash } from 'node:crypto'
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import type { UserId } from '../../../../actors/kernel/ids.ts'
-import { KEY_LENGTH_MAX } from '../../../../actors/kernel/limits.ts'
 import { lots, price } from '../../../../actors/kernel/micros.ts'
 import type { Refused } from '../../../../actors/kernel/outcome.ts'
 import type { IdempotencyKey, KeyedRoute, Trade } from '../../../../actors/match/messages.ts'
@@ -16,6 +15,7 @@ import { decimalInput, InstrumentIdInput, PositionIdInput } from '../../inputs.t
 import { positionJson, walletJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import type { TradeBody } from '../../schemas.ts'
+import { strictBody } from '../../unknown-names.ts'
 
 /** Marks the stored answer of an earlier request. The name is part of the contract. */
 const REPEATED = 'Idempotent-Replayed'
@@ -26,18 +26,7 @@ const level = priceInput.nullable().openapi({ description: 'A price, or null for
 export const stopLossInput = level.openapi({ example: 190 }).optional()
 export const takeProfitInput = level.openapi({ example: 220 }).optional()
 
-export const Key = z
-  .string()
-  .min(1)
-  .max(KEY_LENGTH_MAX)
-  .regex(/^[\x20-\x7e]*$/, 'must be printable ASCII')
-  .openapi({
-    description: 'Chosen by the client. A retry with the same key and body gets the first answer again.',
-    example: 'b7f0c1d2',
-  })
-export const KeyHeader = z.object({ 'Idempotency-Key': Key.optional() })
-
-export const Order = z.object({
+export const Order = strictBody({
   instrumentId: InstrumentIdInput,
   direction: z.enum(['long', 'short']),
   lotSize: lotsInput.openapi({ example: 0.5 }),
@@ -69,7 +58,10 @@ export function keyOf(
 
 export function tradeJson(c: Context, trade: Trade): z.output<typeof TradeBody> {
   if (trade.repeated) c.header(REPEATED, 'true')
-  return { position: positionJson({ ...trade, currentPrice: trade.price }), wallet: walletJson(trade.wallet) }
+  return {
+    position: positionJson({ ...trade, currentPrice: trade.price }),
+    wallet: walletJson(trade.wallet, trade.position.purse),
+  }
 }
 
 /**

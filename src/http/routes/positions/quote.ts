@@ -28,7 +28,9 @@ const QuoteBody = z
     washoutPrice: z.number().nullable().openapi({ example: 185.6835 }),
     pnlAtStopLoss: z.number().nullable().openapi({ example: -40.7875 }),
     pnlAtTakeProfit: z.number().nullable().openapi({ example: 34.2125 }),
-    maxLotSize: z.number().openapi({ description: 'The most lots that the free margin covers.', example: 96.42 }),
+    maxLotSize: z
+      .number()
+      .openapi({ description: 'The most lots that the free margin of the purse covers.', example: 96.42 }),
     refusal: ErrorBody.omit({ requestId: true }).nullable().openapi({
       description: 'The error that opening this now would get, or null.',
       additionalProperties: true,
@@ -58,9 +60,8 @@ export function quoteOrder({ desk, positions, wallets }: Deps, gates: Gates) {
   const refuse = refusing(positions)
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
     const { instrumentId, direction, lotSize, stopLoss = null, takeProfit = null } = c.req.valid('json')
-    const held = await wallets.find(c.var.caller.userId)
-    const means = { available: held?.balance ?? null, openPositions: held?.openPositions ?? null }
-    const outcome = await desk.quote({ instrumentId, direction, lots: lotSize, stopLoss, takeProfit, ...means })
+    const means = await wallets.means(c.var.caller.userId)
+    const outcome = await desk.quote({ instrumentId, direction, lots: lotSize, stopLoss, takeProfit, means })
     if (!outcome.ok) return refuse<404 | 409 | 503>(c, outcome)
     const { refusal } = outcome.value
     return c.json({ ...quoteJson(outcome.value), refusal: refusal === null ? null : refusalJson(refusal) }, 200)

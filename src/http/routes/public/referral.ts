@@ -18,7 +18,8 @@ const route = createRoute({
     'For the page that a share link opens. Always 200; an unknown code is answered with `valid: false`. At most 10 a ' +
     'minute per address.',
   request: {
-    query: z.object({
+    // Loose: the specification wants 200 whatever the query is.
+    query: z.looseObject({
       code: z.string().optional().catch(undefined).openapi({ type: 'string', example: '5d0f9a3c71' }),
     }),
   },

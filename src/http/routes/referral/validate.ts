@@ -6,6 +6,7 @@ import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
 import { jsonBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
+import { strictBody } from '../../unknown-names.ts'
 
 const route = createRoute({
   method: 'post',
@@ -17,7 +18,7 @@ const route = createRoute({
     'the caller has already been referred. At most 30 a minute per address.',
   security: ACCESS_SECURITY,
   request: {
-    body: jsonBody(z.object({ code: z.string().trim().min(1).max(64).openapi({ example: '5d0f9a3c71' }) })),
+    body: jsonBody(strictBody({ code: z.string().trim().min(1).max(64).openapi({ example: '5d0f9a3c71' }) })),
   },
   responses: {
     200: json(

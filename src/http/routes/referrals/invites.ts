@@ -1,5 +1,5 @@
 /** `POST /api/referrals/invites`. */
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { answerWith, errors, fail, type HttpEnv } from '../../answers.ts'
 import { BODY, SIGNED_IN } from '../../error-codes.ts'
 import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
@@ -7,6 +7,7 @@ import { jsonBody, LineInput } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 import { ReferralBody, referralJson } from './referral.ts'
+import { strictBody } from '../../unknown-names.ts'
 
 const route = createRoute({
   method: 'post',
@@ -17,7 +18,7 @@ const route = createRoute({
     'Each invite has its own code, so `GET /api/referrals` shows who registered. A user may have at most 200 unused ' +
     'invites. At most 30 a minute per address.',
   security: ACCESS_SECURITY,
-  request: { body: jsonBody(z.object({ name: LineInput.openapi({ example: 'Grace' }) })) },
+  request: { body: jsonBody(strictBody({ name: LineInput.openapi({ example: 'Grace' }) })) },
   responses: { 201: json(ReferralBody, 'Created.'), ...errors(...SIGNED_IN, ...BODY, 'TOO_MANY_INVITES') },
 })
 

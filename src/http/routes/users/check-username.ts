@@ -7,6 +7,7 @@ import type { Gates } from '../../gates.ts'
 import { jsonBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
+import { strictBody } from '../../unknown-names.ts'
 
 const route = createRoute({
   method: 'post',
@@ -16,7 +17,7 @@ const route = createRoute({
   description:
     'For a form that checks while the user types. `reason` is present if the name is not available. At most 60 a ' +
     'minute per address.',
-  request: { body: jsonBody(z.object({ username: z.string().max(255).openapi({ example: 'ada_l' }) })) },
+  request: { body: jsonBody(strictBody({ username: z.string().max(255).openapi({ example: 'ada_l' }) })) },
   responses: {
     200: json(
       z

@@ -1,8 +1,9 @@
 /** `GET /api/wallet`. */
-import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, fail, type HttpEnv, UNAUTHORIZED } from '../../answers.ts'
-import { SIGNED_IN } from '../../error-codes.ts'
+import { INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { purseInput } from '../../inputs.ts'
 import { walletJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, WalletBody } from '../../schemas.ts'
@@ -11,18 +12,22 @@ const route = createRoute({
   method: 'get',
   path: '/api/wallet',
   tags: ['Trading'],
-  summary: "The caller's wallet",
+  summary: "The caller's wallet in a purse",
   description:
-    'In units. `equity` is `balance` + `unrealizedPnl`. Margin in use has already left the balance, so `freeMargin` ' +
-    'is the balance.',
+    'In units. `equity` is `balance` + `unrealizedPnl`. Margin in use has already left the balance. `freeMargin` is the ' +
+    'balance without what closes paid while late news may still correct them (`trading.late_void_secs` and a minute; ' +
+    'while news holds the player, until that is in the price), and without credits by late news that are not final yet ' +
+    '(`trading.late_lock_secs`).',
   security: ACCESS_SECURITY,
-  responses: { 200: json(WalletBody, 'As last committed.'), ...errors(...SIGNED_IN) },
+  request: { query: z.object({ purse: purseInput }) },
+  responses: { 200: json(WalletBody, 'As last committed.'), ...errors(...SIGNED_IN, ...INPUT) },
 })
 
 export function walletBalance({ wallets }: Pick<HttpDeps, 'wallets'>, gates: Gates) {
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
-    const held = await wallets.find(c.var.caller.userId)
+    const { purse } = c.req.valid('query')
+    const held = await wallets.find(c.var.caller.userId, purse)
     if (held === null) return fail(c, UNAUTHORIZED) // a token may outlive its user
-    return c.json(walletJson(held), 200)
+    return c.json(walletJson(held, purse), 200)
   })
 }

@@ -3,7 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
-import { limitInput, offsetInput } from '../../inputs.ts'
+import { limitInput, offsetInput, purseInput } from '../../inputs.ts'
 import { ledgerEntryJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, positionIdText, timestampText } from '../../schemas.ts'
@@ -12,12 +12,16 @@ const LedgerBody = z
   .object({
     entries: z.array(
       z.object({
-        kind: z.enum(['grant', 'margin', 'release', 'external_adjustment', 'referral']).openapi({
-          description:
-            '`grant`: the starting balance. `margin`: debited by an opening. `release`: paid by a close, margin plus ' +
-            'realised PnL. `external_adjustment`: a change from outside. `referral`: a referral reward.',
-          example: 'margin',
-        }),
+        kind: z
+          .enum(['grant', 'margin', 'release', 'external_adjustment', 'referral', 'refill', 'late_close'])
+          .openapi({
+            description:
+              '`grant`: the starting balance. `margin`: debited by an opening. `release`: paid by a close, margin plus ' +
+              'realised PnL. `external_adjustment`: a change from outside. `referral`: a referral reward. ' +
+              '`refill`: practice money on request. ' +
+              '`late_close`: the correction of a position that was closed just before news.',
+            example: 'margin',
+          }),
         amount: z.number().openapi({ description: 'Units credited, or debited if negative.', example: -50 }),
         positionId: positionIdText.nullable(),
         at: timestampText,
@@ -30,10 +34,10 @@ const route = createRoute({
   method: 'get',
   path: '/api/wallet/ledger',
   tags: ['Trading'],
-  summary: "The ledger entries of the caller's wallet, newest first",
+  summary: "The ledger entries of the caller's wallet in a purse, newest first",
   description: 'All entries of a wallet add up to its balance.',
   security: ACCESS_SECURITY,
-  request: { query: z.object({ limit: limitInput(50), offset: offsetInput() }) },
+  request: { query: z.object({ purse: purseInput, limit: limitInput(50), offset: offsetInput() }) },
   responses: { 200: json(LedgerBody, 'One page.'), ...errors(...SIGNED_IN, ...INPUT) },
 })
 

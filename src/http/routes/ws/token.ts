@@ -20,7 +20,7 @@ const route = createRoute({
         expiresIn: z.int().openapi({ description: 'Seconds.', example: 60 }),
         wsUrl: z.string().openapi({ description: 'Where to connect.', example: 'wss://live.touchline.example' }),
       }),
-      'Request a new token for each connection.',
+      'It opens one connection; request another for the next.',
     ),
     ...errors(...SIGNED_IN, ...CHANGE),
   },

@@ -1,0 +1,97 @@
+/** `GET /api/auth/sessions`, `DELETE /api/auth/sessions/:id` and `POST /api/auth/logout-all`. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { sessionId } from '../../../../actors/kernel/ids.ts'
+import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
+import { CHANGE, INPUT, SIGNED_IN } from '../../error-codes.ts'
+import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { timestamp } from '../../json.ts'
+import type { HttpDeps } from '../../ports.ts'
+import { json } from '../../schemas.ts'
+import { clearSession } from '../../session-cookies.ts'
+
+const ID_EXAMPLE = '0197f2a0-6e7f-7a81-9c2d-3e4f5a6b7c8d'
+const SessionIdInput = z.guid().toLowerCase().openapi({ format: 'uuid', example: ID_EXAMPLE }).transform(sessionId)
+const time = z.string().openapi({ format: 'date-time', example: '2026-05-02T14:30:00.000Z' })
+
+const list = createRoute({
+  method: 'get',
+  path: '/api/auth/sessions',
+  tags: ['Session'],
+  summary: "The caller's sessions",
+  description:
+    'Those that last, the one used last first; at most 100. Only the network of an address is stored (IPv4 by /24, ' +
+    'IPv6 by /48).',
+  security: ACCESS_SECURITY,
+  responses: {
+    200: json(
+      z.object({
+        sessions: z.array(
+          z.object({
+            id: z.string().openapi({ format: 'uuid', example: ID_EXAMPLE }),
+            createdAt: time.openapi({ description: 'When the user signed in.' }),
+            lastSeenAt: time.openapi({ description: 'The sign-in or the last refresh.' }),
+            userAgent: z.string().nullable().openapi({ example: 'Mozilla/5.0 (X11; Linux x86_64)' }),
+            addressPrefix: z.string().openapi({ example: '203.0.113.0/24' }),
+            current: z.boolean().openapi({ description: 'The session of this request.', example: true }),
+          }),
+        ),
+      }),
+      'The sessions.',
+    ),
+    ...errors(...SIGNED_IN),
+  },
+})
+
+const endOne = createRoute({
+  method: 'delete',
+  path: '/api/auth/sessions/{id}',
+  tags: ['Session'],
+  summary: "End one of the caller's sessions",
+  description: "Its tokens are refused at once, in every process. Closes the user's WebSocket connections.",
+  security: ACCESS_SECURITY,
+  request: { params: z.object({ id: SessionIdInput }) },
+  responses: {
+    200: json(z.object({ ended: z.literal(true) }), 'Ended.'),
+    ...errors(...SIGNED_IN, ...INPUT, ...CHANGE, 'NOT_FOUND'),
+  },
+})
+
+const endAll = createRoute({
+  method: 'post',
+  path: '/api/auth/logout-all',
+  tags: ['Session'],
+  summary: 'Sign out everywhere',
+  description:
+    "Ends every session of the caller, this one included, closes all of the user's sockets, and clears both cookies.",
+  security: ACCESS_SECURITY,
+  responses: {
+    200: json(z.object({ ended: z.int().openapi({ description: 'How many sessions.', example: 2 }) }), 'Signed out.'),
+    ...errors(...SIGNED_IN, ...CHANGE),
+  },
+})
+
+export function ownSessions({ sessions, cookies }: Pick<HttpDeps, 'sessions' | 'cookies'>, gates: Gates) {
+  return new OpenAPIHono<HttpEnv>()
+    .openapi({ ...list, middleware: gates.signedIn }, async (c) => {
+      const { userId, sid } = c.var.caller
+      const listed = (await sessions.list(userId)).map(({ createdAt, lastSeenAt, ...session }) => ({
+        ...session,
+        createdAt: timestamp(createdAt),
+        lastSeenAt: timestamp(lastSeenAt),
+        current: session.id === sid,
+      }))
+      return c.json({ sessions: listed }, 200)
+    })
+    .openapi({ ...endOne, middleware: gates.signedIn }, async (c) => {
+      const { userId, sid } = c.var.caller
+      const { id } = c.req.valid('param')
+      if (!(await sessions.endOne(userId, id))) return fail(c, notFound('session'))
+      if (id === sid) clearSession(c, cookies)
+      return c.json({ ended: true as const }, 200)
+    })
+    .openapi({ ...endAll, middleware: gates.signedIn }, async (c) => {
+      const ended = await sessions.endAll(c.var.caller.userId)
+      clearSession(c, cookies)
+      return c.json({ ended }, 200)
+    })
+}

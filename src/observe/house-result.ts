@@ -1,0 +1,179 @@
+/**
+ * What trades cost the house, by how near to news they were opened and closed. Users who are ahead of the feed, or faster than its
+ * statistics, show here first: honest trades near news win as often as they lose.
+ *
+ * Reads committed events. Each position of a live match counts once, some minutes after its close, when it is known whether news
+ * followed and whether the close was corrected. Kept per match in play: the moments of news of each player, and recent closes.
+ */
+import type { FixtureId, InstrumentId, PositionId } from '../../actors/kernel/ids.ts'
+import { isReplayFixture } from '../../actors/kernel/limits.ts'
+import { MICROS_PER_UNIT, type Price } from '../../actors/kernel/micros.ts'
+import { HOUR_MS, type Instant, instant, MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
+import type { MatchEvent } from '../../actors/match/messages.ts'
+import type { Batch } from '../../actors/match/store.ts'
+import type { ClosedBy } from '../../actors/position/position.ts'
+
+/**
+ * How near to news of its player a trade was: before the next by at most a given time, at the same instant, within a minute after the
+ * last, or neither. `end`: the match closed it. `unseen`: opened before this process ran the match.
+ */
+export type Nearness =
+  | 'before_10s'
+  | 'before_20s'
+  | 'before_40s'
+  | 'before_60s'
+  | 'with_news'
+  | 'after_60s'
+  | 'quiet'
+  | 'end'
+  | 'unseen'
+
+export interface HouseTrade {
+  readonly opened: Nearness
+  readonly closed: Nearness
+  /** In units; what the house paid is above zero. */
+  readonly paid: number
+  readonly margin: number
+}
+
+interface Ended {
+  readonly instrumentId: InstrumentId
+  readonly openedAt: Instant
+  readonly closedAt: Instant
+  readonly by: ClosedBy
+  readonly pnl: number
+  readonly margin: number
+}
+
+interface Followed {
+  readonly since: Instant
+  heardAt: Instant
+  /** By player, in order of time. */
+  readonly news: Map<InstrumentId, Instant[]>
+  readonly bases: Map<InstrumentId, Price>
+  /** The update that last showed something new; a hold also changes when it is about to end. */
+  readonly changes: Map<InstrumentId, number>
+  /** In order of time. */
+  readonly ended: Map<PositionId, Ended>
+}
+
+const LEADS = [
+  [10, 'before_10s'],
+  [20, 'before_20s'],
+  [40, 'before_40s'],
+  [60, 'before_60s'],
+] as const
+const AFTER_MS = MINUTE_MS
+/** News holds a player for five minutes at most; then a close in the minute before has been corrected. */
+const KNOWN_AFTER_MS = 7 * MINUTE_MS
+/** A base that moves so far in one update moves by news, listed or not, in parts of the base. */
+const NEWS_MOVE = 1 / 200
+/** Closes that wait, per match; with more, the oldest count as they are. */
+const WAITING_MAX = 100_000
+/** Moments of news of one player; older ones are forgotten. */
+const NEWS_MAX = 100
+/** A match that has been silent for this long runs elsewhere, or has ended elsewhere. */
+const FORGOTTEN_AFTER_MS = 6 * HOUR_MS
+
+export class HouseResult {
+  readonly #count: (trade: HouseTrade) => void
+  readonly #matches = new Map<FixtureId, Followed>()
+
+  constructor(count: (trade: HouseTrade) => void) {
+    this.#count = count
+  }
+
+  /** Takes a committed batch. A replay's match time runs at another pace: it is left out. */
+  take({ matchId, at, events }: Pick<Batch, 'matchId' | 'at' | 'events'>): void {
+    if (isReplayFixture(matchId)) return
+    const match = this.#follow(matchId, at)
+    for (const event of events) note(match, event, at)
+    this.#countKnown(match, at)
+    if (events.some((event) => event.kind === 'match_updated' && event.info.settledAt !== null)) {
+      this.#countAll(match)
+      this.#matches.delete(matchId)
+    }
+  }
+
+  #follow(matchId: FixtureId, at: Instant): Followed {
+    const known = this.#matches.get(matchId)
+    if (known !== undefined) {
+      known.heardAt = at
+      return known
+    }
+    for (const [id, { heardAt }] of this.#matches) if (at - heardAt > FORGOTTEN_AFTER_MS) this.#matches.delete(id)
+    const match: Followed = {
+      since: at,
+      heardAt: at,
+      news: new Map(),
+      bases: new Map(),
+      changes: new Map(),
+      ended: new Map(),
+    }
+    this.#matches.set(matchId, match)
+    return match
+  }
+
+  #countKnown(match: Followed, now: Instant): void {
+    for (const [id, ended] of match.ended) {
+      if (match.ended.size <= WAITING_MAX && now - ended.closedAt < KNOWN_AFTER_MS) return
+      match.ended.delete(id)
+      this.#count(tradeOf(match, ended))
+    }
+  }
+
+  #countAll(match: Followed): void {
+    for (const ended of match.ended.values()) this.#count(tradeOf(match, ended))
+  }
+}
+
+function note(match: Followed, event: MatchEvent, at: Instant): void {
+  if (event.kind === 'instrument_listed') match.bases.set(event.instrument.id, event.instrument.base)
+  else if (event.kind === 'news_changed') {
+    const { instrumentId, news } = event
+    if (news === null || match.changes.get(instrumentId) === news.changedSeq) return
+    match.changes.set(instrumentId, news.changedSeq)
+    heard(match, instrumentId, at)
+  } else if (event.kind === 'price_moved') {
+    const { instrumentId, quote } = event
+    const before = match.bases.get(instrumentId)
+    match.bases.set(instrumentId, quote.base)
+    if (before !== undefined && Math.abs(quote.base - before) >= before * NEWS_MOVE) heard(match, instrumentId, at)
+  } else if ('position' in event && event.position.close !== null) {
+    const { id, instrumentId, openedAt, margin, close } = event.position
+    const { at: closedAt, by, pnl } = close
+    // A correction tells of the position again: it keeps its place, and counts with the latest PnL.
+    if (event.kind === 'position_closed' || match.ended.has(id)) {
+      match.ended.set(id, { instrumentId, openedAt, closedAt, by, pnl, margin })
+    }
+  }
+}
+
+function heard({ news }: Followed, id: InstrumentId, at: Instant): void {
+  const moments = news.get(id) ?? []
+  if (moments.at(-1) === at) return
+  moments.push(at)
+  if (moments.length > NEWS_MAX) moments.shift()
+  news.set(id, moments)
+}
+
+function tradeOf(match: Followed, { instrumentId, openedAt, closedAt, by, pnl, margin }: Ended): HouseTrade {
+  const news = match.news.get(instrumentId) ?? []
+  const isEnd = by === 'full_time' || by === 'void' || by === 'admin'
+  return {
+    opened: openedAt < match.since ? 'unseen' : nearness(news, openedAt),
+    closed: isEnd ? 'end' : nearness(news, closedAt),
+    paid: pnl / MICROS_PER_UNIT,
+    margin: margin / MICROS_PER_UNIT,
+  }
+}
+
+/** What comes next is worth more to a trader than what has been. */
+function nearness(news: readonly Instant[], at: Instant): Nearness {
+  const next = news.find((moment) => moment >= at)
+  if (next === at) return 'with_news'
+  const lead = LEADS.find(([secs]) => next !== undefined && next - at <= secs * SECOND_MS)
+  if (lead !== undefined) return lead[1]
+  const last = news.findLast((moment) => moment < at) ?? instant(-AFTER_MS)
+  return at - last <= AFTER_MS ? 'after_60s' : 'quiet'
+}
