@@ -4,6 +4,8 @@ import { sql } from 'kysely'
 import { present } from '../../actors/kernel/assert.ts'
 import { type UserId, userId } from '../../actors/kernel/ids.ts'
 import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
+import { PURSES } from '../../actors/kernel/purse.ts'
+import { texts } from '../../db/postgres/arrays.ts'
 import { connect, connectEmbedded, type Connection } from '../../db/postgres/connect.ts'
 import { migrate } from '../../db/postgres/migrate.ts'
 import { seedDistricts } from '../../db/seed.ts'
@@ -55,13 +57,17 @@ async function populate({ db }: Connection, users: number): Promise<UserId[]> {
 export async function reset({ connection: { db } }: BenchDatabase): Promise<void> {
   await sql`truncate wallets, outbox, outbox_cursors, ledger_entries, positions, account_events, command_results, ticks, tape, instruments, matches, match_leases,
             replays`.execute(db)
-  await sql`insert into wallets (user_id, balance_micros) select id, ${STARTING_BALANCE}::bigint from users`.execute(db)
+  await sql`insert into wallets (user_id, purse, balance_micros)
+              select id, purse, ${STARTING_BALANCE}::bigint from users, unnest(${texts(PURSES)}::text[]) purse`.execute(
+    db,
+  )
   const tx = randomUUID()
   await sql`
-    insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, at)
-      select ${tx}::uuid, 'user', user_id, balance_micros, 'grant', user_id, now() from wallets
+    insert into ledger_entries (tx, account, user_id, purse, amount_micros, kind, reference, at)
+      select ${tx}::uuid, 'user', user_id, purse, balance_micros, 'grant', user_id, now() from wallets
       union all
-      select ${tx}::uuid, 'house', null, -sum(balance_micros), 'grant', ${tx}::uuid, now() from wallets`.execute(db)
+      select ${tx}::uuid, 'house', null, purse, -sum(balance_micros), 'grant', ${tx}::uuid, now()
+        from wallets group by purse`.execute(db)
   await sql`vacuum analyze users, wallets`.execute(db)
   await sql`checkpoint`.execute(db)
 }
@@ -95,7 +101,9 @@ export async function audit({ connection: { db } }: BenchDatabase, expected: Exp
     found.margins === found.opened ? '' : `${found.margins} margins for ${found.opened} positions`,
     found.released === found.closed ? '' : `${found.released} releases for ${found.closed} closes`,
     found.held === found.open ? '' : `wallets count ${found.held} open positions of ${found.open}`,
-    books.imbalanceMicros === 0 ? '' : `the books are off by ${books.imbalanceMicros}`,
+    ...books.purses.map(({ purse, imbalanceMicros: off }) =>
+      off === 0 ? '' : `the books of ${purse} are off by ${off}`,
+    ),
     books.unbalancedTransactions === 0 ? '' : `${books.unbalancedTransactions} transactions do not balance`,
     books.mismatchedWallets === 0 ? '' : `${books.mismatchedWallets} wallets are not the sum of their entries`,
   ].filter((complaint) => complaint !== '')

@@ -109,7 +109,7 @@ export async function benchRedisBoards({ url, users, installation }: RedisBench)
     Number(present(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1], 'memory')) / 2 ** 20
   const before = await used()
   let builds = 0
-  const boards = await connectBoards({ url, installation, newId: () => String(++builds) })
+  const boards = await connectBoards({ url, installation, purse: 'main', newId: () => String(++builds) })
   try {
     const measured = await measure(boards, users)
     const megabytes = (await used()) - before
@@ -117,7 +117,7 @@ export async function benchRedisBoards({ url, users, installation }: RedisBench)
     const text = `Leaderboards on Redis, ${figure(users)} users (${built})\n${rows(measured)}`
     return { text, data: { users, megabytes, ...measured } }
   } finally {
-    for await (const found of redis.scanStream({ match: `${keys.boards(installation)}:*` })) {
+    for await (const found of redis.scanStream({ match: `${keys.boards(installation, 'main')}:*` })) {
       const left: string[] = found
       if (left.length > 0) await redis.unlink(left)
     }

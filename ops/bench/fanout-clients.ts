@@ -1,10 +1,10 @@
 /**
- * Clients of the fan-out benchmark, thousands in one process. They implement WebSocket by hand, because a library would
- * take more processor time than the server. They time each price by the timestamp in it.
+ * Clients of the fan-out benchmark, thousands in one process. They time each price by the timestamp in it.
  */
 import { connect, type Socket } from 'node:net'
 import { Histogram } from '../rehearse/load/histogram.ts'
 import { sharedNow } from './fanout-market.ts'
+import { eachMessage, masked, OPCODE, upgradeRequest } from './raw-messages.ts'
 import { PRICE_FRAME_BYTES } from '../../rooms/feed/price-frame.ts'
 
 export interface ClientsOrder {
@@ -40,7 +40,6 @@ export interface ClientsReport {
 const TIME_OFFSET = 32
 const MICROS_PER_MS = 1_000
 const [ROOM_JOIN, ROOM_PATCH] = [0x0a, 0x0f]
-const [BINARY, PING, PONG] = [2, 9, 10]
 const CONNECTING = 100
 
 let deliveries = 0
@@ -92,9 +91,7 @@ class RawClient {
   #knock(): void {
     const { path } = this.#plan
     if (path === null) return this.#isReady()
-    const head = ['GET ' + path + ' HTTP/1.1', 'Host: 127.0.0.1', 'Upgrade: websocket', 'Connection: Upgrade']
-    const key = ['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==']
-    this.#socket.write([...head, ...key, '', ''].join('\r\n'))
+    this.#socket.write(upgradeRequest(path))
   }
 
   #read(chunk: Buffer): void {
@@ -105,31 +102,14 @@ class RawClient {
       if (end < 0) return void (this.#rest = Buffer.from(bytes))
       this.#isUpgraded = true
       bytes = bytes.subarray(end + 4)
-      if (this.#plan.greeting !== null) this.#say(Buffer.from(this.#plan.greeting), 0x81)
+      if (this.#plan.greeting !== null) this.#say(this.#plan.greeting, OPCODE.text)
       if (this.#snapshotsLeft === 0 && this.#plan.updatesPerPatch === 0) this.#isReady()
     }
     const now = isTiming ? sharedNow() : 0
-    let at = 0
-    for (;;) {
-      const left = bytes.length - at
-      if (left < 2) break
-      let length = (bytes[at + 1] ?? 0) & 0x7f
-      let head = 2
-      if (length === 126) {
-        if (left < 4) break
-        length = bytes.readUInt16BE(at + 2)
-        head = 4
-      } else if (length === 127) {
-        if (left < 10) break
-        length = Number(bytes.readBigUInt64BE(at + 2))
-        head = 10
-      }
-      if (left < head + length) break
-      const kind = (bytes[at] ?? 0) & 0x0f
-      if (kind === BINARY) this.#receive(bytes, at + head, length, now)
-      else if (kind === PING) this.#say(Buffer.alloc(0), 0x80 | PONG)
-      at += head + length
-    }
+    const at = eachMessage(bytes, (opcode, from, length) => {
+      if (opcode === OPCODE.binary) this.#receive(bytes, from, length, now)
+      else if (opcode === OPCODE.ping) this.#say('', OPCODE.pong)
+    })
     if (at < bytes.length) this.#rest = Buffer.from(bytes.subarray(at))
   }
 
@@ -137,7 +117,7 @@ class RawClient {
     if (this.#plan.updatesPerPatch > 0) {
       const kind = bytes[from]
       if (kind === ROOM_JOIN) {
-        this.#say(Buffer.from([ROOM_JOIN]), 0x82)
+        this.#say(Buffer.from([ROOM_JOIN]), OPCODE.binary)
         return this.#isReady()
       }
       // A patch of three bytes means that nothing in view has changed.
@@ -152,13 +132,8 @@ class RawClient {
     latency.record(now - sentAt)
   }
 
-  #say(payload: Buffer, first: number): void {
-    const long = payload.length > 125
-    const head = Buffer.alloc(long ? 8 : 6) // masked with zeros
-    head[0] = first
-    head[1] = 0x80 | (long ? 126 : payload.length)
-    if (long) head.writeUInt16BE(payload.length, 2)
-    this.#socket.write(Buffer.concat([head, payload]))
+  #say(payload: Buffer | string, opcode: number): void {
+    this.#socket.write(masked(payload, opcode))
   }
 }
 

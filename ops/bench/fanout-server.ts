@@ -6,13 +6,15 @@ import { createServer } from 'node:http'
 import { createServer as createPlainServer, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { present } from '../../actors/kernel/assert.ts'
-import { fixtureId, userId } from '../../actors/kernel/ids.ts'
+import { fixtureId, sessionId, userId } from '../../actors/kernel/ids.ts'
 import { AccountStream } from '../../rooms/feed/account-stream.ts'
 import { FanOut, type PriceSource } from '../../rooms/feed/fan-out.ts'
 import type { PublishedPrice } from '../../rooms/feed/price-board.ts'
 import { PriceFeed } from '../../rooms/feed/price-feed.ts'
 import { asMessage } from '../../rooms/feed/price-frame.ts'
+import { WakeLimiter } from '../../rooms/feed/wake-limiter.ts'
 import { ConnectionLimit } from '../../rooms/sockets/connection-limit.ts'
+import { Door } from '../../rooms/sockets/door.ts'
 import { WriteDeadline } from '../../rooms/sockets/write-deadline.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { startColyseus } from './fanout-colyseus.ts'
@@ -54,11 +56,13 @@ async function startFeed({ matches, instruments, port }: ServerOrder): Promise<P
   const report = (event: string, error: unknown): void => void process.stderr.write(`${event}: ${String(error)}\n`)
   const fanOut = new FanOut({ world, report })
   const feed = new PriceFeed({
-    verify: async (token) => ({ userId: userId(token) }),
+    verify: async (token) => ({ userId: userId(token), sessionId: sessionId(token) }),
+    door: new Door({ limits: { admitsAddress: async () => true, admitsUser: async () => true }, world, report }),
     connectionLimit: new ConnectionLimit({ connectionsMax: 30_000, perUserMax: 30_000 }),
     fanOut,
     account: new AccountStream({ read: async (asked) => asked.map(() => null), report }),
     wake: async () => 'unknown',
+    wakes: new WakeLimiter(world),
     deadline: new WriteDeadline(),
     world,
     report,

@@ -10,13 +10,12 @@
  * and the clients the second (it needs `taskset`). More than 20,000 sockets are two servers on one address, pinned to a
  * core each.
  */
-import { type ChildProcess, fork } from 'node:child_process'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { present } from '../../actors/kernel/assert.ts'
 import { Histogram } from '../rehearse/load/histogram.ts'
 import type { ClientPlan, ClientsReport } from './fanout-clients.ts'
 import { type Beat, idOf, type Listening, type ServerOrder, type ServerReport, type Variant } from './fanout-market.ts'
+import { Worker } from './worker.ts'
 import { figure, type Section, type Spread, spreadOf, table, withSpread } from './report.ts'
 
 const { values: options } = parseArgs({
@@ -39,43 +38,6 @@ const DEADLINE_MS = 100
 /** A client process can have 20,000 descriptors. */
 const CLIENTS_MAX = 10_000
 const [INSTRUMENTS, FOLLOW, IN_A_MATCH] = [240, 10, 44]
-
-/** A child process that answers each command once. */
-class Worker {
-  readonly #child: ChildProcess
-
-  /** `core`: the only core it may run on, if pinned. */
-  constructor(file: string, core: number | null, args: readonly string[] = [], flags: readonly string[] = []) {
-    const path = join(import.meta.dirname, file)
-    if (!options.pin || core === null) this.#child = fork(path, [...args], { execArgv: [...flags] })
-    else {
-      const execArgv = ['-c', String(core), process.execPath, ...flags]
-      this.#child = fork(path, [...args], { execPath: 'taskset', execArgv })
-    }
-  }
-
-  tell(command: object): void {
-    this.#child.send(command)
-  }
-
-  ask<Answer>(command: object): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      const died = (code: number | null): void => reject(new Error(`a process of the benchmark ended with ${code}`))
-      this.#child.once('exit', died)
-      this.#child.once('message', (answer: Answer) => {
-        this.#child.off('exit', died)
-        resolve(answer)
-      })
-      this.#child.send(command)
-    })
-  }
-
-  async end(): Promise<void> {
-    const gone = new Promise((resolve) => this.#child.once('exit', resolve))
-    this.#child.disconnect()
-    await gone
-  }
-}
 
 interface Case {
   readonly variant: Variant
@@ -101,14 +63,15 @@ interface Result {
   readonly share: number
 }
 
+const onCore = (core: number | null): number | null => (options.pin ? core : null)
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
 
 async function run(what: Case): Promise<Result> {
   const { variant, sockets, matches = 1, instruments = INSTRUMENTS, follow, beat, servers: count = 1 } = what
-  const servers = Array.from(
-    { length: count },
-    (_, core) => new Worker('./fanout-server.ts', core, what.watch === true ? ['--watch'] : [], ['--expose-gc']),
-  )
+  const servers = Array.from({ length: count }, (_, core) => {
+    const args = what.watch === true ? ['--watch'] : []
+    return new Worker('./fanout-server.ts', { core: onCore(core), args, flags: ['--expose-gc'] })
+  })
   const crews: Worker[] = []
   try {
     let port = count > 1 ? 18_000 + Math.floor(Math.random() * 10_000) : 0
@@ -128,7 +91,7 @@ async function run(what: Case): Promise<Result> {
     for (let from = 0; from < sockets; from += CLIENTS_MAX) {
       const clients = plans.slice(from, from + CLIENTS_MAX)
       const stalled = Math.round(clients.length * (what.stalledShare ?? 0))
-      const crew = new Worker('./fanout-clients.ts', count > 1 ? null : 1)
+      const crew = new Worker('./fanout-clients.ts', { core: onCore(count > 1 ? null : 1) })
       crews.push(crew)
       await crew.ask({ kind: 'connect', order: { port, clients, stalled } })
     }

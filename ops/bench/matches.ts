@@ -149,6 +149,7 @@ function hostOn(connection: Connection) {
         world,
         rules: () => RULES,
         model: () => DEFAULT_MODEL,
+        pause: () => new Promise(setImmediate),
         onCommitted: () => undefined,
         onStopped: (_reason, error) => onStopped(error),
       })

@@ -21,7 +21,7 @@ export async function naiveOpen(pool: pg.Pool, user: UserId): Promise<void> {
   const id = randomUUID()
   await transaction(pool, async (client) => {
     const wallet = await client.query<{ balance_micros: string; events: string }>(
-      'select balance_micros, events from wallets where user_id = $1 for update',
+      `select balance_micros, events from wallets where user_id = $1 and purse = 'main' for update`,
       [user],
     )
     const balance = Number(wallet.rows[0]?.balance_micros)
@@ -29,21 +29,22 @@ export async function naiveOpen(pool: pg.Pool, user: UserId): Promise<void> {
     const marker = Number(wallet.rows[0]?.events) + 1
     const position = { id, user, instrument: INSTRUMENT, price: PRICE, lots: LOTS, margin: MARGIN }
     await client.query(
-      `insert into positions (id, user_id, match_id, instrument_id, sign, lots_micros, open_micros, open_base_micros,
-                              margin_micros, opened_at, closable_at, opened_marker)
-       values ($1, $2, $3, $4, 1, $5, $6, $6, $7, now(), now(), $8)`,
+      `insert into positions (id, user_id, purse, match_id, instrument_id, sign, lots_micros, open_micros,
+                              open_base_micros, margin_micros, opened_at, closable_at, opened_marker)
+       values ($1, $2, 'main', $3, $4, 1, $5, $6, $6, $7, now(), now(), $8)`,
       [id, user, MATCH, INSTRUMENT, LOTS, PRICE, MARGIN, marker],
     )
     await book(client, { user, position: id, amount: -MARGIN, kind: 'margin', marker })
     await client.query(
       `update wallets set balance_micros = balance_micros - $2, margin_micros = margin_micros + $2,
                           open_positions = open_positions + 1, events = events + 1, version = version + 1
-        where user_id = $1`,
+        where user_id = $1 and purse = 'main'`,
       [user, MARGIN],
     )
     await client.query(
-      `insert into command_results (id, user_id, fingerprint, result, balance_micros, margin_micros, unrealized_micros, at)
-       values ($1, $2, $3, $4, $5, $6, 0, now())`,
+      `insert into command_results
+         (id, user_id, fingerprint, result, balance_micros, margin_micros, unrealized_micros, locked_micros, at)
+       values ($1, $2, $3, $4, $5, $6, 0, 0, now())`,
       [randomUUID(), user, id, JSON.stringify({ position }), balance - MARGIN, MARGIN],
     )
   })
@@ -58,9 +59,10 @@ export async function naiveSettle(pool: pg.Pool, id: PositionId, price: number):
     )
     const { user_id: user, margin_micros: margin } = position.rows[0] ?? {}
     if (user === undefined || margin === undefined) throw new Error('no such open position')
-    const wallet = await client.query<{ events: string }>('select events from wallets where user_id = $1 for update', [
-      user,
-    ])
+    const wallet = await client.query<{ events: string }>(
+      `select events from wallets where user_id = $1 and purse = 'main' for update`,
+      [user],
+    )
     const marker = Number(wallet.rows[0]?.events) + 1
     await client.query(
       `update positions set close_micros = $2, close_base_micros = $2, pnl_micros = 0, closed_at = now(), closed_by = 'full_time',
@@ -71,7 +73,7 @@ export async function naiveSettle(pool: pg.Pool, id: PositionId, price: number):
     await client.query(
       `update wallets set balance_micros = balance_micros + $2, margin_micros = margin_micros - $2,
                           open_positions = open_positions - 1, events = events + 1, version = version + 1
-        where user_id = $1`,
+        where user_id = $1 and purse = 'main'`,
       [user, margin],
     )
   })
@@ -102,8 +104,8 @@ interface Entry {
 /** The user's entry and the house's, which sum to zero. */
 async function book(client: pg.PoolClient, { user, position, amount, kind, marker }: Entry): Promise<void> {
   await client.query(
-    `insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, at, marker)
-     values ($1, 'user', $2, $3, $4, $1, now(), $5), ($1, 'house', null, -$3, $4, $1, now(), null)`,
+    `insert into ledger_entries (tx, account, user_id, purse, amount_micros, kind, reference, at, marker)
+     values ($1, 'user', $2, 'main', $3, $4, $1, now(), $5), ($1, 'house', null, 'main', -$3, $4, $1, now(), null)`,
     [position, user, amount, kind, marker],
   )
 }

@@ -38,8 +38,8 @@ async function reactTo({ connection, users }: BenchDatabase, of: { match: number
       return user === undefined ? [] : tradeOf(user, seq + n)
     }).flat()
     await sql`
-      insert into outbox (match_id, seq, at, replay, events)
-        values (${of.match}, ${seq}, now(), false, ${JSON.stringify(events)}::jsonb)`.execute(db)
+      insert into outbox (match_id, seq, at, events)
+        values (${of.match}, ${seq}, now(), ${JSON.stringify(events)}::json)`.execute(db)
   }
   await sql`insert into outbox_cursors (match_id) values (${of.match})`.execute(db)
   await sql`analyze outbox`.execute(db)
@@ -68,6 +68,7 @@ function tradeOf(user: UserId, n: number): CommittedEvent[] {
   const of = {
     positionId: randomUUID(),
     userId: user,
+    purse: 'main',
     instrumentId: randomUUID(),
     direction: 'long',
     lots: 1_000_000,

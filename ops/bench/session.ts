@@ -18,6 +18,7 @@ import { connectRedis } from '../../db/fast/fast-redis.ts'
 import { migrate } from '../../db/postgres/migrate.ts'
 import { Rates } from '../../db/rates.ts'
 import { seedDistricts } from '../../db/seed.ts'
+import { EndedSessions } from '../../db/ended-sessions.ts'
 import { Sessions } from '../../db/sessions.ts'
 import { Users } from '../../db/users.ts'
 import { ACCESS_COOKIE } from '../../src/auth/cookies.ts'
@@ -69,13 +70,17 @@ async function measure(): Promise<readonly Readonly<Record<Way, Load>>[]> {
   await seedDistricts(db)
   const keys = await loadOrCreateKeys({ dataDir: '', privateKeyPem: await newPrivateKeyPem(), keyId: null })
   const ask = fastOrElse(fast, world)
-  const rows = new Sessions({ db, ask, world, tokenLifeMs: 900_000, sessionLifeMs: 604_800_000 })
+  const ended = new EndedSessions({ db, ask, installation: 'bench', world, tokenLifeMs: 900_000 })
+  const rows = new Sessions({ db, ended, world, sessionLifeMs: 604_800_000, maxDays: () => 60 })
   const log = createLog({ level: 'silent', world })
   const limits = createRateLimits({ perMinute: 0, trustedProxies: 0, rates: new Rates(ask, world) })
   const sessionsOf = (cachedTokensMax: number) =>
     createSessions({
       tokens: createTokens({ keys, lifetimes: LIFETIMES, world, cachedTokensMax }),
       rows,
+      ended,
+      claimSocketToken: async () => true,
+      onNewDevice: () => {},
       log,
     })
   const serve = (way: Way) => {
@@ -92,7 +97,10 @@ async function measure(): Promise<readonly Readonly<Record<Way, Load>>[]> {
   }
 
   const made = await new Users(db, world).createSyntheticMany(Array.from({ length: USERS }, (_, n) => `Bench ${n}`))
-  const pairs = await sessionsOf(0).start(made.map(({ user }) => user))
+  const pairs = await sessionsOf(0).start(
+    made.map(({ user }) => user),
+    { userAgent: null, addressPrefix: '127.0.0.0/24' },
+  )
   const cookies = pairs.map(({ access }) => `${ACCESS_COOKIE}=${access}`)
   const servers = WAYS.map((way) => ({ way, server: serve(way) }))
   await Promise.all(servers.map(({ server }) => new Promise<void>((up) => server.listen(0, '127.0.0.1', () => up()))))

@@ -37,12 +37,12 @@ export async function stock(
         s (id, user_id, instrument, sign, lots, open, margin, take)
     ), numbered as materialized (
       select s.*, w.events + row_number() over (partition by s.user_id) as marker
-        from stock s join wallets w on w.user_id = s.user_id
+        from stock s join wallets w on w.user_id = s.user_id and w.purse = 'main'
     ), held as (
-      insert into positions (id, user_id, match_id, instrument_id, sign, lots_micros, open_micros, open_base_micros,
-                             margin_micros, take_profit_micros, opened_at, closable_at, opened_marker)
-        select s.id, s.user_id, ${match}::bigint, s.instrument, s.sign, s.lots, s.open, s.open, s.margin, s.take, now(),
-               now(), s.marker
+      insert into positions (id, user_id, purse, match_id, instrument_id, sign, lots_micros, open_micros,
+                             open_base_micros, margin_micros, take_profit_micros, opened_at, closable_at, opened_marker)
+        select s.id, s.user_id, 'main', ${match}::bigint, s.instrument, s.sign, s.lots, s.open, s.open, s.margin, s.take,
+               now(), now(), s.marker
           from numbered s
     ), paid as (
       update wallets w
@@ -50,16 +50,16 @@ export async function stock(
              open_positions = w.open_positions + s.open, events = w.events + s.open,
              version = w.version + 1
         from (select user_id, sum(margin)::bigint as margin, count(*)::integer as open from stock group by user_id) s
-       where w.user_id = s.user_id
+       where w.user_id = s.user_id and w.purse = 'main'
     ), moved as (
       update instruments i set imbalance_micros = i.imbalance_micros + s.exposure
         from (select instrument, sum(sign * lots)::bigint as exposure from stock group by instrument) s
        where i.id = s.instrument
     )
-    insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, at, marker)
-      select ${tx}::uuid, 'user', user_id, -margin, 'margin', id, now(), marker from numbered
+    insert into ledger_entries (tx, account, user_id, purse, amount_micros, kind, reference, at, marker)
+      select ${tx}::uuid, 'user', user_id, 'main', -margin, 'margin', id, now(), marker from numbered
       union all
-      select ${tx}::uuid, 'house', null, sum(margin), 'batch', ${tx}::uuid, now(), null from stock`.execute(
+      select ${tx}::uuid, 'house', null, 'main', sum(margin), 'batch', ${tx}::uuid, now(), null from stock`.execute(
     database.connection.db,
   )
   await sql`vacuum analyze positions, wallets, ledger_entries`.execute(database.connection.db)

@@ -29,40 +29,46 @@ const names = new Map(followed.map(({ id, name }) => [id, name]))
 // 3. Listen. `since` is the newest move we have: epoch and number, both of the match.
 let since
 let left = Number(count)
+let failures = 0
 
 async function listen() {
   // A token is good for one connection within a minute.
   const { token, wsUrl } = await (await fetch(`${base}/api/ws/token`, { method: 'POST', headers })).json()
   const socket = new WebSocket(`${wsUrl}/?token=${token}`, 'feed.v1')
   socket.binaryType = 'arraybuffer'
-  let wait = 500
+  let wait
   const subscribe = (instrumentIds, from) => {
     if (socket.readyState === 1) socket.send(JSON.stringify({ type: 'subscribe', id: 1, instrumentIds, since: from }))
   }
   socket.addEventListener('open', () => subscribe([...names.keys()], since))
   socket.addEventListener('message', ({ data }) => {
+    failures = 0
     if (typeof data === 'string') {
       const message = JSON.parse(data)
       if (message.type === 'shutdown') wait = message.reconnectInMs
       // A match that moves to another process is busy for some seconds.
       const busy = message.rejected?.filter(({ code }) => code === 'busy').map(({ instrumentId }) => instrumentId) ?? []
-      if (busy.length > 0) setTimeout(() => subscribe(busy), 1_000)
+      if (busy.length > 0) setTimeout(() => subscribe(busy), 1_000 + Math.random() * 1_000)
       return console.log(data)
     }
     const frame = decode(data)
     if (frame === null || left <= 0) return
-    since = { epoch: frame.epoch, seq: frame.seq }
+    // Between snapshots the connection may break and leave some out: then all of them are needed again.
+    since = frame.flags.includes('SNAPSHOT') ? undefined : { epoch: frame.epoch, seq: frame.seq }
     console.log(`${names.get(frame.instrumentId)} ${frame.price.toFixed(2)} ${frame.flags.join(' ')}`.trim())
     if (--left === 0) socket.close()
   })
-  // 4. After a disconnect get a new token; `since` asks for what was missed.
-  socket.addEventListener('close', ({ code }) => {
-    if (left > 0 && code !== 4001) setTimeout(again, wait)
+  // 4. After a disconnect get a new token; `since` asks for what was missed. 4001: the session is over.
+  socket.addEventListener('close', ({ code, reason }) => {
+    if (code === 4001) return console.log(`closed: ${reason}`)
+    if (left > 0) setTimeout(again, wait ?? nextWait())
   })
 }
 
+// At a random moment, within a longer and longer time: thousands of others have lost the same server.
+const nextWait = () => Math.random() * Math.min(15_000, 2_000 * 2 ** failures++)
 // The server may be unavailable for longer than one attempt.
-const again = () => listen().catch(() => setTimeout(again, 1_000))
+const again = () => listen().catch(() => setTimeout(again, nextWait()))
 await again()
 
 /** A price: 93 bytes, big-endian, quantities in millionths. Other messages are ignored. */

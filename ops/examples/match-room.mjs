@@ -4,7 +4,7 @@
  *   node ops/examples/match-room.mjs [http://127.0.0.1:3000] [how many prices]
  *
  * The state arrives automatically. Prices arrive as messages for subscribed players. `account` messages report changes
- * to the user's own positions.
+ * to the user's own positions. The SDK reconnects to the room by itself; after a restart of the server we join again.
  */
 import { Client } from '@colyseus/sdk'
 
@@ -25,30 +25,52 @@ const headers = {
 const { instruments } = await (await fetch(`${base}/api/instruments`, { headers })).json()
 const { fixtureId: matchId } = instruments.find(({ tradingStatus }) => tradingStatus === 'OPEN')
 
-// 2. Join its room. The token is good for a minute, so get it last.
-const { token, wsUrl } = await (await fetch(`${base}/api/ws/token`, { method: 'POST', headers })).json()
-const room = await new Client(`${wsUrl}/?token=${token}`).join('match', { matchId })
-
-// 3. The synced state: the match, and every player in integers of millionths.
-room.onStateChange.once((state) => {
-  console.log(`${state.name}, ${state.phase}, ${state.instruments.size} players`)
-})
-
-// 4. Prices, in the same 93 bytes that the price feed sends; the price is at byte 40.
-let left = Number(count)
-room.onMessage('price', (bytes) => {
-  if (left <= 0) return
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  console.log(`price ${(Number(view.getBigInt64(40)) / 1e6).toFixed(2)}`)
-  if (--left === 0) void room.leave()
-})
-room.onMessage('account', ({ marker, events }) => console.log(`account at ${marker}, ${events.length} events`))
-room.onMessage('notification', ({ notification }) => console.log(notification.title))
-room.onMessage('error', ({ code, message }) => console.log(`${code}: ${message}`))
-room.onMessage('shutdown', ({ reconnectInMs }) => console.log(`come back in ${reconnectInMs} ms`))
-
-// 5. Subscribe.
 const mine = instruments.filter(({ fixtureId }) => fixtureId === matchId).map(({ id }) => id)
-const { instrumentIds, rejected } = await room.request('subscribe', { instrumentIds: mine })
-console.log(`following ${instrumentIds.length}, rejected ${rejected.length}`)
-room.send('account', {})
+
+let left = Number(count)
+let failures = 0
+let isJoined = false
+
+async function join() {
+  isJoined = false
+  // 2. Join its room. The token is good for a minute, so get it last.
+  const { token, wsUrl } = await (await fetch(`${base}/api/ws/token`, { method: 'POST', headers })).json()
+  const room = await new Client(`${wsUrl}/?token=${token}`).join('match', { matchId })
+  ;[failures, isJoined] = [0, true]
+  // When a server loses everybody, all come back at once unless each waits for a random time.
+  room.reconnection.backoff = (attempt, delay) => Math.random() * delay * 2 ** attempt
+
+  // 3. The synced state: the match, and every player in integers of millionths.
+  room.onStateChange.once((state) => {
+    console.log(`${state.name}, ${state.phase}, ${state.instruments.size} players`)
+  })
+
+  // 4. Prices, in the same 93 bytes that the price feed sends; the price is at byte 40.
+  room.onMessage('price', (bytes) => {
+    if (left <= 0) return
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    console.log(`price ${(Number(view.getBigInt64(40)) / 1e6).toFixed(2)}`)
+    if (--left === 0) void room.leave()
+  })
+  room.onMessage('account', ({ marker, events }) => console.log(`account at ${marker}, ${events.length} events`))
+  room.onMessage('notification', ({ notification }) => console.log(notification.title))
+  room.onMessage('error', ({ code, message }) => console.log(`${code}: ${message}`))
+
+  // 5. Join again after a restart, which says when, or when the SDK has given up. 4001: the session is over.
+  let wait
+  room.onMessage('shutdown', ({ reconnectInMs }) => (wait = reconnectInMs))
+  room.onLeave((code, reason) => {
+    if (code === 4001) return console.log(`closed: ${reason}`)
+    if (left > 0) setTimeout(again, wait ?? nextWait())
+  })
+
+  // 6. Subscribe.
+  room.send('account', {})
+  const { instrumentIds, rejected } = await room.request('subscribe', { instrumentIds: mine })
+  console.log(`following ${instrumentIds.length}, rejected ${rejected.length}`)
+}
+
+const nextWait = () => Math.random() * Math.min(15_000, 2_000 * 2 ** failures++)
+// Once the room is joined, `onLeave` says when it is over.
+const again = () => join().catch(({ message }) => (isJoined ? console.log(message) : setTimeout(again, nextWait())))
+await again()

@@ -16,7 +16,7 @@ if (path === undefined) throw new Error('no file given: npm run ops -- legacy-im
 const dumped = readDump(await readFile(path, 'utf8'))
 
 const { databaseUrl, dataDir } = readConfig(environment())
-const connection = await connect({ databaseUrl, dataDir })
+const connection = await connect({ databaseUrl: databaseUrl?.reveal() ?? null, dataDir })
 try {
   await connection.withoutTimeout((patient) => migrate(patient))
   const legacy = new Legacy(connection.db)

@@ -14,8 +14,8 @@ import { reactionUnder } from '../../src/reactions/react.ts'
 import { referralTermsOf } from '../../src/reactions/referral-terms.ts'
 import { systemWorld } from '../../src/system-world.ts'
 
-const { databaseUrl, dataDir } = readConfig(environment())
-const connection = await connect({ databaseUrl, dataDir })
+const { databaseUrl, dataDir, production, provider } = readConfig(environment())
+const connection = await connect({ databaseUrl: databaseUrl?.reveal() ?? null, dataDir })
 try {
   await connection.withoutTimeout((patient) => migrate(patient))
   const world = systemWorld()
@@ -23,6 +23,7 @@ try {
     db: connection.db,
     world,
     audit: new AuditLog(connection.db, world),
+    practiceByDefault: production || provider !== null,
     report: (event, error) => console.error(event, error),
   })
   const reaction = reactionUnder(() => referralTermsOf(settings))

@@ -53,10 +53,19 @@ export class OwnRedis {
     this.#child?.kill('SIGCONT')
   }
 
-  async flush(): Promise<void> {
+  flush(): Promise<void> {
+    return this.#command((client) => client.flushall())
+  }
+
+  /** Changes a setting of the running server. */
+  set(name: string, value: string): Promise<void> {
+    return this.#command((client) => client.config('SET', name, value))
+  }
+
+  async #command(send: (client: Redis) => Promise<unknown>): Promise<void> {
     const client = new Redis(this.url, { maxRetriesPerRequest: 1 })
     client.on('error', () => undefined)
-    await client.flushall()
+    await send(client)
     client.disconnect()
   }
 }

@@ -50,6 +50,18 @@ export class FeedSocket {
     return socket
   }
 
+  /** The code that a connection is closed with which is refused; fails if it is sent anything before that. */
+  static async refusal(
+    address: string,
+    token: string | null,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<number> {
+    const socket = await FeedSocket.open(address, token, ['feed.v1'], headers)
+    const code = await socket.closed()
+    assert.deepEqual([socket.messages, socket.frames], [[], []], 'a refused socket was sent something')
+    return code
+  }
+
   say(message: object | string): void {
     this.ws.send(typeof message === 'string' ? message : JSON.stringify(message))
   }
@@ -80,7 +92,7 @@ export class FeedSocket {
 }
 
 /** The upgrade was answered with a plain HTTP status. */
-export class UpgradeRefused extends Error {
+class UpgradeRefused extends Error {
   override name = 'UpgradeRefused'
   readonly status: number
 

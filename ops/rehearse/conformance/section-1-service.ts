@@ -1,6 +1,7 @@
 /** Section 1: what the service does, where later sections are not more precise. */
 import assert from 'node:assert/strict'
 import { type Check, into, refuses, retryAfter, says } from './check.ts'
+import { FeedSocket } from './feed.ts'
 import { Flags, Position, Wallet } from './shapes.ts'
 
 export const checks: Check[] = []
@@ -38,7 +39,7 @@ check('1.3', 'Positions settle by themselves when their match reaches full time.
 
 check(
   '1.4',
-  'With the flag `coming_soon` every protected route answers 503 to whoever is no admin.',
+  'With the flag `coming_soon` every protected route answers 503 to everyone but admins.',
   { alone: true },
   async (t) => {
     const [admin, user] = [await t.admin(), await t.user()]
@@ -76,6 +77,32 @@ check(
     // Unprotected routes still answer.
     says(await user.ask('GET', '/api/me'), 200, { loggedIn: true })
     says(await t.visitor().ask('GET', '/api/flags'), 200, { coming_soon: true })
+  },
+)
+
+check(
+  '1.4.1',
+  'Within three seconds `coming_soon` closes the sockets and seats of everybody but admins; joins are refused.',
+  { alone: true, takes: 8 },
+  async (t) => {
+    const [admin, user, player] = [await t.admin(), await t.user(), await t.player()]
+    const [feed, adminFeed] = [await t.feed(user), await t.feed(admin)]
+    const room = await t.room(user, player.fixtureId)
+    const left = new Promise<number>((resolve) => room.onLeave((code) => resolve(code)))
+    // Each token opens one connection.
+    const [address, token, adminToken] = [await t.wsUrl(user), await t.wsToken(user), await t.wsToken(admin)]
+    const seatToken = await t.wsToken(user)
+    t.later(() => admin.put('/api/admin/flags/coming_soon', { enabled: false }))
+    says(await admin.put('/api/admin/flags/coming_soon', { enabled: true }), 200)
+    assert.deepEqual(await Promise.all([feed.closed(3_000), left]), [4003, 4003])
+    assert.equal(await FeedSocket.refusal(address, token), 4003)
+    const seat = async (bearer: string): Promise<number> => {
+      const at = `${address.replace(/^ws/, 'http')}/matchmake/joinById/match-${player.fixtureId}?token=${bearer}`
+      return (await fetch(at, { method: 'POST' })).status
+    }
+    assert.deepEqual([await seat(seatToken), await seat(adminToken)], [503, 200])
+    await adminFeed.ask({ type: 'ping', id: 1 })
+    t.later(() => adminFeed.close())
   },
 )
 

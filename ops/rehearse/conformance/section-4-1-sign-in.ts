@@ -96,7 +96,7 @@ check('4.1.7', '`POST /api/auth/refresh` wants the refresh cookie: 401 without.'
   says(await (await t.user()).post('/api/auth/refresh'), 200)
 })
 
-check('4.1.8', '`POST /api/auth/logout` is idempotent and wants nobody signed in.', async (t) => {
+check('4.1.8', '`POST /api/auth/logout` is idempotent and needs no session.', async (t) => {
   const user = await t.user()
   for (let n = 0; n < 3; n++) says(await user.post('/api/auth/logout'), 200)
 })

@@ -122,7 +122,7 @@ check(
   },
 )
 
-check('4.3.8', 'Nobody sees, changes or closes the position of somebody else: 404.', HOLD_OVER, async (t) => {
+check('4.3.8', 'A position of another user cannot be seen, changed or closed: 404.', HOLD_OVER, async (t) => {
   const [owner, other, player] = [await t.user(), await t.user(), await t.player()]
   const { id } = (await owner.opens(player)).position
   refuses(await other.ask('PATCH', `/api/positions/${id}`, { body: { stopLoss: null } }), 404)

@@ -90,7 +90,7 @@ check('6.1.5', "The provider's live feed moves prices of a match in play, poll b
   await feed.frame('the event behind it', ({ providerEventId }) => providerEventId === eventId)
 })
 
-check('6.1.6', 'Sequence numbers of a match run without a gap for whoever follows all of it.', async (t) => {
+check('6.1.6', 'Sequence numbers of a match have no gap for a client that follows all of it.', async (t) => {
   const match = await t.match('HT')
   const players = match.fixture.players.map((one) => match.instrument(one))
   const user = await t.user()
@@ -132,7 +132,7 @@ check('6.1.7', 'With `since` a subscription brings what was missed, flagged REPL
   assert.equal((replayed?.flags ?? 0) & (FLAG.replay | FLAG.snapshot), FLAG.replay)
 })
 
-check('6.1.8', 'An instrument that nobody publishes is rejected by name, the others are accepted.', async (t) => {
+check('6.1.8', 'An unknown instrument is rejected by name; the others are accepted.', async (t) => {
   const [user, player] = [await t.user(), await t.player()]
   const feed = await t.feed(user)
   const answer = await feed.ask({ type: 'subscribe', id: 3, instrumentIds: [NOBODY, player.id] })
@@ -192,6 +192,56 @@ check(
     match.fixture.stopClock(true)
     const frame = await feed.frame('a stale price', ({ flags }) => (flags & FLAG.stale) !== 0, 15_000)
     assert.equal(frame.flags & FLAG.suspended, FLAG.suspended)
+  },
+)
+
+check(
+  '6.1.14',
+  'Missed prices come in the order of `seq` over all instruments of a match; after more than 256, as snapshots.',
+  { takes: 30 },
+  async (t) => {
+    const match = await t.match('INPLAY_2ND_HALF')
+    const players = match.fixture.players.map((one) => match.instrument(one))
+    const ids = players.map(({ id }) => id)
+    const user = await t.user()
+    const first = await t.feed(user)
+    await first.ask({ type: 'subscribe', id: 1, instrumentIds: ids })
+    const { epoch } = await first.frame('a snapshot', () => true)
+    const seqNow = (): number => Math.max(...first.frames.map(({ seq }) => seq))
+    await waitFor('all snapshots', () => (first.frames.length >= ids.length ? true : undefined))
+    const from = seqNow()
+    for (const footballer of match.fixture.players.slice(0, 5)) {
+      const before = first.frames.length
+      match.fixture.goal(footballer)
+      await waitFor('its moves', () => (first.frames.length > before ? true : undefined))
+    }
+    await t.wait(QUIET_SECS)
+    const missed = (to: number): FeedSocket['frames'] => first.frames.filter(({ seq }) => seq > to)
+    const second = await t.feed(user)
+    await second.ask({ type: 'subscribe', id: 1, instrumentIds: ids.toReversed(), since: { epoch, seq: from } })
+    await waitFor('what was missed', () => (second.frames.length >= missed(from).length ? true : undefined))
+    const replayed = second.frames.filter(({ flags }) => (flags & FLAG.replay) !== 0).map(({ seq }) => seq)
+    assert.deepEqual(
+      replayed,
+      replayed.toSorted((a, b) => a - b),
+    )
+    assert.equal(replayed.length, missed(from).length)
+    const long = seqNow()
+    while (seqNow() - long <= 256) {
+      const before = seqNow()
+      match.fixture.goal(match.player('FWD'))
+      await waitFor('more moves', () => (seqNow() > before ? true : undefined))
+    }
+    const third = await t.feed(user)
+    await third.ask({ type: 'subscribe', id: 1, instrumentIds: ids, since: { epoch, seq: long } })
+    await waitFor('all snapshots', () => (third.frames.length >= ids.length ? true : undefined))
+    const snapshots = third.frames.slice(0, ids.length)
+    assert(snapshots.every(({ flags }) => (flags & FLAG.snapshot) !== 0))
+    const seqs = snapshots.map(({ seq }) => seq)
+    assert.deepEqual(
+      seqs,
+      seqs.toSorted((a, b) => a - b),
+    )
   },
 )
 

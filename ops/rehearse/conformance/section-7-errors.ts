@@ -31,7 +31,7 @@ check('7.2', '401: missing, invalid, expired, wrong-type or revoked access token
   refuses(await user.ask('GET', '/api/positions'), 401)
 })
 
-check('7.3', '403: whoever is no admin on an admin route.', async (t) => {
+check('7.3', '403: a user who is no admin on an admin route.', async (t) => {
   refuses(await (await t.user()).ask('GET', '/api/admin/users'), 403)
 })
 

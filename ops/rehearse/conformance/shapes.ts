@@ -23,6 +23,7 @@ export const Wallet = z.looseObject({
 export const Profile = z.looseObject({
   userId: z.uuid(),
   username: z.string(),
+  name: z.string(),
   firstName: z.string(),
   lastName: z.string().nullable(),
   email: z.string(),

@@ -10,7 +10,7 @@ const SOCKETS = 8
 const MESSAGES_MAX = 14
 const ROUND_MS = 4_000
 /** Normal closes, those that the protocol documents, and those of RFC 6455 for protocol errors. */
-const CLOSES = new Set([1000, 1002, 1003, 1005, 1006, 1007, 1009, 4001, 4008, 4029])
+const CLOSES = new Set([1000, 1002, 1003, 1005, 1006, 1007, 1009, 1013, 4001, 4003, 4008, 4029])
 
 const ODD: readonly unknown[] = [
   null,

@@ -3,7 +3,8 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { z } from 'zod'
-import type { AttackOrder } from './attacks.ts'
+import { fromAnywhere, fromOne, type Headers } from './addresses.ts'
+import { type AttackOrder, FLOODS } from './attacks.ts'
 import { Rest } from './rest.ts'
 
 const Ticket = z.looseObject({ token: z.string(), wsUrl: z.string() })
@@ -16,6 +17,13 @@ const noMask = (mask: Buffer): void => void mask.fill(0)
 const ends = new Map<string, number>()
 const end = (how: string): void => void ends.set(how, (ends.get(how) ?? 0) + 1)
 let isOver = false
+/** The connections of a flood. */
+let http: Rest | undefined
+
+type SocketTicket = z.output<typeof Ticket>
+/** These attacks need an address, and no valid token. */
+const WITHOUT_TOKEN: ReadonlySet<string> = new Set(['seats, no user', 'probes', 'handshakes, refused'])
+let kept: Promise<SocketTicket> | undefined
 
 class Attacker {
   readonly #order: AttackOrder
@@ -25,14 +33,15 @@ class Attacker {
   constructor(order: AttackOrder, rest: Rest, n: number) {
     this.#order = order
     this.#rest = rest
-    this.#token = order.tokens[n % order.tokens.length] ?? ''
+    const isOneUser = order.attack in FLOODS && order.attack !== 'seats, not taken'
+    this.#token = order.tokens[isOneUser ? 0 : n % order.tokens.length] ?? ''
   }
 
   /** Attacks repeatedly until the run is over. */
   async attack(): Promise<void> {
     while (!isOver) {
       await this.#once().catch((error: unknown) => end(String(error).slice(0, 60)))
-      await pause(20)
+      if (!(this.#order.attack in FLOODS)) await pause(20)
     }
   }
 
@@ -60,10 +69,9 @@ class Attacker {
           for (; !isOver && !socket.destroyed; await pause(1_000)) socket.read(1)
         })
       case 'no acknowledgement': {
-        const http = new Rest(wsUrl.replace(/^ws/, 'http'), 1)
-        const path = `/matchmake/joinById/match-${fixtureId}?token=${token}`
-        const { status, body } = await http.ask({ method: 'POST', path, body: {} })
-        http.close()
+        const seats = new Rest(httpOf(wsUrl), 1, fromAnywhere)
+        const { status, body } = await seats.ask({ method: 'POST', path: seatPath(fixtureId, token), body: {} })
+        seats.close()
         if (status !== 200) return end(`seat ${status}`)
         const seat = Seat.parse(body)
         return this.#open(`${wsUrl}/${seat.processId}/${seat.roomId}?sessionId=${seat.sessionId}`, () => undefined)
@@ -100,6 +108,18 @@ class Attacker {
         for (const each of tokens) await this.#open(`${wsUrl}/?token=${each}`, () => undefined)
         return
       }
+      case 'seats, one user':
+        return this.#asks(wsUrl, seatPath(1 + Math.floor(Math.random() * 1e9), token), fromAnywhere)
+      case 'seats, no user':
+        return this.#asks(wsUrl, seatPath(fixtureId, ''), fromOne)
+      case 'seats, not taken':
+        return this.#asks(wsUrl, seatPath(fixtureId, token), fromAnywhere)
+      case 'probes':
+        return this.#asks(wsUrl, '/ready', fromOne, 'GET')
+      case 'handshakes, one user':
+        return this.#open(address, () => undefined)
+      case 'handshakes, refused':
+        return this.#open(`${wsUrl}/?token=${token.slice(0, -3)}abc`, () => undefined)
       case 'slow handshake':
         return raw(address, async (socket) => {
           socket.resume()
@@ -112,15 +132,31 @@ class Attacker {
     }
   }
 
-  async #ticket(): Promise<z.output<typeof Ticket>> {
+  /** A token opens one socket, so that each attempt needs its own. */
+  #ticket(): Promise<SocketTicket> {
+    if (!WITHOUT_TOKEN.has(this.#order.attack)) return this.#issued()
+    kept ??= this.#issued()
+    kept.catch(() => (kept = undefined))
+    return kept
+  }
+
+  async #issued(): Promise<SocketTicket> {
     const { status, body } = await this.#rest.ask({ method: 'POST', path: '/api/ws/token', token: this.#token })
     if (status !== 200) throw new Error(`ticket ${status}`)
     return Ticket.parse(body)
   }
 
+  /** One request to the WebSocket address. */
+  async #asks(wsUrl: string, path: string, origin: () => Headers, method: 'GET' | 'POST' = 'POST'): Promise<void> {
+    http ??= new Rest(httpOf(wsUrl), FLOODS[this.#order.attack] ?? 1, origin)
+    const { status } = await http.ask(method === 'GET' ? { method, path } : { method, path, body: {} })
+    end(`answered ${status}`)
+  }
+
   /** Resolves when the server closes the connection or the run is over. */
   #open(address: string, onOpen: (ws: WebSocket) => void): Promise<void> {
-    const ws = new WebSocket(address, 'feed.v1', { perMessageDeflate: false, generateMask: noMask })
+    const headers = fromAnywhere()
+    const ws = new WebSocket(address, 'feed.v1', { perMessageDeflate: false, generateMask: noMask, headers })
     return new Promise((resolve) => {
       const late = setInterval(() => {
         if (!isOver) return
@@ -172,6 +208,7 @@ function upgradeOf(address: string): string {
   return [
     `GET ${pathname}${search} HTTP/1.1`,
     `Host: ${host}`,
+    `X-Forwarded-For: ${fromAnywhere()['x-forwarded-for']}`,
     'Upgrade: websocket',
     'Connection: Upgrade',
     'Sec-WebSocket-Version: 13',
@@ -179,6 +216,9 @@ function upgradeOf(address: string): string {
     '',
   ].join('\r\n')
 }
+
+const httpOf = (wsUrl: string): string => wsUrl.replace(/^ws/, 'http')
+const seatPath = (match: number, token: string): string => `/matchmake/joinById/match-${match}?token=${token}`
 
 /** A text message as clients send it, masked with zeros. */
 function masked(text: string): Buffer {
@@ -195,6 +235,6 @@ process.on('message', (message) => {
     return
   }
   const order = message as AttackOrder
-  const rest = new Rest(order.url, 8)
-  for (let n = 0; n < order.attackers; n++) void new Attacker(order, rest, n).attack()
+  const rest = new Rest(order.url, 8, fromAnywhere)
+  for (let n = 0; n < (FLOODS[order.attack] ?? order.attackers); n++) void new Attacker(order, rest, n).attack()
 })

@@ -12,8 +12,24 @@ export const ATTACKS = {
   'half-open': 'connect and send nothing',
   'false tokens': 'connect with tokens of another type, altered and made up',
   'slow handshake': 'send the request a byte a second',
+  'seats, one user': 'ask for seats in unknown matches on 200 connections, as one user from everywhere',
+  'seats, no user': 'ask for seats without a token on 200 connections, from one address',
+  'seats, not taken': 'ask for seats in a match in play on 200 connections, and take none',
+  probes: 'ask for /ready on 200 connections, from one address',
+  'handshakes, one user': 'open sockets with a valid token on 200 connections, as one user from everywhere',
+  'handshakes, refused': 'open sockets with false tokens on 200 connections, from everywhere',
 } as const
 export type Attack = keyof typeof ATTACKS
+
+/** These are made on as many connections, without a pause. */
+export const FLOODS: Partial<Record<Attack, number>> = {
+  'seats, one user': 200,
+  'seats, no user': 200,
+  'seats, not taken': 200,
+  probes: 200,
+  'handshakes, one user': 200,
+  'handshakes, refused': 200,
+}
 
 /** Minimum seconds for these, to reach the deadline at which they are cut off. */
 export const LEAST_SECONDS: Partial<Record<Attack, number>> = { 'half-open': 45, 'slow handshake': 15 }

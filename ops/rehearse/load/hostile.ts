@@ -3,8 +3,10 @@
  *
  *   npm run ops -- load-hostile [--attackers 50] [--users 50] [--sockets 200] [--seconds 6] [--only 'ten megabytes']
  *
- * It starts a server of its own, as the load tester does. The exit code is 1 if a user lost a connection, got an error
- * or missed a price.
+ * It starts a server of its own with the limits of a deployment behind one proxy; users and attackers come from any
+ * number of addresses, unless the attack says otherwise. The delays of the users' prices and trades are given for the
+ * seconds before each attack and during it. The exit code is 1 if a user lost a connection, got an error or missed a
+ * price.
  */
 import { fork } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -15,6 +17,7 @@ import { Program } from '../rig/program.ts'
 import { whole } from '../rig/options.ts'
 import { type Attack, type AttackOrder, ATTACKS, type Ends, LEAST_SECONDS } from './attacks.ts'
 import { ownPlace, signIn, waitForMatch } from './setup.ts'
+import { fromAnywhere } from './addresses.ts'
 import { Rest } from './rest.ts'
 import { type Measured, measure, type Plan } from './run.ts'
 
@@ -37,6 +40,8 @@ if (attacks.length === 0) {
   process.exit(2)
 }
 const TRADES_PER_SECOND = 20
+/** Before each attack. */
+const CALM_SECONDS = 4
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
 
@@ -56,12 +61,20 @@ async function attacked(plan: Plan, order: AttackOrder): Promise<{ readonly meas
   return { measured, ends: found }
 }
 
-function rowOf(name: string, measured: Measured, growthMiB: number, ends: Ends): string[] {
+interface Beside {
+  /** The same plan just before. */
+  readonly calm: Measured
+  readonly growthMiB?: number
+  readonly ends?: Ends
+}
+
+function rowOf(name: string, measured: Measured, { calm, growthMiB = 0, ends = {} }: Beside): string[] {
   const { durations, counts, failures } = measured.tally
   return [
     name,
-    figure(durations.tick.percentile(50)),
+    figure(calm.tally.durations.tick.percentile(99)),
     figure(durations.tick.percentile(99)),
+    figure(calm.tally.durations.trade.percentile(99)),
     figure(durations.trade.percentile(99)),
     String(failures),
     String(counts.gaps + counts.accountGaps),
@@ -74,24 +87,26 @@ function rowOf(name: string, measured: Measured, growthMiB: number, ends: Ends):
 
 async function main(): Promise<number> {
   const place = await ownPlace()
-  const settings = { ...place.settings, RATE_LIMIT_PER_MIN: '0', DEMO_SPEED: '10', DEMO_TRADERS: '0' }
+  const settings = { ...place.settings, TRUSTED_PROXIES: '1', DEMO_SPEED: '10', DEMO_TRADERS: '0' }
   const program = new Program(settings)
   const ids: string[] = []
   try {
     const url = await program.listening
-    const rest = new Rest(url, 16)
+    const rest = new Rest(url, 16, fromAnywhere)
     const signedIn = await signIn(rest, users + attackers)
     ids.push(...signedIn.ids)
     const instruments = await waitForMatch(rest, signedIn.tokens)
     const tokens = signedIn.tokens.slice(0, users)
-    const terms = { seconds, tradesPerSecond: TRADES_PER_SECOND, follow: 10, dropEverySecs: 0 }
+    const terms = { seconds, tradesPerSecond: TRADES_PER_SECOND, follow: 10, dropEverySecs: 0, isProxied: true }
     const plan: Plan = { url, tokens, instruments, sockets, ...terms }
     say('no attack')
     await measure({ ...plan, seconds: 3 }, () => undefined) // warm-up, until the code is compiled
-    const rows = [rowOf('no attack', await measure(plan, () => undefined), 0, {})]
+    const first = await measure(plan, () => undefined)
+    const rows = [rowOf('no attack', await measure(plan, () => undefined), { calm: first })]
     let harm = 0
     for (const attack of attacks) {
       say(`${attack}: ${ATTACKS[attack]}`)
+      const calm = await measure({ ...plan, seconds: CALM_SECONDS }, () => undefined)
       const before = residentMiB(program.pid)
       const order: AttackOrder = {
         url,
@@ -105,14 +120,15 @@ async function main(): Promise<number> {
       const { measured, ends } = await attacked({ ...plan, seconds: lasting }, order)
       const { counts, failures } = measured.tally
       harm += counts.gaps + counts.accountGaps + counts.damaged + failures
-      rows.push(rowOf(attack, measured, residentMiB(program.pid) - before, ends))
+      rows.push(rowOf(attack, measured, { calm, growthMiB: residentMiB(program.pid) - before, ends }))
     }
     rest.close()
     const head = [
       `${attackers} attackers`,
-      'tick p50 ms',
-      'p99',
-      'trade p99',
+      'tick p99 ms before',
+      'during',
+      'trade p99 before',
+      'during',
       'errors',
       'gaps',
       'MiB more',

@@ -1,6 +1,7 @@
 /** REST for thousands of users in one process: kept-alive connections, and minimal work per request. */
 import http from 'node:http'
 import https from 'node:https'
+import { direct, type Headers } from './addresses.ts'
 
 const SILENCE_MS = 10_000
 
@@ -22,8 +23,11 @@ export class Rest {
   readonly url: URL
   readonly #agent: http.Agent
   readonly #request: typeof http.request
+  readonly #origin: () => Headers
 
-  constructor(url: string, connections: number) {
+  /** `origin`: headers that say where each request comes from. */
+  constructor(url: string, connections: number, origin: () => Headers = direct) {
+    this.#origin = origin
     this.url = new URL(url)
     const isSecure = this.url.protocol === 'https:'
     const options = { keepAlive: true, maxSockets: connections, scheduling: 'fifo' as const }
@@ -35,6 +39,7 @@ export class Rest {
   ask({ method, path, token, body, key }: Ask): Promise<Reply> {
     const content = body === undefined ? '' : JSON.stringify(body)
     const headers = {
+      ...this.#origin(),
       ...(token === undefined ? {} : { cookie: `game_access=${token}` }),
       ...(body === undefined
         ? {}

@@ -18,6 +18,7 @@ export interface Plan {
   readonly tradesPerSecond: number
   readonly follow: number
   readonly dropEverySecs: number
+  readonly isProxied?: boolean
 }
 
 /** The counts of one second. */

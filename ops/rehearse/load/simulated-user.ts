@@ -6,8 +6,10 @@ import { z } from 'zod'
 import { decimal } from '../../../actors/kernel/micros.ts'
 import { decodePriceFrame, FLAG, type PriceFrame } from '../../../rooms/feed/price-frame.ts'
 import { PriceWatch } from '../rig/price-watch.ts'
+import { direct, fromAnywhere } from './addresses.ts'
 import type { Rest } from './rest.ts'
 import type { LoadTally } from './tally.ts'
+import { HONEST_REFUSALS } from '../rig/honest-refusals.ts'
 
 /** An instrument of the catalogue. */
 export interface Instrument {
@@ -20,6 +22,8 @@ export interface UserOptions {
   readonly rest: Rest
   readonly tally: LoadTally
   readonly follows: readonly Instrument[]
+  /** Whether it comes through a proxy, each time from another address. */
+  readonly isProxied?: boolean
 }
 
 const Ticket = z.looseObject({ token: z.string(), wsUrl: z.string() })
@@ -37,18 +41,6 @@ const Account = z.looseObject({
   events: z.array(z.looseObject({ marker: z.coerce.number() })),
 })
 
-/** Refusals that an honest user can get. */
-const FAIR: ReadonlySet<string> = new Set([
-  'MARKET_CLOSED',
-  'MARKET_SUSPENDED',
-  'PRICE_MOVED',
-  'LEVEL_TOO_CLOSE',
-  'LEVELS_INVALID',
-  'POSITION_LIMIT',
-  'INSUFFICIENT_MARGIN',
-  'POSITION_NOT_OPEN',
-  'COOLDOWN_ACTIVE',
-])
 const LOTS = 0.01
 const HOLD_MS = 180_000
 const CONNECT_MS = 15_000
@@ -103,8 +95,9 @@ export class FeedWatcher {
   }
 
   #open(url: string): Promise<void> {
-    const { tally, follows } = this.#options
-    const socket = new WebSocket(url, 'feed.v1', { perMessageDeflate: false, handshakeTimeout: CONNECT_MS })
+    const { tally, follows, isProxied } = this.#options
+    const headers = isProxied === true ? fromAnywhere() : direct()
+    const socket = new WebSocket(url, 'feed.v1', { perMessageDeflate: false, handshakeTimeout: CONNECT_MS, headers })
     this.#socket = socket
     this.#isLeaving = false
     return new Promise((resolve, reject) => {
@@ -266,7 +259,7 @@ export class SimulatedUser {
     const { tally } = this.#options
     const { code } = Failure.catch({ code: `HTTP ${status}` }).parse(body)
     if (about !== undefined && code !== 'COOLDOWN_ACTIVE') this.#held.splice(this.#held.indexOf(about), 1)
-    if (FAIR.has(code)) tally.refuse(code)
+    if (HONEST_REFUSALS.has(code)) tally.refuse(code)
     else tally.fail(code)
     return true
   }

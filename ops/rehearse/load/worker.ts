@@ -5,6 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { present } from '../../../actors/kernel/assert.ts'
 import { type Instrument, SimulatedUser, type FeedWatcher } from './simulated-user.ts'
+import { direct, fromAnywhere } from './addresses.ts'
 import { Rest } from './rest.ts'
 import { LoadTally, type LoadTallyJson } from './tally.ts'
 
@@ -21,6 +22,8 @@ export interface Share {
   readonly tradesPerSecond: number
   /** Average seconds between disconnects of a socket; 0: never. */
   readonly dropEverySecs: number
+  /** Whether the users come through a proxy, each from an address of their own. */
+  readonly isProxied?: boolean
 }
 
 export type WorkerMessage =
@@ -35,7 +38,7 @@ const CONNECTING = 40
 const HTTP_CONNECTIONS = 64
 
 async function play(share: Share): Promise<void> {
-  const rest = new Rest(share.url, HTTP_CONNECTIONS)
+  const rest = new Rest(share.url, HTTP_CONNECTIONS, share.isProxied === true ? fromAnywhere : direct)
   const tally = new LoadTally()
   const report = (): void => {
     say({ kind: 'seen', tally: tally.toJSON() })

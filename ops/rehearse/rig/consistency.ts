@@ -51,8 +51,8 @@ async function look(url: string, traders: readonly SimulatedTrader[], admin: Sim
   const audit = await admin.read(url, '/api/admin/ledger/audit', Audit)
   demand(audit.balanced, () => `the books do not balance: ${JSON.stringify(audit)}`)
   demand(
-    audit.wallets === traders.length + 1,
-    () => `${audit.wallets} wallets for ${traders.length} traders and an admin`,
+    audit.purses.every(({ wallets }) => wallets === traders.length + 1),
+    () => `${JSON.stringify(audit.purses)} are the wallets for ${traders.length} traders and an admin`,
   )
   return !(await haveMoved(url, traders))
 }

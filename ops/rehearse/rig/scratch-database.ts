@@ -10,9 +10,17 @@ export interface ScratchDatabase {
 }
 
 /** A new, empty database. Its name begins with `whose`, to identify one that was left behind. */
-export async function makeDatabase(server: string, whose: string): Promise<ScratchDatabase> {
+export const makeDatabase = (server: string, whose: string): Promise<ScratchDatabase> => make(server, whose, '')
+
+/** A copy of a database of this server that nobody is connected to. */
+export const copyDatabase = (server: string, of: string): Promise<ScratchDatabase> => {
+  const name = new URL(of).pathname.slice(1)
+  return make(server, name.split('_').slice(0, -1).join('_'), ` template ${name}`)
+}
+
+async function make(server: string, whose: string, from: string): Promise<ScratchDatabase> {
   const name = `${whose}_${randomUUID().replaceAll('-', '')}`
-  await administer(server, `create database ${name}`)
+  await administer(server, `create database ${name}${from}`)
   const url = new URL(server)
   url.pathname = `/${name}`
   return { name, url: url.href, drop: () => administer(server, `drop database ${name} with (force)`) }

@@ -27,7 +27,7 @@ const Position = z.looseObject({
 export const Wallet = z.looseObject({ balance: micros, marginUsed: micros })
 const Event = z.looseObject({
   marker: z.string().transform(Number),
-  type: z.enum(['opened', 'changed', 'margin_warning', 'closed']),
+  type: z.enum(['opened', 'changed', 'margin_warning', 'closed', 'corrected']),
   position: Position,
 })
 const Instrument = z.looseObject({
@@ -46,7 +46,10 @@ export const Changes = z.looseObject({
 })
 export const Positions = z.looseObject({ positions: z.array(Position) })
 export const Instruments = z.looseObject({ instruments: z.array(Instrument) })
-export const Audit = z.looseObject({ balanced: z.boolean(), wallets: z.int() })
+export const Audit = z.looseObject({
+  balanced: z.boolean(),
+  purses: z.array(z.looseObject({ purse: z.string(), wallets: z.int() })),
+})
 export const Failure = z.looseObject({ code: z.string() })
 
 export type PositionSeen = z.output<typeof Position>

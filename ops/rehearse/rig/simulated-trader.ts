@@ -17,6 +17,7 @@ import {
 } from './simulated-client.ts'
 import { type Command, type Entry, Journal, type Levels, type Order } from './journal.ts'
 import type { TradingTally } from './trading-tally.ts'
+import { HONEST_REFUSALS } from './honest-refusals.ts'
 
 /** The instruments as last seen by the traders. */
 export interface Market {
@@ -254,7 +255,9 @@ export class SimulatedTrader {
     // The outcome is unknown; without a key, only `BUSY` proves that nothing happened.
     const isOpen = status === 503 || code === 'KEY_IN_FLIGHT'
     if (isOpen && (entry.command.kind !== 'change' || code !== 'BUSY')) return
-    demand(isOpen || PLAIN.has(code), () => this.#says(`${JSON.stringify(entry.command)} got ${JSON.stringify(body)}`))
+    demand(isOpen || HONEST_REFUSALS.has(code), () =>
+      this.#says(`${JSON.stringify(entry.command)} got ${JSON.stringify(body)}`),
+    )
     if (entry.state === 'unknown') this.#journal.refuse(entry, code)
     if (code === 'POSITION_NOT_OPEN' && entry.command.kind !== 'open') this.#held.delete(entry.command.positionId)
   }
@@ -298,19 +301,6 @@ const HABITS: readonly (readonly [string, number])[] = [
   ['double-click', 5],
   ['resend', 5],
 ]
-
-/** Refusals that an honest trader may meet. */
-const PLAIN: ReadonlySet<string> = new Set([
-  'MARKET_CLOSED',
-  'MARKET_SUSPENDED',
-  'PRICE_MOVED',
-  'LEVEL_TOO_CLOSE',
-  'LEVELS_INVALID',
-  'POSITION_LIMIT',
-  'INSUFFICIENT_MARGIN',
-  'POSITION_NOT_OPEN',
-  'COOLDOWN_ACTIVE',
-])
 
 const cents = (units: number): number => Math.round(units * 10_000) / 10_000
 

@@ -10,7 +10,7 @@ export const NAMES = ['api-1', 'api-2', 'rooms-1', 'rooms-2'] as const
 export type Name = (typeof NAMES)[number]
 
 interface Member {
-  readonly settings: Settings
+  settings: Settings
   program: Program
 }
 
@@ -62,6 +62,11 @@ export class Cluster {
     const member = this.#at(name)
     member.program = new Program(member.settings)
     await member.program.listening
+  }
+
+  /** From their next start on, all processes have these settings instead. */
+  configure(settings: Settings): void {
+    for (const member of this.#members.values()) member.settings = { ...member.settings, ...settings }
   }
 
   /** Lines that any of them logged as errors since its start. */

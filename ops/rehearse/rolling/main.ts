@@ -1,11 +1,11 @@
 /**
  * Rehearses a rolling release: two processes of each role behind nginx, under load. Each in turn is asked to stop and
- * is started again.
+ * is started again. Then the signing key is replaced in the same way, in two steps.
  *
  *   npm run ops -- rolling [--rounds 1] [--users 20] [--sockets 100] [--speed 20] [--seed N]
  *
  * A request fails if it gets no answer or a status of 500 or above, including `busy` with its Retry-After. No request
- * may fail. Every process must end within ten seconds, every socket must reconnect and miss no move, every trade must
+ * may fail, no user may be signed out, and tokens of either key must count in every process. Every process must end within ten seconds, every socket must reconnect and miss no move, every trade must
  * have happened once, and the books must balance. DATABASE_URL and REDIS_URL (or TEST_…) name the servers; a database
  * is made there. NGINX_BINARY names nginx if it is not on the path. The exit code is 1 when a promise is broken.
  */
@@ -28,6 +28,7 @@ import { TradingTally } from '../rig/trading-tally.ts'
 import { whole } from '../rig/options.ts'
 import { Cluster, type Name, NAMES } from './cluster.ts'
 import { Follower } from './follower.ts'
+import { keyRotation, type KeyRotation } from './key-rotation.ts'
 import { Reader } from './reader.ts'
 
 const { values } = parseArgs({
@@ -97,7 +98,27 @@ async function restart(cluster: Cluster, name: Name): Promise<void> {
   say(`${name.padEnd(8)} ${times}; ${requests}; ${breaks} sockets reconnected`)
 }
 
-async function run(cluster: Cluster): Promise<void> {
+const Signed = z.object({ loggedIn: z.boolean() })
+
+/** Replaces the signing key while everybody trades. Tokens of both keys are in use at processes of both steps. */
+async function rotateKeys(cluster: Cluster, { announced, replaced }: KeyRotation): Promise<void> {
+  for (const [step, settings] of Object.entries({ announced, replaced })) {
+    cluster.configure(settings)
+    for (const name of NAMES) {
+      await restart(cluster, name)
+      // Another session of the first trader. The proxy takes its tokens to processes of both steps.
+      const newcomer = new SimulatedClient('Rolling 1')
+      await newcomer.signIn(cluster.url)
+      for (const client of [newcomer, ...traders.map((trader) => trader.client)]) {
+        const { loggedIn } = await client.read(cluster.url, '/api/me', Signed)
+        demand(loggedIn, () => `a user was signed out when ${name} was restarted with the key ${step}`)
+      }
+    }
+    say(`the next signing key is ${step} in every process, and nobody was signed out`)
+  }
+}
+
+async function run(cluster: Cluster, rotation: KeyRotation): Promise<void> {
   const { url } = cluster
   await admin.signIn(url)
   for (const { client } of traders) await client.signIn(url)
@@ -116,6 +137,7 @@ async function run(cluster: Cluster): Promise<void> {
   }
   const trading = startTrading(url, traders, admin)
   for (let round = 1; round <= rounds; round++) for (const name of NAMES) await restart(cluster, name)
+  await rotateKeys(cluster, rotation)
   await trading.stop()
   for (const reader of readers) await reader.stop()
   await waitForTrading(url, admin)
@@ -134,6 +156,7 @@ async function run(cluster: Cluster): Promise<void> {
 }
 
 say(`${users} users, ${sockets} sockets, seed ${seed}, ${place.description}`)
+const rotation = await keyRotation()
 let cluster: Cluster | null = null
 try {
   const settings = {
@@ -143,10 +166,11 @@ try {
     RATE_LIMIT_PER_MIN: '0',
     LOG_LEVEL: 'info',
     JWT_ACCESS_EXPIRY: '7d',
+    ...rotation.former,
     ADMIN_EMAILS: 'rolling_auditor@synthetic.invalid',
   }
   cluster = await Cluster.start(settings, folder)
-  await run(cluster)
+  await run(cluster, rotation)
   say(`\n${asked()} requests, none failed. No promise was broken.`)
 } catch (error) {
   say(`\n${tally.trading()}\n\nBROKEN (seed ${seed}, ${folder}, ${place.description})`)

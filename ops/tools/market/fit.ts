@@ -1,68 +1,101 @@
 /**
- * Fits what the price model expects of a player beforehand, from simulated matches or recordings:
+ * Fits what the price model expects of a player beforehand, from simulated matches:
  *
- *   npm run ops -- market-fit [--matches 200] [--seed 1000]
+ *   npm run ops -- market-fit [--matches 400] [--seed 100000] [--check 400]
  *
- * Prices every match with no expectation of the player's own, and explains by least squares, for each role, the points per 90
- * minutes that were left at full time with a constant, ln(start ÷ anchor), ln(own goals ÷ 1.35) and ln(other goals ÷ 1.35).
- * Prints the settings that take them out.
+ * Explains by least squares, for each role, what prices have gained at full time with a constant, ln(start ÷ anchor), ln(own
+ * goals ÷ 1.35) and ln(other goals ÷ 1.35), and prints the settings that take it out. Then it prints what bets at kick-off earn
+ * with the present settings and with those, in as many other matches as `--check` says: a fit that does not help there has
+ * learnt noise.
  */
 import { parseArgs } from 'node:util'
 import { present } from '../../../actors/kernel/assert.ts'
-import { ANCHOR_BY_ROLE, DEFAULT_RULES } from '../../../actors/kernel/limits.ts'
 import type { PlayerRole } from '../../../actors/market/fixture.ts'
 import { DEFAULT_MODEL, type ScoringModel } from '../../../actors/market/pricing.ts'
 import { whole } from '../../rehearse/rig/options.ts'
-import { leagueMatch } from './league.ts'
-import { play } from './play.ts'
+import { leagueResult } from './league.ts'
+import type { Fixture } from './play.ts'
+import { BETS, type Ended, returnOf, startersAtEnd } from './results.ts'
 
 const ROLES: readonly PlayerRole[] = ['GK', 'DEF', 'MID', 'FWD']
-const FACTORS = ['constant', 'worth', 'goals', 'conceded'] as const
-const none = { GK: 0, DEF: 0, MID: 0, FWD: 0 }
-const BARE: ScoringModel = { ...DEFAULT_MODEL, tickCap: 1, parBy: { worth: none, goals: none, conceded: none } }
-/** Players with fewer minutes say little about ninety. */
-const MINUTES_MIN = 45
-
-interface Row {
-  readonly x: readonly number[]
-  readonly points: number
-  readonly weight: number
-}
+const FACTORS = ['worth', 'goals', 'conceded'] as const
+/** Prices are not quite straight in points, so what is left is fitted again. */
+const ROUNDS = 3
+const GOALS_USUAL = 1.35
 
 const { values } = parseArgs({
-  options: { matches: { type: 'string', default: '200' }, seed: { type: 'string', default: '1000' } },
+  options: {
+    matches: { type: 'string', default: '400' },
+    seed: { type: 'string', default: '100000' },
+    check: { type: 'string', default: '400' },
+  },
 })
 const matches = whole('matches', values.matches, 1, 10_000)
 const seed = whole('seed', values.seed, 0)
+const check = whole('check', values.check, 0, 10_000)
 
-const rows: Record<PlayerRole, Row[]> = { GK: [], DEF: [], MID: [], FWD: [] }
-for (let n = 0; n < matches; n += 1) {
-  const { fixture, goalsOf } = leagueMatch(seed + n)
-  const { bases, instruments, minutes } = play({ fixture, model: BARE, rules: DEFAULT_RULES, strategies: [] })
-  const last = present(bases.at(-1), 'last update')
-  for (const { id, start, role, side, starter } of instruments) {
-    const played = minutes.get(id) ?? 0
-    if (!starter || played < MINUTES_MIN) continue
-    const { bound } = BARE
-    const ratio = Math.log((last.get(id) ?? start) / start) / bound
-    const points = (100 * bound * Math.atanh(Math.max(-0.999, Math.min(0.999, ratio))) * 90) / played
-    const [own, other] = side === 'home' ? [goalsOf.home, goalsOf.away] : [goalsOf.away, goalsOf.home]
-    const x = [1, Math.log(start / ANCHOR_BY_ROLE[role]), Math.log(own / 1.35), Math.log(other / 1.35)]
-    rows[role].push({ x, points, weight: played / 90 })
-  }
-}
+const draw = (from: number, count: number): readonly Fixture[] =>
+  Array.from({ length: count }, (_, n) => leagueResult(from + n))
+const ended = (fixtures: readonly Fixture[], model: ScoringModel) =>
+  fixtures.map((fixture) => startersAtEnd(fixture, model))
+
+const fixtures = draw(seed, matches)
+let fitted: ScoringModel = DEFAULT_MODEL
+for (let round = 0; round < ROUNDS; round += 1) fitted = corrected(fitted, ended(fixtures, fitted).flat())
 for (const role of ROLES) {
-  const fitted = leastSquares(rows[role])
-  console.log(`${role}: ${rows[role].length} players`)
-  for (const [n, factor] of FACTORS.entries()) console.log(`  ${factor}: ${fitted[n]?.toFixed(3)}`)
+  const { par, parBy } = fitted
+  const settings = [`par ${par[role].toFixed(3)}`, ...FACTORS.map((f) => `${f} ${parBy[f][role].toFixed(2)}`)]
+  console.log(`${role}: ${settings.join(', ')}`)
+}
+const others = draw(seed + matches, check)
+const [now, then] = [ended(others, DEFAULT_MODEL), ended(others, fitted)]
+console.log(`\nreturn on margin in ${check} other matches, now and with these settings, %`)
+for (const [name, bet] of Object.entries(BETS)) {
+  const [before, after] = [returnOf(bet, now), returnOf(bet, then)]
+  const text = ({ roiPct, errorPct }: typeof before) => `${roiPct.toFixed(1)} ± ${errorPct.toFixed(1)}`.padStart(12)
+  console.log(`${name.padEnd(40)} ${text(before)} ${text(after)}`)
+}
+
+/** The model that expects of everybody what these matches have shown beyond what it expected. */
+function corrected(model: ScoringModel, players: readonly Ended[]): ScoringModel {
+  const par = { ...model.par }
+  const parBy = {
+    worth: { ...model.parBy.worth },
+    goals: { ...model.parBy.goals },
+    conceded: { ...model.parBy.conceded },
+  }
+  for (const role of ROLES) {
+    const rows = players.filter((player) => player.role === role && player.minutes > 0)
+    const [constant, worth, goals, conceded] = leastSquares(rows.map((player) => rowOf(player, model.scale)))
+    par[role] += (constant ?? 0) / model.volumeGain
+    parBy.worth[role] += worth ?? 0
+    parBy.goals[role] += goals ?? 0
+    parBy.conceded[role] += conceded ?? 0
+  }
+  return { ...model, par, parBy }
+}
+
+interface Row {
+  readonly x: readonly number[]
+  readonly y: number
+  readonly weight: number
+}
+
+/** In points per 90 minutes. With these weights the mean gain is taken out, whatever the minutes. */
+function rowOf({ worth, goals, gain, minutes }: Ended, scale: number): Row {
+  return {
+    x: [1, worth, Math.log(goals.own / GOALS_USUAL), Math.log(goals.other / GOALS_USUAL)],
+    y: (((100 * gain) / scale) * 90) / minutes,
+    weight: minutes / 90,
+  }
 }
 
 /** Weighted least squares by the normal equations, which Gaussian elimination solves. */
-function leastSquares(data: readonly Row[]): readonly number[] {
-  const size = FACTORS.length
+function leastSquares(rows: readonly Row[]): readonly number[] {
+  const size = 1 + FACTORS.length
   const matrix = Array.from({ length: size }, (_, i) =>
     Array.from({ length: size + 1 }, (_unused, j) =>
-      data.reduce((sum, { x, points, weight }) => sum + weight * (x[i] ?? 0) * (j === size ? points : (x[j] ?? 0)), 0),
+      rows.reduce((sum, { x, y, weight }) => sum + weight * (x[i] ?? 0) * (j === size ? y : (x[j] ?? 0)), 0),
     ),
   )
   for (let column = 0; column < size; column += 1) {

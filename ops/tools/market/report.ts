@@ -1,46 +1,57 @@
-/** What trades say: return on margin with its standard error, by strategy, clustered by match. */
-import type { ClosedBy } from '../../../actors/position/position.ts'
-import type { Strategy, Trade } from './play.ts'
+/** What matches say: return on margin with its standard error, by strategy, clustered by match. */
+import type { MatchResult, Subject } from './battery.ts'
+import type { Tally } from './tally.ts'
+import { HONEST } from './strategies/public.ts'
+import { WHISTLE } from './strategies/crowd.ts'
 
-export interface Line {
-  readonly name: string
-  readonly knows: Strategy['knows']
-  readonly trades: number
+export interface Line extends Subject, Tally {
   /** Realised PnL ÷ margin of all trades, in per cent. */
   readonly roiPct: number
   /** Its standard error, in per cent: matches are drawn, trades of one match are not independent. */
   readonly errorPct: number
-  /** Part of the trades that won, in per cent. */
-  readonly hitPct: number
+  /** What of it base moves did not make, in per cent of margin: paid by the crowd, or by the house. */
+  readonly crowdPct: number
   /** What a season of 38 matches makes of 10,000 units that stake a fifth of the wallet on each match. */
   readonly season: number
-  /** What the house pays (or takes, above zero), in units per 1,000 of margin. */
-  readonly housePerMille: number
-  readonly closedBy: Readonly<Partial<Record<ClosedBy, number>>>
 }
 
 const SEASON_MATCHES = 38
 const STAKE = 0.2
 
-/** One line a strategy; `matches` holds the trades of each match. */
-export function lineOf({ name, knows }: Strategy, matches: readonly (readonly Trade[])[]): Line {
-  const own = matches.map((trades) => trades.filter((t) => t.strategy === name))
-  const sums = own.map((trades) => ({ pnl: sum(trades.map((t) => t.pnl)), margin: sum(trades.map((t) => t.margin)) }))
-  const margin = sum(sums.map((s) => s.margin))
-  const roi = margin === 0 ? 0 : sum(sums.map((s) => s.pnl)) / margin
-  const spread = Math.sqrt(sum(sums.map((s) => (s.pnl - roi * s.margin) ** 2)))
-  const all = own.flat()
-  const perMatch = sums.filter((s) => s.margin > 0).map((s) => s.pnl / s.margin)
+const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0)
+
+/** One line a strategy, in the order of the first match. */
+export function linesOf(results: readonly MatchResult[]): readonly Line[] {
+  const byName = Map.groupBy(
+    results.flatMap(({ tallies }) => tallies),
+    ({ name }) => name,
+  )
+  return [...byName.values()].flatMap((tallies) => (tallies[0] === undefined ? [] : [lineOf(tallies[0], tallies)]))
+}
+
+function lineOf({ name, knows, isLeader }: Subject, tallies: readonly Tally[]): Line {
+  const total = (of: (tally: Tally) => number): number => sum(tallies.map(of))
+  const [margin, pnl, baseMoves] = [total((t) => t.margin), total((t) => t.pnl), total((t) => t.baseMoves)]
+  const roi = margin === 0 ? 0 : pnl / margin
+  const played = tallies.filter((t) => t.margin > 0)
+  const spread = Math.sqrt(sum(played.map((t) => (t.pnl - roi * t.margin) ** 2)))
+  const small = played.length > 1 ? Math.sqrt(played.length / (played.length - 1)) : 1
   return {
     name,
     knows,
-    trades: all.length,
+    isLeader,
+    margin,
+    pnl,
+    baseMoves,
+    trades: total((t) => t.trades),
+    wins: total((t) => t.wins),
+    voids: total((t) => t.voids),
+    corrected: total((t) => t.corrected),
+    refused: total((t) => t.refused),
     roiPct: 100 * roi,
-    errorPct: margin === 0 ? 0 : (100 * spread) / margin,
-    hitPct: all.length === 0 ? 0 : (100 * all.filter((t) => t.pnl > 0).length) / all.length,
-    season: seasonOf(perMatch),
-    housePerMille: -1_000 * roi,
-    closedBy: countBy(all.map((t) => t.closedBy)),
+    errorPct: margin === 0 ? 0 : (100 * small * spread) / margin,
+    crowdPct: margin === 0 ? 0 : (100 * (pnl - baseMoves)) / margin,
+    season: seasonOf(played.map((t) => t.pnl / t.margin)),
   }
 }
 
@@ -51,37 +62,65 @@ function seasonOf(perMatch: readonly number[]): number {
   return wallet
 }
 
-const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0)
-
-function countBy(values: readonly ClosedBy[]): Partial<Record<ClosedBy, number>> {
-  const counts: Partial<Record<ClosedBy, number>> = {}
-  for (const value of values) counts[value] = (counts[value] ?? 0) + 1
-  return counts
-}
-
 /** A strategy without private information that earns more than this, in per cent of margin, beats the market. */
 const EDGE_MAX_PCT = 1
+/** Somebody ahead of the feed is on the safe side of the late window up to here. */
+const LEAD_MAX_SECS = 40
 
 /** Above the bound and above chance: both, or a small sample would accuse everybody. */
-export const beats = ({ roiPct, errorPct }: Line): boolean => roiPct > EDGE_MAX_PCT && roiPct > 2 * errorPct
+const isAbove = ({ roiPct, errorPct }: Line): boolean => roiPct > EDGE_MAX_PCT && roiPct > 2 * errorPct
+
+/** Whether a line earns what the rules promise that nobody earns. */
+export function beats(line: Line): boolean {
+  if (line.isLeader || line.knows === 'recording') return false
+  if (line.knows === 'public') return isAbove(line)
+  const lead = /^(?:opens|closes).*, (\d+) s ahead$/.exec(line.name)
+  return lead !== null && Number(lead[1]) <= LEAD_MAX_SECS && isAbove(line)
+}
+
+/** Each may cost this share of honest trades at most, in per cent. */
+const HONEST_COST_MAX_PCT = 2.5
+
+const share = (part: number, of: number): number => (100 * part) / Math.max(1, of)
+
+/** Whether the rules cost honest users more than they may. */
+export function isDear({ name, voids, corrected, trades }: Line): boolean {
+  if (name !== HONEST) return false
+  return Math.max(share(voids, trades), share(corrected, trades)) >= HONEST_COST_MAX_PCT
+}
 
 export function tableOf(lines: readonly Line[]): string {
-  const head = ['strategy', 'trades', 'ROI %', '± s.e.', 'hit %', 'a season of 10,000', 'void %', '']
+  const head = ['strategy', 'trades', 'ROI %', '± s.e.', 'hit %', '10,000 after a season', 'house', 'crowd %', 'void %']
   const rows = lines.map((line) => [
     line.name,
     String(line.trades),
     line.roiPct.toFixed(2),
     line.errorPct.toFixed(2),
-    line.hitPct.toFixed(0),
+    share(line.wins, line.trades).toFixed(0),
     Math.round(line.season).toLocaleString('en'),
-    ((100 * (line.closedBy.void ?? 0)) / Math.max(1, line.trades)).toFixed(1),
-    beats(line) ? 'beats the market' : '',
+    Math.round(-line.pnl).toLocaleString('en'),
+    line.crowdPct.toFixed(2),
+    share(line.voids, line.trades).toFixed(1),
+    share(line.corrected, line.trades).toFixed(1),
+    line.refused === 0 ? '' : String(line.refused),
+    beats(line) ? 'beats the market' : isDear(line) ? 'pays too much' : '',
   ])
-  const cells = [head, ...rows]
-  const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
+  const cells = [[...head, 'corrected %', 'refused', ''], ...rows]
+  const widths = cells[0]?.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0))) ?? []
   const line = (row: readonly string[]): string =>
-    row
-      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)))
-      .join('  ')
+    row.map((cell, n) => (n === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[n] ?? 0))).join('  ')
   return cells.map((row) => line(row).trimEnd()).join('\n')
+}
+
+/** What the whistle moves from a full, one-sided book to one who comes late to the other side. */
+export function whistleOf(lines: readonly Line[]): string {
+  const whole = lines.find(({ name }) => name === WHISTLE)
+  const late = lines.find(({ name, isLeader }) => isLeader && name.endsWith('contrarian'))
+  if (whole === undefined || late === undefined || whole.margin === 0) return 'no book at the whistle'
+  const book = { margin: whole.margin - late.margin, crowd: whole.pnl - whole.baseMoves - (late.pnl - late.baseMoves) }
+  const house = whole.pnl - whole.baseMoves
+  return (
+    `The whistle takes ${((-100 * book.crowd) / book.margin).toFixed(2)} % of their margin from a one-sided book and ` +
+    `gives ${late.crowdPct.toFixed(2)} % to who shorts in the last minute; the house pays ${house.toFixed(2)} units.`
+  )
 }

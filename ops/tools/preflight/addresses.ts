@@ -37,7 +37,11 @@ async function checkHttp(address: string): Promise<readonly Finding[]> {
 
 async function checkSocket(address: string, { jwt, dataDir }: Config): Promise<readonly Finding[]> {
   const world = systemWorld()
-  const tokens = createTokens({ keys: await loadOrCreateKeys({ dataDir, ...jwt }), lifetimes: jwt, world })
+  const tokens = createTokens({
+    keys: await loadOrCreateKeys({ dataDir, keyId: jwt.keyId, privateKeyPem: jwt.privateKeyPem?.reveal() ?? null }),
+    lifetimes: jwt,
+    world,
+  })
   // The token's user does not exist: it may follow prices, and has no account to touch.
   const token = await tokens.issueWs({ userId: userId(world.newId()), sid: sessionId(world.newId()) })
   const ws = new WebSocket(`${address.replace(/\/$/, '')}/?token=${token}`, 'feed.v1', {
@@ -45,9 +49,13 @@ async function checkSocket(address: string, { jwt, dataDir }: Config): Promise<r
   })
   try {
     await once(ws, 'open')
+    const refused = once(ws, 'close').then(([code, reason]) => {
+      throw new Error(`closed our connection: ${code} ${String(reason)}`)
+    })
+    refused.catch(() => undefined)
     const askedAt = Date.now()
     ws.send(JSON.stringify({ type: 'ping', id: 1 }))
-    const [message] = await once(ws, 'message', { signal: AbortSignal.timeout(PATIENCE_MS) })
+    const [message] = await Promise.race([once(ws, 'message', { signal: AbortSignal.timeout(PATIENCE_MS) }), refused])
     const answeredAt = Date.now()
     const { serverTime } = Pong.parse(JSON.parse(String(message)))
     const skewMs = Math.abs(Date.parse(serverTime) - (askedAt + answeredAt) / 2)

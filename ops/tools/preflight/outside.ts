@@ -17,7 +17,12 @@ export async function checkIdentity({ identity }: Config): Promise<readonly Find
 
 export async function checkProvider({ provider }: Config): Promise<readonly Finding[]> {
   if (provider === null) return [warned('match data', 'no PROVIDER_URL: only recordings can be played')]
-  const asked = createProvider({ ...provider, timeoutMs: PATIENCE_MS, world: systemWorld() })
+  const asked = createProvider({
+    ...provider,
+    token: provider.token.reveal(),
+    timeoutMs: PATIENCE_MS,
+    world: systemWorld(),
+  })
   const { fixtures, unreadable, allowance } = await asked.inPlay()
   const left = allowance === null ? '' : `, ${allowance.remaining} requests left for ${allowance.resetsInSecs} s`
   const says = `${new URL(provider.url).host} answers: ${fixtures.length} in play${left}`
@@ -31,12 +36,13 @@ export async function checkProvider({ provider }: Config): Promise<readonly Find
 export async function checkMail({ mail, dataDir }: Config): Promise<readonly Finding[]> {
   if (mail.smtpUrl === null)
     return [warned('mail', `no SMTP_URL: codes go to ${dataDir}/outbox.jsonl and are not sent`)]
-  const transport = createTransport({ url: mail.smtpUrl, connectionTimeout: PATIENCE_MS, greetingTimeout: PATIENCE_MS })
+  const url = mail.smtpUrl.reveal()
+  const transport = createTransport({ url, connectionTimeout: PATIENCE_MS, greetingTimeout: PATIENCE_MS })
   try {
     await transport.verify()
   } finally {
     transport.close()
   }
-  const says = `${new URL(mail.smtpUrl).host} lets us in, we send as ${mail.from}`
+  const says = `${new URL(url).host} lets us in, we send as ${mail.from}`
   return [mail.from.includes('.invalid') ? warned('mail', `${says}: set MAIL_FROM`) : ok('mail', says)]
 }

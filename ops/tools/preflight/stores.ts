@@ -15,7 +15,7 @@ export async function checkDatabase({ databaseUrl, dataDir, roles }: Config): Pr
   if (databaseUrl === null) {
     return [warned('database', `embedded in ${dataDir}: it does not survive the loss of power; set DATABASE_URL`)]
   }
-  const connection = await connect({ databaseUrl, dataDir: null })
+  const connection = await connect({ databaseUrl: databaseUrl.reveal(), dataDir: null })
   try {
     return [
       await durability(connection),
@@ -79,7 +79,11 @@ async function clock({ db }: Connection): Promise<Finding> {
 
 export async function checkRedis({ redisUrl }: Config): Promise<readonly Finding[]> {
   if (redisUrl === null) return [warned('redis', 'none: there can be one process only; set REDIS_URL for more')]
-  const redis = new Redis(redisUrl, { lazyConnect: true, connectTimeout: REDIS_PATIENCE_MS, retryStrategy: () => null })
+  const redis = new Redis(redisUrl.reveal(), {
+    lazyConnect: true,
+    connectTimeout: REDIS_PATIENCE_MS,
+    retryStrategy: () => null,
+  })
   redis.on('error', () => undefined) // the awaited call throws it
   try {
     await redis.connect()
@@ -88,8 +92,8 @@ export async function checkRedis({ redisUrl }: Config): Promise<readonly Finding
     const policy = field('maxmemory_policy')
     const [most, used] = [Number(field('maxmemory')), Number(field('used_memory'))]
     const says = `Redis ${field('redis_version')}, ${policy}, ${Math.round(used / 1e6)} MB used`
-    if (policy.startsWith('allkeys'))
-      return [failed('redis', `${says}: leaderboards would lose players unseen; set noeviction`)]
+    if (policy !== 'noeviction')
+      return [failed('redis', `${says}: it drops keys when it is full; set maxmemory-policy noeviction`)]
     return [
       most > 0 && used > 0.8 * most ? warned('redis', `${says} of ${most / 1e6}: raise maxmemory`) : ok('redis', says),
     ]

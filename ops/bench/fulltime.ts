@@ -1,0 +1,81 @@
+/**
+ * Full time of a popular match: how long until every holder is paid and every reaction is done, and what that costs those
+ * who trade in another match meanwhile. One process does all of it, as a small installation would:
+ *
+ *   npm run ops -- bench-fulltime [--holders 1000,10000,100000] [--kills 20] [--json]
+ *
+ * With `--kills` the reactions are also done by a process that is killed with SIGKILL that many times, on a copy of the
+ * database, and the two must agree in every row.
+ * DATABASE_URL (or TEST_DATABASE_URL) names a PostgreSQL server; databases are made there and dropped.
+ */
+import { parseArgs } from 'node:util'
+import { createOnServer } from './bench-database.ts'
+import { killedReactions } from './fulltime-kill.ts'
+import { type FullTime, measureFullTime, prepareHolders, settleAll } from './fulltime-match.ts'
+import { figure, table } from './report.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    holders: { type: 'string', default: '1000,10000,100000' },
+    kills: { type: 'string', default: '0' },
+    json: { type: 'boolean', default: false },
+  },
+})
+const server = process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
+if (server === undefined) throw new Error('DATABASE_URL must name a PostgreSQL server to measure on')
+/** Users who trade in another match. */
+const TRADERS = 500
+
+const seconds = (ms: number): string => figure(ms / 1_000)
+
+const measured: FullTime[] = []
+for (const holders of options.holders.split(',').map(Number)) {
+  const database = await createOnServer(server, holders + TRADERS)
+  try {
+    measured.push(await measureFullTime(database, await prepareHolders(database, holders)))
+  } finally {
+    await database.close()
+  }
+}
+const rows = measured.map((one) => [
+  one.holders.toLocaleString('en'),
+  seconds(one.settledMs),
+  seconds(one.reactedMs),
+  seconds(one.shownMs),
+  figure((one.shownMs * 1_000) / one.holders),
+  `${figure(one.calm.p50Ms)}, ${figure(one.calm.p99Ms)}`,
+  `${figure(one.meanwhile.p50Ms)}, ${figure(one.meanwhile.p99Ms)}`,
+  figure(one.meanwhile.p99Ms / one.calm.p99Ms),
+  figure(one.longestTurnMs),
+  String(one.setAside),
+])
+const head = [
+  'holders',
+  'settled s',
+  'reacted s',
+  'boards s',
+  'µs a holder',
+  'calm p50, p99 ms',
+  'meanwhile',
+  'p99 ratio',
+  'longest turn ms',
+  'set aside',
+]
+console.log(options.json ? JSON.stringify(measured) : `From the whistle, each until all is done\n${table(head, rows)}`)
+
+const kills = Number(options.kills)
+if (kills > 0) {
+  const holders = Math.max(...options.holders.split(',').map(Number))
+  const database = await createOnServer(server, holders)
+  try {
+    await settleAll(database, await prepareHolders(database, holders))
+    const result = await killedReactions(server, database, kills)
+    console.log(
+      options.json
+        ? JSON.stringify(result)
+        : `\n${holders.toLocaleString('en')} holders: after ${result.kills} kills every row of ${result.tables} tables is as without.`,
+    )
+  } finally {
+    await database.close()
+  }
+}

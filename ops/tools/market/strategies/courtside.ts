@@ -1,0 +1,200 @@
+/** What somebody tries who is seconds ahead of the feed, or has seen the whole match before. */
+import type { InstrumentId, PlayerId, PositionId } from '../../../../actors/kernel/ids.ts'
+import type { TradingRules } from '../../../../actors/kernel/limits.ts'
+import { lots, type Price, price } from '../../../../actors/kernel/micros.ts'
+import { type Instant, instant, SECOND_MS } from '../../../../actors/kernel/world.ts'
+import type { FixtureEvent, FixtureSnapshot } from '../../../../actors/market/fixture.ts'
+import { quoteOf } from '../../../../actors/market/instrument.ts'
+import { type Direction, type Position, signOf } from '../../../../actors/position/position.ts'
+import { concedingOf, isBooking, isGoal, isSendingOff, type Happening } from '../plot.ts'
+import type { Desk, Foresight, Hands, Strategy } from '../strategy.ts'
+import { bet, kickOffOf, opposite } from './bets.ts'
+
+interface Seen {
+  /** The update that will show it. */
+  readonly index: number
+  readonly instrumentId: InstrumentId
+  /** The direction that it rewards. */
+  readonly direction: Direction
+}
+
+/** Whom an event moves, and which way. */
+function movedBy(event: FixtureEvent, snapshot: FixtureSnapshot): readonly (readonly [PlayerId, Direction])[] {
+  const { playerId, relatedPlayerId, kind } = event
+  if (playerId === null) return []
+  if (isBooking(event) || isSendingOff(event) || kind === 'own_goal') return [[playerId, 'short']]
+  if (!isGoal(event)) return []
+  const assisted = relatedPlayerId === null || kind !== 'goal' ? [] : [[relatedPlayerId, 'long'] as const]
+  const conceded = concedingOf(event, snapshot).map((player) => [player, 'short'] as const)
+  return [[playerId, 'long'], ...assisted, ...conceded]
+}
+
+type Sees = (foresight: Foresight) => readonly Seen[]
+
+const inPlot = (happenings: readonly Happening[], { snapshots }: Foresight): readonly Seen[] =>
+  happenings.flatMap(({ index, event }) => {
+    const snapshot = snapshots[index]
+    if (snapshot === undefined) return []
+    return movedBy(event, snapshot).flatMap(([player, direction]) => {
+      const instrumentId = snapshot.players.find((p) => p.playerId === player)?.instrumentId
+      return instrumentId === undefined ? [] : [{ index, instrumentId, direction }]
+    })
+  })
+
+/** Goals, cards and own goals, with everybody they move. */
+const events: Sees = (foresight) => inPlot(foresight.plot.shown, foresight)
+
+/** Goals that are about to be taken back. */
+const annulments: Sees = (foresight) =>
+  inPlot(foresight.plot.annulled, foresight).map((seen) => ({ ...seen, direction: opposite(seen.direction) }))
+
+/** Shots on target and saves that the list of events never shows: any move of a base so far that the rules call it news. */
+const shots =
+  (farPpm: number): Sees =>
+  ({ bases, plot }) => {
+    const listed = new Set([...plot.shown, ...plot.annulled].map(({ index }) => index))
+    return bases.flatMap((now, index) => {
+      if (listed.has(index)) return []
+      return [...now].flatMap(([instrumentId, base]) => {
+        const before = bases[index - 1]?.get(instrumentId) ?? base
+        if (Math.abs(base - before) * 1_000_000 < before * farPpm) return []
+        return [{ index, instrumentId, direction: base > before ? ('long' as const) : ('short' as const) }]
+      })
+    })
+  }
+
+const ahead = ({ atOf }: Foresight, { index }: Seen, lead: number): Instant => instant(atOf(index) - lead * SECOND_MS)
+
+const opens = (name: string, sees: Sees, lead: number): Strategy => ({
+  name: `${name}, ${lead} s ahead`,
+  knows: 'courtside',
+  prepare(foresight, hands) {
+    for (const seen of sees(foresight)) {
+      bet(hands, seen.instrumentId, { at: ahead(foresight, seen, lead), direction: seen.direction })
+    }
+  },
+})
+
+/** Opens with a target as near as the rules allow, so that the feed itself closes what the hold would keep. */
+const opensByLevels = (lead: number, distancePpm: number): Strategy => ({
+  name: `opens by levels, ${lead} s ahead`,
+  knows: 'courtside',
+  prepare(foresight, hands) {
+    for (const seen of events(foresight)) {
+      const at = ahead(foresight, seen, lead)
+      const { instrumentId, direction } = seen
+      const before = foresight.bases.findLast((_, index) => foresight.atOf(index) <= at)?.get(instrumentId)
+      if (before === undefined) continue
+      hands.open({ instrumentId, direction, at, heldForMs: 0, takeProfit: near(before, direction, distancePpm) })
+    }
+  },
+})
+
+/** A price that the next move reaches, beyond a distance that the rules ask for. */
+const near = (at: Price, direction: Direction, distancePpm: number): Price =>
+  price(at + signOf(direction) * (Math.ceil((at * distancePpm) / 1_000_000) + 10_000))
+
+/** Time enough before the news to open a position and to let its hold pass. */
+const BEFORE_MS = 200 * SECOND_MS
+
+/**
+ * Holds a player both ways when news comes, having closed the side that it hurts, and closes the other side afterwards. What
+ * the two earn together is what leaving early is worth, and nothing else is in it.
+ */
+const closes = (name: string, lead: number, leave: () => Leave): Strategy => ({
+  name: `${name}, ${lead} s ahead`,
+  knows: 'courtside',
+  prepare(foresight, hands) {
+    const from = foresight.atOf(kickOffOf(foresight))
+    const busyUntil = new Map<InstrumentId, Instant>()
+    for (const seen of events(foresight)) {
+      const { instrumentId } = seen
+      const at = ahead(foresight, seen, lead)
+      const since = instant(at - BEFORE_MS)
+      if (since <= from || since < (busyUntil.get(instrumentId) ?? from)) continue
+      busyUntil.set(instrumentId, instant(at + 2 * BEFORE_MS))
+      const told = instant(foresight.atOf(seen.index) + SECOND_MS)
+      hands.later(since, (desk) => hold(desk, seen, { at, told, leave: leave(), hands }))
+    }
+  },
+})
+
+type Leave = (desk: Desk, position: Position) => Promise<unknown>
+
+interface Plan {
+  /** When the hurt side leaves, and when the feed has told everybody. */
+  readonly at: Instant
+  readonly told: Instant
+  readonly leave: Leave
+  readonly hands: Hands
+}
+
+async function hold(desk: Desk, { instrumentId, direction }: Seen, { at, told, leave, hands }: Plan): Promise<void> {
+  const order = { instrumentId, lots: SIZE }
+  const [kept, hurt] = [
+    await desk.open(PAIR, { ...order, direction }),
+    await desk.open(PAIR, { ...order, direction: opposite(direction) }),
+  ]
+  if (kept === null || hurt === null) return
+  hands.later(at, async (then) => void (await leave(then, hurt)))
+  hands.later(told, (then) => stay(then, kept.id, hands))
+}
+
+/** Leaves as soon as the market lets it. */
+async function stay(desk: Desk, id: PositionId, hands: Hands): Promise<void> {
+  if (desk.view.position(id) === undefined || desk.view.info.settling !== null) return
+  if (!(await desk.close(PAIR, id))) hands.later(instant(desk.now + 10 * SECOND_MS), (then) => stay(then, id, hands))
+}
+
+const PAIR = 'pair'
+const SIZE = lots(100_000)
+
+const byHand =
+  (): Leave =>
+  (desk, { id }) =>
+    desk.close(PAIR, id)
+
+/** A stop a hair away, which the news itself fires. */
+const byLevel =
+  (): Leave =>
+  async (desk, { id, instrumentId, direction }) => {
+    const instrument = desk.view.instrument(instrumentId)
+    if (instrument === undefined) return
+    await desk.change(PAIR, id, { stopLoss: near(quoteOf(instrument).price, opposite(direction), 0) })
+  }
+
+/** Has seen the recording: longs and shorts at kick-off what moves most until the end. */
+const recordingForesight: Strategy = {
+  name: 'has seen the recording',
+  knows: 'recording',
+  prepare(foresight, hands) {
+    const { bases, atOf } = foresight
+    const kickOff = kickOffOf(foresight)
+    const [first, last] = [bases[kickOff], bases.at(-1)]
+    if (first === undefined || last === undefined) return
+    const moved = [...first].map(([id, base]) => ({ id, by: (last.get(id) ?? base) / base - 1 }))
+    for (const { id, by } of moved.toSorted((a, b) => Math.abs(b.by) - Math.abs(a.by)).slice(0, 5)) {
+      const direction = by > 0 ? 'long' : 'short'
+      bet(hands, id, { at: instant(atOf(kickOff) + SECOND_MS), direction, heldForMs: null })
+    }
+  },
+}
+
+/** Seconds ahead of the feed at which courtside strategies are tried. */
+const LEADS = [5, 10, 20, 30, 40, 60] as const
+
+/** Moves that the rules let pass: tackles, fouls and passes that add up. */
+const SMALL_PPM = 3_000
+
+export function courtsideStrategies({ levelDistancePpm, lateMovePpm }: TradingRules): readonly Strategy[] {
+  return [
+    ...LEADS.map((lead) => opens('opens', events, lead)),
+    ...LEADS.map((lead) => opensByLevels(lead, levelDistancePpm)),
+    ...LEADS.map((lead) => closes('closes', lead, byHand)),
+    ...LEADS.map((lead) => closes('closes by levels', lead, byLevel)),
+    ...[10, 20, 40].map((lead) => opens('opens on shots and saves', shots(lateMovePpm), lead)),
+    ...[10, 40].map((lead) => opens('opens on annulled goals', annulments, lead)),
+    opens('small moves', shots(SMALL_PPM), 20),
+    recordingForesight,
+  ]
+}
