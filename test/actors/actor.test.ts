@@ -42,12 +42,19 @@ describe('mailbox', () => {
     const from = [U(1), U(2), U(1), null, U(1), U(2), U(3)]
     for (const [n, userId] of from.entries()) mailbox.put({ userId, n })
     const taken = [mailbox.take(), mailbox.take(), mailbox.take(), mailbox.take()]
-    expect(taken.map((batch) => batch.map((m) => m.n))).toEqual([[0, 1, 3, 6], [2, 5], [4], []])
+    expect(taken.map((batch) => batch.map((m) => m.n))).toEqual([[0, 1], [2], [3, 4, 5, 6], []])
+  })
+
+  it('[A2] the match’s own messages begin a batch, or are held while users go on', () => {
+    const mailbox = new Mailbox<{ userId: ReturnType<typeof U> | null; n: number }>()
+    for (const [n, userId] of [null, null, U(1), null, U(2)].entries()) mailbox.put({ userId, n })
+    const taken = [mailbox.take({ isHeld: true }), mailbox.take({ isHeld: true }), mailbox.take(), mailbox.take()]
+    expect(taken.map((batch) => batch.map((m) => m.n))).toEqual([[2, 4], [], [0], [1]])
   })
 
   it('[A2] a batch has a largest size, and the rest keeps its order', () => {
-    const mailbox = new Mailbox<{ userId: null; n: number }>()
-    for (let n = 0; n < BATCH_MAX + 2; n++) mailbox.put({ userId: null, n })
+    const mailbox = new Mailbox<{ userId: ReturnType<typeof U>; n: number }>()
+    for (let n = 0; n < BATCH_MAX + 2; n++) mailbox.put({ userId: U(n), n })
     expect(mailbox.take()).toHaveLength(BATCH_MAX)
     expect(mailbox.take().map((m) => m.n)).toEqual([BATCH_MAX, BATCH_MAX + 1])
   })
@@ -156,7 +163,7 @@ describe('actor', () => {
 
   it('[A13] a rejected command leaves no trace: refusals it caused are decided again', async () => {
     const stage = await ActorRig.set({ rules: { levelDistancePpm: 0 } })
-    // More than the wallet pays, and before the other one in the batch: its impact would carry the price over his target.
+    // More than the wallet pays, and before the other one in the batch: its impact would carry the price over their target.
     const tooMuch = stage.opens({ userId: U(1), lots: lots(u(100)) })
     const modest = stage.opens({ userId: U(2), takeProfit: p(200.5), ...keyed('k1') })
     expect(codeOf(await tooMuch)).toBe('insufficient_margin')

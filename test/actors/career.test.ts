@@ -20,6 +20,7 @@ import { U, u } from '../support/fixtures.ts'
 const of = {
   positionId: positionId('p'),
   userId: U(1),
+  purse: 'main',
   instrumentId: instrumentId('i'),
   direction: 'long',
   lots: lots(u(1)),
@@ -36,9 +37,19 @@ const closed = (pnl: number, over: Partial<ClosedEvent> = {}): CommittedEvent =>
   voidReason: null,
   ...over,
 })
-const at = (ms: number, replay = false) => ({ at: instant(ms), replay })
+const corrected = (before: Pick<ClosedEvent, 'pnl' | 'baseMove'>, pnl: number): CommittedEvent => ({
+  ...of,
+  kind: 'corrected',
+  before,
+  pnl: money(u(pnl)),
+  baseMove: money(u(pnl)),
+  openedAt: instant(0),
+  by: 'user',
+})
+/** A best win that nothing else of the career shows: it was booked once, and is not forgotten. */
+const bestOf = (pnl: number): CommittedEvent => corrected({ pnl: money(u(pnl)), baseMove: money(u(pnl)) }, pnl)
 const lived = (...events: readonly CommittedEvent[]): Career =>
-  events.reduce((career, event) => advance(career, event, at(1_000)), NEW_CAREER)
+  events.reduce((career, event) => advance(career, event), NEW_CAREER)
 
 describe('a career', () => {
   it('awards XP for opening, more for a profitable close, a daily bonus, and nothing for a loss', () => {
@@ -70,14 +81,14 @@ describe('a career', () => {
     const career = lived(
       opened(2),
       opened(12),
-      closed(30, { direction: 'short', by: 'take_profit' }),
-      closed(-20, { by: 'stop_loss' }),
-      closed(-100, { by: 'washout' }),
-      closed(5, { by: 'full_time' }),
+      closed(30, { direction: 'short', by: 'take_profit', lots: lots(u(12)), openedAt: instant(1_000) }),
+      closed(-20, { by: 'stop_loss', openedAt: instant(2_000) }),
+      closed(-100, { by: 'washout', openedAt: instant(2_000) }),
+      closed(5, { by: 'full_time', openedAt: instant(2_000) }),
     )
     expect(career).toMatchObject({
       opened: 2,
-      all: { closed: 4, wins: 2, pnl: u(-85), baseMoves: u(-85), margin: u(400), firstTradeAt: 1_000 },
+      main: { closed: 4, wins: 2, pnl: u(-85), baseMoves: u(-85), margin: u(400), firstTradeAt: 1_000 },
       won: u(35),
       bestWin: u(30),
       largestLots: u(12),
@@ -89,14 +100,25 @@ describe('a career', () => {
     })
   })
 
-  it('counts a replay, but not in the tally of live matches', () => {
-    const career = [opened(), closed(7)].reduce((c, event) => advance(c, event, at(5, true)), NEW_CAREER)
-    expect(career).toMatchObject({ all: { closed: 1, pnl: u(7), firstTradeAt: 5 }, live: NEW_CAREER.live })
+  it('[R15] practice has a tally of its own, and changes nothing else', () => {
+    const events = [opened(), closed(7), closed(-3, { by: 'washout' }), closed(9, { by: 'void' })]
+    const practised = events.map((event) => ({ ...event, purse: 'practice' }) as CommittedEvent)
+    const practice = { closed: 2, wins: 1, pnl: u(4), baseMoves: u(4), margin: u(200), firstTradeAt: 0 }
+    expect(lived(...practised)).toEqual({ ...NEW_CAREER, practice })
+    expect(lived(...practised, opened(), closed(7))).toEqual({ ...lived(opened(), closed(7)), practice })
   })
 
   it('[R14] a void position counts nowhere', () => {
     const late = { by: 'void', voidReason: 'late_open' } as const
-    expect(lived(closed(3, late), closed(7, { by: 'void' }))).toEqual(NEW_CAREER)
+    expect(lived(opened(12), closed(3, late), opened(), closed(7, { by: 'void' }))).toEqual(NEW_CAREER)
+  })
+
+  it('[T39] a corrected close counts as what it is then, and no more than once', () => {
+    const was = { pnl: money(u(30)), baseMove: money(u(30)) }
+    expect(lived(opened(), closed(30), corrected(was, -20))).toEqual(lived(opened(), closed(-20), bestOf(30)))
+    expect(lived(opened(), closed(-20), corrected({ pnl: money(u(-20)), baseMove: money(u(-20)) }, 30))).toEqual(
+      lived(opened(), closed(30)),
+    )
   })
 
   it('[R10] a referral is earned by enough closes on enough days, and never before a first trade', () => {
@@ -116,10 +138,16 @@ describe('a career', () => {
           fc.constantFrom('user', 'washout', 'full_time', 'stop_loss', 'void'),
         )
         .map(([pnl, by]) => closed(pnl, { by })),
+      fc
+        .tuple(fc.integer({ min: -100, max: 2_000 }), fc.integer({ min: -100, max: 2_000 }))
+        .map(([was, is]) => corrected({ pnl: money(u(was)), baseMove: money(u(was)) }, is)),
     )
     const told = fc.array(fc.tuple(event, fc.integer({ min: 0, max: 9 }), fc.boolean()), { maxLength: 30 })
     const tell = (events: readonly (readonly [CommittedEvent, number, boolean])[]) =>
-      events.reduce((career, [what, ms, replay]) => advance(career, what, at(ms, replay)), NEW_CAREER)
+      events.reduce((career, [what, , practice]) => {
+        const purse = practice ? 'practice' : 'main'
+        return advance(career, { ...what, purse } as CommittedEvent)
+      }, NEW_CAREER)
     fc.assert(
       fc.property(told, (events) => {
         expect(tell(events.toReversed())).toEqual(tell(events))
@@ -142,7 +170,7 @@ describe('badges', () => {
       const all = (n: number): Career => ({
         ...NEW_CAREER,
         opened: n,
-        all: { ...NEW_CAREER.all, wins: n },
+        main: { ...NEW_CAREER.main, wins: n },
         won: money(n * 1_000_000),
         bestWin: money(n * 1_000_000),
         largestLots: lots(n * 1_000_000),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
-import { lots, price } from '../../actors/kernel/micros.ts'
+import { lots } from '../../actors/kernel/micros.ts'
 import {
   exitPrice,
   fillPrice,
@@ -8,6 +8,7 @@ import {
   quoteOf,
   settlesAt,
   slopeFor,
+  anchorOf,
   startPrice,
 } from '../../actors/market/instrument.ts'
 import { type Phase, phaseOf } from '../../actors/market/phase.ts'
@@ -27,7 +28,7 @@ describe('quote', () => {
     expect(quoteOf(crowded(-9999)).price).toBe(u(199))
   })
 
-  it('[I5] a settled instrument stands still, whoever has been paid out', () => {
+  it('[I5] a settled instrument stands still, whichever positions have been paid', () => {
     const settled = instrument(1, { settlement: p(212), imbalance: lots(u(5)) })
     expect([quoteOf(settled).price, quoteAfter(settled, lots(u(10))).price]).toEqual([u(212), u(212)])
     expect([fillPrice(settled, lots(u(1))), exitPrice(settled, lots(u(1))), settlesAt(settled)]).toEqual(
@@ -56,10 +57,17 @@ describe('calibration', () => {
   })
 
   it('[I7] a match starts a player at 0.6 × the last price + 0.4 × the anchor', () => {
-    expect(startPrice('FWD', p(220), p(200))).toBe(u(212))
-    expect(startPrice('FWD', null, p(180))).toBe(u(180))
-    expect(startPrice('GK', null, null)).toBe(u(120))
-    expect(startPrice('GK', price(u(100)), null)).toBe(u(108))
+    expect(startPrice(p(220), p(200))).toBe(u(212))
+    expect(startPrice(null, p(180))).toBe(u(180))
+    expect(startPrice(p(100), anchorOf('GK', null, null))).toBe(u(108))
+  })
+
+  it('[I7] an anchor is what was known before, and with n matches their mean with weight n ÷ (n + 10)', () => {
+    expect(anchorOf('GK', null, null)).toBe(u(120))
+    expect(anchorOf('FWD', p(180), null)).toBe(u(180))
+    expect(anchorOf('FWD', p(180), { matches: 10, mean: p(220) })).toBe(u(200))
+    expect(anchorOf('MID', null, { matches: 30, mean: p(240) })).toBe(u(230))
+    expect(anchorOf('MID', p(300), { matches: 1, mean: p(300) })).toBe(u(300))
   })
 })
 

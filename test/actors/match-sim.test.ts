@@ -167,7 +167,7 @@ describe('moments', () => {
     expect([during - before, snapshots[cancelled.frame]?.home.goals]).toEqual([1, before])
   })
 
-  it('a forced red card sends somebody of that side off at that minute', () => {
+  it('a forced red card sends a player of that side off at that minute', () => {
     const { news, snapshots } = priced(
       simulateMatch(plan(22, { moments: [{ kind: 'red_card', minute: 58, side: 'away' }] })),
     )

@@ -11,6 +11,7 @@ const closed = (n: number, pnl: number, over: Partial<ClosedEvent> = {}): Closed
   kind: 'closed',
   positionId: positionId(`p${n}`),
   userId: U(n),
+  purse: 'main',
   instrumentId: instrumentId('i'),
   direction: 'short',
   lots: lots(u(1)),
@@ -44,12 +45,47 @@ describe('notices', () => {
     ])
   })
 
+  it('[T39] say in plain words why a close is corrected, and nothing where only the base moved', () => {
+    const { voidReason: _, ...close } = closed(1, -4)
+    const booked = (pnl: number) =>
+      noticesOf(
+        {
+          key: '7:1',
+          at,
+          events: [{ ...close, kind: 'corrected', before: { pnl: money(u(pnl)), baseMove: money(0) } }],
+        },
+        () => 'A. Striker',
+      )
+    expect(booked(6)).toMatchObject([
+      {
+        type: 'late_close',
+        title: 'Closed just before news',
+        body:
+          'Your short on A. Striker was closed just before news of the player, when some could have seen it already. It ' +
+          'is booked as if it had been held until the news was in the price: −10.00, which makes −4.00 in all.',
+      },
+    ])
+    expect(booked(-4)).toEqual([])
+  })
+
   it('sum up settled positions in one notice per user', () => {
     const over = { by: 'full_time' } as const
     const events = [closed(1, 5, over), closed(2, -1, over), closed(1, 7, { ...over, positionId: positionId('p3') })]
     expect(told(...events)).toEqual([
       [U(1), 'settlement', '2 positions were settled: +12.00.'],
       [U(2), 'settlement', 'One position was settled: −1.00.'],
+    ])
+  })
+
+  it('[R15] say first that they are about practice', () => {
+    const practised = [closed(1, 5, { by: 'full_time' }), closed(1, -3)].map((event) => ({
+      ...event,
+      purse: 'practice' as const,
+    }))
+    const notices = noticesOf({ key: '7:1', at, events: practised }, () => 'A. Striker')
+    expect(notices.map(({ title, data }) => [title, data['purse']])).toEqual([
+      ['Practice: Stop-loss reached', 'practice'],
+      ['Practice: Full time', 'practice'],
     ])
   })
 

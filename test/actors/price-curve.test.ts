@@ -116,7 +116,7 @@ describe('the price curve', () => {
     expect(bookPrice(curve, lots(u(4_000)))).toBe(u(200.875))
   })
 
-  it('[T34] the whole book is paid what its entries paid, whoever they were', () => {
+  it('[T34] the whole book is paid what its entries paid, whoever holds it', () => {
     const entries = fc.array(EXPOSURES, { minLength: 1, maxLength: 40 })
     fc.assert(
       fc.property(CURVES, entries, (curve, exposures) => {

@@ -147,7 +147,7 @@ describe('what moves a price', () => {
     expect(points('homeDef')).toBe(0)
   })
 
-  it('[P2] who does nothing loses what was expected of him, little by little', () => {
+  it('[P2] a player who does nothing loses what was expected of them, little by little', () => {
     const run = new Run()
     play(run, 0, 2_700)
     // Half of the forward's par: goals, assists and cards, volume, and less than usual of a forward who costs 200, not 250.
@@ -184,7 +184,7 @@ describe('what moves a price', () => {
     expect(run.at('homeSub')).toBe(200)
   })
 
-  it('[P4] a substitute moves from when he came on, the one he replaced no more', () => {
+  it('[P4] a substitute moves from when they came on; the replaced player no longer moves', () => {
     const run = new Run()
     const change = event('substitution', 16, {
       playerId: who('homeSub'),
@@ -289,7 +289,7 @@ describe('what moves a price', () => {
       run.see({ periods: first(30), events: [goalBy('homeMid', 1)], score: [1, 0] })
       return Math.log(run.at('homeMid') / 200)
     }
-    // Not exactly twice: the bound bends large moves, and what is expected of him is worth more, too.
+    // Not exactly twice: the bound bends large moves, and what is expected of the player is worth more, too.
     expect(gain(doubled) / gain(DEFAULT_MODEL)).toBeCloseTo(2, 1)
   })
 })
@@ -408,7 +408,7 @@ describe('what a price must survive', () => {
     )
   })
 
-  it('a state nobody knows, or play that has not begun, leaves everything as it is', () => {
+  it('an unknown state, or play that has not begun, leaves everything as it is', () => {
     const run = new Run()
     expect(run.see({ state: 'NS', stateId: 1, periods: [] })).toMatchObject({ accepted: true, news: [] })
     play(run, 0, 600)
@@ -466,7 +466,7 @@ describe('what the provider takes back', () => {
     const red = event('red', 20, { id: 610, playerId: who('homeFwd'), side: 'home' })
     const { run, clean, before } = story({ events: [red] }, [{ events: [{ ...red, rescinded: true }] }])
     expect(before).toBeLessThan(193)
-    // He was on the pitch all the time after all: only the smoothed part, which had stood still, takes its time.
+    // The player was on the pitch all the time after all.
     play(run, 1_510, 2_400, { events: [{ ...red, rescinded: true }] })
     play(clean, 1_510, 2_400)
     expect(Math.abs(run.at('homeFwd') - clean.at('homeFwd'))).toBeLessThan(0.001)
@@ -526,7 +526,7 @@ describe('what counts', () => {
     expect(run.at('homeMid')).toBeGreaterThan(204)
   })
 
-  it('[P12] an own goal costs its scorer and his side, whatever team the provider files it under', () => {
+  it('[P12] an own goal costs its scorer and their side, whatever team the provider files it under', () => {
     for (const side of ['home', 'away'] as const) {
       const run = new Run()
       play(run, 0, 900)
@@ -581,7 +581,7 @@ describe('what counts', () => {
     expect(both.at('homeFwd')).toBeCloseTo(run.at('homeFwd'), 4)
   })
 
-  it('[P1] a keeper is paid for a penalty he saved', () => {
+  it('[P1] a keeper gains from a saved penalty', () => {
     const run = new Run()
     play(run, 0, 900)
     const saved = SQUAD.map((p) => ({ ...p, details: p.playerId === who('awayGk') ? { 113: 1, 57: 1 } : { 80: 1 } }))

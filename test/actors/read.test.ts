@@ -55,6 +55,8 @@ describe('a stored match', () => {
       stateId: null,
       minute: null,
       replay: false,
+      purse: 'main',
+      speed: 1,
       feedSeq: 0,
       sourceAt: null,
       endedAt: null,
@@ -83,10 +85,12 @@ describe('a stored memory of the price model', () => {
     clock: { period: 2, elapsedSecs: 61.5 },
     behind: { clock: { period: 1, elapsedSecs: 60 }, updates: 2 },
     clockSecs: 2_761,
+    lastBreak: { playedAt: 1_780_000_000_000, ms: 900_000 },
     expectedGoals: { home: 1.4, away: 1.1 },
     incidents: [
       {
         id: 9,
+        firstId: 8,
         kind: 'red',
         minute: 3,
         extraMinute: null,
@@ -109,10 +113,11 @@ describe('a stored memory of the price model', () => {
 
   it('of an older version gets defaults for what that did not write', () => {
     expect(readPricing({}, 'match 7: pricing')).toEqual(EMPTY_PRICING)
-    const { behind: _, expectedGoals: __, ...old } = memory
+    const { behind: _, expectedGoals: __, lastBreak: ___, ...old } = memory
     expect(readPricing({ version: 1, ...old }, 'match 7: pricing')).toEqual({
       ...memory,
       behind: null,
+      lastBreak: { playedAt: null, ms: 0 },
       expectedGoals: null,
     })
   })
@@ -128,7 +133,15 @@ describe('a stored memory of the price model', () => {
 })
 
 describe('stored events of a commit', () => {
-  const position = { positionId: 'p', userId: 'u', instrumentId: 'i', direction: 'short', lots: 5, margin: 6 }
+  const position = {
+    positionId: 'p',
+    userId: 'u',
+    purse: 'main',
+    instrumentId: 'i',
+    direction: 'short',
+    lots: 5,
+    margin: 6,
+  }
   const events = [
     { kind: 'opened', ...position },
     { kind: 'margin_warned', ...position, lostPct: 80 },
@@ -150,6 +163,15 @@ describe('stored events of a commit', () => {
       by: 'void',
       voidReason: 'late_open',
     },
+    {
+      kind: 'corrected',
+      ...position,
+      before: { pnl: 3, baseMove: 2 },
+      pnl: -4,
+      baseMove: -4,
+      openedAt: 1_780_000_000_000,
+      by: 'take_profit',
+    },
     { kind: 'match_settled' },
   ]
 
@@ -160,7 +182,7 @@ describe('stored events of a commit', () => {
   it('that this version does not know are refused, not skipped', () => {
     const unknown = [...events, { kind: 'split' }]
     const read = () => readCommittedEvents(unknown, 'match 7, commit 2: events')
-    expect(read).toThrow(/^match 7, commit 2: events\[5\]\.kind is "split", not one of opened/)
+    expect(read).toThrow(/^match 7, commit 2: events\[6\]\.kind is "split", not one of opened/)
   })
 })
 

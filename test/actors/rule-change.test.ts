@@ -18,7 +18,7 @@ const movesOf = (stage: ActorRig, from: number, player = P(1)) =>
     .filter(({ instrumentId }) => instrumentId === player)
     .map(({ cause, quote }) => [cause, Number(quote.price)] as const)
 
-/** A model in which a goal is worth so many times as much. */
+/** A model in which a goal is worth `factor` times as much. */
 const goalsTimes = (factor: number) => ({
   ...DEFAULT_MODEL,
   base: { ...DEFAULT_MODEL.base, goal: DEFAULT_MODEL.base.goal * factor },

@@ -56,13 +56,25 @@ describe('the catalogue', () => {
   })
 
   it.each([
-    ['trading.hold_secs', [-1, 1.5, 86_401, '180', null, Number.NaN, Infinity, undefined, {}]],
-    ['trading.lot_min', [0, 0.0000001, 10_001, -1, true]],
+    ['trading.hold_secs', [-1, 1.5, 3_601, '180', null, Number.NaN, Infinity, undefined, {}]],
+    ['trading.lot_min', [0, 0.0000001, 101, -1, true]],
     ['trading.impact_cap_pct', [10, 0.00001, -0.1]],
     ['trading.pre_match', [0, 1, 'true', null]],
     ['trading.mode', ['OPEN', 'closed', '', null, 1, true]],
   ] as const)('%s takes none of %j', (key, values) => {
     for (const value of values) expect([value, readSetting(SETTINGS[key], value).ok]).toEqual([value, false])
+  })
+
+  it('[H18] every number has bounds within which the market lives', () => {
+    const numbers = ALL.flatMap(([key, setting]) => (setting.type === 'number' ? [[key, setting] as const] : []))
+    for (const [key, { min, max, default: value }] of numbers) {
+      const known = BOUNDS.filter(([pattern]) => pattern.test(key))
+      expect([key, known.length], 'one line of the table').toEqual([key, 1])
+      const [, least, most] = present(known[0], key)
+      expect([key, min >= least, max <= most, min <= value && value <= max]).toEqual([key, true, true, true])
+    }
+    for (const [pattern] of BOUNDS)
+      expect([pattern, numbers.some(([key]) => pattern.test(key))]).toEqual([pattern, true])
   })
 
   it('the smallest position is a multiple of the step, and at most the largest', () => {
@@ -71,6 +83,44 @@ describe('the catalogue', () => {
     expect(contradictionIn({ ...DEFAULTS, 'trading.lot_min': 0.3, 'trading.lot_step': 0.1 })).toBeNull()
   })
 })
+
+/**
+ * What no operator may exceed by a slip of the keyboard. A single move below 10 % washes out nobody who has just opened;
+ * nobody is kept from closing for hours; no history is deleted that a month's audit needs.
+ */
+const BOUNDS: readonly (readonly [key: RegExp, least: number, most: number])[] = [
+  [/^trading\.lot_min$/, 0.0001, 100],
+  [/^trading\.lot_max$/, 0.001, 1_000],
+  [/^trading\.lot_step$/, 0.0001, 1],
+  [/^trading\.open_positions_max$/, 1, 500],
+  [/^trading\.hold_secs$/, 0, 3_600],
+  [/^trading\.price_guard_pct$/, 0.1, 20],
+  [/^trading\.impact_cap_pct$/, 0, 5],
+  [/^trading\.level_distance_pct$/, 0, 9],
+  [/^trading\.news_hold_secs$/, 0, 300],
+  [/^trading\.late_void_secs$/, 0, 180],
+  [/^trading\.late_lock_secs$/, 0, 900],
+  [/^trading\.late_move_pct$/, 0.05, 10],
+  [/^feed\.stale_secs$/, 5, 600],
+  [/^settlement\.confirm_secs$/, 0, 900],
+  [/^boards\.roi_floor$/, 0, 1_000_000],
+  [/^spinner\.closes_min$/, 1, 100],
+  [/^spinner\.players_min$/, 1, 20],
+  [/^referrals\.closes_min$/, 1, 100],
+  [/^referrals\.days_min$/, 1, 60],
+  [/^referrals\.weekly_max$/, 0, 100],
+  [/^rules\.max_move_pct$/, 0, 10],
+  [/^auth\.session_max_days$/, 1, 400],
+  [/^retention\.full_ticks_days$/, 7, 3_650],
+  [/^retention\.ticks_days$/, 30, 3_650],
+  [/^scoring\.(base|par|par_by)\./, -8, 8],
+  [/^scoring\.multiplier\./, 0, 4],
+  [/^scoring\.(expected\.|volume_gain$|rating\.weight$)/, 0, 5],
+  [/^scoring\.rating\.(start|end\.)/, 1, 10],
+  [/^scoring\.scale$/, 0.2, 5],
+  [/^scoring\.bound$/, 0.1, 1],
+  [/^scoring\.tick_cap$/, 0.005, 0.095],
+]
 
 /** How many numbers of two models differ. */
 function differences(a: unknown, b: unknown): number {

@@ -31,6 +31,7 @@ const seen = (n: number, at: number, over: Partial<SeenInstrument> = {}): SeenIn
 const held = (n: number, over: Partial<Position> = {}): Position => ({
   id: positionId(`x${n}`),
   userId: USER,
+  purse: 'main',
   instrumentId: instrumentId(`p${n}`),
   fixtureId: fixtureId(1),
   direction: 'long',
@@ -55,7 +56,7 @@ const sight = (over: Partial<TraderView> = {}): TraderView => ({
   ...over,
 })
 
-/** What somebody does when asked often. */
+/** What a trader does when asked often. */
 function actions(habit: Habit, see: TraderView, times = 2_000): readonly TraderAction[] {
   const chance = chanceFrom(5)
   return Array.from({ length: times }, () => nextAction(of(habit), see, (n) => chance.below(n))).filter(

@@ -18,7 +18,7 @@ function restrict(stage: ActorRig, modes: TradingModes): void {
   stage.rules = { ...stage.rules, modes }
 }
 
-/** Somebody with a position that he may close. */
+/** A user with a position that they may close. */
 async function holding() {
   const stage = await ActorRig.set()
   const { position } = ok(await stage.opens({ lots: lots(u(1)) }))

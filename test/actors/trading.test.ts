@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_RULES, REPLAY_CONFIRM_UPDATES } from '../../actors/kernel/limits.ts'
-import { lots, MICROS_MAX, price } from '../../actors/kernel/micros.ts'
+import { lots, MICROS_MAX, price, money } from '../../actors/kernel/micros.ts'
 import { fixtureId, positionId, playerId } from '../../actors/kernel/ids.ts'
 import type { FixtureEvent, FixtureSnapshot } from '../../actors/market/fixture.ts'
 import { quoteOf, settlesAt } from '../../actors/market/instrument.ts'
@@ -15,7 +15,7 @@ const priceOf = (stage: ActorRig, n = 1) => {
   return quoteOf(listed).price
 }
 
-/** A snapshot in which player 1 has scored so often: about +3.8 % each, at most 5 % of the start price a tick. */
+/** A snapshot in which player 1 has scored `goals` times: about +3.8 % each, at most 5 % of the start price a tick. */
 function scored(goals: number): Partial<FixtureSnapshot> {
   const events = Array.from({ length: goals }, (_, i): FixtureEvent => ({
     id: 700 + i,
@@ -54,7 +54,7 @@ describe('opening', () => {
       close: null,
     })
     expect(position.closableAt - position.openedAt).toBe(180_000)
-    expect(wallet).toEqual({ balance: u(9949.999375), marginUsed: u(50.000625), unrealizedPnl: 0 })
+    expect(wallet).toEqual({ balance: u(9949.999375), locked: 0, marginUsed: u(50.000625), unrealizedPnl: 0 })
   })
 
   it('[T3] fills at the mean over its own step: a fresh position shows no profit, and the way back costs the same', async () => {
@@ -237,7 +237,7 @@ describe('closing', () => {
       pnl: 0,
       by: 'user',
     })
-    expect(closed.wallet).toEqual({ balance: u(10_000), marginUsed: 0, unrealizedPnl: 0 })
+    expect(closed.wallet).toEqual({ balance: u(10_000), locked: 0, marginUsed: 0, unrealizedPnl: 0 })
     expect(stage.store.audit()).toEqual({ imbalance: 0, mismatched: [] })
   })
 
@@ -306,7 +306,7 @@ describe('changing levels', () => {
     expect(stage.store.positions.get(position.id)).toMatchObject({ stopLoss: u(195), takeProfit: null })
   })
 
-  it('[T31] while nobody may close, a level is only removed or moved away from the price', async () => {
+  it('[T31] while closing is suspended, a level is only removed or moved away from the price', async () => {
     const stage = await ActorRig.set()
     const { position } = ok(await stage.opens({ stopLoss: p(190) }))
     const change = (stopLoss: number | null, takeProfit?: number) =>
@@ -441,7 +441,7 @@ describe('system closes', () => {
 })
 
 describe('suspension', () => {
-  it('[T20] a goal suspends its scorer until the statistics know it, and nobody else', async () => {
+  it('[T20] a goal suspends its scorer until the statistics know it, and no other player', async () => {
     const stage = await ActorRig.set()
     const { position } = ok(await stage.opens())
     stage.world.pass(HOLD_MS)
@@ -642,8 +642,7 @@ describe('quoting', () => {
       lots: lots(u(10)),
       stopLoss: p(190),
       takeProfit: p(210),
-      available: null,
-      openPositions: null,
+      means: {},
     } as const
     const before = stage.store.ledger.length
     const quoted = ok(stage.actor.quote(asked))
@@ -668,8 +667,7 @@ describe('quoting', () => {
       instrumentId: P(1),
       direction: 'long',
       stopLoss: p(0.01),
-      available: null,
-      openPositions: null,
+      means: {},
     } as const
     const most = { lots: lots(MICROS_MAX), takeProfit: price(MICROS_MAX) }
     const quoted = ok(stage.actor.quote({ ...asked, ...most }))
@@ -686,18 +684,24 @@ describe('quoting', () => {
       lots: lots(u(100)),
       stopLoss: null,
       takeProfit: null,
-      openPositions: null,
     } as const
-    expect(ok(stage.actor.quote({ ...asked, available: stage.store.walletOf(U(1)).balance })).refusal).toMatchObject({
+    const { balance: available } = stage.store.walletOf(U(1))
+    const poor = { ...asked, means: { main: { available, openPositions: 0 } } }
+    expect(ok(stage.actor.quote(poor)).refusal).toMatchObject({
       code: 'insufficient_margin',
       maxLots: u(99.75),
     })
-    const crowded = { ...asked, lots: lots(u(1)), available: null, openPositions: stage.rules.openPositionsMax }
+    const holding = (openPositions: number) => ({
+      ...asked,
+      lots: lots(u(1)),
+      means: { main: { available, openPositions }, practice: { available: money(0), openPositions: 0 } },
+    })
+    const crowded = holding(stage.rules.openPositionsMax)
     expect(ok(stage.actor.quote(crowded)).refusal).toEqual({ code: 'position_limit', max: 100 })
-    expect(ok(stage.actor.quote({ ...crowded, openPositions: 99 })).refusal).toBeNull()
+    expect(ok(stage.actor.quote(holding(99))).refusal, 'the other purse is empty').toBeNull()
     stage.rules = { ...stage.rules, feedStaleMs: 0 }
     stage.world.pass(1)
-    expect(ok(stage.actor.quote({ ...asked, available: null })).refusal?.code).toBe('market_suspended')
+    expect(ok(stage.actor.quote({ ...asked, means: {} })).refusal?.code).toBe('market_suspended')
     expect(stage.actor.matchId).toBe(MATCH)
   })
 })

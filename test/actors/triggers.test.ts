@@ -20,6 +20,7 @@ function position(over: Partial<Position> = {}): Position {
   return {
     id: positionId('1'),
     userId: U(1),
+    purse: 'main',
     instrumentId: P(1),
     fixtureId: MATCH,
     direction: 'long',
@@ -120,17 +121,17 @@ describe('triggers', () => {
     for (const stop of stops) book.add(position({ id: positionId(String(stop)), stopLoss: p(stop), warned: 80 }))
     const [first, second] = [reachOf(p(192), 0), reachOf(p(190.5), 0)]
     expect(new Set(book.within(first))).toEqual(new Set(['193', '192']))
-    expect(book.within(first, first)).toEqual([])
+    expect([...book.within(first, first)]).toEqual([])
     expect(new Set(book.within(reachOf(p(190), 0), first))).toEqual(new Set(['191', '190']))
-    expect(book.within(second, NO_REACH)).toHaveLength(3)
+    expect([...book.within(second, NO_REACH)]).toHaveLength(3)
   })
 
   it('a position is kept where its exit price reaches its level: half its own impact from the published price', () => {
     expect(halfImpact(slope(u(0.01)), lots(u(10)))).toBe(u(0.05))
     const book = new TriggerBook(slope(u(0.01)))
     book.add(position({ lots: lots(u(10)), stopLoss: p(190) }))
-    expect(book.within(reachOf(price(u(190.05) + 3), 0))).toHaveLength(1)
-    expect(book.within(reachOf(price(u(190.05) + 4), 0))).toHaveLength(0)
+    expect([...book.within(reachOf(price(u(190.05) + 3), 0))]).toHaveLength(1)
+    expect([...book.within(reachOf(price(u(190.05) + 4), 0))]).toHaveLength(0)
   })
 
   it('removing a position that is not in the book is a broken invariant', () => {

@@ -54,6 +54,33 @@ export function fastStoreContract(title: string, open: () => Promise<OpenedFastS
       })
     })
 
+    describe('marks', () => {
+      it('are there for every client, for as long as the longest of their lives', async () => {
+        expect(await store.marked('m', ['a'])).toEqual([false])
+        expect(await store.mark('m', ['a', 'b'], LONG)).toBe(true)
+        expect(await opened.other.mark('m', ['c', 'a'], SHORT)).toBe(true)
+        await opened.elapse(SHORT)
+        await store.mark('m', ['d'], LONG)
+        expect(await opened.other.marked('m', ['d', 'a', 'b', 'nothing'])).toEqual([true, true, true, false])
+      })
+
+      it('are added together or not at all where another mark is asked for', async () => {
+        expect(await store.mark('m', ['a', 'b'], LONG, 'witness')).toBe(false)
+        expect(await store.marked('m', ['a', 'b'])).toEqual([false, false])
+        await store.mark('m', ['witness'], LONG)
+        expect(await store.mark('m', ['a', 'b'], LONG, 'witness')).toBe(true)
+        expect(await store.marked('m', ['a', 'b'])).toEqual([true, true])
+        await store.del('m')
+        expect(await store.mark('m', ['a'], LONG, 'witness')).toBe(false)
+      })
+
+      it('are added however many there are', async () => {
+        const marks = Array.from({ length: 20_000 }, (_, n) => `mark ${n}`)
+        await store.mark('m', marks, LONG)
+        expect(await opened.other.marked('m', ['mark 0', 'mark 19999', 'mark 20000'])).toEqual([true, true, false])
+      })
+    })
+
     describe('a claim', () => {
       it('succeeds for exactly one of several claimants', async () => {
         const claims = await Promise.all([store, opened.other, store].map((s) => s.claim('nonce', LONG)))

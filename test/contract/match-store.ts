@@ -2,10 +2,10 @@
 import { describe, expect, it } from 'vitest'
 import { fixtureId, type FixtureId, type PositionId, positionId, type UserId } from '../../actors/kernel/ids.ts'
 import { lots, type Money, money } from '../../actors/kernel/micros.ts'
-import { instant } from '../../actors/kernel/world.ts'
+import { type Instant, instant } from '../../actors/kernel/world.ts'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import type { Batch, Holding, KeyedCommand, Leases, MatchStore, Verdict } from '../../actors/match/store.ts'
-import type { KeyedRoute, MatchEvent, PriceMoved } from '../../actors/match/messages.ts'
+import type { CloseCorrected, KeyedRoute, MatchEvent, PriceMoved } from '../../actors/match/messages.ts'
 import { marginFor, type Position, realisedPnl } from '../../actors/position/position.ts'
 import { type Instrument, type NewsHold, quoteOf } from '../../actors/market/instrument.ts'
 import { MatchState } from '../../actors/match/state.ts'
@@ -34,7 +34,13 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
     const match = info({ matchId })
     const at = instant(KICK_OFF)
     const commit = (events: readonly MatchEvent[], over: Partial<Batch> = {}): Promise<Verdict> => {
-      const state = new MatchState({ info: match, pricing: EMPTY_PRICING, instruments: [listed], openPositions: [] })
+      const state = new MatchState({
+        info: match,
+        pricing: EMPTY_PRICING,
+        instruments: [listed],
+        openPositions: [],
+        recentCloses: [],
+      })
       const users = events.flatMap((e) => ('position' in e ? [e.position.userId] : []))
       return kit.store.commit({
         id: kit.newId(),
@@ -72,9 +78,11 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
         voidReason: null,
       },
     },
+    locks: [],
   })
   const keyedAs = (userId: UserId, key: string, result: KeyedCommand['result']): KeyedCommand => ({
     userId,
+    purse: 'main',
     idempotency: { id: commandId(userId, 'open', key), fingerprint: `digest of ${key}` },
     result,
   })
@@ -113,10 +121,14 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
         since: KICK_OFF,
         windowFrom: instant(KICK_OFF - 45_000),
         baseBefore: p(199.5),
+        unnamed: { from: instant(KICK_OFF - 200_000), to: instant(KICK_OFF - 100_000) },
+        names: true,
         changedSeq: 7,
+        agreedSeq: 8,
         eventIds: [501, 502],
         closesFrom: instant(KICK_OFF + 90_000),
         opensFrom: instant(KICK_OFF + 300_000),
+        ended: null,
       }
       const close = {
         price: p(200),
@@ -126,7 +138,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
         by: 'void',
         voidReason: 'late_open',
       } as const
-      const left: MatchEvent = { kind: 'position_closed', position: { ...late, close } }
+      const left: MatchEvent = { kind: 'position_closed', position: { ...late, close }, locks: [] }
       const held = { ...listed, news }
       expect(await commit([left], { instruments: [{ instrument: held, price: p(200) }] })).toMatchObject({
         kind: 'committed',
@@ -152,7 +164,44 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       const moved = { ...listed, base: p(210) }
       await commit([], { instruments: [{ instrument: moved, price: p(210) }], ticks: [tick(moved)] })
       const histories = await store.histories([listed.id, newId() as Instrument['id']])
-      expect([...histories]).toEqual([[listed.id, { last: p(210), anchor: null, heldBy: matchId }]])
+      expect([...histories]).toEqual([[listed.id, { last: p(210), anchor: null, past: null, heldBy: matchId }]])
+    })
+  })
+
+  describe('what matches have shown of a player', () => {
+    const settledAt = (listed: Instrument, base: number) => ({
+      instrument: { ...listed, base: p(base), settlement: p(base) },
+      price: p(base),
+    })
+
+    it('is the number of live matches and the mean base at which they settled', async () => {
+      const { store, listed, commit, match } = await stage()
+      const settle = (base: number, over: Partial<typeof match> = {}) =>
+        commit(
+          [
+            { kind: 'match_updated', info: { ...match, settling: 'full_time', ...over }, pricing: EMPTY_PRICING },
+            { kind: 'instrument_settled', instrumentId: listed.id, price: p(base) },
+          ],
+          { instruments: [settledAt(listed, base)] },
+        )
+      const past = async () => (await store.histories([listed.id])).get(listed.id)?.past
+      const again = { instruments: [{ instrument: listed, price: p(200) }] }
+      await settle(210)
+      expect(await past()).toEqual({ matches: 1, mean: p(210) })
+      // Written again while the positions are closed, it is no other match.
+      await commit([], { instruments: [settledAt(listed, 210)] })
+      expect(await past()).toEqual({ matches: 1, mean: p(210) })
+      await commit([], again)
+      await settle(180)
+      expect(await past()).toEqual({ matches: 2, mean: p(195) })
+      // Who never played has shown nothing, and neither has a match that was called off, or a replay.
+      await commit([], again)
+      await settle(200)
+      await commit([], again)
+      await settle(150, { settling: 'void' })
+      await commit([], again)
+      await settle(150, { replay: true })
+      expect(await past()).toEqual({ matches: 2, mean: p(195) })
     })
   })
 
@@ -177,7 +226,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
         await commit([], { instruments: [{ instrument: { ...listed, base: p(210) }, price: p(210) }] })
       }
       const verdict = await here.commit([opened(here.position(user))], {
-        watch: [{ userId: user, openPositions: 1, unrealizedPnl: money(0) }],
+        watch: [{ userId: user, purse: 'main', openPositions: 1, unrealizedPnl: money(0) }],
       })
       expect(verdict.kind === 'committed' && verdict.wallets.get(user)?.unrealizedPnl).toBe(u(50 - 150 - 150))
     })
@@ -196,7 +245,9 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
         await there.commit([opened(there.position(user, { lots: size }))])
         const crowded = { ...there.listed, impactCapPpm: 5_000, imbalance: lots(u(imbalance)) }
         await there.commit([], { instruments: [{ instrument: crowded, price: quoteOf(crowded).price }] })
-        const verdict = await here.commit([], { watch: [{ userId: user, openPositions: 0, unrealizedPnl: money(0) }] })
+        const verdict = await here.commit([], {
+          watch: [{ userId: user, purse: 'main', openPositions: 0, unrealizedPnl: money(0) }],
+        })
         const worth = verdict.kind === 'committed' ? verdict.wallets.get(user)?.unrealizedPnl : null
         expect(worth).toBe(realisedPnl(there.position(user, { lots: size }), p(exit)))
       }
@@ -211,7 +262,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
         const verdict = await commit([], { watch: [holding] })
         return verdict.kind === 'committed' ? verdict.wallets.get(user)?.unrealizedPnl : null
       }
-      const whole = { userId: user, openPositions: 1, unrealizedPnl: money(0) }
+      const whole = { userId: user, purse: 'main', openPositions: 1, unrealizedPnl: money(0) } as const
       expect(await equity(whole)).toBe(0)
       await elsewhere.commit([opened(elsewhere.position(user))])
       const moved = { ...elsewhere.listed, base: p(210) }
@@ -233,6 +284,10 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(verdict).toEqual({
         kind: 'rejected',
         failures: [{ kind: 'insufficient_margin', userId: poor, available: u(99) }],
+        wallets: [
+          { userId: rich, purse: 'main', available: u(10_000), openPositions: 0 },
+          { userId: poor, purse: 'main', available: u(99), openPositions: 0 },
+        ],
       })
       expect((await store.load(match.matchId))?.openPositions).toEqual([])
       expect(balances(await commit([], { watch: [withNothing(rich)] }))).toEqual([[u(10_000), 0]])
@@ -246,6 +301,7 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       expect(verdict).toEqual({
         kind: 'rejected',
         failures: [{ kind: 'insufficient_margin', userId: nobody, available: 0 }],
+        wallets: [{ userId: nobody, purse: 'main', available: 0, openPositions: 0 }],
       })
     })
 
@@ -254,7 +310,11 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       const user = await newUser(money(u(10_000)))
       await commit([opened(position(user))])
       const verdict = await commit([opened(position(user))], { openPositionsMax: 1 })
-      expect(verdict).toEqual({ kind: 'rejected', failures: [{ kind: 'position_limit', userId: user }] })
+      expect(verdict).toEqual({
+        kind: 'rejected',
+        failures: [{ kind: 'position_limit', userId: user }],
+        wallets: [{ userId: user, purse: 'main', available: u(9_900), openPositions: 1 }],
+      })
     })
 
     it('closing a position that is not open is a fault, and nothing is written', async () => {
@@ -275,6 +335,201 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
     await commit([opened(one)])
     await commit([{ kind: 'margin_warned', position: { ...one, warned: 50 } }])
     expect((await store.load(match.matchId))?.openPositions).toEqual([{ ...one, warned: 50 }])
+  })
+
+  describe('late news', () => {
+    const SECOND = 1_000
+    const correct = (position: Position, pnl: number, over: Partial<CloseCorrected> = {}): CloseCorrected => {
+      const { close } = position
+      if (close === null) throw new Error('not closed')
+      return {
+        kind: 'close_corrected',
+        position: { ...position, close: { ...close, pnl: money(u(pnl)) } },
+        awaited: false,
+        corrections: [
+          { eventIds: [501], shift: u(-4), amount: money(u(-20)), lockedUntil: instant(KICK_OFF + 300 * SECOND) },
+        ],
+        amount: money(u(pnl) - close.pnl),
+        shift: { before: 0, after: u(-4) },
+        locks: [{ key: position.id, amount: money(0), until: null }],
+        freed: money(u(pnl) - close.pnl),
+        ...over,
+      }
+    }
+    const lockedBy = (position: Position, until: Instant | null) => {
+      const event = closed(position, 220)
+      if (event.kind !== 'position_closed') throw new Error('not a close')
+      const amount = money(position.margin + event.position.close.pnl)
+      return { ...event, locks: [{ key: position.id, amount, until }] }
+    }
+    const REACHED = instant(KICK_OFF + 105 * SECOND)
+
+    it('[T40] what is locked is in the balance, pays for nothing, and runs out by itself', async () => {
+      const { commit, position, newUser, audit } = await stage()
+      const user = await newUser(money(u(200)))
+      const one = position(user)
+      await commit([opened(one)])
+      const verdict = await commit([lockedBy(one, REACHED)])
+      expect(verdict).toMatchObject({ wallets: new Map([[user, { balance: u(300), locked: u(200) }]]) })
+      const [small, large] = [position(user), position(user, { lots: lots(u(2)), margin: money(u(200)) })]
+      const poor = { kind: 'insufficient_margin', userId: user, available: u(100) }
+      const wallets = [{ userId: user, purse: 'main', available: u(100), openPositions: 0 }]
+      expect(await commit([opened(large)])).toEqual({ kind: 'rejected', failures: [poor], wallets })
+      expect((await commit([opened(small)])).kind).toBe('committed')
+      expect((await commit([opened(large)], { at: REACHED })).kind).toBe('committed')
+      expect(await audit()).toEqual({ imbalance: 0, mismatched: 0 })
+    })
+
+    it('[T40] what a batch closes pays for nothing that the same batch opens', async () => {
+      const { commit, position, newUser } = await stage()
+      const user = await newUser(money(u(150)))
+      const [one, other] = [position(user), position(user)]
+      await commit([opened(one)])
+      const left = lockedBy(one, REACHED)
+      expect(await commit([left, opened(other)])).toMatchObject({ kind: 'rejected', failures: [{ available: u(50) }] })
+      expect((await commit([left])).kind).toBe('committed')
+    })
+
+    it('[T39] a correction is booked in the ledger, and what waits for it comes back with the match', async () => {
+      const { store, commit, position, newUser, audit, match } = await stage()
+      const user = await newUser(money(u(10_000)))
+      const one = position(user)
+      await commit([opened(one)])
+      const event = lockedBy(one, null)
+      await commit([event])
+      const waiting = { position: event.position, awaited: true, corrections: [] }
+      expect((await store.load(match.matchId))?.recentCloses).toEqual([waiting])
+      const fixed = correct(event.position, 80)
+      expect(await commit([fixed])).toMatchObject({ wallets: new Map([[user, { balance: u(10_080), locked: 0 }]]) })
+      const { position: after, awaited, corrections } = fixed
+      expect((await store.load(match.matchId))?.recentCloses).toEqual([{ position: after, awaited, corrections }])
+      expect(await audit()).toEqual({ imbalance: 0, mismatched: 0 })
+    })
+
+    it('[T39] in bulk, two corrections of one close in a batch, and closes that no news has found', async () => {
+      const { store, commit, position, newUser, audit, match } = await stage()
+      const users = await Promise.all(Array.from({ length: 10 }, () => newUser(money(u(20_000)))))
+      const all = users.flatMap((user) => Array.from({ length: 100 }, () => position(user)))
+      await commit(all.map(opened))
+      const closes = all.map((one) => lockedBy(one, REACHED))
+      await commit(closes)
+      expect((await store.load(match.matchId))?.recentCloses).toHaveLength(1_000)
+      const found = closes.slice(0, 900).map((event) => correct(event.position, 80))
+      const again = found.slice(0, 450).map((event) => correct(event.position, 90))
+      await commit([...found, ...again])
+      const loaded = (await store.load(match.matchId))?.recentCloses ?? []
+      expect(loaded.filter(({ corrections }) => corrections.length > 0)).toHaveLength(900)
+      expect(loaded).toHaveLength(1_000)
+      const verdict = await commit([], { watch: users.map(withNothing) })
+      const wallets = verdict.kind === 'committed' ? [...verdict.wallets.values()] : []
+      const total = wallets.reduce((sum, { balance }) => sum + balance, 0)
+      expect(total).toBe(u(200_000 + 450 * 90 + 450 * 80 + 100 * 100))
+      expect(await audit()).toEqual({ imbalance: 0, mismatched: 0 })
+    })
+  })
+
+  describe('purses', () => {
+    const practising = (user: UserId, openPositions = 0): Holding => ({
+      ...withNothing(user),
+      purse: 'practice',
+      openPositions,
+    })
+
+    it('[D10] a position is paid from the wallet of its purse, and pays back into it', async () => {
+      const { commit, position, newUser, audit } = await stage()
+      const user = await newUser(money(u(1_000)))
+      const one = position(user, { purse: 'practice' })
+      expect(balances(await commit([opened(one)], { watch: [practising(user, 1)] }))).toEqual([[u(900), u(100)]])
+      expect(balances(await commit([], { watch: [withNothing(user)] }))).toEqual([[u(1_000), 0]])
+      expect(balances(await commit([closed(one, 220)], { watch: [practising(user)] }))).toEqual([[u(1_100), 0]])
+      expect(balances(await commit([], { watch: [withNothing(user)] }))).toEqual([[u(1_000), 0]])
+      expect(await audit()).toEqual({ imbalance: 0, mismatched: 0 })
+    })
+
+    it('[D10] a full main wallet pays for nothing of another purse, and an empty one stops nothing there', async () => {
+      const { commit, position, newUser, audit } = await stage()
+      const user = await newUser(money(u(100)))
+      expect((await commit([opened(position(user))])).kind).toBe('committed')
+      expect((await commit([opened(position(user, { purse: 'practice' }))])).kind).toBe('committed')
+      expect(
+        await commit([opened(position(user, { purse: 'practice' }))], { watch: [practising(user, 2)] }),
+      ).toMatchObject({
+        kind: 'rejected',
+        failures: [{ kind: 'insufficient_margin', userId: user, available: 0 }],
+      })
+      expect(await audit()).toEqual({ imbalance: 0, mismatched: 0 })
+    })
+
+    it('[D10] the limit of open positions counts those of one purse', async () => {
+      const { commit, position, newUser } = await stage()
+      const user = await newUser(money(u(10_000)))
+      const practice = () => opened(position(user, { purse: 'practice' }))
+      const limit = { openPositionsMax: 1, watch: [] }
+      expect((await commit([opened(position(user))], limit)).kind).toBe('committed')
+      expect((await commit([practice()], limit)).kind).toBe('committed')
+      expect(await commit([practice()], limit)).toMatchObject({
+        kind: 'rejected',
+        failures: [{ kind: 'position_limit', userId: user }],
+      })
+    })
+
+    it('[D2] equity counts the positions of its own purse in other matches', async () => {
+      const [here, there] = [await stage(), await stage()]
+      const user = await here.newUser(money(u(10_000)))
+      await there.commit([opened(there.position(user)), opened(there.position(user, { purse: 'practice' }))], {
+        watch: [],
+      })
+      await there.commit([opened(there.position(user, { purse: 'practice' }))], { watch: [] })
+      await there.commit([], { instruments: [{ instrument: { ...there.listed, base: p(210) }, price: p(210) }] })
+      const worth = async (holding: Holding) => {
+        const verdict = await here.commit([], { watch: [holding] })
+        return verdict.kind === 'committed' ? verdict.wallets.get(user)?.unrealizedPnl : null
+      }
+      expect(await worth(withNothing(user))).toBe(u(50))
+      expect(await worth(practising(user))).toBe(u(100))
+    })
+
+    it('[A5] a retry in the practice purse is answered with its own wallet', async () => {
+      const { commit, position, newUser, store } = await stage()
+      const user = await newUser(money(u(1_000)))
+      const { event, command } = openedUnder('practice', position(user, { purse: 'practice' }))
+      const keyed = { ...command, purse: 'practice' } as const
+      await commit([event], { keyed: [keyed], watch: [practising(user, 1)] })
+      const wallet = { balance: u(900), marginUsed: u(100), unrealizedPnl: 0 }
+      expect(await store.recall(user, keyed.idempotency)).toMatchObject({
+        wallet,
+        result: { position: event.position },
+      })
+      const close = closed(event.position, 220)
+      if (close.kind !== 'position_closed') throw new Error('not a close')
+      const answer = { ...keyedAs(user, 'shut', { position: close.position, price: p(221), exitPrice: p(220) }) }
+      await commit([close], { keyed: [{ ...answer, purse: 'practice' }], watch: [practising(user)] })
+      const after = { balance: u(1_100), marginUsed: 0, unrealizedPnl: 0 }
+      expect(await store.recall(user, answer.idempotency)).toMatchObject({ wallet: after })
+    })
+
+    it('[D4] matches of two purses that share users neither deadlock nor mix their money', async () => {
+      const stages = await Promise.all([stage(), stage(), stage(), stage()])
+      const [first] = stages
+      if (first === undefined) throw new Error('no stage')
+      const users = await Promise.all(Array.from({ length: 12 }, () => first.newUser(money(u(500)))))
+      const rounds = stages.map(async ({ commit, position }, n) => {
+        const purse = n % 2 === 0 ? 'main' : 'practice'
+        for (let round = 0; round < 4; round++) {
+          const order = users.toSorted((a, b) => (n < 2 ? a.localeCompare(b) : b.localeCompare(a)))
+          await commit(
+            order.map((user) => opened(position(user, { purse }))),
+            { watch: [] },
+          )
+        }
+      })
+      await Promise.all(rounds)
+      for (const purse of ['main', 'practice'] as const) {
+        const seen = await first.commit([], { watch: users.map((user) => ({ ...withNothing(user), purse })) })
+        expect(balances(seen), purse).toEqual(users.map(() => [0, u(500)]))
+      }
+      expect(await first.audit()).toEqual({ imbalance: 0, mismatched: 0 })
+    })
   })
 
   describe('instruments', () => {
@@ -301,19 +556,19 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       const stored = {
         fingerprint: command.idempotency.fingerprint,
         result: command.result,
-        wallet: { balance: u(9_900), marginUsed: u(100), unrealizedPnl: 0 },
+        wallet: { balance: u(9_900), locked: 0, marginUsed: u(100), unrealizedPnl: 0 },
       }
       expect(await store.recall(user, command.idempotency)).toEqual(stored)
       const turnedDown = { kind: 'rejected', failures: [{ kind: 'key_used', userId: user, stored }] }
-      expect(await commit([event], { keyed: [command] })).toEqual(turnedDown)
+      expect(await commit([event], { keyed: [command] })).toMatchObject(turnedDown)
       // The key cannot get another result either: not a refusal, and not after its position was changed and closed.
       const refused = keyedAs(user, 'k "1" \\ {,}', { refusal: { code: 'not_found', what: 'instrument' } })
-      expect(await commit([], { keyed: [refused], watch: [withNothing(user)] })).toEqual(turnedDown)
+      expect(await commit([], { keyed: [refused], watch: [withNothing(user)] })).toMatchObject(turnedDown)
       const changed = { ...event.position, stopLoss: null, warned: 50 } as const
       await commit([{ kind: 'levels_changed', position: changed }])
       await commit([closed(changed, 210)])
       expect(await store.recall(user, command.idempotency)).toEqual(stored)
-      expect(await commit([event], { keyed: [command] })).toEqual(turnedDown)
+      expect(await commit([event], { keyed: [command] })).toMatchObject(turnedDown)
       expect(balances(await commit([], { watch: [withNothing(user)] }))).toEqual([[u(10_050), 0]])
     })
 
@@ -325,15 +580,18 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
       const event = closed(one, 220)
       if (event.kind !== 'position_closed') throw new Error('not a close')
       const command = keyedAs(user, 'k', { position: event.position, price: p(221), exitPrice: p(220) })
-      await commit([event], { keyed: [command], watch: [{ userId: user, openPositions: 1, unrealizedPnl: money(0) }] })
+      await commit([event], {
+        keyed: [command],
+        watch: [{ userId: user, purse: 'main', openPositions: 1, unrealizedPnl: money(0) }],
+      })
       const stored = {
         fingerprint: command.idempotency.fingerprint,
         result: command.result,
-        wallet: { balance: u(10_000), marginUsed: u(100), unrealizedPnl: 0 },
+        wallet: { balance: u(10_000), locked: 0, marginUsed: u(100), unrealizedPnl: 0 },
       }
       expect(await store.recall(user, command.idempotency)).toEqual(stored)
       const again = await commit([closed(other, 230)], { keyed: [command] })
-      expect(again).toEqual({ kind: 'rejected', failures: [{ kind: 'key_used', userId: user, stored }] })
+      expect(again).toMatchObject({ kind: 'rejected', failures: [{ kind: 'key_used', userId: user, stored }] })
     })
 
     it('[A5] a position refused under a key is not opened under it', async () => {
@@ -419,7 +677,12 @@ export function matchStoreContract(open: () => Promise<StoreUnderTest>): void {
 }
 
 /** Watches a user without positions in the match; the store adds the positions in other matches. */
-const withNothing = (user: UserId): Holding => ({ userId: user, openPositions: 0, unrealizedPnl: money(0) })
+const withNothing = (user: UserId): Holding => ({
+  userId: user,
+  purse: 'main',
+  openPositions: 0,
+  unrealizedPnl: money(0),
+})
 
 function positionsOf(kit: StoreUnderTest, matchId: FixtureId, listed: Instrument) {
   return (userId: UserId, over: Partial<Position> = {}): Position => {
@@ -427,6 +690,7 @@ function positionsOf(kit: StoreUnderTest, matchId: FixtureId, listed: Instrument
     return {
       id: positionId(kit.newId()) satisfies PositionId,
       userId,
+      purse: 'main',
       instrumentId: listed.id,
       fixtureId: matchId,
       direction: 'long',

@@ -53,6 +53,7 @@ eachDatabase((open) => {
   const held = (userId: UserId): Position => ({
     id: positionId(world.newId()),
     userId,
+    purse: 'main',
     instrumentId: P(1),
     fixtureId: MATCH,
     direction: 'long',
@@ -85,10 +86,27 @@ eachDatabase((open) => {
           ...warned,
           close: { price: p(150), base: p(150), pnl: money(u(-10)), at: KICK_OFF, by: 'stop_loss', voidReason: null },
         },
+        locks: [],
       },
     ])
     return one
   }
+
+  it('[D8] the events of all purses are one log', async () => {
+    const user = await newUser()
+    const purses = ['practice', 'main', 'practice'] as const
+    for (const purse of purses) await commit([{ kind: 'position_opened', position: { ...held(user), purse } }])
+    const changes = await log().changes(user, 0, 100)
+    if (changes?.kind !== 'events') throw new Error('not events')
+    expect(changes.events.map(({ marker, position }) => [marker, position.purse])).toEqual([
+      [1, 'practice'],
+      [2, 'main'],
+      [3, 'practice'],
+    ])
+    const snapshot = await log().changes(user, null, 100)
+    if (snapshot?.kind !== 'snapshot') throw new Error('not a snapshot')
+    expect(snapshot.positions.map(({ position }) => position.purse)).toEqual(purses)
+  })
 
   it('[D8] each event of a user has the next marker, across batches, and holds the position after it', async () => {
     const user = await newUser()

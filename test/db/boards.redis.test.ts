@@ -7,7 +7,8 @@ import { onRedis } from '../support/redis-server.ts'
 
 onRedis(({ url, newPrefix }) => {
   const prefix = newPrefix()
-  const open = (installation: string = randomUUID()) => connectBoards({ url, prefix, installation, newId: randomUUID })
+  const open = (installation: string = randomUUID()) =>
+    connectBoards({ url, prefix, installation, purse: 'main', newId: randomUUID })
   const everything = async (redis: Redis): Promise<string[]> => {
     const found: string[] = []
     for await (const keys of redis.scanStream({ match: `${prefix}*` })) found.push(...(keys as string[]))

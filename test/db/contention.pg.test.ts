@@ -5,10 +5,11 @@ import { type Kysely, sql } from 'kysely'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId, type PositionId, type UserId } from '../../actors/kernel/ids.ts'
-import { DEFAULT_RULES, STARTING_BALANCE } from '../../actors/kernel/limits.ts'
+import { DEFAULT_RULES, ROUNDS_MAX, STARTING_BALANCE } from '../../actors/kernel/limits.ts'
 import { lots } from '../../actors/kernel/micros.ts'
 import type { Outcome } from '../../actors/kernel/outcome.ts'
 import { HOUR_MS } from '../../actors/kernel/world.ts'
+import { PURSES } from '../../actors/kernel/purse.ts'
 import { DEFAULT_MODEL } from '../../actors/market/pricing.ts'
 import { MatchActor, type StopReason } from '../../actors/match/actor.ts'
 import type { Trade } from '../../actors/match/messages.ts'
@@ -76,6 +77,7 @@ class Owner {
       world,
       rules: () => RULES,
       model: () => DEFAULT_MODEL,
+      pause: () => nextTurn(),
       onCommitted: () => undefined,
       onStopped,
     })
@@ -132,26 +134,45 @@ onPostgres((server) => {
   async function expectExactBooks(): Promise<void> {
     const nothingCached = new WalletCache(null, rethrow)
     expect(await new Wallets(db(), nothingCached).auditLedger()).toEqual({
-      wallets: users.length,
+      wallets: 2 * users.length,
       imbalanceMicros: 0,
+      purses: PURSES.map((purse) => ({ purse, wallets: users.length, imbalanceMicros: 0 })),
       unbalancedTransactions: 0,
       mismatchedWallets: 0,
     })
     const { rows } = await sql`
-      select w.user_id from wallets w left join positions p using (user_id) group by w.user_id
+      select w.user_id from wallets w left join positions p using (user_id, purse) group by w.user_id, w.purse
       having w.balance_micros <> ${STARTING_BALANCE}::bigint + coalesce(sum(p.pnl_micros), 0)
                                  - coalesce(sum(p.margin_micros) filter (where p.closed_at is null), 0)
           or w.margin_micros <> coalesce(sum(p.margin_micros) filter (where p.closed_at is null), 0)
           or w.open_positions <> count(p.id) filter (where p.closed_at is null)
           or w.balance_micros < 0
-          or w.events <> (select count(*) from ${EVENTS} e where e.user_id = w.user_id)
-          or w.events <> coalesce((select max(marker) from ${EVENTS} e where e.user_id = w.user_id), 0)`.execute(db())
+          or w.purse = 'main'
+             and (w.events <> (select count(*) from ${EVENTS} e where e.user_id = w.user_id)
+                  or w.events <> coalesce((select max(marker) from ${EVENTS} e where e.user_id = w.user_id), 0))`.execute(
+      db(),
+    )
     expect(rows).toEqual([])
     const { rows: off } = await sql`
       select i.id from instruments i left join positions p on p.instrument_id = i.id and p.closed_at is null
       group by i.id having i.imbalance_micros <> coalesce(sum(p.sign * p.lots_micros), 0)`.execute(db())
     expect(off).toEqual([])
   }
+
+  it('[A13] the one who can pay among many who each get too poor by the removal of the one before', async () => {
+    const owner = present(owners[0], 'an owner')
+    const actor = await owner.takes(1)
+    const [rich, ...poor] = users
+    // A short lowers the price: the first fills highest, for a little more than the wallet holds.
+    const order = (userId: UserId) => orderOf(1, userId, 'short', { direction: 'short', lots: lots(u(1)) })
+    const first = actor.quote({ ...order(present(rich, 'user')), means: {} })
+    const balance = (first.ok ? first.value.margin : 0) - 1
+    await db().updateTable('wallets').set({ balance_micros: balance }).where('user_id', 'in', poor).execute()
+    const call = vi.spyOn(owner.connection, 'call')
+    const outcomes = await Promise.all([...poor, present(rich, 'user')].map((user) => actor.submit(order(user))))
+    expect(outcomes.map(codeOf)).toEqual([...poor.map(() => 'insufficient_margin'), 'ok'])
+    expect(call.mock.calls.length).toBeLessThanOrEqual(ROUNDS_MAX)
+  })
 
   it(
     '[D4] 100 users in eight matches of eight owners at once: no deadlock, no lost command, exact to the millionth',
@@ -208,6 +229,74 @@ onPostgres((server) => {
       await expectExactBooks()
     },
   )
+
+  it('[D12] a wallet that is missing, full or changed by hand stops nobody: everybody else is paid, the match settles', async () => {
+    const owner = await newOwner()
+    const stops: StopReason[] = []
+    const actor = await owner.takes(1, (reason) => stops.push(reason))
+    const [missing, full, wrong, gone, poor, large, unknown, ...others] = users
+    const order = (userId: UserId, n: number, lotSize: number) =>
+      actor.submit(orderOf(1, userId, `order ${n}`, { instrumentId: P(11 + (n % PLAYERS)), lots: lots(u(lotSize)) }))
+    expect(new Set((await Promise.all(users.map((user, n) => order(user, n, 1)))).map(codeOf))).toEqual(new Set(['ok']))
+
+    const filled = 1_000_000_000_000_000
+    await sql`
+      with found as (select user_id, balance_micros from wallets where user_id = ${full} and purse = 'main'),
+      booked as (
+        insert into ledger_entries (tx, account, user_id, purse, amount_micros, kind, reference, at)
+          select user_id, account, case account when 'user' then user_id end, 'main',
+                 case account when 'user' then 1 else -1 end * (${filled}::bigint - balance_micros), 'external_adjustment',
+                 user_id, now()
+            from found, unnest(array['user', 'house']) account
+      )
+      update wallets set balance_micros = ${filled}::bigint where user_id = ${full} and purse = 'main'`.execute(db())
+    await sql`update wallets set margin_micros = 0, open_positions = 0 where user_id = ${wrong}`.execute(db())
+    await sql`delete from wallets where purse = 'main' and user_id = any(${[missing, gone, poor]})`.execute(db())
+
+    // A refusal that is stored, an order that nobody pays, and the orders of all others, in one batch.
+    const answers = await Promise.all([
+      order(present(gone, 'user'), 1_000, 999_999),
+      order(present(poor, 'user'), 1_001, 1),
+      ...others.map((user, n) => order(user, 2_000 + n, 1)),
+    ])
+    expect(answers.map(codeOf)).toEqual(['lot_size_invalid', 'insufficient_margin', ...others.map(() => 'ok')])
+
+    // Rows that no trade can have written do not keep the next owner from starting.
+    await sql`update positions set lots_micros = 9e18 where user_id = ${large}`.execute(db())
+    await sql`update positions set instrument_id = gen_random_uuid() where user_id = ${unknown}`.execute(db())
+    await actor.stop()
+    const next = await (await newOwner()).takes(1, (reason) => stops.push(reason))
+    await next.end('full_time')
+    await vi.waitUntil(() => next.view.info.settledAt !== null || stops.length > 0, PATIENCE)
+    expect(stops).toEqual([])
+    const { rows } = await sql<{
+      id: UserId
+      owed: number
+      balance: number
+      pnl: number
+      margin: number
+      open: number
+    }>`
+      select w.user_id as id, w.balance_micros as balance, w.margin_micros as margin, w.open_positions as open,
+             (select sum(p.pnl_micros)::bigint from positions p where p.user_id = w.user_id) as pnl,
+             coalesce((select sum(x.amount_micros)::bigint from unpaid_closes x where x.user_id = w.user_id), 0) as owed
+        from wallets w where purse = 'main'`.execute(db())
+    expect(rows).toHaveLength(users.length)
+    for (const { id, balance, pnl, margin, open, owed } of rows) {
+      if (id === large || id === unknown) {
+        expect([open, owed > 0, balance + margin], id).toEqual([1, true, STARTING_BALANCE])
+        continue
+      }
+      expect([margin, open], id).toEqual([0, 0])
+      if (id === full) expect([balance, owed > 0]).toEqual([filled, true])
+      else expect([balance, owed], id).toEqual([STARTING_BALANCE + pnl, 0])
+    }
+    const books = await new Wallets(db(), new WalletCache(null, rethrow)).auditLedger()
+    expect(books).toMatchObject({ unbalancedTransactions: 0, mismatchedWallets: 0 })
+    expect(books.purses.map(({ imbalanceMicros }) => imbalanceMicros)).toEqual([0, 0])
+    const restored = await sql`select subject from audit_log where action = 'wallet.restored'`.execute(db())
+    expect(restored.rows.length).toBeGreaterThanOrEqual(3)
+  })
 
   it('[X10] matches whose commits wait for a lock do not delay other matches', async () => {
     const one = await newOwner()

@@ -19,6 +19,7 @@ import { TestWorld } from '../support/test-world.ts'
 const position = (over: Partial<Position> = {}): Position => ({
   id: positionId('00000000-0000-7000-8000-000000000001'),
   userId: U(1),
+  purse: 'main',
   instrumentId: P(1),
   fixtureId: MATCH,
   direction: 'long',
@@ -37,7 +38,7 @@ const position = (over: Partial<Position> = {}): Position => ({
 const opened = (over: Partial<Position> = {}): MatchEvent => ({ kind: 'position_opened', position: position(over) })
 const closed = (by: ClosedBy, over: Partial<Position> = {}): MatchEvent => {
   const close = { price: p(210), base: p(210), pnl: money(u(25)), at: instant(0), by, voidReason: null }
-  return { kind: 'position_closed', position: { ...position(over), close } }
+  return { kind: 'position_closed', position: { ...position(over), close }, locks: [] }
 }
 
 describe('an entry of the tape', () => {

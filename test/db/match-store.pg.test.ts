@@ -2,9 +2,11 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { sql } from 'kysely'
 import { type FixtureId, fixtureId, instrumentId, positionId, type UserId, userId } from '../../actors/kernel/ids.ts'
 import { lots, money } from '../../actors/kernel/micros.ts'
+import { PURSES } from '../../actors/kernel/purse.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import type { MatchEvent } from '../../actors/match/messages.ts'
 import type { Position } from '../../actors/position/position.ts'
+import { texts } from '../../db/postgres/arrays.ts'
 import type { Connection } from '../../db/postgres/connect.ts'
 import { setAnchors } from '../../db/anchors.ts'
 import { FastMemory } from '../../db/fast/fast-memory.ts'
@@ -36,16 +38,19 @@ function kit(connection: Connection, fast: FastMemory = new FastMemory(world)) {
       await sql`with person as (
           insert into users (id, email, name, username, first_name, district_id, referral_code, created_at)
           values (${user}, ${user}, ${user}, ${user}, ${user}, 1, ${user}, now())
-        ), paid as (insert into wallets (user_id, balance_micros) values (${user}, ${balance}))
-        insert into ledger_entries (tx, account, user_id, amount_micros, kind, reference, at)
-        values (${user}, 'user', ${user}, ${balance}, 'grant', ${user}, now()),
-               (${user}, 'house', null, ${-balance}, 'grant', ${user}, now())`.execute(connection.db)
+        ), paid as (insert into wallets (user_id, purse, balance_micros)
+                      select ${user}::uuid, purse, ${balance}::bigint from unnest(${texts(PURSES)}::text[]) purse)
+        insert into ledger_entries (tx, account, user_id, purse, amount_micros, kind, reference, at)
+        select ${user}::uuid, account, case account when 'user' then ${user}::uuid end, purse,
+               case account when 'user' then ${balance}::bigint else -${balance}::bigint end, 'grant', ${user}::uuid, now()
+          from unnest(${texts(PURSES)}::text[]) purse, unnest(array['user', 'house']) account`.execute(connection.db)
       return userId(user)
     },
     audit: async () => {
       const audit = await new Wallets(connection.db, cache).auditLedger()
       expect(audit.unbalancedTransactions).toBe(0)
-      return { imbalance: audit.imbalanceMicros, mismatched: audit.mismatchedWallets }
+      const imbalance = audit.purses.reduce((sum, { imbalanceMicros }) => sum + Math.abs(imbalanceMicros), 0)
+      return { imbalance, mismatched: audit.mismatchedWallets }
     },
   }
   return { ...under, fast, cache, failures, wallets: new Wallets(connection.db, cache) }
@@ -68,8 +73,8 @@ eachDatabase((open) => {
     )
     await setAnchors(open().db, new Map([[two, p(95)]]))
     expect([...(await store.histories([one, two]))]).toEqual([
-      [one, { last: null, anchor: p(310), heldBy: null }],
-      [two, { last: null, anchor: p(95), heldBy: null }],
+      [one, { last: null, anchor: p(310), past: null, heldBy: null }],
+      [two, { last: null, anchor: p(95), past: null, heldBy: null }],
     ])
   })
 
@@ -91,7 +96,7 @@ eachDatabase((open) => {
     await commit([
       { kind: 'levels_changed', position: { ...changed, warned: 0 } },
       { kind: 'margin_warned', position: changed },
-      { kind: 'position_closed', position: closed },
+      { kind: 'position_closed', position: closed, locks: [] },
     ])
     const row = open().db.selectFrom('positions').selectAll().where('id', '=', opened.id)
     expect(positionFrom(await row.executeTakeFirstOrThrow())).toEqual(closed)
@@ -158,7 +163,9 @@ eachDatabase((open) => {
       const matchId = fixtureId(81_000 + world.randomInt(1_000_000))
       const epoch = (await setup.leases.acquire(matchId)) ?? 0
       const batch = { id: world.newId(), matchId, epoch, at: world.now(), instruments: [], ticks: [], keyed: [] }
-      const watch = users.map((user) => ({ userId: user, openPositions: 0, unrealizedPnl: money(0) }))
+      const watch = users.map(
+        (user) => ({ userId: user, purse: 'main', openPositions: 0, unrealizedPnl: money(0) }) as const,
+      )
       return setup.store.commit({ ...batch, events: events(matchId), watch, openPositionsMax: 100 })
     }
     const watching = (setup: ReturnType<typeof kit>, user: UserId) => commit(setup, [user], () => [])
@@ -188,6 +195,7 @@ eachDatabase((open) => {
       expect(await opening(kit(open()), nobody)).toEqual({
         kind: 'rejected',
         failures: [{ kind: 'insufficient_margin', userId: nobody, available: 0 }],
+        wallets: [{ userId: nobody, purse: 'main', available: 0, openPositions: 0 }],
       })
     })
 
@@ -208,13 +216,113 @@ eachDatabase((open) => {
       expect(booked).toEqual([{ amount_micros: u(-60) }])
     })
 
+    it('[D5] a balance lowered from outside cannot stop a correction: the house adds what is missing', async () => {
+      const setup = kit(open())
+      const user = await setup.newUser(money(u(100)))
+      const matchId = fixtureId(81_000_002)
+      const epoch = (await setup.leases.acquire(matchId)) ?? 0
+      const opened = openPosition(user, matchId)
+      const close = {
+        price: p(200),
+        base: p(200),
+        pnl: money(0),
+        at: opened.openedAt,
+        by: 'user',
+        voidReason: null,
+      } as const
+      const batch = { matchId, epoch, at: opened.openedAt, instruments: [], ticks: [], keyed: [], watch: [] }
+      const write = (events: readonly MatchEvent[], { store } = setup) =>
+        store.commit({ ...batch, id: setup.newId(), events, openPositionsMax: 100 })
+      await write([{ kind: 'position_opened', position: opened }])
+      await write([{ kind: 'position_closed', position: { ...opened, close }, locks: [] }])
+      class Lowered extends FastMemory {
+        override hashGetMany = async () => [{ balance: '5' }]
+      }
+      const lowered = kit(open(), new Lowered(world))
+      const pnl = money(-opened.margin)
+      const corrected: MatchEvent = {
+        kind: 'close_corrected',
+        position: { ...opened, close: { ...close, pnl } },
+        awaited: false,
+        corrections: [],
+        amount: pnl,
+        shift: { before: 0, after: u(-20) },
+        locks: [],
+        freed: pnl,
+      }
+      expect((await write([corrected], lowered)).kind).toBe('committed')
+      expect(await setup.wallets.find(user)).toMatchObject({ balance: 0 })
+      expect(await setup.audit()).toEqual({ imbalance: 0, mismatched: 0 })
+    })
+
+    it.each(PURSES)('[D12] a wallet of the %s purse that is missing or full stops no correction', async (purse) => {
+      const setup = kit(open())
+      const [missing, full] = [await setup.newUser(money(u(200))), await setup.newUser(money(u(200)))]
+      const matchId = fixtureId(purse === 'main' ? 81_000_003 : 81_000_004)
+      const epoch = (await setup.leases.acquire(matchId)) ?? 0
+      const positions = [missing, full].map((user) => ({ ...openPosition(user, matchId), purse }))
+      const at = world.now()
+      const batch = { matchId, epoch, at, instruments: [], ticks: [], keyed: [], watch: [] }
+      const write = (events: readonly MatchEvent[], { store } = kit(open())) =>
+        store.commit({ ...batch, id: setup.newId(), events, openPositionsMax: 100 })
+      const closedAt = (opened: Position, pnl: number) => ({
+        ...opened,
+        close: { price: p(200), base: p(200), pnl: money(pnl), at, by: 'user', voidReason: null } as const,
+      })
+      await write(positions.map((position) => ({ kind: 'position_opened', position })))
+      await write(
+        positions.map((one) => {
+          const locks = [{ key: one.id, amount: one.margin, until: null }]
+          return { kind: 'position_closed', position: closedAt(one, 0), locks }
+        }),
+      )
+      const filled = 1_000_000_000_000_000
+      const { db } = open()
+      await sql`delete from wallets where user_id = ${missing} and purse = ${purse}`.execute(db)
+      await sql`update wallets set balance_micros = ${filled}::bigint where user_id = ${full} and purse = ${purse}`.execute(
+        db,
+      )
+      const added = filled - u(200)
+      await sql`
+        insert into ledger_entries (tx, account, user_id, purse, amount_micros, kind, reference, at)
+          select ${full}::uuid, account, case account when 'user' then ${full}::uuid end, ${purse},
+                 case account when 'user' then ${added}::bigint else -${added}::bigint end, 'external_adjustment',
+                 ${full}::uuid, now()
+            from unnest(array['user', 'house']) account`.execute(db)
+
+      const corrections = positions.map((one, n): MatchEvent => {
+        const amount = money(n === 0 ? -u(6) : u(6))
+        const locks = [{ key: one.id, amount: money(0), until: null }]
+        const shift = { before: 0, after: Math.sign(amount) * u(6) }
+        const position = closedAt(one, amount)
+        return {
+          kind: 'close_corrected',
+          position,
+          awaited: false,
+          corrections: [],
+          amount,
+          shift,
+          locks,
+          freed: amount,
+        }
+      })
+      expect((await write(corrections)).kind).toBe('committed')
+      expect(await setup.wallets.find(missing, purse)).toMatchObject({ balance: u(194), locked: 0, openPositions: 0 })
+      expect(await setup.wallets.find(full, purse)).toMatchObject({ balance: filled, locked: 0 })
+      const unpaid = db.selectFrom('unpaid_closes').select(['position_id', 'purse', 'amount_micros'])
+      expect(await unpaid.where('user_id', 'in', [missing, full]).execute()).toEqual([
+        { position_id: positions[1]?.id, purse, amount_micros: u(6) },
+      ])
+      expect(await setup.audit()).toEqual({ imbalance: 0, mismatched: 0 })
+    })
+
     it('a ledger lists the newest entry first, also within one instant', async () => {
       const setup = kit(open())
       const user = await setup.newUser(money(u(100)))
       await setup.fast.putIfNewer(keys.wallet(user), { balance: '40' }, 0, 60_000)
       await opening(setup, user)
       await opening(setup, user)
-      const entries = await setup.wallets.ledger(user, { limit: 10, offset: 0 })
+      const entries = await setup.wallets.ledger(user, { purse: 'main', limit: 10, offset: 0 })
       const first = entries.findIndex((entry) => entry.kind === 'external_adjustment')
       expect(entries.filter((entry) => entry.kind === 'margin')).toHaveLength(2)
       expect(entries.slice(first).map((entry) => entry.kind)).not.toContain('margin')
@@ -228,7 +336,11 @@ eachDatabase((open) => {
       const user = await setup.newUser(money(u(100)))
       expect((await setup.wallets.find(user))?.balance).toBe(u(70))
       expect(await opening(setup, user)).toMatchObject({ kind: 'committed' })
-      const row = open().db.selectFrom('wallets').select('balance_micros').where('user_id', '=', user)
+      const row = open()
+        .db.selectFrom('wallets')
+        .select('balance_micros')
+        .where('user_id', '=', user)
+        .where('purse', '=', 'main')
       expect(await row.executeTakeFirst()).toEqual({ balance_micros: u(50) })
       // The store still has 70, which is not adopted a second time.
       await opening(setup, user)
@@ -264,6 +376,7 @@ function openPosition(user: UserId, match: FixtureId): Position {
   return {
     id: positionId(world.newId()),
     userId: user,
+    purse: 'main',
     instrumentId: P(1),
     fixtureId: match,
     direction: 'long',

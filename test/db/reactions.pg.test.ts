@@ -1,3 +1,4 @@
+import { NEW_CAREER } from '../../actors/community/career.ts'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from 'kysely'
 import { districtId, type UserId } from '../../actors/kernel/ids.ts'
@@ -24,11 +25,10 @@ eachDatabase((open) => {
   let season: Season
   let inbox: Inbox
   let names = 0
-  let counts: 'all' | 'live' = 'all'
   let floor = money(0)
 
   beforeAll(async () => {
-    season = await openSeason(open(), world, { scope: () => counts, roiFloor: () => floor })
+    season = await openSeason(open(), world, { roiFloor: () => floor })
     inbox = new Inbox(open().db)
   })
 
@@ -61,7 +61,7 @@ eachDatabase((open) => {
     await match.close(one, 205)
     await settle()
     const career = await season.careers.find(user)
-    expect(career).toMatchObject({ opened: 1, days: 1, xp: 10 + 50 + 25, all: { closed: 1, wins: 1 } })
+    expect(career).toMatchObject({ opened: 1, days: 1, xp: 10 + 50 + 25, main: { closed: 1, wins: 1 } })
     expect([...(await season.careers.badges(user)).keys()].toSorted()).toEqual([
       'big_signing',
       'first_whistle',
@@ -78,6 +78,48 @@ eachDatabase((open) => {
     await settle()
     expect(await typesOf(user)).toContainEqual(['level', 2])
     expect(await typesOf(user)).toHaveLength(5)
+  })
+
+  it('[R14] what a void or late news takes back does not depend on how reactions are grouped', async () => {
+    const live = async (drained: () => Promise<void>) => {
+      const user = await player()
+      const match = await season.match()
+      const one = await match.open(user, { lots: 12 })
+      await drained()
+      await match.close(one, 205, 'void')
+      await drained()
+      const two = await match.open(user)
+      await drained()
+      const event = match.closed(two, 210)
+      if (event.kind !== 'position_closed') throw new Error('not a close')
+      await match.commit([event])
+      await drained()
+      const { position } = event
+      const pnl = money(u(-20))
+      await match.commit([
+        {
+          kind: 'close_corrected',
+          position: { ...position, close: { ...position.close, pnl } },
+          awaited: false,
+          corrections: [],
+          amount: money(pnl - position.close.pnl),
+          shift: { before: 0, after: u(-14) },
+          locks: [],
+          freed: money(pnl - position.close.pnl),
+        },
+      ])
+      await settle()
+      const { firstTradeAt: _, ...all } = (await season.careers.find(user))?.main ?? { firstTradeAt: null }
+      const { xp, opened, days } = (await season.careers.find(user)) ?? {}
+      const badges = [...(await season.careers.badges(user)).keys()]
+      return { all, xp, opened, days, badges, told: (await typesOf(user)).map(([type]) => type) }
+    }
+    const each = await live(settle)
+    const { told: _, ...together } = await live(async () => undefined)
+    expect(each).toMatchObject(together)
+    expect(together).toMatchObject({ opened: 1, days: 1, xp: 60, badges: ['first_whistle'] })
+    expect(together.all).toMatchObject({ closed: 1, wins: 0, pnl: u(-20), baseMoves: u(-20) })
+    expect(each.told).toContain('late_close')
   })
 
   it('owners are notified of system closes, warnings and settlement', async () => {
@@ -136,7 +178,7 @@ eachDatabase((open) => {
   })
 
   describe('referrals', () => {
-    /** Opens and closes so many positions, then waits for another day. */
+    /** For each count, opens and closes that many positions, then waits for another day. */
     const tradeFor = async (user: UserId, ...closes: readonly number[]) => {
       const match = await season.match()
       for (const many of closes) {
@@ -173,7 +215,7 @@ eachDatabase((open) => {
       expect((await referrals.list(referrer)).referrals).toMatchObject([{ reward: u(100), name: null }])
     })
 
-    it('[R10] four closes on two days, five on one and void ones credit nobody', async () => {
+    it('[R10] four closes on two days, five on one and void ones earn no credit', async () => {
       for (const closes of [[3, 1], [9]]) {
         const [referrer, referee] = [await player(), await player()]
         await refer(referrer, referee)
@@ -182,7 +224,7 @@ eachDatabase((open) => {
         for (let n = 0; n < 5; n++) await match.close(await match.open(referee), 210, 'void')
         await settle()
         expect(await new Referrals(open().db, world).list(referrer)).toMatchObject({ sums: { credited: 0 } })
-        expect(await season.careers.find(referee)).toMatchObject({ all: { closed: closes.reduce((a, b) => a + b) } })
+        expect(await season.careers.find(referee)).toMatchObject({ main: { closed: closes.reduce((a, b) => a + b) } })
       }
     })
 
@@ -257,15 +299,15 @@ eachDatabase((open) => {
       const match = await season.match()
       const [one, two] = [await match.open(user), await match.open(user)]
       await settle()
-      expect(await season.boards.place(roi, user)).toBeNull()
+      expect(await season.boards.main.place(roi, user)).toBeNull()
       await match.close(one, 220)
       await settle()
-      expect(await season.boards.place(roi, user)).toMatchObject({
+      expect(await season.boards.main.place(roi, user)).toMatchObject({
         standing: { pnl: u(100), baseMoves: u(100), stake: u(100), wins: 1, closed: 1 },
       })
       await match.close(two, 190)
       await settle()
-      expect(await season.boards.place(roi, user)).toMatchObject({
+      expect(await season.boards.main.place(roi, user)).toMatchObject({
         standing: { pnl: u(50), baseMoves: u(50), stake: u(200), wins: 1, closed: 2 },
       })
     })
@@ -278,12 +320,12 @@ eachDatabase((open) => {
       await match.close(await match.open(pushed, of), 199, 'user', 200)
       await match.close(await match.open(fair), 201)
       await settle()
-      const [lifted, honest] = [await season.boards.place(roi, friend), await season.boards.place(roi, fair)]
+      const [lifted, honest] = [await season.boards.main.place(roi, friend), await season.boards.main.place(roi, fair)]
       expect(lifted?.standing).toMatchObject({ pnl: u(100), baseMoves: 0 })
       expect(honest?.rank).toBeLessThan(lifted?.rank ?? 0)
       const byPnl = { by: 'pnl', districtId: null } as const
-      expect((await season.boards.place(byPnl, friend))?.rank).toBeLessThan(
-        (await season.boards.place(byPnl, fair))?.rank ?? 0,
+      expect((await season.boards.main.place(byPnl, friend))?.rank).toBeLessThan(
+        (await season.boards.main.place(byPnl, fair))?.rank ?? 0,
       )
     })
 
@@ -294,7 +336,7 @@ eachDatabase((open) => {
       await match.close(await match.open(skilled, { lots: 30 }), 210)
       await settle()
       const ranks = async () => {
-        const places = [await season.boards.place(roi, lucky), await season.boards.place(roi, skilled)]
+        const places = [await season.boards.main.place(roi, lucky), await season.boards.main.place(roi, skilled)]
         return places.map((place) => place?.rank ?? 0)
       }
       const [first, second] = await ranks()
@@ -303,8 +345,8 @@ eachDatabase((open) => {
       await season.keeper.show()
       const [third, fourth] = await ranks()
       expect(fourth).toBeLessThan(third ?? 0)
-      expect((await season.boards.districts()).reduce((sum, { roiPpmSum }) => sum + roiPpmSum, 0)).toBe(
-        (await season.boards.top(roi, 500)).entries.reduce((sum, { standing }) => sum + roiPpm(standing), 0),
+      expect((await season.boards.main.districts()).reduce((sum, { roiPpmSum }) => sum + roiPpmSum, 0)).toBe(
+        (await season.boards.main.top(roi, 500)).entries.reduce((sum, { standing }) => sum + roiPpm(standing), 0),
       )
       floor = money(0)
       await season.keeper.show()
@@ -316,30 +358,53 @@ eachDatabase((open) => {
       const match = await season.match()
       await match.close(await match.open(user), 220)
       await season.reactor.drain()
-      const before = await season.boards.place(roi, user)
+      const before = await season.boards.main.place(roi, user)
       await season.keeper.show()
-      expect([before, await season.boards.place(roi, user)]).toMatchObject([null, { standing: { userId: user } }])
-      await season.boards.close()
-      expect(await season.boards.built()).toBe(false)
+      expect([before, await season.boards.main.place(roi, user)]).toMatchObject([null, { standing: { userId: user } }])
+      await season.boards.main.close()
+      expect(await season.boards.main.built()).toBe(false)
       await season.keeper.show()
-      expect(await season.boards.place(roi, user)).toMatchObject({ standing: { userId: user } })
+      expect(await season.boards.main.place(roi, user)).toMatchObject({ standing: { userId: user } })
     })
 
-    it('replays count only if the setting allows it, and changing it rebuilds the boards', async () => {
-      const user = await player()
-      const [replay, match] = [await season.match({ replay: true }), await season.match()]
-      await replay.close(await replay.open(user), 220)
+    it('[R15] practice counts on the practice boards alone', async () => {
+      const [user, friend] = [await player(), await player()]
+      await refer(friend, user)
+      const match = await season.match({ purse: 'practice' })
+      for (let n = 0; n < 6; n++) {
+        clock.now += 8 * HOUR_MS
+        await match.close(await match.open(user, { lots: 5 }), 300, n === 5 ? 'washout' : 'user')
+      }
       await settle()
-      expect(await season.boards.place(roi, user)).toMatchObject({ standing: { pnl: u(100) } })
-      counts = 'live'
-      await season.keeper.show()
-      expect(await season.boards.place(roi, user)).toBeNull()
+      const { practice, ...rest } = await season.careers.find(user)
+      expect(rest).toEqual({ ...NEW_CAREER, practice: undefined })
+      expect(practice).toMatchObject({ closed: 6, wins: 5 })
+      expect((await season.careers.badges(user)).size).toBe(0)
+      expect(await season.boards.main.place(roi, user)).toBeNull()
+      expect(await season.boards.practice.place(roi, user)).toMatchObject({ standing: { closed: 6 } })
+      const { db } = open()
+      const of = (table: string) => sql.raw(`select * from ${table} where user_id = '${user}'`).execute(db)
+      for (const table of ['trade_days', 'user_badges', 'activity', 'week_scores']) {
+        expect((await of(table)).rows, table).toEqual([])
+      }
+      expect((await sql.raw(`select xp from users where id = '${user}'`).execute(db)).rows).toEqual([{ xp: 0 }])
+      const { sums } = await new Referrals(db, world).list(friend)
+      expect(sums).toMatchObject({ registered: 1, credited: 0 })
+      const titles = (await inbox.list(user, { limit: 50, unreadOnly: false, before: null })).map(({ title }) => title)
+      expect(titles).toEqual(['Practice: Washed out'])
+    })
+
+    it('[R15] a user who trades with both purses is on the boards of both, each with its own figures', async () => {
+      const user = await player()
+      const [recorded, match] = [await season.match({ purse: 'practice' }), await season.match()]
+      await recorded.close(await recorded.open(user), 220)
       await match.close(await match.open(user), 190)
       await settle()
-      expect(await season.boards.place(roi, user)).toMatchObject({ standing: { pnl: u(-50), closed: 1 } })
-      counts = 'all'
-      await season.keeper.show()
-      expect(await season.boards.place(roi, user)).toMatchObject({ standing: { pnl: u(50), closed: 2 } })
+      expect(await season.boards.main.place(roi, user)).toMatchObject({ standing: { pnl: u(-50), closed: 1 } })
+      expect(await season.boards.practice.place(roi, user)).toMatchObject({ standing: { pnl: u(100), closed: 1 } })
+      await season.keeper.rebuild()
+      expect(await season.boards.main.place(roi, user)).toMatchObject({ standing: { pnl: u(-50), closed: 1 } })
+      expect(await season.boards.practice.place(roi, user)).toMatchObject({ standing: { pnl: u(100), closed: 1 } })
     })
   })
 
@@ -348,7 +413,7 @@ eachDatabase((open) => {
     const [referrer, referee] = users
     if (referrer === undefined || referee === undefined) throw new Error('no users')
     await refer(referrer, referee)
-    const matches = [await season.match(), await season.match({ replay: true }), await season.match()]
+    const matches = [await season.match(), await season.match({ purse: 'practice' }), await season.match()]
     for (let round = 0; round < 5; round++) {
       clock.now += 31 * HOUR_MS
       for (const [n, match] of matches.entries()) {
@@ -368,7 +433,7 @@ eachDatabase((open) => {
     const lived = await everything()
     await season.outbox.forget()
     await season.keeper.rebuild()
-    expect((await season.boards.top(roi, 500)).total).toBe(0)
+    expect((await season.boards.main.top(roi, 500)).total).toBe(0)
     await settle()
     expect(await everything()).toEqual(lived)
   })
@@ -377,20 +442,22 @@ eachDatabase((open) => {
   async function everything() {
     const { db } = open()
     const rows = async (query: string) => (await sql.raw<Record<string, unknown>>(query).execute(db)).rows
-    const careers = await rows('select * from careers where opened + referrals > 0 order by user_id')
-    const top = await season.boards.top(roi, 500)
+    const careers = await rows('select * from careers where opened + referrals + practice_closed > 0 order by user_id')
+    const top = await season.boards.main.top(roi, 500)
+    const practice = await season.boards.practice.top(roi, 500)
     return {
       careers: careers.map(withoutVersion),
       xp: await rows('select id, xp from users order by id'),
       days: await rows('select * from trade_days order by user_id, day'),
       badges: await rows('select * from user_badges order by user_id, badge'),
-      weeks: await rows('select * from week_scores order by week, live, user_id'),
+      weeks: await rows('select * from week_scores order by week, user_id'),
       notifications: await rows('select source, user_id, type, title, body, data from notifications order by source'),
       activity: await rows('select source, user_id, type, text, data from activity order by source'),
       ledger: await rows(
         "select reference, amount_micros from ledger_entries where kind = 'referral' order by reference, account",
       ),
       board: top.entries.map(({ rank, standing }) => [rank, withoutVersion(standing)]),
+      practice: practice.entries.map(({ rank, standing }) => [rank, withoutVersion(standing)]),
     }
   }
 })

@@ -56,6 +56,7 @@ eachDatabase((open) => {
   const position = (over: Partial<Position> = {}): Position => ({
     id: positionId(world.newId()),
     userId: alice,
+    purse: 'main',
     instrumentId: P(1),
     fixtureId: MATCH,
     direction: 'long',
@@ -88,7 +89,7 @@ eachDatabase((open) => {
     })
 
     const list = async (status: 'open' | 'closed' | 'all', limit = 50, offset = 0) =>
-      (await positions().list(alice, { status, limit, offset })).map((held) => held.position.id)
+      (await positions().list(alice, { purse: 'main', status, limit, offset })).map((held) => held.position.id)
 
     it('are listed by status, most recently opened first, one page at a time', async () => {
       expect(await list('open')).toEqual([open2.id, open1.id])
@@ -123,10 +124,10 @@ eachDatabase((open) => {
 
     it('has a ledger of its own, which adds up to the balance', async () => {
       const user = await newUser('Reader of a ledger')
-      const query = { limit: 10, offset: 0 }
+      const query = { purse: 'main', limit: 10, offset: 0 } as const
       const entries = await wallets().ledger(user, query)
       expect(entries).toMatchObject([{ kind: 'grant', amount: STARTING_BALANCE, positionId: null }])
-      expect(await wallets().ledger(user, { limit: 10, offset: 1 })).toEqual([])
+      expect(await wallets().ledger(user, { ...query, offset: 1 })).toEqual([])
       expect(await wallets().ledger(userId(world.newId()), query)).toEqual([])
     })
 
@@ -144,9 +145,12 @@ eachDatabase((open) => {
         .db.updateTable('wallets')
         .set({ margin_micros: 7, open_positions: 5 })
         .where('user_id', '=', user)
+        .where('purse', '=', 'main')
         .execute()
       expect(await wallets().find(user)).toEqual({
+        purse: 'main',
         balance: STARTING_BALANCE,
+        locked: 0,
         marginUsed: 7,
         unrealizedPnl: u(50 + 10 - 50 - 25) - 1,
         openPositions: 5,

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { districtId, userId } from '../../actors/kernel/ids.ts'
+import { instant } from '../../actors/kernel/world.ts'
 import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
 import { type Registration, Registrations } from '../../db/registrations.ts'
 import { seedDistricts } from '../../db/seed.ts'
@@ -21,6 +22,7 @@ eachDatabase((open) => {
     lastName: 'L.',
     districtId: districtId(2),
     referralCode: null,
+    ticket: { id: world.newId(), expiresAt: instant(world.now() + 300_000) },
     ...over,
   })
   const wallets = () => new Wallets(open().db, new WalletCache(null, () => {}))
@@ -39,6 +41,7 @@ eachDatabase((open) => {
     expect(user).toEqual({
       id: expect.any(String),
       username: 'ada',
+      name: 'The ada',
       firstName: 'Ada',
       lastName: 'L.',
       email: 'ada@example.com',
@@ -51,8 +54,8 @@ eachDatabase((open) => {
     })
     expect(await wallets().find(user.id)).toMatchObject({ balance: STARTING_BALANCE })
     expect(await wallets().auditLedger()).toMatchObject(BALANCED)
-    expect(await registrations().signIn(account('ada'))).toEqual(user)
-    expect(await registrations().signIn(account('nobody'))).toBeNull()
+    expect(await registrations().signIn(account('ada'))).toEqual({ kind: 'user', user })
+    expect(await registrations().signIn(account('nobody'))).toEqual({ kind: 'unknown' })
   })
 
   it('[S8] of concurrent registrations of one account one creates the user, and all return them', async () => {
@@ -67,7 +70,7 @@ eachDatabase((open) => {
     expect(made).toHaveLength(20)
     expect(made.filter(({ isNew }) => isNew)).toHaveLength(1)
     expect(new Set(made.map(({ user }) => user.id)).size).toBe(1)
-    expect([await count('users'), await count('ledger_entries')]).toEqual([users + 1, grants + 2])
+    expect([await count('users'), await count('ledger_entries')]).toEqual([users + 1, grants + 4])
   })
 
   it('[S8] of concurrent registrations of one username one succeeds', async () => {
@@ -122,18 +125,60 @@ eachDatabase((open) => {
   it('[S9] every sign-in updates the user from the provider, and promotes admins', async () => {
     const user = await register('grace')
     const changed = { ...account('grace'), email: 'Grace@Navy.example', picture: 'https://pictures.example/g.png' }
-    expect(await registrations().signIn(changed)).toMatchObject({ email: 'Grace@Navy.example', role: 'user' })
+    expect(await registrations().signIn(changed)).toMatchObject({ user: { email: 'Grace@Navy.example', role: 'user' } })
     const listed = registrations(['grace@navy.example', 'root@navy.example'])
     expect(await listed.signIn(changed)).toEqual({
-      ...user,
-      email: 'Grace@Navy.example',
-      picture: changed.picture,
-      role: 'admin',
+      kind: 'user',
+      user: { ...user, email: 'Grace@Navy.example', picture: changed.picture, role: 'admin' },
     })
-    expect(await registrations().signIn(changed)).toMatchObject({ role: 'admin' }) // an admin stays an admin
+    expect(await listed.signIn({ ...changed, email: 'grace@home.example' })).toMatchObject({ user: { role: 'user' } })
+    expect(await listed.signIn(changed)).toMatchObject({ user: { role: 'admin' } })
+    expect(await registrations().signIn(changed)).toMatchObject({ user: { role: 'user' } }) // no longer listed
+    expect(await listed.signIn(changed)).toMatchObject({ user: { role: 'admin' } })
     const root = { ...account('root1'), email: 'root@navy.example' }
     expect(await listed.register(registration('root1', { identity: root }))).toMatchObject({ user: { role: 'admin' } })
     expect(await new Users(open().db, world).find(user.id)).toMatchObject({ role: 'admin' })
+  })
+
+  it('[S9] addresses compare in ASCII: a letter that only looks alike makes no admin, and takes no account', async () => {
+    const listed = registrations(['kate@boss.example'])
+    const kelvin = { ...account('kelvin'), email: '\u212Aate@boss.example' }
+    expect(await listed.register(registration('kelvin', { identity: kelvin }))).toMatchObject({
+      user: { role: 'user' },
+    })
+    const kate = { ...account('kate'), email: 'KATE@Boss.example' }
+    expect(await listed.signIn(kate)).toEqual({ kind: 'unknown' })
+    expect(await listed.register(registration('kate', { identity: kate }))).toMatchObject({ user: { role: 'admin' } })
+    expect(await listed.signIn(kelvin)).toMatchObject({ user: { username: 'kelvin', role: 'user' } })
+  })
+
+  it('[S13] two accounts cannot share an e-mail address, however they come', async () => {
+    const first = await register('first')
+    const second = { ...account('second'), email: 'FIRST@example.com' }
+    const taken = { kind: 'email_in_use' }
+    expect(await registrations().signIn(second)).toEqual(taken)
+    expect(await registrations().register(registration('second', { identity: second }))).toEqual(taken)
+    await register('third')
+    expect(await registrations().signIn({ ...account('third'), email: 'first@example.com' })).toEqual(taken)
+    expect(await new Users(open().db, world).find(first.id)).toMatchObject({ email: 'first@example.com' })
+    const rivals = Array.from({ length: 8 }, (_, n) => ({ ...account(`r${n}`), email: 'wanted@example.com' }))
+    const kinds = await Promise.all(
+      rivals.map(
+        async (identity) => (await registrations().register(registration(identity.sub + 'x', { identity }))).kind,
+      ),
+    )
+    expect(kinds.toSorted()).toEqual([...Array.from({ length: 7 }, () => 'email_in_use'), 'registered'])
+  })
+
+  it('[S8] a ticket registers once, also if it is sent many times at once; a refused try leaves it unused', async () => {
+    await seedDistricts(open().db)
+    const once = registration('ticketed')
+    expect(await registrations().register({ ...once, districtId: districtId(999) })).toEqual({
+      kind: 'unknown_district',
+    })
+    const kinds = await Promise.all(Array.from({ length: 8 }, async () => (await registrations().register(once)).kind))
+    expect(kinds.toSorted()).toEqual(['registered', ...Array.from({ length: 7 }, () => 'ticket_used')])
+    expect(await registrations().register(once)).toEqual({ kind: 'ticket_used' })
   })
 
   it('an invite is filled by the first user who comes with it, and counts for each later one', async () => {

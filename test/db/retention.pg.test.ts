@@ -7,7 +7,7 @@ import { P, U } from '../support/fixtures.ts'
 import { TestWorld } from '../support/test-world.ts'
 
 const DAY_MS = 24 * HOUR_MS
-const NOTHING = { thinnedTicks: 0, ticks: 0, tape: 0, commandResults: 0, accountEvents: 0, fixtures: 0 }
+const NOTHING = { thinnedTicks: 0, ticks: 0, tape: 0, commandResults: 0, accountEvents: 0, fixtures: 0, singleUse: 0 }
 
 eachDatabase((open) => {
   let world = new TestWorld()
@@ -81,8 +81,9 @@ eachDatabase((open) => {
   it('removes expired rows in chunks', async () => {
     const { db } = open()
     await sql`
-      insert into command_results (id, user_id, fingerprint, result, balance_micros, margin_micros, unrealized_micros, at)
-        select gen_random_uuid(), ${U(1)}::uuid, '', '{}', 0, 0, 0,
+      insert into command_results
+          (id, user_id, fingerprint, result, balance_micros, margin_micros, unrealized_micros, locked_micros, at)
+        select gen_random_uuid(), ${U(1)}::uuid, '', '{}', 0, 0, 0, 0,
                ${at(now - 7 * DAY_MS)} - interval '1 second' + (n % 3) * interval '1 second'
           from generate_series(1, 36000) n`.execute(db)
     await sql`

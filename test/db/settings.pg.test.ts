@@ -18,9 +18,10 @@ eachDatabase((open) => {
   let admin: UserId
 
   /** The settings of another process. */
-  const settings = (db = open().db) =>
+  const settings = (db = open().db, practiceByDefault = false) =>
     Settings.open({
       db,
+      practiceByDefault,
       world,
       audit: audit(),
       report: (event, error, facts) =>
@@ -90,6 +91,18 @@ eachDatabase((open) => {
     expect(there.rules.holdMs).toBe(60_000)
   })
 
+  it('[R15] whether recordings are practice depends on the installation, until somebody sets it', async () => {
+    const demo = await settings()
+    const live = await settings(open().db, true)
+    expect([demo.value('replays.practice'), live.value('replays.practice')]).toEqual([false, true])
+    expect(live.list().find(({ key }) => key === 'replays.practice')?.setting.default).toBe(true)
+    await live.set({ key: 'replays.practice', value: false, by: admin })
+    expect([live.value('replays.practice'), (await settings(open().db, true)).value('replays.practice')]).toEqual([
+      false,
+      false,
+    ])
+  })
+
   it('[H10] a change is stored with its author, time and previous value', async () => {
     const here = await settings()
     world.pass(1_000)
@@ -120,7 +133,13 @@ eachDatabase((open) => {
   it('[H10] a change whose audit row cannot be written is not made', async () => {
     const broken = new AuditLog(open().db, world)
     broken.record = () => Promise.reject(new Error('no audit'))
-    const here = await Settings.open({ db: open().db, world, audit: broken, report: () => {} })
+    const here = await Settings.open({
+      db: open().db,
+      world,
+      audit: broken,
+      practiceByDefault: false,
+      report: () => {},
+    })
     await expect(here.set({ key: 'trading.hold_secs', value: 60, by: admin })).rejects.toThrow('no audit')
     expect((await settings()).rules).toEqual(DEFAULT_RULES)
   })

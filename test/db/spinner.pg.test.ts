@@ -22,7 +22,7 @@ eachDatabase((open) => {
   const world = systemWorld(() => clock.now)
   const ANYBODY: DrawTerms = { closesMin: 1, playersMin: 1, roiFloor: money(0) }
   let terms = ANYBODY
-  const options: DrawOptions = { scope: () => 'all', terms: () => terms }
+  const options: DrawOptions = { terms: () => terms }
   let season: Season
   let spinner: Spinner
   let names = 0
@@ -133,14 +133,12 @@ eachDatabase((open) => {
     expect(await spinner.current()).toMatchObject({ candidates: [] })
   })
 
-  it('[R11] positions in replays delay no draw that does not count them', async () => {
-    const live = new Spinner(open().db, world, { ...options, scope: () => 'live' })
-    const [user, match] = [await player(), await season.match({ replay: true })]
+  it('[R11] practice delays no draw, and has no share in it', async () => {
+    const [user, match] = [await player(), await season.match({ purse: 'practice' })]
+    await match.close(await match.open(user), 220)
     const held = await match.open(user)
     weekIsOver()
-    await season.reactor.drain()
-    expect(await spinner.run()).toMatchObject({ kind: 'counting' })
-    expect(decided(await live.run())).toMatchObject({ winner: null })
+    expect(decided(await spinner.run())).toMatchObject({ winner: null })
     await match.close(held, 200)
     await season.reactor.drain()
   })
@@ -185,7 +183,7 @@ eachDatabase((open) => {
           from generate_series(1, 10000) n`.execute(db)
     await sql`
       insert into week_scores
-        select ${week.name}::text, false, id, 10 + n % 7, 5, n * 1000000, (n % 5000) * 1000000, n * 1000000,
+        select ${week.name}::text, id, 10 + n % 7, 5, n * 1000000, (n % 5000) * 1000000, n * 1000000,
                array(select gen_random_uuid() from generate_series(1, 3 + n % 3))
           from (select id, substr(username, 6)::bigint as n from users where username like 'bulk\_%') b`.execute(db)
     terms = { closesMin: 10, playersMin: 3, roiFloor: money(u(5_000)) }

@@ -15,7 +15,7 @@ const CROWD = 2_100
 eachDatabase((open) => {
   const world = new TestWorld()
   const audit = () => new AuditLog(open().db, world)
-  const list = () => new UserList(open().db, audit())
+  const list = () => new UserList(open().db, audit(), world)
   let ids: readonly UserId[]
 
   beforeAll(async () => {

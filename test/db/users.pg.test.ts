@@ -1,7 +1,11 @@
 import { expect, it } from 'vitest'
-import { districtId, userId } from '../../actors/kernel/ids.ts'
+import { present } from '../../actors/kernel/assert.ts'
+import { districtId, type UserId, userId } from '../../actors/kernel/ids.ts'
 import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
+import { PURSES } from '../../actors/kernel/purse.ts'
+import { AuditLog } from '../../db/audit-log.ts'
 import { DISTRICTS, seedDistricts } from '../../db/seed.ts'
+import { UserList } from '../../db/user-list.ts'
 import { usernameFor, Users } from '../../db/users.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
@@ -13,6 +17,17 @@ eachDatabase((open) => {
   const users = () => new Users(open().db, world)
   const wallets = () => new Wallets(open().db, new WalletCache(null, () => {}))
   const anyDistrict = (displayName: string) => ({ displayName, districtId: null })
+  const sessionOf = (user: UserId) => ({
+    id: world.newId(),
+    user_id: user,
+    rotation_key: null,
+    created_at: new Date(world.now()),
+    rotated_at: new Date(world.now()),
+    expires_at: new Date(world.now() + 60_000),
+    ended_at: null,
+    user_agent: null,
+    address_prefix: '203.0.113.0/24',
+  })
 
   it('districts are seeded once, and keep the name an operator gave them', async () => {
     const { db } = open()
@@ -31,6 +46,7 @@ eachDatabase((open) => {
         id: expect.stringMatching(/^[0-9a-f-]{36}$/),
         username: 'zoe_angstrom',
         firstName: 'Zoë Ångström',
+        name: 'Zoë Ångström',
         lastName: null,
         email: 'zoe_angstrom@synthetic.invalid',
         picture: null,
@@ -45,10 +61,12 @@ eachDatabase((open) => {
     expect(again).toEqual({ user: first?.user, isNew: false })
     expect(await users().find(userId(first?.user.id ?? ''))).toEqual(first?.user)
     expect(await wallets().find(userId(first?.user.id ?? ''))).toEqual({
+      purse: 'main',
       balance: STARTING_BALANCE,
       marginUsed: 0,
       unrealizedPnl: 0,
       openPositions: 0,
+      locked: 0,
     })
   })
 
@@ -57,9 +75,31 @@ eachDatabase((open) => {
     const listed = new Users(open().db, world, ['early_admin@synthetic.invalid', 'late_admin@synthetic.invalid'])
     const late = await listed.signInSynthetic(anyDistrict('Late Admin'))
     expect([early?.user.role, late?.user.role]).toEqual(['user', 'admin'])
-    await listed.promoteAdmins()
+    await listed.applyAdminEmails()
     expect((await listed.signInSynthetic(anyDistrict('Early Admin')))?.user.role).toBe('admin')
     expect((await listed.signInSynthetic(anyDistrict('Somebody Else')))?.user.role).toBe('user')
+  })
+
+  it('[S9] who is an admin by address alone stops being one when it is no longer listed, and both are audited', async () => {
+    const { db } = open()
+    const listed = new Users(db, world, ['Short@synthetic.invalid', 'long@synthetic.invalid'])
+    const [short, long] = await listed.createSyntheticMany(['Short', 'Long'])
+    const [byEmail, byAdmin] = [present(short, 'short').user.id, present(long, 'long').user.id]
+    expect([short?.user.role, long?.user.role]).toEqual(['admin', 'admin'])
+    // Another admin takes the role from one, and gives it back.
+    const list = new UserList(db, new AuditLog(db, world), world)
+    for (const role of ['user', 'admin'] as const) await list.setRole({ id: byAdmin, role, by: byEmail })
+    await db.insertInto('sessions').values(sessionOf(byEmail)).execute()
+    for (let n = 0; n < 2; n++) await users().applyAdminEmails()
+    expect([(await users().find(byEmail))?.role, (await users().find(byAdmin))?.role]).toEqual(['user', 'admin'])
+    const ended = await db.selectFrom('sessions').select('ended_at').where('user_id', '=', byEmail).execute()
+    expect(ended).toEqual([{ ended_at: new Date(world.now()) }])
+    await listed.applyAdminEmails()
+    const audited = await new AuditLog(db, world).list(2, null)
+    expect(audited).toMatchObject([
+      { actor: null, action: 'user.role', subject: byEmail, before: 'user', after: 'admin' },
+      { actor: null, action: 'user.role', subject: byEmail, before: 'admin', after: 'user' },
+    ])
   })
 
   it('an unknown user is null, and in an unknown district no user is created', async () => {
@@ -92,6 +132,7 @@ eachDatabase((open) => {
       .selectFrom('ledger_entries')
       .select(['account', 'user_id', 'amount_micros', 'kind', 'reference'])
       .where('reference', '=', made?.user.id ?? '')
+      .where('purse', '=', 'main')
       .orderBy('account', 'desc')
       .execute()
     expect(entries).toEqual([
@@ -114,6 +155,7 @@ eachDatabase((open) => {
     expect(audit).toEqual({
       wallets: audit.wallets,
       imbalanceMicros: 0,
+      purses: PURSES.map((purse) => ({ purse, wallets: audit.wallets / 2, imbalanceMicros: 0 })),
       unbalancedTransactions: 0,
       mismatchedWallets: 0,
     })
@@ -145,7 +187,8 @@ eachDatabase((open) => {
     const { db } = open()
     const [made] = await users().createSyntheticMany(['Forger'])
     const id = made?.user.id ?? ''
-    await db.updateTable('wallets').set({ balance_micros: 1 }).where('user_id', '=', id).execute()
+    const forged = db.updateTable('wallets').set({ balance_micros: 1 }).where('user_id', '=', id)
+    await forged.where('purse', '=', 'main').execute()
     expect(await wallets().auditLedger()).toMatchObject({ imbalanceMicros: 0, mismatchedWallets: 1 })
     await db
       .insertInto('ledger_entries')
@@ -153,6 +196,7 @@ eachDatabase((open) => {
         tx: world.newId(),
         account: 'user',
         user_id: id,
+        purse: 'main',
         amount_micros: 1 - STARTING_BALANCE,
         kind: 'release',
         reference: world.newId(),
@@ -161,6 +205,7 @@ eachDatabase((open) => {
       .execute()
     expect(await wallets().auditLedger()).toMatchObject({
       imbalanceMicros: 1 - STARTING_BALANCE,
+      purses: [{ imbalanceMicros: 1 - STARTING_BALANCE }, { imbalanceMicros: 0 }],
       unbalancedTransactions: 1,
       mismatchedWallets: 0,
     })

@@ -310,7 +310,7 @@ onServers((settle) => {
       await first.end('SIGTERM')
       const boards = await place.look(async ({ db }) => {
         await db.insertInto('board_changes').values({ user_id: userId, version: 1 }).execute()
-        return keys.boards(await installationOf(db))
+        return keys.boards(await installationOf(db), 'main')
       })
       await place.redis.del(`${boards}:shown`)
       await place.redis.set(`${boards}:coming`, 'a dead process', 'PX', 60_000)

@@ -10,7 +10,7 @@ const ADMIN = { ADMIN_EMAILS: 'ann@synthetic.invalid' }
 const SLOW = { timeout: 60_000 }
 const GROUP = ['Ben', 'Cleo', 'Dan', 'Eva', 'Finn', 'Gia']
 
-/** Without a hold nobody has to wait, and levels may be a hair from the price. */
+/** Without a hold no test has to wait, and levels may be a hair from the price. */
 async function withoutHold(rig: ServerRig): Promise<void> {
   const ann = await rig.user('Ann')
   const answer = await ann.request('PUT', '/api/admin/settings/trading.hold_secs', { value: 0 })
@@ -42,7 +42,7 @@ eachDataPlace((settle) => {
         }
         const began = await moneyOf(group)
 
-        // Targets that the crowd reaches, stops one below the other, and somebody on the other side.
+        // Targets that the crowd reaches, stops one below the other, and a position on the other side.
         for (const n of [0, 1, 2]) {
           const { exitPrice } = (await trades(n, 'long', 20)).position
           await trades(n, 'long', 5, { takeProfit: round(exitPrice + 0.02), stopLoss: round(exitPrice - 0.005) })

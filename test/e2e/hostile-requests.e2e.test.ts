@@ -109,8 +109,11 @@ const INVALID_NAMES = [
   'null',
 ]
 
-const order = (fields: Record<string, string> = {}): string => {
-  const whole = { instrumentId: `"${P(11)}"`, direction: '"long"', lotSize: '0.5', clientPrice: '200', ...fields }
+const order = (fields: Record<string, string> = {}): string => quoted({ clientPrice: '200', ...fields })
+
+/** The body of a quote, which has no `clientPrice`. */
+const quoted = (fields: Record<string, string> = {}): string => {
+  const whole = { instrumentId: `"${P(11)}"`, direction: '"long"', lotSize: '0.5', ...fields }
   return `{${Object.entries(whole)
     .map(([name, value]) => `"${name}":${value}`)
     .join(',')}}`
@@ -166,7 +169,10 @@ eachDataPlace((settle) => {
 
   const [OPEN, QUOTE] = ['/api/positions/open', '/api/positions/quote']
   const orders = (field: string, values: readonly string[], over: Record<string, string> = {}): Sent[] =>
-    [OPEN, QUOTE].flatMap((path) => values.map((value) => ({ path, body: order({ ...over, [field]: value }) })))
+    values.flatMap((value) => [
+      { path: OPEN, body: order({ ...over, [field]: value }) },
+      { path: QUOTE, body: quoted({ ...over, [field]: value }) },
+    ])
 
   it('[X7] invalid quantities are refused in every field, and nothing changes', async () => {
     const wrong = [...INVALID_NUMBERS, ...INVALID_QUANTITIES]

@@ -87,16 +87,16 @@ eachDataPlace((settle) => {
       [{ ...order, instrumentId: unknown }, 404, { error: 'not found', what: 'instrument' }],
       [{ ...order, instrumentId: 'no-uuid' }, 400, { error: 'validation failed' }],
     ] as const
-    const dear = { ...order, lotSize: 100 }
+    const { clientPrice: _, ...quoted } = order
     for (const [wrong, status, body] of refused) {
       expect(await ada.open(wrong), JSON.stringify(wrong)).toMatchObject({ status, body })
     }
-    expect((await ada.quote(dear)).refusal).toMatchObject({ code: 'INSUFFICIENT_MARGIN' })
+    expect((await ada.quote({ ...quoted, lotSize: 100 })).refusal).toMatchObject({ code: 'INSUFFICIENT_MARGIN' })
     expect(await ada.wallet()).toMatchObject({ balance: 10_000, marginUsed: 0 })
     expect(await ada.positions('all')).toEqual([])
 
     // The largest size offered is the largest the wallet can pay for.
-    const { maxLotSize } = await ada.quote(order)
+    const { maxLotSize } = await ada.quote(quoted)
     const { wallet } = await ada.opens({ ...order, lotSize: maxLotSize })
     expect(wallet.balance).toBeGreaterThanOrEqual(0)
     expect(await ada.open({ ...order, lotSize: 1 })).toMatchObject({

@@ -82,7 +82,13 @@ export function adminPorts(user: User): Pick<
     audit: {
       record: async (action) => void actions.push(action),
       list: async (limit, before) => {
-        const common = { actor: user.id, actorName: 'alice', action: 'setting.set', subject: 'trading.hold_secs' }
+        const common = {
+          actor: user.id,
+          actorName: 'alice',
+          action: 'setting.set',
+          subject: 'trading.hold_secs',
+          outcome: 'ok',
+        }
         const all = [3, 2, 1].map((id) => ({ ...common, id, at: instant(id * 1_000), before: 180, after: 60 + id }))
         return all.filter(({ id }) => before === null || id < before).slice(0, limit)
       },

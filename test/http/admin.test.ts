@@ -35,14 +35,25 @@ describe('admin routes', () => {
     const { asAlice } = await openHttpRig({ role: 'admin' })
     expect(await (await asAlice(LEDGER)).json()).toEqual({
       balanced: true,
-      wallets: 1,
+      wallets: 2,
       imbalance: 0,
+      purses: [
+        { purse: 'main', wallets: 1, imbalance: 0 },
+        { purse: 'practice', wallets: 1, imbalance: 0 },
+      ],
       unbalancedTransactions: 0,
       mismatchedWallets: 0,
     })
-    const audit = { wallets: 2, imbalanceMicros: -1, unbalancedTransactions: 0, mismatchedWallets: 0 }
-    const broken = await openHttpRig({ role: 'admin', audit })
+    const fine = { wallets: 2, imbalanceMicros: 0, purses: [], unbalancedTransactions: 0, mismatchedWallets: 0 }
+    const broken = await openHttpRig({ role: 'admin', audit: { ...fine, imbalanceMicros: -1 } })
     expect(await (await broken.asAlice(LEDGER)).json()).toMatchObject({ balanced: false, imbalance: -0.000001 })
+    const purses = [
+      { purse: 'main', wallets: 1, imbalanceMicros: 7 },
+      { purse: 'practice', wallets: 1, imbalanceMicros: -7 },
+    ] as const
+    const mixed = await openHttpRig({ role: 'admin', audit: { ...fine, purses } })
+    const found = await (await mixed.asAlice(LEDGER)).json()
+    expect(found, 'money that changed purses').toMatchObject({ balanced: false, imbalance: 0 })
   })
 
   it('lists flags with their descriptions, and sets them', async () => {
@@ -60,7 +71,7 @@ describe('admin routes', () => {
     const listed: unknown = await (await asAlice('/api/admin/settings')).json()
     expect(listed).toMatchObject({
       settings: [
-        { key: 'trading.hold_secs', value: 180, type: 'number', default: 180, min: 0, max: 86_400, decimals: 0 },
+        { key: 'trading.hold_secs', value: 180, type: 'number', default: 180, min: 0, max: 3_600, decimals: 0 },
         { key: 'trading.pre_match', value: false, type: 'boolean', default: false },
         { key: 'trading.mode', value: 'open', type: 'choice', options: ['open', 'reduce_only', 'halted'] },
         { key: 'trading.impact_cap_pct', value: 0.5, type: 'number', max: 5 },
@@ -132,6 +143,12 @@ describe('admin routes', () => {
     const statusOf = async (path: string, body: unknown) => {
       const response = await send('PUT', `/api/admin/${path}`, body)
       return [response.status, z.looseObject({ code: z.string() }).parse(await response.json())] as const
+    }
+    for (const [scope, what] of [
+      ['match.99999', 'match'],
+      ['instrument.11111111-1111-4111-8111-111111111111', 'instrument'],
+    ] as const) {
+      expect(await statusOf(`settings/trading.mode.${scope}`, { value: 'halted' })).toMatchObject([404, { what }])
     }
     expect(await statusOf('settings/trading.none', { value: 1 })).toMatchObject([404, { what: 'setting' }])
     expect(await statusOf('flags/none', { enabled: true })).toMatchObject([404, { what: 'flag' }])
@@ -297,6 +314,8 @@ describe('admin routes', () => {
       { actor: ALICE, action: 'boards.rebuild' },
       { actor: ALICE, action: 'reaction.retry', subject: '7/1' },
     ])
+    await send('POST', '/api/admin/matches/4/end', { outcome: 'void' })
+    expect(ports.actions.at(-1)).toMatchObject({ action: 'match.end', subject: '4', outcome: 'NOT_FOUND' })
   })
 })
 

@@ -60,7 +60,7 @@ describe('leaderboards', () => {
 
   it('me is the rank by ROI, or unranked before the first close', async () => {
     expect((await get('/api/leaderboard/me')).body).toMatchObject({ ranked: true, rank: 2, total: 2, score: -1.2346 })
-    const boards = { ...community.boards, place: async () => null }
+    const boards = { ...community.boards, main: { ...community.boards.main, place: async () => null } }
     const unranked = { deps: { community: { ...community, boards } } }
     expect((await get('/api/leaderboard/me', unranked)).body).toEqual({ ranked: false })
     expect((await get('/api/leaderboard/me/context', unranked)).body).toEqual({ ranked: false })
@@ -71,12 +71,27 @@ describe('leaderboards', () => {
       ranked: true,
       next: { rank: 1, score: 25, gap: 26.2346 },
     })
-    const place: typeof community.boards.place = async (board, user) => {
-      const mine = await community.boards.place(board, user)
+    const { main } = community.boards
+    const place: typeof main.place = async (board, user) => {
+      const mine = await main.place(board, user)
       return mine === null ? null : { ...mine, rank: 1, next: null }
     }
-    const first = { deps: { community: { ...community, boards: { ...community.boards, place } } } }
+    const first = { deps: { community: { ...community, boards: { ...community.boards, main: { ...main, place } } } } }
     expect((await get('/api/leaderboard/me/context', first)).body).toMatchObject({ rank: 1, next: null })
+  })
+
+  it('[R15] practice has boards of its own', async () => {
+    for (const path of ['global', 'roi/global', 'friends', 'roi/friends', 'district/1', 'roi/district/1']) {
+      const [main, practice] = [
+        await get(`/api/leaderboard/${path}`),
+        await get(`/api/leaderboard/${path}?purse=practice`),
+      ]
+      expect(main.body, path).toMatchObject({ total: 2 })
+      if (!path.includes('friends')) expect(practice.body, path).toMatchObject({ total: 0, entries: [] })
+    }
+    expect((await get('/api/leaderboard/me?purse=practice')).body).toEqual({ ranked: false })
+    expect((await get('/api/leaderboard/me/context?purse=practice')).body).toEqual({ ranked: false })
+    expect((await get('/api/leaderboard/global?purse=other')).status).toBe(400)
   })
 
   it('a rebuild answers with the number of ranked users; 409 while another process rebuilds', async () => {

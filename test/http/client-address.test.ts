@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { clientAddress } from '../../src/http/client-address.ts'
+import { addressPrefix, clientAddress } from '../../src/http/client-address.ts'
 
 describe('the address of a client', () => {
   it("[H5] is the socket's if no proxy is trusted, whatever the header says", () => {
@@ -48,4 +48,17 @@ describe('the address of a client', () => {
       expect(clientAddress({ peer, forwardedFor: undefined }, 0), peer).toBe(network)
     }
   })
+})
+
+it('keeps the network of an address where the whole must not be kept', () => {
+  const cases = {
+    '203.0.113.77': '203.0.113.0/24',
+    '2001:db8:1:2:3:4:5:6': '2001:db8:1::/48',
+    '::1': '0:0:0::/48',
+    '::ffff:10.1.2.3': '10.1.2.0/24',
+    nonsense: 'unknown',
+  }
+  for (const [peer, kept] of Object.entries(cases)) {
+    expect(addressPrefix(clientAddress({ peer, forwardedFor: undefined }, 0)), peer).toBe(kept)
+  }
 })

@@ -62,12 +62,16 @@ export function communityPorts(alice: User, now: Instant): CommunityPorts {
     [BOB, 'bob'],
     [alice.id, alice.username],
   ])
+  const boards: CommunityPorts['boards']['main'] = {
+    top: async (_board, limit, offset = 0) => ({ total: 2, entries: [first, second].slice(offset, offset + limit) }),
+    place: async (_board, user) => (user === alice.id ? { ...second, total: 2, next: first } : null),
+    standings: async () => [first.standing, second.standing],
+    districts: async () => [{ districtId: districtId(1), members: 2, roiPpmSum: 237_654 }],
+  }
   return {
     boards: {
-      top: async (_board, limit, offset = 0) => ({ total: 2, entries: [first, second].slice(offset, offset + limit) }),
-      place: async (_board, user) => (user === alice.id ? { ...second, total: 2, next: first } : null),
-      standings: async () => [first.standing, second.standing],
-      districts: async () => [{ districtId: districtId(1), members: 2, roiPpmSum: 237_654 }],
+      main: boards,
+      practice: { ...boards, top: async () => ({ total: 0, entries: [] }), place: async () => null },
     },
     careers: {
       find: async () => NEW_CAREER,

@@ -9,8 +9,9 @@ import { marginFor, pnlAt, washoutPrice } from '../../actors/position/position.t
 import { createJudge, type OpenApi } from '../../ops/rehearse/fuzz/judge.ts'
 import { placed } from '../../rooms/feed/price-frame-description.ts'
 import { ERROR_CODES } from '../../src/http/error-codes.ts'
-import { ALICE, openHttpRig, order, PLAYER, POSITION } from './http-rig.ts'
+import { ALICE, openHttpRig, order, PLAYER, POSITION, SESSION } from './http-rig.ts'
 
+const BodySchema = z.object({ properties: z.record(z.string(), z.unknown()).optional() })
 const Document = z.object({
   openapi: z.string(),
   paths: z.record(
@@ -20,6 +21,9 @@ const Document = z.object({
       z.object({
         summary: z.string().min(1),
         security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
+        requestBody: z
+          .object({ content: z.object({ 'application/json': z.object({ schema: BodySchema }) }) })
+          .optional(),
         responses: z.record(z.string(), z.object({ description: z.string().min(1), content: z.unknown() })),
       }),
     ),
@@ -48,6 +52,7 @@ const concrete = (path: string) =>
     .replace('{matchId}/{seq}', '7/3')
     .replace('flags/{key}', 'flags/coming_soon')
     .replace('settings/{key}', 'settings/trading.hold_secs')
+    .replace('sessions/{id}', `sessions/${SESSION}`)
     .replace('users/{id}', `users/${ALICE}`)
     .replace('instruments/{id}', `instruments/${PLAYER}`)
     .replace('positions/{id}', `positions/${POSITION}`)
@@ -68,8 +73,14 @@ const SIGN_IN_STEPS = {
   districtId: 1,
 }
 
-function bodyFor(path: string): unknown {
+/** A valid body: of the fields below, those that the route describes. */
+function bodyFor(path: string, known: readonly string[]): unknown {
+  return Object.fromEntries(Object.entries(fieldsFor(path)).filter(([name]) => known.includes(name)))
+}
+
+function fieldsFor(path: string): Readonly<Record<string, unknown>> {
   if (path.includes('positions')) return order
+  if (path === '/api/wallet/refill') return { purse: 'practice' }
   if (path.endsWith('/anchors')) return { anchors: [{ playerId: 7, price: 240 }] }
   if (path.includes('/admin/'))
     return { enabled: true, value: 60, role: 'admin', fixtureId: 'goal-feast', outcome: 'void' }
@@ -90,6 +101,7 @@ describe('the API description', () => {
   it('covers every endpoint of the specification', async () => {
     const { routes } = await openDescribed()
     expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
+      'DELETE /api/auth/sessions/{id}',
       'GET /api/account/changes',
       'GET /api/achievements',
       'GET /api/activity',
@@ -104,6 +116,7 @@ describe('the API description', () => {
       'GET /api/admin/users',
       'GET /api/admin/users/export.csv',
       'GET /api/asyncapi.json',
+      'GET /api/auth/sessions',
       'GET /api/districts',
       'GET /api/districts/standings',
       'GET /api/docs',
@@ -122,6 +135,7 @@ describe('the API description', () => {
       'GET /api/leaderboard/roi/friends',
       'GET /api/leaderboard/roi/global',
       'GET /api/matches',
+      'GET /api/matches/{id}',
       'GET /api/matches/{id}/events',
       'GET /api/matches/{id}/squad',
       'GET /api/matches/{id}/trade-window',
@@ -131,6 +145,7 @@ describe('the API description', () => {
       'GET /api/openapi.json',
       'GET /api/portfolio',
       'GET /api/positions',
+      'GET /api/positions/{id}',
       'GET /api/public/referral/validate',
       'GET /api/referrals',
       'GET /api/spinner/current',
@@ -151,6 +166,7 @@ describe('the API description', () => {
       'POST /api/auth/google',
       'POST /api/auth/google/complete',
       'POST /api/auth/logout',
+      'POST /api/auth/logout-all',
       'POST /api/auth/refresh',
       'POST /api/auth/resend-otp',
       'POST /api/auth/verify-otp',
@@ -163,6 +179,7 @@ describe('the API description', () => {
       'POST /api/referrals/invites',
       'POST /api/spinner/run',
       'POST /api/users/check-username',
+      'POST /api/wallet/refill',
       'POST /api/ws/token',
       'PUT /api/admin/anchors',
       'PUT /api/admin/flags/{key}',
@@ -183,13 +200,13 @@ describe('the API description', () => {
   })
 
   it('[H2] every answer has a status and a body that its route describes', async () => {
-    const { app, send, asAlice, routes } = await openDescribed()
-    const registered = app.openAPIRegistry.definitions.filter((definition) => definition.type === 'route')
-    const isLast = (path: string) => path.endsWith('/logout') // it ends the session
-    for (const { method, path, responses } of routes.toSorted(
-      (a, b) => Number(isLast(a.path)) - Number(isLast(b.path)),
-    )) {
-      const body = bodyFor(path)
+    const rig = await openDescribed()
+    const registered = rig.app.openAPIRegistry.definitions.filter((definition) => definition.type === 'route')
+    for (const { method, path, requestBody, responses } of rig.routes) {
+      const endsTheSession = /logout|sessions\/\{id\}/.test(path)
+      const { send, asAlice } = endsTheSession ? await openDescribed() : rig
+      const known = Object.keys(requestBody?.content['application/json'].schema.properties ?? {})
+      const body = bodyFor(path, known)
       const url = concrete(path)
       const response = await (method === 'GET' ? asAlice(url) : send(method, url, body))
       const name = `${method} ${path} answers ${response.status}`
@@ -329,7 +346,8 @@ describe('the API description', () => {
     const { document } = await readDocument()
     const { judge } = createJudge(document)
     const answer = { method: 'GET', path: '/api/wallet', status: 200, contentType: 'application/json' }
-    const wallet = { balance: 1, marginUsed: 0, unrealizedPnl: 0, equity: 1, freeMargin: 1, currency: 'UNIT' }
+    const sums = { balance: 1, marginUsed: 0, unrealizedPnl: 0, equity: 1, freeMargin: 1 }
+    const wallet = { purse: 'main', ...sums, currency: 'UNIT' }
     const error = { error: 'unauthorized', code: 'UNAUTHORIZED', requestId: '0197f2a0-77aa-7b31-9d44-5c6d7e8f9a0b' }
     expect(judge({ ...answer, body: wallet })).toBeNull()
     expect(judge({ ...answer, path: '/api/wallet?a=1', status: 401, body: error })).toBeNull()

@@ -31,10 +31,10 @@ describe('the error form', () => {
 
   it('a known path with another method is 405 and lists the methods allowed', async () => {
     const { app } = await openHttpRig()
-    const response = await app.request('/api/positions/open', { method: 'GET' })
-    // `GET /api/positions/open` is not a route, but `PATCH /api/positions/{id}` shares its form
+    const response = await app.request('/api/positions/open', { method: 'PUT' })
+    // `PUT /api/positions/open` is not a route; `GET` and `PATCH /api/positions/{id}` share its form
     expect(response.status).toBe(405)
-    expect(response.headers.get('allow')?.split(', ').toSorted()).toEqual(['PATCH', 'POST'])
+    expect(response.headers.get('allow')?.split(', ').toSorted()).toEqual(['GET', 'PATCH', 'POST'])
     expect(await response.json()).toMatchObject({ error: 'method not allowed', code: 'METHOD_NOT_ALLOWED' })
     expect((await app.request('/api/openapi.json', { method: 'DELETE' })).headers.get('allow')).toBe('GET')
     expect((await app.request('/api/openapixjson', { method: 'DELETE' })).status).toBe(404)
@@ -79,8 +79,8 @@ describe('the error form', () => {
       expect(await response.json()).toMatchObject({ code: 'PAYLOAD_TOO_LARGE' })
     }
     const headers = { 'content-type': 'application/json' }
-    const justEnough = JSON.stringify({ ...order, note: '' }).length
-    const body = JSON.stringify({ ...order, note: 'x'.repeat(64 * 1024 - justEnough) })
+    const text = JSON.stringify(order)
+    const body = text + ' '.repeat(64 * 1024 - text.length)
     expect((await asAlice('/api/positions/open', { method: 'POST', body, headers })).status).toBe(201)
   })
 
@@ -97,7 +97,9 @@ describe('the error form', () => {
   })
 
   it('an unavailable dependency is 503 with Retry-After', async () => {
-    const { asAlice } = await openHttpRig({ deps: { wallets: { find: away, ledger: away, auditLedger: away } } })
+    const { asAlice } = await openHttpRig({
+      deps: { wallets: { find: away, means: away, ledger: away, auditLedger: away } },
+    })
     const response = await asAlice('/api/wallet')
     expect(response.status).toBe(503)
     expect(response.headers.get('retry-after')).toBe('2')
@@ -106,7 +108,7 @@ describe('the error form', () => {
 
   it('[H1] an unexpected error is 500 and shows the caller only the request id', async () => {
     const { asAlice, log } = await openHttpRig({
-      deps: { wallets: { find: broken, ledger: broken, auditLedger: broken } },
+      deps: { wallets: { find: broken, means: broken, ledger: broken, auditLedger: broken } },
     })
     const response = await asAlice('/api/wallet')
     const requestId = response.headers.get('x-request-id')
@@ -125,17 +127,18 @@ describe('the error form', () => {
     )
   })
 
-  it('each request is one log line, without tokens', async () => {
-    const { app, log } = await openHttpRig()
-    await app.request('/api/me?token=hush')
+  it('each request is one log line, without tokens, and with the network of its address only', async () => {
+    const { app, log } = await openHttpRig({ deps: { trustedProxies: 1 } })
+    await app.request('/api/me?token=hush', { headers: { 'x-forwarded-for': '203.0.113.77' } })
     expect(log).toHaveLength(1)
     expect(JSON.parse(log[0] ?? '')).toMatchObject({
       level: 'info',
       event: 'request_completed',
       method: 'GET',
       path: '/api/me',
+      from: '203.0.113.0/24',
     })
-    expect(log[0]).not.toContain('hush')
+    for (const kept of ['hush', '203.0.113.77']) expect(log[0]).not.toContain(kept)
   })
 })
 

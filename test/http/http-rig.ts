@@ -14,11 +14,12 @@ import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import { lots, money, price } from '../../actors/kernel/micros.ts'
 import { done, type Outcome } from '../../actors/kernel/outcome.ts'
 import { instant } from '../../actors/kernel/world.ts'
+import { PURSES } from '../../actors/kernel/purse.ts'
 import type { Trade, UserCommand, WalletAfter } from '../../actors/match/messages.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
 import type { Close, Position } from '../../actors/position/position.ts'
 import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
-import { createSessions, type SessionRows } from '../../src/auth/sessions.ts'
+import { createSessions, type EndedSessions, type SessionRows } from '../../src/auth/sessions.ts'
 import { createTokens, type Tokens } from '../../src/auth/tokens.ts'
 import { createApp } from '../../src/http/app.ts'
 import { loadWebFiles } from '../../src/http/web-files.ts'
@@ -32,6 +33,7 @@ import type { Listing } from '../../db/catalogue.ts'
 import type { Mover } from '../../db/movers.ts'
 import type { History } from '../../db/price-history.ts'
 import type { TapeTrade } from '../../db/tape.ts'
+import type { Device, Session } from '../../db/sessions.ts'
 import type { User } from '../../db/users.ts'
 import type { HttpDeps } from '../../src/http/ports.ts'
 import { createLog } from '../../src/observe/log.ts'
@@ -116,6 +118,7 @@ const mover: Mover = {
 const position: Position = {
   id: POSITION,
   userId: ALICE,
+  purse: 'main',
   instrumentId: PLAYER,
   fixtureId: FIXTURE,
   direction: 'long',
@@ -143,6 +146,7 @@ const closedPosition: Position = { ...position, close }
 
 export const wallet: WalletAfter = {
   balance: money(9_950_000_000),
+  locked: money(0),
   marginUsed: money(50_000_000),
   unrealizedPnl: money(25_000_000),
 }
@@ -182,6 +186,7 @@ export const alice: User = {
   id: ALICE,
   username: 'alice',
   firstName: 'Alice',
+  name: 'Alice Ford',
   lastName: null,
   email: 'alice@synthetic.touchline.example',
   picture: null,
@@ -216,7 +221,13 @@ const ledger: readonly LedgerEntry[] = [
   { kind: 'grant', amount: money(10_000_000_000), positionId: null, at: NOW },
 ]
 
-const BALANCED = { wallets: 1, imbalanceMicros: 0, unbalancedTransactions: 0, mismatchedWallets: 0 }
+const BALANCED: LedgerAudit = {
+  wallets: 2,
+  imbalanceMicros: 0,
+  purses: PURSES.map((purse) => ({ purse, wallets: 1, imbalanceMicros: 0 })),
+  unbalancedTransactions: 0,
+  mismatchedWallets: 0,
+}
 
 export interface HttpRigOptions {
   readonly role?: 'admin' | 'user'
@@ -234,7 +245,9 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
   const log = createLog({ level: 'info', world, write: (line) => recorded.log.push(line), readable: false })
   const sessions = createSessions({
     tokens,
-    rows: memorySessions(world),
+    ...memorySessions(world),
+    claimSocketToken: async () => true,
+    onNewDevice: () => {},
     log,
   })
   const recorded = {
@@ -251,6 +264,7 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
     sessions,
     cookies: { production: options.production ?? false, domain: null },
     corsOrigins: [ALLOWED_ORIGIN],
+    trustedProxies: 0,
     limits: { perMinute: 0, trustedProxies: 0, rates: new Rates(fastOrElse(new FastMemory(world), world), world) },
     wsUrlFor: (hostname) => `ws://${hostname}:3001`,
     rules: () => DEFAULT_RULES,
@@ -273,10 +287,12 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
       complete: async () => ({ kind: 'registered', user: alice, isNew: true }),
     },
     wallets: {
-      find: async (id) => (users.has(id) ? { ...wallet, openPositions: 1 } : null),
+      find: async (id, purse = 'main') => (users.has(id) ? { ...wallet, purse, openPositions: 1 } : null),
+      means: async () => ({ main: { available: wallet.balance, openPositions: 1 } }),
       ledger: async (id, { limit, offset }) => (id === ALICE ? ledger.slice(offset, offset + limit) : []),
       auditLedger: async () => options.audit ?? BALANCED,
     },
+    refills: { practice: async () => ({ kind: 'refilled', amount: money(12_500_000) }) },
     catalogue: {
       instruments: async () => [listing],
       instrument: async (id: InstrumentId) => (id === PLAYER ? listing : null),
@@ -375,26 +391,41 @@ function judged(app: HttpRig['app'], { judge }: Judge): HttpRig['app'] {
   return app
 }
 
-/** Sessions in memory, without reuse of refresh tokens: each generation is presented once. */
-function memorySessions(world: TestWorld): SessionRows {
-  const ended = new Set<SessionId>()
-  const owners = new Map<SessionId, UserId>([[SESSION, ALICE]])
-  return {
-    start: async (users) =>
-      users.map((user) => {
-        const id = sessionId(world.newId())
-        owners.set(id, user)
-        return { id, userId: user, generation: 1 }
-      }),
-    rotate: async ({ id, generation }) => {
-      const user = owners.get(id)
-      if (user === undefined || ended.has(id)) return { kind: 'ended' }
-      return { kind: 'rotated', session: { id, userId: user, generation: generation + 1 } }
-    },
-    end: async (id) => void ended.add(id),
-    isEnded: async (id) => ended.has(id),
+/** Sessions in memory; only the last generation is remembered. */
+function memorySessions(world: TestWorld): { readonly rows: SessionRows; readonly ended: EndedSessions } {
+  const living = new Map<SessionId, Session & { readonly device: Device; key: string | null }>()
+  const begin = (id: SessionId, user: UserId, device: Device): Session => {
+    const session = { id, userId: user, generation: 1, issuedAt: world.now(), expiresAt: later(world) }
+    living.set(id, { ...session, device, key: null })
+    return session
   }
+  begin(SESSION, ALICE, DEVICE)
+  const of = (user: UserId) => [...living.values()].filter((session) => session.userId === user)
+  const rows: SessionRows = {
+    start: async (users, device) => users.map((user) => begin(sessionId(world.newId()), user, device)),
+    rotate: async ({ id, generation, key }) => {
+      const found = living.get(id)
+      if (found === undefined) return { kind: 'ended' }
+      if (generation === found.generation) {
+        const next = { ...found, generation: generation + 1, issuedAt: world.now(), expiresAt: later(world), key }
+        living.set(id, next)
+        return { kind: 'rotated', session: next }
+      }
+      return key !== null && key === found.key ? { kind: 'rotated', session: found } : { kind: 'superseded' }
+    },
+    end: async (id) => void living.delete(id),
+    endOne: async (user, id) => living.get(id)?.userId === user && living.delete(id),
+    endAll: async (user) => of(user).filter(({ id }) => living.delete(id)).length,
+    list: async (user) =>
+      of(user).map(({ id, device, issuedAt }) => ({ id, ...device, createdAt: issuedAt, lastSeenAt: issuedAt })),
+    livingAmong: async (ids) => new Set(ids.filter((id) => living.has(id))),
+    devices: async (user) => of(user).map(({ device }) => device),
+  }
+  return { rows, ended: { has: async (id) => !living.has(id), look: async () => [] } }
 }
+
+const DEVICE: Device = { userAgent: 'Browser', addressPrefix: '203.0.113.0/24' }
+const later = (world: TestWorld) => instant(world.now() + LIFETIMES.refreshSecs * 1_000)
 
 export const order = { instrumentId: PLAYER, direction: 'long', lotSize: 0.5, clientPrice: 200 }
 

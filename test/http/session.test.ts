@@ -10,6 +10,7 @@ const profile = {
   userId: ALICE,
   username: 'alice',
   firstName: 'Alice',
+  name: 'Alice Ford',
   lastName: null,
   email: 'alice@synthetic.touchline.example',
   picture: null,
@@ -19,9 +20,18 @@ const profile = {
   level: 1,
   referralCode: 'ALICE1',
   createdAt: '2026-05-02T14:30:00.000Z',
-  wallet: { balance: 9950, marginUsed: 50, unrealizedPnl: 25, equity: 9975, freeMargin: 9950, currency: 'UNIT' },
+  wallet: {
+    purse: 'main',
+    balance: 9950,
+    marginUsed: 50,
+    unrealizedPnl: 25,
+    equity: 9975,
+    freeMargin: 9950,
+    currency: 'UNIT',
+  },
 }
 
+const Sessions = z.object({ sessions: z.array(z.looseObject({ id: z.string() })) })
 const WsToken = z.looseObject({ token: z.string() })
 
 const signIn = (body: unknown) => ({
@@ -109,8 +119,8 @@ describe('the access cookie', () => {
     const claims = { typ: 'access', userId: ALICE, districtId: 1, role: 'admin', jti: 'x', sid: SESSION }
     const good = await tokens.issueAccess(alice, SESSION)
     const exp = Math.floor(world.now() / 1000) + 60
-    const ours = (payload: object, issuer = 'game-api') =>
-      new SignJWT({ ...claims, exp, ...payload }).setProtectedHeader({ alg: 'RS256' }).setIssuer(issuer)
+    const ours = (payload: object, issuer = 'game-api', kid = keys.keyId) =>
+      new SignJWT({ ...claims, exp, ...payload }).setProtectedHeader({ alg: 'RS256', kid }).setIssuer(issuer)
     const bad = {
       missing: '',
       nonsense: 'nonsense',
@@ -126,6 +136,7 @@ describe('the access cookie', () => {
       "another issuer's": await ours({}, 'somebody').sign(keys.privateKey),
       'of another type': await ours({ typ: 'ws' }).sign(keys.privateKey),
       'without expiry': await ours({ exp: undefined }).sign(keys.privateKey),
+      'of an unknown key': await ours({}, 'game-api', 'another').sign(keys.privateKey),
       'without a type': await ours({ typ: undefined }).sign(keys.privateKey),
     }
     for (const [what, token] of Object.entries(bad)) {
@@ -184,6 +195,56 @@ describe('staying signed in', () => {
       expect(response.status).toBe(401)
       expect(cookiesOf(response)).toEqual(CLEARED)
     }
+  })
+
+  it('[S3] a refresh repeated under its key sets the same pair; another of the old token is 401 and clears nothing', async () => {
+    const { app, tokens, world } = await openHttpRig()
+    const refresh = await tokens.issueRefresh({ id: SESSION, userId: ALICE, generation: 1 })
+    const renew = (key: Record<string, string>) =>
+      app.request('/api/auth/refresh', { method: 'POST', headers: { cookie: `game_refresh=${refresh}`, ...key } })
+    const first = await renew({ 'idempotency-key': 'lost' })
+    world.pass(2_000)
+    const again = await renew({ 'idempotency-key': 'lost' })
+    expect([again.status, cookiesOf(again)]).toEqual([200, cookiesOf(first)])
+    for (const key of [{}, { 'idempotency-key': 'another' }]) {
+      const late = await renew(key)
+      expect([late.status, cookiesOf(late)]).toEqual([401, []])
+    }
+    expect((await renew({ 'idempotency-key': 'x'.repeat(256) })).status).toBe(400)
+  })
+
+  it('[S11] a user sees their sessions, and ends any of them', async () => {
+    const { app, asAlice, disconnected } = await openHttpRig()
+    const other = await app.request('/api/auth/dev', signIn({ displayName: 'Alice' }))
+    const cookie = cookiesOf(other).join('; ')
+    const { sessions } = Sessions.parse(await (await asAlice('/api/auth/sessions')).json())
+    expect(sessions).toMatchObject([
+      { id: SESSION, current: true, userAgent: 'Browser', addressPrefix: '203.0.113.0/24' },
+      { current: false, userAgent: null, addressPrefix: 'unknown' },
+    ])
+    const theirs = sessions[1]?.id ?? ''
+    const end = (id: string) => asAlice(`/api/auth/sessions/${id}`, { method: 'DELETE' })
+    const ended = await end(theirs)
+    expect([ended.status, await ended.json(), cookiesOf(ended)]).toEqual([200, { ended: true }, []])
+    expect(disconnected).toEqual([ALICE])
+    expect((await app.request('/api/wallet', { headers: { cookie } })).status).toBe(401)
+    expect((await end(theirs)).status).toBe(404)
+    expect((await end('0197f2a0-0000-7000-8000-000000000000')).status).toBe(404)
+    expect((await end('x')).status).toBe(400)
+    const own = await end(SESSION)
+    expect([own.status, cookiesOf(own)]).toEqual([200, CLEARED])
+    expect((await asAlice('/api/auth/sessions')).status).toBe(401)
+  })
+
+  it('[S11] logout-all ends every session of the user and clears both cookies', async () => {
+    const { app, asAlice, disconnected } = await openHttpRig()
+    const other = await app.request('/api/auth/dev', signIn({ displayName: 'Alice' }))
+    const response = await asAlice('/api/auth/logout-all', { method: 'POST' })
+    expect([response.status, await response.json(), cookiesOf(response)]).toEqual([200, { ended: 2 }, CLEARED])
+    expect(disconnected).toEqual([ALICE])
+    const headers = { cookie: cookiesOf(other).join('; ') }
+    expect((await app.request('/api/wallet', { headers })).status).toBe(401)
+    expect((await app.request('/api/auth/logout-all', { method: 'POST' })).status).toBe(401)
   })
 
   it('logout ends the session of an expired access cookie too, closes the sockets, and clears both cookies', async () => {

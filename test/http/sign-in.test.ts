@@ -53,6 +53,8 @@ describe('signing in', () => {
     const cases: readonly (readonly [Partial<SignIn>, (rig: HttpRig) => Promise<Response>, number, object])[] = [
       [{ begin: async () => ({ kind: 'invalid_token' }) }, begin, 401, { error: 'invalid identity token' }],
       [{ begin: async () => ({ kind: 'nonce_used' }) }, begin, 401, { error: 'nonce already used' }],
+      [{ begin: async () => ({ kind: 'email_in_use' }) }, begin, 409, { error: 'email already in use' }],
+      [{ complete: async () => ({ kind: 'email_in_use' }) }, complete, 409, { code: 'EMAIL_IN_USE' }],
       [{ complete: ticketless }, complete, 401, { error: 'invalid registration ticket' }],
       [{ complete: async () => ({ kind: 'not_verified' }) }, complete, 403, { error: 'email not verified' }],
       [{ complete: async () => ({ kind: 'username_taken' }) }, complete, 409, { error: 'username taken' }],
@@ -104,7 +106,7 @@ describe('signing in', () => {
         return { kind: 'registered', user: alice, isNew: true }
       },
     })
-    const response = await complete(rig, { email: 'eve@example.com', role: 'admin', referralCode: 'ALICE1' })
+    const response = await complete(rig, { referralCode: 'ALICE1' })
     expect([response.status, cookies(response)]).toEqual([200, SESSION_COOKIES])
     expect(await response.json()).toMatchObject({ isNew: true, user: { username: 'alice' } })
     expect(received).toEqual([
@@ -123,6 +125,8 @@ describe('signing in', () => {
       { username: 'Ada' },
       { username: 'admin' },
       { username: 7 },
+      { role: 'admin' },
+      { email: 'eve@example.com' },
       { firstName: '' },
       { firstName: 'a\u0000b' },
       { lastName: 'x'.repeat(65) },

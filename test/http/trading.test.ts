@@ -24,6 +24,7 @@ const CLOSE = `/api/positions/${POSITION}/close`
 const keyed = (key: string) => ({ 'idempotency-key': key })
 
 const walletJson = {
+  purse: 'main',
   balance: 9950,
   marginUsed: 50,
   unrealizedPnl: 25,
@@ -36,6 +37,7 @@ const positionJson = {
   instrumentId: PLAYER,
   fixtureId: FIXTURE,
   replay: false,
+  purse: 'main',
   direction: 'long',
   lotSize: 0.5,
   contractSize: 5,
@@ -391,10 +393,10 @@ describe('reading', () => {
     const spy: typeof positions = { ...positions, list: async (user, query) => (asked.push({ user, ...query }), []) }
     const { asAlice } = await openHttpRig({ deps: { positions: spy } })
     await asAlice('/api/positions')
-    await asAlice('/api/positions?status=closed&limit=5&offset=10')
+    await asAlice('/api/positions?purse=practice&status=closed&limit=5&offset=10')
     expect(asked).toEqual([
-      { user: ALICE, status: 'open', limit: 100, offset: 0 },
-      { user: ALICE, status: 'closed', limit: 5, offset: 10 },
+      { user: ALICE, purse: 'main', status: 'open', limit: 100, offset: 0 },
+      { user: ALICE, purse: 'practice', status: 'closed', limit: 5, offset: 10 },
     ])
     for (const query of [
       'status=won',
@@ -416,6 +418,34 @@ describe('reading', () => {
     })
   })
 
+  it('[D10] each purse has its own wallet, and only a purse that exists is asked for', async () => {
+    const { asAlice } = await openHttpRig()
+    expect(await (await asAlice('/api/wallet?purse=practice')).json()).toMatchObject({ purse: 'practice' })
+    expect((await asAlice('/api/wallet?purse=savings')).status).toBe(400)
+    expect((await asAlice('/api/wallet/ledger?purse=savings')).status).toBe(400)
+    expect((await asAlice('/api/positions?purse=savings')).status).toBe(400)
+  })
+
+  it('[D11] a refill says what it added; nothing but practice is refilled, and nothing while positions are open', async () => {
+    const { send } = await openHttpRig()
+    const refilled = await send('POST', '/api/wallet/refill', { purse: 'practice' })
+    expect([refilled.status, await refilled.json()]).toMatchObject([
+      200,
+      { refilled: 12.5, wallet: { purse: 'practice' } },
+    ])
+    for (const body of [{}, { purse: 'main' }])
+      expect((await send('POST', '/api/wallet/refill', body)).status).toBe(400)
+    const practice = async () => ({ kind: 'positions_open', openPositions: 2 }) as const
+    const busy = await openHttpRig({ deps: { refills: { practice } } })
+    const answer = await busy.send('POST', '/api/wallet/refill', { purse: 'practice' })
+    expect([answer.status, await answer.json()]).toMatchObject([409, { code: 'POSITIONS_OPEN', openPositions: 2 }])
+    const waiting = await openHttpRig({
+      deps: { refills: { practice: async () => ({ kind: 'proceeds_locked', locked: money(1_500_000) }) as const } },
+    })
+    const later = await waiting.send('POST', '/api/wallet/refill', { purse: 'practice' })
+    expect([later.status, await later.json()]).toMatchObject([409, { code: 'PROCEEDS_LOCKED', locked: 1.5 }])
+  })
+
   it('equity is the balance plus the unrealised PnL of open positions', async () => {
     const { asAlice } = await openHttpRig()
     expect(await (await asAlice('/api/wallet')).json()).toEqual(walletJson)
@@ -433,8 +463,7 @@ describe('reading', () => {
         lots: 500_000,
         stopLoss: 190_000_000,
         takeProfit: null,
-        available: wallet.balance,
-        openPositions: 1,
+        means: { main: { available: wallet.balance, openPositions: 1 } },
       },
     ])
     expect([response.status, await response.json()]).toEqual([
@@ -476,7 +505,8 @@ describe('reading', () => {
 
   it('a quote for an unknown player is 404', async () => {
     const { send } = await openHttpRig({ quote: refused({ code: 'not_found', what: 'instrument' }) })
-    const body = { ...order, instrumentId: '00000000-0000-0000-0000-000000000000' }
+    const { clientPrice: _, ...quoted } = order
+    const body = { ...quoted, instrumentId: '00000000-0000-0000-0000-000000000000' }
     expect((await send('POST', '/api/positions/quote', body)).status).toBe(404)
   })
 })

@@ -60,7 +60,9 @@ describe('an example', () => {
     child.stdout.on('data', (data) => (said += String(data)))
     const moves = async () => JSON.stringify((await visitor.instruments()).map((i) => i.last_published_price))
     try {
-      await vi.waitUntil(() => said.includes('SNAPSHOT'), PATIENCE)
+      // Before the first move there is nothing to resume from.
+      const hasMoved = () => said.split('\n').some((line) => / \d+\.\d\d$/.test(line))
+      await vi.waitUntil(hasMoved, PATIENCE)
       const before = await moves()
       relay.cut()
       await vi.waitUntil(async () => (await moves()) !== before, PATIENCE)

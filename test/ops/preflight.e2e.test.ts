@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
+import { OwnRedis } from '../../ops/rehearse/chaos/redis.ts'
 import { find, ok } from '../../ops/tools/preflight/finding.ts'
 import { checkMail, checkProvider } from '../../ops/tools/preflight/outside.ts'
 import { checkDatabase, checkRedis } from '../../ops/tools/preflight/stores.ts'
@@ -117,8 +119,23 @@ describe('preflight', () => {
 
       const strangerKey = { ...settings, DATA_DIR: join(env['DATA_DIR'] ?? '', 'another') }
       const refused = await preflight(strangerKey, [wsUrl])
-      expect(refused.said).toMatch(/^FAIL {2}ws:\/\/.*401/m)
+      expect(refused.said).toMatch(/^FAIL {2}ws:\/\/.*4001 invalid token/m)
     }, 60_000)
+
+    it('refuses every Redis that may drop keys', async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'touchline-redis-'))
+      cleanUp.push(() => rm(folder, { recursive: true }))
+      const redis = await OwnRedis.start(folder)
+      cleanUp.push(() => redis.kill())
+      const verdict = async (policy: string) => {
+        await redis.set('maxmemory-policy', policy)
+        return (await checkRedis(readConfig({ REDIS_URL: redis.url }))).map(({ verdict: found }) => found)
+      }
+      expect(await verdict('noeviction')).toEqual(['ok'])
+      for (const policy of ['allkeys-lru', 'allkeys-random', 'volatile-lru', 'volatile-lfu', 'volatile-ttl']) {
+        expect(await verdict(policy), policy).toEqual(['failed'])
+      }
+    })
 
     it('fails on a database that can lose commits or has a newer schema', async () => {
       const settled = await site()

@@ -159,4 +159,27 @@ describe('the provider', () => {
     expect(fixtures.map((one) => one.fixtureId)).toEqual([1, 2, 3])
     expect(asked[0]).toMatch(/^\/v3\/football\/fixtures\/between\/2026-08-22\/2026-08-24\?/)
   })
+
+  it('asks for odds with its calendar alone, and without them where the plan has none', async () => {
+    const data = [{ ...(recording.frames[0] as object), id: 1 }]
+    const { provider, asked } = await serve((path) =>
+      decodeURIComponent(path).includes(';odds')
+        ? { status: 403, body: JSON.stringify({ message: "You do not have access to the 'odds' include", code: 5002 }) }
+        : { body: JSON.stringify({ data }) },
+    )
+    for (const _ of [1, 2]) expect((await provider.calendar(KICK_OFF, KICK_OFF)).fixtures).toHaveLength(1)
+    await provider.inPlay()
+    const withOdds = asked.map((path) => new URLSearchParams(path.split('?')[1]).get('filters') === 'markets:1')
+    expect(withOdds).toEqual([true, false, false, false])
+    expect(asked.at(-1)).not.toContain('odds')
+  })
+
+  it('repeats no other refusal', async () => {
+    const { provider, asked } = await serve(() => ({
+      status: 401,
+      body: JSON.stringify({ message: 'Unauthenticated.' }),
+    }))
+    await troubleOf(provider.calendar(KICK_OFF, KICK_OFF))
+    expect(asked).toHaveLength(1)
+  })
 })

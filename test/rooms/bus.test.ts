@@ -246,7 +246,7 @@ describe('a damaged message', () => {
     expect(reports).toEqual([{ event: 'bus_answer_unreadable', facts: { kind: 'double' } }])
   })
 
-  it('[Q15] an answer that nobody waits for changes nothing', async () => {
+  it('[Q15] an answer without a waiting request changes nothing', async () => {
     const { bus } = await member('a')
     for (const message of [
       { is: 'answer', versions: V1, id: 9, body: 1 },

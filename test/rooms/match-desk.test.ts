@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { instrumentId, positionId } from '../../actors/kernel/ids.ts'
+import { fixtureId, instrumentId, positionId } from '../../actors/kernel/ids.ts'
 import { COMMAND_DEADLINE_MS } from '../../actors/kernel/limits.ts'
 import type { Verdict } from '../../actors/match/store.ts'
 import { openOrder, closeOrder, MATCH, P, U } from '../support/fixtures.ts'
@@ -51,9 +51,7 @@ describe('the desk', () => {
     })
     const { position } = ok(await rig.desk.submit(openOrder()))
     expect(codeOf(await rig.desk.submit(closeOrder(position.id, { userId: U(2) })))).toBe('not_found')
-    expect(
-      codeOf(await rig.desk.quote({ ...openOrder(), instrumentId: stranger, available: null, openPositions: null })),
-    ).toBe('not_found')
+    expect(codeOf(await rig.desk.quote({ ...openOrder(), instrumentId: stranger, means: {} }))).toBe('not_found')
   })
 
   it('starts a match once, however many callers ask for it', async () => {
@@ -78,6 +76,33 @@ describe('the desk', () => {
     expect(await rig.desk.activate(MATCH)).toBeNull()
     expect(rig.desk.view(MATCH)).toBeUndefined()
   })
+
+  it.each(['full_time', 'void'] as const)(
+    '[H16] an operator ends a match at the first call, however fast its feed is: %s',
+    async (ending) => {
+      rig = await RealtimeRig.open()
+      rig.grant(1)
+      await rig.plays()
+      const { position } = ok(await rig.desk.submit(openOrder()))
+      // A feed that never waits: an update is always in the mailbox or on its way there.
+      let isOver = false
+      const feeds = Array.from({ length: 20 }, async () => {
+        while (!isOver) await rig.plays()
+      })
+      expect(await rig.desk.end(MATCH, ending)).toBe('ending')
+      expect(await rig.desk.end(MATCH, ending)).toBe('over')
+      expect(await rig.plays()).toBe('dropped')
+      isOver = true
+      await Promise.all(feeds)
+      await until('settled', () => rig.desk.view(MATCH)?.info.settledAt !== null)
+      expect(rig.desk.view(MATCH)?.position(position.id)).toBeUndefined()
+      expect(await rig.desk.end(MATCH, ending)).toBe('over')
+      await rig.realTime.stop()
+      await rig.boot()
+      expect(await rig.desk.end(MATCH, ending)).toBe('over')
+      expect(await rig.desk.end(fixtureId(99), ending)).toBe('unknown')
+    },
+  )
 
   it('[A5] a keyed command is answered with its stored result after its match is over', async () => {
     rig = await RealtimeRig.open()
@@ -114,7 +139,7 @@ describe('the desk', () => {
     const acquire = vi.spyOn(rig.store, 'acquire')
     vi.spyOn(rig.store, 'commit').mockRejectedValueOnce(new Error('away'))
     await expect(rig.desk.submit(openOrder())).rejects.toThrow('away')
-    await until('it runs anew', () => acquire.mock.calls.length === 1 && rig.desk.view(MATCH) !== undefined)
+    await until('it runs again', () => acquire.mock.calls.length === 1 && rig.desk.view(MATCH) !== undefined)
     ok(await rig.desk.submit(openOrder()))
     expect((await rig.desk.activate(MATCH))?.epoch).toBe(2)
     expect(rig.reports).toHaveLength(1)

@@ -11,7 +11,7 @@ import { MatchWire } from '../../rooms/match/match-wire.ts'
 import { decodePriceFrame, FLAG, type PriceFrame } from '../../rooms/feed/price-frame.ts'
 import { MATCH, openOrder, P, U } from '../support/fixtures.ts'
 import { ok } from '../support/actor-rig.ts'
-import { RealtimeRig, until } from './realtime-rig.ts'
+import { RealtimeRig, sessionOf, until } from './realtime-rig.ts'
 
 let rig: RealtimeRig
 const rooms: Room[] = []
@@ -77,6 +77,54 @@ describe('a seat in a match room', () => {
     expect(await asks('joinById/match-90001?token=nobody')).toBe(401)
     expect(await asks('joinById/match-90001?token=1')).toBe(200)
     await expect(join('nobody')).rejects.toMatchObject({ code: 401, message: 'invalid token' })
+  })
+
+  it('[W19] a user above the limit is answered 429 and activates nothing; [W20] 503 while only admins may play', async () => {
+    rig = await RealtimeRig.open({ doorLimits: { admitsUser: async (user) => user !== U(1) } })
+    const load = vi.spyOn(rig.store, 'load')
+    expect(await asks('joinById/match-90001?token=1')).toBe(429)
+    expect(await asks('joinById/match-90001?token=early')).toBe(503)
+    expect(load).not.toHaveBeenCalled()
+  })
+
+  it('[W21] a match that does not exist is looked up once in two seconds, and eight at most at once', async () => {
+    rig = await RealtimeRig.open()
+    const { store } = rig
+    let [atOnce, most] = [0, 0]
+    const load = vi.spyOn(store, 'load').mockImplementation(async () => {
+      most = Math.max(most, ++atOnce)
+      await new Promise((resolve) => setTimeout(resolve, 30))
+      atOnce--
+      return null
+    })
+    const many = Array.from({ length: 40 }, (_, n) => asks(`joinById/match-${n + 1}?token=1`))
+    expect(new Set(await Promise.all(many))).toEqual(new Set([404]))
+    expect([load.mock.calls.length, most]).toEqual([40, 8])
+    for (let n = 0; n < 5; n++) expect(await asks('joinById/match-7?token=1')).toBe(404)
+    expect(load).toHaveBeenCalledTimes(40)
+    rig.world.pass(2_000)
+    expect(await asks('joinById/match-7?token=1')).toBe(404)
+    expect(load).toHaveBeenCalledTimes(41)
+    load.mockRestore()
+    await rig.plays() // what was unknown is found as soon as it runs
+    expect(await asks('joinById/match-90001?token=1')).toBe(200)
+  })
+
+  it('[W20] a seat of a visitor who must go is freed before it is taken', async () => {
+    rig = await RealtimeRig.open()
+    await rig.plays()
+    const { processId, roomId, sessionId } = Seat.parse(await (await reserve()).json())
+    expect(sessionId).not.toBe(sessionOf(1)) // who knows a user's session must not know their seat
+    rig.realTime.disconnectVisitors(() => true, 'coming soon')
+    expect(rig.realTime.visitors()).toEqual([])
+    const late = new WebSocket(`ws://${rig.address}/${processId}/${roomId}?sessionId=${sessionId}`)
+    expect(await new Promise<number>((resolve) => late.addEventListener('close', ({ code }) => resolve(code)))).toBe(
+      4001,
+    )
+    const { room } = await join('2')
+    const closed = new Promise((resolve) => room.onLeave((code) => resolve(code)))
+    rig.realTime.disconnectVisitors(({ userId }) => userId === U(2), 'coming soon')
+    expect(await closed).toBe(4003)
   })
 
   it('[W16] clients cannot create rooms, by any method or name', async () => {
@@ -334,7 +382,7 @@ describe('an SDK client', () => {
 })
 
 describe('the endpoint of the room', () => {
-  it('a socket without a seat is refused with 401 before it is upgraded', async () => {
+  it('[W2] a socket without a seat is closed with 4001', async () => {
     rig = await RealtimeRig.open()
     await rig.plays()
     for (const query of [
@@ -343,7 +391,7 @@ describe('the endpoint of the room', () => {
       '?sessionId=guess&reconnectionToken=guess',
       '?sessionId=constructor',
     ]) {
-      expect(await rig.refusedWith(`/x/match-90001${query}`), query).toBe(401)
+      expect(await rig.closedWith(`/x/match-90001${query}`), query).toBe(4001)
     }
   })
 

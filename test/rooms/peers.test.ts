@@ -2,10 +2,10 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { type FixtureId, fixtureId } from '../../actors/kernel/ids.ts'
 import { done, type Outcome, refused } from '../../actors/kernel/outcome.ts'
 import { type Instant, instant } from '../../actors/kernel/world.ts'
-import type { FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
+import type { Ending, FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
 import { Bus } from '../../rooms/cluster/bus.ts'
 import { type Host, Peers } from '../../rooms/cluster/peers.ts'
-import { type Activity, type ClusterBus, type Fed, PROTOCOL } from '../../rooms/cluster/protocol.ts'
+import { type Activity, type ClusterBus, type Ended, type Fed, PROTOCOL } from '../../rooms/cluster/protocol.ts'
 import { openOrder, snapshot, trade } from '../support/fixtures.ts'
 import { type MemoryEnd, MemoryNetwork } from '../support/pub-sub-memory.ts'
 import { TestWorld } from '../support/test-world.ts'
@@ -48,6 +48,11 @@ class Process implements Host {
   async feedHere({ seq }: FeedUpdate): Promise<Fed> {
     this.asked.push(`feed ${seq}`)
     return this.wakesAs === 'elsewhere' ? 'elsewhere' : 'applied'
+  }
+
+  async endHere(matchId: FixtureId, ending: Ending): Promise<Ended | undefined> {
+    this.asked.push(`end ${ending}`)
+    return this.runs.has(matchId) ? 'ending' : undefined
   }
 
   async activityHere(matchId: FixtureId): Promise<Activity> {
@@ -102,9 +107,7 @@ describe('peers', () => {
     there.runs.add(MATCH)
     expect(await submit(here, 1_500)).toEqual({ outcome: accepted })
     expect(there.asked).toEqual([`command until ${installation.world.now() + 1_500}`])
-    expect(await here.peers.askQuote(MATCH, { ...openOrder(), available: null, openPositions: null })).toEqual(
-      refused({ code: 'key_reused' }),
-    )
+    expect(await here.peers.askQuote(MATCH, { ...openOrder(), means: {} })).toEqual(refused({ code: 'key_reused' }))
   })
 
   it('[Q5] an owner that is gone, although its lease runs, has done nothing: busy at once', async () => {
@@ -201,6 +204,22 @@ describe('peers', () => {
     expect(await offer(3)).toBe('elsewhere')
     installation.owner = 'dead'
     expect(await offer(4)).toBe('elsewhere')
+  })
+
+  it('an operator ends a match where it runs, after waking one that nobody runs', async () => {
+    const [here, there] = [
+      await installation.process('here', { runsMatches: false }),
+      await installation.process('there'),
+    ]
+    expect(await here.peers.end(MATCH, 'void')).toBe('ending')
+    expect(there.asked).toEqual(['wake', 'end void'])
+    there.runs.delete(MATCH)
+    there.wakesAs = 'settled'
+    expect(await here.peers.end(MATCH, 'void')).toBe('over')
+    there.wakesAs = 'unknown'
+    expect(await here.peers.end(MATCH, 'void')).toBe('unknown')
+    installation.owner = 'dead'
+    expect(await here.peers.end(MATCH, 'void')).toBe('elsewhere')
   })
 
   it('a fault of the owner is a fault here', async () => {

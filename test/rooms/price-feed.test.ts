@@ -6,7 +6,7 @@ import { instrumentId } from '../../actors/kernel/ids.ts'
 import { FLAG } from '../../rooms/feed/price-frame.ts'
 import { MATCH, openOrder, P, u, U } from '../support/fixtures.ts'
 import { ok } from '../support/actor-rig.ts'
-import { RealtimeRig, FeedStand, until } from './realtime-rig.ts'
+import { RealtimeRig, FeedStand, sessionOf, until } from './realtime-rig.ts'
 
 const closers: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -26,21 +26,57 @@ async function openStand(options: Parameters<typeof FeedStand.open>[0] = {}): Pr
   return stand
 }
 
-/** User n buys enough of a player to move his price. */
+/** User n buys enough of a player to move the price. */
 const buys = async (rig: RealtimeRig, n: number, player: number) =>
   ok(await rig.desk.submit(openOrder({ userId: U(n), instrumentId: P(player), lots: lots(u(1)) })))
 
 describe('the endpoint of the price feed', () => {
-  it('[W2] a socket without a valid token is refused with 401 before it is upgraded', async () => {
+  it('[W2] a socket without a valid token is closed with 4001, before anything else is sent', async () => {
     const rig = await openRealtimeRig()
-    expect(await rig.refusedWith('/?token=nobody')).toBe(401)
-    expect(await rig.refusedWith('/')).toBe(401)
+    expect(await rig.closedWith('/?token=nobody')).toBe(4001)
+    expect(await rig.closedWith('/')).toBe(4001)
+    expect(rig.realTime.feed.connections).toBe(0)
   })
 
-  it('[W2] when a token cannot be checked the upgrade is refused with 503 and the fault reported', async () => {
+  it('[W2] when a token cannot be checked the socket is closed with 1013 and the fault reported', async () => {
     const rig = await openRealtimeRig()
-    expect(await rig.refusedWith('/?token=broken')).toBe(503)
+    expect(await rig.closedWith('/?token=broken')).toBe(1013)
     expect(rig.reports).toHaveLength(1)
+  })
+
+  it('[W19] only a hundred refused sockets a second are told why; the others get the HTTP status', async () => {
+    const rig = await openRealtimeRig()
+    const codes = await Promise.all(Array.from({ length: 100 }, () => rig.closedWith('/?token=nobody')))
+    expect(new Set(codes)).toEqual(new Set([4001]))
+    expect(await rig.refusedWith('/?token=nobody')).toBe(401)
+    rig.world.pass(1_000)
+    expect(await rig.closedWith('/?token=nobody')).toBe(4001)
+  })
+
+  it('[W19] an address above its limit is refused with 429, whatever it asks for; a user with 4029', async () => {
+    let left = 1
+    const rig = await openRealtimeRig({ doorLimits: { admitsAddress: async () => left-- > 0 } })
+    expect((await rig.feedClient()).ws.readyState).toBe(1)
+    for (const path of ['/?token=1', '/', '/x/match-90001', '/nowhere']) expect(await rig.refusedWith(path)).toBe(429)
+    const strict = await openRealtimeRig({ doorLimits: { admitsUser: async (user) => user !== U(1) } })
+    expect(await strict.closedWith('/?token=1')).toBe(4029)
+    expect((await strict.feedClient('2')).ws.readyState).toBe(1)
+  })
+
+  it('[W20] while the game is open to admins alone, others are closed with 4003', async () => {
+    const rig = await openRealtimeRig()
+    expect(await rig.closedWith('/?token=early')).toBe(4003)
+  })
+
+  it('[W20] the sockets of chosen visitors end, and no others', async () => {
+    const rig = await openRealtimeRig()
+    const [early, ended, other] = [await rig.feedClient('1'), await rig.feedClient('2'), await rig.feedClient('3')]
+    expect(rig.realTime.visitors()).toEqual([1, 2, 3].map((n) => ({ userId: U(n), sessionId: sessionOf(n) })))
+    rig.realTime.disconnectVisitors(({ userId }) => userId === U(1), 'coming soon')
+    rig.realTime.disconnectVisitors(({ sessionId }) => sessionId === sessionOf(2), 'session over')
+    expect([await early.closed, await ended.closed]).toEqual([4003, 4001])
+    other.ask({ type: 'ping', id: 1 })
+    await until('the other is answered', () => other.said.length === 1)
   })
 
   it('an upgrade on any other path is answered 404', async () => {
@@ -146,7 +182,7 @@ describe('a subscription', () => {
     await until('the move', () => client.prices.length === 2) // and now the feed rests for a while
     stand.move(2)
     expect(await client.subscribe([P(2)])).toMatchObject({ instrumentIds: [P(2)], rejected: [] })
-    await until('his price, once', () => client.prices.length === 3)
+    await until('the price, once', () => client.prices.length === 3)
   })
 
   it('unsubscribing ends the moves', async () => {
@@ -285,19 +321,19 @@ describe('the rules of a socket', () => {
 })
 
 describe('what a socket may cost', () => {
-  it('[W18] a user has at most ten connections; one more is refused with 429', async () => {
+  it('[W18] a user has at most ten connections; one more is closed with 4029', async () => {
     const rig = await openRealtimeRig({ limits: { perUserMax: 2 } })
     await rig.plays()
     const first = await rig.feedClient('1')
     await rig.feedClient('1')
-    expect(await rig.refusedWith('/?token=1')).toBe(429)
+    expect(await rig.closedWith('/?token=1')).toBe(4029)
     const seat = () => fetch(`http://${rig.address}/matchmake/joinById/match-${MATCH}?token=1`, { method: 'POST' })
     expect((await seat()).status).toBe(429)
     await rig.feedClient('2')
     first.ws.terminate()
-    await until('he is gone', () => rig.realTime.feed.connections === 2)
+    await until('the socket is gone', () => rig.realTime.feed.connections === 2)
     expect((await seat()).status).toBe(200)
-    expect(await rig.refusedWith('/?token=1')).toBe(429)
+    expect(await rig.closedWith('/?token=1')).toBe(4029)
   })
 
   it('[W18] the limit of the process counts both endpoints; the room answers 503 when it is full', async () => {

@@ -147,7 +147,7 @@ describe('the documented layout', () => {
     uuid: (bytes, at) =>
       bytes.toString('hex', at, at + 16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
   }
-  /** As somebody would decode it who has read the table and nothing else. */
+  /** Decodes a frame from the table alone. */
   const decoded = (bytes: Buffer) =>
     Object.fromEntries(placed().map(({ name, type, offset }) => [name, readers[type](bytes, offset).toString()]))
 

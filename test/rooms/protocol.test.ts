@@ -85,7 +85,10 @@ describe('a request', () => {
 
   it('quotes, seats, prices and activations arrive as they were sent', () => {
     const { idempotency: _, kind: _kind, userId: _user, clientPrice: _price, ...order } = openOrder()
-    const query = { matchId: MATCH, query: { ...order, available: money(10), openPositions: null } }
+    const query = {
+      matchId: MATCH,
+      query: { ...order, means: { practice: { available: money(10), openPositions: 3 } } },
+    }
     expect(across(requests.quote.request, query)).toStrictEqual(query)
     const answer: QuoteAnswer = {
       fillPrice: p(200.005),

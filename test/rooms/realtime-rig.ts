@@ -5,7 +5,7 @@ import { getRequestListener } from '@hono/node-server'
 import { Client as Sdk } from '@colyseus/sdk'
 import { type ServerOptions, WebSocket, WebSocketServer } from 'ws'
 import { present } from '../../actors/kernel/assert.ts'
-import type { InstrumentId, UserId } from '../../actors/kernel/ids.ts'
+import { type InstrumentId, type SessionId, sessionId, type UserId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES, STARTING_BALANCE } from '../../actors/kernel/limits.ts'
 import { lots, price } from '../../actors/kernel/micros.ts'
 import { DEFAULT_MODEL } from '../../actors/market/pricing.ts'
@@ -15,10 +15,11 @@ import type { Directory } from '../../rooms/match/match-desk.ts'
 import type { PublishedPrice } from '../../rooms/feed/price-board.ts'
 import { AccountStream, type ReadAccounts } from '../../rooms/feed/account-stream.ts'
 import { FanOut, type PriceSource } from '../../rooms/feed/fan-out.ts'
-import type { Wake } from '../../rooms/feed/wake-limiter.ts'
+import { type Wake, WakeLimiter } from '../../rooms/feed/wake-limiter.ts'
 import { PriceFeed } from '../../rooms/feed/price-feed.ts'
 import { ConnectionLimit, type ConnectionLimits } from '../../rooms/sockets/connection-limit.ts'
 import { decodePriceFrame, encodePriceFrame, type PriceFrame } from '../../rooms/feed/price-frame.ts'
+import { Door, type DoorLimits } from '../../rooms/sockets/door.ts'
 import { WriteDeadline } from '../../rooms/sockets/write-deadline.ts'
 import { handshakeWithin, type Visitor } from '../../rooms/sockets/admission.ts'
 import { KICK_OFF, MATCH, P, player, snapshot, U, u } from '../support/fixtures.ts'
@@ -42,7 +43,11 @@ export interface RealtimeRigOptions {
   readonly players?: number
   readonly leaseTtlMs?: number
   readonly limits?: Partial<ConnectionLimits>
+  readonly doorLimits?: Partial<DoorLimits>
 }
+
+/** Limits that nobody reaches. */
+const NO_LIMITS: DoorLimits = { admitsAddress: async () => true, admitsUser: async () => true }
 
 /** Events of one page of the account stream here. */
 export const PAGE = 3
@@ -65,12 +70,15 @@ const readerOf =
       return { marker, more: marker < events.length, isEmpty: page.length === 0, body }
     })
 
-/** A token is the user's number: `token=1`. */
-async function verify(token: string): Promise<Visitor | null> {
+/** A token is the user's number: `token=1`. Each user has one session. */
+async function verify(token: string): Promise<Visitor | 'forbidden' | null> {
   if (token === 'broken') throw new Error('the key store is away')
+  if (token === 'early') return 'forbidden'
   const n = Number(token)
-  return Number.isInteger(n) ? { userId: U(n) } : null
+  return Number.isInteger(n) ? { userId: U(n), sessionId: sessionOf(n) } : null
 }
+
+export const sessionOf = (n: number): SessionId => sessionId(`session ${n}`)
 
 export class RealtimeRig {
   readonly world = new TestWorld()
@@ -80,6 +88,7 @@ export class RealtimeRig {
   readonly #sockets: FeedClient[] = []
   readonly #players: number
   readonly #limits: Partial<ConnectionLimits>
+  readonly #doorLimits: DoorLimits
   #realTime: RealTime | null = null
   #seq = 0
   #elapsedSecs = 0
@@ -90,6 +99,7 @@ export class RealtimeRig {
     this.store = options.store ?? new MemoryMatchStore()
     this.#players = options.players ?? 2
     this.#limits = options.limits ?? {}
+    this.#doorLimits = { ...NO_LIMITS, ...options.doorLimits }
     this.readAccounts = readerOf(this.store)
     const answer = getRequestListener((request) => this.realTime.matchmake(request))
     this.#server = createServer((request, response) => void answer(request, response))
@@ -106,6 +116,7 @@ export class RealtimeRig {
     this.#realTime = await startRealTime({
       server: this.#server,
       verify,
+      doorLimits: this.#doorLimits,
       directory: this.#directory(),
       ownership: this.store,
       cluster: null,
@@ -169,6 +180,16 @@ export class RealtimeRig {
     return new Sdk(`ws://${this.address}/?token=${token}`)
   }
 
+  /** The code that a connection is closed with before it has been sent anything. */
+  async closedWith(path: string): Promise<number> {
+    const client = new FeedClient(`ws://${this.address}${path}`)
+    this.#sockets.push(client)
+    await client.opened
+    const code = await client.closed
+    if (client.said.length + client.prices.length > 0) throw new Error(`${path} was served`)
+    return code
+  }
+
   /** The HTTP status an upgrade request is refused with. */
   refusedWith(path: string): Promise<number | undefined> {
     const ws = new WebSocket(`ws://${this.address}${path}`)
@@ -193,6 +214,7 @@ export class RealtimeRig {
   #replay(): Parameters<typeof startRealTime>[0]['replay'] {
     return {
       parse: (payload) => (typeof payload === 'object' && payload !== null ? snapshot(payload) : null),
+      purse: () => 'main',
       enrol: async (count) => Array.from({ length: count }, (_, i) => this.grant(i + 1)),
     }
   }
@@ -283,6 +305,7 @@ export class FeedStand {
   readonly reports: unknown[] = []
   readonly fanOut: FanOut
   readonly feed: PriceFeed
+  readonly #door: Door
   readonly #account: AccountStream
   readonly #server: Server
   readonly #clients: FeedClient[] = []
@@ -297,12 +320,15 @@ export class FeedStand {
     const report = (_event: string, error: unknown): void => void this.reports.push(error)
     this.fanOut = new FanOut({ world, report })
     this.#account = new AccountStream({ read: async (asked) => asked.map(() => null), report })
+    this.#door = new Door({ limits: NO_LIMITS, world, report })
     this.feed = new PriceFeed({
       verify,
+      door: this.#door,
       connectionLimit: new ConnectionLimit({ connectionsMax }),
       fanOut: this.fanOut,
       account: this.#account,
       wake,
+      wakes: new WakeLimiter(world),
       deadline,
       world,
       report,
@@ -349,6 +375,7 @@ export class FeedStand {
 
   async close(): Promise<void> {
     for (const client of this.#clients) client.ws.terminate()
+    this.#door.stop()
     this.fanOut.stop()
     this.#account.stop()
     await this.feed.stop()

@@ -5,6 +5,7 @@ import { Peers } from '../../rooms/cluster/peers.ts'
 import { PROTOCOL } from '../../rooms/cluster/protocol.ts'
 import type { PublishedPrice } from '../../rooms/feed/price-board.ts'
 import { decodePriceFrame } from '../../rooms/feed/price-frame.ts'
+import { pricesIn } from '../../rooms/cluster/remote-match.ts'
 import { RemotePrices } from '../../rooms/cluster/remote-prices.ts'
 import { fixtureId } from '../../actors/kernel/ids.ts'
 import type { Subscriber } from '../../rooms/feed/subscriber.ts'
@@ -72,7 +73,7 @@ async function process(name: string) {
   })
   /** The number of the price that a subscriber would be shown. */
   const shown = (n: number): number | undefined => {
-    const [frame] = fanOut.catchUp([P(n)], asItIs)
+    const [frame] = fanOut.catchUp([P(n)], asItIs).bytes
     return frame === undefined ? undefined : decodePriceFrame(frame)?.seq
   }
   return { end, fanOut, prices, current, uncollected, appended, shown }
@@ -100,9 +101,8 @@ describe('prices of other processes', () => {
     moves(there, priceOf(1, 6))
     moves(there, priceOf(1, 7))
     await until('the moves are here', () => here.fanOut.publishes(P(1)) && here.shown(1) === 7)
-    expect(here.fanOut.catchUp([P(1)], asItIs, { epoch: 1, seq: 5 }).map((f) => decodePriceFrame(f)?.seq)).toEqual([
-      6, 7,
-    ])
+    const missed = Buffer.concat(here.fanOut.catchUp([P(1)], asItIs, { epoch: 1, seq: 5 }).bytes)
+    expect(pricesIn(missed).map(({ seq }) => seq)).toEqual([6, 7])
     expect(await here.prices.follow(MATCH)).toBe(true)
   })
 
@@ -171,7 +171,7 @@ describe('prices of other processes', () => {
     there.prices.relay.logAppended([U(1)])
     await until('the message after it', () => here.appended.length > 0)
     expect(here.fanOut.publishes(P(1))).toBe(true)
-    // Asked by mistake, the former owner says how the match stood with him.
+    // Asked by mistake, the former owner answers with its last state of the match.
     owner = 'owner'
     next.end.cut()
     here.end.cut()

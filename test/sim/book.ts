@@ -4,10 +4,19 @@
  */
 import { present } from '../../actors/kernel/assert.ts'
 import type { FixtureId, InstrumentId, PlayerId, PositionId, UserId } from '../../actors/kernel/ids.ts'
-import type { KeyedResult, MatchEvent, MatchInfo, UserCommand, WalletAfter } from '../../actors/match/messages.ts'
+import type { Purse, WalletKey } from '../../actors/kernel/purse.ts'
+import type {
+  CloseCorrected,
+  KeyedResult,
+  MatchEvent,
+  MatchInfo,
+  UserCommand,
+  WalletAfter,
+} from '../../actors/match/messages.ts'
 import type { KeyedCommand } from '../../actors/match/store.ts'
 import type { Instrument } from '../../actors/market/instrument.ts'
 import type { Position } from '../../actors/position/position.ts'
+import { BookedCloses } from './booked-closes.ts'
 import { type Committed, toldOf } from './committed.ts'
 import { checkEnding } from './endings.ts'
 import * as oracle from './oracle.ts'
@@ -43,6 +52,8 @@ export interface BookedInstrument extends Priced {
   stored: Priced
   /** Levels and washouts that fire just now. */
   step: Step | null
+  /** Where the step began, while it takes several batches. */
+  leavingFrom: number | null
   /** What has been paid for exposure since base and curve last changed, less what was paid out, and on how many lots. */
   flow: { readonly from: number; paid: bigint; lots: number }
   news: Instrument['news']
@@ -59,23 +70,36 @@ export class Book {
   readonly matches = new Map<FixtureId, MatchInfo>()
   readonly instruments = new Map<InstrumentId, BookedInstrument>()
   readonly positions = new Map<PositionId, Position>()
-  readonly balances = new Map<UserId, number>()
+  readonly #balances = new Map<string, number>()
+  readonly closes = new BookedCloses()
   readonly results = new Map<string, BookedResult>()
   /** The number of positions each user has ever opened. */
   readonly opened = new Map<UserId, number>()
+  /** The number of steps that took several batches. */
+  longSteps = 0
   readonly #commandOf: (key: string) => UserCommand | undefined
 
   constructor(commandOf: (key: string) => UserCommand | undefined) {
     this.#commandOf = commandOf
   }
 
-  grant(userId: UserId, amount: number): void {
-    this.balances.set(userId, amount)
+  grant(wallet: WalletKey<UserId>, amount: number): void {
+    this.#balances.set(nameOf(wallet), amount)
+  }
+
+  balanceOf(wallet: WalletKey<UserId>): number {
+    return this.#balances.get(nameOf(wallet)) ?? 0
+  }
+
+  /** What a match is traded with. */
+  purseOf(matchId: FixtureId): Purse {
+    return this.matches.get(matchId)?.purse ?? 'main'
   }
 
   openPositions(of?: {
     readonly matchId?: FixtureId
     readonly userId?: UserId
+    readonly purse?: Purse
     readonly id?: InstrumentId
   }): Position[] {
     return [...this.positions.values()].filter(
@@ -83,6 +107,7 @@ export class Book {
         p.close === null &&
         (of?.matchId === undefined || p.fixtureId === of.matchId) &&
         (of?.userId === undefined || p.userId === of.userId) &&
+        (of?.purse === undefined || p.purse === of.purse) &&
         (of?.id === undefined || p.instrumentId === of.id),
     )
   }
@@ -97,10 +122,16 @@ export class Book {
       if (command === undefined || keyed.result === null || !('refusal' in keyed.result)) continue
       checkRefusal(keyed.result.refusal, command, this, committed)
     }
-    for (const event of batch.events) this.#apply(event, committed)
+    for (const [n, event] of batch.events.entries()) {
+      if (event.kind === 'close_corrected') this.#correct(event, batch.events.slice(n), committed)
+      else this.#apply(event, committed)
+    }
+    const fired = batch.events.filter((event) => event.kind === 'margin_warned' || isClosedByLevel(event)).length
+    hold('trigger', fired <= committed.batchMax, () => `${fired} are closed or warned in one batch`)
     this.#endSteps(batch.matchId)
     for (const i of ours()) this.#checkInstrument(i, committed)
     this.#checkLate(committed)
+    this.closes.check(committed)
     this.#checkMatch(before, committed)
     this.#checkWallets(committed)
     for (const keyed of batch.keyed) this.#remember(keyed, committed)
@@ -114,13 +145,27 @@ export class Book {
   momentOf(i: BookedInstrument, { batch, rules }: Committed): oracle.Moment {
     const info = present(this.matches.get(batch.matchId), 'match in the book')
     const isOnPitch = info.onPitch === null || info.onPitch.includes(i.playerId)
-    return { info, news: i.news, isOnPitch, at: batch.at, rules }
+    return { info, news: i.news, isOnPitch, isLeaving: i.leavingFrom !== null, at: batch.at, rules }
   }
 
-  #apply(event: MatchEvent, committed: Committed): void {
+  /** Corrections come before the bases move: where to, the events after them tell, up to the next update. */
+  #correct(event: CloseCorrected, following: readonly MatchEvent[], { rules }: Committed): void {
+    const { position } = event
+    const i = this.instrument(position.instrumentId)
+    const end = following.findIndex(({ kind }) => kind === 'match_updated')
+    const moved = following
+      .slice(0, end === -1 ? undefined : end)
+      .find((one) => one.kind === 'price_moved' && one.instrumentId === i.id)
+    const to = moved?.kind === 'price_moved' ? moved.quote.base : i.base
+    const before = present(this.positions.get(position.id), `position ${position.id} in the book`)
+    this.#pay(position, this.closes.correct(event, before, { from: i.base, to }, rules))
+    this.positions.set(position.id, position)
+  }
+
+  #apply(event: Exclude<MatchEvent, CloseCorrected>, committed: Committed): void {
     const { matchId } = committed.batch
     if (event.kind !== 'match_updated' && event.kind !== 'position_closed') this.#checkRunning(event.kind, matchId)
-    if (event.kind !== 'position_closed' || !isFired(event.position)) this.#endSteps(matchId)
+    if (!isOfStep(event)) this.#endSteps(matchId)
     switch (event.kind) {
       case 'match_updated':
         checkEnding(this.matches.get(matchId), event.info, committed)
@@ -130,11 +175,14 @@ export class Book {
         return this.#list(event, matchId)
       case 'news_changed':
         this.instrument(event.instrumentId).news = event.news
+        this.closes.follow(event, committed.rules)
         return
       case 'curve_changed':
         return this.#bend(event, committed)
       case 'instrument_settled':
         return this.#settle(event, committed)
+      case 'leaving_changed':
+        return this.#leave(event)
       case 'price_moved':
         return this.#move(event, committed)
       case 'position_opened':
@@ -169,6 +217,7 @@ export class Book {
       stored: priced,
       news: null,
       step: null,
+      leavingFrom: null,
       flow: { from: 0, paid: 0n, lots: 0 },
     })
   }
@@ -177,10 +226,12 @@ export class Book {
     const i = this.instrument(event.instrumentId)
     hold('settlement', this.matches.get(batch.matchId)?.settling !== null, () => `${i.id} settles while play goes on`)
     hold('settlement', i.settlement === null, () => `${i.id} settles twice`)
+    hold('settlement', i.leavingFrom === null, () => `${i.id} settles while a step is under way`)
     const isPaid = this.matches.get(batch.matchId)?.settling === 'full_time'
     const due = isPaid ? oracle.oracleMean(i, i.imbalance, 0) : priceOf(i)
     same('settlement', event.price, due, `settlement price of ${i.id}`)
     i.settlement = event.price
+    this.closes.end(i.id)
     i.standing = event.price
   }
 
@@ -189,6 +240,7 @@ export class Book {
     same('price', event.previous, i.standing, `previous price of ${i.id}`)
     hold('settlement', i.settlement === null || event.quote.base === i.base, () => `${i.id} moves after settlement`)
     if (event.quote.base !== i.base) {
+      hold('trigger', i.leavingFrom === null, () => `the base of ${i.id} moves while a step is under way`)
       this.#checkFlow(i)
       i.base = event.quote.base
       i.flow = { from: i.imbalance, paid: 0n, lots: 0 }
@@ -212,6 +264,23 @@ export class Book {
     i.flow = { from: i.imbalance, paid: 0n, lots: 0 }
   }
 
+  /** A step that takes several batches begins where the imbalance is; it ends when nobody is in who was due there. */
+  #leave({ instrumentId, leavingFrom }: Extract<MatchEvent, { kind: 'leaving_changed' }>): void {
+    const i = this.instrument(instrumentId)
+    if (leavingFrom !== null) {
+      same('trigger', [leavingFrom, i.leavingFrom], [i.imbalance, null], `where those leave from on ${i.id}`)
+      i.leavingFrom = leavingFrom
+      i.step = { from: leavingFrom, leaving: [] }
+      this.longSteps++
+      return
+    }
+    const from = i.leavingFrom
+    hold('trigger', from !== null, () => `a step of ${i.id} ends that has not begun`)
+    i.leavingFrom = null
+    if (from !== null) this.#checkTriggers({ ...i, imbalance: from })
+    this.#endSteps(i.matchId)
+  }
+
   #open(p: Position, committed: Committed): void {
     const { batch, rules } = committed
     const i = this.instrument(p.instrumentId)
@@ -225,6 +294,7 @@ export class Book {
     same('margin', p.margin, oracle.oracleMargin(fill, p.lots), `margin of ${p.id}`)
     same('hold', [p.openedAt, p.closableAt], [batch.at, batch.at + rules.holdMs], `hold of ${p.id}`)
     same('fill', [p.fixtureId, p.close, p.warned], [batch.matchId, null, 0], `match, close and warning of ${p.id}`)
+    same('purse', p.purse, this.purseOf(batch.matchId), `purse of ${p.id}`)
     const after = oracle.oraclePrice(i, imbalance)
     for (const at of [fill, after]) {
       hold('trigger', oracle.oracleLevels(p, at), () => `levels of ${p.id} are not about ${at}`)
@@ -235,13 +305,14 @@ export class Book {
     i.imbalance = imbalance
     this.positions.set(p.id, p)
     this.opened.set(p.userId, (this.opened.get(p.userId) ?? 0) + 1)
-    this.#pay(p.userId, -p.margin)
+    this.#pay(p, -p.margin)
   }
 
   #change(p: Position, { batch, rules }: Committed): void {
     const before = this.#bookedOpen(p)
     same('fill', { ...p, stopLoss: 0, takeProfit: 0 }, { ...before, stopLoss: 0, takeProfit: 0 }, `changed ${p.id}`)
     const i = this.instrument(p.instrumentId)
+    hold('window', i.leavingFrom === null, () => `levels of ${p.id} change while a step is under way`)
     for (const at of [i.standing, exitOf(i, p)]) {
       hold('trigger', oracle.oracleLevels(p, at), () => `levels of ${p.id} are not about ${at}`)
     }
@@ -260,7 +331,8 @@ export class Book {
     const i = this.instrument(p.instrumentId)
     hold(
       'trigger',
-      p.warned > before.warned && oracle.oracleLost(p, exitOf(i, p), p.warned),
+      p.warned > before.warned &&
+        oracle.oracleLost(p, exitOf({ ...i, imbalance: i.leavingFrom ?? i.imbalance }, p), p.warned),
       () => `${p.id} need not worry`,
     )
     this.positions.set(p.id, p)
@@ -312,15 +384,18 @@ export class Book {
     this.#flows(i, p, -1, close.price)
     i.imbalance -= oracle.oracleExposure(p)
     this.positions.set(p.id, p)
-    this.#pay(p.userId, p.margin + close.pnl)
+    this.closes.add(p, committed)
+    this.#pay(p, p.margin + close.pnl)
   }
 
-  /** Nothing that was opened in the window of news is open after it. */
+  /** Nothing that was opened in the window of news is open after it, unless the news names nobody. */ // T42
   #checkLate({ batch, rules }: Committed): void {
     for (const event of batch.events) {
-      if (event.kind !== 'news_changed' || event.news === null || rules.lateVoidMs === 0) continue
-      const { windowFrom, since } = event.news
-      const late = this.openPositions({ id: event.instrumentId }).find((p) => p.openedAt >= windowFrom)
+      if (event.kind !== 'news_changed' || event.news?.names !== true || rules.lateVoidMs === 0) continue
+      const { windowFrom, since, unnamed } = event.news
+      const late = this.openPositions({ id: event.instrumentId }).find(
+        ({ openedAt: at }) => at >= windowFrom || (unnamed !== null && at >= unnamed.from && at < unnamed.to),
+      )
       hold('void', windowFrom >= since || late === undefined, () => `${late?.id} was opened late and is open`)
     }
   }
@@ -329,7 +404,10 @@ export class Book {
   #leaveLate(i: BookedInstrument, p: Position, { batch, rules }: Committed): void {
     hold('void', rules.lateVoidMs > 0, () => `${p.id} is late, and nothing is`)
     const from = i.news?.since === undefined ? batch.at - rules.lateVoidMs : i.news.windowFrom
-    hold('void', p.openedAt >= Math.min(from, batch.at - rules.lateVoidMs), () => `${p.id} was not opened late`)
+    const unnamed = i.news?.unnamed ?? null
+    const isUnnamed = unnamed !== null && p.openedAt >= unnamed.from && p.openedAt < unnamed.to
+    const isLate = isUnnamed || p.openedAt >= Math.min(from, batch.at - rules.lateVoidMs)
+    hold('void', isLate, () => `${p.id} was not opened late`)
     const base = p.close?.base ?? 0
     hold('void', base === i.base || base === i.news?.baseBefore, () => `${p.id} is void at a base of ${base}`)
     i.step ??= { from: i.imbalance, leaving: [] }
@@ -339,7 +417,7 @@ export class Book {
   /** Those who have left together were all paid the mean of their common way. */
   #endSteps(matchId: FixtureId): void {
     for (const i of this.instruments.values()) {
-      if (i.step === null || i.matchId !== matchId) continue
+      if (i.step === null || i.leavingFrom !== null || i.matchId !== matchId) continue
       const { from, leaving } = i.step
       const exposure = leaving.reduce((sum, p) => sum + oracle.oracleExposure(p), 0)
       const base = leaving[0]?.close?.base ?? i.base
@@ -358,7 +436,7 @@ export class Book {
 
   /**
    * The theorem: while the base stands still, what all together have paid depends on where the imbalance began and where
-   * it is, whoever opened, closed, set levels and was fired on the way. To a micro of price, for rounding.
+   * it is, whatever was opened, closed and fired on the way. To a micro of price, for rounding.
    */
   #checkFlow(i: BookedInstrument): void {
     const { from, paid, lots } = i.flow
@@ -378,8 +456,8 @@ export class Book {
     return before
   }
 
-  #pay(userId: UserId, amount: number): void {
-    this.balances.set(userId, (this.balances.get(userId) ?? 0) + amount)
+  #pay(p: Position, amount: number): void {
+    this.#balances.set(nameOf(p), this.balanceOf(p) + amount)
   }
 
   #checkInstrument(i: BookedInstrument, { batch }: Committed): void {
@@ -392,15 +470,17 @@ export class Book {
     )
     same('price', i.standing, priceOf(i), `the price of ${i.id} that was told last`)
     // While a settlement goes on some have left at its price, and some have not yet.
-    if (i.settlement === null || this.openPositions({ id: i.id }).length === 0) this.#checkFlow(i)
+    const isOut = i.settlement === null || this.openPositions({ id: i.id }).length === 0
+    if (isOut && i.leavingFrom === null) this.#checkFlow(i)
     if (batch.events.some((event) => changes(event, i.id))) {
       const stored = batch.instruments.find(({ instrument }) => instrument.id === i.id)
-      const { base, imbalance, news, settlement, impactCapPpm, awaitsSettlement } = stored?.instrument ?? {}
-      const found = [base, imbalance, news, settlement, impactCapPpm, awaitsSettlement, stored?.price]
+      const { base, imbalance, news, settlement, impactCapPpm, awaitsSettlement, leavingFrom } =
+        stored?.instrument ?? {}
+      const found = [base, imbalance, news, settlement, impactCapPpm, awaitsSettlement, leavingFrom, stored?.price]
       same(
         'memory',
         found,
-        [i.base, i.imbalance, i.news, i.settlement, i.capPpm, i.awaits, i.standing],
+        [i.base, i.imbalance, i.news, i.settlement, i.capPpm, i.awaits, i.leavingFrom, i.standing],
         `${i.id} as it is stored`,
       )
       const { k0, capPpm } = i
@@ -416,7 +496,8 @@ export class Book {
   }
 
   #checkTriggers(i: BookedInstrument): void {
-    if (i.awaits || i.settlement !== null || this.matches.get(i.matchId)?.settling !== null) return
+    if (i.awaits || i.leavingFrom !== null || i.settlement !== null || this.matches.get(i.matchId)?.settling !== null)
+      return
     for (const p of this.openPositions({ id: i.id })) {
       const price = exitOf(i, p)
       const by = oracle.oracleTrigger(p, price)
@@ -435,20 +516,26 @@ export class Book {
   }
 
   #checkWallets({ batch, rules, wallets }: Committed): void {
+    const purse = this.purseOf(batch.matchId)
     const openers = new Set(batch.events.flatMap((e) => (e.kind === 'position_opened' ? [e.position.userId] : [])))
     for (const user of openers) {
-      const held = this.openPositions({ userId: user }).length
+      const held = this.openPositions({ userId: user, purse }).length
       hold('window', held <= rules.openPositionsMax, () => `${user} holds ${held} positions`)
     }
     for (const [user, wallet] of wallets)
-      same('ledger', wallet, this.walletOf(user), `wallet of ${user} after a commit`)
+      same('ledger', wallet, this.walletOf({ userId: user, purse }, batch.at), `wallet of ${user} after a commit`)
+    for (const user of openers) {
+      const { balance, locked } = this.walletOf({ userId: user, purse }, batch.at)
+      hold('late', balance >= locked, () => `${user} opens with what is locked: ${balance} of ${locked}`)
+    }
   }
 
-  walletOf(userId: UserId): WalletAfter {
-    const open = this.openPositions({ userId })
+  walletOf(wallet: WalletKey<UserId>, at = Infinity): WalletAfter {
+    const open = this.openPositions({ userId: wallet.userId, purse: wallet.purse })
     const sum = (of: (p: Position) => number): number => open.reduce((total, p) => total + of(p), 0)
     return {
-      balance: this.balances.get(userId) ?? 0,
+      balance: this.balanceOf(wallet),
+      locked: this.closes.lockedOf(wallet, at),
       marginUsed: sum((p) => oracle.oracleMargin(p.openPrice, p.lots)),
       unrealizedPnl: sum((p) => oracle.oraclePnl(p, exitOf(this.instrument(p.instrumentId).stored, p))),
     } as WalletAfter
@@ -465,7 +552,7 @@ export class Book {
     if (result === null) return
     hold('key', !this.results.has(text), () => `${text} has a second result`)
     if (result === null) return
-    const wallet = this.walletOf(userId)
+    const wallet = this.walletOf(keyed, batch.at)
     this.results.set(text, { fingerprint: idempotency.fingerprint, result, wallet })
     if ('refusal' in result) return
     const { position } = result
@@ -483,6 +570,8 @@ export class Book {
 
 const MILLION = 1_000_000n
 
+const nameOf = ({ userId, purse }: WalletKey<UserId>): string => `${purse} ${userId}`
+
 /** What is told as the price: while full time waits, what everybody would leave at. */
 const priceOf = (i: Priced): number =>
   i.settlement ?? (i.awaits ? oracle.oracleMean(i, i.imbalance, 0) : oracle.oraclePrice(i, i.imbalance))
@@ -498,6 +587,13 @@ const isFired = ({ close }: Position): boolean =>
   close?.by === 'take_profit' ||
   close?.by === 'washout' ||
   close?.voidReason === 'late_open'
+
+/** Among those who leave together some are only warned. */
+const isOfStep = (event: MatchEvent): boolean =>
+  event.kind === 'margin_warned' || (event.kind === 'position_closed' && isFired(event.position))
+
+const isClosedByLevel = (event: MatchEvent): boolean =>
+  event.kind === 'position_closed' && event.position.close.voidReason === null && isFired(event.position)
 
 /** True if an event changes an instrument. */
 function changes(event: MatchEvent, id: InstrumentId): boolean {

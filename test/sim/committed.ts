@@ -7,6 +7,8 @@ import type { Batch } from '../../actors/match/store.ts'
 export interface Committed {
   readonly batch: Batch
   readonly rules: TradingRules
+  /** The most positions that levels close, or warnings that are sent, in one batch. */
+  readonly batchMax: number
   /** The last published prices. */
   readonly published: ReadonlyMap<InstrumentId, number>
   readonly wallets: ReadonlyMap<UserId, WalletAfter>

@@ -29,7 +29,7 @@ export class Duel {
   readonly #chance: Chance
   readonly #rig: ActorRig
   readonly #naive: NaiveMarket
-  /** Nobody runs out of money: then commands may also be committed together. */
+  /** No user runs out of money: then commands may also be committed together. */
   readonly #isRich: boolean
   readonly #shots: Record<number, number> = {}
   #whistled = false
@@ -69,7 +69,7 @@ export class Duel {
       balance,
       model: WILD,
     })
-    const naive = new NaiveMarket(BigInt(at.base), BigInt(at.slope), naiveRules(rules))
+    const naive = new NaiveMarket(BigInt(at.base), BigInt(at.slope), naiveRules(rules), () => rig.world.now())
     for (let n = 1; n <= USERS; n++) naive.wallets.set(U(n), BigInt(balance))
     return new Duel(chance, rig, naive, isRich)
   }

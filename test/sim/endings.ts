@@ -14,13 +14,15 @@ export function checkEnding(before: MatchInfo | undefined, now: MatchInfo, { bat
     return
   }
   const ended = now.phase === 'ended'
-  const since = before.phase === 'ended' && before.endedAt !== null ? before.endedAt : batch.at
+  // Only updates confirm a live match, so their time counts; the server's clock may be seconds behind it.
+  const at = now.replay ? batch.at : (now.sourceAt ?? batch.at)
+  const since = before.phase === 'ended' && before.endedAt !== null ? before.endedAt : at
   same('settlement', now.endedAt, ended ? since : null, `when match ${now.matchId} ended`)
   if (now.settling === null) return
   const how = now.phase === 'off' ? 'void' : 'full_time'
   same('settlement', now.settling, how, `how match ${now.matchId} settles`)
   const updates = now.feedSeq - (now.endedSeq ?? now.feedSeq)
-  const held = batch.at - since >= rules.settlementConfirmMs || (now.replay && updates >= REPLAY_CONFIRM_UPDATES)
+  const held = at - since >= rules.settlementConfirmMs || (now.replay && updates >= REPLAY_CONFIRM_UPDATES)
   hold('settlement', now.phase !== 'ended' || held, () => `match ${now.matchId} settles before full time has held`)
   const over = ended || now.phase === 'final' || now.phase === 'off'
   hold('settlement', over, () => `match ${now.matchId} settles while it is ${now.phase}`)

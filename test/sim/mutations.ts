@@ -12,7 +12,7 @@ const mutation = (name: string, file: string, from: string, to: string): Mutatio
 const ACTOR = 'actors/match/actor.ts'
 const ENTRY = 'actors/match/entry.ts'
 const APPLY = 'actors/match/apply.ts'
-const MOVES = 'actors/match/moves.ts'
+const MOVES = 'actors/match/feed-updates.ts'
 const RULE_CHANGE = 'actors/match/rule-change.ts'
 const TRADING = 'actors/match/trading.ts'
 const WINDOW = 'actors/match/suspension.ts'
@@ -21,6 +21,9 @@ const TRIGGERS = 'actors/position/triggers.ts'
 const CURVE = 'actors/market/price-curve.ts'
 const DUE = 'actors/match/due.ts'
 const NEWS = 'actors/match/news.ts'
+const LATE = 'actors/match/late-closes.ts'
+const CLOSES = 'actors/position/recent-close.ts'
+const STEP = 'actors/match/shared-step.ts'
 const STATE = 'actors/match/state.ts'
 const STORE = 'test/support/memory-store.ts'
 
@@ -29,14 +32,20 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'a ledger row is lost',
     STORE,
-    `entries.push([position.userId, -position.margin, \`open:\${position.id}\`])`,
+    `entries.push({ ...ownerOf(position), amount: -position.margin, reference: \`open:\${position.id}\` })`,
     ``,
   ),
   mutation(
     'the wrong user is credited',
     STORE,
-    `const { userId, margin, close } = event.position`,
-    `const { margin, close } = event.position\n      const userId = batch.watch[0]?.userId ?? event.position.userId`,
+    `add(event.position, margin + close.pnl,`,
+    `add({ ...event.position, userId: batch.watch[0]?.userId ?? event.position.userId }, margin + close.pnl,`,
+  ),
+  mutation(
+    'the wrong purse pays',
+    STORE,
+    `add(event.position, -event.position.margin,`,
+    `add({ ...event.position, purse: 'main' }, -event.position.margin,`,
   ),
   mutation(
     'the key check is skipped',
@@ -97,20 +106,44 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'those who leave together fill at one unmoved price',
     TRADING,
-    `price: exitPrice(before, exposure), base`,
-    `price: quoteOf(before).price, base`,
+    `price: exitPrice(before, exposureOfLeaving(due)) }`,
+    `price: quoteOf(before).price }`,
   ),
   mutation(
     'those who leave together fill one by one at one another’s price',
     TRADING,
-    `emitClose(draft, position, { ...fill, by })`,
-    `emitClose(draft, position, { ...fill, price: exitPrice(before, exposureOf(position)), by })`,
+    `emitClose(draft, position, { ...how, by }, terms)`,
+    `emitClose(draft, position, { ...how, price: exitPrice(before, exposureOf(position)), by }, terms)`,
+  ),
+  mutation(
+    'a step over several commits forgets who is out',
+    STEP,
+    `price: exitPrice(began, lots(out + leaving))`,
+    `price: exitPrice(began, lots(0 * out + leaving))`,
+  ),
+  mutation(
+    'a step over several commits is priced where the imbalance is by now',
+    STEP,
+    `imbalance: leavingFrom,\n`,
+    `imbalance: leavingFrom < 0 ? leavingFrom : instrument.imbalance,\n`,
+  ),
+  mutation(
+    'users trade in the middle of a step',
+    WINDOW,
+    `if (leavingFrom !== null) return LEAVING`,
+    `void leavingFrom`,
+  ),
+  mutation(
+    'the feed moves prices in the middle of a step',
+    ACTOR,
+    `return this.#leaving() !== null\n`,
+    `return false\n`,
   ),
   mutation(
     'levels look at the published price',
     DUE,
-    `exit: exitPrice(instrument, exposureOf(position)) }`,
-    `exit: quoteOf(instrument).price }`,
+    `const exit = exitPrice(instrument, exposureOf(position))`,
+    `const exit = quoteOf(instrument).price`,
   ),
   mutation(
     'full time pays the price that stood',
@@ -158,8 +191,8 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'a cascade stops after one round',
     TRADING,
-    `    emitMove(draft, before, 'trade', 0, terms)\n  }`,
-    `    emitMove(draft, before, 'trade', 0, terms)\n    return\n  }`,
+    `exposureOfLeaving(due)) }, id, terms)\n`,
+    `exposureOfLeaving(due)) }, id, terms)\n    return\n`,
   ),
   mutation(
     'the price guard looks at the quote',
@@ -194,7 +227,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   mutation('a close forgets the imbalance', APPLY, `return addImbalance(target, event.position, -1)`, `return`),
   mutation('the crowd has no cap', CURVE, `return n > c\n`, `return n > c && c < 0\n`),
-  mutation('late opens stay', NEWS, `position.openedAt >= window.from &&`, `position.openedAt < 0 &&`),
+  mutation('late opens stay', NEWS, `window.includes(position.openedAt) &&`, `position.openedAt < 0 &&`),
   mutation(
     'late opens leave one by one',
     NEWS,
@@ -202,6 +235,22 @@ export const MUTATIONS: readonly Mutation[] = [
     `exposureOf(first)`,
   ),
   mutation('late opens leave after the news', NEWS, `exitPrice({ ...before, base,`, `exitPrice({ ...before,`),
+  mutation('late closes keep what they paid', LATE, `now !== before) emitCorrection`, `now === null) emitCorrection`),
+  mutation('late closes are corrected backwards', LATE, `shift: after - before,`, `shift: before - after,`),
+  mutation(
+    'late closes are corrected from the base after',
+    LATE,
+    `position.close.at < news.since ?`,
+    `position === null ?`,
+  ),
+  mutation(
+    'a correction takes more than the margin',
+    CLOSES,
+    `Math.max(-position.margin, pnlAt(`,
+    `Math.max(-Infinity, pnlAt(`,
+  ),
+  mutation('proceeds are free at once', CLOSES, `awaited || at < reachEnd`, `awaited && at < reachEnd`),
+  mutation('nobody waits for news', LATE, `inWindow(news, position.close.at) &&`, `position.close.at < 0 &&`),
   mutation('news holds nobody', WINDOW, `news === null || now >= news.opensFrom`, `news === null || now >= news.since`),
   mutation('a late feed does not suspend', WINDOW, `now - info.sourceAt > rules.feedStaleMs`, `now < info.sourceAt`),
   mutation(
@@ -254,8 +303,14 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'a refusal caused by a rejected command stays',
     ACTOR,
-    `rejected.get(entry) ?? this.#decide(entry, draft, terms))`,
-    `rejected.get(entry) ?? this.#decide(entry, draft, terms))\n        for (const [entry, decision] of decisions) if (decision.kind === 'refused') rejected.set(entry, decision)`,
+    `told.repeated.get(entry) ?? this.#decide(entry, draft, terms))`,
+    `told.repeated.get(entry) ?? this.#decide(entry, draft, terms))\n        for (const [entry, decision] of decisions) if (decision.kind === 'refused') told.repeated.set(entry, decision)`,
+  ),
+  mutation(
+    'an order that cannot be paid moves the price for the others',
+    TRADING,
+    `  const poor = walletRefusal(draft, instrument, position, terms)\n  if (poor !== null) return refused(poor)\n  draft.emit({ kind: 'position_opened', position })\n`,
+    `  const poor = walletRefusal(draft, instrument, position, terms)\n  const { imbalance } = instrument\n  if (poor !== null) draft.putInstrument({ ...instrument, imbalance: lots(imbalance + exposureOf(command)) })\n  if (poor !== null) return refused(poor)\n  draft.emit({ kind: 'position_opened', position })\n`,
   ),
   mutation('a changed rule fires nothing', RULE_CHANGE, `  fireTriggers(draft, id, terms)\n`, ``),
   mutation(

@@ -61,8 +61,15 @@ export interface NaiveOrder {
   readonly at: number
 }
 
+/** A close by the user or a level: when, and how far news has moved the base since. */
+interface Leaver {
+  readonly at: number
+  readonly shift: bigint
+}
+
 /** The market before an order, to go back to when it cannot be paid. */
 interface Past {
+  readonly leavers: ReadonlyMap<string, Leaver>
   readonly positions: readonly NaivePosition[]
   readonly wallets: ReadonlyMap<string, bigint>
 }
@@ -70,6 +77,8 @@ interface Past {
 export class NaiveMarket {
   readonly positions = new Map<string, NaivePosition>()
   readonly wallets = new Map<string, bigint>()
+  readonly #leavers = new Map<string, Leaver>()
+  readonly #now: () => number
   base: bigint
   /** What subscribers were last told. */
   published: bigint
@@ -77,7 +86,8 @@ export class NaiveMarket {
   readonly #k0: bigint
   #rules: NaiveRules
 
-  constructor(base: bigint, k0: bigint, rules: NaiveRules) {
+  constructor(base: bigint, k0: bigint, rules: NaiveRules, now: () => number) {
+    this.#now = now
     this.base = base
     this.published = base
     this.#k0 = k0
@@ -139,9 +149,8 @@ export class NaiveMarket {
     this.#pay(user, -margin)
     this.#fire()
     // Orders are paid for when they are written down, with whatever else they have set off.
-    const [had, has] = [past.wallets.get(user) ?? 0n, this.wallets.get(user) ?? 0n]
     const holds = this.open.filter((position) => position.user === user).length
-    const poor = has < had && has < 0n
+    const poor = (this.wallets.get(user) ?? 0n) < this.lockedOf(user)
     const crowded = holds > held && holds > openPositionsMax
     if (!poor && !crowded) return null
     this.#recall(past)
@@ -184,7 +193,20 @@ export class NaiveMarket {
     return null
   }
 
-  /** Before the base moves far, those who opened shortly before leave together, whether or not full time is shown. */
+  /** What a user was paid by closes of the last minutes, which news may still correct. */
+  lockedOf(user: string): bigint {
+    const until = this.#now() - this.#rules.lateMs - 60_000
+    return [...this.#leavers].reduce((sum, [id, { at }]) => {
+      const position = this.positions.get(id)
+      if (this.#rules.lateMs === 0 || position?.user !== user || position.close === null || at <= until) return sum
+      return sum + position.margin + position.close.pnl
+    }, 0n)
+  }
+
+  /**
+   * Before the base moves far, those who opened shortly before leave together, whether or not full time is shown; and
+   * those who left shortly before are paid as if they had waited.
+   */
   leaveLate(base: bigint, at: number): void {
     const { latePpm, lateMs, holdMs } = this.#rules
     const far = down(2n * this.base * latePpm + MILLION, 2n * MILLION)
@@ -192,6 +214,16 @@ export class NaiveMarket {
     const late = this.open.filter((position) => position.closableAt - holdMs >= at - lateMs)
     const price = this.#leaving(late.reduce((sum, position) => sum + exposureOf(position), 0n))
     for (const position of late) this.#end(position, price, 'void')
+    for (const [id, leaver] of this.#leavers) {
+      const position = this.positions.get(id)
+      if (position === undefined || position.close === null || leaver.at < at - lateMs) continue
+      if (position.closableAt - holdMs >= at - lateMs) continue
+      const shift = leaver.shift + base - this.base
+      this.#leavers.set(id, { ...leaver, shift })
+      const pnl = earned(position, position.close.price + shift)
+      this.#pay(position.user, pnl - position.close.pnl)
+      position.close = { ...position.close, pnl }
+    }
   }
 
   moveBase(base: bigint, at: number): void {
@@ -225,7 +257,7 @@ export class NaiveMarket {
     this.published = this.price
   }
 
-  /** Who has reached a level leaves, all of a round at one price, until nobody has. */
+  /** Positions that have reached a level leave, all of a round at one price, until none has. */
   #fire(): void {
     for (;;) {
       const due = this.open.map((position) => ({ position, by: reasonAt(position, this.exitOf(position)) }))
@@ -243,9 +275,10 @@ export class NaiveMarket {
   }
 
   #end(position: NaivePosition, at: bigint, by: NaiveReason): void {
-    const move = position.direction === 'long' ? at - position.open : position.open - at
-    const earned = down(move * position.lots * CONTRACT, MILLION)
-    const pnl = earned < -position.margin ? -position.margin : earned
+    const pnl = earned(position, at)
+    if (by === 'user' || by === 'stop_loss' || by === 'take_profit') {
+      this.#leavers.set(position.id, { at: this.#now(), shift: 0n })
+    }
     position.close = { price: at, pnl, by }
     this.#pay(position.user, position.margin + pnl)
   }
@@ -308,7 +341,11 @@ export class NaiveMarket {
   }
 
   #remember(): Past {
-    return { positions: [...this.positions.values()].map((p) => ({ ...p })), wallets: new Map(this.wallets) }
+    return {
+      positions: [...this.positions.values()].map((p) => ({ ...p })),
+      wallets: new Map(this.wallets),
+      leavers: new Map(this.#leavers),
+    }
   }
 
   #recall(past: Past): void {
@@ -316,6 +353,8 @@ export class NaiveMarket {
     for (const position of past.positions) this.positions.set(position.id, position)
     this.wallets.clear()
     for (const [user, balance] of past.wallets) this.wallets.set(user, balance)
+    this.#leavers.clear()
+    for (const [id, leaver] of past.leavers) this.#leavers.set(id, leaver)
   }
 }
 
@@ -330,12 +369,19 @@ const up = (a: bigint, b: bigint): bigint => -down(-a, b)
 const exposureOf = ({ direction, lots }: Pick<NaivePosition, 'direction' | 'lots'>): bigint =>
   direction === 'long' ? lots : -lots
 
+/** Never beyond a loss of the margin. */
+function earned(position: NaivePosition, at: bigint): bigint {
+  const move = position.direction === 'long' ? at - position.open : position.open - at
+  const pnl = down(move * position.lots * CONTRACT, MILLION)
+  return pnl < -position.margin ? -position.margin : pnl
+}
+
 function areLevels(p: Pick<NaivePosition, 'direction' | 'stop' | 'target'>, at: bigint): boolean {
   const [below, above] = p.direction === 'long' ? [p.stop, p.target] : [p.target, p.stop]
   return (below === null || below < at) && (above === null || at < above)
 }
 
-/** Where so many per cent of the margin are lost, rounded towards the open price; null where no price can be. */
+/** The price at which `percent` of the margin are lost, rounded towards the open price; null where no price can be. */
 function lossAt(p: NaivePosition, percent: bigint): bigint | null {
   const parts = LEVERAGE * 100n
   const at = p.direction === 'long' ? up(p.open * (parts - percent), parts) : down(p.open * (parts + percent), parts)

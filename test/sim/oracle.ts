@@ -135,6 +135,8 @@ export interface Moment {
   readonly news: Instrument['news']
   /** Whether the player is playing just now. */
   readonly isOnPitch: boolean
+  /** Levels that fired together are being closed. */
+  readonly isLeaving: boolean
   readonly at: number
   readonly rules: TradingRules
 }
@@ -147,10 +149,15 @@ function playing({ info, at, rules }: Moment): boolean {
 }
 
 export const oracleMayOpen = (moment: Moment): boolean =>
-  playing(moment) && (moment.news === null || moment.at >= moment.news.opensFrom) && moment.isOnPitch
+  playing(moment) &&
+  !moment.isLeaving &&
+  (moment.news === null || moment.at >= moment.news.opensFrom) &&
+  moment.isOnPitch
 
 export function oracleMayClose(moment: Moment): boolean {
   const { info } = moment
   const waiting = info.phase === 'scheduled' && info.settling === null
-  return (playing(moment) || waiting) && (moment.news === null || moment.at >= moment.news.closesFrom)
+  return (
+    (playing(moment) || waiting) && !moment.isLeaving && (moment.news === null || moment.at >= moment.news.closesFrom)
+  )
 }

@@ -46,7 +46,7 @@ export function glanceAt(view: MatchView): string {
   const { info } = view
   const parts = [info.feedSeq, info.phase, info.settling, info.settledAt]
   const instruments = [...view.instruments()].map((i) =>
-    [i.base, i.imbalance, i.news?.changedSeq, i.awaitsSettlement, i.impactCapPpm, i.settlement].join(),
+    [i.base, i.imbalance, i.news?.changedSeq, i.awaitsSettlement, i.leavingFrom, i.impactCapPpm, i.settlement].join(),
   )
   const positions = [...view.openPositions()].map((p) => [p.id, p.stopLoss, p.takeProfit, p.warned].join())
   return [parts.join(), ...instruments, ...positions].join(' ')

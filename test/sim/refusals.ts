@@ -1,7 +1,9 @@
 /** Checks the reason of a committed refusal against the book before the batch. */
+import type { InstrumentId } from '../../actors/kernel/ids.ts'
+import type { TradingRules } from '../../actors/kernel/limits.ts'
 import type { Refusal } from '../../actors/kernel/outcome.ts'
 import type { UserCommand } from '../../actors/match/messages.ts'
-import type { CommitFailure } from '../../actors/match/store.ts'
+import type { Batch, CommitFailure } from '../../actors/match/store.ts'
 import type { Book, BookedInstrument } from './book.ts'
 import { type Committed, toldOf } from './committed.ts'
 import * as oracle from './oracle.ts'
@@ -43,11 +45,16 @@ export function checkRefusal(refusal: Refusal, command: UserCommand, book: Book,
       same('hold', refusal.retryAfterSecs, Math.ceil((closableAt - batch.at) / 1000), 'seconds left of a hold')
       return because(closableAt > batch.at)
     }
-    case 'insufficient_margin': {
+    case 'insufficient_margin':
       if (command.kind !== 'open_position') return because(false)
       because(refusal.required > refusal.available)
-      return checkLargest(refusal.maxLots, refusal.available, command, book, committed)
-    }
+      // As if no other refused order had been there: at a price that the batch passes through.
+      return because(
+        pricesOf(command.instrumentId, book, committed).some(
+          (market) =>
+            costOf(market, command, command.lots) === refusal.required && isLargest(market, command, refusal, rules),
+        ),
+      )
     case 'position_limit':
       // Checked when the commit was rejected: since then the user may have closed a position in another match.
       return
@@ -61,14 +68,22 @@ export function checkRefusal(refusal: Refusal, command: UserCommand, book: Book,
   }
 }
 
-/** Checks the reason of a rejected commit against the current book. */
-export function checkFailure(failure: CommitFailure, book: Book, openPositionsMax: number): void {
+/** Checks the reason of a rejected commit, whose match is traded with `purse`, against the current book. */
+export function checkFailure(
+  failure: CommitFailure,
+  book: Book,
+  { matchId, at, openPositionsMax }: Pick<Batch, 'matchId' | 'at' | 'openPositionsMax'>,
+): void {
   const { userId } = failure
+  const purse = book.purseOf(matchId)
+  const wallet = { userId, purse }
   switch (failure.kind) {
-    case 'insufficient_margin':
-      return same('refusal', failure.available, book.balances.get(userId), `what is available to ${userId}`)
+    case 'insufficient_margin': {
+      const { balance, locked } = book.walletOf(wallet, at)
+      return same('refusal', failure.available, Math.max(0, balance - locked), `what is available to ${userId}`)
+    }
     case 'position_limit': {
-      const held = book.openPositions({ userId }).length
+      const held = book.openPositions(wallet).length
       return hold('refusal', held >= openPositionsMax, () => `${userId} holds only ${held} positions`)
     }
     case 'key_used': {
@@ -76,7 +91,7 @@ export function checkFailure(failure: CommitFailure, book: Book, openPositionsMa
       const known = [...book.results].some(
         ([text, result]) => text.startsWith(userId) && canonical(result) === canonical(stored),
       )
-      return hold('key', known, () => `a result of ${userId} that nobody has stored: ${JSON.stringify(stored)}`)
+      return hold('key', known, () => `a result of ${userId} that was never stored: ${JSON.stringify(stored)}`)
     }
   }
 }
@@ -105,23 +120,40 @@ function mayTrade(command: UserCommand, book: Book, committed: Committed): boole
   return command.kind === 'open_position' ? oracle.oracleMayOpen(moment) : oracle.oracleMayClose(moment)
 }
 
-/** The batch itself changes what the market is like, so its order decides, which a naive reader does not follow. */
-const marketMoves = ({ batch }: Committed): boolean =>
-  batch.events.some((e) => e.kind === 'match_updated' || e.kind === 'news_changed')
+const MARKET_MOVES: ReadonlySet<string> = new Set(['match_updated', 'news_changed', 'leaving_changed'])
 
-function checkLargest(
-  most: number,
-  available: number,
-  command: Extract<UserCommand, { kind: 'open_position' }>,
-  book: Book,
-  { rules }: Committed,
-): void {
-  const i = book.instrument(command.instrumentId)
-  const costs = (lots: number): number => {
-    const imbalance = i.imbalance + (command.direction === 'long' ? lots : -lots)
-    return oracle.oracleMargin(oracle.oracleMean(i, imbalance, i.imbalance), lots)
+/** The batch itself changes what the market is like, so its order decides, which a naive reader does not follow. */
+const marketMoves = ({ batch }: Committed): boolean => batch.events.some((e) => MARKET_MOVES.has(e.kind))
+
+type Opening = Extract<UserCommand, { kind: 'open_position' }>
+type Poor = Extract<Refusal, { code: 'insufficient_margin' }>
+type Priced = oracle.Market & { readonly imbalance: number }
+
+/** What the price of an instrument is made of before a batch, and after each of its events. */
+function pricesOf(id: InstrumentId, book: Book, { batch }: Committed): Priced[] {
+  const known = book.instruments.get(id)
+  const prices: Priced[] = known === undefined ? [] : [known]
+  for (const event of batch.events) {
+    const last = prices.at(-1)
+    if (event.kind === 'instrument_listed' && event.instrument.id === id) {
+      const { slope: k0, impactCapPpm: capPpm, base, imbalance } = event.instrument
+      prices.push({ k0, capPpm, base, imbalance })
+    } else if (last !== undefined && event.kind === 'curve_changed' && event.instrumentId === id) {
+      prices.push({ ...last, capPpm: event.impactCapPpm })
+    } else if (last !== undefined && event.kind === 'price_moved' && event.instrumentId === id) {
+      prices.push({ ...last, base: event.quote.base, imbalance: event.quote.imbalance })
+    }
   }
+  return prices
+}
+
+function costOf(market: Priced, { direction }: Opening, lots: number): number {
+  const imbalance = market.imbalance + (direction === 'long' ? lots : -lots)
+  return oracle.oracleMargin(oracle.oracleMean(market, imbalance, market.imbalance), lots)
+}
+
+function isLargest(market: Priced, command: Opening, { maxLots: most, available }: Poor, rules: TradingRules): boolean {
   const next = most === 0 ? rules.lotMin : most + rules.lotStep
-  hold('refusal', most === 0 || costs(most) <= available, () => `${most} lots are more than ${available} pays`)
-  hold('refusal', next > rules.lotMax || costs(next) > available, () => `${available} pays more than ${most} lots`)
+  const fits = most === 0 || costOf(market, command, most) <= available
+  return fits && (next > rules.lotMax || costOf(market, command, next) > available)
 }

@@ -6,12 +6,13 @@ import type { FixtureId, InstrumentId, UserId } from '../../actors/kernel/ids.ts
 import type { TradingRules } from '../../actors/kernel/limits.ts'
 import type { Money, Price } from '../../actors/kernel/micros.ts'
 import type { Outcome, RefusalCode } from '../../actors/kernel/outcome.ts'
+import { PURSES } from '../../actors/kernel/purse.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import type { ScoringModel } from '../../actors/market/pricing.ts'
 import { ActorStopped, MatchActor, type StopReason } from '../../actors/match/actor.ts'
 import { repeatOf } from '../../actors/match/entry.ts'
 import type { FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
-import { newMatch } from '../../actors/match/state.ts'
+import { type MatchOrigin, newMatch } from '../../actors/match/state.ts'
 import type { MatchRecord } from '../../actors/match/store.ts'
 import { MemoryMatchStore } from '../support/memory-store.ts'
 import { TestWorld } from '../support/test-world.ts'
@@ -52,6 +53,8 @@ export interface SimWorldOptions {
   readonly model: ScoringModel
   /** Anchors of some players; the others start at the price of their role. */
   readonly anchors: ReadonlyMap<InstrumentId, Price>
+  /** The most commands, and closes by the match, in one commit. */
+  readonly batchMax: number
   readonly log: (line: string) => void
 }
 
@@ -80,7 +83,7 @@ export class SimWorld {
 
   grant(userId: UserId, amount: Money): void {
     this.store.grant(userId, amount)
-    this.book.grant(userId, amount)
+    for (const purse of PURSES) this.book.grant({ userId, purse }, amount)
     this.#wallets.enter(userId)
   }
 
@@ -95,7 +98,7 @@ export class SimWorld {
     const stored = await this.store.load(matchId)
     if (stored === null && snapshot === null) return null
     const epoch = (await this.store.acquire(matchId)) ?? 0
-    const record = stored ?? (snapshot === null ? null : newMatch(snapshot, { replay: slot.n === 2 }))
+    const record = stored ?? (snapshot === null ? null : newMatch(snapshot, originOf(slot)))
     if (record === null) return null
     if (stored !== null) this.#checkRecord(matchId, await this.#hashOf(matchId))
     hold('fence', epoch > (this.#epochs.get(matchId) ?? 0), () => `epoch ${epoch} is not new`)
@@ -118,6 +121,8 @@ export class SimWorld {
         world: this.world,
         rules,
         model: () => this.#options.model,
+        batchMax: () => this.#options.batchMax,
+        pause: () => Promise.resolve(),
         onCommitted: () => undefined,
         onStopped: (reason, error) => this.#stopped(owner, slot, reason, error),
       })
@@ -201,11 +206,11 @@ export class SimWorld {
       case 'fenced':
         return hold('fence', batch.epoch < newest, () => 'the rightful owner was turned away')
       case 'rejected':
-        for (const failure of verdict.failures) checkFailure(failure, this.book, batch.openPositionsMax)
+        for (const failure of verdict.failures) checkFailure(failure, this.book, batch)
         return
       case 'committed': {
         hold('fence', batch.epoch === newest, () => `epoch ${batch.epoch} writes, the newest is ${newest}`)
-        this.book.take({ ...call, wallets: verdict.wallets })
+        this.book.take({ ...call, batchMax: this.#options.batchMax, wallets: verdict.wallets })
         call.after = await this.#hashOf(batch.matchId)
         this.#stored.set(batch.matchId, call.after)
       }
@@ -218,7 +223,10 @@ export class SimWorld {
     if (verdict === null) return
     this.wire.take(call)
     const committed = verdict.kind === 'committed'
-    if (committed) this.#delivered = { owner, committed: { ...call, wallets: verdict.wallets } }
+    if (committed) {
+      const { batchMax } = this.#options
+      this.#delivered = { owner, committed: { ...call, batchMax, wallets: verdict.wallets } }
+    }
     call.answer(verdict)
     await turn()
     this.#delivered = null
@@ -232,7 +240,7 @@ export class SimWorld {
     const known = new Map(await this.store.histories(call.ids))
     for (const id of call.ids) {
       const anchor = this.#options.anchors.get(id) ?? null
-      if (anchor !== null) known.set(id, { last: null, heldBy: null, ...known.get(id), anchor })
+      if (anchor !== null) known.set(id, { last: null, past: null, heldBy: null, ...known.get(id), anchor })
     }
     call.answer(known)
   }
@@ -338,6 +346,9 @@ export class SimWorld {
     }
   }
 }
+
+/** The last match replays a recording, for practice. */
+const originOf = ({ n }: MatchSlot): MatchOrigin => (n === 2 ? { replay: true, purse: 'practice' } : { replay: false })
 
 /** Refusals that say nothing about the request itself. */
 const ASK_AGAIN: ReadonlySet<RefusalCode> = new Set(['busy', 'key_in_flight', 'unknown_outcome'])

@@ -20,6 +20,7 @@ const FRESH = Array.from({ length: 5 }, () => Math.floor(Math.random() * 2 ** 31
 const FOUND: readonly (readonly [seed: number, what: string])[] = [
   [22, 'a refusal that was caused only by a command which the commit turned down'],
   [9, 'a match that could not be loaded, and a stop-loss that slept on, after a rule had changed'],
+  [1_003_950_792, 'full time that was confirmed by one clock and began by another, which was behind'],
 ]
 
 const runs = new Map<number, Promise<Report>>()
@@ -56,8 +57,17 @@ describe('simulator', () => {
     const closes = ['user', 'stop_loss', 'take_profit', 'washout', 'full_time', 'void'].map((by) => `closed by ${by}`)
     const refusals = ['insufficient_margin', 'levels_invalid', 'lot_size_invalid', 'market_closed', 'not_found']
     const mishaps = ['commit fails before', 'commit fails after', 'commit arrives late', 'ghosts', 'owner dies']
-    const more = ['owner stalls', 'owner retires', 'clock jumps', 'rules change', 'matches', 'refused price_moved']
-    const wanted = [...closes, ...refusals.map((code) => `refused ${code}`), ...mishaps, ...more]
+    const more = [
+      'owner stalls',
+      'owner retires',
+      'clock jumps',
+      'rules change',
+      'matches',
+      'refused price_moved',
+      'steps over several commits',
+    ]
+    const late = ['closes awaited', 'closes corrected']
+    const wanted = [...closes, ...late, ...refusals.map((code) => `refused ${code}`), ...mishaps, ...more]
     expect(wanted.filter((what) => !seen.has(what))).toEqual([])
   })
 

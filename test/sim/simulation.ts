@@ -1,6 +1,7 @@
 /** One run of the simulator: steps of trading, football and mishaps from one seed, and an orderly end. */
+import { PURSES } from '../../actors/kernel/purse.ts'
 import { createHash } from 'node:crypto'
-import { DEFAULT_RULES, type TradingRules } from '../../actors/kernel/limits.ts'
+import { BATCH_MAX, DEFAULT_RULES, type TradingRules } from '../../actors/kernel/limits.ts'
 import { lots } from '../../actors/kernel/micros.ts'
 import type { UserCommand } from '../../actors/match/messages.ts'
 import { type Chance, chanceFrom } from '../../actors/replay/chance.ts'
@@ -42,7 +43,8 @@ export class Simulation {
     this.#chance = chanceFrom(seed)
     this.#plan = planFor(this.#chance)
     const { rules, model, anchors, users, storm } = this.#plan
-    this.#sim = new SimWorld(rules, { model, anchors, log: (line) => this.#log(line) })
+    const batchMax = [BATCH_MAX, 1, 3][seed % 3] ?? BATCH_MAX
+    this.#sim = new SimWorld(rules, { model, anchors, batchMax, log: (line) => this.#log(line) })
     for (const [n, squad] of SQUADS.entries()) {
       this.#sim.slots.push({
         n: n + 1,
@@ -107,12 +109,15 @@ export class Simulation {
 
   /** Ends the run. */
   report(): Report {
+    for (let n = 0; n < this.#sim.book.longSteps; n++) this.#count('steps over several commits')
     for (const { close } of this.#sim.book.positions.values()) this.#count(`closed by ${close?.by ?? 'none'}`)
+    for (const what of this.#sim.book.closes.seen) this.#count(what)
     for (const { result } of this.#sim.book.results.values()) {
       if ('refusal' in result) this.#count(`refused ${result.refusal.code}`)
     }
     for (const { userId } of this.#plan.users) {
-      this.#hash.update(`${userId} ${this.#sim.store.walletOf(userId).balance}`)
+      const balances = PURSES.map((purse) => this.#sim.store.walletOf(userId, purse).balance)
+      this.#hash.update(`${userId} ${balances.join(' ')}`)
     }
     return { digest: this.#hash.digest('hex'), counts: Object.fromEntries(this.#counts) }
   }
@@ -132,7 +137,7 @@ export class Simulation {
         instruments: [...owner.actor.view.instruments()].map(({ id, published }) => ({ id, published })),
         own: all.filter(isOwn),
         others: all.filter((p) => !isOwn(p)),
-        balance: book.balances.get(user.userId) ?? 0,
+        balance: book.balanceOf({ userId: user.userId, purse: owner.actor.view.info.purse }),
         bullish: this.#plan.herd ? 0.9 : 0.5,
       },
       this.#chance,

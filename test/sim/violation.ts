@@ -3,10 +3,11 @@
 /** The invariants that must hold after every step, each with its meaning. */
 export const INVARIANTS = {
   ledger: 'a balance is what its ledger entries and the committed events add up to, and never negative',
-  'zero-sum': 'all accounts, the house included, sum to zero',
+  'zero-sum': 'in each purse all accounts, the house included, sum to zero',
+  purse: 'what is opened in a match belongs to the purse of the match',
   imbalance: 'an imbalance is the sum of the exposures of the open positions',
   price: 'price = base + k_mod × imbalance, the crowd’s part within its cap',
-  trigger: 'nobody is open beyond a level or a washout, and nothing closes that has not reached one',
+  trigger: 'no position is open beyond a level or a washout, and none closes that has not reached one',
   key: 'one key, one position; what was acknowledged exists exactly once, the rest at most once',
   reload: 'a match that is loaded is the match that was committed',
   settled: 'no position is open in a settled match, and nothing moves it any more',
@@ -16,10 +17,11 @@ export const INVARIANTS = {
   hold: 'no user closes within the hold',
   window: 'users trade only while the market is open, at a price they saw',
   settlement: 'everybody settles at the mean over the whole book of one moment, once full time has held',
+  late: 'a user who leaves just before news is paid as if they had stayed, and their proceeds are locked until then',
   void: 'a void gives the margin back and nothing else',
   refusal: 'every refusal has its reason',
   memory: 'the memory of an actor is what the store has committed for it, never ahead and never behind',
-  fence: 'nobody writes with an epoch that has been overtaken',
+  fence: 'no owner writes with a superseded epoch',
   alive: 'an actor stops only when it was overtaken or its store failed',
 } as const
 

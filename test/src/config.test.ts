@@ -1,11 +1,17 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { generateKeyPairSync } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { spawnSync } from 'node:child_process'
+import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
+import { present } from '../../actors/kernel/assert.ts'
+import { sessionId, userId } from '../../actors/kernel/ids.ts'
+import { loadOrCreateKeys, newPrivateKeyPem, publicKeyOf } from '../../src/auth/keys.ts'
+import { createTokens, type Tokens } from '../../src/auth/tokens.ts'
+import { systemWorld } from '../../src/system-world.ts'
 import { ConfigError, readConfig } from '../../src/config.ts'
+import { Secret } from '../../src/secret.ts'
 import { VARIABLES } from '../../src/variables.ts'
 
 const pem = await newPrivateKeyPem()
@@ -16,6 +22,8 @@ const production = {
   JWT_PRIVATE_KEY: pem,
   REG_TICKET_SECRET: secret,
   IDP_CLIENT_ID: 'touchline.apps.example',
+  PUBLIC_WS_URL: 'wss://live.touchline.example',
+  SMTP_URL: 'smtps://mail.example',
 }
 
 /** The problems of an environment. */
@@ -29,6 +37,21 @@ function wrong(env: Record<string, string>): readonly string[] {
   return []
 }
 
+/** What keygen prints in this environment. */
+function keygen(options: readonly string[], env: Record<string, string>, cwd = tmpdir()): string {
+  const tool = join(import.meta.dirname, '../../ops/tools/keygen.ts')
+  const { stdout, stderr } = spawnSync(process.execPath, [tool, ...options], { cwd, encoding: 'utf8', env })
+  expect(stderr).toBe('')
+  return stdout
+}
+
+const variablesIn = (text: string): Record<string, string> =>
+  Object.fromEntries([...text.matchAll(/^(\w+)=(?:"([^"\n]*)"|'([^'\n]*)'|(.*))$/gm)].map(valueIn))
+const valueIn = ([, name = '', ...values]: readonly (string | undefined)[]): [string, string] => [
+  name,
+  values.find((value) => value !== undefined) ?? '',
+]
+
 describe('configuration', () => {
   it('an empty environment is a complete embedded development server', () => {
     expect(readConfig({})).toEqual({
@@ -41,7 +64,7 @@ describe('configuration', () => {
       dataDir: '.data',
       roles: ['api', 'rooms'],
       publicWsUrl: null,
-      jwt: { privateKeyPem: null, keyId: null, accessSecs: 900, refreshSecs: 604_800, wsSecs: 60 },
+      jwt: { privateKeyPem: null, keyId: null, publicKeys: [], accessSecs: 900, refreshSecs: 604_800, wsSecs: 60 },
       identity: {
         clientId: 'dev-client',
         issuer: 'https://accounts.google.com',
@@ -109,20 +132,27 @@ describe('configuration', () => {
       host: '0.0.0.0',
       port: 0,
       wsPort: 65_535,
-      databaseUrl: 'postgres://db/touchline',
-      redisUrl: 'rediss://cache:6380/1',
+      databaseUrl: expect.any(Secret),
+      redisUrl: expect.any(Secret),
       dataDir: '.data',
       roles: ['rooms'],
       publicWsUrl: 'wss://live.touchline.example',
-      jwt: { privateKeyPem: pem, keyId: '2026-05', accessSecs: 90, refreshSecs: 2_592_000, wsSecs: 120 },
+      jwt: {
+        privateKeyPem: expect.any(Secret),
+        keyId: '2026-05',
+        publicKeys: [],
+        accessSecs: 90,
+        refreshSecs: 2_592_000,
+        wsSecs: 120,
+      },
       identity: {
         clientId: 'touchline.apps.example',
         issuer: 'https://id.example',
         authorizeUrl: 'https://id.example/authorize',
         keysUrl: 'https://id.example/keys',
       },
-      ticket: { secret, ttlSecs: 600 },
-      mail: { smtpUrl: 'smtps://user:hush@mail.example', from: 'play@touchline.example' },
+      ticket: { secret: expect.any(Secret), ttlSecs: 600 },
+      mail: { smtpUrl: expect.any(Secret), from: 'play@touchline.example' },
       cookieDomain: '.touchline.example',
       adminEmails: ['ops@touchline.example', 'ada@synthetic.invalid'],
       corsOrigins: ['https://play.touchline.example', 'http://localhost:5173'],
@@ -131,9 +161,15 @@ describe('configuration', () => {
       drainMs: 4_000,
       metrics: 'open',
       tracing: { endpoint: 'http://collector:4318', serviceName: 'touchline-eu', share: 0.05 },
-      provider: { url: 'https://feed.example/v3/football', token: 'secret-token', pollMs: 6_000 },
+      provider: { url: 'https://feed.example/v3/football', token: expect.any(Secret), pollMs: 6_000 },
       demo: { replay: 'derby', speed: 120, traders: 0 },
     })
+    const { databaseUrl, redisUrl, jwt, ticket, mail, provider } = config
+    const secrets = [databaseUrl, redisUrl, jwt.privateKeyPem, ticket.secret, mail.smtpUrl, provider?.token]
+    const texts = ['postgres://db/touchline', 'rediss://cache:6380/1', pem, secret, 'smtps://user:hush@mail.example']
+    expect(secrets.map((each) => each?.reveal())).toEqual([...texts, 'secret-token'])
+    const printed = [inspect(secrets), JSON.stringify(secrets), String(secrets), inspect(config)].join()
+    for (const text of [...texts, 'secret-token']) expect(printed).not.toContain(text)
   })
 
   it('all problems are reported at once, by name, without repeating secrets', () => {
@@ -209,15 +245,73 @@ describe('configuration', () => {
   it('production uses no defaults for secrets and addresses: every missing variable is named', () => {
     expect(wrong({ NODE_ENV: 'production' })).toEqual([
       'DATABASE_URL: is required in production',
+      'PUBLIC_WS_URL: is required in production',
       'JWT_PRIVATE_KEY: is required in production',
       'REG_TICKET_SECRET: is required in production',
       'IDP_CLIENT_ID: is required in production',
+      'SMTP_URL: is required in production',
     ])
     expect(wrong(production)).toEqual([])
     for (const weak of ['x'.repeat(64), '12345678'.repeat(8), 'short but mixed: 1aB_']) {
       expect(wrong({ ...production, REG_TICKET_SECRET: weak })).toHaveLength(1)
     }
     expect(readConfig(production)).toMatchObject({ host: '0.0.0.0', demo: { replay: null } })
+  })
+
+  it('production refuses an identity provider without TLS, unless it is on this machine', () => {
+    for (const name of ['IDP_ISSUER', 'IDP_AUTHORIZE_URL', 'IDP_JWKS_URL']) {
+      for (const url of ['http://accounts.example', 'http://127.0.0.1.evil.example/keys', 'HTTP://localhost.example']) {
+        expect(wrong({ ...production, [name]: url }), url).toEqual([`${name}: must be https in production`])
+      }
+      for (const url of [
+        'https://accounts.example',
+        'http://127.0.0.1:9000/keys',
+        'http://localhost',
+        'http://[::1]:1',
+      ]) {
+        expect(wrong({ ...production, [name]: url }), url).toEqual([])
+      }
+      expect(wrong({ [name]: 'http://accounts.example' })).toEqual([])
+    }
+  })
+
+  it('other public keys are a JWKS document without private parts', async () => {
+    const { keyId, ...keys } = await loadOrCreateKeys({ dataDir: '', privateKeyPem: pem, keyId: null })
+    const key = await publicKeyOf({ ...keys, keyId })
+    const set = (...all: object[]) => JSON.stringify({ keys: all })
+    for (const text of [set(key), `'${set(key)}'`]) {
+      expect(readConfig({ JWT_PREVIOUS_PUBLIC_KEYS: text }).jwt.publicKeys).toEqual([key])
+    }
+    const whole = { ...key, ...createPrivateKey(pem).export({ format: 'jwk' }) }
+    const weak = generateKeyPairSync('rsa', { modulusLength: 1_024 }).publicKey.export({ format: 'jwk' })
+    const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' })
+    const { kid: _kid, ...nameless } = key
+    const bad = ['x', '{}', set(whole), set({ ...weak, kid: 'weak' }), set({ ...curve, kid: 'curve' }), set(nameless)]
+    for (const text of [...bad, set(...Array.from({ length: 11 }, () => key))]) {
+      expect(wrong({ JWT_PREVIOUS_PUBLIC_KEYS: text }), text).toHaveLength(1)
+    }
+  })
+
+  it('keygen --rotate prints both steps, and tokens of either key count in both', async () => {
+    const world = systemWorld()
+    const lifetimes = { accessSecs: 60, refreshSecs: 60, wsSecs: 60 }
+    const bearer = { userId: userId('ada'), sid: sessionId('s') }
+    const env = { JWT_PRIVATE_KEY: pem, JWT_KEY_ID: 'now' }
+    const printed = keygen(['--rotate'], env)
+    const [first = '', second = ''] = printed.split('# 2.')
+    const tokensOf = async (settings: Record<string, string>) => {
+      const { jwt } = readConfig(settings)
+      const privateKeyPem = present(jwt.privateKeyPem, 'key').reveal()
+      return createTokens({ keys: await loadOrCreateKeys({ ...jwt, dataDir: '', privateKeyPem }), lifetimes, world })
+    }
+    const steps = [env, { ...env, ...variablesIn(first) }, { ...env, ...variablesIn(second) }]
+    const [before, during, after] = await Promise.all(steps.map(tokensOf))
+    const accepts = async (verifier: Tokens | undefined, issuer: Tokens | undefined) =>
+      (await verifier?.verifyWs((await issuer?.issueWs(bearer)) ?? '')) !== null
+    expect([await accepts(before, during), await accepts(during, before)]).toEqual([true, true])
+    expect([await accepts(during, after), await accepts(after, during)]).toEqual([true, true])
+    expect(await accepts(after, before)).toBe(true)
+    expect(await accepts(before, after)).toBe(false) // which is why there are two steps
   })
 
   it('docs/configuration.md lists the variables as they are declared', async () => {
@@ -240,8 +334,8 @@ describe('configuration', () => {
 
   it('a key may be on one line, quoted or not, and must be a strong RSA key', () => {
     const oneLine = pem.replaceAll('\n', '\\n')
-    expect(readConfig({ JWT_PRIVATE_KEY: oneLine }).jwt.privateKeyPem).toBe(pem)
-    expect(readConfig({ JWT_PRIVATE_KEY: `"${oneLine}"` }).jwt.privateKeyPem).toBe(pem)
+    expect(readConfig({ JWT_PRIVATE_KEY: oneLine }).jwt.privateKeyPem?.reveal()).toBe(pem)
+    expect(readConfig({ JWT_PRIVATE_KEY: `"${oneLine}"` }).jwt.privateKeyPem?.reveal()).toBe(pem)
     const weak = generateKeyPairSync('rsa', { modulusLength: 1_024 }).privateKey
     const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
     for (const key of [weak, curve]) {
@@ -269,17 +363,13 @@ describe('configuration', () => {
   it('keygen prints an environment that production accepts', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'touchline-keygen-'))
     try {
-      const printed = spawnSync(process.execPath, [join(import.meta.dirname, '../../ops/tools/keygen.ts')], {
-        cwd: folder,
-        encoding: 'utf8',
+      const env = variablesIn(keygen([], {}, folder))
+      const { jwt } = readConfig({ ...production, ...env })
+      const keys = await loadOrCreateKeys({
+        dataDir: folder,
+        privateKeyPem: present(jwt.privateKeyPem, 'key').reveal(),
+        keyId: null,
       })
-      expect(printed.stderr).toBe('')
-      const env = Object.fromEntries(
-        [...printed.stdout.matchAll(/^(\w+)="?([^"\n]*)"?$/gm)].map(([, name, value]) => [name, value]),
-      )
-      const { DATABASE_URL, IDP_CLIENT_ID } = production
-      const { jwt } = readConfig({ ...env, NODE_ENV: 'production', DATABASE_URL, IDP_CLIENT_ID })
-      const keys = await loadOrCreateKeys({ dataDir: folder, privateKeyPem: jwt.privateKeyPem, keyId: null })
       expect(keys.keyId).toBe(jwt.keyId)
     } finally {
       await rm(folder, { recursive: true })

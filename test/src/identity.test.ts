@@ -5,6 +5,7 @@ import { CLIENT_ID, hostileTokens, IdentityServer } from '../support/identity-pr
 import { TestWorld } from '../support/test-world.ts'
 
 const HOUR = 3_600_000
+const ADA = { identity: { sub: 'ada' } }
 
 describe('the identity provider', () => {
   let server: IdentityServer
@@ -30,16 +31,17 @@ describe('the identity provider', () => {
 
   it('[S5] returns the account of a valid token', async () => {
     const { identify } = open()
-    expect(await identify(await server.token('ada', 'n1'), 'n1')).toEqual({
-      sub: 'ada',
-      email: 'ada@example.com',
-      name: 'The ada',
-      picture: 'https://pictures.example/ada.png',
+    expect(await identify(await server.token('ada', 'n1'), 'n1')).toMatchObject({
+      identity: {
+        sub: 'ada',
+        email: 'ada@example.com',
+        name: 'The ada',
+        picture: 'https://pictures.example/ada.png',
+      },
     })
     const bare = { name: undefined, picture: 'javascript:alert(1)' }
     expect(await identify(await server.token('ada', 'n1', { claims: bare }), 'n1')).toMatchObject({
-      name: 'ada@example.com',
-      picture: null,
+      identity: { name: 'ada@example.com', picture: null },
     })
   })
 
@@ -52,11 +54,30 @@ describe('the identity provider', () => {
 
   it('[S5] rejects an expired token, allowing five seconds of clock difference', async () => {
     const { identify } = open()
-    const token = await server.token('ada', 'n1', { at: now() })
-    world.pass(HOUR + 4_000)
-    expect(await identify(token, 'n1')).toMatchObject({ sub: 'ada' })
+    const token = await server.token('ada', 'n1', { at: now(), claims: { exp: now() + 60 } })
+    world.pass(64_000)
+    expect(await identify(token, 'n1')).toMatchObject(ADA)
     world.pass(2_000)
     expect(await identify(token, 'n1')).toBeNull()
+  })
+
+  it('[S5] rejects a token older than 300 seconds, and says until when it must be remembered', async () => {
+    const { identify } = open()
+    const token = await server.token('ada', 'n1', { at: now() })
+    const until = (await identify(token, 'n1'))?.until ?? 0
+    world.pass(304_000)
+    expect(await identify(token, 'n1')).toMatchObject(ADA)
+    world.pass(2_000)
+    expect(await identify(token, 'n1')).toBeNull()
+    expect(until).toBeGreaterThan(world.now())
+  })
+
+  it('[S5] accepts a token that another client asked for only if none is named', async () => {
+    const { identify } = open()
+    const asked = async (claims: Record<string, unknown>) => identify(await server.token('ada', 'n1', { claims }), 'n1')
+    expect(await asked({ azp: CLIENT_ID })).toMatchObject(ADA)
+    expect(await asked({ aud: ['another', CLIENT_ID], azp: 'another' })).toBeNull()
+    expect(await asked({ azp: 7 })).toBeNull()
   })
 
   it('fetches the keys once, again after six hours, and once for an unknown key', async () => {
@@ -70,7 +91,7 @@ describe('the identity provider', () => {
     await Promise.all([ask(), ask(), ask()])
     expect(server.asked).toBe(2)
     await server.rotate()
-    expect(await ask()).toMatchObject({ sub: 'ada' })
+    expect(await ask()).toMatchObject(ADA)
     expect(server.asked).toBe(3)
   })
 
@@ -92,14 +113,14 @@ describe('the identity provider', () => {
       server.mishap = mishap
       world.pass(6 * HOUR)
       const before = server.asked
-      for (let n = 0; n < 3; n++) expect(await ask()).toMatchObject({ sub: 'ada' })
+      for (let n = 0; n < 3; n++) expect(await ask()).toMatchObject(ADA)
       expect(server.asked).toBe(before + 1)
     }
     expect(warnings.map((line) => JSON.parse(line).event)).toEqual(Array(2).fill('identity_keys_refresh_failed'))
     server.mishap = 'none'
     world.pass(60_000)
     await server.rotate()
-    expect(await ask()).toMatchObject({ sub: 'ada' })
+    expect(await ask()).toMatchObject(ADA)
   })
 
   it('rejects a malformed token even without keys', async () => {
@@ -121,7 +142,7 @@ describe('the identity provider', () => {
       await expect(identify(token, 'n1')).rejects.toThrow(IdentityProviderAway)
     }
     server.mishap = 'none'
-    expect(await identify(token, 'n1')).toMatchObject({ sub: 'ada' })
+    expect(await identify(token, 'n1')).toMatchObject(ADA)
   })
 
   it('an unreachable provider counts as unavailable', async () => {

@@ -89,7 +89,12 @@ describe('metrics', () => {
 
   it('count commits by verdict and size, and lost leases', async () => {
     measuring = startMeasuring()
-    const watch = [U(1), U(2)].map((userId) => ({ userId, openPositions: 0, unrealizedPnl: 0 as never }))
+    const watch = [U(1), U(2)].map((userId) => ({
+      userId,
+      purse: 'main' as const,
+      openPositions: 0,
+      unrealizedPnl: 0 as never,
+    }))
     const batch = { id: '', matchId: MATCH, epoch: 1, watch, openPositionsMax: 1 }
     const empty = { events: [], instruments: [], ticks: [], keyed: [] }
     const commit = { ...batch, ...empty, at: 0 as never }

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { districtId, sessionId, type UserId, userId } from '../../actors/kernel/ids.ts'
-import type { Rotation } from '../../db/sessions.ts'
+import { instant } from '../../actors/kernel/world.ts'
+import type { Device, Rotation, Session } from '../../db/sessions.ts'
 import { loadOrCreateKeys, newPrivateKeyPem } from '../../src/auth/keys.ts'
 import { createSessions, type Sessions } from '../../src/auth/sessions.ts'
 import { createTokens } from '../../src/auth/tokens.ts'
@@ -13,65 +14,98 @@ const ada = { id: userId('0197f2a0-0000-7000-8000-00000000000a'), districtId: di
 const S1 = sessionId('0197f2a0-0000-7000-8000-0000000000e1')
 const S2 = sessionId('0197f2a0-0000-7000-8000-0000000000e2')
 
+const PHONE: Device = { userAgent: 'Phone/1.0', addressPrefix: '203.0.113.0/24' }
+
 describe('sessions', () => {
   let world: TestWorld
   let sessions: Sessions
   let rotation: Rotation
-  let seen: { ended: string[]; disconnected: UserId[]; log: string[] }
+  let devices: Device[]
+  let seen: { ended: string[]; disconnected: UserId[]; log: string[]; told: Device[]; used: Set<string> }
   const load = async (id: UserId) => (id === ada.id ? { ...ada, role: 'admin' } : null)
+
+  const session = (id: Session['id'], generation: number): Session => ({
+    id,
+    userId: ada.id,
+    generation,
+    issuedAt: world.now(),
+    expiresAt: instant(world.now() + 600_000),
+  })
 
   beforeEach(() => {
     world = new TestWorld()
-    seen = { ended: [], disconnected: [], log: [] }
-    rotation = { kind: 'rotated', session: { id: S1, userId: ada.id, generation: 2 } }
+    devices = []
+    seen = { ended: [], disconnected: [], log: [], told: [], used: new Set() }
+    rotation = { kind: 'rotated', session: session(S1, 2) }
     const starting = [S1, S2]
     sessions = createSessions({
       tokens: createTokens({ keys, lifetimes: { accessSecs: 60, refreshSecs: 600, wsSecs: 10 }, world }),
       rows: {
-        start: async (users) =>
-          users.map((user, n) => ({ id: present(starting[n], 'id'), userId: user, generation: 1 })),
+        start: async (users) => users.map((_user, n) => session(present(starting[n], 'id'), 1)),
         rotate: async () => rotation,
         end: async (id) => void seen.ended.push(id),
-        isEnded: async (id) => seen.ended.includes(id),
+        endOne: async (_user, id) => id === S1,
+        endAll: async () => 2,
+        list: async () => [],
+        devices: async () => devices,
+        livingAmong: async (ids) => new Set(ids.filter((id) => !seen.ended.includes(id))),
       },
+      ended: { has: async (id) => seen.ended.includes(id), look: async () => [] },
+      claimSocketToken: async (id) => !seen.used.has(id) && seen.used.add(id) !== null,
+      onNewDevice: (_user, device) => seen.told.push(device),
       log: createLog({ level: 'warn', world, readable: false, write: (line) => seen.log.push(line) }),
     })
     sessions.onSignedOut((user) => seen.disconnected.push(user))
   })
-  const started = async () => present((await sessions.start([ada]))[0], 'tokens')
+  const renew = (token: string) => sessions.refresh({ token, key: 'key' }, load)
+  const started = async () => present((await sessions.start([ada], PHONE))[0], 'tokens')
 
   it('[S4] no access or WebSocket token counts once its session is over, verified before or not', async () => {
     const { access } = await started()
     expect(await sessions.verifyAccess(access)).toMatchObject({ userId: ada.id, sid: S1 })
     const ws = await sessions.issueWs({ userId: ada.id, sid: S1 })
     expect(await sessions.verifyWs(ws)).toMatchObject({ userId: ada.id })
+    const unused = await sessions.issueWs({ userId: ada.id, sid: S1 })
     await sessions.end([access])
-    expect([await sessions.verifyAccess(access), await sessions.verifyWs(ws)]).toEqual([null, null])
+    expect([await sessions.verifyAccess(access), await sessions.verifyWs(unused)]).toEqual([null, null])
+  })
+
+  it('[S14] a token that opens a socket opens one', async () => {
+    const ws = await sessions.issueWs({ userId: ada.id, sid: S1 })
+    const uses = await Promise.all([ws, ws, ws].map((token) => sessions.verifyWs(token)))
+    expect(uses.filter((claims) => claims !== null)).toHaveLength(1)
+    expect(await sessions.verifyWs(await sessions.issueWs({ userId: ada.id, sid: S1 }))).not.toBeNull()
   })
 
   it('[S3] a reused refresh token signs its user out, closes their sockets and logs a warning', async () => {
     const { refresh } = await started()
     rotation = { kind: 'reused' }
-    expect(await sessions.refresh(refresh, load)).toBeNull()
+    expect(await renew(refresh)).toEqual({ kind: 'over' })
     expect(seen.disconnected).toEqual([ada.id])
     expect(JSON.parse(seen.log[0] ?? '')).toMatchObject({ event: 'refresh_token_reused', userId: ada.id, session: S1 })
   })
 
   it("[S2] a rotation returns tokens of the new generation, with the user's current role", async () => {
     const { refresh } = await started()
-    const next = present(await sessions.refresh(refresh, load), 'rotation')
+    const next = await renew(refresh)
+    if (next.kind !== 'rotated') throw new Error(next.kind)
     expect(await sessions.verifyAccess(next.tokens.access)).toMatchObject({ role: 'admin', sid: S1 })
+    world.pass(1_000)
+    expect(await renew(refresh)).toEqual(next) // the same session, and so the very same pair
+    rotation = { kind: 'superseded' }
+    expect(await renew(refresh)).toEqual({ kind: 'superseded' })
     rotation = { kind: 'ended' }
-    expect(await sessions.refresh(next.tokens.refresh, load)).toBeNull()
+    expect(await renew(next.tokens.refresh)).toEqual({ kind: 'over' })
     expect(seen).toMatchObject({ disconnected: [], log: [] })
   })
 
   it('[S2] rotates only a refresh token of an existing user', async () => {
     const { access, refresh } = await started()
-    for (const token of ['', 'x', access, `${refresh}x`]) expect(await sessions.refresh(token, load)).toBeNull()
-    expect(await sessions.refresh(refresh, async () => null)).toBeNull()
+    for (const token of ['', 'x', access, `${refresh}x`]) expect(await renew(token)).toEqual({ kind: 'over' })
+    const unknown = await sessions.refresh({ token: refresh, key: null }, async () => null)
+    expect(unknown).toEqual({ kind: 'over' })
     world.pass(600_000)
-    expect(await sessions.refresh(refresh, load)).toBeNull()
+    expect(await renew(refresh)).toEqual({ kind: 'over' })
   })
 
   it('signing out accepts either token, even an expired one, and ends each session once', async () => {
@@ -90,8 +124,34 @@ describe('sessions', () => {
   })
 
   it('[S2] many users start at once, each with their own session', async () => {
-    const pairs = await sessions.start([ada, ada])
+    const pairs = await sessions.start([ada, ada], PHONE)
     const claims = await Promise.all(pairs.map(({ access }) => sessions.verifyAccess(access)))
     expect(claims.map((claim) => claim?.sid)).toEqual([S1, S2])
+  })
+
+  it('[S10] the tokens of a session that ends soon last no longer than it', async () => {
+    rotation = { kind: 'rotated', session: { ...session(S1, 2), expiresAt: instant(world.now() + 7_000) } }
+    const next = await renew((await started()).refresh)
+    expect(next).toMatchObject({ kind: 'rotated', tokens: { accessSecs: 7, refreshSecs: 7 } })
+  })
+
+  it('[S12] a person is told of a sign-in from a device that none of their sessions came from', async () => {
+    await sessions.signIn(ada, PHONE) // the first of all
+    devices = [PHONE]
+    await sessions.signIn(ada, { ...PHONE, userAgent: 'Phone/2.0.1' })
+    expect(seen.told).toEqual([])
+    const strange = [
+      { ...PHONE, userAgent: 'Tablet/1.0' },
+      { ...PHONE, userAgent: null },
+      { ...PHONE, addressPrefix: '198.51.100.0/24' },
+    ]
+    for (const device of strange) await sessions.signIn(ada, device)
+    expect(seen.told).toEqual(strange)
+  })
+
+  it('[S11] ending sessions closes the sockets of their user, unless there was nothing to end', async () => {
+    expect([await sessions.endOne(ada.id, S2), seen.disconnected]).toEqual([false, []])
+    expect([await sessions.endOne(ada.id, S1), seen.disconnected]).toEqual([true, [ada.id]])
+    expect([await sessions.endAll(ada.id), seen.disconnected]).toEqual([2, [ada.id, ada.id]])
   })
 })

@@ -1,6 +1,6 @@
 /** A match actor on a memory store, with users who have wallets, for tests of the game's rules. */
 import type { PositionId, UserId } from '../../actors/kernel/ids.ts'
-import { DEFAULT_RULES, STARTING_BALANCE, type TradingRules } from '../../actors/kernel/limits.ts'
+import { BATCH_MAX, DEFAULT_RULES, STARTING_BALANCE, type TradingRules } from '../../actors/kernel/limits.ts'
 import { HOUR_MS } from '../../actors/kernel/world.ts'
 import type { Outcome } from '../../actors/kernel/outcome.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
@@ -20,6 +20,8 @@ export interface ActorRigOptions {
   /** What each user begins with. */
   readonly balance?: Money
   readonly model?: ScoringModel
+  /** The most commands, and closes by the match, in one commit. */
+  readonly batchMax?: number
   /** Wraps the store, to make it fail. */
   readonly wrap?: (store: MatchStore) => MatchStore
 }
@@ -72,6 +74,8 @@ export class ActorRig {
       world: this.world,
       rules: () => this.rules,
       model: () => this.model,
+      batchMax: () => this.#options.batchMax ?? BATCH_MAX,
+      pause: () => Promise.resolve(),
       onCommitted: (events) => this.events.push(...events),
       onStopped: (reason, error) => {
         this.stopped = { reason, error }

@@ -8,6 +8,7 @@ import { type Connection, connect } from '../../db/postgres/connect.ts'
 import { installationOf } from '../../db/installation.ts'
 import { keys } from '../../db/fast/fast-store.ts'
 import { userId } from '../../actors/kernel/ids.ts'
+import { PURSES } from '../../actors/kernel/purse.ts'
 import { createDatabase } from './databases.ts'
 import { requireNamed } from './needs.ts'
 
@@ -69,10 +70,12 @@ async function serverDataPlace(database: string, redisUrl: string): Promise<Serv
     async remove() {
       const users = await look(options, ({ db }) => db.selectFrom('users').select('id').execute())
       if (users.length > 0) await redis.unlink(users.map(({ id }) => keys.wallet(userId(id))))
-      const boards = await look(options, ({ db }) => installationOf(db)).then(keys.boards)
-      for await (const found of redis.scanStream({ match: `${boards}:*` })) {
-        const left: string[] = found
-        if (left.length > 0) await redis.unlink(left)
+      const installation = await look(options, ({ db }) => installationOf(db))
+      for (const purse of PURSES) {
+        for await (const found of redis.scanStream({ match: `${keys.boards(installation, purse)}:*` })) {
+          const left: string[] = found
+          if (left.length > 0) await redis.unlink(left)
+        }
       }
       await redis.quit()
       await drop()

@@ -47,6 +47,7 @@ export function instrument(n: number, over: Partial<Instrument> = {}): Instrumen
     published: p(200),
     news: null,
     awaitsSettlement: false,
+    leavingFrom: null,
     settlement: null,
     ...over,
   }
@@ -65,6 +66,8 @@ export function info(over: Partial<MatchInfo> = {}): MatchInfo {
     home: { id: 1, name: 'Harbour', goals: 0 },
     away: { id: 2, name: 'Mill', goals: 0 },
     replay: false,
+    purse: 'main',
+    speed: 1,
     feedSeq: 1,
     sourceAt: KICK_OFF,
     endedAt: null,
@@ -85,6 +88,7 @@ export function record(over: Partial<MatchRecord> = {}): MatchRecord {
     pricing: EMPTY_PRICING,
     instruments: [instrument(1), instrument(2)],
     openPositions: [],
+    recentCloses: [],
     ...over,
   }
 }
@@ -115,6 +119,7 @@ export function trade(over: Partial<Trade> = {}): Trade {
     position: {
       id: positionId('dddddddd-0000-7000-8000-000000000001'),
       userId: owner,
+      purse: 'main',
       instrumentId: id,
       fixtureId: MATCH,
       direction,
@@ -131,7 +136,12 @@ export function trade(over: Partial<Trade> = {}): Trade {
     },
     price: p(200.005),
     exitPrice: p(200.0025),
-    wallet: { balance: money(u(9_949.999375)), marginUsed: money(u(50.000625)), unrealizedPnl: money(0) },
+    wallet: {
+      balance: money(u(9_949.999375)),
+      locked: money(0),
+      marginUsed: money(u(50.000625)),
+      unrealizedPnl: money(0),
+    },
     repeated: false,
     ...over,
   }

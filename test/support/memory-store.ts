@@ -4,7 +4,8 @@
  */
 import { assert, present } from '../../actors/kernel/assert.ts'
 import type { FixtureId, InstrumentId, PositionId, UserId } from '../../actors/kernel/ids.ts'
-import { type Money, money } from '../../actors/kernel/micros.ts'
+import { type Money, money, price as priceOf } from '../../actors/kernel/micros.ts'
+import { type Purse, PURSES, type WalletKey } from '../../actors/kernel/purse.ts'
 import type { IdempotencyKey, MatchEvent, MatchInfo, PriceMoved, WalletAfter } from '../../actors/match/messages.ts'
 import type {
   Batch,
@@ -17,10 +18,13 @@ import type {
   MatchStore,
   StoredResult,
   Verdict,
+  WalletFound,
 } from '../../actors/match/store.ts'
-import { exitPrice, type Instrument } from '../../actors/market/instrument.ts'
+import { exitPrice, type Instrument, type PastMatches } from '../../actors/market/instrument.ts'
 import type { PricingMemory } from '../../actors/market/pricing.ts'
+import type { Instant } from '../../actors/kernel/world.ts'
 import { exposureOf, type Position, realisedPnl } from '../../actors/position/position.ts'
+import { isAwaited, type Lock, type RecentClose } from '../../actors/position/recent-close.ts'
 
 interface Wallet {
   balance: number
@@ -28,12 +32,23 @@ interface Wallet {
   open: number
 }
 
+interface Change extends Wallet, WalletKey<UserId> {
+  /** The margins of what the batch opens: they must be covered by what is not locked. */
+  need: number
+  readonly locks: Lock[]
+}
+
 export interface LedgerEntry {
   readonly tx: string
   readonly account: 'house' | UserId
+  readonly purse: Purse
   readonly amount: number
   readonly reference: string
 }
+
+/** A wallet as the key of a map. */
+type WalletName = `${Purse} ${UserId}`
+const nameOf = ({ userId, purse }: WalletKey<UserId>): WalletName => `${purse} ${userId}`
 
 type Listed = { readonly instrument: Instrument; readonly price: Instrument['base']; readonly matchId: FixtureId }
 
@@ -45,24 +60,32 @@ export class MemoryMatchStore implements MatchStore, Leases {
   readonly accountEvents = new Map<UserId, { readonly kind: MatchEvent['kind']; readonly position: Position }[]>()
   readonly #infos = new Map<FixtureId, { info: MatchInfo; pricing: PricingMemory }>()
   readonly #instruments = new Map<InstrumentId, Listed>()
-  readonly #wallets = new Map<UserId, Wallet>()
+  readonly #past = new Map<InstrumentId, PastMatches>()
+  readonly #wallets = new Map<WalletName, Wallet>()
+  readonly #locks = new Map<WalletName, Map<string, Lock>>()
+  readonly #closes = new Map<PositionId, RecentClose>()
   readonly #results = new Map<string, { readonly userId: UserId; readonly stored: StoredResult }>()
   readonly #epochs = new Map<FixtureId, number>()
 
-  /** Gives a new user a wallet, through the ledger. */
+  /** Gives a new user a wallet in each purse, through the ledger. */
   grant(userId: UserId, amount: Money): void {
-    assert(!this.#wallets.has(userId), `${userId} has a wallet`)
-    this.#wallets.set(userId, { balance: amount, margin: 0, open: 0 })
-    this.#book(`grant:${userId}`, [[userId, amount, `grant:${userId}`]])
+    for (const purse of PURSES) {
+      const wallet = { userId, purse }
+      assert(!this.#wallets.has(nameOf(wallet)), `${userId} has a wallet`)
+      this.#wallets.set(nameOf(wallet), { balance: amount, margin: 0, open: 0 })
+      const reference = `grant:${nameOf(wallet)}`
+      this.#book(reference, [{ ...wallet, amount, reference }])
+    }
   }
 
   /** Stores a match as if it had been committed. */
-  put({ info, pricing, instruments, openPositions }: MatchRecord): void {
+  put({ info, pricing, instruments, openPositions, recentCloses }: MatchRecord): void {
     this.#infos.set(info.matchId, { info, pricing })
     for (const one of instruments) {
       this.#instruments.set(one.id, { instrument: one, price: one.published, matchId: info.matchId })
     }
     for (const position of openPositions) this.positions.set(position.id, position)
+    for (const close of recentCloses) this.#closes.set(close.position.id, close)
   }
 
   /** Every lease is granted: the last process that asks owns the match. */
@@ -94,6 +117,7 @@ export class MemoryMatchStore implements MatchStore, Leases {
       ...match,
       instruments: [...this.#instruments.values()].filter((i) => i.matchId === matchId).map((i) => i.instrument),
       openPositions: [...this.positions.values()].filter((p) => p.fixtureId === matchId && p.close === null),
+      recentCloses: [...this.#closes.values()].filter(({ position }) => position.fixtureId === matchId),
     })
   }
 
@@ -102,7 +126,7 @@ export class MemoryMatchStore implements MatchStore, Leases {
       const listed = this.#instruments.get(id)
       if (listed === undefined) return []
       const heldBy = this.#isOver(listed.matchId) ? null : listed.matchId
-      return [[id, { last: listed.price, anchor: null, heldBy }]] as const
+      return [[id, { last: listed.price, anchor: null, past: this.#past.get(id) ?? null, heldBy }]] as const
     })
     return new Map(known)
   }
@@ -125,34 +149,41 @@ export class MemoryMatchStore implements MatchStore, Leases {
       if (event.kind === 'position_closed') assert(this.#closable(event.position, batch), 'closes what is not open')
     }
     const failures = this.#failures(batch, changes)
-    if (failures.length > 0) return { kind: 'rejected', failures }
+    if (failures.length > 0) return { kind: 'rejected', failures, wallets: this.#found(batch, changes) }
     this.#write(structuredClone(batch), changes)
-    const wallets = batch.watch.map((holding) => [holding.userId, this.#walletBeside(holding)] as const)
+    const wallets = batch.watch.map((holding) => [holding.userId, this.#walletBeside(holding, batch.at)] as const)
     return { kind: 'committed', wallets: new Map(wallets) }
   }
 
-  walletOf(userId: UserId): WalletAfter {
-    const wallet = this.#wallet(userId)
+  /** What is locked is as of `at`: by default everything that has not been let go. */
+  walletOf(userId: UserId, purse: Purse = 'main', at = 0): WalletAfter {
+    const wallet = this.#wallet({ userId, purse })
     let unrealized = 0
     for (const p of this.positions.values()) {
       const listed = this.#instruments.get(p.instrumentId)
-      if (p.userId !== userId || p.close !== null || listed === undefined) continue
+      if (p.userId !== userId || p.purse !== purse || p.close !== null || listed === undefined) continue
       unrealized += realisedPnl(p, exitPrice(listed.instrument, exposureOf(p)))
     }
-    return { balance: money(wallet.balance), marginUsed: money(wallet.margin), unrealizedPnl: money(unrealized) }
+    const locked = money(lockedAt(this.#locks.get(nameOf({ userId, purse }))?.values() ?? [], at))
+    return {
+      balance: money(wallet.balance),
+      locked,
+      marginUsed: money(wallet.margin),
+      unrealizedPnl: money(unrealized),
+    }
   }
 
   /** A real store trusts a match's own value of the user's positions in it; this one checks it. */
-  #walletBeside({ userId, openPositions, unrealizedPnl }: Holding): WalletAfter {
-    const wallet = this.walletOf(userId)
-    if (openPositions === this.#wallet(userId).open) {
+  #walletBeside({ userId, purse, openPositions, unrealizedPnl }: Holding, at: Instant): WalletAfter {
+    const wallet = this.walletOf(userId, purse, at)
+    if (openPositions === this.#wallet({ userId, purse }).open) {
       assert(unrealizedPnl === wallet.unrealizedPnl, `the match values the positions of ${userId} at ${unrealizedPnl}`)
     }
     return wallet
   }
 
-  #wallet(userId: UserId): Wallet {
-    return present(this.#wallets.get(userId), `wallet of ${userId}`)
+  #wallet(wallet: WalletKey<UserId>): Wallet {
+    return present(this.#wallets.get(nameOf(wallet)), `wallet of ${wallet.userId}`)
   }
 
   #isOver(matchId: FixtureId): boolean {
@@ -164,17 +195,22 @@ export class MemoryMatchStore implements MatchStore, Leases {
     return this.positions.get(id)?.close === null
   }
 
-  #failures(batch: Batch, changes: Map<UserId, Wallet>): CommitFailure[] {
+  #failures(batch: Batch, changes: ReadonlyMap<WalletName, Change>): CommitFailure[] {
     const failures = new Map<UserId, CommitFailure>()
     for (const { userId, idempotency } of batch.keyed) {
       const held = this.#results.get(idempotency.id)
       if (held !== undefined) failures.set(userId, { kind: 'key_used', userId, stored: held.stored })
     }
-    for (const [userId, change] of changes) {
-      const wallet = this.#wallets.get(userId) ?? { balance: 0, margin: 0, open: 0 }
+    for (const [name, change] of changes) {
+      const { userId } = change
+      const wallet = this.#wallets.get(name) ?? { balance: 0, margin: 0, open: 0 }
       if (failures.has(userId)) continue
-      if (change.balance < 0 && wallet.balance + change.balance < 0) {
-        failures.set(userId, { kind: 'insufficient_margin', userId, available: money(wallet.balance) })
+      const locks = this.#locks.get(name) ?? new Map<string, Lock>()
+      const after = new Map(locks)
+      for (const lock of change.locks) after.set(lock.key, lock)
+      if (change.need > 0 && wallet.balance + change.balance < lockedAt(after.values(), batch.at)) {
+        const free = wallet.balance - lockedAt(locks.values(), batch.at)
+        failures.set(userId, { kind: 'insufficient_margin', userId, available: money(Math.max(0, free)) })
       } else if (change.open > 0 && wallet.open + change.open > batch.openPositionsMax) {
         failures.set(userId, { kind: 'position_limit', userId })
       }
@@ -182,16 +218,29 @@ export class MemoryMatchStore implements MatchStore, Leases {
     return [...failures.values()]
   }
 
-  #write(batch: Batch, changes: Map<UserId, Wallet>): void {
-    for (const [userId, change] of changes) {
-      const wallet = this.#wallet(userId)
+  #found(batch: Batch, changes: ReadonlyMap<WalletName, Change>): WalletFound[] {
+    const names = new Map<WalletName, WalletKey<UserId>>(changes)
+    for (const holding of batch.watch) names.set(nameOf(holding), holding)
+    return [...names].map(([name, { userId, purse }]) => {
+      const wallet = this.#wallets.get(name)
+      const locked = lockedAt(this.#locks.get(name)?.values() ?? [], batch.at)
+      return { userId, purse, available: money((wallet?.balance ?? 0) - locked), openPositions: wallet?.open ?? 0 }
+    })
+  }
+
+  #write(batch: Batch, changes: ReadonlyMap<WalletName, Change>): void {
+    for (const [name, change] of changes) {
+      const wallet = this.#wallet(change)
       wallet.balance += change.balance
       wallet.margin += change.margin
       wallet.open += change.open
+      const locks = this.#locks.get(name) ?? new Map<string, Lock>()
+      for (const lock of change.locks) locks.set(lock.key, lock)
+      this.#locks.set(name, new Map([...locks].filter(([, { amount }]) => amount > 0)))
     }
-    const entries: [UserId, number, string][] = []
+    const entries: Entry[] = []
     for (const event of batch.events) {
-      if ('position' in event) {
+      if ('position' in event && (event.kind !== 'close_corrected' || event.amount !== 0)) {
         const { userId } = event.position
         this.accountEvents.set(userId, [...(this.accountEvents.get(userId) ?? []), event])
       }
@@ -201,7 +250,13 @@ export class MemoryMatchStore implements MatchStore, Leases {
         const { position } = event
         assert(!this.positions.has(position.id), `position ${position.id} is there already`)
         this.positions.set(position.id, position)
-        entries.push([position.userId, -position.margin, `open:${position.id}`])
+        entries.push({ ...ownerOf(position), amount: -position.margin, reference: `open:${position.id}` })
+      } else if (event.kind === 'close_corrected') {
+        const { position, awaited, corrections, amount } = event
+        this.positions.set(position.id, position)
+        this.#closes.set(position.id, { position, awaited, corrections })
+        const reference = `late:${position.id}:${batch.id}:${entries.length}`
+        if (amount !== 0) entries.push({ ...ownerOf(position), amount, reference })
       } else if (
         event.kind === 'levels_changed' ||
         event.kind === 'margin_warned' ||
@@ -210,7 +265,11 @@ export class MemoryMatchStore implements MatchStore, Leases {
         this.#change(event.position)
         if (event.kind === 'position_closed') {
           const { position } = event
-          entries.push([position.userId, position.margin + position.close.pnl, `close:${position.id}`])
+          const amount = position.margin + position.close.pnl
+          entries.push({ ...ownerOf(position), amount, reference: `close:${position.id}` })
+          if (event.locks.length > 0) {
+            this.#closes.set(position.id, { position, awaited: isAwaited(event.locks), corrections: [] })
+          }
         }
       }
     }
@@ -222,8 +281,29 @@ export class MemoryMatchStore implements MatchStore, Leases {
         matchId: batch.matchId,
       })
     }
+    this.#rememberMatch(batch)
     this.ticks.push(...batch.ticks)
-    for (const keyed of batch.keyed) this.#remember(keyed)
+    for (const keyed of batch.keyed) this.#remember(keyed, batch.at)
+  }
+
+  /** Full time of a live match: what those who took part in it were worth. */
+  #rememberMatch({ events, instruments }: Batch): void {
+    const whistled = events.some(
+      ({ kind, ...event }) =>
+        kind === 'match_updated' && 'info' in event && event.info.settling === 'full_time' && !event.info.replay,
+    )
+    if (!whistled) return
+    for (const event of events) {
+      const settled = instruments.find(
+        ({ instrument }) => event.kind === 'instrument_settled' && instrument.id === event.instrumentId,
+      )?.instrument
+      if (settled === undefined || settled.base === settled.start) continue
+      const { matches, mean } = this.#past.get(settled.id) ?? { matches: 0, mean: 0 }
+      this.#past.set(settled.id, {
+        matches: matches + 1,
+        mean: priceOf(Math.round((matches * mean + settled.base) / (matches + 1))),
+      })
+    }
   }
 
   #change(position: Position): void {
@@ -232,52 +312,70 @@ export class MemoryMatchStore implements MatchStore, Leases {
     this.positions.set(position.id, position)
   }
 
-  #remember({ userId, idempotency, result }: KeyedCommand): void {
+  #remember({ userId, purse, idempotency, result }: KeyedCommand, at: Instant): void {
     if (result === null) return
     const { id, fingerprint } = idempotency
     this.#results.set(id, {
       userId,
-      stored: { fingerprint, result: structuredClone(result), wallet: this.walletOf(userId) },
+      stored: { fingerprint, result: structuredClone(result), wallet: this.walletOf(userId, purse, at) },
     })
   }
 
-  #book(tx: string, entries: readonly (readonly [UserId, number, string])[]): void {
-    let house = 0
-    for (const [account, amount, reference] of entries) {
+  #book(tx: string, entries: readonly Entry[]): void {
+    const house = new Map<Purse, number>()
+    for (const { userId: account, purse, amount, reference } of entries) {
       assert(!this.ledger.some((e) => e.reference === reference), `${reference} is booked twice`)
-      this.ledger.push({ tx, account, amount, reference })
-      house -= amount
+      this.ledger.push({ tx, account, purse, amount, reference })
+      house.set(purse, (house.get(purse) ?? 0) - amount)
     }
-    this.ledger.push({ tx, account: 'house', amount: house, reference: tx })
+    for (const [purse, amount] of house) this.ledger.push({ tx, account: 'house', purse, amount, reference: tx })
   }
 
-  /** Σ of all entries, and the users whose balance is not the sum of theirs. Zero and empty when the books balance. */
-  audit(): { readonly imbalance: number; readonly mismatched: readonly UserId[] } {
-    const sums = new Map<string, number>()
-    for (const { account, amount } of this.ledger) sums.set(account, (sums.get(account) ?? 0) + amount)
+  /**
+   * Σ of all entries, and the wallets whose balance is not the sum of theirs. Zero and empty when the books balance. An
+   * imbalance of one purse counts, even where another makes up for it.
+   */
+  audit(): { readonly imbalance: number; readonly mismatched: readonly string[] } {
+    const [inPurse, inWallet] = [new Map<Purse, number>(), new Map<string, number>()]
+    for (const { account, purse, amount } of this.ledger) {
+      inPurse.set(purse, (inPurse.get(purse) ?? 0) + amount)
+      inWallet.set(`${purse} ${account}`, (inWallet.get(`${purse} ${account}`) ?? 0) + amount)
+    }
     return {
-      imbalance: [...sums.values()].reduce((a, b) => a + b, 0),
-      mismatched: [...this.#wallets].filter(([user, w]) => w.balance !== sums.get(user)).map(([user]) => user),
+      imbalance: [...inPurse.values()].reduce((a, b) => a + Math.abs(b), 0),
+      mismatched: [...this.#wallets].filter(([name, w]) => w.balance !== inWallet.get(name)).map(([name]) => name),
     }
   }
 }
 
-function changesOf(batch: Batch): Map<UserId, Wallet> {
-  const changes = new Map<UserId, Wallet>()
-  const add = (user: UserId, balance: number, margin: number, open: number): void => {
-    const change = changes.get(user) ?? { balance: 0, margin: 0, open: 0 }
-    changes.set(user, {
+type Entry = WalletKey<UserId> & Pick<LedgerEntry, 'amount' | 'reference'>
+
+const ownerOf = ({ userId, purse }: Position): WalletKey<UserId> => ({ userId, purse })
+
+const lockedAt = (locks: Iterable<Lock>, at: number): number =>
+  [...locks].reduce((sum, { amount, until }) => sum + (until === null || until > at ? amount : 0), 0)
+
+function changesOf(batch: Batch): Map<WalletName, Change> {
+  const changes = new Map<WalletName, Change>()
+  const add = (of: Position, balance: number, margin: number, open: number, locks: readonly Lock[] = []): void => {
+    const change = changes.get(nameOf(of)) ?? { balance: 0, margin: 0, open: 0, need: 0, locks: [] }
+    changes.set(nameOf(of), {
+      ...ownerOf(of),
       balance: change.balance + balance,
       margin: change.margin + margin,
       open: change.open + open,
+      need: change.need + Math.max(0, margin),
+      locks: [...change.locks, ...locks],
     })
   }
   for (const event of batch.events) {
     if (event.kind === 'position_opened') {
-      add(event.position.userId, -event.position.margin, event.position.margin, 1)
+      add(event.position, -event.position.margin, event.position.margin, 1)
     } else if (event.kind === 'position_closed') {
-      const { userId, margin, close } = event.position
-      add(userId, margin + close.pnl, -margin, -1)
+      const { margin, close } = event.position
+      add(event.position, margin + close.pnl, -margin, -1, event.locks)
+    } else if (event.kind === 'close_corrected') {
+      add(event.position, event.amount, 0, 0, event.locks)
     }
   }
   return changes

@@ -47,6 +47,7 @@ export async function insertInstrument(db: Db, match: FixtureId, instrument: Ins
       published_micros: instrument.published,
       news: instrument.news === null ? null : JSON.stringify(instrument.news),
       awaits_settlement: instrument.awaitsSettlement,
+      leaving_from_micros: instrument.leavingFrom,
       settlement_micros: instrument.settlement,
     })
     .execute()
@@ -78,6 +79,7 @@ export async function insertPosition(db: Db, position: Position): Promise<void> 
     .values({
       id: position.id,
       user_id: position.userId,
+      purse: position.purse,
       match_id: position.fixtureId,
       instrument_id: position.instrumentId,
       sign: signOf(position.direction),
@@ -101,7 +103,8 @@ export async function insertPosition(db: Db, position: Position): Promise<void> 
       opened_take_micros: position.takeProfit,
     })
     .execute()
-  const entry = { tx: position.id, account: 'user', user_id: position.userId, reference: position.id } as const
+  const { id, userId, purse } = position
+  const entry = { tx: id, account: 'user', user_id: userId, purse, reference: id } as const
   const margin = { ...entry, kind: 'margin', amount_micros: -position.margin } as const
   await db
     .insertInto('ledger_entries')

@@ -1,8 +1,9 @@
 /** Users who trade in separate matches on the real store, and the reactions to their commits. */
 import { present } from '../../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId, instrumentId, positionId, type UserId } from '../../actors/kernel/ids.ts'
-import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
+import { DEFAULT_RULES, REPLAY_FIXTURES_FROM } from '../../actors/kernel/limits.ts'
 import { lots, type Money, money } from '../../actors/kernel/micros.ts'
+import type { Purse } from '../../actors/kernel/purse.ts'
 import { instant, type World } from '../../actors/kernel/world.ts'
 import type { MatchEvent } from '../../actors/match/messages.ts'
 import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
@@ -10,9 +11,9 @@ import { quoteOf } from '../../actors/market/instrument.ts'
 import { type ClosedBy, type Direction, marginFor, type Position, realisedPnl } from '../../actors/position/position.ts'
 import { BoardsMemory } from '../../db/boards-memory.ts'
 import type { Boards } from '../../db/boards.ts'
-import { Careers, type Scope } from '../../db/careers.ts'
+import { Careers } from '../../db/careers.ts'
 import type { Connection } from '../../db/postgres/connect.ts'
-import type { Notification } from '../../db/reaction-tx.ts'
+import type { Notification } from '../../db/announcements.ts'
 import { FastMemory } from '../../db/fast/fast-memory.ts'
 import { SqlLeases } from '../../db/leases.ts'
 import { SqlMatchStore } from '../../db/match-store.ts'
@@ -30,7 +31,7 @@ let fixtures = 64_000
 export interface Season {
   readonly outbox: Outbox
   readonly careers: Careers
-  readonly boards: Boards
+  readonly boards: Readonly<Record<Purse, Boards>>
   readonly keeper: BoardKeeper
   readonly reactor: Reactor
   readonly cache: WalletCache
@@ -41,13 +42,15 @@ export interface Season {
   readonly reports: string[]
   user(name: string): Promise<UserId>
   /** A match in play with one player, worth 200. */
-  match(options?: { readonly replay?: boolean }): Promise<Fixture>
+  match(options?: { readonly purse?: Purse }): Promise<Fixture>
 }
 
 /** A match that commits any events a test passes. */
 export interface Fixture {
   readonly id: FixtureId
   commit(events: readonly MatchEvent[]): Promise<void>
+  /** A position to be opened by the caller. */
+  position(user: UserId, over?: { lots?: number; direction?: Direction }): Position
   open(user: UserId, over?: { lots?: number; direction?: Direction }): Promise<Position>
   /** The base moves with the price, unless it is given. */
   close(position: Position, at: number, by?: ClosedBy, base?: number): Promise<void>
@@ -58,7 +61,7 @@ export interface Fixture {
 export async function openSeason(
   connection: Connection,
   world: World,
-  options: { readonly boards?: Boards; readonly scope?: () => Scope; readonly roiFloor?: () => Money } = {},
+  options: { readonly roiFloor?: () => Money } = {},
 ): Promise<Season> {
   const { db } = connection
   await seedDistricts(db)
@@ -68,8 +71,8 @@ export async function openSeason(
   const roiFloor = options.roiFloor ?? (() => money(0))
   const careers = new Careers(db, roiFloor)
   const outbox = new Outbox(db, cache, world)
-  const boards = options.boards ?? new BoardsMemory()
-  const keeper = new BoardKeeper({ boards, careers, scope: options.scope ?? (() => 'all'), roiFloor })
+  const boards = { main: new BoardsMemory(), practice: new BoardsMemory() }
+  const keeper = new BoardKeeper({ boards, careers, roiFloor })
   const pushed: Notification[] = []
   const reports: string[] = []
   const reactor = new Reactor({
@@ -92,11 +95,12 @@ export async function openSeason(
     pushed,
     reports,
     user: async (name) => present((await users.createSyntheticMany([name]))[0], 'user').user.id,
-    match: async ({ replay = false } = {}) => {
-      const id = fixtureId((replay ? 4_000_000_000 : 0) + ++fixtures)
+    match: async ({ purse = 'main' } = {}) => {
+      const replay = purse === 'practice'
+      const id = fixtureId((replay ? REPLAY_FIXTURES_FROM : 0) + ++fixtures)
       const epoch = present(await leases.acquire(id), 'lease')
       const listed = instrument(1, { id: instrumentId(world.newId()), name: 'A. Striker' })
-      const match = info({ matchId: id, replay })
+      const match = info({ matchId: id, replay, purse })
       const commit: Fixture['commit'] = async (events) => {
         const verdict = await store.commit({
           id: world.newId(),
@@ -119,31 +123,36 @@ export async function openSeason(
       const closed: Fixture['closed'] = (position, at, by = 'user', base = at) => {
         const pnl = by === 'washout' ? money(-position.margin) : realisedPnl(position, by === 'void' ? p(200) : p(at))
         const close = { price: p(at), base: p(base), pnl, at: world.now(), by, voidReason: null }
-        return { kind: 'position_closed', position: { ...position, close } }
+        return { kind: 'position_closed', position: { ...position, close }, locks: [] }
+      }
+      const positionOf: Fixture['position'] = (user, over = {}) => {
+        const size = lots(u(over.lots ?? 1))
+        return {
+          id: positionId(world.newId()),
+          userId: user,
+          purse,
+          instrumentId: listed.id,
+          fixtureId: id,
+          direction: over.direction ?? 'long',
+          lots: size,
+          openPrice: p(200),
+          openBase: p(200),
+          margin: marginFor(p(200), size),
+          stopLoss: null,
+          takeProfit: null,
+          openedAt: world.now(),
+          closableAt: instant(world.now() + DEFAULT_RULES.holdMs),
+          warned: 0,
+          close: null,
+        }
       }
       return {
         id,
         commit,
         closed,
-        open: async (user, over = {}) => {
-          const size = lots(u(over.lots ?? 1))
-          const position: Position = {
-            id: positionId(world.newId()),
-            userId: user,
-            instrumentId: listed.id,
-            fixtureId: id,
-            direction: over.direction ?? 'long',
-            lots: size,
-            openPrice: p(200),
-            openBase: p(200),
-            margin: marginFor(p(200), size),
-            stopLoss: null,
-            takeProfit: null,
-            openedAt: world.now(),
-            closableAt: instant(world.now() + DEFAULT_RULES.holdMs),
-            warned: 0,
-            close: null,
-          }
+        position: positionOf,
+        open: async (user, over) => {
+          const position = positionOf(user, over)
           await commit([{ kind: 'position_opened', position }])
           return position
         },

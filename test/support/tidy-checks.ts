@@ -139,12 +139,15 @@ export const FLOORS: readonly Floor[] = [
 /** Started from outside, so no file imports them: by package.json or by the test runner. */
 export const ENTRY_POINTS: readonly string[] = [
   'ops/bench/fanout.ts',
+  'ops/bench/fulltime-reactor.ts',
   'ops/bench/http.ts',
   'ops/bench/trade.ts',
   'ops/main.ts',
+  'ops/tools/market/worker.ts',
   'src/main.ts',
   'src/web/docs.ts',
   'src/web/main.ts',
+  'test/market/run.ts',
   'test/sim/run.ts',
   'vitest.config.ts',
 ]

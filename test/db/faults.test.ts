@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import { isAway, isTransient } from '../../db/faults.ts'
+
+const withCode = (code: string): Error => Object.assign(new Error('from the server'), { code })
+
+it.each(['08000', '08001', '08003', '08004', '08006', '08007', '57P01', '57P02', '57P03', '57P04', '57P05'])(
+  'SQLSTATE %s says that the connection is gone: the database is away',
+  (code) => {
+    expect([isAway(withCode(code)), isTransient(withCode(code))]).toEqual([true, true])
+  },
+)
+
+it.each(['25P03', '40001', '40P01', '53000', '53100', '53200', '53300', '53400', '55P03', '57014', '58000', '58030'])(
+  'SQLSTATE %s comes from a database that is there, and may pass',
+  (code) => {
+    expect([isAway(withCode(code)), isTransient(withCode(code))]).toEqual([false, true])
+  },
+)
+
+it.each(['08P01', '22001', '22003', '22021', '22P02', '23502', '23503', '23505', '23514', '25006', '25P02', '42601'])(
+  'SQLSTATE %s is the fault of what was asked',
+  (code) => {
+    expect([isAway(withCode(code)), isTransient(withCode(code))]).toEqual([false, false])
+  },
+)
+
+it.each(['54000', '55000', '57000', 'P0001', 'TL001', 'XX000', 'XX001', '', 'ENOENT'])(
+  'neither does code "%s" say that the database is away',
+  (code) => {
+    expect([isAway(withCode(code)), isTransient(withCode(code))]).toEqual([false, false])
+  },
+)
+
+it('a cause counts as much as the error itself', () => {
+  expect(isAway(new Error('reading failed', { cause: withCode('57P01') }))).toBe(true)
+  expect(isAway(new Error('reading failed', { cause: withCode('08P01') }))).toBe(false)
+  expect(isTransient(new Error('reading failed', { cause: withCode('40P01') }))).toBe(true)
+})

@@ -1,0 +1,101 @@
+/** Signed out is signed out: two processes of the real program, and a Redis that loses what it was told. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { OwnRedis } from '../../ops/rehearse/chaos/redis.ts'
+import { onServers } from '../support/data-place.ts'
+import { killRemaining, PATIENCE, Program } from '../support/process.ts'
+import { FeedClient } from '../rooms/realtime-rig.ts'
+
+const cleanUp: (() => Promise<void>)[] = []
+afterEach(async () => {
+  await killRemaining()
+  for (const clean of cleanUp.splice(0).toReversed()) await clean()
+})
+
+const post = (url: string, cookie: string, body?: object) =>
+  fetch(url, {
+    method: 'POST',
+    headers: { cookie, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+
+/** The cookies of a new session. */
+async function signIn(url: string): Promise<string> {
+  const response = await post(`${url}/api/auth/dev`, '', { displayName: 'Ada' })
+  expect(response.status).toBe(200)
+  return response.headers
+    .getSetCookie()
+    .map((set) => set.slice(0, set.indexOf(';')))
+    .join('; ')
+}
+
+const Socket = z.object({ token: z.string(), wsUrl: z.string() })
+const statusAt = async (url: string, cookie: string) =>
+  (await fetch(`${url}/api/wallet`, { headers: { cookie } })).status
+
+onServers((settle) => {
+  it(
+    '[S4] a token stays dead in two processes while the fast store is emptied, restarted and away',
+    { timeout: 120_000 },
+    async () => {
+      const place = await settle()
+      cleanUp.push(() => place.remove())
+      const folder = await mkdtemp(join(tmpdir(), 'touchline-redis-'))
+      cleanUp.push(() => rm(folder, { recursive: true }))
+      const redis = await OwnRedis.start(folder)
+      cleanUp.push(() => redis.kill())
+      const env = { ...place.env, REDIS_URL: redis.url, DEMO_REPLAY: 'none' }
+      const { url: here } = await new Program(env).listening()
+      const { url: there } = await new Program(env).listening()
+
+      const misfortunes = {
+        emptied: () => redis.flush(),
+        restarted: async () => {
+          await redis.kill()
+          await redis.start()
+        },
+        away: () => redis.kill(),
+      }
+      for (const [what, strike] of Object.entries(misfortunes)) {
+        const [gone, stays] = [await signIn(here), await signIn(there)]
+        const { token, wsUrl } = Socket.parse(await (await post(`${there}/api/ws/token`, gone)).json())
+        for (const url of [here, there]) {
+          expect([await statusAt(url, gone), await statusAt(url, stays)], what).toEqual([200, 200])
+        }
+        expect((await post(`${here}/api/auth/logout`, gone)).status, what).toBe(200)
+        await strike()
+        for (const url of [there, here, there]) {
+          expect([await statusAt(url, gone), await statusAt(url, stays)], what).toEqual([401, 200])
+          expect((await post(`${url}/api/auth/refresh`, gone)).status, what).toBe(401)
+          expect((await post(`${url}/api/ws/token`, gone)).status, what).toBe(401)
+        }
+        const socket = new FeedClient(`${wsUrl}/?token=${token}`)
+        await socket.opened.catch(() => undefined) // refused, or opened to be told why
+        expect(await socket.closed, what).not.toBe(1000)
+        expect(socket.said, what).toEqual([])
+      }
+    },
+  )
+
+  it(
+    '[S11] ending a session elsewhere closes its sockets within a second without the bus',
+    { timeout: 60_000 },
+    async () => {
+      const place = await settle()
+      cleanUp.push(() => place.remove())
+      const env = { ...place.env, DEMO_REPLAY: 'none' }
+      const { url } = await new Program(env).listening()
+      const cookie = await signIn(url)
+      const { token, wsUrl } = Socket.parse(await (await post(`${url}/api/ws/token`, cookie)).json())
+      const feed = new FeedClient(`${wsUrl}/?token=${token}`)
+      await feed.opened
+      // What another process writes, and cannot announce.
+      await place.look(({ db }) => db.updateTable('sessions').set({ ended_at: new Date() }).execute())
+      await vi.waitUntil(() => feed.ws.readyState === feed.ws.CLOSED, PATIENCE)
+      expect(await statusAt(url, cookie)).toBe(401)
+    },
+  )
+})

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest'
+import { fixtureId } from '../../actors/kernel/ids.ts'
+import { MINUTE_MS, SECOND_MS } from '../../actors/kernel/world.ts'
+import type { MatchEvent } from '../../actors/match/messages.ts'
+import type { Batch } from '../../actors/match/store.ts'
+import { HouseResult, type HouseTrade } from '../../src/observe/house-result.ts'
+import { observedStore } from '../../src/observe/observed.ts'
+import { ActorRig, ok } from '../support/actor-rig.ts'
+import { player, U } from '../support/fixtures.ts'
+
+const quiet = { debug: () => undefined } as never
+
+/** A match whose every committed batch is read, and without any rule against early trades. */
+async function watched() {
+  const counted: HouseTrade[] = []
+  const batches: Batch[] = []
+  const house = new HouseResult((trade) => counted.push(trade))
+  const rig = await ActorRig.set({
+    rules: { holdMs: 0, newsHoldMs: 0 },
+    users: 6,
+    wrap: (store) =>
+      observedStore(store, {
+        world: { now: () => rig.world.now() },
+        log: quiet,
+        observe: ({ batch, verdict }) => {
+          if (verdict !== 'committed') return
+          batches.push(batch)
+          house.take(batch)
+        },
+      }),
+  })
+  const shows = (shots: number, passes: number) =>
+    rig.moves({ players: [player(1, { details: { 86: shots, 116: passes } })] })
+  const opens = async (n: number) => ok(await rig.opens({ userId: U(n) })).position
+  const closes = async (id: Parameters<typeof rig.closes>[0], n: number) => ok(await rig.closes(id, U(n)))
+  const pnlOf = () =>
+    [...rig.store.positions.values()].reduce((sum, position) => sum + (position.close?.pnl ?? 0), 0) / 1e6
+  await shows(0, 1)
+  return { rig, counted, batches, shows, opens, closes, pnlOf }
+}
+
+const kinds = (counted: readonly HouseTrade[]) => counted.map(({ opened, closed }) => `${opened} ${closed}`)
+
+describe("the house's result", () => {
+  it('tells trades by how near to news they were opened and closed, each once and when that is known', async () => {
+    const { rig, counted, shows, opens, closes, pnlOf } = await watched()
+    const { world } = rig
+    rig.rules = { ...rig.rules, lateVoidMs: 0 }
+    const held = await opens(1)
+    world.pass(5 * MINUTE_MS)
+    const early = await opens(2)
+    world.pass(8 * SECOND_MS)
+    const leaving = await opens(3)
+    world.pass(3 * SECOND_MS)
+    await closes(leaving.id, 3)
+    world.pass(6 * SECOND_MS)
+    await shows(6, 2)
+    world.pass(SECOND_MS)
+    await closes(early.id, 2)
+    world.pass(40 * SECOND_MS)
+    const after = await opens(4)
+    world.pass(5 * MINUTE_MS)
+    await closes(after.id, 4)
+    expect(counted).toEqual([])
+    world.pass(7 * MINUTE_MS)
+    await shows(6, 3)
+    expect(kinds(counted)).toEqual(['before_10s before_10s', 'before_20s after_60s', 'after_60s quiet'])
+    expect(counted[1]?.paid).toBeGreaterThan(1)
+    await closes(held.id, 1)
+    await opens(5)
+    world.pass(2 * MINUTE_MS)
+    await rig.moves({ state: 'FINISHED', stateId: 8, periods: rig.whistled() })
+    await rig.actor.stop()
+    expect(kinds(counted.slice(3))).toEqual(['quiet quiet', 'quiet end'])
+    expect(counted.reduce((sum, { paid }) => sum + paid, 0)).toBeCloseTo(pnlOf(), 6)
+    expect(counted.every(({ margin }) => margin > 0)).toBe(true)
+  })
+
+  it('does not guess at openings that it has not seen, and leaves out replays', async () => {
+    const { rig, batches, opens, closes } = await watched()
+    const one = await opens(1)
+    rig.world.pass(MINUTE_MS)
+    const before = batches.length
+    await closes(one.id, 1)
+    const late = batches.slice(before)
+    const told = (over: Partial<Batch>) => {
+      const counted: HouseTrade[] = []
+      const house = new HouseResult((trade) => counted.push(trade))
+      for (const batch of late) house.take({ ...batch, ...over })
+      const settled = { kind: 'match_updated', info: { settledAt: rig.world.now() } } as unknown as MatchEvent
+      house.take({ matchId: fixtureId(90_001), at: rig.world.now(), ...over, events: [settled] })
+      return kinds(counted)
+    }
+    expect(told({})).toEqual(['unseen quiet'])
+    expect(told({ matchId: fixtureId(4_000_000_001) })).toEqual([])
+  })
+
+  it('counts ten thousand closes of one minute once each', () => {
+    const counted: HouseTrade[] = []
+    const house = new HouseResult((trade) => counted.push(trade))
+    const at = 1_000_000
+    const position = (n: number) => ({
+      id: `p${n}`,
+      instrumentId: 'i',
+      openedAt: at - 1,
+      margin: 10,
+      close: { at, by: 'user', pnl: n },
+    })
+    const events = Array.from({ length: 10_000 }, (_, n) => ({ kind: 'position_closed', position: position(n) }))
+    const batch = (over: object) => ({ matchId: fixtureId(1), at, events: [], ...over }) as unknown as Batch
+    house.take(batch({ events }))
+    house.take(batch({ events }))
+    house.take(batch({ at: at + 8 * MINUTE_MS }))
+    house.take(batch({ at: at + 9 * MINUTE_MS }))
+    expect(counted).toHaveLength(10_000)
+  })
+})
