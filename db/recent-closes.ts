@@ -9,6 +9,9 @@ import { isCorrectable, type RecentClose } from '../actors/position/recent-close
 import { isImpossible, POSITION_COLUMNS, positionFrom, type PositionRow } from './positions.ts'
 import type { Database } from './postgres/schema.ts'
 
+/** The columns of a row `p` of positions. */
+const COLUMNS = sql.join(POSITION_COLUMNS.map((column) => sql.ref(column.replace('positions.', 'p.'))))
+
 /** What the column `late` holds: all of a recent close but the position. */
 type Late = Omit<RecentClose, 'position'>
 
@@ -49,10 +52,10 @@ export async function recentClosesOf(db: Kysely<Database>, matchId: FixtureId): 
         from outbox o cross join lateral json_array_elements(o.events) e
        where o.match_id = ${matchId} and o.seq > coalesce((select seq from before), 0) and e ->> 'kind' = 'closed'
     )
-    select ${sql.join(POSITION_COLUMNS.map((column) => sql.ref(column)))} from positions p
+    select ${COLUMNS} from positions p
      where id in (select id from recent) and match_id = ${matchId} and not ${isImpossible}
     union all
-    select ${sql.join(POSITION_COLUMNS.map((column) => sql.ref(column)))} from positions p
+    select ${COLUMNS} from positions p
      where match_id = ${matchId} and late is not null and id not in (select id from recent) and not ${isImpossible}
      order by closed_at, id`.execute(db)
   return rows.flatMap((row): RecentClose[] => {
