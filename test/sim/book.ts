@@ -332,7 +332,7 @@ export class Book {
     hold(
       'trigger',
       p.warned > before.warned &&
-        oracle.oracleLost(p, exitOf({ ...i, imbalance: i.leavingFrom ?? i.imbalance }, p), p.warned),
+        oracle.oracleLost(p, exitOf({ ...i, imbalance: i.step?.from ?? i.leavingFrom ?? i.imbalance }, p), p.warned),
       () => `${p.id} need not worry`,
     )
     this.positions.set(p.id, p)

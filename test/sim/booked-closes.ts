@@ -21,6 +21,8 @@ interface BookedClose {
   readonly price: number
   readonly base: number
   awaited: boolean
+  /** Which news it waits for. On the update that ends it, other news may begin. */
+  waitsFor: NewsHold | undefined
   shift: number
   proceeds: number
   lockedUntil: number
@@ -47,6 +49,7 @@ export class BookedCloses {
     if (close === null || rules.lateVoidMs === 0) return
     if (close.by !== 'user' && close.by !== 'stop_loss' && close.by !== 'take_profit') return
     const holding = this.#news.get(p.instrumentId)
+    const awaited = holding !== undefined && this.#isHolding.has(p.instrumentId) && holding.ended === null
     this.#closes.set(p.id, {
       userId: p.userId,
       purse: p.purse,
@@ -57,7 +60,8 @@ export class BookedCloses {
       at: batch.at,
       price: close.price,
       base: close.base,
-      awaited: holding !== undefined && this.#isHolding.has(p.instrumentId) && holding.ended === null,
+      awaited,
+      waitsFor: awaited ? holding : undefined,
       shift: 0,
       proceeds: p.margin + close.pnl,
       lockedUntil: batch.at + reachOf(rules),
@@ -94,7 +98,7 @@ export class BookedCloses {
       if (one.eventIds.length === 0 && !close.awaited) {
         same('late', one.shift, bases.to - bases.from, `far move of ${position.id}`)
       } else if (one.eventIds.length > 0) {
-        const news = this.#news.get(close.instrumentId)
+        const news = close.waitsFor
         const from = news !== undefined && close.at < news.since ? news.baseBefore : close.base
         same('late', one.shift, bases.to - from, `news of ${position.id}`)
         hold('late', close.awaited, () => `${position.id} was corrected and not waited for`)
@@ -108,6 +112,7 @@ export class BookedCloses {
     if (awaited && !close.awaited) this.seen.push('closes awaited')
     if (amount !== 0) this.seen.push(corrections.length > close.news.length ? 'closes corrected' : 'closes reversed')
     close.lockedUntil = close.at + reachOf(rules)
+    close.waitsFor = awaited ? this.#news.get(close.instrumentId) : undefined
     Object.assign(close, { awaited, shift: sum, news: corrections, proceeds: position.margin + position.close.pnl })
     return amount
   }
@@ -135,7 +140,9 @@ export class BookedCloses {
         // Under other rules it may have been out of reach when the news came.
         if (close.lateVoidMs !== rules.lateVoidMs || this.#rulesAt.get(event.instrumentId) !== rules.lateVoidMs)
           continue
-        const isOut = close.openedAt >= news.windowFrom || close.lockedUntil <= news.since
+        const { unnamed } = news
+        const isUnnamed = unnamed !== null && close.openedAt >= unnamed.from && close.openedAt < unnamed.to
+        const isOut = close.openedAt >= news.windowFrom || isUnnamed || close.lockedUntil <= news.since
         const isFound = close.news.some(({ eventIds }) => eventIds.some((one) => news.eventIds.includes(one)))
         hold('late', isOut || isFound || news.eventIds.length === 0, () => `${id} got away from news`)
       }

@@ -1,6 +1,7 @@
 /**
  * A user's account, derived from its events: open positions, closed positions, and the balance that follows from both.
  */
+import { present } from '../../../actors/kernel/assert.ts'
 import { STARTING_BALANCE } from '../../../actors/kernel/limits.ts'
 import { lots, money, price } from '../../../actors/kernel/micros.ts'
 import { realisedPnl } from '../../../actors/position/position.ts'
@@ -38,6 +39,7 @@ export class Account {
       this.marginUsed += position.margin
       return
     }
+    if (type === 'corrected') return this.#correct(event)
     if (known === undefined) throw new Violation(`event ${marker}: ${type}, but position ${position.id} is not open`)
     demand(sameTerms(known, position), () => `position ${position.id} opened as ${brief(known)}, is ${brief(position)}`)
     if (type === 'closed') this.#close(position)
@@ -49,6 +51,19 @@ export class Account {
     for (const { instrumentId: id, direction, lotSize } of this.open.values()) {
       exposure.set(id, (exposure.get(id) ?? 0) + (direction === 'long' ? lotSize : -lotSize))
     }
+  }
+
+  /** Late news changes what a close has paid, and nothing else about it. */
+  #correct({ marker, position }: EventSeen): void {
+    const known = this.closed.get(position.id)
+    if (known === undefined)
+      throw new Violation(`event ${marker}: corrected, but position ${position.id} is not closed`)
+    const isSame = sameTerms(known, position) && sameExit(known, position)
+    demand(isSame, () => `position ${position.id} closed as ${brief(known)}, is corrected to ${brief(position)}`)
+    const [before, after] = [present(known.realizedPnl, 'PnL before'), present(position.realizedPnl, 'PnL after')]
+    demand(after >= -position.margin, () => `position ${position.id} lost ${-after} of a margin of ${position.margin}`)
+    this.closed.set(position.id, position)
+    this.balance += after - before
   }
 
   #close(position: PositionSeen): void {
@@ -77,10 +92,13 @@ export function sameTerms(a: PositionSeen, b: PositionSeen): boolean {
   )
 }
 
-/** Whether they agree on how it was closed, if it was. */
+/** Whether they agree on how it was closed, if it was, and on what that paid. */
 export function sameClose(a: PositionSeen, b: PositionSeen): boolean {
-  return a.closePrice === b.closePrice && a.realizedPnl === b.realizedPnl && a.closedBy === b.closedBy
+  return sameExit(a, b) && a.realizedPnl === b.realizedPnl
 }
+
+const sameExit = (a: PositionSeen, b: PositionSeen): boolean =>
+  a.closePrice === b.closePrice && a.closedBy === b.closedBy
 
 export function brief(p: PositionSeen): string {
   const { id, direction, lotSize, openPrice, margin, closePrice, realizedPnl, closedBy } = p

@@ -73,7 +73,8 @@ export class SimulatedTrader {
       for (const event of page.events) {
         this.account.apply(event)
         const { closedBy } = event.position
-        const own = event.type === 'opened' || event.type === 'changed' || closedBy === 'user'
+        const isClosing = event.type === 'closed' && closedBy === 'user'
+        const own = event.type === 'opened' || event.type === 'changed' || isClosing
         if (own) this.#journal.witness(event)
         this.#tally.event(event.type === 'closed' ? `closed by ${closedBy}` : event.type)
       }
