@@ -75,6 +75,10 @@ export class BookedCloses {
     else {
       this.#isHolding.add(instrumentId)
       this.#news.set(instrumentId, news)
+      // What waits for news without a name waits for the news that names somebody after it.
+      for (const close of this.#closes.values()) {
+        if (close.instrumentId === instrumentId && close.waitsFor?.names === false) close.waitsFor = news
+      }
     }
   }
 
