@@ -12,6 +12,7 @@ import { clusterMember } from './join-cluster.ts'
 import type { RealTimeStats } from './stats.ts'
 import { type Wake, WakeLimiter } from './feed/wake-limiter.ts'
 import { type Directory, MatchDesk } from './match/match-desk.ts'
+import { FairShare } from './match/fair-share.ts'
 import type { MatchContext } from './match/match-host.ts'
 import { type HostedMatch, MATCH_ROOM, MatchRoom } from './match/match-room.ts'
 import { matchmake } from './match/seats.ts'
@@ -40,7 +41,7 @@ export interface Cluster {
   readonly processId: ProcessId
 }
 
-export interface RealTimeOptions extends Omit<MatchContext, 'fanOut' | 'account' | 'deadline' | 'relay'> {
+export interface RealTimeOptions extends Omit<MatchContext, 'fanOut' | 'account' | 'deadline' | 'share' | 'relay'> {
   /**
    * The server behind `{ws_url}`. This module answers its upgrade requests; its owner answers the others and listens.
    */
@@ -151,7 +152,14 @@ function partsOf(options: RealTimeOptions) {
     options.cluster === null ? null : clusterMember({ ...options, ...options.cluster, fanOut, account, hosted })
   const desk = new MatchDesk({
     ...options,
-    context: { ...options, fanOut, account, deadline, relay: cluster?.prices.relay ?? null },
+    context: {
+      ...options,
+      fanOut,
+      account,
+      deadline,
+      share: new FairShare(world),
+      relay: cluster?.prices.relay ?? null,
+    },
     hosted,
     peers: cluster?.peers ?? null,
     followRemote: async (matchId) => (await cluster?.prices.follow(matchId)) ?? false,

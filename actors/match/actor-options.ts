@@ -15,8 +15,11 @@ export interface MatchActorOptions {
   /** Read for every batch, so that a changed setting takes effect at once. */
   readonly rules: () => TradingRules
   readonly model: () => ScoringModel
-  /** The most commands in one commit, and closes by the match; BATCH_MAX if absent. */
-  readonly batchMax?: () => number
+  /**
+   * The most commands in one commit, and closes by the match; BATCH_MAX if absent. Asked before every batch, with the
+   * number of commands that wait for it.
+   */
+  readonly batchMax?: (waiting: number) => number
   /** Resolves in a later turn of the event loop, when everything else has had its turn. */
   readonly pause: () => Promise<void>
   /** Called after every commit, in order, with the committed events. Must not throw. */

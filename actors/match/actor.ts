@@ -5,7 +5,7 @@
  */
 import { InvariantBroken, present } from '../kernel/assert.ts'
 import type { FixtureId, InstrumentId, UserId } from '../kernel/ids.ts'
-import { BATCH_MAX, COMMAND_DEADLINE_MS, ROUNDS_MAX } from '../kernel/limits.ts'
+import { BATCH_MAX, COMMAND_DEADLINE_MS, ROUNDS_MAX, TURN_MAX } from '../kernel/limits.ts'
 import type { Lots } from '../kernel/micros.ts'
 import { type Outcome, refused, type TradeWindow } from '../kernel/outcome.ts'
 import { type Instant, instant } from '../kernel/world.ts'
@@ -75,6 +75,7 @@ export class MatchActor {
   readonly #keysInFlight = new Set<string>()
   /** Those who are still to leave of the step under way, as last found; null when that is to be found again. */
   #step: SharedStep | null = null
+  #batchMax = BATCH_MAX
   #draining: Promise<void> | null = null
   #stopped = false
 
@@ -209,9 +210,11 @@ export class MatchActor {
       // Everything that arrives in this turn of the event loop joins the first batch.
       await Promise.resolve()
       while (this.#mailbox.size > 0 || this.#leaving() !== null) {
+        this.#batchMax = this.#options.batchMax?.(this.#mailbox.fromUsers) ?? BATCH_MAX
         const isHeld = await this.#continueStep()
-        const batch = this.#mailbox.take({ max: this.#batchMax(), isHeld })
+        const batch = this.#mailbox.take({ max: this.#batchMax, isHeld })
         if (batch.length > 0) await this.#processBatch(batch)
+        if (batch.length > TURN_MAX) await this.#options.pause()
       }
     } catch (error) {
       this.#break(error instanceof InvariantBroken ? 'broken' : 'fault', error)
@@ -219,10 +222,6 @@ export class MatchActor {
       // Same turn as the last look into the mailbox: a message that arrives from now on starts a new run.
       this.#draining = null
     }
-  }
-
-  #batchMax(): number {
-    return this.#options.batchMax?.() ?? BATCH_MAX
   }
 
   #leaving(): { readonly instrument: Instrument; readonly from: Lots } | null {
@@ -243,7 +242,7 @@ export class MatchActor {
     await pause()
     this.#step ??= await findStep(this.#state, leaving.instrument, leaving.from, pause)
     const terms = this.#terms(new Map())
-    const draft = new Draft(this.#state, this.#batchMax())
+    const draft = new Draft(this.#state, this.#batchMax)
     this.#step = continueStep(draft, this.#step, terms)
     const attempt: Attempt = { batch: [], decisions: new Map(), draft, terms }
     const verdict = await this.#commit(attempt)
@@ -260,7 +259,7 @@ export class MatchActor {
       const histories = await this.#historiesFor(batch)
       for (let round = 1; ; round++) {
         const terms = { ...this.#terms(histories), wallets: told.wallets }
-        const draft = new Draft(this.#state, this.#batchMax())
+        const draft = new Draft(this.#state, this.#batchMax)
         // All are decided again, refusals too: an order that cannot be paid leaves no trace in the others.
         const decisions = new Map<Entry, Decision>()
         for (const entry of batch) decisions.set(entry, told.repeated.get(entry) ?? this.#decide(entry, draft, terms))

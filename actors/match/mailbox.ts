@@ -9,6 +9,7 @@ export interface Message {
 
 export class Mailbox<T extends Message> {
   #queue: T[] = []
+  #users = 0
   readonly #max: number
 
   constructor(max: number = MAILBOX_MAX) {
@@ -19,10 +20,16 @@ export class Mailbox<T extends Message> {
     return this.#queue.length
   }
 
+  /** The number of messages that users have sent. */
+  get fromUsers(): number {
+    return this.#users
+  }
+
   /** False when the mailbox is full and the message was not taken. */
   put(message: T): boolean {
     if (message.userId !== null && this.#queue.length >= this.#max) return false
     this.#queue.push(message)
+    if (message.userId !== null) this.#users++
     return true
   }
 
@@ -46,18 +53,21 @@ export class Mailbox<T extends Message> {
       isFull = batch.push(message) >= max
     }
     this.#queue = left
+    this.#users -= users.size
     return batch
   }
 
   /** Puts messages that were taken back at the front, in their order. */
   putBack(messages: readonly T[]): void {
     this.#queue = [...messages, ...this.#queue]
+    this.#users += messages.filter(({ userId }) => userId !== null).length
   }
 
   /** Empties the mailbox and returns what it held. */
   clear(): T[] {
     const all = this.#queue
     this.#queue = []
+    this.#users = 0
     return all
   }
 }

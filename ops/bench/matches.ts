@@ -22,6 +22,7 @@ import type { Connection } from '../../db/postgres/connect.ts'
 import { SqlLeases } from '../../db/leases.ts'
 import { SqlMatchStore } from '../../db/match-store.ts'
 import { WalletCache } from '../../db/wallet-cache.ts'
+import { FairShare } from '../../rooms/match/fair-share.ts'
 import { systemWorld } from '../../src/system-world.ts'
 
 const PLAYERS = 44
@@ -137,6 +138,7 @@ export class BenchMatch {
 /** The dependencies of one process: its matches share a store and a cache of balances. */
 function hostOn(connection: Connection) {
   const store = new SqlMatchStore(connection, new WalletCache(null, rethrow))
+  const share = new FairShare(world)
   const leases = new SqlLeases(connection.db, { owner: world.newId(), ttlMs: HOUR_MS, alone: true })
   return async (id: FixtureId) => {
     const epoch = present(await leases.acquire(id), 'lease')
@@ -149,6 +151,7 @@ function hostOn(connection: Connection) {
         world,
         rules: () => RULES,
         model: () => DEFAULT_MODEL,
+        batchMax: (waiting) => share.batchMax(id, waiting),
         pause: () => new Promise(setImmediate),
         onCommitted: () => undefined,
         onStopped: (_reason, error) => onStopped(error),

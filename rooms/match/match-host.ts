@@ -17,6 +17,7 @@ import type { PublishedPrice } from '../feed/price-board.ts'
 import { encodePriceFrame, FLAG } from '../feed/price-frame.ts'
 import { type Report, reportWith } from '../report.ts'
 import type { WriteDeadline } from '../sockets/write-deadline.ts'
+import type { FairShare } from './fair-share.ts'
 
 /** Publishes to the other processes what happens in the matches of this one. */
 export interface Relay {
@@ -45,6 +46,8 @@ export interface MatchContext {
   /** Null when there are no other processes. */
   readonly relay: Relay | null
   readonly deadline: WriteDeadline
+  /** Between the matches of the process. */
+  readonly share: Pick<FairShare, 'batchMax'>
   readonly report: Report
 }
 
@@ -87,6 +90,7 @@ export class MatchHost implements PriceSource {
       world: this.#context.world,
       rules: this.#context.rules,
       model: this.#context.model,
+      batchMax: (waiting) => this.#context.share.batchMax(this.matchId, waiting),
       pause: () => new Promise(setImmediate),
       onCommitted: (events) => this.#publish(events),
       onStopped: options.onStopped,

@@ -5,6 +5,7 @@ import { DEFAULT_MODEL } from '../../actors/market/pricing.ts'
 import type { MatchRecord } from '../../actors/match/store.ts'
 import { AccountStream } from '../../rooms/feed/account-stream.ts'
 import { FanOut } from '../../rooms/feed/fan-out.ts'
+import { FairShare } from '../../rooms/match/fair-share.ts'
 import { MatchHost, type Relay } from '../../rooms/match/match-host.ts'
 import { WriteDeadline } from '../../rooms/sockets/write-deadline.ts'
 import { MATCH, record, U } from '../support/fixtures.ts'
@@ -40,6 +41,7 @@ async function hosted(of: MatchRecord) {
       account,
       relay: { opened, closed: () => undefined, prices: () => undefined, logAppended: () => undefined },
       deadline,
+      share: new FairShare(world),
       report,
     },
   })

@@ -6,7 +6,7 @@ import type { Outcome } from '../../actors/kernel/outcome.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import type { Money } from '../../actors/kernel/micros.ts'
 import { DEFAULT_MODEL, type ScoringModel } from '../../actors/market/pricing.ts'
-import { MatchActor, type StopReason } from '../../actors/match/actor.ts'
+import { MatchActor, type MatchActorOptions, type StopReason } from '../../actors/match/actor.ts'
 import type { MatchEvent, Trade } from '../../actors/match/messages.ts'
 import type { MatchRecord, MatchStore } from '../../actors/match/store.ts'
 import { MATCH, openOrder, record, snapshot, U } from './fixtures.ts'
@@ -21,7 +21,9 @@ export interface ActorRigOptions {
   readonly balance?: Money
   readonly model?: ScoringModel
   /** The most commands, and closes by the match, in one commit. */
-  readonly batchMax?: number
+  readonly batchMax?: number | NonNullable<MatchActorOptions['batchMax']>
+  /** Waits for a turn of the event loop. */
+  readonly pause?: MatchActorOptions['pause']
   /** Wraps the store, to make it fail. */
   readonly wrap?: (store: MatchStore) => MatchStore
 }
@@ -74,8 +76,11 @@ export class ActorRig {
       world: this.world,
       rules: () => this.rules,
       model: () => this.model,
-      batchMax: () => this.#options.batchMax ?? BATCH_MAX,
-      pause: () => Promise.resolve(),
+      batchMax: (waiting) => {
+        const { batchMax = BATCH_MAX } = this.#options
+        return typeof batchMax === 'number' ? batchMax : batchMax(waiting)
+      },
+      pause: () => this.#options.pause?.() ?? Promise.resolve(),
       onCommitted: (events) => this.events.push(...events),
       onStopped: (reason, error) => {
         this.stopped = { reason, error }

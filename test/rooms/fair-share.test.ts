@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest'
+import { fixtureId } from '../../actors/kernel/ids.ts'
+import { BATCH_MAX, MAILBOX_MAX } from '../../actors/kernel/limits.ts'
+import { FairShare, SHARED_BATCH_MAX } from '../../rooms/match/fair-share.ts'
+import { ActorRig, codeOf } from '../support/actor-rig.ts'
+import { TestWorld } from '../support/test-world.ts'
+import { U } from '../support/fixtures.ts'
+
+const [HOT, QUIET, OTHER] = [fixtureId(1), fixtureId(2), fixtureId(3)]
+
+describe('the share of a match in its process', () => {
+  it('[A15] a crowded match makes smaller batches while another trades a little, and full ones a while after', () => {
+    const world = new TestWorld()
+    const share = new FairShare(world)
+    expect(share.batchMax(HOT, MAILBOX_MAX)).toBe(BATCH_MAX)
+    expect(share.batchMax(QUIET, 1)).toBe(BATCH_MAX)
+    expect(share.batchMax(HOT, MAILBOX_MAX)).toBe(SHARED_BATCH_MAX)
+    world.pass(1_000)
+    expect(share.batchMax(HOT, MAILBOX_MAX)).toBe(BATCH_MAX)
+  })
+
+  it('[A15] crowded matches leave each other full batches, and so does one whose own crowd has just come', () => {
+    const share = new FairShare(new TestWorld())
+    share.batchMax(HOT, 1)
+    expect(share.batchMax(HOT, MAILBOX_MAX)).toBe(BATCH_MAX)
+    expect(new FairShare(new TestWorld()).batchMax(OTHER, 500)).toBe(BATCH_MAX)
+    const crowded = new FairShare(new TestWorld())
+    crowded.batchMax(HOT, 500)
+    expect(crowded.batchMax(OTHER, 500)).toBe(BATCH_MAX)
+  })
+
+  it('[A15] a match that has only its own clock to follow does not count as trading', () => {
+    const share = new FairShare(new TestWorld())
+    share.batchMax(QUIET, 0)
+    expect(share.batchMax(HOT, MAILBOX_MAX)).toBe(BATCH_MAX)
+  })
+
+  it('[A15] a crowd is committed in shares, and the others have a turn after each', async () => {
+    const share = new FairShare(new TestWorld())
+    const steps: (number | 'turn')[] = []
+    const stage = await ActorRig.set({
+      users: 250,
+      batchMax: (waiting) => share.batchMax(HOT, waiting),
+      pause: async () => void steps.push('turn'),
+      wrap: (store) => ({
+        load: (id) => store.load(id),
+        histories: (ids) => store.histories(ids),
+        recall: (user, key) => store.recall(user, key),
+        commit: (batch) => {
+          steps.push(batch.events.filter(({ kind }) => kind === 'position_opened').length)
+          return store.commit(batch)
+        },
+      }),
+    })
+    share.batchMax(QUIET, 1)
+    const orders = Array.from({ length: 250 }, (_, n) => stage.opens({ userId: U(n + 1) }))
+    expect(new Set((await Promise.all(orders)).map(codeOf))).toEqual(new Set(['ok']))
+    expect(steps).toEqual([SHARED_BATCH_MAX, 'turn', SHARED_BATCH_MAX, 'turn', 50])
+  })
+})
