@@ -7,7 +7,7 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import { emailKey } from '../actors/community/registration.ts'
 import { userId } from '../actors/kernel/ids.ts'
 import type { World } from '../actors/kernel/world.ts'
-import { AuditLog } from './audit-log.ts'
+import { AuditLog, type ControlAction } from './audit-log.ts'
 import type { Database } from './postgres/schema.ts'
 import type { UsersTable } from './postgres/schema/users.ts'
 import { endSessionsOf } from './sessions.ts'
@@ -30,6 +30,12 @@ export class AdminRoles {
   roleOf(email: string): Pick<Roles, 'role' | 'admin_by_email'> {
     const isListed = this.#emails.has(emailKey(email))
     return { role: isListed ? 'admin' : 'user', admin_by_email: isListed }
+  }
+
+  /** Audits the new users among these who are admins from the start. */
+  async auditNew(users: readonly Pick<Roles, 'id' | 'role'>[], tx: Kysely<Database>): Promise<void> {
+    const admins = users.filter(({ role }) => role === 'admin')
+    await new AuditLog(tx, this.#world).recordAll(admins.map(({ id, role }) => roleChange(id, null, role)))
   }
 
   /** Promotes and demotes existing users by the list. */
@@ -56,9 +62,16 @@ export class AdminRoles {
     const isDemoted = next.role !== 'admin' && user.admin_by_email
     if (!isPromoted && !isDemoted) return user.role
     await tx.updateTable('users').set(next).where('id', '=', user.id).execute()
-    const change = { before: user.role, after: next.role }
-    await new AuditLog(tx, this.#world).record({ actor: null, action: 'user.role', subject: user.id, ...change })
+    await new AuditLog(tx, this.#world).record(roleChange(user.id, user.role, next.role))
     if (isDemoted) await endSessionsOf(userId(user.id), tx, this.#world)
     return next.role
   }
 }
+
+const roleChange = (subject: string, before: string | null, after: string): ControlAction => ({
+  actor: null,
+  action: 'user.role',
+  subject,
+  before,
+  after,
+})

@@ -1,10 +1,13 @@
-/** The audit log: who did what, with the values before and after. Rows are never changed or removed. */
+/**
+ * The audit log: who did what, with the values before and after. Rows are never changed or removed; `audit-chain.ts`
+ * seals them.
+ */
 import type { Kysely } from 'kysely'
 import { type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
 import type { Database } from './postgres/schema.ts'
 
-/** An operator's action. `before` and `after` are plain JSON. */
+/** An action of an operator, or of a process on its own. `before` and `after` are plain JSON. */
 export interface ControlAction {
   /** Null for what a process did on its own. */
   readonly actor: UserId | null
@@ -35,20 +38,24 @@ export class AuditLog {
   }
 
   /** Records an action, in the transaction that performs it if there is one. */
-  async record(deed: ControlAction, db: Kysely<Database> = this.#db): Promise<void> {
-    const { actor, action, subject, before, after, outcome = 'ok' } = deed
-    await db
-      .insertInto('audit_log')
-      .values({
-        at: new Date(this.#world.now()),
-        actor_id: actor,
-        action,
-        subject,
-        before: before === null ? null : JSON.stringify(before),
-        after: after === null ? null : JSON.stringify(after),
-        outcome,
-      })
-      .execute()
+  record(action: ControlAction, db: Kysely<Database> = this.#db): Promise<void> {
+    return this.recordAll([action], db)
+  }
+
+  /** Records them all or none. */
+  async recordAll(actions: readonly ControlAction[], db: Kysely<Database> = this.#db): Promise<void> {
+    if (actions.length === 0) return
+    const at = new Date(this.#world.now())
+    const rows = actions.map(({ actor, action, subject, before, after, outcome = 'ok' }) => ({
+      at,
+      actor_id: actor,
+      action,
+      subject,
+      before: before === null ? null : JSON.stringify(before),
+      after: after === null ? null : JSON.stringify(after),
+      outcome,
+    }))
+    await db.insertInto('audit_log').values(rows).execute()
   }
 
   /** Newest first. `before` continues from an entry's id. */

@@ -19,6 +19,7 @@ import type { Badge } from '../actors/community/badges.ts'
 import type { Career } from '../actors/community/career.ts'
 import type { Credit, Headline, Notice } from '../actors/community/notices.ts'
 import type { Week } from '../actors/community/spinner.ts'
+import { AuditLog } from './audit-log.ts'
 import { insertHeadlines, insertNotices, type Notification } from './announcements.ts'
 import { bigints, instants, integers, texts, uuids } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
@@ -296,6 +297,7 @@ export class ReactionTx {
       const balance = money(wallet.balance_micros + adopted + own.reduce((sum, { reward }) => sum + reward, 0))
       paid.push({ userId: user, balance, version: wallet.version + 1 })
     }
+    await this.#auditAdoptions(entries, at)
     await this.#pay(paid, entries, at)
     await sql`
       update referrals r set credited_at = ${new Date(at)}::timestamptz, reward_micros = c.reward
@@ -303,6 +305,21 @@ export class ReactionTx {
              c (referee_id, reward)
        where r.referee_id = c.referee_id`.execute(this.#tx)
     this.balances.push(...paid)
+  }
+
+  async #auditAdoptions(entries: readonly Entry[], at: Instant): Promise<void> {
+    const adoptions = entries.flatMap(({ kind, user, amount }) =>
+      kind === 'external_adjustment' && user !== null ? [{ subject: user, amount }] : [],
+    )
+    await new AuditLog(this.#tx, { now: () => at }).recordAll(
+      adoptions.map(({ subject, amount }) => ({
+        actor: null,
+        action: 'wallet.adopt',
+        subject,
+        before: null,
+        after: { purse: 'main', byMicros: amount },
+      })),
+    )
   }
 
   async #pay(paid: readonly VersionedBalance[], entries: readonly Entry[], at: Instant): Promise<void> {

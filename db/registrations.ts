@@ -126,6 +126,7 @@ export class Registrations {
       throw new Error('a new referral code was not new') // one in 10¹²: the caller may retry
     }
     await this.#useUp(registration, tx)
+    await this.#roles.auditNew([made], tx)
     await grantStartingBalance(tx, this.#world, [userId(made.id)])
     if (referralCode !== null && referrer !== null) {
       await this.#refer(tx, { code: referralCode, referrer: referrer.referrerId, referee: userId(made.id) })

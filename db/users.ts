@@ -157,6 +157,7 @@ export class Users {
       .onConflict((conflict) => conflict.column('username').doNothing())
       .returningAll()
       .execute()
+    await this.#roles.auditNew(made, tx)
     const fresh = made.map((row) => userId(row.id))
     await grantStartingBalance(tx, this.#world, fresh)
     return new Map(made.map((row) => [row.username, row]))

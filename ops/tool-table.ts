@@ -17,6 +17,7 @@ export const TOOLS: readonly Tool[] = [
   tool('market-fit', './tools/market/fit.ts', 'fit what prices expect of players beforehand'),
   tool('legacy-import', './tools/legacy-import.ts', 'import legacy trades from a CSV file'),
   tool('reactions-rebuild', './tools/reactions-rebuild.ts', 'rebuild careers, XP and weeks from the trade history'),
+  tool('audit-verify', './tools/audit-verify.ts', 'check that no entry of the audit log was altered or removed'),
   tool('spinner-verify', './tools/spinner-verify.ts', 'verify past draws from the published history'),
   // Match data
   tool('provider-mock', './tools/provider-mock/main.ts', 'serve recordings as the live provider would'),

@@ -431,7 +431,10 @@ begin
           from (select unnest(w_user) as user_id, unnest(w_purse) as purse, unnest(h_balance) as held,
                        unnest(h_booked) as booked) d
          where d.held <> d.booked
-        returning purse, amount_micros
+        returning user_id, purse, amount_micros
+    ), audited as (
+      insert into audit_log (at, action, subject, after)
+        select p_at, 'wallet.adopt', user_id, jsonb_build_object('purse', purse, 'byMicros', amount_micros) from entries
     )
     insert into ledger_entries (tx, account, purse, amount_micros, kind, reference, at)
       select p_batch, 'house', purse, -sum(amount_micros), 'external_adjustment', p_batch, p_at

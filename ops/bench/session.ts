@@ -81,6 +81,7 @@ async function measure(): Promise<readonly Readonly<Record<Way, Load>>[]> {
       ended,
       claimSocketToken: async () => true,
       onNewDevice: () => {},
+      onReuse: () => {},
       log,
     })
   const serve = (way: Way) => {

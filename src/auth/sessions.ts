@@ -72,6 +72,8 @@ export interface SessionsOptions {
   readonly claimSocketToken: (id: string, until: Instant) => Promise<boolean>
   /** Tells a user of a sign-in from a device that their sessions did not know. Returns at once. */
   readonly onNewDevice: (user: UserId, device: Device) => void
+  /** Called when a refresh token was used that had been replaced before: it was copied. */
+  readonly onReuse: (user: UserId) => void
   readonly log: Log
 }
 
@@ -83,7 +85,7 @@ const nameOf = ({ userAgent, addressPrefix }: Device): string =>
   `${(userAgent ?? '').replaceAll(/\d+([._]\d+)*/g, '')} ${addressPrefix}`
 
 export function createSessions(options: SessionsOptions): Sessions {
-  const { tokens, rows, ended, claimSocketToken, onNewDevice, log } = options
+  const { tokens, rows, ended, claimSocketToken, onNewDevice, onReuse, log } = options
   const listeners: ((user: UserId) => void)[] = []
   const signedOut = (user: UserId): void => {
     for (const listener of listeners) listener(user)
@@ -129,6 +131,7 @@ export function createSessions(options: SessionsOptions): Sessions {
           return { kind: 'over' }
         case 'reused':
           log.warn('refresh_token_reused', { userId: claims.userId, session: claims.sid, generation: claims.gen })
+          onReuse(claims.userId)
           signedOut(claims.userId)
           return { kind: 'over' }
         default:

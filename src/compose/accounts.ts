@@ -15,11 +15,13 @@ import { MailQueue } from '../auth/mail-queue.ts'
 import { outboxMailer, smtpMailer } from '../auth/mail.ts'
 import { createOneTimeCodes } from '../auth/one-time-codes.ts'
 import { createSessions, type Sessions as AuthSessions, type SessionsOptions } from '../auth/sessions.ts'
+import { SecurityEvents } from '../auth/security-events.ts'
 import { createSignIn, type SignIn } from '../auth/sign-in.ts'
 import { createTickets } from '../auth/tickets.ts'
 import { createTokens } from '../auth/tokens.ts'
 import type { Base } from './base.ts'
 import type { Market } from './market.ts'
+import type { Observation } from './observation.ts'
 import type { Stores } from './stores.ts'
 
 export interface Accounts {
@@ -27,10 +29,14 @@ export interface Accounts {
   readonly registrations: Registrations
   readonly sessions: AuthSessions
   readonly signIn: SignIn
+  readonly security: SecurityEvents
 }
 
-export async function openAccounts(base: Base, stores: Stores, { settings }: Market): Promise<Accounts> {
+export async function openAccounts(base: Base, parts: AccountParts): Promise<Accounts> {
   const { config, world } = base
+  const { stores, market, observation } = parts
+  const { settings } = market
+  const security = watchDoors(base, market, observation)
   const users = new Users(stores.db, world, config.adminEmails)
   await users.applyAdminEmails()
   const registrations = new Registrations(stores.db, world, config.adminEmails)
@@ -41,22 +47,37 @@ export async function openAccounts(base: Base, stores: Stores, { settings }: Mar
     registrations,
     sessions: await openSessions(base, stores, {
       maxDays: () => settings.value('auth.session_max_days'),
+      onReuse: (user) => security.tokenReused(user),
       onNewDevice: createDeviceNotices({ ...notices, world, log: base.log }),
     }),
     signIn: await openSignIn(base, stores, { people: registrations, mail }),
+    security,
   }
+}
+
+interface AccountParts {
+  readonly stores: Stores
+  readonly market: Market
+  readonly observation: Observation
+}
+
+function watchDoors({ world, lifecycle }: Base, { audit }: Market, { measuring }: Observation): SecurityEvents {
+  const security = new SecurityEvents({ audit, world, onSignIn: measuring.signIn })
+  lifecycle.add({ name: 'security-events', kind: 'store', stop: () => security.flush() })
+  return security
 }
 
 interface SessionPolicy {
   readonly maxDays: () => number
   readonly onNewDevice: SessionsOptions['onNewDevice']
+  readonly onReuse: SessionsOptions['onReuse']
 }
 
 /** Tokens and the sessions behind them. */
 async function openSessions(
   { config, world, log }: Base,
   stores: Stores,
-  { maxDays, onNewDevice }: SessionPolicy,
+  { maxDays, onNewDevice, onReuse }: SessionPolicy,
 ): Promise<AuthSessions> {
   const { db, askFast } = stores
   const { jwt, dataDir } = config
@@ -68,7 +89,7 @@ async function openSessions(
   const signing = await loadOrCreateKeys({ ...jwt, dataDir, privateKeyPem })
   const tokens = createTokens({ keys: signing, lifetimes: jwt, world })
   const claimSocketToken = onceIn(stores, world)
-  return createSessions({ tokens, rows, ended, claimSocketToken, onNewDevice, log })
+  return createSessions({ tokens, rows, ended, claimSocketToken, onNewDevice, onReuse, log })
 }
 
 /**

@@ -12,6 +12,7 @@ import { RemoteFault } from '../../rooms/cluster/bus.ts'
 import { describeFeed } from '../../rooms/feed/feed-description.ts'
 import { IdentityProviderAway } from '../auth/identity.ts'
 import { createApp, createWsApp } from '../http/app.ts'
+import type { RequestFacts } from '../http/edge.ts'
 import type { CommunityPorts } from '../http/community-ports.ts'
 import type { HttpDeps } from '../http/ports.ts'
 import { loadWebFiles } from '../http/web-files.ts'
@@ -58,7 +59,10 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
       access: config.metrics,
       contentType: measuring.contentType,
       text: measuring.text,
-      observe: measuring.request,
+      observe: (facts: RequestFacts) => {
+        measuring.request(facts)
+        accounts.security.answered(facts)
+      },
     },
     tracing,
     cookies: { production: config.production, domain: config.cookieDomain },
@@ -74,6 +78,7 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
     accounts: accounts.users,
     registrations: accounts.registrations,
     signIn: accounts.signIn,
+    security: accounts.security,
     wallets: market.wallets,
     refills: market.refills,
     catalogue: market.catalogue,

@@ -4,6 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { World } from '../../actors/kernel/world.ts'
+import { AuditChain } from '../../db/audit-chain.ts'
 import { LedgerMonitor } from '../../db/ledger-monitor.ts'
 import { Retention } from '../../db/retention.ts'
 import type { Users } from '../../db/users.ts'
@@ -72,9 +73,9 @@ async function assemble(base: Base): Promise<Touchline> {
   const { world, lifecycle, processId } = base
   const stores = await openStores(base)
   const market = await openMarket(base, stores)
-  const accounts = await openAccounts(base, stores, market)
-  const recordings = await readRecordings(base)
   const observation = await startObservation(base)
+  const accounts = await openAccounts(base, { stores, market, observation })
+  const recordings = await readRecordings(base)
   const doors = buildDoors(base, { accounts, market })
   const realTimeSide = await buildRealTime(base, { stores, accounts, market, doors, observation })
   const { realTime, wsServer } = realTimeSide
@@ -90,6 +91,8 @@ async function assemble(base: Base): Promise<Touchline> {
       days: market.settings.value('retention.ticks_days'),
     })),
     ledger: new LedgerMonitor(stores.db, world),
+    security: accounts.security,
+    auditChain: new AuditChain(stores.db),
     measuring: observation.measuring,
     keeper: community.keeper,
     spinner: community.spinner,

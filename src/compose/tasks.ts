@@ -1,11 +1,13 @@
 /** The background work of a process, as one table of tasks. */
 import type { Role } from '../variables.ts'
+import type { AuditChain } from '../../db/audit-chain.ts'
 import type { LedgerMonitor } from '../../db/ledger-monitor.ts'
 import type { Retention } from '../../db/retention.ts'
 import type { Settings } from '../../db/settings.ts'
 import type { Spinner } from '../../db/spinner.ts'
 import type { RealTime } from '../../rooms/boot.ts'
 import type { Measuring } from '../observe/metrics.ts'
+import type { SecurityEvents } from '../auth/security-events.ts'
 import type { SocketVisitors } from '../auth/socket-visitors.ts'
 import type { BoardKeeper } from '../reactions/board-keeper.ts'
 import type { GameplayBot } from '../replays/gameplay-bot.ts'
@@ -16,6 +18,8 @@ export interface TaskParts {
   readonly settings: Settings
   readonly retention: Retention
   readonly ledger: LedgerMonitor
+  readonly security: SecurityEvents
+  readonly auditChain: AuditChain
   readonly measuring: Measuring
   readonly keeper: BoardKeeper
   readonly spinner: Spinner
@@ -28,7 +32,8 @@ const EVERYWHERE: readonly Role[] = ['api', 'rooms']
 
 /** Every task of the program. */
 export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: TaskParts): readonly Task[] {
-  const { settings, retention, ledger, measuring, keeper, spinner, realTime, visitors, bot } = parts
+  const { settings, retention, ledger, measuring, security, auditChain, keeper, spinner, realTime, visitors, bot } =
+    parts
   return [
     {
       // Twice a second: a setting changed in one process is in force in every other within a second.
@@ -76,6 +81,19 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
       run: async () => {
         measuring.books(await ledger.books())
         measuring.workLeft(await ledger.workLeft())
+      },
+    },
+    {
+      // About a second: until then an entry of the audit log could be changed without a trace. The log keeps the heads
+      // of the chain outside the database.
+      name: 'audit-seal',
+      everyMs: 1_009,
+      roles: EVERYWHERE,
+      run: async () => {
+        await security.flush()
+        const { entries, head } = await auditChain.seal()
+        if (head !== null) log.info('audit_sealed', { ...head })
+        measuring.audited(entries)
       },
     },
     {

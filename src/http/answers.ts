@@ -53,7 +53,7 @@ export interface Answer<Status extends ErrorStatus = ErrorStatus> {
 }
 
 /** The part of a context that answering needs, independent of what the gates add to it. */
-type Answering = Pick<Context<HttpEnv>, 'header' | 'json'> & { readonly var: Readonly<HttpEnv['Variables']> }
+export type Answering = Pick<Context<HttpEnv>, 'header' | 'json'> & { readonly var: Readonly<HttpEnv['Variables']> }
 
 /** The answer with this code, with the facts that belong to it. */
 export function answerWith<Code extends ErrorCode>(

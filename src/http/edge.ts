@@ -35,6 +35,8 @@ export interface RequestFacts {
   readonly route: string
   readonly status: number
   readonly ms: number
+  /** The network of the client's address. */
+  readonly from: string
 }
 export type ObserveRequest = (facts: RequestFacts) => void
 
@@ -78,16 +80,17 @@ export function requestLine({
     // A middleware for all paths may come after the route that answered.
     const route = matchedRoutes(c).findLast((matched) => !matched.path.endsWith('*'))?.path ?? 'none'
     const userId = c.var.caller?.userId
+    const from = addressPrefix(addressOf(c, trustedProxies)) // never the whole address
     ofRequest.info('request_completed', {
       method,
       path,
       route,
       status,
       ms,
-      from: addressPrefix(addressOf(c, trustedProxies)), // never the whole address
+      from,
       ...(userId === undefined ? {} : { userId }),
     })
-    observe({ method, route, status, ms })
+    observe({ method, route, status, ms, from })
     span?.end({
       name: `${method} ${route}`,
       hasFailed: status >= 500,

@@ -25,6 +25,7 @@ import type { LedgerAudit, LedgerEntry, LedgerQuery, WalletNow } from '../../db/
 import type { describeFeed } from '../../rooms/feed/feed-description.ts'
 import type { Ended } from '../../rooms/cluster/protocol.ts'
 import type { CookiePolicy } from '../auth/cookies.ts'
+import type { SignInFailure } from '../auth/security-events.ts'
 import type { Sessions } from '../auth/sessions.ts'
 import type { SignIn } from '../auth/sign-in.ts'
 import type { MetricsAccess } from '../variables.ts'
@@ -143,6 +144,12 @@ export interface Bot {
   stop(order: BotStop): Promise<readonly string[]>
 }
 
+/** Hears of sign-ins, with the network they came from. Returns at once. */
+export interface SecurityWatch {
+  signedIn(user: UserId, from: string): void
+  signInFailed(why: SignInFailure, from: string): void
+}
+
 /** Each named check resolves if its part of the server works and rejects if it does not. */
 export type ReadyChecks = Readonly<Record<string, () => Promise<void>>>
 
@@ -176,6 +183,7 @@ export interface CallerDeps {
   readonly accounts: Accounts
   readonly registrations: Registrations
   readonly signIn: SignIn
+  readonly security: SecurityWatch
   readonly limits: RateLimitOptions
   /** Read for every request, so that a changed flag takes effect at once. */
   readonly flags: () => Flags

@@ -5,11 +5,14 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, Histogram, type Metric, Registry } from 'prom-client'
 import { SECOND_MS } from '../../actors/kernel/world.ts'
+import type { SealedEntry } from '../../db/audit-chain.ts'
 import type { BooksSample, WorkLeft } from '../../db/ledger-monitor.ts'
 import type { RealTimeStats } from '../../rooms/stats.ts'
+import type { SignInFailure } from '../auth/security-events.ts'
 import type { RequestFacts } from '../http/edge.ts'
 import { HouseResult } from './house-result.ts'
 import type { CommitFacts } from './observed.ts'
+import { securityMetrics } from './security-metrics.ts'
 
 export interface Measuring {
   readonly contentType: string
@@ -18,6 +21,9 @@ export interface Measuring {
   readonly request: (facts: RequestFacts) => void
   readonly commit: (facts: CommitFacts) => void
   readonly leaseLost: () => void
+  readonly signIn: (outcome: 'ok' | SignInFailure) => void
+  /** Counts entries of the audit log that this process has sealed, whoever wrote them. */
+  readonly audited: (entries: readonly SealedEntry[]) => void
   readonly taskFailed: (task: string) => void
   /** Adds a sample of the ledger. What is wrong adds up until the process ends, so that no scrape can miss it. */
   readonly books: (sample: BooksSample) => void
@@ -55,6 +61,7 @@ export function startMeasuring(): Measuring {
     labelNames: ['task'],
     registers: [],
   })
+  const security = securityMetrics()
   const house = houseMetrics()
   const books = booksMetrics()
   const work = workMetrics()
@@ -62,7 +69,7 @@ export function startMeasuring(): Measuring {
   const registry = new Registry()
   const register = (metrics: readonly Metric[]): void => metrics.forEach((metric) => registry.registerMetric(metric))
   register([...requests.metrics, ...commits.metrics, leasesLost, taskFailures, ...house.metrics])
-  register([...books.metrics, ...work.metrics])
+  register([...security.metrics, ...books.metrics, ...work.metrics])
   register(processMetrics(() => lag))
   return {
     contentType: registry.contentType,
@@ -73,6 +80,8 @@ export function startMeasuring(): Measuring {
       house.take(facts)
     },
     leaseLost: () => leasesLost.inc(),
+    signIn: security.signIn,
+    audited: security.audited,
     taskFailed: (task) => taskFailures.inc({ task }),
     books: books.take,
     workLeft: work.take,

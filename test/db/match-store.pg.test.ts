@@ -214,6 +214,12 @@ eachDatabase((open) => {
         .where('kind', '=', 'external_adjustment')
         .execute()
       expect(booked).toEqual([{ amount_micros: u(-60) }])
+      const audited = await open()
+        .db.selectFrom('audit_log')
+        .select(['action', 'after'])
+        .where('subject', '=', user)
+        .execute()
+      expect(audited).toEqual([{ action: 'wallet.adopt', after: { purse: 'main', byMicros: u(-60) } }])
     })
 
     it('[D5] a balance lowered from outside cannot stop a correction: the house adds what is missing', async () => {

@@ -3,6 +3,7 @@ import { present } from '../../actors/kernel/assert.ts'
 import { REPLAYS_MAX } from '../../actors/kernel/limits.ts'
 import { AuditLog } from '../../db/audit-log.ts'
 import { ReplayRuns } from '../../db/replays.ts'
+import { emptyAuditLog } from '../support/audit-rows.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { info, U } from '../support/fixtures.ts'
 import { TestWorld } from '../support/test-world.ts'
@@ -17,7 +18,7 @@ eachDatabase((open) => {
   afterEach(async () => {
     await open().db.deleteFrom('replays').execute()
     await open().db.deleteFrom('matches').execute()
-    await open().db.deleteFrom('audit_log').execute()
+    await emptyAuditLog(open().db)
   })
 
   it('concurrent replays have separate casts and fixture numbers', async () => {

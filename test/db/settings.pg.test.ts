@@ -7,6 +7,7 @@ import { seedDistricts } from '../../db/seed.ts'
 import { Settings } from '../../db/settings.ts'
 import { Users } from '../../db/users.ts'
 import { present } from '../../actors/kernel/assert.ts'
+import { emptyAuditLog } from '../support/audit-rows.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { MATCH, P, u } from '../support/fixtures.ts'
 import { TestWorld } from '../support/test-world.ts'
@@ -33,7 +34,7 @@ eachDatabase((open) => {
     await seedDistricts(db)
     admin = present(await new Users(db, world).signInSynthetic({ displayName: 'Ann', districtId: null }), 'Ann').user.id
     await db.deleteFrom('settings').execute()
-    await db.deleteFrom('audit_log').execute()
+    await emptyAuditLog(db)
     await db
       .updateTable('settings_version')
       .set((row) => ({ version: row('version', '+', 1) }))

@@ -207,6 +207,8 @@ export interface HttpRig {
   readonly quotes: QuoteQuery[]
   /** Users whose sockets were closed. */
   readonly disconnected: UserId[]
+  /** The outcomes of sign-ins that the security watch heard of. */
+  readonly signIns: (readonly [outcome: string, from: string])[]
   /** Lines that reached the log. */
   readonly log: string[]
   /** A request with Alice's cookies. */
@@ -248,6 +250,7 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
     ...memorySessions(world),
     claimSocketToken: async () => true,
     onNewDevice: () => {},
+    onReuse: () => {},
     log,
   })
   const recorded = {
@@ -255,6 +258,7 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
     quotes: [] as QuoteQuery[],
     log: [] as string[],
     disconnected: [] as UserId[],
+    signIns: [] as (readonly [outcome: string, from: string])[],
   }
   sessions.onSignedOut((id) => recorded.disconnected.push(id))
   const users = new Map<UserId, User>([[ALICE, { ...alice, role: options.role ?? 'user' }]])
@@ -279,6 +283,10 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
     registrations: {
       isUsernameTaken: async (username) => username === 'alice',
       inviterOf: async (code) => (code === 'ALICE1' ? 'alice' : null),
+    },
+    security: {
+      signedIn: (_user, from) => recorded.signIns.push(['ok', from]),
+      signInFailed: (why, from) => recorded.signIns.push([why, from]),
     },
     signIn: {
       begin: async () => ({ kind: 'signed_in', user: alice }),

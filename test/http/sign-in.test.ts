@@ -92,6 +92,18 @@ describe('signing in', () => {
     expect(tooSoon.headers.get('retry-after')).toBe('13')
   })
 
+  it('[S15] metrics and the audit log hear how each sign-in ended', async () => {
+    const invalid = await openWith({ begin: async () => ({ kind: 'invalid_token' }) })
+    await begin(invalid)
+    const wrong = await openWith({ checkCode: async () => ({ kind: 'wrong', attemptsRemaining: 2 }) })
+    await verify(wrong)
+    const fine = await openHttpRig()
+    await begin(fine)
+    await verify(fine)
+    const heard = [invalid, wrong, fine].map(({ signIns }) => signIns.map(([outcome]) => outcome))
+    expect(heard).toEqual([['INVALID_IDENTITY_TOKEN'], ['INVALID_CODE'], ['ok']])
+  })
+
   it('codes are checked and resent', async () => {
     const rig = await openHttpRig()
     expect(await (await verify(rig)).json()).toEqual({ verified: true })

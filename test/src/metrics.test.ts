@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { noTraffic, type RealTimeStats } from '../../rooms/stats.ts'
 import { type Measuring, startMeasuring } from '../../src/observe/metrics.ts'
+import { expressions } from '../ops/watching.ts'
 import { MATCH, U } from '../support/fixtures.ts'
 
 const IDLE: RealTimeStats = {
@@ -52,9 +53,10 @@ describe('metrics', () => {
 
   it('count requests by method, route and status; unknown methods share one label', async () => {
     measuring = startMeasuring()
-    measuring.request({ method: 'GET', route: '/health', status: 200, ms: 3 })
-    measuring.request({ method: 'GET', route: '/health', status: 200, ms: 1_000 })
-    for (const method of ['BREW', 'WHEN']) measuring.request({ method, route: 'none', status: 404, ms: 0 })
+    const from = '203.0.113.0/24'
+    measuring.request({ method: 'GET', route: '/health', status: 200, ms: 3, from })
+    measuring.request({ method: 'GET', route: '/health', status: 200, ms: 1_000, from })
+    for (const method of ['BREW', 'WHEN']) measuring.request({ method, route: 'none', status: 404, ms: 0, from })
     expect(await linesOf('touchline_http_request_duration_seconds')).toEqual([
       'touchline_http_request_duration_seconds_sum{method="GET",route="/health",status="200"} 1.003',
       'touchline_http_request_duration_seconds_count{method="GET",route="/health",status="200"} 2',
@@ -74,6 +76,43 @@ describe('metrics', () => {
       'touchline_ledger_unbalanced_transactions 1',
     ])
     expect(await linesOf('touchline_wallets_mismatched')).toEqual(['touchline_wallets_mismatched 2'])
+  })
+
+  it('[S15] count sign-ins by outcome and audit entries by action; what alerts count begins at zero', async () => {
+    measuring = startMeasuring()
+    expect(await linesOf('touchline_sign_ins_total')).toContain('touchline_sign_ins_total{outcome="INVALID_CODE"} 0')
+    const reuse = 'touchline_audit_entries_total{action="session.reuse",outcome="ok"}'
+    expect(await linesOf(reuse)).toEqual([`${reuse} 0`])
+    measuring.signIn('INVALID_CODE')
+    const ok = { outcome: 'ok' }
+    measuring.audited([
+      { action: 'session.reuse', after: null, ...ok },
+      { action: 'user.role', after: '"admin"', ...ok },
+      { action: 'user.role', after: '"user"', ...ok },
+      { action: 'match.end', after: '"void"', ...ok },
+      { action: 'match.end', after: '"void"', outcome: 'MATCH_OVER' },
+      { action: 'match.end', after: '"settle"', ...ok },
+    ])
+    expect(await linesOf('touchline_sign_ins_total{outcome="I')).toContain(
+      'touchline_sign_ins_total{outcome="INVALID_CODE"} 1',
+    )
+    const lines = (await linesOf('touchline_audit_entries_total')).filter((line) => !line.endsWith(' 0'))
+    expect(lines.map((line) => line.replace('touchline_audit_entries_total', ''))).toEqual([
+      '{action="session.reuse",outcome="ok"} 1',
+      '{action="user.promote",outcome="ok"} 1',
+      '{action="user.demote",outcome="ok"} 1',
+      '{action="match.void",outcome="ok"} 1',
+      '{action="match.void",outcome="MATCH_OVER"} 1',
+      '{action="match.end",outcome="ok"} 1',
+    ])
+  })
+
+  it('[S15] every label that an alert of security counts begins at zero', async () => {
+    measuring = startMeasuring()
+    const actions = expressions().flatMap((expression) => expression.match(/(?<=entries_total\{action=")[\w.]+/g) ?? [])
+    expect(actions).toContain('session.reuse')
+    const lines = (await linesOf('touchline_audit_entries_total')).join()
+    for (const action of actions) expect(lines).toContain(`action="${action}",outcome="ok"} 0`)
   })
 
   it('show every reader the event-loop lag of the last window', async () => {

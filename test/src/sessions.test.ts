@@ -21,7 +21,14 @@ describe('sessions', () => {
   let sessions: Sessions
   let rotation: Rotation
   let devices: Device[]
-  let seen: { ended: string[]; disconnected: UserId[]; log: string[]; told: Device[]; used: Set<string> }
+  let seen: {
+    ended: string[]
+    disconnected: UserId[]
+    log: string[]
+    told: Device[]
+    reused: UserId[]
+    used: Set<string>
+  }
   const load = async (id: UserId) => (id === ada.id ? { ...ada, role: 'admin' } : null)
 
   const session = (id: Session['id'], generation: number): Session => ({
@@ -35,7 +42,7 @@ describe('sessions', () => {
   beforeEach(() => {
     world = new TestWorld()
     devices = []
-    seen = { ended: [], disconnected: [], log: [], told: [], used: new Set() }
+    seen = { ended: [], disconnected: [], log: [], told: [], reused: [], used: new Set() }
     rotation = { kind: 'rotated', session: session(S1, 2) }
     const starting = [S1, S2]
     sessions = createSessions({
@@ -53,6 +60,7 @@ describe('sessions', () => {
       ended: { has: async (id) => seen.ended.includes(id), look: async () => [] },
       claimSocketToken: async (id) => !seen.used.has(id) && seen.used.add(id) !== null,
       onNewDevice: (_user, device) => seen.told.push(device),
+      onReuse: (user) => seen.reused.push(user),
       log: createLog({ level: 'warn', world, readable: false, write: (line) => seen.log.push(line) }),
     })
     sessions.onSignedOut((user) => seen.disconnected.push(user))
@@ -82,6 +90,7 @@ describe('sessions', () => {
     rotation = { kind: 'reused' }
     expect(await renew(refresh)).toEqual({ kind: 'over' })
     expect(seen.disconnected).toEqual([ada.id])
+    expect(seen.reused).toEqual([ada.id])
     expect(JSON.parse(seen.log[0] ?? '')).toMatchObject({ event: 'refresh_token_reused', userId: ada.id, session: S1 })
   })
 

@@ -497,7 +497,9 @@ create table settings_version (
 );
 insert into settings_version (version) values (0);
 
--- Append only. No foreign key: a record outlives its subject.
+-- Append only. No foreign key: a record outlives its subject. Appending is a plain insert, so writers do not wait for one
+-- another. Committed rows are then sealed: numbered, each with a hash over itself and the hash before it (see
+-- db/audit-chain.ts). A sealed row never changes.
 create table audit_log (
   id bigint generated always as identity primary key,
   at timestamptz not null,
@@ -506,8 +508,31 @@ create table audit_log (
   subject text not null,
   before jsonb,
   after jsonb,
-  outcome text not null default 'ok'
+  outcome text not null default 'ok',
+  n bigint unique check (n > 0),
+  hash text check (hash ~ '^[0-9a-f]{64}$'),
+  check ((n is null) = (hash is null))
 );
+create index audit_log_unsealed on audit_log (id) where n is null;
+
+-- Against mistakes. Whoever owns the table can drop the triggers; the hashes show what was done then.
+create function keep_audit_log() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'UPDATE' then
+    if old.n is null and new.n is not null
+       and (old.id, old.at, old.actor_id, old.action, old.subject, old.before, old.after, old.outcome)
+           is not distinct from
+           (new.id, new.at, new.actor_id, new.action, new.subject, new.before, new.after, new.outcome) then
+      return new;
+    end if;
+  end if;
+  raise exception 'the audit log is append only';
+end
+$$;
+create trigger audit_log_kept before update or delete on audit_log
+  for each row execute function keep_audit_log();
+create trigger audit_log_not_emptied before truncate on audit_log
+  for each statement execute function keep_audit_log();
 
 -- How far each task of the upkeep has got.
 create table upkeep (

@@ -36,6 +36,9 @@ export interface AuditLogTable {
   after: Json | null
   /** `ok`, or the code of a refusal. */
   outcome: Generated<string>
+  /** The entry's place in the chain; null until it is sealed, about a second after its commit. */
+  n: Generated<number | null>
+  hash: Generated<string | null>
 }
 
 /** How far a task of the upkeep has got: everything before is done. */

@@ -8,7 +8,7 @@ import type { Gates } from '../../gates.ts'
 import { DistrictIdInput, jsonBody, LineInput } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, UserBody } from '../../schemas.ts'
-import { INVALID_TICKET, openSession, type SessionDeps, TicketInput } from './registration.ts'
+import { failSignIn, openSession, type SessionDeps, TicketInput } from './registration.ts'
 import { strictBody } from '../../unknown-names.ts'
 
 const Profile = strictBody({
@@ -64,11 +64,11 @@ export function completeProfile(deps: Deps, gates: Gates) {
         return c.json({ user: await openSession(c, user, deps), isNew }, 200)
       }
       case 'invalid_ticket':
-        return fail(c, INVALID_TICKET)
+        return failSignIn(c, 'INVALID_REGISTRATION_TICKET', deps)
       case 'not_verified':
-        return fail(c, answerWith('EMAIL_NOT_VERIFIED'))
+        return failSignIn(c, 'EMAIL_NOT_VERIFIED', deps)
       case 'email_in_use':
-        return fail(c, answerWith('EMAIL_IN_USE'))
+        return failSignIn(c, 'EMAIL_IN_USE', deps)
       case 'username_taken':
         return fail(c, answerWith('USERNAME_TAKEN'))
       case 'unknown_district':

@@ -1,13 +1,13 @@
 /** `POST /api/auth/google`: signing in with the identity provider (specification 3.1). */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { unreachable } from '../../../../actors/kernel/assert.ts'
-import { answerWith, errors, fail, type HttpEnv } from '../../answers.ts'
+import { errors, type HttpEnv } from '../../answers.ts'
 import { BODY, ERROR_CODES } from '../../error-codes.ts'
 import type { Gates } from '../../gates.ts'
 import { jsonBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, UserBody } from '../../schemas.ts'
-import { openSession, secondsUntil, type SessionDeps, TICKET_EXAMPLE } from './registration.ts'
+import { failSignIn, openSession, secondsUntil, type SessionDeps, TICKET_EXAMPLE } from './registration.ts'
 import { strictBody } from '../../unknown-names.ts'
 
 const NeedsProfile = z.object({
@@ -67,11 +67,11 @@ export function signInWithGoogle(deps: Deps, gates: Gates) {
       const begun = await deps.signIn.begin(idToken, nonce)
       switch (begun.kind) {
         case 'invalid_token':
-          return fail(c, answerWith('INVALID_IDENTITY_TOKEN'))
+          return failSignIn(c, 'INVALID_IDENTITY_TOKEN', deps)
         case 'nonce_used':
-          return fail(c, answerWith('NONCE_ALREADY_USED'))
+          return failSignIn(c, 'NONCE_ALREADY_USED', deps)
         case 'email_in_use':
-          return fail(c, answerWith('EMAIL_IN_USE'))
+          return failSignIn(c, 'EMAIL_IN_USE', deps)
         case 'signed_in':
           return c.json({ user: await openSession(c, begun.user, deps), isNew: false as const }, 200)
         case 'new': {

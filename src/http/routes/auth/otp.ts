@@ -9,7 +9,7 @@ import type { Gates } from '../../gates.ts'
 import { jsonBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
-import { INVALID_TICKET, secondsUntil, TicketInput } from './registration.ts'
+import { failSignIn, secondsUntil, TicketInput } from './registration.ts'
 import { strictBody } from '../../unknown-names.ts'
 
 const verify = createRoute({
@@ -59,7 +59,8 @@ const resend = createRoute({
 const VERIFY_PER_MINUTE = 10
 const RESEND_PER_MINUTE = 5
 
-export function verifyEmail({ signIn }: Pick<HttpDeps, 'signIn'>, gates: Gates) {
+export function verifyEmail(deps: Pick<HttpDeps, 'signIn' | 'security' | 'limits'>, gates: Gates) {
+  const { signIn } = deps
   return new OpenAPIHono<HttpEnv>()
     .openapi({ ...verify, middleware: gates.limited('verify-otp', VERIFY_PER_MINUTE) }, async (c) => {
       const { registrationTicket, otp } = c.req.valid('json')
@@ -68,16 +69,16 @@ export function verifyEmail({ signIn }: Pick<HttpDeps, 'signIn'>, gates: Gates) 
         case 'right':
           return c.json({ verified: true as const }, 200)
         case 'invalid_ticket':
-          return fail(c, INVALID_TICKET)
+          return failSignIn(c, 'INVALID_REGISTRATION_TICKET', deps)
         case 'expired':
-          return fail(c, answerWith('CODE_EXPIRED'))
+          return failSignIn(c, 'CODE_EXPIRED', deps)
         case 'wrong': {
           const { attemptsRemaining } = guess
-          return fail(c, answerWith('INVALID_CODE', { facts: { attemptsRemaining } }))
+          return failSignIn(c, 'INVALID_CODE', { ...deps, facts: { attemptsRemaining } })
         }
         case 'exhausted': {
           const retryAfterSecs = CODE_PAUSE_MS / SECOND_MS // by then another code can be requested
-          return fail(c, answerWith('TOO_MANY_ATTEMPTS', { retryAfterSecs }))
+          return failSignIn(c, 'TOO_MANY_ATTEMPTS', { ...deps, retryAfterSecs })
         }
         default:
           return unreachable(guess)
@@ -85,7 +86,7 @@ export function verifyEmail({ signIn }: Pick<HttpDeps, 'signIn'>, gates: Gates) 
     })
     .openapi({ ...resend, middleware: gates.limited('resend-otp', RESEND_PER_MINUTE) }, async (c) => {
       const resent = await signIn.resendCode(c.req.valid('json').registrationTicket)
-      if (resent.kind === 'invalid_ticket') return fail(c, INVALID_TICKET)
+      if (resent.kind === 'invalid_ticket') return failSignIn(c, 'INVALID_REGISTRATION_TICKET', deps)
       const inSecs = secondsUntil(resent.nextInMs)
       if (resent.kind === 'sent') return c.json({ sent: true as const, resendInSecs: inSecs }, 200)
       return fail(c, answerWith('RESEND_TOO_SOON', { retryAfterSecs: inSecs }))

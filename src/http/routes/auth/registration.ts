@@ -5,7 +5,8 @@ import { present } from '../../../../actors/kernel/assert.ts'
 import { SECOND_MS } from '../../../../actors/kernel/world.ts'
 import type { Device } from '../../../../db/sessions.ts'
 import type { User } from '../../../../db/users.ts'
-import { answerWith } from '../../answers.ts'
+import type { SignInFailure } from '../../../auth/security-events.ts'
+import { type Answering, answerWith, fail } from '../../answers.ts'
 import { addressOf, addressPrefix, type Requested } from '../../client-address.ts'
 import { userJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -18,11 +19,9 @@ export const TicketInput = z.string().min(1).max(4_096).openapi({
   example: TICKET_EXAMPLE,
 })
 
-export const INVALID_TICKET = answerWith('INVALID_REGISTRATION_TICKET')
-
 export const secondsUntil = (ms: number): number => Math.max(1, Math.ceil(ms / SECOND_MS))
 
-export type SessionDeps = Pick<HttpDeps, 'sessions' | 'wallets' | 'cookies' | 'limits'>
+export type SessionDeps = Pick<HttpDeps, 'sessions' | 'wallets' | 'cookies' | 'limits' | 'security'>
 
 const USER_AGENT_MAX = 200
 
@@ -35,10 +34,22 @@ export function deviceOf(c: Requested, { limits }: Pick<HttpDeps, 'limits'>): De
   }
 }
 
+/** The answer to a sign-in that failed, which metrics count and the audit log keeps. */
+export function failSignIn<Code extends SignInFailure>(
+  c: Answering & Requested,
+  code: Code,
+  { security, limits, ...more }: Pick<HttpDeps, 'security' | 'limits'> & Parameters<typeof answerWith>[1],
+) {
+  security.signInFailed(code, addressPrefix(addressOf(c, limits.trustedProxies)))
+  return fail(c, answerWith(code, more))
+}
+
 /** Starts a session, sets its cookies, and returns the user for the body. */
 export async function openSession(c: Pick<Context, 'header'> & Requested, user: User, deps: SessionDeps) {
-  const { sessions, wallets, cookies } = deps
-  const [tokens, wallet] = await Promise.all([sessions.signIn(user, deviceOf(c, deps)), wallets.find(user.id)])
+  const { sessions, wallets, cookies, security } = deps
+  const device = deviceOf(c, deps)
+  const [tokens, wallet] = await Promise.all([sessions.signIn(user, device), wallets.find(user.id)])
+  security.signedIn(user.id, device.addressPrefix)
   setSession(c, { tokens, cookies })
   return userJson(user, present(wallet, 'the wallet of a user who just signed in'))
 }

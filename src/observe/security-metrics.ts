@@ -1,0 +1,58 @@
+/** Metrics of what the audit log records: sign-ins, and entries that alerts look for. */
+import { Counter } from 'prom-client'
+import type { SealedEntry } from '../../db/audit-chain.ts'
+import type { SignInFailure } from '../auth/security-events.ts'
+
+/** How sign-ins end. */
+const SIGN_INS: Readonly<Record<'ok' | SignInFailure, true>> = {
+  ok: true,
+  INVALID_IDENTITY_TOKEN: true,
+  NONCE_ALREADY_USED: true,
+  EMAIL_IN_USE: true,
+  INVALID_REGISTRATION_TICKET: true,
+  INVALID_CODE: true,
+  CODE_EXPIRED: true,
+  TOO_MANY_ATTEMPTS: true,
+  EMAIL_NOT_VERIFIED: true,
+}
+
+/** What alerts count. A series that begins with its first event would not show an increase, so these begin at zero. */
+const WATCHED = [
+  'refusals.burst',
+  'session.reuse',
+  'user.promote',
+  'user.demote',
+  'match.void',
+  'wallet.adopt',
+  'wallet.restored',
+]
+
+/** An entry's action; what alerts tell apart by the new value has a name of its own. */
+function countedAs({ action, after }: SealedEntry): string {
+  if (action === 'user.role') return after === '"admin"' ? 'user.promote' : 'user.demote'
+  return action === 'match.end' && after === '"void"' ? 'match.void' : action
+}
+
+export function securityMetrics() {
+  const signIns = new Counter({
+    name: 'touchline_sign_ins_total',
+    help: 'Sign-ins by outcome: `ok`, or why they failed.',
+    labelNames: ['outcome'],
+    registers: [],
+  })
+  for (const outcome of Object.keys(SIGN_INS)) signIns.inc({ outcome }, 0)
+  const entries = new Counter({
+    name: 'touchline_audit_entries_total',
+    help: 'Entries of the audit log, each counted once in the whole installation when it is sealed.',
+    labelNames: ['action', 'outcome'],
+    registers: [],
+  })
+  for (const action of WATCHED) entries.inc({ action, outcome: 'ok' }, 0)
+  return {
+    metrics: [signIns, entries],
+    signIn: (outcome: 'ok' | SignInFailure) => signIns.inc({ outcome }),
+    audited: (sealed: readonly SealedEntry[]) => {
+      for (const entry of sealed) entries.inc({ action: countedAs(entry), outcome: entry.outcome })
+    },
+  }
+}
