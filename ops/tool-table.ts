@@ -40,6 +40,7 @@ export const TOOLS: readonly Tool[] = [
   tool('bench-community', './bench/community.ts', 'leaderboards of a million users; reactions per second'),
   tool('bench-fulltime', './bench/fulltime.ts', 'full time of a match with up to 100,000 holders; with kills'),
   tool('bench-history', './bench/history.ts', 'a price history over a million ticks'),
+  tool('bench-hot', './bench/hot.ts', 'what a hot match and a crowd signing in cost the others'),
   tool('bench-scale', './bench/scale.ts', 'the same load on one to four processes'),
   tool('bench-storm', './bench/storm.ts', 'thousands who come back at once, beside plain ws and Colyseus'),
   tool('bench-session', './bench/session.ts', 'cost of authenticating a request'),

@@ -5,6 +5,7 @@ import { answerWith, answerToThrown, fail, type HttpEnv, validationFailed } from
 import { crossOrigin, limitBody, requestLine } from './edge.ts'
 import { createGates, type Gates } from './gates.ts'
 import type { EdgeDeps, HttpDeps } from './ports.ts'
+import { queue, type QueueOptions } from './queue.ts'
 import { createRateLimits, type RateLimitOptions } from './rate-limits.ts'
 import { accountChanges } from './routes/account/changes.ts'
 import { listAchievements } from './routes/achievements/list.ts'
@@ -95,6 +96,16 @@ const API: readonly Routes[] = [
   [adminReactions, auditLog, auditLedger],
 ].flat()
 
+/** They sign tokens. A queue each, so that a slow identity provider keeps nobody's session from being refreshed. */
+const SIGNING: Readonly<Record<string, QueueOptions>> = {
+  '/api/auth/google': { together: 2, waiting: 4_000 },
+  '/api/auth/google/complete': { together: 2, waiting: 4_000 },
+  '/api/auth/refresh': { together: 2, waiting: 4_000 },
+  '/api/auth/dev': { together: 2, waiting: 4_000 },
+  // As many as may wait for a socket.
+  '/api/ws/token': { together: 4, waiting: 20_000 },
+}
+
 /** The REST API. */
 export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   const limits = createRateLimits(deps.limits)
@@ -108,6 +119,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   app.route('/', metricsText(deps.metrics))
   for (const routes of ORDERS) app.route('/', routes(deps, gates))
   app.use(limits.perAddress)
+  for (const [path, options] of Object.entries(SIGNING)) app.use(path, queue(options))
   for (const routes of API) app.route('/', routes(deps, gates))
   if (!deps.cookies.production) app.route('/', syntheticUsers(deps))
   app.route('/', apiDescription(app, deps))

@@ -266,7 +266,7 @@ export const ERROR_CODES = {
   UNAVAILABLE: {
     status: 503,
     error: 'service unavailable',
-    when: 'The database or another dependency is unavailable.',
+    when: 'The database or another dependency is unavailable, or too many clients wait to be signed in.',
     retry: true,
   },
   COMING_SOON: {
