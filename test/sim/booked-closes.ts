@@ -17,6 +17,8 @@ interface BookedClose {
   readonly openedAt: number
   readonly lateVoidMs: number
   readonly at: number
+  /** The id of its batch. */
+  readonly batch: string
   /** Its price and base when it closed. */
   readonly price: number
   readonly base: number
@@ -58,6 +60,7 @@ export class BookedCloses {
       openedAt: p.openedAt,
       lateVoidMs: rules.lateVoidMs,
       at: batch.at,
+      batch: batch.id,
       price: close.price,
       base: close.base,
       awaited,
@@ -141,6 +144,8 @@ export class BookedCloses {
         if (close.instrumentId !== event.instrumentId || close.at < news.windowFrom || close.at > news.since) continue
         // A player whose match is over is listed by another.
         if (close.matchId !== batch.matchId) continue
+        // What the end of the news has fired left with all of it in the price.
+        if (close.batch === batch.id) continue
         // Under other rules it may have been out of reach when the news came.
         if (close.lateVoidMs !== rules.lateVoidMs || this.#rulesAt.get(event.instrumentId) !== rules.lateVoidMs)
           continue
