@@ -149,7 +149,7 @@ export class Book {
   }
 
   /** Corrections come before the bases move: where to, the events after them tell, up to the next update. */
-  #correct(event: CloseCorrected, following: readonly MatchEvent[], { rules }: Committed): void {
+  #correct(event: CloseCorrected, following: readonly MatchEvent[], committed: Committed): void {
     const { position } = event
     const i = this.instrument(position.instrumentId)
     const end = following.findIndex(({ kind }) => kind === 'match_updated')
@@ -158,7 +158,7 @@ export class Book {
       .find((one) => one.kind === 'price_moved' && one.instrumentId === i.id)
     const to = moved?.kind === 'price_moved' ? moved.quote.base : i.base
     const before = present(this.positions.get(position.id), `position ${position.id} in the book`)
-    this.#pay(position, this.closes.correct(event, before, { from: i.base, to }, rules))
+    this.#pay(position, this.closes.correct(event, before, { from: i.base, to }, committed))
     this.positions.set(position.id, position)
   }
 

@@ -28,6 +28,9 @@ interface BookedClose {
   shift: number
   proceeds: number
   lockedUntil: number
+  /** What corrections have added and may take back, and until when. */
+  credit: number
+  creditUntil: number
   news: CloseCorrected['corrections']
 }
 
@@ -68,6 +71,8 @@ export class BookedCloses {
       shift: 0,
       proceeds: p.margin + close.pnl,
       lockedUntil: batch.at + reachOf(rules),
+      credit: 0,
+      creditUntil: 0,
       news: [],
     })
   }
@@ -90,7 +95,7 @@ export class BookedCloses {
     event: CloseCorrected,
     before: Position,
     bases: { readonly from: number; readonly to: number },
-    rules: TradingRules,
+    { batch, rules }: Pick<Committed, 'batch' | 'rules'>,
   ): number {
     const { position, amount, shift, corrections, awaited } = event
     const close = this.#closes.get(position.id)
@@ -118,7 +123,12 @@ export class BookedCloses {
     }
     if (awaited && !close.awaited) this.seen.push('closes awaited')
     if (amount !== 0) this.seen.push(corrections.length > close.news.length ? 'closes corrected' : 'closes reversed')
-    close.lockedUntil = close.at + reachOf(rules)
+    // A lock that was lifted is not put back when the clock jumps.
+    const reach = close.at + reachOf(rules)
+    close.lockedUntil = batch.at < reach ? reach : 0
+    const credits = corrections.filter((one) => one.amount > 0 && batch.at < one.lockedUntil)
+    close.credit = credits.reduce((total, one) => total + one.amount, 0)
+    close.creditUntil = Math.max(0, ...credits.map((one) => one.lockedUntil))
     close.waitsFor = awaited ? this.#news.get(close.instrumentId) : undefined
     Object.assign(close, { awaited, shift: sum, news: corrections, proceeds: position.margin + position.close.pnl })
     return amount
@@ -127,10 +137,9 @@ export class BookedCloses {
   lockedOf({ userId: user, purse: of }: WalletKey<UserId>, at: number): number {
     return [...this.#closes.values()]
       .filter(({ userId, purse }) => userId === user && purse === of)
-      .reduce((sum, { awaited, lockedUntil, proceeds, news }) => {
+      .reduce((sum, { awaited, lockedUntil, proceeds, credit, creditUntil }) => {
         if (awaited || at < lockedUntil) return sum + proceeds
-        const credits = news.filter((one) => one.amount > 0 && at < one.lockedUntil)
-        return sum + credits.reduce((total, one) => total + one.amount, 0)
+        return at < creditUntil ? sum + credit : sum
       }, 0)
   }
 
