@@ -4,7 +4,7 @@
 import { assert, present } from '../actors/kernel/assert.ts'
 import type { PositionId, UserId } from '../actors/kernel/ids.ts'
 import { BATCH_MAX } from '../actors/kernel/limits.ts'
-import type { Price } from '../actors/kernel/micros.ts'
+import type { Money, Price } from '../actors/kernel/micros.ts'
 import type { WalletKey } from '../actors/kernel/purse.ts'
 import type { Instant } from '../actors/kernel/world.ts'
 import { committedEvents } from '../actors/match/committed-events.ts'
@@ -35,12 +35,20 @@ import { type AccountEvent, accountEvents, logOf, ofKind, type WalletChange, Wal
 /** Events per row of the outbox: as many as a full batch of orders leaves. */
 const OUTBOX_ROW_MAX = BATCH_MAX
 
-/** `cached` are the balances of main wallets that the fast store holds, at the versions they belong to. */
+/** Balances of main wallets that the fast store holds. */
+export interface Cached {
+  readonly balances: readonly VersionedBalance[]
+  /** Null without any. */
+  readonly timeline: string | null
+  /** The most that one of them may add to a wallet. */
+  readonly adoptMax: Money
+}
+
 export function commitArguments(
   arrays: ArrayFormat,
   batch: Batch,
   wallets: readonly WalletChange[],
-  cached: readonly VersionedBalance[],
+  cached: Cached,
 ): CommitArguments {
   const walletIndexes = new WalletMap<number>()
   // PostgreSQL's arrays begin at 1.
@@ -48,8 +56,8 @@ export function commitArguments(
   const form: Form = { arrays, walletIndexes }
   const account = accountEvents(batch)
   return {
-    ...batchArguments(batch),
-    ...walletArguments(form, batch, wallets, cached),
+    ...batchArguments(batch, cached),
+    ...walletArguments(form, batch, wallets, cached.balances),
     ...openedArguments(form, batch, account),
     ...changedArguments(form, batch),
     ...closedArguments(form, batch, account),
@@ -73,7 +81,7 @@ const indexOf = ({ walletIndexes }: Form, wallet: WalletKey<UserId>): number =>
 /** Openings, closes and corrections have an entry in the ledger. */
 const hasOwnRow = ({ kind }: AccountEvent): boolean => kind === 'changed' || kind === 'margin_warning'
 
-function batchArguments(batch: Batch): BatchArguments {
+function batchArguments(batch: Batch, { timeline, adoptMax }: Cached): BatchArguments {
   const events = committedEvents(batch.events)
   return {
     p_match: batch.matchId,
@@ -81,6 +89,8 @@ function batchArguments(batch: Batch): BatchArguments {
     p_batch: batch.id,
     p_at: iso(batch.at),
     p_open_max: batch.openPositionsMax,
+    p_timeline: timeline,
+    p_adopt_max: adoptMax,
     p_look: batch.keyed.some(({ result }) => result === null || 'refusal' in result),
     p_events: events.length === 0 ? null : jsonLines(piecesOf(events)),
   }

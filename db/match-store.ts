@@ -130,10 +130,11 @@ export class SqlMatchStore implements MatchStore {
   async commit(batch: Batch): Promise<Verdict> {
     const wallets = walletChanges(batch)
     const moved = wallets.filter((change) => change.balance !== 0 && isCached(change)).map((change) => change.userId)
-    const cached = await this.#cache.claim(moved, (users) => this.#versionsOf(users))
+    const { timeline, adoptMax } = this.#cache
+    const balances = await this.#cache.claim(moved, (users) => this.#versionsOf(users))
     const rows = await this.#connection.call<CommitRow>(
       COMMIT_BATCH.installedAs,
-      commitArguments(this.#connection.arrays, batch, wallets, cached),
+      commitArguments(this.#connection.arrays, batch, wallets, { balances, timeline, adoptMax }),
     )
     const [first] = rows
     if (first?.verdict === 'fenced') return { kind: 'fenced' }

@@ -25,7 +25,7 @@ import { bigints, instants, integers, texts, uuids } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
 import { careerFrom } from './career-rows.ts'
 import type { CareersTable, WeekScoresTable } from './postgres/schema/community.ts'
-import type { VersionedBalance, WalletCache } from './wallet-cache.ts'
+import { timelineOf, type VersionedBalance, type WalletCache } from './wallet-cache.ts'
 
 /** How many more trades of a kind a user made on a day; fewer when some were void. */
 export interface UserDay {
@@ -281,14 +281,20 @@ export class ReactionTx {
       this.#tx,
     )
     const versions = new Map(wallets.map((row) => [userId(row.user_id), row.version]))
+    const { timeline, adoptMax } = this.#cache
     const claimed = await this.#cache.claim(referrers, async () => versions)
-    const cached = new Map(claimed.map((one) => [one.userId, one]))
+    // The timeline that this process knows may be a second old, and no balance may be adopted by it then.
+    const isCurrent = claimed.length > 0 && (await timelineOf(this.#tx)) === timeline
+    const cached = new Map(isCurrent ? claimed.map((one) => [one.userId, one]) : [])
     const entries: Entry[] = []
+    const refused: { readonly user: UserId; readonly amount: number }[] = []
     const paid: VersionedBalance[] = []
     for (const wallet of wallets) {
       const user = userId(wallet.user_id)
       const shown = cached.get(user)
-      const adopted = shown?.version === wallet.version ? shown.balance - wallet.balance_micros : 0
+      const difference = shown?.version === wallet.version ? shown.balance - wallet.balance_micros : 0
+      const adopted = difference > adoptMax ? 0 : difference
+      if (adopted !== difference) refused.push({ user, amount: difference })
       if (adopted !== 0) entries.push(...this.#booking({ user, amount: adopted, kind: 'external_adjustment' }))
       const own = byReferrer.get(user) ?? []
       for (const { refereeId, reward } of own) {
@@ -297,7 +303,7 @@ export class ReactionTx {
       const balance = money(wallet.balance_micros + adopted + own.reduce((sum, { reward }) => sum + reward, 0))
       paid.push({ userId: user, balance, version: wallet.version + 1 })
     }
-    await this.#auditAdoptions(entries, at)
+    await this.#auditAdoptions(entries, refused, at)
     await this.#pay(paid, entries, at)
     await sql`
       update referrals r set credited_at = ${new Date(at)}::timestamptz, reward_micros = c.reward
@@ -307,18 +313,25 @@ export class ReactionTx {
     this.balances.push(...paid)
   }
 
-  async #auditAdoptions(entries: readonly Entry[], at: Instant): Promise<void> {
-    const adoptions = entries.flatMap(({ kind, user, amount }) =>
-      kind === 'external_adjustment' && user !== null ? [{ subject: user, amount }] : [],
+  async #auditAdoptions(
+    entries: readonly Entry[],
+    refused: readonly { readonly user: UserId; readonly amount: number }[],
+    at: Instant,
+  ): Promise<void> {
+    const adopted = entries.flatMap(({ kind, user, amount }) =>
+      kind === 'external_adjustment' && user !== null ? [{ user, amount, outcome: 'ok' }] : [],
     )
     await new AuditLog(this.#tx, { now: () => at }).recordAll(
-      adoptions.map(({ subject, amount }) => ({
-        actor: null,
-        action: 'wallet.adopt',
-        subject,
-        before: null,
-        after: { purse: 'main', byMicros: amount },
-      })),
+      [...adopted, ...refused.map((one) => ({ ...one, outcome: 'ADOPTION_TOO_LARGE' }))].map(
+        ({ user, amount, outcome }) => ({
+          actor: null,
+          action: 'wallet.adopt',
+          subject: user,
+          before: null,
+          after: { purse: 'main', byMicros: amount },
+          outcome,
+        }),
+      ),
     )
   }
 

@@ -1,11 +1,17 @@
 /**
- * Cached balances in the fast store (`wallet:<userId>`). A hash changed from outside at the current version counts; one
- * with an older version is late. The version only grows, so late writers cannot win.
+ * Cached balances in the fast store (`wallet:<userId>`). A hash changed from outside at the current version counts, within
+ * a bound; one with an older version is late. The version only grows, so late writers cannot win. A database that failed
+ * over or was restored may count the same versions again, so each hash also names the history that it belongs to, and
+ * counts in no other.
  */
+import { type Kysely, sql } from 'kysely'
+import { present } from '../actors/kernel/assert.ts'
 import type { UserId } from '../actors/kernel/ids.ts'
 import { decimalText, microsFromDecimal, type Money, money } from '../actors/kernel/micros.ts'
+import { ADOPTION_MAX } from '../actors/kernel/limits.ts'
 import { HOUR_MS } from '../actors/kernel/world.ts'
-import { type FastStore, keys, type Put } from './fast/fast-store.ts'
+import { type FastStore, type Fields, keys, type Put } from './fast/fast-store.ts'
+import type { Database } from './postgres/schema.ts'
 
 /** How long an unused wallet stays cached. */
 const TTL_MS = 7 * 24 * HOUR_MS
@@ -24,6 +30,8 @@ export interface VersionedBalance extends CachedBalance {
 export class WalletCache {
   readonly #fast: FastStore | null
   readonly #onFailure: (error: unknown) => void
+  #timeline: string | null = null
+  #adoptMax: () => Money = () => ADOPTION_MAX
 
   /**
    * Without a store nothing is cached: a cache in this process could only repeat the database. Writes are not awaited:
@@ -34,18 +42,38 @@ export class WalletCache {
     this.#onFailure = onFailure
   }
 
+  /** The history of the database, as `store_timeline()` names it. Until it is known nothing is read or written. */
+  get timeline(): string | null {
+    return this.#timeline
+  }
+
+  set timeline(timeline: string) {
+    this.#timeline = timeline
+  }
+
+  /** The most that a balance from outside may add to a wallet at once. */
+  get adoptMax(): Money {
+    return this.#adoptMax()
+  }
+
+  /** From now on asked whenever it matters, so that a changed setting counts. */
+  boundBy(adoptMax: () => Money): void {
+    this.#adoptMax = adoptMax
+  }
+
   /**
-   * The cached balances of these users. Unreadable hashes count as absent, as does everything while the store is
-   * unavailable.
+   * The cached balances of these users. Unreadable hashes count as absent, as do those of another timeline, and
+   * everything while the store is unavailable.
    */
   async read(users: readonly UserId[]): Promise<CachedBalance[]> {
-    if (this.#fast === null || users.length === 0) return []
+    const timeline = this.#timeline
+    if (this.#fast === null || timeline === null || users.length === 0) return []
     const hashes = await this.#fast.hashGetMany(users.map(keys.wallet)).catch((error: unknown) => {
       this.#onFailure(error)
       return users.map(() => null)
     })
     return users.flatMap((userId, i) => {
-      const cached = parse(hashes[i] ?? null)
+      const cached = parse(hashes[i] ?? null, timeline)
       return cached === null ? [] : [{ userId, ...cached }]
     })
   }
@@ -58,6 +86,8 @@ export class WalletCache {
     users: readonly UserId[],
     versionsOf: (users: readonly UserId[]) => Promise<ReadonlyMap<UserId, number>>,
   ): Promise<VersionedBalance[]> {
+    const timeline = this.#timeline
+    if (timeline === null) return []
     const found = await this.read(users)
     const loose = found.filter((cached) => cached.version === null)
     const versions = loose.length === 0 ? new Map<UserId, number>() : await versionsOf(loose.map((c) => c.userId))
@@ -65,20 +95,24 @@ export class WalletCache {
       found.map(async (cached) => {
         const version = cached.version ?? versions.get(cached.userId)
         if (version === undefined) return []
-        return cached.version !== null || (await this.#stamp({ ...cached, version })) ? [{ ...cached, version }] : []
+        return cached.version !== null || (await this.#stamp({ ...cached, version }, timeline))
+          ? [{ ...cached, version }]
+          : []
       }),
     )
     return claimed.flat()
   }
 
   write(balances: readonly VersionedBalance[]): void {
-    this.#fast?.putManyIfNewer(balances.map(asPut), TTL_MS).catch(this.#onFailure)
+    const timeline = this.#timeline
+    if (timeline === null) return
+    this.#fast?.putManyIfNewer(balances.map(asPut(timeline)), TTL_MS).catch(this.#onFailure)
   }
 
   /** False when it was not written: a newer one is there, or the store is unavailable. */
-  async #stamp(balance: VersionedBalance): Promise<boolean> {
+  async #stamp(balance: VersionedBalance, timeline: string): Promise<boolean> {
     try {
-      const { key, fields, version } = asPut(balance)
+      const { key, fields, version } = asPut(timeline)(balance)
       return (await this.#fast?.putIfNewer(key, fields, version, TTL_MS)) ?? false
     } catch (error) {
       this.#onFailure(error)
@@ -87,14 +121,18 @@ export class WalletCache {
   }
 }
 
-const asPut = ({ userId, balance, version }: VersionedBalance): Put => ({
-  key: keys.wallet(userId),
-  fields: { balance: decimalText(balance) },
-  version,
-})
+const asPut =
+  (timeline: string) =>
+  ({ userId, balance, version }: VersionedBalance): Put => ({
+    key: keys.wallet(userId),
+    fields: { balance: decimalText(balance), timeline },
+    version,
+  })
 
-function parse(hash: Readonly<Record<string, string>> | null): { balance: Money; version: number | null } | null {
+/** A hash that somebody wrote anew from outside has neither version nor timeline; every other must be of this one. */
+function parse(hash: Fields | null, timeline: string): { balance: Money; version: number | null } | null {
   if (hash === null) return null
+  if ((hash['version'] !== undefined || hash['timeline'] !== undefined) && hash['timeline'] !== timeline) return null
   const version = hash['version'] === undefined ? null : numberIn(hash['version'])
   const balance = microsFromDecimal(numberIn(hash['balance'] ?? ''))
   if (balance === null || balance < 0 || (version !== null && !Number.isSafeInteger(version))) return null
@@ -103,3 +141,9 @@ function parse(hash: Readonly<Record<string, string>> | null): { balance: Money;
 
 /** NaN for a missing or blank text, which `Number` alone would read as zero. */
 const numberIn = (text: string): number => (text.trim() === '' ? Number.NaN : Number(text))
+
+/** What this history of the database is called; see `store_timeline()`. */
+export async function timelineOf(db: Kysely<Database>): Promise<string> {
+  const { rows } = await sql<{ timeline: string }>`select store_timeline() as timeline`.execute(db)
+  return present(rows[0], 'timeline').timeline
+}

@@ -96,7 +96,7 @@ export class Wallets {
     const priced = rows.filter(isPriced)
     return {
       purse,
-      balance: counts(cached, wallet.version) ? cached.balance : money(wallet.balance_micros),
+      balance: this.#inForce(cached, wallet),
       locked: money(wallet.locked),
       marginUsed: money(wallet.margin_used),
       unrealizedPnl: money(priced.reduce((sum, row) => sum + unrealizedPnl(row), 0)),
@@ -114,11 +114,17 @@ export class Wallets {
       .execute()
     return Object.fromEntries(
       rows.map(({ purse, balance_micros, open_positions: openPositions, version, locked }) => {
-        const isAdopted = purse === 'main' && counts(cached, version)
-        const balance = isAdopted ? cached.balance : money(balance_micros)
+        const balance = purse === 'main' ? this.#inForce(cached, { balance_micros, version }) : money(balance_micros)
         return [purse, { available: freeMarginOf({ balance, locked: money(locked) }), openPositions }]
       }),
     )
+  }
+
+  /** The cached balance if a commit would adopt it, else the stored one. */
+  #inForce(cached: CachedBalance | undefined, wallet: { balance_micros: number; version: number }): Money {
+    const stored = money(wallet.balance_micros)
+    if (!counts(cached, wallet.version)) return stored
+    return cached.balance - stored > this.#cache.adoptMax ? stored : cached.balance
   }
 
   /** The entries of a user's account in a purse, newest first. */

@@ -133,6 +133,8 @@ export const REFERRAL_CLOSES = 5
 export const REFERRAL_DAYS = 2
 /** The most credits to one referrer in a week, by default. */
 export const REFERRALS_WEEKLY_MAX = 10
+/** The most that a balance changed from outside in the fast store adds to a wallet at once, by default. */
+export const ADOPTION_MAX: Money = money(units(10_000))
 /** Returns are measured against at least this much margin, by default. */
 export const ROI_FLOOR: Money = money(units(50_000))
 /** What a user must close in a week to be in its draw, by default, and on how many players. */

@@ -4,6 +4,7 @@
  */
 import { type FixtureId, fixtureId, type InstrumentId, instrumentId } from './ids.ts'
 import {
+  ADOPTION_MAX,
   DEFAULT_RULES,
   DRAW_CLOSES,
   DRAW_PLAYERS,
@@ -161,6 +162,12 @@ export const SETTINGS = {
     'Whether recordings are practice: users trade them with a purse of its own, and what they win counts on the practice ' +
       'boards alone. On by default in production, and where there is a live provider. A match that has begun keeps its ' +
       'purse.',
+  ),
+  'trading.adoption_max': numberSetting(
+    decimal(ADOPTION_MAX),
+    [0, 1_000_000_000, WHOLE],
+    'The most that a balance changed from outside in the fast store may add to a wallet at once, in units. One that adds ' +
+      'more is not adopted, and is recorded.',
   ),
   'boards.roi_floor': numberSetting(
     decimal(ROI_FLOOR),

@@ -25,7 +25,8 @@
 -- positions). Arrays are unnested in select lists: in a from clause each is first copied into its own store, which
 -- costs 4 µs a trade, a tenth of the total.
 create function commit_batch(
-  p_match bigint, p_epoch bigint, p_batch uuid, p_at timestamptz, p_open_max integer,
+  p_match bigint, p_epoch bigint, p_batch uuid, p_at timestamptz, p_open_max integer, p_timeline text,
+  p_adopt_max bigint,
   w_user uuid[], w_purse text[], w_log integer[], w_balance bigint[], w_margin bigint[], w_open integer[], w_events integer[], w_held integer[],
   w_worth bigint[],
   w_cached bigint[], w_cached_version bigint[], w_need bigint[], w_locks text[],
@@ -62,6 +63,7 @@ declare
   now_ms constant bigint := extract(epoch from p_at) * 1000;
   -- `booked` is the balance in the ledger, `balance` the one in force.
   h_booked bigint[]; h_balance bigint[]; h_margin bigint[]; h_open integer[]; h_locked bigint[]; h_kept bigint[];
+  h_refused text[];
   changed bigint; last_seq bigint; broken text;
   -- Full time of a live match fixes the settlement prices in this batch.
   p_whistled constant boolean := coalesce(m_info ->> 'settling' = 'full_time' and m_info ->> 'replay' = 'false', false);
@@ -346,20 +348,27 @@ begin
       select p_at, 'wallet.restored', r.user_id, jsonb_build_object('purse', r.purse, 'balanceMicros', r.balance_micros)
         from restored r;
 
-    -- Find the reason. A cached balance takes precedence at its version. A missing wallet counts as an empty one. What
-    -- late news takes back is locked, so only a balance that was lowered from outside lacks it: the house adds the rest.
+    -- Find the reason. A cached balance takes precedence at its version, if it is of this history of the database and not
+    -- above the other by more than one adoption may add. A missing wallet counts as an empty one. What late news takes
+    -- back is locked, so only a balance that was lowered from outside lacks it: the house adds the rest.
     select array_agg(coalesce(w.balance_micros, 0)),
            array_agg(greatest(
-             case when w.version = d.cached_version then d.cached else coalesce(w.balance_micros, 0) end,
+             case when w.version = d.cached_version and r.refused is null then d.cached
+                  else coalesce(w.balance_micros, 0) end,
              case when d.need = 0 then -d.balance else 0 end)),
+           array_agg(r.refused),
            array_agg(coalesce(w.margin_micros, 0)), array_agg(coalesce(w.open_positions, 0)),
            array_agg(locked(locks_after(w.locks, d.locks::jsonb, now_ms), now_ms)), array_agg(locked(w.locks, now_ms))
-      into h_booked, h_balance, h_margin, h_open, h_locked, h_kept
+      into h_booked, h_balance, h_refused, h_margin, h_open, h_locked, h_kept
       from (select unnest(w_user) as user_id, unnest(w_purse) as purse, unnest(w_cached) as cached,
                    unnest(w_cached_version) as cached_version, unnest(w_balance) as balance, unnest(w_need) as need,
                    unnest(w_locks) as locks) d
       left join lateral (select * from wallets w where w.user_id = d.user_id and w.purse = d.purse
-                            for no key update) w on true;
+                            for no key update) w on true
+     cross join lateral (select case when w.version is distinct from d.cached_version or d.cached = w.balance_micros then null
+                                     when p_timeline is distinct from store_timeline() then 'OTHER_TIMELINE'
+                                     when d.cached - w.balance_micros > p_adopt_max then 'ADOPTION_TOO_LARGE'
+                                end as refused) r;
 
     return query
       select 'key_used', d.user_id, k.balance, k.margin, k.unrealized, k.locked, k.fingerprint, k.result, null, null, null, null,
@@ -443,6 +452,19 @@ begin
       from (select unnest(w_user) as user_id, unnest(w_purse) as purse, unnest(h_balance) as held,
                    unnest(h_booked) as booked) d
      where w.user_id = d.user_id and w.purse = d.purse and d.held <> d.booked;
+    -- With a version more, what was refused is out of date, and is refused once.
+    if array_remove(h_refused, null) <> '{}' then
+      with refused as (
+        update wallets w set version = w.version + 1
+          from (select unnest(w_user) as user_id, unnest(w_purse) as purse, unnest(w_cached) as cached,
+                       unnest(h_booked) as booked, unnest(h_refused) as refused) d
+         where w.user_id = d.user_id and w.purse = d.purse and d.refused is not null
+        returning w.user_id, w.purse, d.cached - d.booked as micros, d.refused
+      )
+      insert into audit_log (at, action, subject, after, outcome)
+        select p_at, 'wallet.adopt', user_id, jsonb_build_object('purse', purse, 'byMicros', micros), refused
+          from refused;
+    end if;
   end loop;
 end
 $body$;

@@ -22,6 +22,10 @@ export type BatchArguments = {
   readonly p_batch: string
   readonly p_at: string
   readonly p_open_max: number
+  /** The history of the database to which the cached balances belong; null without any. */
+  readonly p_timeline: string | null
+  /** The most that one cached balance may add. */
+  readonly p_adopt_max: number
   /** Whether keys must be looked up among positions: true when one of them did not open anything. */
   readonly p_look: boolean
   /** JSON; null for a batch from which nothing follows. */

@@ -8,7 +8,7 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { parseArgs } from 'node:util'
 import { present } from '../../actors/kernel/assert.ts'
 import { fixtureId, positionId, type UserId, userId } from '../../actors/kernel/ids.ts'
-import { BATCH_MAX, DEFAULT_RULES } from '../../actors/kernel/limits.ts'
+import { ADOPTION_MAX, BATCH_MAX, DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import { lots, type Price, price } from '../../actors/kernel/micros.ts'
 import { HOUR_MS, instant } from '../../actors/kernel/world.ts'
 import { DEFAULT_MODEL } from '../../actors/market/pricing.ts'
@@ -58,7 +58,7 @@ function countingStore(turns: Turns) {
     recall: async () => null,
     commit: async (batch) => {
       const closed = batch.events.filter(({ kind }) => kind === 'position_closed').length
-      commitArguments(LITERALS, batch, walletChanges(batch), [])
+      commitArguments(LITERALS, batch, walletChanges(batch), { balances: [], timeline: null, adoptMax: ADOPTION_MAX })
       found.commits += 1
       found.closed += closed
       found.largest = Math.max(found.largest, closed)

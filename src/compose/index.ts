@@ -8,6 +8,7 @@ import { AuditChain } from '../../db/audit-chain.ts'
 import { LedgerMonitor } from '../../db/ledger-monitor.ts'
 import { Retention } from '../../db/retention.ts'
 import type { Users } from '../../db/users.ts'
+import { timelineOf } from '../../db/wallet-cache.ts'
 import type { RealTime } from '../../rooms/boot.ts'
 import type { Config } from '../config.ts'
 import { createLog, type Log } from '../observe/log.ts'
@@ -93,6 +94,9 @@ async function assemble(base: Base): Promise<Touchline> {
     ledger: new LedgerMonitor(stores.db, world),
     security: accounts.security,
     auditChain: new AuditChain(stores.db),
+    lookAtTimeline: async () => {
+      stores.walletCache.timeline = await timelineOf(stores.db)
+    },
     measuring: observation.measuring,
     keeper: community.keeper,
     spinner: community.spinner,

@@ -1,4 +1,5 @@
 /** What is traded and what was: settings, the catalogue of players, wallets, positions, prices and the audit log. */
+import { microsNearest, money } from '../../actors/kernel/micros.ts'
 import { AccountLog } from '../../db/account-log.ts'
 import { Anchors } from '../../db/anchors.ts'
 import { AuditLog } from '../../db/audit-log.ts'
@@ -37,6 +38,7 @@ export async function openMarket({ config, world, log, report }: Base, { db, wal
     practiceByDefault: config.production || config.provider !== null,
     report,
   })
+  walletCache.boundBy(() => money(microsNearest(settings.value('trading.adoption_max'))))
   settings.onChange((changed) => log.info('settings_changed', { keys: [...changed] }))
   return {
     settings,

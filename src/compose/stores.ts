@@ -6,7 +6,7 @@ import { FastMemory } from '../../db/fast/fast-memory.ts'
 import { type FastOrElse, fastOrElse } from '../../db/fast/fast-or-else.ts'
 import { connectRedis } from '../../db/fast/fast-redis.ts'
 import type { FastStore } from '../../db/fast/fast-store.ts'
-import { WalletCache } from '../../db/wallet-cache.ts'
+import { timelineOf, WalletCache } from '../../db/wallet-cache.ts'
 import type { Base } from './base.ts'
 
 export interface Stores {
@@ -29,6 +29,7 @@ export async function openStores({ config, world, log, lifecycle }: Base): Promi
   lifecycle.add({ name: 'fast-store', kind: 'store', stop: () => fast.close() })
   const shared = config.redisUrl === null ? null : fast
   const walletCache = new WalletCache(shared, (error) => log.warn('wallet_cache_failed', { error }))
+  walletCache.timeline = await timelineOf(db)
   return { connection, db, fast, askFast: fastOrElse(fast, world), walletCache }
 }
 

@@ -20,6 +20,8 @@ export interface TaskParts {
   readonly ledger: LedgerMonitor
   readonly security: SecurityEvents
   readonly auditChain: AuditChain
+  /** Asks the database which history of it this is. */
+  readonly lookAtTimeline: () => Promise<void>
   readonly measuring: Measuring
   readonly keeper: BoardKeeper
   readonly spinner: Spinner
@@ -32,8 +34,20 @@ const EVERYWHERE: readonly Role[] = ['api', 'rooms']
 
 /** Every task of the program. */
 export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: TaskParts): readonly Task[] {
-  const { settings, retention, ledger, measuring, security, auditChain, keeper, spinner, realTime, visitors, bot } =
-    parts
+  const {
+    settings,
+    retention,
+    ledger,
+    measuring,
+    security,
+    auditChain,
+    lookAtTimeline,
+    keeper,
+    spinner,
+    realTime,
+    visitors,
+    bot,
+  } = parts
   return [
     {
       // Twice a second: a setting changed in one process is in force in every other within a second.
@@ -95,6 +109,14 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
         if (head !== null) log.info('audit_sealed', { ...head })
         measuring.audited(entries)
       },
+    },
+    {
+      // About a second: after a failover, as long as balances are still cached under the former timeline. Those count
+      // for nothing, so this delays the cache and nothing else.
+      name: 'timeline',
+      everyMs: 1_013,
+      roles: EVERYWHERE,
+      run: lookAtTimeline,
     },
     {
       // About ten seconds: the window over which the lag of the event loop is reported.

@@ -48,6 +48,7 @@ export function securityMetrics() {
     registers: [],
   })
   for (const action of WATCHED) entries.inc({ action, outcome: 'ok' }, 0)
+  entries.inc({ action: 'wallet.adopt', outcome: 'ADOPTION_TOO_LARGE' }, 0)
   return {
     metrics: [signIns, entries],
     signIn: (outcome: 'ok' | SignInFailure) => signIns.inc({ outcome }),

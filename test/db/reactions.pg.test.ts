@@ -257,11 +257,32 @@ eachDatabase((open) => {
       const [referrer, referee] = [await player(), await player()]
       await refer(referrer, referee)
       await tradeFor(referee, 4)
-      await season.fast.putIfNewer(keys.wallet(referrer), { balance: '10007' }, 0, 60_000)
+      await season.fast.putIfNewer(
+        keys.wallet(referrer),
+        { balance: '10007', timeline: season.cache.timeline ?? '' },
+        0,
+        60_000,
+      )
       await tradeFor(referee, 1)
       const wallets = new Wallets(open().db, season.cache)
       expect(await wallets.find(referrer)).toMatchObject({ balance: u(10_107) })
       expect(await wallets.auditLedger()).toMatchObject({ imbalanceMicros: 0, mismatchedWallets: 0 })
+    })
+
+    it('[R10] neither is more than the bound, nor a balance of another timeline', async () => {
+      for (const changed of [
+        { balance: '20000.01', timeline: season.cache.timeline ?? '' },
+        { balance: '10007', timeline: 'former' },
+      ]) {
+        const [referrer, referee] = [await player(), await player()]
+        await refer(referrer, referee)
+        await tradeFor(referee, 4)
+        await season.fast.putIfNewer(keys.wallet(referrer), changed, 0, 60_000)
+        await tradeFor(referee, 1)
+        const wallets = new Wallets(open().db, season.cache)
+        expect(await wallets.find(referrer)).toMatchObject({ balance: u(10_100) })
+        expect(await wallets.auditLedger()).toMatchObject({ imbalanceMicros: 0, mismatchedWallets: 0 })
+      }
     })
 
     it('totals cover all referrals, though the list shows the latest thousand', async () => {

@@ -11,7 +11,7 @@ import { SqlLeases } from '../../db/leases.ts'
 import { Positions } from '../../db/positions.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { Users } from '../../db/users.ts'
-import { WalletCache } from '../../db/wallet-cache.ts'
+import { timelineOf, WalletCache } from '../../db/wallet-cache.ts'
 import { Wallets } from '../../db/wallets.ts'
 import { eachDatabase } from '../support/databases.ts'
 import { info, instrument, MATCH, P, p, u } from '../support/fixtures.ts'
@@ -33,6 +33,7 @@ eachDatabase((open) => {
   beforeAll(async () => {
     const { db } = open()
     await seedDistricts(db)
+    cache.timeline = await timelineOf(db)
     const made = await new Users(db, world).createSyntheticMany(['Alice', 'Bob'])
     alice = made[0]?.user.id ?? alice
     bob = made[1]?.user.id ?? bob
@@ -160,7 +161,7 @@ eachDatabase((open) => {
     it('shows a cached balance that was changed from outside at the current version', async () => {
       const user = await newUser('Outside change')
       const shown = async () => (await wallets().find(user))?.balance
-      await fast.putIfNewer(keys.wallet(user), { balance: '123.45' }, 0, HOUR_MS)
+      await fast.putIfNewer(keys.wallet(user), { balance: '123.45', timeline: cache.timeline ?? '' }, 0, HOUR_MS)
       expect(await shown()).toBe(u(123.45))
 
       // A commit that has not reached the cache makes the cached balance stale.
@@ -171,7 +172,7 @@ eachDatabase((open) => {
       expect(await shown()).toBe(u(77))
       for (const nonsense of ['', 'NaN', '-5', '1e400', '0.1234567', 'ten']) {
         await fast.del(keys.wallet(user))
-        await fast.putIfNewer(keys.wallet(user), { balance: nonsense }, 1, HOUR_MS)
+        await fast.putIfNewer(keys.wallet(user), { balance: nonsense, timeline: cache.timeline ?? '' }, 1, HOUR_MS)
         expect(await shown(), nonsense).toBe(STARTING_BALANCE)
       }
     })
@@ -180,7 +181,9 @@ eachDatabase((open) => {
       const gone = new FastMemory(world)
       await gone.close()
       const failures: unknown[] = []
-      const alone = new Wallets(open().db, new WalletCache(gone, (error) => failures.push(error)))
+      const withoutStore = new WalletCache(gone, (error) => failures.push(error))
+      withoutStore.timeline = 'any'
+      const alone = new Wallets(open().db, withoutStore)
       expect((await alone.find(bob))?.balance).toBe(STARTING_BALANCE)
       expect(failures).toHaveLength(1)
       expect(await alone.find(userId(world.newId()))).toBe(null)

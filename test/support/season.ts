@@ -20,7 +20,7 @@ import { SqlMatchStore } from '../../db/match-store.ts'
 import { Outbox } from '../../db/outbox.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { Users } from '../../db/users.ts'
-import { WalletCache } from '../../db/wallet-cache.ts'
+import { timelineOf, WalletCache } from '../../db/wallet-cache.ts'
 import { BoardKeeper } from '../../src/reactions/board-keeper.ts'
 import { react } from '../../src/reactions/react.ts'
 import { Reactor } from '../../src/reactions/reactor.ts'
@@ -67,6 +67,7 @@ export async function openSeason(
   await seedDistricts(db)
   const fast = new FastMemory(world)
   const cache = new WalletCache(fast, () => undefined)
+  cache.timeline = await timelineOf(db)
   const users = new Users(db, world)
   const roiFloor = options.roiFloor ?? (() => money(0))
   const careers = new Careers(db, roiFloor)

@@ -115,6 +115,14 @@ create function locked(locks jsonb, now_ms bigint) returns bigint language sql i
    where coalesce((value ->> 1)::bigint > now_ms, true)
 $$;
 
+-- Which history of the database this is: another after a failover, a recovery to an earlier instant, or a restored dump.
+-- A cached balance from another history counts for nothing, though its version may be the same.
+create function store_timeline() returns text language sql stable as $$
+  select (select system_identifier from pg_control_system()) || '.'
+         || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) || '.'
+         || (select oid from pg_database where datname = current_database())
+$$;
+
 -- The house is an account without a row, one in each purse: its balance is the sum of its entries. One hot row would make
 -- every match wait for every other.
 create table ledger_entries (
