@@ -24,6 +24,10 @@ export class SortedList<T> {
     return this.#size
   }
 
+  get first(): T | undefined {
+    return this.#blocks[0]?.[0]
+  }
+
   /** Replaces everything by items that are in order already. */
   fill(inOrder: Iterable<T>): void {
     this.#blocks = []

@@ -1,7 +1,7 @@
 /** Which open positions the price of an instrument closes or warns about, judged by what leaving alone would pay each. */
 import { type Lots, lots, type Price } from '../kernel/micros.ts'
 import { exitPrice, type Instrument, quoteOf } from '../market/instrument.ts'
-import { exposureOf, type Position } from '../position/position.ts'
+import { byAge, exposureOf, type Position } from '../position/position.ts'
 import { halfImpact, isDueAt, type Reach, reachOf } from '../position/triggers.ts'
 import type { MatchView } from './state.ts'
 
@@ -19,31 +19,31 @@ const NOTHING: readonly Due[] = []
 export function dueOn(view: MatchView, instrument: Instrument, most: number): readonly Due[] {
   if (instrument.leavingFrom !== null) return NOTHING
   const found: Due[] = []
-  for (const due of eachWatched(view, instrument)) {
+  for (const position of watchedOn(view, instrument)) {
+    const due = dueOf(instrument, position)
     if (due !== null && found.push(due) > most) break
   }
   return found.length === 0 ? NOTHING : found.toSorted((a, b) => byAge(a.position, b.position))
 }
 
-/** Looks at the watched positions of an instrument one by one: each that is due, or null for each that is not. */
-export function* eachWatched(view: MatchView, instrument: Instrument): Generator<Due | null> {
-  if (instrument.awaitsSettlement || instrument.settlement !== null) return
-  for (const position of view.watched(instrument.id, reachFor(instrument, view.largest(instrument.id)))) {
-    const exit = exitPrice(instrument, exposureOf(position))
-    // A corrupt position (open price zero) waits for an operator: no trigger touches its money.
-    yield position.openPrice > 0 && isDueAt(position, exit) ? { position, exit } : null
-  }
+/** The positions of an instrument that may be due, and few others. */
+export function watchedOn(view: MatchView, instrument: Instrument): Iterable<Position> {
+  if (instrument.awaitsSettlement || instrument.settlement !== null) return []
+  return view.watched(instrument.id, reachFor(instrument, view.largest(instrument.id)))
 }
 
-/** Positions of one instant close at one price, so their order does not matter, but it must never differ. */
-export const byAge = (a: Position, b: Position): number =>
-  a.openedAt - b.openedAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+/** Null when the position is not due. */
+export function dueOf(instrument: Instrument, position: Position): Due | null {
+  const exit = exitPrice(instrument, exposureOf(position))
+  // A corrupt position (open price zero) waits for an operator: no trigger touches its money.
+  return position.openPrice > 0 && isDueAt(position, exit) ? { position, exit } : null
+}
 
 /** How far from the published price a trigger may be due: beyond what keys allow for, only near the cap. */
 function reachFor(instrument: Instrument, largest: Lots): Reach {
   const { price } = quoteOf(instrument)
-  const half = halfImpact(instrument.slope, largest)
   if (largest === 0) return reachOf(price, 0)
+  const half = halfImpact(instrument.slope, largest)
   const long = exitPrice(instrument, largest) - (price - half)
   const short = price + half - exitPrice(instrument, lots(-largest))
   return reachOf(price, Math.max(0, long, short))

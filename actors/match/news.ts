@@ -14,10 +14,9 @@ import { lots, mulDivNearest, type Price, price } from '../kernel/micros.ts'
 import { type Instant, instant, SECOND_MS } from '../kernel/world.ts'
 import { exitPrice, type Instrument, type NewsHold } from '../market/instrument.ts'
 import { excuse, type PlayerNews, type Pricing } from '../market/pricing.ts'
-import { exposureOf, type Position } from '../position/position.ts'
+import { byAge, exposureOf, type Position } from '../position/position.ts'
 import { followLateCloses, inWindow, isHeld, lasting, type NewsChange } from './late-closes.ts'
 import type { Draft } from './state.ts'
-import { byAge } from './due.ts'
 import { emitClose, emitMove, type Terms } from './trading.ts'
 
 /** Openings of these instants are void, at this base. */

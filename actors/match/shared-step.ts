@@ -10,7 +10,7 @@
 import type { InstrumentId } from '../kernel/ids.ts'
 import { type Lots, lots, type Price } from '../kernel/micros.ts'
 import { exitPrice, type Instrument } from '../market/instrument.ts'
-import { type Due, eachWatched } from './due.ts'
+import { type Due, dueOf, watchedOn } from './due.ts'
 import type { Draft, MatchView } from './state.ts'
 import { exposureOfLeaving, fireTriggers, leaveTogether, type Terms } from './trading.ts'
 
@@ -45,7 +45,8 @@ export async function findStep(
   const due: Due[] = []
   let looked = 0
   let leaving = 0
-  for (const one of eachWatched(view, began)) {
+  for (const position of watchedOn(view, began)) {
+    const one = dueOf(began, position)
     if (one !== null) {
       due.push(one)
       leaving += exposureOfLeaving([one])

@@ -158,10 +158,8 @@ export class MatchState implements MatchView, MatchTarget {
     return this.#triggers.of(id)?.largest ?? lots(0)
   }
 
-  *watched(id: InstrumentId, reach: Reach, searched?: Reach): Generator<Position> {
-    for (const p of this.#triggers.of(id)?.within(reach, searched) ?? []) {
-      yield present(this.#positions.get(p), `position ${p}`)
-    }
+  watched(id: InstrumentId, reach: Reach, searched?: Reach): Iterable<Position> {
+    return this.#triggers.of(id)?.within(reach, searched) ?? []
   }
 
   apply(event: MatchEvent): void {
@@ -323,7 +321,7 @@ export class Draft implements MatchView, MatchTarget {
     }
     // A caller that stops early has not searched this far, so the reach is recorded only now.
     search.reach = { down: Math.min(reach.down, search.reach.down), up: Math.max(reach.up, search.reach.up) }
-    for (const p of this.#triggers.of(id)?.within(reach) ?? []) yield present(this.position(p), `position ${p}`)
+    yield* this.#triggers.of(id)?.within(reach) ?? []
   }
 
   setInfo(info: MatchInfo, pricing: PricingMemory): void {

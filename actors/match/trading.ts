@@ -118,9 +118,8 @@ export function openRefusal(
   if (!lotsValid(intent.lots, rules)) {
     return { code: 'lot_size_invalid', min: rules.lotMin, max: rules.lotMax, step: rules.lotStep }
   }
-  const current = quoteOf(instrument)
   if (intent.clientPrice !== null && priceMoved(intent.clientPrice, instrument.published, rules.priceGuardPpm)) {
-    return { code: 'price_moved', currentPrice: current.price, lastPublishedPrice: instrument.published }
+    return { code: 'price_moved', currentPrice: quoteOf(instrument).price, lastPublishedPrice: instrument.published }
   }
   // Levels are checked as things stand once it is open: an order is never stopped by its own impact.
   const exposure = exposureOf(intent)

@@ -70,6 +70,10 @@ export const signOf = (direction: Direction): 1 | -1 => (direction === 'long' ? 
 /** Signed lots: what an open position adds to the imbalance. */
 export const exposureOf = (p: Pick<Position, 'direction' | 'lots'>): Lots => lots(signOf(p.direction) * p.lots)
 
+/** Positions of one instant close at one price, so their order does not matter, but it must never differ. */
+export const byAge = (a: Position, b: Position): number =>
+  a.openedAt - b.openedAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+
 /** price × lots × 5 ÷ 10 (specification 2.5), rounded up, so that the house never bears the fraction. */
 export const marginFor = (at: Price, size: Lots): Money =>
   money(mulDivCeil(at, size * CONTRACT_SIZE, MICROS_PER_UNIT * LEVERAGE))

@@ -10,10 +10,18 @@
  */
 import { present } from '../kernel/assert.ts'
 import { MARGIN_WARNINGS } from '../kernel/limits.ts'
-import type { InstrumentId, PositionId } from '../kernel/ids.ts'
+import type { InstrumentId } from '../kernel/ids.ts'
 import { type Lots, lots, MICROS_PER_UNIT, mulDivNearest, type Price, type Slope } from '../kernel/micros.ts'
 import { SortedList } from '../kernel/sorted-list.ts'
-import { type ClosedBy, type MarginWarning, type Position, priceAtLoss, signOf, washoutPrice } from './position.ts'
+import {
+  byAge,
+  type ClosedBy,
+  type MarginWarning,
+  type Position,
+  priceAtLoss,
+  signOf,
+  washoutPrice,
+} from './position.ts'
 
 /** Exit prices at or below `floor`, or at or above `ceiling`, concern a position. Null: none does on that side. */
 export interface Bounds {
@@ -86,16 +94,17 @@ export const halfImpact = (slope: Slope, size: Lots): number => mulDivNearest(sl
 /** A side of a position, under the published price at which it is due. */
 interface Trigger {
   readonly key: number
-  readonly id: PositionId
+  readonly position: Position
 }
 
-const byId = (a: Trigger, b: Trigger): number => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+const NOTHING: readonly Position[] = []
 
 /** The triggers of one instrument's open positions. Each side begins with the one that is reached first. */
 export class TriggerBook {
   readonly #slope: Slope
-  readonly #floors = new SortedList<Trigger>((a, b) => b.key - a.key || byId(a, b))
-  readonly #ceilings = new SortedList<Trigger>((a, b) => a.key - b.key || byId(a, b))
+  // Of the many that a crowd opens at one price, the one opened last comes last, which is found without reading ids.
+  readonly #floors = new SortedList<Trigger>((a, b) => b.key - a.key || byAge(a.position, b.position))
+  readonly #ceilings = new SortedList<Trigger>((a, b) => a.key - b.key || byAge(a.position, b.position))
   /** The largest position that was ever here. */
   #largest = lots(0)
 
@@ -110,35 +119,42 @@ export class TriggerBook {
   add(p: Position): void {
     const { floor, ceiling } = boundsOf(p)
     const offset = this.#offset(p)
-    if (floor !== null) this.#floors.add({ key: floor + offset, id: p.id })
-    if (ceiling !== null) this.#ceilings.add({ key: ceiling + offset, id: p.id })
+    if (floor !== null) this.#floors.add({ key: floor + offset, position: p })
+    if (ceiling !== null) this.#ceilings.add({ key: ceiling + offset, position: p })
     if (p.lots > this.#largest) this.#largest = p.lots
   }
 
   remove(p: Position): void {
     const { floor, ceiling } = boundsOf(p)
     const offset = this.#offset(p)
-    if (floor !== null) this.#floors.remove({ key: floor + offset, id: p.id })
-    if (ceiling !== null) this.#ceilings.remove({ key: ceiling + offset, id: p.id })
+    if (floor !== null) this.#floors.remove({ key: floor + offset, position: p })
+    if (ceiling !== null) this.#ceilings.remove({ key: ceiling + offset, position: p })
   }
 
   /** The positions within reach, except those that a search as far as `searched` has found already. Changes nothing. */
-  *within({ down, up }: Reach, searched: Reach = NO_REACH): Generator<PositionId> {
+  within(reach: Reach, searched: Reach = NO_REACH): Iterable<Position> {
+    const [floor, ceiling] = [this.#floors.first, this.#ceilings.first]
+    // Asked after every trade, mostly in vain.
+    const isNear = (floor?.key ?? -Infinity) >= reach.down || (ceiling?.key ?? Infinity) <= reach.up
+    return isNear ? this.#within(reach, searched) : NOTHING
+  }
+
+  *#within({ down, up }: Reach, searched: Reach): Generator<Position> {
     const floors = (): Iterable<Trigger> =>
       this.#floors.between(
         ({ key }) => key >= searched.down,
         ({ key }) => key >= down,
       )
-    for (const { id } of floors()) yield id
+    for (const { position } of floors()) yield position
     const ceilings = this.#ceilings.between(
       ({ key }) => key <= searched.up,
       ({ key }) => key <= up,
     )
     // Between levels close to each other the price is near both.
-    let below: ReadonlySet<PositionId> | null = null
-    for (const { id } of ceilings) {
-      below ??= new Set(Array.from(floors(), (floor) => floor.id))
-      if (!below.has(id)) yield id
+    let below: ReadonlySet<Position> | null = null
+    for (const { position } of ceilings) {
+      below ??= new Set(Array.from(floors(), (floor) => floor.position))
+      if (!below.has(position)) yield position
     }
   }
 

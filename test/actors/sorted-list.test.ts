@@ -16,6 +16,7 @@ describe('a sorted list', () => {
       }
       const sorted = [...kept].toSorted((a, b) => b - a)
       expect(list.size).toBe(sorted.length)
+      expect(list.first).toBe(sorted[0])
       expect(list.slice(0, sorted.length + 1)).toEqual(sorted)
       expect(list.slice(from, 7)).toEqual(sorted.slice(from, from + 7))
       for (const n of added.slice(0, 20)) expect(list.count((m) => m > n)).toBe(sorted.filter((m) => m > n).length)

@@ -198,7 +198,7 @@ export const MUTATIONS: readonly Mutation[] = [
     'the price guard looks at the quote',
     TRADING,
     `priceMoved(intent.clientPrice, instrument.published,`,
-    `priceMoved(intent.clientPrice, current.price,`,
+    `priceMoved(intent.clientPrice, quoteOf(instrument).price,`,
   ),
   mutation(
     'anybody may close a position',
