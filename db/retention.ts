@@ -116,7 +116,7 @@ export class Retention {
     return this.#db.transaction().execute(async (tx) => {
       const from = await thinnedUntil(tx)
       if (from === null) return null
-      const to = new Date(Math.floor(from.getTime() / WINDOW_MS) * WINDOW_MS + WINDOW_MS)
+      const to = windowAfter(from)
       if (to > before) return null
       const { numAffectedRows } = await sql`
         delete from ticks t using (
@@ -124,17 +124,35 @@ export class Retention {
             from ticks where at >= ${from.toISOString()}::timestamptz and at < ${to.toISOString()}::timestamptz
         ) ranked
          where t.ctid = ranked.ctid and ranked.n > 1 and t.cause in ('match', 'trade')`.execute(tx)
+      const thinned = Number(numAffectedRows ?? 0)
+      const until = thinned === 0 ? await emptyUntil(tx, to, before) : to
       await tx
         .insertInto('upkeep')
-        .values({ task: THINNING, done_until: to })
-        .onConflict((conflict) => conflict.column('task').doUpdateSet({ done_until: to }))
+        .values({ task: THINNING, done_until: until })
+        .onConflict((conflict) => conflict.column('task').doUpdateSet({ done_until: until }))
         .execute()
-      return Number(numAffectedRows ?? 0)
+      return thinned
     })
   }
 }
 
 const THINNING = 'thin ticks'
+
+/** The end of the window that an instant is in, or begins. */
+const windowAfter = (from: Date): Date => new Date(Math.floor(from.getTime() / WINDOW_MS) * WINDOW_MS + WINDOW_MS)
+
+/** Where the next ticks are, a day ahead at most and on a window's edge: most of a day has no match. */
+async function emptyUntil(tx: Kysely<Database>, from: Date, before: Date): Promise<Date> {
+  const end = new Date(Math.min(from.getTime() + DAY_MS, windowAfter(before).getTime() - WINDOW_MS))
+  if (end <= from) return from
+  const { first } = await tx
+    .selectFrom('ticks')
+    .select(({ fn }) => fn.min('at').as('first'))
+    .where('at', '>=', from)
+    .where('at', '<', end)
+    .executeTakeFirstOrThrow()
+  return first === null ? end : new Date(windowAfter(first).getTime() - WINDOW_MS)
+}
 
 /** Where thinning stopped, or else the first tick of all: finding that one reads the whole table, once. */
 async function thinnedUntil(tx: Kysely<Database>): Promise<Date | null> {
