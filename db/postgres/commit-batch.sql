@@ -358,7 +358,9 @@ begin
              case when d.need = 0 then -d.balance else 0 end)),
            array_agg(r.refused),
            array_agg(coalesce(w.margin_micros, 0)), array_agg(coalesce(w.open_positions, 0)),
-           array_agg(locked(locks_after(w.locks, d.locks::jsonb, now_ms), now_ms)), array_agg(locked(w.locks, now_ms))
+           array_agg(case when w.locks is null and d.locks is null then 0
+                          else locked(locks_after(w.locks, d.locks::jsonb, now_ms), now_ms) end),
+           array_agg(case when w.locks is null then 0 else locked(w.locks, now_ms) end)
       into h_booked, h_balance, h_refused, h_margin, h_open, h_locked, h_kept
       from (select unnest(w_user) as user_id, unnest(w_purse) as purse, unnest(w_cached) as cached,
                    unnest(w_cached_version) as cached_version, unnest(w_balance) as balance, unnest(w_need) as need,

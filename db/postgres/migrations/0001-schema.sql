@@ -207,22 +207,34 @@ create index instruments_match on instruments (match_id);
 -- What positions with so much exposure in all (lots, negative when short) are paid when they leave together. The twin of
 -- `leavingPrice` in actors/market/price-curve.ts, which explains it, for what users hold in other matches than the one
 -- that commits. A short is the mirror image of a long: imbalance, caps and rounding change sides.
-create function exit_price(i instruments, exposure numeric) returns bigint language sql immutable parallel safe as $$
-  select case when i.settlement_micros is not null then i.settlement_micros when i.awaits_settlement then i.price_micros
-              else (foot + sign(exposure) * (div(cost, parts) - (mod(cost, parts) < 0)::integer))::bigint end
-    from (select greatest(10000, i.base_micros) as foot) a
-   cross join lateral (select div(foot * i.impact_cap_ppm::numeric, 1000000) as cap) b
-   cross join lateral (select cap * 1000000 as rise, least(cap, foot - 10000) * 1000000 as fall,
-                              sign(exposure) * i.imbalance_micros::numeric * i.slope_micros as at,
-                              sign(exposure) * i.imbalance_micros::numeric * i.slope_micros
-                                - abs(exposure)::numeric * i.slope_micros as after) c
-   cross join lateral (select case when exposure > 0 then rise else fall end as up,
-                              case when exposure > 0 then fall else rise end as down) d
-   cross join lateral (select 2000000::numeric * i.slope_micros * abs(exposure) as parts,
-                              (case when at > up then up * (2 * at - up) when at < -down then down * (-2 * at - down)
-                                    else at * at end)
-                              - (case when after > up then up * (2 * after - up)
-                                      when after < -down then down * (-2 * after - down) else after * after end) as cost) e
+-- In PL/pgSQL, because a function in SQL is set up again for every call: 10 instead of 160 µs a position.
+create function exit_price(i instruments, exposure numeric) returns bigint language plpgsql immutable parallel safe as $$
+declare
+  way constant integer := sign(exposure);
+  foot numeric; cap numeric; up numeric; down numeric; at numeric; after numeric; parts numeric; cost numeric;
+begin
+  if i.settlement_micros is not null then
+    return i.settlement_micros;
+  elsif i.awaits_settlement then
+    return i.price_micros;
+  end if;
+  foot := greatest(10000, i.base_micros);
+  cap := div(foot * i.impact_cap_ppm, 1000000);
+  up := cap * 1000000;
+  down := least(cap, foot - 10000) * 1000000;
+  if way < 0 then
+    cost := up;
+    up := down;
+    down := cost;
+  end if;
+  at := way * i.imbalance_micros::numeric * i.slope_micros;
+  after := at - abs(exposure) * i.slope_micros;
+  parts := 2000000::numeric * i.slope_micros * abs(exposure);
+  cost := case when at > up then up * (2 * at - up) when at < -down then down * (-2 * at - down) else at * at end
+          - case when after > up then up * (2 * after - up) when after < -down then down * (-2 * after - down)
+                 else after * after end;
+  return foot + way * (div(cost, parts) - (mod(cost, parts) < 0)::integer);
+end
 $$;
 
 -- A player's value for the season. It may be set before the player is first listed, and it outlives every match.
