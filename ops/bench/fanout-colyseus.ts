@@ -1,9 +1,9 @@
 /** The baseline of the fan-out: one Colyseus room that broadcasts bytes, or keeps a view of its state per client. */
 import { createServer } from 'node:http'
-import { type Client, LocalDriver, LocalPresence, matchMaker, Room } from '@colyseus/core'
+import { type Client, Room } from '@colyseus/core'
 import { schema, type SchemaType, StateView, t } from '@colyseus/schema'
-import { WebSocketTransport } from '@colyseus/ws-transport'
 import { present } from '../../actors/kernel/assert.ts'
+import { openRoom } from './colyseus-room.ts'
 import { frameOf, idOf, listen, type Publisher, type ServerOrder } from './fanout-market.ts'
 
 const Quote = schema({ price: t.int64(), base: t.int64(), imbalance: t.int64() }, 'Quote')
@@ -42,22 +42,8 @@ class MarketRoom extends Room<{ state: Market }> {
 
 export async function startColyseus(order: ServerOrder): Promise<Publisher> {
   const server = createServer()
-  const transport = new WebSocketTransport({ noServer: true, pingInterval: 0 })
-  server.on('upgrade', (request, socket, head) => {
-    transport['wss'].handleUpgrade(request, socket, head, (ws) => transport['wss'].emit('connection', ws, request))
-  })
-  matchMaker.setHealthChecksEnabled(false)
-  await matchMaker.setup(new LocalPresence(), new LocalDriver(), undefined, async () => matchMaker.processId)
-  await matchMaker.accept()
-  matchMaker.defineRoomType('market', MarketRoom)
-  const listing = await matchMaker.createRoom('market', order)
-  const room = matchMaker.getLocalRoomById(listing.roomId)
-  if (!(room instanceof MarketRoom)) throw new Error('there is no room')
-  const paths: string[] = []
-  for (let n = 0; n < order.sockets; n++) {
-    const { sessionId } = await matchMaker.reserveSeatFor(listing, {}, {})
-    paths.push(`/${matchMaker.processId}/${listing.roomId}?sessionId=${sessionId}`)
-  }
+  const { room, path, sessions } = await openRoom(server, MarketRoom, { options: order, seats: order.sockets })
+  const paths = sessions.map((sessionId) => `${path}?sessionId=${sessionId}`)
   let turn = 0
   return {
     listening: { port: await listen(server, order.port), paths },

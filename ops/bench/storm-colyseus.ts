@@ -4,10 +4,11 @@
  */
 import { createServer, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { type Client, LocalDriver, LocalPresence, matchMaker, Room } from '@colyseus/core'
+import { type Client, matchMaker, Room } from '@colyseus/core'
 import { schema, type SchemaType, t } from '@colyseus/schema'
-import { WebSocketClient, WebSocketTransport } from '@colyseus/ws-transport'
+import { WebSocketClient } from '@colyseus/ws-transport'
 import { OFFSET } from '../../rooms/feed/price-frame.ts'
+import { openRoom } from './colyseus-room.ts'
 import { idOf, listen } from './fanout-market.ts'
 import type { StormOrder } from './storm-messages.ts'
 import type { StormServer } from './storm-server.ts'
@@ -43,27 +44,12 @@ export async function startRoom(order: StormOrder): Promise<StormServer> {
       response.end(body)
     })
   })
-  const transport = new WebSocketTransport({ noServer: true, pingInterval: 0 })
-  server.on('upgrade', (request, socket, head) => {
-    transport['wss'].handleUpgrade(request, socket, head, (ws) => transport['wss'].emit('connection', ws, request))
-  })
-  matchMaker.setHealthChecksEnabled(false)
-  await matchMaker.setup(new LocalPresence(), new LocalDriver(), undefined, async () => matchMaker.processId)
-  await matchMaker.accept()
-  matchMaker.defineRoomType('market', MarketRoom)
-  const listing = await matchMaker.createRoom('market', order)
-  const room = matchMaker.getLocalRoomById(listing.roomId)
-  if (!(room instanceof MarketRoom)) throw new Error('there is no room')
-  const base = `/${matchMaker.processId}/${listing.roomId}`
-  const sessions: string[] = []
-  for (let n = 0; n < order.clients; n++) {
-    sessions.push((await matchMaker.reserveSeatFor(listing, {}, {})).sessionId)
-  }
+  const { room, roomId, path, sessions } = await openRoom(server, MarketRoom, { options: order, seats: order.clients })
   /** Reconnection tokens by session, noted when their clients are cut. */
   const kept = new Map<string, string>()
   return {
     port: await listen(server, 0),
-    seats: { paths: sessions.map((sessionId) => `${base}?sessionId=${sessionId}`) },
+    seats: { paths: sessions.map((sessionId) => `${path}?sessionId=${sessionId}`) },
     publish: (prices) => {
       for (const { instrumentId, frame } of prices) {
         const quote = room.state.quotes.get(instrumentId)
@@ -82,9 +68,9 @@ export async function startRoom(order: StormOrder): Promise<StormServer> {
     returning: () => {
       const tokenOf = (sessionId: string): string => kept.get(sessionId) ?? ''
       return {
-        paths: sessions.map((id) => `${base}?sessionId=${id}&reconnectionToken=${tokenOf(id)}`),
+        paths: sessions.map((id) => `${path}?sessionId=${id}&reconnectionToken=${tokenOf(id)}`),
         reservations: sessions.map((id) => ({
-          path: `/matchmake/reconnect/${listing.roomId}`,
+          path: `/matchmake/reconnect/${roomId}`,
           body: JSON.stringify({ reconnectionToken: tokenOf(id) }),
         })),
       }
