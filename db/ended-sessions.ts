@@ -1,8 +1,8 @@
 /**
  * Which sessions have ended. The database is the truth. The fast store is asked first, and counts only while it holds
- * the mark TOLD, which is written together with every recent end: a store that was emptied, replaced or restarted has
+ * the mark COMPLETE, which is written together with every recent end: a store that was emptied, replaced or restarted has
  * lost the mark too. Each process also reads the recent ends from the database all the time, so that one which the fast
- * store was never told of is known everywhere within a second.
+ * store never received is known everywhere within a second.
  */
 import type { Kysely } from 'kysely'
 import { type SessionId, sessionId, type UserId, userId } from '../actors/kernel/ids.ts'
@@ -27,11 +27,11 @@ interface EndedSessionsOptions {
 }
 
 /** The fast store holds every recent end. */
-const TOLD = 'told'
+const COMPLETE = 'complete'
 /** How far the clocks of two processes may differ; ends this much older than the last look are read again. */
 const OVERLAP_MS = 30 * SECOND_MS
-/** A store that is being told keeps the mark of who tells it for this long. */
-const TELLING_MS = 60 * SECOND_MS
+/** How long a store keeps the mark of the process that fills it. */
+const FILLING_MS = 60 * SECOND_MS
 
 export class EndedSessions {
   readonly #options: EndedSessionsOptions
@@ -39,9 +39,9 @@ export class EndedSessions {
   /** The ends that this process knows of, with the instant from which no token of theirs can count. */
   readonly #known = new Map<SessionId, Instant>()
   /** Not yet written to the fast store, which was unavailable. */
-  readonly #untold = new Set<SessionId>()
+  readonly #unwritten = new Set<SessionId>()
   #lookedAt: Instant
-  #telling: Promise<void> | null = null
+  #filling: Promise<void> | null = null
 
   constructor(options: EndedSessionsOptions) {
     this.#options = options
@@ -54,7 +54,7 @@ export class EndedSessions {
     if (ids.length === 0) return
     for (const id of ids) {
       this.#know(id)
-      this.#untold.add(id)
+      this.#unwritten.add(id)
     }
     await this.#options.ask(
       (fast) => this.#flush(fast),
@@ -67,12 +67,12 @@ export class EndedSessions {
     if (this.#known.has(id)) return true
     return this.#options.ask(
       async (fast) => {
-        if (this.#untold.size > 0) await this.#flush(fast)
-        const [isTold = false, isEnded = false] = await fast.marked(this.#key, [TOLD, id])
+        if (this.#unwritten.size > 0) await this.#flush(fast)
+        const [isComplete = false, isEnded = false] = await fast.marked(this.#key, [COMPLETE, id])
         if (isEnded) return true
-        if (isTold) return false
-        this.#telling ??= this.#tell(fast).finally(() => (this.#telling = null))
-        const [ended] = await Promise.all([this.#hasInDatabase(id), this.#telling])
+        if (isComplete) return false
+        this.#filling ??= this.#fill(fast).finally(() => (this.#filling = null))
+        const [ended] = await Promise.all([this.#hasInDatabase(id), this.#filling])
         return ended
       },
       () => this.#hasInDatabase(id),
@@ -95,19 +95,19 @@ export class EndedSessions {
   }
 
   /** Writes every recent end to a store without the mark, unless the store loses something meanwhile. */
-  async #tell(fast: FastStore): Promise<void> {
+  async #fill(fast: FastStore): Promise<void> {
     const { world, tokenLifeMs } = this.#options
     // The store lost everything at some instant before this mark. An end that it lost is in the database by now.
-    const witness = `telling:${world.newId()}`
-    await fast.mark(this.#key, [witness], TELLING_MS)
+    const witness = `filling:${world.newId()}`
+    await fast.mark(this.#key, [witness], FILLING_MS)
     const ended = await this.#endedSince(world.now() - tokenLifeMs)
-    await fast.mark(this.#key, [TOLD, ...ended.map(({ id }) => id)], tokenLifeMs, witness)
+    await fast.mark(this.#key, [COMPLETE, ...ended.map(({ id }) => id)], tokenLifeMs, witness)
   }
 
   async #flush(fast: FastStore): Promise<void> {
-    const ids = [...this.#untold]
+    const ids = [...this.#unwritten]
     await fast.mark(this.#key, ids, this.#options.tokenLifeMs)
-    for (const id of ids) this.#untold.delete(id)
+    for (const id of ids) this.#unwritten.delete(id)
   }
 
   async #endedSince(since: number): Promise<readonly EndedSession[]> {

@@ -26,7 +26,7 @@ export type Differences = Readonly<Record<string, number>>
 
 /**
  * The counts that list and statistics both tell. A player is booked and sent off once at most: providers disagree about
- * what a second yellow card adds to either. Goals conceded are told of keepers; their defenders wait with them.
+ * what a second yellow card adds to either. Goals conceded are counted for keepers; their defenders wait with them.
  */
 const COMPARED: readonly {
   readonly name: string
@@ -42,8 +42,8 @@ const COMPARED: readonly {
   { name: 'conceded', actions: ['conceded'], role: 'GK' },
 ]
 
-/** How a player's counts are told by the list and by the statistics. */
-export interface Told {
+/** A player's counts in the list of events and in the statistics. */
+export interface ReportedCounts {
   readonly listed: Counts
   readonly stated: Counts
   /** Differences that outlived their hold. */
@@ -54,7 +54,7 @@ export interface Told {
  * The differences that are waited for. One that outlived its hold is not, and neither is a count that was missing from
  * the statistics then and still is: a provider that never sends it must not hold a player for ever.
  */
-export function differencesOf(role: PlayerRole, { listed, stated, excused }: Told): Differences {
+export function differencesOf(role: PlayerRole, { listed, stated, excused }: ReportedCounts): Differences {
   const waited: Record<string, number> = {}
   for (const { name, inStatistics, difference } of compared(role, listed, stated)) {
     const before = excused[name] ?? 0
@@ -65,15 +65,15 @@ export function differencesOf(role: PlayerRole, { listed, stated, excused }: Tol
 }
 
 /** The differences that exist, which is what an expired hold excuses. */
-export function excuseFor(role: PlayerRole, { listed, stated }: Omit<Told, 'excused'>): Differences {
+export function excuseFor(role: PlayerRole, { listed, stated }: Omit<ReportedCounts, 'excused'>): Differences {
   const existing = compared(role, listed, stated).filter(({ difference }) => difference !== 0)
   return Object.fromEntries(existing.map(({ name, difference }) => [name, difference]))
 }
 
 /** Excuses hold only while their difference exists: once both have agreed, the next one is waited for. */
-export function stillExcused(role: PlayerRole, told: Told): Differences {
-  const existing = excuseFor(role, told)
-  return Object.fromEntries(Object.entries(told.excused).filter(([name]) => existing[name] !== undefined))
+export function stillExcused(role: PlayerRole, reported: ReportedCounts): Differences {
+  const existing = excuseFor(role, reported)
+  return Object.fromEntries(Object.entries(reported.excused).filter(([name]) => existing[name] !== undefined))
 }
 
 function compared(role: PlayerRole, listed: Counts, stated: Counts) {
@@ -87,7 +87,7 @@ function compared(role: PlayerRole, listed: Counts, stated: Counts) {
 }
 
 /** Whether an update shows something new about a player: a listed count, or a difference, has changed. */
-export function isNews(role: PlayerRole, before: Told, now: Told): boolean {
+export function isNews(role: PlayerRole, before: ReportedCounts, now: ReportedCounts): boolean {
   if (!sameCounts(movedBy(role, before.listed), movedBy(role, now.listed))) return true
   const differences = differencesOf(role, now)
   return Object.keys(differences).length > 0 && !sameCounts(differencesOf(role, before), differences)

@@ -22,7 +22,7 @@ import {
   type PlayerNews,
   rowsBehind,
   stillExcused,
-  type Told,
+  type ReportedCounts,
 } from './news.ts'
 import { phaseOf } from './phase.ts'
 import {
@@ -188,15 +188,15 @@ export function priceMatch(
     const base = nextBase(player, x, model)
     bases.set(seen.playerId, base)
 
-    const told: Told = { listed: fromList, stated: now.counts, excused: before.excused }
-    const excused = stillExcused(player.role, told)
+    const reported: ReportedCounts = { listed: fromList, stated: now.counts, excused: before.excused }
+    const excused = stillExcused(player.role, reported)
     remembered[seen.playerId] = { ...now, listed: fromList, excused }
-    const differences = differencesOf(player.role, told)
+    const differences = differencesOf(player.role, reported)
     if (differences.conceded !== undefined) behind.add(seen.side)
     if (Object.keys(differences).length > 0 || nextBase({ ...player, base }, x, model) !== base)
       unsettled.add(seen.playerId)
     const named = namedBy(news, seen.playerId)
-    if (named === null && !isNews(player.role, { ...before, stated: before.counts }, told)) continue
+    if (named === null && !isNews(player.role, { ...before, stated: before.counts }, reported)) continue
     const concerned = { playerId: seen.playerId, role: player.role, side: seen.side }
     const { changed, latest } = rowsBehind(concerned, named, incidents, memory.incidents)
     const [row] = changed

@@ -53,8 +53,8 @@ interface Attempt {
 
 type Rejected = Extract<Verdict, { kind: 'rejected' }>
 
-/** What rejections have told about a batch: the stored answers of used keys, and what users had. */
-interface Told {
+/** What rejections have shown about a batch: the stored answers of used keys, and the wallets of users. */
+interface Learned {
   readonly repeated: Map<Entry, Decision>
   readonly wallets: Map<UserId, WalletFound>
 }
@@ -252,23 +252,24 @@ export class MatchActor {
     return this.#leaving() !== null
   }
 
-  /** Decides and commits one batch, again with what a rejection has told, at most ROUNDS_MAX times. */ // A13
+  /** Decides and commits one batch, again with what it learned from a rejection, at most ROUNDS_MAX times. */ // A13
   async #processBatch(batch: readonly Entry[]): Promise<void> {
     try {
-      const told: Told = { repeated: new Map(), wallets: new Map() }
+      const learned: Learned = { repeated: new Map(), wallets: new Map() }
       const histories = await this.#historiesFor(batch)
       for (let round = 1; ; round++) {
-        const terms = { ...this.#terms(histories), wallets: told.wallets }
+        const terms = { ...this.#terms(histories), wallets: learned.wallets }
         const draft = new Draft(this.#state, this.#batchMax)
         // All are decided again, refusals too: an order that cannot be paid leaves no trace in the others.
         const decisions = new Map<Entry, Decision>()
-        for (const entry of batch) decisions.set(entry, told.repeated.get(entry) ?? this.#decide(entry, draft, terms))
+        for (const entry of batch)
+          decisions.set(entry, learned.repeated.get(entry) ?? this.#decide(entry, draft, terms))
         const attempt: Attempt = { batch, decisions, draft, terms }
         const verdict = await this.#commit(attempt)
         if (verdict.kind === 'fenced') throw new Fenced(this.matchId, this.epoch)
         if (verdict.kind === 'committed') return this.#conclude(attempt, verdict.wallets)
-        const failed = this.#learn(batch, verdict, told)
-        if (round === ROUNDS_MAX) return this.#beginAgain(batch, failed, told)
+        const failed = this.#learn(batch, verdict, learned)
+        if (round === ROUNDS_MAX) return this.#beginAgain(batch, failed, learned)
       }
     } catch (error) {
       for (const entry of batch) entry.fail(error)
@@ -276,17 +277,17 @@ export class MatchActor {
     }
   }
 
-  /** Takes in what a rejection tells. Returns the entries that it names. */
-  #learn(batch: readonly Entry[], { failures, wallets }: Rejected, told: Told): ReadonlySet<Entry> {
+  /** Remembers what a rejection shows. Returns the entries that it names. */
+  #learn(batch: readonly Entry[], { failures, wallets }: Rejected, learned: Learned): ReadonlySet<Entry> {
     const failed = new Set<Entry>()
     for (const failure of failures) {
       const named = batch.find(({ userId }) => userId === failure.userId)
       const entry = present(named, `command of ${failure.userId}`)
       failed.add(entry)
-      if (failure.kind === 'key_used') told.repeated.set(entry, { kind: 'repeated', stored: failure.stored })
+      if (failure.kind === 'key_used') learned.repeated.set(entry, { kind: 'repeated', stored: failure.stored })
     }
     const { purse } = this.#state.info
-    for (const wallet of wallets) if (wallet.purse === purse) told.wallets.set(wallet.userId, wallet)
+    for (const wallet of wallets) if (wallet.purse === purse) learned.wallets.set(wallet.userId, wallet)
     return failed
   }
 
@@ -294,7 +295,7 @@ export class MatchActor {
    * The last round named users whose wallets were changed between two rounds by what they do in other matches. They are
    * asked to try again, and everybody else begins again as a batch without them.
    */
-  #beginAgain(batch: readonly Entry[], failed: ReadonlySet<Entry>, { repeated }: Told): void {
+  #beginAgain(batch: readonly Entry[], failed: ReadonlySet<Entry>, { repeated }: Learned): void {
     for (const entry of batch) {
       const decision = repeated.get(entry) ?? (failed.has(entry) ? TRY_AGAIN : null)
       if (decision !== null) answer(entry, decision, new Map())

@@ -89,7 +89,7 @@ export interface EndMatch {
   readonly ending: Ending
 }
 
-/** What a match is told by nobody who trades. A full mailbox still takes it. */
+/** A message that no user sends. A full mailbox still takes it. */
 export type SystemCommand = FeedUpdate | Clock | EndMatch
 
 /** A wallet after a commit. Unrealised PnL covers all open positions of its purse, at the last committed prices. */

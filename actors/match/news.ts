@@ -28,7 +28,7 @@ interface OpensWindow {
 const PPM = 1_000_000
 
 /** A priced feed update. */
-export interface Heard {
+export interface PricedUpdate {
   readonly seq: number
   readonly pricing: Pricing
   readonly terms: Terms
@@ -38,13 +38,13 @@ export interface Heard {
  * Follows the news of an update: begins, extends and ends holds, makes late opens void and corrects late closes. Comes
  * before the update moves any base. `listed` are the instruments as they were before it.
  */ // T35
-export function followNews(draft: Draft, listed: readonly Instrument[], heard: Heard): void {
-  const { pricing, terms } = heard
+export function followNews(draft: Draft, listed: readonly Instrument[], update: PricedUpdate): void {
+  const { pricing, terms } = update
   const windows = new Map<InstrumentId, OpensWindow>()
   const changes = new Map<InstrumentId, NewsChange>()
   const expired: Instrument[] = []
   for (const before of listed) {
-    const hold = nextHold(draft, before, heard)
+    const hold = nextHold(draft, before, update)
     if (isHeld(before.news) && !isHeld(hold) && pricing.unsettled.has(before.playerId)) expired.push(before)
     if (hold !== before.news) draft.emit({ kind: 'news_changed', instrumentId: before.id, news: hold })
     const base = pricing.bases.get(before.playerId) ?? before.base
@@ -62,10 +62,10 @@ export function followNews(draft: Draft, listed: readonly Instrument[], heard: H
   followLateCloses(draft, changes, pricing.cancelled, terms)
 }
 
-function nextHold(draft: Draft, before: Instrument, heard: Heard): NewsHold | null {
-  const { seq, pricing, terms } = heard
+function nextHold(draft: Draft, before: Instrument, update: PricedUpdate): NewsHold | null {
+  const { seq, pricing, terms } = update
   const news = pricing.playerNews.get(before.playerId)
-  if (news !== undefined) return extended(draft, before, news, heard)
+  if (news !== undefined) return extended(draft, before, news, update)
   const hold = before.news
   if (hold === null) return null
   if (hold.ended !== null) return terms.at < rememberedUntil(draft, hold.ended) ? hold : null
@@ -82,8 +82,8 @@ const rememberedUntil = (draft: Draft, ended: Instant): Instant =>
   instant(Math.ceil(ended + lasting(NEWS_OPENS_HOLD_MS, draft)))
 
 /** Overlapping news is one: it keeps its beginning and the base before it. */
-function extended(draft: Draft, before: Instrument, news: PlayerNews, heard: Heard): NewsHold {
-  const { at, rules } = heard.terms
+function extended(draft: Draft, before: Instrument, news: PlayerNews, update: PricedUpdate): NewsHold {
+  const { at, rules } = update.terms
   const last = before.news
   const hold = isHeld(last) && at < last.opensFrom ? last : null
   const unnamed = last !== null && hold === null && !last.names ? { from: last.windowFrom, to: last.opensFrom } : null
@@ -94,9 +94,9 @@ function extended(draft: Draft, before: Instrument, news: PlayerNews, heard: Hea
     unnamed: hold?.unnamed ?? unnamed,
     names: news.names || (hold?.names ?? false),
     baseBefore: hold?.baseBefore ?? before.base,
-    changedSeq: heard.seq,
+    changedSeq: update.seq,
     agreedSeq: null,
-    eventIds: [...new Set([...(hold?.eventIds ?? []), ...news.firstIds, ...heard.pricing.cancelled])],
+    eventIds: [...new Set([...(hold?.eventIds ?? []), ...news.firstIds, ...update.pricing.cancelled])],
     closesFrom: instant(Math.ceil(at + lasting(rules.newsHoldMs, draft))),
     opensFrom: instant(Math.ceil(at + lasting(Math.max(rules.newsHoldMs, NEWS_OPENS_HOLD_MS), draft))),
     ended: null,

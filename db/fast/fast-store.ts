@@ -10,8 +10,8 @@ export const keys = {
   /** Hash `balance` (decimal text), `version`: the balance as shown (specification 2.3). */
   wallet: (userId: UserId) => `wallet:${userId}`,
   /**
-   * Marks: the sessions of an installation that have ended, until the last of their tokens would have expired; and TOLD, which says that all
-   * of them are there. One key, so that nothing can take away some of them and leave the rest.
+   * Marks: the sessions of an installation that have ended, until the last of their tokens would have expired; and
+   * COMPLETE, which says that all of them are there. One key, so that nothing can take away some and leave the rest.
    */
   ended: (installation: string) => `ended:${installation}`,
   /** A token that has opened a socket. */

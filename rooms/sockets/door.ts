@@ -1,6 +1,6 @@
 /**
  * The door of the WebSocket address. Every handshake passes it: it counts against its address, waits its turn when many
- * come at once, and is told why when it is refused.
+ * come at once, and gets the reason when it is refused.
  */
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -12,10 +12,10 @@ import { CLOSE, type CloseCode, type Closing } from './close-codes.ts'
 import { MESSAGE_BYTES_MAX, SUBPROTOCOL } from './limits.ts'
 import { Pacer } from './pacer.ts'
 
-/** Refused clients that are told why with a close code, per second; the others get a plain HTTP status. */
-const TOLD_PER_SECOND_MAX = 100
-/** For a refused client to answer the close frame. */
-const TOLD_MS = 1_000
+/** Refused clients that get the reason as a close code, per second. The others get a plain HTTP status. */
+const REASONS_PER_SECOND_MAX = 100
+/** How long a refused client may take to answer the close frame. */
+const CLOSE_ANSWER_MS = 1_000
 
 /** The limits of the installation on who may knock how often. Both count one handshake or request for a seat. */
 export interface DoorLimits {
@@ -31,7 +31,7 @@ export interface DoorOptions {
   readonly report: Report
 }
 
-/** What a client without WebSockets would be told, and one beyond TOLD_PER_SECOND_MAX is. */
+/** The HTTP answer to a client without WebSockets, and to those beyond REASONS_PER_SECOND_MAX. */
 const STATUS: Readonly<Record<CloseCode, number>> = {
   [CLOSE.restart]: 503,
   [CLOSE.full]: 503,
@@ -44,7 +44,7 @@ const STATUS: Readonly<Record<CloseCode, number>> = {
 export class Door {
   readonly #options: DoorOptions
   readonly #pacer: Pacer
-  /** Accepts the connections that are told why they are refused, and reads nothing from them. */
+  /** Accepts refused connections to close them with a reason, and reads nothing from them. */
   readonly #refusing = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -52,8 +52,8 @@ export class Door {
     maxPayload: MESSAGE_BYTES_MAX,
     handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
   })
-  #told = 0
-  #toldUntil: Instant = instant(0)
+  #reasons = 0
+  #reasonsUntil: Instant = instant(0)
 
   constructor(options: DoorOptions) {
     this.#options = options
@@ -96,7 +96,7 @@ export class Door {
     const { socket } = request
     if (socket.destroyed) return
     if (!this.#mayTell()) return void refuseUpgrade(socket, STATUS[code])
-    const late = setTimeout(() => socket.destroy(), TOLD_MS)
+    const late = setTimeout(() => socket.destroy(), CLOSE_ANSWER_MS)
     socket.once('close', () => clearTimeout(late))
     this.#refusing.handleUpgrade(request, socket, head, (ws) => {
       ws.on('error', () => socket.destroy())
@@ -111,11 +111,11 @@ export class Door {
 
   #mayTell(): boolean {
     const now = this.#options.world.now()
-    if (now >= this.#toldUntil) {
-      this.#toldUntil = instant(now + SECOND_MS)
-      this.#told = 0
+    if (now >= this.#reasonsUntil) {
+      this.#reasonsUntil = instant(now + SECOND_MS)
+      this.#reasons = 0
     }
-    return ++this.#told <= TOLD_PER_SECOND_MAX
+    return ++this.#reasons <= REASONS_PER_SECOND_MAX
   }
 }
 

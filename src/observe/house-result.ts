@@ -47,7 +47,7 @@ interface Ended {
 
 interface Followed {
   readonly since: Instant
-  heardAt: Instant
+  updatedAt: Instant
   /** By player, in order of time. */
   readonly news: Map<InstrumentId, Instant[]>
   readonly bases: Map<InstrumentId, Price>
@@ -98,13 +98,13 @@ export class HouseResult {
   #follow(matchId: FixtureId, at: Instant): Followed {
     const known = this.#matches.get(matchId)
     if (known !== undefined) {
-      known.heardAt = at
+      known.updatedAt = at
       return known
     }
-    for (const [id, { heardAt }] of this.#matches) if (at - heardAt > FORGOTTEN_AFTER_MS) this.#matches.delete(id)
+    for (const [id, { updatedAt }] of this.#matches) if (at - updatedAt > FORGOTTEN_AFTER_MS) this.#matches.delete(id)
     const match: Followed = {
       since: at,
-      heardAt: at,
+      updatedAt: at,
       news: new Map(),
       bases: new Map(),
       changes: new Map(),
@@ -133,23 +133,23 @@ function note(match: Followed, event: MatchEvent, at: Instant): void {
     const { instrumentId, news } = event
     if (news === null || match.changes.get(instrumentId) === news.changedSeq) return
     match.changes.set(instrumentId, news.changedSeq)
-    heard(match, instrumentId, at)
+    noteNews(match, instrumentId, at)
   } else if (event.kind === 'price_moved') {
     const { instrumentId, quote } = event
     const before = match.bases.get(instrumentId)
     match.bases.set(instrumentId, quote.base)
-    if (before !== undefined && Math.abs(quote.base - before) >= before * NEWS_MOVE) heard(match, instrumentId, at)
+    if (before !== undefined && Math.abs(quote.base - before) >= before * NEWS_MOVE) noteNews(match, instrumentId, at)
   } else if ('position' in event && event.position.close !== null) {
     const { id, instrumentId, openedAt, margin, close } = event.position
     const { at: closedAt, by, pnl } = close
-    // A correction tells of the position again: it keeps its place, and counts with the latest PnL.
+    // A correction reports the position again: it keeps its place, and counts with the latest PnL.
     if (event.kind === 'position_closed' || match.ended.has(id)) {
       match.ended.set(id, { instrumentId, openedAt, closedAt, by, pnl, margin })
     }
   }
 }
 
-function heard({ news }: Followed, id: InstrumentId, at: Instant): void {
+function noteNews({ news }: Followed, id: InstrumentId, at: Instant): void {
   const moments = news.get(id) ?? []
   if (moments.at(-1) === at) return
   moments.push(at)

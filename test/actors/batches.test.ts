@@ -85,7 +85,7 @@ describe('a batch with orders that cannot be paid', () => {
     }
   })
 
-  it('[A13] the limit of positions is kept within what a rejection told', async () => {
+  it('[A13] the limit of positions is kept within what a rejection shows', async () => {
     const stage = await ActorRig.set({ rules: { openPositionsMax: 1 } })
     ok(await stage.opens({ userId: U(1) }))
     const outcomes = await Promise.all([stage.opens({ userId: U(1) }), stage.opens({ userId: U(2) })])
@@ -96,7 +96,7 @@ describe('a batch with orders that cannot be paid', () => {
     const { batches, wrap } = recorded((batch) => {
       const available = money(u(1))
       if (!openedIn(batch).includes(U(1))) return null
-      // The store has seen less than it told: a trade in another match came between.
+      // The store has seen less than it reported: a trade in another match came between.
       return {
         kind: 'rejected',
         failures: [{ kind: 'insufficient_margin', userId: U(1), available }],

@@ -142,14 +142,14 @@ describe('a career', () => {
         .tuple(fc.integer({ min: -100, max: 2_000 }), fc.integer({ min: -100, max: 2_000 }))
         .map(([was, is]) => corrected({ pnl: money(u(was)), baseMove: money(u(was)) }, is)),
     )
-    const told = fc.array(fc.tuple(event, fc.integer({ min: 0, max: 9 }), fc.boolean()), { maxLength: 30 })
+    const histories = fc.array(fc.tuple(event, fc.integer({ min: 0, max: 9 }), fc.boolean()), { maxLength: 30 })
     const tell = (events: readonly (readonly [CommittedEvent, number, boolean])[]) =>
       events.reduce((career, [what, , practice]) => {
         const purse = practice ? 'practice' : 'main'
         return advance(career, { ...what, purse } as CommittedEvent)
       }, NEW_CAREER)
     fc.assert(
-      fc.property(told, (events) => {
+      fc.property(histories, (events) => {
         expect(tell(events.toReversed())).toEqual(tell(events))
       }),
     )

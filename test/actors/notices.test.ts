@@ -23,12 +23,12 @@ const closed = (n: number, pnl: number, over: Partial<ClosedEvent> = {}): Closed
   voidReason: null,
   ...over,
 })
-const told = (...events: readonly ClosedEvent[]) =>
+const sentFor = (...events: readonly ClosedEvent[]) =>
   noticesOf({ key: '7:1', at, events }, () => 'A. Striker').map(({ userId, type, body }) => [userId, type, body])
 
 describe('notices', () => {
   it('report what the system closed, not what the user closed', () => {
-    expect(told(closed(1, -12.5), closed(2, 3, { by: 'user' }))).toEqual([
+    expect(sentFor(closed(1, -12.5), closed(2, 3, { by: 'user' }))).toEqual([
       [U(1), 'position_closed', 'Your short on A. Striker was closed: −12.50.'],
     ])
   })
@@ -71,7 +71,7 @@ describe('notices', () => {
   it('sum up settled positions in one notice per user', () => {
     const over = { by: 'full_time' } as const
     const events = [closed(1, 5, over), closed(2, -1, over), closed(1, 7, { ...over, positionId: positionId('p3') })]
-    expect(told(...events)).toEqual([
+    expect(sentFor(...events)).toEqual([
       [U(1), 'settlement', '2 positions were settled: +12.00.'],
       [U(2), 'settlement', 'One position was settled: −1.00.'],
     ])

@@ -40,12 +40,12 @@ describe('the next poll', () => {
 
 describe('what a feed says', () => {
   /** The instants, in seconds after the first, that updates ten seconds apart speak of. */
-  function heard(...updates: readonly Partial<FixtureSnapshot>[]) {
+  function sourceSeconds(...updates: readonly Partial<FixtureSnapshot>[]) {
     let clock: FeedClock | null = null
     return updates.map((over, n) => {
-      const told = sourceTime(snapshot(over), clock, instant(KICK_OFF + 10 * SECOND_MS * n))
-      clock = told.clock
-      return (told.sourceAt - KICK_OFF) / SECOND_MS
+      const timed = sourceTime(snapshot(over), clock, instant(KICK_OFF + 10 * SECOND_MS * n))
+      clock = timed.clock
+      return (timed.sourceAt - KICK_OFF) / SECOND_MS
     })
   }
   const at = (elapsedSecs: number, over: Partial<FixtureSnapshot['periods'][number]> = {}) => ({
@@ -55,17 +55,17 @@ describe('what a feed says', () => {
   })
 
   it('is current while the match clock runs, else as old as its last movement', () => {
-    expect(heard(at(5), at(15), at(15), at(15), at(16))).toEqual([0, 10, 10, 10, 40])
+    expect(sourceSeconds(at(5), at(15), at(15), at(15), at(16))).toEqual([0, 10, 10, 10, 40])
   })
 
   it('is current in a break, in a shoot-out and after the end, where no clock runs', () => {
     const half = { ...at(2_700, { ticking: false }), state: 'HT' }
-    expect(heard(half, half, half)).toEqual([0, 10, 20])
+    expect(sourceSeconds(half, half, half)).toEqual([0, 10, 20])
     const shootout = { ...at(0, { kind: 'penalties' }), state: 'INPLAY_PENALTIES' }
-    expect(heard(shootout, shootout)).toEqual([0, 10])
+    expect(sourceSeconds(shootout, shootout)).toEqual([0, 10])
   })
 
   it('is trusted for a minute and a quarter when its clock shows whole minutes', () => {
-    expect(heard(...Array.from({ length: 10 }, () => at(60)))).toEqual([0, 10, 20, 30, 40, 50, 60, 70, 0, 0])
+    expect(sourceSeconds(...Array.from({ length: 10 }, () => at(60)))).toEqual([0, 10, 20, 30, 40, 50, 60, 70, 0, 0])
   })
 })

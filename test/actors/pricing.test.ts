@@ -596,7 +596,7 @@ describe('what counts', () => {
 })
 
 describe('news', () => {
-  it('goals, red cards, missed penalties and VAR rows are told once, with whom they concern', () => {
+  it('goals, red cards, missed penalties and VAR rows are reported once, with the player they concern', () => {
     const run = new Run()
     play(run, 0, 900)
     const rows = [

@@ -55,7 +55,7 @@ describe('a change of the rules', () => {
 })
 
 describe('the effect of a change', () => {
-  it('[H17] of the cap is foretold to the micro, with what it closes, and nothing happens', async () => {
+  it('[H17] of the cap is predicted to the micro, with what it closes, and nothing happens', async () => {
     const stage = await ActorRig.set({ rules: { levelDistancePpm: 0 } })
     ok(await stage.opens({ lots: lots(u(90)) }))
     ok(await stage.opens({ userId: U(2), lots: lots(u(1)), stopLoss: p(200.5) }))

@@ -335,8 +335,8 @@ describe('system closes', () => {
     expect(close).toMatchObject({ by: 'stop_loss' })
     expect(close?.price).toBeGreaterThan(u(203))
     // One lot short stands: leaving alone costs half of what it moves.
-    const told = stage.events.flatMap((e) => (e.kind === 'price_moved' && e.cause === 'event' ? [e.quote.price] : []))
-    expect(told[0]).toBe((close?.price ?? 0) - u(0.005))
+    const prices = stage.events.flatMap((e) => (e.kind === 'price_moved' && e.cause === 'event' ? [e.quote.price] : []))
+    expect(prices[0]).toBe((close?.price ?? 0) - u(0.005))
   })
 
   it('[T10] a take-profit fires on a price that the crowd moved, when leaving alone pays it', async () => {
@@ -414,7 +414,7 @@ describe('system closes', () => {
     expect(stage.store.positions.get(position.id)).toMatchObject({ warned: 50, close: null })
   })
 
-  it('[T22] a changed rule that moves a price is told, and fires what it reached, on the next tick of the clock, restart or not', async () => {
+  it('[T22] a changed rule that moves a price is published, and fires what it reached, on the next tick of the clock, restart or not', async () => {
     for (const restarts of [false, true]) {
       const stage = await ActorRig.set({ rules: { levelDistancePpm: 0 } })
       ok(await stage.opens({ lots: lots(u(90)) }))

@@ -145,9 +145,9 @@ describe('triggers', () => {
   })
 
   it('the nearest of stop-loss, washout and next warning bounds a position', () => {
-    const told = { warned: 80 } as const
-    expect(boundsOf(position({ stopLoss: p(150), ...told })).floor).toBe(u(180))
-    expect(boundsOf(position({ direction: 'short', stopLoss: p(300), ...told })).ceiling).toBe(u(220))
+    const warned = { warned: 80 } as const
+    expect(boundsOf(position({ stopLoss: p(150), ...warned })).floor).toBe(u(180))
+    expect(boundsOf(position({ direction: 'short', stopLoss: p(300), ...warned })).ceiling).toBe(u(220))
     expect(boundsOf(position({ stopLoss: p(150), warned: 50 })).floor).toBe(u(184))
     expect(boundsOf(position({ stopLoss: p(195) })).floor).toBe(u(195))
   })

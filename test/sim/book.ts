@@ -17,7 +17,7 @@ import type { KeyedCommand } from '../../actors/match/store.ts'
 import type { Instrument } from '../../actors/market/instrument.ts'
 import type { Position } from '../../actors/position/position.ts'
 import { BookedCloses } from './booked-closes.ts'
-import { type Committed, toldOf } from './committed.ts'
+import { type Committed, lastPublishedOf } from './committed.ts'
 import { checkEnding } from './endings.ts'
 import * as oracle from './oracle.ts'
 import { checkRefusal } from './refusals.ts'
@@ -245,8 +245,8 @@ export class Book {
       i.base = event.quote.base
       i.flow = { from: i.imbalance, paid: 0n, lots: 0 }
     }
-    same('imbalance', event.quote.imbalance, i.imbalance, `imbalance told of ${i.id}`)
-    same('price', event.quote.price, priceOf(i), `price told of ${i.id}`)
+    same('imbalance', event.quote.imbalance, i.imbalance, `published imbalance of ${i.id}`)
+    same('price', event.quote.price, priceOf(i), `published price of ${i.id}`)
     same('price', event.at, batch.at, `time of the move of ${i.id}`)
     i.standing = event.quote.price
   }
@@ -468,7 +468,7 @@ export class Book {
       open.reduce((sum, p) => sum + oracle.oracleExposure(p), 0),
       `imbalance of ${i.id}`,
     )
-    same('price', i.standing, priceOf(i), `the price of ${i.id} that was told last`)
+    same('price', i.standing, priceOf(i), `the last published price of ${i.id}`)
     // While a settlement goes on some have left at its price, and some have not yet.
     const isOut = i.settlement === null || this.openPositions({ id: i.id }).length === 0
     if (isOut && i.leavingFrom === null) this.#checkFlow(i)
@@ -562,9 +562,9 @@ export class Book {
     same('key', position, event !== undefined && 'position' in event ? event.position : null, `position of ${text}`)
     hold('key', position.userId === userId, () => `${text} traded for ${position.userId}`)
     if (command?.kind !== 'open_position') return
-    const told = toldOf(position.instrumentId, committed)
-    const close = told !== undefined && oracle.oracleGuard(command.clientPrice, told, rules.priceGuardPpm)
-    hold('window', close, () => `${position.id} opens at ${command.clientPrice}, told was ${told}`)
+    const published = lastPublishedOf(position.instrumentId, committed)
+    const close = published !== undefined && oracle.oracleGuard(command.clientPrice, published, rules.priceGuardPpm)
+    hold('window', close, () => `${position.id} opens at ${command.clientPrice}, published was ${published}`)
   }
 }
 
@@ -572,7 +572,7 @@ const MILLION = 1_000_000n
 
 const nameOf = ({ userId, purse }: WalletKey<UserId>): string => `${purse} ${userId}`
 
-/** What is told as the price: while full time waits, what everybody would leave at. */
+/** The published price: while full time waits, what the whole book would leave at. */
 const priceOf = (i: Priced): number =>
   i.settlement ?? (i.awaits ? oracle.oracleMean(i, i.imbalance, 0) : oracle.oraclePrice(i, i.imbalance))
 

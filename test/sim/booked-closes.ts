@@ -45,7 +45,7 @@ export class BookedCloses {
   readonly #news = new Map<InstrumentId, NewsHold>()
   /** What has happened to closes, for the coverage of the simulator. */
   readonly seen: string[] = []
-  /** `lateVoidMs` when the news of an instrument was last told. */
+  /** `lateVoidMs` when the news of an instrument was last published. */
   readonly #rulesAt = new Map<InstrumentId, number>()
   readonly #isHolding = new Set<InstrumentId>()
 

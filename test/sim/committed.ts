@@ -15,7 +15,7 @@ export interface Committed {
 }
 
 /** The last published price of an instrument; an instrument listed by the batch is published with its listing. */
-export function toldOf(id: InstrumentId, { batch, published }: Committed): number | undefined {
+export function lastPublishedOf(id: InstrumentId, { batch, published }: Committed): number | undefined {
   const listed = batch.events.find((e) => e.kind === 'instrument_listed' && e.instrument.id === id)
   return listed?.kind === 'instrument_listed' ? listed.instrument.published : published.get(id)
 }

@@ -1,4 +1,4 @@
-/** The game's match and the naive market, told the same things and compared after each of them. */
+/** The game's match and the naive market, given the same messages and compared after each. */
 import { deepEqual } from 'node:assert/strict'
 import { present } from '../../actors/kernel/assert.ts'
 import { type UserId, userId as userIdFrom } from '../../actors/kernel/ids.ts'
@@ -241,8 +241,8 @@ export class Duel {
   #compare(): void {
     const now = this.#instrument
     const naive = this.#naive
-    const told = [now.imbalance, quoteOf(now).price, settlesAt(now)]
-    deepEqual(told.map(BigInt), [naive.imbalance, naive.price, naive.settlesAt])
+    const prices = [now.imbalance, quoteOf(now).price, settlesAt(now)]
+    deepEqual(prices.map(BigInt), [naive.imbalance, naive.price, naive.settlesAt])
     for (const position of this.#rig.actor.view.openPositions()) {
       const same = present(naive.positions.get(position.id), 'the same position')
       deepEqual(BigInt(exitPrice(now, exposureOf(position))), naive.exitOf(same))
@@ -252,12 +252,14 @@ export class Duel {
 
   #comparePositions(): void {
     const { store } = this.#rig
-    const told = [...store.positions.values()].map(seen).toSorted(byId)
-    deepEqual(told, [...this.#naive.positions.values()].map((p) => ({ ...p })).toSorted(byId))
+    const positions = [...store.positions.values()].map(seen).toSorted(byId)
+    deepEqual(positions, [...this.#naive.positions.values()].map((p) => ({ ...p })).toSorted(byId))
     for (const [user, balance] of this.#naive.wallets) {
       deepEqual(BigInt(store.walletOf(userIdFrom(user)).balance), balance)
     }
-    this.#fired = told.filter(({ close }) => close !== null && close.by !== 'user' && close.by !== 'full_time').length
+    this.#fired = positions.filter(
+      ({ close }) => close !== null && close.by !== 'user' && close.by !== 'full_time',
+    ).length
   }
 }
 

@@ -283,7 +283,7 @@ export const MUTATIONS: readonly Mutation[] = [
     `    for (const entry of this.#mailbox`,
   ),
   mutation(
-    'an unknown outcome is told as nothing started',
+    'an unknown outcome is reported as nothing started',
     ACTOR,
     `for (const entry of batch) entry.fail(error)`,
     `for (const entry of batch) entry.userId === null ? entry.fail(error) : entry.answer(BUSY)`,
@@ -303,8 +303,8 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'a refusal caused by a rejected command stays',
     ACTOR,
-    `told.repeated.get(entry) ?? this.#decide(entry, draft, terms))`,
-    `told.repeated.get(entry) ?? this.#decide(entry, draft, terms))\n        for (const [entry, decision] of decisions) if (decision.kind === 'refused') told.repeated.set(entry, decision)`,
+    `learned.repeated.get(entry) ?? this.#decide(entry, draft, terms))`,
+    `learned.repeated.get(entry) ?? this.#decide(entry, draft, terms))\n        for (const [entry, decision] of decisions) if (decision.kind === 'refused') learned.repeated.set(entry, decision)`,
   ),
   mutation(
     'an order that cannot be paid moves the price for the others',

@@ -80,7 +80,7 @@ export class NaiveMarket {
   readonly #leavers = new Map<string, Leaver>()
   readonly #now: () => number
   base: bigint
-  /** What subscribers were last told. */
+  /** The price that subscribers last received. */
   published: bigint
   #whistled = false
   readonly #k0: bigint
@@ -102,7 +102,7 @@ export class NaiveMarket {
     return this.open.reduce((sum, position) => sum + exposureOf(position), 0n)
   }
 
-  /** What is told: while full time is being confirmed, the price at which everybody would leave. */
+  /** The published price: while full time is being confirmed, that at which the whole book would leave. */
   get price(): bigint {
     return this.#whistled ? this.settlesAt : this.#standing
   }
@@ -262,10 +262,10 @@ export class NaiveMarket {
     for (;;) {
       const due = this.open.map((position) => ({ position, by: reasonAt(position, this.exitOf(position)) }))
       const leaving = due.filter(({ by }) => by !== null)
-      let told = false
-      for (const { position, by } of due) if (by === null) told = warn(position, this.exitOf(position)) || told
+      let warned = false
+      for (const { position, by } of due) if (by === null) warned = warn(position, this.exitOf(position)) || warned
       if (leaving.length === 0) {
-        if (told) continue
+        if (warned) continue
         return
       }
       const exposure = leaving.reduce((sum, { position }) => sum + exposureOf(position), 0n)

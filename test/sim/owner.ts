@@ -17,7 +17,7 @@ export interface Owner {
    */
   standing: 'serving' | 'stalled' | 'stopped' | 'gone'
   /** The prices it has published; a missing instrument was published with its listing. */
-  readonly told: Map<InstrumentId, number>
+  readonly published: Map<InstrumentId, number>
   /** Its store has failed it, so it must stop. */
   failed: boolean
   /** Its state in short form after its last legitimate change. */

@@ -5,7 +5,7 @@ import type { Refusal } from '../../actors/kernel/outcome.ts'
 import type { UserCommand } from '../../actors/match/messages.ts'
 import type { Batch, CommitFailure } from '../../actors/match/store.ts'
 import type { Book, BookedInstrument } from './book.ts'
-import { type Committed, toldOf } from './committed.ts'
+import { type Committed, lastPublishedOf } from './committed.ts'
 import * as oracle from './oracle.ts'
 import { canonical, hold, same } from './violation.ts'
 
@@ -23,9 +23,11 @@ export function checkRefusal(refusal: Refusal, command: UserCommand, book: Book,
       return because(command.kind === 'open_position' && !oracle.oracleLots(command.lots, rules))
     case 'price_moved': {
       if (command.kind !== 'open_position') return because(false)
-      const told = toldOf(command.instrumentId, committed)
-      same('refusal', refusal.lastPublishedPrice, told, 'the last published price of a refusal')
-      return because(told !== undefined && !oracle.oracleGuard(command.clientPrice, told, rules.priceGuardPpm))
+      const published = lastPublishedOf(command.instrumentId, committed)
+      same('refusal', refusal.lastPublishedPrice, published, 'the last published price of a refusal')
+      return because(
+        published !== undefined && !oracle.oracleGuard(command.clientPrice, published, rules.priceGuardPpm),
+      )
     }
     case 'levels_invalid': {
       if (command.kind !== 'open_position') return because(false)

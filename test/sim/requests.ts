@@ -92,7 +92,7 @@ function checkTrade(request: Request, fingerprint: string, trade: Trade, source:
   const { position, price, exitPrice, wallet, repeated } = trade
   const booked = book.positions.get(position.id)
   hold('memory', booked !== undefined, () => `${position.id} was acknowledged but not committed`)
-  hold('key', position.userId === command.userId, () => `${command.userId} was told of a trade of ${position.userId}`)
+  hold('key', position.userId === command.userId, () => `${command.userId} was shown a trade of ${position.userId}`)
   checkWish(command, trade)
   if (key !== null) {
     const stored = book.results.get(key)
@@ -101,7 +101,7 @@ function checkTrade(request: Request, fingerprint: string, trade: Trade, source:
   }
   if (repeated) return hold('key', key !== null, () => 'a trade without a key was repeated')
   hold('key', request.acknowledged === 0, () => `${position.id} was made twice for one request`)
-  same('memory', wallet, source.committed?.wallets.get(command.userId), `wallet that ${command.userId} was told`)
+  same('memory', wallet, source.committed?.wallets.get(command.userId), `wallet shown to ${command.userId}`)
   request.acknowledged++
 }
 
@@ -139,7 +139,7 @@ function checkRefused(request: Request, fingerprint: string, refusal: Refusal, s
   if (code === 'key_in_flight') return because(request.out > 0)
   if (code === 'key_reused') return because(stored !== undefined && stored.fingerprint !== fingerprint)
   if (key !== null && PATIENCE.has(refusal.code)) {
-    hold('key', stored === undefined, () => `${key} has a result and is told to wait`)
+    hold('key', stored === undefined, () => `${key} has a result and is asked to wait`)
     hold('memory', source.committed !== null, () => `${key} is refused without a look at its results`)
     // A new owner may have committed since; then the book is ahead of this one.
     return source.stalled ? undefined : checkRefusal(refusal, command, book, source.committed)

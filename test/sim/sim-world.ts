@@ -44,7 +44,7 @@ export interface Attempt {
   /** The digest of the body it was sent with. */
   readonly fingerprint: string
   /** Whether the answer will reach the client. */
-  readonly heard: boolean
+  readonly delivered: boolean
   /** Whether the client retries after a refusal that asks for patience. */
   readonly patient: boolean
 }
@@ -126,9 +126,9 @@ export class SimWorld {
         onCommitted: () => undefined,
         onStopped: (reason, error) => this.#stopped(owner, slot, reason, error),
       })
-      const told = new Map(record.instruments.map((i) => [i.id, i.published]))
+      const published = new Map(record.instruments.map((i) => [i.id, i.published]))
       const glance = glanceAt(actor.view)
-      const owner: Owner = { actor, epoch, slot: slot.n, standing: 'serving', told, failed: false, glance }
+      const owner: Owner = { actor, epoch, slot: slot.n, standing: 'serving', published, failed: false, glance }
       return owner
     } catch (error) {
       throw new Violation('reload', `match ${record.info.matchId} cannot be loaded: ${String(error)}`)
@@ -182,7 +182,7 @@ export class SimWorld {
   publish(owner: Owner): void {
     const ahead = this.wire.calls.some((c) => c.kind === 'commit' && c.owner === owner && c.verdict !== null)
     for (const { instrument, quote } of owner.actor.takeUnpublished()) {
-      owner.told.set(instrument.id, quote.price)
+      owner.published.set(instrument.id, quote.price)
       if (ahead || owner.standing !== 'serving') continue
       const { matchId, base, imbalance, settlement } = this.book.instrument(instrument.id)
       if (matchId !== owner.actor.matchId) continue
@@ -289,13 +289,13 @@ export class SimWorld {
     for (const slot of this.slots) slot.rulesChanged = true
   }
 
-  #answered(request: Request, { owner, fingerprint, heard, patient }: Attempt, outcome: Outcome<Trade>): void {
+  #answered(request: Request, { owner, fingerprint, delivered, patient }: Attempt, outcome: Outcome<Trade>): void {
     request.out--
-    const told = outcome.ok ? `trade ${outcome.value.position.id}` : outcome.refusal.code
-    this.#options.log(`answer ${request.key ?? request.command.kind} ${told}${heard ? '' : ' (lost)'}`)
+    const result = outcome.ok ? `trade ${outcome.value.position.id}` : outcome.refusal.code
+    this.#options.log(`answer ${request.key ?? request.command.kind} ${result}${delivered ? '' : ' (lost)'}`)
     const committed = this.#delivered?.owner === owner ? this.#delivered.committed : null
     checkAnswer(request, fingerprint, outcome, { committed, stalled: owner.standing !== 'serving' }, this.book)
-    if (!heard) request.unknown = true
+    if (!delivered) request.unknown = true
     else if (outcome.ok || !(patient ? WAIT : ASK_AGAIN).has(outcome.refusal.code)) request.closed = true
   }
 

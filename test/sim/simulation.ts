@@ -183,7 +183,7 @@ export class Simulation {
     const owner = this.#formerOwner(slot) ?? (await this.#sim.serving(slot))
     if (owner === null) return
     this.#log(`send ${JSON.stringify(command)} to owner ${owner.epoch}`)
-    this.#sim.send(request, { owner, fingerprint, heard: !this.#chance.happens(this.#plan.storm), patient })
+    this.#sim.send(request, { owner, fingerprint, delivered: !this.#chance.happens(this.#plan.storm), patient })
   }
 
   /** A request may still reach an owner that has been overtaken, or has stopped. */

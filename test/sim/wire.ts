@@ -59,8 +59,8 @@ export class Wire {
         new Promise((answer, fail) => this.calls.push({ kind: 'histories', owner: owner(), ids, answer, fail })),
       commit: (batch) =>
         new Promise((answer, fail) => {
-          const { told, actor } = owner()
-          const published = new Map([...actor.view.instruments()].map((i) => [i.id, told.get(i.id) ?? i.start]))
+          const { published: known, actor } = owner()
+          const published = new Map([...actor.view.instruments()].map((i) => [i.id, known.get(i.id) ?? i.start]))
           const call = {
             kind: 'commit',
             owner: owner(),

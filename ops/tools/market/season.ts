@@ -22,17 +22,17 @@ export interface Report {
   readonly result: MatchResult
 }
 
-/** `told` is called after each match. Rejects with the first failure. */
+/** `onPlayed` is called after each match. Rejects with the first failure. */
 export async function playAll(
   sources: readonly Source[],
   workers: number,
-  told: (done: number) => void,
+  onPlayed: (done: number) => void,
 ): Promise<readonly MatchResult[]> {
   const results: MatchResult[] = []
   let done = 0
   const take = ({ place, result }: Report): void => {
     results[place] = result
-    told((done += 1))
+    onPlayed((done += 1))
   }
   if (workers === 1) {
     for (const [place, source] of sources.entries()) take({ place, result: await playSource(source) })

@@ -202,7 +202,7 @@ const whistle = group({
   ],
 })
 
-/** Accounts that open just before a goal, for a holder who leaves when it is told: void, they must not have moved the price. */
+/** Accounts that open just before a goal, for a holder who leaves when it is published: void, they must not have moved the price. */
 const latePump: Strategy = {
   name: 'late accounts for an old holder',
   knows: 'courtside' satisfies Knowledge,
@@ -211,8 +211,8 @@ const latePump: Strategy = {
     const goal = foresight.plot.shown.find(({ event, index }) => isGoal(event) && index > indexAt(foresight, 12))
     const on = goal === undefined ? undefined : listedAs(goal, foresight)
     if (goal === undefined || on === undefined) return
-    const told = foresight.atOf(goal.index) / SECOND_MS
-    perform(hands, told - 400, on, [
+    const listedAt = foresight.atOf(goal.index) / SECOND_MS
+    perform(hands, listedAt - 400, on, [
       { after: 1, act: (stage) => stage.open('holder', 'long') },
       { after: 380, act: (stage) => stage.each(named('late', 10), 'long') },
       { after: 421, act: (stage) => stage.close('holder') },
