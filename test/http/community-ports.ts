@@ -46,6 +46,7 @@ export function communityPorts(alice: User, now: Instant): CommunityPorts {
     seedHash: 'b5d4',
     publishedAt: now,
     seed: null,
+    bases: [],
     decidedAt: null,
   }
   const decided: SpinnerWeek = { ...week, status: 'decided', winner: candidate, seed: '5eed', decidedAt: now }

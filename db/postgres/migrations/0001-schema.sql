@@ -453,14 +453,18 @@ create table week_scores (
   primary key (week, user_id)
 ) with (fillfactor = 60);
 
+-- A week without a seed had none when it ended: nobody draws for it.
 create table spinner_weeks (
   week text collate "C" primary key,
   starts_at timestamptz not null,
-  seed text not null, seed_hash text not null,
-  published_at timestamptz not null,
+  seed text, seed_hash text,
+  published_at timestamptz check (published_at < starts_at + interval '7 days'),
   candidates jsonb,
+  -- What no one could know when the hash was published, and the draw is made with besides the seed.
+  entropy jsonb,
   winner_id uuid,
   decided_at timestamptz,
+  check (num_nonnulls(seed, seed_hash, published_at) in (0, 3)),
   check ((candidates is null) = (decided_at is null))
 );
 

@@ -82,14 +82,16 @@ export interface SpinnerWeeksTable {
   /** `2026-W21`. */
   week: string
   starts_at: Timestamp
-  seed: string
+  /** Null, like its hash, when the week ended without one. */
+  seed: string | null
   /** SHA-256 of the seed, shown from `published_at` on. */
-  seed_hash: string
-  published_at: Timestamp
+  seed_hash: string | null
+  published_at: Timestamp | null
   /**
    * Set when the week is decided: the users in the draw, only the winner if there was no tie, none if no user traded.
    */
   candidates: Json | null
+  entropy: Json | null
   winner_id: string | null
   decided_at: Timestamp | null
 }

@@ -115,7 +115,7 @@ export interface SpinnerWeek {
   readonly status: 'open' | 'tied' | 'decided'
   readonly winner?: SpinnerCandidate
   readonly candidates: readonly SpinnerCandidate[]
-  readonly seedHash: string
+  readonly seedHash?: string
   readonly seed?: string
 }
 

@@ -168,8 +168,8 @@ function Spinner() {
                 <p>${leaders(answer)}</p>
                 <p class="hint">
                   ${answer.status === 'open' ? `Decided in ${days < 1 ? `${Math.ceil(days * 24)} h` : `${Math.ceil(days)} days`}. ` : ''}
-                  A tie is decided by a draw. Hash of its seed:
-                  <code title=${answer.seedHash}>${answer.seedHash.slice(0, 16)}…</code>
+                  A tie is decided by a draw, from a seed and the last settlement prices of the week. Hash of the seed:
+                  <code title=${answer.seedHash}>${answer.seedHash?.slice(0, 16)}…</code>
                 </p>
                 ${
                   answer.previous?.winner === undefined

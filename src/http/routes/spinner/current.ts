@@ -34,7 +34,8 @@ const route = createRoute({
   tags: ['Spinner'],
   summary: 'The current week, with its leader or tied candidates, and the week before',
   description:
-    'The hash of the seed is published before the week ends, so the seed cannot be chosen to favour a candidate.',
+    'The hash of the seed is published before the week ends, so the seed cannot be chosen afterwards. The operator knows ' +
+    'it, but not the prices at which the last live match will settle, which the draw also depends on.',
   security: ACCESS_SECURITY,
   responses: { 200: json(CurrentBody, 'As of now.'), ...errors(...SIGNED_IN) },
 })

@@ -15,8 +15,9 @@ const route = createRoute({
   description:
     'The best ROI of the week wins, equal ones by win rate, among users who closed at least 10 of the positions they ' +
     'opened in the week, on at least 3 players (settings `spinner.closes_min`, `spinner.players_min`). A tie is decided ' +
-    'by HMAC-SHA256 over the week and the candidates, keyed with the seed whose hash was published before the week ' +
-    'ended. A second call changes nothing and gets the same answer. 409 while positions opened in the week are still ' +
+    'by HMAC-SHA256 over the week, the candidates and the base prices at which the last live match of the week settled, ' +
+    'keyed with the seed whose hash was published before the week ended. No seed is made after that: without one a tie ' +
+    'has no winner. A second call changes nothing and gets the same answer. 409 while positions opened in the week are still ' +
     'open, or their closes are being processed.',
   security: ACCESS_SECURITY,
   responses: { 200: json(WeekBody, 'Decided.'), ...errors(...SIGNED_IN, ...CHANGE, 'WEEK_NOT_COUNTED') },

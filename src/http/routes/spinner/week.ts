@@ -1,9 +1,10 @@
 /** A week of the spinner as the API shows it. */
 import { z } from '@hono/zod-openapi'
+import { decimal } from '../../../../actors/kernel/micros.ts'
 import { PPM } from '../../../../actors/community/ranking.ts'
 import type { Candidate, SpinnerWeek } from '../../../../db/spinner.ts'
 import { timestamp } from '../../json.ts'
-import { districtNumber, timestampText, userIdText, usernameText } from '../../schemas.ts'
+import { districtNumber, instrumentIdText, timestampText, userIdText, usernameText } from '../../schemas.ts'
 
 const CandidateBody = z
   .object({
@@ -31,11 +32,12 @@ export const WeekBody = z
     }),
     winner: CandidateBody.optional().openapi({ description: 'Of a decided week, if any user qualified.' }),
     candidates: z.array(CandidateBody).openapi({ description: 'The leaders; the winner is drawn among them.' }),
-    seedHash: z.string().openapi({
-      description: 'SHA-256 of the seed, published before the week ends.',
+    seedHash: z.string().optional().openapi({
+      description:
+        'SHA-256 of the seed, published before the week ends. Left out if the week ended without one: then a tie has no winner.',
       example: 'f9dad6baba856aa4ec1c80dd114102d2d17a1c0f9b14be72ebc003fec2a07026',
     }),
-    publishedAt: timestampText.openapi({
+    publishedAt: timestampText.optional().openapi({
       description: 'When `seedHash` was published.',
       example: '2026-05-18T00:00:00.000Z',
     }),
@@ -43,6 +45,15 @@ export const WeekBody = z
       description: 'Of a decided week. `npm run ops -- spinner-verify` checks the draw.',
       example: '5f0c1a7e9d3b2f48a6c4e2d01b9f7a8c5e3d1f2b4a6c8e0d9f7b5a3c1e2d4f60',
     }),
+    bases: z
+      .array(z.object({ instrumentId: instrumentIdText, base: z.number().openapi({ example: 212.5 }) }))
+      .optional()
+      .openapi({
+        description:
+          'Of a decided week: the base prices at which its last live match settled. The draw is made with them too: they ' +
+          'follow from the match alone, so nobody knew them when the seed was chosen. Empty if no live match settled.',
+        example: [{ instrumentId: '0197f2a0-77aa-5b31-9d44-5c6d7e8f9a0b', base: 212.5 }],
+      }),
     decidedAt: timestampText.optional().openapi({ example: '2026-05-25T00:00:09.000Z' }),
   })
   .openapi('SpinnerWeek')
@@ -62,9 +73,10 @@ export const weekJson = (week: SpinnerWeek): z.output<typeof WeekBody> => ({
   endsAt: timestamp(week.endsAt),
   status: week.status,
   candidates: week.candidates.map(candidateJson),
-  seedHash: week.seedHash,
-  publishedAt: timestamp(week.publishedAt),
+  ...(week.seedHash === null ? {} : { seedHash: week.seedHash }),
+  ...(week.publishedAt === null ? {} : { publishedAt: timestamp(week.publishedAt) }),
   ...(week.winner === null ? {} : { winner: candidateJson(week.winner) }),
   ...(week.seed === null ? {} : { seed: week.seed }),
+  ...(week.status === 'decided' ? { bases: week.bases.map((one) => ({ ...one, base: decimal(one.base) })) } : {}),
   ...(week.decidedAt === null ? {} : { decidedAt: timestamp(week.decidedAt) }),
 })
