@@ -4,8 +4,8 @@
  *   verdict.mjs failed-files report.json                          the test files with a failure, one per line
  *   verdict.mjs verdict STATUS report.json again.json suite.xml…  names what failed and ends with "N passed, N failed"
  *
- * If STATUS is not 0 the run failed, even when no report has a failure: types, lint, format, a leak after the tests, or a
- * deployment that did not start.
+ * If STATUS is not 0 the run failed, even when no report has a failure: types, lint, format, a leak after the tests, or
+ * a deployment that did not start.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'

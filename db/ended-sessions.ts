@@ -1,8 +1,8 @@
 /**
  * Which sessions have ended. The database is the truth. The fast store is asked first, and counts only while it holds
- * the mark COMPLETE, which is written together with every recent end: a store that was emptied, replaced or restarted has
- * lost the mark too. Each process also reads the recent ends from the database all the time, so that one which the fast
- * store never received is known everywhere within a second.
+ * the mark COMPLETE, which is written together with every recent end: a store that was emptied, replaced or restarted
+ * has lost the mark too. Each process also reads the recent ends from the database all the time, so that one which the
+ * fast store never received is known everywhere within a second.
  */
 import type { Kysely } from 'kysely'
 import { type SessionId, sessionId, type UserId, userId } from '../actors/kernel/ids.ts'

@@ -1,4 +1,6 @@
-/** Distinguishes a store that did not answer, and one that may answer the same question later, from a program's error. */
+/**
+ * Distinguishes a store that did not answer, and one that may answer the same question later, from a program's error.
+ */
 
 /** The socket could not be opened, or broke. */
 const SOCKET_CODES = new Set([

@@ -187,8 +187,8 @@ export class SqlMatchStore implements MatchStore {
 }
 
 /**
- * Positions of an unknown player, or with quantities that no trade can have. They stay open and unpaid until an operator
- * has corrected them, so that the match can go on without them. Returns their ids.
+ * Positions of an unknown player, or with quantities that no trade can have. They stay open and unpaid until an
+ * operator has corrected them, so that the match can go on without them. Returns their ids.
  */
 async function setCorruptAside(tx: Transaction<Database>, matchId: FixtureId): Promise<readonly string[]> {
   const { rows } = await sql<{ id: string }>`
@@ -238,7 +238,9 @@ interface CommittedRow {
   readonly lockeds: string | null
 }
 
-/** Array literals with one value per wallet: balances, what is locked, and in `margins` the numbers of open positions. */
+/**
+ * Array literals with one value per wallet: balances, what is locked, and in `margins` the numbers of open positions.
+ */
 interface FoundRow {
   readonly verdict: 'found'
   readonly balances: string | null

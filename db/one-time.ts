@@ -1,6 +1,6 @@
 /**
- * Single-use and short-lived items of a sign-in: nonces, identity tokens, registration tickets, one-time codes, and proof
- * of an e-mail address. They are in the database: a fast store that loses them would let each be used again.
+ * Single-use and short-lived items of a sign-in: nonces, identity tokens, registration tickets, one-time codes, and
+ * proof of an e-mail address. They are in the database: a fast store that loses them would let each be used again.
  */
 import { createHash } from 'node:crypto'
 import type { Kysely } from 'kysely'
@@ -104,7 +104,9 @@ export class OneTime {
     return row === undefined || row.code_id === null ? null : { id: row.code_id, digest: row.digest }
   }
 
-  /** Counts a guess at a code and returns its number, from 1. A code that was replaced meanwhile has no guesses left. */
+  /**
+   * Counts a guess at a code and returns its number, from 1. A code that was replaced meanwhile has no guesses left.
+   */
   async guess(subject: string, { id }: KeptCode): Promise<number> {
     const row = await this.#db
       .updateTable('email_codes')

@@ -39,8 +39,8 @@ export interface SetAside {
 }
 
 /**
- * Rows per transaction, and the size of their events: about 600 trades, which cost the event loop some 20 ms in all. More
- * at once is hardly faster, and delays trades.
+ * Rows per transaction, and the size of their events: about 600 trades, which cost the event loop some 20 ms in all.
+ * More at once is hardly faster, and delays trades.
  */
 const ROWS_MAX = 16
 const EVENTS_BYTES_MAX = 200_000

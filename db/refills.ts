@@ -28,7 +28,8 @@ export class Refills {
 
   /**
    * Brings a user's practice wallet up to the starting balance, paid by the house, while none of its positions is open
-   * and none of its money is locked. A repetition changes nothing, and of several at once one pays: the wallet is locked.
+   * and none of its money is locked. A repetition changes nothing, and of several at once one pays: the wallet is
+   * locked.
    */ // D11
   async practice(user: UserId): Promise<Refill> {
     return this.#db.transaction().execute(async (tx): Promise<Refill> => {

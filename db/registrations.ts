@@ -52,7 +52,9 @@ export class Registrations {
   readonly #world: World
   readonly #roles: AdminRoles
 
-  /** A user with one of `adminEmails` is an admin from the next sign-in on, and no longer than the address is listed. */
+  /**
+   * A user with one of `adminEmails` is an admin from the next sign-in on, and no longer than the address is listed.
+   */
   constructor(db: Kysely<Database>, world: World, adminEmails: readonly string[]) {
     this.#db = db
     this.#world = world

@@ -66,7 +66,9 @@ interface SessionsOptions {
   readonly world: Pick<World, 'now' | 'newId'>
   /** How long a session lasts from its start or its last rotation. */
   readonly sessionLifeMs: number
-  /** How many days a session lasts at most, whatever it rotates. Read each time, so that a change takes effect at once. */
+  /**
+   * How many days a session lasts at most, whatever it rotates. Read each time, so that a change takes effect at once.
+   */
   readonly maxDays: () => number
 }
 

@@ -40,7 +40,9 @@ export interface SpinnerWeek extends Week {
   readonly publishedAt: Instant | null
   /** Published with the decision. */
   readonly seed: string | null
-  /** Of a decided week: the bases at which its last live match settled, which the draw is made with too; empty for none. */
+  /**
+   * Of a decided week: the bases at which its last live match settled, which the draw is made with too; empty for none.
+   */
   readonly bases: readonly SettledBase[]
   readonly decidedAt: Instant | null
 }
@@ -301,8 +303,8 @@ async function settledBases(tx: Transaction<Database>, { startsAt, endsAt }: Wee
 const sha256 = (input: string): string => createHash('sha256').update(input).digest('hex')
 
 /**
- * The users whose ROI (two decimals) and win rate are the best of the week. Candidates tie when users see the same figure.
- * Computed from the sums, so that a changed floor counts at once.
+ * The users whose ROI (two decimals) and win rate are the best of the week. Candidates tie when users see the same
+ * figure. Computed from the sums, so that a changed floor counts at once.
  */ // R13
 async function leadersOf(db: Kysely<Database>, week: Week, options: DrawOptions): Promise<readonly Candidate[]> {
   const { closesMin, playersMin, roiFloor } = options.terms()

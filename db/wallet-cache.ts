@@ -1,8 +1,8 @@
 /**
- * Cached balances in the fast store (`wallet:<userId>`). A hash changed from outside at the current version counts, within
- * a bound; one with an older version is late. The version only grows, so late writers cannot win. A database that failed
- * over or was restored may count the same versions again, so each hash also names the history that it belongs to, and
- * counts in no other.
+ * Cached balances in the fast store (`wallet:<userId>`). A hash changed from outside at the current version counts,
+ * within a bound; one with an older version is late. The version only grows, so late writers cannot win. A database
+ * that failed over or was restored may count the same versions again, so each hash also names the history that it
+ * belongs to, and counts in no other.
  */
 import { type Kysely, sql } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'

@@ -17,7 +17,9 @@ import type { CachedBalance, WalletCache } from './wallet-cache.ts'
 export interface PurseAudit {
   readonly purse: Purse
   readonly wallets: number
-  /** Σ of all entries of the purse, in micros. Anything but 0 means that money has appeared, vanished or changed purses. */
+  /**
+   * Σ of all entries of the purse, in micros. Anything but 0 means that money has appeared, vanished or changed purses.
+   */
   readonly imbalanceMicros: number
 }
 

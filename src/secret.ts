@@ -1,4 +1,6 @@
-/** A secret from the environment. Printing it, in a log line, a template or JSON, shows that it is one and nothing else. */
+/**
+ * A secret from the environment. Printing it, in a log line, a template or JSON, shows that it is one and nothing else.
+ */
 import { inspect } from 'node:util'
 
 const SHOWN = '[secret]'

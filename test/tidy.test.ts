@@ -312,16 +312,18 @@ describe('prose', () => {
 describe('sizes', () => {
   const long = 'word '.repeat(30)
   proves(
-    'no server file has more than 400 lines, no line of a document more than 120 columns',
+    'no server file has more than 400 lines, no line of a document or comment more than 120 columns',
     checks.sizes,
     {
       'db/a.ts': 'x\n'.repeat(400),
       'ops/a.ts': 'x\n'.repeat(500),
+      'ops/b.ts': `const a = '${long}'\n/** ${'é'.repeat(113)} */`,
       'README.md': `${'é'.repeat(120)}\n| ${long} |\n\`\`\`\n${long}\n\`\`\`\n- [${long}](https://x.y)`,
       'docs/conformance.md': long,
     },
     [
       [{ 'db/a.ts': 'x\n'.repeat(401) }, [/^db\/a\.ts: has 401 lines/]],
+      [{ 'ops/b.ts': `/**\n * ${long}\n */\n  // ${long}` }, [/^ops\/b\.ts:2: is longer/, /^ops\/b\.ts:4: /]],
       [{ 'README.md': `a\n${long}` }, [/^README\.md:2: is longer than 120 columns/]],
       [{ 'docs/a.md': `\`\`\`\n\`\`\`\nsee [${long}](db/) and more` }, [/^docs\/a\.md:3: /]],
     ],

@@ -1,6 +1,6 @@
 /**
- * The weekly spinner: ISO weeks, the candidates of a draw, and the winner that two things select together: a seed that was
- * committed to before, and what nobody knew then.
+ * The weekly spinner: ISO weeks, the candidates of a draw, and the winner that two things select together: a seed that
+ * was committed to before, and what nobody knew then.
  */
 import { assert } from '../kernel/assert.ts'
 import type { InstrumentId, UserId } from '../kernel/ids.ts'

@@ -1,6 +1,6 @@
 /**
- * A sorted list in blocks of bounded size: adding and removing one of a million items moves a block, never the whole list.
- * Places are counted over the lengths of the blocks, some thousands of them, which takes microseconds.
+ * A sorted list in blocks of bounded size: adding and removing one of a million items moves a block, never the whole
+ * list. Places are counted over the lengths of the blocks, some thousands of them, which takes microseconds.
  */
 import { InvariantBroken, present } from './assert.ts'
 

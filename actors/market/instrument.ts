@@ -47,8 +47,8 @@ export interface Instrument {
   /** Full time is shown and not yet confirmed: no trades, and the price is what the whole book would settle at. */
   readonly awaitsSettlement: boolean
   /**
-   * The imbalance that those leave from whose levels fired together, while closing them takes several commits; null when
-   * nothing fires. The base stands still until they are out, and they are all paid the mean of the whole step.
+   * The imbalance that those leave from whose levels fired together, while closing them takes several commits; null
+   * when nothing fires. The base stands still until they are out, and they are all paid the mean of the whole step.
    */
   readonly leavingFrom: Lots | null
   /** Set once, when the match is over. */
@@ -160,8 +160,8 @@ export interface PastMatches {
 const MATCHES_OF_PRIOR = 10
 
 /**
- * What a player is worth over a season: what was known before, and with n matches the mean of their settlement bases with
- * weight n ÷ (n + 10). Known before is what an operator has set, or the usual value of the role.
+ * What a player is worth over a season: what was known before, and with n matches the mean of their settlement bases
+ * with weight n ÷ (n + 10). Known before is what an operator has set, or the usual value of the role.
  */
 export function anchorOf(role: PlayerRole, set: Price | null, past: PastMatches | null): Price {
   const prior = set ?? ANCHOR_BY_ROLE[role]

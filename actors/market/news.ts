@@ -1,6 +1,6 @@
 /**
- * News: what the list of events or the statistics show first about a player. The provider seldom tells both at once, and
- * until they agree the price does not hold all that is known.
+ * News: what the list of events or the statistics show first about a player. The provider seldom tells both at once,
+ * and until they agree the price does not hold all that is known.
  */
 import type { PlayerId } from '../kernel/ids.ts'
 import type { PlayerRole, Side } from './fixture.ts'

@@ -11,9 +11,9 @@
  *   B + (F(J) − F(I)) ÷ (J − I),   where F(I) = ∫₀ᴵ f = k·I² ÷ 2          while |k·I| ≤ C
  *                                                    = C·|I| − C² ÷ 2k   beyond
  *
- * so a step costs the difference of F between its ends, and B for each lot. Costs of steps add up: while B stands still,
- * what any group of trades pays and is paid in all depends on where the imbalance began and where it ended, and on nothing
- * else. No order of opens, closes and fired levels makes money out of the slope, whatever shape f has.
+ * so a step costs the difference of F between its ends, and B for each lot. Costs of steps add up: while B stands
+ * still, what any group of trades pays and is paid in all depends on where the imbalance began and where it ended, and
+ * on nothing else. No order of opens, closes and fired levels makes money out of the slope, whatever shape f has.
  *
  * Everything is an integer. With n = k·|I| and c = 10⁶·C, both in millionths of a micro, 2·10⁶·k·F is the whole number
  *
@@ -67,9 +67,9 @@ export function crowdAt(curve: PriceCurve, imbalance: Lots): number {
 export const priceAt = (curve: PriceCurve, imbalance: Lots): Price => price(curve.base + crowdAt(curve, imbalance))
 
 /**
- * What those are paid who leave together with so much exposure in all, out of an imbalance that still contains them: the
- * mean over the step from I to I − exposure. Longs and shorts that cancel out make no step and leave at the price that
- * stands.
+ * What those are paid who leave together with so much exposure in all, out of an imbalance that still contains them:
+ * the mean over the step from I to I − exposure. Longs and shorts that cancel out make no step and leave at the price
+ * that stands.
  */
 export function leavingPrice(curve: PriceCurve, imbalance: Lots, exposure: Lots): Price {
   if (exposure === 0) return priceAt(curve, imbalance)

@@ -116,7 +116,9 @@ export interface Pricing {
   readonly cancelled: readonly number[]
   /** The players whom the update shows something new about. */
   readonly playerNews: ReadonlyMap<PlayerId, PlayerNews>
-  /** The players whose price does not hold yet all that is known: list and statistics disagree, or the tick was capped. */
+  /**
+   * The players whose price does not hold yet all that is known: list and statistics disagree, or the tick was capped.
+   */
   readonly unsettled: ReadonlySet<PlayerId>
 }
 

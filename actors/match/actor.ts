@@ -144,8 +144,8 @@ export class MatchActor {
   }
 
   /**
-   * Ends the match for an operator. Resolves when the beginning of its settlement is durable, with false when it had begun
-   * before. Rejects when the actor stops.
+   * Ends the match for an operator. Resolves when the beginning of its settlement is durable, with false when it had
+   * begun before. Rejects when the actor stops.
    */
   end(ending: Ending): Promise<boolean> {
     return this.#post({ kind: 'end_match', ending })

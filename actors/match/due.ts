@@ -1,4 +1,6 @@
-/** Which open positions the price of an instrument closes or warns about, judged by what leaving alone would pay each. */
+/**
+ * Which open positions the price of an instrument closes or warns about, judged by what leaving alone would pay each.
+ */
 import { type Lots, lots, type Price } from '../kernel/micros.ts'
 import { exitPrice, type Instrument, quoteOf } from '../market/instrument.ts'
 import { byAge, exposureOf, type Position } from '../position/position.ts'

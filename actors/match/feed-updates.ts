@@ -138,7 +138,9 @@ function nextInfo(info: MatchInfo, command: FeedUpdate, { accepted, memory }: Pr
   }
 }
 
-/** From full time on everybody would leave as one step, and the price says so; play that goes on takes that back. */ // T23
+/**
+ * From full time on everybody would leave as one step, and the price says so; play that goes on takes that back.
+ */ // T23
 function followWhistle(draft: Draft): void {
   const { phase } = draft.info
   const awaitsSettlement = phase === 'ended' || phase === 'final'
@@ -181,7 +183,9 @@ export function clock(draft: Draft, terms: FeedTerms): void {
   } else if (draft.info.settledAt === null) settleNext(draft, terms)
 }
 
-/** A changed cap moves prices without a trade or match event: emits the moves and fires the triggers they reach. */ // T22
+/**
+ * A changed cap moves prices without a trade or match event: emits the moves and fires the triggers they reach.
+ */ // T22
 function followRules(draft: Draft, terms: Terms): void {
   for (const { id, base } of Array.from(draft.instruments())) moveByRules(draft, { id }, base, terms)
 }
@@ -214,8 +218,8 @@ function ending(phase: Phase): MatchInfo['settling'] {
 
 /**
  * Fixes one price per instrument before any position closes. At full time all settle at live base + k_mod × imbalance,
- * with the `k_mod` of the whole book's mean: they leave on one tick, so they share one step. A crash that interrupts the
- * settlement finds the price again.
+ * with the `k_mod` of the whole book's mean: they leave on one tick, so they share one step. A crash that interrupts
+ * the settlement finds the price again.
  */ // T24
 function beginSettlement(draft: Draft, settling: 'full_time' | 'void', terms: Terms): void {
   draft.emit({ kind: 'match_updated', info: { ...draft.info, settling }, pricing: draft.pricing })

@@ -7,7 +7,9 @@ import { exposureOf, realisedPnl } from '../position/position.ts'
 import type { MatchView } from './state.ts'
 import type { Holding } from './store.ts'
 
-/** In the order of `users`, each position at what closing it alone would fill at. The cost grows with what they hold. */
+/**
+ * In the order of `users`, each position at what closing it alone would fill at. The cost grows with what they hold.
+ */
 export function holdingsOf(view: MatchView, users: readonly UserId[]): readonly Holding[] {
   return users.map((userId) => {
     const positions = view.positionsOf(userId)

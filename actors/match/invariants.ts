@@ -16,8 +16,8 @@ export function checkTouched(view: MatchView, events: readonly MatchEvent[]): vo
 }
 
 /**
- * Checked when a match is loaded. The cost grows with the open positions. Triggers may be due: a version with other rules
- * may have written the record, and the next `clock` command fires what is due.
+ * Checked when a match is loaded. The cost grows with the open positions. Triggers may be due: a version with other
+ * rules may have written the record, and the next `clock` command fires what is due.
  */
 export function checkAll(view: MatchView): void {
   const exposure = new Map<InstrumentId, number>()

@@ -1,8 +1,8 @@
 /**
- * Late closes. What its owner, a stop or a target closed just before news is booked as if it had been held: by sign × lots
- * × 5 × (base after − base before), where *before* is before the update that showed the news and *after* is at the
- * reopening, or at settlement. So to leave ahead of the feed, by hand or by a level a hair away, earns nothing. Until then
- * the proceeds are locked, which is what a correction can be paid from.
+ * Late closes. What its owner, a stop or a target closed just before news is booked as if it had been held: by sign ×
+ * lots × 5 × (base after − base before), where *before* is before the update that showed the news and *after* is at the
+ * reopening, or at settlement. So to leave ahead of the feed, by hand or by a level a hair away, earns nothing. Until
+ * then the proceeds are locked, which is what a correction can be paid from.
  */
 import type { InstrumentId } from '../kernel/ids.ts'
 import { LATE_EVENT_MS, type TradingRules } from '../kernel/limits.ts'
@@ -56,7 +56,9 @@ export function locksAtClose(draft: Draft, position: ClosedPosition, { at, rules
   return locksOf({ position, awaited, corrections: [] }, at, reachMs(rules, draft))
 }
 
-/** Corrects the closes of instruments whose news ended, begins to wait for others, and takes back what was cancelled. */ // T39
+/**
+ * Corrects the closes of instruments whose news ended, begins to wait for others, and takes back what was cancelled.
+ */ // T39
 export function followLateCloses(
   draft: Draft,
   changes: ReadonlyMap<InstrumentId, NewsChange>,

@@ -140,8 +140,8 @@ export interface MatchInfo {
   /** The time that update describes. */
   readonly sourceAt: Instant | null
   /**
-   * When the phase became `ended`, and with which update. The confirmation window starts here. A live match takes the time
-   * of the update, a replay the server's.
+   * When the phase became `ended`, and with which update. The confirmation window starts here. A live match takes the
+   * time of the update, a replay the server's.
    */
   readonly endedAt: Instant | null
   readonly endedSeq: number | null

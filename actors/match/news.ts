@@ -1,10 +1,10 @@
 /**
  * What news does to trading. It holds an instrument until the list of events and the statistics agree about its player,
- * and what was opened or closed when some could have seen it already is late: a viewer beside the pitch is seconds ahead
- * of every provider.
+ * and what was opened or closed when some could have seen it already is late: a viewer beside the pitch is seconds
+ * ahead of every provider.
  *
- * Late opens leave before any trigger fires, together, as one step on the curve at the base before the news. So they gain
- * and lose nothing by it, and nothing can be made by letting them pump a price. Late closes are corrected
+ * Late opens leave before any trigger fires, together, as one step on the curve at the base before the news. So they
+ * gain and lose nothing by it, and nothing can be made by letting them pump a price. Late closes are corrected
  * (late-closes.ts).
  */
 import { present } from '../kernel/assert.ts'

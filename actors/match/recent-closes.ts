@@ -8,8 +8,8 @@ export class RecentCloses implements Iterable<RecentClose> {
   /** Not found by any news yet, in the order in which they were closed. */
   readonly #recent = new Map<PositionId, RecentClose>()
   /**
-   * Awaited or corrected: closes in the seconds before news. Each is kept to the end, because what was booked may be taken
-   * back however late, and each position is here at most once.
+   * Awaited or corrected: closes in the seconds before news. Each is kept to the end, because what was booked may be
+   * taken back however late, and each position is here at most once.
    */
   readonly #found = new Map<PositionId, RecentClose>()
 

@@ -1,10 +1,10 @@
 /**
- * Levels that fired together and are too many for one commit. They share one step on the curve and one price all the same,
- * over as many commits as it takes.
+ * Levels that fired together and are too many for one commit. They share one step on the curve and one price all the
+ * same, over as many commits as it takes.
  *
  * The instrument remembers only the imbalance that they leave from. Until they are out it is not traded, and its levels
- * and base stand still, so only they move its imbalance. That determines which positions they are: those that are open and
- * due at the imbalance that they leave from. It also determines their price: the positions already out are what the
+ * and base stand still, so only they move its imbalance. That determines which positions they are: those that are open
+ * and due at the imbalance that they leave from. It also determines their price: the positions already out are what the
  * imbalance has lost. A new owner finds both again after a crash at any point.
  */
 import type { InstrumentId } from '../kernel/ids.ts'
@@ -32,8 +32,8 @@ const atBegin = (instrument: Instrument, leavingFrom: Lots): Instrument => ({
 const TURN_MAX = 2_000
 
 /**
- * Finds who is still in. Looks at each of them once; waits for `pause` in between, so that no turn of the event loop takes
- * long. Nothing on the instrument may change meanwhile.
+ * Finds who is still in. Looks at each of them once; waits for `pause` in between, so that no turn of the event loop
+ * takes long. Nothing on the instrument may change meanwhile.
  */
 export async function findStep(
   view: MatchView,

@@ -78,7 +78,9 @@ export function open(draft: Draft, command: OpenPosition, terms: Terms): Outcome
   return done(allowed(draft, position))
 }
 
-/** Why a wallet cannot take this opening, as far as it is known, with what the batch has given back to it so far. */ // A13
+/**
+ * Why a wallet cannot take this opening, as far as it is known, with what the batch has given back to it so far.
+ */ // A13
 function walletRefusal(draft: Draft, instrument: Instrument, order: Position, terms: Terms): Refusal | null {
   const { rules, wallets } = terms
   const found = wallets?.get(order.userId)
@@ -247,9 +249,10 @@ export function emitMove(draft: Draft, before: Instrument, cause: Cause, provide
 
 /**
  * Closes every position whose trigger its exit price has reached. Those of one round share one step, and one price: the
- * mean over all that they remove together, so that no group leaves for more than it moved. Their removal moves the price
- * and may reach others, so this repeats until nothing fires. Also emits margin warnings. It ends because every round
- * closes or warns. A round that is more than the batch has room for only begins: actors/match/shared-step.ts closes it.
+ * mean over all that they remove together, so that no group leaves for more than it moved. Their removal moves the
+ * price and may reach others, so this repeats until nothing fires. Also emits margin warnings. It ends because every
+ * round closes or warns. A round that is more than the batch has room for only begins: actors/match/shared-step.ts
+ * closes it.
  */ // T11
 export function fireTriggers(draft: Draft, id: InstrumentId, terms: Terms): void {
   for (;;) {

@@ -84,7 +84,9 @@ function rebooked(close: RecentClose): RecentClose {
   return { ...close, position: { ...close.position, close: { ...close.position.close, pnl } } }
 }
 
-/** What is locked of a close from now on: its proceeds while news may correct it, and credits that may be taken back. */ // T40
+/**
+ * What is locked of a close from now on: its proceeds while news may correct it, and credits that may be taken back.
+ */ // T40
 export function locksOf({ position, awaited, corrections }: RecentClose, at: Instant, reachMs: number): Lock[] {
   const { id, margin, close } = position
   const credits = corrections.filter(({ amount, lockedUntil }) => amount > 0 && at < lockedUntil)

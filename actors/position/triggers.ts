@@ -6,7 +6,8 @@
  * published price, below it for a long and above it for a short. So it is kept under the published price at which its
  * exit price reaches the level: level ± k0 × lots ÷ 2. That is exact while the crowd's part is on its straight piece.
  * Where the cap bends the curve the exit price is nearer to the published one, by up to `bend` for the largest position
- * (the difference only grows with size), so a search there reaches `bend` further and the caller looks at what it finds.
+ * (the difference only grows with size), so a search there reaches `bend` further and the caller looks at what it
+ * finds.
  */
 import { present } from '../kernel/assert.ts'
 import { MARGIN_WARNINGS } from '../kernel/limits.ts'

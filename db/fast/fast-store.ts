@@ -84,8 +84,8 @@ export interface FastStore {
   claim(key: string, ttlMs: number): Promise<boolean>
 
   /**
-   * Adds marks to a key, each of which stays for at least this long; all are there or none. With `ifMarked` only if that
-   * mark is there. Returns whether they were added.
+   * Adds marks to a key, each of which stays for at least this long; all are there or none. With `ifMarked` only if
+   * that mark is there. Returns whether they were added.
    */
   mark(key: string, marks: readonly string[], ttlMs: number, ifMarked?: string): Promise<boolean>
   /** Whether each of these marks is at a key, in their order. */

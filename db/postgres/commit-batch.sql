@@ -322,9 +322,9 @@ begin
         end if;
     end;
 
-    -- A wallet is a sum of the books. One that is missing is summed up again, unless it is to pay for an opening: otherwise
-    -- nothing that concerns its owner could be committed, and the match could not settle. Its version is above any cached
-    -- one. What was locked of it is not known any more.
+    -- A wallet is a sum of the books. One that is missing is summed up again, unless it is to pay for an opening:
+    -- otherwise nothing that concerns its owner could be committed, and the match could not settle. Its version is
+    -- above any cached one. What was locked of it is not known any more.
     with restored as (
       insert into wallets (user_id, purse, balance_micros, margin_micros, open_positions, events, version)
         select d.user_id, d.purse,
@@ -348,9 +348,9 @@ begin
       select p_at, 'wallet.restored', r.user_id, jsonb_build_object('purse', r.purse, 'balanceMicros', r.balance_micros)
         from restored r;
 
-    -- Find the reason. A cached balance takes precedence at its version, if it is of this history of the database and not
-    -- above the other by more than one adoption may add. A missing wallet counts as an empty one. What late news takes
-    -- back is locked, so only a balance that was lowered from outside lacks it: the house adds the rest.
+    -- Find the reason. A cached balance takes precedence at its version, if it is of this history of the database and
+    -- not above the other by more than one adoption may add. A missing wallet counts as an empty one. What late news
+    -- takes back is locked, so only a balance that was lowered from outside lacks it: the house adds the rest.
     select array_agg(coalesce(w.balance_micros, 0)),
            array_agg(greatest(
              case when w.version = d.cached_version and r.refused is null then d.cached
@@ -407,8 +407,8 @@ begin
       return;
     end if;
 
-    -- What would take a wallet past its limit is not paid now: the position closes, or is corrected, and the pay waits for
-    -- an operator. Such a wallet can pay for what it opens, whatever is locked of it.
+    -- What would take a wallet past its limit is not paid now: the position closes, or is corrected, and the pay waits
+    -- for an operator. Such a wallet can pay for what it opens, whatever is locked of it.
     for i in 1..cardinality(x_id) loop
       if x_release[i] > 0 and h_balance[x_wallet[i]] + w_balance[x_wallet[i]] > 1000000000000000 then
         insert into unpaid_closes (position_id, user_id, purse, amount_micros, at)
@@ -428,7 +428,8 @@ begin
         a_amount[i] := 0;
       end if;
     end loop;
-    -- The margin and the number of positions of a wallet are sums, too. Where a row was changed by hand they end at zero.
+    -- The margin and the number of positions of a wallet are sums, too. Where a row was changed by hand they end at
+    -- zero.
     for i in 1..cardinality(w_user) loop
       w_margin[i] := greatest(w_margin[i], -h_margin[i]);
       w_open[i] := greatest(w_open[i], -h_open[i]);

@@ -1,6 +1,6 @@
 /**
- * Full time of a popular match: how long until every holder is paid and every reaction is done, and what that costs those
- * who trade in another match meanwhile. One process does all of it, as a small installation would:
+ * Full time of a popular match: how long until every holder is paid and every reaction is done, and what that costs
+ * those who trade in another match meanwhile. One process does all of it, as a small installation would:
  *
  *   npm run ops -- bench-fulltime [--holders 1000,10000,100000] [--kills 20] [--json]
  *

@@ -3,10 +3,10 @@
  *
  *   curl -b jar $API/api/spinner/history | npm run ops -s -- spinner-verify [--noted 2026-W21:HASH ...]
  *
- * A draw is proven if its seed has the published hash, the hash was published before the week ended, and seed, candidates
- * and settlement bases draw the winner. The instant of publication is what the server says: give the hashes that you
- * noted yourself, or you trust it with that. Candidates and bases are the server's too; compare the bases with the prices
- * at which you saw the match settle. The exit code is 1 if a draw is not proven.
+ * A draw is proven if its seed has the published hash, the hash was published before the week ended, and seed,
+ * candidates and settlement bases draw the winner. The instant of publication is what the server says: give the hashes
+ * that you noted yourself, or you trust it with that. Candidates and bases are the server's too; compare the bases with
+ * the prices at which you saw the match settle. The exit code is 1 if a draw is not proven.
  */
 import { createHash, createHmac } from 'node:crypto'
 import { text } from 'node:stream/consumers'

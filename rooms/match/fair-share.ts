@@ -1,12 +1,14 @@
 /**
- * How much a match may commit at once beside the other matches of its process. A batch of 500 keeps the event loop and a
- * connection of the database busy for 20 ms, which is ten times as long as a single order takes.
+ * How much a match may commit at once beside the other matches of its process. A batch of 500 keeps the event loop and
+ * a connection of the database busy for 20 ms, which is ten times as long as a single order takes.
  */
 import type { FixtureId } from '../../actors/kernel/ids.ts'
 import { BATCH_MAX } from '../../actors/kernel/limits.ts'
 import type { Instant, World } from '../../actors/kernel/world.ts'
 
-/** A crowded match commits this many while others trade a little: a quarter slower, and the others wait half as long. */
+/**
+ * A crowded match commits this many while others trade a little: a quarter slower, and the others wait half as long.
+ */
 export const SHARED_BATCH_MAX = 100
 /** A match with fewer commands waiting trades a little. */
 const FEW = 20

@@ -32,9 +32,9 @@ export interface Matchmaking {
 /**
  * Reserves a seat. The methods are `joinById` (`match-<id>`), `join` (`match`, with `{ matchId }`) and `reconnect`,
  * which needs only its reconnection token since the WebSocket token has expired by then. A match that does not run is
- * activated, a few at a time, and one that does not exist is remembered for two seconds. The answer is 429 to a user with
- * too many connections or requests, and 503 when the process has too many, or while the game is open to admins alone.
- * Colyseus's own routes are never mounted: they would let any client create rooms.
+ * activated, a few at a time, and one that does not exist is remembered for two seconds. The answer is 429 to a user
+ * with too many connections or requests, and 503 when the process has too many, or while the game is open to admins
+ * alone. Colyseus's own routes are never mounted: they would let any client create rooms.
  */
 export async function matchmake(request: Request, matchmaking: Matchmaking): Promise<Response> {
   const { status, body, headers } = await answerTo(request, matchmaking)

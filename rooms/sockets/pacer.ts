@@ -1,12 +1,15 @@
 /**
  * Lets a crowd in a few at a time. Every connection costs a handshake, a token to verify, and the messages that the
- * client sends first; ten thousand in one turn of the event loop would keep those who are connected waiting for seconds.
+ * client sends first; ten thousand in one turn of the event loop would keep those who are connected waiting for
+ * seconds.
  */
 import type { World } from '../../actors/kernel/world.ts'
 
 /** Let in at once, … */
 const TOGETHER_MAX = 10
-/** … and then again after this time. If the event loop is late by then, so is everything else, and the pause doubles. */
+/**
+ * … and then again after this time. If the event loop is late by then, so is everything else, and the pause doubles.
+ */
 const PAUSE_MS = 10
 /** A crowd larger than a process has room for. */
 const WAITING_MAX = 20_000

@@ -22,7 +22,9 @@ export interface Provider {
   /** Matches in play, and those about to start or just ended. */
   inPlay(): Promise<ProviderAnswer>
   fixtures(ids: readonly FixtureId[]): Promise<ProviderAnswer>
-  /** All fixtures between two days, both included, in outline and with the odds of their results where there are any. */
+  /**
+   * All fixtures between two days, both included, in outline and with the odds of their results where there are any.
+   */
   calendar(from: Instant, to: Instant): Promise<ProviderAnswer>
 }
 

@@ -38,7 +38,8 @@ export interface IdentityProviderOptions {
 export interface IdentityProvider {
   /**
    * The identity in a token; null unless it is signed by the provider, meant for us, at most 300 seconds old, not
-   * expired, and has this nonce and a verified e-mail address. Throws IdentityProviderAway when the keys cannot be fetched.
+   * expired, and has this nonce and a verified e-mail address. Throws IdentityProviderAway when the keys cannot be
+   * fetched.
    */
   readonly identify: (idToken: string, nonce: string) => Promise<Identified | null>
 }

@@ -28,7 +28,10 @@ export type PublicKey = Readonly<z.output<typeof PublicKey>>
 
 const PublicKeySet = z.object({ keys: z.array(PublicKey).max(10) })
 
-/** The keys of a JWKS document: at most ten RSA keys of at least 2048 bits, without their private parts. Null if invalid. */
+/**
+ * The keys of a JWKS document: at most ten RSA keys of at least 2048 bits, without their private parts. Null if
+ * invalid.
+ */
 export function publicKeysFrom(jwks: string): readonly PublicKey[] | null {
   try {
     const { keys } = PublicKeySet.parse(JSON.parse(jwks))

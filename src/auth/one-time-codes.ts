@@ -26,7 +26,10 @@ export type Guess =
   | { readonly kind: 'exhausted' }
 
 export interface OneTimeCodes {
-  /** Mails a new code, unless one was sent to this address less than a minute ago. `nextInMs`: when the next may be requested. */
+  /**
+   * Mails a new code, unless one was sent to this address less than a minute ago. `nextInMs`: when the next may be
+   * requested.
+   */
   readonly send: (to: Identity) => Promise<{ readonly sent: boolean; readonly nextInMs: number }>
   /** Checks a guess. Of many concurrent guesses only three are compared. */
   readonly check: (who: Identity, guess: string) => Promise<Guess>

@@ -28,7 +28,9 @@ export interface EndedSessions {
 
 export type Refreshed<User> =
   | { readonly kind: 'rotated'; readonly user: User; readonly tokens: TokenPair }
-  /** The token was rotated less than ten seconds ago, perhaps by another tab: it is refused, and the session continues. */
+  /**
+   * The token was rotated less than ten seconds ago, perhaps by another tab: it is refused, and the session continues.
+   */
   | { readonly kind: 'superseded' }
   /** The token is invalid or was reused, or its session has ended. */
   | { readonly kind: 'over' }

@@ -18,7 +18,10 @@ export interface SocketVisitors {
   readonly closeJustEnded: (sockets: Pick<Sockets, 'disconnectVisitors'>) => Promise<void>
   /** Closes the sockets whose sessions have ended or expired. To be called every few seconds. Rejects with a fault. */
   readonly closeEnded: (sockets: Sockets) => Promise<void>
-  /** While `coming_soon` is set, closes all sockets but those of admins. To be called every second. Rejects with a fault. */
+  /**
+   * While `coming_soon` is set, closes all sockets but those of admins. To be called every second. Rejects with a
+   * fault.
+   */
   readonly closeEarly: (sockets: Sockets) => Promise<void>
 }
 

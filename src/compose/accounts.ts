@@ -93,8 +93,8 @@ async function openSessions(
 }
 
 /**
- * Claims of tokens that open sockets are in the fast store: thousands of sockets come back at once. One that was emptied
- * lets a token open another socket of its own session within its minute.
+ * Claims of tokens that open sockets are in the fast store: thousands of sockets come back at once. One that was
+ * emptied lets a token open another socket of its own session within its minute.
  */
 function onceIn({ db, askFast }: Stores, world: World): SessionsOptions['claimSocketToken'] {
   return (id, until) =>

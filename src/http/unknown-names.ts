@@ -17,7 +17,9 @@ export const strictBody = <const Shape extends z.core.$ZodShape>(shape: Shape) =
     },
   })
 
-/** Refuses query parameters that the route of a request does not describe. `definitions` are read at the first request. */
+/**
+ * Refuses query parameters that the route of a request does not describe. `definitions` are read at the first request.
+ */
 export function knownParameters(registry: OpenAPIHono['openAPIRegistry']): MiddlewareHandler<HttpEnv> {
   let known: ReturnType<typeof parametersByPath> | null = null
   return async (c, next) => {
@@ -36,7 +38,9 @@ export function knownParameters(registry: OpenAPIHono['openAPIRegistry']): Middl
   }
 }
 
-/** A function from a method and a concrete path to the names of its query parameters, and whether it needs a session. */
+/**
+ * A function from a method and a concrete path to the names of its query parameters, and whether it needs a session.
+ */
 function parametersByPath({ definitions }: OpenAPIHono['openAPIRegistry']) {
   const routes = definitions
     .filter((definition) => definition.type === 'route')

@@ -1,9 +1,10 @@
 /**
- * What trades cost the house, by how near to news they were opened and closed. Users who are ahead of the feed, or faster than its
- * statistics, show here first: honest trades near news win as often as they lose.
+ * What trades cost the house, by how near to news they were opened and closed. Users who are ahead of the feed, or
+ * faster than its statistics, show here first: honest trades near news win as often as they lose.
  *
- * Reads committed events. Each position of a live match counts once, some minutes after its close, when it is known whether news
- * followed and whether the close was corrected. Kept per match in play: the moments of news of each player, and recent closes.
+ * Reads committed events. Each position of a live match counts once, some minutes after its close, when it is known
+ * whether news followed and whether the close was corrected. Kept per match in play: the moments of news of each
+ * player, and recent closes.
  */
 import type { FixtureId, InstrumentId, PositionId } from '../../actors/kernel/ids.ts'
 import { isReplayFixture } from '../../actors/kernel/limits.ts'
@@ -14,8 +15,8 @@ import type { Batch } from '../../actors/match/store.ts'
 import type { ClosedBy } from '../../actors/position/position.ts'
 
 /**
- * How near to news of its player a trade was: before the next by at most a given time, at the same instant, within a minute after the
- * last, or neither. `end`: the match closed it. `unseen`: opened before this process ran the match.
+ * How near to news of its player a trade was: before the next by at most a given time, at the same instant, within a
+ * minute after the last, or neither. `end`: the match closed it. `unseen`: opened before this process ran the match.
  */
 export type Nearness =
   | 'before_10s'

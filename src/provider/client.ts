@@ -96,7 +96,9 @@ export function createProvider(options: ProviderOptions): Provider {
     return { fixtures, unreadable, allowance: replies.at(-1)?.rate_limit ?? null }
   }
   let hasOdds = true
-  /** A plan without odds refuses the whole request: it is asked once more without them, and then never again with them. */
+  /**
+   * A plan without odds refuses the whole request: it is asked once more without them, and then never again with them.
+   */
   const askWithOdds = async (path: string, query: Readonly<Record<string, string>>): Promise<Envelope> => {
     if (!hasOdds) return ask(path, { include: OUTLINE, ...query })
     try {

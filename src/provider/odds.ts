@@ -27,7 +27,8 @@ const EXACT = 1e-7
 
 /**
  * The two means whose Poisson counts win and draw as often as the odds say, the bookmaker's margin taken out; found by
- * Newton's method on their logarithms. Null for odds that cannot be: not above 1, or with a margin below zero or above a half.
+ * Newton's method on their logarithms. Null for odds that cannot be: not above 1, or with a margin below zero or above
+ * a half.
  */
 export function expectedGoals({ home, draw, away }: ResultOdds): Readonly<Record<Side, number>> | null {
   const inverse = [1 / home, 1 / draw, 1 / away] as const

@@ -28,8 +28,8 @@ export class BoardKeeper {
   }
 
   /**
-   * Updates changed standings on the boards of all purses. Rebuilds the boards first if they are missing, or if the floor
-   * has changed.
+   * Updates changed standings on the boards of all purses. Rebuilds the boards first if they are missing, or if the
+   * floor has changed.
    */
   async show(): Promise<void> {
     const { boards, careers, roiFloor } = this.#options
@@ -47,9 +47,9 @@ export class BoardKeeper {
   }
 
   /**
-   * Rebuilds the boards from the database and returns how many users those of the main purse rank; null while another process is
-   * rebuilding them. The old boards are shown until the new ones are complete, and changes in between reach both.
-   * Concurrent calls in this process share one result.
+   * Rebuilds the boards from the database and returns how many users those of the main purse rank; null while another
+   * process is rebuilding them. The old boards are shown until the new ones are complete, and changes in between reach
+   * both. Concurrent calls in this process share one result.
    */
   rebuild(): Promise<number | null> {
     this.#building ??= this.#build().finally(() => (this.#building = null))

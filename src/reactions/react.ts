@@ -103,7 +103,9 @@ const ofUsersIn =
 
 interface Outcome {
   readonly known: ReadonlyMap<UserId, KnownUser>
-  /** Careers just before something was taken back. What they had reached is told: how commits are grouped does not show. */
+  /**
+   * Careers just before something was taken back. What they had reached is told: how commits are grouped does not show.
+   */
   readonly peaks: ReadonlyMap<UserId, readonly Career[]>
   readonly careers: ReadonlyMap<UserId, Career>
   readonly credits: readonly Credit[]
@@ -219,8 +221,8 @@ async function withinWeek(
 }
 
 /**
- * What the commits add to the weeks of users. A position belongs to the week in which it was opened, or a loser could be
- * kept until the next one.
+ * What the commits add to the weeks of users. A position belongs to the week in which it was opened, or a loser could
+ * be kept until the next one.
  */ // R11
 function weekShares(commits: readonly Commit[]): WeekShare[] {
   const shares = new Map<string, WeekShare>()

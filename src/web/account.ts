@@ -28,8 +28,8 @@ const pnlAt = (position: Position, price: number): number =>
   )
 
 /**
- * What closing it alone would fill at: as far from the price on the screen as the server last said, since that is half of
- * what the position itself moves it.
+ * What closing it alone would fill at: as far from the price on the screen as the server last said, since that is half
+ * of what the position itself moves it.
  */
 export const liveExit = ({ instrumentId, exitPrice, currentPrice }: Position): number =>
   quoteOf(instrumentId).value.price + exitPrice - currentPrice

@@ -163,7 +163,8 @@ describe('actor', () => {
 
   it('[A13] a rejected command leaves no trace: refusals it caused are decided again', async () => {
     const stage = await ActorRig.set({ rules: { levelDistancePpm: 0 } })
-    // More than the wallet pays, and before the other one in the batch: its impact would carry the price over their target.
+    // More than the wallet pays, and before the other one in the batch: its impact would carry the price over their
+    // target.
     const tooMuch = stage.opens({ userId: U(1), lots: lots(u(100)) })
     const modest = stage.opens({ userId: U(2), takeProfit: p(200.5), ...keyed('k1') })
     expect(codeOf(await tooMuch)).toBe('insufficient_margin')

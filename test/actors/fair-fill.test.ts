@@ -225,7 +225,10 @@ describe('while the base stands still', () => {
   })
 })
 
-/** Ways in which the market has been milked, over the real actor. Levels may be near, so that fills alone must prevent them. */
+/**
+ * Ways in which the market has been milked, over the real actor. Levels may be near, so that fills alone must prevent
+ * them.
+ */
 describe('what has been tried', () => {
   const HOLD_MS = DEFAULT_RULES.holdMs
   const K0 = slopeFor(p(200), true)

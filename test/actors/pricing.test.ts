@@ -150,7 +150,8 @@ describe('what moves a price', () => {
   it('[P2] a player who does nothing loses what was expected of them, little by little', () => {
     const run = new Run()
     play(run, 0, 2_700)
-    // Half of the forward's par: goals, assists and cards, volume, and less than usual of a forward who costs 200, not 250.
+    // Half of the forward's par: goals, assists and cards, volume, and less than usual of a forward who costs 200, not
+    // 250.
     const { par, parBy, volumeGain, expected } = DEFAULT_MODEL
     const usual = discretePoints(DEFAULT_MODEL, 'FWD', expected.FWD) + volumeGain * par.FWD
     const points = usual + parBy.worth.FWD * Math.log(200 / 250)

@@ -85,8 +85,8 @@ describe('the catalogue', () => {
 })
 
 /**
- * What no operator may exceed by a slip of the keyboard. A single move below 10 % washes out nobody who has just opened;
- * nobody is kept from closing for hours; no history is deleted that a month's audit needs.
+ * What no operator may exceed by a slip of the keyboard. A single move below 10 % washes out nobody who has just
+ * opened; nobody is kept from closing for hours; no history is deleted that a month's audit needs.
  */
 const BOUNDS: readonly (readonly [key: RegExp, least: number, most: number])[] = [
   [/^trading\.lot_min$/, 0.0001, 100],

@@ -1,4 +1,7 @@
-/** The REST API over ports with fixed values, which record what reached them. Every answer is checked against the description. */
+/**
+ * The REST API over ports with fixed values, which record what reached them. Every answer is checked against the
+ * description.
+ */
 import {
   districtId,
   fixtureId,

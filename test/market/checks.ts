@@ -1,6 +1,6 @@
 /**
- * What must hold in a small fixed season. The battery's table says it of many matches with error bars; here are the parts of it
- * that few matches can tell, and each rule of the market has one that fails without it.
+ * What must hold in a small fixed season. The battery's table says it of many matches with error bars; here are the
+ * parts of it that few matches can tell, and each rule of the market has one that fails without it.
  */
 import { DEFAULT_RULES, ROI_FLOOR } from '../../actors/kernel/limits.ts'
 import { type Money, money, MICROS_PER_UNIT } from '../../actors/kernel/micros.ts'
@@ -49,7 +49,10 @@ const crowd: Check = ({ knows, isLeader, name, crowdPct }) => {
 /** What the cap is worth, in per cent of margin, and a little for the rounding of steps. */
 const CAP_PCT = 5.2
 
-/** One who leads others takes from them what the cap is worth: both ways if some push the price down before and up after. */
+/**
+ * One who leads others takes from them what the cap is worth: both ways if some push the price down before and up
+ * after.
+ */
 const leaders: Check = ({ isLeader, name, trades, crowdPct }) => {
   if (!isLeader || trades === 0) return null
   if (name.endsWith('leader') && crowdPct < 1)

@@ -1,4 +1,6 @@
-/** The real-time part of a process on a loopback port, with a memory store, a still clock, and clients to connect to it. */
+/**
+ * The real-time part of a process on a loopback port, with a memory store, a still clock, and clients to connect to it.
+ */
 import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'

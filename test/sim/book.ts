@@ -54,7 +54,9 @@ export interface BookedInstrument extends Priced {
   step: Step | null
   /** Where the step began, while it takes several batches. */
   leavingFrom: number | null
-  /** What has been paid for exposure since base and curve last changed, less what was paid out, and on how many lots. */
+  /**
+   * What has been paid for exposure since base and curve last changed, less what was paid out, and on how many lots.
+   */
   flow: { readonly from: number; paid: bigint; lots: number }
   news: Instrument['news']
   settlement: number | null
@@ -400,7 +402,10 @@ export class Book {
     }
   }
 
-  /** Opened when some could know the news already: leaves with the others, at the base before the news, on the plain curve. */
+  /**
+   * Opened when some could know the news already: leaves with the others, at the base before the news, on the plain
+   * curve.
+   */
   #leaveLate(i: BookedInstrument, p: Position, { batch, rules }: Committed): void {
     hold('void', rules.lateVoidMs > 0, () => `${p.id} is late, and nothing is`)
     const from = i.news?.since === undefined ? batch.at - rules.lateVoidMs : i.news.windowFrom
@@ -435,8 +440,8 @@ export class Book {
   }
 
   /**
-   * The theorem: while the base stands still, what all together have paid depends on where the imbalance began and where
-   * it is, whatever was opened, closed and fired on the way. To a micro of price, for rounding.
+   * The theorem: while the base stands still, what all together have paid depends on where the imbalance began and
+   * where it is, whatever was opened, closed and fired on the way. To a micro of price, for rounding.
    */
   #checkFlow(i: BookedInstrument): void {
     const { from, paid, lots } = i.flow

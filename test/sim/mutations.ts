@@ -1,6 +1,6 @@
 /**
- * Deliberate breakages of the game. The simulator must catch every one of them; what it does not catch here it would not
- * catch if it happened by mistake.
+ * Deliberate breakages of the game. The simulator must catch every one of them; what it does not catch here it would
+ * not catch if it happened by mistake.
  */
 import type { Mutation } from '../support/mutants.ts'
 

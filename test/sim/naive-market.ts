@@ -1,7 +1,7 @@
 /**
  * The market once more, as a reader of the rules would write it down: one player, whole numbers without bounds, every
- * position looked at every time, nothing kept sorted, nothing remembered. It shares no code with the game, so that where
- * the two disagree one of them is wrong.
+ * position looked at every time, nothing kept sorted, nothing remembered. It shares no code with the game, so that
+ * where the two disagree one of them is wrong.
  */
 
 const MILLION = 1_000_000n

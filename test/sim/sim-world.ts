@@ -1,6 +1,6 @@
 /**
- * The simulated world: two slots with their match actors, one store, the connection between them, and the clients. Offers
- * every action a step can take, and checks the invariants after each.
+ * The simulated world: two slots with their match actors, one store, the connection between them, and the clients.
+ * Offers every action a step can take, and checks the invariants after each.
  */
 import type { FixtureId, InstrumentId, UserId } from '../../actors/kernel/ids.ts'
 import type { TradingRules } from '../../actors/kernel/limits.ts'

@@ -16,8 +16,8 @@ import { audit, BALANCED } from './books.ts'
 export const PATIENCE = { timeout: 10_000, interval: 20 }
 
 /**
- * Ten times real speed: a second of the server's clock is one frame of the recording, and the server looks for a due frame
- * once a second. Only the test trades.
+ * Ten times real speed: a second of the server's clock is one frame of the recording, and the server looks for a due
+ * frame once a second. Only the test trades.
  */
 const QUIET_DEMO = { DEMO_SPEED: '10', DEMO_TRADERS: '0', RATE_LIMIT_PER_MIN: '0' }
 

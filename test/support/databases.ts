@@ -24,8 +24,8 @@ import { makeDatabase, type ScratchDatabase } from '../../ops/rehearse/rig/scrat
 const ROOT = join(import.meta.dirname, '../..')
 
 /**
- * Runs a suite once per database. `open` returns the migrated database of this test file, which is empty at the start and
- * dropped at the end. Call it from hooks and tests, not while the suite is being described.
+ * Runs a suite once per database. `open` returns the migrated database of this test file, which is empty at the start
+ * and dropped at the end. Call it from hooks and tests, not while the suite is being described.
  */
 export function eachDatabase(suite: (open: () => Connection) => void): void {
   requireNamed('pg')
@@ -86,8 +86,8 @@ async function openEmbedded() {
 }
 
 /**
- * A dumped, migrated data folder, made once per version of the migrations and kept beside the installed packages: loading
- * it takes a second, making it takes four. Workers that race for it make it twice, which does no harm.
+ * A dumped, migrated data folder, made once per version of the migrations and kept beside the installed packages:
+ * loading it takes a second, making it takes four. Workers that race for it make it twice, which does no harm.
  */
 async function migratedTemplate(): Promise<Blob> {
   const folder = join(ROOT, 'node_modules/.cache/touchline')

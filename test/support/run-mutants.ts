@@ -1,4 +1,6 @@
-/** Runs a check on a copy of the project for each of a list of mutations, and ends with 1 unless all of them fail it. */
+/**
+ * Runs a check on a copy of the project for each of a list of mutations, and ends with 1 unless all of them fail it.
+ */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { Copy, type Mutation } from './mutants.ts'

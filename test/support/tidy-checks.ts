@@ -446,11 +446,11 @@ export function prose(files: Files): string[] {
 
 /** The longest server file, and the longest line of a document, in characters. */
 const SERVER_LINES_MAX = 400
-const DOCUMENT_COLUMNS_MAX = 120
+const COLUMNS_MAX = 120
 /** Written by a tool, one line a check. */
 const GENERATED_DOCUMENTS: readonly string[] = ['docs/conformance.md']
 
-/** No server file grows out of a reader's head, and documents can be read in a terminal. */
+/** No server file grows out of a reader's head, and documents and comments can be read in a terminal. */
 export function sizes(files: Files): string[] {
   const problems: string[] = []
   for (const [path, text] of files) {
@@ -458,12 +458,13 @@ export function sizes(files: Files): string[] {
     if (/^(actors|db|rooms|src)\/.*\.ts$/.test(path) && lines.length - 1 > SERVER_LINES_MAX) {
       problems.push(`${path}: has ${lines.length - 1} lines, at most ${SERVER_LINES_MAX}; split it by its nouns`)
     }
-    if (!path.endsWith('.md') || GENERATED_DOCUMENTS.includes(path)) continue
+    if (!/\.(md|ts)$/.test(path) || GENERATED_DOCUMENTS.includes(path)) continue
+    const isText = path.endsWith('.md')
     let isCode = false
     for (const [index, line] of lines.entries()) {
-      if (line.trimStart().startsWith('```')) isCode = !isCode
-      if (isCode || line.length <= DOCUMENT_COLUMNS_MAX || isTableOrLink(line)) continue
-      problems.push(`${path}:${index + 1}: is longer than ${DOCUMENT_COLUMNS_MAX} columns; break the line`)
+      if (isText && line.trimStart().startsWith('```')) isCode = !isCode
+      if (line.length <= COLUMNS_MAX || isCode || (isText ? isTableOrLink(line) : !isComment(line))) continue
+      problems.push(`${path}:${index + 1}: is longer than ${COLUMNS_MAX} columns; break the line`)
     }
   }
   return problems
@@ -471,6 +472,9 @@ export function sizes(files: Files): string[] {
 
 /** What cannot be broken: a row of a table, and a line that one link fills. */
 const isTableOrLink = (line: string): boolean => /^\s*\||^\s*(?:[-*] )?!?\[[^\]]*\]\([^)]*\)\S*$/.test(line)
+
+/** A line of its own; the formatter breaks code. */
+const isComment = (line: string): boolean => /^\s*(?:\/\/|\/?\*)/.test(line)
 
 const TOOL_TABLE = 'ops/tool-table.ts'
 const CONFIGURATION = 'docs/configuration.md'

@@ -1,7 +1,8 @@
 /**
  * Conformance: every sentence of the specification that can be checked from outside, on a deployment.
  *
- *   npm run ops -- conformance --mode embedded|servers|cluster|all [--slow] [--only 4.3] [--junit FILE] [--markdown FILE]
+ *   npm run ops -- conformance --mode embedded|servers|cluster|all [--slow] [--only 4.3] [--junit FILE]
+ *                              [--markdown FILE]
  *   npm run ops -- conformance --url http://host:3000[,…] [--ws ws://host:3001[,…]] [--trust FILE] [--production] …
  *
  * `--mode` starts a deployment and removes it afterwards: `servers` and `cluster` create a database on the PostgreSQL

@@ -5,9 +5,10 @@
  *   npm run ops -- rolling [--rounds 1] [--users 20] [--sockets 100] [--speed 20] [--seed N]
  *
  * A request fails if it gets no answer or a status of 500 or above, including `busy` with its Retry-After. No request
- * may fail, no user may be signed out, and tokens of either key must count in every process. Every process must end within ten seconds, every socket must reconnect and miss no move, every trade must
- * have happened once, and the books must balance. DATABASE_URL and REDIS_URL (or TEST_…) name the servers; a database
- * is made there. NGINX_BINARY names nginx if it is not on the path. The exit code is 1 when a promise is broken.
+ * may fail, no user may be signed out, and tokens of either key must count in every process. Every process must end
+ * within ten seconds, every socket must reconnect and miss no move, every trade must have happened once, and the books
+ * must balance. DATABASE_URL and REDIS_URL (or TEST_…) name the servers; a database is made there. NGINX_BINARY names
+ * nginx if it is not on the path. The exit code is 1 when a promise is broken.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

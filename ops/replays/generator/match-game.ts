@@ -1,6 +1,7 @@
 /**
  * The football in a simulated match: who shoots, passes, fouls and scores in the next ten seconds. Rates are per player
- * and 90 minutes, close to those of real matches, so that an average player ends at the value that the price model expects.
+ * and 90 minutes, close to those of real matches, so that an average player ends at the value that the price model
+ * expects.
  */
 import type { PlayerRole, Side } from '../../../actors/market/fixture.ts'
 import {

@@ -3,10 +3,10 @@
  *
  *   npm run ops -- market-fit [--matches 400] [--seed 100000] [--check 400]
  *
- * Explains by least squares, for each role, what prices have gained at full time with a constant, ln(start ÷ anchor), ln(own
- * goals ÷ 1.35) and ln(other goals ÷ 1.35), and prints the settings that take it out. Then it prints what bets at kick-off earn
- * with the present settings and with those, in as many other matches as `--check` says: a fit that does not help there has
- * learnt noise.
+ * Explains by least squares, for each role, what prices have gained at full time with a constant, ln(start ÷ anchor),
+ * ln(own goals ÷ 1.35) and ln(other goals ÷ 1.35), and prints the settings that take it out. Then it prints what bets
+ * at kick-off earn with the present settings and with those, in as many other matches as `--check` says: a fit that
+ * does not help there has learnt noise.
  */
 import { parseArgs } from 'node:util'
 import { present } from '../../../actors/kernel/assert.ts'

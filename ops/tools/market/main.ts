@@ -1,10 +1,11 @@
 /**
- * Plays matches with a battery of strategies through the real parser, model, rules and actor, and says what each of them earns:
+ * Plays matches with a battery of strategies through the real parser, model, rules and actor, and says what each of
+ * them earns:
  *
  *   npm run ops -- market [--matches 60] [--seed 1] [--workers 1] [recording …]
  *
- * Simulated league matches of the seeds from `--seed` on, and the recordings whose paths are given. Ends with 1 when a strategy
- * earns what the rules promise that nobody earns, or when they cost honest users too much.
+ * Simulated league matches of the seeds from `--seed` on, and the recordings whose paths are given. Ends with 1 when a
+ * strategy earns what the rules promise that nobody earns, or when they cost honest users too much.
  */
 import { parseArgs } from 'node:util'
 import { whole } from '../../rehearse/rig/options.ts'

@@ -1,6 +1,6 @@
 /**
- * Plays one match through the real actor, with its price model and rules, and with strategies that trade in it. There is no
- * server, no clock and no database: time is what the match says, and wallets are in memory.
+ * Plays one match through the real actor, with its price model and rules, and with strategies that trade in it. There
+ * is no server, no clock and no database: time is what the match says, and wallets are in memory.
  */
 import { present } from '../../../actors/kernel/assert.ts'
 import { type FixtureId, type InstrumentId, type PositionId, userId } from '../../../actors/kernel/ids.ts'

@@ -60,7 +60,9 @@ export interface Floor extends Hands {
   held(): readonly Position[]
 }
 
-/** The whole match, for strategies that are ahead of the feed. Others may use it to find their moment, not their bet. */
+/**
+ * The whole match, for strategies that are ahead of the feed. Others may use it to find their moment, not their bet.
+ */
 export interface Foresight {
   /** When the update at this index is received. */
   readonly atOf: (index: number) => Instant

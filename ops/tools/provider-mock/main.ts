@@ -3,9 +3,9 @@
  *
  *   npm run ops -- provider-mock <recording>… [--speed 1] [--port 4000] [--token rehearsal] [--fixture 1] [--troubles]
  *
- * All recordings kick off at once, as fixture `--fixture` and the numbers after it. Use other numbers for another day: a
- * settled match is not played again. With `--troubles` something is wrong for a third of each minute, a different thing
- * each time.
+ * All recordings kick off at once, as fixture `--fixture` and the numbers after it. Use other numbers for another day:
+ * a settled match is not played again. With `--troubles` something is wrong for a third of each minute, a different
+ * thing each time.
  */
 import { parseArgs } from 'node:util'
 import { loadRecording } from '../../../src/replays/recordings.ts'

@@ -1,7 +1,7 @@
 /**
- * The REST contract as functions. An expired access token is renewed and the request repeated; a request that is safe to
- * repeat (a read, or one with an idempotency key) is repeated when the network or the server fails; every other failure is
- * one kind of error.
+ * The REST contract as functions. An expired access token is renewed and the request repeated; a request that is safe
+ * to repeat (a read, or one with an idempotency key) is repeated when the network or the server fails; every other
+ * failure is one kind of error.
  */
 import type {
   Achievements,

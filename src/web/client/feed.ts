@@ -1,7 +1,7 @@
 /**
- * A client of the price feed. It connects, subscribes to players and to the account, and resumes after every break. Missed
- * prices are requested by the last sequence number of their match, account events by the last marker, so that nothing is
- * lost and nothing is reported twice.
+ * A client of the price feed. It connects, subscribes to players and to the account, and resumes after every break.
+ * Missed prices are requested by the last sequence number of their match, account events by the last marker, so that
+ * nothing is lost and nothing is reported twice.
  */
 import { decodePriceFrame, FLAG, type PriceFrame } from './price-frame.ts'
 import type { AccountChanges } from './wire.ts'

@@ -1,4 +1,7 @@
-/** The confirm gate: an order leaves 1 % of the free margin, because the price may move before it fills (specification 2.5). */
+/**
+ * The confirm gate: an order leaves 1 % of the free margin, because the price may move before it fills (specification
+ * 2.5).
+ */
 import type { Instrument, Quote } from '../client/wire.ts'
 
 /** One per cent of the free margin. */

@@ -48,7 +48,9 @@ const events: Sees = (foresight) => inPlot(foresight.plot.shown, foresight)
 const annulments: Sees = (foresight) =>
   inPlot(foresight.plot.annulled, foresight).map((seen) => ({ ...seen, direction: opposite(seen.direction) }))
 
-/** Shots on target and saves that the list of events never shows: any move of a base so far that the rules call it news. */
+/**
+ * Shots on target and saves that the list of events never shows: any move of a base so far that the rules call it news.
+ */
 const shots =
   (farPpm: number): Sees =>
   ({ bases, plot }) => {
@@ -98,8 +100,8 @@ const near = (at: Price, direction: Direction, distancePpm: number): Price =>
 const BEFORE_MS = 200 * SECOND_MS
 
 /**
- * Holds a player both ways when news comes, having closed the side that it hurts, and closes the other side afterwards. What
- * the two earn together is what leaving early is worth, and nothing else is in it.
+ * Holds a player both ways when news comes, having closed the side that it hurts, and closes the other side afterwards.
+ * What the two earn together is what leaving early is worth, and nothing else is in it.
  */
 const closes = (name: string, lead: number, leave: () => Leave): Strategy => ({
   name: `${name}, ${lead} s ahead`,

@@ -1,4 +1,7 @@
-/** What groups of accounts try with whole wallets, each group on a player of its own. Base moves apart, they can only win from one another. */
+/**
+ * What groups of accounts try with whole wallets, each group on a player of its own. Base moves apart, they can only
+ * win from one another.
+ */
 import type { InstrumentId } from '../../../../actors/kernel/ids.ts'
 import { DEFAULT_RULES } from '../../../../actors/kernel/limits.ts'
 import { decimal, lots, price } from '../../../../actors/kernel/micros.ts'
@@ -92,7 +95,10 @@ const named = (name: string, count: number): readonly string[] =>
 /** Seconds after which what was opened at once may be closed. */
 const HELD = 184
 
-/** Closes of one account that a push fires together: filled at one unmoved price they would each be paid for the same step. */
+/**
+ * Closes of one account that a push fires together: filled at one unmoved price they would each be paid for the same
+ * step.
+ */
 const nineTakeProfits = group({
   name: 'nine take-profits',
   leader: 'nine',
@@ -202,7 +208,10 @@ const whistle = group({
   ],
 })
 
-/** Accounts that open just before a goal, for a holder who leaves when it is published: void, they must not have moved the price. */
+/**
+ * Accounts that open just before a goal, for a holder who leaves when it is published: void, they must not have moved
+ * the price.
+ */
 const latePump: Strategy = {
   name: 'late accounts for an old holder',
   knows: 'courtside' satisfies Knowledge,
