@@ -1,6 +1,6 @@
 /**
  * The numbers of the price model: what each action on the pitch is worth, by role, and what is expected of every
- * player. One point is 1 % of the start price. Every number is a setting; this file holds the defaults.
+ * player. One point is `scale` per cent of the start price. Every number is a setting; this file holds the defaults.
  */
 import { ANCHOR_BY_ROLE } from '../kernel/limits.ts'
 import type { Price } from '../kernel/micros.ts'
@@ -107,19 +107,19 @@ export interface ScoringModel {
 }
 
 const BASE: Readonly<Record<Action, number>> = {
-  goal: 3.5,
-  penalty_goal: 2.8,
-  assist: 2.2,
+  goal: 2.4,
+  penalty_goal: 1.9,
+  assist: 1.5,
   own_goal: -2.5,
   penalty_missed: -2.2,
   penalty_saved: 3.2,
   yellow: -0.6,
-  red: -4,
-  second_yellow: -3.4,
-  conceded: -0.6,
-  shot_on_target: 0.5,
+  red: -3.5,
+  second_yellow: -3,
+  conceded: -0.7,
+  shot_on_target: 0.4,
   shot_off_target: 0.05,
-  key_pass: 0.4,
+  key_pass: 0.14,
   cross_acc: 0.15,
   pass_acc: 0.01,
   pass_bad: -0.02,
@@ -136,7 +136,7 @@ const BASE: Readonly<Record<Action, number>> = {
   fouled: 0.12,
   offside: -0.12,
   dribbled_past: -0.14,
-  save: 0.6,
+  save: 0.5,
   error_goal: -2,
 }
 
@@ -207,14 +207,14 @@ export const DEFAULT_MODEL: ScoringModel = {
   },
   // Fitted by `npm run ops -- market-fit` on 1,500 simulated matches, and checked on others.
   parBy: {
-    worth: { GK: 0, DEF: 3.8, MID: 4.4, FWD: 5.35 },
-    goals: { GK: 0.15, DEF: 0.6, MID: 1.5, FWD: 2.6 },
-    conceded: { GK: -0.45, DEF: -0.8, MID: -0.25, FWD: 0.1 },
+    worth: { GK: 0, DEF: 3.15, MID: 3.6, FWD: 4.25 },
+    goals: { GK: 0.1, DEF: 0.35, MID: 0.9, FWD: 1.65 },
+    conceded: { GK: -0.75, DEF: -0.9, MID: -0.3, FWD: 0.1 },
   },
-  par: { GK: 2.81, DEF: 1.695, MID: 1.66, FWD: 1.69 },
-  rating: { weight: 1.5, start: 6.3, end: { GK: 6.811, DEF: 6.708, MID: 6.818, FWD: 6.974 } },
-  volumeGain: 1.6,
-  scale: 1.5,
+  par: { GK: 2.43, DEF: 1.56, MID: 1.3, FWD: 1.3 },
+  rating: { weight: 0.8, start: 6.3, end: { GK: 6.811, DEF: 6.708, MID: 6.818, FWD: 6.974 } },
+  volumeGain: 1.55,
+  scale: 2,
   bound: 0.35,
   tickCap: 0.075,
 }

@@ -99,14 +99,18 @@ function followed(draft: Draft, close: RecentClose, change: NewsChange, terms: T
 
 /** A position that was also opened in the window gained nothing from the news. No news counts twice. */
 const isLate = ({ position, corrections }: RecentClose, news: NewsHold): boolean =>
-  inWindow(news, position.close.at) &&
-  !inWindow(news, position.openedAt) &&
-  !corrections.some(({ eventIds }) => eventIds.some((id) => news.eventIds.includes(id)))
+  inWindow(news, position.close.at) && !inWindow(news, position.openedAt) && !isBooked(corrections, news)
+
+/** Whether news was booked before, also when it was reversed since. */
+const isBooked = (corrections: RecentClose['corrections'], news: NewsHold): boolean =>
+  corrections.some(({ eventIds }) => eventIds.some((id) => news.eventIds.includes(id)))
 
 function booked(draft: Draft, close: RecentClose, news: NewsHold | null, after: Price, terms: Terms): RecentClose {
   const { position } = close
   const waited = { ...close, awaited: false }
   if (news === null || !news.names || inWindow(news, position.openedAt)) return waited
+  // A close may have waited for a review of the event that corrected it. Its cancellation has reversed that already.
+  if (isBooked(close.corrections, news)) return waited
   // A level that fires while news holds its player leaves at a base that has a part of the news in it.
   const before = position.close.at < news.since ? news.baseBefore : position.close.base
   const lockedUntil = instant(Math.ceil(terms.at + lasting(terms.rules.lateLockMs, draft)))

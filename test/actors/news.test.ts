@@ -642,6 +642,28 @@ describe('late closes', () => {
     ).toBeLessThan(u(0.01))
   })
 
+  it('[T42] [T41] a goal that is reviewed without a name and cancelled is reversed once, and corrects nobody again', async () => {
+    const rig = await kickOff()
+    const left = await holder(rig, 1, { direction: 'short' })
+    ok(await rig.closes(left.id))
+    const paid = pnlOf(rig, left.id)
+    await rig.moves(scored(KNOWN))
+    for (let n = 0; n < 20 && heldOf(rig).length > 0; n++) await rig.moves(scored(KNOWN))
+    expect(pnlOf(rig, left.id)).toBeLessThan(paid)
+    const review = row({ id: 704, kind: 'var', playerId: null, minute: 9, addition: 'Goal Under Review' })
+    const reviewed = { ...scored(KNOWN), events: [goal, review] }
+    for (let n = 0; n < 2; n++) await rig.moves(reviewed)
+    const outcome = row({ id: 705, kind: 'var', minute: 9, addition: 'Goal Disallowed' })
+    const cancelled = { ...quiet(), events: [goal, review, outcome] }
+    await rig.moves(cancelled)
+    expect(pnlOf(rig, left.id)).toBe(paid)
+    for (let n = 0; n < 20 && heldOf(rig).includes(1); n++) await rig.moves(cancelled)
+    expect(pnlOf(rig, left.id)).toBe(paid)
+    rig.world.pass(LATE_MS + 60 * SECOND_MS)
+    expect(freeOf(rig)).toBe(balanceOf(rig))
+    expect(rig.store.audit()).toEqual({ imbalance: 0, mismatched: [] })
+  })
+
   it('[T42] of a review that names nobody nothing is kept, and all proceeds are free in the end', async () => {
     const rig = await kickOff()
     const left = await holder(rig, 1)

@@ -4,7 +4,9 @@ import { type FixtureId, fixtureId, instrumentId, positionId, type UserId, userI
 import { lots, money } from '../../actors/kernel/micros.ts'
 import { PURSES } from '../../actors/kernel/purse.ts'
 import { instant } from '../../actors/kernel/world.ts'
+import { EMPTY_PRICING } from '../../actors/market/pricing.ts'
 import type { MatchEvent } from '../../actors/match/messages.ts'
+import type { Batch } from '../../actors/match/store.ts'
 import type { Position } from '../../actors/position/position.ts'
 import { texts } from '../../db/postgres/arrays.ts'
 import type { Connection } from '../../db/postgres/connect.ts'
@@ -20,7 +22,7 @@ import { Wallets } from '../../db/wallets.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { matchStoreContract, type StoreUnderTest } from '../contract/match-store.ts'
 import { eachDatabase } from '../support/databases.ts'
-import { P, p, u } from '../support/fixtures.ts'
+import { info, instrument, KICK_OFF, P, p, u } from '../support/fixtures.ts'
 
 const world = systemWorld()
 
@@ -107,6 +109,45 @@ eachDatabase((open) => {
     ])
     const row = open().db.selectFrom('positions').selectAll().where('id', '=', opened.id)
     expect(positionFrom(await row.executeTakeFirstOrThrow())).toEqual(closed)
+  })
+
+  it('[D12] a recent close that no trade can have written is left out, and the other closes come back with the match', async () => {
+    const { db } = open()
+    const { store, leases, newUser, newId } = kit(open())
+    const user = await newUser(money(u(1_000)))
+    const matchId = fixtureId(81_000_002)
+    const epoch = (await leases.acquire(matchId)) ?? 0
+    const base = { matchId, epoch, at: instant(KICK_OFF), ticks: [], keyed: [], watch: [], openPositionsMax: 100 }
+    const commit = (events: readonly MatchEvent[], instruments: Batch['instruments'] = []) =>
+      store.commit({ ...base, id: newId(), events, instruments })
+    const listed = instrument(1, { id: instrumentId(world.newId()) })
+    await commit(
+      [
+        { kind: 'match_updated', info: info({ matchId }), pricing: EMPTY_PRICING },
+        { kind: 'instrument_listed', instrument: listed },
+      ],
+      [{ instrument: listed, price: p(200) }],
+    )
+    const all = Array.from({ length: 4 }, () => ({ ...openPosition(user, matchId), instrumentId: listed.id }))
+    await commit(all.map((position) => ({ kind: 'position_opened', position })))
+    await commit(
+      all.map((position) => ({
+        kind: 'position_closed',
+        position: {
+          ...position,
+          close: { price: p(201), base: p(201), pnl: money(0), at: position.openedAt, by: 'user', voidReason: null },
+        },
+        locks: [],
+      })),
+    )
+    const [large, dear, waiting, sound] = all.map(({ id }) => id)
+    await sql`update positions set lots_micros = 9e18 where id = ${large}`.execute(db)
+    await sql`update positions set close_micros = 9e18 where id = ${dear}`.execute(db)
+    await sql`update positions set pnl_micros = 9e18, late = '{"awaited":true,"corrections":[]}' where id = ${waiting}`.execute(
+      db,
+    )
+    const loaded = await store.load(matchId)
+    expect(loaded?.recentCloses.map(({ position }) => position.id)).toEqual([sound])
   })
 
   describe('leases', () => {

@@ -2,8 +2,15 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { DEFAULT_MODEL, type ScoringModel } from '../../actors/market/pricing.ts'
 import type { MatchResult } from '../../ops/tools/market/battery.ts'
-import { linesOf, tableOf } from '../../ops/tools/market/report.ts'
-import { complaints, complaintsAboutBoards, complaintsAboutPar, MATCHES, played } from './checks.ts'
+import { isWhistleUnfair, linesOf, tableOf, whistleOf } from '../../ops/tools/market/report.ts'
+import {
+  complaints,
+  complaintsAboutBoards,
+  complaintsAboutPar,
+  complaintsAboutTheBackLine,
+  MATCHES,
+  played,
+} from './checks.ts'
 
 const none = { GK: 0, DEF: 0, MID: 0, FWD: 0 }
 /** Expects the same of every player of a role, as if prices and odds were unknown beforehand. */
@@ -21,12 +28,17 @@ describe('a market of simulated matches', () => {
     const idle = lines.filter(({ trades, refused }) => trades + refused === 0).map(({ name }) => name)
     expect(idle.length, `too few matches for ${idle.join(', ')}`).toBeLessThan(4)
     expect(complaints(results), tableOf(lines)).toEqual([])
+    expect(isWhistleUnfair(lines), whistleOf(lines)).toBe(false)
   })
 
   it('expects of each player what start price and odds say', () => {
     expect(complaintsAboutPar()).toEqual([])
     expect(complaintsAboutPar(BLIND).length).toBeGreaterThan(2)
   }, 60_000)
+
+  it('holds defenders until their keeper’s statistics tell of the goal', async () => {
+    expect(await complaintsAboutTheBackLine()).toEqual([])
+  })
 
   it('ranks nobody first for one lucky position', () => {
     expect(complaintsAboutBoards()).toEqual([])

@@ -20,12 +20,16 @@ const SHARED = [
   'the crowd has no cap',
   'late opens stay',
   'late opens leave one by one',
+  'late closes keep what they paid',
+  'late closes are corrected backwards',
+  'nobody waits for news',
   'news holds nobody',
 ] as const
 
 const PRICING = 'actors/market/pricing.ts'
 const SCORING = 'actors/market/scoring.ts'
 const NEWS = 'actors/match/news.ts'
+const LATE = 'actors/match/late-closes.ts'
 const RANKING = 'actors/community/ranking.ts'
 const POSITION = 'actors/position/position.ts'
 
@@ -53,6 +57,25 @@ export const MUTATIONS: readonly Mutation[] = [
     SCORING,
     `if (goals === null) return byWorth`,
     `if (goals !== undefined) return byWorth`,
+  ),
+  mutation('late opens leave at the price after the news', NEWS, `base: hold.baseBefore })`, `base })`),
+  mutation(
+    'news holds a player for one update only',
+    NEWS,
+    `const agrees = !pricing.unsettled.has(before.playerId) && seq`,
+    `const agrees = seq`,
+  ),
+  mutation(
+    'the back line does not wait for its keeper',
+    PRICING,
+    `    unsettled.add(id)\n    if (news`,
+    `    if (news`,
+  ),
+  mutation(
+    'closes before far moves are not corrected',
+    LATE,
+    `if (from !== null && closing.at >= from`,
+    `if (from !== null && closing.at < from`,
   ),
   mutation(
     'far moves that no row explains have no window',

@@ -9,7 +9,7 @@
  */
 import { parseArgs } from 'node:util'
 import { whole } from '../../rehearse/rig/options.ts'
-import { beats, isDear, linesOf, tableOf, whistleOf } from './report.ts'
+import { beats, isDear, isWhistleUnfair, linesOf, tableOf, whistleOf } from './report.ts'
 import { playAll, type Source } from './season.ts'
 import { describeSwings } from './swings.ts'
 
@@ -30,4 +30,4 @@ const results = await playAll(sources, workers, (done) => process.stderr.write(`
 process.stderr.write('\n')
 const lines = linesOf(results)
 console.log(`${tableOf(lines)}\n\n${whistleOf(lines)}\n${describeSwings(results.flatMap(({ swings }) => swings))}`)
-process.exitCode = lines.some((line) => beats(line) || isDear(line)) ? 1 : 0
+process.exitCode = isWhistleUnfair(lines) || lines.some((line) => beats(line) || isDear(line)) ? 1 : 0

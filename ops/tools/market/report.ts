@@ -1,4 +1,5 @@
 /** What matches say: return on margin with its standard error, by strategy, clustered by match. */
+import { DEFAULT_RULES, LEVERAGE } from '../../../actors/kernel/limits.ts'
 import type { MatchResult, Subject } from './battery.ts'
 import type { Tally } from './tally.ts'
 import { HONEST } from './strategies/public.ts'
@@ -112,15 +113,35 @@ export function tableOf(lines: readonly Line[]): string {
   return cells.map((row) => line(row).trimEnd()).join('\n')
 }
 
-/** What the whistle moves from a full, one-sided book to one who comes late to the other side. */
-export function whistleOf(lines: readonly Line[]): string {
+/** Half of what the cap is worth, in per cent of margin: more the whistle may not give to anybody. */
+const WHISTLE_MAX_PCT = (DEFAULT_RULES.impactCapPpm / 10_000) * LEVERAGE * 0.5
+/** What the cap, a part of the base, grows and shrinks by while the base moves: in per cent of margin. */
+const WHISTLE_HOUSE_MAX_PCT = 0.2
+
+/** What the whistle moves from a full, one-sided book to a latecomer on the other side; null when there was no book. */
+function whistleIn(lines: readonly Line[]) {
   const whole = lines.find(({ name }) => name === WHISTLE)
   const late = lines.find(({ name, isLeader }) => isLeader && name.endsWith('contrarian'))
-  if (whole === undefined || late === undefined || whole.margin === 0) return 'no book at the whistle'
-  const book = { margin: whole.margin - late.margin, crowd: whole.pnl - whole.baseMoves - (late.pnl - late.baseMoves) }
-  const house = whole.pnl - whole.baseMoves
+  if (whole === undefined || late === undefined || whole.margin === 0) return null
+  const margin = whole.margin - late.margin
+  const takenPct = (-100 * (whole.pnl - whole.baseMoves - (late.pnl - late.baseMoves))) / margin
+  return { takenPct, givenPct: late.crowdPct, house: whole.pnl - whole.baseMoves, housePct: whole.crowdPct }
+}
+
+/** Whether the whistle costs the house, or gives more than it may. */
+export function isWhistleUnfair(lines: readonly Line[]): boolean {
+  const whistle = whistleIn(lines)
+  if (whistle === null) return false
+  return whistle.givenPct > WHISTLE_MAX_PCT || Math.abs(whistle.housePct) > WHISTLE_HOUSE_MAX_PCT
+}
+
+export function whistleOf(lines: readonly Line[]): string {
+  const whistle = whistleIn(lines)
+  if (whistle === null) return 'no book at the whistle'
   return (
-    `The whistle takes ${((-100 * book.crowd) / book.margin).toFixed(2)} % of their margin from a one-sided book and ` +
-    `gives ${late.crowdPct.toFixed(2)} % to who shorts in the last minute; the house pays ${house.toFixed(2)} units.`
+    `The whistle takes ${whistle.takenPct.toFixed(2)} % of their margin from a one-sided book and gives ` +
+    `${whistle.givenPct.toFixed(2)} % (at most ${WHISTLE_MAX_PCT}) to who shorts in the last minute; the house pays ` +
+    `${whistle.house.toFixed(2)} units, ${whistle.housePct.toFixed(3)} % of all margin.` +
+    (isWhistleUnfair(lines) ? ' That is more than it may.' : '')
   )
 }

@@ -2,6 +2,7 @@
 import { present } from '../../../actors/kernel/assert.ts'
 import type { InstrumentId, PositionId, UserId } from '../../../actors/kernel/ids.ts'
 import { type Money, money, MICROS_PER_UNIT } from '../../../actors/kernel/micros.ts'
+import type { Instant } from '../../../actors/kernel/world.ts'
 import type { MatchEvent, WalletAfter } from '../../../actors/match/messages.ts'
 import type {
   Batch,
@@ -12,7 +13,8 @@ import type {
   Verdict,
   WalletFound,
 } from '../../../actors/match/store.ts'
-import { baseMoveOf, type ClosedBy, type Position } from '../../../actors/position/position.ts'
+import { baseMoveOf, type ClosedBy } from '../../../actors/position/position.ts'
+import { baseMoveShifted, type Lock } from '../../../actors/position/recent-close.ts'
 
 /** A position that has ended, as its owner's books show it. Amounts are in micros. */
 export interface Trade {
@@ -29,12 +31,17 @@ export interface Trade {
 /** Nobody in the battery runs out of money by accident: what a strategy earns is measured on margin. */
 const BALANCE: Money = money(100_000_000 * MICROS_PER_UNIT)
 
-type PositionEvent = Extract<MatchEvent, { position: Position }>
-
 interface Wallet {
   balance: number
   margin: number
   open: number
+  /** What late news may still take back, by key. */
+  readonly locks: Map<string, Lock>
+}
+
+interface Change extends Wallet {
+  /** The margins of what is opened: what is not locked must cover them. */
+  need: number
 }
 
 export class Till implements MatchStore {
@@ -63,75 +70,94 @@ export class Till implements MatchStore {
   }
 
   async commit(batch: Batch): Promise<Verdict> {
-    const changes = new Map<UserId, Wallet>()
+    const changes = new Map<UserId, Change>()
     const ended = new Map<PositionId, Trade>()
-    for (const event of batch.events) if ('position' in event) this.#take(event, changes, ended)
-    const failures = this.#failures(changes, batch.openPositionsMax)
+    for (const event of batch.events) this.#take(event, changes, ended)
+    const failures = this.#failures(changes, batch)
     if (failures.length > 0) {
       const users = new Set([...changes.keys(), ...batch.watch.map(({ userId }) => userId)])
-      return { kind: 'rejected', failures, wallets: Array.from(users, (user) => this.#found(user)) }
+      return { kind: 'rejected', failures, wallets: Array.from(users, (user) => this.#found(user, batch.at)) }
     }
-    for (const [user, { balance, margin, open }] of changes) {
+    for (const [user, { balance, margin, open, locks }] of changes) {
       const wallet = this.#wallet(user)
       wallet.balance += balance
       wallet.margin += margin
       wallet.open += open
+      for (const [key, lock] of locks) {
+        if (lock.amount > 0) wallet.locks.set(key, lock)
+        else wallet.locks.delete(key)
+      }
     }
     for (const [id, trade] of ended) this.#trades.set(id, trade)
-    const wallets = batch.watch.map((holding) => [holding.userId, this.#walletBeside(holding)] as const)
+    const wallets = batch.watch.map((holding) => [holding.userId, this.#walletBeside(holding, batch.at)] as const)
     return { kind: 'committed', wallets: new Map(wallets) }
   }
 
-  #failures(changes: ReadonlyMap<UserId, Wallet>, most: number): readonly CommitFailure[] {
-    return [...changes].flatMap(([userId, { balance, open }]): CommitFailure[] => {
+  #failures(changes: ReadonlyMap<UserId, Change>, batch: Batch): readonly CommitFailure[] {
+    return [...changes].flatMap(([userId, { balance, open, need, locks }]): CommitFailure[] => {
       const wallet = this.#wallet(userId)
-      if (balance < 0 && wallet.balance + balance < 0) {
-        return [{ kind: 'insufficient_margin', userId, available: money(wallet.balance) }]
+      const locked = lockedAt(new Map([...wallet.locks, ...locks]), batch.at)
+      if (need > 0 && wallet.balance + balance < locked) {
+        return [{ kind: 'insufficient_margin', userId, available: this.#found(userId, batch.at).available }]
       }
-      return open > 0 && wallet.open + open > most ? [{ kind: 'position_limit', userId }] : []
+      return open > 0 && wallet.open + open > batch.openPositionsMax ? [{ kind: 'position_limit', userId }] : []
     })
   }
 
-  /** A close that is told of again was corrected: by news, so its base move is another too. */
-  #take(event: PositionEvent, changes: Map<UserId, Wallet>, ended: Map<PositionId, Trade>): void {
-    const { userId, margin, close, id } = event.position
-    const own = changes.get(userId) ?? { balance: 0, margin: 0, open: 0 }
-    changes.set(userId, own)
+  #take(event: MatchEvent, changes: Map<UserId, Change>, ended: Map<PositionId, Trade>): void {
     if (event.kind === 'position_opened') {
+      const { userId, margin } = event.position
+      const own = changeOf(userId, changes)
       own.balance -= margin
       own.margin += margin
+      own.need += margin
       own.open += 1
-    }
-    if (close === null) return
-    const { pnl, base, by: closedBy } = close
-    const before = ended.get(id) ?? this.#trades.get(id)
-    if (before === undefined) {
-      own.balance += margin + pnl
+    } else if (event.kind === 'position_closed') {
+      const { id, userId, margin, close } = event.position
+      const own = changeOf(userId, changes)
+      own.balance += margin + close.pnl
       own.margin -= margin
       own.open -= 1
-      const baseMove = baseMoveOf(event.position, base)
-      ended.set(id, { account: userId, margin, pnl, baseMove, closedBy, corrected: false })
-      return
+      for (const lock of event.locks) own.locks.set(lock.key, lock)
+      const baseMove = baseMoveOf(event.position, close.base)
+      ended.set(id, { account: userId, margin, pnl: close.pnl, baseMove, closedBy: close.by, corrected: false })
+    } else if (event.kind === 'close_corrected') {
+      const { id, userId, close } = event.position
+      const own = changeOf(userId, changes)
+      own.balance += event.amount
+      for (const lock of event.locks) own.locks.set(lock.key, lock)
+      const before = present(ended.get(id) ?? this.#trades.get(id), 'close')
+      const corrected = before.corrected || event.amount !== 0
+      ended.set(id, {
+        ...before,
+        pnl: close.pnl,
+        baseMove: baseMoveShifted(event.position, event.shift.after),
+        corrected,
+      })
     }
-    const by = pnl - before.pnl
-    own.balance += by
-    const corrected = before.corrected || by !== 0
-    ended.set(id, { ...before, pnl, baseMove: before.baseMove + by, corrected })
   }
 
-  #walletBeside({ userId, unrealizedPnl }: Holding): WalletAfter {
-    const { balance, margin } = this.#wallet(userId)
-    // Each account trades once in a while: nobody is refused for what is locked.
-    return { balance: money(balance), locked: money(0), marginUsed: money(margin), unrealizedPnl }
+  #walletBeside({ userId, unrealizedPnl }: Holding, at: Instant): WalletAfter {
+    const { balance, margin, locks } = this.#wallet(userId)
+    return { balance: money(balance), locked: lockedAt(locks, at), marginUsed: money(margin), unrealizedPnl }
   }
 
-  #found(userId: UserId): WalletFound {
-    const { balance, open } = this.#wallet(userId)
-    return { userId, purse: 'main', available: money(balance), openPositions: open }
+  #found(userId: UserId, at: Instant): WalletFound {
+    const { balance, open, locks } = this.#wallet(userId)
+    return { userId, purse: 'main', available: money(balance - lockedAt(locks, at)), openPositions: open }
   }
 
   #wallet(user: UserId): Wallet {
-    if (!this.#wallets.has(user)) this.#wallets.set(user, { balance: BALANCE, margin: 0, open: 0 })
+    if (!this.#wallets.has(user)) this.#wallets.set(user, { balance: BALANCE, margin: 0, open: 0, locks: new Map() })
     return present(this.#wallets.get(user), 'wallet')
   }
 }
+
+function changeOf(user: UserId, changes: Map<UserId, Change>): Change {
+  const own = changes.get(user) ?? { balance: 0, margin: 0, open: 0, need: 0, locks: new Map() }
+  changes.set(user, own)
+  return own
+}
+
+const lockedAt = (locks: ReadonlyMap<string, Lock>, at: Instant): Money =>
+  money([...locks.values()].reduce((sum, { amount, until }) => sum + (until === null || until > at ? amount : 0), 0))

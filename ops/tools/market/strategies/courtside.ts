@@ -103,13 +103,13 @@ const BEFORE_MS = 200 * SECOND_MS
  * Holds a player both ways when news comes, having closed the side that it hurts, and closes the other side afterwards.
  * What the two earn together is what leaving early is worth, and nothing else is in it.
  */
-const closes = (name: string, lead: number, leave: () => Leave): Strategy => ({
+const closes = (name: string, sees: Sees, lead: number, leave: () => Leave): Strategy => ({
   name: `${name}, ${lead} s ahead`,
   knows: 'courtside',
   prepare(foresight, hands) {
     const from = foresight.atOf(kickOffOf(foresight))
     const busyUntil = new Map<InstrumentId, Instant>()
-    for (const seen of events(foresight)) {
+    for (const seen of sees(foresight)) {
       const { instrumentId } = seen
       const at = ahead(foresight, seen, lead)
       const since = instant(at - BEFORE_MS)
@@ -192,9 +192,10 @@ export function courtsideStrategies({ levelDistancePpm, lateMovePpm }: TradingRu
   return [
     ...LEADS.map((lead) => opens('opens', events, lead)),
     ...LEADS.map((lead) => opensByLevels(lead, levelDistancePpm)),
-    ...LEADS.map((lead) => closes('closes', lead, byHand)),
-    ...LEADS.map((lead) => closes('closes by levels', lead, byLevel)),
+    ...LEADS.map((lead) => closes('closes', events, lead, byHand)),
+    ...LEADS.map((lead) => closes('closes by levels', events, lead, byLevel)),
     ...[10, 20, 40].map((lead) => opens('opens on shots and saves', shots(lateMovePpm), lead)),
+    ...[10, 40].map((lead) => closes('closes on shots and saves', shots(lateMovePpm), lead, byHand)),
     ...[10, 40].map((lead) => opens('opens on annulled goals', annulments, lead)),
     opens('small moves', shots(SMALL_PPM), 20),
     recordingForesight,
