@@ -60,7 +60,7 @@ export function isAway(error: unknown): boolean {
 }
 
 /**
- * Whether an error may pass by itself, so that asking again may help: the store is away, or it is overloaded, short of
+ * Whether an error may be temporary, so that a retry may help: the store is unavailable, or it is overloaded, short of
  * something, or another transaction was in the way. What was asked may be the reason, too: bound the attempts.
  */
 export const isTransient = (error: unknown): boolean =>

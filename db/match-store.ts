@@ -262,7 +262,7 @@ type WalletWritten = VersionedBalance &
   WalletKey<UserId> &
   Pick<WalletAfter, 'marginUsed' | 'locked'> & { readonly unrealizedPnl: Money | null }
 
-/** The fast store holds the balances of main wallets only: nobody else reads or writes the others. */
+/** The fast store holds the balances of main wallets only: no other program reads or writes the others. */
 const isCached = ({ purse }: WalletKey<UserId>): boolean => purse === 'main'
 
 /** Unrealised PnL is null for wallets that the batch does not watch. */

@@ -1,4 +1,4 @@
-/** Removes old rows: ticks are thinned and later dropped, and stored answers go when retries no longer come. */
+/** Removes old rows: ticks are thinned and later dropped, and stored answers are dropped when no more retries come. */
 import { type Kysely, sql } from 'kysely'
 import { HOUR_MS, MINUTE_MS, type World } from '../actors/kernel/world.ts'
 import type { Database } from './postgres/schema.ts'
@@ -7,7 +7,7 @@ import type { Database } from './postgres/schema.ts'
 export interface TickRetention {
   /** Days for which every tick is kept; after that one per minute and player, plus those of in-game events. */
   readonly fullDays: number
-  /** Days for which any tick is kept. A player's first tick is kept for ever. */
+  /** Days after which the other ticks are dropped. A player's first tick is kept for ever. */
   readonly days: number
 }
 
@@ -49,7 +49,7 @@ export class Retention {
   }
 
   /**
-   * Removes what is too old. Several processes may do so at the same time: what one has removed another does not find.
+   * Removes rows that are too old. Several processes may do so at the same time: each finds only what is left.
    */
   async run(): Promise<Forgotten> {
     const { fullDays, days } = this.#ticks()
@@ -138,10 +138,10 @@ export class Retention {
 
 const THINNING = 'thin ticks'
 
-/** The end of the window that an instant is in, or begins. */
+/** The end of the window that contains an instant. */
 const windowAfter = (from: Date): Date => new Date(Math.floor(from.getTime() / WINDOW_MS) * WINDOW_MS + WINDOW_MS)
 
-/** Where the next ticks are, a day ahead at most and on a window's edge: most of a day has no match. */
+/** Skips to the window of the next ticks, at most a day ahead: most of a day has no match. */
 async function emptyUntil(tx: Kysely<Database>, from: Date, before: Date): Promise<Date> {
   const end = new Date(Math.min(from.getTime() + DAY_MS, windowAfter(before).getTime() - WINDOW_MS))
   if (end <= from) return from
@@ -154,7 +154,9 @@ async function emptyUntil(tx: Kysely<Database>, from: Date, before: Date): Promi
   return first === null ? end : new Date(windowAfter(first).getTime() - WINDOW_MS)
 }
 
-/** Where thinning stopped, or else the first tick of all: finding that one reads the whole table, once. */
+/**
+ * The instant at which thinning stopped, or that of the first tick. Finding the first tick reads the whole table, once.
+ */
 async function thinnedUntil(tx: Kysely<Database>): Promise<Date | null> {
   const done = await tx
     .selectFrom('upkeep')

@@ -66,7 +66,7 @@ interface SettingsOptions {
   readonly db: Kysely<Database>
   readonly world: Pick<World, 'now'>
   readonly audit: AuditLog
-  /** Whether recordings are practice until somebody sets `replays.practice`. */
+  /** Whether recordings are practice while `replays.practice` is not set. */
   readonly practiceByDefault: boolean
   /** Hears of stored values that are invalid, and of listeners that throw. Must not throw. */
   readonly report: Report

@@ -148,7 +148,7 @@ export class Spinner {
       .execute()
   }
 
-  /** A seed made after the week could be chosen to favour somebody. Such a week is decided without one. */
+  /** A seed made after the week could be chosen to favour a user. Such a week is decided without one. */
   async #keepWithoutSeed({ name, startsAt }: Week): Promise<void> {
     await this.#db
       .insertInto('spinner_weeks')

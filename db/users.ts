@@ -58,7 +58,9 @@ export class Users {
     this.#roles = new AdminRoles(world, adminEmails)
   }
 
-  /** Promotes users whose address is listed, and demotes those who were admins because theirs was. */
+  /**
+   * Promotes users whose address is listed, and demotes users who were admins because of an address that no longer is.
+   */
   applyAdminEmails(): Promise<void> {
     return this.#roles.apply(this.#db)
   }

@@ -27,7 +27,7 @@ export interface LedgerAudit {
   readonly wallets: number
   /** Σ of all entries of all accounts, in micros. Anything but 0 means that money has appeared or vanished. */
   readonly imbalanceMicros: number
-  /** Each purse by itself. */
+  /** Per purse. */
   readonly purses: readonly PurseAudit[]
   /** Transactions whose own entries do not sum to zero in each purse. */
   readonly unbalancedTransactions: number

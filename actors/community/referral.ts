@@ -3,7 +3,7 @@ import { REFERRAL_CLOSES, REFERRAL_DAYS, REFERRALS_WEEKLY_MAX } from '../kernel/
 import type { Career } from './career.ts'
 
 export interface ReferralTerms {
-  /** What the friend must have closed, voids excluded. */
+  /** The number of positions that the friend must have closed, voids excluded. */
   readonly closesMin: number
   /** The least number of different days (UTC). */
   readonly daysMin: number

@@ -1,6 +1,6 @@
 /**
- * The weekly spinner: ISO weeks, the candidates of a draw, and the winner that two things select together: a seed that
- * was committed to before, and what nobody knew then.
+ * The weekly spinner: ISO weeks, the candidates of a draw, and its winner. Two values select the winner together: a
+ * seed to which the server committed beforehand, and the results of matches that had not been played then.
  */
 import { assert } from '../kernel/assert.ts'
 import type { InstrumentId, UserId } from '../kernel/ids.ts'
@@ -48,7 +48,7 @@ function yearOf(ms: number): number {
   return ms >= yearStart(near + 1) ? near + 1 : near
 }
 
-/** What a user must have closed in the week, of the positions opened in it, to be in its draw. */
+/** The requirements of a draw. Only positions that were opened and closed in its week count. */
 export interface DrawTerms {
   readonly closesMin: number
   /** The least number of different players. */
@@ -69,7 +69,7 @@ export interface SettledBase {
 /**
  * The text the seed is applied to: HMAC-SHA256 over it, keyed with the seed, gives the digest for `drawn`. It names the
  * week and all candidates, so neither can be changed later, and the bases at which the week's last live match settled.
- * Those follow from the match alone: whoever knew the seed before could not know the winner.
+ * They follow from the match alone, so knowing the seed before does not reveal the winner.
  */
 export const drawText = (week: string, candidates: readonly UserId[], bases: readonly SettledBase[]): string =>
   [

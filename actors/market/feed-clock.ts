@@ -17,7 +17,7 @@ export interface FeedClock {
 const MINUTES_ONLY_MS = MINUTE_MS + MINUTE_MS / 4
 
 /**
- * The instant that a snapshot received now describes, and the clock to remember. Where no clock has to run (breaks,
+ * The instant that a snapshot received now describes, and the clock to remember. When no clock has to run (breaks,
  * shoot-outs, before and after the match) that is now.
  */
 export function sourceTime(

@@ -68,7 +68,7 @@ export function scoringSide(goal: Pick<Incident, 'kind' | 'side'>): Side | null 
 interface Reconciled {
   readonly incidents: readonly Incident[]
   readonly news: readonly MatchNews[]
-  /** The first ids of those that counted and do not any more. */
+  /** The first ids of events that counted before and no longer do. */
   readonly cancelled: readonly number[]
 }
 

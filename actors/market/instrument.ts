@@ -122,7 +122,7 @@ export function exitPrice(instrument: PriceParts, exposure: Lots): Price {
   return leavingPrice(curveFor(instrument), instrument.imbalance, exposure)
 }
 
-/** What full time would pay everybody now, also after an opening of `exposure`. */
+/** The price at which full time would close all positions now, or after an opening of `exposure`. */
 export const settlesAt = (instrument: PriceParts, exposure: Lots = lots(0)): Price =>
   instrument.settlement ?? bookPrice(curveFor(instrument), lots(instrument.imbalance + exposure))
 

@@ -20,9 +20,10 @@
  *   n²           while n ≤ c
  *   c·(2n − c)   beyond
  *
- * and only the last division rounds. It rounds against those who leave: longs are paid a price rounded down, shorts one
- * rounded up. An opening fills at what leaving again at once would pay, to the micro, so a fresh position shows nothing
- * and a round trip alone is exactly zero-sum. What rounding can leave to a position is less than one micro of price.
+ * and only the last division rounds. It rounds against the position that leaves: longs are paid a price rounded down,
+ * shorts one rounded up. An opening fills at what leaving again at once would pay, to the micro, so a fresh position
+ * shows nothing and a round trip alone is exactly zero-sum. What rounding can leave to a position is less than one
+ * micro of price.
  */
 import { PRICE_MIN } from '../kernel/limits.ts'
 import {
@@ -90,7 +91,7 @@ export function leavingPrice(curve: PriceCurve, imbalance: Lots, exposure: Lots)
 export const openingPrice = (curve: PriceCurve, imbalance: Lots, exposure: Lots): Price =>
   leavingPrice(curve, lots(imbalance + exposure), exposure)
 
-/** What everybody is paid at full time, when the whole book leaves as one step. */
+/** The price at full time, when the whole book leaves as one step. */
 export const bookPrice = (curve: PriceCurve, imbalance: Lots): Price => leavingPrice(curve, imbalance, imbalance)
 
 /** 2·10⁶·k × F(I): the one place where the curve is integrated. */

@@ -7,7 +7,7 @@
  *   S  = V − Vp and the rating
  *   target = start × e^(bound × tanh(x / bound)),  x = scale × (D − Dp + S) / 100
  *
- * What is known is in the price at once. A price that smoothed it would show everybody where it goes next.
+ * What is known is in the price at once. A smoothed price would show where it goes next.
  */
 import type { PlayerId } from '../kernel/ids.ts'
 import { type Price, price } from '../kernel/micros.ts'
@@ -58,7 +58,7 @@ interface PlayerMemory {
   readonly counts: Counts
   /** Discrete actions according to the list of events. */
   readonly listed: Counts
-  /** Differences between the two that nothing waits for any more. */
+  /** Differences between the two that no longer hold anything up. */
   readonly excused: Differences
 }
 
@@ -112,7 +112,7 @@ export interface Pricing {
   readonly bases: ReadonlyMap<PlayerId, Price>
   /** What the list of events shows first. */
   readonly news: readonly MatchNews[]
-  /** The events that counted and do not any more, by their first ids. */
+  /** The first ids of events that counted before and no longer do. */
   readonly cancelled: readonly number[]
   /** The players whom the update shows something new about. */
   readonly playerNews: ReadonlyMap<PlayerId, PlayerNews>

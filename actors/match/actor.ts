@@ -232,7 +232,7 @@ export class MatchActor {
   }
 
   /**
-   * Closes the next of those whom a price has fired. Until all are out, users go on with the other instruments, and the
+   * Closes the next positions of a step under way. Until all are closed, users trade the other instruments, and the
    * match's own messages wait. Returns whether they do.
    */ // T43
   async #continueStep(): Promise<boolean> {
@@ -293,7 +293,7 @@ export class MatchActor {
 
   /**
    * The last round named users whose wallets were changed between two rounds by what they do in other matches. They are
-   * asked to try again, and everybody else begins again as a batch without them.
+   * asked to try again, and the others start over as a batch without them.
    */
   #beginAgain(batch: readonly Entry[], failed: ReadonlySet<Entry>, { repeated }: Learned): void {
     for (const entry of batch) {

@@ -8,7 +8,7 @@ import { exposureOf, type Position } from '../position/position.ts'
 import { isAwaited, type RecentClose } from '../position/recent-close.ts'
 import type { MatchEvent, MatchInfo } from './messages.ts'
 
-/** What applying an event may do to a state. */
+/** The changes that applying an event can make to a state. */
 export interface MatchTarget {
   setInfo(info: MatchInfo, pricing: PricingMemory): void
   putInstrument(instrument: Instrument): void
@@ -17,7 +17,7 @@ export interface MatchTarget {
   addPosition(position: Position): void
   changePosition(position: Position): void
   removePosition(id: PositionId): void
-  /** Remembers a close for late news, in place of what was known of it. */
+  /** Remembers a close for late news. Replaces what was remembered of it before. */
   putClose(close: RecentClose): void
 }
 
@@ -40,7 +40,7 @@ export function apply(target: MatchTarget, event: MatchEvent): void {
     case 'price_moved': {
       const instrument = target.listed(event.instrumentId)
       const { base } = event.quote
-      // A trade has already moved the imbalance, and another curve moves neither. Both still count as a touch.
+      // After a trade only the imbalance has moved, after a new cap neither has. Both still count as a touch.
       return target.putInstrument(instrument.base === base ? instrument : { ...instrument, base })
     }
     case 'position_opened':

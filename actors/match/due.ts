@@ -1,5 +1,6 @@
 /**
- * Which open positions the price of an instrument closes or warns about, judged by what leaving alone would pay each.
+ * Finds the open positions that the price of an instrument closes or warns about. Each is judged by its exit price:
+ * what closing it alone would pay.
  */
 import { type Lots, lots, type Price } from '../kernel/micros.ts'
 import { exitPrice, type Instrument, quoteOf } from '../market/instrument.ts'
@@ -15,8 +16,8 @@ export interface Due {
 const NOTHING: readonly Due[] = []
 
 /**
- * The due positions of an instrument, earliest opened first: all, or `most` and one more. While full time waits to be
- * confirmed, once it is settled, and while those leave who were due before, nothing is due.
+ * The due positions of an instrument, earliest opened first: all, or `most` and one more. Nothing is due while full
+ * time waits to be confirmed, while earlier due positions are being closed, or after settlement.
  */
 export function dueOn(view: MatchView, instrument: Instrument, most: number): readonly Due[] {
   if (instrument.leavingFrom !== null) return NOTHING

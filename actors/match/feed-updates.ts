@@ -139,7 +139,8 @@ function nextInfo(info: MatchInfo, command: FeedUpdate, { accepted, memory }: Pr
 }
 
 /**
- * From full time on everybody would leave as one step, and the price says so; play that goes on takes that back.
+ * From full time on the whole book would leave as one step, and the price shows that. If play continues, this is
+ * undone.
  */ // T23
 function followWhistle(draft: Draft): void {
   const { phase } = draft.info
@@ -154,7 +155,7 @@ function moveBases(draft: Draft, listed: readonly Instrument[], pricing: Pricing
   for (const before of listed) {
     const news = pricing.playerNews.get(before.playerId)
     const base = pricing.bases.get(before.playerId) ?? before.base
-    // Without those who were late: they have left already. The whistle, if it went, is part of this move.
+    // Late openings have left already. The final whistle is part of this move.
     const now = draft.listed(before.id)
     const [quote, previous] = [
       quoteOf({ ...now, base }),

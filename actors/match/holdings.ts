@@ -8,7 +8,8 @@ import type { MatchView } from './state.ts'
 import type { Holding } from './store.ts'
 
 /**
- * In the order of `users`, each position at what closing it alone would fill at. The cost grows with what they hold.
+ * The holdings of users, in their order. Each position is valued at the fill of closing it alone. The cost grows with
+ * the number of their positions.
  */
 export function holdingsOf(view: MatchView, users: readonly UserId[]): readonly Holding[] {
   return users.map((userId) => {

@@ -199,7 +199,7 @@ export interface CloseCorrected {
   /** How far news had moved the close, and has now, in micros of price. */
   readonly shift: { readonly before: number; readonly after: number }
   readonly locks: readonly Lock[]
-  /** What more its owner can open with: the amount, and what is locked no more. Negative when that is less. */
+  /** What its owner can open with in addition: the amount, and what is no longer locked. Negative when it is less. */
   readonly freed: Money
 }
 

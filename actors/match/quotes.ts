@@ -11,7 +11,7 @@ import { largestLots } from './largest-lots.ts'
 import type { MatchView } from './state.ts'
 import { openRefusal } from './trading.ts'
 
-/** What a wallet has to open with. */
+/** The part of a wallet that decides what can be opened. */
 export interface Means {
   /** Its free margin. */
   readonly available: Money
@@ -23,17 +23,17 @@ export interface QuoteQuery extends Levels {
   readonly instrumentId: InstrumentId
   readonly direction: Direction
   readonly lots: Lots
-  /** The caller's wallets, as far as they are known. The match picks that of its purse. */
+  /** The caller's known wallets. The match uses the one of its purse. */
   readonly means: Readonly<Partial<Record<Purse, Means>>>
 }
 
 export interface QuoteAnswer {
   readonly fillPrice: Price
-  /** What closing it again at once would fill at: the same, so a fresh position shows no profit and no loss. */
+  /** The fill of closing it at once. It equals the fill price, so a new position shows no profit and no loss. */
   readonly exitPrice: Price
-  /** What full time would pay now, this order included. */
+  /** The price that full time would pay now, this order included. */
   readonly settlesAt: Price
-  /** Fill price − current price: what the order's own effect on the price costs it. */
+  /** Fill price − current price: the cost of the order's own effect on the price. */
   readonly impact: Price
   readonly currentPrice: Price
   readonly margin: Money
@@ -49,7 +49,7 @@ export interface QuoteAnswer {
 /** No PnL is given for a level above this multiple of the fill price: it could exceed the range of a quantity. */
 const LEVEL_REACH = 1_000
 
-/** What opening now would cost and return. A size over the limit is quoted at the limit. Changes nothing. */
+/** Quotes an opening: its cost and its return. A size over the limit is quoted at the limit. Changes nothing. */
 export function quote(view: MatchView, query: QuoteQuery, at: Instant, rules: TradingRules): Outcome<QuoteAnswer> {
   const instrument = view.instrument(query.instrumentId)
   if (instrument === undefined) return refused({ code: 'not_found', what: 'instrument' })

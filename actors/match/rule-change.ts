@@ -1,4 +1,4 @@
-/** What another model or another cap does to a running match: done for good, or tried on a draft that is dropped. */
+/** Applies another model or cap to a running match: for real, or on a draft that is dropped, to predict the effect. */
 import { assert } from '../kernel/assert.ts'
 import type { FixtureId, InstrumentId } from '../kernel/ids.ts'
 import type { TradingRules } from '../kernel/limits.ts'

@@ -58,7 +58,7 @@ export async function findStep(
 }
 
 /**
- * Closes as many as the batch has room for. Once all are out, fires what they have reached. Returns those who are then
+ * Closes as many as the batch has room for. Once all are out, fires what they have reached. Returns those that are then
  * still in, or null when the step is complete.
  */ // T43
 export function continueStep(draft: Draft, step: SharedStep, terms: Terms): SharedStep | null {

@@ -79,7 +79,8 @@ export function open(draft: Draft, command: OpenPosition, terms: Terms): Outcome
 }
 
 /**
- * Why a wallet cannot take this opening, as far as it is known, with what the batch has given back to it so far.
+ * Why a wallet cannot pay this opening, or null. Only wallets that a rejection has shown are checked here, with what
+ * the batch has given back to them so far.
  */ // A13
 function walletRefusal(draft: Draft, instrument: Instrument, order: Position, terms: Terms): Refusal | null {
   const { rules, wallets } = terms

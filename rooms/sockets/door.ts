@@ -78,7 +78,7 @@ export class Door {
     }
   }
 
-  /** Whether this user may come in, or take a seat, once more. */
+  /** Whether this user may open one more socket or take one more seat. */
   admitsUser(user: UserId): Promise<boolean> {
     return this.#options.limits.admitsUser(user)
   }
@@ -104,7 +104,7 @@ export class Door {
     })
   }
 
-  /** Lets nobody wait any longer. */
+  /** Ends all waiting. */
   stop(): void {
     this.#pacer.stop()
   }

@@ -43,7 +43,7 @@ export class Pacer {
     return true
   }
 
-  /** Lets everybody in who waits, and stops. */
+  /** Admits all waiting clients, and stops. */
   stop(): void {
     clearTimeout(this.#timer)
     for (const proceed of [...this.#calling.splice(0).toReversed(), ...this.#waiting.splice(0)]) proceed()

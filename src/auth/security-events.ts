@@ -31,7 +31,7 @@ export interface Answered {
   readonly from: string
 }
 
-/** A page whose session has ended is refused a few times; 300 in a minute from one network are somebody who tries. */
+/** A page whose session has ended is refused a few times; 300 in a minute from one network are an attack. */
 const BURST = 300
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 429])
 /** Kinds of events, and networks, that are told apart; what exceeds them is counted together. */

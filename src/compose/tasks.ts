@@ -134,7 +134,7 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
       run: () => realTime.desk.lookForOrphans(),
     },
     {
-      // About five seconds: how long a socket may outlive its session where nobody signed out.
+      // About five seconds: how long a socket may outlive a session that ended without a sign-out.
       name: 'session-scan',
       everyMs: 4_993,
       roles: EVERYWHERE,

@@ -96,7 +96,7 @@ const API: readonly Routes[] = [
   [adminReactions, auditLog, auditLedger],
 ].flat()
 
-/** They sign tokens. A queue each, so that a slow identity provider keeps nobody's session from being refreshed. */
+/** They sign tokens. A queue each, so that a slow identity provider does not delay the refresh of sessions. */
 const SIGNING: Readonly<Record<string, QueueOptions>> = {
   '/api/auth/google': { together: 2, waiting: 4_000 },
   '/api/auth/google/complete': { together: 2, waiting: 4_000 },

@@ -22,7 +22,7 @@ export interface Measuring {
   readonly commit: (facts: CommitFacts) => void
   readonly leaseLost: () => void
   readonly signIn: (outcome: 'ok' | SignInFailure) => void
-  /** Counts entries of the audit log that this process has sealed, whoever wrote them. */
+  /** Counts entries of the audit log that this process has sealed, whichever process wrote them. */
   readonly audited: (entries: readonly SealedEntry[]) => void
   readonly taskFailed: (task: string) => void
   /** Adds a sample of the ledger. What is wrong adds up until the process ends, so that no scrape can miss it. */

@@ -93,7 +93,7 @@ async function write(commits: readonly Commit[], given: Given, effects: Reaction
 
 const isOfUser = (event: CommittedEvent): event is UserEvent => event.kind !== 'match_settled'
 
-/** A commit without the events of users who are not in the database any more: there is nobody to tell. */
+/** A commit without the events of users who are no longer in the database. */
 const ofUsersIn =
   (known: ReadonlyMap<UserId, KnownUser>) =>
   (commit: Commit): Commit => ({
@@ -104,7 +104,8 @@ const ofUsersIn =
 interface Outcome {
   readonly known: ReadonlyMap<UserId, KnownUser>
   /**
-   * Careers just before something was taken back. What they had reached is told: how commits are grouped does not show.
+   * Careers just before something was taken back. What they had reached is announced, so that the grouping of commits
+   * makes no difference.
    */
   readonly peaks: ReadonlyMap<UserId, readonly Career[]>
   readonly careers: ReadonlyMap<UserId, Career>

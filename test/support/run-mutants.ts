@@ -6,19 +6,19 @@ import { promisify } from 'node:util'
 import { Copy, type Mutation } from './mutants.ts'
 
 export interface Caught {
-  /** What noticed. */
+  /** The check that failed. */
   readonly by: string
   readonly where: string
 }
 
 export interface MutantRun {
-  /** What the check needs of the project. */
+  /** The files of the project that the check needs. */
   readonly copied: readonly string[]
   readonly packages: boolean
   /** A program of the copy, with its arguments: it ends with 0 on a sound program. */
   readonly command: readonly string[]
   readonly mutations: readonly Mutation[]
-  /** What it says of a broken one. */
+  /** Its finding on a broken program, from its output. */
   readonly found: (stderr: string) => Caught
 }
 

@@ -1,4 +1,4 @@
-/** The checks of the repository itself. Each takes it as data and reports, per problem, where it is and what to do. */
+/** The checks of the repository itself. Each takes its files as data and reports where a problem is and what to do. */
 import { posix } from 'node:path'
 import { codeOf, exportsOf, type Import, importsOf, lineOf, stringsOf } from './source-text.ts'
 
@@ -450,7 +450,7 @@ const COLUMNS_MAX = 120
 /** Written by a tool, one line a check. */
 const GENERATED_DOCUMENTS: readonly string[] = ['docs/conformance.md']
 
-/** No server file grows out of a reader's head, and documents and comments can be read in a terminal. */
+/** Server files stay short enough to keep in mind, and documents and comments fit a terminal. */
 export function sizes(files: Files): string[] {
   const problems: string[] = []
   for (const [path, text] of files) {
@@ -470,7 +470,7 @@ export function sizes(files: Files): string[] {
   return problems
 }
 
-/** What cannot be broken: a row of a table, and a line that one link fills. */
+/** Lines that cannot be broken: a row of a table, and a line that is one link. */
 const isTableOrLink = (line: string): boolean => /^\s*\||^\s*(?:[-*] )?!?\[[^\]]*\]\([^)]*\)\S*$/.test(line)
 
 /** A line of its own; the formatter breaks code. */

@@ -48,7 +48,7 @@ export function health({ readyChecks, log }: Pick<HttpDeps, 'readyChecks' | 'log
     }
   }
 
-  // One look under way answers everybody who asks meanwhile: each is a round trip to the database.
+  // Requests that arrive during a check share its result: each check is a round trip to the database.
   let look: Promise<readonly [string, 'ok' | 'failed'][]> | null = null
   const results = (): Promise<readonly [string, 'ok' | 'failed'][]> =>
     (look ??= Promise.all(Object.entries(readyChecks).map(check)).finally(() => (look = null)))
