@@ -26,6 +26,8 @@ export interface Config {
   readonly databaseUrl: Secret | null
   /** Null: the in-process fast store. */
   readonly redisUrl: Secret | null
+  /** Sign messages between processes; without a key they are not signed. The other one counts, too. */
+  readonly bus: { readonly key: Secret | null; readonly otherKey: Secret | null }
   readonly dataDir: string
   /** What this process runs: `api` = REST and price feed, `rooms` = matches and replays. */
   readonly roles: readonly Role[]
@@ -71,6 +73,8 @@ export interface Config {
   readonly corsOrigins: readonly string[]
   /** Users with these addresses, in lower case, are admins. */
   readonly adminEmails: readonly string[]
+  /** Where to report a weakness. */
+  readonly securityContact: string | null
   readonly logLevel: LogLevel
   /** How long a stopping process still serves, with `/ready` at 503. */
   readonly drainMs: number
@@ -144,6 +148,9 @@ function missingFrom(set: Readonly<Record<string, unknown>>): readonly string[] 
   const required = new Map<string, string>([
     ...(roles.size === 1 ? REQUIRED_OF_ONE_ROLE : []).map((name) => [name, 'with one of the ROLES alone'] as const),
     ...(set['NODE_ENV'] === 'production' ? inProduction : []).map((name) => [name, 'in production'] as const),
+    ...(set['NODE_ENV'] === 'production' && set['REDIS_URL'] !== undefined
+      ? [['BUS_KEY', 'with REDIS_URL in production'] as const]
+      : []),
     ...(set['PROVIDER_URL'] === undefined ? [] : [['PROVIDER_TOKEN', 'with PROVIDER_URL'] as const]),
   ])
   return [...required].filter(([name]) => set[name] === undefined).map(([name, when]) => `${name}: is required ${when}`)
@@ -158,6 +165,7 @@ function configFrom(env: z.output<typeof Environment>, production: boolean): Con
     wsPort: env.WS_PORT,
     databaseUrl: env.DATABASE_URL,
     redisUrl: env.REDIS_URL,
+    bus: Object.freeze({ key: env.BUS_KEY, otherKey: env.BUS_OTHER_KEY }),
     dataDir: env.DATA_DIR,
     roles: Object.freeze(env.ROLES.length === 0 ? ROLES : env.ROLES.filter(isRole)),
     publicWsUrl: env.PUBLIC_WS_URL?.replace(/\/+$/, '') ?? null,
@@ -181,6 +189,7 @@ function configFrom(env: z.output<typeof Environment>, production: boolean): Con
     limits: Object.freeze({ perMinute: env.RATE_LIMIT_PER_MIN, trustedProxies: env.TRUSTED_PROXIES }),
     corsOrigins: Object.freeze(env.CORS_ORIGINS),
     adminEmails: Object.freeze(env.ADMIN_EMAILS.map((mail) => mail.toLowerCase())),
+    securityContact: env.SECURITY_CONTACT,
     logLevel: env.LOG_LEVEL,
     drainMs: env.DRAIN_SECS * 1_000,
     metrics: env.METRICS,

@@ -138,6 +138,16 @@ export const Environment = z.object({
     otherwise: 'an in-process store',
     meaning: 'the Redis server, 6.2 or newer; it holds only what may be lost',
   }),
+  BUS_KEY: optionalSecret(isStrongSecret, 'must be at least 32 characters that cannot be guessed', {
+    otherwise: 'messages are not signed',
+    meaning:
+      'signs the messages between processes, the same for all of them; required with `REDIS_URL` in production; ' +
+      '`npm run ops -s -- keygen` prints one',
+  }),
+  BUS_OTHER_KEY: optionalSecret(isStrongSecret, 'must be at least 32 characters that cannot be guessed', {
+    otherwise: 'none',
+    meaning: 'while `BUS_KEY` is replaced: the next or the former one, whose messages count too',
+  }),
   DATA_DIR: variable(z.string(), '.data', { meaning: 'the folder of the embedded database and of generated keys' }),
   ROLES: variable(list(isRole, 'must be api, rooms or both, separated by a comma'), ROLES.join(','), {
     meaning:
@@ -225,6 +235,14 @@ export const Environment = z.object({
       'requests per minute from one address to REST, to the WebSocket address, and as many handshakes; 0 disables ' +
       'every rate limit',
   }),
+  SECURITY_CONTACT: optional(
+    (contact) => /^mailto:[\w.+-]+@[\w.-]+$/.test(contact) || hasScheme(contact, ['https:']),
+    'must be a mailto: or https:// address',
+    {
+      otherwise: 'neither',
+      meaning: 'where to report a weakness; shown by `/.well-known/security.txt` and `/security`',
+    },
+  ),
   LOG_LEVEL: variable(oneOf(LOG_LEVELS), 'info', { meaning: LOG_LEVELS.join(', ') }),
   DRAIN_SECS: variable(integer(0, 5), '0', {
     meaning:

@@ -33,5 +33,10 @@ ${others([...kept, former])}
   console.log(`# RS256 key for access, refresh and WebSocket tokens. Every replica needs the same one; keep it secret.
 ${signing}
 # Signs registration tickets and one-time codes. The same holds for it.
-REG_TICKET_SECRET=${randomBytes(32).toString('base64url')}`)
+REG_TICKET_SECRET=${randomBytes(32).toString('base64url')}
+# Signs the messages between processes. The same holds for it.
+BUS_KEY=${randomBytes(32).toString('base64url')}
+# Of the PostgreSQL and the Redis that ops/deploy/compose.yaml starts.
+POSTGRES_PASSWORD=${randomBytes(32).toString('hex')}
+REDIS_PASSWORD=${randomBytes(32).toString('hex')}`)
 }

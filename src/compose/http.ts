@@ -102,6 +102,7 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
     anchors: market.anchors,
     bot,
     describeFeed,
+    securityContact: config.securityContact,
     web: await loadWebFiles({
       devSignIn: !config.production,
       clientId: config.identity.clientId,

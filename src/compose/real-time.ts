@@ -3,6 +3,8 @@ import { LEASE_TTL_MS } from '../../actors/kernel/limits.ts'
 import type { Leases, MatchStore } from '../../actors/match/store.ts'
 import type { AccountChanges } from '../../db/account-log.ts'
 import { RedisPubSub } from '../../db/fast/pub-sub-redis.ts'
+import { type RefusedMessage, SignedPubSub } from '../../db/fast/signed-pub-sub.ts'
+import type { PubSub } from '../../rooms/cluster/bus.ts'
 import { installationOf } from '../../db/installation.ts'
 import { SqlLeases } from '../../db/leases.ts'
 import { SqlMatchStore } from '../../db/match-store.ts'
@@ -114,10 +116,29 @@ function persistence({ processId, world, log }: Base, stores: Stores, observatio
 }
 
 /** The other processes, where there can be any: they meet on the database and on Redis. */
-async function joinCluster({ config, processId }: Base, { connection }: Stores): Promise<Cluster | null> {
+async function joinCluster(base: Base, { connection }: Stores): Promise<Cluster | null> {
+  const { config, processId } = base
   if (connection.kind === 'pglite' || config.redisUrl === null) return null
   const prefix = `${await installationOf(connection.db)}:`
-  return { processId, pubSub: await RedisPubSub.connect({ url: config.redisUrl.reveal(), prefix }) }
+  return { processId, pubSub: signed(base, await RedisPubSub.connect({ url: config.redisUrl.reveal(), prefix })) }
+}
+
+/** With a key, only messages count that were signed with it. A flood of others is reported once per reason. */
+function signed({ config, world, report }: Base, pubSub: RedisPubSub): PubSub {
+  const { key, otherKey } = config.bus
+  if (key === null) return pubSub
+  const keys = [key.reveal(), ...(otherKey === null ? [] : [otherKey.reveal()])] as const
+  const reported = new Set<RefusedMessage>()
+  return new SignedPubSub({
+    pubSub,
+    keys,
+    world,
+    onRefused: (why, channel) => {
+      if (reported.has(why)) return
+      reported.add(why)
+      report('bus_message_refused', new Error(`a message is ${why}; is BUS_KEY the same everywhere?`), { why, channel })
+    },
+  })
 }
 
 const directoryOf = ({ catalogue, positions }: Market): RealTimeOptions['directory'] => ({

