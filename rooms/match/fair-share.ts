@@ -24,7 +24,7 @@ export class FairShare {
     this.#world = world
   }
 
-  /** The most commands of the next batch of a match for which so many of users are waiting. */ // A15
+  /** The size of the next batch of a match, while this many commands of users wait for it. */ // A15
   batchMax(matchId: FixtureId, waiting: number): number {
     const now = this.#world.now()
     if (waiting > 0 && waiting < FEW) this.#quiet.set(matchId, now)

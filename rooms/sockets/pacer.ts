@@ -5,13 +5,13 @@
  */
 import type { World } from '../../actors/kernel/world.ts'
 
-/** Let in at once, … */
+/** The number of clients admitted at once. */
 const TOGETHER_MAX = 10
 /**
- * … and then again after this time. If the event loop is late by then, so is everything else, and the pause doubles.
+ * The pause until the next are admitted. If the event loop is late by then, so is everything else, and the pause doubles.
  */
 const PAUSE_MS = 10
-/** A crowd larger than a process has room for. */
+/** More clients than a process has room for. */
 const WAITING_MAX = 20_000
 
 export class Pacer {
@@ -26,7 +26,7 @@ export class Pacer {
     this.#world = world
   }
 
-  /** The number of those that wait. */
+  /** The number of waiting clients. */
   get waiting(): number {
     return this.#calling.length + this.#waiting.length
   }
