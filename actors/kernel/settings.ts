@@ -1,5 +1,5 @@
 /**
- * What an operator may change while the server runs: each setting and flag with type, default, bounds and meaning. The
+ * The settings and flags that an operator may change while the server runs, with type, default, bounds and meaning. The
  * numbers of the price model are in `actors/market/scoring-settings.ts`.
  */
 import { type FixtureId, fixtureId, type InstrumentId, instrumentId } from './ids.ts'

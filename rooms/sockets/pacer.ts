@@ -8,7 +8,8 @@ import type { World } from '../../actors/kernel/world.ts'
 /** The number of clients admitted at once. */
 const TOGETHER_MAX = 10
 /**
- * The pause until the next are admitted. If the event loop is late by then, so is everything else, and the pause doubles.
+ * The pause until the next are admitted. If the event loop is late by then, so is everything else, and the pause
+ * doubles.
  */
 const PAUSE_MS = 10
 /** More clients than a process has room for. */

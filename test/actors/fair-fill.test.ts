@@ -14,7 +14,7 @@ import { type Direction, exposureOf, pnlAt, type Position } from '../../actors/p
 import { ActorRig, ok } from '../support/actor-rig.ts'
 import { instrument, KICK_OFF, openOrder, P, p, record, snapshot, U, u } from '../support/fixtures.ts'
 
-/** What a match does for users with all the money and patience in the world, while the base stands still. */
+/** A match whose base stands still, for users with unlimited money and patience. */
 class Group {
   readonly closed: Position[] = []
   readonly #state: MatchState
@@ -44,7 +44,7 @@ class Group {
     return [...this.#draft.openPositions()]
   }
 
-  /** The nth open position, counted round and round. */
+  /** The nth open position. Counting wraps around. */
   nth(n: number): Position | undefined {
     const { open } = this
     return open[n % Math.max(1, open.length)]
@@ -66,7 +66,7 @@ class Group {
     this.#tell({ kind: 'change_levels', userId: U(1), positionId: id, ...levels })
   }
 
-  /** What has been decided is committed. */
+  /** Commits what was decided. */
   commits(): void {
     for (const event of this.#draft.events) {
       if (event.kind === 'position_closed') this.closed.push(event.position)
@@ -75,7 +75,7 @@ class Group {
     this.#draft = new Draft(this.#state)
   }
 
-  /** Full time: everybody leaves as one. */
+  /** Full time: all positions leave as one step. */
   whistles(): void {
     this.commits()
     const over = { state: 'FINISHED', stateId: 8, periods: [], players: [] }
@@ -97,7 +97,7 @@ const MARKETS = fc.record({
   k0: fc.constantFrom(1, 333, 1_000, 10_000, 200_000),
   capPpm: fc.constantFrom(100, 1_000, 5_000, 90_000),
 })
-/** How far a level is from the price, in parts per million of it, on the side where it does not fire at once. */
+/** The distance of a level from the price, in parts per million, on the side where it does not fire at once. */
 const LEVELS = fc.option(fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 8_000 })), { freq: 3 })
 const SIZES = fc.oneof(fc.integer({ min: 1, max: 500 }), fc.integer({ min: 1, max: 40_000 })).map((n) => n * 10_000)
 type Deed =
@@ -108,7 +108,7 @@ type Deed =
       readonly sl: number | null
       readonly tp: number | null
     }
-  /** Many with stops one below the other, which set each other off. */
+  /** Many positions whose stops lie one below another, so that each sets off the next. */
   | { readonly kind: 'ladder'; readonly size: number; readonly long: boolean; readonly rungs: number }
   | { readonly kind: 'close'; readonly n: number }
   | { readonly kind: 'levels'; readonly n: number; readonly sl: number | null; readonly tp: number | null }
@@ -169,11 +169,11 @@ function live(group: Group, deeds: readonly Deed[]): void {
   }
 }
 
-/** What rounding may leave: a micro of price for every position, either way. */
+/** The tolerance for rounding: a micro of price for every position, either way. */
 const roundingOf = (closed: readonly Position[]): number =>
   closed.reduce((sum, position) => sum + (position.lots * CONTRACT_SIZE) / 1e6 + 1, 0)
 
-/** What all positions have earned, without the floor at the margin, which is the theorem's one exception. */
+/** The earnings of all positions, without the floor at the margin, which is the theorem's one exception. */
 const earned = (closed: readonly Position[]): number =>
   closed.reduce((sum, position) => sum + pnlAt(position, present(position.close, 'close').price), 0)
 
@@ -194,7 +194,7 @@ describe('while the base stands still', () => {
     expect(fired).toBeGreaterThan(200)
   })
 
-  it('[T34] full time is no exception: what it pays to everybody is what everybody has paid', () => {
+  it('[T34] full time is no exception: it pays out exactly what was paid in', () => {
     fc.assert(
       fc.property(MARKETS, fc.array(DEEDS, { minLength: 3, maxLength: 60 }), (market, deeds) => {
         const group = new Group(market)
@@ -207,7 +207,7 @@ describe('while the base stands still', () => {
     )
   })
 
-  it('[T34] what the floor at the margin costs the house is all that anybody gains', () => {
+  it('[T34] all users together gain only what the floor at the margin costs the house', () => {
     fc.assert(
       fc.property(MARKETS, fc.array(DEEDS, { minLength: 3, maxLength: 60 }), (market, deeds) => {
         const group = new Group(market)
@@ -226,7 +226,7 @@ describe('while the base stands still', () => {
 })
 
 /**
- * Ways in which the market has been milked, over the real actor. Levels may be near, so that fills alone must prevent
+ * Ways in which users have exploited the market, over the real actor. Levels may be near, so fills alone must prevent
  * them.
  */
 describe('what has been tried', () => {
