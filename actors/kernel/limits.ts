@@ -32,7 +32,7 @@ export const COMMAND_DEADLINE_MS = 2 * SECOND_MS
 /** The most commands committed together. 500 measured best: 1,000 is no faster, 100 is a quarter slower. */
 export const BATCH_MAX = 500
 /** After a larger batch than this, other matches of the process have their turn before the next. */
-export const TURN_MAX = 50
+export const LARGE_BATCH = 50
 /** The most attempts to commit one batch: the first tells who cannot pay, and the others are decided within that. */
 export const ROUNDS_MAX = 3
 /** The longest idempotency key. */

@@ -17,7 +17,7 @@ export interface MatchActorOptions {
   readonly model: () => ScoringModel
   /**
    * The most commands in one commit, and closes by the match; BATCH_MAX if absent. Asked before every batch, with the
-   * number of commands that wait for it.
+   * number of those who wait for it.
    */
   readonly batchMax?: (waiting: number) => number
   /** Resolves in a later turn of the event loop, when everything else has had its turn. */

@@ -5,12 +5,11 @@
  */
 import { InvariantBroken, present } from '../kernel/assert.ts'
 import type { FixtureId, InstrumentId, UserId } from '../kernel/ids.ts'
-import { BATCH_MAX, COMMAND_DEADLINE_MS, ROUNDS_MAX, TURN_MAX } from '../kernel/limits.ts'
-import type { Lots } from '../kernel/micros.ts'
+import { BATCH_MAX, COMMAND_DEADLINE_MS, ROUNDS_MAX, LARGE_BATCH } from '../kernel/limits.ts'
 import { type Outcome, refused, type TradeWindow } from '../kernel/outcome.ts'
 import { type Instant, instant } from '../kernel/world.ts'
 import type { FixtureSnapshot } from '../market/fixture.ts'
-import { type Instrument, quoteOf } from '../market/instrument.ts'
+import { quoteOf } from '../market/instrument.ts'
 import type { ScoringModel } from '../market/pricing.ts'
 import { decide, proceed } from './decide.ts'
 import {
@@ -33,7 +32,7 @@ import { Mailbox } from './mailbox.ts'
 import type { Ending, FeedUpdate, SystemCommand, Trade, UserCommand } from './messages.ts'
 import { type FeedTerms, unlisted } from './feed-updates.ts'
 import { quote, type QuoteAnswer, type QuoteQuery } from './quotes.ts'
-import { continueStep, findStep, type SharedStep } from './shared-step.ts'
+import { continueStep, findStep, isClosing, leavingOf, type SharedStep } from './shared-step.ts'
 import { Draft, MatchState, type MatchView } from './state.ts'
 import type { Verdict, WalletFound } from './store.ts'
 import { tradeWindow } from './suspension.ts'
@@ -209,12 +208,13 @@ export class MatchActor {
     try {
       // Everything that arrives in this turn of the event loop joins the first batch.
       await Promise.resolve()
-      while (this.#mailbox.size > 0 || this.#leaving() !== null) {
-        this.#batchMax = this.#options.batchMax?.(this.#mailbox.fromUsers) ?? BATCH_MAX
+      while (this.#mailbox.size > 0 || leavingOf(this.#state) !== null) {
+        const waiting = this.#mailbox.fromUsers + (isClosing(this.#state) ? BATCH_MAX : 0)
+        this.#batchMax = this.#options.batchMax?.(waiting) ?? BATCH_MAX
         const isHeld = await this.#continueStep()
         const batch = this.#mailbox.take({ max: this.#batchMax, isHeld })
         if (batch.length > 0) await this.#processBatch(batch)
-        if (batch.length > TURN_MAX) await this.#options.pause()
+        if (batch.length > LARGE_BATCH) await this.#options.pause()
       }
     } catch (error) {
       this.#break(error instanceof InvariantBroken ? 'broken' : 'fault', error)
@@ -224,19 +224,12 @@ export class MatchActor {
     }
   }
 
-  #leaving(): { readonly instrument: Instrument; readonly from: Lots } | null {
-    for (const instrument of this.#state.instruments()) {
-      if (instrument.leavingFrom !== null) return { instrument, from: instrument.leavingFrom }
-    }
-    return null
-  }
-
   /**
    * Closes the next positions of a step under way. Until all are closed, users trade the other instruments, and the
    * match's own messages wait. Returns whether they do.
    */ // T43
   async #continueStep(): Promise<boolean> {
-    const leaving = this.#leaving()
+    const leaving = leavingOf(this.#state)
     if (leaving === null) return false
     const { pause } = this.#options
     await pause()
@@ -249,7 +242,7 @@ export class MatchActor {
     if (verdict.kind === 'fenced') throw new Fenced(this.matchId, this.epoch)
     if (verdict.kind === 'rejected') throw new InvariantBroken('closes by the match were rejected')
     this.#conclude(attempt, verdict.wallets)
-    return this.#leaving() !== null
+    return leavingOf(this.#state) !== null
   }
 
   /** Decides and commits one batch, again with what it learned from a rejection, at most ROUNDS_MAX times. */ // A13

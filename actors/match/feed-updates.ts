@@ -240,9 +240,9 @@ function beginSettlement(draft: Draft, settling: 'full_time' | 'void', terms: Te
   }
 }
 
-/** Closes the next BATCH_MAX positions of a settlement. When none is left the match is settled. */
+/** Closes the next positions of a settlement, as many as fit a batch. When none is left the match is settled. */
 function settleNext(draft: Draft, terms: Terms): void {
-  let left = BATCH_MAX
+  let left = Math.min(draft.room, BATCH_MAX)
   // Iterates without a copy: a settlement of 50,000 positions would make a hundred.
   for (const position of draft.openPositions()) {
     if (left-- === 0) return

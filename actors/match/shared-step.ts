@@ -31,6 +31,20 @@ const atBegin = (instrument: Instrument, leavingFrom: Lots): Instrument => ({
 /** The positions looked at in one turn of the event loop. */
 const TURN_MAX = 2_000
 
+/** The instrument whose positions are still leaving together, and the imbalance that they leave from. */
+export function leavingOf(view: MatchView): { readonly instrument: Instrument; readonly from: Lots } | null {
+  for (const instrument of view.instruments()) {
+    if (instrument.leavingFrom !== null) return { instrument, from: instrument.leavingFrom }
+  }
+  return null
+}
+
+/** Whether users wait for the match to close their positions: at full time, or since a price has fired their levels. */
+export function isClosing(view: MatchView): boolean {
+  const { settling, settledAt } = view.info
+  return (settling !== null && settledAt === null) || leavingOf(view) !== null
+}
+
 /**
  * Finds who is still in. Looks at each of them once; waits for `pause` in between, so that no turn of the event loop
  * takes long. Nothing on the instrument may change meanwhile.

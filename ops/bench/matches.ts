@@ -32,6 +32,8 @@ const ROLES = ['GK', 'DEF', 'DEF', 'DEF', 'DEF', 'MID', 'MID', 'MID', 'MID', 'FW
 const RULES: TradingRules = { ...DEFAULT_RULES, feedStaleMs: HOUR_MS, holdMs: 0 }
 
 const world = systemWorld()
+/** Between all matches of the benchmark: they run in one process. */
+const share = new FairShare(world)
 
 /** The nth second of a match's first half. `details` are the statistics of a player, by player number. */
 export function snapshotAt(
@@ -138,7 +140,6 @@ export class BenchMatch {
 /** The dependencies of one process: its matches share a store and a cache of balances. */
 function hostOn(connection: Connection) {
   const store = new SqlMatchStore(connection, new WalletCache(null, rethrow))
-  const share = new FairShare(world)
   const leases = new SqlLeases(connection.db, { owner: world.newId(), ttlMs: HOUR_MS, alone: true })
   return async (id: FixtureId) => {
     const epoch = present(await leases.acquire(id), 'lease')

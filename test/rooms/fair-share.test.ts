@@ -1,12 +1,40 @@
 import { describe, expect, it } from 'vitest'
 import { fixtureId } from '../../actors/kernel/ids.ts'
 import { BATCH_MAX, MAILBOX_MAX } from '../../actors/kernel/limits.ts'
+import type { MatchEvent } from '../../actors/match/messages.ts'
 import { FairShare, SHARED_BATCH_MAX } from '../../rooms/match/fair-share.ts'
 import { ActorRig, codeOf } from '../support/actor-rig.ts'
 import { TestWorld } from '../support/test-world.ts'
 import { U } from '../support/fixtures.ts'
 
 const [HOT, QUIET, OTHER] = [fixtureId(1), fixtureId(2), fixtureId(3)]
+
+const USERS = 250
+
+/** A match with many users that shares its process; how many events of a kind each commit has, and the pauses. */
+async function crowded(kind: MatchEvent['kind']) {
+  const share = new FairShare(new TestWorld())
+  const steps: (number | 'turn')[] = []
+  const stage = await ActorRig.set({
+    users: USERS,
+    batchMax: (waiting) => share.batchMax(HOT, waiting),
+    pause: async () => void steps.push('turn'),
+    wrap: (store) => ({
+      load: (id) => store.load(id),
+      histories: (ids) => store.histories(ids),
+      recall: (user, key) => store.recall(user, key),
+      commit: (batch) => {
+        steps.push(batch.events.filter((event) => event.kind === kind).length)
+        return store.commit(batch)
+      },
+    }),
+  })
+  const everybodyOpens = async (): Promise<void> => {
+    const orders = Array.from({ length: USERS }, (_, n) => stage.opens({ userId: U(n + 1) }))
+    expect(new Set((await Promise.all(orders)).map(codeOf))).toEqual(new Set(['ok']))
+  }
+  return { share, steps, everybodyOpens, actor: stage.actor }
+}
 
 describe('the share of a match in its process', () => {
   it('[A15] a crowded match makes smaller batches while another trades a little, and full ones a while after', () => {
@@ -23,10 +51,9 @@ describe('the share of a match in its process', () => {
     const share = new FairShare(new TestWorld())
     share.batchMax(HOT, 1)
     expect(share.batchMax(HOT, MAILBOX_MAX)).toBe(BATCH_MAX)
-    expect(new FairShare(new TestWorld()).batchMax(OTHER, 500)).toBe(BATCH_MAX)
-    const crowded = new FairShare(new TestWorld())
-    crowded.batchMax(HOT, 500)
-    expect(crowded.batchMax(OTHER, 500)).toBe(BATCH_MAX)
+    const both = new FairShare(new TestWorld())
+    both.batchMax(HOT, 500)
+    expect(both.batchMax(OTHER, 500)).toBe(BATCH_MAX)
   })
 
   it('[A15] a match that has only its own clock to follow does not count as trading', () => {
@@ -36,25 +63,19 @@ describe('the share of a match in its process', () => {
   })
 
   it('[A15] a crowd is committed in shares, and the others have a turn after each', async () => {
-    const share = new FairShare(new TestWorld())
-    const steps: (number | 'turn')[] = []
-    const stage = await ActorRig.set({
-      users: 250,
-      batchMax: (waiting) => share.batchMax(HOT, waiting),
-      pause: async () => void steps.push('turn'),
-      wrap: (store) => ({
-        load: (id) => store.load(id),
-        histories: (ids) => store.histories(ids),
-        recall: (user, key) => store.recall(user, key),
-        commit: (batch) => {
-          steps.push(batch.events.filter(({ kind }) => kind === 'position_opened').length)
-          return store.commit(batch)
-        },
-      }),
-    })
+    const { everybodyOpens, steps, share } = await crowded('position_opened')
     share.batchMax(QUIET, 1)
-    const orders = Array.from({ length: 250 }, (_, n) => stage.opens({ userId: U(n + 1) }))
-    expect(new Set((await Promise.all(orders)).map(codeOf))).toEqual(new Set(['ok']))
+    await everybodyOpens()
     expect(steps).toEqual([SHARED_BATCH_MAX, 'turn', SHARED_BATCH_MAX, 'turn', 50])
+  })
+
+  it('[A15] and so are the closes of full time', async () => {
+    const { everybodyOpens, steps, share, actor } = await crowded('position_closed')
+    await everybodyOpens()
+    share.batchMax(QUIET, 1)
+    steps.splice(0)
+    await actor.end('full_time')
+    await actor.stop()
+    expect(steps.filter((step) => step !== 0)).toEqual([SHARED_BATCH_MAX, SHARED_BATCH_MAX, 50])
   })
 })

@@ -136,7 +136,7 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'the feed moves prices in the middle of a step',
     ACTOR,
-    `return this.#leaving() !== null\n`,
+    `return leavingOf(this.#state) !== null\n`,
     `return false\n`,
   ),
   mutation(
