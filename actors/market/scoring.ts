@@ -211,7 +211,7 @@ export const DEFAULT_MODEL: ScoringModel = {
     goals: { GK: 0.1, DEF: 0.35, MID: 0.9, FWD: 1.65 },
     conceded: { GK: -0.75, DEF: -0.9, MID: -0.3, FWD: 0.1 },
   },
-  par: { GK: 2.43, DEF: 1.56, MID: 1.3, FWD: 1.3 },
+  par: { GK: 2.42, DEF: 1.55, MID: 1.29, FWD: 1.285 },
   rating: { weight: 0.8, start: 6.3, end: { GK: 6.811, DEF: 6.708, MID: 6.818, FWD: 6.974 } },
   volumeGain: 1.55,
   scale: 2,

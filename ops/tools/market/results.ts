@@ -57,6 +57,7 @@ const by = (of: (player: Ended) => number, match: readonly Ended[]) => match.toS
 /** Bets that prices and odds suggest at kick-off, until full time. */
 export const BETS: Readonly<Record<string, Bet>> = {
   'long every starter': (match) => on(match, 1),
+  'short every starter': (match) => on(match, -1),
   'long the three best for their role': (match) => on(by((p) => p.worth, match).slice(0, 3), 1),
   'short the three worst for their role': (match) => on(by((p) => p.worth, match).slice(-3), -1),
   'long the five dearest': (match) => on(by((p) => p.start, match).slice(0, 5), 1),
