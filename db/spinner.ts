@@ -2,9 +2,10 @@
 import { createHash, createHmac } from 'node:crypto'
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import { districtId, type DistrictId, instrumentId, type UserId, userId } from '../actors/kernel/ids.ts'
+import { LATE_REACH_MAX_MS } from '../actors/kernel/limits.ts'
 import { price } from '../actors/kernel/micros.ts'
 import { as, fieldsOf, integer, listOf, type Reader, text } from '../actors/kernel/read.ts'
-import { type Instant, instant, SECOND_MS, type World } from '../actors/kernel/world.ts'
+import { type Instant, instant, MINUTE_MS, SECOND_MS, type World } from '../actors/kernel/world.ts'
 import { spinnerHeadline, spinnerNotices } from '../actors/community/notices.ts'
 import {
   drawn,
@@ -52,8 +53,8 @@ export type SpinnerRun =
   /** Closes of that week may still be being processed. */
   | { readonly kind: 'counting'; readonly retryAfterSecs: number }
 
-/** A commit decided before midnight is durable by then, or never. */
-const GRACE_MS = 60 * SECOND_MS
+/** A commit decided before midnight is durable a minute later, or never, and late news has reached it by then. */
+const GRACE_MS = MINUTE_MS + LATE_REACH_MAX_MS
 const COUNTING_RETRY_SECS = 2
 const SEED_BYTES = 32
 
@@ -158,8 +159,9 @@ export class Spinner {
   }
 
   /**
-   * Whether a position of the main purse opened before this week is still open, or its close has not been counted yet.
-   * The two are asked in this order: a close is in the outbox from the moment that its position is closed.
+   * Whether a position of the main purse opened before this week is still open, late news may still correct its close,
+   * or its close has not been counted yet. They are asked in this order: a close is in the outbox from the moment that
+   * its position is closed, and so is a correction from the moment that nothing waits for it any more.
    */ // R11
   async #isBehind(running: Week): Promise<boolean> {
     const { rows: held } = await sql`
@@ -168,6 +170,21 @@ export class Spinner {
          and not exists (select from unpaid_closes u where u.position_id = p.id)
        limit 1`.execute(this.#db)
     if (held.length > 0) return true
+    const reached = new Date(this.#world.now() - LATE_REACH_MAX_MS)
+    const { rows: correctable } = await sql`
+      select 1 from positions p
+       where p.late is not null and (p.late ->> 'awaited')::boolean and p.purse = 'main'
+         and p.opened_at < ${new Date(running.startsAt)}::timestamptz
+      union all
+      select 1 from outbox_cursors c
+       where not c.finished
+         and exists (select from outbox o where o.match_id = c.match_id and o.at > ${reached}::timestamptz
+                        and exists (select from json_array_elements(o.events) e
+                                     where e ->> 'kind' = 'closed' and e ->> 'purse' = 'main'
+                                       and e ->> 'by' in ('user', 'stop_loss', 'take_profit')
+                                       and (e ->> 'openedAt')::bigint < ${running.startsAt}::bigint))
+       limit 1`.execute(this.#db)
+    if (correctable.length > 0) return true
     const { rows } = await sql`
       select 1 from outbox_cursors c
        where not c.finished

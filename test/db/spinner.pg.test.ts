@@ -16,6 +16,9 @@ import { eachDatabase } from '../support/databases.ts'
 import { p, u } from '../support/fixtures.ts'
 import { openSeason, type Season } from '../support/season.ts'
 
+/** Five minutes: by then late news has reached what was closed in the week. */
+const GRACE_MS = 5 * MINUTE_MS
+
 eachDatabase((open) => {
   // A Wednesday, in the middle of a week.
   const clock = { now: Date.UTC(2027, 2, 3, 12) }
@@ -46,7 +49,7 @@ eachDatabase((open) => {
     await season.reactor.drain()
     return user
   }
-  const weekIsOver = (later = MINUTE_MS) => {
+  const weekIsOver = (later = GRACE_MS) => {
     clock.now = weekOf(world.now()).endsAt + later
   }
   const decided = (run: SpinnerRun): SpinnerWeek => {
@@ -189,7 +192,7 @@ eachDatabase((open) => {
     const late = await trades(230)
     clock.now += 1
     const early = await trades(240)
-    clock.now += MINUTE_MS
+    clock.now += GRACE_MS
     expect(decided(await spinner.run())).toMatchObject({ winner: { userId: late } })
     expect(await spinner.current()).toMatchObject({ candidates: [{ userId: early }] })
   })
@@ -197,7 +200,7 @@ eachDatabase((open) => {
   it('[R11] the week is not decided while closes may still be committed or counted', async () => {
     const [user, match] = [await player(), await season.match()]
     await match.close(await match.open(user), 220)
-    weekIsOver(MINUTE_MS - 1)
+    weekIsOver(GRACE_MS - 1)
     expect(await spinner.run()).toEqual({ kind: 'counting', retryAfterSecs: 1 })
     clock.now += 1
     expect(await spinner.run()).toEqual({ kind: 'counting', retryAfterSecs: 2 })
@@ -214,9 +217,46 @@ eachDatabase((open) => {
     expect(await spinner.run()).toMatchObject({ kind: 'counting' })
     await match.close(two, 190)
     expect(await spinner.run()).toMatchObject({ kind: 'counting' })
+    clock.now += GRACE_MS
+    expect(await spinner.run()).toMatchObject({ kind: 'counting' })
     await season.reactor.drain()
     expect(decided(await spinner.run())).toMatchObject({ winner: { userId: user, closed: 2, roiHundredths: 2_500 } })
     expect(await spinner.current()).toMatchObject({ candidates: [] })
+  })
+
+  it('[R11] the draw waits for late news that may still correct a close, and counts what it corrects', async () => {
+    const [first, second] = [await player(), await player()]
+    const match = await season.match()
+    const [early, held] = [await match.open(first), await match.open(second)]
+    weekIsOver(-1)
+    const close = match.closed(early, 230)
+    if (close.kind !== 'position_closed') throw new Error('not a close')
+    await match.commit([{ ...close, locks: [{ key: early.id, amount: money(u(1)), until: null }] }])
+    weekIsOver()
+    await match.close(held, 220)
+    await season.reactor.drain()
+    // News may still reach the one that has just been closed, and it has found the other.
+    expect(await spinner.run()).toEqual({ kind: 'counting', retryAfterSecs: 2 })
+    clock.now += GRACE_MS
+    expect(await spinner.run()).toEqual({ kind: 'counting', retryAfterSecs: 2 })
+    const amount = money(u(-100))
+    const { position } = close
+    const corrected = { ...position, close: { ...position.close, pnl: money(position.close.pnl + amount) } }
+    await match.commit([
+      {
+        kind: 'close_corrected',
+        position: corrected,
+        awaited: false,
+        corrections: [{ eventIds: [1], shift: u(-20), amount, lockedUntil: instant(0) }],
+        amount,
+        shift: { before: 0, after: u(-20) },
+        locks: [{ key: early.id, amount: money(0), until: null }],
+        freed: amount,
+      },
+    ])
+    expect(await spinner.run()).toEqual({ kind: 'counting', retryAfterSecs: 2 })
+    await season.reactor.drain()
+    expect(decided(await spinner.run())).toMatchObject({ winner: { userId: second } })
   })
 
   it('[R11] practice delays no draw, and has no share in it', async () => {
