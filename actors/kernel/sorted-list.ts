@@ -4,15 +4,15 @@
  */
 import { InvariantBroken, present } from './assert.ts'
 
-/** A full block is cut in two. Larger ones make every insertion move more, smaller ones make counting slower. */
+/** A larger block is split in two. Larger blocks make every insertion move more, smaller ones make counting slower. */
 const BLOCK_MAX = 512
-/** How full blocks are after `fill`: half-way, so that the next insertions cut none. */
+/** The size of blocks after `fill`: half of the largest, so that the next insertions split none. */
 const BLOCK_FILLED = 256
 
 export class SortedList<T> {
   /** A total order: zero only for one and the same item. It must not change for items that are in the list. */
   readonly #compare: (a: T, b: T) => number
-  /** None is empty. */
+  /** No block is empty. */
   #blocks: T[][] = []
   #size = 0
 
@@ -28,7 +28,7 @@ export class SortedList<T> {
     return this.#blocks[0]?.[0]
   }
 
-  /** Replaces everything by items that are in order already. */
+  /** Replaces all items. The new ones must be in order already. */
   fill(inOrder: Iterable<T>): void {
     this.#blocks = []
     this.#size = 0
@@ -78,7 +78,7 @@ export class SortedList<T> {
     return count
   }
 
-  /** At most `count` items, from a place on. */
+  /** At most `count` items, beginning with the one at the place `from`. */
   slice(from: number, count: number): T[] {
     const found: T[] = []
     let skip = from
@@ -91,8 +91,8 @@ export class SortedList<T> {
   }
 
   /**
-   * The items from the first for which `passed` is false to the last before the first for which `holds` is. It looks at
-   * one more than it gives. The list must not change meanwhile.
+   * Skips the items for which `passed` is true, then yields the following ones while `holds` is true. Looks at one item
+   * more than it yields. The list must not change meanwhile.
    */
   *between(passed: (item: T) => boolean, holds: (item: T) => boolean): Generator<T> {
     const first = countWhile(this.#blocks, (block) => passed(lastOf(block)))

@@ -47,8 +47,9 @@ export interface Instrument {
   /** Full time is shown and not yet confirmed: no trades, and the price is what the whole book would settle at. */
   readonly awaitsSettlement: boolean
   /**
-   * The imbalance that those leave from whose levels fired together, while closing them takes several commits; null
-   * when nothing fires. The base stands still until they are out, and they are all paid the mean of the whole step.
+   * The imbalance before a step of positions whose levels fired together, while closing them takes several commits;
+   * null when there is no such step. The base stands still until all are closed, and all are paid the mean of the whole
+   * step.
    */
   readonly leavingFrom: Lots | null
   /** Set once, when the match is over. */
@@ -105,7 +106,7 @@ export function quoteAfter(instrument: Instrument, exposure: Lots): Quote {
   return { price: settlement ?? standing, base, imbalance, slope: slopeInForce(instrument, imbalance, crowd) }
 }
 
-/** What an opening of `exposure` fills at: the mean of the price over its own step. */
+/** The fill of an opening of `exposure`: the mean of the price over its own step. */
 export const fillPrice = (instrument: Instrument, exposure: Lots): Price =>
   instrument.settlement ?? openingPrice(curveFor(instrument), instrument.imbalance, exposure)
 
@@ -115,7 +116,7 @@ export type PriceParts = Pick<
   'base' | 'slope' | 'impactCapPpm' | 'imbalance' | 'awaitsSettlement' | 'settlement'
 >
 
-/** What positions with so much exposure in all are paid when they leave together now. */
+/** The price at which positions with this total exposure would leave together now. */
 export function exitPrice(instrument: PriceParts, exposure: Lots): Price {
   if (instrument.settlement !== null) return instrument.settlement
   if (instrument.awaitsSettlement) return settlesAt(instrument)

@@ -64,13 +64,13 @@ export function crowdAt(curve: PriceCurve, imbalance: Lots): number {
   return mulDivNearest(imbalance, curve.slope, MICROS_PER_UNIT)
 }
 
-/** The price that stands at an imbalance. */
+/** The price at an imbalance. */
 export const priceAt = (curve: PriceCurve, imbalance: Lots): Price => price(curve.base + crowdAt(curve, imbalance))
 
 /**
- * What those are paid who leave together with so much exposure in all, out of an imbalance that still contains them:
- * the mean over the step from I to I − exposure. Longs and shorts that cancel out make no step and leave at the price
- * that stands.
+ * The price at which positions with this total exposure leave together, out of an imbalance that still contains them:
+ * the mean over the step from I to I − exposure. Longs and shorts that cancel out make no step and leave at the current
+ * price.
  */
 export function leavingPrice(curve: PriceCurve, imbalance: Lots, exposure: Lots): Price {
   if (exposure === 0) return priceAt(curve, imbalance)
@@ -87,7 +87,7 @@ export function leavingPrice(curve: PriceCurve, imbalance: Lots, exposure: Lots)
   return price(curve.base + (exposure > 0 ? floorDiv(cost, lotsTimes) : -floorDiv(-cost, lotsTimes)))
 }
 
-/** What an opening of so much exposure fills at: what leaving with it at once would be paid. */
+/** The fill of an opening: what closing it at once would pay. */
 export const openingPrice = (curve: PriceCurve, imbalance: Lots, exposure: Lots): Price =>
   leavingPrice(curve, lots(imbalance + exposure), exposure)
 

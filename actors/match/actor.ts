@@ -72,7 +72,7 @@ export class MatchActor {
   #priced: { readonly snapshot: FixtureSnapshot; readonly model: ScoringModel } | null = null
   /** Idempotency keys that are queued or being committed. */
   readonly #keysInFlight = new Set<string>()
-  /** Those who are still to leave of the step under way, as last found; null when that is to be found again. */
+  /** The rest of the step under way, as last found; null when it must be found again. */
   #step: SharedStep | null = null
   #batchMax = BATCH_MAX
   #draining: Promise<void> | null = null

@@ -42,7 +42,10 @@ export function dueOf(instrument: Instrument, position: Position): Due | null {
   return position.openPrice > 0 && isDueAt(position, exit) ? { position, exit } : null
 }
 
-/** How far from the published price a trigger may be due: beyond what keys allow for, only near the cap. */
+/**
+ * How far from the published price a trigger may be due. Keys are exact except near the cap, which needs a longer
+ * reach.
+ */
 function reachFor(instrument: Instrument, largest: Lots): Reach {
   const { price } = quoteOf(instrument)
   if (largest === 0) return reachOf(price, 0)

@@ -14,7 +14,7 @@ import { type Due, dueOf, watchedOn } from './due.ts'
 import type { Draft, MatchView } from './state.ts'
 import { exposureOfLeaving, fireTriggers, leaveTogether, type Terms } from './trading.ts'
 
-/** Those who are still in. */
+/** The positions of a step that are still open, and the price of the step. */
 export interface SharedStep {
   readonly instrumentId: InstrumentId
   readonly due: readonly Due[]
@@ -46,8 +46,8 @@ export function isClosing(view: MatchView): boolean {
 }
 
 /**
- * Finds who is still in. Looks at each of them once; waits for `pause` in between, so that no turn of the event loop
- * takes long. Nothing on the instrument may change meanwhile.
+ * Finds the positions of the step that are still open. Looks at each once; waits for `pause` in between, so that no
+ * turn of the event loop takes long. Nothing on the instrument may change meanwhile.
  */
 export async function findStep(
   view: MatchView,
@@ -72,8 +72,8 @@ export async function findStep(
 }
 
 /**
- * Closes as many as the batch has room for. Once all are out, fires what they have reached. Returns those that are then
- * still in, or null when the step is complete.
+ * Closes as many positions as the batch has room for. After the last one, fires the triggers that the step has reached.
+ * Returns the positions that are still open, or null when the step is complete.
  */ // T43
 export function continueStep(draft: Draft, step: SharedStep, terms: Terms): SharedStep | null {
   const { instrumentId, due, price } = step

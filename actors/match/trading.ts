@@ -96,7 +96,7 @@ function walletRefusal(draft: Draft, instrument: Instrument, order: Position, te
   return held < rules.openPositionsMax ? null : { code: 'position_limit', max: rules.openPositionsMax }
 }
 
-/** What to answer of an open position, as things stand now. */
+/** The answer for an open position, at current prices. */
 function allowed(draft: Draft, position: Position): Allowed {
   const instrument = draft.listed(position.instrumentId)
   // Closed again by what it has set off: then nothing of it is left to leave with.
@@ -267,7 +267,7 @@ export function fireTriggers(draft: Draft, id: InstrumentId, terms: Terms): void
   }
 }
 
-/** What those remove together who are closed and not only warned. */
+/** The total exposure of the positions that are closed, not only warned. */
 export const exposureOfLeaving = (due: readonly Due[]): Lots =>
   lots(due.reduce((sum, one) => sum + (triggerAt(one.position, one.exit) === null ? 0 : exposureOf(one.position)), 0))
 

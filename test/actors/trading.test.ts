@@ -161,14 +161,14 @@ describe('opening', () => {
         takeProfit: undefined,
       })
     expect(codeOf(await moved(199.99))).toBe('level_too_close')
-    // A level that is left as it was is not looked at again, wherever the price has got to.
+    // An unchanged level is not checked again, wherever the price is now.
     ok(await stage.opens({ userId: U(2), direction: 'short', lots: lots(u(40)) }))
     expect(codeOf(await moved(196))).toBe('ok')
     stage.world.pass(HOLD_MS)
     expect(codeOf(await moved(199.5))).toBe('ok')
   })
 
-  it('[T30] who is not on the pitch is closed to openings, may be closed, and opens on coming on', async () => {
+  it('[T30] a player off the pitch takes no openings, can be closed, and opens when coming on', async () => {
     const bench = player(2, { starter: false })
     const stage = await ActorRig.set({
       record: record({
@@ -198,7 +198,7 @@ describe('opening', () => {
     expect(codeOf(await stage.closes(position.id))).toBe('ok')
   })
 
-  it('[T15] too poor: says what it costs, what there is, and the largest size that fits', async () => {
+  it('[T15] a wallet that is too small is answered with the cost, the available amount and the largest size that fits', async () => {
     const stage = await ActorRig.set()
     const refusal = await stage.opens({ lots: lots(u(100)) })
     expect(refusal).toMatchObject({ refusal: { code: 'insufficient_margin', available: u(10_000) } })
@@ -334,7 +334,7 @@ describe('system closes', () => {
     const close = stage.store.positions.get(position.id)?.close
     expect(close).toMatchObject({ by: 'stop_loss' })
     expect(close?.price).toBeGreaterThan(u(203))
-    // One lot short stands: leaving alone costs half of what it moves.
+    // One lot short is open: leaving alone costs half of what it moves.
     const prices = stage.events.flatMap((e) => (e.kind === 'price_moved' && e.cause === 'event' ? [e.quote.price] : []))
     expect(prices[0]).toBe((close?.price ?? 0) - u(0.005))
   })
@@ -344,7 +344,7 @@ describe('system closes', () => {
     const { position } = ok(await stage.opens({ takeProfit: p(200.1) }))
     ok(await stage.opens({ userId: U(2), lots: lots(u(9.75)) }))
     expect(priceOf(stage)).toBe(u(200.0975))
-    // 10.25 lots stood for a moment, and leaving with half a lot of them pays the middle.
+    // The imbalance was 10.25 lots for a moment, and leaving with half a lot pays the middle of that step.
     expect(stage.store.positions.get(position.id)?.close).toMatchObject({ by: 'take_profit', price: u(200.1) })
   })
 
@@ -377,7 +377,7 @@ describe('system closes', () => {
     expect(stage.store.audit()).toEqual({ imbalance: 0, mismatched: [] })
   })
 
-  it('[T32] those whom one price reaches leave as one step, at one price: the mean over all they remove together', async () => {
+  it('[T32] positions that one price reaches leave as one step, at one price: the mean over all they remove together', async () => {
     const stage = await ActorRig.set({ rules: { levelDistancePpm: 0 }, users: 4 })
     const group = []
     for (const n of [1, 2, 3])
@@ -472,7 +472,7 @@ describe('suspension', () => {
 describe('the end of a match', () => {
   const over = (state: string) => ({ state, stateId: 5, periods: [] })
 
-  it('[T24] everybody settles at live base + k_mod × imbalance, the mean over the whole book, as it was shown before', async () => {
+  it('[T24] all positions settle at live base + k_mod × imbalance, the mean over the whole book, as it was shown before', async () => {
     const stage = await ActorRig.set()
     ok(await stage.opens({ lots: lots(u(20)) }))
     ok(await stage.opens({ userId: U(2), lots: lots(u(10)) }))
@@ -487,7 +487,7 @@ describe('the end of a match', () => {
     expect(closes.map((c) => [c?.by, c?.price])).toEqual(closes.map(() => ['full_time', settlement]))
     expect(stage.actor.view.info.settledAt).not.toBeNull()
     expect(stage.actor.view.instrument(P(1))).toMatchObject({ settlement, imbalance: 0 })
-    // They paid each other: what the first are short of, the last has.
+    // They paid each other: the last has gained what the first have lost.
     expect([1, 2, 3].map((n) => stage.store.walletOf(U(n)).balance - u(10_000))).toEqual([u(2.5), u(-6.25), u(3.75)])
     expect(stage.store.audit()).toEqual({ imbalance: 0, mismatched: [] })
   })

@@ -15,12 +15,12 @@ const listed = (counts: Counts): string =>
 
 export class TradingTally {
   kills = 0
-  /** Those of them during its start. */
+  /** The kills during a start. */
   killedStarting = 0
   /** Old keys that were repeated and got the old answer. */
   resent = 0
   checks = 0
-  /** Commands sent, and those of them that got no answer or a status of 500 or above. */
+  /** Commands sent, and how many of them failed: without an answer, or with a status of 500 or above. */
   sent = 0
   failed = 0
   /** From starting the process until it listens, and until it carries out commands again. */
@@ -71,7 +71,7 @@ export class TradingTally {
     return [kills, this.trading(), ...starts].join('\n')
   }
 
-  /** What the traders did and met. */
+  /** What the traders did, and the answers they got. */
   trading(): string {
     return [
       row('checks of everything', String(this.checks)),
