@@ -10,6 +10,8 @@ export type FetchApp = { readonly fetch: (request: Request, env: HttpEnv['Bindin
 export interface HttpServerOptions {
   /** Our proxies keep connections to it, and send several requests over one. */
   readonly isBehindProxy: boolean
+  /** How long a request may take to arrive, from its connection or its first byte; 15 s if left out. */
+  readonly arrivesWithinMs?: number
 }
 
 /** Longer than a command may take: a request without an answer by then will never have one. */
@@ -19,6 +21,8 @@ const ANSWER_MS = 2_500
  * proxy sends a POST, which would be lost; the proxy knows what it is about to send.
  */
 const KEEP_ALIVE_MS = 75_000
+/** Bodies have 64 KiB at most. A client that sends more slowly holds a socket for nothing. */
+const ARRIVES_MS = 15_000
 
 export class HttpServer {
   /** For the listener of its `upgrade` events. */
@@ -27,8 +31,12 @@ export class HttpServer {
   #isShut = false
   #emptied: Promise<void> | undefined
 
-  constructor({ isBehindProxy }: HttpServerOptions) {
+  constructor({ isBehindProxy, arrivesWithinMs = ARRIVES_MS }: HttpServerOptions) {
     this.node = createAdaptorServer({ fetch: (request, env) => this.#app.fetch(request, env) }) as Server
+    this.node.headersTimeout = arrivesWithinMs
+    this.node.requestTimeout = arrivesWithinMs
+    // Read when it begins to listen. Node's default is 30 seconds.
+    Object.assign(this.node, { connectionsCheckingInterval: arrivesWithinMs / 4 })
     if (isBehindProxy) this.node.keepAliveTimeout = KEEP_ALIVE_MS
     this.node.prependListener('request', (_request, response) => {
       if (this.#isShut) response.shouldKeepAlive = false

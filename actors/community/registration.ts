@@ -26,6 +26,10 @@ const RESERVED: ReadonlySet<string> = new Set([
   'undefined',
 ])
 
+/** Reserved as a part, too: `admin_1` and `touchline_team` would be taken for us. */
+const IMPERSONATING =
+  /(^|_)(admin|administrator|moderator|official|root|security|staff|support|system|touchline)[0-9]*(_|$)/
+
 export type UsernameFlaw = 'too_short' | 'too_long' | 'characters' | 'reserved'
 
 /** Why this username is invalid, or null. Valid: 3 to 20 of a–z, 0–9 and _, first a letter, and not reserved. */
@@ -33,7 +37,7 @@ export function usernameFlaw(username: string): UsernameFlaw | null {
   if (!/^[a-z][a-z0-9_]*$/.test(username)) return username === '' ? 'too_short' : 'characters'
   if (username.length < LENGTH_MIN) return 'too_short'
   if (username.length > LENGTH_MAX) return 'too_long'
-  return RESERVED.has(username) ? 'reserved' : null
+  return RESERVED.has(username) || IMPERSONATING.test(username) ? 'reserved' : null
 }
 
 /**

@@ -1,7 +1,7 @@
 /** CSV (RFC 4180) in which no field is a spreadsheet formula. */
 
-/** Spreadsheets run a field that begins like this as a formula; a leading apostrophe makes it text. */
-const FORMULA = /^[=+\-@\t\r]/
+/** Spreadsheets run a field that begins like this as a formula, full-width forms too; an apostrophe makes it text. */
+const FORMULA = /^[=+\-@\t\r＝＋－＠]/
 const SPECIAL = /[",\r\n]/
 
 export type CsvField = string | number | boolean | null

@@ -117,7 +117,11 @@ export function crossOrigin(allowedOrigins: readonly string[]): MiddlewareHandle
   return async (c, next) => {
     if (allowed.size > 0) c.header('Vary', 'Origin')
     const origin = c.req.header('origin')
-    if (origin === undefined) return next()
+    if (origin === undefined) {
+      // Browsers say so even where they leave the origin out; programs say nothing.
+      const isForeign = c.req.header('sec-fetch-site') === 'cross-site' && !SAFE_METHODS.has(c.req.method)
+      return isForeign ? fail(c, ORIGIN_REFUSED) : next()
+    }
 
     const isAllowed = allowed.has(origin)
     if (isAllowed) {

@@ -3,7 +3,8 @@ import { oneTimeCode, usernameFlaw } from '../../actors/community/registration.t
 
 describe('a username', () => {
   it('is 3 to 20 of a–z, 0–9 and _, starts with a letter, and is not reserved', () => {
-    for (const good of ['ada', 'a_1', 'abcdefghij0123456789', 'a__']) expect(usernameFlaw(good), good).toBeNull()
+    for (const good of ['ada', 'a_1', 'abcdefghij0123456789', 'a__', 'supporter', 'badminton', 'rooted', 'red_house'])
+      expect(usernameFlaw(good), good).toBeNull()
     const flaws = {
       '': 'too_short',
       ab: 'too_short',
@@ -18,6 +19,10 @@ describe('a username', () => {
       аdа: 'characters', // Cyrillic
       admin: 'reserved',
       touchline: 'reserved',
+      admin_1: 'reserved',
+      admin7: 'reserved',
+      touchline_team: 'reserved',
+      ada_support: 'reserved',
     }
     for (const [name, flaw] of Object.entries(flaws)) expect(usernameFlaw(name), name).toBe(flaw)
   })

@@ -204,6 +204,17 @@ describe('origins', () => {
     expect(commands).toEqual([])
   })
 
+  it('[H4] a request that a browser calls cross-site changes nothing, even without an origin', async () => {
+    const { send, app, commands } = await openHttpRig()
+    const site = (value: string) => ({ 'sec-fetch-site': value })
+    expect((await send('POST', '/api/positions/open', order, site('cross-site'))).status).toBe(403)
+    expect(commands).toEqual([])
+    expect((await app.request('/health', { headers: site('cross-site') })).status).toBe(200)
+    for (const value of ['same-origin', 'same-site', 'none']) {
+      expect((await send('POST', '/api/positions/open', order, site(value))).status, value).toBe(201)
+    }
+  })
+
   it("[H4] an allowed origin, the server's own, and a client without an origin may change things", async () => {
     const { send } = await openHttpRig()
     const own = { origin: 'https://api.touchline.example', host: 'api.touchline.example' }

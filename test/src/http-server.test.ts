@@ -8,8 +8,11 @@ afterEach(async () => {
   for (const clean of cleanUp.splice(0).toReversed()) await clean()
 })
 
-async function open(answer: () => Response | Promise<Response> = () => new Response('here')): Promise<HttpServer> {
-  const server = new HttpServer({ isBehindProxy: true })
+async function open(
+  answer: () => Response | Promise<Response> = () => new Response('here'),
+  more: { readonly arrivesWithinMs?: number } = {},
+): Promise<HttpServer> {
+  const server = new HttpServer({ isBehindProxy: true, ...more })
   await server.listen({ fetch: answer }, { port: 0, host: '127.0.0.1' })
   cleanUp.push(() => server.close(0))
   return server
@@ -70,4 +73,25 @@ it('it keeps idle connections for longer than the minute a proxy keeps them', as
   expect(server.node.keepAliveTimeout).toBeGreaterThan(60_000)
   const direct = new HttpServer({ isBehindProxy: false })
   expect(direct.node.keepAliveTimeout).toBeLessThan(10_000)
+})
+
+it('[H23] a request that does not arrive in time is cut off; an idle connection that has had an answer is not', async () => {
+  const server = await open(undefined, { arrivesWithinMs: 200 })
+  const idle = await connection(server)
+  await idle.ask()
+  const slow = await Promise.all(
+    [
+      '',
+      'GET / HT',
+      'GET / HTTP/1.1\r\nhost: here\r\nx-',
+      'POST / HTTP/1.1\r\nhost: here\r\ncontent-length: 9\r\n\r\nab',
+    ].map(async (begin) => {
+      const { socket } = await connection(server)
+      socket.write(begin)
+      socket.resume()
+      return once(socket, 'close')
+    }),
+  )
+  expect(slow).toHaveLength(4)
+  expect(await idle.ask()).toContain('here')
 })

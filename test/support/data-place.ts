@@ -64,7 +64,7 @@ async function serverDataPlace(database: string, redisUrl: string): Promise<Serv
   const redis = new Redis(redisUrl)
   const options = { databaseUrl: url, dataDir: null }
   return {
-    env: { DATA_DIR: folder, DATABASE_URL: url, REDIS_URL: redisUrl },
+    env: { DATA_DIR: folder, DATABASE_URL: url, REDIS_URL: redisUrl, BUS_KEY: 'a key of 32 characters, all test' },
     redis,
     look: (at) => look(options, at),
     async remove() {
