@@ -13,6 +13,10 @@ const wallets = signal<Readonly<Partial<Record<Purse, Wallet>>>>({})
 export const purse = computed<Purse>(() => selectedMatch.value?.purse ?? 'main')
 /** The wallet of that purse. */
 export const wallet = computed<Wallet | null>(() => wallets.value[purse.value] ?? null)
+/** The part of its balance that late news may still correct: it opens nothing yet. */
+export const locked = computed<number>(() =>
+  wallet.value === null ? 0 : Math.max(0, wallet.value.balance - wallet.value.freeMargin),
+)
 /** Open positions of all purses by id, newest first. */
 export const positions = signal<ReadonlyMap<string, Position>>(new Map())
 /** Closed positions of all purses, newest first; null until they are requested. */

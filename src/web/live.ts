@@ -64,7 +64,7 @@ export const doubt = computed<string | null>(() => {
   const { status, isStale } = quoteOf(selectedId.value).value
   const { tradeWindow } = match
   if (tradeWindow.status !== 'OPEN') return `${WINDOW_WORDS[tradeWindow.status]}: ${tradeWindow.reason ?? ''}.`
-  if (status === 'SUSPENDED') return 'Suspended while an event is being priced.'
+  if (status === 'SUSPENDED') return 'Paused after news, until the statistics agree. Usually under a minute.'
   if (status === 'CLOSED') return 'Not on the pitch. You can close positions here, not open any.'
   return isStale ? 'Match data is late.' : null
 })

@@ -198,8 +198,9 @@ export function createApi({ baseUrl = '', onSignedOut = () => undefined }: ApiOp
     wallet: (purse: Purse = 'main') => ask<Wallet>('/api/wallet', { query: { purse } }),
     refill: (purse: Purse) => ask<Refill>('/api/wallet/refill', { method: 'POST', body: { purse } }),
 
-    board: (board: BoardName, limit = 50) => ask<Board>(`/api/leaderboard/${board}`, { query: { limit } }),
-    myRank: () => ask<MyRank>('/api/leaderboard/me/context'),
+    board: (board: BoardName, purse: Purse, limit = 50) =>
+      ask<Board>(`/api/leaderboard/${board}`, { query: { purse, limit } }),
+    myRank: (purse: Purse) => ask<MyRank>('/api/leaderboard/me/context', { query: { purse } }),
     standings: () => ask<{ districts: DistrictStanding[] }>('/api/districts/standings'),
     spinner: () => ask<SpinnerWeek & { previous: SpinnerWeek | null }>('/api/spinner/current'),
     spinnerHistory: () => ask<{ weeks: SpinnerWeek[] }>('/api/spinner/history'),

@@ -1,7 +1,7 @@
 /** Leaderboards by ROI and PnL, district standings and the weekly spinner. */
 import { signal } from '@preact/signals'
 import type { BoardName } from '../client/api.ts'
-import type { BoardEntry, SpinnerWeek } from '../client/wire.ts'
+import type { BoardEntry, Purse, SpinnerWeek } from '../client/wire.ts'
 import { now } from '../server-clock.ts'
 import { dayTime, percent, signed, way } from '../format.ts'
 import { html } from '../html.ts'
@@ -12,11 +12,18 @@ type Choice = 'all' | 'district' | 'friends'
 
 const choice = signal<Choice>('all')
 const measure = signal<'roi' | 'pnl'>('roi')
+const contest = signal<Purse>('main')
 
 const CHOICES: readonly (readonly [Choice, string])[] = [
   ['all', 'All users'],
   ['district', 'My district'],
   ['friends', 'Friends'],
+]
+
+/** What is earned on recordings is ranked apart. */
+const CONTESTS: readonly (readonly [Purse, string])[] = [
+  ['main', 'The game'],
+  ['practice', 'Practice'],
 ]
 
 function boardName(): BoardName {
@@ -43,7 +50,7 @@ export const League = () => html`
 `
 
 function MyRank() {
-  const { answer } = useRequest(() => api.myRank())
+  const { answer } = useRequest(() => api.myRank(contest.value), [contest.value])
   if (answer === null) return null
   if (!answer.ranked) {
     return html`<p class="card note">Close your first position to join the board.</p>`
@@ -72,7 +79,10 @@ function MyRank() {
 }
 
 function Boards() {
-  const { answer, trouble } = useRequest(() => api.board(boardName()), [choice.value, measure.value])
+  const { answer, trouble } = useRequest(
+    () => api.board(boardName(), contest.value),
+    [choice.value, measure.value, contest.value],
+  )
   return html`
     <section class="card" aria-labelledby="board-title">
       <header>
@@ -92,6 +102,22 @@ function Boards() {
             html`<button aria-pressed=${choice.value === key} onClick=${() => (choice.value = key)}>${label}</button>`,
         )}
       </div>
+      <div class="choice spread" role="group" aria-label="Contest">
+        ${CONTESTS.map(
+          ([key, label]) =>
+            html`<button aria-pressed=${contest.value === key} onClick=${() => (contest.value = key)}>
+              ${label}
+            </button>`,
+        )}
+      </div>
+      ${
+        measure.value === 'roi'
+          ? html`<p class="hint">
+              ROI counts what matches did to your players, over at least 50,000 units of margin: one lucky trade does
+              not lead. Void positions count nowhere.
+            </p>`
+          : null
+      }
       ${answer === null ? html`<${Waiting} trouble=${trouble} />` : html`<${Table} entries=${answer.entries} />`}
     </section>
   `

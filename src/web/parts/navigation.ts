@@ -1,5 +1,5 @@
 /** The bars at the top and the bottom: navigation, wallet and connection. */
-import { equity, marginUsed, purse, unrealized, wallet } from '../account.ts'
+import { equity, locked, marginUsed, purse, unrealized, wallet } from '../account.ts'
 import { arrow, signed, units, way } from '../format.ts'
 import { html } from '../html.ts'
 import { connection } from '../live.ts'
@@ -77,6 +77,14 @@ const Money = () => html`
       <dt>Free</dt>
       <dd class="num">${wallet.value === null ? '–' : units(wallet.value.freeMargin)}</dd>
     </div>
+    ${
+      locked.value > 0
+        ? html`<div class="wide" title="News may still correct what you have just closed. It is free in a few minutes.">
+            <dt>Locked</dt>
+            <dd class="num">${units(locked.value)}</dd>
+          </div>`
+        : null
+    }
     <div class="wide">
       <dt>Margin</dt>
       <dd class="num">${units(marginUsed.value)}</dd>
