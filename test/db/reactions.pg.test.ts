@@ -112,14 +112,14 @@ eachDatabase((open) => {
       const { firstTradeAt: _, ...all } = (await season.careers.find(user))?.main ?? { firstTradeAt: null }
       const { xp, opened, days } = (await season.careers.find(user)) ?? {}
       const badges = [...(await season.careers.badges(user)).keys()]
-      return { all, xp, opened, days, badges, told: (await typesOf(user)).map(([type]) => type) }
+      return { all, xp, opened, days, badges, notices: (await typesOf(user)).map(([type]) => type) }
     }
     const each = await live(settle)
-    const { told: _, ...together } = await live(async () => undefined)
+    const { notices: _, ...together } = await live(async () => undefined)
     expect(each).toMatchObject(together)
     expect(together).toMatchObject({ opened: 1, days: 1, xp: 60, badges: ['first_whistle'] })
     expect(together.all).toMatchObject({ closed: 1, wins: 0, pnl: u(-20), baseMoves: u(-20) })
-    expect(each.told).toContain('late_close')
+    expect(each.notices).toContain('late_close')
   })
 
   it('owners are notified of system closes, warnings and settlement', async () => {

@@ -100,8 +100,8 @@ describe('signing in', () => {
     const fine = await openHttpRig()
     await begin(fine)
     await verify(fine)
-    const heard = [invalid, wrong, fine].map(({ signIns }) => signIns.map(([outcome]) => outcome))
-    expect(heard).toEqual([['INVALID_IDENTITY_TOKEN'], ['INVALID_CODE'], ['ok']])
+    const reported = [invalid, wrong, fine].map(({ signIns }) => signIns.map(([outcome]) => outcome))
+    expect(reported).toEqual([['INVALID_IDENTITY_TOKEN'], ['INVALID_CODE'], ['ok']])
   })
 
   it('codes are checked and resent', async () => {

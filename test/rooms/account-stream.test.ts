@@ -37,7 +37,8 @@ interface Page {
 
 const pagesOf = (client: FeedClient): Page[] =>
   client.said.filter((said) => said.type === 'account') as unknown as Page[]
-const markersOf = (told: readonly Page[]): number[] => told.flatMap(({ events }) => events.map((e) => Number(e.marker)))
+const markersOf = (pages: readonly Page[]): number[] =>
+  pages.flatMap(({ events }) => events.map((e) => Number(e.marker)))
 const upTo = (n: number, from = 1): number[] => Array.from({ length: n - from + 1 }, (_, i) => from + i)
 
 /** An SDK client that listens to its account. */
@@ -47,11 +48,11 @@ async function sdkListener(rig: RealtimeRig, since?: string): Promise<Page[]> {
     room.reconnection.enabled = false
     room.connection.close()
   })
-  const told: Page[] = []
-  room.onMessage('account', (page: Page) => told.push(page))
+  const pages: Page[] = []
+  room.onMessage('account', (page: Page) => pages.push(page))
   room.onMessage('error', () => undefined)
   await room.request('account', since === undefined ? {} : { since })
-  return told
+  return pages
 }
 
 describe('the account stream', () => {
@@ -60,13 +61,13 @@ describe('the account stream', () => {
     await opens(rig, 2 * PAGE)
     const client = await rig.feedClient('1')
     client.ask({ type: 'account', id: 9, since: '1' })
-    const told = await sdkListener(rig, '1')
+    const pages = await sdkListener(rig, '1')
     await until('the missed events', () => markersOf(pagesOf(client)).length === 2 * PAGE - 1)
     await opens(rig, 3)
     const last = 2 * PAGE + 3
-    await until('all events', () => markersOf(pagesOf(client)).at(-1) === last && markersOf(told).at(-1) === last)
+    await until('all events', () => markersOf(pagesOf(client)).at(-1) === last && markersOf(pages).at(-1) === last)
     expect(markersOf(pagesOf(client))).toEqual(upTo(last, 2))
-    expect(markersOf(told)).toEqual(upTo(last, 2))
+    expect(markersOf(pages)).toEqual(upTo(last, 2))
     expect(client.said.map((said) => said['id'])).toEqual([9, ...client.said.slice(1).map(() => undefined)])
   })
 
@@ -82,15 +83,15 @@ describe('the account stream', () => {
       { marker: '1', snapshot: true },
       { marker: '2', snapshot: false, events: [{ marker: '2' }] },
     ])
-    const told = await sdkListener(rig, '7')
-    await until('another snapshot', () => told.length === 1)
-    expect(told).toMatchObject([{ marker: '2', snapshot: true }])
+    const pages = await sdkListener(rig, '7')
+    await until('another snapshot', () => pages.length === 1)
+    expect(pages).toMatchObject([{ marker: '2', snapshot: true }])
   })
 
   it('[D8] a client that returns with its marker gets what it missed, across connections, owners and restarts', async () => {
     const rig = await openRealtimeRig()
     const seen: number[] = []
-    /** Listens from the last marker until `last` has been told, then breaks the connection. */
+    /** Listens from the last marker until `last` has arrived, then breaks the connection. */
     const visit = async (last: number): Promise<void> => {
       const client = await rig.feedClient('1')
       client.ask({ type: 'account', since: String(seen.at(-1) ?? 0) })
@@ -161,22 +162,22 @@ describe('the reading of logs', () => {
     return { account, lengths, log, reports }
   }
 
-  function listener(told: AccountPage[], isReady = () => true): AccountListener {
-    return { userId: U(1), isReady, page: (page) => told.push(page), notice: () => undefined }
+  function listener(pages: AccountPage[], isReady = () => true): AccountListener {
+    return { userId: U(1), isReady, page: (page) => pages.push(page), notice: () => undefined }
   }
 
   it('a log that grew without a hint is read in the next sweep', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const { account, lengths } = stream()
-    const told: AccountPage[] = []
-    account.listen(listener(told), 0)
-    await until('the answer', () => told.length === 1)
+    const pages: AccountPage[] = []
+    account.listen(listener(pages), 0)
+    await until('the answer', () => pages.length === 1)
     lengths.set(U(1), 4)
     vi.advanceTimersByTime(20_000)
-    await until('the page', () => told.length === 2)
+    await until('the page', () => pages.length === 2)
     vi.advanceTimersByTime(20_000)
     await new Promise(setImmediate)
-    expect(told.map(({ body }) => body)).toEqual([
+    expect(pages.map(({ body }) => body)).toEqual([
       { from: 0, marker: 0 },
       { from: 0, marker: 4 },
     ])
@@ -188,15 +189,15 @@ describe('the reading of logs', () => {
     const { account, lengths, log, reports } = stream((questions) =>
       isAway ? Promise.reject(new Error('away')) : log(questions),
     )
-    const told: AccountPage[] = []
-    account.listen(listener(told), 0)
+    const pages: AccountPage[] = []
+    account.listen(listener(pages), 0)
     await vi.waitUntil(() => reports.length === 1)
     lengths.set(U(1), 2)
     account.logAppended(U(1))
     isAway = false
     await vi.advanceTimersByTimeAsync(1_000)
-    await vi.waitUntil(() => told.length === 1)
-    expect(told.map(({ body }) => body)).toEqual([{ from: 0, marker: 2 }])
+    await vi.waitUntil(() => pages.length === 1)
+    expect(pages.map(({ body }) => body)).toEqual([{ from: 0, marker: 2 }])
   })
 
   it('nothing is read for a listener that is not ready, and the others do not wait for it', async () => {

@@ -389,9 +389,9 @@ describe('what a socket may cost', () => {
     await until('some are looked up', () => lookups === 8)
     const client = present(clients[0], 'client')
     for (let n = 0; n < 8; n++) client.ask({ type: 'ping', id: n })
-    const heard = new Promise((resolve) => client.ws.once('pong', resolve))
+    const pong = new Promise((resolve) => client.ws.once('pong', resolve))
     client.ws.ping()
-    await heard
+    await pong
     stand.world.pass(1_000)
     for (let n = 8; n < 11; n++) client.ask({ type: 'ping', id: n })
     await until('two are refused', () => client.said.filter((said) => said['code'] === 'busy').length === 2)

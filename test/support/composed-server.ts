@@ -51,7 +51,7 @@ export class ComposedServer {
     const config = readConfig({ ...place.env, ...QUIET_DEMO, PORT: '0', WS_PORT: '0' })
     const touchline = await compose(config, { world, log })
     const server = new ComposedServer(await touchline.start(), { place, touchline, clock, complaints })
-    await vi.waitUntil(() => server.#framesHeard > 0, PATIENCE)
+    await vi.waitUntil(() => server.#framesReceived > 0, PATIENCE)
     return server
   }
 
@@ -79,9 +79,9 @@ export class ComposedServer {
 
   /** Advances the clock, and waits until the match has caught up. */
   async play(seconds: number): Promise<void> {
-    const before = this.#framesHeard
+    const before = this.#framesReceived
     this.jump(seconds)
-    await vi.waitUntil(() => this.#framesHeard > before, PATIENCE)
+    await vi.waitUntil(() => this.#framesReceived > before, PATIENCE)
   }
 
   /** Closes the server. Throws if it logged a warning or error, or its books do not balance. */
@@ -92,7 +92,7 @@ export class ComposedServer {
     deepEqual({ ...books, complaints: this.#complaints }, { ...books, ...BALANCED, complaints: [] })
   }
 
-  get #framesHeard(): number {
+  get #framesReceived(): number {
     return this.#touchline.realTime.desk.view(this.matchId)?.info.feedSeq ?? 0
   }
 }

@@ -115,8 +115,8 @@ const closes = (name: string, sees: Sees, lead: number, leave: () => Leave): Str
       const since = instant(at - BEFORE_MS)
       if (since <= from || since < (busyUntil.get(instrumentId) ?? from)) continue
       busyUntil.set(instrumentId, instant(at + 2 * BEFORE_MS))
-      const told = instant(foresight.atOf(seen.index) + SECOND_MS)
-      hands.later(since, (desk) => hold(desk, seen, { at, told, leave: leave(), hands }))
+      const publishedAt = instant(foresight.atOf(seen.index) + SECOND_MS)
+      hands.later(since, (desk) => hold(desk, seen, { at, publishedAt, leave: leave(), hands }))
     }
   },
 })
@@ -124,14 +124,18 @@ const closes = (name: string, sees: Sees, lead: number, leave: () => Leave): Str
 type Leave = (desk: Desk, position: Position) => Promise<unknown>
 
 interface Plan {
-  /** When the hurt side leaves, and when the feed has told everybody. */
+  /** When the hurt side leaves, and when the feed has published it. */
   readonly at: Instant
-  readonly told: Instant
+  readonly publishedAt: Instant
   readonly leave: Leave
   readonly hands: Hands
 }
 
-async function hold(desk: Desk, { instrumentId, direction }: Seen, { at, told, leave, hands }: Plan): Promise<void> {
+async function hold(
+  desk: Desk,
+  { instrumentId, direction }: Seen,
+  { at, publishedAt, leave, hands }: Plan,
+): Promise<void> {
   const order = { instrumentId, lots: SIZE }
   const [kept, hurt] = [
     await desk.open(PAIR, { ...order, direction }),
@@ -139,7 +143,7 @@ async function hold(desk: Desk, { instrumentId, direction }: Seen, { at, told, l
   ]
   if (kept === null || hurt === null) return
   hands.later(at, async (then) => void (await leave(then, hurt)))
-  hands.later(told, (then) => stay(then, kept.id, hands))
+  hands.later(publishedAt, (then) => stay(then, kept.id, hands))
 }
 
 /** Leaves as soon as the market lets it. */
