@@ -11,7 +11,7 @@ import { FanOut } from './feed/fan-out.ts'
 import { clusterMember } from './join-cluster.ts'
 import type { RealTimeStats } from './stats.ts'
 import { type Wake, WakeLimiter } from './feed/wake-limiter.ts'
-import { type Directory, MatchDesk } from './match/match-desk.ts'
+import { type Directory, MatchDesk, type MatchDeskOptions } from './match/match-desk.ts'
 import { FairShare } from './match/fair-share.ts'
 import type { MatchContext } from './match/match-host.ts'
 import { type HostedMatch, MATCH_ROOM, MatchRoom } from './match/match-room.ts'
@@ -54,6 +54,7 @@ export interface RealTimeOptions extends Omit<MatchContext, 'fanOut' | 'account'
   readonly cluster: Cluster | null
   /** Whether matches and replays may run in this process. */
   readonly runsMatches: boolean
+  readonly rulesWith: MatchDeskOptions['rulesWith']
   /** Where SDK clients reach the rooms of this process, without a scheme; null: where they asked for a seat. */
   readonly publicAddress: string | null
   readonly readAccounts: ReadAccounts

@@ -16,7 +16,7 @@ import type { RequestEnds } from './stats.ts'
 export interface ClusterOptions {
   readonly pubSub: PubSub
   readonly processId: ProcessId
-  readonly ownership: Ownership
+  readonly ownership: Pick<Ownership, 'ownerOf'>
   readonly fanOut: FanOut
   readonly account: AccountStream
   readonly hosted: ReadonlyMap<FixtureId, HostedMatch>

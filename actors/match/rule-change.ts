@@ -2,6 +2,7 @@
 import { assert } from '../kernel/assert.ts'
 import type { FixtureId, InstrumentId } from '../kernel/ids.ts'
 import type { TradingRules } from '../kernel/limits.ts'
+import type { SettingValue } from '../kernel/settings.ts'
 import { type Price, price } from '../kernel/micros.ts'
 import type { FixtureSnapshot } from '../market/fixture.ts'
 import { type Instrument, isSameQuote, quoteOf } from '../market/instrument.ts'
@@ -15,6 +16,12 @@ export interface PriceRules {
   readonly model: ScoringModel
 }
 
+/** A setting that an operator considers. */
+export interface ConsideredSetting {
+  readonly key: string
+  readonly value: SettingValue
+}
+
 /** One price that a change of rules moves. */
 export interface RuleMove {
   readonly instrumentId: InstrumentId
@@ -26,7 +33,7 @@ export interface RuleMove {
 /** What a change of rules would do to one match. */
 export interface RuleEffect {
   readonly matchId: FixtureId
-  /** False while a new model cannot be tried: the match has had no update since it was loaded. */
+  /** False while a new model cannot be tried: the match has had no update since it was loaded, or cannot be reached. */
   readonly known: boolean
   readonly moves: readonly RuleMove[]
   /** Positions that the moves would close. */

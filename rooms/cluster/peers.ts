@@ -9,6 +9,7 @@ import { type Instant, instant, SECOND_MS, type World } from '../../actors/kerne
 import type { Ending, FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
 import type { MatchOrigin } from '../../actors/match/state.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
+import type { ConsideredSetting, RuleEffect } from '../../actors/match/rule-change.ts'
 import type { ProcessId } from './bus.ts'
 import type { Activity, ClusterBus, Ended, Fed, Requests } from './protocol.ts'
 
@@ -18,6 +19,7 @@ export interface Host {
   readonly size: number
   submitHere(matchId: FixtureId, command: UserCommand, deadline: Instant): Promise<Outcome<Trade>> | undefined
   quoteHere(matchId: FixtureId, query: QuoteQuery): Outcome<QuoteAnswer> | undefined
+  effectHere(matchId: FixtureId, setting: ConsideredSetting): RuleEffect | undefined
   feedHere(update: FeedUpdate, origin: MatchOrigin): Promise<Fed>
   endHere(matchId: FixtureId, ending: Ending): Promise<Ended | undefined>
   activityHere(matchId: FixtureId): Promise<Activity>
@@ -27,13 +29,15 @@ export interface Host {
 export interface Ownership {
   /** The process that holds an unexpired lease of the match, or null. */
   ownerOf(matchId: FixtureId): Promise<ProcessId | null>
+  /** The matches for which another process holds an unexpired lease. */
+  elsewhere(): Promise<readonly FixtureId[]>
   /** Unsettled matches without an owner, except those in `running`. */
   orphans(running: readonly FixtureId[]): Promise<readonly FixtureId[]>
 }
 
 export interface PeersOptions {
   readonly bus: ClusterBus
-  readonly ownership: Ownership
+  readonly ownership: Pick<Ownership, 'ownerOf'>
   readonly world: Pick<World, 'now'>
 }
 
@@ -77,6 +81,7 @@ export class Peers {
       host.submitHere(matchId, command, instant(world.now() + leftMs)),
     )
     this.serve('quote', ({ matchId, query }) => host.quoteHere(matchId, query))
+    this.serve('effect', ({ matchId, setting }) => host.effectHere(matchId, setting))
     this.serve('end', ({ matchId, ending }) => host.endHere(matchId, ending))
     bus.serve('wake', async ({ matchId }) => {
       await placing(host.size)
@@ -116,6 +121,13 @@ export class Peers {
     const asked = await this.ask('quote', { matchId, query }, COMMAND_DEADLINE_MS)
     if (asked.kind === 'silent') return refused(NOT_HERE)
     return asked.kind === 'answered' ? asked.answer : refused(refusalOf(asked.kind, 'instrument'))
+  }
+
+  /** What a setting would do to a match that runs elsewhere; not `known` without an answer. */
+  async effect(matchId: FixtureId, setting: ConsideredSetting): Promise<RuleEffect> {
+    const asked = await this.ask('effect', { matchId, setting }, COMMAND_DEADLINE_MS)
+    if (asked.kind === 'answered') return asked.answer
+    return { matchId, known: asked.kind === 'settled', moves: [], closes: 0 }
   }
 
   /** Ends a match where it runs. Without an answer it may have ended: ending it again finds out. */

@@ -4,6 +4,7 @@ import type { FixtureId, SessionId, UserId } from '../../actors/kernel/ids.ts'
 import type { Outcome } from '../../actors/kernel/outcome.ts'
 import type { Ending, FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
+import type { ConsideredSetting, RuleEffect } from '../../actors/match/rule-change.ts'
 import type { Notice } from '../feed/account-stream.ts'
 import type { Bus, ProcessId, Protocol } from './bus.ts'
 import { type Read, readerOf } from './envelope.ts'
@@ -13,6 +14,7 @@ import {
   FixtureId as MatchId,
   QuoteOutcome,
   QuoteQueryMessage,
+  RuleEffectMessage,
   SessionId as Session,
   TradeOutcome,
   UserId as User,
@@ -52,6 +54,7 @@ export interface Requests {
   readonly command: Exchange<{ readonly command: UserCommand; readonly leftMs: number }, Outcome<Trade>>
   readonly quote: Exchange<{ readonly query: QuoteQuery }, Outcome<QuoteAnswer>>
   readonly end: Exchange<{ readonly ending: Ending }, Ended>
+  readonly effect: Exchange<{ readonly setting: ConsideredSetting }, RuleEffect>
   readonly seat: Exchange<{ readonly userId: UserId; readonly sessionId: SessionId }, SeatAnswer>
   readonly reconnect: Exchange<{ readonly reconnectionToken: string }, SeatAnswer>
   readonly prices: Exchange<object, CurrentPrices>
@@ -108,6 +111,10 @@ export const PROTOCOL: Protocol<Requests, Topics> = {
     command: exchange(about({ command: Command, leftMs: z.number().nonnegative() }), TradeOutcome),
     quote: exchange(about({ query: QuoteQueryMessage }), QuoteOutcome),
     end: exchange(about({ ending: z.enum(['full_time', 'void']) }), z.enum(['ending', 'over', 'unknown', 'elsewhere'])),
+    effect: exchange(
+      about({ setting: z.object({ key: z.string(), value: z.union([z.number(), z.boolean(), z.string()]) }) }),
+      RuleEffectMessage,
+    ),
     seat: exchange(about({ userId: User, sessionId: Session }), Seat),
     reconnect: exchange(about({ reconnectionToken: z.string() }), Seat),
     prices: exchange(about({}), z.object({ epoch: count, seq: count, frames: z.base64() })),

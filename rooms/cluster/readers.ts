@@ -12,6 +12,7 @@ import { instant } from '../../actors/kernel/world.ts'
 import { EVENT_KINDS, type FixtureSnapshot } from '../../actors/market/fixture.ts'
 import type { FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
+import type { RuleEffect } from '../../actors/match/rule-change.ts'
 import type { Position } from '../../actors/position/position.ts'
 
 const micros = z.int().min(-MICROS_MAX).max(MICROS_MAX)
@@ -117,6 +118,13 @@ export const QuoteOutcome: z.ZodType<Outcome<QuoteAnswer>> = outcomeOf(
     refusal: Refusal.nullable(),
   }),
 )
+
+export const RuleEffectMessage: z.ZodType<RuleEffect> = z.object({
+  matchId: FixtureId,
+  known: z.boolean(),
+  moves: z.array(z.object({ instrumentId: InstrumentId, name: z.string(), from: Price, to: Price })),
+  closes: z.int().nonnegative(),
+})
 
 const traced = { requestId: z.string().exactOptional(), trace: z.string().exactOptional() }
 const idempotency = z.object({ id, fingerprint: z.string() }).nullable()

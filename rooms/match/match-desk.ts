@@ -12,7 +12,7 @@ import type { MatchActor } from '../../actors/match/actor.ts'
 import { repeatOf } from '../../actors/match/entry.ts'
 import type { Ending, FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
-import type { PriceRules, RuleEffect } from '../../actors/match/rule-change.ts'
+import type { ConsideredSetting, PriceRules, RuleEffect } from '../../actors/match/rule-change.ts'
 import { type MatchOrigin, type MatchView, newMatch } from '../../actors/match/state.ts'
 import type { MatchRecord } from '../../actors/match/store.ts'
 import type { ActivationResult } from '../feed/wake-limiter.ts'
@@ -42,6 +42,8 @@ export interface MatchDeskOptions {
   readonly runsMatches: boolean
   /** Null when there are no other processes. */
   readonly peers: Peers | null
+  /** The rules that a setting would bring into force; null if it is not valid. */
+  readonly rulesWith: (setting: ConsideredSetting) => PriceRules | null
   /** Makes the prices of a match in another process available here; false when no process runs it. */
   readonly followRemote: (matchId: FixtureId) => Promise<boolean>
 }
@@ -193,10 +195,19 @@ export class MatchDesk implements Host {
     return this.#running(matchId)?.view
   }
 
-  /** What these rules would do to every match that runs here. */
-  effectsOf(next: PriceRules): readonly RuleEffect[] {
-    const running = [...this.#options.hosted.values()].filter(({ leaving }) => leaving === null)
-    return running.map(({ actor }) => actor.effectOf(next))
+  /** What a valid setting would do to the matches that run here, and to those in other processes. */
+  async effectsOf(setting: ConsideredSetting): Promise<readonly RuleEffect[]> {
+    const { hosted, ownership, peers } = this.#options
+    const here = [...hosted.keys()].flatMap((matchId) => this.effectHere(matchId, setting) ?? [])
+    if (peers === null) return here
+    const running = new Set(here.map(({ matchId }) => matchId))
+    const others = (await ownership.elsewhere()).filter((matchId) => !running.has(matchId))
+    return [...here, ...(await Promise.all(others.map((matchId) => peers.effect(matchId, setting))))]
+  }
+
+  effectHere(matchId: FixtureId, setting: ConsideredSetting): RuleEffect | undefined {
+    const next = this.#options.rulesWith(setting)
+    return next === null ? undefined : this.#running(matchId)?.effectOf(next)
   }
 
   /** The trade window of a match that runs here, or of one of its instruments. */

@@ -47,7 +47,7 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
   const { config, world, log } = base
   const { stores, accounts, market, doors, observation, realTimeSide, bot } = parts
   const { measuring, tracing } = observation
-  const { realTime, ownership, wsServer } = realTimeSide
+  const { realTime, wsServer } = realTimeSide
   const { settings } = market
   const edge = {
     world,
@@ -92,11 +92,7 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
     desk: tracing === null ? realTime.desk : tracedDesk(realTime.desk, tracing),
     community: communityPorts(base, parts),
     settings,
-    // A match of another process cannot say, and so asks for force.
-    effectsOf: async (next) => [
-      ...realTime.desk.effectsOf(next),
-      ...(await ownership.elsewhere()).map((matchId) => ({ matchId, known: false, moves: [], closes: 0 })),
-    ],
+    effectsOf: (setting) => realTime.desk.effectsOf(setting),
     audit: market.audit,
     userList: new UserList(stores.db, market.audit, world),
     anchors: market.anchors,

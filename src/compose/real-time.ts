@@ -39,7 +39,6 @@ interface RealTimeParts {
 
 export interface RealTimeSide {
   readonly realTime: RealTime
-  readonly ownership: Pick<SqlLeases, 'elsewhere'>
   /** Does not listen yet. */
   readonly wsServer: HttpServer
 }
@@ -80,12 +79,16 @@ export async function buildRealTime(base: Base, parts: RealTimeParts): Promise<R
     world,
     rules: () => market.settings.rules,
     model: () => market.settings.model,
+    rulesWith: ({ key, value }) => {
+      const preview = market.settings.preview(key, value)
+      return preview.kind === 'valid' ? preview : null
+    },
     report,
   })
   lifecycle.add({ name: 'real-time', kind: 'endpoint', stop: () => realTime.stop() })
   accounts.sessions.onSignedOut((user) => realTime.disconnectUser(user))
   observation.measuring.observe(() => realTime.stats())
-  return { realTime, ownership, wsServer }
+  return { realTime, wsServer }
 }
 
 interface Persistence {

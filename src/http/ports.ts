@@ -3,7 +3,7 @@ import type { FixtureId, InstrumentId, PlayerId, PositionId, UserId } from '../.
 import type { Price } from '../../actors/kernel/micros.ts'
 import type { TradingRules } from '../../actors/kernel/limits.ts'
 import type { Flags } from '../../actors/kernel/settings.ts'
-import type { PriceRules, RuleEffect } from '../../actors/match/rule-change.ts'
+import type { ConsideredSetting, RuleEffect } from '../../actors/match/rule-change.ts'
 import type { Outcome } from '../../actors/kernel/outcome.ts'
 import type { Purse } from '../../actors/kernel/purse.ts'
 import type { Instant, World } from '../../actors/kernel/world.ts'
@@ -213,8 +213,8 @@ interface Anchors {
 /** What admins see and set. */
 export interface AdminDeps {
   readonly settings: Settings
-  /** What changed rules would do to the running matches. One that runs in another process is not `known`. */
-  readonly effectsOf: (next: PriceRules) => Promise<readonly RuleEffect[]>
+  /** What a valid setting would do to the running matches. One that cannot be reached is not `known`. */
+  readonly effectsOf: (setting: ConsideredSetting) => Promise<readonly RuleEffect[]>
   readonly audit: Audit
   readonly userList: UserList
   readonly anchors: Anchors

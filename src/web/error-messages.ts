@@ -25,11 +25,23 @@ const MESSAGES: Readonly<Record<string, (facts: ErrorBody) => string>> = {
   RATE_LIMITED: () => 'Too many requests. Wait a moment and try again.',
   POSITIONS_OPEN: () => 'Close your practice positions first. Then it can be refilled.',
   PROCEEDS_LOCKED: () => 'News may still correct what you have just closed. Try again in a few minutes.',
+  RULES_MOVE_PRICES: movingPrices,
   COMING_SOON: () => 'Not open yet. Come back soon.',
   UNAUTHORIZED: () => 'You have been signed out.',
 }
 
 const number = (facts: ErrorBody, name: string): string => units(Number(facts[name]))
+
+/** What a setting would do to the running matches. */
+function movingPrices({ moves, maxMovePct, closes, unknownMatches }: ErrorBody): string {
+  const unknown = (unknownMatches as readonly unknown[]).length
+  const known =
+    `This moves ${count(Number(moves), 'price', 'prices')} by up to ${Number(maxMovePct).toFixed(1)} % ` +
+    `and closes ${count(Number(closes), 'position', 'positions')}.`
+  return unknown === 0 ? known : `${known} ${count(unknown, 'match', 'matches')} cannot say yet what it would do there.`
+}
+
+const count = (n: number, one: string, many: string): string => `${n} ${n === 1 ? one : many}`
 
 /** The server's reason why the trade window is not open. */
 function because({ tradeWindow }: ErrorBody): string {

@@ -1,12 +1,13 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { present } from '../../actors/kernel/assert.ts'
 import { playerId, type PositionId } from '../../actors/kernel/ids.ts'
 import { BATCH_MAX, DEFAULT_RULES, NEWS_OPENS_HOLD_MS, type TradingRules } from '../../actors/kernel/limits.ts'
-import { lots } from '../../actors/kernel/micros.ts'
+import { type Lots, lots } from '../../actors/kernel/micros.ts'
 import { SECOND_MS } from '../../actors/kernel/world.ts'
 import type { FixtureEvent, FixtureSnapshot } from '../../actors/market/fixture.ts'
 import { exitPrice } from '../../actors/market/instrument.ts'
-import { exposureOf } from '../../actors/position/position.ts'
+import { exposureOf, type Position } from '../../actors/position/position.ts'
 import { GOAL, instrument, P, p, player, record, U, u } from '../support/fixtures.ts'
 import { ActorRig, codeOf, ok } from '../support/actor-rig.ts'
 
@@ -747,6 +748,56 @@ describe('late closes', () => {
     }
     expect(Math.abs((await total(crowd, true)) - (await total(alone, false)))).toBeLessThan(u(0.01))
   })
+
+  it(
+    '[T39] whatever a group does in the window, the news pays it for what it held before',
+    { timeout: 60_000 },
+    async () => {
+      const size = fc.integer({ min: 1, max: 500 }).map((n) => lots(n * 10_000))
+      const secs = fc.option(fc.integer({ min: 0, max: 19 }))
+      const side = fc.constantFrom('long', 'short')
+      const before = fc.array(fc.record({ side, size, leaves: secs }), { minLength: 1, maxLength: 6 })
+      const inside = fc.array(fc.record({ side, size, opens: fc.integer({ min: 0, max: 19 }), leaves: secs }), {
+        maxLength: 6,
+      })
+      await fc.assert(
+        fc.asyncProperty(before, inside, async (holders, latecomers) => {
+          const rig = await kickOff({ rules: { holdMs: 0, levelDistancePpm: 0 } })
+          const open = (n: number, direction: 'long' | 'short', lotSize: Lots) =>
+            opens(rig, 1, { userId: U(n), direction, lots: lotSize })
+          const base = baseOf(rig, 1)
+          const all: Position[] = []
+          const leaving = new Map<number, Position[]>()
+          const leaves = (at: number | null, position: Position): void => {
+            all.push(position)
+            if (at !== null) leaving.set(at, [...(leaving.get(at) ?? []), position])
+          }
+          for (const [n, one] of holders.entries()) leaves(one.leaves, await open(n + 1, one.side, one.size))
+          rig.world.pass(HOLD_MS)
+          await rig.moves(quiet())
+          for (let sec = 0; sec < 20; sec++) {
+            for (const [n, one] of latecomers.entries()) {
+              if (one.opens !== sec) continue
+              const isAfter = one.leaves !== null && one.leaves > sec
+              leaves(isAfter ? one.leaves : null, await open(n + 7, one.side, one.size))
+            }
+            for (const { id, userId } of leaving.get(sec) ?? []) ok(await rig.closes(id, userId))
+            rig.world.pass(SECOND_MS)
+          }
+          for (let n = 0; n < 20 && (n === 0 || heldOf(rig).length > 0); n++) await rig.moves(scored(KNOWN))
+          for (const { id, userId } of all) if (closeOf(rig, id) === null) ok(await rig.closes(id, userId))
+          expect(present(rig.actor.view.instrument(P(1)), 'the scorer').imbalance).toBe(0)
+          const held = holders.reduce((sum, one) => sum + (one.side === 'long' ? one.size : -one.size), 0)
+          const due = (baseOf(rig, 1) - base) * 5 * (held / u(1))
+          const paid = all.reduce((sum, { id }) => sum + pnlOf(rig, id), 0)
+          // To a micro of price for each lot, for rounding.
+          expect(Math.abs(paid - due)).toBeLessThan(all.length * 50)
+          expect(rig.store.audit()).toEqual({ imbalance: 0, mismatched: [] })
+        }),
+        { numRuns: 60 },
+      )
+    },
+  )
 })
 
 async function holderWith(rig: ActorRig, n: number, now: Partial<FixtureSnapshot>) {

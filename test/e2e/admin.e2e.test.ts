@@ -79,11 +79,45 @@ eachDataPlace((settle) => {
       expect(await bob.open(order)).toMatchObject({ status: 409, body: { error: 'market suspended' } })
       expect(await bob.close(position.id, 'a')).toMatchObject({ status: 200 })
 
-      const log = await ann.get('/api/admin/audit', z.object({ entries: z.array(z.unknown()), nextCursor: z.null() }))
-      expect(log.entries).toHaveLength(6)
-      expect(log.entries[0]).toMatchObject({ subject: 'trading.mode', before: 'open', after: 'reduce_only' })
+      const Entry = z.looseObject({ action: z.string() })
+      const log = await ann.get('/api/admin/audit', z.object({ entries: z.array(Entry), nextCursor: z.null() }))
+      const changes = log.entries.filter(({ action }) => action === 'setting.set')
+      expect(changes).toHaveLength(6)
+      expect(changes[0]).toMatchObject({ subject: 'trading.mode', before: 'open', after: 'reduce_only' })
       await rig.close()
     })
+
+    it(
+      '[R15] a recording that a user may have seen is practice: nothing of the main game follows from it',
+      SLOW,
+      async () => {
+        const rig = await open(settle)
+        const [ann, bob] = [await rig.user('Ann'), await rig.user('Bob')]
+        await set(ann, 'replays.practice', true)
+        await set(ann, 'trading.hold_secs', 0)
+        const cast = await castOf(bob, ann, await start(ann, { fixtureId: 'slow-burner', speed: 5 }))
+        const main = async () => ({
+          wallet: await bob.wallet(),
+          ranked: await bob.get('/api/leaderboard/me', z.looseObject({ ranked: z.boolean() })),
+          achievements: await bob.get('/api/achievements', z.unknown()),
+          referral: await bob.get('/api/referrals', z.unknown()),
+          ledger: await bob.get('/api/wallet/ledger', z.unknown()),
+        })
+        const before = await main()
+        const { position } = await bob.opens({ ...long(present(cast[0], 'player')), lotSize: 3 })
+        expect(position).toMatchObject({ purse: 'practice' })
+        await vi.waitUntil(async () => (await bob.close(position.id, 'sold')).status === 200, PATIENCE)
+        const ranked = z.looseObject({ ranked: z.boolean() })
+        await vi.waitUntil(async () => (await bob.get('/api/leaderboard/me?purse=practice', ranked)).ranked, PATIENCE)
+        const Held = z.looseObject({ realizedPnl: z.number() })
+        const held = await bob.get(`/api/positions/${position.id}`, Held)
+        const practice = await bob.get('/api/wallet?purse=practice', z.looseObject({ balance: z.number() }))
+        expect(practice.balance).toBeCloseTo(10_000 + held.realizedPnl, 6)
+        expect(await main()).toEqual(before)
+        expect(await bob.positions('all')).toEqual([])
+        await rig.close()
+      },
+    )
 
     it('[V6] starts replays, even several of one fixture, and stops them settled or void', SLOW, async () => {
       const rig = await open(settle)

@@ -34,7 +34,7 @@ class Cluster {
   }
 
   static async start(place: ServerPlace): Promise<Cluster> {
-    const api = new Program({ ...place.env, ROLES: 'api', DEMO_REPLAY: 'none' })
+    const api = new Program({ ...place.env, ROLES: 'api', DEMO_REPLAY: 'none', ADMIN_EMAILS: 'ann@synthetic.invalid' })
     await api.listening() // creates the schema and the signing key that all processes share
     const cluster = new Cluster(place, api)
     await Promise.all([cluster.addRooms(), cluster.addRooms()])
@@ -72,6 +72,12 @@ async function visitorOf(
   expect(answer).toMatchObject({ type: 'subscribed', rejected: [] })
   return { ada, feed }
 }
+
+const DryRun = z.looseObject({
+  maxMovePct: z.number(),
+  needsForce: z.boolean(),
+  matches: z.array(z.looseObject({ known: z.boolean(), moves: z.array(z.unknown()) })),
+})
 
 const Refused = z.looseObject({ code: z.string() })
 
@@ -150,6 +156,26 @@ onServers((settle) => {
       expect(new Set(seqs).size).toBe(seqs.length)
     },
   )
+
+  it('[H17] an admin hears what a setting would move in matches of other processes', { timeout: 60_000 }, async () => {
+    const { cluster } = await clustered()
+    const { url } = await cluster.api.listening()
+    await visitor(cluster)
+    const ann = new HttpClient(url)
+    await ann.signIn('Ann')
+    const effects = async () => {
+      const answer = await ann.request('PUT', '/api/admin/settings/scoring.base.goal?dryRun=true', { value: 9 })
+      return read(answer, 200, DryRun)
+    }
+    // The match can say as soon as it has had an update.
+    await vi.waitUntil(async () => (await effects()).matches.some(({ known }) => known), PATIENCE)
+    const { maxMovePct, needsForce, matches } = await effects()
+    expect([needsForce, matches.map(({ known }) => known)]).toEqual([true, [true]])
+    expect(matches[0]?.moves.length).toBeGreaterThan(10)
+    expect(maxMovePct).toBeGreaterThan(2)
+    const refused = await ann.request('PUT', '/api/admin/settings/scoring.base.goal', { value: 9 })
+    expect(refused).toMatchObject({ status: 409, body: { code: 'RULES_MOVE_PRICES', unknownMatches: [] } })
+  })
 
   it(
     '[Q11] when the owner of a match is killed another process takes it over: nothing is lost, nothing happens twice',

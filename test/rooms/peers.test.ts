@@ -3,10 +3,11 @@ import { type FixtureId, fixtureId } from '../../actors/kernel/ids.ts'
 import { done, type Outcome, refused } from '../../actors/kernel/outcome.ts'
 import { type Instant, instant } from '../../actors/kernel/world.ts'
 import type { Ending, FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
+import type { ConsideredSetting, RuleEffect } from '../../actors/match/rule-change.ts'
 import { Bus } from '../../rooms/cluster/bus.ts'
 import { type Host, Peers } from '../../rooms/cluster/peers.ts'
 import { type Activity, type ClusterBus, type Ended, type Fed, PROTOCOL } from '../../rooms/cluster/protocol.ts'
-import { openOrder, snapshot, trade } from '../support/fixtures.ts'
+import { openOrder, P, p, snapshot, trade } from '../support/fixtures.ts'
 import { type MemoryEnd, MemoryNetwork } from '../support/pub-sub-memory.ts'
 import { TestWorld } from '../support/test-world.ts'
 
@@ -45,6 +46,12 @@ class Process implements Host {
     return this.runs.has(matchId) ? refused({ code: 'key_reused' }) : undefined
   }
 
+  effectHere(matchId: FixtureId, { key }: ConsideredSetting): RuleEffect | undefined {
+    this.asked.push(`effect of ${key}`)
+    const moves = [{ instrumentId: P(1), name: 'A. Striker', from: p(200), to: p(205) }]
+    return this.runs.has(matchId) ? { matchId, known: true, moves, closes: 3 } : undefined
+  }
+
   async feedHere({ seq }: FeedUpdate): Promise<Fed> {
     this.asked.push(`feed ${seq}`)
     return this.wakesAs === 'elsewhere' ? 'elsewhere' : 'applied'
@@ -79,10 +86,6 @@ class Installation {
     return this.owner
   }
 
-  async orphans(): Promise<readonly FixtureId[]> {
-    return []
-  }
-
   async close(): Promise<void> {
     await Promise.all(this.#processes.map(({ bus }) => bus.close()))
   }
@@ -108,6 +111,21 @@ describe('peers', () => {
     expect(await submit(here, 1_500)).toEqual({ outcome: accepted })
     expect(there.asked).toEqual([`command until ${installation.world.now() + 1_500}`])
     expect(await here.peers.askQuote(MATCH, { ...openOrder(), means: {} })).toEqual(refused({ code: 'key_reused' }))
+  })
+
+  it('[H17] what a setting would move is asked of the owner of the match; one that cannot be reached is not known', async () => {
+    const [here, there] = [
+      await installation.process('here', { runsMatches: false }),
+      await installation.process('there'),
+    ]
+    installation.owner = 'there'
+    there.runs.add(MATCH)
+    const setting = { key: 'trading.impact_cap_pct', value: 1 }
+    const moves = [{ instrumentId: P(1), name: 'A. Striker', from: p(200), to: p(205) }]
+    expect(await here.peers.effect(MATCH, setting)).toEqual({ matchId: MATCH, known: true, moves, closes: 3 })
+    installation.owner = 'dead'
+    await there.bus.close()
+    expect(await here.peers.effect(fixtureId(8), setting)).toMatchObject({ matchId: 8, known: false, moves: [] })
   })
 
   it('[Q5] an owner that is gone, although its lease runs, has done nothing: busy at once', async () => {

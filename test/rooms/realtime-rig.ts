@@ -132,6 +132,7 @@ export class RealtimeRig {
       world: this.world,
       rules: () => DEFAULT_RULES,
       model: () => DEFAULT_MODEL,
+      rulesWith: () => null,
       report: (event, error) => this.reports.push({ event, error }),
       replay: this.#replay(),
       provider: null,

@@ -33,7 +33,7 @@ async function process(name: string) {
   const end: MemoryEnd = network.end()
   const bus = new Bus({ pubSub: end, processId: name, protocol: PROTOCOL, report: () => undefined })
   const world = new TestWorld()
-  const ownership = { ownerOf: async () => owner, orphans: async () => [] }
+  const ownership = { ownerOf: async () => owner }
   const peers = new Peers({ bus, ownership, world })
   const fanOut = new FanOut({ world, report: () => undefined })
   const current: PublishedPrice[] = []

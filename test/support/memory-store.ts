@@ -104,6 +104,10 @@ export class MemoryMatchStore implements MatchStore, Leases {
     return unsettled.map(({ info }) => info.matchId).filter((matchId) => !running.includes(matchId))
   }
 
+  async elsewhere(): Promise<readonly FixtureId[]> {
+    return []
+  }
+
   async renew(matchId: FixtureId, epoch: number): Promise<boolean> {
     return this.#epochs.get(matchId) === epoch
   }

@@ -185,6 +185,30 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
     expect(complaints).toEqual([])
   })
 
+  it('[H17] a setting that moves running prices far says so, and is set only when the admin agrees', async () => {
+    const { page } = await visit('Boss')
+    await page.goto(`${server.url}/#/control/settings`)
+    const field = page.getByLabel('scoring.base.goal', { exact: true })
+    const before = await field.inputValue()
+    const asked: string[] = []
+    const set = async (value: string, agrees: boolean): Promise<void> => {
+      page.once('dialog', (dialog) => {
+        asked.push(dialog.message())
+        void (agrees ? dialog.accept() : dialog.dismiss())
+      })
+      await field.fill(value)
+      await field.blur()
+    }
+    await set('5', false)
+    await page.locator('.toast').getByText('scoring.base.goal: 5: failed').waitFor()
+    await set('5.5', true)
+    await page.locator('.toast').getByText('scoring.base.goal: 5.5', { exact: true }).waitFor()
+    await set(before, true)
+    await page.locator('.toast').getByText(`scoring.base.goal: ${before}`, { exact: true }).waitFor()
+    expect(asked).toHaveLength(3)
+    for (const text of asked) expect(text).toMatch(/^This moves \d+ prices by up to [\d.]+ % .* Set it all the same\?$/)
+  })
+
   it('a new user verifies their e-mail, chooses a name and a district, and can trade', async () => {
     const page = await browser.newPage()
     page.setDefaultTimeout(10_000)

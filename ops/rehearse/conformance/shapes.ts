@@ -243,7 +243,11 @@ export const SpinnerWeek = z.looseObject({
   status: z.enum(['open', 'tied', 'decided']),
   winner: candidate.optional(),
   candidates: z.array(candidate),
-  seedHash: z.string().regex(/^[0-9a-f]{64}$/),
+  /** Absent if no seed was published before the week ended. */
+  seedHash: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional(),
   seed: z.string().optional(),
   decidedAt: timestamp.optional(),
 })

@@ -88,7 +88,8 @@ export const operations = {
   flags: () => api.ask<{ flags: Flag[] }>('/api/admin/flags'),
   setFlag: (key: string, enabled: boolean) => put(`/api/admin/flags/${encodeURIComponent(key)}`, { enabled }),
   settings: () => api.ask<{ settings: Setting[] }>('/api/admin/settings'),
-  setSetting: (key: string, value: SettingValue) => put(`/api/admin/settings/${encodeURIComponent(key)}`, { value }),
+  setSetting: (key: string, value: SettingValue, { force = false } = {}) =>
+    put(`/api/admin/settings/${encodeURIComponent(key)}`, { value, force }),
   users: (search: string, offset: number) =>
     api.ask<{ users: ListedUser[]; total: number }>('/api/admin/users', { query: { search, offset, limit: 25 } }),
   setRole: (id: string, role: 'admin' | 'user') => put(`/api/admin/users/${id}/role`, { role }),

@@ -1,6 +1,8 @@
 /** Flags and settings: sent on change, in force everywhere within a second. */
 import { signal } from '@preact/signals'
 import { html } from '../html.ts'
+import { ApiError } from '../client/api.ts'
+import { refusalMessage } from '../error-messages.ts'
 import { useRequest, Waiting } from '../parts/use-request.ts'
 import { runAction } from './run-action.ts'
 import { operations, type Setting, type SettingValue } from './operations.ts'
@@ -47,7 +49,7 @@ function Flags() {
 function Settings() {
   const { answer, trouble, again } = useRequest(() => operations.settings())
   const set = async (key: string, value: SettingValue): Promise<void> => {
-    await runAction(`${key}: ${value}`, () => operations.setSetting(key, value))
+    await runAction(`${key}: ${value}`, () => setOrAsk(key, value))
     again()
   }
   const words = sought.value.trim().toLowerCase()
@@ -73,6 +75,17 @@ function Settings() {
       }
     </section>
   `
+}
+
+/** Sets it. If that would move running prices far, says how far and asks first. */
+async function setOrAsk(key: string, value: SettingValue): Promise<void> {
+  try {
+    await operations.setSetting(key, value)
+  } catch (error) {
+    const moves = error instanceof ApiError && error.facts.code === 'RULES_MOVE_PRICES'
+    if (!moves || !confirm(`${refusalMessage(error.facts)} Set it all the same?`)) throw error
+    await operations.setSetting(key, value, { force: true })
+  }
 }
 
 interface RowProps {

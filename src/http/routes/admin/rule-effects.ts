@@ -13,7 +13,7 @@ const MatchEffectBody = z
     known: z.boolean().openapi({
       example: true,
       description:
-        'False if the match cannot say: it runs in another process, or has had no update since this one took it over.',
+        'False if the match cannot say: its process does not answer, or has had no update since it took the match over.',
     }),
     closes: z.int().openapi({ description: 'Positions that the moves would close.', example: 3 }),
     moves: z.array(

@@ -1,6 +1,6 @@
 /** `/api/admin/settings`: settings, listed and set, and the keys of the scoring multipliers. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { movesPrices, scopeOf, SETTINGS } from '../../../../actors/kernel/settings.ts'
+import { movesPrices, scopeOf, SETTINGS, type SettingValue } from '../../../../actors/kernel/settings.ts'
 import { MULTIPLIER_KEYS } from '../../../../actors/market/scoring-settings.ts'
 import type { SettingEntry, SettingOutcome } from '../../../../db/settings.ts'
 import { answerWith, errors, fail, type HttpEnv, invalid, notFound } from '../../answers.ts'
@@ -100,10 +100,10 @@ type Deps = Pick<HttpDeps, 'settings' | 'effectsOf' | 'catalogue'>
 
 export function adminSettings({ settings, effectsOf, catalogue }: Deps, gates: Gates) {
   /** What a change would do, and whether it takes force. */
-  const foresee = async (key: string, to: unknown) => {
+  const foresee = async (key: string, to: SettingValue) => {
     const preview = settings.preview(key, to)
     if (preview.kind !== 'valid') return preview
-    const effects = movesPrices(key) ? await effectsOf(preview) : []
+    const effects = movesPrices(key) ? await effectsOf({ key, value: to }) : []
     const sum = summed(effects)
     const limitPct = settings.value('rules.max_move_pct')
     const needsForce = sum.maxMovePct > limitPct || sum.unknownMatches.length > 0
