@@ -74,7 +74,6 @@ async function visitorOf(
 }
 
 const DryRun = z.looseObject({
-  maxMovePct: z.number(),
   needsForce: z.boolean(),
   matches: z.array(z.looseObject({ known: z.boolean(), moves: z.array(z.unknown()) })),
 })
@@ -163,18 +162,18 @@ onServers((settle) => {
     await visitor(cluster)
     const ann = new HttpClient(url)
     await ann.signIn('Ann')
-    const effects = async () => {
-      const answer = await ann.request('PUT', '/api/admin/settings/scoring.base.goal?dryRun=true', { value: 9 })
-      return read(answer, 200, DryRun)
-    }
+    const set = (key: string, value: number) => ann.request('PUT', `/api/admin/settings/${key}`, { value })
+    expect(await set('rules.max_move_pct', 0)).toMatchObject({ status: 200 })
+    const effects = async () => read(await set('scoring.scale?dryRun=true', 5), 200, DryRun)
     // The match can say as soon as it has had an update.
     await vi.waitUntil(async () => (await effects()).matches.some(({ known }) => known), PATIENCE)
-    const { maxMovePct, needsForce, matches } = await effects()
+    const { needsForce, matches } = await effects()
     expect([needsForce, matches.map(({ known }) => known)]).toEqual([true, [true]])
     expect(matches[0]?.moves.length).toBeGreaterThan(10)
-    expect(maxMovePct).toBeGreaterThan(2)
-    const refused = await ann.request('PUT', '/api/admin/settings/scoring.base.goal', { value: 9 })
-    expect(refused).toMatchObject({ status: 409, body: { code: 'RULES_MOVE_PRICES', unknownMatches: [] } })
+    expect(await set('scoring.scale', 5)).toMatchObject({
+      status: 409,
+      body: { code: 'RULES_MOVE_PRICES', unknownMatches: [] },
+    })
   })
 
   it(

@@ -1,10 +1,10 @@
 /** The client in a real browser against the whole program. */
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { userId } from '../../actors/kernel/ids.ts'
 import { accessProblems, complaintsOf, hasBrowser, launch } from '../support/browser.ts'
-import { ComposedServer } from '../support/composed-server.ts'
+import { ComposedServer, PATIENCE } from '../support/composed-server.ts'
 import { embeddedPlace } from '../support/data-place.ts'
 
 const PHONE = { width: 390, height: 844 }
@@ -187,8 +187,13 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
 
   it('[H17] a setting that moves running prices far says so, and is set only when the admin agrees', async () => {
     const { page } = await visit('Boss')
+    const put = async (key: string, value: number): Promise<Record<string, unknown>> =>
+      (await page.request.put(`${server.url}/api/admin/settings/${key}`, { data: { value } })).json()
+    expect(await put('rules.max_move_pct', 0)).toMatchObject({ value: 0 })
+    // As soon as the match has moved a price.
+    await vi.waitUntil(async () => (await put('scoring.scale?dryRun=true', 5))['needsForce'], PATIENCE)
     await page.goto(`${server.url}/#/control/settings`)
-    const field = page.getByLabel('scoring.base.goal', { exact: true })
+    const field = page.getByLabel('scoring.scale', { exact: true })
     const before = await field.inputValue()
     const asked: string[] = []
     const set = async (value: string, agrees: boolean): Promise<void> => {
@@ -200,12 +205,13 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 60_000 }, () => {
       await field.blur()
     }
     await set('5', false)
-    await page.locator('.toast').getByText('scoring.base.goal: 5: failed').waitFor()
-    await set('5.5', true)
-    await page.locator('.toast').getByText('scoring.base.goal: 5.5', { exact: true }).waitFor()
+    await page.locator('.toast').getByText('scoring.scale: 5: failed').waitFor()
+    await set('4', true)
+    await page.locator('.toast').getByText('scoring.scale: 4', { exact: true }).waitFor()
     await set(before, true)
-    await page.locator('.toast').getByText(`scoring.base.goal: ${before}`, { exact: true }).waitFor()
+    await page.locator('.toast').getByText(`scoring.scale: ${before}`, { exact: true }).waitFor()
     expect(asked).toHaveLength(3)
+    await put('rules.max_move_pct', 2)
     for (const text of asked) expect(text).toMatch(/^This moves \d+ prices by up to [\d.]+ % .* Set it all the same\?$/)
   })
 
