@@ -2,9 +2,10 @@
  * What must hold in a small fixed season. The battery's table says it of many matches with error bars; here are the
  * parts of it that few matches can tell, and each rule of the market has one that fails without it.
  */
+import { present } from '../../actors/kernel/assert.ts'
 import { playerId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES, ROI_FLOOR } from '../../actors/kernel/limits.ts'
-import { type Money, money, MICROS_PER_UNIT } from '../../actors/kernel/micros.ts'
+import { lots, type Money, money, MICROS_PER_UNIT } from '../../actors/kernel/micros.ts'
 import { SECOND_MS } from '../../actors/kernel/world.ts'
 import { DEFAULT_MODEL, type ScoringModel } from '../../actors/market/pricing.ts'
 import { roiPpm, stakeOf } from '../../actors/community/ranking.ts'
@@ -14,7 +15,7 @@ import type { Fixture } from '../../ops/tools/market/play.ts'
 import { type Line, linesOf } from '../../ops/tools/market/report.ts'
 import { BETS, returnOf, startersAtEnd } from '../../ops/tools/market/results.ts'
 import { ActorRig } from '../support/actor-rig.ts'
-import { GOAL, instrument, P, player, record } from '../support/fixtures.ts'
+import { GOAL, instrument, P, player, record, U } from '../support/fixtures.ts'
 
 /** The season: few matches with the whole battery, and many that are only looked at when they have ended. */
 export const MATCHES = 4
@@ -145,6 +146,29 @@ export async function complaintsAboutTheBackLine(): Promise<readonly string[]> {
   }
   const { status } = rig.actor.window(P(4))
   return status === 'OPEN' ? ['a defender may be shorted before the statistics tell of the goal'] : []
+}
+
+/** Ten accounts push a price up just before a goal; once they are void, they have what they had. */
+export async function complaintsAboutPumps(): Promise<readonly string[]> {
+  const rig = await ActorRig.set({
+    rules: { lateVoidMs: DEFAULT_RULES.lateVoidMs },
+    record: record({ instruments: [instrument(1, { role: 'FWD' })] }),
+    users: 10,
+  })
+  const squad = [player(1, { role: 'FWD', details: {} })]
+  await rig.moves({ players: squad })
+  for (let n = 1; n <= 10; n += 1) {
+    rig.actor.takeUnpublished()
+    const published = present(rig.actor.view.instrument(P(1)), 'instrument').published
+    await rig.opens({ userId: U(n), lots: lots(5 * MICROS_PER_UNIT), clientPrice: published })
+  }
+  rig.world.pass(10 * SECOND_MS)
+  const goal = { home: { id: 1, name: 'Harbour', goals: 1 }, events: [{ ...GOAL, playerId: playerId(1) }] }
+  await rig.moves({ ...goal, players: squad })
+  const voids = [...rig.store.positions.values()].flatMap(({ close }) => (close?.by === 'void' ? [close] : []))
+  const gained = voids.reduce((sum, { pnl }) => sum + pnl, 0) / MICROS_PER_UNIT
+  if (voids.length < 10) return [`ten who pump before a goal: only ${voids.length} are void`]
+  return Math.abs(gained) > 0.001 ? [`ten who pump before a goal: gain ${gained.toFixed(3)} units by leaving`] : []
 }
 
 const units = (n: number): Money => money(n * MICROS_PER_UNIT)

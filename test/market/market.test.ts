@@ -7,6 +7,7 @@ import {
   complaints,
   complaintsAboutBoards,
   complaintsAboutPar,
+  complaintsAboutPumps,
   complaintsAboutTheBackLine,
   MATCHES,
   played,
@@ -38,6 +39,10 @@ describe('a market of simulated matches', () => {
 
   it('holds defenders until their keeper’s statistics tell of the goal', async () => {
     expect(await complaintsAboutTheBackLine()).toEqual([])
+  })
+
+  it('pays nobody for pushing a price up before a goal', async () => {
+    expect(await complaintsAboutPumps()).toEqual([])
   })
 
   it('ranks nobody first for one lucky position', () => {

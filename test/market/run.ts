@@ -4,6 +4,7 @@ import {
   complaints,
   complaintsAboutBoards,
   complaintsAboutPar,
+  complaintsAboutPumps,
   complaintsAboutTheBackLine,
   MATCHES,
   played,
@@ -18,6 +19,7 @@ function report(found: readonly string[]): void {
 
 report(complaintsAboutBoards())
 report(await complaintsAboutTheBackLine())
+report(await complaintsAboutPumps())
 report(complaintsAboutPar())
 const results: MatchResult[] = []
 for (let n = 0; n < MATCHES; n += 1) {
