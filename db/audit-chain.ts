@@ -1,9 +1,9 @@
 /**
  * The chain of the audit log. An entry is appended without a place in it, so that writers never wait for one another.
  * Sealing gives committed entries the next numbers, without a gap, and each a hash over its number, its text and the
- * hash before it. An entry that is altered, missing or moved later breaks the chain there. Only somebody who noted a
- * hash elsewhere can tell a chain that was made anew, or cut at its end: the server logs the last one whenever it
- * seals.
+ * hash before it. An entry that is altered, missing or moved later breaks the chain there. A chain that was rewritten
+ * as a whole, or cut at its end, is found by comparing it with a hash noted elsewhere. The server logs the last hash
+ * whenever it seals.
  */
 import { createHash } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'

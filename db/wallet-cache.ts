@@ -129,7 +129,7 @@ const asPut =
     version,
   })
 
-/** A hash that somebody wrote anew from outside has neither version nor timeline; every other must be of this one. */
+/** A hash written from outside has neither version nor timeline. Every other hash must be of this timeline. */
 function parse(hash: Fields | null, timeline: string): { balance: Money; version: number | null } | null {
   if (hash === null) return null
   if ((hash['version'] !== undefined || hash['timeline'] !== undefined) && hash['timeline'] !== timeline) return null

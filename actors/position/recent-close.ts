@@ -1,6 +1,7 @@
 /**
- * A close that news may still correct. Somebody beside the pitch is seconds ahead of every provider, and leaves before
- * the price falls; so what is closed just before news is booked as if it had been held until the news is in the price.
+ * A close that news may still correct. A user beside the pitch is seconds ahead of every provider and can leave before
+ * the price falls. So a close just before news is booked as if the position had been held until the news is in the
+ * price.
  */
 import { type Money, money, price } from '../kernel/micros.ts'
 import { type Instant, instant } from '../kernel/world.ts'

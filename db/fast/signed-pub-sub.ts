@@ -1,8 +1,8 @@
 /**
- * Publish/subscribe whose messages carry proof that a process of this installation sent them: whoever can write to
- * Redis can otherwise trade in the name of any user. A message is sealed with a key that all processes share, together
- * with its channel, its instant, and its number in the stream of its publisher, so that it counts neither elsewhere nor
- * twice.
+ * Publish/subscribe whose messages carry proof that a process of this installation sent them. Without it, a client that
+ * can write to Redis could trade in the name of any user. A message is sealed with a key that all processes share,
+ * together with its channel, its instant, and its number in the stream of its publisher, so that it counts neither
+ * elsewhere nor twice.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { MINUTE_MS, type World } from '../../actors/kernel/world.ts'

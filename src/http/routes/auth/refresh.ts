@@ -17,7 +17,7 @@ const route = createRoute({
   summary: 'Rotate both tokens of the session',
   description:
     'Each refresh token can be rotated once. A repetition with the same `Idempotency-Key` within 60 seconds gets the ' +
-    'same pair again, so that a lost answer signs nobody out. Without it the previous token is 401 for ten seconds, ' +
+    'same pair again, so that a lost answer does not end the session. Without it the previous token is 401 for ten seconds, ' +
     'and after that it counts as stolen and ends the session. A session ends after `auth.session_max_days` whatever it ' +
     'refreshes.',
   security: REFRESH_SECURITY,
