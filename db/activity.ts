@@ -39,6 +39,7 @@ export class ActivityFeed {
       .innerJoin('users', 'users.id', 'activity.user_id')
       .selectAll('activity')
       .select('username')
+      .where('off_boards', '=', false)
       .$if(district !== null, (query) => query.where('activity.district_id', '=', district ?? 0))
       .orderBy('activity.id', 'desc')
       .limit(limit)

@@ -106,13 +106,15 @@ class Ranking {
     if (before !== undefined && before.version > standing.version) return
     if (before === undefined) this.#numbers.set(standing.userId, number)
     else this.#count(before, -1)
-    if (before !== undefined && this.#laid) for (const list of this.#listsOf(before)) list.remove(number)
+    if (before !== undefined && before.closed > 0 && this.#laid) {
+      for (const list of this.#listsOf(before)) list.remove(number)
+    }
     this.#standings[number] = standing
     for (const by of ['roi', 'pnl'] as const) {
       for (const [n, value] of rankKey(by, standing).entries()) present(this.#columns[by][n], 'column')[number] = value
     }
     this.#count(standing, 1)
-    if (this.#laid) for (const list of this.#listsOf(standing)) list.add(number)
+    if (standing.closed > 0 && this.#laid) for (const list of this.#listsOf(standing)) list.add(number)
   }
 
   /** Fills each list at once with what has been put so far. */
@@ -120,7 +122,8 @@ class Ranking {
     const late: Standing[] = []
     this.#late = late
     for (const by of ['roi', 'pnl'] as const) {
-      const inOrder = Int32Array.from(this.#standings.keys()).toSorted((a, b) => this.#compare(by, a, b))
+      const ranked = this.#standings.keys().filter((number) => this.#at(number).closed > 0)
+      const inOrder = Int32Array.from(ranked).toSorted((a, b) => this.#compare(by, a, b))
       await nextTurn()
       const byDistrict = Map.groupBy(inOrder, (number) => this.#at(number).districtId)
       for (const [districtId, members] of byDistrict) this.#list({ by, districtId }).fill(members)
@@ -134,7 +137,8 @@ class Ranking {
 
   standing(user: UserId): Standing | undefined {
     const number = this.#numbers.get(user)
-    return number === undefined ? undefined : this.#standings[number]
+    const standing = number === undefined ? undefined : this.#standings[number]
+    return standing?.closed === 0 ? undefined : standing
   }
 
   top(board: BoardName, limit: number, offset: number): Top {
@@ -151,6 +155,7 @@ class Ranking {
     const number = this.#numbers.get(user)
     if (number === undefined) return null
     const standing = this.#at(number)
+    if (standing.closed === 0) return null
     if (board.districtId !== null && board.districtId !== standing.districtId) return null
     const list = this.#list(board)
     const before = this.#countBefore(board.by, list, number)
@@ -203,6 +208,7 @@ class Ranking {
   }
 
   #count(standing: Standing, times: 1 | -1): void {
+    if (standing.closed === 0) return
     const score = this.#districts.get(standing.districtId) ?? { members: 0, roiPpmSum: 0 }
     score.members += times
     score.roiPpmSum += times * roiPpm(standing)

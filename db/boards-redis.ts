@@ -31,7 +31,7 @@ const PUT_MAX = 200
 /**
  * All keys of a build begin with its name, so a new build grows beside the one that is shown; `…:shown` and `…:coming`
  * name the two. An entry is a JSON array: version, key by ROI, key by profit, district, ROI in ppm, and the numbers of
- * the standing.
+ * the standing, of which the ninth element counts the closes. Without any the user is on no board.
  */
 const PUT = `
   local function put(at)
@@ -41,7 +41,7 @@ const PUT = `
       local before = redis.call('hget', at .. ':entries', user)
       local old = before and cjson.decode(before)
       if not old or old[1] <= entry[1] then
-        if old then
+        if old and old[9] > 0 then
           redis.call('zrem', at .. ':roi:all', old[2] .. user)
           redis.call('zrem', at .. ':pnl:all', old[3] .. user)
           redis.call('zrem', at .. ':roi:' .. old[4], old[2] .. user)
@@ -50,12 +50,14 @@ const PUT = `
           redis.call('hincrby', at .. ':sums', old[4], string.format('%.0f', 0 - old[5]))
         end
         redis.call('hset', at .. ':entries', user, text)
-        redis.call('zadd', at .. ':roi:all', 0, entry[2] .. user)
-        redis.call('zadd', at .. ':pnl:all', 0, entry[3] .. user)
-        redis.call('zadd', at .. ':roi:' .. entry[4], 0, entry[2] .. user)
-        redis.call('zadd', at .. ':pnl:' .. entry[4], 0, entry[3] .. user)
-        redis.call('hincrby', at .. ':members', entry[4], 1)
-        redis.call('hincrby', at .. ':sums', entry[4], string.format('%.0f', entry[5]))
+        if entry[9] > 0 then
+          redis.call('zadd', at .. ':roi:all', 0, entry[2] .. user)
+          redis.call('zadd', at .. ':pnl:all', 0, entry[3] .. user)
+          redis.call('zadd', at .. ':roi:' .. entry[4], 0, entry[2] .. user)
+          redis.call('zadd', at .. ':pnl:' .. entry[4], 0, entry[3] .. user)
+          redis.call('hincrby', at .. ':members', entry[4], 1)
+          redis.call('hincrby', at .. ':sums', entry[4], string.format('%.0f', entry[5]))
+        end
       end
     end
   end
@@ -216,7 +218,8 @@ class BoardsRedis implements Boards {
     const entries = found(await this.#redis.boardStandings(this.#root, ...users))
     return users.flatMap((user, n) => {
       const entry = entries[n] ?? null
-      return entry === null ? [] : [standingFrom(user, entry)]
+      const standing = entry === null ? null : standingFrom(user, entry)
+      return standing === null || standing.closed === 0 ? [] : [standing]
     })
   }
 

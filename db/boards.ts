@@ -19,7 +19,8 @@ export interface Place extends Ranked {
 export interface Boards {
   /**
    * Places users on every board that shows them, by their standings. A standing older than the stored one is ignored,
-   * so a repeated or late put does no harm. Throws BoardsUnbuilt before the first build.
+   * so a repeated or late put does no harm. One without a close takes its user off the boards. Throws BoardsUnbuilt
+   * before the first build.
    */
   put(standings: readonly Standing[]): Promise<void>
 

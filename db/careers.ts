@@ -59,14 +59,15 @@ export class Careers {
       delete from board_changes b using due where b.user_id = due.user_id`.execute(this.#db)
   }
 
-  /** The standings of the given users who have closed a position of the purse. */
+  /** The standings of the given users in a purse. Users who belong on no board have one without closes. */
   async standings(users: readonly UserId[], purse: Purse): Promise<readonly Standing[]> {
     if (users.length === 0) return []
     const floor = this.#roiFloor()
     const rows = await standingsIn(this.#db, purse)
+      .select('off_boards')
       .where(sql<boolean>`user_id = any(${uuids(users)}::uuid[])`)
       .execute()
-    return rows.map((row) => standingFrom(row, floor))
+    return rows.map((row) => standingFrom(row.off_boards ? { ...row, closed: 0, wins: 0 } : row, floor))
   }
 
   /** All standings of a purse, one page at a time, measured against one floor. */
@@ -75,6 +76,8 @@ export class Careers {
     let after: string | null = null
     for (;;) {
       const rows: StandingRow[] = await standingsIn(this.#db, purse)
+        .where(purse === 'main' ? 'closed' : 'practice_closed', '>', 0)
+        .where('off_boards', '=', false)
         .$if(after !== null, (query) => query.where('user_id', '>', after ?? ''))
         .orderBy('user_id')
         .limit(PAGE)
@@ -112,12 +115,10 @@ function standingsIn(db: Kysely<Database>, purse: Purse) {
     ? joined
         .select(['user_id', 'district_id', 'version', 'closed', 'wins'])
         .select(['pnl_micros', 'base_moves_micros', 'margin_micros', 'first_trade_at'])
-        .where('closed', '>', 0)
     : joined
         .select(['user_id', 'district_id', 'version', 'practice_closed as closed', 'practice_wins as wins'])
         .select(['practice_pnl_micros as pnl_micros', 'practice_base_moves_micros as base_moves_micros'])
         .select(['practice_margin_micros as margin_micros', 'practice_first_trade_at as first_trade_at'])
-        .where('practice_closed', '>', 0)
 }
 
 function standingFrom(row: StandingRow, floor: Money): Standing {

@@ -225,7 +225,7 @@ type CommitRow =
   | { readonly verdict: 'fenced' }
   | ({ readonly verdict: 'key_used'; readonly user_id: string } & StoredRow)
   | { readonly verdict: 'insufficient_margin'; readonly user_id: string; readonly balance: number }
-  | { readonly verdict: 'position_limit'; readonly user_id: string }
+  | { readonly verdict: 'position_limit' | 'account_frozen'; readonly user_id: string }
   | FoundRow
 
 /** Array literals with one value per wallet, in the order of the arguments. */
@@ -239,22 +239,25 @@ interface CommittedRow {
 }
 
 /**
- * Array literals with one value per wallet: balances, what is locked, and in `margins` the numbers of open positions.
+ * Array literals with one value per wallet: balances, what is locked, in `margins` the numbers of open positions, and
+ * in `worths` 1 for the frozen.
  */
 interface FoundRow {
   readonly verdict: 'found'
   readonly balances: string | null
   readonly lockeds: string | null
   readonly margins: string | null
+  readonly worths: string | null
 }
 
 function walletsFound(changes: readonly WalletChange[], row: FoundRow): WalletFound[] {
-  const [balances, lockeds, open] = [row.balances, row.lockeds, row.margins].map(bigintsFrom)
+  const [balances, lockeds, open, frozen] = [row.balances, row.lockeds, row.margins, row.worths].map(bigintsFrom)
   return changes.map(({ userId: user, purse }, n) => ({
     userId: user,
     purse,
     available: money(present(balances?.[n], 'balance') - present(lockeds?.[n], 'locked')),
     openPositions: present(open?.[n], 'open positions'),
+    ...(frozen?.[n] === 1 ? { frozen: true } : {}),
   }))
 }
 

@@ -37,6 +37,8 @@ export interface UserDay {
 
 export interface KnownUser {
   readonly districtId: DistrictId
+  /** On no board and in no activity. */
+  readonly offBoards: boolean
   readonly career: Career
 }
 
@@ -69,12 +71,13 @@ export class ReactionTx {
 
   /**
    * The referrers of those users for whom they have not been credited yet. A referrer whose wallet is missing, or too
-   * full for the reward, is left out: the credit waits.
+   * full for the reward, is left out, and so are the frozen on both sides: the credit waits.
    */
   async uncredited(users: readonly UserId[]): Promise<readonly Credit[]> {
     const { rows } = await sql<{ referrer_id: string; referee_id: string; username: string }>`
       select r.referrer_id, r.referee_id, u.username
-        from referrals r join users u on u.id = r.referee_id
+        from referrals r join users u on u.id = r.referee_id and u.status = 'active'
+        join users f on f.id = r.referrer_id and f.status = 'active'
         join wallets w on w.user_id = r.referrer_id and w.purse = 'main'
        where r.referee_id = any(${uuids(users)}::uuid[]) and r.credited_at is null
          and w.balance_micros <= ${MICROS_MAX - REFERRAL_REWARD}::bigint`.execute(this.#tx)
@@ -95,11 +98,14 @@ export class ReactionTx {
     await sql`
       insert into careers (user_id) select id from users where id = any(${ids}::uuid[]) order by id
         on conflict do nothing`.execute(this.#tx)
-    const { rows } = await sql<Selectable<CareersTable> & { district_id: number }>`
-      select c.*, u.district_id from careers c join users u on u.id = c.user_id
+    const { rows } = await sql<Selectable<CareersTable> & { district_id: number; off_boards: boolean }>`
+      select c.*, u.district_id, u.off_boards from careers c join users u on u.id = c.user_id
        where c.user_id = any(${ids}::uuid[]) order by c.user_id for update of c`.execute(this.#tx)
     return new Map(
-      rows.map((row) => [userId(row.user_id), { districtId: districtId(row.district_id), career: careerFrom(row) }]),
+      rows.map((row) => [
+        userId(row.user_id),
+        { districtId: districtId(row.district_id), offBoards: row.off_boards, career: careerFrom(row) },
+      ]),
     )
   }
 

@@ -339,6 +339,7 @@ async function leadersOf(db: Kysely<Database>, week: Week, options: DrawOptions)
                as roi_hundredths
         from week_scores
        where week = ${week.name}::text
+         and not exists (select from users u where u.id = user_id and u.status = 'frozen')
          and closed >= ${closesMin}::integer and cardinality(players) >= ${playersMin}::integer
     ), ranked as (
       select *, rank() over (order by roi_hundredths desc, win_ppm desc) from eligible

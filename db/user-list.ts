@@ -1,12 +1,12 @@
 /** Users for operators: search by any part of a name, paging, and roles. */
-import type { Kysely, Selectable } from 'kysely'
+import type { Kysely, Selectable, Transaction } from 'kysely'
 import { type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Money, money } from '../actors/kernel/micros.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
 import type { AuditLog } from './audit-log.ts'
 import type { Database } from './postgres/schema.ts'
 import { endSessionsOf } from './sessions.ts'
-import type { UsersTable } from './postgres/schema/users.ts'
+import type { UserStatus, UsersTable } from './postgres/schema/users.ts'
 
 export interface ListedUser {
   readonly id: UserId
@@ -22,6 +22,7 @@ export interface ListedUser {
   readonly balance: Money | null
   readonly referralCode: string
   readonly synthetic: boolean
+  readonly status: UserStatus
   readonly createdAt: Instant
 }
 
@@ -49,6 +50,20 @@ export type RoleOutcome =
   | { readonly kind: 'unknown' }
   /** Admins cannot remove their own role: the last one could. */
   | { readonly kind: 'own_role' }
+
+export interface StatusChange {
+  readonly id: UserId
+  readonly status: UserStatus
+  /** In plain words, for the audit log and the user. */
+  readonly reason: string
+  readonly by: UserId
+}
+
+export type StatusOutcome =
+  | { readonly kind: 'changed'; readonly user: ListedUser }
+  | { readonly kind: 'unknown' }
+  /** Admins cannot change their own status: a frozen one could thaw itself. */
+  | { readonly kind: 'own_status' }
 
 /** Users per read: about 300 KB of rows. */
 const PAGE = 1_000
@@ -119,6 +134,65 @@ export class UserList {
     })
   }
 
+  /**
+   * Freezes a user, or makes them active again. It binds every opening that is not committed yet: a commit locks the
+   * wallets that this marks. Freezing ends the user's sessions, so that their sockets close; they may sign in again.
+   */ // C1
+  async setStatus({ id, status, reason, by }: StatusChange): Promise<StatusOutcome> {
+    return this.#db.transaction().execute(async (tx) => {
+      const outcome = await this.#changeStatus(tx, { id, status, by })
+      const done = outcome.kind === 'changed'
+      await this.#audit.record(
+        {
+          actor: by,
+          action: 'user.status',
+          subject: id,
+          before: outcome.kind === 'changed' ? { status: outcome.before } : null,
+          after: { status, reason },
+          outcome: done ? 'ok' : outcome.kind === 'unknown' ? 'NOT_FOUND' : 'OWN_STATUS',
+        },
+        tx,
+      )
+      if (!done) return outcome
+      const user = await this.#listed(tx).where('users.id', '=', id).executeTakeFirstOrThrow()
+      return { kind: 'changed', user: userFrom(user) }
+    })
+  }
+
+  /** Locks what reactions and commits lock, in their order: the career, the place on the boards, the wallets. */
+  async #changeStatus(tx: Transaction<Database>, { id, status, by }: Omit<StatusChange, 'reason'>) {
+    if (id === by) return { kind: 'own_status' } as const
+    const career = await tx
+      .updateTable('careers')
+      .set((eb) => ({ version: eb('version', '+', 1) }))
+      .where('user_id', '=', id)
+      .returning('version')
+      .executeTakeFirst()
+    const before = await tx
+      .selectFrom('users')
+      .select('status')
+      .where('id', '=', id)
+      .forNoKeyUpdate()
+      .executeTakeFirst()
+    if (before === undefined) return { kind: 'unknown' } as const
+    await tx.updateTable('users').set({ status }).where('id', '=', id).execute()
+    if (career !== undefined) {
+      await tx
+        .insertInto('board_changes')
+        .values({ user_id: id, version: career.version })
+        .onConflict((on) => on.column('user_id').doUpdateSet({ version: career.version }))
+        .execute()
+    }
+    await tx.selectFrom('wallets').select('purse').where('user_id', '=', id).orderBy('purse').forNoKeyUpdate().execute()
+    await tx
+      .updateTable('wallets')
+      .set({ frozen: status === 'frozen' })
+      .where('user_id', '=', id)
+      .execute()
+    if (status === 'frozen') await endSessionsOf(id, tx, this.#world)
+    return { kind: 'changed', before: before.status } as const
+  }
+
   #listed(db: Kysely<Database> = this.#db) {
     return db
       .selectFrom('users')
@@ -150,5 +224,6 @@ const userFrom = (row: ListedRow): ListedUser => ({
   balance: row.balance_micros === null ? null : money(row.balance_micros),
   referralCode: row.referral_code,
   synthetic: row.synthetic,
+  status: row.status,
   createdAt: instant(row.created_at.getTime()),
 })

@@ -6,7 +6,7 @@ import { type DistrictId, districtId, type UserId, userId } from '../actors/kern
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
 import { AdminRoles } from './admin-roles.ts'
 import type { Database } from './postgres/schema.ts'
-import type { UsersTable } from './postgres/schema/users.ts'
+import type { UserStatus, UsersTable } from './postgres/schema/users.ts'
 import { grantStartingBalance } from './starting-balance.ts'
 
 export interface User {
@@ -19,6 +19,7 @@ export interface User {
   readonly email: string
   readonly picture: string | null
   readonly role: string
+  readonly status: UserStatus
   readonly districtId: DistrictId
   readonly xp: number
   readonly referralCode: string
@@ -203,6 +204,7 @@ export function userFrom(row: UserRow): User {
     email: row.email,
     picture: row.picture,
     role: row.role,
+    status: row.status,
     districtId: districtId(row.district_id),
     xp: row.xp,
     referralCode: row.referral_code,

@@ -111,13 +111,14 @@ export class Wallets {
     const [cached] = await this.#cache.read([user])
     const rows = await this.#db
       .selectFrom('wallets')
-      .select(['purse', 'balance_micros', 'open_positions', 'version', LOCKED])
+      .select(['purse', 'balance_micros', 'open_positions', 'version', 'frozen', LOCKED])
       .where('user_id', '=', user)
       .execute()
     return Object.fromEntries(
-      rows.map(({ purse, balance_micros, open_positions: openPositions, version, locked }) => {
+      rows.map(({ purse, balance_micros, open_positions: openPositions, version, frozen, locked }) => {
         const balance = purse === 'main' ? this.#inForce(cached, { balance_micros, version }) : money(balance_micros)
-        return [purse, { available: freeMarginOf({ balance, locked: money(locked) }), openPositions }]
+        const available = freeMarginOf({ balance, locked: money(locked) })
+        return [purse, { available, openPositions, ...(frozen ? { frozen } : {}) }]
       }),
     )
   }

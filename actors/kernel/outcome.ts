@@ -41,6 +41,8 @@ export type Refusal =
       readonly available: Money
       readonly maxLots: Lots
     }
+  /** An operator has frozen the account: it opens nothing. */
+  | { readonly code: 'account_frozen' }
   /** A position with an invalid record (open price zero). No money moves until an operator has checked it. */
   | { readonly code: 'position_corrupt' }
   | { readonly code: 'position_not_open'; readonly positionId: PositionId }

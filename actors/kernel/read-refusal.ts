@@ -15,6 +15,7 @@ const CODES: Readonly<Record<RefusalCode, true>> = {
   level_too_close: true,
   position_limit: true,
   insufficient_margin: true,
+  account_frozen: true,
   position_corrupt: true,
   position_not_open: true,
   cooldown_active: true,
@@ -69,6 +70,7 @@ export const readRefusal: Reader<Refusal> = (value, path) => {
     case 'busy':
     case 'unknown_outcome':
       return { code, retryAfterSecs: field('retryAfterSecs', integer) }
+    case 'account_frozen':
     case 'position_corrupt':
     case 'key_in_flight':
     case 'key_reused':

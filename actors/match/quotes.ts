@@ -17,6 +17,8 @@ export interface Means {
   readonly available: Money
   /** The open positions of the purse, in all matches. */
   readonly openPositions: number
+  /** Whether their owner is frozen, and opens nothing. */
+  readonly frozen?: boolean | undefined
 }
 
 export interface QuoteQuery extends Levels {
@@ -62,6 +64,7 @@ export function quote(view: MatchView, query: QuoteQuery, at: Instant, rules: Tr
     level === null || level > fill * LEVEL_REACH ? null : realisedPnl(opened, level)
   const means = query.means[view.info.purse]
   const maxLots = means === undefined ? rules.lotMax : largestLots(instrument, query.direction, means.available, rules)
+  const frozenRefusal: Refusal | null = means?.frozen === true ? { code: 'account_frozen' } : null
   const marginRefusal: Refusal | null =
     means !== undefined && margin > means.available
       ? { code: 'insufficient_margin', required: margin, available: means.available, maxLots }
@@ -81,6 +84,10 @@ export function quote(view: MatchView, query: QuoteQuery, at: Instant, rules: Tr
     pnlAtStopLoss: pnlAtLevel(query.stopLoss),
     pnlAtTakeProfit: pnlAtLevel(query.takeProfit),
     maxLots,
-    refusal: openRefusal(view, instrument, { ...query, clientPrice: null }, at, rules) ?? marginRefusal ?? limitRefusal,
+    refusal:
+      openRefusal(view, instrument, { ...query, clientPrice: null }, at, rules) ??
+      frozenRefusal ??
+      marginRefusal ??
+      limitRefusal,
   })
 }

@@ -79,12 +79,14 @@ export interface WalletFound extends WalletKey<UserId> {
   readonly available: Money
   /** Of the purse, in all matches. */
   readonly openPositions: number
+  /** Whether its user is frozen, and opens nothing. */
+  readonly frozen?: boolean
 }
 
 /** Why a batch was rejected: at most one failure per user. */
 export type CommitFailure =
   | { readonly kind: 'insufficient_margin'; readonly userId: UserId; readonly available: Money }
-  | { readonly kind: 'position_limit'; readonly userId: UserId }
+  | { readonly kind: 'position_limit' | 'account_frozen'; readonly userId: UserId }
   | { readonly kind: 'key_used'; readonly userId: UserId; readonly stored: StoredResult }
 
 export interface StoredResult {

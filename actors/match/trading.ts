@@ -79,13 +79,14 @@ export function open(draft: Draft, command: OpenPosition, terms: Terms): Outcome
 }
 
 /**
- * Why a wallet cannot pay this opening, or null. Only wallets that a rejection has shown are checked here, with what
- * the batch has given back to them so far.
+ * Why a wallet may not or cannot pay this opening, or null. Only wallets that a rejection has shown are checked here,
+ * with what the batch has given back to them so far.
  */ // A13
 function walletRefusal(draft: Draft, instrument: Instrument, order: Position, terms: Terms): Refusal | null {
   const { rules, wallets } = terms
   const found = wallets?.get(order.userId)
   if (found === undefined) return null
+  if (found.frozen === true) return { code: 'account_frozen' }
   const { freed, closed } = draft.givenBackTo(order.userId)
   const available = money(Math.max(0, found.available + freed))
   if (order.margin > available) {

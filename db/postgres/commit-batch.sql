@@ -63,6 +63,7 @@ declare
   now_ms constant bigint := extract(epoch from p_at) * 1000;
   -- `booked` is the balance in the ledger, `balance` the one in force.
   h_booked bigint[]; h_balance bigint[]; h_margin bigint[]; h_open integer[]; h_locked bigint[]; h_kept bigint[];
+  h_frozen integer[];
   h_refused text[];
   changed bigint; last_seq bigint; broken text;
   -- Full time of a live match fixes the settlement prices in this batch.
@@ -99,6 +100,7 @@ begin
            and (d.need = 0 or (w.locks is null and d.locks is null) or
                 w.balance_micros + d.balance >= locked(locks_after(w.locks, d.locks::jsonb, now_ms), now_ms))
            and (d.open <= 0 or w.open_positions + d.open <= p_open_max)
+           and (d.need = 0 or not w.frozen)
            and (d.cached is null or d.cached = w.balance_micros or d.cached_version <> w.version)
         returning w.user_id, w.balance_micros, w.margin_micros, w.open_positions, w.events, w.version,
                   case when w.locks is null then 0 else locked(w.locks, now_ms) end as locked
@@ -326,7 +328,7 @@ begin
     -- otherwise nothing that concerns its owner could be committed, and the match could not settle. Its version is
     -- above any cached one. What was locked of it is not known any more.
     with restored as (
-      insert into wallets (user_id, purse, balance_micros, margin_micros, open_positions, events, version)
+      insert into wallets (user_id, purse, balance_micros, margin_micros, open_positions, events, version, frozen)
         select d.user_id, d.purse,
                (select greatest(0, coalesce(sum(e.amount_micros), 0)) from ledger_entries e
                  where e.user_id = d.user_id and e.purse = d.purse),
@@ -334,7 +336,8 @@ begin
                case when d.purse = 'main' then coalesce(greatest(
                  (select max(e.marker) from ledger_entries e where e.user_id = d.user_id),
                  (select max(e.marker) from account_events e where e.user_id = d.user_id)), 0) else 0 end,
-               floor(extract(epoch from p_at) * 1000)::bigint
+               floor(extract(epoch from p_at) * 1000)::bigint,
+               coalesce((select u.status = 'frozen' from users u where u.id = d.user_id), false)
           from (select unnest(w_user) as user_id, unnest(w_purse) as purse, unnest(w_balance) as balance,
                        unnest(w_need) as need) d
          cross join lateral (select sum(p.margin_micros) as margin, count(*) as open from positions p
@@ -360,8 +363,9 @@ begin
            array_agg(coalesce(w.margin_micros, 0)), array_agg(coalesce(w.open_positions, 0)),
            array_agg(case when w.locks is null and d.locks is null then 0
                           else locked(locks_after(w.locks, d.locks::jsonb, now_ms), now_ms) end),
-           array_agg(case when w.locks is null then 0 else locked(w.locks, now_ms) end)
-      into h_booked, h_balance, h_refused, h_margin, h_open, h_locked, h_kept
+           array_agg(case when w.locks is null then 0 else locked(w.locks, now_ms) end),
+           array_agg(coalesce(w.frozen, false)::integer)
+      into h_booked, h_balance, h_refused, h_margin, h_open, h_locked, h_kept, h_frozen
       from (select unnest(w_user) as user_id, unnest(w_purse) as purse, unnest(w_cached) as cached,
                    unnest(w_cached_version) as cached_version, unnest(w_balance) as balance, unnest(w_need) as need,
                    unnest(w_locks) as locks) d
@@ -396,13 +400,18 @@ begin
       union all
       select 'position_limit', d.user_id, null, null, null, null, null, null, null, null, null, null, null
         from (select unnest(w_user) as user_id, unnest(w_open) as open, unnest(h_open) as held) d
-       where d.open > 0 and d.held + d.open > p_open_max;
+       where d.open > 0 and d.held + d.open > p_open_max
+      union all
+      select 'account_frozen', d.user_id, null, null, null, null, null, null, null, null, null, null, null
+        from (select unnest(w_user) as user_id, unnest(w_need) as need, unnest(h_frozen) as frozen) d
+       where d.need > 0 and d.frozen = 1;
     if found then
       -- With the reasons comes what everybody in the batch has, so that the caller can decide the rest within it.
       verdict := 'found';
       balances := h_balance;
       lockeds := h_kept;
       margins := h_open;
+      worths := h_frozen;
       return next;
       return;
     end if;

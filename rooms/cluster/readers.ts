@@ -72,7 +72,7 @@ const Refusal: z.ZodType<Refusal> = z.discriminatedUnion('code', [
   z.object({ code: z.literal('level_too_close'), currentPrice: Price, distance: Price }),
   z.object({ code: z.literal('position_limit'), max: z.int() }),
   z.object({ code: z.literal('insufficient_margin'), required: Money, available: Money, maxLots: Lots }),
-  z.object({ code: z.literal(['position_corrupt', 'key_in_flight', 'key_reused']) }),
+  z.object({ code: z.literal(['account_frozen', 'position_corrupt', 'key_in_flight', 'key_reused']) }),
   z.object({ code: z.literal('position_not_open'), positionId: PositionId }),
   z.object({ code: z.literal('cooldown_active'), retryAfterSecs, closableAt: Instant }),
   z.object({ code: z.literal(['busy', 'unknown_outcome']), retryAfterSecs }),
@@ -100,7 +100,10 @@ export const QuoteQueryMessage: z.ZodType<QuoteQuery> = z.object({
   lots: Lots,
   stopLoss: Price.nullable(),
   takeProfit: Price.nullable(),
-  means: z.partialRecord(z.enum(PURSES), z.object({ available: Money, openPositions: z.int() })),
+  means: z.partialRecord(
+    z.enum(PURSES),
+    z.object({ available: Money, openPositions: z.int(), frozen: z.boolean().optional() }),
+  ),
 })
 
 export const QuoteOutcome: z.ZodType<Outcome<QuoteAnswer>> = outcomeOf(

@@ -117,6 +117,7 @@ function factsOf(refusal: Refusal): Facts {
       return { positionId: refusal.positionId }
     case 'cooldown_active':
       return { retry_after_secs: refusal.retryAfterSecs, closableAt: timestamp(refusal.closableAt) }
+    case 'account_frozen':
     case 'position_corrupt':
     case 'key_in_flight':
     case 'key_reused':

@@ -181,6 +181,11 @@ export const ERROR_CODES = {
     error: 'you cannot remove your own admin role; ask another admin',
     when: 'An admin tried to remove their own admin role.',
   },
+  OWN_STATUS: {
+    status: 409,
+    error: 'you cannot freeze your own account; ask another admin',
+    when: 'An admin tried to change the status of their own account.',
+  },
   REPLAY_LIMIT: {
     status: 409,
     error: 'too many replays are running; stop one first',
@@ -230,6 +235,11 @@ export const ERROR_CODES = {
     error: 'insufficient margin',
     when: 'The margin costs `required`, but only `available` is free. `maxLotSize` would fit.',
     facts: { required: 525.1, available: 312.44, maxLotSize: 2.97 },
+  },
+  ACCOUNT_FROZEN: {
+    status: 403,
+    error: 'account frozen; you can read and close positions, but not open any',
+    when: 'An operator has frozen the account. Its positions can be closed. Ask the operator for the reason.',
   },
   NEEDS_PROFILE: {
     status: 422,

@@ -21,6 +21,15 @@ export const LineInput = z
   // The library would put the flag of the expression into the pattern.
   .openapi({ pattern: '^\\P{C}*$' })
 
+/** Why an operator acts, in words for the user whom it concerns. */
+export const reasonInput = z
+  .string()
+  .trim()
+  .min(1)
+  .max(300)
+  .regex(/^\P{C}*$/u, 'must not contain control characters')
+  .openapi({ pattern: '^\\P{C}*$', example: 'Opened positions just before goals in three matches' })
+
 const UINT32_MAX = 0xffff_ffff
 
 export const FixtureIdInput = z

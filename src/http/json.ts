@@ -284,6 +284,7 @@ export function userJson(user: User, wallet: WalletAfter): z.output<typeof UserB
     email: user.email,
     picture: user.picture,
     role: user.role,
+    status: user.status,
     districtId: user.districtId,
     xp: user.xp,
     level: levelOf(user.xp),

@@ -19,7 +19,15 @@ import type { TapeTrade } from '../../db/tape.ts'
 import type { HeldPosition, PositionQuery } from '../../db/positions.ts'
 import type { Refill } from '../../db/refills.ts'
 import type { SettingChange, SettingEntry, SettingOutcome, SettingPreview } from '../../db/settings.ts'
-import type { ListedUser, RoleChange, RoleOutcome, UserPage, UserQuery } from '../../db/user-list.ts'
+import type {
+  ListedUser,
+  RoleChange,
+  RoleOutcome,
+  StatusChange,
+  StatusOutcome,
+  UserPage,
+  UserQuery,
+} from '../../db/user-list.ts'
 import type { District, SignedIn, SyntheticSignIn, User } from '../../db/users.ts'
 import type { LedgerAudit, LedgerEntry, LedgerQuery, WalletNow } from '../../db/wallets.ts'
 import type { describeFeed } from '../../rooms/feed/feed-description.ts'
@@ -133,6 +141,8 @@ export interface UserList {
   search(query: UserQuery): Promise<UserPage>
   /** Writes an audit row. The user's next token carries the new role. */
   setRole(change: RoleChange): Promise<RoleOutcome>
+  /** Freezes a user or makes them active. Writes an audit row. Binds openings that are not committed yet. */
+  setStatus(change: StatusChange): Promise<StatusOutcome>
   /** All users, oldest first, in pages, so that only one page is in memory. */
   pages(): AsyncGenerator<readonly ListedUser[]>
 }

@@ -382,6 +382,7 @@ export const UserBody = z
     email: z.string().openapi({ example: 'ada@touchline.example' }),
     picture: z.string().nullable().openapi({ example: 'https://pictures.touchline.example/ada.jpg' }),
     role: z.string().openapi({ example: 'user' }),
+    status: z.enum(['active', 'frozen']).openapi({ description: 'Frozen users open nothing.', example: 'active' }),
     districtId: districtNumber,
     xp: z.int().openapi({ example: 340 }),
     level: z.int().openapi({ example: 3 }),

@@ -149,7 +149,7 @@ async function announce(commits: readonly Commit[], outcome: Outcome, effects: R
     [
       ...commits.flatMap((commit) => headlinesOf(commit.events.filter(isOfMain), commit.at, nameOf)),
       ...badges.map(({ userId, badge }) => badgeHeadline(userId, badge, at)),
-    ],
+    ].filter((headline) => known.get(headline.userId)?.offBoards !== true),
     (user) => present(known.get(user), `user ${user}`).districtId,
   )
 }

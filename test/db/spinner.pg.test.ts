@@ -57,6 +57,13 @@ eachDatabase((open) => {
     return run.week
   }
 
+  it('[C2] a frozen user wins no draw', async () => {
+    const [best, second] = [await trades(230), await trades(220)]
+    await sql`update users set status = 'frozen' where id = ${best}`.execute(open().db)
+    weekIsOver()
+    expect(decided(await spinner.run())).toMatchObject({ winner: { userId: second } })
+  })
+
   it('[R11] the best ROI of the week wins and is notified, however often the decision is run', async () => {
     const [second, best] = [await trades(210), await trades(220)]
     expect(await spinner.current()).toMatchObject({ status: 'open', candidates: [{ userId: best }], seed: null })

@@ -28,6 +28,7 @@ const listed = (user: User, over: Partial<ListedUser> = {}): ListedUser => ({
   balance: money(9_950_000_000),
   referralCode: user.referralCode,
   synthetic: true,
+  status: 'active',
   createdAt: user.createdAt,
   ...over,
 })
@@ -98,6 +99,13 @@ export function adminPorts(user: User): Pick<
       setRole: async ({ id, role, by }) => {
         if (id !== user.id) return { kind: 'unknown' }
         return id === by && role === 'user' ? { kind: 'own_role' } : { kind: 'changed', user: listed(user, { role }) }
+      },
+      setStatus: async ({ id, status, by, reason }) => {
+        if (id !== user.id) return { kind: 'unknown' }
+        actions.push({ actor: by, action: 'user.status', subject: id, before: null, after: { status, reason } })
+        return id === by && reason === 'me'
+          ? { kind: 'own_status' }
+          : { kind: 'changed', user: listed(user, { status }) }
       },
       async *pages() {
         yield [listed(user, { name: '=1+1', lastName: 'O"Neil, Jr.' })]

@@ -200,6 +200,19 @@ describe('admin routes', () => {
     expect((await send('PUT', role('me'), { role: 'user' })).status).toBe(400)
   })
 
+  it('[C1] gives a user a status for a reason, and not an admin their own', async () => {
+    const { send } = await openHttpRig({ role: 'admin', deps: adminPorts(alice) })
+    const put = (id: string, body: object) => send('PUT', `/api/admin/users/${id}/status`, body)
+    const frozen = await put(ALICE, { status: 'frozen', reason: 'ten opens before goals' })
+    expect([frozen.status, await frozen.json()]).toMatchObject([200, { userId: ALICE, status: 'frozen' }])
+    const own = await put(ALICE, { status: 'active', reason: 'me' })
+    expect([own.status, await own.json()]).toMatchObject([409, { code: 'OWN_STATUS' }])
+    expect((await put(ALICE.replace('a', 'b'), { status: 'frozen', reason: 'x' })).status).toBe(404)
+    for (const body of [{ status: 'frozen' }, { status: 'frozen', reason: ' ' }, { status: 'gone', reason: 'x' }]) {
+      expect((await put(ALICE, body)).status).toBe(400)
+    }
+  })
+
   it('exports users as RFC 4180, safe in a spreadsheet, with an audit row', async () => {
     const ports = adminPorts(alice)
     const { asAlice } = await openHttpRig({ role: 'admin', deps: ports })
@@ -210,9 +223,9 @@ describe('admin routes', () => {
     const mail = alice.email
     expect(await response.text()).toBe(
       [
-        'userId,username,email,name,firstName,lastName,role,districtId,xp,balance,referralCode,synthetic,createdAt',
-        `${ALICE},alice,${mail},'=1+1,Alice,"O""Neil, Jr.",user,1,0,9950,ALICE1,true,${at}`,
-        `${ALICE},alice,${mail},Alice,"two\nlines",,'-user,1,0,,ALICE1,true,${at}`,
+        'userId,username,email,name,firstName,lastName,role,districtId,xp,balance,referralCode,synthetic,status,createdAt',
+        `${ALICE},alice,${mail},'=1+1,Alice,"O""Neil, Jr.",user,1,0,9950,ALICE1,true,active,${at}`,
+        `${ALICE},alice,${mail},Alice,"two\nlines",,'-user,1,0,,ALICE1,true,active,${at}`,
         '',
       ].join('\r\n'),
     )

@@ -194,6 +194,7 @@ export const alice: User = {
   email: 'alice@synthetic.touchline.example',
   picture: null,
   role: 'user',
+  status: 'active',
   districtId: districtId(1),
   xp: 0,
   referralCode: 'ALICE1',

@@ -323,6 +323,11 @@ describe('refusals', () => {
       422,
       { error: 'insufficient margin', required: 100.5, available: 0.000001, maxLotSize: 0 },
     ],
+    account_frozen: [
+      { code: 'account_frozen' },
+      403,
+      { error: 'account frozen; you can read and close positions, but not open any' },
+    ],
     position_corrupt: [
       { code: 'position_corrupt' },
       409,

@@ -39,6 +39,7 @@ const REFUSALS: Readonly<Record<Refusal['code'], Refusal>> = {
   level_too_close: { code: 'level_too_close', currentPrice: p(200), distance: p(3) },
   position_limit: { code: 'position_limit', max: 50 },
   insufficient_margin: { code: 'insufficient_margin', required: money(10), available: money(5), maxLots: lots(1) },
+  account_frozen: { code: 'account_frozen' },
   position_corrupt: { code: 'position_corrupt' },
   position_not_open: { code: 'position_not_open', positionId: POSITION },
   cooldown_active: { code: 'cooldown_active', retryAfterSecs: 120, closableAt: instant(KICK_OFF) },

@@ -60,6 +60,7 @@ export function checkRefusal(refusal: Refusal, command: UserCommand, book: Book,
     case 'position_limit':
       // Checked when the commit was rejected: since then the user may have closed a position in another match.
       return
+    case 'account_frozen':
     case 'position_corrupt':
     case 'position_not_open':
     case 'key_in_flight':
@@ -88,6 +89,8 @@ export function checkFailure(
       const held = book.openPositions(wallet).length
       return hold('refusal', held >= openPositionsMax, () => `${userId} holds only ${held} positions`)
     }
+    case 'account_frozen':
+      return hold('refusal', false, () => `${userId} is frozen, and the simulator freezes no one`)
     case 'key_used': {
       const { stored } = failure
       const known = [...book.results].some(

@@ -22,6 +22,10 @@ create table users (
   xp integer not null default 0 check (xp >= 0),
   referral_code text not null unique,
   synthetic boolean not null default false,
+  -- A frozen user reads and closes, and does nothing else.
+  status text not null default 'active' check (status in ('active', 'frozen')),
+  -- Every reason for which a user is on no board and in no activity.
+  off_boards boolean not null generated always as (status <> 'active') stored,
   created_at timestamptz not null
 );
 
@@ -100,6 +104,8 @@ create table wallets (
   -- What of the balance late news may still take back, so that nothing can be opened with it: [micros, until] by what it
   -- is for. `until` is in milliseconds since 1970; null lasts until a later commit.
   locks jsonb,
+  -- Whether its user is frozen. It is here because a commit locks the wallet: no order can overtake the freezing.
+  frozen boolean not null default false,
   primary key (user_id, purse)
 ) with (fillfactor = 60);
 

@@ -31,6 +31,8 @@ export interface WalletsTable {
   events: Generated<number>
   /** What of the balance cannot pay for an opening: `locked(locks, now)` sums it up. Null for nothing. */
   locks: ColumnType<unknown, string | null | undefined, string | null>
+  /** Whether its user is frozen: then it pays for no opening. */
+  frozen: Generated<boolean>
 }
 
 export interface LedgerEntriesTable {

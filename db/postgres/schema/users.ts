@@ -1,5 +1,5 @@
 /** Rows of users, their sessions and their referrals. */
-import type { Generated } from 'kysely'
+import type { ColumnType, Generated } from 'kysely'
 import type { Timestamp } from './columns.ts'
 
 export interface UserTables {
@@ -10,6 +10,9 @@ export interface UserTables {
   sessions: SessionsTable
   referrals: ReferralsTable
 }
+
+/** A frozen user reads and closes, and does nothing else. */
+export type UserStatus = 'active' | 'frozen'
 
 export interface DistrictsTable {
   id: number
@@ -35,6 +38,9 @@ export interface UsersTable {
   referral_code: string
   /** Created by the dev routes or a replay, not by a person. */
   synthetic: Generated<boolean>
+  status: Generated<UserStatus>
+  /** On no board and in no activity, for whatever reason. Computed. */
+  off_boards: ColumnType<boolean, never, never>
   created_at: Timestamp
 }
 

@@ -29,6 +29,7 @@ const ROUTES = [
   ['GET', '/api/admin/settings/scoring/multiplier-keys'],
   ['GET', '/api/admin/users'],
   ['GET', '/api/admin/users/export.csv'],
+  ['PUT', '/api/admin/users/0197f2a0-1c2d-7d3e-8f40-5a6b7c8d9e0f/status', { status: 'frozen', reason: 'a check' }],
   ['GET', '/api/admin/gameplay-bot/fixtures'],
   ['GET', '/api/admin/gameplay-bot/status'],
   ['POST', '/api/admin/gameplay-bot/start', { fixtureId: 'goal-feast' }],

@@ -7,11 +7,13 @@ import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.
 import { type CsvField, csvRecord, streamOf } from '../../csv.ts'
 import { ADMIN, BODY, INPUT } from '../../error-codes.ts'
 import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
-import { jsonBody, limitInput, offsetInput, UserIdInput } from '../../inputs.ts'
+import { jsonBody, limitInput, offsetInput, reasonInput, UserIdInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { districtNumber, json, timestampText, userIdText, usernameText } from '../../schemas.ts'
 import { strictBody } from '../../unknown-names.ts'
+
+const userStatus = z.enum(['active', 'frozen']).openapi({ example: 'active' })
 
 const ListedUserBody = z
   .object({
@@ -30,6 +32,7 @@ const ListedUserBody = z
       description: 'True if a dev route or a replay created the user.',
       example: false,
     }),
+    status: userStatus,
     createdAt: timestampText,
   })
   .openapi('ListedUser')
@@ -105,6 +108,27 @@ const setRole = createRoute({
   },
 })
 
+const setStatus = createRoute({
+  method: 'put',
+  path: '/api/admin/users/{id}/status',
+  tags: ['Admin'],
+  summary: 'Freeze a user, or make them active again',
+  description:
+    'A frozen user reads and may close positions, and opens none: `ACCOUNT_FROZEN`. They are on no board and in no ' +
+    'activity, win no draw, and earn no referral reward, nor does the user who invited them. Freezing ends their ' +
+    'sessions and closes their sockets within a second; they may sign in again. An order that is not committed when ' +
+    'this returns is refused. `active` puts the user back on the boards. Writes an audit entry with the reason.',
+  security: ACCESS_SECURITY,
+  request: {
+    params: z.object({ id: UserIdInput }),
+    body: jsonBody(strictBody({ status: userStatus, reason: reasonInput })),
+  },
+  responses: {
+    200: json(ListedUserBody, 'The user with the new status.'),
+    ...errors(...ADMIN, ...BODY, 'NOT_FOUND', 'OWN_STATUS'),
+  },
+})
+
 const COLUMNS: readonly (readonly [name: string, of: (user: ListedUser) => CsvField])[] = [
   ['userId', ({ id }) => id],
   ['username', ({ username }) => username],
@@ -118,6 +142,7 @@ const COLUMNS: readonly (readonly [name: string, of: (user: ListedUser) => CsvFi
   ['balance', ({ balance }) => (balance === null ? null : decimal(balance))],
   ['referralCode', ({ referralCode }) => referralCode],
   ['synthetic', ({ synthetic }) => synthetic],
+  ['status', ({ status }) => status],
   ['createdAt', ({ createdAt }) => timestamp(createdAt)],
 ]
 
@@ -144,6 +169,20 @@ export function adminUsers({ userList, audit }: Pick<HttpDeps, 'userList' | 'aud
           return fail(c, notFound('user'))
         case 'own_role':
           return fail(c, answerWith('OWN_ROLE'))
+        default:
+          return unreachable(outcome)
+      }
+    })
+    .openapi({ ...setStatus, middleware: gates.admin }, async (c) => {
+      const { id } = c.req.valid('param')
+      const outcome = await userList.setStatus({ id, ...c.req.valid('json'), by: c.var.caller.userId })
+      switch (outcome.kind) {
+        case 'changed':
+          return c.json(listedUserJson(outcome.user), 200)
+        case 'unknown':
+          return fail(c, notFound('user'))
+        case 'own_status':
+          return fail(c, answerWith('OWN_STATUS'))
         default:
           return unreachable(outcome)
       }

@@ -40,6 +40,7 @@ const route = createRoute({
       'LEVEL_TOO_CLOSE',
       'POSITION_LIMIT',
       'INSUFFICIENT_MARGIN',
+      'ACCOUNT_FROZEN',
       'BUSY',
       'UNKNOWN_OUTCOME',
     ),

@@ -1,0 +1,212 @@
+/** Freezing a user: what it stops, and what it leaves. */
+import { sql } from 'kysely'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
+import { fixtureId, type UserId } from '../../actors/kernel/ids.ts'
+import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
+import { MatchActor } from '../../actors/match/actor.ts'
+import { newMatch } from '../../actors/match/state.ts'
+import { DEFAULT_MODEL } from '../../actors/market/pricing.ts'
+import type { Batch, MatchStore } from '../../actors/match/store.ts'
+import { ActivityFeed } from '../../db/activity.ts'
+import { AuditLog } from '../../db/audit-log.ts'
+import { SqlLeases } from '../../db/leases.ts'
+import { SqlMatchStore } from '../../db/match-store.ts'
+import { UserList } from '../../db/user-list.ts'
+import { WalletCache } from '../../db/wallet-cache.ts'
+import { systemWorld } from '../../src/system-world.ts'
+import { codeOf } from '../support/actor-rig.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { closeOrder, openOrder, player, snapshot } from '../support/fixtures.ts'
+import { openSeason, type Season } from '../support/season.ts'
+
+eachDatabase((open) => {
+  const clock = { now: Date.UTC(2026, 7, 22, 15) }
+  const world = systemWorld(() => clock.now)
+  let season: Season
+  let admin: UserId
+  let names = 0
+
+  beforeAll(async () => {
+    season = await openSeason(open(), world)
+    admin = await season.user('Freezing admin')
+  })
+  beforeEach(async () => {
+    await season.reactor.drain()
+    await season.keeper.show()
+  })
+
+  const someone = () => season.user(`Frozen ${++names}`)
+  const audit = () => new AuditLog(open().db, world)
+  const set = (id: UserId, status: 'active' | 'frozen') =>
+    new UserList(open().db, audit(), world).setStatus({ id, status, reason: 'a test', by: admin })
+  const settle = async () => {
+    await season.reactor.drain()
+    await season.keeper.show()
+  }
+
+  /** A running match on a store that may be asked to wait before each commit. */
+  async function running(n: number, before: (batch: Batch) => Promise<void> = async () => undefined) {
+    const leases = new SqlLeases(open().db, { owner: world.newId(), ttlMs: 60_000, alone: true })
+    const sqlStore = new SqlMatchStore(open(), new WalletCache(null, () => undefined))
+    const store: MatchStore = {
+      load: (id) => sqlStore.load(id),
+      histories: (ids) => sqlStore.histories(ids),
+      recall: (user, key) => sqlStore.recall(user, key),
+      commit: async (batch) => {
+        await before(batch)
+        return sqlStore.commit(batch)
+      },
+    }
+    const matchId = fixtureId(88_000 + n)
+    const epoch = present(await leases.acquire(matchId), 'lease')
+    const first = snapshot({ fixtureId: matchId, players: [player(880 + n)], sourceAt: world.now() })
+    const actor = new MatchActor({
+      record: newMatch(first, { replay: false }),
+      epoch,
+      store,
+      world,
+      rules: () => ({ ...DEFAULT_RULES, holdMs: 0 }),
+      model: () => DEFAULT_MODEL,
+      pause: async () => undefined,
+      onCommitted: () => undefined,
+      onStopped: () => undefined,
+    })
+    await actor.feed({ kind: 'feed_update', seq: 1, snapshot: first })
+    const instrument = present([...actor.view.instruments()][0], 'instrument')
+    const order = (userId: UserId) => ({
+      ...openOrder(),
+      userId,
+      instrumentId: instrument.id,
+      clientPrice: instrument.base,
+    })
+    return { actor, order }
+  }
+
+  it('[C1] a frozen user closes and opens nothing, until made active again', async () => {
+    const [user, other] = [await someone(), await someone()]
+    const { actor, order } = await running(1)
+    const held = await actor.submit(order(user))
+    if (!held.ok) throw new Error(held.refusal.code)
+    expect(await set(user, 'frozen')).toMatchObject({ kind: 'changed', user: { status: 'frozen' } })
+    const [refused, allowed] = await Promise.all([actor.submit(order(user)), actor.submit(order(other))])
+    expect([codeOf(refused), allowed.ok]).toEqual(['account_frozen', true])
+    const means = {
+      ...order(user),
+      stopLoss: null,
+      takeProfit: null,
+      means: { main: { available: held.value.wallet.balance, openPositions: 1, frozen: true } },
+    }
+    expect(actor.quote(means)).toMatchObject({ ok: true, value: { refusal: { code: 'account_frozen' } } })
+    expect((await actor.submit({ ...closeOrder(held.value.position.id), userId: user })).ok).toBe(true)
+    await set(user, 'active')
+    expect((await actor.submit(order(user))).ok).toBe(true)
+  })
+
+  it('[C1] an order whose commit is under way when the freezing is committed does not pass', async () => {
+    const user = await someone()
+    const frozen = Promise.withResolvers<void>()
+    const reached = Promise.withResolvers<void>()
+    const { actor, order } = await running(2, async ({ events }) => {
+      if (!events.some(({ kind }) => kind === 'position_opened')) return
+      reached.resolve()
+      await frozen.promise
+    })
+    const answer = actor.submit(order(user))
+    await reached.promise
+    await set(user, 'frozen')
+    frozen.resolve()
+    expect(codeOf(await answer)).toBe('account_frozen')
+    const { rows } = await sql`select from positions where user_id = ${user}`.execute(open().db)
+    expect(rows).toEqual([])
+  })
+
+  it('[C1] a wallet that is summed up again stays frozen', async () => {
+    const user = await someone()
+    const { actor, order } = await running(3)
+    const held = await actor.submit(order(user))
+    if (!held.ok) throw new Error(held.refusal.code)
+    await set(user, 'frozen')
+    await sql`delete from wallets where user_id = ${user} and purse = 'main'`.execute(open().db)
+    expect((await actor.submit({ ...closeOrder(held.value.position.id), userId: user })).ok).toBe(true)
+    expect(codeOf(await actor.submit(order(user)))).toBe('account_frozen')
+  })
+
+  it('[C1] freezing ends the sessions, is audited with its reason, and is not for oneself', async () => {
+    const user = await someone()
+    await sql`insert into sessions (id, user_id, created_at, rotated_at, expires_at, address_prefix)
+      values (${world.newId()}, ${user}, now(), now(), now() + interval '1 day', '192.0.2.0/24')`.execute(open().db)
+    await set(user, 'frozen')
+    const { rows } = await sql<{ living: number }>`
+      select count(*) filter (where ended_at is null) as living from sessions where user_id = ${user}`.execute(
+      open().db,
+    )
+    expect(rows).toEqual([{ living: 0 }])
+    expect(await audit().list(1, null)).toMatchObject([
+      {
+        actor: admin,
+        action: 'user.status',
+        subject: user,
+        before: { status: 'active' },
+        after: { status: 'frozen', reason: 'a test' },
+        outcome: 'ok',
+      },
+    ])
+    expect(await set(admin, 'frozen')).toEqual({ kind: 'own_status' })
+    expect(await audit().list(1, null)).toMatchObject([{ subject: admin, outcome: 'OWN_STATUS' }])
+  })
+
+  it('[C2] a frozen user leaves the boards and the activity, and comes back', async () => {
+    const user = await someone()
+    const match = await season.match()
+    const [first, second] = [await match.open(user, { lots: 5 }), await match.open(user, { lots: 5 })]
+    await match.close(first, 230)
+    await settle()
+    const roi = { by: 'roi', districtId: null } as const
+    expect(await season.boards.main.place(roi, user)).not.toBeNull()
+    const feed = async () => (await new ActivityFeed(open().db).list(100, null)).filter((one) => one.userId === user)
+    const before = await feed()
+    expect(before.length).toBeGreaterThan(0)
+    await set(user, 'frozen')
+    await settle()
+    expect([await season.boards.main.place(roi, user), await feed()]).toEqual([null, []])
+    await match.close(second, 230)
+    await settle()
+    await season.keeper.rebuild()
+    expect(await season.boards.main.place(roi, user)).toBeNull()
+    await set(user, 'active')
+    await settle()
+    expect(await season.boards.main.place(roi, user)).toMatchObject({ standing: { closed: 2 } })
+    expect(await feed(), 'what a frozen user did is no headline').toEqual(before)
+  })
+
+  it('[C2] the frozen earn no referral reward and cause none', async () => {
+    for (const who of ['referrer', 'referee'] as const) {
+      const [referrer, referee] = [await someone(), await someone()]
+      await sql`insert into referrals (id, referrer_id, referee_id, created_at, registered_at)
+        values (${world.newId()}, ${referrer}, ${referee}, now(), now())`.execute(open().db)
+      await set(who === 'referrer' ? referrer : referee, 'frozen')
+      const match = await season.match()
+      const closes = async () => {
+        for (let n = 0; n < 3; n++) {
+          const position = match.position(referee)
+          await match.commit([{ kind: 'position_opened', position }, match.closed(position, 201)])
+        }
+        clock.now += 24 * 3_600_000
+        await settle()
+      }
+      if (who === 'referee') await sql`update wallets set frozen = false where user_id = ${referee}`.execute(open().db)
+      for (let day = 0; day < 3; day++) await closes()
+      const credited = async () =>
+        (
+          await sql<{
+            paid: boolean
+          }>`select credited_at is not null as paid from referrals where referee_id = ${referee}`.execute(open().db)
+        ).rows
+      expect([who, await credited()]).toEqual([who, [{ paid: false }]])
+      await set(who === 'referrer' ? referrer : referee, 'active')
+      await closes()
+      expect([who, await credited()]).toEqual([who, [{ paid: true }]])
+    }
+  })
+})
