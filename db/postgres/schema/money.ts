@@ -33,6 +33,11 @@ export interface WalletsTable {
   locks: ColumnType<unknown, string | null | undefined, string | null>
   /** Whether its user is frozen: then it pays for no opening. */
   frozen: Generated<boolean>
+  /** A copy of the user's own limits (see db/own-limits.ts); null for none. */
+  limits: ColumnType<unknown, string | null | undefined, string | null>
+  /** The last day with a trade, in days since 1970 (UTC), and what it has won and lost in all. */
+  day: Generated<number>
+  day_result_micros: Generated<number>
 }
 
 export interface LedgerEntriesTable {

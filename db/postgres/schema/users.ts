@@ -9,6 +9,8 @@ export interface UserTables {
   email_codes: EmailCodesTable
   sessions: SessionsTable
   referrals: ReferralsTable
+  departed: DepartedTable
+  registration_networks: RegistrationNetworksTable
 }
 
 /** A frozen user reads and closes, and does nothing else. */
@@ -41,7 +43,29 @@ export interface UsersTable {
   status: Generated<UserStatus>
   /** On no board and in no activity, for whatever reason. Computed. */
   off_boards: ColumnType<boolean, never, never>
+  hidden_from_boards: Generated<boolean>
+  /** The user's own limits (see db/own-limits.ts); null for none. */
+  limits: ColumnType<unknown, string | null | undefined, string | null>
+  /** When the account is erased unless its user signs in before. */
+  deletion_due: Timestamp | null
+  /** When it was. */
+  erased_at: Timestamp | null
   created_at: Timestamp
+}
+
+/** Keyed digests of the identities and usernames of erased users. */
+export interface DepartedTable {
+  digest: string
+  left_at: Timestamp
+  /** What a returning user must not shed; null for a username. */
+  carried: ColumnType<unknown, string | null, string | null>
+}
+
+/** Registrations from a network on a UTC day. */
+export interface RegistrationNetworksTable {
+  network: string
+  day: Timestamp
+  registered: number
 }
 
 /** Something that has been used and cannot be used again. */
