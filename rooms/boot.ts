@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import { LocalDriver, LocalPresence, matchMaker, type Room } from '@colyseus/core'
 import { setLogger } from '@colyseus/core/Logger'
 import type { FixtureId, UserId } from '../actors/kernel/ids.ts'
+import { isClosing } from '../actors/match/shared-step.ts'
 import { AccountStream, type Notice, type ReadAccounts } from './feed/account-stream.ts'
 import { addressOf, type VerifyToken, type Visitor } from './sockets/admission.ts'
 import type { ProcessId, PubSub } from './cluster/bus.ts'
@@ -75,6 +76,8 @@ export interface RealTime {
   /** The poller, once it has started. */
   provider(): ProviderPoller | null
   stats(): RealTimeStats
+  /** Whether a match of this process is closing the positions of its holders. */
+  isSettling(this: void): boolean
   /** Answers `POST {ws_url}/matchmake/:method/:target`. */
   matchmake(request: Request): Promise<Response>
   /** Closes all sockets of a user who has signed out, at both endpoints and in all processes. */
@@ -123,6 +126,7 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
     },
     provider: () => poller,
     stats: () => statsOf(parts),
+    isSettling: () => hosted.values().some(({ actor }) => isClosing(actor.view)),
     matchmake: (request) => matchmake(request, seats),
     disconnectUser: (userId) => {
       signedOut(userId)

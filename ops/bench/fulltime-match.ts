@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { present } from '../../actors/kernel/assert.ts'
 import type { FixtureId, PositionId, UserId } from '../../actors/kernel/ids.ts'
 import { money } from '../../actors/kernel/micros.ts'
+import { isClosing } from '../../actors/match/shared-step.ts'
 import { BoardsMemory } from '../../db/boards-memory.ts'
 import { Careers } from '../../db/careers.ts'
 import { Outbox } from '../../db/outbox.ts'
@@ -104,7 +105,7 @@ export async function measureFullTime(database: BenchDatabase, held: Held): Prom
     await BenchMatch.load(connection, held.popular),
     await BenchMatch.load(connection, held.other),
   ]
-  const community = new Community(database)
+  const community = new Community(database, () => isClosing(popular.actor.view))
   community.start()
   const load = new Trading(other, users.slice(held.holders))
   await pause(WARM_UP_MS)
@@ -150,7 +151,7 @@ class Community {
   #showing: Promise<void> | null = null
   #stopped = false
 
-  constructor({ connection }: BenchDatabase) {
+  constructor({ connection }: BenchDatabase, isSettling: () => boolean) {
     this.#db = connection.db
     const roiFloor = () => money(0)
     const careers = new Careers(this.#db, roiFloor)
@@ -160,6 +161,7 @@ class Community {
       reaction: react,
       tell: () => undefined,
       report: (event, error) => console.error(event, error),
+      isSettling,
     })
   }
 

@@ -12,6 +12,7 @@ const reactor = new Reactor({
   outbox: new Outbox(connection.db, new WalletCache(null, () => undefined), systemWorld()),
   reaction: react,
   tell: () => undefined,
+  isSettling: () => false,
   report: (event, error) => {
     throw new Error(event, { cause: error })
   },

@@ -61,7 +61,7 @@ export async function openCommunity(base: Base, { stores, market, realTime }: Co
       realTime.notify(notification.userId, notice)
     }
   }
-  const reactor = new Reactor({ outbox, reaction, tell: notify, report })
+  const reactor = new Reactor({ outbox, reaction, tell: notify, report, isSettling: realTime.isSettling })
   lifecycle.add({
     name: 'reactor',
     kind: 'worker',

@@ -7,8 +7,8 @@ import { type Purse, PURSES } from '../../actors/kernel/purse.ts'
 import type { Boards } from '../../db/boards.ts'
 import type { Careers } from '../../db/careers.ts'
 
-/** Standings per update. */
-const CHANGES_MAX = 1_000
+/** Standings per update: about 4 ms of the event loop. */
+const CHANGES_MAX = 250
 
 export interface BoardKeeperOptions {
   readonly boards: Readonly<Record<Purse, Pick<Boards, 'put' | 'built' | 'build'>>>

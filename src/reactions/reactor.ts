@@ -10,6 +10,9 @@ import type { Report } from '../../rooms/report.ts'
 const IDLE_MS = 397
 /** Pause after a failed read of the database. */
 const AWAY_MS = 997
+/** Pause while positions of this process settle, and how many of them follow each other: half a minute in all. */
+const HELD_MS = 101
+const HELD_MAX = 300
 
 export interface ReactorOptions {
   readonly outbox: Pick<Outbox, 'react'>
@@ -17,12 +20,19 @@ export interface ReactorOptions {
   /** Called with notifications once they are durable. Must not throw. */
   readonly tell: (notifications: readonly Notification[]) => void
   readonly report: Report
+  /**
+   * Whether a match of this process is closing the positions of its holders. Reactions wait for that, half a minute at
+   * most: beside each other both would take as long, and trades in other matches would wait for two.
+   */
+  readonly isSettling: () => boolean
 }
 
 export class Reactor {
   readonly #options: ReactorOptions
   #running: Promise<void> | null = null
   #stopped = false
+  /** Pauses since a settlement began. */
+  #held = 0
   #wake: () => void = () => undefined
 
   constructor(options: ReactorOptions) {
@@ -48,12 +58,18 @@ export class Reactor {
   async #run(): Promise<void> {
     while (!this.#stopped) {
       try {
-        if (!(await this.#step())) await this.#pause(IDLE_MS)
+        if (this.#isHeld()) await this.#pause(HELD_MS)
+        else if (!(await this.#step())) await this.#pause(IDLE_MS)
       } catch (error) {
         this.#options.report('outbox_read_failed', error)
         await this.#pause(AWAY_MS)
       }
     }
+  }
+
+  #isHeld(): boolean {
+    this.#held = this.#options.isSettling() ? this.#held + 1 : 0
+    return this.#held > 0 && this.#held <= HELD_MAX
   }
 
   /** False when nothing was due. */

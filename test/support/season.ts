@@ -81,6 +81,7 @@ export async function openSeason(
     reaction: react,
     tell: (notifications) => pushed.push(...notifications),
     report: (event) => reports.push(event),
+    isSettling: () => false,
   })
   const store = new SqlMatchStore(connection, cache)
   const leases = new SqlLeases(db, { owner: world.newId(), ttlMs: 60_000, alone: true })
