@@ -26,6 +26,8 @@ export interface Config {
   readonly databaseUrl: Secret | null
   /** Null: the in-process fast store. */
   readonly redisUrl: Secret | null
+  /** Addresses of one NATS cluster, separated by commas; null: messages between processes go through Redis. */
+  readonly natsUrl: Secret | null
   /** Sign messages between processes; without a key they are not signed. The other one counts, too. */
   readonly bus: { readonly key: Secret | null; readonly otherKey: Secret | null }
   readonly dataDir: string
@@ -151,6 +153,7 @@ function missingFrom(set: Readonly<Record<string, unknown>>): readonly string[] 
     ...(set['NODE_ENV'] === 'production' && set['REDIS_URL'] !== undefined
       ? [['BUS_KEY', 'with REDIS_URL in production'] as const]
       : []),
+    ...(set['NATS_URL'] === undefined ? [] : [['REDIS_URL', 'with NATS_URL'] as const]),
     ...(set['PROVIDER_URL'] === undefined ? [] : [['PROVIDER_TOKEN', 'with PROVIDER_URL'] as const]),
   ])
   return [...required].filter(([name]) => set[name] === undefined).map(([name, when]) => `${name}: is required ${when}`)
@@ -165,6 +168,7 @@ function configFrom(env: z.output<typeof Environment>, production: boolean): Con
     wsPort: env.WS_PORT,
     databaseUrl: env.DATABASE_URL,
     redisUrl: env.REDIS_URL,
+    natsUrl: env.NATS_URL,
     bus: Object.freeze({ key: env.BUS_KEY, otherKey: env.BUS_OTHER_KEY }),
     dataDir: env.DATA_DIR,
     roles: Object.freeze(env.ROLES.length === 0 ? ROLES : env.ROLES.filter(isRole)),

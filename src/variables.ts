@@ -91,6 +91,10 @@ const isWebAddress = (text: string): boolean => hasScheme(text, ['http:', 'https
 const NO_WEB_ADDRESS = 'must be an http:// or https:// address'
 const webAddress = z.string().refine(isWebAddress, { error: NO_WEB_ADDRESS })
 
+/** NATS clients are given several servers of one cluster. */
+export const natsServers = (text: string): readonly string[] => text.split(',').map((url) => url.trim())
+const isNatsCluster = (text: string): boolean => natsServers(text).every((url) => hasScheme(url, ['nats:', 'tls:']))
+
 const isOrigin = (text: string): boolean => isWebAddress(text) && new URL(text).origin === text
 
 /** Programs that read a file of variables for a container or a Secret keep the quotes that a `.env` needs. */
@@ -137,6 +141,12 @@ export const Environment = z.object({
   REDIS_URL: optionalSecret((url) => hasScheme(url, ['redis:', 'rediss:']), 'must be a redis:// address', {
     otherwise: 'an in-process store',
     meaning: 'the Redis server, 6.2 or newer; it holds only what may be lost',
+  }),
+  NATS_URL: optionalSecret(isNatsCluster, 'must be nats:// or tls:// addresses, separated by a comma', {
+    otherwise: 'Redis',
+    meaning:
+      'the NATS servers of one cluster, 2.2 or newer, that carry messages between processes in the place of Redis; ' +
+      'requires `REDIS_URL`',
   }),
   BUS_KEY: optionalSecret(isStrongSecret, 'must be at least 32 characters that cannot be guessed', {
     otherwise: 'messages are not signed',

@@ -60,7 +60,12 @@ export class RedisPubSub {
     }
   }
 
-  publish(channel: string, message: Buffer): Promise<number> {
+  async publish(channel: string, message: Buffer): Promise<void> {
+    await this.send(channel, message)
+  }
+
+  /** Redis counts the receivers. */
+  send(channel: string, message: Buffer): Promise<number> {
     return this.#publisher.publish(this.#prefix + channel, message)
   }
 
@@ -78,6 +83,11 @@ export class RedisPubSub {
 
   onGap(listener: () => void): void {
     this.#onGap.push(listener)
+  }
+
+  /** Ends both connections at once: an orderly end would wait for a server that is silent. */
+  reconnect(): void {
+    for (const redis of [this.#publisher, this.#subscriber]) if (redis.status === 'ready') redis.stream.destroy()
   }
 
   /** The server forgets subscriptions with the connection. If this fails, the connection is lost again. */

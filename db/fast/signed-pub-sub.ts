@@ -9,10 +9,12 @@ import { MINUTE_MS, type World } from '../../actors/kernel/world.ts'
 
 /** What both this and the client beneath it are. */
 export interface PubSubClient {
-  publish(channel: string, message: Buffer): Promise<number>
+  publish(channel: string, message: Buffer): Promise<void>
+  send(channel: string, message: Buffer): Promise<number | 'some'>
   subscribe(channel: string, onMessage: (message: Buffer) => void): Promise<void>
   unsubscribe(channel: string): Promise<void>
   onGap(listener: () => void): void
+  reconnect(): void
   close(): Promise<void>
 }
 
@@ -49,14 +51,12 @@ export class SignedPubSub implements PubSubClient {
     this.#stream = Buffer.from(options.world.secret(STREAM_BYTES), 'hex')
   }
 
-  publish(channel: string, message: Buffer): Promise<number> {
-    const { pubSub, keys, world } = this.#options
-    const head = Buffer.alloc(HEAD_BYTES)
-    head.writeUInt8(VERSION)
-    this.#stream.copy(head, 1)
-    head.writeUIntBE(++this.#sent, 1 + STREAM_BYTES, 6)
-    head.writeUIntBE(Math.max(0, world.now()), 1 + STREAM_BYTES + 6, 6)
-    return pubSub.publish(channel, Buffer.concat([head, sealOf(keys[0], channel, head, message), message]))
+  publish(channel: string, message: Buffer): Promise<void> {
+    return this.#options.pubSub.publish(channel, this.#sealed(channel, message))
+  }
+
+  send(channel: string, message: Buffer): Promise<number | 'some'> {
+    return this.#options.pubSub.send(channel, this.#sealed(channel, message))
   }
 
   async subscribe(channel: string, onMessage: (message: Buffer) => void): Promise<void> {
@@ -75,8 +75,22 @@ export class SignedPubSub implements PubSubClient {
     this.#options.pubSub.onGap(listener)
   }
 
+  reconnect(): void {
+    this.#options.pubSub.reconnect()
+  }
+
   close(): Promise<void> {
     return this.#options.pubSub.close()
+  }
+
+  #sealed(channel: string, message: Buffer): Buffer {
+    const { keys, world } = this.#options
+    const head = Buffer.alloc(HEAD_BYTES)
+    head.writeUInt8(VERSION)
+    this.#stream.copy(head, 1)
+    head.writeUIntBE(++this.#sent, 1 + STREAM_BYTES, 6)
+    head.writeUIntBE(Math.max(0, world.now()), 1 + STREAM_BYTES + 6, 6)
+    return Buffer.concat([head, sealOf(keys[0], channel, head, message), message])
   }
 
   #flawOf(channel: string, bytes: Buffer): RefusedMessage | null {

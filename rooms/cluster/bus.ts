@@ -18,16 +18,26 @@ import {
 
 /** The publish/subscribe that the bus needs. */
 export interface PubSub {
-  /** Returns the number of subscribers it reached. Rejects when that is unknown; then the message may have arrived. */
-  publish(channel: string, message: Buffer): Promise<number>
+  /** The message may be lost. Rejects when it certainly is. */
+  publish(channel: string, message: Buffer): Promise<void>
+  /**
+   * The number of subscribers it reached, `some` where they are not counted. Rejects when it is unknown whether there
+   * was one; then the message may have arrived.
+   */
+  send(channel: string, message: Buffer): Promise<Reached>
   /** Resolves when all messages published from then on will arrive, those of one publisher in order. */
   subscribe(channel: string, onMessage: (message: Buffer) => void): Promise<void>
   /** Messages delivered before it resolves still arrive. */
   unsubscribe(channel: string): Promise<void>
   /** Calls the listener whenever messages may have been missed. */
   onGap(listener: () => void): void
+  /** Ends the connection, which is silent, and connects anew. */
+  reconnect(): void
   close(): Promise<void>
 }
+
+/** How many subscribers a message has reached. `some`: at least one. */
+export type Reached = number | 'some'
 
 /** One incarnation of a process. */
 export type ProcessId = string
@@ -137,7 +147,7 @@ export class Bus<R extends Exchanges<R>, T> {
     request: R[K]['request'],
     withinMs: number,
   ): Promise<Reply<R[K]['answer']>> {
-    return this.#ask(CHANNEL.process(process), kind, request, withinMs)
+    return this.#ask({ channel: CHANNEL.process(process), most: 1 }, kind, request, withinMs)
   }
 
   /** Asks all processes of a group; the first answer counts. */
@@ -147,7 +157,7 @@ export class Bus<R extends Exchanges<R>, T> {
     request: R[K]['request'],
     withinMs: number,
   ): Promise<Reply<R[K]['answer']>> {
-    return this.#ask(CHANNEL.group(group), kind, request, withinMs)
+    return this.#ask({ channel: CHANNEL.group(group), most: Infinity }, kind, request, withinMs)
   }
 
   /** Sends a message to all subscribers of the topic, this process included. */
@@ -206,7 +216,7 @@ export class Bus<R extends Exchanges<R>, T> {
   }
 
   #ask<K extends keyof R & string>(
-    channel: string,
+    to: { readonly channel: string; readonly most: number },
     kind: K,
     request: R[K]['request'],
     withinMs: number,
@@ -255,9 +265,16 @@ export class Bus<R extends Exchanges<R>, T> {
         },
         stop: () => end({ kind: 'silent' }),
       })
-      this.#send(channel, { is: 'request', versions: protocol.versions, id, from: this.processId, kind, body: request })
+      this.#send(to.channel, {
+        is: 'request',
+        versions: protocol.versions,
+        id,
+        from: this.processId,
+        kind,
+        body: request,
+      })
         .then((reached) => {
-          receivers = reached
+          receivers = reached === 'some' ? to.most : reached
           endIfAllDeclined()
         })
         .catch((error: unknown) => {
@@ -267,10 +284,10 @@ export class Bus<R extends Exchanges<R>, T> {
     })
   }
 
-  #send(channel: string, envelope: Envelope): Promise<number> {
+  #send(channel: string, envelope: Envelope): Promise<Reached> {
     const message = Buffer.from(JSON.stringify(envelope))
     if (message.length > MESSAGE_BYTES_MAX) return Promise.reject(new Error(`a message of ${message.length} bytes`))
-    return this.#options.pubSub.publish(channel, message)
+    return this.#options.pubSub.send(channel, message)
   }
 
   #receive(bytes: Buffer): void {

@@ -2,6 +2,7 @@
 import { LEASE_TTL_MS } from '../../actors/kernel/limits.ts'
 import type { Leases, MatchStore } from '../../actors/match/store.ts'
 import type { AccountChanges } from '../../db/account-log.ts'
+import { NatsPubSub } from '../../db/fast/pub-sub-nats.ts'
 import { RedisPubSub } from '../../db/fast/pub-sub-redis.ts'
 import { type RefusedMessage, SignedPubSub } from '../../db/fast/signed-pub-sub.ts'
 import type { PubSub } from '../../rooms/cluster/bus.ts'
@@ -13,6 +14,7 @@ import type { AccountPage } from '../../rooms/feed/account-stream.ts'
 import { handshakeWithin } from '../../rooms/sockets/admission.ts'
 import { accountChangesJson } from '../http/json.ts'
 import { HttpServer } from '../http-server.ts'
+import { natsServers } from '../variables.ts'
 import { observedLeases, observedStore } from '../observe/observed.ts'
 import { tracedStore } from '../observe/tracing.ts'
 import type { Accounts } from './accounts.ts'
@@ -118,16 +120,20 @@ function persistence({ processId, world, log }: Base, stores: Stores, observatio
   }
 }
 
-/** The other processes, where there can be any: they meet on the database and on Redis. */
+/** The other processes, where there can be any: they meet on the database, and on Redis or NATS. */
 async function joinCluster(base: Base, { connection }: Stores): Promise<Cluster | null> {
   const { config, processId } = base
   if (connection.kind === 'pglite' || config.redisUrl === null) return null
   const prefix = `${await installationOf(connection.db)}:`
-  return { processId, pubSub: signed(base, await RedisPubSub.connect({ url: config.redisUrl.reveal(), prefix })) }
+  const pubSub =
+    config.natsUrl === null
+      ? await RedisPubSub.connect({ url: config.redisUrl.reveal(), prefix })
+      : await NatsPubSub.connect({ urls: natsServers(config.natsUrl.reveal()), prefix })
+  return { processId, pubSub: signed(base, pubSub) }
 }
 
 /** With a key, only messages count that were signed with it. A flood of others is reported once per reason. */
-function signed({ config, world, report }: Base, pubSub: RedisPubSub): PubSub {
+function signed({ config, world, report }: Base, pubSub: PubSub): PubSub {
   const { key, otherKey } = config.bus
   if (key === null) return pubSub
   const keys = [key.reveal(), ...(otherKey === null ? [] : [otherKey.reveal()])] as const

@@ -1,4 +1,4 @@
-/** Several processes of the real program on one PostgreSQL and one Redis. */
+/** Several processes of the real program on one PostgreSQL and one Redis, over each bus. */
 import { sql, type Transaction } from 'kysely'
 import { afterEach, expect, it, vi } from 'vitest'
 import { z } from 'zod'
@@ -13,7 +13,7 @@ import { PriceWatch } from '../../ops/rehearse/rig/price-watch.ts'
 import { FeedClient } from '../rooms/realtime-rig.ts'
 import { HttpClient, type Order, type PositionSeen, read, TradeAnswer } from '../support/http-client.ts'
 import { killRemaining, PATIENCE, Program } from '../support/process.ts'
-import { onServers, type ServerPlace } from '../support/data-place.ts'
+import { overEachBus, type ServerPlace } from '../support/data-place.ts'
 import { audit, BALANCED } from '../support/books.ts'
 
 const cleanUp: (() => Promise<void>)[] = []
@@ -128,7 +128,7 @@ async function shows(feed: FeedClient, ada: HttpClient, { instrumentId }: Positi
   }, PATIENCE)
 }
 
-onServers((settle) => {
+overEachBus((settle) => {
   /** A cluster on separate stores, which are removed after the test. */
   const clustered = async () => {
     const place = await settle()
@@ -248,12 +248,13 @@ onServers((settle) => {
   )
 
   it(
-    '[Q13] while Redis is unavailable, trades in the owner process continue, and others are refused until Redis returns',
+    '[Q13] while the bus is unavailable, trades in the owner process continue, and others are refused until it returns',
     { timeout: 90_000 },
     async () => {
       const place = await settle()
-      const relays = await Promise.all([1, 2].map(() => Relay.to(place.env['REDIS_URL'] ?? '')))
-      const [near, far] = relays.map(({ url }) => ({ ...place.env, REDIS_URL: url }))
+      const bus = place.env['NATS_URL'] === undefined ? 'REDIS_URL' : 'NATS_URL'
+      const relays = await Promise.all([1, 2].map(() => Relay.to(place.env[bus] ?? '')))
+      const [near, far] = relays.map(({ url }) => ({ ...place.env, [bus]: url }))
       cleanUp.push(async () => {
         for (const relay of relays) await relay.close()
         await place.remove()

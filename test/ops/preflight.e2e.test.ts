@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { OwnRedis } from '../../ops/rehearse/chaos/redis.ts'
 import { find, ok } from '../../ops/tools/preflight/finding.ts'
 import { checkMail, checkProvider } from '../../ops/tools/preflight/outside.ts'
+import { checkBus } from '../../ops/tools/preflight/bus.ts'
 import { checkDatabase, checkRedis } from '../../ops/tools/preflight/stores.ts'
 import { migrate } from '../../db/postgres/migrate.ts'
 import { readConfig } from '../../src/config.ts'
@@ -121,6 +122,13 @@ describe('preflight', () => {
       const refused = await preflight(strangerKey, [wsUrl])
       expect(refused.said).toMatch(/^FAIL {2}ws:\/\/.*4001 invalid token/m)
     }, 60_000)
+
+    const nats = process.env['TEST_NATS_URL']
+    it.skipIf(nats === undefined)('asks NATS to deliver a message', async () => {
+      const at = (url: string) => readConfig({ REDIS_URL: 'redis://127.0.0.1:6379', NATS_URL: url })
+      expect(await checkBus(at(nats ?? ''))).toMatchObject([{ what: 'bus', verdict: 'ok' }])
+      await expect(checkBus(at('nats://127.0.0.1:1'))).rejects.toThrow()
+    })
 
     it('refuses every Redis that may drop keys', async () => {
       const folder = await mkdtemp(join(tmpdir(), 'touchline-redis-'))

@@ -32,13 +32,39 @@ onRedis((server) => {
       ours.onGap(gap)
       await ours.subscribe('news', (message) => received.push(message.toString()))
       relay.cut()
-      await expect.poll(() => theirs.publish('news', Buffer.from('lost'))).toBe(0)
+      await expect.poll(() => theirs.send('news', Buffer.from('lost'))).toBe(0)
       await expect(ours.publish('news', Buffer.from('lost'))).rejects.toThrow()
       expect(gap).not.toHaveBeenCalled()
       relay.mend()
       await vi.waitUntil(() => gap.mock.calls.length > 0, { timeout: 10_000 })
-      expect(await theirs.publish('news', Buffer.from('found'))).toBe(1)
+      expect(await theirs.send('news', Buffer.from('found'))).toBe(1)
       await expect.poll(() => received).toEqual(['found'])
+    } finally {
+      await Promise.all([ours.close(), theirs.close()])
+      await relay.close()
+    }
+  })
+
+  it('[Q17] a connection that is silent is given up, and made anew', async () => {
+    const relay = await Relay.to(server.url)
+    const prefix = server.newPrefix()
+    const [ours, theirs] = [
+      await RedisPubSub.connect({ url: relay.url, prefix }),
+      await RedisPubSub.connect({ url: server.url, prefix }),
+    ]
+    const received: string[] = []
+    try {
+      await ours.subscribe('news', (message) => received.push(message.toString()))
+      relay.swallow()
+      ours.reconnect()
+      await expect.poll(() => ours.send('self', Buffer.from('x')).catch(() => 'failed'), { timeout: 10_000 }).toBe(0)
+      await vi.waitUntil(
+        async () => {
+          await theirs.publish('news', Buffer.from('back'))
+          return received.length > 0
+        },
+        { timeout: 10_000 },
+      )
     } finally {
       await Promise.all([ours.close(), theirs.close()])
       await relay.close()
@@ -56,12 +82,12 @@ onRedis((server) => {
     try {
       await theirs.subscribe('orders', (message) => received.push(message.toString()))
       relay.deafen()
-      const order = ours.publish('orders', Buffer.from('open'))
+      const order = ours.send('orders', Buffer.from('open'))
       await expect.poll(() => received).toEqual(['open'])
       relay.cut()
       await expect(order).rejects.toThrow()
       relay.mend()
-      await expect.poll(() => ours.publish('orders', Buffer.from('next')).catch(() => 0), { timeout: 10_000 }).toBe(1)
+      await expect.poll(() => ours.send('orders', Buffer.from('next')).catch(() => 0), { timeout: 10_000 }).toBe(1)
       await expect.poll(() => received).toEqual(['open', 'next'])
     } finally {
       await Promise.all([ours.close(), theirs.close()])

@@ -61,6 +61,7 @@ describe('configuration', () => {
       wsPort: 3001,
       databaseUrl: null,
       redisUrl: null,
+      natsUrl: null,
       bus: { key: null, otherKey: null },
       dataDir: '.data',
       roles: ['api', 'rooms'],
@@ -99,6 +100,7 @@ describe('configuration', () => {
       PORT: '0',
       WS_PORT: '65535',
       REDIS_URL: 'rediss://cache:6380/1',
+      NATS_URL: 'nats://bus:hush@nats-1:4222, tls://nats-2:4222',
       BUS_KEY: secret,
       ROLES: 'rooms',
       PUBLIC_WS_URL: 'wss://live.touchline.example/',
@@ -138,6 +140,7 @@ describe('configuration', () => {
       wsPort: 65_535,
       databaseUrl: expect.any(Secret),
       redisUrl: expect.any(Secret),
+      natsUrl: expect.any(Secret),
       bus: { key: expect.any(Secret), otherKey: null },
       dataDir: '.data',
       roles: ['rooms'],
@@ -170,9 +173,17 @@ describe('configuration', () => {
       provider: { url: 'https://feed.example/v3/football', token: expect.any(Secret), pollMs: 6_000 },
       demo: { replay: 'derby', speed: 120, traders: 0 },
     })
-    const { databaseUrl, redisUrl, jwt, ticket, mail, provider } = config
-    const secrets = [databaseUrl, redisUrl, jwt.privateKeyPem, ticket.secret, mail.smtpUrl, provider?.token]
-    const texts = ['postgres://db/touchline', 'rediss://cache:6380/1', pem, secret, 'smtps://user:hush@mail.example']
+    const { databaseUrl, redisUrl, natsUrl, jwt, ticket, mail, provider } = config
+    const secrets = [databaseUrl, redisUrl, natsUrl, jwt.privateKeyPem, ticket.secret, mail.smtpUrl, provider?.token]
+    const nats = 'nats://bus:hush@nats-1:4222, tls://nats-2:4222'
+    const texts = [
+      'postgres://db/touchline',
+      'rediss://cache:6380/1',
+      nats,
+      pem,
+      secret,
+      'smtps://user:hush@mail.example',
+    ]
     expect(secrets.map((each) => each?.reveal())).toEqual([...texts, 'secret-token'])
     const printed = [inspect(secrets), JSON.stringify(secrets), String(secrets), inspect(config)].join()
     for (const text of [...texts, 'secret-token']) expect(printed).not.toContain(text)
@@ -184,6 +195,7 @@ describe('configuration', () => {
       PORT: '70000',
       WS_PORT: '3001x',
       REDIS_URL: 'http://user:hush@cache',
+      NATS_URL: 'nats://bus:hush@nats-1,http://nats-2',
       PUBLIC_WS_URL: 'https://live.touchline.example',
       JWT_PRIVATE_KEY: 'hush',
       JWT_ACCESS_EXPIRY: '15',
@@ -209,6 +221,7 @@ describe('configuration', () => {
       'PORT: must be a whole number from 0 to 65535',
       'WS_PORT: must be a whole number from 0 to 65535',
       'REDIS_URL: must be a redis:// address',
+      'NATS_URL: must be nats:// or tls:// addresses, separated by a comma',
       'PUBLIC_WS_URL: must be a ws:// or wss:// address',
       'JWT_PRIVATE_KEY: must be an RSA private key of at least 2048 bits in PKCS8 PEM form',
       'JWT_ACCESS_EXPIRY: must be a duration such as 60s, 15m, 168h or 7d',
@@ -257,6 +270,7 @@ describe('configuration', () => {
     expect(wrong({ ...redis, BUS_KEY: 'weak' })).toHaveLength(1)
     expect(wrong({ ...redis, BUS_KEY: secret, BUS_OTHER_KEY: secret })).toEqual([])
     expect(wrong({ REDIS_URL: 'redis://redis:6379' })).toEqual([])
+    expect(wrong({ NATS_URL: 'nats://nats:4222' })).toEqual(['REDIS_URL: is required with NATS_URL'])
   })
 
   it('production uses no defaults for secrets and addresses: every missing variable is named', () => {

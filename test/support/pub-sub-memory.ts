@@ -1,5 +1,5 @@
 /** Publish/subscribe inside one process, for tests of several processes; a test may disconnect an end. */
-import type { PubSub } from '../../rooms/cluster/bus.ts'
+import type { PubSub, Reached } from '../../rooms/cluster/bus.ts'
 
 export class MemoryNetwork {
   readonly #ends = new Set<MemoryEnd>()
@@ -24,15 +24,22 @@ export class MemoryEnd implements PubSub {
   readonly #network: MemoryNetwork
   readonly #listeners = new Map<string, (message: Buffer) => void>()
   readonly #onGap: (() => void)[] = []
+  /** As of an engine that only knows whether a message has a receiver. */
+  countsReceivers = true
   #state: 'connected' | 'cut' | 'closed' = 'connected'
 
   constructor(network: MemoryNetwork) {
     this.#network = network
   }
 
-  async publish(channel: string, message: Buffer): Promise<number> {
+  async publish(channel: string, message: Buffer): Promise<void> {
+    await this.send(channel, message)
+  }
+
+  async send(channel: string, message: Buffer): Promise<Reached> {
     if (this.#state !== 'connected') throw new Error('Connection is closed.')
-    return this.#network.deliver(channel, message)
+    const receivers = this.#network.deliver(channel, message)
+    return this.countsReceivers || receivers === 0 ? receivers : 'some'
   }
 
   async subscribe(channel: string, onMessage: (message: Buffer) => void): Promise<void> {
@@ -45,6 +52,10 @@ export class MemoryEnd implements PubSub {
 
   onGap(listener: () => void): void {
     this.#onGap.push(listener)
+  }
+
+  reconnect(): void {
+    for (const listener of this.#onGap) listener()
   }
 
   async close(): Promise<void> {

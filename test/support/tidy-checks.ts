@@ -44,7 +44,11 @@ export const FLOORS: readonly Floor[] = [
     code: ['actors/', 'db/faults.ts', 'db/postgres/'],
     packages: ['kysely', 'pg', '@electric-sql/pglite', 'node:'],
   },
-  { at: 'db/fast/', code: ['actors/', 'db/faults.ts', 'db/fast/'], packages: ['ioredis', 'node:'] },
+  {
+    at: 'db/fast/',
+    code: ['actors/', 'db/faults.ts', 'db/fast/'],
+    packages: ['ioredis', '@nats-io/transport-node', 'node:'],
+  },
   { at: 'db/', code: ['actors/', 'db/'], packages: ['kysely', 'pg', 'ioredis', 'node:'] },
   // The inner floors of rooms: sources → match → cluster → feed → sockets, never the other way.
   { at: 'rooms/sockets/', code: ['actors/', 'rooms/sockets/', ...SHARED_IN_ROOMS], packages: SOCKET_PACKAGES },
@@ -326,6 +330,7 @@ function citations(path: string, text: string): { readonly id: string; readonly 
 const NEEDS: readonly (readonly [need: string, rigs: readonly string[]])[] = [
   ['pg', ['test/support/databases.ts']],
   ['redis', ['test/support/redis-server.ts']],
+  ['nats', ['test/support/nats-server.ts']],
   [
     'e2e',
     [

@@ -15,12 +15,20 @@ interface Line {
   readonly upstream: Socket
 }
 
+const PORT_OF: Readonly<Record<string, number>> = {
+  'redis:': 6379,
+  'nats:': 4222,
+  'postgres:': 5432,
+  'postgresql:': 5432,
+}
+
 export class Relay {
   /** The relay's address, in place of the server's. */
   readonly url: string
   readonly #target: URL
   readonly #listener: Server
   readonly #lines = new Set<Line>()
+  readonly #swallowed = new WeakSet<Line>()
   #isRefusing = false
   #passing: Passing = 'all'
 
@@ -35,7 +43,7 @@ export class Relay {
     listener.on('connection', (client) => this.#connect(client))
   }
 
-  /** A relay to the server at this address, of Redis or of PostgreSQL. */
+  /** A relay to the server at this address, of Redis, NATS or PostgreSQL. */
   static async to(server: string): Promise<Relay> {
     const listener = createServer()
     listener.listen(0, '127.0.0.1')
@@ -52,6 +60,14 @@ export class Relay {
   /** Stops all traffic; new connections are accepted and left waiting. */
   silence(): void {
     this.#pass('silent')
+  }
+
+  /** Connections pass nothing from now on, for ever, and do not break; new ones work. */
+  swallow(): void {
+    for (const line of this.#lines) {
+      this.#swallowed.add(line)
+      this.#join(line)
+    }
   }
 
   /** Requests still arrive, answers do not. */
@@ -75,7 +91,7 @@ export class Relay {
   #connect(client: Socket): void {
     if (this.#isRefusing) return void client.destroy()
     const { port, hostname, protocol } = this.#target
-    const upstream = createConnection(Number(port || (protocol === 'redis:' ? 6379 : 5432)), hostname)
+    const upstream = createConnection(Number(port || PORT_OF[protocol]), hostname)
     const line = { client, upstream }
     this.#lines.add(line)
     for (const socket of [client, upstream]) {
@@ -95,13 +111,15 @@ export class Relay {
     for (const line of this.#lines) this.#join(line)
   }
 
-  #join({ client, upstream }: Line): void {
+  #join(line: Line): void {
+    const { client, upstream } = line
+    const passing = this.#swallowed.has(line) ? 'silent' : this.#passing
     for (const [from, to] of [
       [client, upstream],
       [upstream, client],
     ] as const) {
       from.unpipe()
-      if (this.#passing === 'all' || (this.#passing === 'deaf' && from === client)) from.pipe(to)
+      if (passing === 'all' || (passing === 'deaf' && from === client)) from.pipe(to)
       else from.pause()
     }
   }

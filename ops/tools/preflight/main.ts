@@ -7,6 +7,7 @@ import { ConfigError, environment, readConfig } from '../../../src/config.ts'
 import { checkAddress } from './addresses.ts'
 import { failed, find, type Finding, ok, warned } from './finding.ts'
 import { checkIdentity, checkMail, checkProvider } from './outside.ts'
+import { checkBus } from './bus.ts'
 import { checkDatabase, checkRedis } from './stores.ts'
 
 const WITHIN_MS = 15_000
@@ -41,6 +42,7 @@ if (config !== null) {
   const checks = [
     find('database', WITHIN_MS, () => checkDatabase(config)),
     find('redis', WITHIN_MS, () => checkRedis(config)),
+    find('bus', WITHIN_MS, () => checkBus(config)),
     find('identity provider', WITHIN_MS, () => checkIdentity(config)),
     find('match data', WITHIN_MS, () => checkProvider(config)),
     find('mail', WITHIN_MS, () => checkMail(config)),
