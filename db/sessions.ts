@@ -1,5 +1,5 @@
 /** Sessions: one row per sign-in, which lasts while its refresh tokens are rotated, until it is ended. */
-import type { Kysely, Selectable } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import { type SessionId, sessionId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { HOUR_MS, type Instant, instant, SECOND_MS, type World } from '../actors/kernel/world.ts'
 import type { EndedSessions } from './ended-sessions.ts'
@@ -147,7 +147,7 @@ export class Sessions {
     return { kind: 'reused' }
   }
 
-  /** The user's sessions that last, the one used last first; at most 100. */
+  /** The user's sessions that last, without keys, the one used last first; at most 100. */
   async list(user: UserId): Promise<readonly ListedSession[]> {
     const rows = await this.#options.db
       .selectFrom('sessions')
@@ -155,6 +155,7 @@ export class Sessions {
       .where('user_id', '=', user)
       .where('ended_at', 'is', null)
       .where('expires_at', '>', new Date(this.#options.world.now()))
+      .where(isNoKey)
       .orderBy('rotated_at', 'desc')
       .orderBy('id', 'desc')
       .limit(LISTED_MAX)
@@ -175,6 +176,7 @@ export class Sessions {
       .select(['user_agent', 'address_prefix'])
       .distinct()
       .where('user_id', '=', user)
+      .where(isNoKey)
       .limit(LISTED_MAX)
       .execute()
     return rows.map((row) => ({ userAgent: row.user_agent, addressPrefix: row.address_prefix }))
@@ -187,12 +189,12 @@ export class Sessions {
 
   /** Ends one of the user's sessions; false if it has ended, or is not theirs. */
   async endOne(user: UserId, id: SessionId): Promise<boolean> {
-    const ended = await this.#end((rows) => rows.where('id', '=', id).where('user_id', '=', user))
+    const ended = await this.#end((rows) => rows.where('id', '=', id).where('user_id', '=', user).where(isNoKey))
     await this.#options.ended.add(ended)
     return ended.length > 0
   }
 
-  /** Ends all sessions of a user, and returns how many there were. */
+  /** Ends all sessions and keys of a user, and returns how many there were. */
   async endAll(user: UserId): Promise<number> {
     const ended = await this.#end((rows) => rows.where('user_id', '=', user))
     await this.#options.ended.add(ended)
@@ -240,13 +242,19 @@ export async function endSessionsOf(user: UserId, tx: Kysely<Database>, world: P
   await ending(tx, world).where('user_id', '=', user).execute()
 }
 
+const isNoKey = sql<boolean>`not exists (select from personal_keys k where k.id = sessions.id)`
+
 type Row = Selectable<SessionsTable>
 type EndingRows = ReturnType<typeof ending>
+
+/** The row of an ended session is kept a week at most, though a key might have lasted a year. */
+export const keptUntil = (now: Instant) =>
+  sql<Date>`least(expires_at, ${new Date(now + 7 * DAY_MS).toISOString()}::timestamptz)`
 
 const ending = (db: Kysely<Database>, world: Pick<World, 'now'>) =>
   db
     .updateTable('sessions')
-    .set({ ended_at: new Date(world.now()) })
+    .set({ ended_at: new Date(world.now()), expires_at: keptUntil(world.now()) })
     .where('ended_at', 'is', null)
 
 const isLiving = (row: Row, now: number): boolean => row.ended_at === null && row.expires_at.getTime() > now

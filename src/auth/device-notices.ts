@@ -1,9 +1,13 @@
-/** Tells users by mail of a sign-in from a device that none of their other sessions came from. */
+/**
+ * Tells users by mail of what a thief would do: a sign-in from a device that none of their other sessions came from, and
+ * a new personal key.
+ */
 import type { UserId } from '../../actors/kernel/ids.ts'
 import { HOUR_MS, type World } from '../../actors/kernel/world.ts'
 import type { Device } from '../../db/sessions.ts'
 import type { User } from '../../db/users.ts'
 import type { Log } from '../observe/log.ts'
+import type { PersonalKey } from './personal-keys.ts'
 import type { Mail, MailQueue } from './mail-queue.ts'
 
 export interface DeviceNoticesOptions {
@@ -20,20 +24,48 @@ const SENT_WITHIN_MS = HOUR_MS
 /** Synthetic users have addresses that cannot exist. */
 const NO_MAILBOX = /@synthetic\.invalid$/
 
-/** A function that returns at once: the sign-in does not wait for it, and does not fail with it. */
-export function createDeviceNotices(options: DeviceNoticesOptions): (user: UserId, device: Device) => void {
-  const { mail, users, isOn, world, log } = options
-  const send = async (id: UserId, device: Device): Promise<void> => {
-    const user = await users.find(id)
-    if (user === null || NO_MAILBOX.test(user.email)) return
-    mail.post({ to: user.email, ...noticeOf(device, new Date(world.now())), before: world.now() + SENT_WITHIN_MS })
-  }
-  return (user, device) => {
-    if (isOn()) send(user, device).catch((error: unknown) => log.warn('device_notice_failed', { userId: user, error }))
-  }
+/** Functions that return at once: no request waits for a mail, or fails with it. */
+export interface DeviceNotices {
+  readonly newDevice: (user: UserId, device: Device) => void
+  readonly newKey: (user: UserId, key: PersonalKey, addressPrefix: string) => void
 }
 
-const noticeOf = ({ userAgent, addressPrefix }: Device, at: Date): Pick<Mail, 'subject' | 'text'> => ({
+export function createDeviceNotices(options: DeviceNoticesOptions): DeviceNotices {
+  const { mail, users, isOn, world, log } = options
+  const send = async (id: UserId, notice: Notice): Promise<void> => {
+    const user = await users.find(id)
+    if (user === null || NO_MAILBOX.test(user.email)) return
+    mail.post({ to: user.email, ...notice, before: world.now() + SENT_WITHIN_MS })
+  }
+  const tell = (user: UserId, notice: Notice): void => {
+    send(user, notice).catch((error: unknown) => log.warn('device_notice_failed', { userId: user, error }))
+  }
+  return {
+    newDevice: (user, device) => {
+      if (isOn()) tell(user, noticeOf(device, new Date(world.now())))
+    },
+    newKey: (user, key, addressPrefix) => tell(user, keyNotice(key, addressPrefix)),
+  }
+}
+type Notice = Pick<Mail, 'subject' | 'text'>
+
+const keyNotice = ({ name, scopes, createdAt, expiresAt }: PersonalKey, addressPrefix: string): Notice => ({
+  subject: 'New key to your Touchline account',
+  text: [
+    'A key for programs was created for your account.',
+    '',
+    `Name: ${name}`,
+    `Allows: ${scopes.join(', ')}`,
+    `Time: ${new Date(createdAt).toISOString()}`,
+    `Expires: ${new Date(expiresAt).toISOString()}`,
+    `Network: ${addressPrefix}`,
+    '',
+    'If this was you, ignore this mail. If not, secure the account that you sign in with, then open Touchline and sign',
+    'out everywhere: that ends every key too.',
+  ].join('\n'),
+})
+
+const noticeOf = ({ userAgent, addressPrefix }: Device, at: Date): Notice => ({
   subject: 'New sign-in to Touchline',
   text: [
     'There was a sign-in to your account from a new device.',

@@ -6,14 +6,17 @@ import { installationOf } from '../../db/installation.ts'
 import { claimOnce, OneTime } from '../../db/one-time.ts'
 import { Registrations } from '../../db/registrations.ts'
 import { EndedSessions } from '../../db/ended-sessions.ts'
+import type { AuditLog } from '../../db/audit-log.ts'
+import { PersonalKeys as KeyRows } from '../../db/personal-keys.ts'
 import { Sessions } from '../../db/sessions.ts'
 import { Users } from '../../db/users.ts'
-import { createDeviceNotices } from '../auth/device-notices.ts'
+import { createDeviceNotices, type DeviceNotices } from '../auth/device-notices.ts'
 import { createIdentityProvider } from '../auth/identity.ts'
 import { loadOrCreateKeys, loadOrCreateSecret } from '../auth/keys.ts'
 import { MailQueue } from '../auth/mail-queue.ts'
 import { outboxMailer, smtpMailer } from '../auth/mail.ts'
 import { createOneTimeCodes } from '../auth/one-time-codes.ts'
+import { createPersonalKeys, type PersonalKeys } from '../auth/personal-keys.ts'
 import { createSessions, type Sessions as AuthSessions, type SessionsOptions } from '../auth/sessions.ts'
 import { SecurityEvents } from '../auth/security-events.ts'
 import { createSignIn, type SignIn } from '../auth/sign-in.ts'
@@ -28,6 +31,7 @@ export interface Accounts {
   readonly users: Users
   readonly registrations: Registrations
   readonly sessions: AuthSessions
+  readonly keys: PersonalKeys
   readonly signIn: SignIn
   readonly security: SecurityEvents
 }
@@ -41,15 +45,17 @@ export async function openAccounts(base: Base, parts: AccountParts): Promise<Acc
   await users.applyAdminEmails()
   const registrations = new Registrations(stores.db, world, config.adminEmails)
   const mail = openMail(base)
-  const notices = { mail, users, isOn: () => settings.value('auth.new_device_mail') }
+  const isOn = (): boolean => settings.value('auth.new_device_mail')
+  const notices = createDeviceNotices({ mail, users, isOn, world, log: base.log })
   return {
     users,
     registrations,
-    sessions: await openSessions(base, stores, {
+    ...(await openSessions(base, stores, {
+      audit: market.audit,
       maxDays: () => settings.value('auth.session_max_days'),
       onReuse: (user) => security.tokenReused(user),
-      onNewDevice: createDeviceNotices({ ...notices, world, log: base.log }),
-    }),
+      notices,
+    })),
     signIn: await openSignIn(base, stores, { people: registrations, mail }),
     security,
   }
@@ -68,17 +74,18 @@ function watchDoors({ world, lifecycle }: Base, { audit }: Market, { measuring }
 }
 
 interface SessionPolicy {
+  readonly audit: AuditLog
   readonly maxDays: () => number
-  readonly onNewDevice: SessionsOptions['onNewDevice']
+  readonly notices: DeviceNotices
   readonly onReuse: SessionsOptions['onReuse']
 }
 
-/** Tokens and the sessions behind them. */
+/** Tokens and keys, and the sessions behind them. */
 async function openSessions(
   { config, world, log }: Base,
   stores: Stores,
-  { maxDays, onNewDevice, onReuse }: SessionPolicy,
-): Promise<AuthSessions> {
+  { audit, maxDays, notices, onReuse }: SessionPolicy,
+): Promise<Pick<Accounts, 'sessions' | 'keys'>> {
   const { db, askFast } = stores
   const { jwt, dataDir } = config
   const tokenLifeMs = Math.max(jwt.accessSecs, jwt.wsSecs) * SECOND_MS
@@ -89,7 +96,12 @@ async function openSessions(
   const signing = await loadOrCreateKeys({ ...jwt, dataDir, privateKeyPem })
   const tokens = createTokens({ keys: signing, lifetimes: jwt, world })
   const claimSocketToken = onceIn(stores, world)
-  return createSessions({ tokens, rows, ended, claimSocketToken, onNewDevice, onReuse, log })
+  const onNewDevice = notices.newDevice
+  const keyRows = new KeyRows({ db, ended, audit, world })
+  return {
+    sessions: createSessions({ tokens, rows, ended, claimSocketToken, onNewDevice, onReuse, log }),
+    keys: createPersonalKeys({ rows: keyRows, ended, world, onCreated: notices.newKey }),
+  }
 }
 
 /**

@@ -71,6 +71,7 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
   const deps: HttpDeps = {
     ...edge,
     sessions: accounts.sessions,
+    keys: accounts.keys,
     limits: { ...config.limits, rates: new Rates(stores.askFast, world) },
     wsUrlFor: (hostname) => config.publicWsUrl ?? `ws://${hostname}:${wsServer.port}`,
     rules: () => settings.rules,

@@ -2,6 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { ACCESS_COOKIE, REFRESH_COOKIE } from '../auth/cookies.ts'
 import { ErrorBody, errorExamples, errors, type HttpEnv } from '../http/answers.ts'
+import { PUBLIC_SECURITY } from '../http/gates.ts'
 import type { HttpDeps } from '../http/ports.ts'
 import { json } from '../http/schemas.ts'
 import { sendFile } from '../http/send-file.ts'
@@ -51,6 +52,7 @@ const openapi = createRoute({
   tags: ['Operation'],
   summary: 'The REST API as an OpenAPI 3.1 document',
   description: 'Made from the schemas that validate requests and type the answers.',
+  security: PUBLIC_SECURITY,
   responses: { 200: json(Described.openapi({ example: { openapi: '3.1.0' } }), 'OpenAPI 3.1.'), ...errors() },
 })
 
@@ -61,6 +63,7 @@ const asyncapi = createRoute({
   summary: 'The WebSocket address as an AsyncAPI 3 document',
   description:
     'Both endpoints, every message, close codes, limits, and the price frame byte by byte with test vectors.',
+  security: PUBLIC_SECURITY,
   responses: { 200: json(FeedDescribed.openapi({ example: { asyncapi: '3.0.0' } }), 'AsyncAPI 3.'), ...errors() },
 })
 
@@ -70,6 +73,7 @@ const docs = createRoute({
   tags: ['Operation'],
   summary: 'Both documents as a page',
   description: 'For browsers. Loads nothing from other hosts, so it works offline.',
+  security: PUBLIC_SECURITY,
   responses: {
     200: {
       description: 'The page.',
@@ -135,7 +139,7 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value
 }
 
-/** The error form, an example of each error code, and the two cookies. */
+/** The error form, an example of each error code, the two cookies and the keys. */
 function registerComponents(registry: OpenAPIHono['openAPIRegistry']): void {
   registry.register('Error', ErrorBody)
   for (const [code, example] of Object.entries(errorExamples())) registry.registerComponent('examples', code, example)
@@ -150,6 +154,14 @@ function registerComponents(registry: OpenAPIHono['openAPIRegistry']): void {
     in: 'cookie',
     name: REFRESH_COOKIE,
     description: 'Set at sign-in; valid for 7 days by default, and for one rotation.',
+  })
+  registry.registerComponent('securitySchemes', 'personalKey', {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      'A personal key of a program (`POST /api/keys`): `tl_` and 40 characters. Each operation names the scope that it ' +
+      'needs; `trade` includes `read`, and `admin:write` includes `admin:read`. Operations without one accept no key: ' +
+      'keys, sessions and accounts are managed in a browser. A key that is sent counts, and the cookies beside it do not.',
   })
 }
 

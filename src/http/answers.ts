@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { unreachable } from '../../actors/kernel/assert.ts'
-import type { UserId } from '../../actors/kernel/ids.ts'
+import type { SessionId, UserId } from '../../actors/kernel/ids.ts'
 import { decimal } from '../../actors/kernel/micros.ts'
 import type { Refusal, RefusalCode } from '../../actors/kernel/outcome.ts'
 import {
@@ -16,6 +16,7 @@ import {
   type StatusOf,
 } from './error-codes.ts'
 import { timestamp } from './json.ts'
+import type { KeyClaims } from '../auth/personal-keys.ts'
 import type { Log } from '../observe/log.ts'
 import type { HttpDeps } from './ports.ts'
 
@@ -23,7 +24,14 @@ import type { HttpDeps } from './ports.ts'
 export interface HttpEnv {
   /** What the HTTP server adds to a request. A request that came through no socket, as in tests, has none of it. */
   Bindings: { readonly incoming?: { readonly socket: { readonly remoteAddress?: string | undefined } } }
-  Variables: { requestId: string; log: Log; trace?: string; caller?: { readonly userId: UserId } | null }
+  Variables: {
+    requestId: string
+    log: Log
+    trace?: string
+    caller?: { readonly userId: UserId; readonly keyId?: SessionId } | null
+    /** Of a request with an `Authorization: Bearer` header: whose key it is; null if it does not count. */
+    key?: KeyClaims | null
+  }
 }
 
 const REQUEST_ID = '0197f2a0-77aa-7b31-9d44-5c6d7e8f9a0b'
@@ -159,6 +167,7 @@ export const notFound = (
     | 'flag'
     | 'setting'
     | 'session'
+    | 'key'
     | 'user'
     | 'fixture'
     | 'replay'

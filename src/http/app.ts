@@ -3,7 +3,7 @@ import { OpenAPIHono } from '@hono/zod-openapi'
 import { apiDescription, methodsByPath } from '../docs/description.ts'
 import { answerWith, answerToThrown, fail, type HttpEnv, validationFailed } from './answers.ts'
 import { crossOrigin, limitBody, requestLine } from './edge.ts'
-import { createGates, type Gates } from './gates.ts'
+import { createGates, declaredScopes, type Gates, readKey } from './gates.ts'
 import type { EdgeDeps, HttpDeps } from './ports.ts'
 import { queue, type QueueOptions } from './queue.ts'
 import { createRateLimits, type RateLimitOptions } from './rate-limits.ts'
@@ -32,6 +32,7 @@ import { listStandings } from './routes/districts/standings.ts'
 import { listFlags } from './routes/flags/list.ts'
 import { disclosure } from './routes/disclosure.ts'
 import { health } from './routes/health.ts'
+import { personalKeys } from './routes/keys/keys.ts'
 import { listInstruments } from './routes/instruments/list.ts'
 import { movers } from './routes/instruments/movers.ts'
 import { oneInstrument } from './routes/instruments/one.ts'
@@ -80,7 +81,7 @@ const ORDERS: readonly Routes[] = [openPosition, changeLevels, closePosition]
 /** In the order of the specification's tables. Of two paths that match a request, the first one listed answers. */
 const API: readonly Routes[] = [
   // 4.1 Auth and public
-  [signInWithGoogle, completeProfile, verifyEmail, refreshSession, logOut, ownSessions],
+  [signInWithGoogle, completeProfile, verifyEmail, refreshSession, logOut, ownSessions, personalKeys],
   [checkUsername, listFlags, validatePublicReferral, myProfile, issueWsToken],
   // 4.2 Instruments and matches; `movers` before `{id}`, which would match it
   [listInstruments, movers, priceHistory, recentTrades, oneInstrument],
@@ -110,10 +111,11 @@ const SIGNING: Readonly<Record<string, QueueOptions>> = {
 /** The REST API. */
 export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   const limits = createRateLimits(deps.limits)
-  const gates = createGates({ ...deps, limits })
   const app = createEdge(deps)
+  const gates = createGates({ ...deps, limits, scopeOf: declaredScopes(app.openAPIRegistry) })
   app.use(crossOrigin(deps.corsOrigins))
   app.use(limitBody())
+  app.use('/api/*', readKey({ ...deps, limits }))
   app.use('/api/*', knownParameters(app.openAPIRegistry))
   app.route('/', health(deps))
   app.route('/', webPage(deps))

@@ -79,7 +79,7 @@ export function requestLine({
     const ms = world.now() - startedAt
     // A middleware for all paths may come after the route that answered.
     const route = matchedRoutes(c).findLast((matched) => !matched.path.endsWith('*'))?.path ?? 'none'
-    const userId = c.var.caller?.userId
+    const { userId, keyId } = c.var.caller ?? {}
     const from = addressPrefix(addressOf(c, trustedProxies)) // never the whole address
     ofRequest.info('request_completed', {
       method,
@@ -89,6 +89,7 @@ export function requestLine({
       ms,
       from,
       ...(userId === undefined ? {} : { userId }),
+      ...(keyId === undefined ? {} : { keyId }),
     })
     observe({ method, route, status, ms, from })
     span?.end({

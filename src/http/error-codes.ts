@@ -36,7 +36,9 @@ export const ERROR_CODES = {
   UNAUTHORIZED: {
     status: 401,
     error: 'unauthorized',
-    when: 'The cookie has no valid token of the right type, or its session has ended. Refresh, or sign in again.',
+    when:
+      'The cookie has no valid token of the right type, or its session has ended: refresh, or sign in again. Or the key ' +
+      'is unknown, expired or deleted; a key that is sent counts, whatever the cookie says.',
   },
   INVALID_IDENTITY_TOKEN: {
     status: 401,
@@ -58,6 +60,11 @@ export const ERROR_CODES = {
     status: 403,
     error: 'admins only',
     when: 'The caller does not have the role `admin`, or no longer has it.',
+  },
+  SCOPE_MISSING: {
+    status: 403,
+    error: 'the key does not allow this',
+    when: 'The key lacks the scope `required`; null where no key is accepted, so that a browser must be used.',
   },
   ORIGIN_NOT_ALLOWED: {
     status: 403,
@@ -137,6 +144,11 @@ export const ERROR_CODES = {
     when: 'The idempotency key was used with another body. Retry with a new key.',
   },
   USERNAME_TAKEN: { status: 409, error: 'username taken', when: 'Another user has this username. Choose another.' },
+  KEY_LIMIT: {
+    status: 409,
+    error: 'a user has at most 10 keys; delete one first',
+    when: 'The caller has 10 keys. Delete one of them first.',
+  },
   TOO_MANY_INVITES: {
     status: 409,
     error: '200 invites are unused; share one of them first',
@@ -322,7 +334,7 @@ export const CHANGE = ['ORIGIN_NOT_ALLOWED', 'PAYLOAD_TOO_LARGE'] as const
 /** … with a body. */
 export const BODY = [...INPUT, ...CHANGE, 'MALFORMED_JSON', 'UNSUPPORTED_MEDIA_TYPE'] as const
 /** … behind the gate `signedIn`. */
-export const SIGNED_IN = ['UNAUTHORIZED', 'COMING_SOON'] as const
+export const SIGNED_IN = ['UNAUTHORIZED', 'SCOPE_MISSING', 'COMING_SOON'] as const
 /** … behind the gate `admin`. */
 export const ADMIN = [...SIGNED_IN, 'FORBIDDEN'] as const
 

@@ -1,8 +1,12 @@
-/** Authentication middleware: turns the access cookie into a caller and decides who may pass. */
+/** Authentication middleware: turns the access cookie or a personal key into a caller and decides who may pass. */
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler } from 'hono'
+import { routePath } from 'hono/route'
 import type { SessionId, UserId } from '../../actors/kernel/ids.ts'
 import type { Flags } from '../../actors/kernel/settings.ts'
 import { ACCESS_COOKIE, readCookie } from '../auth/cookies.ts'
+import type { KeyClaims, PersonalKeys } from '../auth/personal-keys.ts'
+import { allows, type Scope, SCOPES } from '../auth/scopes.ts'
 import type { Sessions } from '../auth/sessions.ts'
 import { answerWith, fail, type HttpEnv, UNAUTHORIZED } from './answers.ts'
 import type { Accounts } from './ports.ts'
@@ -11,8 +15,13 @@ import type { LimitedAction, RateLimits } from './rate-limits.ts'
 export interface Caller {
   readonly userId: UserId
   readonly role: string
+  /** The session, or the key, which is one too. */
   readonly sid: SessionId
+  /** Of a program. */
+  readonly keyId?: SessionId
 }
+
+type Security = Record<string, string[]>[]
 
 const ADMIN = 'admin'
 
@@ -31,15 +40,67 @@ export interface OptionalEnv {
   Variables: HttpEnv['Variables'] & { caller: Caller | null }
 }
 
-/** `security` of a route that needs the access cookie. */
-export const ACCESS_SECURITY = [{ accessCookie: [] }]
-/** … the refresh cookie. */
-export const REFRESH_SECURITY = [{ refreshCookie: [] }]
-/** … the access cookie or none. */
-export const OPTIONAL_SECURITY = [{}, { accessCookie: [] }]
+const BY_COOKIE = { accessCookie: [] }
+const byKey = (scope: Scope) => ({ personalKey: [scope] })
+
+/** `security` of a route that needs no credentials. */
+export const PUBLIC_SECURITY: Security = []
+/** … that needs the access cookie and accepts no key: it manages keys, sessions or accounts. */
+export const BROWSER_SECURITY: Security = [BY_COOKIE]
+/** … that needs the access cookie, or a key with the scope `read`. */
+export const READ_SECURITY: Security = [BY_COOKIE, byKey('read')]
+/** … or a key with the scope `trade`: it changes what the caller has in the game. */
+export const TRADE_SECURITY: Security = [BY_COOKIE, byKey('trade')]
+/** … of an admin, or their key with the scope `admin:read`. */
+export const ADMIN_READ_SECURITY: Security = [BY_COOKIE, byKey('admin:read')]
+/** … of an admin, or their key with the scope `admin:write`. */
+export const ADMIN_WRITE_SECURITY: Security = [BY_COOKIE, byKey('admin:write')]
+/** … that needs the refresh cookie. */
+export const REFRESH_SECURITY: Security = [{ refreshCookie: [] }]
+/** … that says more to a caller with the access cookie, or a key with the scope `read`. */
+export const OPTIONAL_SECURITY: Security = [{}, BY_COOKIE, byKey('read')]
+/** … that takes what cookies there are. */
+export const ANY_COOKIE_SECURITY: Security = [{}, BY_COOKIE, { refreshCookie: [] }]
+
+/**
+ * Reads the key that a request brings in `Authorization: Bearer`, for the limits and the gates. A key that is sent is
+ * the caller: the cookies do not count beside it. Other schemes, as of a proxy with a password, are left alone.
+ */
+export function readKey({ keys, limits }: Pick<GatesOptions, 'keys' | 'limits'>): MiddlewareHandler<HttpEnv> {
+  return async (c, next) => {
+    const [, secret] = BEARER.exec(c.req.header('authorization') ?? '') ?? []
+    if (secret !== undefined) {
+      const excess = keys.needsLookup(secret) ? await limits.countLookup(c) : null
+      if (excess !== null) return fail(c, excess)
+      c.set('key', await keys.verify(secret))
+    }
+    return next()
+  }
+}
+const BEARER = /^Bearer\b *(.*)$/i
+
+/** A function from a request to the scope that its route declares; null if it accepts no key. */
+export function declaredScopes(registry: OpenAPIHono['openAPIRegistry']): (c: Context) => Scope | null {
+  // Read at the first request with a key: all routes are mounted by then.
+  let scopes: ReadonlyMap<string, Scope> | null = null
+  const read = (): ReadonlyMap<string, Scope> =>
+    new Map(
+      registry.definitions.flatMap((definition) => {
+        if (definition.type !== 'route') return []
+        const { method, path, security = [] } = definition.route
+        const scope = SCOPES.find((each) => security.some((way) => way['personalKey']?.includes(each)))
+        return scope === undefined ? [] : [[`${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`, scope]]
+      }),
+    )
+  return (c) => {
+    scopes ??= read()
+    const method = c.req.method === 'HEAD' ? 'GET' : c.req.method
+    return scopes.get(`${method} ${routePath(c)}`) ?? null
+  }
+}
 
 export interface Gates {
-  /** 401 without a valid access cookie; 503 for all but admins while the flag `coming_soon` is set. */
+  /** 401 without a valid access cookie or key, 403 if the key lacks the scope that the route declares; 503 for all but admins while the flag `coming_soon` is set. */
   readonly signedIn: MiddlewareHandler<SignedInEnv>
   /** Like `signedIn`, and 403 unless both the token and the database say that the caller is an admin. */
   readonly admin: MiddlewareHandler<SignedInEnv>
@@ -53,48 +114,71 @@ export interface Gates {
 
 export interface GatesOptions {
   readonly sessions: Pick<Sessions, 'verifyAccess'>
+  readonly keys: Pick<PersonalKeys, 'needsLookup' | 'verify'>
+  readonly scopeOf: (c: Context) => Scope | null
   readonly accounts: Pick<Accounts, 'find'>
   readonly flags: () => Flags
   readonly limits: RateLimits
 }
 
-export function createGates({ sessions, accounts, flags, limits }: GatesOptions): Gates {
-  const callerFrom = async (c: Context): Promise<Caller | null> => {
+/** The part of a request that says who sends it. */
+interface Asking {
+  readonly req: { header(name: string): string | undefined }
+  readonly var: Pick<HttpEnv['Variables'], 'key'>
+}
+
+export function createGates({ sessions, scopeOf, accounts, flags, limits }: GatesOptions): Gates {
+  const callerFrom = async (c: Asking): Promise<Caller | null> => {
+    const { key } = c.var
+    if (key !== undefined) {
+      return key === null ? null : { userId: key.userId, role: key.role, sid: key.sid, keyId: key.sid }
+    }
     const token = readCookie(c.req.header('cookie'), ACCESS_COOKIE)
     const claims = token === undefined ? null : await sessions.verifyAccess(token)
     return claims === null ? null : { userId: claims.userId, role: claims.role, sid: claims.sid }
   }
-  const isTooEarly = (caller: Caller): boolean => flags().coming_soon && caller.role !== ADMIN
+  /** Why a caller may not pass; null if they may. */
+  const refusal = (caller: Caller, key: KeyClaims | null | undefined, c: Context) => {
+    if (key) {
+      const required = scopeOf(c)
+      if (required === null || !allows(key.scopes, required)) {
+        return answerWith('SCOPE_MISSING', { facts: { required } })
+      }
+    }
+    return flags().coming_soon && caller.role !== ADMIN ? COMING_SOON : null
+  }
 
   return {
     signedIn: async (c, next) => {
       const caller = await callerFrom(c)
       if (caller === null) return fail(c, UNAUTHORIZED)
-      if (isTooEarly(caller)) return fail(c, COMING_SOON)
       c.set('caller', caller)
-      return next()
+      const refused = refusal(caller, c.var.key, c)
+      return refused === null ? next() : fail(c, refused)
     },
     admin: async (c, next) => {
       const caller = await callerFrom(c)
       if (caller === null) return fail(c, UNAUTHORIZED)
-      if (isTooEarly(caller)) return fail(c, COMING_SOON)
+      c.set('caller', caller)
+      const refused = refusal(caller, c.var.key, c)
+      if (refused !== null) return fail(c, refused)
       // The token may be 15 minutes old: a demoted admin could restore their own role.
       const isAdmin = caller.role === ADMIN && (await accounts.find(caller.userId))?.role === ADMIN
-      if (!isAdmin) return fail(c, FORBIDDEN)
-      c.set('caller', caller)
-      return next()
+      return isAdmin ? next() : fail(c, FORBIDDEN)
     },
     acting: (action) => async (c, next) => {
       const caller = await callerFrom(c)
       const excess = await (caller === null ? limits.countAddress(c) : limits.countAction(c, action, caller.userId))
       if (excess !== null) return fail(c, excess)
       if (caller === null) return fail(c, UNAUTHORIZED)
-      if (isTooEarly(caller)) return fail(c, COMING_SOON)
       c.set('caller', caller)
-      return next()
+      const refused = refusal(caller, c.var.key, c)
+      return refused === null ? next() : fail(c, refused)
     },
     optional: async (c, next) => {
-      c.set('caller', await callerFrom(c))
+      const caller = await callerFrom(c)
+      const { key } = c.var
+      c.set('caller', key && !allows(key.scopes, 'read') ? null : caller)
       return next()
     },
     limited: limits.perRoute,

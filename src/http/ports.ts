@@ -34,6 +34,7 @@ import type { describeFeed } from '../../rooms/feed/feed-description.ts'
 import type { Ended } from '../../rooms/cluster/protocol.ts'
 import type { CookiePolicy } from '../auth/cookies.ts'
 import type { SignInFailure } from '../auth/security-events.ts'
+import type { PersonalKeys } from '../auth/personal-keys.ts'
 import type { Sessions } from '../auth/sessions.ts'
 import type { SignIn } from '../auth/sign-in.ts'
 import type { MetricsAccess } from '../variables.ts'
@@ -190,6 +191,7 @@ export interface EdgeDeps {
 /** Who calls, and how often they may. */
 export interface CallerDeps {
   readonly sessions: Sessions
+  readonly keys: PersonalKeys
   readonly accounts: Accounts
   readonly registrations: Registrations
   readonly signIn: SignIn

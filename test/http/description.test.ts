@@ -3,13 +3,14 @@ import { z } from '@hono/zod-openapi'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
 import { REFERRAL_REWARD } from '../../actors/kernel/limits.ts'
+import { sessionId } from '../../actors/kernel/ids.ts'
 import { decimal, lots, price } from '../../actors/kernel/micros.ts'
 import { BADGES } from '../../actors/community/badges.ts'
 import { marginFor, pnlAt, washoutPrice } from '../../actors/position/position.ts'
 import { createJudge, type OpenApi } from '../../ops/rehearse/fuzz/judge.ts'
 import { placed } from '../../rooms/feed/price-frame-description.ts'
 import { ERROR_CODES } from '../../src/http/error-codes.ts'
-import { ALICE, openHttpRig, order, PLAYER, POSITION, SESSION } from './http-rig.ts'
+import { ALICE, alice, openHttpRig, order, PLAYER, POSITION, SESSION } from './http-rig.ts'
 
 const BodySchema = z.object({ properties: z.record(z.string(), z.unknown()).optional() })
 const Document = z.object({
@@ -45,8 +46,11 @@ async function openDescribed() {
   return { ...rig, document, routes }
 }
 
+const KEY = sessionId('0197f2a0-0000-7000-8000-0000000000e2')
+
 const concrete = (path: string) =>
   path
+    .replace('keys/{id}', `keys/${KEY}`)
     .replace('{districtId}', '1')
     .replace('notifications/{id}', 'notifications/41')
     .replace('{matchId}/{seq}', '7/3')
@@ -81,6 +85,7 @@ function bodyFor(path: string, known: readonly string[]): unknown {
 function fieldsFor(path: string): Readonly<Record<string, unknown>> {
   if (path.includes('positions')) return order
   if (path === '/api/wallet/refill') return { purse: 'practice' }
+  if (path === '/api/keys') return { name: 'Bot', scopes: ['read'] }
   if (path.endsWith('/anchors')) return { anchors: [{ playerId: 7, price: 240 }] }
   if (path.includes('/admin/'))
     return { enabled: true, value: 60, role: 'admin', fixtureId: 'goal-feast', outcome: 'void' }
@@ -102,6 +107,7 @@ describe('the API description', () => {
     const { routes } = await openDescribed()
     expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
       'DELETE /api/auth/sessions/{id}',
+      'DELETE /api/keys/{id}',
       'GET /api/account/changes',
       'GET /api/achievements',
       'GET /api/activity',
@@ -126,6 +132,7 @@ describe('the API description', () => {
       'GET /api/instruments/{id}',
       'GET /api/instruments/{id}/price-history',
       'GET /api/instruments/{id}/recent-trades',
+      'GET /api/keys',
       'GET /api/leaderboard/district/{districtId}',
       'GET /api/leaderboard/friends',
       'GET /api/leaderboard/global',
@@ -170,6 +177,7 @@ describe('the API description', () => {
       'POST /api/auth/refresh',
       'POST /api/auth/resend-otp',
       'POST /api/auth/verify-otp',
+      'POST /api/keys',
       'POST /api/notifications/read-all',
       'POST /api/notifications/{id}/read',
       'POST /api/positions/open',
@@ -188,12 +196,11 @@ describe('the API description', () => {
     ])
   })
 
-  it('states correctly which routes need a cookie', async () => {
+  it('states correctly which routes need credentials', async () => {
     const { app, routes, document } = await openDescribed()
-    expect(Object.keys(document.components.securitySchemes)).toEqual(['accessCookie', 'refreshCookie'])
+    expect(Object.keys(document.components.securitySchemes)).toEqual(['accessCookie', 'refreshCookie', 'personalKey'])
     for (const { method, path, security = [] } of routes) {
-      const isProtected =
-        security.length > 0 && security.every((way) => 'accessCookie' in way || 'refreshCookie' in way)
+      const isProtected = security.length > 0 && security.every((way) => Object.keys(way).length > 0)
       const { status } = await app.request(concrete(path), { method })
       expect(status === 401, `${method} ${path} answers ${status}`).toBe(isProtected)
     }
@@ -204,7 +211,8 @@ describe('the API description', () => {
     const registered = rig.app.openAPIRegistry.definitions.filter((definition) => definition.type === 'route')
     for (const { method, path, requestBody, responses } of rig.routes) {
       const endsTheSession = /logout|sessions\/\{id\}/.test(path)
-      const { send, asAlice } = endsTheSession ? await openDescribed() : rig
+      const { send, asAlice, keyRig } = endsTheSession ? await openDescribed() : rig
+      if (path === '/api/keys/{id}') await keyRig.keyOf(alice, ['read'], { id: KEY })
       const known = Object.keys(requestBody?.content['application/json'].schema.properties ?? {})
       const body = bodyFor(path, known)
       const url = concrete(path)

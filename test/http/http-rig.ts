@@ -45,6 +45,7 @@ import { GOAL, info, instrument, player } from '../support/fixtures.ts'
 import { TestWorld } from '../support/test-world.ts'
 import { adminPorts } from './admin-ports.ts'
 import { communityPorts } from './community-ports.ts'
+import { keyPorts, type KeyRig } from './key-ports.ts'
 
 export const NOW = instant(Date.UTC(2026, 4, 2, 14, 30))
 export const ALICE = userId('0197f2a0-0000-7000-8000-00000000000a')
@@ -215,6 +216,7 @@ export interface HttpRig {
   readonly signIns: (readonly [outcome: string, from: string])[]
   /** Lines that reached the log. */
   readonly log: string[]
+  readonly keyRig: KeyRig
   /** A request with Alice's cookies. */
   readonly asAlice: (path: string, init?: RequestInit) => Promise<Response>
   /** … with a JSON body. */
@@ -266,10 +268,12 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
   }
   sessions.onSignedOut((id) => recorded.disconnected.push(id))
   const users = new Map<UserId, User>([[ALICE, { ...alice, role: options.role ?? 'user' }]])
+  const keyRig = keyPorts(world, (id) => users.get(id)?.role ?? 'user')
   const deps: HttpDeps = {
     world,
     log,
     sessions,
+    keys: keyRig.keys,
     securityContact: null,
     cookies: { production: options.production ?? false, domain: null },
     corsOrigins: [ALLOWED_ORIGIN],
@@ -365,7 +369,7 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
     app.request(path, { ...init, headers: { cookie, ...Object.fromEntries(new Headers(init.headers)) } })
   const send: HttpRig['send'] = (method, path, body, headers = {}) =>
     asAlice(path, { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } })
-  return { app, deps, tokens, world, ...recorded, asAlice, send }
+  return { app, deps, tokens, world, ...recorded, asAlice, send, keyRig }
 }
 
 /** Keyed by whether it is production, which has fewer routes. */

@@ -95,6 +95,15 @@ create index sessions_user on sessions (user_id);
 create index sessions_expiry on sessions (expires_at);
 create index sessions_ended on sessions (ended_at) where ended_at is not null;
 
+-- A key of a program is a session without refresh tokens. Of its secret there is the digest alone.
+create table personal_keys (
+  id uuid primary key references sessions on delete cascade,
+  digest text not null unique,
+  name text not null,
+  scopes text[] not null check (cardinality(scopes) > 0),
+  last_used_at timestamptz
+);
+
 -- A named invite has its own code and waits for a registration. An anonymous referral is created when a user registers
 -- with the referrer's code.
 create table referrals (

@@ -8,6 +8,7 @@ export interface UserTables {
   single_use: SingleUseTable
   email_codes: EmailCodesTable
   sessions: SessionsTable
+  personal_keys: PersonalKeysTable
   referrals: ReferralsTable
   departed: DepartedTable
   registration_networks: RegistrationNetworksTable
@@ -105,6 +106,16 @@ export interface SessionsTable {
   user_agent: string | null
   /** The network it came from, never the whole address. */
   address_prefix: string
+}
+
+/** A session of a program, which has a secret instead of tokens. */
+export interface PersonalKeysTable {
+  /** Of its session. */
+  id: string
+  digest: string
+  name: string
+  scopes: string[]
+  last_used_at: Timestamp | null
 }
 
 /** A named invite, or an anonymous referral by the referrer's own code. */

@@ -3,6 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { answerWith, errors, fail, type HttpEnv } from '../answers.ts'
 import type { HttpDeps } from '../ports.ts'
 import { json } from '../schemas.ts'
+import { PUBLIC_SECURITY } from '../gates.ts'
 
 const RETRY_SECS = 2
 
@@ -15,6 +16,7 @@ const healthRoute = createRoute({
   tags: ['Operation'],
   summary: 'Whether the process is up',
   description: 'Checks no dependency. A supervisor restarts a process that does not answer.',
+  security: PUBLIC_SECURITY,
   responses: { 200: json(z.object({ status: z.literal('ok') }), 'The process is up.'), 500: broken },
 })
 
@@ -30,6 +32,7 @@ const readyRoute = createRoute({
   description:
     'Ready if the process is not stopping and its database and fast store answer. A load balancer sends no traffic ' +
     'to a process that is not ready.',
+  security: PUBLIC_SECURITY,
   responses: {
     200: json(z.object({ status: z.literal('ready'), checks: Checks }), 'Every check passed.'),
     500: broken,

@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, fail, type HttpEnv, UNAUTHORIZED } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { limitInput } from '../../inputs.ts'
 import { accountChangesJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -17,7 +17,7 @@ const route = createRoute({
     'Every opening, change, margin warning (at 50 % and 80 % of the margin lost) and close, whatever caused it, in ' +
     'order and exactly once. Send the last `marker` received as `since`. Without `since`, or if the events after it ' +
     'are no longer kept, the answer is a snapshot of the open positions.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   request: {
     query: z.object({
       since: z

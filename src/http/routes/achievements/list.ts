@@ -4,7 +4,7 @@ import { type Badge, BADGES } from '../../../../actors/community/badges.ts'
 import { levelOf } from '../../../../actors/community/career.ts'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, timestampText } from '../../schemas.ts'
@@ -38,7 +38,7 @@ const route = createRoute({
   tags: ['Achievements'],
   summary: "The caller's XP, level and badges, with the progress towards the others",
   description: 'Opening a position gives XP, closing at a profit gives more, and the first trade of a day a bonus.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   responses: { 200: json(AchievementsBody, 'All badges, earned or locked.'), ...errors(...SIGNED_IN) },
 })
 

@@ -4,7 +4,7 @@ import { districtId } from '../../../../actors/kernel/ids.ts'
 import type { Activity } from '../../../../db/activity.ts'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { limitInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -36,7 +36,7 @@ const route = createRoute({
   description:
     'Big wins, washouts, badges, spinner winners and large trades of the former share model. Events appear shortly ' +
     'after they happen.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   request: {
     query: z.object({
       scope: z.enum(['global', 'district']).default('global'),

@@ -5,7 +5,7 @@ import { playerId } from '../../../../actors/kernel/ids.ts'
 import { price } from '../../../../actors/kernel/micros.ts'
 import { answerWith, errors, fail, type HttpEnv, validationFailed } from '../../answers.ts'
 import { ADMIN, BODY } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
 import { decimalInput } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
@@ -47,7 +47,7 @@ const route = createRoute({
     'the mean base at which they settled replaces it with weight n ÷ (n + 10). It also sets what is ' +
     'expected of the player: more of an expensive one. It counts from the next match in which the player is listed. Writes ' +
     'an audit entry.',
-  security: ACCESS_SECURITY,
+  security: ADMIN_WRITE_SECURITY,
   request: {
     // Not `required`: the library would then read every body as JSON.
     body: {

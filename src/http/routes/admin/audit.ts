@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { ADMIN, INPUT } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { ADMIN_READ_SECURITY, type Gates } from '../../gates.ts'
 import { cursorInput, limitInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -35,7 +35,7 @@ const route = createRoute({
   description:
     'Every write of an admin leaves an entry with its outcome, in the same transaction if the write has one. Entries are ' +
     'never removed.',
-  security: ACCESS_SECURITY,
+  security: ADMIN_READ_SECURITY,
   request: { query: z.object({ limit: limitInput(50), cursor: cursorInput(/^\d{1,15}$/) }) },
   responses: {
     200: json(

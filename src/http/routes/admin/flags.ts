@@ -4,7 +4,7 @@ import { FLAGS } from '../../../../actors/kernel/settings.ts'
 import type { SettingEntry } from '../../../../db/settings.ts'
 import { errors, fail, type HttpEnv } from '../../answers.ts'
 import { ADMIN, BODY } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
 import { jsonBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
@@ -27,7 +27,7 @@ const list = createRoute({
   tags: ['Admin'],
   summary: 'All feature flags',
   description: 'Each with its effect, its default, and the admin who last set it.',
-  security: ACCESS_SECURITY,
+  security: ADMIN_READ_SECURITY,
   responses: { 200: json(z.object({ flags: z.array(FlagBody) }), 'As in force.'), ...errors(...ADMIN) },
 })
 
@@ -37,7 +37,7 @@ const set = createRoute({
   tags: ['Admin'],
   summary: 'Set a flag',
   description: 'Takes effect in this process at once, in every other within a second. Writes an audit entry.',
-  security: ACCESS_SECURITY,
+  security: ADMIN_WRITE_SECURITY,
   request: {
     params: z.object({ key: z.string().min(1).max(100).openapi({ example: 'coming_soon' }) }),
     body: jsonBody(strictBody({ enabled: z.boolean().openapi({ example: true }) })),

@@ -4,7 +4,7 @@ import { unreachable } from '../../../../actors/kernel/assert.ts'
 import type { ReplayReport } from '../../../replays/gameplay-bot.ts'
 import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { ADMIN, BODY } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
 import { jsonBody } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -49,7 +49,7 @@ const fixtures = createRoute({
   tags: ['Admin'],
   summary: 'The recordings that can be replayed',
   description: 'The `id` of each is the `fixtureId` of `POST /api/admin/gameplay-bot/start`.',
-  security: ACCESS_SECURITY,
+  security: ADMIN_READ_SECURITY,
   responses: { 200: json(z.object({ fixtures: z.array(FixtureBody) }), 'All recordings.'), ...errors(...ADMIN) },
 })
 
@@ -59,7 +59,7 @@ const status = createRoute({
   tags: ['Admin'],
   summary: 'The running replays of all processes',
   description: 'Includes the demo match, with `demo: true`.',
-  security: ACCESS_SECURITY,
+  security: ADMIN_READ_SECURITY,
   responses: { 200: json(StatusBody, 'As last committed.'), ...errors(...ADMIN) },
 })
 
@@ -71,7 +71,7 @@ const start = createRoute({
   description:
     'Plays a recording from kick-off into a new match with new players. Several may run at once, also of the same ' +
     'recording. A replay continues after a restart. Writes an audit entry.',
-  security: ACCESS_SECURITY,
+  security: ADMIN_WRITE_SECURITY,
   request: {
     body: jsonBody(
       strictBody({
@@ -95,7 +95,7 @@ const stop = createRoute({
   description:
     'Ends the match: open positions are settled at the current prices; with `outcome: "void"` every margin is given ' +
     'back instead. The replay leaves the status when that is done. Writes an audit entry.',
-  security: ACCESS_SECURITY,
+  security: ADMIN_WRITE_SECURITY,
   request: {
     body: jsonBody(
       strictBody({

@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { answerWith, errors, fail, type HttpEnv } from '../../answers.ts'
 import { ADMIN, CHANGE } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 
@@ -14,7 +14,7 @@ const route = createRoute({
   description:
     'The old boards stay readable until the new ones are complete, and trading continues. A call during a rebuild in ' +
     'the same process waits for it and gets its result; a rebuild in another process is 409. Writes an audit entry.',
-  security: ACCESS_SECURITY,
+  security: ADMIN_WRITE_SECURITY,
   responses: {
     200: json(z.object({ rebuilt: z.int().openapi({ description: 'Ranked users.', example: 12_804 }) }), 'Rebuilt.'),
     ...errors(...ADMIN, ...CHANGE, 'REBUILD_UNDER_WAY'),

@@ -3,7 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { decimal } from '../../../../actors/kernel/micros.ts'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { ADMIN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { ADMIN_READ_SECURITY, type Gates } from '../../gates.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, purseName } from '../../schemas.ts'
 
@@ -41,7 +41,7 @@ const route = createRoute({
   tags: ['Admin'],
   summary: 'Check whether the ledger balances',
   description: 'Adds up every entry, which takes a while on a large ledger.',
-  security: ACCESS_SECURITY,
+  security: ADMIN_READ_SECURITY,
   responses: { 200: json(AuditBody, 'The result.'), ...errors(...ADMIN) },
 })
 

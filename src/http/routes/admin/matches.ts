@@ -3,7 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Ended } from '../../../../rooms/cluster/protocol.ts'
 import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { ADMIN, BODY } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
 import { FixtureIdInput, jsonBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
@@ -21,7 +21,7 @@ const route = createRoute({
   description:
     'For a fixture whose match data has stopped permanently. Open positions are settled at the current prices; with ' +
     '`outcome: "void"` every margin is given back instead. It cannot be undone. Writes an audit entry.',
-  security: ACCESS_SECURITY,
+  security: ADMIN_WRITE_SECURITY,
   request: { params: z.object({ id: FixtureIdInput }), body: jsonBody(strictBody({ outcome })) },
   responses: {
     200: json(z.object({ matchId: z.int().openapi({ example: 19_155_071 }), outcome }), 'Settlement has begun.'),

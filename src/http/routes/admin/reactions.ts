@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { ADMIN, CHANGE, INPUT } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
 import { FixtureIdInput, limitInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -26,7 +26,7 @@ const status = createRoute({
   description:
     'Careers, boards, badges and notifications follow a commit shortly after it. This shows how far they are behind, ' +
     'and the commits whose reactions failed five times and wait for an operator.',
-  security: ACCESS_SECURITY,
+  security: ADMIN_READ_SECURITY,
   request: { query: z.object({ limit: limitInput(50) }) },
   responses: {
     200: json(
@@ -55,7 +55,7 @@ const retry = createRoute({
   description:
     'Removes it from the list if it succeeds. If it fails again it stays there, and the answer is 500. Writes an ' +
     'audit entry.',
-  security: ACCESS_SECURITY,
+  security: ADMIN_WRITE_SECURITY,
   request: { params: z.object({ matchId: FixtureIdInput, seq: Seq }) },
   responses: {
     200: json(z.object({ retried: z.literal(true) }), 'Done.'),

@@ -5,7 +5,7 @@ import { MULTIPLIER_KEYS } from '../../../../actors/market/scoring-settings.ts'
 import type { SettingEntry, SettingOutcome } from '../../../../db/settings.ts'
 import { answerWith, errors, fail, type HttpEnv, invalid, notFound } from '../../answers.ts'
 import { ADMIN, BODY } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
 import { jsonBody } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -43,7 +43,7 @@ const list = createRoute({
   tags: ['Admin'],
   summary: 'All settings',
   description: 'The catalogue, and the trading mode of each single match or player whose mode is not `open`.',
-  security: ACCESS_SECURITY,
+  security: ADMIN_READ_SECURITY,
   responses: { 200: json(z.object({ settings: z.array(SettingBody) }), 'As in force.'), ...errors(...ADMIN) },
 })
 
@@ -58,7 +58,7 @@ const set = createRoute({
     'Writes an audit entry. A setting that moves running prices says so first: `dryRun=true` changes nothing and answers ' +
     'the moves and closes it would cause. A change that would move any running price by more than `rules.max_move_pct` ' +
     'per cent is refused unless the body says `force: true`. The ticks it causes have the cause `rules`.',
-  security: ACCESS_SECURITY,
+  security: ADMIN_WRITE_SECURITY,
   request: {
     params: z.object({ key: z.string().min(1).max(100).openapi({ example: 'trading.hold_secs' }) }),
     query: z.object({
@@ -89,7 +89,7 @@ const multiplierKeys = createRoute({
   tags: ['Admin'],
   summary: 'The keys of the scoring multipliers, by role and action',
   description: 'Each is a setting that `PUT /api/admin/settings/{key}` accepts.',
-  security: ACCESS_SECURITY,
+  security: ADMIN_READ_SECURITY,
   responses: {
     200: json(z.object({ keys: z.array(z.string().openapi({ example: 'scoring.multiplier.FWD.goal' })) }), 'All keys.'),
     ...errors(...ADMIN),

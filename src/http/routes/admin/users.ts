@@ -6,7 +6,7 @@ import type { ListedUser } from '../../../../db/user-list.ts'
 import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { type CsvField, csvRecord, streamOf } from '../../csv.ts'
 import { ADMIN, BODY, INPUT } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, BROWSER_SECURITY, type Gates } from '../../gates.ts'
 import { jsonBody, limitInput, offsetInput, reasonInput, UserIdInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -43,7 +43,7 @@ const list = createRoute({
   tags: ['Admin'],
   summary: 'All users, newest first',
   description: '`search` matches any part of username, e-mail or name, or a whole user id.',
-  security: ACCESS_SECURITY,
+  security: ADMIN_READ_SECURITY,
   request: {
     query: z.object({
       search: z
@@ -78,7 +78,7 @@ const exportCsv = createRoute({
   description:
     'RFC 4180 in UTF-8, oldest first, streamed. A text that a spreadsheet would run as a formula is prefixed with an ' +
     'apostrophe. If a fault ends the download early, its last line may be cut. Writes an audit entry.',
-  security: ACCESS_SECURITY,
+  security: ADMIN_READ_SECURITY,
   responses: {
     200: {
       description: 'Every user.',
@@ -97,7 +97,7 @@ const setRole = createRoute({
     'Removing the role `admin` takes effect at once, and ends the sessions of the user. Granting it takes effect with the next access token, within one ' +
     'token lifetime. A user whose e-mail is in `ADMIN_EMAILS` becomes an admin again at their next sign-in. Writes ' +
     'an audit entry.',
-  security: ACCESS_SECURITY,
+  security: BROWSER_SECURITY,
   request: {
     params: z.object({ id: UserIdInput }),
     body: jsonBody(strictBody({ role: z.enum(['admin', 'user']).openapi({ example: 'user' }) })),
@@ -118,7 +118,7 @@ const setStatus = createRoute({
     'activity, win no draw, and earn no referral reward, nor does the user who invited them. Freezing ends their ' +
     'sessions and closes their sockets within a second; they may sign in again. An order that is not committed when ' +
     'this returns is refused. `active` puts the user back on the boards. Writes an audit entry with the reason.',
-  security: ACCESS_SECURITY,
+  security: ADMIN_WRITE_SECURITY,
   request: {
     params: z.object({ id: UserIdInput }),
     body: jsonBody(strictBody({ status: userStatus, reason: reasonInput })),

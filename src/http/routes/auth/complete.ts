@@ -10,6 +10,7 @@ import type { HttpDeps } from '../../ports.ts'
 import { json, UserBody } from '../../schemas.ts'
 import { failSignIn, openSession, type SessionDeps, TicketInput } from './registration.ts'
 import { strictBody } from '../../unknown-names.ts'
+import { PUBLIC_SECURITY } from '../../gates.ts'
 
 const Profile = strictBody({
   registrationTicket: TicketInput,
@@ -35,6 +36,7 @@ const route = createRoute({
     'from the ticket, whose e-mail must be verified. It works once: after a lost answer sign in with a new token of the ' +
     'identity provider. At most 10 a minute per address.',
   request: { body: jsonBody(Profile) },
+  security: PUBLIC_SECURITY,
   responses: {
     200: json(
       z.object({

@@ -8,6 +8,7 @@ import type { HttpDeps } from '../../ports.ts'
 import { json, UserBody, userIdText } from '../../schemas.ts'
 import { deviceOf, openSession, type SessionDeps } from './registration.ts'
 import { strictBody } from '../../unknown-names.ts'
+import { PUBLIC_SECURITY } from '../../gates.ts'
 
 const TOKEN_EXAMPLE = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl'
 
@@ -23,6 +24,7 @@ const one = createRoute({
   summary: 'Sign in as a synthetic user',
   description: 'Creates the user with a wallet of 10,000 units the first time; the same name is the same user.',
   request: { body: jsonBody(SyntheticUser) },
+  security: PUBLIC_SECURITY,
   responses: {
     200: json(
       z.object({ user: UserBody, isNew: z.boolean().openapi({ example: false }) }),
@@ -48,6 +50,7 @@ const batch = createRoute({
       }),
     ),
   },
+  security: PUBLIC_SECURITY,
   responses: {
     200: json(
       z.object({

@@ -9,6 +9,7 @@ import type { HttpDeps } from '../../ports.ts'
 import { json, UserBody } from '../../schemas.ts'
 import { failSignIn, openSession, secondsUntil, type SessionDeps, TICKET_EXAMPLE } from './registration.ts'
 import { strictBody } from '../../unknown-names.ts'
+import { PUBLIC_SECURITY } from '../../gates.ts'
 
 const NeedsProfile = z.object({
   error: z.string().openapi({ example: ERROR_CODES.NEEDS_PROFILE.error }),
@@ -48,6 +49,7 @@ const route = createRoute({
       }),
     ),
   },
+  security: PUBLIC_SECURITY,
   responses: {
     200: json(z.object({ user: UserBody, isNew: z.literal(false) }), 'Signed in: both session cookies are set.'),
     422: json(NeedsProfile, 'Not registered yet. A one-time code was sent to `email`.'),

@@ -3,7 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { ACCESS_COOKIE, readCookie, REFRESH_COOKIE } from '../../../auth/cookies.ts'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { CHANGE } from '../../error-codes.ts'
-import { OPTIONAL_SECURITY, REFRESH_SECURITY } from '../../gates.ts'
+import { ANY_COOKIE_SECURITY } from '../../gates.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 import { clearSession } from '../../session-cookies.ts'
@@ -13,7 +13,7 @@ const route = createRoute({
   path: '/api/auth/logout',
   tags: ['Session'],
   summary: 'Sign out',
-  security: [...OPTIONAL_SECURITY, ...REFRESH_SECURITY],
+  security: ANY_COOKIE_SECURITY,
   description:
     'Ends the session of either cookie, even an expired one, closes its WebSocket connections, and always clears ' +
     'both cookies. Repeating it is no error.',

@@ -11,6 +11,7 @@ import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 import { failSignIn, secondsUntil, TicketInput } from './registration.ts'
 import { strictBody } from '../../unknown-names.ts'
+import { PUBLIC_SECURITY } from '../../gates.ts'
 
 const verify = createRoute({
   method: 'post',
@@ -29,6 +30,7 @@ const verify = createRoute({
       }),
     ),
   },
+  security: PUBLIC_SECURITY,
   responses: {
     200: json(z.object({ verified: z.literal(true) }), 'Verified, until the ticket expires.'),
     ...errors(...BODY, 'INVALID_REGISTRATION_TICKET', 'INVALID_CODE', 'CODE_EXPIRED', 'TOO_MANY_ATTEMPTS'),
@@ -44,6 +46,7 @@ const resend = createRoute({
     'The previous code becomes invalid. 429 with `Retry-After` within a minute of the last code. At most 5 requests ' +
     'a minute per address.',
   request: { body: jsonBody(strictBody({ registrationTicket: TicketInput })) },
+  security: PUBLIC_SECURITY,
   responses: {
     200: json(
       z.object({

@@ -3,7 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { sessionId } from '../../../../actors/kernel/ids.ts'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { CHANGE, INPUT, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { BROWSER_SECURITY, type Gates } from '../../gates.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
@@ -21,7 +21,7 @@ const list = createRoute({
   description:
     'Those that last, the one used last first; at most 100. Only the network of an address is stored (IPv4 by /24, ' +
     'IPv6 by /48).',
-  security: ACCESS_SECURITY,
+  security: BROWSER_SECURITY,
   responses: {
     200: json(
       z.object({
@@ -48,7 +48,7 @@ const endOne = createRoute({
   tags: ['Session'],
   summary: "End one of the caller's sessions",
   description: "Its tokens are refused at once, in every process. Closes the user's WebSocket connections.",
-  security: ACCESS_SECURITY,
+  security: BROWSER_SECURITY,
   request: { params: z.object({ id: SessionIdInput }) },
   responses: {
     200: json(z.object({ ended: z.literal(true) }), 'Ended.'),
@@ -63,7 +63,7 @@ const endAll = createRoute({
   summary: 'Sign out everywhere',
   description:
     "Ends every session of the caller, this one included, closes all of the user's sockets, and clears both cookies.",
-  security: ACCESS_SECURITY,
+  security: BROWSER_SECURITY,
   responses: {
     200: json(z.object({ ended: z.int().openapi({ description: 'How many sessions.', example: 2 }) }), 'Signed out.'),
     ...errors(...SIGNED_IN, ...CHANGE),

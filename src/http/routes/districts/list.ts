@@ -3,6 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { districtNumber, json } from '../../schemas.ts'
+import { PUBLIC_SECURITY } from '../../gates.ts'
 
 const route = createRoute({
   method: 'get',
@@ -10,6 +11,7 @@ const route = createRoute({
   tags: ['Market'],
   summary: 'All districts',
   description: 'Open to all, because a new user chooses a district when registering.',
+  security: PUBLIC_SECURITY,
   responses: {
     200: json(
       z.object({

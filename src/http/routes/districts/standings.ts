@@ -5,7 +5,7 @@ import type { Purse } from '../../../../actors/kernel/purse.ts'
 import { errors, type HttpEnv } from '../../answers.ts'
 import type { CommunityPorts } from '../../community-ports.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { purseInput } from '../../inputs.ts'
 import { PPM_PER_PERCENT } from '../../json.ts'
 import type { Accounts, HttpDeps } from '../../ports.ts'
@@ -27,7 +27,7 @@ const route = createRoute({
   tags: ['Leaderboards'],
   summary: 'All districts by the average ROI of their ranked members',
   description: 'Districts without a ranked member come last, without rank and score.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   request: { query: z.object({ purse: purseInput }) },
   responses: {
     200: json(z.object({ districts: z.array(DistrictBody) }), 'Sorted by rank.'),

@@ -3,6 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
+import { PUBLIC_SECURITY } from '../../gates.ts'
 
 const FlagMap = z.record(z.string(), z.boolean()).openapi({ example: { coming_soon: false } })
 
@@ -13,6 +14,7 @@ const route = createRoute({
   summary: 'Feature flags',
   description:
     'Every flag, whether on or off. A client hides the features that are off; the server refuses their requests too.',
+  security: PUBLIC_SECURITY,
   responses: { 200: json(FlagMap, 'Key to value, as of now.'), ...errors() },
 })
 

@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { instrumentJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { InstrumentBody, json } from '../../schemas.ts'
@@ -15,7 +15,7 @@ const route = createRoute({
   description:
     'The players of every match that is in play, about to begin or just over, with the lot limits and factors that ' +
     'an order needs. Later prices come over the WebSocket.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   responses: {
     200: json(z.object({ instruments: z.array(InstrumentBody) }), 'Sorted by match and name.'),
     ...errors(...SIGNED_IN),

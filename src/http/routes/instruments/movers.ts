@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { moversJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, MoversBody } from '../../schemas.ts'
@@ -13,7 +13,7 @@ const route = createRoute({
   tags: ['Market'],
   summary: 'The top five gainers, losers and most traded of the last 24 hours',
   description: 'Gainers and losers by the change in price, the most traded by lots. Computed at most once a minute.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   responses: { 200: json(MoversBody, 'At most a minute old.'), ...errors(...SIGNED_IN) },
 })
 

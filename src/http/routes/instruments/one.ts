@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { InstrumentIdInput } from '../../inputs.ts'
 import { instrumentJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -14,7 +14,7 @@ const route = createRoute({
   tags: ['Market'],
   summary: 'One instrument',
   description: 'One entry of `GET /api/instruments`.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   request: { params: z.object({ id: InstrumentIdInput }) },
   responses: { 200: json(InstrumentBody, 'As last committed.'), ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND') },
 })

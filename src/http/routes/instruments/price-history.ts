@@ -3,7 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { HOUR_MS, instant, MINUTE_MS } from '../../../../actors/kernel/world.ts'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { InstrumentIdInput } from '../../inputs.ts'
 import { priceHistoryJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -17,7 +17,7 @@ const route = createRoute({
   description:
     'At most 500 ticks; a longer history is thinned evenly. Open, high, low and change are computed over the ticks ' +
     'returned, the volume over the whole period.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   request: {
     params: z.object({ id: InstrumentIdInput }),
     query: z.object({ period: z.enum(PERIODS).default('1d') }),

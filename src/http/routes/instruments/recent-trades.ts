@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { InstrumentIdInput, limitInput } from '../../inputs.ts'
 import { recentTradesJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -14,7 +14,7 @@ const route = createRoute({
   tags: ['Market'],
   summary: 'Recent trades of an instrument, anonymised',
   description: 'Openings and closes, without user ids. Closes by full time or a void are not listed.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   request: {
     params: z.object({ id: InstrumentIdInput }),
     query: z.object({ limit: limitInput(50) }),

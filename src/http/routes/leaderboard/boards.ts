@@ -4,7 +4,7 @@ import { type BoardName, compareStandings, rankAll, type Ranked } from '../../..
 import { type DistrictId, districtId, type UserId } from '../../../../actors/kernel/ids.ts'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { limitInput, offsetInput, purseInput } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
@@ -32,7 +32,7 @@ const board = <Path extends string>(path: Path, summary: string, description: st
     tags: ['Leaderboards'],
     summary,
     description,
-    security: ACCESS_SECURITY,
+    security: READ_SECURITY,
     request: { query: Page },
     responses: { 200: json(BoardBody, 'Sorted by rank.'), ...errors(...SIGNED_IN, ...INPUT) },
   })
@@ -44,7 +44,7 @@ const districtBoard = <Path extends string>(path: Path, summary: string, descrip
     tags: ['Leaderboards'],
     summary,
     description,
-    security: ACCESS_SECURITY,
+    security: READ_SECURITY,
     request: { query: Page, params: DistrictPath },
     responses: {
       200: json(z.object({ ...BoardBody.shape, district: DistrictBody }), 'Sorted by rank.'),

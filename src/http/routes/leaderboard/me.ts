@@ -5,7 +5,7 @@ import type { UserId } from '../../../../actors/kernel/ids.ts'
 import type { Purse } from '../../../../actors/kernel/purse.ts'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { purseInput } from '../../inputs.ts'
 import { PPM_PER_PERCENT } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -47,7 +47,7 @@ const me = createRoute({
   tags: ['Leaderboards'],
   summary: "The caller's rank by ROI",
   description: 'Ranked as in `GET /api/leaderboard/roi/global`; `score` is ROI in per cent.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   request: { query: InPurse },
   responses: { 200: json(MeBody, UNRANKED), ...errors(...SIGNED_IN, ...INPUT) },
 })
@@ -58,7 +58,7 @@ const context = createRoute({
   tags: ['Leaderboards'],
   summary: "The caller's rank by ROI and the gap to the next rank",
   description: 'For a line such as "0.8 % to rank 41".',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   request: { query: InPurse },
   responses: { 200: json(ContextBody, UNRANKED), ...errors(...SIGNED_IN, ...INPUT) },
 })

@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { FixtureIdInput } from '../../inputs.ts'
 import { matchEventsJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -16,7 +16,7 @@ const route = createRoute({
   description:
     'Goals, cards, substitutions and the other events that the provider reports. An event that was called off stays ' +
     'in the list, with `retracted: true`.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   request: { params: z.object({ id: FixtureIdInput }) },
   responses: { 200: json(MatchEventsBody, 'In the order of play.'), ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND') },
 })

@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { matchJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, MatchBody } from '../../schemas.ts'
@@ -13,7 +13,7 @@ const route = createRoute({
   tags: ['Market'],
   summary: 'All fixtures, with their trade windows',
   description: 'Matches in play, recently finished and upcoming.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   responses: {
     200: json(z.object({ matches: z.array(MatchBody) }), 'At most 500; those that ended first are left out.'),
     ...errors(...SIGNED_IN),

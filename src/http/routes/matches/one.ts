@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { FixtureIdInput } from '../../inputs.ts'
 import { matchJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -14,7 +14,7 @@ const route = createRoute({
   tags: ['Market'],
   summary: 'One match, with its trade window',
   description: 'One entry of `GET /api/matches`.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   request: { params: z.object({ id: FixtureIdInput }) },
   responses: { 200: json(MatchBody, 'As last committed.'), ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND') },
 })

@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { FixtureIdInput } from '../../inputs.ts'
 import { squadJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -14,7 +14,7 @@ const route = createRoute({
   tags: ['Market'],
   summary: 'The players of one team of a match',
   description: "Starters first, then the bench, each with their statistics so far under the provider's names.",
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   request: {
     params: z.object({ id: FixtureIdInput }),
     query: z.object({ team: z.enum(['home', 'away']).default('home') }),

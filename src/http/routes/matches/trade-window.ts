@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { FixtureIdInput } from '../../inputs.ts'
 import { windowJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -16,7 +16,7 @@ const route = createRoute({
   description:
     'Open during play and in every break up to penalties. Suspended after a goal, card, penalty or VAR check until ' +
     'it is priced, and while match data is late.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   request: { params: z.object({ id: FixtureIdInput }) },
   responses: { 200: json(WindowBody, 'As of `serverTime`.'), ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND') },
 })

@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { cursorInput, limitInput } from '../../inputs.ts'
 import { notificationJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -18,7 +18,7 @@ const list = createRoute({
   description:
     'Each notification is also pushed over the account stream. `cursor` continues where the last page ended, so new ' +
     'notifications do not shift the pages.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   request: {
     query: z.object({
       limit: limitInput(50),
@@ -48,7 +48,7 @@ const unread = createRoute({
   tags: ['Notifications'],
   summary: 'The number of unread notifications',
   description: 'For the badge on a bell.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   responses: { 200: json(z.object({ unreadCount }), 'As of now.'), ...errors(...SIGNED_IN) },
 })
 

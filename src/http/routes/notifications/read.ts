@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { CHANGE, INPUT, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { TRADE_SECURITY, type Gates } from '../../gates.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 import { unreadCount } from './list.ts'
@@ -20,7 +20,7 @@ const one = createRoute({
   tags: ['Notifications'],
   summary: 'Mark one notification as read',
   description: 'No error if it is already read.',
-  security: ACCESS_SECURITY,
+  security: TRADE_SECURITY,
   request: { params: IdPath },
   responses: {
     200: json(z.object({ read: z.literal(true), unreadCount }), 'It is read.'),
@@ -34,7 +34,7 @@ const all = createRoute({
   tags: ['Notifications'],
   summary: 'Mark all notifications as read',
   description: 'Notifications that arrive during the call stay unread.',
-  security: ACCESS_SECURITY,
+  security: TRADE_SECURITY,
   responses: {
     200: json(
       z.object({

@@ -4,7 +4,7 @@ import { legacyPortfolio, type LegacyHolding } from '../../../../actors/communit
 import { decimal, MICROS_PER_UNIT, mulDivNearest } from '../../../../actors/kernel/micros.ts'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, playerName } from '../../schemas.ts'
 
@@ -31,7 +31,7 @@ const route = createRoute({
   tags: ['Legacy'],
   summary: "The caller's holdings of the former share model, wallet balance and total PnL",
   description: 'Read-only. The PnL covers both the share model and positions.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   responses: { 200: json(PortfolioBody, 'As of now.'), ...errors(...SIGNED_IN) },
 })
 

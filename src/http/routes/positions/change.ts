@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { BODY, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { TRADE_SECURITY, type Gates } from '../../gates.ts'
 import { jsonBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, TradeBody } from '../../schemas.ts'
@@ -17,7 +17,7 @@ const route = createRoute({
   description:
     'A level that is left out stays as it is; null removes it. A long position needs stop-loss < price < ' +
     'take-profit, a short one take-profit < price < stop-loss. At most 60 a minute per user, in bursts of 10.',
-  security: ACCESS_SECURITY,
+  security: TRADE_SECURITY,
   request: {
     params: IdPath,
     body: jsonBody(strictBody({ stopLoss: stopLossInput, takeProfit: takeProfitInput })),

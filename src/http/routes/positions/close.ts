@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { BODY, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { TRADE_SECURITY, type Gates } from '../../gates.ts'
 import { Key, KeyHeader } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, TradeBody } from '../../schemas.ts'
@@ -22,7 +22,7 @@ const route = createRoute({
     'Possible after the hold. Fills at the published price and pays back the margin plus the realised PnL, never ' +
     'less than 0. The hold binds only the owner: stop-loss, take-profit, washout and full time close at any time. A ' +
     'retry with the same key gets the first answer again. At most 60 a minute per user, in bursts of 10.',
-  security: ACCESS_SECURITY,
+  security: TRADE_SECURITY,
   request: {
     params: IdPath,
     headers: KeyHeader,

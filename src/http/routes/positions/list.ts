@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { limitInput, offsetInput, purseInput } from '../../inputs.ts'
 import { positionJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -16,7 +16,7 @@ const route = createRoute({
   description:
     'Open positions are valued at the current price of their instrument, closed ones at their close price. One page ' +
     'holds all that a purse may have open, unless operators have raised that limit above 100.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   request: {
     query: z.object({
       purse: purseInput,

@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { positionJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, PositionBody } from '../../schemas.ts'
@@ -14,7 +14,7 @@ const route = createRoute({
   tags: ['Trading'],
   summary: 'One position of the caller',
   description: 'An open position is valued at the current price of its instrument, a closed one at its close price.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   request: { params: IdPath },
   responses: { 200: json(PositionBody, 'As last committed.'), ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND') },
 })

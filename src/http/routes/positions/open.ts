@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { BODY, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { TRADE_SECURITY, type Gates } from '../../gates.ts'
 import { jsonBody, KeyHeader } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, TradeBody } from '../../schemas.ts'
@@ -22,7 +22,7 @@ const route = createRoute({
     'wallet. The owner may close the position after the hold, 180 seconds by default. Refused if `clientPrice` is ' +
     'more than 2.5 % off, the market is not open, or the margin is not covered. A retry with the same ' +
     '`Idempotency-Key` and body gets the first answer again and opens nothing. At most 60 a minute per user, in bursts of 10.',
-  security: ACCESS_SECURITY,
+  security: TRADE_SECURITY,
   request: { headers: KeyHeader, body: jsonBody(OpenOrder) },
   responses: {
     201: json(TradeBody, 'Opened. With `Idempotent-Replayed: true`, by an earlier request with the same key.'),

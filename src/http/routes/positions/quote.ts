@@ -3,7 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Refusal } from '../../../../actors/kernel/outcome.ts'
 import { answerTo, ErrorBody, errors, type HttpEnv } from '../../answers.ts'
 import { BODY, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { jsonBody } from '../../inputs.ts'
 import { quoteJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -46,7 +46,7 @@ const route = createRoute({
   summary: 'Quote the fill, margin and levels of an order without placing it',
   description:
     'Changes nothing and reserves nothing. An order that would be refused is quoted too, with the error in `refusal`.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   request: { body: jsonBody(Order) },
   responses: {
     200: json(QuoteBody, 'As of now.'),

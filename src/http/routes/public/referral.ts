@@ -4,6 +4,7 @@ import { errors, type HttpEnv } from '../../answers.ts'
 import type { Gates } from '../../gates.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
+import { PUBLIC_SECURITY } from '../../gates.ts'
 
 /** No code is longer. */
 const CODE_LENGTH_MAX = 64
@@ -23,6 +24,7 @@ const route = createRoute({
       code: z.string().optional().catch(undefined).openapi({ type: 'string', example: '5d0f9a3c71' }),
     }),
   },
+  security: PUBLIC_SECURITY,
   responses: {
     200: json(
       z.object({

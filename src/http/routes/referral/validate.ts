@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { BODY, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { jsonBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
@@ -16,7 +16,7 @@ const route = createRoute({
   description:
     "In addition to the check of `GET /api/public/referral/validate`, a code is refused if it is the caller's own, or if " +
     'the caller has already been referred. At most 30 a minute per address.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   request: {
     body: jsonBody(strictBody({ code: z.string().trim().min(1).max(64).openapi({ example: '5d0f9a3c71' }) })),
   },

@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { answerWith, errors, fail, type HttpEnv } from '../../answers.ts'
 import { BODY, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { BROWSER_SECURITY, type Gates } from '../../gates.ts'
 import { jsonBody, LineInput } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
@@ -17,7 +17,7 @@ const route = createRoute({
   description:
     'Each invite has its own code, so `GET /api/referrals` shows who registered. A user may have at most 200 unused ' +
     'invites. At most 30 a minute per address.',
-  security: ACCESS_SECURITY,
+  security: BROWSER_SECURITY,
   request: { body: jsonBody(strictBody({ name: LineInput.openapi({ example: 'Grace' }) })) },
   responses: { 201: json(ReferralBody, 'Created.'), ...errors(...SIGNED_IN, ...BODY, 'TOO_MANY_INVITES') },
 })

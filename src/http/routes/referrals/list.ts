@@ -3,7 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { decimal } from '../../../../actors/kernel/micros.ts'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 import { ReferralBody, referralJson, shareLink } from './referral.ts'
@@ -30,7 +30,7 @@ const route = createRoute({
     "Lists the named invites and the users who came with the caller's own code. A reward is credited when a referred user " +
     'has closed 5 positions on 2 different days (settings `referrals.closes_min`, `referrals.days_min`), for at most 10 ' +
     'users a week (`referrals.weekly_max`); the others wait for their next close in a later week. The list holds the newest 1,000; `summary` counts all.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   responses: { 200: json(ReferralsBody, 'Newest first.'), ...errors(...SIGNED_IN) },
 })
 

@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 import { WeekBody, weekJson } from './week.ts'
@@ -36,7 +36,7 @@ const route = createRoute({
   description:
     'The hash of the seed is published before the week ends, so the seed cannot be chosen afterwards. The operator knows ' +
     'it, but not the prices at which the last live match will settle, which the draw also depends on.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   responses: { 200: json(CurrentBody, 'As of now.'), ...errors(...SIGNED_IN) },
 })
 

@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { limitInput } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
@@ -14,7 +14,7 @@ const route = createRoute({
   tags: ['Spinner'],
   summary: 'Decided weeks, newest first',
   description: 'Each week has its seed and candidates, so anyone can repeat the draw.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   request: { query: z.object({ limit: limitInput(12) }) },
   responses: {
     200: json(z.object({ weeks: z.array(WeekBody) }), 'With their seeds.'),

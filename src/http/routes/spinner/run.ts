@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { answerWith, errors, fail, type HttpEnv } from '../../answers.ts'
 import { CHANGE, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { TRADE_SECURITY, type Gates } from '../../gates.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 import { WeekBody, weekJson } from './week.ts'
@@ -19,7 +19,7 @@ const route = createRoute({
     'keyed with the seed whose hash was published before the week ended. No seed is made after that: without one a tie ' +
     'has no winner. A second call changes nothing and gets the same answer. 409 while positions opened in the week are still ' +
     'open, or their closes are being processed.',
-  security: ACCESS_SECURITY,
+  security: TRADE_SECURITY,
   responses: { 200: json(WeekBody, 'Decided.'), ...errors(...SIGNED_IN, ...CHANGE, 'WEEK_NOT_COUNTED') },
 })
 

@@ -4,7 +4,7 @@ import { legacyTotal, type LegacyTrade } from '../../../../actors/community/lega
 import { decimal } from '../../../../actors/kernel/micros.ts'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { limitInput, offsetInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -28,7 +28,7 @@ const route = createRoute({
   tags: ['Legacy'],
   summary: "The caller's trades of the former share model, newest first",
   description: 'Read-only: the share model was replaced by positions, and no trades are added.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   request: { query: z.object({ limit: limitInput(50), offset: offsetInput() }) },
   responses: {
     200: json(

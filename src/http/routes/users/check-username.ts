@@ -8,6 +8,7 @@ import { jsonBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 import { strictBody } from '../../unknown-names.ts'
+import { PUBLIC_SECURITY } from '../../gates.ts'
 
 const route = createRoute({
   method: 'post',
@@ -18,6 +19,7 @@ const route = createRoute({
     'For a form that checks while the user types. `reason` is present if the name is not available. At most 60 a ' +
     'minute per address.',
   request: { body: jsonBody(strictBody({ username: z.string().max(255).openapi({ example: 'ada_l' }) })) },
+  security: PUBLIC_SECURITY,
   responses: {
     200: json(
       z

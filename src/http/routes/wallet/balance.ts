@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, fail, type HttpEnv, UNAUTHORIZED } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { purseInput } from '../../inputs.ts'
 import { walletJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -18,7 +18,7 @@ const route = createRoute({
     'balance without what closes paid while late news may still correct them (`trading.late_void_secs` and a minute; ' +
     'while news holds the player, until that is in the price), and without credits by late news that are not final yet ' +
     '(`trading.late_lock_secs`).',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   request: { query: z.object({ purse: purseInput }) },
   responses: { 200: json(WalletBody, 'As last committed.'), ...errors(...SIGNED_IN, ...INPUT) },
 })

@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import { limitInput, offsetInput, purseInput } from '../../inputs.ts'
 import { ledgerEntryJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -36,7 +36,7 @@ const route = createRoute({
   tags: ['Trading'],
   summary: "The ledger entries of the caller's wallet in a purse, newest first",
   description: 'All entries of a wallet add up to its balance.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   request: { query: z.object({ purse: purseInput, limit: limitInput(50), offset: offsetInput() }) },
   responses: { 200: json(LedgerBody, 'One page.'), ...errors(...SIGNED_IN, ...INPUT) },
 })

@@ -3,7 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { decimal } from '../../../../actors/kernel/micros.ts'
 import { answerWith, errors, fail, type HttpEnv, UNAUTHORIZED } from '../../answers.ts'
 import { BODY, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { TRADE_SECURITY, type Gates } from '../../gates.ts'
 import { jsonBody } from '../../inputs.ts'
 import { walletJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -29,7 +29,7 @@ const route = createRoute({
   description:
     'Brings it up to 10,000 units, which takes nothing away from a wallet with more. Refused while one of its positions ' +
     'is open or late news may still correct a close. Booked in the ledger as `refill`; a repetition adds nothing. Once a minute per user, in bursts of 3.',
-  security: ACCESS_SECURITY,
+  security: TRADE_SECURITY,
   request: { body: jsonBody(RefillOrder) },
   responses: {
     200: json(RefillBody, 'The wallet as it is now.'),

@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { CHANGE, SIGNED_IN } from '../../error-codes.ts'
-import { ACCESS_SECURITY, type Gates } from '../../gates.ts'
+import { READ_SECURITY, type Gates } from '../../gates.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 
@@ -12,7 +12,7 @@ const route = createRoute({
   tags: ['Session'],
   summary: 'A short-lived token for the WebSocket address',
   description: 'Connect to `wsUrl` with `?token=…`; the WebSocket address ignores cookies.',
-  security: ACCESS_SECURITY,
+  security: READ_SECURITY,
   responses: {
     200: json(
       z.object({

@@ -1,0 +1,168 @@
+/**
+ * Personal keys of programs. A key is a session without refresh tokens: whatever ends the sessions of a user, such as a
+ * demotion, ends their keys in every process within a second, and the sockets that were opened with them.
+ */
+import type { Kysely } from 'kysely'
+import { type SessionId, sessionId, type UserId, userId } from '../actors/kernel/ids.ts'
+import { type Instant, instant, MINUTE_MS, type World } from '../actors/kernel/world.ts'
+import type { AuditLog } from './audit-log.ts'
+import type { EndedSessions } from './ended-sessions.ts'
+import type { Database } from './postgres/schema.ts'
+import { keptUntil } from './sessions.ts'
+
+/** The most keys that a user has at a time. */
+export const KEYS_MAX = 10
+/** The last use is noted this coarsely, so that a busy key does not write a row for every request. */
+const USE_NOTED_MS = 10 * MINUTE_MS
+
+export interface KeyRow {
+  readonly id: SessionId
+  readonly name: string
+  /** As in `src/auth/scopes.ts`. */
+  readonly scopes: readonly string[]
+  readonly createdAt: Instant
+  readonly expiresAt: Instant
+  /** To about ten minutes; null if the key was never used. */
+  readonly lastUsedAt: Instant | null
+}
+
+/** Who a request with a key comes from. */
+export interface FoundKey extends KeyRow {
+  readonly userId: UserId
+  readonly role: string
+}
+
+export interface NewKey {
+  readonly user: UserId
+  readonly name: string
+  readonly scopes: readonly string[]
+  readonly expiresAt: Instant
+  /** The digest of its secret. */
+  readonly digest: string
+  /** The network that asked for it. */
+  readonly addressPrefix: string
+}
+
+interface PersonalKeysOptions {
+  readonly db: Kysely<Database>
+  readonly ended: Pick<EndedSessions, 'add'>
+  readonly audit: AuditLog
+  readonly world: Pick<World, 'now' | 'newId'>
+}
+
+export class PersonalKeys {
+  readonly #options: PersonalKeysOptions
+
+  constructor(options: PersonalKeysOptions) {
+    this.#options = options
+  }
+
+  /** Creates a key and audits it. Null if the user has as many keys as they may have. */
+  async create({ user, name, scopes, expiresAt, digest, addressPrefix }: NewKey): Promise<KeyRow | null> {
+    const { db, audit, world } = this.#options
+    const now = world.now()
+    const id = sessionId(world.newId())
+    return db.transaction().execute(async (tx) => {
+      // One at a time for each user, so that two requests cannot exceed the limit together.
+      await tx.selectFrom('users').select('id').where('id', '=', user).forUpdate().executeTakeFirstOrThrow()
+      const { count } = await living(tx, now, user)
+        .clearSelect()
+        .select((eb) => eb.fn.countAll<number>().as('count'))
+        .executeTakeFirstOrThrow()
+      if (count >= KEYS_MAX) return null
+      const session = {
+        id,
+        user_id: user,
+        rotation_key: null,
+        created_at: new Date(now),
+        rotated_at: new Date(now),
+        expires_at: new Date(expiresAt),
+        ended_at: null,
+        user_agent: null,
+        address_prefix: addressPrefix,
+      }
+      await tx.insertInto('sessions').values(session).execute()
+      const key = { id, digest, name, scopes: [...scopes], last_used_at: null }
+      await tx.insertInto('personal_keys').values(key).execute()
+      const after = { name, scopes, expiresAt: new Date(expiresAt).toISOString() }
+      await audit.record({ actor: user, action: 'key.create', subject: id, before: null, after }, tx)
+      return { id, name, scopes, createdAt: now, expiresAt, lastUsedAt: null }
+    })
+  }
+
+  /** The user's keys that count, newest first. */
+  async list(user: UserId): Promise<readonly KeyRow[]> {
+    const { db, world } = this.#options
+    const rows = await living(db, world.now(), user).orderBy('personal_keys.id', 'desc').execute()
+    return rows.map(keyFrom)
+  }
+
+  /** The key with this digest and its user; null if it is unknown, has ended or has expired. Notes the use. */
+  async find(digest: string): Promise<FoundKey | null> {
+    const { db, world } = this.#options
+    const now = world.now()
+    const row = await living(db, now)
+      .innerJoin('users', 'users.id', 'sessions.user_id')
+      .select(['users.id as owner', 'users.role'])
+      .where('digest', '=', digest)
+      .executeTakeFirst()
+    if (row === undefined) return null
+    if (row.last_used_at === null || now - row.last_used_at.getTime() >= USE_NOTED_MS) {
+      await db
+        .updateTable('personal_keys')
+        .set({ last_used_at: new Date(now) })
+        .where('id', '=', row.id)
+        .execute()
+    }
+    return { ...keyFrom(row), userId: userId(row.owner), role: row.role }
+  }
+
+  /** Ends one of the user's keys and audits it; false if they have no such key. */
+  async delete(user: UserId, id: SessionId): Promise<boolean> {
+    const { db, ended, audit, world } = this.#options
+    const now = world.now()
+    const isEnded = await db.transaction().execute(async (tx) => {
+      const row = await living(tx, now, user).where('personal_keys.id', '=', id).executeTakeFirst()
+      if (row === undefined) return false
+      const { numUpdatedRows } = await tx
+        .updateTable('sessions')
+        .set({ ended_at: new Date(now), expires_at: keptUntil(now) })
+        .where('id', '=', id)
+        .where('ended_at', 'is', null)
+        .executeTakeFirstOrThrow()
+      if (numUpdatedRows === 0n) return false
+      const before = { name: row.name, scopes: row.scopes }
+      await audit.record({ actor: user, action: 'key.delete', subject: id, before, after: null }, tx)
+      return true
+    })
+    if (isEnded) await ended.add([id])
+    return isEnded
+  }
+}
+
+function living(db: Kysely<Database>, now: Instant, user?: UserId) {
+  return db
+    .selectFrom('personal_keys')
+    .innerJoin('sessions', 'sessions.id', 'personal_keys.id')
+    .select(['personal_keys.id', 'personal_keys.name', 'scopes', 'last_used_at'])
+    .select(['sessions.created_at', 'sessions.expires_at'])
+    .where('ended_at', 'is', null)
+    .where('expires_at', '>', new Date(now))
+    .$if(user !== undefined, (query) => query.where('user_id', '=', user ?? ''))
+}
+
+const keyFrom = (row: {
+  readonly id: string
+  readonly name: string
+  readonly scopes: readonly string[]
+  readonly created_at: Date
+  readonly expires_at: Date
+  readonly last_used_at: Date | null
+}): KeyRow => ({
+  id: sessionId(row.id),
+  name: row.name,
+  scopes: row.scopes,
+  createdAt: instant(row.created_at.getTime()),
+  expiresAt: instant(row.expires_at.getTime()),
+  lastUsedAt: row.last_used_at === null ? null : instant(row.last_used_at.getTime()),
+})

@@ -1,0 +1,97 @@
+/** Personal keys: how programs identify themselves. The secret is shown once and kept as a digest. */
+import type { SessionId, UserId } from '../../actors/kernel/ids.ts'
+import { type Instant, instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
+import type { FoundKey, KeyRow, NewKey } from '../../db/personal-keys.ts'
+import { digestOfKey, isKeySecret, newKeySecret } from './key-secret.ts'
+import { type Scope, SCOPES } from './scopes.ts'
+import { TokenCache } from './token-cache.ts'
+
+/** Stored keys; see `db/personal-keys.ts`. */
+export interface KeyRows {
+  create(key: NewKey): Promise<KeyRow | null>
+  list(user: UserId): Promise<readonly KeyRow[]>
+  find(digest: string): Promise<FoundKey | null>
+  delete(user: UserId, id: SessionId): Promise<boolean>
+}
+
+export interface PersonalKey extends Omit<KeyRow, 'scopes'> {
+  readonly scopes: readonly Scope[]
+}
+
+/** Who sends a request with a key. */
+export interface KeyClaims {
+  readonly userId: UserId
+  readonly role: string
+  /** The key's id. It is a session's, so that it ends as sessions do. */
+  readonly sid: SessionId
+  readonly scopes: readonly Scope[]
+  /** When these claims are read again. */
+  readonly exp: Instant
+}
+
+export interface KeyOrder {
+  readonly user: UserId
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  readonly expiresAt: Instant
+  readonly addressPrefix: string
+}
+
+export interface PersonalKeys {
+  /** A new key and its secret, which cannot be read again; null if the user has as many keys as they may have. */
+  readonly create: (order: KeyOrder) => Promise<{ readonly key: PersonalKey; readonly secret: string } | null>
+  readonly list: (user: UserId) => Promise<readonly PersonalKey[]>
+  /** Ends one of the user's keys; false if they have no such key. */
+  readonly delete: (user: UserId, id: SessionId) => Promise<boolean>
+  /** True if the database must be asked about a secret. One without the form of a key is refused without it. */
+  readonly needsLookup: (secret: string) => boolean
+  /** The claims of a secret; null for one that is unknown, expired or ended. */
+  readonly verify: (secret: string) => Promise<KeyClaims | null>
+}
+
+export interface PersonalKeysOptions {
+  readonly rows: KeyRows
+  readonly ended: { has(id: SessionId): Promise<boolean> }
+  readonly world: Pick<World, 'now' | 'secret'>
+  /** Tells a user of a new key. Returns at once. */
+  readonly onCreated: (user: UserId, key: PersonalKey, addressPrefix: string) => void
+}
+
+/** Shorter than the time for which an end is remembered. */
+const CACHED_MS = 60 * SECOND_MS
+const CACHED_MAX = 50_000
+
+export function createPersonalKeys({ rows, ended, world, onCreated }: PersonalKeysOptions): PersonalKeys {
+  const cached = new TokenCache<KeyClaims>(CACHED_MAX)
+  const find = async (secret: string): Promise<KeyClaims | null> => {
+    const found = await rows.find(digestOfKey(secret))
+    if (found === null) return null
+    const { userId, role, id, expiresAt } = found
+    const exp = instant(Math.min(expiresAt, world.now() + CACHED_MS))
+    const claims = { userId, role, sid: id, scopes: scopesFrom(found), exp }
+    cached.put(secret, claims)
+    return claims
+  }
+  return {
+    create: async ({ addressPrefix, ...order }) => {
+      const secret = newKeySecret(world)
+      const row = await rows.create({ ...order, addressPrefix, digest: digestOfKey(secret) })
+      if (row === null) return null
+      const key = keyFrom(row)
+      onCreated(order.user, key, addressPrefix)
+      return { key, secret }
+    },
+    list: async (user) => (await rows.list(user)).map(keyFrom),
+    delete: (user, id) => rows.delete(user, id),
+    needsLookup: (secret) => isKeySecret(secret) && cached.get(secret, world.now()) === null,
+    verify: async (secret) => {
+      if (!isKeySecret(secret)) return null
+      const claims = cached.get(secret, world.now()) ?? (await find(secret))
+      return claims === null || (await ended.has(claims.sid)) ? null : claims
+    },
+  }
+}
+
+const keyFrom = (row: KeyRow): PersonalKey => ({ ...row, scopes: scopesFrom(row) })
+
+const scopesFrom = ({ scopes }: Pick<KeyRow, 'scopes'>): Scope[] => SCOPES.filter((scope) => scopes.includes(scope))

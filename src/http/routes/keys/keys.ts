@@ -1,0 +1,151 @@
+/** `POST /api/keys`, `GET /api/keys` and `DELETE /api/keys/:id`: personal keys for programs. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { sessionId } from '../../../../actors/kernel/ids.ts'
+import { HOUR_MS, type Instant, instant } from '../../../../actors/kernel/world.ts'
+import type { PersonalKey } from '../../../auth/personal-keys.ts'
+import { isAdminScope, SCOPES } from '../../../auth/scopes.ts'
+import { answerWith, errors, fail, type HttpEnv, invalid, notFound } from '../../answers.ts'
+import { addressOf, addressPrefix } from '../../client-address.ts'
+import { BODY, CHANGE, INPUT, SIGNED_IN } from '../../error-codes.ts'
+import { BROWSER_SECURITY, type Gates } from '../../gates.ts'
+import { jsonBody, LineInput } from '../../inputs.ts'
+import { timestamp } from '../../json.ts'
+import type { HttpDeps } from '../../ports.ts'
+import { json } from '../../schemas.ts'
+import { strictBody } from '../../unknown-names.ts'
+
+const DAY_MS = 24 * HOUR_MS
+const DAYS = 90
+const DAYS_MAX = 366
+const CREATED_PER_MINUTE = 10
+const ID_EXAMPLE = '0197f2a0-6e7f-7a81-9c2d-3e4f5a6b7c8d'
+const KeyIdInput = z.guid().toLowerCase().openapi({ format: 'uuid', example: ID_EXAMPLE }).transform(sessionId)
+const time = z.string().openapi({ format: 'date-time', example: '2026-05-02T14:30:00.000Z' })
+const ScopeInput = z.enum(SCOPES)
+const scopes = z.array(ScopeInput).openapi({ example: ['trade'] })
+
+const KeyBody = z
+  .object({
+    id: z.string().openapi({ format: 'uuid', example: ID_EXAMPLE }),
+    name: z.string().openapi({ example: 'My bot' }),
+    scopes,
+    createdAt: time,
+    expiresAt: time,
+    lastUsedAt: time.nullable().openapi({ description: 'To about ten minutes; null before the first use.' }),
+  })
+  .openapi('PersonalKey')
+
+const NewKey = strictBody({
+  name: LineInput.openapi({ description: 'To tell keys apart.', example: 'My bot' }),
+  scopes: z
+    .array(ScopeInput)
+    .min(1)
+    .max(SCOPES.length)
+    .transform((held) => SCOPES.filter((scope) => held.includes(scope)))
+    .openapi({
+      description: '`trade` includes `read`, `admin:write` includes `admin:read`. The latter two are for admins.',
+      example: ['trade'],
+    }),
+  expiresAt: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .openapi({
+      description: `At most ${DAYS_MAX} days from now; ${DAYS} days if left out.`,
+      example: '2026-07-01T00:00:00Z',
+    }),
+})
+
+const create = createRoute({
+  method: 'post',
+  path: '/api/keys',
+  tags: ['Session'],
+  summary: 'Create a personal key for a program',
+  description:
+    'The answer is the only one that shows `secret`: send it as `Authorization: Bearer …`. A user has at most 10 keys. ' +
+    'Requests with any of them share limits: orders those of the user, others one limit as high as that of an address. A ' +
+    'key ends when it expires or is deleted, when the user signs out everywhere, and when their role is taken away. ' +
+    'Writes an audit entry; the user gets a mail.',
+  security: BROWSER_SECURITY,
+  request: { body: jsonBody(NewKey) },
+  responses: {
+    201: json(
+      z.object({
+        key: KeyBody,
+        secret: z.string().openapi({
+          description: '`tl_`, 34 random characters, and 6 that are a checksum of the rest.',
+          example: 'tl_EXAMPLEexampleEXAMPLEexampleEXAMPLEexamp',
+        }),
+      }),
+      'Created.',
+    ),
+    ...errors(...SIGNED_IN, ...BODY, 'FORBIDDEN', 'KEY_LIMIT'),
+  },
+})
+
+const list = createRoute({
+  method: 'get',
+  path: '/api/keys',
+  tags: ['Session'],
+  summary: "The caller's personal keys",
+  description: 'Those that count, newest first; at most 10. Their secrets cannot be read again.',
+  security: BROWSER_SECURITY,
+  responses: { 200: json(z.object({ keys: z.array(KeyBody) }), 'The keys.'), ...errors(...SIGNED_IN) },
+})
+
+const deleteOne = createRoute({
+  method: 'delete',
+  path: '/api/keys/{id}',
+  tags: ['Session'],
+  summary: "Delete one of the caller's personal keys",
+  description: 'It is refused at once, in every process, and its sockets are closed. Writes an audit entry.',
+  security: BROWSER_SECURITY,
+  request: { params: z.object({ id: KeyIdInput }) },
+  responses: {
+    200: json(z.object({ deleted: z.literal(true) }), 'Deleted.'),
+    ...errors(...SIGNED_IN, ...INPUT, ...CHANGE, 'NOT_FOUND'),
+  },
+})
+
+type Deps = Pick<HttpDeps, 'keys' | 'accounts' | 'world' | 'limits'>
+
+export function personalKeys({ keys, accounts, world, limits }: Deps, gates: Gates) {
+  return new OpenAPIHono<HttpEnv>()
+    .openapi({ ...list, middleware: gates.signedIn }, async (c) => {
+      return c.json({ keys: (await keys.list(c.var.caller.userId)).map(keyJson) }, 200)
+    })
+    .openapi(
+      { ...create, middleware: [gates.signedIn, gates.limited('new-keys', CREATED_PER_MINUTE)] as const },
+      async (c) => {
+        const { userId } = c.var.caller
+        const { expiresAt: wanted, ...order } = c.req.valid('json')
+        const expiresAt = expiryFrom(wanted, world.now())
+        if (expiresAt === null) return fail(c, invalid('expiresAt', `must lie within ${DAYS_MAX} days from now`))
+        if (order.scopes.some(isAdminScope) && (await accounts.find(userId))?.role !== 'admin') {
+          return fail(c, answerWith('FORBIDDEN'))
+        }
+        const from = addressPrefix(addressOf(c, limits.trustedProxies))
+        const made = await keys.create({ ...order, user: userId, expiresAt, addressPrefix: from })
+        if (made === null) return fail(c, answerWith('KEY_LIMIT'))
+        return c.json({ key: keyJson(made.key), secret: made.secret }, 201)
+      },
+    )
+    .openapi({ ...deleteOne, middleware: gates.signedIn }, async (c) => {
+      const isDeleted = await keys.delete(c.var.caller.userId, c.req.valid('param').id)
+      return isDeleted ? c.json({ deleted: true as const }, 200) : fail(c, notFound('key'))
+    })
+}
+
+/** Null if it lies in the past or too far ahead. */
+function expiryFrom(wanted: string | undefined, now: Instant): Instant | null {
+  if (wanted === undefined) return instant(now + DAYS * DAY_MS)
+  const at = Date.parse(wanted)
+  return at > now && at <= now + DAYS_MAX * DAY_MS ? instant(at) : null
+}
+
+const keyJson = ({ createdAt, expiresAt, lastUsedAt, ...key }: PersonalKey) => ({
+  ...key,
+  scopes: [...key.scopes],
+  createdAt: timestamp(createdAt),
+  expiresAt: timestamp(expiresAt),
+  lastUsedAt: lastUsedAt === null ? null : timestamp(lastUsedAt),
+})

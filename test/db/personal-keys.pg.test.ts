@@ -1,0 +1,141 @@
+import { expect, it } from 'vitest'
+import { sql } from 'kysely'
+import { present } from '../../actors/kernel/assert.ts'
+import { districtId, sessionId, type UserId } from '../../actors/kernel/ids.ts'
+import { instant } from '../../actors/kernel/world.ts'
+import { AuditLog } from '../../db/audit-log.ts'
+import { EndedSessions } from '../../db/ended-sessions.ts'
+import { FastMemory } from '../../db/fast/fast-memory.ts'
+import { fastOrElse } from '../../db/fast/fast-or-else.ts'
+import { KEYS_MAX, PersonalKeys } from '../../db/personal-keys.ts'
+import { seedDistricts } from '../../db/seed.ts'
+import { endSessionsOf, Sessions } from '../../db/sessions.ts'
+import { Users } from '../../db/users.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { TestWorld } from '../support/test-world.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+eachDatabase((open) => {
+  const world = new TestWorld()
+  let count = 0
+  /** One process, with a fast store of its own, so that only the database tells it of others. */
+  const process = () => {
+    const { db } = open()
+    const ask = fastOrElse(new FastMemory(world), world)
+    const ended = new EndedSessions({ db, ask, installation: 'here', world, tokenLifeMs: 900_000 })
+    const audit = new AuditLog(db, world)
+    const keys = new PersonalKeys({ db, ended, audit, world })
+    const sessions = new Sessions({ db, ended, world, sessionLifeMs: HOUR, maxDays: () => 60 })
+    return { db, ended, keys, sessions, audit }
+  }
+  const user = async (): Promise<UserId> => {
+    await seedDistricts(open().db)
+    const made = await new Users(open().db, world).signInSynthetic({
+      displayName: `Key ${++count}`,
+      districtId: districtId(1),
+    })
+    return present(made, 'user').user.id
+  }
+  const newKey = (owner: UserId, digest: string) => ({
+    user: owner,
+    name: 'Bot',
+    scopes: ['trade'],
+    expiresAt: instant(world.now() + 300 * DAY),
+    digest,
+    addressPrefix: '203.0.113.0/24',
+  })
+
+  it('finds a key by its digest, with its user and role, and notes when it was used', async () => {
+    // S17
+    const { keys } = process()
+    const owner = await user()
+    const made = present(await keys.create(newKey(owner, 'found')), 'key')
+    expect(await keys.find('found')).toMatchObject({ id: made.id, userId: owner, role: 'user', scopes: ['trade'] })
+    const noted = world.now()
+    world.pass(9 * 60_000)
+    await keys.find('found')
+    expect((await keys.list(owner)).map(({ lastUsedAt }) => lastUsedAt)).toEqual([noted])
+    world.pass(60_000)
+    await keys.find('found')
+    expect((await keys.list(owner)).map(({ lastUsedAt }) => lastUsedAt)).toEqual([world.now()])
+    expect(await keys.find('another')).toBeNull()
+    world.pass(301 * DAY)
+    expect(await keys.find('found')).toBeNull() // S18
+    expect(await keys.list(owner)).toEqual([])
+  })
+
+  it('gives a user at most ten, also when asked concurrently', async () => {
+    // S19
+    const { keys } = process()
+    const owner = await user()
+    const made = await Promise.all(
+      Array.from({ length: KEYS_MAX + 5 }, (_, n) => keys.create(newKey(owner, `many ${owner} ${n}`))),
+    )
+    expect(made.filter((key) => key !== null)).toHaveLength(KEYS_MAX)
+    expect(await keys.list(owner)).toHaveLength(KEYS_MAX)
+  })
+
+  it('deletes a key once, for its owner alone, and audits it', async () => {
+    // S18, S21
+    const { db, keys, ended } = process()
+    const other = process()
+    const [owner, stranger] = [await user(), await user()]
+    const { id } = present(await keys.create(newKey(owner, 'deleted')), 'key')
+    expect(await keys.delete(stranger, id)).toBe(false)
+    expect(await Promise.all([keys.delete(owner, id), keys.delete(owner, id)])).toEqual(
+      expect.arrayContaining([true, false]),
+    )
+    expect(await keys.find('deleted')).toBeNull()
+    expect(await ended.has(id)).toBe(true)
+    await other.ended.look()
+    expect(await other.ended.has(id)).toBe(true)
+    const { rows } = await sql<{ action: string }>`
+      select action from audit_log where subject = ${id} order by id`.execute(db)
+    expect(rows.map(({ action }) => action)).toEqual(['key.create', 'key.delete'])
+  })
+
+  it('ends keys with the sessions of their user: signing out everywhere, a demotion', async () => {
+    // S18
+    const { db, keys, sessions } = process()
+    const other = process()
+    const owner = await user()
+    const first = present(await keys.create(newKey(owner, 'everywhere')), 'key')
+    await sessions.endAll(owner)
+    const second = present(await keys.create(newKey(owner, 'demoted')), 'key')
+    await db.transaction().execute((tx) => endSessionsOf(owner, tx, world))
+    expect([await keys.find('everywhere'), await keys.find('demoted')]).toEqual([null, null])
+    const seen = (await other.ended.look()).map((one) => one.id)
+    expect(seen).toEqual(expect.arrayContaining([first.id, second.id]))
+    expect(await sessions.livingAmong([first.id, second.id])).toEqual(new Set())
+  })
+
+  it('lists no key among sessions, and lets none be ended as one', async () => {
+    const { keys, sessions } = process()
+    const owner = await user()
+    const { id } = present(await keys.create(newKey(owner, 'listed')), 'key')
+    expect(await sessions.list(owner)).toEqual([])
+    expect(await sessions.devices(owner)).toEqual([])
+    expect(await sessions.endOne(owner, id)).toBe(false)
+    expect(await sessions.livingAmong([id])).toEqual(new Set([id]))
+  })
+
+  it('forgets a deleted key after a week, though it might have lasted a year', async () => {
+    const { db, keys, sessions } = process()
+    const owner = await user()
+    const { id } = present(await keys.create(newKey(owner, 'forgotten')), 'key')
+    await keys.delete(owner, id)
+    const left = async () => {
+      const { rows } = await sql`select 1 from personal_keys where id = ${id}`.execute(db)
+      return rows.length
+    }
+    world.pass(6 * DAY)
+    await sessions.start([owner], { userAgent: null, addressPrefix: '203.0.113.0/24' })
+    expect(await left()).toBe(1)
+    world.pass(2 * DAY)
+    for (let n = 0; n < 10; n++) await sessions.start([owner], { userAgent: null, addressPrefix: '203.0.113.0/24' })
+    expect(await left()).toBe(0)
+    expect(await sessions.endOne(owner, sessionId(id))).toBe(false)
+  })
+})

@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest'
+import { z } from '@hono/zod-openapi'
+import { present } from '../../actors/kernel/assert.ts'
+import { allows, type Scope, SCOPES } from '../../src/auth/scopes.ts'
+import { alice, ALICE, openHttpRig, PLAYER, POSITION, SESSION } from './http-rig.ts'
+
+const Document = z.object({
+  paths: z.record(
+    z.string(),
+    z.record(z.string(), z.object({ security: z.array(z.record(z.string(), z.array(z.string()))).optional() })),
+  ),
+})
+
+interface Operation {
+  readonly name: string
+  readonly method: string
+  readonly path: string
+  readonly ways: Readonly<Record<string, readonly string[]>>[] | undefined
+}
+
+const concrete = (path: string): string =>
+  path
+    .replace('{districtId}', '1')
+    .replace('notifications/{id}', 'notifications/41')
+    .replace('{matchId}/{seq}', '7/3')
+    .replace('flags/{key}', 'flags/coming_soon')
+    .replace('settings/{key}', 'settings/trading.hold_secs')
+    .replace('instruments/{id}', `instruments/${PLAYER}`)
+    .replace('positions/{id}', `positions/${POSITION}`)
+    .replace('matches/{id}', 'matches/19155071')
+    .replace('users/{id}', `users/${ALICE}`)
+    .replace('{id}', SESSION)
+
+async function describedOperations(): Promise<readonly Operation[]> {
+  const { app } = await openHttpRig()
+  const { paths } = Document.parse(await (await app.request('/api/openapi.json')).json())
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([lower, { security }]) => {
+      const method = lower.toUpperCase()
+      return { name: `${method} ${path}`, method, path: concrete(path), ways: security }
+    }),
+  )
+}
+const operations = await describedOperations()
+
+/** The scope that an operation declares; null if it accepts no key, undefined if it asks for nothing. */
+function declared({ ways }: Operation): Scope | null | undefined {
+  const named = SCOPES.filter((scope) => ways?.some((way) => way['personalKey']?.includes(scope)))
+  expect(named.length).toBeLessThan(2)
+  const isOpen = ways === undefined || ways.length === 0 || ways.some((way) => Object.keys(way).length === 0)
+  return isOpen ? undefined : (named[0] ?? null)
+}
+
+const isForAdmins = ({ path }: Operation): boolean => path.startsWith('/api/admin/')
+
+/** They change nothing that lasts. */
+const CALCULATIONS: ReadonlySet<string> = new Set([
+  'POST /api/positions/quote',
+  'POST /api/referral/validate',
+  'POST /api/ws/token',
+])
+
+type Verdict = 'passes' | 'UNAUTHORIZED' | 'SCOPE_MISSING' | 'FORBIDDEN'
+
+async function verdictOn(response: Response): Promise<Verdict> {
+  if (response.status !== 401 && response.status !== 403) return 'passes'
+  const { code } = z.object({ code: z.string() }).parse(await response.json())
+  if (code === 'UNAUTHORIZED' || code === 'SCOPE_MISSING' || code === 'FORBIDDEN') return code
+  // A route that lets everybody in and then refuses what they bring: signing in, refreshing.
+  return 'passes'
+}
+
+interface Bearer {
+  readonly name: string
+  readonly role: 'user' | 'admin'
+  /** What the key allows; null for a cookie, undefined for nothing that counts. */
+  readonly held: readonly Scope[] | null | undefined
+  readonly headers: Readonly<Record<string, string>>
+}
+
+function expected(operation: Operation, { role, held }: Bearer): Verdict {
+  const scope = declared(operation)
+  if (scope === undefined) return 'passes'
+  // No bearer here has the refresh cookie.
+  if (operation.ways?.every((way) => 'refreshCookie' in way) === true) return 'UNAUTHORIZED'
+  if (held === undefined) return 'UNAUTHORIZED'
+  if (held !== null && (scope === null || !allows(held, scope))) return 'SCOPE_MISSING'
+  return isForAdmins(operation) && role !== 'admin' ? 'FORBIDDEN' : 'passes'
+}
+
+async function bearers(role: 'user' | 'admin') {
+  const rig = await openHttpRig({ role })
+  const owner = { id: ALICE, role }
+  const cookie = `game_access=${await rig.tokens.issueAccess({ ...alice, role }, SESSION)}`
+  const { keyOf } = rig.keyRig
+  const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` })
+  const gone = await keyOf(owner, SCOPES)
+  const [{ id }] = await rig.deps.keys.list(ALICE).then((keys) => [present(keys[0], 'key')] as const)
+  await rig.deps.keys.delete(ALICE, id)
+  const altered = (secret: string): string => secret.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'))
+  const named: Bearer[] = [
+    { name: 'nothing', role, held: undefined, headers: {} },
+    { name: `the cookie of ${role}`, role, held: null, headers: { cookie } },
+    ...(await Promise.all(
+      [...SCOPES.map((scope) => [scope]), [...SCOPES]].map(async (held) => ({
+        name: `a key of ${role} with ${held.join(', ')}`,
+        role,
+        held,
+        headers: bearer(await keyOf(owner, held)),
+      })),
+    )),
+    { name: 'a deleted key', role, held: undefined, headers: bearer(gone) },
+    {
+      name: 'an expired key',
+      role,
+      held: undefined,
+      headers: bearer(await keyOf(owner, SCOPES, { expiresAt: rig.world.now() })),
+    },
+    {
+      name: 'an altered key beside a cookie',
+      role,
+      held: undefined,
+      headers: { ...bearer(altered(await keyOf(owner, SCOPES))), cookie },
+    },
+    { name: 'a token that is no key, beside a cookie', role, held: undefined, headers: { ...bearer('abc'), cookie } },
+    {
+      name: 'a key that may read, beside the cookie',
+      role,
+      held: ['read'],
+      headers: { ...bearer(await keyOf(owner, ['read'])), cookie },
+    },
+  ]
+  return { rig, named }
+}
+
+describe('who may call what', () => {
+  it('is declared by every operation', () => {
+    // S16
+    expect(operations.length).toBeGreaterThan(80)
+    expect(operations.filter(({ ways }) => ways === undefined).map(({ name }) => name)).toEqual([])
+    for (const operation of operations) {
+      const scope = declared(operation)
+      if (isForAdmins(operation))
+        expect([operation.name, scope]).toEqual([operation.name, expect.not.stringMatching(/^(read|trade)$/)])
+      if (scope === 'read' || scope === 'admin:read') {
+        const isCalculation = CALCULATIONS.has(operation.name)
+        expect([operation.name, operation.method === 'GET' || isCalculation]).toEqual([operation.name, true])
+      }
+    }
+  })
+
+  it('never lets a key manage keys, sessions or accounts', () => {
+    // S16
+    const managing = operations.filter(({ path }) => /^\/api\/(keys|auth|me\/)|\/users\/[^/]+\/role$/.test(path))
+    expect(managing.length).toBeGreaterThan(8)
+    expect(managing.filter((operation) => declared(operation)).map(({ name }) => name)).toEqual([])
+  })
+
+  it.each(['user', 'admin'] as const)('is kept for every operation and every bearer: %s', async (role) => {
+    // S16
+    const { rig, named } = await bearers(role)
+    let asked = 0
+    for (const operation of operations) {
+      for (const bearer of named) {
+        const { method, path } = operation
+        // Signing out ends the session that the others need.
+        if (bearer.held === null && path === '/api/auth/logout-all') continue
+        const isEnding = path === `/api/auth/sessions/${SESSION}` && method === 'DELETE'
+        if (bearer.held === null && isEnding) continue
+        if (path === '/api/auth/logout') continue
+        const response = await rig.app.request(path, { method, headers: { ...bearer.headers } })
+        expect([operation.name, bearer.name, await verdictOn(response)]).toEqual([
+          operation.name,
+          bearer.name,
+          expected(operation, bearer),
+        ])
+        asked++
+      }
+    }
+    expect(asked).toBeGreaterThan(900)
+  })
+})

@@ -1,0 +1,69 @@
+/** Personal keys in memory. */
+import { type SessionId, sessionId, type UserId } from '../../actors/kernel/ids.ts'
+import { type Instant, instant } from '../../actors/kernel/world.ts'
+import { KEYS_MAX, type FoundKey } from '../../db/personal-keys.ts'
+import { digestOfKey, newKeySecret } from '../../src/auth/key-secret.ts'
+import { createPersonalKeys, type KeyRows, type PersonalKey, type PersonalKeys } from '../../src/auth/personal-keys.ts'
+import type { Scope } from '../../src/auth/scopes.ts'
+import type { TestWorld } from '../support/test-world.ts'
+
+export interface KeyRig {
+  readonly keys: PersonalKeys
+  /** The secret of a new key of a user. */
+  readonly keyOf: (owner: Owner, scopes: readonly Scope[], more?: Details) => Promise<string>
+  /** The digests that the database was asked for. */
+  readonly asked: string[]
+  /** The keys that users were told of. */
+  readonly told: PersonalKey[]
+}
+
+interface Details {
+  readonly id?: SessionId
+  readonly expiresAt?: Instant
+}
+
+interface Owner {
+  readonly id: UserId
+  readonly role: string
+}
+
+export function keyPorts(world: TestWorld, roleOf: (user: UserId) => string): KeyRig {
+  const stored = new Map<string, FoundKey>()
+  const asked: string[] = []
+  const told: PersonalKey[] = []
+  const of = (user: UserId): [string, FoundKey][] => [...stored].filter(([, key]) => key.userId === user)
+  const rows: KeyRows = {
+    create: async ({ user, digest, name, scopes, expiresAt }) => {
+      if (of(user).length >= KEYS_MAX) return null
+      const id = sessionId(world.newId())
+      const key = { id, name, scopes, createdAt: world.now(), expiresAt, lastUsedAt: null }
+      stored.set(digest, { ...key, userId: user, role: roleOf(user) })
+      return key
+    },
+    list: async (user) => of(user).map(([, { userId: _user, role: _role, ...key }]) => key),
+    find: async (digest) => {
+      asked.push(digest)
+      const key = stored.get(digest)
+      return key === undefined || key.expiresAt <= world.now() ? null : key
+    },
+    delete: async (user, id) => {
+      const found = of(user).find(([, key]) => key.id === id)
+      return found !== undefined && stored.delete(found[0])
+    },
+  }
+  const living = () => new Set([...stored.values()].map(({ id }) => id))
+  const keys = createPersonalKeys({
+    rows,
+    ended: { has: async (id) => !living().has(id) },
+    world,
+    onCreated: (_user, key) => told.push(key),
+  })
+  const keyOf: KeyRig['keyOf'] = async ({ id: owner, role }, scopes, more = {}) => {
+    const { id = sessionId(world.newId()), expiresAt = instant(world.now() + 3_600_000) } = more
+    const secret = newKeySecret(world)
+    const key = { id, name: 'Bot', scopes, createdAt: world.now(), expiresAt, lastUsedAt: null }
+    stored.set(digestOfKey(secret), { ...key, userId: owner, role })
+    return secret
+  }
+  return { keys, keyOf, asked, told }
+}
