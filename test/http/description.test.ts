@@ -87,6 +87,7 @@ function fieldsFor(path: string): Readonly<Record<string, unknown>> {
   if (path === '/api/wallet/refill') return { purse: 'practice' }
   if (path === '/api/keys') return { name: 'Bot', scopes: ['read'] }
   if (path.endsWith('/anchors')) return { anchors: [{ playerId: 7, price: 240 }] }
+  if (path.endsWith('{id}/status')) return { status: 'active', reason: 'checked' }
   if (path.includes('/admin/'))
     return { enabled: true, value: 60, role: 'admin', fixtureId: 'goal-feast', outcome: 'void' }
   return SIGN_IN_STEPS
@@ -193,6 +194,7 @@ describe('the API description', () => {
       'PUT /api/admin/flags/{key}',
       'PUT /api/admin/settings/{key}',
       'PUT /api/admin/users/{id}/role',
+      'PUT /api/admin/users/{id}/status',
     ])
   })
 

@@ -4,13 +4,12 @@ import { usernameFlaw } from '../../../../actors/community/registration.ts'
 import { unreachable } from '../../../../actors/kernel/assert.ts'
 import { answerWith, errors, fail, type HttpEnv, invalid } from '../../answers.ts'
 import { BODY } from '../../error-codes.ts'
-import type { Gates } from '../../gates.ts'
+import { type Gates, PUBLIC_SECURITY } from '../../gates.ts'
 import { DistrictIdInput, jsonBody, LineInput } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, UserBody } from '../../schemas.ts'
 import { failSignIn, openSession, type SessionDeps, TicketInput } from './registration.ts'
 import { strictBody } from '../../unknown-names.ts'
-import { PUBLIC_SECURITY } from '../../gates.ts'
 
 const Profile = strictBody({
   registrationTicket: TicketInput,

@@ -3,13 +3,12 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { unreachable } from '../../../../actors/kernel/assert.ts'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { BODY, ERROR_CODES } from '../../error-codes.ts'
-import type { Gates } from '../../gates.ts'
+import { type Gates, PUBLIC_SECURITY } from '../../gates.ts'
 import { jsonBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, UserBody } from '../../schemas.ts'
 import { failSignIn, openSession, secondsUntil, type SessionDeps, TICKET_EXAMPLE } from './registration.ts'
 import { strictBody } from '../../unknown-names.ts'
-import { PUBLIC_SECURITY } from '../../gates.ts'
 
 const NeedsProfile = z.object({
   error: z.string().openapi({ example: ERROR_CODES.NEEDS_PROFILE.error }),

@@ -5,13 +5,12 @@ import { CODE_PAUSE_MS } from '../../../../actors/kernel/limits.ts'
 import { SECOND_MS } from '../../../../actors/kernel/world.ts'
 import { answerWith, errors, fail, type HttpEnv } from '../../answers.ts'
 import { BODY } from '../../error-codes.ts'
-import type { Gates } from '../../gates.ts'
+import { type Gates, PUBLIC_SECURITY } from '../../gates.ts'
 import { jsonBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 import { failSignIn, secondsUntil, TicketInput } from './registration.ts'
 import { strictBody } from '../../unknown-names.ts'
-import { PUBLIC_SECURITY } from '../../gates.ts'
 
 const verify = createRoute({
   method: 'post',

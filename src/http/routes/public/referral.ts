@@ -1,10 +1,9 @@
 /** `GET /api/public/referral/validate`. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
-import type { Gates } from '../../gates.ts'
+import { type Gates, PUBLIC_SECURITY } from '../../gates.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
-import { PUBLIC_SECURITY } from '../../gates.ts'
 
 /** No code is longer. */
 const CODE_LENGTH_MAX = 64

@@ -3,12 +3,11 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { usernameFlaw } from '../../../../actors/community/registration.ts'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { BODY } from '../../error-codes.ts'
-import type { Gates } from '../../gates.ts'
+import { type Gates, PUBLIC_SECURITY } from '../../gates.ts'
 import { jsonBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 import { strictBody } from '../../unknown-names.ts'
-import { PUBLIC_SECURITY } from '../../gates.ts'
 
 const route = createRoute({
   method: 'post',
