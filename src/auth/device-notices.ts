@@ -1,7 +1,4 @@
-/**
- * Tells users by mail of what a thief would do: a sign-in from a device that none of their other sessions came from, and
- * a new personal key.
- */
+/** Tells users by mail of a sign-in from a device that none of their other sessions came from, and of a new key. */
 import type { UserId } from '../../actors/kernel/ids.ts'
 import { HOUR_MS, type World } from '../../actors/kernel/world.ts'
 import type { Device } from '../../db/sessions.ts'

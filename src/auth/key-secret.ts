@@ -1,6 +1,6 @@
 /**
- * The text of a personal key: `tl_`, 34 characters with 200 random bits, and 6 that are a checksum of the rest. Scanners
- * for leaked secrets know one by its form, and a mistyped or invented one is refused without a look into the database.
+ * The text of a personal key: `tl_`, 34 characters with 200 random bits, and 6 that are a checksum of the rest.
+ * Scanners for leaked secrets know it by its form, and a mistyped one is refused without a look into the database.
  */
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -23,7 +23,7 @@ export function newKeySecret(world: Pick<World, 'secret'>): string {
 export const isKeySecret = (text: string): boolean =>
   FORM.test(text) && checksumOf(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH)
 
-/** What is stored of a secret. Its 200 random bits cannot be guessed from it, so it needs neither salt nor stretching. */
+/** What is stored of a secret. Its 200 random bits cannot be guessed, so it needs neither salt nor stretching. */
 export const digestOfKey = (secret: string): string => hash('sha256', secret, 'base64url')
 
 const checksumOf = (body: string): string => base62(BigInt(crc32(body)), CHECKSUM_LENGTH)

@@ -63,8 +63,8 @@ export const OPTIONAL_SECURITY: Security = [{}, BY_COOKIE, byKey('read')]
 export const ANY_COOKIE_SECURITY: Security = [{}, BY_COOKIE, { refreshCookie: [] }]
 
 /**
- * Reads the key that a request brings in `Authorization: Bearer`, for the limits and the gates. A key that is sent is
- * the caller: the cookies do not count beside it. Other schemes, as of a proxy with a password, are left alone.
+ * Reads the key that a request brings in `Authorization: Bearer`, for the limits and the gates. A key that is sent
+ * is the caller: the cookies do not count beside it. Other schemes, as of a proxy with a password, are ignored.
  */
 export function readKey({ keys, limits }: Pick<GatesOptions, 'keys' | 'limits'>): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
@@ -100,7 +100,10 @@ export function declaredScopes(registry: OpenAPIHono['openAPIRegistry']): (c: Co
 }
 
 export interface Gates {
-  /** 401 without a valid access cookie or key, 403 if the key lacks the scope that the route declares; 503 for all but admins while the flag `coming_soon` is set. */
+  /**
+   * 401 without a valid access cookie or key, 403 if the key lacks the scope that the route declares, 503 for all but
+   * admins while the flag `coming_soon` is set.
+   */
   readonly signedIn: MiddlewareHandler<SignedInEnv>
   /** Like `signedIn`, and 403 unless both the token and the database say that the caller is an admin. */
   readonly admin: MiddlewareHandler<SignedInEnv>

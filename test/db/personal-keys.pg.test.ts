@@ -47,8 +47,7 @@ eachDatabase((open) => {
     addressPrefix: '203.0.113.0/24',
   })
 
-  it('finds a key by its digest, with its user and role, and notes when it was used', async () => {
-    // S17
+  it('[S17] finds a key by its digest, with its user and role, and notes when it was used', async () => {
     const { keys } = process()
     const owner = await user()
     const made = present(await keys.create(newKey(owner, 'found')), 'key')
@@ -66,8 +65,7 @@ eachDatabase((open) => {
     expect(await keys.list(owner)).toEqual([])
   })
 
-  it('gives a user at most ten, also when asked concurrently', async () => {
-    // S19
+  it('[S19] gives a user at most ten, also when asked concurrently', async () => {
     const { keys } = process()
     const owner = await user()
     const made = await Promise.all(
@@ -77,8 +75,7 @@ eachDatabase((open) => {
     expect(await keys.list(owner)).toHaveLength(KEYS_MAX)
   })
 
-  it('deletes a key once, for its owner alone, and audits it', async () => {
-    // S18, S21
+  it('[S18] [S21] deletes a key once, for its owner alone, and audits it', async () => {
     const { db, keys, ended } = process()
     const other = process()
     const [owner, stranger] = [await user(), await user()]
@@ -96,8 +93,7 @@ eachDatabase((open) => {
     expect(rows.map(({ action }) => action)).toEqual(['key.create', 'key.delete'])
   })
 
-  it('ends keys with the sessions of their user: signing out everywhere, a demotion', async () => {
-    // S18
+  it('[S18] ends keys with the sessions of their user: signing out everywhere, a demotion', async () => {
     const { db, keys, sessions } = process()
     const other = process()
     const owner = await user()

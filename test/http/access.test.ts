@@ -134,8 +134,7 @@ async function bearers(role: 'user' | 'admin') {
 }
 
 describe('who may call what', () => {
-  it('is declared by every operation', () => {
-    // S16
+  it('[S16] is declared by every operation', () => {
     expect(operations.length).toBeGreaterThan(80)
     expect(operations.filter(({ ways }) => ways === undefined).map(({ name }) => name)).toEqual([])
     for (const operation of operations) {
@@ -149,15 +148,13 @@ describe('who may call what', () => {
     }
   })
 
-  it('never lets a key manage keys, sessions or accounts', () => {
-    // S16
+  it('[S16] never lets a key manage keys, sessions or accounts', () => {
     const managing = operations.filter(({ path }) => /^\/api\/(keys|auth|me\/)|\/users\/[^/]+\/role$/.test(path))
     expect(managing.length).toBeGreaterThan(8)
     expect(managing.filter((operation) => declared(operation)).map(({ name }) => name)).toEqual([])
   })
 
-  it.each(['user', 'admin'] as const)('is kept for every operation and every bearer: %s', async (role) => {
-    // S16
+  it.each(['user', 'admin'] as const)('[S16] is kept for every operation and every bearer: %s', async (role) => {
     const { rig, named } = await bearers(role)
     let asked = 0
     for (const operation of operations) {

@@ -22,8 +22,7 @@ async function limitedRig(perMinute: number) {
 }
 
 describe('personal keys', () => {
-  it('are shown once, with a form and a checksum that scanners know', async () => {
-    // S17
+  it('[S17] are shown once, with a form and a checksum that scanners know', async () => {
     const { send, asAlice, keyRig, log } = await openHttpRig()
     const response = await send('POST', '/api/keys', { name: ' My bot ', scopes: ['trade', 'trade'] })
     expect(response.status).toBe(201)
@@ -39,8 +38,7 @@ describe('personal keys', () => {
     expect(log.join('\n')).not.toContain(secret.slice(3, 20))
   })
 
-  it('are recognised by every one of their 40 characters', () => {
-    // S17
+  it('[S17] are recognised by every one of their 40 characters', () => {
     const world = new TestWorld()
     for (let n = 0; n < 200; n++) {
       const secret = newKeySecret(world)
@@ -66,8 +64,7 @@ describe('personal keys', () => {
     expect(commands.map(({ userId }) => userId)).toEqual([ALICE])
   })
 
-  it('open sockets that end with them', async () => {
-    // S18
+  it('[S18] open sockets that end with them', async () => {
     const { app, keyRig, deps, tokens } = await openHttpRig()
     const secret = await keyRig.keyOf(alice, ['read'])
     const [key] = await deps.keys.list(ALICE)
@@ -76,8 +73,7 @@ describe('personal keys', () => {
     expect((await tokens.verifyWs(token))?.sid).toBe(present(key, 'key').id)
   })
 
-  it('count instead of the cookies beside them, also when they do not count', async () => {
-    // S20
+  it('[S20] count instead of the cookies beside them, also when they do not count', async () => {
     const { asAlice, keyRig } = await openHttpRig()
     const secret = await keyRig.keyOf({ ...alice, role: 'admin' }, ['admin:read'])
     expect((await asAlice('/api/wallet', bearer(secret))).status).toBe(403)
@@ -87,8 +83,7 @@ describe('personal keys', () => {
     expect((await asAlice('/api/wallet', { headers: { authorization: 'Basic YTpi' } })).status).toBe(200)
   })
 
-  it('end at once when they are deleted, though they were just used', async () => {
-    // S18
+  it('[S18] end at once when they are deleted, though they were just used', async () => {
     const { app, asAlice, keyRig, deps } = await openHttpRig()
     const secret = await keyRig.keyOf(alice, ['read'])
     expect((await app.request('/api/wallet', bearer(secret))).status).toBe(200)
@@ -100,8 +95,7 @@ describe('personal keys', () => {
     expect((await asAlice(`/api/keys/${SESSION}`, { method: 'DELETE' })).status).toBe(404)
   })
 
-  it('are at most 10, last at most 366 days, and are for admins only where they say so', async () => {
-    // S19
+  it('[S19] are at most 10, last at most 366 days, and are for admins only where they say so', async () => {
     const { send } = await openHttpRig()
     const statusOf = async (body: object): Promise<number> =>
       (await send('POST', '/api/keys', { name: 'n', scopes: ['read'], ...body })).status
@@ -117,8 +111,7 @@ describe('personal keys', () => {
     expect([full.status, await full.json()]).toMatchObject([409, { code: 'KEY_LIMIT' }])
   })
 
-  it('share one limit, whatever address they come from', async () => {
-    // S19
+  it('[S19] share one limit, whatever address they come from', async () => {
     const { app, keyRig } = await limitedRig(5)
     const secrets = [await keyRig.keyOf(alice, ['read']), await keyRig.keyOf(alice, ['read'])]
     const ask = async (n: number): Promise<number> => {
@@ -130,8 +123,7 @@ describe('personal keys', () => {
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429])
   })
 
-  it('are guessed no faster than an address may ask, and unformed ones without the database', async () => {
-    // S17
+  it('[S17] are guessed no faster than an address may ask, and unformed ones without the database', async () => {
     const { app, keyRig } = await limitedRig(50)
     const world = new TestWorld()
     const ask = async (secret: string) => (await app.request('/api/wallet', bearer(secret))).status
