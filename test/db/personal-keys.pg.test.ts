@@ -75,7 +75,7 @@ eachDatabase((open) => {
     expect(await keys.list(owner)).toHaveLength(KEYS_MAX)
   })
 
-  it('[S18] [S21] deletes a key once, for its owner alone, and audits it', async () => {
+  it('[S21] deletes a key once, for its owner alone, and audits it', async () => {
     const { db, keys, ended } = process()
     const other = process()
     const [owner, stranger] = [await user(), await user()]
