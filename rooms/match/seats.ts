@@ -53,16 +53,17 @@ async function answerTo(request: Request, matchmaking: Matchmaking): Promise<Sea
   if (request.method !== 'POST') return refusal(405, 'METHOD_NOT_ALLOWED', 'method not allowed')
   const url = new URL(request.url)
   const [method = '', target = ''] = url.pathname.split('/').slice(-2)
-  const options: unknown = await request.json().catch(() => null)
+  // Nothing is read of a request that is refused.
+  const options = (): Promise<unknown> => request.json().catch(() => null)
   if (!(await matchmaking.door.turn())) return BUSY
-  if (method === 'reconnect') return reconnect(target, options, matchmaking)
+  if (method === 'reconnect') return reconnect(target, await options(), matchmaking)
   if (method !== 'join' && method !== 'joinById') return refusal(403, 'FORBIDDEN', 'rooms can only be joined')
 
   const visitor = await admit(url, request.headers.get('authorization'), matchmaking.verify)
   if (visitor === null) return refusal(401, 'UNAUTHORIZED', 'invalid token')
   if (visitor === 'forbidden') return COMING_SOON
   if (!(await matchmaking.door.admitsUser(visitor.userId))) return TOO_MANY_REQUESTS
-  const matchId = method === 'join' ? matchIn(target, options) : matchOfRoom(target)
+  const matchId = method === 'join' ? matchIn(target, await options()) : matchOfRoom(target)
   return matchId === null ? NO_SUCH_MATCH : seat(matchId, visitor, matchmaking)
 }
 

@@ -1,4 +1,5 @@
 /** The REST API, and the plain HTTP requests of the WebSocket address. */
+import { setTimeout as pause } from 'node:timers/promises'
 import { ActorStopped } from '../../actors/match/actor.ts'
 import { ActivityFeed } from '../../db/activity.ts'
 import { BoardsUnbuilt } from '../../db/boards.ts'
@@ -107,7 +108,12 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
     }),
   }
   const limits = { ...config.limits, rates: doors.rates }
-  const ws = createWsApp({ ...edge, limits, matchmake: (request) => realTime.matchmake(request) })
+  const ws = createWsApp({
+    ...edge,
+    limits,
+    matchmake: (request) => realTime.matchmake(request),
+    delay: boundedDelay(),
+  })
   return { rest: createApp(deps), ws }
 }
 
@@ -148,5 +154,19 @@ function communityPorts({ config, world }: Base, { stores, community }: HttpPart
       lag: () => outbox.lag(),
       retry: (matchId, seq) => outbox.retry(matchId, seq, reaction),
     },
+  }
+}
+
+/** Refused clients wait this long for their answer, if not too many do. */
+const REFUSAL_MS = 1_000
+const REFUSALS_MAX = 1_000
+
+function boundedDelay(): () => Promise<void> {
+  let waiting = 0
+  return async () => {
+    if (waiting >= REFUSALS_MAX) return
+    waiting++
+    await pause(REFUSAL_MS)
+    waiting--
   }
 }

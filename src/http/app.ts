@@ -2,7 +2,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { apiDescription, methodsByPath } from '../docs/description.ts'
 import { answerWith, answerToThrown, fail, type HttpEnv, validationFailed } from './answers.ts'
-import { crossOrigin, limitBody, requestLine } from './edge.ts'
+import { crossOrigin, delayRefusals, limitBody, requestLine } from './edge.ts'
 import { createGates, declaredScopes, type Gates, readKey } from './gates.ts'
 import type { EdgeDeps, HttpDeps } from './ports.ts'
 import { queue, type QueueOptions } from './queue.ts'
@@ -138,12 +138,15 @@ export interface WsDeps extends EdgeDeps {
   readonly limits: RateLimitOptions
   /** Reserves a seat in a match room for a client of the Colyseus SDK. */
   readonly matchmake: (request: Request) => Promise<Response>
+  /** Awaited before a client learns that it asks too often. */
+  readonly delay: () => Promise<void>
 }
 
 /** The HTTP side of the WebSocket address. */
 export function createWsApp(deps: WsDeps): OpenAPIHono<HttpEnv> {
   const app = createEdge(deps)
   const limits = createRateLimits(deps.limits)
+  app.use(delayRefusals(deps.delay))
   app.use(crossOrigin(deps.corsOrigins))
   app.use(limitBody())
   // Counted apart, so that no crowd behind the prober's address takes a process out of service.

@@ -158,3 +158,11 @@ export function limitBody(): MiddlewareHandler<HttpEnv> {
     return next()
   }
 }
+
+/** Clients that ask again as soon as they are refused (429) then cost little: each connection waits for its answer. */
+export function delayRefusals(delay: () => Promise<void>): MiddlewareHandler<HttpEnv> {
+  return async (c, next) => {
+    await next()
+    if (c.res.status === 429) await delay()
+  }
+}

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createWsApp } from '../../src/http/app.ts'
 import { ALLOWED_ORIGIN, away, openHttpRig, order } from './http-rig.ts'
 
@@ -243,7 +243,11 @@ describe('health', () => {
 
   it('the WebSocket address serves health, ready and matchmaking, and nothing else', async () => {
     const { deps } = await openHttpRig()
-    const app = createWsApp({ ...deps, matchmake: async () => Response.json({ seat: 1 }) })
+    const app = createWsApp({
+      ...deps,
+      delay: async () => undefined,
+      matchmake: async () => Response.json({ seat: 1 }),
+    })
     expect((await app.request('/health')).status).toBe(200)
     expect(await (await app.request('/ready')).json()).toEqual({
       status: 'ready',
@@ -252,5 +256,18 @@ describe('health', () => {
     expect(await (await app.request('/matchmake/join/match', { method: 'POST' })).json()).toEqual({ seat: 1 })
     expect((await app.request('/api/me')).status).toBe(404)
     expect((await app.request('/health', { method: 'POST' })).status).toBe(405)
+  })
+
+  it('[W19] the WebSocket address lets a client wait that asks too often, and no other', async () => {
+    const { deps } = await openHttpRig()
+    const delay = vi.fn<() => Promise<void>>(async () => undefined)
+    let status = 404
+    const app = createWsApp({ ...deps, delay, matchmake: async () => Response.json({}, { status }) })
+    const ask = async () => (await app.request('/matchmake/join/match', { method: 'POST' })).status
+    expect(await ask()).toBe(404)
+    expect(delay).not.toHaveBeenCalled()
+    status = 429
+    expect(await ask()).toBe(429)
+    expect(delay).toHaveBeenCalledTimes(1)
   })
 })

@@ -53,7 +53,7 @@ describe('who may read the metrics', () => {
 
   it('the same on the WebSocket address', async () => {
     const { deps } = await openMeasured('private')
-    const app = createWsApp({ ...deps, matchmake: async () => new Response() })
+    const app = createWsApp({ ...deps, delay: async () => undefined, matchmake: async () => new Response() })
     expect((await app.request('/metrics', {}, from('127.0.0.1'))).status).toBe(200)
     expect((await app.request('/metrics', {}, from('203.0.113.7'))).status).toBe(404)
   })

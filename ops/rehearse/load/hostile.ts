@@ -119,6 +119,7 @@ async function main(): Promise<number> {
       const lasting = Math.max(seconds, LEAST_SECONDS[attack] ?? 0)
       const { measured, ends } = await attacked({ ...plan, seconds: lasting }, order)
       const { counts, failures } = measured.tally
+      if (failures > 0) say(`failed: ${JSON.stringify(Object.fromEntries(measured.tally.errors))}`)
       harm += counts.gaps + counts.accountGaps + counts.damaged + failures
       rows.push(rowOf(attack, measured, { calm, growthMiB: residentMiB(program.pid) - before, ends }))
     }
