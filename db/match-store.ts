@@ -15,6 +15,8 @@ import type { Instrument } from '../actors/market/instrument.ts'
 import { exposureOf, type Position } from '../actors/position/position.ts'
 import { readNewsHold } from '../actors/market/read-news-hold.ts'
 import { readPricing } from '../actors/market/read-pricing.ts'
+import { listOf, nullable } from '../actors/kernel/read.ts'
+import { type OwnBounds, readBounds } from '../actors/kernel/own-limits.ts'
 import type { WalletKey } from '../actors/kernel/purse.ts'
 import type { IdempotencyKey, WalletAfter } from '../actors/match/messages.ts'
 import { readMatchInfo } from '../actors/match/read-match-info.ts'
@@ -225,7 +227,7 @@ type CommitRow =
   | { readonly verdict: 'fenced' }
   | ({ readonly verdict: 'key_used'; readonly user_id: string } & StoredRow)
   | { readonly verdict: 'insufficient_margin'; readonly user_id: string; readonly balance: number }
-  | { readonly verdict: 'position_limit' | 'account_frozen'; readonly user_id: string }
+  | { readonly verdict: 'position_limit' | 'account_frozen' | 'own_limit'; readonly user_id: string }
   | FoundRow
 
 /** Array literals with one value per wallet, in the order of the arguments. */
@@ -248,18 +250,24 @@ interface FoundRow {
   readonly lockeds: string | null
   readonly margins: string | null
   readonly worths: string | null
+  /** The owners' own bounds, as a JSON array. */
+  readonly result: string | null
 }
 
 function walletsFound(changes: readonly WalletChange[], row: FoundRow): WalletFound[] {
   const [balances, lockeds, open, frozen] = [row.balances, row.lockeds, row.margins, row.worths].map(bigintsFrom)
+  const bounds = listOf(nullable(readBounds))(JSON.parse(row.result ?? '[]'), 'bounds')
   return changes.map(({ userId: user, purse }, n) => ({
     userId: user,
     purse,
+    ...boundsOf(bounds[n]),
     available: money(present(balances?.[n], 'balance') - present(lockeds?.[n], 'locked')),
     openPositions: present(open?.[n], 'open positions'),
     ...(frozen?.[n] === 1 ? { frozen: true } : {}),
   }))
 }
+
+const boundsOf = (bounds: OwnBounds | null | undefined) => (bounds === null || bounds === undefined ? {} : { bounds })
 
 type WalletWritten = VersionedBalance &
   WalletKey<UserId> &

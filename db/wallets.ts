@@ -4,6 +4,7 @@ import { assert, present } from '../actors/kernel/assert.ts'
 import { type PositionId, positionId, type UserId } from '../actors/kernel/ids.ts'
 import { lots, type Money, money, price } from '../actors/kernel/micros.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
+import { readBounds } from '../actors/kernel/own-limits.ts'
 import { type Purse, PURSES } from '../actors/kernel/purse.ts'
 import { freeMarginOf, type WalletAfter } from '../actors/match/messages.ts'
 import type { QuoteQuery } from '../actors/match/quotes.ts'
@@ -111,14 +112,14 @@ export class Wallets {
     const [cached] = await this.#cache.read([user])
     const rows = await this.#db
       .selectFrom('wallets')
-      .select(['purse', 'balance_micros', 'open_positions', 'version', 'frozen', LOCKED])
+      .select(['purse', 'balance_micros', 'open_positions', 'version', 'frozen', LOCKED, BOUNDS])
       .where('user_id', '=', user)
       .execute()
     return Object.fromEntries(
-      rows.map(({ purse, balance_micros, open_positions: openPositions, version, frozen, locked }) => {
+      rows.map(({ purse, balance_micros, open_positions: openPositions, version, frozen, locked, bounds }) => {
         const balance = purse === 'main' ? this.#inForce(cached, { balance_micros, version }) : money(balance_micros)
         const available = freeMarginOf({ balance, locked: money(locked) })
-        return [purse, { available, openPositions, ...(frozen ? { frozen } : {}) }]
+        return [purse, { available, openPositions, ...(frozen ? { frozen } : {}), ...boundsOf(bounds) }]
       }),
     )
   }
@@ -187,6 +188,13 @@ export class Wallets {
 
 /** What late news may still take back, by the clock of the database. */
 export const LOCKED = sql<number>`locked(wallets.locks, (extract(epoch from now()) * 1000)::bigint)`.as('locked')
+
+/** What its user allows themselves, by the clock of the database; null without limits. */
+const BOUNDS = sql`own_bounds(limits, day, day_result_micros,
+  margin_micros + locked(locks, (extract(epoch from now()) * 1000)::bigint),
+  (extract(epoch from now()) * 1000)::bigint)`.as('bounds')
+
+const boundsOf = (bounds: unknown) => (bounds === null ? {} : { bounds: readBounds(bounds, 'bounds') })
 
 /** Whether a cached balance belongs to this version of the wallet, or to any. */
 function counts(cached: CachedBalance | undefined, version: number): cached is CachedBalance {

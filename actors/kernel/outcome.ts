@@ -43,6 +43,18 @@ export type Refusal =
     }
   /** An operator has frozen the account: it opens nothing. */
   | { readonly code: 'account_frozen' }
+  /** The user's own pause has not ended. */
+  | { readonly code: 'self_excluded'; readonly until: Instant }
+  /** The user's own limit of a day's losses leaves no room for the margin; `OwnBounds` says what counts. */
+  | {
+      readonly code: 'limit_reached'
+      readonly dailyLoss: Money
+      readonly lostToday: Money
+      readonly atStake: Money
+      readonly required: Money
+      /** When today's losses stop counting. */
+      readonly freeAt: Instant
+    }
   /** A position with an invalid record (open price zero). No money moves until an operator has checked it. */
   | { readonly code: 'position_corrupt' }
   | { readonly code: 'position_not_open'; readonly positionId: PositionId }

@@ -16,6 +16,8 @@ const CODES: Readonly<Record<RefusalCode, true>> = {
   position_limit: true,
   insufficient_margin: true,
   account_frozen: true,
+  self_excluded: true,
+  limit_reached: true,
   position_corrupt: true,
   position_not_open: true,
   cooldown_active: true,
@@ -58,6 +60,17 @@ export const readRefusal: Reader<Refusal> = (value, path) => {
         required: field('required', readMoney),
         available: field('available', readMoney),
         maxLots: field('maxLots', readLots),
+      }
+    case 'self_excluded':
+      return { code, until: field('until', as(integer, instant)) }
+    case 'limit_reached':
+      return {
+        code,
+        dailyLoss: field('dailyLoss', readMoney),
+        lostToday: field('lostToday', readMoney),
+        atStake: field('atStake', readMoney),
+        required: field('required', readMoney),
+        freeAt: field('freeAt', as(integer, instant)),
       }
     case 'position_not_open':
       return { code, positionId: field('positionId', as(text, positionId)) }

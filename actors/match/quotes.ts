@@ -3,6 +3,7 @@ import type { InstrumentId } from '../kernel/ids.ts'
 import type { TradingRules } from '../kernel/limits.ts'
 import { type Lots, lots, type Money, type Price, price } from '../kernel/micros.ts'
 import { done, type Outcome, type Refusal, refused } from '../kernel/outcome.ts'
+import { type OwnBounds, ownRefusal } from '../kernel/own-limits.ts'
 import type { Purse } from '../kernel/purse.ts'
 import type { Instant } from '../kernel/world.ts'
 import { fillPrice, quoteOf, settlesAt } from '../market/instrument.ts'
@@ -19,6 +20,8 @@ export interface Means {
   readonly openPositions: number
   /** Whether their owner is frozen, and opens nothing. */
   readonly frozen?: boolean | undefined
+  /** What their owner allows themselves. */
+  readonly bounds?: OwnBounds | undefined
 }
 
 export interface QuoteQuery extends Levels {
@@ -87,6 +90,7 @@ export function quote(view: MatchView, query: QuoteQuery, at: Instant, rules: Tr
     refusal:
       openRefusal(view, instrument, { ...query, clientPrice: null }, at, rules) ??
       frozenRefusal ??
+      ownRefusal(means?.bounds, margin, at) ??
       marginRefusal ??
       limitRefusal,
   })

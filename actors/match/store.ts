@@ -1,6 +1,7 @@
 /** The persistence port of a match: what the actor asks of the store, and what the store guarantees. */
 import type { FixtureId, InstrumentId, UserId } from '../kernel/ids.ts'
 import type { Money, Price } from '../kernel/micros.ts'
+import type { OwnBounds } from '../kernel/own-limits.ts'
 import type { Purse, WalletKey } from '../kernel/purse.ts'
 import type { Instant } from '../kernel/world.ts'
 import type { Instrument, PastMatches } from '../market/instrument.ts'
@@ -81,12 +82,14 @@ export interface WalletFound extends WalletKey<UserId> {
   readonly openPositions: number
   /** Whether its user is frozen, and opens nothing. */
   readonly frozen?: boolean
+  /** What its user allows themselves; absent without limits. */
+  readonly bounds?: OwnBounds
 }
 
 /** Why a batch was rejected: at most one failure per user. */
 export type CommitFailure =
   | { readonly kind: 'insufficient_margin'; readonly userId: UserId; readonly available: Money }
-  | { readonly kind: 'position_limit' | 'account_frozen'; readonly userId: UserId }
+  | { readonly kind: 'position_limit' | 'account_frozen' | 'own_limit'; readonly userId: UserId }
   | { readonly kind: 'key_used'; readonly userId: UserId; readonly stored: StoredResult }
 
 export interface StoredResult {

@@ -2,6 +2,7 @@
 import { type InstrumentId, positionId, type UserId } from '../kernel/ids.ts'
 import type { TradingRules } from '../kernel/limits.ts'
 import { type Lots, lots, money, mulDivCeil, type Price, price } from '../kernel/micros.ts'
+import { ownRefusal } from '../kernel/own-limits.ts'
 import { done, type Outcome, type Refusal, refused, type TradeWindow } from '../kernel/outcome.ts'
 import { instant, type Instant } from '../kernel/world.ts'
 import { priceMoved } from '../market/price-guard.ts'
@@ -88,6 +89,8 @@ function walletRefusal(draft: Draft, instrument: Instrument, order: Position, te
   if (found === undefined) return null
   if (found.frozen === true) return { code: 'account_frozen' }
   const { freed, closed } = draft.givenBackTo(order.userId)
+  const own = ownRefusal(found.bounds, order.margin, terms.at, freed)
+  if (own !== null) return own
   const available = money(Math.max(0, found.available + freed))
   if (order.margin > available) {
     const maxLots = largestLots(instrument, order.direction, available, rules)

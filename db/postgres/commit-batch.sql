@@ -61,9 +61,10 @@ declare
   n_user uuid[]; n_balance bigint[]; n_margin bigint[]; n_open integer[]; n_events bigint[]; n_version bigint[];
   n_pnl bigint[]; n_locked bigint[];
   now_ms constant bigint := extract(epoch from p_at) * 1000;
+  today constant integer := now_ms / 86400000;
   -- `booked` is the balance in the ledger, `balance` the one in force.
   h_booked bigint[]; h_balance bigint[]; h_margin bigint[]; h_open integer[]; h_locked bigint[]; h_kept bigint[];
-  h_frozen integer[];
+  h_frozen integer[]; h_bounds jsonb[]; h_forbidden boolean[];
   h_refused text[];
   changed bigint; last_seq bigint; broken text;
   -- Full time of a live match fixes the settlement prices in this batch.
@@ -88,6 +89,9 @@ begin
            set balance_micros = w.balance_micros + d.balance, margin_micros = w.margin_micros + d.margin,
                open_positions = w.open_positions + d.open, events = w.events + d.events,
                version = w.version + (d.balance <> 0)::integer,
+               -- What a trade does to balance and margin together is what it has won or lost.
+               day = greatest(w.day, today),
+               day_result_micros = case when w.day < today then 0 else w.day_result_micros end + d.balance + d.margin,
                locks = case when w.locks is not null or d.locks is not null
                             then locks_after(w.locks, d.locks::jsonb, now_ms) end
           from (select unnest(w_user) as user_id, unnest(w_purse) as purse, unnest(w_balance) as balance,
@@ -101,6 +105,9 @@ begin
                 w.balance_micros + d.balance >= locked(locks_after(w.locks, d.locks::jsonb, now_ms), now_ms))
            and (d.open <= 0 or w.open_positions + d.open <= p_open_max)
            and (d.need = 0 or not w.frozen)
+           and (d.need = 0 or w.limits is null or not own_limits_forbid(w.limits,
+                  w.margin_micros + d.margin + locked(locks_after(w.locks, d.locks::jsonb, now_ms), now_ms)
+                    - case when w.day < today then 0 else w.day_result_micros end - d.balance - d.margin, now_ms))
            and (d.cached is null or d.cached = w.balance_micros or d.cached_version <> w.version)
         returning w.user_id, w.balance_micros, w.margin_micros, w.open_positions, w.events, w.version,
                   case when w.locks is null then 0 else locked(w.locks, now_ms) end as locked
@@ -328,7 +335,7 @@ begin
     -- otherwise nothing that concerns its owner could be committed, and the match could not settle. Its version is
     -- above any cached one. What was locked of it is not known any more.
     with restored as (
-      insert into wallets (user_id, purse, balance_micros, margin_micros, open_positions, events, version, frozen)
+      insert into wallets (user_id, purse, balance_micros, margin_micros, open_positions, events, version, frozen, limits)
         select d.user_id, d.purse,
                (select greatest(0, coalesce(sum(e.amount_micros), 0)) from ledger_entries e
                  where e.user_id = d.user_id and e.purse = d.purse),
@@ -337,7 +344,9 @@ begin
                  (select max(e.marker) from ledger_entries e where e.user_id = d.user_id),
                  (select max(e.marker) from account_events e where e.user_id = d.user_id)), 0) else 0 end,
                floor(extract(epoch from p_at) * 1000)::bigint,
-               coalesce((select u.status = 'frozen' from users u where u.id = d.user_id), false)
+               coalesce((select u.status = 'frozen' or u.erased_at is not null from users u where u.id = d.user_id), false),
+               (select case when d.purse = 'main' then u.limits else u.limits - 'dailyLoss' end
+                  from users u where u.id = d.user_id)
           from (select unnest(w_user) as user_id, unnest(w_purse) as purse, unnest(w_balance) as balance,
                        unnest(w_need) as need) d
          cross join lateral (select sum(p.margin_micros) as margin, count(*) as open from positions p
@@ -364,11 +373,15 @@ begin
            array_agg(case when w.locks is null and d.locks is null then 0
                           else locked(locks_after(w.locks, d.locks::jsonb, now_ms), now_ms) end),
            array_agg(case when w.locks is null then 0 else locked(w.locks, now_ms) end),
-           array_agg(coalesce(w.frozen, false)::integer)
-      into h_booked, h_balance, h_refused, h_margin, h_open, h_locked, h_kept, h_frozen
+           array_agg(coalesce(w.frozen, false)::integer),
+           array_agg(own_bounds(w.limits, w.day, w.day_result_micros, w.margin_micros + locked(w.locks, now_ms), now_ms)),
+           array_agg(d.need > 0 and own_limits_forbid(w.limits,
+             w.margin_micros + d.margin + locked(locks_after(w.locks, d.locks::jsonb, now_ms), now_ms)
+               - case when w.day < today then 0 else w.day_result_micros end - d.balance - d.margin, now_ms))
+      into h_booked, h_balance, h_refused, h_margin, h_open, h_locked, h_kept, h_frozen, h_bounds, h_forbidden
       from (select unnest(w_user) as user_id, unnest(w_purse) as purse, unnest(w_cached) as cached,
-                   unnest(w_cached_version) as cached_version, unnest(w_balance) as balance, unnest(w_need) as need,
-                   unnest(w_locks) as locks) d
+                   unnest(w_cached_version) as cached_version, unnest(w_balance) as balance, unnest(w_margin) as margin,
+                   unnest(w_need) as need, unnest(w_locks) as locks) d
       left join lateral (select * from wallets w where w.user_id = d.user_id and w.purse = d.purse
                             for no key update) w on true
      cross join lateral (select case when w.version is distinct from d.cached_version or d.cached = w.balance_micros then null
@@ -404,7 +417,11 @@ begin
       union all
       select 'account_frozen', d.user_id, null, null, null, null, null, null, null, null, null, null, null
         from (select unnest(w_user) as user_id, unnest(w_need) as need, unnest(h_frozen) as frozen) d
-       where d.need > 0 and d.frozen = 1;
+       where d.need > 0 and d.frozen = 1
+      union all
+      select 'own_limit', d.user_id, null, null, null, null, null, null, null, null, null, null, null
+        from (select unnest(w_user) as user_id, unnest(h_forbidden) as forbidden) d
+       where d.forbidden;
     if found then
       -- With the reasons comes what everybody in the batch has, so that the caller can decide the rest within it.
       verdict := 'found';
@@ -412,6 +429,7 @@ begin
       lockeds := h_kept;
       margins := h_open;
       worths := h_frozen;
+      result := array_to_json(h_bounds)::text;
       return next;
       return;
     end if;

@@ -7,6 +7,7 @@ import { fixtureId, instrumentId, playerId, positionId, sessionId, userId } from
 import { MARGIN_WARNINGS } from '../../actors/kernel/limits.ts'
 import { lots, MICROS_MAX, money, price } from '../../actors/kernel/micros.ts'
 import type { Outcome, Refusal, TradeWindow } from '../../actors/kernel/outcome.ts'
+import type { OwnBounds } from '../../actors/kernel/own-limits.ts'
 import { PURSES } from '../../actors/kernel/purse.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { EVENT_KINDS, type FixtureSnapshot } from '../../actors/market/fixture.ts'
@@ -61,6 +62,13 @@ const TradeWindow: z.ZodType<TradeWindow> = z.object({
   reason: z.string().nullable(),
 })
 
+const Bounds: z.ZodType<OwnBounds> = z.object({
+  until: Instant.nullable(),
+  dailyLoss: Money.nullable(),
+  lostToday: Money,
+  atStake: Money,
+})
+
 const retryAfterSecs = z.number().nonnegative()
 
 const Refusal: z.ZodType<Refusal> = z.discriminatedUnion('code', [
@@ -73,6 +81,15 @@ const Refusal: z.ZodType<Refusal> = z.discriminatedUnion('code', [
   z.object({ code: z.literal('position_limit'), max: z.int() }),
   z.object({ code: z.literal('insufficient_margin'), required: Money, available: Money, maxLots: Lots }),
   z.object({ code: z.literal(['account_frozen', 'position_corrupt', 'key_in_flight', 'key_reused']) }),
+  z.object({ code: z.literal('self_excluded'), until: Instant }),
+  z.object({
+    code: z.literal('limit_reached'),
+    dailyLoss: Money,
+    lostToday: Money,
+    atStake: Money,
+    required: Money,
+    freeAt: Instant,
+  }),
   z.object({ code: z.literal('position_not_open'), positionId: PositionId }),
   z.object({ code: z.literal('cooldown_active'), retryAfterSecs, closableAt: Instant }),
   z.object({ code: z.literal(['busy', 'unknown_outcome']), retryAfterSecs }),
@@ -102,7 +119,7 @@ export const QuoteQueryMessage: z.ZodType<QuoteQuery> = z.object({
   takeProfit: Price.nullable(),
   means: z.partialRecord(
     z.enum(PURSES),
-    z.object({ available: Money, openPositions: z.int(), frozen: z.boolean().optional() }),
+    z.object({ available: Money, openPositions: z.int(), frozen: z.boolean().optional(), bounds: Bounds.optional() }),
   ),
 })
 

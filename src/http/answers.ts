@@ -121,6 +121,16 @@ function factsOf(refusal: Refusal): Facts {
         available: decimal(refusal.available),
         maxLotSize: decimal(refusal.maxLots),
       }
+    case 'self_excluded':
+      return { until: timestamp(refusal.until) }
+    case 'limit_reached':
+      return {
+        dailyLoss: decimal(refusal.dailyLoss),
+        lostToday: decimal(refusal.lostToday),
+        atStake: decimal(refusal.atStake),
+        required: decimal(refusal.required),
+        freeAt: timestamp(refusal.freeAt),
+      }
     case 'position_not_open':
       return { positionId: refusal.positionId }
     case 'cooldown_active':

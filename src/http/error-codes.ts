@@ -253,6 +253,20 @@ export const ERROR_CODES = {
     error: 'account frozen; you can read and close positions, but not open any',
     when: 'An operator has frozen the account. Its positions can be closed. Ask the operator for the reason.',
   },
+  SELF_EXCLUDED: {
+    status: 403,
+    error: 'you have paused trading; you can close positions, but not open any',
+    when: "The caller's own cool-off or exclusion lasts until `until`. Open positions can be closed, and their levels set.",
+    facts: { until: '2026-05-09T14:30:00.000Z' },
+  },
+  LIMIT_REACHED: {
+    status: 422,
+    error: 'your own limit for a day is reached',
+    when:
+      "The caller's own limit of a day's losses leaves no room for the margin `required`: `lostToday` is lost and " +
+      "`atStake` could still be. Today's losses stop counting at `freeAt` (midnight UTC).",
+    facts: { dailyLoss: 500, lostToday: 310.5, atStake: 150, required: 60.2, freeAt: '2026-05-03T00:00:00.000Z' },
+  },
   NEEDS_PROFILE: {
     status: 422,
     error: 'profile needed',

@@ -19,6 +19,11 @@ const MESSAGES: Readonly<Record<string, (facts: ErrorBody) => string>> = {
     `${number(facts, 'currentPrice')}.`,
   POSITION_LIMIT: (facts) => `You may hold ${String(facts['maxOpenPositions'])} positions. Close one first.`,
   ACCOUNT_FROZEN: () => 'Your account is frozen. You can read and close your positions, but not open any.',
+  SELF_EXCLUDED: (facts) =>
+    `You have paused trading until ${new Date(String(facts['until'])).toLocaleString()}. You can still close.`,
+  LIMIT_REACHED: (facts) =>
+    `This is over your own limit of ${number(facts, 'dailyLoss')} a day: ${number(facts, 'lostToday')} lost today, ` +
+    `${number(facts, 'atStake')} at stake.`,
   MARKET_CLOSED: (facts) => `The market is closed${because(facts)}.`,
   MARKET_SUSPENDED: (facts) => `Trading is suspended for now${because(facts)}.`,
   COOLDOWN_ACTIVE: (facts) => `You can close this in ${countdown(Number(facts['retry_after_secs']) * 1_000)}.`,

@@ -328,6 +328,33 @@ describe('refusals', () => {
       403,
       { error: 'account frozen; you can read and close positions, but not open any' },
     ],
+    self_excluded: [
+      { code: 'self_excluded', until: instant(0) },
+      403,
+      {
+        error: 'you have paused trading; you can close positions, but not open any',
+        until: '1970-01-01T00:00:00.000Z',
+      },
+    ],
+    limit_reached: [
+      {
+        code: 'limit_reached',
+        dailyLoss: money(9_000_000),
+        lostToday: money(5_500_000),
+        atStake: money(3_000_000),
+        required: money(2_000_000),
+        freeAt: instant(0),
+      },
+      422,
+      {
+        error: 'your own limit for a day is reached',
+        dailyLoss: 9,
+        lostToday: 5.5,
+        atStake: 3,
+        required: 2,
+        freeAt: '1970-01-01T00:00:00.000Z',
+      },
+    ],
     position_corrupt: [
       { code: 'position_corrupt' },
       409,

@@ -61,6 +61,8 @@ export function checkRefusal(refusal: Refusal, command: UserCommand, book: Book,
       // Checked when the commit was rejected: since then the user may have closed a position in another match.
       return
     case 'account_frozen':
+    case 'self_excluded':
+    case 'limit_reached':
     case 'position_corrupt':
     case 'position_not_open':
     case 'key_in_flight':
@@ -90,7 +92,8 @@ export function checkFailure(
       return hold('refusal', held >= openPositionsMax, () => `${userId} holds only ${held} positions`)
     }
     case 'account_frozen':
-      return hold('refusal', false, () => `${userId} is frozen, and the simulator freezes no one`)
+    case 'own_limit':
+      return hold('refusal', false, () => `${userId} is refused as ${failure.kind}, which no simulated user is`)
     case 'key_used': {
       const { stored } = failure
       const known = [...book.results].some(

@@ -160,6 +160,29 @@ create function locked(locks jsonb, now_ms bigint) returns bigint language sql i
    where coalesce((value ->> 1)::bigint > now_ms, true)
 $$;
 
+-- A user's own limit in force at an instant: `next` takes the place of `now` at `at`. Null is no limit.
+create function own_limit(lim jsonb, now_ms bigint) returns bigint language sql immutable parallel safe as $$
+  select case when (lim ->> 'at')::bigint <= now_ms then (lim ->> 'next')::bigint else (lim ->> 'now')::bigint end
+$$;
+
+-- Whether a user's own limits forbid an opening after which `risk` may be lost in the day.
+create function own_limits_forbid(limits jsonb, risk bigint, now_ms bigint) returns boolean
+language sql immutable parallel safe as $$
+  select coalesce(greatest(own_limit(limits -> 'coolOffUntil', now_ms), own_limit(limits -> 'excludedUntil', now_ms)) > now_ms
+                  or own_limit(limits -> 'dailyLoss', now_ms) < risk, false)
+$$;
+
+-- `OwnBounds` in actors/kernel/own-limits.ts; null without limits.
+create function own_bounds(limits jsonb, day integer, result bigint, stake bigint, now_ms bigint) returns jsonb
+language sql immutable parallel safe as $$
+  select jsonb_build_object(
+           'until', greatest(own_limit(limits -> 'coolOffUntil', now_ms), own_limit(limits -> 'excludedUntil', now_ms)),
+           'dailyLoss', own_limit(limits -> 'dailyLoss', now_ms),
+           'lostToday', case when day >= now_ms / 86400000 then -result else 0 end,
+           'atStake', stake)
+   where limits is not null
+$$;
+
 -- Which history of the database this is: another after a failover, a recovery to an earlier instant, or a restored dump.
 -- A cached balance from another history counts for nothing, though its version may be the same.
 create function store_timeline() returns text language sql stable as $$

@@ -41,6 +41,8 @@ const route = createRoute({
       'POSITION_LIMIT',
       'INSUFFICIENT_MARGIN',
       'ACCOUNT_FROZEN',
+      'SELF_EXCLUDED',
+      'LIMIT_REACHED',
       'BUSY',
       'UNKNOWN_OUTCOME',
     ),
