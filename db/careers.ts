@@ -16,16 +16,27 @@ export interface BoardChange {
   readonly version: number
 }
 
+export interface BoardUser {
+  readonly username: string
+  /** The account has traded by a key. */
+  readonly isBot: boolean
+}
+
 const PAGE = 5_000
 
 export class Careers {
   readonly #db: Kysely<Database>
   readonly #roiFloor: () => Money
+  readonly #ranksBots: () => boolean
 
-  /** @param roiFloor The least stake of a return. Standings are read with the floor of the moment. */
-  constructor(db: Kysely<Database>, roiFloor: () => Money) {
+  /**
+   * @param roiFloor The least stake of a return. Standings are read with the floor of the moment.
+   * @param ranksBots Whether accounts that trade by a key have a place on the boards.
+   */
+  constructor(db: Kysely<Database>, roiFloor: () => Money, ranksBots: () => boolean = () => false) {
     this.#db = db
     this.#roiFloor = roiFloor
+    this.#ranksBots = ranksBots
   }
 
   /** A user's career; zeros for a user without one. */
@@ -64,10 +75,10 @@ export class Careers {
     if (users.length === 0) return []
     const floor = this.#roiFloor()
     const rows = await standingsIn(this.#db, purse)
-      .select('off_boards')
+      .select(this.#isOff().as('is_off'))
       .where(sql<boolean>`user_id = any(${uuids(users)}::uuid[])`)
       .execute()
-    return rows.map((row) => standingFrom(row.off_boards ? { ...row, closed: 0, wins: 0 } : row, floor))
+    return rows.map((row) => standingFrom(row.is_off ? { ...row, closed: 0, wins: 0 } : row, floor))
   }
 
   /** All standings of a purse, one page at a time, measured against one floor. */
@@ -77,7 +88,7 @@ export class Careers {
     for (;;) {
       const rows: StandingRow[] = await standingsIn(this.#db, purse)
         .where(purse === 'main' ? 'closed' : 'practice_closed', '>', 0)
-        .where('off_boards', '=', false)
+        .where(this.#isOff(), '=', false)
         .$if(after !== null, (query) => query.where('user_id', '>', after ?? ''))
         .orderBy('user_id')
         .limit(PAGE)
@@ -88,12 +99,18 @@ export class Careers {
     }
   }
 
-  /** The names shown beside entries of boards. */
-  async usernames(users: readonly UserId[]): Promise<ReadonlyMap<UserId, string>> {
+  /** What is shown of users beside entries of boards. */
+  async names(users: readonly UserId[]): Promise<ReadonlyMap<UserId, BoardUser>> {
     if (users.length === 0) return new Map()
-    const { rows } = await sql<{ id: string; username: string }>`
-      select id, username from users where id = any(${uuids(users)}::uuid[])`.execute(this.#db)
-    return new Map(rows.map((row) => [userId(row.id), row.username]))
+    const { rows } = await sql<{ id: string; username: string; is_bot: boolean }>`
+      select id, username, bot_since is not null as is_bot from users
+       where id = any(${uuids(users)}::uuid[])`.execute(this.#db)
+    return new Map(rows.map((row) => [userId(row.id), { username: row.username, isBot: row.is_bot }]))
+  }
+
+  /** Whether a user belongs on no board. */
+  #isOff() {
+    return this.#ranksBots() ? sql<boolean>`off_boards` : sql<boolean>`(off_boards or bot_since is not null)`
   }
 }
 

@@ -117,6 +117,38 @@ export class PersonalKeys {
     return { ...keyFrom(row), userId: userId(row.owner), role: row.role }
   }
 
+  /** Notes that a user trades by a key: from the first time on they are a bot, and the boards treat them as one. */
+  async markBot(user: UserId): Promise<void> {
+    const { db, world } = this.#options
+    const { bot_since: since } = await db
+      .selectFrom('users')
+      .select('bot_since')
+      .where('id', '=', user)
+      .executeTakeFirstOrThrow()
+    if (since !== null) return
+    await db.transaction().execute(async (tx) => {
+      // In the order in which reactions lock: the career, then the user, then the place on the boards.
+      const career = await tx
+        .updateTable('careers')
+        .set((eb) => ({ version: eb('version', '+', 1) }))
+        .where('user_id', '=', user)
+        .returning('version')
+        .executeTakeFirst()
+      await tx
+        .updateTable('users')
+        .set({ bot_since: new Date(world.now()) })
+        .where('id', '=', user)
+        .where('bot_since', 'is', null)
+        .execute()
+      if (career === undefined) return
+      await tx
+        .insertInto('board_changes')
+        .values({ user_id: user, version: career.version })
+        .onConflict((on) => on.column('user_id').doUpdateSet({ version: career.version }))
+        .execute()
+    })
+  }
+
   /** Ends one of the user's keys and audits it; false if they have no such key. */
   async delete(user: UserId, id: SessionId): Promise<boolean> {
     const { db, ended, audit, world } = this.#options

@@ -324,7 +324,7 @@ const sha256 = (input: string): string => createHash('sha256').update(input).dig
  * figure. Computed from the sums, so that a changed floor counts at once.
  */ // R13
 async function leadersOf(db: Kysely<Database>, week: Week, options: DrawOptions): Promise<readonly Candidate[]> {
-  const { closesMin, playersMin, roiFloor } = options.terms()
+  const { closesMin, playersMin, roiFloor, ranksBots = false } = options.terms()
   const { rows } = await sql<{
     user_id: string
     username: string
@@ -340,6 +340,8 @@ async function leadersOf(db: Kysely<Database>, week: Week, options: DrawOptions)
         from week_scores
        where week = ${week.name}::text
          and not exists (select from users u where u.id = user_id and u.status = 'frozen')
+         and (${ranksBots}::boolean or not exists (
+           select from users u where u.id = user_id and u.bot_since < ${new Date(week.endsAt)}::timestamptz))
          and closed >= ${closesMin}::integer and cardinality(players) >= ${playersMin}::integer
     ), ranked as (
       select *, rank() over (order by roi_hundredths desc, win_ppm desc) from eligible

@@ -55,6 +55,8 @@ export interface DrawTerms {
   readonly playersMin: number
   /** The least stake that a return is measured against. */
   readonly roiFloor: Money
+  /** Whether accounts that trade by a key take part. Left out: they do not. */
+  readonly ranksBots?: boolean
 }
 
 /** The candidates in the order in which the draw counts them. */

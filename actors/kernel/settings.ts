@@ -175,6 +175,11 @@ export const SETTINGS = {
     'The least margin that a return is measured against on the ROI boards and in the weekly draw, in units. A change ' +
       're-ranks everybody.',
   ),
+  'boards.bots': booleanSetting(
+    false,
+    'Whether bots, accounts that have sent an order by a key, are ranked on the boards and in the weekly draw. Their ' +
+      'entries are marked. A change re-ranks everybody.',
+  ),
   'spinner.closes_min': numberSetting(
     DRAW_CLOSES,
     [1, 100, WHOLE],

@@ -87,7 +87,7 @@ async function measure(): Promise<readonly Readonly<Record<Way, Load>>[]> {
   const serve = (way: Way) => {
     const gates = createGates({
       sessions: sessionsOf(REMEMBERED_MAX[way]),
-      keys: { needsLookup: () => false, verify: async () => null },
+      keys: { needsLookup: () => false, verify: async () => null, markBot: async () => undefined },
       scopeOf: () => null,
       accounts: { find: async () => null },
       flags: () => ({ coming_soon: false }),

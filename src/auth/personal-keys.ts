@@ -12,6 +12,7 @@ export interface KeyRows {
   list(user: UserId): Promise<readonly KeyRow[]>
   find(digest: string): Promise<FoundKey | null>
   delete(user: UserId, id: SessionId): Promise<boolean>
+  markBot(user: UserId): Promise<void>
 }
 
 export interface PersonalKey extends Omit<KeyRow, 'scopes'> {
@@ -43,6 +44,8 @@ export interface PersonalKeys {
   readonly list: (user: UserId) => Promise<readonly PersonalKey[]>
   /** Ends one of the user's keys; false if they have no such key. */
   readonly delete: (user: UserId, id: SessionId) => Promise<boolean>
+  /** To be called before an order that came by a key is sent on: the user is a bot from the first one on. */
+  readonly markBot: (user: UserId) => Promise<void>
   /** True if the database must be asked about a secret. One without the form of a key is refused without it. */
   readonly needsLookup: (secret: string) => boolean
   /** The claims of a secret; null for one that is unknown, expired or ended. */
@@ -83,6 +86,7 @@ export function createPersonalKeys({ rows, ended, world, onCreated }: PersonalKe
     },
     list: async (user) => (await rows.list(user)).map(keyFrom),
     delete: (user, id) => rows.delete(user, id),
+    markBot: (user) => rows.markBot(user),
     needsLookup: (secret) => isKeySecret(secret) && cached.get(secret, world.now()) === null,
     verify: async (secret) => {
       if (!isKeySecret(secret)) return null

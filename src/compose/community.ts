@@ -44,13 +44,15 @@ export async function openCommunity(base: Base, { stores, market, realTime }: Co
   for (const purse of PURSES)
     lifecycle.add({ name: `boards:${purse}`, kind: 'store', stop: () => boards[purse].close() })
   const roiFloor = (): Money => money(microsNearest(market.settings.value('boards.roi_floor')))
-  const careers = new Careers(stores.db, roiFloor)
-  const keeper = new BoardKeeper({ boards, careers, roiFloor })
+  const ranksBots = (): boolean => market.settings.value('boards.bots')
+  const careers = new Careers(stores.db, roiFloor, ranksBots)
+  const keeper = new BoardKeeper({ boards, careers, roiFloor, ranksBots })
   const spinner = new Spinner(stores.db, world, {
     terms: () => ({
       closesMin: market.settings.value('spinner.closes_min'),
       playersMin: market.settings.value('spinner.players_min'),
       roiFloor: roiFloor(),
+      ranksBots: ranksBots(),
     }),
   })
   const reaction = reactionUnder(() => referralTermsOf(market.settings))

@@ -13,7 +13,7 @@ import type { BoardKeeper } from '../reactions/board-keeper.ts'
 
 export interface CommunityPorts {
   readonly boards: Readonly<Record<Purse, Pick<Boards, 'top' | 'place' | 'standings' | 'districts'>>>
-  readonly careers: Pick<Careers, 'find' | 'badges' | 'usernames'>
+  readonly careers: Pick<Careers, 'find' | 'badges' | 'names'>
   readonly keeper: Pick<BoardKeeper, 'rebuild'>
   readonly referrals: Pick<Referrals, 'invite' | 'list' | 'find' | 'isReferred' | 'network'>
   readonly inbox: Pick<Inbox, 'list' | 'unreadCount' | 'read' | 'readAll'>

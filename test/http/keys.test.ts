@@ -50,11 +50,12 @@ describe('personal keys', () => {
     expect(['', 'tl_', 'a'.repeat(43)].some(isKeySecret)).toBe(false)
   })
 
-  it('act as their user, without cookies', async () => {
+  it('[R17] act as their user, without cookies, and make them a bot when they trade', async () => {
     const { app, keyRig, commands } = await openHttpRig()
     const secret = await keyRig.keyOf(alice, ['trade'])
     const me = await app.request('/api/me', bearer(secret))
     expect(await me.json()).toMatchObject({ userId: ALICE })
+    expect(keyRig.bots).toEqual([])
     const opened = await app.request('/api/positions/open', {
       method: 'POST',
       body: JSON.stringify(order),
@@ -62,6 +63,7 @@ describe('personal keys', () => {
     })
     expect(opened.status).toBe(201)
     expect(commands.map(({ userId }) => userId)).toEqual([ALICE])
+    expect(keyRig.bots).toEqual([ALICE])
   })
 
   it('[S18] open sockets that end with them', async () => {

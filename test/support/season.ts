@@ -61,7 +61,7 @@ export interface Fixture {
 export async function openSeason(
   connection: Connection,
   world: World,
-  options: { readonly roiFloor?: () => Money } = {},
+  options: { readonly roiFloor?: () => Money; readonly ranksBots?: () => boolean } = {},
 ): Promise<Season> {
   const { db } = connection
   await seedDistricts(db)
@@ -70,10 +70,11 @@ export async function openSeason(
   cache.timeline = await timelineOf(db)
   const users = new Users(db, world)
   const roiFloor = options.roiFloor ?? (() => money(0))
-  const careers = new Careers(db, roiFloor)
+  const ranksBots = options.ranksBots ?? (() => false)
+  const careers = new Careers(db, roiFloor, ranksBots)
   const outbox = new Outbox(db, cache, world)
   const boards = { main: new BoardsMemory(), practice: new BoardsMemory() }
-  const keeper = new BoardKeeper({ boards, careers, roiFloor })
+  const keeper = new BoardKeeper({ boards, careers, roiFloor, ranksBots })
   const pushed: Notification[] = []
   const reports: string[] = []
   const reactor = new Reactor({

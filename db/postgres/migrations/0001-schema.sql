@@ -25,6 +25,8 @@ create table users (
   -- A frozen user reads and closes, and does nothing else.
   status text not null default 'active' check (status in ('active', 'frozen')),
   hidden_from_boards boolean not null default false,
+  -- The first order that came by a key. From then on the account is a bot, for good.
+  bot_since timestamptz,
   -- Their own limits (see db/own-limits.ts); null for none. Each wallet has a copy, which commits obey.
   limits jsonb,
   -- When the account is erased unless its user signs in before; and when it was: then nothing here is a person's.

@@ -37,6 +37,8 @@ export interface UsersTable {
   role: Generated<string>
   /** An admin only because the address is among the configured ones. */
   admin_by_email: Generated<boolean>
+  /** When the first order came by a key; null for a person. */
+  bot_since: Timestamp | null
   xp: Generated<number>
   referral_code: string
   /** Created by the dev routes or a replay, not by a person. */

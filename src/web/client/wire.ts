@@ -70,6 +70,8 @@ export interface BoardEntry {
   /** 0 to 1. */
   readonly winRate: number
   readonly trades: number
+  /** The account trades by a key. */
+  readonly bot: boolean
   readonly isMe: boolean
 }
 

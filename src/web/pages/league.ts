@@ -139,10 +139,10 @@ function Table({ entries }: { entries: readonly BoardEntry[] }) {
         </thead>
         <tbody>
           ${entries.map(
-            ({ rank, userId, username, roiPct, pnl, winRate, isMe }) => html`
+            ({ rank, userId, username, roiPct, pnl, winRate, bot, isMe }) => html`
               <tr key=${userId} class=${isMe ? 'me' : ''}>
                 <td class="num">${rank}</td>
-                <th scope="row">${username}${isMe ? ' (you)' : ''}</th>
+                <th scope="row">${username}${bot ? ' (bot)' : ''}${isMe ? ' (you)' : ''}</th>
                 <td class="num ${way(roiPct)}">${percent(roiPct)}</td>
                 <td class="num ${way(pnl)}">${signed(pnl)}</td>
                 <td class="num">${Math.round(winRate * 100)} %</td>

@@ -108,7 +108,7 @@ export function leaderboards({ community, accounts }: Deps, gates: Gates) {
 /** Reads pages of boards, with the names of their users. */
 function readers({ community: { boards, careers, referrals }, accounts }: Deps) {
   const entriesOf = async (by: BoardName['by'], ranked: readonly Ranked[], caller: UserId) => {
-    const names = await careers.usernames(ranked.map(({ standing }) => standing.userId))
+    const names = await careers.names(ranked.map(({ standing }) => standing.userId))
     return ranked.map((one) => ({ ...entryJson(by, one, names), isMe: one.standing.userId === caller }))
   }
   const top = async (name: BoardName, { purse, limit, offset }: Page, caller: UserId) => {

@@ -10,6 +10,7 @@ import {
 } from '../../../../actors/community/ranking.ts'
 import type { UserId } from '../../../../actors/kernel/ids.ts'
 import { decimal } from '../../../../actors/kernel/micros.ts'
+import type { BoardUser } from '../../../../db/careers.ts'
 import { PPM_PER_PERCENT } from '../../json.ts'
 import { districtNumber, userIdText, usernameText } from '../../schemas.ts'
 
@@ -32,6 +33,10 @@ export const EntryBody = z
     pnl: z.number().openapi({ description: 'Σ realised PnL in units.', example: 412.5 }),
     winRate: z.number().openapi({ description: 'Wins ÷ closes, 0 to 1.', example: 0.62 }),
     trades: z.int().openapi({ description: 'Closed positions.', example: 21 }),
+    bot: z.boolean().openapi({
+      description: 'The account has traded by a key. Bots are ranked only while the setting `boards.bots` allows it.',
+      example: false,
+    }),
     isMe: z.boolean().openapi({ example: true }),
   })
   .openapi('LeaderboardEntry')
@@ -41,11 +46,13 @@ export const rankedTotal = z.int().openapi({ description: 'Number of ranked user
 export const scoreOf = (by: BoardName['by'], standing: Standing): number =>
   by === 'pnl' ? decimal(standing.pnl) : roiPpm(standing) / PPM_PER_PERCENT
 
-export function entryJson(by: BoardName['by'], { rank, standing }: Ranked, names: ReadonlyMap<UserId, string>) {
+export function entryJson(by: BoardName['by'], { rank, standing }: Ranked, names: ReadonlyMap<UserId, BoardUser>) {
+  const { username, isBot } = names.get(standing.userId) ?? { username: '', isBot: false }
   return {
     rank,
     userId: standing.userId,
-    username: names.get(standing.userId) ?? '',
+    username,
+    bot: isBot,
     districtId: Number(standing.districtId),
     score: scoreOf(by, standing),
     roiPct: roiPpm(standing) / PPM_PER_PERCENT,

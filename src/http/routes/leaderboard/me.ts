@@ -39,7 +39,8 @@ const ContextBody = z.discriminatedUnion('ranked', [
 
 const InPurse = z.object({ purse: purseInput })
 
-const UNRANKED = '`ranked: false` before the first closed position.'
+const UNRANKED =
+  '`ranked: false` before the first closed position, and for users who are on no board: bots, and hidden users.'
 
 const me = createRoute({
   method: 'get',
@@ -67,7 +68,7 @@ export function myRank({ community: { boards, careers } }: Pick<HttpDeps, 'commu
   const place = async (caller: UserId, purse: Purse) => {
     const found = await boards[purse].place({ by: 'roi', districtId: null }, caller)
     if (found === null) return null
-    const names = await careers.usernames([caller])
+    const names = await careers.names([caller])
     return { found, entry: { ranked: true as const, ...entryJson('roi', found, names), total: found.total } }
   }
   return new OpenAPIHono<HttpEnv>()
