@@ -12,6 +12,7 @@ import type { Batch, KeyedCommand } from '../actors/match/store.ts'
 import { type Position, signOf } from '../actors/position/position.ts'
 import { isAwaited, type RecentClose } from '../actors/position/recent-close.ts'
 import { keptOf } from './command-results.ts'
+import type { JournalRow } from './journal-codec.ts'
 import { lateOf } from './recent-closes.ts'
 import { type ArrayFormat, jsonLines } from './postgres/arrays.ts'
 import type {
@@ -48,7 +49,7 @@ export function commitArguments(
   arrays: ArrayFormat,
   batch: Batch,
   wallets: readonly WalletChange[],
-  cached: Cached,
+  { cached, journal }: { readonly cached: Cached; readonly journal: JournalRow | null },
 ): CommitArguments {
   const walletIndexes = new WalletMap<number>()
   // PostgreSQL's arrays begin at 1.
@@ -67,6 +68,8 @@ export function commitArguments(
     ...tickArguments(form, batch.ticks),
     ...tapeArguments(form, batch),
     ...matchArguments(batch),
+    j_fresh: journal?.fresh ?? null,
+    j_entries: journal?.entries ?? null,
   }
 }
 

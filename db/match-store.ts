@@ -32,6 +32,7 @@ import type {
 } from '../actors/match/store.ts'
 import { findResult, restoreResults, type StoredRow } from './command-results.ts'
 import { commitArguments } from './commit-arguments.ts'
+import { JournalWriter } from './journal-codec.ts'
 import { type WalletChange, walletChanges } from './wallet-changes.ts'
 import { recentClosesOf } from './recent-closes.ts'
 import { isImpossible, POSITION_COLUMNS, positionFrom } from './positions.ts'
@@ -48,6 +49,7 @@ const CORRUPT_MAX = 1_000
 export class SqlMatchStore implements MatchStore {
   readonly #connection: Pick<Connection, 'db' | 'call' | 'arrays'>
   readonly #cache: WalletCache
+  readonly #journal = new JournalWriter()
 
   constructor(connection: Pick<Connection, 'db' | 'call' | 'arrays'>, cache: WalletCache) {
     this.#connection = connection
@@ -134,13 +136,16 @@ export class SqlMatchStore implements MatchStore {
     const moved = wallets.filter((change) => change.balance !== 0 && isCached(change)).map((change) => change.userId)
     const { timeline, adoptMax } = this.#cache
     const balances = await this.#cache.claim(moved, (users) => this.#versionsOf(users))
+    const cached = { balances, timeline, adoptMax }
+    const journal = this.#journal.row(batch.matchId, batch.epoch, batch.heard ?? [])
     const rows = await this.#connection.call<CommitRow>(
       COMMIT_BATCH.installedAs,
-      commitArguments(this.#connection.arrays, batch, wallets, { balances, timeline, adoptMax }),
+      commitArguments(this.#connection.arrays, batch, wallets, { cached, journal }),
     )
     const [first] = rows
     if (first?.verdict === 'fenced') return { kind: 'fenced' }
     if (first?.verdict !== 'committed') return this.#rejection(rows, wallets)
+    journal?.keep()
     const after = walletsAfter(wallets, first)
     // The batch is committed. If the cache cannot be written now it is a version behind, which readers notice.
     this.#cache.write(after.filter(isCached))

@@ -3,12 +3,14 @@ import { type Kysely, sql } from 'kysely'
 import { HOUR_MS, MINUTE_MS, type World } from '../actors/kernel/world.ts'
 import type { Database } from './postgres/schema.ts'
 
-/** How long ticks are kept (settings). */
-export interface TickRetention {
+/** How long ticks and journals are kept (settings). */
+export interface Limits {
   /** Days for which every tick is kept; after that one per minute and player, plus those of in-game events. */
   readonly fullDays: number
   /** Days after which the other ticks are dropped. A player's first tick is kept for ever. */
   readonly days: number
+  /** Days after which a row of a journal is dropped. */
+  readonly journalDays: number
 }
 
 /** The numbers of rows that a run removed. */
@@ -16,6 +18,7 @@ export interface Forgotten {
   readonly thinnedTicks: number
   readonly ticks: number
   readonly tape: number
+  readonly journal: number
   readonly commandResults: number
   readonly accountEvents: number
   readonly fixtures: number
@@ -35,28 +38,29 @@ const WINDOW_MS = 10 * MINUTE_MS
 /** A run thins at most a week's windows; the next run continues. */
 const WINDOWS_MAX = 1_008
 
-type Aged = 'tape' | 'command_results' | 'account_events' | 'single_use'
+type Aged = 'tape' | 'journal' | 'command_results' | 'account_events' | 'single_use'
 
 export class Retention {
   readonly #db: Kysely<Database>
   readonly #world: Pick<World, 'now'>
-  readonly #ticks: () => TickRetention
+  readonly #limits: () => Limits
 
-  constructor(db: Kysely<Database>, world: Pick<World, 'now'>, ticks: () => TickRetention) {
+  constructor(db: Kysely<Database>, world: Pick<World, 'now'>, limits: () => Limits) {
     this.#db = db
     this.#world = world
-    this.#ticks = ticks
+    this.#limits = limits
   }
 
   /**
    * Removes rows that are too old. Several processes may do so at the same time: each finds only what is left.
    */
   async run(): Promise<Forgotten> {
-    const { fullDays, days } = this.#ticks()
+    const { fullDays, days, journalDays } = this.#limits()
     return {
       ticks: await this.#dropTicks(this.#before(days * DAY_MS)),
       thinnedTicks: await this.#thinTicks(this.#before(fullDays * DAY_MS)),
       tape: await this.#drop('tape', this.#before(days * DAY_MS)),
+      journal: await this.#drop('journal', this.#before(journalDays * DAY_MS)),
       commandResults: await this.#drop('command_results', this.#before(COMMAND_RESULTS_MS)),
       accountEvents: await this.#drop('account_events', this.#before(ACCOUNT_EVENTS_MS)),
       fixtures: await this.#dropFixtures(this.#before(FIXTURES_MS)),

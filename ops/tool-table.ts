@@ -18,6 +18,7 @@ export const TOOLS: readonly Tool[] = [
   tool('legacy-import', './tools/legacy-import.ts', 'import legacy trades from a CSV file'),
   tool('reactions-rebuild', './tools/reactions-rebuild.ts', 'rebuild careers, XP and weeks from the trade history'),
   tool('audit-verify', './tools/audit-verify.ts', 'check that no entry of the audit log was altered or removed'),
+  tool('journal-verify', './tools/journal-verify.ts', 'derive all bases again from the journals of matches'),
   tool('spinner-verify', './tools/spinner-verify.ts', 'verify past draws from the published history'),
   // Match data
   tool('provider-mock', './tools/provider-mock/main.ts', 'serve recordings as the live provider would'),
@@ -41,6 +42,7 @@ export const TOOLS: readonly Tool[] = [
   tool('bench-fulltime', './bench/fulltime.ts', 'full time of a match with up to 100,000 holders; with kills'),
   tool('bench-history', './bench/history.ts', 'a price history over a million ticks'),
   tool('bench-hot', './bench/hot.ts', 'what a hot match and a crowd signing in cost the others'),
+  tool('bench-journal', './bench/journal.ts', 'bytes and processor time of the journal of a match'),
   tool('bench-scale', './bench/scale.ts', 'the same load on one to four processes'),
   tool('bench-storm', './bench/storm.ts', 'thousands who come back at once, beside plain ws and Colyseus'),
   tool('bench-session', './bench/session.ts', 'cost of authenticating a request'),

@@ -228,6 +228,11 @@ export const SETTINGS = {
     [30, 3_650, WHOLE],
     'Days for which price ticks are kept. The first tick of a player is never deleted.',
   ),
+  'retention.journal_days': numberSetting(
+    365,
+    [30, 3_650, WHOLE],
+    'Days for which the journal of a match is kept: every update that it heard, from which its prices can be proved.',
+  ),
 } as const satisfies Record<string, Setting>
 
 export type SettingKey = keyof typeof SETTINGS

@@ -25,6 +25,7 @@ import {
   usersOf,
   type Wallets,
 } from './entry.ts'
+import { Hearing } from './heard.ts'
 import { holdingsOf } from './holdings.ts'
 import { checkAll, checkTouched } from './invariants.ts'
 import type { MatchActorOptions, Publication, StopReason } from './actor-options.ts'
@@ -70,6 +71,7 @@ export class MatchActor {
   readonly #unpublished = new UnpublishedMoves()
   /** The last update that was committed, and the model that priced it. */
   #priced: { readonly snapshot: FixtureSnapshot; readonly model: ScoringModel } | null = null
+  readonly #hearing = new Hearing()
   /** Idempotency keys that are queued or being committed. */
   readonly #keysInFlight = new Set<string>()
   /** The rest of the step under way, as last found; null when it must be found again. */
@@ -150,7 +152,7 @@ export class MatchActor {
     return this.#post({ kind: 'end_match', ending })
   }
 
-  /** What opening a position would cost now. Reads committed state only. */
+  /** The cost of an opening now. Reads committed state only. */
   quote(query: QuoteQuery): Outcome<QuoteAnswer> {
     return quote(this.#state, query, this.#options.world.now(), this.#options.rules())
   }
@@ -309,7 +311,11 @@ export class MatchActor {
   }
 
   #decide(entry: Entry, draft: Draft, terms: FeedTerms): Decision {
-    if (entry.userId === null) return { kind: 'proceeded', news: proceed(draft, entry.command, terms) }
+    if (entry.userId === null) {
+      const { length } = draft.events
+      const news = proceed(draft, entry.command, terms)
+      return { kind: 'proceeded', news, effect: draft.events.length > length }
+    }
     if (terms.at > entry.deadline) return { kind: 'refused', refusal: BUSY.refusal }
     const outcome = decide(draft, entry.command, terms)
     return outcome.ok ? { kind: 'allowed', allowed: outcome.value } : { kind: 'refused', refusal: outcome.refusal }
@@ -330,6 +336,7 @@ export class MatchActor {
       instruments,
       ticks,
       keyed,
+      heard: this.#hearing.of(batch, decisions, terms),
       watch: holdingsOf(draft, usersOf(batch, decisions)),
       requests: requestsOf(batch),
       traces: tracesOf(batch),
@@ -341,6 +348,7 @@ export class MatchActor {
   #conclude({ batch, decisions, draft, terms }: Attempt, wallets: Wallets): void {
     for (const event of draft.events) this.#state.apply(event)
     this.#ticks.committed(draft.events, terms.at)
+    if (draft.events.length > 0) this.#hearing.committed(terms)
     for (const { command } of batch) {
       if (command.kind === 'feed_update') this.#priced = { snapshot: command.snapshot, model: terms.model }
     }

@@ -28,8 +28,11 @@ export type Decision =
   | { readonly kind: 'allowed'; readonly allowed: Allowed }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   | { readonly kind: 'repeated'; readonly stored: StoredResult }
-  /** A system entry. `news` is true if the feed update was new, or the ending had not begun. */
-  | { readonly kind: 'proceeded'; readonly news: boolean }
+  /**
+   * A system entry. `news` is true if the feed update was new, or the ending had not begun; `effect` is true if any
+   * event followed.
+   */
+  | { readonly kind: 'proceeded'; readonly news: boolean; readonly effect: boolean }
 
 export type Wallets = Extract<Verdict, { kind: 'committed' }>['wallets']
 

@@ -73,6 +73,15 @@ export interface FeedUpdate {
   readonly snapshot: FixtureSnapshot
   /** How many times faster than life a replay plays; absent means life itself. */
   readonly speed?: number | undefined
+  /** What the snapshot was read from, for the journal; absent where only the snapshot is known. */
+  readonly source?: UpdateSource | undefined
+}
+
+/** A provider's payload. No decision depends on it: the snapshot says all that a match needs. */
+export interface UpdateSource {
+  readonly payload: unknown
+  /** The namespace of the players' instrument ids. */
+  readonly players: string
 }
 
 /** Time has passed: confirms full time, ends suspensions, continues a settlement. */

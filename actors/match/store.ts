@@ -8,6 +8,7 @@ import type { Instrument, PastMatches } from '../market/instrument.ts'
 import type { PricingMemory } from '../market/pricing.ts'
 import type { Position } from '../position/position.ts'
 import type { RecentClose } from '../position/recent-close.ts'
+import type { Heard } from './heard.ts'
 import type { IdempotencyKey, KeyedResult, MatchEvent, MatchInfo, PriceMoved, WalletAfter } from './messages.ts'
 
 /** A match as last committed. */
@@ -66,6 +67,8 @@ export interface Batch {
   readonly keyed: readonly KeyedCommand[]
   /** Wallets that the caller wants back, changed or not: at most one of each user. */
   readonly watch: readonly Holding[]
+  /** What the match has heard since its last commit, in order, for the journal; absent means nothing. */
+  readonly heard?: readonly Heard[]
   /** Ids of the requests in the batch, for the log. */
   readonly requests?: readonly string[]
   /** Trace contexts of the requests in the batch. */
@@ -119,8 +122,8 @@ export interface MatchStore {
 
   /**
    * Writes the batch, all or nothing, in one statement: fence, keys, wallets, ledger, positions, instruments, ticks and
-   * the match itself. Wallets are locked in the order of user ids and purses, so matches that share users cannot
-   * deadlock.
+   * the match itself, and the journal of what it heard. Wallets are locked in the order of user ids and purses, so
+   * matches that share users cannot deadlock.
    * Throws when the database is unavailable; then it is unknown whether the batch was written.
    */
   commit(batch: Batch): Promise<Verdict>

@@ -10,7 +10,7 @@
 --   c_  closes that late news has found, as they are then        a_  what it books of them
 --   e_  account events that have a row of their own      `followers`: how many events of the same user come after one
 --   i_  instruments (`i_listed` as JSON, then all that changed)      t_  ticks      s_  entries of the tape
---   m_  the match's own row
+--   m_  the match's own row          j_  the row of the journal, null for a batch that heard nothing
 --   n_  local: the wallets as the batch leaves them      h_  local: the wallets as found after a failure
 --   d, o, l, x, c, a, e, n, s, k as table aliases are the unnested arrays
 --
@@ -48,7 +48,7 @@ create function commit_batch(
   t_event bigint[],
   s_id uuid[], s_lots bigint[], s_trades text[],
   m_info jsonb, m_pricing jsonb,
-  p_events text
+  p_events text, j_fresh boolean, j_entries bytea
 ) returns table (
   verdict text, user_id uuid, balance bigint, margin bigint, unrealized bigint, locked bigint, fingerprint text,
   result text, balances text, margins text, worths text, versions text, lockeds text
@@ -302,6 +302,12 @@ begin
         if last_seq = 0 then
           insert into outbox_cursors (match_id) values (p_match);
         end if;
+      end if;
+
+      if j_entries is not null then
+        insert into journal (match_id, n, epoch, at, after_seq, fresh, entries)
+          values (p_match, 1 + coalesce((select max(j.n) from journal j where j.match_id = p_match), 0), p_epoch, p_at,
+                  coalesce((select max(o.seq) from outbox o where o.match_id = p_match), 0), j_fresh, j_entries);
       end if;
 
       if w_result is not null then

@@ -92,6 +92,9 @@ export type TapeArguments = Arrays<'s', 'id' | 'lots' | 'trades'>
 /** JSON; both null when the match itself did not change. */
 export type MatchArguments = { readonly m_info: string | null; readonly m_pricing: string | null }
 
+/** Both null for a batch that heard nothing. */
+export type JournalArguments = { readonly j_fresh: boolean | null; readonly j_entries: Uint8Array | null }
+
 export type CommitArguments = BatchArguments &
   WalletArguments &
   OpenedArguments &
@@ -102,4 +105,5 @@ export type CommitArguments = BatchArguments &
   InstrumentArguments &
   TickArguments &
   TapeArguments &
-  MatchArguments
+  MatchArguments &
+  JournalArguments

@@ -58,7 +58,8 @@ function countingStore(turns: Turns) {
     recall: async () => null,
     commit: async (batch) => {
       const closed = batch.events.filter(({ kind }) => kind === 'position_closed').length
-      commitArguments(LITERALS, batch, walletChanges(batch), { balances: [], timeline: null, adoptMax: ADOPTION_MAX })
+      const cached = { balances: [], timeline: null, adoptMax: ADOPTION_MAX }
+      commitArguments(LITERALS, batch, walletChanges(batch), { cached, journal: null })
       found.commits += 1
       found.closed += closed
       found.largest = Math.max(found.largest, closed)

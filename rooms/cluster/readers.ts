@@ -248,4 +248,5 @@ export const FeedUpdateMessage: z.ZodType<FeedUpdate> = z.object({
   seq: z.int().nonnegative(),
   snapshot: Snapshot,
   speed: z.number().positive().optional(),
+  source: z.object({ payload: z.unknown(), players: z.string() }).optional(),
 })

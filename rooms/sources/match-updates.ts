@@ -4,7 +4,6 @@
  */
 import type { FixtureId } from '../../actors/kernel/ids.ts'
 import { type FeedClock, sourceTime } from '../../actors/market/feed-clock.ts'
-import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import type { FeedUpdate } from '../../actors/match/messages.ts'
 import type { MatchDesk } from '../match/match-desk.ts'
 import type { Report } from '../report.ts'
@@ -23,10 +22,10 @@ export class MatchUpdates {
   }
 
   /** Sends a match its update, unless it is busy. `accepted` is the last update that the match has committed. */
-  send(snapshot: FixtureSnapshot, accepted: number): void {
-    const { fixtureId: id } = snapshot
+  send(update: Pick<FeedUpdate, 'snapshot' | 'source'>, accepted: number): void {
+    const { fixtureId: id } = update.snapshot
     if (this.#busy.has(id)) return
-    const sent = this.#feed(snapshot, accepted)
+    const sent = this.#feed(update, accepted)
       .catch((error: unknown) => this.#report('provider_update_failed', error, { matchId: id }))
       .finally(() => this.#busy.delete(id))
     this.#busy.set(id, sent)
@@ -45,14 +44,14 @@ export class MatchUpdates {
   }
 
   /** Numbers continue from the last update that the match accepted or was sent, by any process. */
-  async #feed(snapshot: FixtureSnapshot, accepted: number): Promise<void> {
+  async #feed({ snapshot, source }: Pick<FeedUpdate, 'snapshot' | 'source'>, accepted: number): Promise<void> {
     const { fixtureId: id } = snapshot
     const { sourceAt, clock } = sourceTime(snapshot, this.#clocks.get(id) ?? null, snapshot.sourceAt)
     if (clock === null) this.#clocks.delete(id)
     else this.#clocks.set(id, clock)
     const seq = Math.max(accepted, this.#sent.get(id) ?? 0) + 1
     this.#sent.set(id, seq)
-    const update: FeedUpdate = { kind: 'feed_update', seq, snapshot: { ...snapshot, sourceAt } }
+    const update: FeedUpdate = { kind: 'feed_update', seq, snapshot: { ...snapshot, sourceAt }, source }
     await this.#desk.feed(update, { replay: false })
   }
 }

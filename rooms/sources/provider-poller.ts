@@ -184,7 +184,10 @@ export class ProviderPoller {
     for (const snapshot of answer.fixtures) {
       const match = running.get(snapshot.fixtureId)
       if (match !== undefined || this.#starts(snapshot))
-        this.#updates.send(this.#withOdds(snapshot), match?.feedSeq ?? 0)
+        this.#updates.send(
+          { snapshot: this.#withOdds(snapshot), source: answer.sources.get(snapshot) },
+          match?.feedSeq ?? 0,
+        )
       else others.push(outlineOf(snapshot))
     }
     if (others.length > 0) await this.#options.calendar.note(others)

@@ -4,10 +4,12 @@ import type { Instant } from '../../actors/kernel/world.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import type { Phase } from '../../actors/market/phase.ts'
 import type { Allowance } from '../../actors/market/polling.ts'
-import type { MatchInfo } from '../../actors/match/messages.ts'
+import type { MatchInfo, UpdateSource } from '../../actors/match/messages.ts'
 
 export interface ProviderAnswer {
   readonly fixtures: readonly FixtureSnapshot[]
+  /** What the fixtures were read from. */
+  readonly sources: ReadonlyMap<FixtureSnapshot, UpdateSource>
   /** One reason for each payload that could not be read, for people to read. */
   readonly unreadable: readonly string[]
   /** Null when the provider did not say. */

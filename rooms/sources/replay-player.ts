@@ -29,6 +29,9 @@ export interface ReplayContext {
   readonly enrol: (count: number) => Promise<readonly UserId[]>
 }
 
+/** The namespace of the instruments of a cast. */
+export const playersOf = (cast: string): string => `replay/${cast}`
+
 export interface ReplayOrder {
   readonly id: string
   readonly recording: Recording
@@ -153,7 +156,8 @@ export class ReplayPlayer {
     const elapsedMs = world.now() - this.#startedAt
     const due = frameDue(order.recording, elapsedMs, order.speed)
     if (due > this.#played) {
-      const parsed = context.parse(order.recording.frames[due], order.matchId, order.cast)
+      const payload = order.recording.frames[due]
+      const parsed = context.parse(payload, order.matchId, order.cast)
       if (parsed === null) {
         this.#played = due
         const facts = { recording: order.recording.name, frame: due }
@@ -161,7 +165,8 @@ export class ReplayPlayer {
       }
       // The match must take the frame as true now, or it could not distinguish a stopped replay from a running one.
       const snapshot = { ...parsed, sourceAt: world.now() }
-      const update = { kind: 'feed_update', seq: due + 1, snapshot, speed: order.speed } as const
+      const source = { payload, players: playersOf(order.cast) }
+      const update = { kind: 'feed_update', seq: due + 1, snapshot, speed: order.speed, source } as const
       const fed = await desk.feed(update, { replay: true, purse: context.purse() })
       if (fed === 'elsewhere') return this.#standBy()
       this.#played = due

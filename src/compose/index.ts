@@ -90,6 +90,7 @@ async function assemble(base: Base): Promise<Touchline> {
     retention: new Retention(stores.db, world, () => ({
       fullDays: market.settings.value('retention.full_ticks_days'),
       days: market.settings.value('retention.ticks_days'),
+      journalDays: market.settings.value('retention.journal_days'),
     })),
     ledger: new LedgerMonitor(stores.db, world),
     security: accounts.security,

@@ -8,6 +8,7 @@ import type { Recording } from '../../actors/replay/recording.ts'
 import { setAnchors } from '../../db/anchors.ts'
 import { ReplayRuns } from '../../db/replays.ts'
 import type { RealTime } from '../../rooms/boot.ts'
+import { playersOf } from '../../rooms/sources/replay-player.ts'
 import { type Config, ConfigError } from '../config.ts'
 import { instrumentIdFor, parseFixture } from '../provider/snapshot.ts'
 import { type BotOptions, GameplayBot } from '../replays/gameplay-bot.ts'
@@ -56,7 +57,7 @@ export const parserOfReplays =
   (world: Pick<World, 'now'>) =>
   (payload: unknown, matchId: FixtureId, cast: string): FixtureSnapshot | null => {
     const parsed = parseFixture(payload, {
-      instrumentIdOf: (player) => instrumentIdFor(`replay/${cast}`, player),
+      instrumentIdOf: (player) => instrumentIdFor(playersOf(cast), player),
       receivedAt: world.now(),
     })
     return parsed.ok ? { ...parsed.snapshot, fixtureId: matchId } : null
@@ -69,7 +70,7 @@ const demoOf = ({ demo }: Config): BotOptions['demo'] =>
 function anchorsOf({ anchors }: Recording, cast: string): Map<InstrumentId, Price> {
   return new Map(
     Object.entries(anchors).map(([player, units]) => [
-      instrumentIdFor(`replay/${cast}`, playerId(Number(player))),
+      instrumentIdFor(playersOf(cast), playerId(Number(player))),
       price(microsNearest(units)),
     ]),
   )

@@ -4,6 +4,7 @@ import type { FixtureId } from '../../actors/kernel/ids.ts'
 import { type Instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import type { Allowance } from '../../actors/market/polling.ts'
+import type { UpdateSource } from '../../actors/match/messages.ts'
 import type { Provider, ProviderAnswer } from '../../rooms/sources/provider.ts'
 import { instrumentIdFor, parseFixture } from './snapshot.ts'
 
@@ -24,6 +25,8 @@ const INCLUDE =
 const OUTLINE = 'state;league;participants;scores'
 /** The odds of the full-time result, instead of some thousand rows of other markets. */
 const ODDS = { include: `${OUTLINE};odds`, filters: 'markets:1' } as const
+/** The namespace of the instruments of real players. */
+const PLAYERS = 'provider'
 const DEFAULT_PATH = '/v3/football'
 /** A busy Saturday is about 5 MiB. */
 const BODY_MAX_BYTES = 64 * 1024 * 1024
@@ -86,14 +89,14 @@ export function createProvider(options: ProviderOptions): Provider {
     request(addressOf(base, path, { include: INCLUDE, ...query }), options)
   const answer = (replies: readonly Envelope[]): ProviderAnswer => {
     const receivedAt = options.world.now()
-    const fixtures: FixtureSnapshot[] = []
+    const sources = new Map<FixtureSnapshot, UpdateSource>()
     const unreadable: string[] = []
     for (const payload of replies.flatMap(({ data }) => fixturesIn(data))) {
-      const parsed = parseFixture(payload, { instrumentIdOf: (id) => instrumentIdFor('provider', id), receivedAt })
-      if (parsed.ok) fixtures.push(parsed.snapshot)
+      const parsed = parseFixture(payload, { instrumentIdOf: (id) => instrumentIdFor(PLAYERS, id), receivedAt })
+      if (parsed.ok) sources.set(parsed.snapshot, { payload, players: PLAYERS })
       else unreadable.push(parsed.reason)
     }
-    return { fixtures, unreadable, allowance: replies.at(-1)?.rate_limit ?? null }
+    return { fixtures: [...sources.keys()], sources, unreadable, allowance: replies.at(-1)?.rate_limit ?? null }
   }
   let hasOdds = true
   /**

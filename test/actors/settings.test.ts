@@ -113,7 +113,7 @@ const BOUNDS: readonly (readonly [key: RegExp, least: number, most: number])[] =
   [/^rules\.max_move_pct$/, 0, 10],
   [/^auth\.session_max_days$/, 1, 400],
   [/^retention\.full_ticks_days$/, 7, 3_650],
-  [/^retention\.ticks_days$/, 30, 3_650],
+  [/^retention\.(ticks|journal)_days$/, 30, 3_650],
   [/^scoring\.(base|par|par_by)\./, -8, 8],
   [/^scoring\.multiplier\./, 0, 4],
   [/^scoring\.(expected\.|volume_gain$|rating\.weight$)/, 0, 5],

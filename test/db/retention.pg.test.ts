@@ -7,12 +7,21 @@ import { P, U } from '../support/fixtures.ts'
 import { TestWorld } from '../support/test-world.ts'
 
 const DAY_MS = 24 * HOUR_MS
-const NOTHING = { thinnedTicks: 0, ticks: 0, tape: 0, commandResults: 0, accountEvents: 0, fixtures: 0, singleUse: 0 }
+const NOTHING = {
+  thinnedTicks: 0,
+  ticks: 0,
+  tape: 0,
+  journal: 0,
+  commandResults: 0,
+  accountEvents: 0,
+  fixtures: 0,
+  singleUse: 0,
+}
 
 eachDatabase((open) => {
   let world = new TestWorld()
   let now = world.now()
-  const retention = () => new Retention(open().db, world, () => ({ fullDays: 7, days: 30 }))
+  const retention = () => new Retention(open().db, world, () => ({ fullDays: 7, days: 30, journalDays: 60 }))
   const at = (ms: number): RawBuilder<Date> => sql<Date>`${new Date(ms).toISOString()}::timestamptz`
   const count = async (table: string) => {
     const { rows } = await sql<{ n: number }>`select count(*) as n from ${sql.table(table)}`.execute(open().db)
@@ -36,7 +45,7 @@ eachDatabase((open) => {
   beforeEach(async () => {
     world = new TestWorld()
     now = world.now()
-    await sql`truncate ticks, tape, fixtures, upkeep, command_results, account_events`.execute(open().db)
+    await sql`truncate ticks, tape, journal, fixtures, upkeep, command_results, account_events`.execute(open().db)
   })
 
   it('thins ticks older than a week to one per minute and player, but keeps in-game events', async () => {
@@ -94,16 +103,21 @@ eachDatabase((open) => {
     await sql`insert into tape values (${P(1)}::uuid, ${at(now - 31 * DAY_MS)}, 1, '[]'), (${P(1)}::uuid, ${at(now)}, 2, '[]')`.execute(
       db,
     )
+    await sql`
+      insert into journal
+        select 1, n, 1, ${at(now - 60 * DAY_MS)} - interval '1 second' + (n - 1) * interval '1 second', 0, true, ''
+          from generate_series(1, 2) n`.execute(db)
     await sql`insert into fixtures values (1, ${at(now - 8 * DAY_MS)}, '{}'), (2, ${at(now)}, '{}')`.execute(db)
     expect(await retention().run()).toEqual({
       ...NOTHING,
       commandResults: 12_000,
       accountEvents: 1,
       tape: 1,
+      journal: 1,
       fixtures: 1,
     })
-    expect(await Promise.all(['command_results', 'account_events', 'tape', 'fixtures'].map(count))).toEqual([
-      24_000, 1, 1, 1,
+    expect(await Promise.all(['command_results', 'account_events', 'tape', 'journal', 'fixtures'].map(count))).toEqual([
+      24_000, 1, 1, 1, 1,
     ])
   })
 })

@@ -122,7 +122,7 @@ describe('the provider', () => {
   })
 
   it('that finds no match has answered', async () => {
-    const none = { fixtures: [], unreadable: [], allowance: null }
+    const none = { fixtures: [], sources: new Map(), unreadable: [], allowance: null }
     const body = JSON.stringify({ message: 'No result(s) found matching your request.' })
     for (const status of [200, 404]) {
       const { provider } = await serve(() => ({ status, body }))

@@ -14,6 +14,7 @@ const EXPECTED = { home: 1.7, away: 0.9 }
 it('a match in play is told the odds of the calendar, and its own where the provider sends some', async () => {
   const answer = (fixtures: readonly FixtureSnapshot[]): ProviderAnswer => ({
     fixtures,
+    sources: new Map(),
     unreadable: [],
     allowance: null,
   })

@@ -337,6 +337,23 @@ create table tape (
 );
 create index tape_at on tape using brin (at);
 
+-- What each match has heard, a row for each commit that heard anything, written by that commit. Rows are numbered by
+-- the match's only writer. `after_seq` is the last row of the outbox that the match had left by then, so that updates
+-- and trades have one order. The rows of an epoch build on each other, from one that is `fresh`: db/journal-codec.ts.
+create table journal (
+  match_id bigint not null,
+  n integer not null check (n > 0),
+  epoch bigint not null,
+  at timestamptz not null,
+  after_seq bigint not null,
+  fresh boolean not null,
+  entries bytea not null,
+  primary key (match_id, n)
+);
+-- They are compressed already.
+alter table journal alter column entries set storage external;
+create index journal_at on journal using brin (at);
+
 -- Every process looks for unfinished replays once a second. Finished ones are kept for their fixture numbers.
 create table replays (
   id uuid primary key,

@@ -10,6 +10,7 @@ export interface MatchTables {
   anchors: AnchorsTable
   ticks: TicksTable
   tape: TapeTable
+  journal: JournalTable
   replays: ReplaysTable
 }
 
@@ -31,6 +32,17 @@ export interface MatchesTable {
   info: Json
   /** A `PricingMemory`, with which a restarted match continues at the same prices (actors/market/read-pricing.ts). */
   pricing: Json
+}
+
+/** What a match heard in one commit (db/journal-codec.ts). */
+export interface JournalTable {
+  match_id: number
+  n: number
+  epoch: number
+  at: Timestamp
+  after_seq: number
+  fresh: boolean
+  entries: Uint8Array
 }
 
 export interface MatchLeasesTable {

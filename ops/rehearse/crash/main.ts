@@ -2,8 +2,11 @@
  * Crash test: loads the real program with many users, kills it repeatedly without warning, and checks every promise
  * after each restart. `npm run ops -- crash --kills 50 --database pglite|postgres [--seed N] [--users 40] [--speed 60]`
  */
+import { execFile } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
+import { parseArgs, promisify } from 'node:util'
 import { performance } from 'node:perf_hooks'
 import { type Chance, chanceFrom } from '../../../actors/replay/chance.ts'
 import { demand } from '../rig/account.ts'
@@ -38,6 +41,7 @@ const SETTINGS: Settings = {
   JWT_ACCESS_EXPIRY: '7d',
   ADMIN_EMAILS: 'crash_auditor@synthetic.invalid',
 }
+const JOURNAL_VERIFY = join(import.meta.dirname, '../../tools/journal-verify.ts')
 const LOOK_MS = 200
 /** One kill in this many comes while the program is still starting. */
 const EARLY_KILLS = 8
@@ -126,6 +130,16 @@ class CrashRun {
     }
   }
 
+  /** Derives all bases again from what the matches heard. Every kill has left a journal without a gap. */
+  async #verifyJournals(): Promise<string> {
+    const env = { PATH: process.env['PATH'], ...this.#place.settings }
+    const { stdout } = await execute(process.execPath, [JOURNAL_VERIFY], { env, cwd: tmpdir() }).catch(
+      (error: { stdout?: string; message: string }) => ({ stdout: `BROKEN ${error.stdout ?? ''}${error.message}` }),
+    )
+    demand(!stdout.includes('BROKEN'), () => stdout)
+    return stdout
+  }
+
   /** A last check of everything, and an orderly stop. */
   async #end(): Promise<void> {
     const program = new Program({ ...SETTINGS, DEMO_REPLAY: 'none', ...this.#place.settings })
@@ -136,11 +150,14 @@ class CrashRun {
       process.stdout.write(`${counts.reduce((sum, n) => sum + n, 0)} positions compared one by one\n`)
       const code = await program.stop()
       demand(code === 0, () => `asked to stop, it ended with ${code}`)
+      process.stdout.write(await this.#verifyJournals())
     } finally {
       await program.kill()
     }
   }
 }
+
+const execute = promisify(execFile)
 
 async function findPlace(): Promise<DataPlace> {
   if (values.database === 'pglite') return folderPlace()

@@ -306,4 +306,9 @@ const HABITS: readonly (readonly [string, number])[] = [
 const cents = (units: number): number => Math.round(units * 10_000) / 10_000
 
 /** A position without the fields that move with the price. */
-const lasting = (position: PositionSeen | undefined) => ({ ...position, currentPrice: null, unrealizedPnl: null })
+const lasting = (position: PositionSeen | undefined) => ({
+  ...position,
+  currentPrice: null,
+  exitPrice: null,
+  unrealizedPnl: null,
+})

@@ -1,0 +1,72 @@
+/** What a match has heard: everything but users' orders that decides its prices, in its own order, for the journal. */
+import type { InstrumentId } from '../kernel/ids.ts'
+import type { TradingRules } from '../kernel/limits.ts'
+import type { Instant } from '../kernel/world.ts'
+import type { ScoringModel } from '../market/pricing.ts'
+import type { Decision, Entry } from './entry.ts'
+import type { Ending, FeedUpdate } from './messages.ts'
+import type { PriceRules } from './rule-change.ts'
+import type { InstrumentHistory } from './store.ts'
+
+/** Each is heard in the commit that it is part of; `at` is the time at which that commit was decided. */
+export type Heard =
+  /** In force from here on. The first entry of each owner, and one after each change. */
+  | { readonly kind: 'rules'; readonly at: Instant; readonly rules: TradingRules; readonly model: ScoringModel }
+  /** An update that the match accepted, with the histories of the players that it listed. */
+  | {
+      readonly kind: 'update'
+      readonly at: Instant
+      readonly update: FeedUpdate
+      readonly histories: ReadonlyMap<InstrumentId, InstrumentHistory>
+    }
+  /** Time passed, and something followed from it. */
+  | { readonly kind: 'clock'; readonly at: Instant }
+  /** An operator ended the match. */
+  | { readonly kind: 'end'; readonly at: Instant; readonly ending: Ending }
+
+interface Terms extends PriceRules {
+  readonly at: Instant
+  readonly histories: ReadonlyMap<InstrumentId, InstrumentHistory>
+}
+
+/** Tells the journal what each commit of one owner has heard. */
+export class Hearing {
+  /** The rules that the journal named last; null before the first commit. */
+  #named: PriceRules | null = null
+
+  /** What a batch has heard. Messages without an effect are left out: the match is as if they had not come. */
+  of(batch: readonly Entry[], decisions: ReadonlyMap<Entry, Decision>, terms: Terms): readonly Heard[] {
+    const { at, rules, model, histories } = terms
+    const heard: Heard[] = []
+    if (this.#named === null || !areSame(this.#named, terms)) heard.push({ kind: 'rules', at, rules, model })
+    for (const entry of batch) {
+      if (entry.userId !== null) continue
+      const { command } = entry
+      const decision = decisions.get(entry)
+      if (decision?.kind !== 'proceeded' || !decision.effect) continue
+      if (command.kind === 'feed_update') heard.push({ kind: 'update', at, update: command, histories })
+      else heard.push(command.kind === 'clock' ? { kind: 'clock', at } : { kind: 'end', at, ending: command.ending })
+    }
+    return heard
+  }
+
+  /** A batch that these terms were heard with is committed. */
+  committed({ rules, model }: PriceRules): void {
+    this.#named = { rules, model }
+  }
+}
+
+/** Both are replaced as a whole, so they rarely have to be compared in full. */
+const areSame = (a: PriceRules, b: PriceRules): boolean =>
+  (a.rules === b.rules || JSON.stringify(plainRules(a.rules)) === JSON.stringify(plainRules(b.rules))) &&
+  (a.model === b.model || JSON.stringify(a.model) === JSON.stringify(b.model))
+
+/** The rules as plain JSON: the operator's restrictions by the ids of matches and players. */
+export const plainRules = ({ modes, ...rules }: TradingRules) => ({
+  ...rules,
+  modes: {
+    platform: modes.platform,
+    matches: Object.fromEntries(modes.matches),
+    instruments: Object.fromEntries(modes.instruments),
+  },
+})

@@ -1,0 +1,147 @@
+/**
+ * Derives the base prices of a match again from what it heard, with the game's own rules and the provider's parser and
+ * nothing else of the server. Users' orders are not needed: no order moves a base.
+ */
+import { z } from 'zod'
+import { fixtureId, type InstrumentId, instrumentId } from '../../actors/kernel/ids.ts'
+import { DEFAULT_RULES, type TradingRules } from '../../actors/kernel/limits.ts'
+import { type Price, price } from '../../actors/kernel/micros.ts'
+import { ALL_OPEN } from '../../actors/kernel/trading-mode.ts'
+import { instant } from '../../actors/kernel/world.ts'
+import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
+import type { ScoringModel } from '../../actors/market/pricing.ts'
+import { proceed } from '../../actors/match/decide.ts'
+import type { FeedTerms } from '../../actors/match/feed-updates.ts'
+import type { MatchEvent, SystemCommand } from '../../actors/match/messages.ts'
+import { Draft, MatchState, newMatch } from '../../actors/match/state.ts'
+import { instrumentIdFor, parseFixture } from '../../src/provider/snapshot.ts'
+
+const at = z.int().transform(instant)
+const fixed = z.int().nonnegative().transform(price)
+const History = z.object({
+  last: fixed.nullable(),
+  anchor: fixed.nullable(),
+  past: z.object({ matches: z.int().positive(), mean: fixed }).nullable(),
+  heldBy: z.int().transform(fixtureId).nullable(),
+})
+const Update = z.object({
+  kind: z.literal('update'),
+  at,
+  seq: z.int().positive(),
+  speed: z.number().positive(),
+  histories: z.record(z.string().transform(instrumentId), History),
+  players: z.string(),
+  startsAt: at,
+  sourceAt: at,
+  expectedGoals: z.object({ home: z.number(), away: z.number() }).nullable(),
+  payload: z.unknown(),
+})
+const Rules = z.object({
+  kind: z.literal('rules'),
+  at,
+  rules: z.record(z.string(), z.unknown()),
+  model: z.record(z.string(), z.unknown()),
+})
+const Line = z.discriminatedUnion('kind', [
+  Update,
+  Rules,
+  z.object({ kind: z.literal('clock'), at }),
+  z.object({ kind: z.literal('end'), at, ending: z.enum(['full_time', 'void']) }),
+])
+type Line = z.output<typeof Line>
+
+/** One move of a base. */
+export interface BaseMove {
+  readonly instrumentId: InstrumentId
+  readonly base: Price
+  readonly at: number
+}
+
+/** A match that hears its journal again. */
+export class Rederivation {
+  readonly #matchId: number
+  #state: MatchState | null = null
+  #rules: TradingRules = DEFAULT_RULES
+  #model: ScoringModel | null = null
+  /** The model of the last update that this owner priced. */
+  #priced: ScoringModel | null = null
+  #epoch: number | null = null
+
+  constructor(matchId: number) {
+    this.#matchId = matchId
+  }
+
+  /** The base of each player now. */
+  get bases(): ReadonlyMap<InstrumentId, Price> {
+    return new Map([...(this.#state?.instruments() ?? [])].map(({ id, base }) => [id, base]))
+  }
+
+  /** The number of the last update. */
+  get feedSeq(): number {
+    return this.#state?.info.feedSeq ?? 0
+  }
+
+  /** What the next entry of an owner does to the bases. Throws when it cannot be read. */
+  hear(line: unknown, epoch: number): readonly BaseMove[] {
+    // A new owner continues from what is stored, and has priced nothing yet.
+    if (this.#epoch !== epoch) this.#priced = null
+    this.#epoch = epoch
+    return this.#hear(Line.parse(line))
+  }
+
+  #hear(line: Line): readonly BaseMove[] {
+    if (line.kind === 'rules') {
+      // The journal is the server's own, and its numbers were validated when they were set.
+      this.#rules = { ...DEFAULT_RULES, ...line.rules, modes: ALL_OPEN }
+      this.#model = line.model as unknown as ScoringModel
+      return []
+    }
+    if (this.#model === null) throw new Error('the journal does not begin with the rules')
+    const command = this.#commandOf(line)
+    if (command.kind === 'feed_update') {
+      this.#state ??= new MatchState(newMatch(command.snapshot, { replay: line.kind === 'update' && isReplay(line) }))
+    }
+    if (this.#state === null) throw new Error('the journal has no update before the first clock')
+    const draft = new Draft(this.#state)
+    proceed(draft, command, this.#termsOf(line))
+    for (const event of draft.events) this.#apply(this.#state, event)
+    if (command.kind === 'feed_update') this.#priced = this.#model
+    return draft.events.flatMap((event): BaseMove[] =>
+      event.kind === 'price_moved' ? [{ instrumentId: event.instrumentId, base: event.quote.base, at: event.at }] : [],
+    )
+  }
+
+  /** Positions that are still leaving delay a settlement, and are not known here. So the journal says when it ends. */
+  #apply(state: MatchState, event: MatchEvent): void {
+    if (event.kind === 'instrument_settled') return
+    if (event.kind !== 'match_updated') return state.apply(event)
+    state.apply({ ...event, info: { ...event.info, settling: null, settledAt: null } })
+  }
+
+  #termsOf(line: Line): FeedTerms {
+    const model = this.#model as ScoringModel
+    const histories = line.kind === 'update' ? new Map(Object.entries(line.histories)) : new Map()
+    const newId = (): never => {
+      throw new Error('a derivation makes no ids')
+    }
+    return { at: line.at, rules: this.#rules, model, priorModel: this.#priced ?? model, newId, histories }
+  }
+
+  #commandOf(line: Exclude<Line, { kind: 'rules' }>): SystemCommand {
+    if (line.kind === 'clock') return { kind: 'clock' }
+    if (line.kind === 'end') return { kind: 'end_match', ending: line.ending }
+    const { seq, speed } = line
+    return { kind: 'feed_update', seq, speed, snapshot: this.#snapshotOf(line) }
+  }
+
+  #snapshotOf({ payload, players, startsAt, sourceAt, expectedGoals }: z.output<typeof Update>): FixtureSnapshot {
+    const parsed = parseFixture(payload, {
+      instrumentIdOf: (player) => instrumentIdFor(players, player),
+      receivedAt: startsAt,
+    })
+    if (!parsed.ok) throw new Error(`the payload of an update cannot be read: ${parsed.reason}`)
+    return { ...parsed.snapshot, fixtureId: fixtureId(this.#matchId), sourceAt, expectedGoals }
+  }
+}
+
+const isReplay = ({ players }: z.output<typeof Update>): boolean => players.startsWith('replay/')

@@ -1,0 +1,184 @@
+import { expect, it } from 'vitest'
+import { join } from 'node:path'
+import { fixtureId, type FixtureId } from '../../actors/kernel/ids.ts'
+import { DEFAULT_RULES, type TradingRules } from '../../actors/kernel/limits.ts'
+import { price } from '../../actors/kernel/micros.ts'
+import { DEFAULT_MODEL, type ScoringModel } from '../../actors/market/pricing.ts'
+import { MatchActor } from '../../actors/match/actor.ts'
+import type { FeedUpdate } from '../../actors/match/messages.ts'
+import { newMatch } from '../../actors/match/state.ts'
+import type { MatchStore } from '../../actors/match/store.ts'
+import type { Recording } from '../../actors/replay/recording.ts'
+import { setAnchors } from '../../db/anchors.ts'
+import { FastMemory } from '../../db/fast/fast-memory.ts'
+import { Journal } from '../../db/journal.ts'
+import { SqlLeases } from '../../db/leases.ts'
+import { SqlMatchStore } from '../../db/match-store.ts'
+import { timelineOf, WalletCache } from '../../db/wallet-cache.ts'
+import { Rederivation } from '../../ops/verify/rederive.ts'
+import { parserOfReplays } from '../../src/compose/replays.ts'
+import { instrumentIdFor } from '../../src/provider/snapshot.ts'
+import { loadRecording } from '../../src/replays/recordings.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { TestWorld } from '../support/test-world.ts'
+
+const FRAME_MS = 10_000
+let matches = 81_000
+let recording: Recording | null = null
+
+eachDatabase((open) => {
+  const world = new TestWorld()
+
+  /** One match that plays the bundled recording, its owner replaced at will. */
+  async function stage() {
+    recording ??= await loadRecording(join(import.meta.dirname, '../../ops/replays/slow-burner.jsonl.br'))
+    const { frames, anchors } = recording
+    const connection = open()
+    const matchId = fixtureId(++matches)
+    const cast = `journal-${matchId}`
+    const players = `replay/${cast}`
+    const starts = Object.entries(anchors).map(
+      ([player, units]) => [instrumentIdFor(players, Number(player) as never), price(units * 1_000_000)] as const,
+    )
+    await setAnchors(connection.db, new Map(starts))
+    const parse = parserOfReplays(world)
+    const updateOf = (frame: number): FeedUpdate => {
+      const payload = frames[frame]
+      const parsed = parse(payload, matchId, cast)
+      if (parsed === null) throw new Error(`frame ${frame} cannot be parsed`)
+      const snapshot = { ...parsed, sourceAt: world.now() }
+      return { kind: 'feed_update', seq: frame + 1, snapshot, speed: 20, source: { payload, players } }
+    }
+    const terms: { rules: TradingRules; model: ScoringModel } = { rules: DEFAULT_RULES, model: DEFAULT_MODEL }
+    const own = async (wrap: (store: MatchStore) => MatchStore = (store) => store): Promise<MatchActor> => {
+      const cache = new WalletCache(new FastMemory(world), () => undefined)
+      cache.timeline = await timelineOf(connection.db)
+      const store = wrap(new SqlMatchStore(connection, cache))
+      const epoch = await new SqlLeases(connection.db, { owner: world.newId(), ttlMs: 5_000, alone: true }).acquire(
+        matchId,
+      )
+      const record = (await store.load(matchId)) ?? newMatch(updateOf(0).snapshot, { replay: true })
+      return new MatchActor({
+        record,
+        epoch: epoch ?? 0,
+        store,
+        world,
+        rules: () => terms.rules,
+        model: () => terms.model,
+        pause: () => Promise.resolve(),
+        onCommitted: () => undefined,
+        onStopped: () => undefined,
+      })
+    }
+    const play = async (actor: MatchActor, from: number, to: number): Promise<void> => {
+      for (let frame = from; frame < to; frame++) {
+        world.pass(FRAME_MS)
+        await actor.feed(updateOf(frame))
+      }
+    }
+    return { connection, matchId, frames, terms, own, play, updateOf }
+  }
+
+  const basesOf = async (matchId: FixtureId) => {
+    const rows = await open()
+      .db.selectFrom('instruments')
+      .select(['id', 'base_micros'])
+      .where('match_id', '=', matchId)
+      .execute()
+    return Object.fromEntries(rows.map((row) => [row.id, row.base_micros]))
+  }
+
+  it('[J1] a journal is what the match heard, payload by payload, across owners that died in mid-commit', async () => {
+    const { connection, matchId, frames, own, play } = await stage()
+    const heard: number[] = []
+    let frame = 0
+    for (const upTo of [40, 43, 90, 130, 170, 210]) {
+      // The commit of the last frame is written, or not, and its owner never learns which.
+      let commits = upTo - frame
+      const dies = (store: MatchStore): MatchStore => ({
+        load: (id) => store.load(id),
+        histories: (ids) => store.histories(ids),
+        recall: (user, key) => store.recall(user, key),
+        commit: async (batch) => {
+          if (--commits > 0) return store.commit(batch)
+          if (upTo % 20 === 0) await store.commit(batch)
+          throw new Error('killed')
+        },
+      })
+      const actor = await own(dies)
+      expect(actor.view.info.feedSeq).toBe(heard.at(-1) ?? 0)
+      await play(actor, frame, upTo - 1)
+      await expect(play(actor, upTo - 1, upTo)).rejects.toThrow('killed')
+      for (let seq = frame + 1; seq < upTo; seq++) heard.push(seq)
+      if (upTo % 20 === 0) heard.push(upTo)
+      frame = heard.at(-1) ?? 0
+    }
+    const updates: { seq: unknown; payload: unknown }[] = []
+    const epochs = new Set<number>()
+    for await (const { epoch, lines } of new Journal(connection.db).read(matchId)) {
+      if (!epochs.has(epoch)) expect(lines[0]?.kind).toBe('rules')
+      epochs.add(epoch)
+      for (const line of lines) if (line.kind === 'update') updates.push({ seq: line['seq'], payload: line['payload'] })
+    }
+    expect(updates.map(({ seq }) => seq)).toEqual(heard)
+    expect(epochs.size).toBe(6)
+    for (const { seq, payload } of updates) {
+      expect(JSON.stringify(payload)).toBe(JSON.stringify(frames[Number(seq) - 1]))
+    }
+  }, 60_000)
+
+  it('[J2] every base comes out of the journal again to the micro, through new owners and new rules', async () => {
+    const { connection, matchId, terms, own, play } = await stage()
+    await play(await own(), 0, 60)
+    const second = await own()
+    await play(second, 60, 100)
+    terms.model = { ...DEFAULT_MODEL, scale: DEFAULT_MODEL.scale * 1.1 }
+    await play(second, 100, 140)
+    terms.rules = { ...DEFAULT_RULES, impactCapPpm: 4_000 }
+    await second.clock()
+    await play(second, 140, 150)
+    terms.model = { ...terms.model, bound: terms.model.bound * 0.9 }
+    await play(await own(), 150, 200)
+    const ticks = await connection.db
+      .selectFrom('ticks')
+      .select(['instrument_id', 'at', 'base_micros'])
+      .where('instrument_id', 'in', Object.keys(await basesOf(matchId)))
+      .where('cause', '<>', 'rules')
+      .orderBy('at')
+      .execute()
+    const again = new Rederivation(matchId)
+    const derived = new Map<string, Set<number>>()
+    for await (const { epoch, lines } of new Journal(connection.db).read(matchId)) {
+      for (const line of lines) {
+        for (const move of again.hear(line, epoch)) {
+          const key = `${move.instrumentId} ${move.at}`
+          derived.set(key, (derived.get(key) ?? new Set()).add(move.base))
+        }
+      }
+    }
+    expect(Object.fromEntries(again.bases)).toEqual(await basesOf(matchId))
+    const missed = ticks.filter(
+      (tick) => !(derived.get(`${tick.instrument_id} ${tick.at.getTime()}`)?.has(tick.base_micros) ?? false),
+    )
+    expect(ticks.length).toBeGreaterThan(1_000)
+    expect(missed).toEqual([])
+  }, 60_000)
+
+  it('[J3] a payload that is too deep or too large for the journal is kept as the snapshot that it gave', async () => {
+    const { connection, matchId, own, play, updateOf } = await stage()
+    const actor = await own()
+    await play(actor, 0, 3)
+    let deep: unknown = 1
+    for (let n = 0; n < 50_000; n++) deep = [deep]
+    const large = Array.from({ length: 200_000 }, (_, n) => `${n * 7_919}`)
+    for (const [n, payload] of [deep, large].entries()) {
+      await actor.feed({ ...updateOf(3 + n), source: { payload, players: 'replay/any' } })
+    }
+    await play(actor, 5, 7)
+    const found: string[] = []
+    for await (const { lines } of new Journal(connection.db).read(matchId)) {
+      for (const line of lines) if (line.kind === 'update') found.push('payload' in line ? 'payload' : 'snapshot')
+    }
+    expect(found).toEqual(['payload', 'payload', 'payload', 'snapshot', 'snapshot', 'payload', 'payload'])
+  }, 60_000)
+})
