@@ -8,6 +8,7 @@ import { isClosing } from '../actors/match/shared-step.ts'
 import { AccountStream, type Notice, type ReadAccounts } from './feed/account-stream.ts'
 import { addressOf, type VerifyToken, type Visitor } from './sockets/admission.ts'
 import type { ProcessId, PubSub } from './cluster/bus.ts'
+import type { Presence, Registry } from './cluster/presence.ts'
 import { FanOut } from './feed/fan-out.ts'
 import { clusterMember } from './join-cluster.ts'
 import type { RealTimeStats } from './stats.ts'
@@ -40,6 +41,7 @@ export interface Cluster {
   readonly pubSub: PubSub
   /** Owner id of the leases of this process. */
   readonly processId: ProcessId
+  readonly registry: Registry
 }
 
 export interface RealTimeOptions extends Omit<MatchContext, 'fanOut' | 'account' | 'deadline' | 'share' | 'relay'> {
@@ -76,6 +78,8 @@ export interface RealTime {
   /** The poller, once it has started. */
   provider(): ProviderPoller | null
   stats(): RealTimeStats
+  /** Whether this process and the others hear each other; null when there are no others. */
+  readonly presence: Presence | null
   /** Whether a match of this process is closing the positions of its holders. */
   isSettling(this: void): boolean
   /** Answers `POST {ws_url}/matchmake/:method/:target`. */
@@ -126,6 +130,7 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
     },
     provider: () => poller,
     stats: () => statsOf(parts),
+    presence: cluster?.presence() ?? null,
     isSettling: () => hosted.values().some(({ actor }) => isClosing(actor.view)),
     matchmake: (request) => matchmake(request, seats),
     disconnectUser: (userId) => {

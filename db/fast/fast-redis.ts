@@ -12,6 +12,8 @@ export interface FastRedisOptions {
 /** A server that does not answer in this time is unavailable: callers fall back on the database or answer an error. */
 const COMMAND_TIMEOUT_MS = 1_000
 const CONNECT_TIMEOUT_MS = 2_000
+/** A connection on which a command has waited so long is ended, and made anew. */
+const SILENT_MS = 3_000
 /** Longest pause between attempts to reconnect, which never stop. */
 const RECONNECT_MAX_MS = 1_000
 
@@ -116,6 +118,7 @@ export async function openRedis(
     maxRetriesPerRequest: 0,
     commandTimeout: COMMAND_TIMEOUT_MS,
     connectTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: SILENT_MS,
     retryStrategy: (attempt) => Math.min(RECONNECT_MAX_MS, 50 * 2 ** Math.min(attempt, 10)),
     scripts,
   })

@@ -10,6 +10,8 @@ export interface PubSubOptions {
 /** A publisher must learn quickly that a message was not sent: a request is waiting. */
 const COMMAND_TIMEOUT_MS = 1_000
 const CONNECT_TIMEOUT_MS = 2_000
+/** A connection on which a command has waited so long is ended, and made anew. */
+const SILENT_MS = 3_000
 const RECONNECT_MAX_MS = 1_000
 
 export class RedisPubSub {
@@ -35,7 +37,7 @@ export class RedisPubSub {
       autoResubscribe: false,
     }
     // No auto-pipelining: a message is sent in the turn in which it was published.
-    this.#publisher = new Redis(url, { ...options, commandTimeout: COMMAND_TIMEOUT_MS })
+    this.#publisher = new Redis(url, { ...options, commandTimeout: COMMAND_TIMEOUT_MS, socketTimeout: SILENT_MS })
     this.#subscriber = new Redis(url, options)
     for (const redis of [this.#publisher, this.#subscriber]) redis.on('error', () => {})
     this.#subscriber.on('messageBuffer', (channel: Buffer, message: Buffer) => {

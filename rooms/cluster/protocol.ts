@@ -81,6 +81,10 @@ export interface Topics {
   readonly accounts: readonly UserId[]
   readonly notices: { readonly userId: UserId; readonly notice: Notice }
   readonly 'signed-out': UserId
+  /** The sender finds this process gone; others should look. */
+  readonly missed: ProcessId
+  /** The leases of this process have expired: its matches wait for another. */
+  readonly orphaned: ProcessId
 }
 
 /**
@@ -106,7 +110,7 @@ const Seat = z.object({
 })
 
 export const PROTOCOL: Protocol<Requests, Topics> = {
-  versions: { oldest: 1, newest: 1 },
+  versions: { oldest: 1, newest: 2 },
   requests: {
     command: exchange(about({ command: Command, leftMs: z.number().nonnegative() }), TradeOutcome),
     quote: exchange(about({ query: QuoteQueryMessage }), QuoteOutcome),
@@ -129,5 +133,7 @@ export const PROTOCOL: Protocol<Requests, Topics> = {
     accounts: readerOf(z.array(User)),
     notices: readerOf(z.object({ userId: User, notice: z.looseObject({ type: z.string() }) })),
     'signed-out': readerOf(User),
+    missed: readerOf(process),
+    orphaned: readerOf(process),
   },
 }

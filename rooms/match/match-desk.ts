@@ -76,6 +76,8 @@ export class MatchDesk implements Host {
   /** The matches of instruments in other processes, for REMEMBERED_MS. */
   readonly #matches = new Map<InstrumentId, { readonly matchId: FixtureId; readonly until: number }>()
   #stopping = false
+  /** Other processes run the matches, because this one does not hear them. */
+  #givenBack = false
 
   constructor(options: MatchDeskOptions) {
     this.#options = options
@@ -159,12 +161,22 @@ export class MatchDesk implements Host {
    */
   async lookForOrphans(): Promise<void> {
     const { ownership, peers, hosted, runsMatches } = this.#options
-    if (!runsMatches) return
+    if (!runsMatches || this.#givenBack) return
     for (const matchId of await ownership.orphans([...hosted.keys()])) {
       if (this.#stopping) return
       if (peers !== null) await placing(hosted.size)
       await this.#takeUp(matchId)
     }
+  }
+
+  /** Stops every match here, and takes none up until `resume`. */
+  async giveBack(): Promise<void> {
+    this.#givenBack = true
+    await Promise.allSettled([...this.#options.hosted.values()].map((match) => match.retire()))
+  }
+
+  resume(): void {
+    this.#givenBack = false
   }
 
   // For other processes (Host).
@@ -331,7 +343,7 @@ export class MatchDesk implements Host {
   async #start(matchId: FixtureId, fresh: (() => MatchRecord) | null): Promise<Activation> {
     const { ownership, peers, runsMatches, context } = this.#options
     const { store, leases } = context
-    if (this.#stopping || !runsMatches) return { kind: 'elsewhere' }
+    if (this.#stopping || this.#givenBack || !runsMatches) return { kind: 'elsewhere' }
     if (this.#settled.has(matchId)) return { kind: 'settled' }
     // Loading a match that another process runs would cost that process as much as a commit.
     if (peers !== null && (await ownership.ownerOf(matchId)) !== null) return { kind: 'elsewhere' }

@@ -1,14 +1,17 @@
 /** The REST API, and the plain HTTP requests of the WebSocket address. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { ActorStopped } from '../../actors/match/actor.ts'
+import { SECOND_MS } from '../../actors/kernel/world.ts'
 import { ActivityFeed } from '../../db/activity.ts'
 import { BoardsUnbuilt } from '../../db/boards.ts'
+import { keys } from '../../db/fast/fast-store.ts'
 import { isTransient } from '../../db/faults.ts'
 import { Inbox } from '../../db/inbox.ts'
 import { Legacy } from '../../db/legacy.ts'
 import { Rates } from '../../db/rates.ts'
 import { Referrals } from '../../db/referrals.ts'
 import { UserList } from '../../db/user-list.ts'
+import type { RealTime } from '../../rooms/boot.ts'
 import { RemoteFault } from '../../rooms/cluster/bus.ts'
 import { describeFeed } from '../../rooms/feed/feed-description.ts'
 import { IdentityProviderAway } from '../auth/identity.ts'
@@ -67,7 +70,7 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
     },
     tracing,
     cookies: { production: config.production, domain: config.cookieDomain },
-    readyChecks: readyChecks(base, stores),
+    readyChecks: readyChecks(base, stores, realTime),
   }
   const deps: HttpDeps = {
     ...edge,
@@ -125,13 +128,21 @@ const isFault = (error: unknown): boolean =>
   error instanceof IdentityProviderAway ||
   error instanceof BoardsUnbuilt
 
-const readyChecks = ({ lifecycle }: Base, { connection, fast }: Stores): HttpDeps['readyChecks'] => ({
+const readyChecks = (
+  { lifecycle }: Base,
+  { connection, fast }: Stores,
+  { presence }: RealTime,
+): HttpDeps['readyChecks'] => ({
   accepting: async () => {
     if (lifecycle.isStopping) throw new Error('this process is stopping')
   },
   database: () => connection.ping(),
   fastStore: async () => {
-    if (!fast.connected) throw new Error('the fast store is unavailable')
+    // Connected is not enough: a full or demoted server refuses writes, a silent one answers nothing.
+    await fast.hit(keys.rate('ready', 'self'), SECOND_MS)
+  },
+  bus: async () => {
+    if (presence?.isCutOff === true) throw new Error('messages of the other processes do not arrive')
   },
 })
 

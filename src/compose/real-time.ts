@@ -8,6 +8,7 @@ import { type RefusedMessage, SignedPubSub } from '../../db/fast/signed-pub-sub.
 import type { PubSub } from '../../rooms/cluster/bus.ts'
 import { installationOf } from '../../db/installation.ts'
 import { SqlLeases } from '../../db/leases.ts'
+import { Processes } from '../../db/processes.ts'
 import { SqlMatchStore } from '../../db/match-store.ts'
 import { type Cluster, type RealTime, type RealTimeOptions, startRealTime } from '../../rooms/boot.ts'
 import type { AccountPage } from '../../rooms/feed/account-stream.ts'
@@ -129,7 +130,8 @@ async function joinCluster(base: Base, { connection }: Stores): Promise<Cluster 
     config.natsUrl === null
       ? await RedisPubSub.connect({ url: config.redisUrl.reveal(), prefix })
       : await NatsPubSub.connect({ urls: natsServers(config.natsUrl.reveal()), prefix })
-  return { processId, pubSub: signed(base, pubSub) }
+  const registry = new Processes(connection.db, { id: processId, runsMatches: config.roles.includes('rooms') })
+  return { processId, registry, pubSub: signed(base, pubSub) }
 }
 
 /** With a key, only messages count that were signed with it. A flood of others is reported once per reason. */

@@ -134,6 +134,14 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
       run: () => realTime.desk.lookForOrphans(),
     },
     {
+      // About a second: how late a process notices that others hear the bus and it does not.
+      name: 'presence',
+      everyMs: 1_019,
+      roles: EVERYWHERE,
+      atStart: 'begin',
+      run: () => realTime.presence?.look(),
+    },
+    {
       // About five seconds: how long a socket may outlive a session that ended without a sign-out.
       name: 'session-scan',
       everyMs: 4_993,

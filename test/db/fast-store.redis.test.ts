@@ -65,6 +65,19 @@ function throughARelay(server: RedisServer): void {
     }
   })
 
+  it('gives up a connection that is silent for ever, and makes another', async () => {
+    const relay = await Relay.to(server.url)
+    const store = await connectRedis({ url: relay.url, prefix: server.newPrefix() })
+    try {
+      relay.swallow()
+      await expect(store.get('a')).rejects.toThrow()
+      await expect.poll(() => store.get('a').catch(() => 'failed'), { timeout: 10_000 }).toBeNull()
+    } finally {
+      await store.close()
+      await relay.close()
+    }
+  })
+
   it('gives up on a server that takes a command and never answers', async () => {
     const relay = await Relay.to(server.url)
     const store = await connectRedis({ url: relay.url })

@@ -311,7 +311,7 @@ describe.skipIf(!canRun)('while Redis is unavailable', () => {
     const { userId } = await ada.get('/api/me', z.looseObject({ userId: z.string() }))
     const readiness = async () =>
       z.looseObject({ checks: z.unknown() }).parse((await ada.request('GET', '/ready')).body)
-    expect(await readiness()).toMatchObject({ status: 'ready', checks: { database: 'ok', fastStore: 'ok' } })
+    expect(await readiness()).toMatchObject({ status: 'ready', checks: { database: 'ok', fastStore: 'ok', bus: 'ok' } })
     const trade = async (key: string) => {
       const { currentPrice } = await ada.instrument(P(11))
       return ada.opens(order(11, { lotSize: 0.1, clientPrice: currentPrice }), key)

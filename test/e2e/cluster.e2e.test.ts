@@ -324,6 +324,55 @@ overEachBus((settle) => {
   )
 
   it(
+    '[Q18] an owner that no longer hears the others is reached again, or replaced: trades go on within seconds',
+    { timeout: 120_000 },
+    async () => {
+      const place = await settle()
+      const bus = place.env['NATS_URL'] === undefined ? 'REDIS_URL' : 'NATS_URL'
+      const relay = await Relay.to(place.env[bus] ?? '')
+      cleanUp.push(async () => {
+        await relay.close()
+        await place.remove()
+      })
+      const api = new Program({ ...place.env, ROLES: 'api', DEMO_REPLAY: 'none' })
+      await api.listening()
+      const rooms = { ...place.env, ROLES: 'rooms', DEMO_TRADERS: '0', DEMO_SPEED: '8' }
+      const owner = new Program({ ...rooms, [bus]: relay.url })
+      const { url, processId } = await owner.listening()
+      const { ada, feed } = await visitorOf(api)
+      const other = new Program(rooms)
+      await other.listening()
+      await opensEventually(ada, 'before')
+      const isOwner = async () => {
+        const leases = await place.look(({ db }) =>
+          db.selectFrom('match_leases').select(['owner', 'expires_at']).execute(),
+        )
+        return leases.some((lease) => lease.owner === processId && lease.expires_at > new Date())
+      }
+      const ready = async () => (await fetch(`${url}/ready`)).status
+
+      // Its connections are silent for ever, and new ones work.
+      relay.swallow()
+      await opensEventually(ada, 'in silence')
+      expect(await isOwner()).toBe(true)
+
+      // New ones are silent as well.
+      relay.silence()
+      await opensEventually(ada, 'by another')
+      expect(await isOwner()).toBe(false)
+      await vi.waitUntil(async () => (await ready()) === 503, PATIENCE)
+      relay.mend()
+      await vi.waitUntil(async () => (await ready()) === 200, PATIENCE)
+      const { trade } = await opensEventually(ada, 'after')
+      await shows(feed, ada, trade.position)
+      expect(await ada.positions('open')).toHaveLength(4)
+      expect(gapsIn(feed)).toBe(0)
+      for (const program of [api, owner, other]) await program.end('SIGTERM')
+      expect(await audit(place)).toMatchObject(BALANCED)
+    },
+  )
+
+  it(
     '[R8] a process starts although another one died while it built the leaderboards',
     { timeout: 60_000 },
     async () => {

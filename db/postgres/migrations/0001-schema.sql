@@ -245,6 +245,17 @@ create table match_leases (
   expires_at timestamptz not null
 );
 
+-- The processes that run now: each writes its row once a second, and says whether it hears the others. A process that
+-- others cannot reach is noted with those that tried (`missed_by`).
+create unlogged table processes (
+  id text primary key,
+  runs_matches boolean not null,
+  hears boolean not null,
+  seen_at timestamptz not null,
+  missed_by text[] not null default '{}',
+  missed_at timestamptz
+);
+
 create table instruments (
   id uuid primary key,
   player_id bigint not null,

@@ -8,6 +8,17 @@ export interface OperationTables {
   audit_log: AuditLogTable
   upkeep: UpkeepTable
   installation: InstallationTable
+  processes: ProcessesTable
+}
+
+/** A process that runs now. */
+export interface ProcessesTable {
+  id: string
+  runs_matches: boolean
+  hears: boolean
+  seen_at: Timestamp
+  missed_by: Generated<string[]>
+  missed_at: Timestamp | null
 }
 
 export interface SettingsTable {
