@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { signal } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { html } from './html.ts'
+import { Account } from './pages/account.ts'
 import { Club } from './pages/club.ts'
 import { Inbox } from './pages/inbox.ts'
 import { League } from './pages/league.ts'
@@ -54,7 +55,13 @@ function Control() {
   return Room === null ? html`<p class="loading" aria-busy="true">Loading…</p>` : html`<${Room} />`
 }
 
-const PAGES: Readonly<Record<string, ComponentType>> = { league: League, club: Club, inbox: Inbox, control: Control }
+const PAGES: Readonly<Record<string, ComponentType>> = {
+  league: League,
+  club: Club,
+  inbox: Inbox,
+  account: Account,
+  control: Control,
+}
 
 function Elsewhere() {
   const Page = PAGES[view.value]

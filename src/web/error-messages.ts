@@ -32,6 +32,7 @@ const MESSAGES: Readonly<Record<string, (facts: ErrorBody) => string>> = {
   POSITIONS_OPEN: () => 'Close your practice positions first. Then it can be refilled.',
   PROCEEDS_LOCKED: () => 'News may still correct what you have just closed. Try again in a few minutes.',
   RULES_MOVE_PRICES: movingPrices,
+  KEY_LIMIT: () => 'You have 10 keys. Delete one first.',
   COMING_SOON: () => 'Not open yet. Come back soon.',
   UNAUTHORIZED: () => 'You have been signed out.',
 }

@@ -2,7 +2,7 @@
 import { computed, signal } from '@preact/signals'
 
 /** On a wide screen `market`, `trade` and `positions` are one page; on a phone they are three. */
-const VIEWS = ['market', 'trade', 'positions', 'league', 'club', 'inbox', 'control'] as const
+const VIEWS = ['market', 'trade', 'positions', 'league', 'club', 'inbox', 'account', 'control'] as const
 export type View = (typeof VIEWS)[number]
 
 const path = signal(location.hash)

@@ -11,6 +11,7 @@ import type {
   DistrictStanding,
   ErrorBody,
   Instrument,
+  KeyOrder,
   Levels,
   Match,
   MatchEvents,
@@ -21,6 +22,7 @@ import type {
   OpenOrder,
   Order,
   Period,
+  PersonalKey,
   Position,
   PriceHistory,
   Profile,
@@ -62,7 +64,7 @@ export interface ApiOptions {
 }
 
 interface RequestOptions {
-  readonly method?: 'GET' | 'POST' | 'PATCH' | 'PUT'
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   readonly body?: unknown
   /** Makes the request safe to repeat: the effect happens once, and the first answer is repeated. */
@@ -211,6 +213,11 @@ export function createApi({ baseUrl = '', onSignedOut = () => undefined }: ApiOp
     activity: () => ask<{ events: ActivityEvent[] }>('/api/activity', { query: { limit: 30 } }),
     referrals: () => ask<Referrals>('/api/referrals'),
     invite: (name: string) => ask<Referral>('/api/referrals/invites', { method: 'POST', body: { name } }),
+    keys: () => ask<{ keys: PersonalKey[] }>('/api/keys'),
+    /** The answer is the only one that shows the secret. */
+    newKey: (order: KeyOrder) =>
+      ask<{ key: PersonalKey; secret: string }>('/api/keys', { method: 'POST', body: order }),
+    deleteKey: (id: string) => ask<unknown>(`/api/keys/${id}`, { method: 'DELETE' }),
     achievements: () => ask<Achievements>('/api/achievements'),
   }
 }

@@ -177,3 +177,18 @@ export interface ErrorBody {
   readonly code: string
   readonly [fact: string]: unknown
 }
+
+/** What a key of a program allows. */
+export type Scope = 'read' | 'trade' | 'admin:read' | 'admin:write'
+
+export interface KeyOrder {
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  readonly expiresAt: string
+}
+
+export interface PersonalKey extends KeyOrder {
+  readonly id: string
+  readonly createdAt: string
+  readonly lastUsedAt: string | null
+}

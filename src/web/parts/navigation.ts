@@ -60,8 +60,15 @@ export function TopBar() {
         >
           <${Icon} name=${theme.value === 'dark' ? 'sun' : 'moon'} />
         </button>
-        <span class="name">${user.value?.firstName}</span>
-        <button class="bare" onClick=${() => void signOut()} aria-label="Sign out"><${Icon} name="out" /></button>
+        <a
+          class="bare account"
+          href="#/account"
+          aria-label="Account of ${user.value?.firstName}"
+          aria-current=${isHere('account') ? 'page' : undefined}
+        >
+          <${Icon} name="person" /><span class="name">${user.value?.firstName}</span>
+        </a>
+        <button class="bare out" onClick=${() => void signOut()} aria-label="Sign out"><${Icon} name="out" /></button>
       </div>
     </header>
   `

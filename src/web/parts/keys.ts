@@ -1,0 +1,146 @@
+/** The user's keys for programs: what there are, a new one whose secret is shown once, and deleting one. */
+import { useState } from 'preact/hooks'
+import type { PersonalKey, Scope } from '../client/wire.ts'
+import { messageFor } from '../error-messages.ts'
+import { dayTime } from '../format.ts'
+import { html } from '../html.ts'
+import { api, isAdmin } from '../session.ts'
+import { toast } from '../toasts.ts'
+import { useRequest, Waiting } from './use-request.ts'
+
+const DAY_MS = 24 * 3_600_000
+/** Lives to choose from, in days. */
+const LIVES = [7, 30, 90, 366] as const
+const SCOPES: readonly { readonly scope: Scope; readonly label: string; readonly isForAdmins: boolean }[] = [
+  { scope: 'read', label: 'Read prices, positions and boards', isForAdmins: false },
+  { scope: 'trade', label: 'Trade, and read', isForAdmins: false },
+  { scope: 'admin:read', label: 'Read as an admin', isForAdmins: true },
+  { scope: 'admin:write', label: 'Change as an admin, and read', isForAdmins: true },
+]
+
+export function Keys() {
+  const { answer, trouble, again } = useRequest(() => api.keys())
+  const [secret, setSecret] = useState<string | null>(null)
+  const made = (shown: string): void => {
+    setSecret(shown)
+    again()
+  }
+  return html`
+    <section class="card" aria-labelledby="keys-title">
+      <header><h2 id="keys-title">Keys for programs</h2></header>
+      <div class="inside">
+        <p class="hint">
+          A program sends a key instead of signing in. An account that trades with a key is a bot from then on: it is
+          marked, and bots are not ranked. Use an account of its own for a bot.
+        </p>
+        ${secret === null ? null : html`<${Secret} secret=${secret} onDone=${() => setSecret(null)} />`}
+        ${answer === null ? html`<${Waiting} trouble=${trouble} />` : html`<${List} keys=${answer.keys} again=${again} />`}
+        <${NewKey} made=${made} />
+      </div>
+    </section>
+  `
+}
+
+function List({ keys, again }: { keys: readonly PersonalKey[]; again: () => void }) {
+  const end = async ({ id, name }: PersonalKey): Promise<void> => {
+    if (!confirm(`Delete the key “${name}”? Programs that use it stop at once.`)) return
+    try {
+      await api.deleteKey(id)
+      toast({ tone: 'plain', title: 'Key deleted', text: name })
+    } catch (error) {
+      toast({ tone: 'bad', title: 'Key not deleted', text: messageFor(error) })
+    }
+    again()
+  }
+  if (keys.length === 0) return html`<p class="empty">No keys.</p>`
+  return html`
+    <ul class="rows keys">
+      ${keys.map(
+        (key) => html`
+          <li key=${key.id}>
+            <b>${key.name}</b>
+            <small>
+              ${key.scopes.join(', ')} · until ${dayTime(key.expiresAt)} ·
+              ${key.lastUsedAt === null ? ' never used' : ` last used about ${dayTime(key.lastUsedAt)}`}
+            </small>
+            <button class="small" aria-label="Delete ${key.name}" onClick=${() => void end(key)}>Delete</button>
+          </li>
+        `,
+      )}
+    </ul>
+  `
+}
+
+function Secret({ secret, onDone }: { secret: string; onDone: () => void }) {
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(secret)
+      toast({ tone: 'good', title: 'Key copied', text: 'It is not shown again.' })
+    } catch {
+      toast({ tone: 'plain', title: 'Not copied', text: 'Select the key and copy it by hand.' })
+    }
+  }
+  return html`
+    <div class="secret" role="status">
+      <p>Copy this key now. It is not shown again.</p>
+      <code>${secret}</code>
+      <p>
+        <button class="small" onClick=${() => void copy()}>Copy</button>
+        <button class="small" onClick=${onDone}>Done</button>
+      </p>
+    </div>
+  `
+}
+
+function NewKey({ made }: { made: (secret: string) => void }) {
+  const [name, setName] = useState('')
+  const [scopes, setScopes] = useState<readonly Scope[]>(['read'])
+  const [days, setDays] = useState<number>(90)
+  const [isBusy, setBusy] = useState(false)
+  const turn = (scope: Scope): void =>
+    setScopes(scopes.includes(scope) ? scopes.filter((one) => one !== scope) : [...scopes, scope])
+  const create = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    setBusy(true)
+    try {
+      const expiresAt = new Date(Date.now() + days * DAY_MS - 3_600_000).toISOString()
+      made((await api.newKey({ name: name.trim(), scopes, expiresAt })).secret)
+      setName('')
+    } catch (error) {
+      toast({ tone: 'bad', title: 'Key not created', text: messageFor(error) })
+    }
+    setBusy(false)
+  }
+  return html`
+    <form class="new-key" onSubmit=${(event: Event) => void create(event)}>
+      <label>
+        Name
+        <input
+          maxlength="64"
+          required
+          placeholder="My bot"
+          value=${name}
+          onInput=${(event: InputEvent) => setName((event.target as HTMLInputElement).value)}
+        />
+      </label>
+      <fieldset>
+        <legend>It may</legend>
+        ${SCOPES.filter(({ isForAdmins }) => isAdmin.value || !isForAdmins).map(
+          ({ scope, label }) => html`
+            <label key=${scope} class="choice">
+              <input type="checkbox" checked=${scopes.includes(scope)} onChange=${() => turn(scope)} />
+              ${label}
+            </label>
+          `,
+        )}
+      </fieldset>
+      <label>
+        For
+        <select value=${days} onChange=${(event: Event) => setDays(Number((event.target as HTMLSelectElement).value))}>
+          ${LIVES.map((life) => html`<option key=${life} value=${life}>${life} days</option>`)}
+        </select>
+      </label>
+      <button class="small" disabled=${isBusy || name.trim() === '' || scopes.length === 0}>Create key</button>
+    </form>
+  `
+}
