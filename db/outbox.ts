@@ -39,11 +39,11 @@ export interface SetAside {
 }
 
 /**
- * Rows per transaction, and the size of their events: about 300 trades, which cost the event loop some 10 ms in all.
- * More at once is hardly faster, and delays trades.
+ * Rows per transaction, and their events, which cost the event loop some 10 ms in all. More at once is hardly faster,
+ * and delays trades.
  */
 const ROWS_MAX = 16
-const EVENTS_BYTES_MAX = 100_000
+const EVENTS_MAX = 300
 /** A row that has failed this often is set aside, about three seconds after the first attempt. */
 const ATTEMPTS_MAX = 5
 const RETRY_MS = 100
@@ -227,10 +227,10 @@ async function commitsAfter(
 ): Promise<readonly Commit[]> {
   const { rows } = await sql<Selectable<OutboxTable>>`
     select seq, at, events
-      from (select o.*, sum(octet_length(o.events::text)) over (order by o.seq) - octet_length(o.events::text) as before
+      from (select o.*, sum(json_array_length(o.events)) over (order by o.seq) - json_array_length(o.events) as before
               from (select * from outbox where match_id = ${matchId}::bigint and seq > ${seq}::bigint
                      order by seq limit ${limit}::integer) o) o
-     where before < ${EVENTS_BYTES_MAX}::bigint
+     where before < ${EVENTS_MAX}::bigint
      order by seq`.execute(tx)
   return rows.map((row) => ({
     matchId,

@@ -5,10 +5,13 @@ import type { Purse } from '../kernel/purse.ts'
 import type { Instant } from '../kernel/world.ts'
 import type { ClosedBy, Direction, VoidReason } from '../position/position.ts'
 
-interface PositionFacts {
-  readonly positionId: PositionId
+interface Owned {
   readonly userId: UserId
   readonly purse: Purse
+}
+
+interface PositionFacts extends Owned {
+  readonly positionId: PositionId
   readonly instrumentId: InstrumentId
   readonly direction: Direction
   readonly lots: Lots
@@ -29,7 +32,8 @@ interface Closing extends Earned {
 }
 
 export type CommittedEvent =
-  | ({ readonly kind: 'opened' } & PositionFacts)
+  /** Who opened a position is all that follows from it, and every trade pays for what is kept. */
+  | ({ readonly kind: 'opened' } & Owned)
   /** This share of the margin is lost. */
   | ({ readonly kind: 'margin_warned'; readonly lostPct: 50 | 80 } & PositionFacts)
   | ({ readonly kind: 'closed' } & PositionFacts & Closing)

@@ -37,18 +37,17 @@ const readCommittedEvent: Reader<CommittedEvent> = (value, path) => {
   const field = fieldsOf(value, path)
   const kind = field('kind', keyOf(KINDS))
   if (kind === 'match_settled') return { kind }
+  const owned = { userId: field('userId', as(text, userId)), purse: field('purse', oneOf(PURSES)) }
+  if (kind === 'opened') return { kind, ...owned }
   const position = {
+    ...owned,
     positionId: field('positionId', as(text, positionId)),
-    userId: field('userId', as(text, userId)),
-    purse: field('purse', oneOf(PURSES)),
     instrumentId: field('instrumentId', as(text, instrumentId)),
     direction: field('direction', oneOf(['long', 'short'])),
     lots: field('lots', as(integer, lots)),
     margin: field('margin', as(integer, money)),
   }
   switch (kind) {
-    case 'opened':
-      return { kind, ...position }
     case 'margin_warned':
       return { kind, ...position, lostPct: field('lostPct', oneOf([50, 80])) }
     case 'closed':

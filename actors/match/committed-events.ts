@@ -10,7 +10,7 @@ export function committedEvents(events: readonly MatchEvent[]): readonly Committ
   return events.flatMap((event): CommittedEvent[] => {
     switch (event.kind) {
       case 'position_opened':
-        return [{ kind: 'opened', ...of(event.position) }]
+        return [{ kind: 'opened', userId: event.position.userId, purse: event.position.purse }]
       case 'margin_warned':
         if (event.position.warned === 0) return []
         return [{ kind: 'margin_warned', ...of(event.position), lostPct: event.position.warned }]

@@ -76,7 +76,7 @@ function tradeOf(user: UserId, n: number): CommittedEvent[] {
   }
   const pnl = (n % 21) * 1_000_000 - 10_000_000
   return [
-    { kind: 'opened', ...of },
+    { kind: 'opened', userId: user, purse: 'main' },
     { kind: 'closed', ...of, pnl, baseMove: pnl, openedAt: Date.now(), by: 'user' },
   ] as CommittedEvent[]
 }

@@ -26,7 +26,7 @@ const of = {
   lots: lots(u(1)),
   margin: money(u(100)),
 } as const
-const opened = (size = 1): CommittedEvent => ({ ...of, kind: 'opened', lots: lots(u(size)) })
+const opened = (): CommittedEvent => ({ kind: 'opened', userId: U(1), purse: 'main' })
 const closed = (pnl: number, over: Partial<ClosedEvent> = {}): CommittedEvent => ({
   ...of,
   kind: 'closed',
@@ -79,8 +79,8 @@ describe('a career', () => {
 
   it('counts opened, closed, won and lost positions, and how they closed', () => {
     const career = lived(
-      opened(2),
-      opened(12),
+      opened(),
+      opened(),
       closed(30, { direction: 'short', by: 'take_profit', lots: lots(u(12)), openedAt: instant(1_000) }),
       closed(-20, { by: 'stop_loss', openedAt: instant(2_000) }),
       closed(-100, { by: 'washout', openedAt: instant(2_000) }),
@@ -110,7 +110,7 @@ describe('a career', () => {
 
   it('[R14] a void position counts nowhere', () => {
     const late = { by: 'void', voidReason: 'late_open' } as const
-    expect(lived(opened(12), closed(3, late), opened(), closed(7, { by: 'void' }))).toEqual(NEW_CAREER)
+    expect(lived(opened(), closed(3, late), opened(), closed(7, { by: 'void' }))).toEqual(NEW_CAREER)
   })
 
   it('[T39] a corrected close counts as what it is then, and no more than once', () => {

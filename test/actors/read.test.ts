@@ -143,7 +143,7 @@ describe('stored events of a commit', () => {
     margin: 6,
   }
   const events = [
-    { kind: 'opened', ...position },
+    { kind: 'opened', userId: 'u', purse: 'main' },
     { kind: 'margin_warned', ...position, lostPct: 80 },
     {
       kind: 'closed',
