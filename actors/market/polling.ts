@@ -25,6 +25,8 @@ export interface Pace {
  */
 const FIRST_RETRY = 1 / 4
 const LONGEST_RETRY = 1.5
+/** After which the longest is reached. */
+const DOUBLINGS = 3
 /** The longest pause, even if the provider asks for more. */
 const PAUSE_MAX_MS = HOUR_MS
 
@@ -36,7 +38,8 @@ const PAUSE_MAX_MS = HOUR_MS
 export function pauseMs(pace: Pace, chance: number): number {
   const { pollMs, failures, retryAfterMs, allowance } = pace
   if (failures === 0) return Math.max(pollMs, allowance === null ? 0 : affordableMs(allowance))
-  const backOff = pollMs * Math.min(LONGEST_RETRY, FIRST_RETRY * 2 ** (failures - 1)) * (1 - chance / 2)
+  const backOff =
+    pollMs * Math.min(LONGEST_RETRY, FIRST_RETRY * (1 << Math.min(DOUBLINGS, failures - 1))) * (1 - chance / 2)
   return Math.max(backOff, Math.min(PAUSE_MAX_MS, retryAfterMs ?? 0))
 }
 

@@ -9,6 +9,7 @@
  *
  * What is known is in the price at once. A smoothed price would show where it goes next.
  */
+import { exp, tanh } from '../kernel/exact-math.ts'
 import type { PlayerId } from '../kernel/ids.ts'
 import { type Price, price } from '../kernel/micros.ts'
 import type { FixturePeriod, FixturePlayer, FixtureSnapshot, PlayerRole, Side } from './fixture.ts'
@@ -387,7 +388,7 @@ function runningPoints(now: PlayerMemory, role: PlayerRole, minutes: number, mod
 
 /** The base, one tick nearer to its target: positive, within e^±bound of the start, at most `tickCap` away. */
 function nextBase({ start, base }: PricedPlayer, x: number, { bound, tickCap }: ScoringModel): Price {
-  const target = start * Math.exp(bound * Math.tanh(x / bound))
+  const target = start * exp(bound * tanh(x / bound))
   const cap = start * tickCap
   const next = base + Math.max(-cap, Math.min(cap, target - base))
   return price(Math.round(next / STEP_MICROS) * STEP_MICROS)

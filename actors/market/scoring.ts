@@ -2,6 +2,7 @@
  * The numbers of the price model: what each action on the pitch is worth, by role, and what is expected of every
  * player. One point is `scale` per cent of the start price. Every number is a setting; this file holds the defaults.
  */
+import { log } from '../kernel/exact-math.ts'
 import { ANCHOR_BY_ROLE } from '../kernel/limits.ts'
 import type { Price } from '../kernel/micros.ts'
 import type { PlayerRole, Side } from './fixture.ts'
@@ -257,11 +258,11 @@ export function parOffset(
   { role, side, start }: { readonly role: PlayerRole; readonly side: Side; readonly start: Price },
   goals: Readonly<Record<Side, number>> | null,
 ): number {
-  const byWorth = parBy.worth[role] * Math.log(start / ANCHOR_BY_ROLE[role])
+  const byWorth = parBy.worth[role] * log(start / ANCHOR_BY_ROLE[role])
   if (goals === null) return byWorth
   const [own, other] = side === 'home' ? [goals.home, goals.away] : [goals.away, goals.home]
-  const byGoals = parBy.goals[role] * Math.log(own / GOALS_USUAL)
-  return byWorth + byGoals + parBy.conceded[role] * Math.log(other / GOALS_USUAL)
+  const byGoals = parBy.goals[role] * log(own / GOALS_USUAL)
+  return byWorth + byGoals + parBy.conceded[role] * log(other / GOALS_USUAL)
 }
 
 function worth(model: ScoringModel, role: PlayerRole, action: Action): number {

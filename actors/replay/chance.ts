@@ -1,5 +1,6 @@
 /** Seeded chance: the same seed gives the same match on every machine, for ever. */
 import { present } from '../kernel/assert.ts'
+import { exp } from '../kernel/exact-math.ts'
 
 export interface Chance {
   /** A uniform number in [0, 1). */
@@ -13,6 +14,8 @@ export interface Chance {
   pick<T>(items: readonly T[], weight: (item: T) => number): T | null
 }
 
+const TWO_32 = 4_294_967_296
+
 /** Mulberry32: 32 bits of state are plenty for one match. */
 export function chanceFrom(seed: number): Chance {
   let state = seed >>> 0
@@ -20,7 +23,7 @@ export function chanceFrom(seed: number): Chance {
     state = (state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(state ^ (state >>> 15), state | 1)
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / TWO_32
   }
   return {
     uniform,
@@ -29,7 +32,7 @@ export function chanceFrom(seed: number): Chance {
     times(mean) {
       // Knuth: count uniforms until their product falls below e^−mean.
       let n = 0
-      for (let product = uniform(); product > Math.exp(-mean); product *= uniform()) n += 1
+      for (let product = uniform(); product > exp(-mean); product *= uniform()) n += 1
       return n
     },
     pick(items, weight) {

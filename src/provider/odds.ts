@@ -1,4 +1,5 @@
 /** Pre-match odds → the goals each side is expected to score, by the usual model: independent Poisson counts. */
+import { exp, log } from '../../actors/kernel/exact-math.ts'
 import type { Side } from '../../actors/market/fixture.ts'
 
 /** Decimal odds of a full-time result: what a stake of 1 pays. */
@@ -18,9 +19,9 @@ const ROUNDS = 12
 /** Goals of one side that are told apart; more are as good as never scored. */
 const COUNTS = 14
 /** Natural logarithms of the fewest and the most goals that a side is expected to score. */
-const LEAST = Math.log(0.1)
-const MOST = Math.log(6)
-const START = Math.log(1.35)
+const LEAST = log(0.1)
+const MOST = log(6)
+const START = log(1.35)
 /** How far the two means are moved to see what follows, and how exact the answer is. */
 const NUDGE = 1e-4
 const EXACT = 1e-7
@@ -36,7 +37,7 @@ export function expectedGoals({ home, draw, away }: ResultOdds): Readonly<Record
   if (![home, draw, away].every((odds) => odds > 1) || book < 1 || book > 1.5) return null
   const [wins, draws] = [inverse[0] / book, inverse[1] / book]
   const miss = (x: number, y: number): readonly [number, number] => {
-    const result = resultOf(Math.exp(x), Math.exp(y))
+    const result = resultOf(exp(x), exp(y))
     return [result.wins - wins, result.draws - draws]
   }
   let [x, y] = [START, START]
@@ -51,7 +52,7 @@ export function expectedGoals({ home, draw, away }: ResultOdds): Readonly<Record
     x = clamped(x - (f * gy - g * fy) / determinant)
     y = clamped(y - (g * fx - f * gx) / determinant)
   }
-  return { home: rounded(Math.exp(x)), away: rounded(Math.exp(y)) }
+  return { home: rounded(exp(x)), away: rounded(exp(y)) }
 }
 
 /** How often a side that scores `own` on average wins, draws and loses against one that scores `other`. */
@@ -68,7 +69,7 @@ export function resultOf(own: number, other: number): Result {
 }
 
 function poisson(mean: number): readonly number[] {
-  let p = Math.exp(-mean)
+  let p = exp(-mean)
   return Array.from({ length: COUNTS }, (_, n) => {
     if (n > 0) p *= mean / n
     return p

@@ -49,8 +49,8 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     'the same is expected of the dear and the cheap',
     SCORING,
-    `const byWorth = parBy.worth[role] * Math.log(`,
-    `const byWorth = 0 * parBy.worth[role] * Math.log(`,
+    `const byWorth = parBy.worth[role] * log(`,
+    `const byWorth = 0 * parBy.worth[role] * log(`,
   ),
   mutation(
     'the same is expected of favourites and underdogs',

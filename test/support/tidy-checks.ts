@@ -226,6 +226,14 @@ const BANS: readonly Ban[] = [
     instead: 'take the time from a World',
   },
   {
+    what: 'takes a function whose last digit engines may choose',
+    words:
+      /\bMath\.(?:a?(?:sin|cos|tan)h?|atan2|exp|expm1|log|log1p|log2|log10|pow|cbrt|hypot)\b|\bMath\[|\{[^}]*\}\s*=\s*Math\b|\*\*/g,
+    where: /^(actors|src\/provider|ops\/verify)\//,
+    except: [],
+    instead: 'take it from actors/kernel/exact-math.ts, so that a price is the same on every engine',
+  },
+  {
     what: 'walks into a trap of Colyseus',
     words: /\b(remoteRoomCall|joinOrCreate|RedisDriver|RedisPresence|StateView|attachToServer)\b|\bt\.number\(/g,
     where: PRODUCT,
