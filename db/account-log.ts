@@ -143,7 +143,7 @@ export class AccountLog {
  */
 const nextEvents = (limit: number) =>
   sql<NextEvent>`(
-    (select l.marker, case l.kind when 'margin' then 'opened' when 'late_close' then 'corrected' else 'closed' end as kind, l.reference as position_id, l.at,
+    (select l.marker, case when l.kind = 'margin' then 'opened' when l.kind in ('late_close', 'void') then 'corrected' else 'closed' end as kind, l.reference as position_id, l.at,
             null::bigint as stop_loss_micros, null::bigint as take_profit_micros, null::smallint as warned
        from ledger_entries l
       where asked.since < wallets.events and l.user_id = asked.user_id and l.marker > asked.since

@@ -108,6 +108,7 @@ export const POSITION_COLUMNS = [
   'closed_at',
   'closed_by',
   'void_reason',
+  'void_note',
   'late',
 ] as const
 
@@ -201,5 +202,14 @@ function closeFrom(row: PositionRow): Close | null {
     `position ${row.id} is half closed`,
   )
   const at = instant(closed_at.getTime())
-  return { price: price(close_micros), base: price(base), pnl: money(pnl_micros), at, by, voidReason: row.void_reason }
+  const note = row.void_note === null ? {} : { voidNote: row.void_note }
+  return {
+    price: price(close_micros),
+    base: price(base),
+    pnl: money(pnl_micros),
+    at,
+    by,
+    voidReason: row.void_reason,
+    ...note,
+  }
 }

@@ -24,6 +24,7 @@ import { AuditLog } from './audit-log.ts'
 import { insertHeadlines, insertNotices, type Notification } from './announcements.ts'
 import { bigints, instants, integers, texts, uuids } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
+import { VoidReactions } from './void-reactions.ts'
 import { careerFrom } from './career-rows.ts'
 import type { CareersTable, WeekScoresTable } from './postgres/schema/community.ts'
 import { timelineOf, type VersionedBalance, type WalletCache } from './wallet-cache.ts'
@@ -55,6 +56,7 @@ export interface WeekShare {
 }
 
 export class ReactionTx {
+  readonly voids: VoidReactions
   readonly #tx: Transaction<Database>
   readonly #cache: WalletCache
   readonly #world: Pick<World, 'newId'>
@@ -65,6 +67,7 @@ export class ReactionTx {
 
   constructor(tx: Transaction<Database>, cache: WalletCache, world: Pick<World, 'newId'>) {
     this.#tx = tx
+    this.voids = new VoidReactions(tx)
     this.#cache = cache
     this.#world = world
   }

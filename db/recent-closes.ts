@@ -34,6 +34,10 @@ const readCorrection: Reader<Late['corrections'][number]> = (value, path) => {
   }
 }
 
+/** What late news has booked of a close, as the column `late` holds it. */
+export const correctionsOf = (late: unknown, path: string): Late['corrections'] =>
+  late === null ? [] : readLate(late, path).corrections
+
 /**
  * The closes of the minutes before the match's last commit, and those that news has found. The outbox is in order of
  * commits, so its end is found without an index of closes, which would cost every close. A row that no trade can have

@@ -12,6 +12,7 @@ import { realisedPnl } from '../actors/position/position.ts'
 import { exitPriceFrom, type PositionRow, PRICE_COLUMNS, type PriceRow } from './positions.ts'
 import { texts } from './postgres/arrays.ts'
 import type { Database } from './postgres/schema.ts'
+import type { LedgerKind } from './postgres/schema/money.ts'
 import type { CachedBalance, WalletCache } from './wallet-cache.ts'
 
 /** The books of one purse. */
@@ -38,7 +39,7 @@ export interface LedgerAudit {
 
 /** One change of a user's balance. */
 export interface LedgerEntry {
-  readonly kind: 'grant' | 'margin' | 'release' | 'external_adjustment' | 'referral' | 'refill' | 'late_close'
+  readonly kind: LedgerKind
   /** Signed: negative when it left the wallet. */
   readonly amount: Money
   /** The position whose margin left, came back with its PnL, or was corrected by late news; null for other entries. */
@@ -59,6 +60,9 @@ export interface WalletNow extends WalletAfter {
   /** The open positions of the purse, in all matches. */
   readonly openPositions: number
 }
+
+/** Kinds of entries whose reference is a position. */
+const OF_POSITIONS: ReadonlySet<LedgerKind> = new Set(['margin', 'release', 'late_close', 'void', 'void_shortfall'])
 
 export class Wallets {
   readonly #db: Kysely<Database>
@@ -150,7 +154,7 @@ export class Wallets {
       return {
         kind,
         amount: money(amount_micros),
-        positionId: kind === 'margin' || kind === 'release' || kind === 'late_close' ? positionId(reference) : null,
+        positionId: OF_POSITIONS.has(kind) ? positionId(reference) : null,
         at: instant(at.getTime()),
       }
     })

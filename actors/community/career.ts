@@ -74,7 +74,8 @@ export const NEW_CAREER: Career = {
 
 /**
  * The career after one more event of this user. The close of a void position takes back what its opening
- * counted for. A correction replaces what its close counted for. Practice counts on its own boards alone.
+ * counted for, and a void afterwards takes back what its opening and its close did. A correction replaces what its
+ * close counted for. Practice counts on its own boards alone.
  */ // R14, R15
 export function advance(before: Career, event: CommittedEvent): Career {
   if (event.kind !== 'match_settled' && event.purse === 'practice') {
@@ -115,6 +116,21 @@ export function advance(before: Career, event: CommittedEvent): Career {
         xp: career.xp + wins * XP_PER_WIN,
       }
     }
+    case 'voided': {
+      const wins = winsOf(event.before)
+      const by = (closer: typeof event.by): number => (event.by === closer ? 1 : 0)
+      return {
+        ...career,
+        opened: career.opened - 1,
+        won: money(career.won - Math.max(0, event.before.pnl)),
+        shortWins: career.shortWins - (event.direction === 'short' ? wins : 0),
+        takeProfits: career.takeProfits - by('take_profit'),
+        stopLosses: career.stopLosses - by('stop_loss'),
+        washouts: career.washouts - by('washout'),
+        settled: career.settled - by('full_time'),
+        xp: career.xp - XP_PER_OPEN - wins * XP_PER_WIN,
+      }
+    }
     case 'margin_warned':
     case 'match_settled':
       return career
@@ -135,6 +151,17 @@ function tallied(tally: Tally, event: CommittedEvent): Tally {
       baseMoves: money(tally.baseMoves + baseMove - before.baseMove),
     }
   }
+  if (event.kind === 'voided') {
+    const { before, margin } = event
+    return {
+      ...tally,
+      closed: tally.closed - 1,
+      wins: tally.wins - winsOf(before),
+      pnl: money(tally.pnl - before.pnl),
+      baseMoves: money(tally.baseMoves - before.baseMove),
+      margin: money(tally.margin - margin),
+    }
+  }
   if (!isCountedClose(event)) return tally
   const isFirst = tally.firstTradeAt === null || event.openedAt < tally.firstTradeAt
   return {
@@ -147,6 +174,22 @@ function tallied(tally: Tally, event: CommittedEvent): Tally {
     margin: money(tally.margin + event.margin),
   }
 }
+
+/** The maxima and minima over what a user has closed. A void may have taken one back: they are then counted again. */
+export interface Records {
+  readonly bestWin: Money
+  readonly largestLots: Lots
+  readonly firstTradeAt: Instant | null
+  readonly practiceFirstTradeAt: Instant | null
+}
+
+export const withRecords = (career: Career, records: Records): Career => ({
+  ...career,
+  bestWin: records.bestWin,
+  largestLots: records.largestLots,
+  main: { ...career.main, firstTradeAt: records.firstTradeAt },
+  practice: { ...career.practice, firstTradeAt: records.practiceFirstTradeAt },
+})
 
 /** The career after `days` more days with an opening; fewer when the only one of a day was void. */
 export const advanceDays = (career: Career, days: number): Career => ({

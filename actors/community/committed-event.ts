@@ -39,8 +39,13 @@ export type CommittedEvent =
   | ({ readonly kind: 'closed' } & PositionFacts & Closing)
   /** Late news corrects a close: what it had counted for, and what it counts for now. */
   | ({ readonly kind: 'corrected'; readonly before: Earned } & PositionFacts & Omit<Closing, 'voidReason'>)
-  /** The last position is closed; no event of this match follows. */
+  /** An operator has voided a closed position: what it had counted for. It follows the end of its match, too. */
+  | ({ readonly kind: 'voided'; readonly before: Earned; readonly closedAt: Instant } & PositionFacts &
+      Pick<Closing, 'openedAt' | 'by'>)
+  /** The last position is closed; nothing but voids follows. */
   | { readonly kind: 'match_settled' }
+
+export type VoidedEvent = Extract<CommittedEvent, { readonly kind: 'voided' }>
 
 export type CorrectedEvent = Extract<CommittedEvent, { readonly kind: 'corrected' }>
 

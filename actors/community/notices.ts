@@ -1,13 +1,13 @@
 /** What users read about committed events: notifications to one user, headlines in the activity feed to all. */
 import { present } from '../kernel/assert.ts'
-import type { InstrumentId, UserId } from '../kernel/ids.ts'
+import type { InstrumentId, PositionId, UserId } from '../kernel/ids.ts'
 import { BIG_WIN } from '../kernel/limits.ts'
 import { decimal, type Money, money } from '../kernel/micros.ts'
 import type { Purse } from '../kernel/purse.ts'
 import type { Instant } from '../kernel/world.ts'
 import type { ClosedBy } from '../position/position.ts'
 import type { Badge } from './badges.ts'
-import type { ClosedEvent, CommittedEvent, CorrectedEvent } from './committed-event.ts'
+import type { ClosedEvent, CommittedEvent, CorrectedEvent, VoidedEvent } from './committed-event.ts'
 
 export type NoticeType =
   | 'position_closed'
@@ -76,6 +76,7 @@ const titled = (purse: Purse, title: string): string => (purse === 'practice' ? 
 export function noticesOf(
   commit: { key: string; at: Instant; events: readonly CommittedEvent[] },
   nameOf: NameOf,
+  reasonOf: (id: PositionId) => string | null = () => null,
 ): Notice[] {
   const { key, at, events } = commit
   const notices: Notice[] = []
@@ -92,6 +93,8 @@ export function noticesOf(
         source: `margin:${positionId}:${lostPct}`,
         at,
       })
+    } else if (event.kind === 'voided' || (event.kind === 'closed' && event.voidReason === 'operator')) {
+      notices.push(voidNotice(event, { reason: reasonOf(event.positionId), at }, nameOf))
     } else if (event.kind === 'corrected') {
       notices.push(...correctionNotice(event, { key, at }, nameOf))
     } else if (event.kind === 'closed' && event.by === 'full_time') {
@@ -126,6 +129,32 @@ export function noticesOf(
     })
   }
   return notices
+}
+
+/** An operator has voided a position. */
+function voidNotice(
+  event: VoidedEvent | ClosedEvent,
+  { reason, at }: { readonly reason: string | null; readonly at: Instant },
+  nameOf: NameOf,
+): Notice {
+  const { userId, purse, positionId, instrumentId, direction } = event
+  const before = event.kind === 'voided' ? event.before.pnl : money(0)
+  const booked =
+    before > 0
+      ? `Its profit of ${signed(before)} is taken back.`
+      : before < 0
+        ? `Its loss of ${signed(before)} is given back.`
+        : 'Its margin is given back.'
+  const why = reason === null ? '' : ` Reason: ${reason}`
+  return {
+    userId,
+    type: 'position_closed',
+    title: titled(purse, 'Position void'),
+    body: `An operator has voided your ${direction} on ${nameOf(instrumentId)}. ${booked} It counts nowhere.${why}`,
+    data: { purse, positionId, instrumentId, closedBy: 'void', pnl: 0 },
+    source: `void:${positionId}`,
+    at,
+  }
 }
 
 /** None where only the base moved, and nothing was booked. */

@@ -15,6 +15,7 @@ const KINDS: Readonly<Record<CommittedEvent['kind'], true>> = {
   margin_warned: true,
   closed: true,
   corrected: true,
+  voided: true,
   match_settled: true,
 }
 
@@ -50,12 +51,21 @@ const readCommittedEvent: Reader<CommittedEvent> = (value, path) => {
   switch (kind) {
     case 'margin_warned':
       return { kind, ...position, lostPct: field('lostPct', oneOf([50, 80])) }
+    case 'voided':
+      return {
+        kind,
+        ...position,
+        openedAt: field('openedAt', as(integer, instant)),
+        closedAt: field('closedAt', as(integer, instant)),
+        by: field('by', keyOf(CLOSED_BY)),
+        before: field('before', readEarned),
+      }
     case 'closed':
     case 'corrected': {
       const openedAt = field('openedAt', as(integer, instant))
       const closing = { ...position, ...readEarned(value, path), openedAt, by: field('by', keyOf(CLOSED_BY)) }
       return kind === 'closed'
-        ? { kind, ...closing, voidReason: field('voidReason', nullable(oneOf(['late_open']))) }
+        ? { kind, ...closing, voidReason: field('voidReason', nullable(oneOf(['late_open', 'operator']))) }
         : { kind, ...closing, before: field('before', readEarned) }
     }
   }

@@ -4,7 +4,7 @@
  * ahead of the store.
  */
 import { InvariantBroken, present } from '../kernel/assert.ts'
-import type { FixtureId, InstrumentId, UserId } from '../kernel/ids.ts'
+import type { FixtureId, InstrumentId, PositionId, UserId } from '../kernel/ids.ts'
 import { BATCH_MAX, COMMAND_DEADLINE_MS, ROUNDS_MAX, LARGE_BATCH } from '../kernel/limits.ts'
 import { type Outcome, refused, type TradeWindow } from '../kernel/outcome.ts'
 import { type Instant, instant } from '../kernel/world.ts'
@@ -29,6 +29,7 @@ import { Hearing } from './heard.ts'
 import { holdingsOf } from './holdings.ts'
 import { checkAll, checkTouched } from './invariants.ts'
 import type { MatchActorOptions, Publication, StopReason } from './actor-options.ts'
+import { ActorStopped, Fenced } from './actor-stopped.ts'
 import { Mailbox } from './mailbox.ts'
 import type { Ending, FeedUpdate, SystemCommand, Trade, UserCommand } from './messages.ts'
 import { type FeedTerms, unlisted } from './feed-updates.ts'
@@ -42,6 +43,7 @@ import { effectOf, type PriceRules, type RuleEffect } from './rule-change.ts'
 import { UnpublishedMoves } from './unpublished-moves.ts'
 
 export type { MatchActorOptions, Publication, StopReason } from './actor-options.ts'
+export { ActorStopped } from './actor-stopped.ts'
 
 /** One attempt to commit a batch: what was decided, and the draft that it was decided on. */
 interface Attempt {
@@ -150,6 +152,11 @@ export class MatchActor {
    */
   end(ending: Ending): Promise<boolean> {
     return this.#post({ kind: 'end_match', ending })
+  }
+
+  /** Voids a position for an operator. False when it is not open here: then news no longer corrects it. */
+  void(positionId: PositionId): Promise<boolean> {
+    return this.#post({ kind: 'void_position', positionId })
   }
 
   /** The cost of an opening now. Reads committed state only. */
@@ -381,20 +388,5 @@ export class MatchActor {
       else entry.answer(BUSY)
     }
     this.#options.onStopped(error instanceof Fenced ? 'fenced' : reason, error)
-  }
-}
-
-/** The actor takes no more messages. A retry reaches its successor. */
-export class ActorStopped extends Error {
-  override name = 'ActorStopped'
-  constructor(matchId: FixtureId, why = 'has stopped') {
-    super(`the actor of match ${matchId} ${why}`)
-  }
-}
-
-class Fenced extends ActorStopped {
-  override name = 'Fenced'
-  constructor(matchId: FixtureId, epoch: number) {
-    super(matchId, `was fenced: an epoch newer than ${epoch} exists`)
   }
 }

@@ -19,6 +19,7 @@ export interface MatchTarget {
   removePosition(id: PositionId): void
   /** Remembers a close for late news. Replaces what was remembered of it before. */
   putClose(close: RecentClose): void
+  forgetClose(id: PositionId): void
 }
 
 export function apply(target: MatchTarget, event: MatchEvent): void {
@@ -59,6 +60,8 @@ export function apply(target: MatchTarget, event: MatchEvent): void {
       const { position, awaited, corrections } = event
       return target.putClose({ position, awaited, corrections })
     }
+    case 'close_forgotten':
+      return target.forgetClose(event.positionId)
     default:
       return unreachable(event)
   }

@@ -27,6 +27,7 @@ export function committedEvents(events: readonly MatchEvent[]): readonly Committ
       case 'instrument_settled':
       case 'price_moved':
       case 'levels_changed':
+      case 'close_forgotten':
         return []
     }
   })

@@ -7,6 +7,7 @@ import type { Outcome } from '../kernel/outcome.ts'
 import type { SystemCommand, UserCommand } from './messages.ts'
 import { clock, type FeedTerms, update } from './feed-updates.ts'
 import { endMatch } from './operator-ending.ts'
+import { voidPosition } from './operator-void.ts'
 import type { Draft } from './state.ts'
 import { changeLevels, close, type Allowed, open, type Terms } from './trading.ts'
 
@@ -24,7 +25,10 @@ export function decide(draft: Draft, command: UserCommand, terms: Terms): Outcom
   }
 }
 
-/** Decides what the match itself does next. Returns whether a feed update was new, or an ending had not begun. */
+/**
+ * Decides what the match itself does next. Returns whether a feed update was new, an ending had not begun, or a
+ * position was open.
+ */
 export function proceed(draft: Draft, command: SystemCommand, terms: FeedTerms): boolean {
   switch (command.kind) {
     case 'feed_update':
@@ -34,6 +38,8 @@ export function proceed(draft: Draft, command: SystemCommand, terms: FeedTerms):
       return false
     case 'end_match':
       return endMatch(draft, command, terms)
+    case 'void_position':
+      return voidPosition(draft, command, terms)
     default:
       return unreachable(command)
   }

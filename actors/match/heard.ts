@@ -45,7 +45,8 @@ export class Hearing {
       const decision = decisions.get(entry)
       if (decision?.kind !== 'proceeded' || !decision.effect) continue
       if (command.kind === 'feed_update') heard.push({ kind: 'update', at, update: command, histories })
-      else heard.push(command.kind === 'clock' ? { kind: 'clock', at } : { kind: 'end', at, ending: command.ending })
+      else if (command.kind === 'end_match') heard.push({ kind: 'end', at, ending: command.ending })
+      else if (command.kind === 'clock') heard.push({ kind: 'clock', at })
     }
     return heard
   }

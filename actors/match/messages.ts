@@ -98,8 +98,14 @@ export interface EndMatch {
   readonly ending: Ending
 }
 
+/** An operator voids a position: it is closed as if it had never been opened, or no news corrects it any more. */
+export interface VoidPosition {
+  readonly kind: 'void_position'
+  readonly positionId: PositionId
+}
+
 /** A message that no user sends. A full mailbox still takes it. */
-export type SystemCommand = FeedUpdate | Clock | EndMatch
+export type SystemCommand = FeedUpdate | Clock | EndMatch | VoidPosition
 
 /** A wallet after a commit. Unrealised PnL covers all open positions of its purse, at the last committed prices. */
 export interface WalletAfter {
@@ -188,6 +194,8 @@ export type MatchEvent =
   | { readonly kind: 'margin_warned'; readonly position: Position }
   | PositionClosed
   | CloseCorrected
+  /** A close that news no longer reaches: an operator has voided it. */
+  | { readonly kind: 'close_forgotten'; readonly positionId: PositionId }
 
 interface PositionClosed {
   readonly kind: 'position_closed'

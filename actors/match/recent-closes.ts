@@ -23,6 +23,11 @@ export class RecentCloses implements Iterable<RecentClose> {
     this.#forget(close.position.close.at)
   }
 
+  forget(id: PositionId): void {
+    this.#recent.delete(id)
+    this.#found.delete(id)
+  }
+
   *[Symbol.iterator](): Iterator<RecentClose> {
     yield* this.#recent.values()
     yield* this.#found.values()

@@ -154,6 +154,10 @@ export class MatchState implements MatchView, MatchTarget {
     this.#closes.put(close)
   }
 
+  forgetClose(id: PositionId): void {
+    this.#closes.forget(id)
+  }
+
   largest(id: InstrumentId): Lots {
     return this.#triggers.of(id)?.largest ?? lots(0)
   }
@@ -232,7 +236,8 @@ export class Draft implements MatchView, MatchTarget {
   readonly #searches = new Map<InstrumentId, Search>()
   /** Opened and changed positions by user. */
   readonly #byUser = new PositionsByUser()
-  readonly #closes = new Map<PositionId, RecentClose>()
+  /** Recent closes that changed; null marks one that is forgotten. */
+  readonly #closes = new Map<PositionId, RecentClose | null>()
 
   /** `room`: how many positions triggers may still close or warn about in this batch. */
   constructor(base: MatchView, room = Number.POSITIVE_INFINITY) {
@@ -299,11 +304,15 @@ export class Draft implements MatchView, MatchTarget {
 
   *recentCloses(): Iterable<RecentClose> {
     for (const close of this.#base.recentCloses()) if (!this.#closes.has(close.position.id)) yield close
-    yield* this.#closes.values()
+    for (const close of this.#closes.values()) if (close !== null) yield close
   }
 
   putClose(close: RecentClose): void {
     this.#closes.set(close.position.id, close)
+  }
+
+  forgetClose(id: PositionId): void {
+    this.#closes.set(id, null)
   }
 
   largest(id: InstrumentId): Lots {

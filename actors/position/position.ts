@@ -20,7 +20,7 @@ export type Direction = 'long' | 'short'
 export type ClosedBy = 'user' | 'stop_loss' | 'take_profit' | 'washout' | 'full_time' | 'void' | 'admin'
 
 /** Why a position is void, where it was not the match that was called off. */
-export type VoidReason = 'late_open'
+export type VoidReason = 'late_open' | 'operator'
 
 /** The loss, in per cent of the margin, at which the owner is warned. */
 export type MarginWarning = (typeof MARGIN_WARNINGS)[number]
@@ -41,6 +41,8 @@ export interface Close {
   readonly by: ClosedBy
   /** Null unless `void`, and when the match was not played. */
   readonly voidReason: VoidReason | null
+  /** What an operator tells the owner. Only the store knows it. */
+  readonly voidNote?: string
 }
 
 export interface Position extends Levels {

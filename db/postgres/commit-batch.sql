@@ -177,7 +177,10 @@ begin
       if cardinality(x_id) > 0 then
         update positions p
            set close_micros = x.price, close_base_micros = x.base, pnl_micros = x.pnl, closed_at = p_at, closed_by = x.by,
-               void_reason = x.reason, closed_marker = n_events[w_log[x.wallet]] - x.followers
+               void_reason = x.reason,
+               void_note = case when x.reason = 'operator' then (select v.reason from position_voids v
+                                                                  where v.position_id = x.id) end,
+               closed_marker = n_events[w_log[x.wallet]] - x.followers
           from (select unnest(x_id) as id, unnest(x_wallet) as wallet, unnest(x_price) as price, unnest(x_base) as base,
                        unnest(x_pnl) as pnl, unnest(x_by) as by, unnest(x_reason) as reason,
                        unnest(x_followers) as followers) x
@@ -191,7 +194,7 @@ begin
       if cardinality(c_id) > 0 then
         update positions p set pnl_micros = c.pnl, late = c.late::jsonb
           from (select unnest(c_id) as id, unnest(c_pnl) as pnl, unnest(c_late) as late) c
-         where p.id = c.id and p.match_id = p_match and p.closed_by is not null;
+         where p.id = c.id and p.match_id = p_match and p.closed_by <> 'void';
         get diagnostics changed = row_count;
         if changed <> cardinality(c_id) then
           raise exception 'batch %: % of % corrected positions are closed', p_batch, changed, cardinality(c_id);

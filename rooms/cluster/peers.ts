@@ -2,7 +2,7 @@
  * Sends commands, questions and feed updates to the processes that run their matches. The lease in the database says
  * which process that is; what this process remembers is only a hint where to ask first.
  */
-import type { FixtureId } from '../../actors/kernel/ids.ts'
+import type { FixtureId, PositionId } from '../../actors/kernel/ids.ts'
 import { COMMAND_DEADLINE_MS } from '../../actors/kernel/limits.ts'
 import { type Outcome, type Refusal, refused, type TradeWindow } from '../../actors/kernel/outcome.ts'
 import { type Instant, instant, SECOND_MS, type World } from '../../actors/kernel/world.ts'
@@ -11,7 +11,7 @@ import type { MatchOrigin } from '../../actors/match/state.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
 import type { ConsideredSetting, RuleEffect } from '../../actors/match/rule-change.ts'
 import type { ProcessId } from './bus.ts'
-import type { Activity, ClusterBus, Ended, Fed, Requests } from './protocol.ts'
+import type { Activity, ClusterBus, Ended, Fed, Requests, Voided } from './protocol.ts'
 
 /** What this process does for the others. Undefined: the match does not run here. */
 export interface Host {
@@ -22,6 +22,7 @@ export interface Host {
   effectHere(matchId: FixtureId, setting: ConsideredSetting): RuleEffect | undefined
   feedHere(update: FeedUpdate, origin: MatchOrigin): Promise<Fed>
   endHere(matchId: FixtureId, ending: Ending): Promise<Ended | undefined>
+  voidHere(matchId: FixtureId, id: PositionId): Promise<Voided | undefined>
   activityHere(matchId: FixtureId): Promise<Activity>
 }
 
@@ -83,6 +84,7 @@ export class Peers {
     this.serve('quote', ({ matchId, query }) => host.quoteHere(matchId, query))
     this.serve('effect', ({ matchId, setting }) => host.effectHere(matchId, setting))
     this.serve('end', ({ matchId, ending }) => host.endHere(matchId, ending))
+    this.serve('void', ({ matchId, positionId }) => host.voidHere(matchId, positionId))
     bus.serve('wake', async ({ matchId }) => {
       await placing(host.size)
       const activity = await host.activityHere(matchId)
@@ -136,6 +138,13 @@ export class Peers {
     if (asked.kind === 'answered') return asked.answer
     if (asked.kind === 'settled') return 'over'
     return asked.kind === 'unknown' ? 'unknown' : 'elsewhere'
+  }
+
+  /** Voids an open position where its match runs. Without an answer it may be void: its row tells. */
+  async void(matchId: FixtureId, positionId: PositionId): Promise<Voided> {
+    const asked = await this.ask('void', { matchId, positionId }, FEED_MS)
+    if (asked.kind === 'answered') return asked.answer
+    return asked.kind === 'settled' || asked.kind === 'unknown' ? 'closed' : 'elsewhere'
   }
 
   /**

@@ -1,6 +1,6 @@
 /** Every message between processes: the requests with their answers, the topics, and the version of them all. */
 import { z } from 'zod'
-import type { FixtureId, SessionId, UserId } from '../../actors/kernel/ids.ts'
+import type { FixtureId, PositionId, SessionId, UserId } from '../../actors/kernel/ids.ts'
 import type { Outcome } from '../../actors/kernel/outcome.ts'
 import type { Ending, FeedUpdate, Trade, UserCommand } from '../../actors/match/messages.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
@@ -12,6 +12,7 @@ import {
   Command,
   FeedUpdateMessage,
   FixtureId as MatchId,
+  PositionId as Position,
   QuoteOutcome,
   QuoteQueryMessage,
   RuleEffectMessage,
@@ -27,6 +28,12 @@ export type Fed = 'applied' | 'dropped' | 'elsewhere'
 
 /** The result of an attempt to end a match. `over`: it is settling or settled. `elsewhere`: it was not reached. */
 export type Ended = 'ending' | 'over' | 'unknown' | 'elsewhere'
+
+/**
+ * The result of an attempt to void an open position. `closed`: it is not open in the match. `elsewhere`: the match was
+ * not reached.
+ */
+export type Voided = 'voided' | 'closed' | 'elsewhere'
 
 /** A seat in a match room, or the reason for refusing one, as an HTTP answer. */
 export interface SeatAnswer {
@@ -54,6 +61,7 @@ export interface Requests {
   readonly command: Exchange<{ readonly command: UserCommand; readonly leftMs: number }, Outcome<Trade>>
   readonly quote: Exchange<{ readonly query: QuoteQuery }, Outcome<QuoteAnswer>>
   readonly end: Exchange<{ readonly ending: Ending }, Ended>
+  readonly void: Exchange<{ readonly positionId: PositionId }, Voided>
   readonly effect: Exchange<{ readonly setting: ConsideredSetting }, RuleEffect>
   readonly seat: Exchange<{ readonly userId: UserId; readonly sessionId: SessionId }, SeatAnswer>
   readonly reconnect: Exchange<{ readonly reconnectionToken: string }, SeatAnswer>
@@ -115,6 +123,7 @@ export const PROTOCOL: Protocol<Requests, Topics> = {
     command: exchange(about({ command: Command, leftMs: z.number().nonnegative() }), TradeOutcome),
     quote: exchange(about({ query: QuoteQueryMessage }), QuoteOutcome),
     end: exchange(about({ ending: z.enum(['full_time', 'void']) }), z.enum(['ending', 'over', 'unknown', 'elsewhere'])),
+    void: exchange(about({ positionId: Position }), z.enum(['voided', 'closed', 'elsewhere'])),
     effect: exchange(
       about({ setting: z.object({ key: z.string(), value: z.union([z.number(), z.boolean(), z.string()]) }) }),
       RuleEffectMessage,

@@ -23,7 +23,7 @@ const Lots = micros.transform(lots)
 const Instant = z.int().transform(instant)
 const id = z.string().min(1).max(64)
 const InstrumentId = id.transform(instrumentId)
-const PositionId = id.transform(positionId)
+export const PositionId = id.transform(positionId)
 export const UserId = id.transform(userId)
 export const SessionId = id.transform(sessionId)
 export const FixtureId = z.int().nonnegative().max(0xffffffff).transform(fixtureId)
@@ -52,7 +52,7 @@ const Position: z.ZodType<Position> = z.object({
       pnl: Money,
       at: Instant,
       by: z.enum(['user', 'stop_loss', 'take_profit', 'washout', 'full_time', 'void', 'admin']),
-      voidReason: z.literal('late_open').nullable(),
+      voidReason: z.enum(['late_open', 'operator']).nullable(),
     })
     .nullable(),
 })

@@ -17,9 +17,11 @@ import { type MatchOrigin, type MatchView, newMatch } from '../../actors/match/s
 import type { MatchRecord } from '../../actors/match/store.ts'
 import type { ActivationResult } from '../feed/wake-limiter.ts'
 import type { MatchContext } from './match-host.ts'
+import { type Activation, type Destination, notFound } from './destination.ts'
+import { withinDeadline } from './within-deadline.ts'
 import { type HostedMatch, MATCH_ROOM, type MatchRoomOptions } from './match-room.ts'
 import { type Host, NOT_HERE, type Ownership, type Peers, placing, SETTLED } from '../cluster/peers.ts'
-import type { Activity, Ended, Fed } from '../cluster/protocol.ts'
+import type { Activity, Ended, Fed, Voided } from '../cluster/protocol.ts'
 
 /** The matches of instruments and positions that are not in a match of this process. */
 export interface Directory {
@@ -47,22 +49,6 @@ export interface MatchDeskOptions {
   /** Makes the prices of a match in another process available here; false when no process runs it. */
   readonly followRemote: (matchId: FixtureId) => Promise<boolean>
 }
-
-/** The result of an attempt to run a match here. */
-type Activation =
-  | { readonly kind: 'active'; readonly actor: MatchActor }
-  /** No feed has reported it. */
-  | { readonly kind: 'unknown' }
-  /** It is settled, and never runs again. */
-  | { readonly kind: 'settled' }
-  /** Another process holds its lease, or this one is stopping. */
-  | { readonly kind: 'elsewhere' }
-
-/** Where a command goes: to an actor, to another process, or nowhere, with the reason. */
-type Destination =
-  | { readonly actor: MatchActor }
-  | { readonly remote: FixtureId; readonly peers: Peers; readonly what: 'instrument' | 'position' }
-  | { readonly refusal: Refusal }
 
 const REMEMBERED_MS = 5_000
 /** Instruments remembered: more than are in play at a time. */
@@ -141,6 +127,19 @@ export class MatchDesk implements Host {
     return activity === 'active' ? ((await this.endHere(matchId, ending)) ?? 'elsewhere') : activity
   }
 
+  /**
+   * Voids an open position for an operator, wherever its match runs. `closed`: it is not open there, and news no longer
+   * corrects it. `elsewhere`: the match could not be reached. Rejects with a fault.
+   */
+  async void(matchId: FixtureId, positionId: PositionId): Promise<Voided> {
+    const { peers } = this.#options
+    const isHere = peers === null || this.#running(matchId) !== undefined
+    if (!isHere) return peers.void(matchId, positionId)
+    const activity = await this.activityHere(matchId)
+    if (activity === 'settled' || activity === 'unknown') return 'closed'
+    return (await this.voidHere(matchId, positionId)) ?? 'elsewhere'
+  }
+
   /** Runs a match here. Null when it is unknown or settled, or another process runs it. */
   async activate(matchId: FixtureId): Promise<MatchActor | null> {
     const activation = await this.#activation(matchId, null)
@@ -196,6 +195,11 @@ export class MatchDesk implements Host {
   async endHere(matchId: FixtureId, ending: Ending): Promise<Ended | undefined> {
     const actor = this.#running(matchId)
     return actor === undefined ? undefined : (await actor.end(ending)) ? 'ending' : 'over'
+  }
+
+  async voidHere(matchId: FixtureId, positionId: PositionId): Promise<Voided | undefined> {
+    const actor = this.#running(matchId)
+    return actor === undefined ? undefined : (await actor.void(positionId)) ? 'voided' : 'closed'
   }
 
   async activityHere(matchId: FixtureId): Promise<Activity> {
@@ -381,20 +385,5 @@ export class MatchDesk implements Host {
     } catch (error) {
       this.#options.context.report('match_activation_failed', error, { matchId })
     }
-  }
-}
-
-const notFound = (what: 'instrument' | 'position'): Destination => ({ refusal: { code: 'not_found', what } })
-
-/** The outcome, or `unknown_outcome` after the deadline. A late answer or fault is dropped. */
-async function withinDeadline(outcome: Promise<Outcome<Trade>>): Promise<Outcome<Trade>> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<Outcome<Trade>>((resolve) => {
-    timer = setTimeout(() => resolve(refused({ code: 'unknown_outcome', retryAfterSecs: 1 })), COMMAND_DEADLINE_MS)
-  })
-  try {
-    return await Promise.race([outcome, late])
-  } finally {
-    clearTimeout(timer)
   }
 }

@@ -26,6 +26,7 @@ import type { Accounts } from './accounts.ts'
 import type { Base } from './base.ts'
 import type { Community } from './community.ts'
 import type { Doors } from './doors.ts'
+import { integrityDesk } from './integrity.ts'
 import type { Market } from './market.ts'
 import type { Observation } from './observation.ts'
 import type { RealTimeSide } from './real-time.ts'
@@ -101,6 +102,7 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
     audit: market.audit,
     userList: new UserList(stores.db, market.audit, world),
     anchors: market.anchors,
+    integrity: integrityDesk(base, parts),
     bot,
     describeFeed,
     securityContact: config.securityContact,

@@ -17,6 +17,7 @@ import { gameplayBot } from './routes/admin/gameplay-bot.ts'
 import { rebuildBoards } from './routes/admin/leaderboard.ts'
 import { auditLedger } from './routes/admin/ledger.ts'
 import { endMatch } from './routes/admin/matches.ts'
+import { adminPositions } from './routes/admin/positions.ts'
 import { adminReactions } from './routes/admin/reactions.ts'
 import { adminSettings } from './routes/admin/settings.ts'
 import { adminUsers } from './routes/admin/users.ts'
@@ -94,7 +95,7 @@ const API: readonly Routes[] = [
   [listNotifications, markRead, listActivity, listAchievements],
   [validateReferral, createInvite, listReferrals],
   // 4.5 Admin
-  [adminAnchors, adminFlags, adminSettings, adminUsers, gameplayBot, rebuildBoards, endMatch],
+  [adminAnchors, adminFlags, adminPositions, adminSettings, adminUsers, gameplayBot, rebuildBoards, endMatch],
   [adminReactions, auditLog, auditLedger],
 ].flat()
 

@@ -198,6 +198,11 @@ export const ERROR_CODES = {
     error: 'you cannot freeze your own account; ask another admin',
     when: 'An admin tried to change the status of their own account.',
   },
+  POSITION_VOID: {
+    status: 409,
+    error: 'position is already void',
+    when: 'The position is void already: it counts nowhere.',
+  },
   REPLAY_LIMIT: {
     status: 409,
     error: 'too many replays are running; stop one first',

@@ -36,10 +36,10 @@ import type {
   PriceHistoryBody,
   RecentTradesBody,
   SquadBody,
-  UserBody,
   WalletBody,
   WindowBody,
 } from './schemas.ts'
+import type { UserBody } from './user-schema.ts'
 
 export const timestamp = (at: Instant): string => new Date(at).toISOString()
 
@@ -74,6 +74,7 @@ export function positionJson({ position, currentPrice, exitPrice }: HeldPosition
     closedAt: close === null ? null : timestamp(close.at),
     closedBy: close?.by ?? null,
     voidReason: close?.voidReason ?? null,
+    voidNote: close?.voidNote ?? null,
   }
 }
 

@@ -16,6 +16,7 @@ import type { Allowance, Hits, Spent } from '../../db/fast/fast-store.ts'
 import type { MoversBoard } from '../../db/movers.ts'
 import type { History } from '../../db/price-history.ts'
 import type { TapeTrade } from '../../db/tape.ts'
+import type { VoidRequest } from '../../db/position-voids.ts'
 import type { HeldPosition, PositionQuery } from '../../db/positions.ts'
 import type { Refill } from '../../db/refills.ts'
 import type { SettingChange, SettingEntry, SettingOutcome, SettingPreview } from '../../db/settings.ts'
@@ -38,6 +39,7 @@ import type { PersonalKeys } from '../auth/personal-keys.ts'
 import type { Sessions } from '../auth/sessions.ts'
 import type { SignIn } from '../auth/sign-in.ts'
 import type { MetricsAccess } from '../variables.ts'
+import type { VoidOutcome } from '../integrity/voids.ts'
 import type { BotOrder, BotStart, BotStop, BundledFixture, ReplayReport } from '../replays/gameplay-bot.ts'
 import type { Log } from '../observe/log.ts'
 import type { Tracing } from '../observe/tracing.ts'
@@ -222,6 +224,12 @@ interface Anchors {
   set(anchors: ReadonlyMap<PlayerId, Price>, by: UserId): Promise<void>
 }
 
+/** What operators do about cheats. */
+export interface Integrity {
+  /** Voids a position, open or closed. A repetition under the same key changes nothing. */
+  void(request: VoidRequest): Promise<VoidOutcome>
+}
+
 /** What admins see and set. */
 export interface AdminDeps {
   readonly settings: Settings
@@ -230,6 +238,7 @@ export interface AdminDeps {
   readonly audit: Audit
   readonly userList: UserList
   readonly anchors: Anchors
+  readonly integrity: Integrity
   readonly bot: Bot
 }
 

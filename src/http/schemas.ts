@@ -286,14 +286,16 @@ export const PositionBody = z
         example: null,
       }),
     voidReason: z
-      .enum(['late_open'])
+      .enum(['late_open', 'operator'])
       .nullable()
       .openapi({
         description:
           'Why a position of a match that goes on is void. `late_open`: it was opened so shortly before news of its player ' +
-          'that its owner could have seen it already. It left at the price before the news and counts nowhere.',
+          'that its owner could have seen it already. It left at the price before the news and counts nowhere. ' +
+          '`operator`: an operator has voided it; `voidNote` says why.',
         example: null,
       }),
+    voidNote: z.string().nullable().openapi({ description: 'Why an operator has voided it.', example: null }),
   })
   .openapi('Position')
 
@@ -371,26 +373,6 @@ export const NotificationBody = z
     createdAt: timestampText,
   })
   .openapi('Notification')
-
-export const UserBody = z
-  .object({
-    userId: userIdText,
-    username: usernameText,
-    name: z.string().openapi({ description: 'As the identity provider last gave it.', example: 'Ada Lovell' }),
-    firstName: z.string().openapi({ example: 'Ada' }),
-    lastName: z.string().nullable().openapi({ example: 'Lovell' }),
-    email: z.string().openapi({ example: 'ada@touchline.example' }),
-    picture: z.string().nullable().openapi({ example: 'https://pictures.touchline.example/ada.jpg' }),
-    role: z.string().openapi({ example: 'user' }),
-    status: z.enum(['active', 'frozen']).openapi({ description: 'Frozen users open nothing.', example: 'active' }),
-    districtId: districtNumber,
-    xp: z.int().openapi({ example: 340 }),
-    level: z.int().openapi({ example: 3 }),
-    referralCode: z.string().openapi({ example: '5d0f9a3c71' }),
-    createdAt: timestampText,
-    wallet: WalletBody,
-  })
-  .openapi('User')
 
 /** The `responses` entry of an answer with this body. */
 export const json = <Schema extends z.ZodType>(schema: Schema, description: string) => ({

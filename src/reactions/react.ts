@@ -1,6 +1,6 @@
 /** Reactions to commits: careers, weeks, badges, levels, referral credits, notifications and activity. */
 import { present } from '../../actors/kernel/assert.ts'
-import type { UserId } from '../../actors/kernel/ids.ts'
+import type { PositionId, UserId } from '../../actors/kernel/ids.ts'
 import { money } from '../../actors/kernel/micros.ts'
 import type { Instant } from '../../actors/kernel/world.ts'
 import { earnedBadges } from '../../actors/community/badges.ts'
@@ -12,8 +12,14 @@ import {
   dayOf,
   levelOf,
   NEW_CAREER,
+  withRecords,
 } from '../../actors/community/career.ts'
-import { type CommittedEvent, isCountedClose } from '../../actors/community/committed-event.ts'
+import {
+  type ClosedEvent,
+  type CommittedEvent,
+  isCountedClose,
+  type VoidedEvent,
+} from '../../actors/community/committed-event.ts'
 import {
   badgeHeadline,
   badgeNotice,
@@ -81,12 +87,16 @@ async function write(commits: readonly Commit[], given: Given, effects: Reaction
   for (const { event } of events) change(event.userId, (career) => advance(career, event), takesBack(event))
   for (const { userId, days } of voidDays) change(userId, (career) => advanceDays(career, days), true)
   for (const { userId, days } of newCloseDays) change(userId, (career) => advanceCloseDays(career, days))
+  const voided = events.flatMap(({ event }) => (event.kind === 'voided' ? [event] : []))
+  const records = await effects.voids.records(voided.map(({ userId }) => userId))
+  for (const [user, left] of records) change(user, (career) => withRecords(career, left))
   const earned = referrals.filter(({ refereeId }) => isEarned(careers.get(refereeId) ?? NEW_CAREER, terms))
   const credits = earned.length === 0 ? [] : await withinWeek(earned, { at, terms }, effects)
   for (const { referrerId } of credits) change(referrerId, (c) => ({ ...c, referrals: c.referrals + 1 }))
 
   await effects.saveCareers(careers)
   await effects.addWeeks(weekShares(commits))
+  await effects.voids.takeBack(voided)
   await announce(commits, { known, peaks, careers, credits, at }, effects)
   await effects.credit(credits, at)
 }
@@ -136,8 +146,12 @@ async function announce(commits: readonly Commit[], outcome: Outcome, effects: R
 
   const names = await effects.instrumentNames(mentionedIn(commits))
   const nameOf = (id: Parameters<typeof names.get>[0]): string => names.get(id) ?? 'a player'
+  const reasons = await effects.voids.reasons(commits.flatMap(({ events }) => events.filter(isByOperator)))
+  const reasonOf = (id: PositionId): string | null => reasons.get(id) ?? null
   await effects.notify([
-    ...commits.flatMap((c) => noticesOf({ key: `${c.matchId}:${c.seq}`, at: c.at, events: c.events }, nameOf)),
+    ...commits.flatMap((c) =>
+      noticesOf({ key: `${c.matchId}:${c.seq}`, at: c.at, events: c.events }, nameOf, reasonOf),
+    ),
     ...badges.map(({ userId, badge }) => badgeNotice(userId, badge, at)),
     ...[...careers].flatMap(([user, career]) => {
       const xp = Math.max(...reachedBy(user, career).map((one) => one.xp))
@@ -153,6 +167,9 @@ async function announce(commits: readonly Commit[], outcome: Outcome, effects: R
     (user) => present(known.get(user), `user ${user}`).districtId,
   )
 }
+
+const isByOperator = (event: CommittedEvent): event is ClosedEvent | VoidedEvent =>
+  event.kind === 'voided' || (event.kind === 'closed' && event.voidReason === 'operator')
 
 function levelsGained(before: number, after: number, user: UserId, at: Instant) {
   const from = levelOf(before)
@@ -181,20 +198,22 @@ const openDays = (events: Committed): UserDay[] =>
 const lostDays = (events: Committed): UserDay[] =>
   summedDays(
     events.flatMap(({ event }) =>
-      event.kind === 'closed' && event.by === 'void'
+      event.kind === 'voided' || (event.kind === 'closed' && event.by === 'void')
         ? [{ userId: event.userId, day: dayOf(event.openedAt), times: -1 }]
         : [],
     ),
   )
 
 const takesBack = (event: UserEvent): boolean =>
-  event.kind === 'corrected' || (event.kind === 'closed' && event.by === 'void')
+  event.kind === 'corrected' || event.kind === 'voided' || (event.kind === 'closed' && event.by === 'void')
 
 const closeDays = (events: Committed): UserDay[] =>
   summedDays(
-    events
-      .filter(({ event }) => isCountedClose(event))
-      .map(({ event: { userId }, commit: { at } }) => ({ userId, day: dayOf(at), times: 1 })),
+    events.flatMap(({ event, commit: { at } }) => {
+      const { userId } = event
+      if (event.kind === 'voided') return [{ userId, day: dayOf(event.closedAt), times: -1 }]
+      return isCountedClose(event) ? [{ userId, day: dayOf(at), times: 1 }] : []
+    }),
   )
 
 function summedDays(days: readonly UserDay[]): UserDay[] {
@@ -243,6 +262,11 @@ function shareOf(event: CommittedEvent) {
     const { userId, pnl, baseMove: baseMoves, margin, instrumentId, openedAt } = event
     const wins = pnl > 0 ? 1 : 0
     return { openedAt, share: { userId, closed: 1, wins, pnl, baseMoves, margin, players: [instrumentId] } }
+  }
+  if (event.kind === 'voided') {
+    const { userId, before, margin, openedAt } = event
+    const lost = { pnl: money(-before.pnl), baseMoves: money(-before.baseMove), margin: money(-margin) }
+    return { openedAt, share: { userId, closed: -1, wins: before.pnl > 0 ? -1 : 0, ...lost, players: [] } }
   }
   if (event.kind !== 'corrected') return null
   const { userId, pnl, baseMove, before, openedAt } = event

@@ -93,7 +93,8 @@ const CLOSED_BY: Readonly<Record<string, string>> = {
   admin: 'Closed by an operator',
 }
 
-export function closedByWords({ closedBy, voidReason }: Position): string {
+export function closedByWords({ closedBy, voidReason, voidNote }: Position): string {
+  if (voidReason === 'operator') return `Void: an operator took it out. ${voidNote ?? ''}`.trim()
   if (voidReason === 'late_open') return 'Void: opened just before news, so it counts nowhere'
   return CLOSED_BY[closedBy ?? ''] ?? 'Closed'
 }

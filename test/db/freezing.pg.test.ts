@@ -1,23 +1,16 @@
 /** Freezing a user: what it stops, and what it leaves. */
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
-import { present } from '../../actors/kernel/assert.ts'
-import { fixtureId, type UserId } from '../../actors/kernel/ids.ts'
-import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
-import { MatchActor } from '../../actors/match/actor.ts'
-import { newMatch } from '../../actors/match/state.ts'
-import { DEFAULT_MODEL } from '../../actors/market/pricing.ts'
-import type { Batch, MatchStore } from '../../actors/match/store.ts'
+import type { UserId } from '../../actors/kernel/ids.ts'
+import type { Batch } from '../../actors/match/store.ts'
 import { ActivityFeed } from '../../db/activity.ts'
 import { AuditLog } from '../../db/audit-log.ts'
-import { SqlLeases } from '../../db/leases.ts'
-import { SqlMatchStore } from '../../db/match-store.ts'
 import { UserList } from '../../db/user-list.ts'
-import { WalletCache } from '../../db/wallet-cache.ts'
 import { systemWorld } from '../../src/system-world.ts'
 import { codeOf } from '../support/actor-rig.ts'
 import { eachDatabase } from '../support/databases.ts'
-import { closeOrder, openOrder, player, snapshot } from '../support/fixtures.ts'
+import { closeOrder } from '../support/fixtures.ts'
+import { runningMatch } from '../support/running-match.ts'
 import { openSeason, type Season } from '../support/season.ts'
 
 eachDatabase((open) => {
@@ -26,6 +19,7 @@ eachDatabase((open) => {
   let season: Season
   let admin: UserId
   let names = 0
+  let matches = 88_000
 
   beforeAll(async () => {
     season = await openSeason(open(), world)
@@ -45,47 +39,11 @@ eachDatabase((open) => {
     await season.keeper.show()
   }
 
-  /** A running match on a store that may be asked to wait before each commit. */
-  async function running(n: number, before: (batch: Batch) => Promise<void> = async () => undefined) {
-    const leases = new SqlLeases(open().db, { owner: world.newId(), ttlMs: 60_000, alone: true })
-    const sqlStore = new SqlMatchStore(open(), new WalletCache(null, () => undefined))
-    const store: MatchStore = {
-      load: (id) => sqlStore.load(id),
-      histories: (ids) => sqlStore.histories(ids),
-      recall: (user, key) => sqlStore.recall(user, key),
-      commit: async (batch) => {
-        await before(batch)
-        return sqlStore.commit(batch)
-      },
-    }
-    const matchId = fixtureId(88_000 + n)
-    const epoch = present(await leases.acquire(matchId), 'lease')
-    const first = snapshot({ fixtureId: matchId, players: [player(880 + n)], sourceAt: world.now() })
-    const actor = new MatchActor({
-      record: newMatch(first, { replay: false }),
-      epoch,
-      store,
-      world,
-      rules: () => ({ ...DEFAULT_RULES, holdMs: 0 }),
-      model: () => DEFAULT_MODEL,
-      pause: async () => undefined,
-      onCommitted: () => undefined,
-      onStopped: () => undefined,
-    })
-    await actor.feed({ kind: 'feed_update', seq: 1, snapshot: first })
-    const instrument = present([...actor.view.instruments()][0], 'instrument')
-    const order = (userId: UserId) => ({
-      ...openOrder(),
-      userId,
-      instrumentId: instrument.id,
-      clientPrice: instrument.base,
-    })
-    return { actor, order }
-  }
+  const running = (before?: (batch: Batch) => Promise<void>) => runningMatch(open(), world, ++matches, before)
 
   it('[C1] a frozen user closes and opens nothing, until made active again', async () => {
     const [user, other] = [await someone(), await someone()]
-    const { actor, order } = await running(1)
+    const { actor, order } = await running()
     const held = await actor.submit(order(user))
     if (!held.ok) throw new Error(held.refusal.code)
     expect(await set(user, 'frozen')).toMatchObject({ kind: 'changed', user: { status: 'frozen' } })
@@ -107,7 +65,7 @@ eachDatabase((open) => {
     const user = await someone()
     const frozen = Promise.withResolvers<void>()
     const reached = Promise.withResolvers<void>()
-    const { actor, order } = await running(2, async ({ events }) => {
+    const { actor, order } = await running(async ({ events }) => {
       if (!events.some(({ kind }) => kind === 'position_opened')) return
       reached.resolve()
       await frozen.promise
@@ -123,7 +81,7 @@ eachDatabase((open) => {
 
   it('[C1] a wallet that is summed up again stays frozen', async () => {
     const user = await someone()
-    const { actor, order } = await running(3)
+    const { actor, order } = await running()
     const held = await actor.submit(order(user))
     if (!held.ok) throw new Error(held.refusal.code)
     await set(user, 'frozen')

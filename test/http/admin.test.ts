@@ -5,7 +5,7 @@ import { MULTIPLIER_KEYS } from '../../actors/market/scoring-settings.ts'
 import type { RuleEffect } from '../../actors/match/rule-change.ts'
 import { p } from '../support/fixtures.ts'
 import { adminPorts, REPLAY } from './admin-ports.ts'
-import { ALICE, alice, away, FIXTURE, openHttpRig, PLAYER } from './http-rig.ts'
+import { ALICE, alice, away, FIXTURE, openHttpRig, PLAYER, POSITION } from './http-rig.ts'
 
 const LEDGER = '/api/admin/ledger/audit'
 
@@ -211,6 +211,43 @@ describe('admin routes', () => {
     for (const body of [{ status: 'frozen' }, { status: 'frozen', reason: ' ' }, { status: 'gone', reason: 'x' }]) {
       expect((await put(ALICE, body)).status).toBe(400)
     }
+  })
+
+  it('[C4] voids a position for a reason, and audits what it did or why not', async () => {
+    const ports = adminPorts(alice)
+    const { send } = await openHttpRig({ role: 'admin', deps: ports })
+    const put = (id: string, reason: string) => send('POST', `/api/admin/positions/${id}/void`, { reason })
+    const done = await put(POSITION, 'beside the pitch')
+    expect([done.status, await done.json()]).toMatchObject([
+      200,
+      {
+        userId: ALICE,
+        reason: 'beside the pitch',
+        realizedPnl: 41.25,
+        shortfall: 0.000001,
+        position: { id: POSITION },
+      },
+    ])
+    const again = await put(POSITION, 'again')
+    expect(again.headers.get('idempotent-replayed')).toBe('true')
+    const other = POSITION.replace('f1', 'f2')
+    for (const [reason, status, code] of [
+      ['x', 404, 'NOT_FOUND'],
+      ['void', 409, 'POSITION_VOID'],
+      ['key_reused', 409, 'KEY_REUSED'],
+      ['busy', 503, 'BUSY'],
+    ] as const) {
+      const refused = await put(other, reason)
+      expect([refused.status, await refused.json()]).toMatchObject([status, { code }])
+    }
+    expect((await put(POSITION, ' ')).status).toBe(400)
+    expect(ports.actions.map(({ action, outcome }) => [action, outcome ?? 'ok'])).toEqual([
+      ['position.void', 'ok'],
+      ['position.void', 'NOT_FOUND'],
+      ['position.void', 'POSITION_VOID'],
+      ['position.void', 'KEY_REUSED'],
+      ['position.void', 'BUSY'],
+    ])
   })
 
   it('exports users as RFC 4180, safe in a spreadsheet, with an audit row', async () => {

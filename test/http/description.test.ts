@@ -83,6 +83,7 @@ function bodyFor(path: string, known: readonly string[]): unknown {
 }
 
 function fieldsFor(path: string): Readonly<Record<string, unknown>> {
+  if (path.endsWith('{id}/void')) return { reason: 'checked' }
   if (path.includes('positions')) return order
   if (path === '/api/wallet/refill') return { purse: 'practice' }
   if (path === '/api/keys') return { name: 'Bot', scopes: ['read'] }
@@ -168,6 +169,7 @@ describe('the API description', () => {
       'POST /api/admin/gameplay-bot/stop',
       'POST /api/admin/leaderboard/rebuild-roi',
       'POST /api/admin/matches/{id}/end',
+      'POST /api/admin/positions/{id}/void',
       'POST /api/admin/reactions/{matchId}/{seq}/retry',
       'POST /api/auth/dev',
       'POST /api/auth/dev/batch',

@@ -6,7 +6,14 @@ import type { Ending, FeedUpdate, Trade, UserCommand } from '../../actors/match/
 import type { ConsideredSetting, RuleEffect } from '../../actors/match/rule-change.ts'
 import { Bus } from '../../rooms/cluster/bus.ts'
 import { type Host, Peers } from '../../rooms/cluster/peers.ts'
-import { type Activity, type ClusterBus, type Ended, type Fed, PROTOCOL } from '../../rooms/cluster/protocol.ts'
+import {
+  type Activity,
+  type ClusterBus,
+  type Ended,
+  type Fed,
+  PROTOCOL,
+  type Voided,
+} from '../../rooms/cluster/protocol.ts'
 import { openOrder, P, p, snapshot, trade } from '../support/fixtures.ts'
 import { type MemoryEnd, MemoryNetwork } from '../support/pub-sub-memory.ts'
 import { TestWorld } from '../support/test-world.ts'
@@ -55,6 +62,11 @@ class Process implements Host {
   async feedHere({ seq }: FeedUpdate): Promise<Fed> {
     this.asked.push(`feed ${seq}`)
     return this.wakesAs === 'elsewhere' ? 'elsewhere' : 'applied'
+  }
+
+  async voidHere(matchId: FixtureId): Promise<Voided | undefined> {
+    this.asked.push('void')
+    return this.runs.has(matchId) ? 'voided' : undefined
   }
 
   async endHere(matchId: FixtureId, ending: Ending): Promise<Ended | undefined> {

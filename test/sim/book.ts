@@ -185,6 +185,8 @@ export class Book {
         return this.#settle(event, committed)
       case 'leaving_changed':
         return this.#leave(event)
+      case 'close_forgotten':
+        return hold('settled', false, () => 'the simulator voids no position')
       case 'price_moved':
         return this.#move(event, committed)
       case 'position_opened':

@@ -4,6 +4,7 @@ import { fixtureId, type UserId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import type { World } from '../../actors/kernel/world.ts'
 import { MatchActor } from '../../actors/match/actor.ts'
+import type { OpenPosition } from '../../actors/match/messages.ts'
 import { newMatch } from '../../actors/match/state.ts'
 import { DEFAULT_MODEL } from '../../actors/market/pricing.ts'
 import type { Batch, MatchStore } from '../../actors/match/store.ts'
@@ -34,6 +35,7 @@ export async function runningMatch(
   const matchId = fixtureId(n)
   const epoch = present(await leases.acquire(matchId), 'lease')
   const first = snapshot({ fixtureId: matchId, players: [player(n % 10_000)], sourceAt: world.now() })
+  const stopped: unknown[] = []
   const actor = new MatchActor({
     record: newMatch(first, { replay: false }),
     epoch,
@@ -43,15 +45,16 @@ export async function runningMatch(
     model: () => DEFAULT_MODEL,
     pause: async () => undefined,
     onCommitted: () => undefined,
-    onStopped: () => undefined,
+    onStopped: (_reason, error) => stopped.push(error),
   })
   await actor.feed({ kind: 'feed_update', seq: 1, snapshot: first })
   const instrument = present([...actor.view.instruments()][0], 'instrument')
-  const order = (userId: UserId) => ({
+  const order = (userId: UserId, over: Partial<OpenPosition> = {}): OpenPosition => ({
     ...openOrder(),
     userId,
     instrumentId: instrument.id,
     clientPrice: instrument.base,
+    ...over,
   })
-  return { actor, order }
+  return { actor, order, stopped }
 }

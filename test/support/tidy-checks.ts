@@ -108,7 +108,7 @@ export const FLOORS: readonly Floor[] = [
   {
     at: 'src/web/',
     code: ['src/web/'],
-    types: ['src/http/schemas.ts'],
+    types: ['src/http/schemas.ts', 'src/http/user-schema.ts'],
     packages: ['preact', '@preact/signals', 'htm', 'lightweight-charts', 'zod'],
   },
   { at: 'src/', code: ['actors/', 'src/'], types: ['db/', 'rooms/'], packages: ['zod', 'node:'] },

@@ -202,7 +202,8 @@ create table ledger_entries (
   purse text collate "C" not null check (purse in ('main', 'practice')),
   amount_micros bigint not null,
   kind text not null
-    check (kind in ('grant', 'margin', 'release', 'external_adjustment', 'batch', 'referral', 'refill', 'late_close')),
+    check (kind in ('grant', 'margin', 'release', 'external_adjustment', 'batch', 'referral', 'refill', 'late_close', 'void',
+                    'void_shortfall')),
   reference uuid not null,
   at timestamptz not null,
   marker bigint check (marker > 0),
@@ -405,7 +406,9 @@ create table positions (
   pnl_micros bigint check (pnl_micros >= -margin_micros),
   closed_at timestamptz,
   closed_by text check (closed_by in ('user', 'stop_loss', 'take_profit', 'washout', 'full_time', 'void', 'admin')),
-  void_reason text check (void_reason is null or (void_reason = 'late_open' and closed_by = 'void')),
+  void_reason text check (void_reason is null or (void_reason in ('late_open', 'operator') and closed_by = 'void')),
+  -- What an operator tells the owner about a void position.
+  void_note text check (void_note is null or void_reason = 'operator'),
   -- Where the opening and the close are in the owner's account log, and the levels that the position was opened with.
   opened_marker bigint not null check (opened_marker > 0),
   opened_stop_micros bigint, opened_take_micros bigint,
@@ -427,6 +430,18 @@ create table positions (
 create index positions_open on positions (user_id, match_id) where closed_at is null;
 -- The few closes that late news has found.
 create index positions_late on positions (match_id) where late is not null;
+
+-- The positions that an operator voids, with the reason: noted before the position is closed, or rebooked, as void.
+create table position_voids (
+  position_id uuid primary key,
+  command_id uuid unique,
+  by_id uuid not null,
+  reason text not null,
+  at timestamptz not null,
+  -- Of one that was closed: what it had realised, and what of that its wallet could not give back.
+  pnl_micros bigint,
+  shortfall_micros bigint not null default 0 check (shortfall_micros >= 0)
+);
 
 -- Closes whose pay would have taken a wallet past its limit, and open positions whose rows are corrupt, which their match
 -- leaves out. An operator pays or corrects them: see the runbook.

@@ -40,6 +40,18 @@ export interface WalletsTable {
   day_result_micros: Generated<number>
 }
 
+/** What an entry of a user is for. The house books the trades of a commit as one `batch`. */
+export type LedgerKind =
+  | 'grant'
+  | 'margin'
+  | 'release'
+  | 'external_adjustment'
+  | 'referral'
+  | 'refill'
+  | 'late_close'
+  | 'void'
+  | 'void_shortfall'
+
 export interface LedgerEntriesTable {
   /** The transaction whose entries sum to zero: one batch of trades, one grant. */
   tx: string
@@ -48,7 +60,7 @@ export interface LedgerEntriesTable {
   /** Every transaction sums to zero in each purse. */
   purse: Purse
   amount_micros: number
-  kind: 'grant' | 'margin' | 'release' | 'external_adjustment' | 'batch' | 'referral' | 'refill' | 'late_close'
+  kind: LedgerKind | 'batch'
   /**
    * What the entry is for: a position, a new user, a referee, or else the transaction. There is one entry per user and
    * marker, or else per user, purse, reference and kind, so nothing is booked twice.

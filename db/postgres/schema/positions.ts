@@ -1,11 +1,13 @@
 /** Rows of positions, account events and stored answers. */
 import type { ColumnType, Generated } from 'kysely'
 import type { Purse } from '../../../actors/kernel/purse.ts'
+import type { VoidReason } from '../../../actors/position/position.ts'
 import type { Timestamp } from './columns.ts'
 
 export interface PositionTables {
   positions: PositionsTable
   account_events: AccountEventsTable
+  position_voids: PositionVoidsTable
   command_results: CommandResultsTable
 }
 
@@ -32,7 +34,9 @@ export interface PositionsTable {
   pnl_micros: number | null
   closed_at: Timestamp | null
   closed_by: 'user' | 'stop_loss' | 'take_profit' | 'washout' | 'full_time' | 'void' | 'admin' | null
-  void_reason: 'late_open' | null
+  void_reason: VoidReason | null
+  /** What an operator tells the owner about a void position. */
+  void_note: string | null
   /** The markers of the opening and the close in the owner's account log. */
   opened_marker: number
   closed_marker: number | null
@@ -52,6 +56,19 @@ export interface PositionsTable {
   answer_locked_micros: Generated<number | null>
   /** What late news has made of the close (db/recent-closes.ts); null for most. */
   late: ColumnType<unknown, string | null | undefined, string | null>
+}
+
+/** A position that an operator voids. */
+export interface PositionVoidsTable {
+  position_id: string
+  /** Derived from the idempotency key of the request, if it had one. */
+  command_id: string | null
+  by_id: string
+  reason: string
+  at: Timestamp
+  /** Of one that was closed: what it had realised, and what of that its wallet could not give back. */
+  pnl_micros: number | null
+  shortfall_micros: Generated<number>
 }
 
 /** The account events that are neither an opening nor a close; those are in the row of their position. */

@@ -180,7 +180,8 @@ export const Position = z.looseObject({
   realizedPnl: decimal.nullable(),
   closedAt: timestamp.nullable(),
   closedBy: z.enum(['user', 'stop_loss', 'take_profit', 'washout', 'full_time', 'void', 'admin']).nullable(),
-  voidReason: z.literal('late_open').nullable(),
+  voidReason: z.enum(['late_open', 'operator']).nullable(),
+  voidNote: z.string().nullable(),
 })
 export const Positions = z.looseObject({ positions: z.array(Position) })
 export const Trade = z.looseObject({ position: Position, wallet: Wallet })

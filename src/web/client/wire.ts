@@ -1,6 +1,7 @@
 /** The types of the REST contract, taken from the server's own schemas and erased at run time. */
 import type { z } from 'zod'
 import type * as schemas from '../../http/schemas.ts'
+import type { UserBody } from '../../http/user-schema.ts'
 
 export type Match = z.output<typeof schemas.MatchBody>
 export type TradeWindow = z.output<typeof schemas.WindowBody>
@@ -15,7 +16,7 @@ export type Position = z.output<typeof schemas.PositionBody>
 export type Wallet = z.output<typeof schemas.WalletBody>
 export type Trade = z.output<typeof schemas.TradeBody>
 export type AccountChanges = z.output<typeof schemas.AccountChangesBody>
-export type User = z.output<typeof schemas.UserBody>
+export type User = z.output<typeof UserBody>
 export type Me = { readonly loggedIn: false } | ({ readonly loggedIn: true } & User)
 
 export type Direction = Position['direction']

@@ -7,7 +7,8 @@ import { REFRESH_SECURITY } from '../../gates.ts'
 import { KeyHeader } from '../../inputs.ts'
 import { userJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
-import { json, UserBody } from '../../schemas.ts'
+import { json } from '../../schemas.ts'
+import { UserBody } from '../../user-schema.ts'
 import { clearSession, setSession } from '../../session-cookies.ts'
 
 const route = createRoute({

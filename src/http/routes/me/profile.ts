@@ -4,7 +4,8 @@ import { errors, type HttpEnv } from '../../answers.ts'
 import { type Gates, OPTIONAL_SECURITY } from '../../gates.ts'
 import { userJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
-import { json, UserBody } from '../../schemas.ts'
+import { json } from '../../schemas.ts'
+import { UserBody } from '../../user-schema.ts'
 
 const route = createRoute({
   method: 'get',

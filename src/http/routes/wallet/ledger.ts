@@ -13,7 +13,17 @@ const LedgerBody = z
     entries: z.array(
       z.object({
         kind: z
-          .enum(['grant', 'margin', 'release', 'external_adjustment', 'referral', 'refill', 'late_close'])
+          .enum([
+            'grant',
+            'margin',
+            'release',
+            'external_adjustment',
+            'referral',
+            'refill',
+            'late_close',
+            'void',
+            'void_shortfall',
+          ])
           .openapi({
             description:
               '`grant`: the starting balance. `margin`: debited by an opening. `release`: paid by a close, margin plus ' +

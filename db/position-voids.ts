@@ -1,0 +1,243 @@
+/**
+ * Positions that an operator voids. An open one is closed by its match; one that is closed is rebooked here, in one
+ * transaction, however long ago its match has ended.
+ */
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { present } from '../actors/kernel/assert.ts'
+import { type FixtureId, fixtureId, type PositionId, type UserId } from '../actors/kernel/ids.ts'
+import { MICROS_MAX, type Money, money } from '../actors/kernel/micros.ts'
+import type { Instant, World } from '../actors/kernel/world.ts'
+import type { CommittedEvent } from '../actors/community/committed-event.ts'
+import type { Close, Position } from '../actors/position/position.ts'
+import { baseMoveShifted, shiftOf } from '../actors/position/recent-close.ts'
+import { AuditLog } from './audit-log.ts'
+import { correctionsOf } from './recent-closes.ts'
+import { POSITION_COLUMNS, positionFrom, type PositionRow } from './positions.ts'
+import type { Database } from './postgres/schema.ts'
+import { timelineOf, type WalletCache } from './wallet-cache.ts'
+
+export interface VoidRequest {
+  readonly positionId: PositionId
+  /** Derived from the idempotency key; null without one. */
+  readonly commandId: string | null
+  readonly by: UserId
+  /** In plain words, for the owner. */
+  readonly reason: string
+}
+
+/** What a void has done. */
+export interface VoidDone {
+  /** What the position had realised; null if it was open. */
+  readonly pnl: Money | null
+  /** What of that the owner's wallet could not give back. The house bears it. */
+  readonly shortfall: Money
+  readonly reason: string
+}
+
+/** Where a position is that is to be voided. */
+export type VoidStart =
+  | { readonly kind: 'unknown' }
+  /** It is void already, and not by a request under this key. */
+  | { readonly kind: 'void' }
+  /** The key belongs to the void of another position. */
+  | { readonly kind: 'key_reused' }
+  /** By an earlier request under the same key. */
+  | { readonly kind: 'done'; readonly userId: UserId; readonly done: VoidDone }
+  | { readonly kind: 'open' | 'closed'; readonly matchId: FixtureId; readonly userId: UserId }
+
+type ClosedRow = Position & { readonly close: Close }
+
+export class PositionVoids {
+  readonly #db: Kysely<Database>
+  readonly #cache: WalletCache
+  readonly #world: Pick<World, 'now' | 'newId'>
+
+  constructor(db: Kysely<Database>, cache: WalletCache, world: Pick<World, 'now' | 'newId'>) {
+    this.#db = db
+    this.#cache = cache
+    this.#world = world
+  }
+
+  /** Notes the request with its reason, which the close of an open position then shows. */
+  async begin({ positionId, commandId, by, reason }: VoidRequest): Promise<VoidStart> {
+    if (commandId !== null) {
+      const other = await this.#db
+        .selectFrom('position_voids')
+        .select('position_id')
+        .where('command_id', '=', commandId)
+        .where('position_id', '<>', positionId)
+        .executeTakeFirst()
+      if (other !== undefined) return { kind: 'key_reused' }
+    }
+    const row = await this.#row(this.#db, positionId)
+    if (row === undefined) return { kind: 'unknown' }
+    const { userId, fixtureId: matchId, close } = positionFrom(row)
+    const noted = await this.#noted(positionId)
+    if (close?.by === 'void') {
+      const isOurs = close.voidReason === 'operator' && commandId !== null && noted?.command_id === commandId
+      return isOurs ? { kind: 'done', userId, done: await this.done(positionId) } : { kind: 'void' }
+    }
+    const at = new Date(this.#world.now())
+    // A request that came to nothing left its note: the position is not void, and the new reason counts.
+    await this.#db
+      .insertInto('position_voids')
+      .values({ position_id: positionId, command_id: commandId, by_id: by, reason, at })
+      .onConflict((on) => on.column('position_id').doUpdateSet({ command_id: commandId, by_id: by, reason, at }))
+      .execute()
+    return { kind: close === null ? 'open' : 'closed', matchId, userId }
+  }
+
+  /** What the void of a position has done. */
+  async done(positionId: PositionId): Promise<VoidDone> {
+    const row = present(await this.#noted(positionId), 'void')
+    const pnl = row.pnl_micros === null ? null : money(row.pnl_micros)
+    return { pnl, shortfall: money(row.shortfall_micros), reason: row.reason }
+  }
+
+  /**
+   * Voids a closed position whose void has begun: what it has earned is taken back, what it has lost is given back, and
+   * it counts nowhere. The owner's wallet never falls below zero: the house bears the rest. False when it is not
+   * closed, or void already.
+   */ // C4
+  async rebook(positionId: PositionId): Promise<boolean> {
+    const at = this.#world.now()
+    const written = await this.#db.transaction().execute(async (tx) => {
+      const before = await this.#row(tx, positionId)
+      if (before === undefined || before.closed_at === null) return null
+      // Commits of the match hold this row, so none is under way: the outbox is numbered by one writer at a time.
+      await sql`select from match_leases where match_id = ${before.match_id}::bigint for update`.execute(tx)
+      const row = await this.#row(tx, positionId, true)
+      if (row === undefined || row.closed_by === null || row.closed_by === 'void') return null
+      const { reason } = present(await this.#noted(positionId, tx), 'void')
+      const position = positionFrom(row) as ClosedRow
+      const paid = await this.#pay(tx, position, at)
+      await sql`
+        update positions set pnl_micros = 0, closed_by = 'void', void_reason = 'operator', void_note = ${reason},
+                             late = null
+         where id = ${positionId}::uuid`.execute(tx)
+      await this.#tell(tx, { ...position, late: row.late }, at)
+      await tx
+        .updateTable('position_voids')
+        .set({ pnl_micros: position.close.pnl, shortfall_micros: paid.shortfall })
+        .where('position_id', '=', positionId)
+        .execute()
+      return { ...paid, userId: position.userId, purse: position.purse }
+    })
+    if (written === null) return false
+    const { userId, balance, version } = written
+    if (written.purse === 'main') this.#cache.write([{ userId, balance, version }])
+    return true
+  }
+
+  async #row(db: Kysely<Database>, id: PositionId, lock = false): Promise<PositionRow | undefined> {
+    return db
+      .selectFrom('positions')
+      .select(POSITION_COLUMNS)
+      .where('id', '=', id)
+      .$if(lock, (one) => one.forUpdate())
+      .executeTakeFirst()
+  }
+
+  async #noted(id: PositionId, db: Kysely<Database> = this.#db) {
+    return db.selectFrom('position_voids').selectAll().where('position_id', '=', id).executeTakeFirst()
+  }
+
+  /** Books the void and returns the wallet after it. */
+  async #pay(tx: Transaction<Database>, position: ClosedRow, at: Instant) {
+    const { id, userId, purse, close } = position
+    const wallets = await tx
+      .selectFrom('wallets')
+      .select(['purse', 'balance_micros', 'version', 'events'])
+      .where('user_id', '=', userId)
+      .orderBy('purse')
+      .forNoKeyUpdate()
+      .execute()
+    const wallet = present(
+      wallets.find((one) => one.purse === purse),
+      `wallet of ${userId}`,
+    )
+    const log = present(
+      wallets.find((one) => one.purse === 'main'),
+      `main wallet of ${userId}`,
+    )
+    const adopted = purse === 'main' ? await this.#adopted(tx, userId, wallet) : 0
+    const held = wallet.balance_micros + adopted
+    const shortfall = Math.max(0, close.pnl - held)
+    const marker = log.events + 1
+    const balance = money(Math.min(MICROS_MAX, held - close.pnl + shortfall))
+    await sql`
+      update wallets
+         set balance_micros = ${balance}::bigint, version = version + 1,
+             locks = nullif(locks - ${id}::text - ${`${id}+`}::text, '{}')
+       where user_id = ${userId}::uuid and purse = ${purse}`.execute(tx)
+    await sql`update wallets set events = ${marker}::bigint where user_id = ${userId}::uuid and purse = 'main'`.execute(
+      tx,
+    )
+    const book = (kind: 'void' | 'void_shortfall' | 'external_adjustment', amount: number, marked = false) => {
+      const entry = { tx: this.#world.newId(), purse, kind, reference: id, at: new Date(at) }
+      return [
+        { ...entry, account: 'user' as const, user_id: userId, amount_micros: amount, marker: marked ? marker : null },
+        { ...entry, account: 'house' as const, user_id: null, amount_micros: -amount, marker: null },
+      ]
+    }
+    const paid = balance - held - shortfall
+    const entries = [
+      ...(adopted === 0 ? [] : book('external_adjustment', adopted)),
+      ...book('void', paid, true),
+      ...(shortfall === 0 ? [] : book('void_shortfall', shortfall)),
+    ]
+    await tx.insertInto('ledger_entries').values(entries).execute()
+    return { balance, version: wallet.version + 1, shortfall: money(shortfall) }
+  }
+
+  /** What a balance that was changed from outside adds, as a commit would adopt it. */
+  async #adopted(
+    tx: Transaction<Database>,
+    userId: UserId,
+    wallet: { readonly balance_micros: number; readonly version: number },
+  ): Promise<number> {
+    const isCurrent = (await timelineOf(tx)) === this.#cache.timeline
+    const [cached] = await this.#cache.claim([userId], async () => new Map([[userId, wallet.version]]))
+    if (!isCurrent || cached?.version !== wallet.version) return 0
+    const difference = cached.balance - wallet.balance_micros
+    if (difference === 0) return 0
+    const adopted = difference > this.#cache.adoptMax ? 0 : difference
+    await new AuditLog(tx, this.#world).record({
+      actor: null,
+      action: 'wallet.adopt',
+      subject: userId,
+      before: null,
+      after: { purse: 'main', byMicros: difference },
+      outcome: adopted === 0 ? 'ADOPTION_TOO_LARGE' : 'ok',
+    })
+    return adopted
+  }
+
+  /** Leaves the event to which careers, boards, weeks and notifications react, also long after the match. */
+  async #tell(tx: Transaction<Database>, position: ClosedRow & { readonly late: unknown }, at: Instant): Promise<void> {
+    const { id, userId, purse, instrumentId, direction, lots, margin, openedAt, close } = position
+    const shift = shiftOf(correctionsOf(position.late, `late news of ${id}`))
+    const event: CommittedEvent = {
+      kind: 'voided',
+      positionId: id,
+      userId,
+      purse,
+      instrumentId,
+      direction,
+      lots,
+      margin,
+      openedAt,
+      closedAt: close.at,
+      by: close.by,
+      before: { pnl: close.pnl, baseMove: baseMoveShifted(position, shift) },
+    }
+    const matchId = fixtureId(position.fixtureId)
+    await sql`
+      insert into outbox (match_id, seq, at, events)
+        select ${matchId}::bigint, coalesce(max(seq), 0) + 1, ${new Date(at)}::timestamptz, ${JSON.stringify([event])}::json
+          from outbox where match_id = ${matchId}::bigint`.execute(tx)
+    await sql`
+      insert into outbox_cursors (match_id) values (${matchId}::bigint)
+        on conflict (match_id) do update set finished = false`.execute(tx)
+  }
+}

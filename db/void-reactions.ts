@@ -1,0 +1,93 @@
+/** What voids of closed positions take back, in the transaction of the reaction. */
+import { sql, type Transaction } from 'kysely'
+import { type PositionId, positionId, type UserId, userId } from '../actors/kernel/ids.ts'
+import { DRAW_PLAYERS_MAX } from '../actors/kernel/limits.ts'
+import { lots, money } from '../actors/kernel/micros.ts'
+import { instant } from '../actors/kernel/world.ts'
+import type { Records } from '../actors/community/career.ts'
+import type { VoidedEvent } from '../actors/community/committed-event.ts'
+import { weekOf } from '../actors/community/spinner.ts'
+import { texts, uuids } from './postgres/arrays.ts'
+import type { Database } from './postgres/schema.ts'
+
+export class VoidReactions {
+  readonly #tx: Transaction<Database>
+
+  constructor(tx: Transaction<Database>) {
+    this.#tx = tx
+  }
+
+  /** The maxima and minima over all that these users have closed and that is not void. Voids are rare: it reads all. */
+  async records(users: readonly UserId[]): Promise<ReadonlyMap<UserId, Records>> {
+    if (users.length === 0) return new Map()
+    const { rows } = await sql<{
+      id: string
+      best: number | null
+      largest: number | null
+      first: Date | null
+      practice: Date | null
+    }>`
+    select u.id, max(p.pnl_micros) filter (where p.purse = 'main') as best,
+           max(p.lots_micros) filter (where p.purse = 'main') as largest,
+           min(p.opened_at) filter (where p.purse = 'main') as first,
+           min(p.opened_at) filter (where p.purse = 'practice') as practice
+      from unnest(${uuids([...new Set(users)])}::uuid[]) u (id)
+      left join ledger_entries l on l.user_id = u.id and l.kind = 'margin' and l.marker is not null
+      left join positions p on p.id = l.reference and p.closed_by <> 'void'
+     group by u.id`.execute(this.#tx)
+    return new Map(
+      rows.map((row) => [
+        userId(row.id),
+        {
+          bestWin: money(Math.max(0, row.best ?? 0)),
+          largestLots: lots(row.largest ?? 0),
+          firstTradeAt: row.first === null ? null : instant(row.first.getTime()),
+          practiceFirstTradeAt: row.practice === null ? null : instant(row.practice.getTime()),
+        },
+      ]),
+    )
+  }
+
+  /**
+   * Takes back the players of their weeks, their headlines, and places on boards on which nothing is left. Careers must
+   * be locked.
+   */
+  async takeBack(voided: readonly VoidedEvent[]): Promise<void> {
+    if (voided.length === 0) return
+    const tx = this.#tx
+    for (const { userId: user, openedAt } of voided) {
+      const week = weekOf(openedAt)
+      await sql`
+      update week_scores s
+         set players = array(
+               select distinct p.instrument_id
+                 from ledger_entries l join positions p on p.id = l.reference
+                where l.user_id = ${user}::uuid and l.kind = 'margin' and p.purse = 'main' and p.closed_by <> 'void'
+                  and p.opened_at >= ${new Date(week.startsAt)}::timestamptz
+                  and p.opened_at < ${new Date(week.endsAt)}::timestamptz
+                order by 1 limit ${DRAW_PLAYERS_MAX}::integer)
+       where s.week = ${week.name}::text and s.user_id = ${user}::uuid`.execute(tx)
+      await sql`
+      delete from week_scores
+       where week = ${week.name}::text and user_id = ${user}::uuid and closed = 0`.execute(tx)
+    }
+    await sql`
+    delete from activity
+     where source = any(${texts(voided.map(({ positionId: id }) => `closed:${id}`))}::text[])`.execute(tx)
+    await sql`
+    insert into board_changes (user_id, version)
+      select user_id, version from careers
+       where user_id = any(${uuids([...new Set(voided.map((one) => one.userId))])}::uuid[]) order by user_id
+      on conflict (user_id) do update set version = excluded.version`.execute(tx)
+  }
+
+  /** What operators told the owners of positions that they have voided. */
+  async reasons(of: readonly { readonly positionId: PositionId }[]): Promise<ReadonlyMap<PositionId, string>> {
+    if (of.length === 0) return new Map()
+    const { rows } = await sql<{ position_id: string; reason: string }>`
+    select position_id, reason from position_voids where position_id = any(${uuids(of.map((one) => one.positionId))}::uuid[])`.execute(
+      this.#tx,
+    )
+    return new Map(rows.map((row) => [positionId(row.position_id), row.reason]))
+  }
+}

@@ -1,0 +1,45 @@
+/** Voids one position for an operator: open in a running match, just closed, or of a match long over. */
+import type { PositionId, UserId } from '../../actors/kernel/ids.ts'
+import type { PositionVoids, VoidDone, VoidRequest } from '../../db/position-voids.ts'
+import type { MatchDesk } from '../../rooms/match/match-desk.ts'
+
+export type VoidOutcome =
+  | { readonly kind: 'voided'; readonly userId: UserId; readonly done: VoidDone; readonly repeated: boolean }
+  | { readonly kind: 'unknown' | 'void' | 'key_reused' }
+  /** The process that runs the match did not answer. The position may be void: ask again with the same key. */
+  | { readonly kind: 'busy' }
+
+export interface VoidsOptions {
+  readonly voids: Pick<PositionVoids, 'begin' | 'rebook' | 'done'>
+  readonly desk: Pick<MatchDesk, 'void'>
+}
+
+export class Voids {
+  readonly #options: VoidsOptions
+
+  constructor(options: VoidsOptions) {
+    this.#options = options
+  }
+
+  /** A repetition under the same key changes nothing and answers the same. Rejects with a fault. */ // C3, C4
+  async void(request: VoidRequest): Promise<VoidOutcome> {
+    const { voids, desk } = this.#options
+    const start = await voids.begin(request)
+    if (start.kind === 'done') return { kind: 'voided', userId: start.userId, done: start.done, repeated: true }
+    if (start.kind === 'unknown' || start.kind === 'void' || start.kind === 'key_reused') return start
+    const { matchId, userId } = start
+    if (start.kind === 'open') {
+      const voided = await desk.void(matchId, request.positionId)
+      if (voided === 'elsewhere') return { kind: 'busy' }
+      if (voided === 'voided') return this.#voided(userId, request.positionId)
+    }
+    if (!(await voids.rebook(request.positionId))) return { kind: 'busy' }
+    // The match still remembers a recent close, and would correct it. If this is lost, its commit refuses to.
+    if (start.kind === 'closed') await desk.void(matchId, request.positionId)
+    return this.#voided(userId, request.positionId)
+  }
+
+  async #voided(userId: UserId, id: PositionId): Promise<VoidOutcome> {
+    return { kind: 'voided', userId, done: await this.#options.voids.done(id), repeated: false }
+  }
+}

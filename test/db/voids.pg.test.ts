@@ -1,0 +1,205 @@
+/** Positions that an operator voids: open, closed, and of matches long over. */
+import { sql } from 'kysely'
+import { beforeAll, expect, it } from 'vitest'
+import type { PositionId, UserId } from '../../actors/kernel/ids.ts'
+import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
+import { lots, money } from '../../actors/kernel/micros.ts'
+import { NEW_CAREER } from '../../actors/community/career.ts'
+import type { MatchActor } from '../../actors/match/actor.ts'
+import { AccountLog } from '../../db/account-log.ts'
+import { Inbox } from '../../db/inbox.ts'
+import { PositionVoids } from '../../db/position-voids.ts'
+import { Positions } from '../../db/positions.ts'
+import { Wallets } from '../../db/wallets.ts'
+import { Voids } from '../../src/integrity/voids.ts'
+import { systemWorld } from '../../src/system-world.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { closeOrder, u } from '../support/fixtures.ts'
+import { runningMatch } from '../support/running-match.ts'
+import { openSeason, type Season } from '../support/season.ts'
+
+eachDatabase((open) => {
+  const clock = { now: Date.UTC(2026, 7, 22, 15) }
+  const world = systemWorld(() => clock.now)
+  let season: Season
+  let admin: UserId
+  let names = 0
+  let matches = 89_000
+
+  beforeAll(async () => {
+    season = await openSeason(open(), world)
+    admin = await season.user('Voiding admin')
+  })
+
+  const someone = () => season.user(`Voided ${++names}`)
+  const settle = async () => {
+    await season.reactor.drain()
+    await season.keeper.show()
+  }
+  const store = () => new PositionVoids(open().db, season.cache, world)
+  /** The desk of one running match, or of none: every other match is over. */
+  const voids = (actor: MatchActor | null = null) =>
+    new Voids({
+      voids: store(),
+      desk: { void: async (_match, id) => (actor !== null && (await actor.void(id)) ? 'voided' : 'closed') },
+    })
+  const request = (positionId: PositionId, over: { commandId?: string | null; reason?: string } = {}) => ({
+    positionId,
+    commandId: null,
+    by: admin,
+    reason: 'seen beside the pitch',
+    ...over,
+  })
+  const balanceOf = async (user: UserId) => (await new Wallets(open().db, season.cache).find(user))?.balance
+  const locksOf = async (user: UserId) => {
+    const wallet = open().db.selectFrom('wallets').select('locks').where('user_id', '=', user)
+    return (await wallet.where('purse', '=', 'main').executeTakeFirstOrThrow()).locks
+  }
+  const booksBalance = async () => {
+    const audit = await new Wallets(open().db, season.cache).auditLedger()
+    expect(audit).toMatchObject({ imbalanceMicros: 0, unbalancedTransactions: 0, mismatchedWallets: 0 })
+  }
+  const weekOf = async (user: UserId) =>
+    (
+      await sql<{ closed: number; wins: number; pnl_micros: number; players: string[] }>`
+        select closed, wins, pnl_micros, players from week_scores where user_id = ${user}`.execute(open().db)
+    ).rows
+
+  it('[C3] an open position is closed at its own opening by its match, and counts nowhere', async () => {
+    const [user, other] = [await someone(), await someone()]
+    const { actor, order } = await runningMatch(open(), world, ++matches)
+    const held = await actor.submit(order(user))
+    if (!held.ok) throw new Error(held.refusal.code)
+    await actor.submit(order(other, { lots: lots(u(40)) }))
+    const { id, openPrice } = held.value.position
+    expect(await voids(actor).void(request(id))).toMatchObject({
+      kind: 'voided',
+      done: { pnl: null, shortfall: 0, reason: 'seen beside the pitch' },
+    })
+    expect(await balanceOf(user)).toBe(STARTING_BALANCE)
+    expect((await new Positions(open().db).find(user, id))?.position.close).toMatchObject({
+      price: openPrice,
+      pnl: 0,
+      by: 'void',
+      voidReason: 'operator',
+      voidNote: 'seen beside the pitch',
+    })
+    expect([...actor.view.instruments()][0]?.imbalance).toBe(u(40))
+    await settle()
+    expect(await season.careers.find(user)).toEqual(NEW_CAREER)
+    const inbox = await new Inbox(open().db).list(user, { limit: 9, unreadOnly: false, before: null })
+    expect(inbox.find(({ title }) => title === 'Position void')?.body).toContain('Reason: seen beside the pitch')
+    await booksBalance()
+  })
+
+  it('[C4] a closed position of a match that is long over is taken back from everywhere it counted', async () => {
+    const user = await someone()
+    const match = await season.match()
+    const kept = await match.open(user, { lots: 1 })
+    await match.close(kept, 201)
+    await settle()
+    const [before, weekBefore] = [await season.careers.find(user), await weekOf(user)]
+    const balance = await balanceOf(user)
+    const other = await season.match()
+    const won = await other.open(user, { lots: 9 })
+    await other.close(won, 219, 'take_profit')
+    await other.settle()
+    await settle()
+    expect(await season.careers.find(user)).toMatchObject({ opened: 2, takeProfits: 1, largestLots: u(9) })
+    clock.now += 30 * 24 * 3_600_000
+    const done = await voids().void(request(won.id))
+    expect(done).toMatchObject({ kind: 'voided', userId: user, done: { pnl: u(855), shortfall: 0 } })
+    expect(await balanceOf(user)).toBe(balance)
+    await settle()
+    expect(await season.careers.find(user)).toEqual(before)
+    expect(await weekOf(user)).toEqual(weekBefore)
+    expect(await season.boards.main.place({ by: 'pnl', districtId: null }, user)).toMatchObject({
+      standing: { closed: 1, pnl: before.main.pnl },
+    })
+    const changes = await new AccountLog(open().db).changes(user, 0, 99)
+    const last = changes?.kind === 'events' ? changes.events.at(-1) : null
+    expect(last).toMatchObject({
+      kind: 'corrected',
+      position: { close: { by: 'void', voidNote: 'seen beside the pitch' } },
+    })
+    const ledger = await new Wallets(open().db, season.cache).ledger(user, { purse: 'main', limit: 1, offset: 0 })
+    expect(ledger).toMatchObject([{ kind: 'void', amount: -u(855), positionId: won.id }])
+    await booksBalance()
+  })
+
+  it('[C4] a user whose only close is void is on no board, and a loss is given back', async () => {
+    const user = await someone()
+    const match = await season.match()
+    const lost = await match.open(user, { lots: 2 })
+    await match.close(lost, 190)
+    await settle()
+    const roi = { by: 'roi', districtId: null } as const
+    expect(await season.boards.main.place(roi, user)).not.toBeNull()
+    await voids().void(request(lost.id))
+    expect(await balanceOf(user)).toBe(STARTING_BALANCE)
+    await settle()
+    expect(await season.boards.main.place(roi, user)).toBeNull()
+    expect(await season.careers.find(user)).toEqual(NEW_CAREER)
+    expect(await weekOf(user)).toEqual([])
+  })
+
+  it('[C4] what a wallet cannot give back is booked to the house, and shown', async () => {
+    const user = await someone()
+    const match = await season.match()
+    const won = await match.open(user, { lots: 10 })
+    await match.close(won, 220)
+    // All of it is in another position.
+    const held = match.position(user, { lots: 100 })
+    const balance = (await balanceOf(user)) ?? 0
+    const margin = money(balance - u(300))
+    await match.commit([{ kind: 'position_opened', position: { ...held, margin } }])
+    expect(await voids().void(request(won.id))).toMatchObject({ done: { pnl: u(1_000), shortfall: u(700) } })
+    expect(await balanceOf(user)).toBe(0)
+    const ledger = await new Wallets(open().db, season.cache).ledger(user, { purse: 'main', limit: 99, offset: 0 })
+    expect(ledger.flatMap(({ kind, amount }) => (kind.startsWith('void') ? [[kind, amount]] : []))).toEqual(
+      expect.arrayContaining([
+        ['void', -u(1_000)],
+        ['void_shortfall', u(700)],
+      ]),
+    )
+    await booksBalance()
+  })
+
+  it('[C4] a repetition under its key changes nothing; another void is refused, and many at once are one', async () => {
+    const user = await someone()
+    const match = await season.match()
+    const won = await match.open(user)
+    await match.close(won, 220)
+    const key = world.newId()
+    const outcomes = await Promise.all(
+      Array.from({ length: 8 }, () => voids().void(request(won.id, { commandId: key }))),
+    )
+    expect(outcomes.some(({ kind }) => kind === 'voided')).toBe(true)
+    expect(await balanceOf(user)).toBe(STARTING_BALANCE)
+    expect(await voids().void(request(won.id, { commandId: key, reason: 'other' }))).toMatchObject({
+      kind: 'voided',
+      repeated: true,
+      done: { pnl: u(100), reason: 'seen beside the pitch' },
+    })
+    expect(await voids().void(request(won.id))).toEqual({ kind: 'void' })
+    const second = await match.open(user)
+    expect(await voids().void(request(second.id, { commandId: key }))).toEqual({ kind: 'key_reused' })
+    await booksBalance()
+  })
+
+  it('[C4] news no longer corrects a close that is void, and its proceeds are no longer locked', async () => {
+    const user = await someone()
+    const { actor, order, stopped } = await runningMatch(open(), world, ++matches)
+    const held = await actor.submit(order(user))
+    if (!held.ok) throw new Error(held.refusal.code)
+    const { id } = held.value.position
+    await actor.submit({ ...closeOrder(id), userId: user })
+    expect([...actor.view.recentCloses()]).toHaveLength(1)
+    expect(await locksOf(user)).toMatchObject({ [id]: [expect.any(Number), expect.any(Number)] })
+    await voids(actor).void(request(id))
+    expect([...actor.view.recentCloses()]).toEqual([])
+    expect(await locksOf(user)).toBeNull()
+    expect((await actor.submit(order(user))).ok).toBe(true)
+    expect(stopped).toEqual([])
+  })
+})
