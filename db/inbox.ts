@@ -23,6 +23,7 @@ const TYPES: Readonly<Record<Notification['type'], true>> = {
   level: true,
   referral_credited: true,
   spinner: true,
+  account: true,
 }
 const readType = keyOf(TYPES)
 

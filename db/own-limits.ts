@@ -10,6 +10,7 @@ import {
   readLimits,
   type WantedLimits,
 } from '../actors/kernel/own-limits.ts'
+import { type Purse, PURSES } from '../actors/kernel/purse.ts'
 import type { World } from '../actors/kernel/world.ts'
 import type { AuditLog } from './audit-log.ts'
 import type { Database } from './postgres/schema.ts'
@@ -74,19 +75,22 @@ export class OwnLimitsStore {
 
 /** Writes a user's limits to the user and the wallets. The limit of losses is for the main purse alone. */
 async function writeLimits(tx: Transaction<Database>, user: UserId, limits: OwnLimits): Promise<void> {
-  const text = JSON.stringify(limits)
-  const practice = JSON.stringify({ ...limits, dailyLoss: NO_LIMITS.dailyLoss })
-  await tx.updateTable('users').set({ limits: text }).where('id', '=', user).execute()
+  await tx
+    .updateTable('users')
+    .set({ limits: JSON.stringify(limits) })
+    .where('id', '=', user)
+    .execute()
   await tx.selectFrom('wallets').select('purse').where('user_id', '=', user).orderBy('purse').forNoKeyUpdate().execute()
-  for (const [purse, copy] of [
-    ['main', text],
-    ['practice', practice],
-  ] as const) {
+  for (const purse of PURSES) {
     await tx
       .updateTable('wallets')
-      .set({ limits: copy })
+      .set({ limits: limitsOf(purse, limits) })
       .where('user_id', '=', user)
       .where('purse', '=', purse)
       .execute()
   }
 }
+
+/** A wallet's copy of its owner's limits. */
+export const limitsOf = (purse: Purse, limits: OwnLimits): string =>
+  JSON.stringify(purse === 'main' ? limits : { ...limits, dailyLoss: NO_LIMITS.dailyLoss })

@@ -84,7 +84,8 @@ export class PersonalKeys {
       await tx.insertInto('sessions').values(session).execute()
       const key = { id, digest, name, scopes: [...scopes], last_used_at: null }
       await tx.insertInto('personal_keys').values(key).execute()
-      const after = { name, scopes, expiresAt: new Date(expiresAt).toISOString() }
+      // Without its name: the log keeps nothing that a user has written.
+      const after = { scopes, expiresAt: new Date(expiresAt).toISOString() }
       await audit.record({ actor: user, action: 'key.create', subject: id, before: null, after }, tx)
       return { id, name, scopes, createdAt: now, expiresAt, lastUsedAt: null }
     })

@@ -1,9 +1,11 @@
 /** Users of the identity provider: finds them, and creates them with wallet and referral in one transaction. */
-import type { Kysely, Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import { type DistrictId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { emailKey } from '../actors/community/registration.ts'
-import type { Instant, World } from '../actors/kernel/world.ts'
+import { HOUR_MS, type Instant, SECOND_MS, type World } from '../actors/kernel/world.ts'
 import { AdminRoles, emailColumn } from './admin-roles.ts'
+import type { Deletions } from './deletions.ts'
+import { carriedColumns, type Departed } from './departed.ts'
 import { claimOnce } from './one-time.ts'
 import { Referrals } from './referrals.ts'
 import type { Database } from './postgres/schema.ts'
@@ -28,10 +30,13 @@ export interface Registration {
   readonly referralCode: string | null
   /** The registration ticket: it registers once. */
   readonly ticket: { readonly id: string; readonly expiresAt: Instant }
+  /** Where the request came from, such as `203.0.113.0/24`. */
+  readonly network: string
 }
 
 export type SignedInAs =
-  | { readonly kind: 'user'; readonly user: User }
+  /** `kept`: the user had deleted the account, and it stays because they have signed in. */
+  | { readonly kind: 'user'; readonly user: User; readonly kept?: true }
   | { readonly kind: 'unknown' }
   /** Another account has this e-mail address. */
   | { readonly kind: 'email_in_use' }
@@ -42,20 +47,32 @@ export type Registered =
   | { readonly kind: 'username_taken' }
   | { readonly kind: 'email_in_use' }
   | { readonly kind: 'ticket_used' }
+  /** Too many have registered from this network today. */
+  | { readonly kind: 'network_full'; readonly retryAfterSecs: number }
   | { readonly kind: 'unknown_district' }
   | { readonly kind: 'unknown_referral' }
 
 const REFERRAL_CODE_BYTES = 5
+const DAY_MS = 24 * HOUR_MS
+
+interface RegistrationsOptions {
+  readonly departed: Departed
+  readonly deletions: Pick<Deletions, 'cancel'>
+  /** How many may register from one network on a UTC day. Read each time, so that a change takes effect at once. */
+  readonly perNetworkDay: () => number
+}
 
 export class Registrations {
   readonly #db: Kysely<Database>
   readonly #world: World
   readonly #roles: AdminRoles
+  readonly #options: RegistrationsOptions
 
   /**
    * A user with one of `adminEmails` is an admin from the next sign-in on, and no longer than the address is listed.
    */
-  constructor(db: Kysely<Database>, world: World, adminEmails: readonly string[]) {
+  constructor(db: Kysely<Database>, world: World, adminEmails: readonly string[], options: RegistrationsOptions) {
+    this.#options = options
     this.#db = db
     this.#world = world
     this.#roles = new AdminRoles(world, adminEmails)
@@ -64,14 +81,21 @@ export class Registrations {
   /** The user who registered with this account, updated with what the provider says now. */
   async signIn(account: ProviderAccount): Promise<SignedInAs> {
     try {
-      return await this.#db.transaction().execute((tx) => this.#signIn(account, tx))
+      const { isLeaving, ...signedIn } = await this.#db.transaction().execute((tx) => this.#signIn(account, tx))
+      if (signedIn.kind !== 'user' || !isLeaving) return signedIn
+      // Not in the same transaction: careers are locked before users.
+      const isKept = await this.#options.deletions.cancel(signedIn.user.id)
+      return isKept ? { ...signedIn, kept: true } : await this.signIn(account)
     } catch (error) {
       if (isEmailInUse(error)) return { kind: 'email_in_use' }
       throw error
     }
   }
 
-  async #signIn({ sub, email, name, picture }: ProviderAccount, tx: Kysely<Database>): Promise<SignedInAs> {
+  async #signIn(
+    { sub, email, name, picture }: ProviderAccount,
+    tx: Kysely<Database>,
+  ): Promise<SignedInAs & { isLeaving: boolean }> {
     const row = await tx
       .updateTable('users')
       .set({ email, name, picture })
@@ -80,10 +104,10 @@ export class Registrations {
       .executeTakeFirst()
     if (row !== undefined) {
       const role = await this.#roles.applyTo(row, email, tx)
-      return { kind: 'user', user: userFrom({ ...row, role }) }
+      return { kind: 'user', user: userFrom({ ...row, role }), isLeaving: row.deletion_due !== null }
     }
     const other = await tx.selectFrom('users').select('id').where(emailColumn, '=', emailKey(email)).executeTakeFirst()
-    return { kind: other === undefined ? 'unknown' : 'email_in_use' }
+    return { kind: other === undefined ? 'unknown' : 'email_in_use', isLeaving: false }
   }
 
   /** Creates user, wallet and referral, or none of them. Of several calls for one account, one creates the user. */
@@ -92,6 +116,7 @@ export class Registrations {
       return await this.#db.transaction().execute((tx) => this.#register(registration, tx))
     } catch (error) {
       if (error instanceof TicketUsed) return { kind: 'ticket_used' }
+      if (error instanceof NetworkFull) return { kind: 'network_full', retryAfterSecs: this.#secsToday() }
       throw error
     }
   }
@@ -103,9 +128,12 @@ export class Registrations {
     const referrer = referralCode === null ? null : await new Referrals(tx, this.#world).find(referralCode)
     if (referralCode !== null && referrer === null) return { kind: 'unknown_referral' }
 
+    const { departed } = this.#options
+    const back = await departed.find(tx, identity)
+    if (await departed.keepsName(tx, username, back)) return { kind: 'username_taken' }
     const made = await tx
       .insertInto('users')
-      .values(this.#rowOf(registration))
+      .values({ ...this.#rowOf(registration), ...(back === null ? {} : carriedColumns(back)) })
       .onConflict((conflict) => conflict.doNothing())
       .returningAll()
       .executeTakeFirst()
@@ -128,9 +156,17 @@ export class Registrations {
       throw new Error('a new referral code was not new') // one in 10¹²: the caller may retry
     }
     await this.#useUp(registration, tx)
+    await this.#takePlace(registration, tx)
     await this.#roles.auditNew([made], tx)
-    await grantStartingBalance(tx, this.#world, [userId(made.id)])
-    if (referralCode !== null && referrer !== null) {
+    await grantStartingBalance(
+      tx,
+      this.#world,
+      [userId(made.id)],
+      new Map(back === null ? [] : [[userId(made.id), back]]),
+    )
+    if (back !== null) await departed.forget(tx, back, username)
+    // Those who come back are no new friend of anyone.
+    if (referralCode !== null && referrer !== null && back === null) {
       await this.#refer(tx, { code: referralCode, referrer: referrer.referrerId, referee: userId(made.id) })
     }
     return { kind: 'registered', user: userFrom(made), isNew: true }
@@ -142,9 +178,25 @@ export class Registrations {
     if (!(await claimOnce(tx, this.#world, claim))) throw new TicketUsed('a registration ticket was used again')
   }
 
+  /** Undoes the registration if its network has had all of the day's. */ // Y7
+  async #takePlace({ network }: Registration, tx: Transaction<Database>): Promise<void> {
+    const { rows } = await sql`
+      insert into registration_networks as n (network, day, registered)
+        values (${network}::text, ${new Date(this.#world.now())}::timestamptz at time zone 'UTC', 1)
+        on conflict (day, network) do update set registered = n.registered + 1
+         where n.registered < ${this.#options.perNetworkDay()}::integer
+        returning 1`.execute(tx)
+    if (rows.length === 0) throw new NetworkFull('too many registrations from a network')
+  }
+
+  /** Seconds left of the UTC day. */
+  #secsToday(): number {
+    return Math.ceil((DAY_MS - (this.#world.now() % DAY_MS)) / SECOND_MS)
+  }
+
   async isUsernameTaken(username: string): Promise<boolean> {
     const row = await this.#db.selectFrom('users').select('id').where('username', '=', username).executeTakeFirst()
-    return row !== undefined
+    return row !== undefined || this.#options.departed.keepsName(this.#db, username)
   }
 
   /** The username of the user who invites with this code, or null. */
@@ -199,6 +251,11 @@ export class Registrations {
       })
       .execute()
   }
+}
+
+/** Rolls the registration back. */
+class NetworkFull extends Error {
+  override name = 'NetworkFull'
 }
 
 /** Rolls the registration back. */

@@ -23,6 +23,8 @@ export interface Forgotten {
   readonly accountEvents: number
   readonly fixtures: number
   readonly singleUse: number
+  readonly departed: number
+  readonly registrationNetworks: number
 }
 
 const DAY_MS = 24 * HOUR_MS
@@ -30,6 +32,8 @@ const DAY_MS = 24 * HOUR_MS
 const COMMAND_RESULTS_MS = 7 * DAY_MS
 /** A client that returns later gets a snapshot instead of events. */
 const ACCOUNT_EVENTS_MS = 30 * DAY_MS
+/** After that someone who was erased begins like anyone else, and their username is free. */
+const DEPARTED_MS = 365 * DAY_MS
 /** Fixtures that never became a match. */
 const FIXTURES_MS = 7 * DAY_MS
 /** Rows and ticks per statement: none may delay a commit for long. */
@@ -38,7 +42,14 @@ const WINDOW_MS = 10 * MINUTE_MS
 /** A run thins at most a week's windows; the next run continues. */
 const WINDOWS_MAX = 1_008
 
-type Aged = 'tape' | 'journal' | 'command_results' | 'account_events' | 'single_use'
+type Aged =
+  | 'tape'
+  | 'journal'
+  | 'command_results'
+  | 'account_events'
+  | 'single_use'
+  | 'departed'
+  | 'registration_networks'
 
 export class Retention {
   readonly #db: Kysely<Database>
@@ -65,6 +76,8 @@ export class Retention {
       accountEvents: await this.#drop('account_events', this.#before(ACCOUNT_EVENTS_MS)),
       fixtures: await this.#dropFixtures(this.#before(FIXTURES_MS)),
       singleUse: await this.#drop('single_use', this.#before(0), 'expires_at'),
+      departed: await this.#drop('departed', this.#before(DEPARTED_MS), 'left_at'),
+      registrationNetworks: await this.#drop('registration_networks', this.#before(2 * DAY_MS), 'day'),
     }
   }
 
@@ -72,7 +85,7 @@ export class Retention {
     return new Date(this.#world.now() - ms)
   }
 
-  #drop(table: Aged, before: Date, by: 'at' | 'expires_at' = 'at'): Promise<number> {
+  #drop(table: Aged, before: Date, by: 'at' | 'expires_at' | 'left_at' | 'day' = 'at'): Promise<number> {
     const [name, column] = [sql.table(table), sql.ref(by)]
     return inChunks(async () => {
       const { numAffectedRows } = await sql`

@@ -339,7 +339,7 @@ async function leadersOf(db: Kysely<Database>, week: Week, options: DrawOptions)
                as roi_hundredths
         from week_scores
        where week = ${week.name}::text
-         and not exists (select from users u where u.id = user_id and u.status = 'frozen')
+         and not exists (select from users u where u.id = user_id and u.off_boards)
          and (${ranksBots}::boolean or not exists (
            select from users u where u.id = user_id and u.bot_since < ${new Date(week.endsAt)}::timestamptz))
          and closed >= ${closesMin}::integer and cardinality(players) >= ${playersMin}::integer

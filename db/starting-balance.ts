@@ -4,27 +4,40 @@ import type { UserId } from '../actors/kernel/ids.ts'
 import { STARTING_BALANCE } from '../actors/kernel/limits.ts'
 import { PURSES } from '../actors/kernel/purse.ts'
 import type { World } from '../actors/kernel/world.ts'
+import type { Carried } from './departed.ts'
+import { limitsOf } from './own-limits.ts'
 import type { Database } from './postgres/schema.ts'
 
-/** Gives each of these new users their wallets, each with the starting balance, paid by the house. */
+/**
+ * Gives each of these new users their wallets, each with the starting balance, paid by the house. Those who are back
+ * after an erasure begin with what they carry.
+ */
 export async function grantStartingBalance(
   tx: Transaction<Database>,
   world: Pick<World, 'now' | 'newId'>,
   users: readonly UserId[],
+  carried: ReadonlyMap<UserId, Carried> = new Map(),
 ): Promise<void> {
   if (users.length === 0) return
   const at = new Date(world.now())
-  const wallets = users.flatMap((user) => PURSES.map((purse) => ({ user_id: user, purse })))
-  const entries = wallets.flatMap(({ user_id: user, purse }) => {
+  const wallets = users.flatMap((user) => {
+    const { balance = STARTING_BALANCE, frozen = false, limits = null } = carried.get(user) ?? {}
+    return PURSES.map((purse) => ({
+      user_id: user,
+      purse,
+      balance_micros: purse === 'main' ? balance : STARTING_BALANCE,
+      frozen,
+      limits: limits === null ? null : limitsOf(purse, limits),
+    }))
+  })
+  const entries = wallets.flatMap(({ user_id: user, purse, balance_micros: amount }) => {
+    if (amount === 0) return []
     const entry = { tx: world.newId(), purse, kind: 'grant', reference: user, at } as const
     return [
-      { ...entry, account: 'user', user_id: user, amount_micros: STARTING_BALANCE },
-      { ...entry, account: 'house', amount_micros: -STARTING_BALANCE },
+      { ...entry, account: 'user', user_id: user, amount_micros: amount },
+      { ...entry, account: 'house', amount_micros: -amount },
     ] as const
   })
-  await tx
-    .insertInto('wallets')
-    .values(wallets.map((wallet) => ({ ...wallet, balance_micros: STARTING_BALANCE })))
-    .execute()
-  await tx.insertInto('ledger_entries').values(entries).execute()
+  await tx.insertInto('wallets').values(wallets).execute()
+  if (entries.length > 0) await tx.insertInto('ledger_entries').values(entries).execute()
 }

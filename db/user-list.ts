@@ -3,6 +3,7 @@ import type { Kysely, Selectable, Transaction } from 'kysely'
 import { type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Money, money } from '../actors/kernel/micros.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
+import { markBoardsChanged } from './board-changes.ts'
 import type { AuditLog } from './audit-log.ts'
 import type { Database } from './postgres/schema.ts'
 import { endSessionsOf } from './sessions.ts'
@@ -162,12 +163,7 @@ export class UserList {
   /** Locks what reactions and commits lock, in their order: the career, the place on the boards, the wallets. */
   async #changeStatus(tx: Transaction<Database>, { id, status, by }: Omit<StatusChange, 'reason'>) {
     if (id === by) return { kind: 'own_status' } as const
-    const career = await tx
-      .updateTable('careers')
-      .set((eb) => ({ version: eb('version', '+', 1) }))
-      .where('user_id', '=', id)
-      .returning('version')
-      .executeTakeFirst()
+    await markBoardsChanged(tx, id)
     const before = await tx
       .selectFrom('users')
       .select('status')
@@ -176,13 +172,6 @@ export class UserList {
       .executeTakeFirst()
     if (before === undefined) return { kind: 'unknown' } as const
     await tx.updateTable('users').set({ status }).where('id', '=', id).execute()
-    if (career !== undefined) {
-      await tx
-        .insertInto('board_changes')
-        .values({ user_id: id, version: career.version })
-        .onConflict((on) => on.column('user_id').doUpdateSet({ version: career.version }))
-        .execute()
-    }
     await tx.selectFrom('wallets').select('purse').where('user_id', '=', id).orderBy('purse').forNoKeyUpdate().execute()
     await tx
       .updateTable('wallets')

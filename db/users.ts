@@ -5,6 +5,8 @@ import { assert, present } from '../actors/kernel/assert.ts'
 import { type DistrictId, districtId, type UserId, userId } from '../actors/kernel/ids.ts'
 import { type Instant, instant, type World } from '../actors/kernel/world.ts'
 import { AdminRoles } from './admin-roles.ts'
+import type { Deletions } from './deletions.ts'
+import { type Carried, carriedColumns, type Departed } from './departed.ts'
 import type { Database } from './postgres/schema.ts'
 import type { UserStatus, UsersTable } from './postgres/schema/users.ts'
 import { grantStartingBalance } from './starting-balance.ts'
@@ -23,6 +25,9 @@ export interface User {
   readonly districtId: DistrictId
   readonly xp: number
   readonly referralCode: string
+  readonly hiddenFromBoards: boolean
+  /** When the account is erased unless its user signs in before; null for never. */
+  readonly deletionDue: Instant | null
   readonly createdAt: Instant
 }
 
@@ -40,6 +45,13 @@ export interface SyntheticSignIn {
 export interface SignedIn {
   readonly user: User
   readonly isNew: boolean
+  /** The user had deleted the account, and it stays because they have signed in. */
+  readonly kept?: true
+}
+
+interface UsersOptions {
+  readonly departed: Departed
+  readonly deletions: Pick<Deletions, 'cancel'>
 }
 
 /** Ids in one query. */
@@ -51,9 +63,16 @@ export class Users {
   readonly #db: Kysely<Database>
   readonly #world: World
   readonly #roles: AdminRoles
+  readonly #options: Partial<UsersOptions>
 
   /** Users with one of `adminEmails` are admins: new ones at once, others after `applyAdminEmails`. */
-  constructor(db: Kysely<Database>, world: World, adminEmails: readonly string[] = []) {
+  constructor(
+    db: Kysely<Database>,
+    world: World,
+    adminEmails: readonly string[] = [],
+    options: Partial<UsersOptions> = {},
+  ) {
+    this.#options = options
     this.#db = db
     this.#world = world
     this.#roles = new AdminRoles(world, adminEmails)
@@ -101,7 +120,9 @@ export class Users {
     const wanted = request.districtId === null ? districts : districts.filter((id) => id === request.districtId)
     if (wanted.length === 0) return null
     const [signedIn] = await this.#signInAll([request.displayName], wanted)
-    return present(signedIn, 'user')
+    const { user, isNew } = present(signedIn, 'user')
+    const isKept = user.deletionDue !== null && (await this.#options.deletions?.cancel(user.id)) === true
+    return isKept ? { user: { ...user, deletionDue: null }, isNew, kept: true } : { user, isNew }
   }
 
   /** The same for many names, in one transaction, in the order of the names. Districts are assigned in turn. */
@@ -162,8 +183,23 @@ export class Users {
       .execute()
     await this.#roles.auditNew(made, tx)
     const fresh = made.map((row) => userId(row.id))
-    await grantStartingBalance(tx, this.#world, fresh)
+    await grantStartingBalance(tx, this.#world, fresh, await this.#takeBack(tx, made))
     return new Map(made.map((row) => [row.username, row]))
+  }
+
+  /** What those of these new users carry who were erased before. */ // Y5
+  async #takeBack(tx: Transaction<Database>, made: readonly UserRow[]): Promise<Map<UserId, Carried>> {
+    const carried = new Map<UserId, Carried>()
+    const { departed } = this.#options
+    if (departed === undefined || !(await departed.isAnyone(tx))) return carried
+    for (const { id, email, username } of made) {
+      const back = await departed.find(tx, { sub: null, email })
+      if (back === null) continue
+      await departed.forget(tx, back, username)
+      await tx.updateTable('users').set(carriedColumns(back)).where('id', '=', id).execute()
+      carried.set(userId(id), back)
+    }
+    return carried
   }
 
   async #byUsername(db: Kysely<Database>, usernames: readonly string[]): Promise<Map<string, UserRow>> {
@@ -208,6 +244,8 @@ export function userFrom(row: UserRow): User {
     districtId: districtId(row.district_id),
     xp: row.xp,
     referralCode: row.referral_code,
+    hiddenFromBoards: row.hidden_from_boards,
+    deletionDue: row.deletion_due === null ? null : instant(row.deletion_due.getTime()),
     createdAt: instant(row.created_at.getTime()),
   }
 }

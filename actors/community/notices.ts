@@ -18,6 +18,7 @@ export type NoticeType =
   | 'level'
   | 'referral_credited'
   | 'spinner'
+  | 'account'
 
 /** A notification to be written. */
 export interface Notice {

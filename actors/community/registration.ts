@@ -28,7 +28,7 @@ const RESERVED: ReadonlySet<string> = new Set([
 
 /** Reserved as a part, too: `admin_1` and `touchline_team` would be taken for us. */
 const IMPERSONATING =
-  /(^|_)(admin|administrator|moderator|official|root|security|staff|support|system|touchline)[0-9]*(_|$)/
+  /(^|_)(admin|administrator|deleted|moderator|official|root|security|staff|support|system|touchline)[0-9]*(_|$)/
 
 export type UsernameFlaw = 'too_short' | 'too_long' | 'characters' | 'reserved'
 

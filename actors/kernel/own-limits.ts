@@ -10,6 +10,8 @@ import { HOUR_MS, type Instant, instant } from './world.ts'
 const DAY_MS = 24 * HOUR_MS
 /** How long a looser value waits. */
 const LOOSER_AFTER_MS = DAY_MS
+export const COOL_OFF_MAX_MS = 42 * DAY_MS
+export const EXCLUSION_MAX_MS = 5 * 365 * DAY_MS
 
 /** A limit as stored. `next` takes the place of `now` at the instant `at`. Null is no limit. */
 export interface StoredLimit {
@@ -18,8 +20,8 @@ export interface StoredLimit {
   readonly at?: Instant
 }
 
-const NAMES = ['dailyLoss', 'coolOffUntil', 'excludedUntil'] as const
-export type LimitName = (typeof NAMES)[number]
+export const LIMIT_NAMES = ['dailyLoss', 'coolOffUntil', 'excludedUntil'] as const
+export type LimitName = (typeof LIMIT_NAMES)[number]
 
 /** Micros for `dailyLoss`, instants for the others. */
 export type OwnLimits = Readonly<Record<LimitName, StoredLimit>>
@@ -43,7 +45,7 @@ export function pendingOf(
 /** Limits after a user's wish. Repeating a wish changes nothing: what waits already does not wait longer. */
 export function changeLimits(limits: OwnLimits, wanted: WantedLimits, time: Instant): OwnLimits {
   const changed = { ...limits }
-  for (const name of NAMES) {
+  for (const name of LIMIT_NAMES) {
     const value = wanted[name]
     if (value !== undefined) changed[name] = limitAfter(name, limits[name], value, time)
   }

@@ -217,6 +217,16 @@ export const SETTINGS = {
     true,
     'Whether a user gets a mail when they sign in from a device that none of their other sessions came from.',
   ),
+  'auth.registrations_per_network_day': numberSetting(
+    20,
+    [1, 1_000_000, WHOLE],
+    'How many users may register from one network (IPv4 by /24, IPv6 by /48) on a UTC day.',
+  ),
+  'privacy.deletion_grace_days': numberSetting(
+    7,
+    [0, 30, WHOLE],
+    'Days between a user deleting their account and its erasing, in which signing in cancels it. Counts for later wishes.',
+  ),
   'retention.full_ticks_days': numberSetting(
     30,
     [7, 3_650, WHOLE],

@@ -21,6 +21,8 @@ export interface Profile {
   readonly lastName: string | null
   readonly districtId: DistrictId
   readonly referralCode: string | null
+  /** Where the request came from, such as `203.0.113.0/24`. */
+  readonly network: string
 }
 
 export type Begun =
@@ -28,7 +30,8 @@ export type Begun =
   | { readonly kind: 'nonce_used' }
   /** Another account has this e-mail address. */
   | { readonly kind: 'email_in_use' }
-  | { readonly kind: 'signed_in'; readonly user: User }
+  /** `kept`: the user had deleted the account, and it stays because they have signed in. */
+  | { readonly kind: 'signed_in'; readonly user: User; readonly kept: boolean }
   | { readonly kind: 'new'; readonly ticket: string; readonly identity: Identity; readonly nextCodeInMs: number }
 
 export type InvalidTicket = { readonly kind: 'invalid_ticket' }
@@ -79,7 +82,7 @@ export function createSignIn({ identities, once, tickets, codes, people }: SignI
       // A nonce is remembered for 300 seconds from its use, a token for as long as it counts.
       if (!(await once.claimIdToken(idToken, until))) return { kind: 'invalid_token' }
       const known = await people.signIn(identity)
-      if (known.kind === 'user') return { kind: 'signed_in', user: known.user }
+      if (known.kind === 'user') return { kind: 'signed_in', user: known.user, kept: known.kept === true }
       if (known.kind === 'email_in_use') return known
       const [ticket, { nextInMs }] = await Promise.all([tickets.issue(identity), codes.send(identity)])
       return { kind: 'new', ticket, identity, nextCodeInMs: nextInMs }

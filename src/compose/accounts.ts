@@ -4,6 +4,8 @@ import { SECOND_MS, type World } from '../../actors/kernel/world.ts'
 import { keys } from '../../db/fast/fast-store.ts'
 import { installationOf } from '../../db/installation.ts'
 import { claimOnce, OneTime } from '../../db/one-time.ts'
+import { Deletions } from '../../db/deletions.ts'
+import { Departed } from '../../db/departed.ts'
 import { Registrations } from '../../db/registrations.ts'
 import { EndedSessions } from '../../db/ended-sessions.ts'
 import type { AuditLog } from '../../db/audit-log.ts'
@@ -34,6 +36,7 @@ export interface Accounts {
   readonly keys: PersonalKeys
   readonly signIn: SignIn
   readonly security: SecurityEvents
+  readonly deletions: Deletions
 }
 
 export async function openAccounts(base: Base, parts: AccountParts): Promise<Accounts> {
@@ -41,9 +44,17 @@ export async function openAccounts(base: Base, parts: AccountParts): Promise<Acc
   const { stores, market, observation } = parts
   const { settings } = market
   const security = watchDoors(base, market, observation)
-  const users = new Users(stores.db, world, config.adminEmails)
+  const secret = config.ticket.secret?.reveal() ?? (await loadOrCreateSecret(config.dataDir, () => world.secret(32)))
+  const departed = new Departed(secret)
+  const graceDays = () => settings.value('privacy.deletion_grace_days')
+  const deletions = new Deletions({ db: stores.db, world, audit: market.audit, departed, graceDays })
+  const users = new Users(stores.db, world, config.adminEmails, { departed, deletions })
   await users.applyAdminEmails()
-  const registrations = new Registrations(stores.db, world, config.adminEmails)
+  const registrations = new Registrations(stores.db, world, config.adminEmails, {
+    departed,
+    deletions,
+    perNetworkDay: () => settings.value('auth.registrations_per_network_day'),
+  })
   const mail = openMail(base)
   const isOn = (): boolean => settings.value('auth.new_device_mail')
   const notices = createDeviceNotices({ mail, users, isOn, world, log: base.log })
@@ -56,8 +67,9 @@ export async function openAccounts(base: Base, parts: AccountParts): Promise<Acc
       onReuse: (user) => security.tokenReused(user),
       notices,
     })),
-    signIn: await openSignIn(base, stores, { people: registrations, mail }),
+    signIn: await openSignIn(base, stores, { people: registrations, mail, secret }),
     security,
+    deletions,
   }
 }
 
@@ -119,11 +131,10 @@ function onceIn({ db, askFast }: Stores, world: World): SessionsOptions['claimSo
 async function openSignIn(
   base: Base,
   { db }: Stores,
-  { people, mail }: { readonly people: Registrations; readonly mail: MailQueue },
+  { people, mail, secret }: { readonly people: Registrations; readonly mail: MailQueue; readonly secret: string },
 ): Promise<SignIn> {
   const { config, world, log } = base
-  const { ticket, dataDir, identity } = config
-  const secret = ticket.secret?.reveal() ?? (await loadOrCreateSecret(dataDir, () => world.secret(32)))
+  const { ticket, identity } = config
   const store = new OneTime(db, world, ticket.ttlSecs * SECOND_MS)
   return createSignIn({
     identities: createIdentityProvider({ ...identity, world, log }),

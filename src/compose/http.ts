@@ -3,11 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { ActorStopped } from '../../actors/match/actor.ts'
 import { SECOND_MS } from '../../actors/kernel/world.ts'
 import { ActivityFeed } from '../../db/activity.ts'
+import { hideFromBoards } from '../../db/board-changes.ts'
 import { BoardsUnbuilt } from '../../db/boards.ts'
+import { DataExport } from '../../db/data-export.ts'
 import { keys } from '../../db/fast/fast-store.ts'
 import { isTransient } from '../../db/faults.ts'
 import { Inbox } from '../../db/inbox.ts'
 import { Legacy } from '../../db/legacy.ts'
+import { OwnLimitsStore } from '../../db/own-limits.ts'
 import { Rates } from '../../db/rates.ts'
 import { Referrals } from '../../db/referrals.ts'
 import { UserList } from '../../db/user-list.ts'
@@ -84,6 +87,7 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
     accounts: accounts.users,
     registrations: accounts.registrations,
     signIn: accounts.signIn,
+    personal: personalPort(base, parts),
     security: accounts.security,
     wallets: market.wallets,
     refills: market.refills,
@@ -120,6 +124,17 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
     delay: boundedDelay(),
   })
   return { rest: createApp(deps), ws }
+}
+
+function personalPort({ world }: Base, { stores: { db }, accounts, market }: HttpParts): HttpDeps['personal'] {
+  const [limits, data] = [new OwnLimitsStore(db, world, market.audit), new DataExport(db)]
+  return {
+    pages: (user) => data.pages(user),
+    requestDeletion: (user) => accounts.deletions.request(user),
+    hide: (user, hidden) => hideFromBoards(db, user, hidden),
+    limits: (user) => limits.find(user),
+    changeLimits: (user, wanted) => limits.change(user, wanted),
+  }
 }
 
 /** Errors that mean that something the server depends on is unavailable for now, so that a retry may help. */

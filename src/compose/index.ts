@@ -16,6 +16,7 @@ import { systemWorld } from '../system-world.ts'
 import { openAccounts } from './accounts.ts'
 import type { Base } from './base.ts'
 import { openCommunity } from './community.ts'
+import { Erasures } from '../auth/erasures.ts'
 import { buildDoors } from './doors.ts'
 import { type Addresses, addEndpoints } from './endpoints.ts'
 import { buildHttp } from './http.ts'
@@ -104,6 +105,7 @@ async function assemble(base: Base): Promise<Touchline> {
     realTime,
     visitors: doors.visitors,
     bot,
+    erasures: new Erasures({ deletions: accounts.deletions, desk: realTime.desk, log: base.log }),
   })
   return {
     realTime,

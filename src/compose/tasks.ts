@@ -7,6 +7,7 @@ import type { Settings } from '../../db/settings.ts'
 import type { Spinner } from '../../db/spinner.ts'
 import type { RealTime } from '../../rooms/boot.ts'
 import type { Measuring } from '../observe/metrics.ts'
+import type { Erasures } from '../auth/erasures.ts'
 import type { SecurityEvents } from '../auth/security-events.ts'
 import type { SocketVisitors } from '../auth/socket-visitors.ts'
 import type { BoardKeeper } from '../reactions/board-keeper.ts'
@@ -28,6 +29,7 @@ export interface TaskParts {
   readonly realTime: RealTime
   readonly visitors: SocketVisitors
   readonly bot: GameplayBot
+  readonly erasures: Erasures
 }
 
 const EVERYWHERE: readonly Role[] = ['api', 'rooms']
@@ -47,6 +49,7 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
     realTime,
     visitors,
     bot,
+    erasures,
   } = parts
   return [
     {
@@ -86,6 +89,13 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
         const removed = await retention.run()
         if (Object.values(removed).some((rows) => rows > 0)) log.info('retention_completed', { ...removed })
       },
+    },
+    {
+      // About ten seconds: a day would do, but positions that wait for a market should close soon after it opens.
+      name: 'erasures',
+      everyMs: 10_007,
+      roles: ['rooms'],
+      run: () => erasures.look(),
     },
     {
       // About ten seconds: soon enough for an alert, and cheap enough to ask for all the time.

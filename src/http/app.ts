@@ -46,6 +46,9 @@ import { listMatches } from './routes/matches/list.ts'
 import { oneMatch } from './routes/matches/one.ts'
 import { matchSquad } from './routes/matches/squad.ts'
 import { matchWindow } from './routes/matches/trade-window.ts'
+import { ownAccount } from './routes/me/account.ts'
+import { exportMyData } from './routes/me/export.ts'
+import { ownLimits } from './routes/me/limits.ts'
 import { myProfile } from './routes/me/profile.ts'
 import { metricsText } from './routes/metrics.ts'
 import { listNotifications } from './routes/notifications/list.ts'
@@ -84,6 +87,7 @@ const API: readonly Routes[] = [
   // 4.1 Auth and public
   [signInWithGoogle, completeProfile, verifyEmail, refreshSession, logOut, ownSessions, personalKeys],
   [checkUsername, listFlags, validatePublicReferral, myProfile, issueWsToken],
+  [exportMyData, ownAccount, ownLimits],
   // 4.2 Instruments and matches; `movers` before `{id}`, which would match it
   [listInstruments, movers, priceHistory, recentTrades, oneInstrument],
   [listMatches, oneMatch, matchEvents, matchSquad, matchWindow],

@@ -278,6 +278,12 @@ export const ERROR_CODES = {
     when: 'The account is not registered yet. Complete the profile with the `registrationTicket` in the answer.',
   },
 
+  REGISTRATIONS_FULL: {
+    status: 429,
+    error: 'too many registrations from your network today',
+    when: 'As many users have registered from this network today as may. Try again tomorrow (UTC), or from elsewhere.',
+    retry: true,
+  },
   RATE_LIMITED: {
     status: 429,
     error: 'too many requests',

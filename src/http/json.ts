@@ -290,6 +290,7 @@ export function userJson(user: User, wallet: WalletAfter): z.output<typeof UserB
     xp: user.xp,
     level: levelOf(user.xp),
     referralCode: user.referralCode,
+    hiddenFromBoards: user.hiddenFromBoards,
     createdAt: timestamp(user.createdAt),
     wallet: walletJson(wallet, 'main'),
   }

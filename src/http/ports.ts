@@ -5,6 +5,7 @@ import type { TradingRules } from '../../actors/kernel/limits.ts'
 import type { Flags } from '../../actors/kernel/settings.ts'
 import type { ConsideredSetting, RuleEffect } from '../../actors/match/rule-change.ts'
 import type { Outcome } from '../../actors/kernel/outcome.ts'
+import type { WantedLimits } from '../../actors/kernel/own-limits.ts'
 import type { Purse } from '../../actors/kernel/purse.ts'
 import type { Instant, World } from '../../actors/kernel/world.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
@@ -12,10 +13,12 @@ import type { Ending, MatchInfo, Trade, UserCommand } from '../../actors/match/m
 import type { AccountChanges } from '../../db/account-log.ts'
 import type { AuditEntry, ControlAction } from '../../db/audit-log.ts'
 import type { Listing } from '../../db/catalogue.ts'
+import type { DataExport } from '../../db/data-export.ts'
 import type { Allowance, Hits, Spent } from '../../db/fast/fast-store.ts'
 import type { MoversBoard } from '../../db/movers.ts'
 import type { History } from '../../db/price-history.ts'
 import type { TapeTrade } from '../../db/tape.ts'
+import type { LimitsNow } from '../../db/own-limits.ts'
 import type { VoidRequest } from '../../db/position-voids.ts'
 import type { HeldPosition, PositionQuery } from '../../db/positions.ts'
 import type { Refill } from '../../db/refills.ts'
@@ -108,6 +111,17 @@ export interface Positions {
   find(userId: UserId, id: PositionId): Promise<HeldPosition | null>
 }
 
+/** A user's own data and limits. Null or false for an unknown user. */
+export interface Personal {
+  /** Everything about the user, a page of rows of one section at a time. */
+  pages(user: UserId): ReturnType<DataExport['pages']>
+  /** Makes the account due to be erased; returns when. */
+  requestDeletion(user: UserId): Promise<Instant | null>
+  hide(user: UserId, hidden: boolean): Promise<boolean>
+  limits(user: UserId): Promise<LimitsNow | null>
+  changeLimits(user: UserId, wanted: WantedLimits): Promise<LimitsNow | null>
+}
+
 /** Where commands to the matches go. */
 export interface Desk {
   submit(command: UserCommand): Promise<Outcome<Trade>>
@@ -197,6 +211,7 @@ export interface CallerDeps {
   readonly accounts: Accounts
   readonly registrations: Registrations
   readonly signIn: SignIn
+  readonly personal: Personal
   readonly security: SecurityWatch
   readonly limits: RateLimitOptions
   /** Read for every request, so that a changed flag takes effect at once. */

@@ -8,7 +8,7 @@ import { addressOf } from './client-address.ts'
 import type { Rates } from './ports.ts'
 
 /** What is limited per user. */
-export type LimitedAction = 'open' | 'close' | 'change' | 'refill'
+export type LimitedAction = 'open' | 'close' | 'change' | 'refill' | 'export'
 /** Positions: 60 times a minute each, with bursts of 10. */
 const TRADE: Allowance = { everyMs: SECOND_MS, burst: 10 }
 const ALLOWANCES: Readonly<Record<LimitedAction, Allowance>> = {
@@ -16,6 +16,7 @@ const ALLOWANCES: Readonly<Record<LimitedAction, Allowance>> = {
   close: TRADE,
   change: TRADE,
   refill: { everyMs: MINUTE_MS, burst: 3 },
+  export: { everyMs: MINUTE_MS, burst: 2 },
 }
 const quotaOf = ({ everyMs, burst }: Allowance): string => `q=${MINUTE_MS / everyMs};w=60;burst=${burst}`
 

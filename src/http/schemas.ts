@@ -1,7 +1,6 @@
 /**
- * The shapes on the wire that several routes or the page share, named as the specification names them. The same schemas
- * validate requests, type the answers, and document them: each field carries its example. Together the examples tell
- * one story, in which Ada holds half a lot of A. Striker in the 63rd minute.
+ * The shapes on the wire that several routes or the page share, named as the specification names them. They validate,
+ * type and document. Together their examples tell one story: Ada holds half a lot of A. Striker in the 63rd minute.
  */
 import { z } from '@hono/zod-openapi'
 import { PURSES } from '../../actors/kernel/purse.ts'
@@ -352,6 +351,7 @@ export const NotificationBody = z
       .enum([
         'position_closed',
         'late_close',
+        'account',
         'margin_warning',
         'settlement',
         'badge',

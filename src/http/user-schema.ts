@@ -17,6 +17,7 @@ export const UserBody = z
     xp: z.int().openapi({ example: 340 }),
     level: z.int().openapi({ example: 3 }),
     referralCode: z.string().openapi({ example: '5d0f9a3c71' }),
+    hiddenFromBoards: z.boolean().openapi({ description: 'Hidden users are on no board.', example: false }),
     createdAt: timestampText,
     wallet: WalletBody,
   })

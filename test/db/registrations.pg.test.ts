@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { districtId, userId } from '../../actors/kernel/ids.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { STARTING_BALANCE } from '../../actors/kernel/limits.ts'
+import { Departed } from '../../db/departed.ts'
 import { type Registration, Registrations } from '../../db/registrations.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { Users } from '../../db/users.ts'
@@ -13,7 +14,12 @@ import { TestWorld } from '../support/test-world.ts'
 
 eachDatabase((open) => {
   const world = new TestWorld()
-  const registrations = (admins: readonly string[] = []) => new Registrations(open().db, world, admins)
+  const options = {
+    departed: new Departed('a test'),
+    deletions: { cancel: async () => true },
+    perNetworkDay: () => 1_000,
+  }
+  const registrations = (admins: readonly string[] = []) => new Registrations(open().db, world, admins, options)
   const account = (sub: string) => ({ sub, email: `${sub}@example.com`, name: `The ${sub}`, picture: null })
   const registration = (name: string, over: Partial<Registration> = {}): Registration => ({
     identity: account(name),
@@ -23,6 +29,7 @@ eachDatabase((open) => {
     districtId: districtId(2),
     referralCode: null,
     ticket: { id: world.newId(), expiresAt: instant(world.now() + 300_000) },
+    network: '192.0.2.0/24',
     ...over,
   })
   const wallets = () => new Wallets(open().db, new WalletCache(null, () => {}))
@@ -50,6 +57,9 @@ eachDatabase((open) => {
       districtId: 2,
       xp: 0,
       referralCode: expect.stringMatching(/^[0-9a-f]{10}$/),
+      status: 'active',
+      hiddenFromBoards: false,
+      deletionDue: null,
       createdAt: world.now(),
     })
     expect(await wallets().find(user.id)).toMatchObject({ balance: STARTING_BALANCE })
@@ -116,7 +126,7 @@ eachDatabase((open) => {
         return ids.at(-1) ?? ''
       },
     }
-    const halfWay = new Registrations(open().db, broken, [])
+    const halfWay = new Registrations(open().db, broken, [], options)
     await expect(halfWay.register(registration('phoenix'))).rejects.toThrow('half-way')
     expect(await Promise.all([count('users'), count('wallets'), count('ledger_entries')])).toEqual(before)
     expect((await register('phoenix')).username).toBe('phoenix')

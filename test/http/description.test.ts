@@ -85,6 +85,8 @@ function bodyFor(path: string, known: readonly string[]): unknown {
 function fieldsFor(path: string): Readonly<Record<string, unknown>> {
   if (path.endsWith('{id}/void')) return { reason: 'checked' }
   if (path.includes('positions')) return order
+  if (path === '/api/me') return { confirm: 'alice', hiddenFromBoards: true }
+  if (path === '/api/me/limits') return { dailyLoss: 600.5, coolOffUntil: null, excludedUntil: null }
   if (path === '/api/wallet/refill') return { purse: 'practice' }
   if (path === '/api/keys') return { name: 'Bot', scopes: ['read'] }
   if (path.endsWith('/anchors')) return { anchors: [{ playerId: 7, price: 240 }] }
@@ -110,6 +112,7 @@ describe('the API description', () => {
     expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
       'DELETE /api/auth/sessions/{id}',
       'DELETE /api/keys/{id}',
+      'DELETE /api/me',
       'GET /api/account/changes',
       'GET /api/achievements',
       'GET /api/activity',
@@ -149,6 +152,8 @@ describe('the API description', () => {
       'GET /api/matches/{id}/squad',
       'GET /api/matches/{id}/trade-window',
       'GET /api/me',
+      'GET /api/me/export',
+      'GET /api/me/limits',
       'GET /api/notifications',
       'GET /api/notifications/unread-count',
       'GET /api/openapi.json',
@@ -164,6 +169,7 @@ describe('the API description', () => {
       'GET /api/wallet/ledger',
       'GET /health',
       'GET /ready',
+      'PATCH /api/me',
       'PATCH /api/positions/{id}',
       'POST /api/admin/gameplay-bot/start',
       'POST /api/admin/gameplay-bot/stop',
@@ -197,6 +203,7 @@ describe('the API description', () => {
       'PUT /api/admin/settings/{key}',
       'PUT /api/admin/users/{id}/role',
       'PUT /api/admin/users/{id}/status',
+      'PUT /api/me/limits',
     ])
   })
 
@@ -214,7 +221,7 @@ describe('the API description', () => {
     const rig = await openDescribed()
     const registered = rig.app.openAPIRegistry.definitions.filter((definition) => definition.type === 'route')
     for (const { method, path, requestBody, responses } of rig.routes) {
-      const endsTheSession = /logout|sessions\/\{id\}/.test(path)
+      const endsTheSession = /logout|sessions\/\{id\}|^DELETE \/api\/me$/.test(`${method} ${path}`)
       const { send, asAlice, keyRig } = endsTheSession ? await openDescribed() : rig
       if (path === '/api/keys/{id}') await keyRig.keyOf(alice, ['read'], { id: KEY })
       const known = Object.keys(requestBody?.content['application/json'].schema.properties ?? {})

@@ -16,7 +16,8 @@ import {
 import { DEFAULT_RULES } from '../../actors/kernel/limits.ts'
 import { lots, money, price } from '../../actors/kernel/micros.ts'
 import { done, type Outcome } from '../../actors/kernel/outcome.ts'
-import { instant } from '../../actors/kernel/world.ts'
+import { changeLimits, NO_LIMITS } from '../../actors/kernel/own-limits.ts'
+import { HOUR_MS, instant } from '../../actors/kernel/world.ts'
 import { PURSES } from '../../actors/kernel/purse.ts'
 import type { Trade, UserCommand, WalletAfter } from '../../actors/match/messages.ts'
 import type { QuoteAnswer, QuoteQuery } from '../../actors/match/quotes.ts'
@@ -199,7 +200,14 @@ export const alice: User = {
   districtId: districtId(1),
   xp: 0,
   referralCode: 'ALICE1',
+  hiddenFromBoards: false,
+  deletionDue: null,
   createdAt: NOW,
+}
+
+const ownLimits = {
+  limits: changeLimits(NO_LIMITS, { dailyLoss: money(500_000_000) }, NOW),
+  bounds: { until: null, dailyLoss: money(500_000_000), lostToday: money(-2_500_000), atStake: money(100_000_000) },
 }
 
 export interface HttpRig {
@@ -298,10 +306,22 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
       signInFailed: (why, from) => recorded.signIns.push([why, from]),
     },
     signIn: {
-      begin: async () => ({ kind: 'signed_in', user: alice }),
+      begin: async () => ({ kind: 'signed_in', user: alice, kept: false }),
       checkCode: async () => ({ kind: 'right' }),
       resendCode: async () => ({ kind: 'sent', nextInMs: 60_000 }),
       complete: async () => ({ kind: 'registered', user: alice, isNew: true }),
+    },
+    personal: {
+      pages: async function* () {
+        yield { section: 'profile', rows: [{ username: 'alice' }] }
+        yield { section: 'positions', rows: [{ id: POSITION }] }
+        yield { section: 'positions', rows: [{ id: PLAYER }] }
+        yield { section: 'audit', rows: [] }
+      },
+      requestDeletion: async () => instant(NOW + 7 * 24 * HOUR_MS),
+      hide: async (id) => users.has(id),
+      limits: async () => ownLimits,
+      changeLimits: async (_id, wanted) => ({ ...ownLimits, limits: changeLimits(ownLimits.limits, wanted, NOW) }),
     },
     wallets: {
       find: async (id, purse = 'main') => (users.has(id) ? { ...wallet, purse, openPositions: 1 } : null),

@@ -19,6 +19,8 @@ const profile = {
   xp: 0,
   level: 1,
   referralCode: 'ALICE1',
+  status: 'active',
+  hiddenFromBoards: false,
   createdAt: '2026-05-02T14:30:00.000Z',
   wallet: {
     purse: 'main',

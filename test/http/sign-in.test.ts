@@ -130,6 +130,7 @@ describe('signing in', () => {
           lastName: null,
           districtId: districtId(1),
           referralCode: 'ALICE1',
+          network: 'unknown',
         },
       ],
     ])

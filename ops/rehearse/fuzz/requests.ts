@@ -23,7 +23,7 @@ const RARELY = 20
 const WEIGHTY = new RegExp(
   [
     'dev/batch|export.csv|rebuild|ledger/audit|spinner/run|asyncapi|openapi|docs',
-    'auth/logout|auth/sessions/|api/keys|auth/refresh|admin/flags/|admin/settings/\\{|gameplay-bot/st|matches/\\{id\\}/end|/role|users/\\{id\\}/status|positions/\\{id\\}/void',
+    'auth/logout|auth/sessions/|api/keys|auth/refresh|admin/flags/|admin/settings/\\{|gameplay-bot/st|matches/\\{id\\}/end|/role|/api/me(/|$)|users/\\{id\\}/status|positions/\\{id\\}/void',
   ].join('|'),
 )
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND']

@@ -9,7 +9,7 @@ import { DistrictIdInput, jsonBody, LineInput } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 import { UserBody } from '../../user-schema.ts'
-import { failSignIn, openSession, type SessionDeps, TicketInput } from './registration.ts'
+import { deviceOf, failSignIn, openSession, type SessionDeps, TicketInput } from './registration.ts'
 import { strictBody } from '../../unknown-names.ts'
 
 const Profile = strictBody({
@@ -34,7 +34,8 @@ const route = createRoute({
   description:
     'Creates the user, a wallet of 10,000 units and the referral in one transaction. E-mail, name and picture come ' +
     'from the ticket, whose e-mail must be verified. It works once: after a lost answer sign in with a new token of the ' +
-    'identity provider. At most 10 a minute per address.',
+    'identity provider. At most 10 a minute per address, and 20 a day from one network (IPv4 by /24, IPv6 by /48). ' +
+    'Someone whose account was erased in the last year begins with what they left with, at most 10,000 units.',
   request: { body: jsonBody(Profile) },
   security: PUBLIC_SECURITY,
   responses: {
@@ -47,7 +48,14 @@ const route = createRoute({
       }),
       'Signed in: both session cookies are set.',
     ),
-    ...errors(...BODY, 'INVALID_REGISTRATION_TICKET', 'EMAIL_NOT_VERIFIED', 'EMAIL_IN_USE', 'USERNAME_TAKEN'),
+    ...errors(
+      ...BODY,
+      'INVALID_REGISTRATION_TICKET',
+      'EMAIL_NOT_VERIFIED',
+      'EMAIL_IN_USE',
+      'USERNAME_TAKEN',
+      'REGISTRATIONS_FULL',
+    ),
   },
 })
 
@@ -59,7 +67,8 @@ export function completeProfile(deps: Deps, gates: Gates) {
   const middleware = gates.limited('complete', PER_MINUTE)
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware }, async (c) => {
     const { registrationTicket, lastName = null, referralCode = null, ...profile } = c.req.valid('json')
-    const completed = await deps.signIn.complete(registrationTicket, { ...profile, lastName, referralCode })
+    const network = deviceOf(c, deps).addressPrefix
+    const completed = await deps.signIn.complete(registrationTicket, { ...profile, lastName, referralCode, network })
     switch (completed.kind) {
       case 'registered': {
         const { user, isNew } = completed
@@ -73,6 +82,8 @@ export function completeProfile(deps: Deps, gates: Gates) {
         return failSignIn(c, 'EMAIL_IN_USE', deps)
       case 'username_taken':
         return fail(c, answerWith('USERNAME_TAKEN'))
+      case 'network_full':
+        return fail(c, answerWith('REGISTRATIONS_FULL', { retryAfterSecs: completed.retryAfterSecs }))
       case 'unknown_district':
         return fail(c, invalid('districtId', 'unknown district'))
       case 'unknown_referral':

@@ -7,7 +7,7 @@ import { DistrictIdInput, jsonBody, LineInput } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, userIdText } from '../../schemas.ts'
 import { UserBody } from '../../user-schema.ts'
-import { deviceOf, openSession, type SessionDeps } from './registration.ts'
+import { cancelled, DeletionCancelled, deviceOf, openSession, type SessionDeps } from './registration.ts'
 import { strictBody } from '../../unknown-names.ts'
 import { PUBLIC_SECURITY } from '../../gates.ts'
 
@@ -28,7 +28,11 @@ const one = createRoute({
   security: PUBLIC_SECURITY,
   responses: {
     200: json(
-      z.object({ user: UserBody, isNew: z.boolean().openapi({ example: false }) }),
+      z.object({
+        user: UserBody,
+        isNew: z.boolean().openapi({ example: false }),
+        deletionCancelled: DeletionCancelled,
+      }),
       'Signed in: both session cookies are set.',
     ),
     ...errors(...BODY),
@@ -90,6 +94,6 @@ export function syntheticUsers(deps: SessionDeps & Pick<HttpDeps, 'accounts'>) {
       const signedIn = await accounts.signInSynthetic({ displayName, districtId })
       if (signedIn === null) return fail(c, invalid('districtId', 'unknown district'))
       const { user, isNew } = signedIn
-      return c.json({ user: await openSession(c, user, deps), isNew }, 200)
+      return c.json({ user: await openSession(c, user, deps), isNew, ...cancelled(signedIn) }, 200)
     })
 }

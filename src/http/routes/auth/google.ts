@@ -8,7 +8,15 @@ import { jsonBody } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
 import { UserBody } from '../../user-schema.ts'
-import { failSignIn, openSession, secondsUntil, type SessionDeps, TICKET_EXAMPLE } from './registration.ts'
+import {
+  cancelled,
+  DeletionCancelled,
+  failSignIn,
+  openSession,
+  secondsUntil,
+  type SessionDeps,
+  TICKET_EXAMPLE,
+} from './registration.ts'
 import { strictBody } from '../../unknown-names.ts'
 
 const NeedsProfile = z.object({
@@ -51,7 +59,10 @@ const route = createRoute({
   },
   security: PUBLIC_SECURITY,
   responses: {
-    200: json(z.object({ user: UserBody, isNew: z.literal(false) }), 'Signed in: both session cookies are set.'),
+    200: json(
+      z.object({ user: UserBody, isNew: z.literal(false), deletionCancelled: DeletionCancelled }),
+      'Signed in: both session cookies are set.',
+    ),
     422: json(NeedsProfile, 'Not registered yet. A one-time code was sent to `email`.'),
     ...errors(...BODY, 'INVALID_IDENTITY_TOKEN', 'NONCE_ALREADY_USED', 'EMAIL_IN_USE'),
   },
@@ -75,7 +86,10 @@ export function signInWithGoogle(deps: Deps, gates: Gates) {
         case 'email_in_use':
           return failSignIn(c, 'EMAIL_IN_USE', deps)
         case 'signed_in':
-          return c.json({ user: await openSession(c, begun.user, deps), isNew: false as const }, 200)
+          return c.json(
+            { user: await openSession(c, begun.user, deps), isNew: false as const, ...cancelled(begun) },
+            200,
+          )
         case 'new': {
           const { email, name, picture } = begun.identity
           return c.json(

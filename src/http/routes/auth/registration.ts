@@ -23,6 +23,14 @@ export const secondsUntil = (ms: number): number => Math.max(1, Math.ceil(ms / S
 
 export type SessionDeps = Pick<HttpDeps, 'sessions' | 'wallets' | 'cookies' | 'limits' | 'security'>
 
+/** Set if this sign-in has cancelled the deletion of the account. */
+export const DeletionCancelled = z.literal(true).optional().openapi({
+  description: 'Present if the user had asked to delete the account: it stays.',
+  example: true,
+})
+export const cancelled = ({ kept }: { readonly kept?: boolean }) =>
+  kept === true ? { deletionCancelled: true as const } : {}
+
 const USER_AGENT_MAX = 200
 
 /** The device of a request, as it is kept with a session. */

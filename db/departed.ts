@@ -1,0 +1,128 @@
+/**
+ * What those who were erased must not shed by coming back: a balance below the starting one, a freeze, limits of their
+ * own. It is found again by keyed digests of their identity, which name nobody without the key and lead to no user.
+ * Digests of their usernames keep those names from impostors. Rows are kept for a year.
+ */
+import { createHmac } from 'node:crypto'
+import type { Kysely, Transaction } from 'kysely'
+import { emailKey } from '../actors/community/registration.ts'
+import { STARTING_BALANCE } from '../actors/kernel/limits.ts'
+import { type Money, money } from '../actors/kernel/micros.ts'
+import { type OwnLimits, readLimits } from '../actors/kernel/own-limits.ts'
+import { boolean, fieldsOf, integer, nullable, text } from '../actors/kernel/read.ts'
+import type { Database } from './postgres/schema.ts'
+
+/** What a returning user begins with. */
+export interface Carried {
+  /** Of the main wallet: what they left with, at most the starting balance. */
+  readonly balance: Money
+  readonly frozen: boolean
+  /** Null for none. */
+  readonly limits: OwnLimits | null
+}
+
+/** Who is leaving, or may be coming back. */
+export interface Person {
+  /** At the identity provider; null for synthetic users. */
+  readonly sub: string | null
+  readonly email: string
+}
+
+type Found = Carried & { readonly digests: readonly string[]; readonly username: string }
+
+export class Departed {
+  readonly #secret: string
+
+  /** With another secret nothing is found again. */
+  constructor(secret: string) {
+    this.#secret = secret
+  }
+
+  /** Remembers someone in the transaction that erases them. */
+  async remember(
+    tx: Transaction<Database>,
+    left: Person & Carried & { readonly username: string; readonly at: Date },
+  ): Promise<void> {
+    const username = this.#digest('username', left.username)
+    const carried = JSON.stringify({
+      balance: Math.min(left.balance, STARTING_BALANCE),
+      frozen: left.frozen,
+      limits: left.limits,
+      username,
+    })
+    const rows = [
+      { digest: username, left_at: left.at, carried: null },
+      ...this.#identities(left).map((digest) => ({ digest, left_at: left.at, carried })),
+    ]
+    await tx
+      .insertInto('departed')
+      .values(rows)
+      .onConflict((on) =>
+        on.column('digest').doUpdateSet((eb) => ({
+          left_at: eb.ref('excluded.left_at'),
+          carried: eb.ref('excluded.carried'),
+        })),
+      )
+      .execute()
+  }
+
+  /** What someone left with; null for someone new. Their rows are locked. */
+  async find(tx: Transaction<Database>, person: Person): Promise<Found | null> {
+    const rows = await tx
+      .selectFrom('departed')
+      .selectAll()
+      .where('digest', 'in', this.#identities(person))
+      .where('carried', 'is not', null)
+      .orderBy('digest')
+      .forUpdate()
+      .execute()
+    const [row] = rows.toSorted((a, b) => b.left_at.getTime() - a.left_at.getTime())
+    if (row === undefined) return null
+    const field = fieldsOf(row.carried, 'departed.carried')
+    return {
+      digests: rows.map(({ digest }) => digest),
+      username: field('username', text),
+      balance: money(field('balance', integer)),
+      frozen: field('frozen', boolean),
+      limits: field('limits', nullable(readLimits)),
+    }
+  }
+
+  /** Forgets them once they are back. Their former name stays with them if they have taken it again. */
+  async forget(tx: Transaction<Database>, { digests, username }: Found, now: string): Promise<void> {
+    const taken = username === this.#digest('username', now) ? [username] : []
+    await tx
+      .deleteFrom('departed')
+      .where('digest', 'in', [...digests, ...taken])
+      .execute()
+  }
+
+  /** Whether anyone is remembered at all. */
+  async isAnyone(db: Kysely<Database>): Promise<boolean> {
+    return (await db.selectFrom('departed').select('digest').limit(1).executeTakeFirst()) !== undefined
+  }
+
+  /** Whether a username was an erased user's, other than the one who asks. */
+  async keepsName(db: Kysely<Database>, username: string, asker: Found | null = null): Promise<boolean> {
+    const digest = this.#digest('username', username)
+    if (asker?.username === digest) return false
+    const row = await db.selectFrom('departed').select('digest').where('digest', '=', digest).executeTakeFirst()
+    return row !== undefined
+  }
+
+  #identities({ sub, email }: Person): string[] {
+    return [...(sub === null ? [] : [this.#digest('subject', sub)]), this.#digest('email', emailKey(email))]
+  }
+
+  #digest(what: 'subject' | 'email' | 'username', value: string): string {
+    return createHmac('sha256', this.#secret)
+      .update(JSON.stringify(['departed', what, value]))
+      .digest('base64url')
+  }
+}
+
+/** The columns of a new user who is back. */
+export const carriedColumns = ({ frozen, limits }: Carried) => ({
+  status: frozen ? ('frozen' as const) : ('active' as const),
+  limits: limits === null ? null : JSON.stringify(limits),
+})

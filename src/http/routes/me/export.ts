@@ -1,0 +1,62 @@
+/** `GET /api/me/export`. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { errors, fail, type HttpEnv, UNAUTHORIZED } from '../../answers.ts'
+import { SIGNED_IN } from '../../error-codes.ts'
+import { BROWSER_SECURITY, type Gates } from '../../gates.ts'
+import { streamOf } from '../../csv.ts'
+import { timestamp } from '../../json.ts'
+import type { HttpDeps } from '../../ports.ts'
+import { json } from '../../schemas.ts'
+
+const Rows = z.array(z.record(z.string(), z.unknown()))
+const ExportBody = z
+  .object({
+    exportedAt: z.string().openapi({ format: 'date-time', example: '2026-05-02T14:30:00.000Z' }),
+    profile: Rows.openapi({ example: [{ username: 'ada_l', email: 'ada@touchline.example' }] }),
+  })
+  .catchall(Rows)
+  .openapi('Export')
+
+const route = createRoute({
+  method: 'get',
+  path: '/api/me/export',
+  tags: ['Session'],
+  summary: 'Download everything about the caller',
+  description:
+    'One JSON document with a list for each kind of record, as it is stored: profile, sessions, wallets, ledger, ' +
+    'positions, account events, notifications, activity, achievements, career, referrals, and the entries of the audit ' +
+    'log that concern the caller. Amounts are in units. It is sent as it is read: if the connection breaks, the ' +
+    'document is not complete JSON. Twice at once per user, then once a minute.',
+  security: BROWSER_SECURITY,
+  responses: { 200: json(ExportBody, 'A file to download.'), ...errors(...SIGNED_IN) },
+})
+
+export function exportMyData(
+  { accounts, personal, world }: Pick<HttpDeps, 'accounts' | 'personal' | 'world'>,
+  gates: Gates,
+) {
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.acting('export') }, async (c) => {
+    const { userId } = c.var.caller
+    const user = await accounts.find(userId)
+    if (user === null) return fail(c, UNAUTHORIZED)
+    const at = timestamp(world.now())
+    c.header('Content-Type', 'application/json; charset=utf-8')
+    c.header('Content-Disposition', `attachment; filename="touchline-${user.username}-${at.slice(0, 10)}.json"`)
+    c.header('Cache-Control', 'no-store')
+    // The stream is the document that the schema describes.
+    return c.body(streamOf(documentOf(at, personal.pages(userId))), 200) as never
+  })
+}
+
+/** The document in pieces: a page of rows at a time. */
+async function* documentOf(at: string, pages: ReturnType<HttpDeps['personal']['pages']>): AsyncGenerator<string> {
+  yield `{"exportedAt":${JSON.stringify(at)}`
+  let open: string | null = null
+  for await (const { section, rows } of pages) {
+    const text = rows.map((row) => JSON.stringify(row)).join(',\n')
+    if (section === open) yield `,\n${text}`
+    else yield `${open === null ? '' : '\n]'},\n${JSON.stringify(section)}:[\n${text}`
+    open = section
+  }
+  yield `${open === null ? '' : '\n]'}}\n`
+}

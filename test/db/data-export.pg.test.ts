@@ -1,0 +1,103 @@
+/** What users can download about themselves. */
+import { sql } from 'kysely'
+import { beforeAll, expect, it } from 'vitest'
+import type { UserId } from '../../actors/kernel/ids.ts'
+import { DataExport, type ExportedRow, NOT_EXPORTED, SECTIONS } from '../../db/data-export.ts'
+import { systemWorld } from '../../src/system-world.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { openSeason, type Season } from '../support/season.ts'
+
+eachDatabase((open) => {
+  const world = systemWorld()
+  let season: Season
+
+  beforeAll(async () => {
+    season = await openSeason(open(), world)
+  })
+
+  /** All sections of a user, and the size of the largest page. */
+  async function exportOf(user: UserId) {
+    const sections = new Map<string, ExportedRow[]>()
+    let largest = 0
+    for await (const { section, rows } of new DataExport(open().db).pages(user)) {
+      sections.set(section, [...(sections.get(section) ?? []), ...rows])
+      largest = Math.max(largest, rows.length)
+    }
+    return { sections, largest }
+  }
+
+  it('[Y1] every table of the schema is exported, or has a reason why not', async () => {
+    const { rows } = await sql<{ name: string }>`
+      select c.relname as name from pg_class c where c.relkind in ('r', 'p')
+         and c.relnamespace = 'public'::regnamespace order by 1`.execute(open().db)
+    const exported = new Set(SECTIONS.map(({ table }) => table))
+    const unknown = rows.map(({ name }) => name).filter((name) => !exported.has(name) && !(name in NOT_EXPORTED))
+    expect(unknown, 'add a section to db/data-export.ts, or a reason, and erase what is personal in it').toEqual([])
+    expect(Object.keys(NOT_EXPORTED).filter((name) => exported.has(name))).toEqual([])
+  })
+
+  it('[Y1] every column that leads to a user is in an exported table, or has a reason', async () => {
+    const { rows } = await sql<{ table: string; column: string }>`
+      select table_name as table, column_name as column from information_schema.columns
+       where table_schema = 'public' and (column_name in ('user_id', 'referrer_id', 'referee_id', 'actor_id', 'winner_id',
+         'updated_by', 'email', 'google_sub', 'username', 'subject', 'address_prefix', 'network')
+         or column_name like '%_user_id')`.execute(open().db)
+    const exported = new Set(SECTIONS.map(({ table }) => table))
+    const others = rows.filter(({ table }) => !exported.has(table)).map(({ table, column }) => `${table}.${column}`)
+    expect(others.toSorted()).toEqual([
+      'board_changes.user_id',
+      'command_results.user_id',
+      'registration_networks.network',
+      'settings.updated_by',
+      'spinner_weeks.winner_id',
+    ])
+  })
+
+  it('[Y1] a user gets everything of their own and nothing of others, in pages', async () => {
+    const [user, other] = [await season.user('Exported'), await season.user('Not Exported')]
+    const match = await season.match()
+    const mine = await match.open(user)
+    const theirs = await match.open(other)
+    await match.close(mine, 230)
+    await match.close(theirs, 230)
+    await season.reactor.drain()
+    const { sections } = await exportOf(user)
+    expect([...sections.keys()]).toEqual(SECTIONS.map(({ name }) => name))
+    expect(sections.get('profile')).toMatchObject([{ username: 'exported', email: 'exported@synthetic.invalid' }])
+    expect(sections.get('positions')).toMatchObject([{ id: mine.id, open: 200, close: 230, lots: 1 }])
+    expect(sections.get('ledger')?.map(({ kind }) => kind)).toEqual(['margin', 'release'])
+    expect(sections.get('ledgerOther')?.map(({ kind }) => kind)).toEqual(['grant', 'grant'])
+    expect(sections.get('wallets')).toHaveLength(2)
+    expect(sections.get('activity')?.length).toBeGreaterThan(0)
+    const text = JSON.stringify([...sections])
+    expect(text).not.toContain(other)
+    expect(text).not.toContain(theirs.id)
+    expect(text).not.toMatch(/fingerprint|digest/i)
+  })
+
+  it(
+    '[Y1] 10,000 positions come complete and in order, with at most 500 rows in memory',
+    { timeout: 60_000 },
+    async () => {
+      const user = await season.user('Busy Exporter')
+      const match = await season.match()
+      const one = match.position(user)
+      await sql`
+      insert into positions (id, user_id, purse, match_id, instrument_id, sign, lots_micros, open_micros, open_base_micros,
+                             margin_micros, opened_at, closable_at, opened_marker)
+        select md5('export' || n)::uuid, ${user}::uuid, 'main', ${match.id}::bigint, ${one.instrumentId}::uuid, 1, 1000000,
+               200000000, 200000000, 1000, now(), now(), n from generate_series(1, 10000) n`.execute(open().db)
+      await sql`
+      insert into ledger_entries (tx, account, user_id, purse, amount_micros, kind, reference, at, marker)
+        select md5('export' || n)::uuid, 'user', ${user}::uuid, 'main', -1000, 'margin', md5('export' || n)::uuid, now(), n
+          from generate_series(1, 10000) n`.execute(open().db)
+      const { sections, largest } = await exportOf(user)
+      const markers = sections.get('positions')?.map(({ openedMarker }) => openedMarker)
+      expect(markers).toEqual(Array.from({ length: 10_000 }, (_, n) => n + 1))
+      expect(sections.get('ledger')).toHaveLength(10_000)
+      expect(largest).toBe(500)
+      await sql`delete from ledger_entries where user_id = ${user} and marker is not null`.execute(open().db)
+      await sql`delete from positions where user_id = ${user}`.execute(open().db)
+    },
+  )
+})

@@ -1,0 +1,70 @@
+/** A user's own data and limits over HTTP. */
+import { describe, expect, it } from 'vitest'
+import { HOUR_MS } from '../../actors/kernel/world.ts'
+import { alice, openHttpRig } from './http-rig.ts'
+
+describe('my data', () => {
+  it('[Y1] is one JSON document to download, and limited per user', async () => {
+    const { deps } = await openHttpRig()
+    const { asAlice } = await openHttpRig({ deps: { limits: { ...deps.limits, perMinute: 600 } } })
+    const response = await asAlice('/api/me/export')
+    expect(response.headers.get('content-disposition')).toBe('attachment; filename="touchline-alice-2026-05-02.json"')
+    expect(await response.json()).toEqual({
+      exportedAt: '2026-05-02T14:30:00.000Z',
+      profile: [{ username: 'alice' }],
+      positions: [{ id: expect.any(String) }, { id: expect.any(String) }],
+      audit: [],
+    })
+    await asAlice('/api/me/export')
+    expect((await asAlice('/api/me/export')).status).toBe(429)
+  })
+
+  it('[Y2] deleting the account takes the username, clears the cookies and closes the sockets', async () => {
+    const { send, disconnected } = await openHttpRig()
+    const wrong = await send('DELETE', '/api/me', { confirm: 'Alice' })
+    expect([wrong.status, await wrong.json()]).toMatchObject([400, { issues: [{ path: 'confirm' }] }])
+    expect(disconnected).toEqual([])
+    const right = await send('DELETE', '/api/me', { confirm: 'alice' })
+    expect([right.status, await right.json()]).toEqual([200, { deletionDue: '2026-05-09T14:30:00.000Z' }])
+    expect(right.headers.getSetCookie().every((cookie) => cookie.includes('Max-Age=0'))).toBe(true)
+    expect(disconnected).toEqual([alice.id])
+    expect((await send('DELETE', '/api/me', { confirm: 'alice' })).status).toBe(401)
+  })
+
+  it('[L3] shows the limits in force and those that wait', async () => {
+    const { send, asAlice, world } = await openHttpRig()
+    expect(await (await asAlice('/api/me/limits')).json()).toEqual({
+      dailyLoss: 500,
+      coolOffUntil: null,
+      excludedUntil: null,
+      pending: {},
+      lostToday: -2.5,
+      atStake: 100,
+      dayEndsAt: '2026-05-03T00:00:00.000Z',
+    })
+    const until = new Date(world.now() + HOUR_MS).toISOString()
+    expect(
+      await (await send('PUT', '/api/me/limits', { dailyLoss: 600.5, excludedUntil: until })).json(),
+    ).toMatchObject({
+      dailyLoss: 500,
+      excludedUntil: until,
+      pending: { dailyLoss: { value: 600.5, at: '2026-05-03T14:30:00.000Z' } },
+    })
+  })
+
+  it.each([
+    { dailyLoss: -1 },
+    { dailyLoss: '5' },
+    { dailyLoss: 0.000_000_1 },
+    { coolOffUntil: '2026-05-02T14:30:00.000Z' },
+    { coolOffUntil: '2026-07-02T14:30:00.000Z' },
+    { excludedUntil: '2032-05-02T14:30:00.000Z' },
+    { excludedUntil: 'tomorrow' },
+    { weeklyLoss: 5 },
+  ])('[H19] refuses %o by name', async (body) => {
+    const { send } = await openHttpRig()
+    const response = await send('PUT', '/api/me/limits', body)
+    const [name] = Object.keys(body)
+    expect([response.status, await response.json()]).toMatchObject([400, { issues: [{ path: name }] }])
+  })
+})
