@@ -20,6 +20,8 @@ export interface ReplayRun {
   readonly speed: number
   readonly traders: number
   readonly demo: boolean
+  /** Whether it plays every frame, late if need be, from the anchors. */
+  readonly lossless: boolean
   /** How an operator ended it; null while it plays. */
   readonly ending: Ending | null
   readonly startedAt: Instant
@@ -27,7 +29,7 @@ export interface ReplayRun {
   readonly match: { readonly minute: number | null; readonly frames: number; readonly settled: boolean } | null
 }
 
-export interface ReplayPlan extends Pick<ReplayRun, 'recording' | 'speed' | 'traders' | 'demo'> {
+export interface ReplayPlan extends Pick<ReplayRun, 'recording' | 'speed' | 'traders' | 'demo' | 'lossless'> {
   /** The operator who starts it; null for the demo. */
   readonly by: UserId | null
 }
@@ -60,7 +62,7 @@ export class ReplayRuns {
    * REPLAYS_MAX are running, or a demo is requested and one is running.
    */
   async begin(plan: ReplayPlan): Promise<ReplayRun | null> {
-    const { recording, speed, traders, demo, by } = plan
+    const { recording, speed, traders, demo, lossless, by } = plan
     return this.#db.transaction().execute(async (tx) => {
       await sql`lock table replays in share row exclusive mode`.execute(tx) // one start at a time
       const running = await tx
@@ -91,15 +93,16 @@ export class ReplayRuns {
           speed,
           traders,
           demo,
+          lossless,
           state: 'running',
           started_at: new Date(startedAt),
         })
         .execute()
       if (by !== null) {
-        const after = { recording, speed, traders, matchId }
+        const after = { recording, speed, traders, lossless, matchId }
         await this.#audit.record({ actor: by, action: 'replay.start', subject: id, before: null, after }, tx)
       }
-      return { id, recording, slot, matchId, speed, traders, demo, ending: null, startedAt, match: null }
+      return { id, recording, slot, matchId, speed, traders, demo, lossless, ending: null, startedAt, match: null }
     })
   }
 
@@ -170,6 +173,7 @@ const runFrom = (row: RunRow): ReplayRun => ({
   speed: row.speed,
   traders: row.traders,
   demo: row.demo,
+  lossless: row.lossless,
   ending: row.ending,
   startedAt: instant(row.started_at.getTime()),
   match: row.known === null ? null : { minute: row.minute, frames: row.frames ?? 0, settled: row.settled_at !== null },

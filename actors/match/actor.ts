@@ -32,7 +32,8 @@ import type { MatchActorOptions, Publication, StopReason } from './actor-options
 import { ActorStopped, Fenced } from './actor-stopped.ts'
 import { Mailbox } from './mailbox.ts'
 import type { Ending, FeedUpdate, SystemCommand, Trade, UserCommand } from './messages.ts'
-import { type FeedTerms, unlisted } from './feed-updates.ts'
+import type { FeedTerms } from './feed-updates.ts'
+import { historiesFor } from './histories.ts'
 import { quote, type QuoteAnswer, type QuoteQuery } from './quotes.ts'
 import { continueStep, findStep, isClosing, leavingOf, type SharedStep } from './shared-step.ts'
 import { Draft, MatchState, type MatchView } from './state.ts'
@@ -258,7 +259,7 @@ export class MatchActor {
   async #processBatch(batch: readonly Entry[]): Promise<void> {
     try {
       const learned: Learned = { repeated: new Map(), wallets: new Map() }
-      const histories = await this.#historiesFor(batch)
+      const histories = await historiesFor(batch, this.#state, this.#options.store)
       for (let round = 1; ; round++) {
         const terms = { ...this.#terms(histories), wallets: learned.wallets }
         const draft = new Draft(this.#state, this.#batchMax)
@@ -370,15 +371,6 @@ export class MatchActor {
   #continueSettlement(): void {
     const ignore = (): void => undefined
     this.#mailbox.put({ userId: null, command: { kind: 'clock' }, answer: ignore, fail: ignore })
-  }
-
-  async #historiesFor(batch: readonly Entry[]): Promise<FeedTerms['histories']> {
-    const ids = new Set<InstrumentId>()
-    for (const { command } of batch) {
-      if (command.kind !== 'feed_update') continue
-      for (const player of unlisted(this.#state, command.snapshot)) ids.add(player.instrumentId)
-    }
-    return ids.size === 0 ? new Map() : this.#options.store.histories([...ids])
   }
 
   #break(reason: StopReason, error: unknown): void {

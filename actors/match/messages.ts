@@ -73,6 +73,8 @@ export interface FeedUpdate {
   readonly snapshot: FixtureSnapshot
   /** How many times faster than life a replay plays; absent means life itself. */
   readonly speed?: number | undefined
+  /** Whether the players it lists start at their anchors, whatever was played before; absent means no. */
+  readonly atAnchors?: boolean | undefined
   /** What the snapshot was read from, for the journal; absent where only the snapshot is known. */
   readonly source?: UpdateSource | undefined
 }

@@ -20,7 +20,8 @@ export const frameIntervalMs = (speed: number): number => FRAME_MS / speed
 
 /**
  * The index of the newest frame due `elapsedMs` after the start, never past the last one. A replay that is held up
- * skips frames and does not fall behind. Nothing is lost, because every frame is a complete snapshot.
+ * skips frames and does not fall behind. Every frame is a complete snapshot, but how far one tick moves a price is
+ * limited, so a run that skips may end at other prices. A lossless replay plays every frame, and falls behind instead.
  */
 export function frameDue(recording: Pick<Recording, 'frames'>, elapsedMs: number, speed: number): number {
   const due = Math.floor(Math.max(0, elapsedMs) / frameIntervalMs(speed))

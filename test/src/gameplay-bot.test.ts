@@ -67,7 +67,7 @@ class Venue {
     if (run !== undefined) this.rows.set(id, { ...run, ...over })
   }
 
-  begin({ recording, speed, traders, demo }: ReplayPlan): ReplayRun {
+  begin({ recording, speed, traders, demo, lossless }: ReplayPlan): ReplayRun {
     const n = this.rows.size + 1
     const matchId = fixtureId(4_000_000_000 + n)
     const run = {
@@ -78,6 +78,7 @@ class Venue {
       speed,
       traders,
       demo,
+      lossless,
       ending: null,
       startedAt: instant(0),
     }
@@ -117,8 +118,8 @@ describe('the gameplay bot', () => {
   it('a replay that cannot be played does not delay the others', async () => {
     const venue = new Venue(null)
     const bot = venue.bot()
-    venue.begin({ recording: 'lost', speed: 1, traders: 0, demo: false, by: U(1) })
-    venue.begin({ recording: 'cup-night', speed: 1, traders: 0, demo: false, by: U(1) })
+    venue.begin({ recording: 'lost', speed: 1, traders: 0, lossless: false, demo: false, by: U(1) })
+    venue.begin({ recording: 'cup-night', speed: 1, traders: 0, lossless: false, demo: false, by: U(1) })
     await expect(bot.look()).rejects.toThrow('the recording lost is missing')
     expect(venue.playing.has('run 2')).toBe(true)
     expect(await bot.status()).toMatchObject([{ progress: null }, { progress: 0 }])
@@ -159,12 +160,14 @@ describe('the gameplay bot', () => {
   it('[V6] a replay stopped before its first frame leaves no match', async () => {
     const venue = new Venue(null)
     const bot = venue.bot()
-    await bot.start({ fixtureId: 'goal-feast', speed: 1, traders: 0, by: U(1) })
+    await bot.start({ fixtureId: 'goal-feast', speed: 1, traders: 0, lossless: false, by: U(1) })
     await bot.look()
     await bot.stop({ id: null, ending: 'full_time', by: U(1) })
     await bot.look()
     expect([venue.playing.size, venue.concluded]).toEqual([0, []])
     expect(await bot.status()).toEqual([])
-    expect(await bot.start({ fixtureId: '../main', speed: 1, traders: 0, by: U(1) })).toEqual({ kind: 'unknown' })
+    expect(await bot.start({ fixtureId: '../main', speed: 1, traders: 0, lossless: false, by: U(1) })).toEqual({
+      kind: 'unknown',
+    })
   })
 })

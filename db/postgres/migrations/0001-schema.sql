@@ -377,6 +377,7 @@ create table replays (
   started_at timestamptz not null,
   slot integer not null default 0 check (slot >= 0),
   demo boolean not null default false,
+  lossless boolean not null default false,
   ending text check (ending in ('full_time', 'void'))
 );
 create unique index replays_cast on replays (recording, slot) where state = 'running';

@@ -116,6 +116,8 @@ export interface ReplaysTable {
   slot: Generated<number>
   /** The replay that always runs, not one that an operator started. */
   demo: Generated<boolean>
+  /** Plays every frame, and from the anchors, so that all runs have the same bases. */
+  lossless: Generated<boolean>
   /** Set when an operator stopped the replay: how its match ends. */
   ending: 'full_time' | 'void' | null
 }

@@ -29,6 +29,7 @@ const ReplayBody = z
       description: 'True for the demo match, which is always on; false if an operator started it.',
       example: false,
     }),
+    lossless: z.boolean().openapi({ description: 'Whether it plays every frame, late if need be.', example: false }),
     startedAt: timestampText,
   })
   .openapi('Replay')
@@ -78,6 +79,14 @@ const start = createRoute({
         fixtureId: z.string().min(1).max(64).openapi({ example: 'goal-feast' }),
         speed: z.number().min(1).max(120).default(1).openapi({ description: 'Times real time.' }),
         traders: z.int().min(0).max(500).default(DEFAULT_TRADERS).openapi({ description: 'Simulated traders.' }),
+        lossless: z
+          .boolean()
+          .default(false)
+          .openapi({
+            description:
+              'Plays every frame, late if need be, and starts players at the prices of the recording: every such run has ' +
+              'the same base prices to the micro, under any load. Otherwise a replay that is held up skips frames.',
+          }),
       }),
     ),
   },
