@@ -12,6 +12,8 @@ export const TOOLS: readonly Tool[] = [
   // Running a deployment
   tool('keygen', './tools/keygen.ts', 'print a signing key and secrets for a new installation'),
   tool('preflight', './tools/preflight/main.ts', 'check a deployment before a match day; changes nothing'),
+  tool('pin-images', './tools/pin-images.ts', 'pin the images of deployment files to digests'),
+  tool('sbom', './tools/sbom.ts', 'list what the image contains, with digests, and check the list'),
   tool('capacity', './tools/capacity/main.ts', 'resources for N users, and the first bottleneck'),
   tool('market', './tools/market/main.ts', 'what a battery of strategies earns in simulated matches'),
   tool('market-fit', './tools/market/fit.ts', 'fit what prices expect of players beforehand'),

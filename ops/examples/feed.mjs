@@ -3,22 +3,13 @@
  *
  *   node ops/examples/feed.mjs [http://127.0.0.1:3000] [how many prices]
  *
- * Signs in (by the development route), gets a token, subscribes, decodes frames, and resumes after a disconnect.
+ * Takes a key from TOUCHLINE_KEY or signs in, gets a token, subscribes, decodes frames, and resumes after a disconnect.
  */
 const [base = 'http://127.0.0.1:3000', count = 'Infinity'] = process.argv.slice(2)
 
-// 1. Sign in. The session is in two cookies; a browser keeps them automatically.
-const signedIn = await fetch(`${base}/api/auth/dev`, {
-  method: 'POST',
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify({ displayName: 'Example Feed' }),
-})
-const headers = {
-  cookie: signedIn.headers
-    .getSetCookie()
-    .map((set) => set.split(';')[0])
-    .join('; '),
-}
+// 1. Programs use a personal key, with the scope `read`. Without one we sign in by the development route.
+const key = process.env.TOUCHLINE_KEY
+const headers = key ? { authorization: `Bearer ${key}` } : { cookie: await signInAs('Example Feed') }
 
 // 2. Choose what to follow.
 const { instruments } = await (await fetch(`${base}/api/instruments`, { headers })).json()
@@ -84,4 +75,17 @@ function decode(bytes) {
     instrumentId: hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
     price: Number(view.getBigInt64(40)) / 1e6,
   }
+}
+
+/** The session is in two cookies; a browser keeps them automatically. Production has no such route. */
+async function signInAs(displayName) {
+  const signedIn = await fetch(`${base}/api/auth/dev`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ displayName }),
+  })
+  return signedIn.headers
+    .getSetCookie()
+    .map((set) => set.split(';')[0])
+    .join('; ')
 }

@@ -10,18 +10,10 @@ import { Client } from '@colyseus/sdk'
 
 const [base = 'http://127.0.0.1:3000', count = 'Infinity'] = process.argv.slice(2)
 
-// 1. Sign in, and choose a match that is in play.
-const signedIn = await fetch(`${base}/api/auth/dev`, {
-  method: 'POST',
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify({ displayName: 'Example Room' }),
-})
-const headers = {
-  cookie: signedIn.headers
-    .getSetCookie()
-    .map((set) => set.split(';')[0])
-    .join('; '),
-}
+// 1. Programs use a personal key, with the scope `read`. Without one we sign in by the development route. Then choose
+// a match that is in play.
+const key = process.env.TOUCHLINE_KEY
+const headers = key ? { authorization: `Bearer ${key}` } : { cookie: await signInAs('Example Room') }
 const { instruments } = await (await fetch(`${base}/api/instruments`, { headers })).json()
 const { fixtureId: matchId } = instruments.find(({ tradingStatus }) => tradingStatus === 'OPEN')
 
@@ -74,3 +66,16 @@ const nextWait = () => Math.random() * Math.min(15_000, 2_000 * 2 ** failures++)
 // Once the room is joined, `onLeave` says when it is over.
 const again = () => join().catch(({ message }) => (isJoined ? console.log(message) : setTimeout(again, nextWait())))
 await again()
+
+/** The session is in two cookies; a browser keeps them automatically. Production has no such route. */
+async function signInAs(displayName) {
+  const signedIn = await fetch(`${base}/api/auth/dev`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ displayName }),
+  })
+  return signedIn.headers
+    .getSetCookie()
+    .map((set) => set.split(';')[0])
+    .join('; ')
+}

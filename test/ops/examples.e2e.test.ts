@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { Relay } from '../../ops/rehearse/chaos/relay.ts'
 import { freePort } from '../../ops/rehearse/rig/free-port.ts'
 import { PATIENCE, Program } from '../support/process.ts'
+import { personalKey } from '../support/personal-key.ts'
 import { HttpClient } from '../support/http-client.ts'
 
 const EXAMPLES = join(import.meta.dirname, '../../ops/examples')
@@ -71,6 +72,22 @@ describe('an example', () => {
     } finally {
       child.kill()
     }
+  })
+
+  it('with a key trades as a bot', { timeout: BUSY_MACHINE_MS }, async () => {
+    const TOUCHLINE_KEY = await personalKey(url, 'Example Bot', ['trade'])
+    const env = { ...process.env, TOUCHLINE_KEY }
+    const { stdout } = await promisify(execFile)(process.execPath, [join(EXAMPLES, 'bot.mjs'), url, '1'], { env })
+    expect(stdout).toMatch(/^long .+ at \d+(\.\d+)?\n$/)
+    const headers = { authorization: `Bearer ${TOUCHLINE_KEY}` }
+    expect(await (await fetch(`${url}/api/positions`, { headers })).json()).toMatchObject({ positions: [{}] })
+    expect(await (await fetch(`${url}/api/leaderboard/me`, { headers })).json()).toEqual({ ranked: false })
+  })
+
+  it('with a key follows a match without signing in', { timeout: BUSY_MACHINE_MS }, async () => {
+    const env = { ...process.env, TOUCHLINE_KEY: await personalKey(url, 'Example Reader', ['read']) }
+    const { stdout } = await promisify(execFile)(process.execPath, [join(EXAMPLES, 'feed.mjs'), url, '5'], { env })
+    expect(stdout).toContain('"subscribed"')
   })
 
   it('with the Colyseus SDK joins a match room', { timeout: BUSY_MACHINE_MS }, async () => {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -15,6 +15,7 @@ import { PriceWatch } from '../../ops/rehearse/rig/price-watch.ts'
 import { describe as describeRun, type Outcome } from '../../ops/rehearse/load/report.ts'
 import { LoadTally } from '../../ops/rehearse/load/tally.ts'
 import { decodePriceFrame, FLAG, type PriceFrame } from '../../rooms/feed/price-frame.ts'
+import { personalKey } from '../support/personal-key.ts'
 import { priceOf } from '../rooms/realtime-rig.ts'
 
 describe('a histogram', () => {
@@ -137,9 +138,10 @@ describe('the report', () => {
 function run(
   args: readonly string[],
   tool = 'load/main.ts',
+  env: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly code: number | null; readonly out: string }> {
   const main = join(import.meta.dirname, '../../ops/rehearse', tool)
-  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env['PATH'] }, stdio: 'pipe' })
+  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env['PATH'], ...env }, stdio: 'pipe' })
   let out = ''
   child.stdout.on('data', (data) => (out += String(data)))
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, out })))
@@ -185,6 +187,40 @@ describe('a run', () => {
       await place.remove([])
     }
   }, 60_000)
+
+  it('loads a server with personal keys alone, as in production', async () => {
+    const place = folderPlace()
+    const settings = { RATE_LIMIT_PER_MIN: '0', DEMO_SPEED: '10', ADMIN_EMAILS: 'boss@synthetic.invalid' }
+    const program = new Program({ ...place.settings, ...settings })
+    try {
+      const url = await program.listening
+      const file = join(mkdtempSync(join(tmpdir(), 'touchline-keys-')), 'keys')
+      const keys = [await personalKey(url, 'Load One', ['trade']), await personalKey(url, 'Load Two', ['trade'])]
+      writeFileSync(file, `${keys.join('\n')}\n`)
+      const small = [
+        '--users',
+        '2',
+        '--sockets',
+        '2',
+        '--seconds',
+        '3',
+        '--trades',
+        '10',
+        '--json',
+        '--html',
+        '/dev/null',
+      ]
+      const env = { TOUCHLINE_KEY: await personalKey(url, 'Boss', ['admin:read']) }
+      const { code, out } = await run([...small, '--url', url, '--keys', file], 'load/main.ts', env)
+      const { books, measured } = JSON.parse(out)
+      expect({ code, books }).toEqual({ code: 0, books: { balanced: true, whole: 2, violations: [] } })
+      expect(measured.tally.counts.opened).toBeGreaterThan(0)
+      expect((await run(['--users', '3', '--url', url, '--keys', file])).code).toBe(1)
+    } finally {
+      await program.stop()
+      await place.remove([])
+    }
+  }, 180_000)
 
   it('refuses invalid options', async () => {
     for (const args of [

@@ -10,6 +10,7 @@
  * a tenth of the run is left to longer runs. `--only` runs each of these actions (`actions.ts`) in a round of its own,
  * in turn. If a promise is broken, the exit code is 1 and all data is kept.
  */
+import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { performance } from 'node:perf_hooks'
@@ -72,6 +73,7 @@ const cluster = new Cluster({
   RATE_LIMIT_PER_MIN: '0',
   LOG_LEVEL: 'info',
   JWT_ACCESS_EXPIRY: '7d',
+  BUS_KEY: randomBytes(32).toString('hex'),
   ADMIN_EMAILS: 'chaos_auditor@synthetic.invalid',
 })
 const tally = new TradingTally()

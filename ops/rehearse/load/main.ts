@@ -2,15 +2,17 @@
  * Loads a server with simulated users and reports how it performed:
  *
  *   npm run ops -- load [--users 100] [--sockets 200] [--seconds 30] [--trades 20] [--follow 10] [--drop-every 60]
- *                   [--url http://host:port] [--html load-report.html] [--json] [--find-limit]
+ *                   [--url http://host:port] [--keys file] [--html load-report.html] [--json] [--find-limit]
  *
  * Without `--url` it starts a server of its own: on DATABASE_URL and REDIS_URL if they are set (in a database made for
- * it), otherwise embedded. A remote server must have its dev routes (users sign in there) and RATE_LIMIT_PER_MIN=0; its
- * ledger is audited if ADMIN_EMAILS names load_auditor@synthetic.invalid. `--trades` is orders per second over all
- * users; `--drop-every` is the average life of a connection in seconds, 0 for ever. `--find-limit` starts with
- * `--sockets`, then tries 1.5 times as many, for `--seconds` each, until the tick p99 exceeds 100 ms or something
- * fails; if the first step is too much, it tries half as many. The exit code is 1 if a sequence has a gap, the books do
- * not balance, or something failed.
+ * it), otherwise embedded. The users of a remote server sign in by its dev routes; one in production has none, and
+ * `--keys` names a file with a personal key of each user, with the scope `trade`, one a line. Its RATE_LIMIT_PER_MIN
+ * must fit the load: 0, or a key is limited like an address. Its ledger is audited with the key in TOUCHLINE_KEY, which
+ * needs the scope `admin:read`, or if ADMIN_EMAILS names load_auditor@synthetic.invalid. `--trades` is orders per
+ * second over all users; `--drop-every` is the average life of a connection in seconds, 0 for ever. `--find-limit`
+ * starts with `--sockets`, then tries 1.5 times as many, for `--seconds` each, until the tick p99 exceeds 100 ms or
+ * something fails; if the first step is too much, it tries half as many. The exit code is 1 if a sequence has a gap,
+ * the books do not balance, or something failed.
  */
 import { writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -20,7 +22,7 @@ import { present } from '../../../actors/kernel/assert.ts'
 import { Program } from '../rig/program.ts'
 import { whole } from '../rig/options.ts'
 import { auditBooks } from './books.ts'
-import { ownPlace, signIn, waitForMatch } from './setup.ts'
+import { ownPlace, signIn, usersOf, waitForMatch } from './setup.ts'
 import { htmlReport } from './html.ts'
 import { nextTry, SOCKETS_MAX, SOCKETS_MIN, type Step } from './limit.ts'
 import { describe, type Outcome, perSecond, secondLine, stepLine, verdicts } from './report.ts'
@@ -36,6 +38,7 @@ const { values } = parseArgs({
     follow: { type: 'string', default: '10' },
     'drop-every': { type: 'string', default: '60' },
     url: { type: 'string' },
+    keys: { type: 'string' },
     html: { type: 'string', default: 'load-report.html' },
     json: { type: 'boolean', default: false },
     'find-limit': { type: 'boolean', default: false },
@@ -89,9 +92,9 @@ async function load(url: string, userIds: string[] | null): Promise<number> {
   try {
     const count = usersFor(values['find-limit'] ? SOCKETS_MAX : sockets)
     if (count > users) say(`${count} users instead of ${users}: one may have ${SOCKETS_PER_USER_MAX} sockets`)
-    const { tokens, ids } = await signIn(rest, count)
+    const { tokens, ids } = await (values.keys === undefined ? signIn(rest, count) : usersOf(rest, values.keys, count))
     const { id: auditorId, token: adminToken } = await auditor(rest)
-    userIds?.push(...ids, auditorId)
+    userIds?.push(...ids, ...(auditorId === null ? [] : [auditorId]))
     const instruments = await waitForMatch(rest, tokens)
     await checkClocks(rest)
     const plan = { url, tokens, instruments, sockets, ...terms }
@@ -140,8 +143,10 @@ function conclude(outcome: Outcome): number {
   return verdicts(outcome).length === 0 ? 0 : 1
 }
 
-/** A user who is an admin of our own server, and of a remote one that names the address. */
-async function auditor(rest: Rest): Promise<{ readonly id: string; readonly token: string }> {
+/** The key of an admin, or a user who is one on our own server and on a remote one that names the address. */
+async function auditor(rest: Rest): Promise<{ readonly id: string | null; readonly token: string }> {
+  const key = process.env['TOUCHLINE_KEY']
+  if (key !== undefined || values.keys !== undefined) return { id: null, token: key ?? 'tl_' }
   const signedIn = await fetch(new URL('/api/auth/dev', rest.url), {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

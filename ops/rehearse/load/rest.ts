@@ -13,7 +13,7 @@ export interface Reply {
 export interface Ask {
   readonly method: 'GET' | 'POST' | 'PATCH'
   readonly path: string
-  /** An access token. */
+  /** An access token, or a personal key. */
   readonly token?: string
   readonly body?: unknown
   readonly key?: string
@@ -40,7 +40,7 @@ export class Rest {
     const content = body === undefined ? '' : JSON.stringify(body)
     const headers = {
       ...this.#origin(),
-      ...(token === undefined ? {} : { cookie: `game_access=${token}` }),
+      ...(token === undefined ? {} : credentials(token)),
       ...(body === undefined
         ? {}
         : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) }),
@@ -71,3 +71,6 @@ export class Rest {
     this.#agent.destroy()
   }
 }
+
+const credentials = (token: string): Headers =>
+  token.startsWith('tl_') ? { authorization: `Bearer ${token}` } : { cookie: `game_access=${token}` }

@@ -1,4 +1,5 @@
 /** The setup of a run: where a server of our own keeps its data, the users, and the instruments in play. */
+import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { folderPlace, type DataPlace, serverPlace } from '../rig/data-place.ts'
@@ -30,6 +31,26 @@ export async function signIn(rest: Rest, count: number): Promise<{ tokens: strin
       ids.push(userId)
     }
   }
+  return { tokens, ids }
+}
+
+/** The users of the personal keys in a file, one a line: a server in production has no dev routes. */
+export async function usersOf(rest: Rest, file: string, count: number): Promise<{ tokens: string[]; ids: string[] }> {
+  const keys = readFileSync(file, 'utf8')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+  if (keys.length < count)
+    throw new Error(`${count} users are needed, and ${file} has ${keys.length} keys; lower --users or --sockets`)
+  const tokens = keys.slice(0, count)
+  const ids: string[] = []
+  for (const [n, token] of tokens.entries()) {
+    const { status, body } = await rest.ask({ method: 'GET', path: '/api/me', token })
+    const me = z.looseObject({ userId: z.string().optional() }).parse(body)
+    if (status !== 200 || me.userId === undefined) throw new Error(`key ${n + 1} of ${file} does not count`)
+    ids.push(me.userId)
+  }
+  if (new Set(ids).size < ids.length) throw new Error(`${file} has several keys of one user; each user needs one`)
   return { tokens, ids }
 }
 

@@ -1,6 +1,6 @@
 /**
  * Rehearses a rolling release: two processes of each role behind nginx, under load. Each in turn is asked to stop and
- * is started again. Then the signing key is replaced in the same way, in two steps.
+ * is started again. Then the signing key and BUS_KEY are replaced in the same way, in two steps.
  *
  *   npm run ops -- rolling [--rounds 1] [--users 20] [--sockets 100] [--speed 20] [--seed N]
  *
@@ -101,7 +101,7 @@ async function restart(cluster: Cluster, name: Name): Promise<void> {
 
 const Signed = z.object({ loggedIn: z.boolean() })
 
-/** Replaces the signing key while everybody trades. Tokens of both keys are in use at processes of both steps. */
+/** Replaces both keys while everybody trades. Tokens and messages of both are in use at processes of both steps. */
 async function rotateKeys(cluster: Cluster, { announced, replaced }: KeyRotation): Promise<void> {
   for (const [step, settings] of Object.entries({ announced, replaced })) {
     cluster.configure(settings)
@@ -115,7 +115,7 @@ async function rotateKeys(cluster: Cluster, { announced, replaced }: KeyRotation
         demand(loggedIn, () => `a user was signed out when ${name} was restarted with the key ${step}`)
       }
     }
-    say(`the next signing key is ${step} in every process, and nobody was signed out`)
+    say(`the next keys are ${step} in every process, and nobody was signed out`)
   }
 }
 

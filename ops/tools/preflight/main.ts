@@ -1,13 +1,15 @@
 /**
- * Checks a deployment before a match day and changes nothing: `npm run ops -- preflight [http://… | ws://…]…`. It reads
- * the server's environment and takes the addresses of processes or of the proxy. It prints one line per check. The exit
- * code is 1 if something blocks the match day, otherwise 0.
+ * Checks a deployment before a match day and changes nothing: `npm run ops -- preflight [http://… | ws://… | file]…`.
+ * It reads the server's environment and takes the addresses of processes or of the proxy, and the deployment files,
+ * whose images must be pinned to digests in production. It prints one line per check. The exit code is 1 if something
+ * blocks the match day, otherwise 0.
  */
 import { ConfigError, environment, readConfig } from '../../../src/config.ts'
 import { checkAddress } from './addresses.ts'
 import { failed, find, type Finding, ok, warned } from './finding.ts'
 import { checkIdentity, checkMail, checkProvider } from './outside.ts'
 import { checkBus } from './bus.ts'
+import { checkImages, isDeploymentFile } from './images.ts'
 import { checkDatabase, checkRedis } from './stores.ts'
 
 const WITHIN_MS = 15_000
@@ -35,6 +37,7 @@ function show(findings: readonly Finding[]): void {
   for (const { what, verdict, says } of findings) console.log(`${SIGN[verdict]}  ${what.padEnd(18)}  ${says}`)
 }
 
+const named = process.argv.slice(2)
 const { config, findings } = configuration()
 show(findings)
 const all = [...findings]
@@ -46,7 +49,10 @@ if (config !== null) {
     find('identity provider', WITHIN_MS, () => checkIdentity(config)),
     find('match data', WITHIN_MS, () => checkProvider(config)),
     find('mail', WITHIN_MS, () => checkMail(config)),
-    ...process.argv.slice(2).map((address) => find(address, WITHIN_MS, () => checkAddress(address, config))),
+    ...named.filter(isDeploymentFile).map((file) => find('images', WITHIN_MS, () => checkImages(file, config))),
+    ...named
+      .filter((argument) => !isDeploymentFile(argument))
+      .map((address) => find(address, WITHIN_MS, () => checkAddress(address, config))),
   ]
   for (const check of checks) {
     const found = await check
