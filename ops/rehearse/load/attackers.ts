@@ -3,6 +3,8 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { z } from 'zod'
+import { newKeySecret } from '../../../src/auth/key-secret.ts'
+import { systemWorld } from '../../../src/system-world.ts'
 import { fromAnywhere, fromOne, type Headers } from './addresses.ts'
 import { type AttackOrder, FLOODS } from './attacks.ts'
 import { Rest } from './rest.ts'
@@ -14,6 +16,7 @@ const TEN_MIB = Buffer.alloc(10 * 1024 * 1024, 'x')
 /** Masking ten megabytes would load the attackers' processor more than the server's, and they share one machine. */
 const noMask = (mask: Buffer): void => void mask.fill(0)
 
+const world = systemWorld()
 const ends = new Map<string, number>()
 const end = (how: string): void => void ends.set(how, (ends.get(how) ?? 0) + 1)
 let isOver = false
@@ -22,7 +25,7 @@ let http: Rest | undefined
 
 type SocketTicket = z.output<typeof Ticket>
 /** These attacks need an address, and no valid token. */
-const WITHOUT_TOKEN: ReadonlySet<string> = new Set(['seats, no user', 'probes', 'handshakes, refused'])
+const WITHOUT_TOKEN: ReadonlySet<string> = new Set(['seats, no user', 'probes', 'keys, made up', 'handshakes, refused'])
 let kept: Promise<SocketTicket> | undefined
 
 class Attacker {
@@ -116,6 +119,8 @@ class Attacker {
         return this.#asks(wsUrl, seatPath(fixtureId, token), fromAnywhere)
       case 'probes':
         return this.#asks(wsUrl, '/ready', fromOne, 'GET')
+      case 'keys, made up':
+        return this.#asks(this.#order.url, '/api/wallet', fromOne, 'GET', newKeySecret(world))
       case 'handshakes, one user':
         return this.#open(address, () => undefined)
       case 'handshakes, refused':
@@ -147,9 +152,16 @@ class Attacker {
   }
 
   /** One request to the WebSocket address. */
-  async #asks(wsUrl: string, path: string, origin: () => Headers, method: 'GET' | 'POST' = 'POST'): Promise<void> {
-    http ??= new Rest(httpOf(wsUrl), FLOODS[this.#order.attack] ?? 1, origin)
-    const { status } = await http.ask(method === 'GET' ? { method, path } : { method, path, body: {} })
+  async #asks(
+    url: string,
+    path: string,
+    origin: () => Headers,
+    method: 'GET' | 'POST' = 'POST',
+    key?: string,
+  ): Promise<void> {
+    http ??= new Rest(httpOf(url), FLOODS[this.#order.attack] ?? 1, origin)
+    const credentials = key === undefined ? {} : { token: key }
+    const { status } = await http.ask({ method, path, ...credentials, ...(method === 'GET' ? {} : { body: {} }) })
     end(`answered ${status}`)
   }
 

@@ -17,6 +17,7 @@ export const ATTACKS = {
   'seats, not taken': 'ask for seats in a match in play on 200 connections, and take none',
   probes: 'ask for /ready on 200 connections, from one address',
   'handshakes, one user': 'open sockets with a valid token on 200 connections, as one user from everywhere',
+  'keys, made up': 'ask with invented personal keys of the right form on 200 connections, from one address',
   'handshakes, refused': 'open sockets with false tokens on 200 connections, from everywhere',
 } as const
 export type Attack = keyof typeof ATTACKS
@@ -27,6 +28,7 @@ export const FLOODS: Partial<Record<Attack, number>> = {
   'seats, no user': 200,
   'seats, not taken': 200,
   probes: 200,
+  'keys, made up': 200,
   'handshakes, one user': 200,
   'handshakes, refused': 200,
 }
