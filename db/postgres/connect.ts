@@ -7,6 +7,7 @@ import pg from 'pg'
 import { type ArrayFormat, LITERALS, safeInteger } from './arrays.ts'
 import { BINARY } from './binary-arrays.ts'
 import { CallLimit } from './call-limit.ts'
+import { openPool, Pools } from './pools.ts'
 import { type FolderLock, lockFolderSoon } from './folder-lock.ts'
 import type { Database } from './schema.ts'
 
@@ -35,6 +36,11 @@ export interface Connection {
   withoutTimeout<T>(work: (db: Kysely<Database>) => Promise<T>): Promise<T>
   /** Resolves when the database answers, rejects when it does not. */
   ping(): Promise<void>
+  /**
+   * Ends connections that are silent without being broken, and returns how many. To be called about twice a second; the
+   * queries on them would otherwise wait for their timeout.
+   */
+  cutSilent(): Promise<number>
   /** Waits for running queries, then releases sockets, files and the folder's lock. */
   close(): Promise<void>
 }
@@ -73,11 +79,21 @@ function connectPostgres(databaseUrl: string, statementTimeoutMs: number): Conne
     // A server that is silent, not slow, cancels nothing, so the client gives up.
     query_timeout: statementTimeoutMs + 2_000,
   }
-  const pool = openPool(databaseUrl, { ...limits, max: POOL_MAX })
-  const commits = openPool(databaseUrl, { ...limits, max: COMMITS.atMost })
+  const pools = new Pools({
+    readers: poolOf(databaseUrl, { ...limits, max: POOL_MAX }),
+    commits: poolOf(databaseUrl, { ...limits, max: COMMITS.atMost }),
+  })
   const limit = new CallLimit(COMMITS)
   const calls = new Calls()
-  const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
+  const db = new Kysely<Database>({
+    dialect: new PostgresDialect({
+      pool: {
+        connect: () => pools.of('readers').connect(),
+        end: () => pools.end(),
+        options: pools.of('readers').options,
+      },
+    }),
+  })
   return {
     db,
     kind: 'postgres',
@@ -85,13 +101,14 @@ function connectPostgres(databaseUrl: string, statementTimeoutMs: number): Conne
     call: <Row extends object>(name: string, args: NamedArguments) =>
       limit.run(async () => {
         // Named, so that each connection parses and plans it once.
-        const { rows } = await commits.query<Row>({ name, ...calls.of(name, args) })
+        const { rows } = await pools.of('commits').query<Row>({ name, ...calls.of(name, args) })
         return rows
       }),
     ping: () => ping(db),
+    cutSilent: () => pools.cutSilent(),
     async withoutTimeout(work) {
       const unlimited = new Kysely<Database>({
-        dialect: new PostgresDialect({ pool: openPool(databaseUrl, { ...lasting, max: 1 }) }),
+        dialect: new PostgresDialect({ pool: openPool(poolOf(databaseUrl, { ...lasting, max: 1 })) }),
       })
       try {
         return await work(unlimited)
@@ -101,29 +118,22 @@ function connectPostgres(databaseUrl: string, statementTimeoutMs: number): Conne
     },
     async close() {
       await db.destroy()
-      for (const each of [pool, commits]) if (!each.ended) await each.end()
+      await pools.end()
     },
   }
 }
 
-function openPool(connectionString: string, options: pg.PoolConfig): pg.Pool {
-  const pool = new pg.Pool({
-    ...options,
-    connectionString,
-    application_name: 'touchline',
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    keepAlive: true,
-    types: {
-      getTypeParser: (oid, format) =>
-        oid === pg.types.builtins.INT8 ? safeInteger : pg.types.getTypeParser(oid, format),
-    },
-  })
-  // A connection may break while it is idle, in the pool or between two queries. The pool drops it, or the next query
-  // fails. Without these listeners either would end the process.
-  pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
-  return pool
-}
+const poolOf = (connectionString: string, options: pg.PoolConfig): pg.PoolConfig => ({
+  ...options,
+  connectionString,
+  application_name: 'touchline',
+  connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  keepAlive: true,
+  types: {
+    getTypeParser: (oid, format) =>
+      oid === pg.types.builtins.INT8 ? safeInteger : pg.types.getTypeParser(oid, format),
+  },
+})
 
 /**
  * Statements that call functions. The first call of each function fixes the order in which its arguments are passed.
@@ -171,6 +181,7 @@ export async function connectEmbedded(dataDir: string | null, template?: Blob): 
       arrays: LITERALS,
       call,
       ping: () => ping(db),
+      cutSilent: async () => 0,
       withoutTimeout: (work) => work(db), // PGlite cancels nothing
       async close() {
         await db.destroy()

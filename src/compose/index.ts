@@ -99,6 +99,7 @@ async function assemble(base: Base): Promise<Touchline> {
     lookAtTimeline: async () => {
       stores.walletCache.timeline = await timelineOf(stores.db)
     },
+    connection: stores.connection,
     measuring: observation.measuring,
     keeper: community.keeper,
     spinner: community.spinner,

@@ -1,6 +1,7 @@
 /** The background work of a process, as one table of tasks. */
 import type { Role } from '../variables.ts'
 import type { AuditChain } from '../../db/audit-chain.ts'
+import type { Connection } from '../../db/postgres/connect.ts'
 import type { LedgerMonitor } from '../../db/ledger-monitor.ts'
 import type { Retention } from '../../db/retention.ts'
 import type { Settings } from '../../db/settings.ts'
@@ -23,6 +24,7 @@ export interface TaskParts {
   readonly auditChain: AuditChain
   /** Asks the database which history of it this is. */
   readonly lookAtTimeline: () => Promise<void>
+  readonly connection: Pick<Connection, 'cutSilent'>
   readonly measuring: Measuring
   readonly keeper: BoardKeeper
   readonly spinner: Spinner
@@ -44,6 +46,7 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
     security,
     auditChain,
     lookAtTimeline,
+    connection,
     keeper,
     spinner,
     realTime,
@@ -142,6 +145,16 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
       roles: EVERYWHERE,
       atStart: 'begin',
       run: () => realTime.desk.lookForOrphans(),
+    },
+    {
+      // Twice a second: a connection that is silent for three seconds is found in four.
+      name: 'silent-connections',
+      everyMs: 509,
+      roles: EVERYWHERE,
+      run: async () => {
+        const cut = await connection.cutSilent()
+        if (cut > 0) log.warn('silent_connections_cut', { cut })
+      },
     },
     {
       // About a second: how late a process notices that others hear the bus and it does not.

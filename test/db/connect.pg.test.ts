@@ -9,6 +9,7 @@ import { isAway } from '../../db/faults.ts'
 import { migrate } from '../../db/postgres/migrate.ts'
 import type { Database } from '../../db/postgres/schema.ts'
 import { lockFolder, lockFolderSoon } from '../../db/postgres/folder-lock.ts'
+import { Relay } from '../../ops/rehearse/chaos/relay.ts'
 import { createDatabase, eachDatabase, onPostgres } from '../support/databases.ts'
 
 eachDatabase((open) => {
@@ -166,6 +167,46 @@ onPostgres((server) => {
       })
     } finally {
       await Promise.all([ours.close(), operator.close()])
+      await drop()
+    }
+  })
+
+  it('[Q20] cuts connections that are silent without being broken, makes others, and waits for slow queries', async () => {
+    const { url, drop } = await createDatabase(server)
+    const relay = await Relay.to(url)
+    const ours = await connect({ databaseUrl: relay.url, dataDir: null })
+    try {
+      await ours.ping()
+      await ours.call('pg_backend_pid', {})
+      let slowIsDone = false
+      const slow = sql`select pg_sleep(1)`.execute(ours.db).then(() => (slowIsDone = true))
+      // An idle one holds its connection between two queries: it waits for nobody.
+      const idle = ours.db.transaction().execute(async (tx) => {
+        await sql`select 1`.execute(tx)
+        await vi.waitUntil(() => slowIsDone, { interval: 10, timeout: 10_000 })
+        await sql`select 1`.execute(tx)
+      })
+      await vi.waitUntil(async () => (await ours.cutSilent()) > 0 || slowIsDone, { interval: 10, timeout: 10_000 })
+      expect(slowIsDone).toBe(true)
+      await Promise.all([slow, idle])
+
+      relay.swallow()
+      const lost = Promise.allSettled([
+        ours.ping(),
+        ours.call('pg_backend_pid', {}),
+        ours.db.transaction().execute((tx) => sql`select 1`.execute(tx)),
+      ])
+      let cut = 0
+      await vi.waitUntil(async () => (cut += await ours.cutSilent()) >= 2, { interval: 10, timeout: 10_000 })
+      await ours.ping()
+      await ours.call('pg_backend_pid', {})
+      for (const each of await lost) {
+        if (each.status === 'rejected') expect(isAway(each.reason), String(each.reason)).toBe(true)
+      }
+      expect((await lost).filter(({ status }) => status === 'rejected').length).toBeGreaterThanOrEqual(2)
+    } finally {
+      await ours.close()
+      await relay.close()
       await drop()
     }
   })

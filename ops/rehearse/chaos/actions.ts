@@ -44,12 +44,13 @@ async function frozen({ program }: Member, ms: number): Promise<void> {
   program.wake()
 }
 
-/** A network breaks in one of three ways, and is restored. */
+/** A network breaks in one of four ways, and is restored; what it has swallowed stays lost. */
 async function broken(wires: readonly Relay[], ms: number, chance: Chance): Promise<void> {
-  const way = chance.below(3)
+  const way = chance.below(4)
   for (const wire of wires) {
     if (way === 0) wire.silence()
     else if (way === 1) wire.deafen()
+    else if (way === 2) wire.swallow()
     else wire.cut()
   }
   await pause(ms)
@@ -116,7 +117,7 @@ export const ACTIONS: readonly Action[] = [
     name: 'the network between the owner of the match and Redis breaks',
     weight: 2,
     lastsMs: WHILE[0],
-    happen: async ({ cluster, chance }) => broken([(await cluster.owner()).redis], between(chance, WHILE), chance),
+    happen: async ({ cluster, chance }) => broken((await cluster.owner()).fast, between(chance, WHILE), chance),
   },
   {
     id: 'owner-without-database',
@@ -137,7 +138,7 @@ export const ACTIONS: readonly Action[] = [
     name: 'the network between the process that serves clients and Redis breaks',
     weight: 1,
     lastsMs: WHILE[0],
-    happen: async ({ cluster, chance }) => broken([cluster.api.redis], between(chance, WHILE), chance),
+    happen: async ({ cluster, chance }) => broken(cluster.api.fast, between(chance, WHILE), chance),
   },
   {
     id: 'api-without-database',

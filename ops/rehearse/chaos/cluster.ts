@@ -18,18 +18,19 @@ type Role = 'api' | 'rooms'
 /** A process and its own routes to the stores. */
 export class Member {
   readonly program: Program
-  readonly redis: Relay
+  /** To Redis, and to NATS if messages go through it. */
+  readonly fast: readonly Relay[]
   readonly database: Relay
   #isDismissed = false
 
-  constructor(program: Program, redis: Relay, database: Relay) {
+  constructor(program: Program, fast: readonly Relay[], database: Relay) {
     this.program = program
-    this.redis = redis
+    this.fast = fast
     this.database = database
   }
 
   get wires(): readonly Relay[] {
-    return [this.redis, this.database]
+    return [...this.fast, this.database]
   }
 
   /** Whether it ended without being asked to. */
@@ -64,6 +65,7 @@ export class Cluster {
   readonly #settings: Settings
   readonly #database: string
   readonly #redis: string
+  readonly #nats: string | null
   #api: Member | null = null
   #apiPort = 0
   #rooms: Member[] = []
@@ -72,6 +74,7 @@ export class Cluster {
     this.#settings = settings
     this.#database = present(settings['DATABASE_URL'], 'address of the database')
     this.#redis = present(settings['REDIS_URL'], 'address of Redis')
+    this.#nats = settings['NATS_URL'] ?? null
   }
 
   /** The address for clients; it does not change. */
@@ -161,11 +164,13 @@ export class Cluster {
 
   async #launch(role: Role, skewMs: number): Promise<Member> {
     const [redis, database] = await Promise.all([Relay.to(this.#redis), Relay.to(this.#database)])
+    const nats = this.#nats === null ? null : await Relay.to(this.#nats)
     const serving = { DEMO_REPLAY: 'none', PORT: String(this.#apiPort) }
-    const stores = { REDIS_URL: redis.url, DATABASE_URL: database.url }
+    const bus = nats === null ? {} : { NATS_URL: nats.url }
+    const stores = { REDIS_URL: redis.url, DATABASE_URL: database.url, ...bus }
     const settings = { ...this.#settings, ...stores, ROLES: role, ...(role === 'api' ? serving : {}) }
     const options = skewMs === 0 ? [] : ['--import', `${pathToFileURL(CLOCK).href}?ms=${skewMs}`]
-    return new Member(new Program(settings, options), redis, database)
+    return new Member(new Program(settings, options), nats === null ? [redis] : [redis, nats], database)
   }
 
   async #ask<Row extends object>(text: string): Promise<Row[]> {

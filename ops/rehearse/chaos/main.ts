@@ -3,12 +3,14 @@
  * and every promise is checked; at the end the match is ended and everything is compared.
  *
  *   npm run ops -- chaos [--minutes 2 | --rounds N] [--seed N] [--only id,id] [--users 20] [--speed 30]
+ *                        [--nats nats://127.0.0.1:4222]
  *
  * It starts a PostgreSQL and a Redis server of its own. Without PostgreSQL's programs, or without a user other than
  * root to run them, DATABASE_URL (or TEST_DATABASE_URL) must name a server; a database is made there, and that server
- * is not restarted. Networks break in relays, one per process and store (`relay.ts`). An action that takes longer than
- * a tenth of the run is left to longer runs. `--only` runs each of these actions (`actions.ts`) in a round of its own,
- * in turn. If a promise is broken, the exit code is 1 and all data is kept.
+ * is not restarted. With `--nats`, messages between processes go through that server. Networks break in relays, one per
+ * process and store (`relay.ts`). An action that takes longer than a tenth of the run is left to longer runs. `--only`
+ * runs each of these actions (`actions.ts`) in a round of its own, in turn. If a promise is broken, the exit code is 1
+ * and all data is kept.
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -40,6 +42,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '2' },
     rounds: { type: 'string' },
     only: { type: 'string', default: '' },
+    nats: { type: 'string', default: '' },
     users: { type: 'string', default: '20' },
     speed: { type: 'string', default: '30' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
@@ -68,6 +71,7 @@ const place = await serverPlace(
 const chance = chanceFrom(seed)
 const cluster = new Cluster({
   ...place.settings,
+  ...(values.nats === '' ? {} : { NATS_URL: values.nats }),
   DEMO_SPEED: String(speed),
   DEMO_TRADERS: '0',
   RATE_LIMIT_PER_MIN: '0',

@@ -1,0 +1,123 @@
+/**
+ * Pools of connections to PostgreSQL that notice a connection which is silent without being broken, as behind a proxy
+ * or a balancer that hangs. Its query would wait for its timeout, and every other query that the pool gives it as well.
+ */
+import { Socket } from 'node:net'
+import pg from 'pg'
+
+/** Looks at which a connection has waited for an answer until the server is asked about it. */
+const WAITED_LOOKS = 6
+/** For the question whether the server still works for a connection. */
+const ASK_MS = 2_000
+
+/** A client whose socket can be cut. */
+class Client extends pg.Client {
+  readonly #socket: Socket
+  /** False while an answer is due (of `pg`, which does not declare it). */
+  declare readonly readyForQuery: boolean
+  /** The server's process for this connection, once it is connected (of `pg` as well). */
+  declare readonly processID: number | null
+
+  constructor(config?: pg.ClientConfig | string) {
+    const socket = new Socket()
+    super({ ...(typeof config === 'string' ? { connectionString: config } : config), stream: () => socket })
+    this.#socket = socket
+  }
+
+  cut(): void {
+    this.#socket.destroy(new Error('Connection terminated: it was silent, and the server does not work for it'))
+  }
+}
+
+interface Waiting {
+  looks: number
+  /** Whether the server did not work for it when it was last asked. */
+  isIdle: boolean
+}
+
+export function openPool(options: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool(options)
+  // A connection may break while it is idle, in the pool or between two queries. The pool drops it, or the next query
+  // fails. Without these listeners either would end the process.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
+}
+
+export class Pools<Name extends string> {
+  readonly #options: Readonly<Record<Name, pg.PoolConfig>>
+  readonly #pools = new Map<Name, pg.Pool>()
+  readonly #held = new Map<Client, Waiting>()
+
+  constructor(options: Readonly<Record<Name, pg.PoolConfig>>) {
+    this.#options = options
+  }
+
+  /** The pool of this name, which another replaces when connections were silent: do not keep it. */
+  of(name: Name): pg.Pool {
+    const pool = this.#pools.get(name) ?? this.#open(this.#options[name])
+    this.#pools.set(name, pool)
+    return pool
+  }
+
+  /**
+   * To be called about twice a second. Asks the server, on a connection of its own, about the connections that have
+   * waited for three seconds, and cuts those it does not work for. Their queries fail as on any broken connection, and
+   * the pools begin anew: the idle connections came the same way. A slow query is waited for. Returns how many were
+   * cut.
+   */
+  async cutSilent(): Promise<number> {
+    const suspects = [...this.#held].flatMap(([client, waiting]) => {
+      if (client.readyForQuery) Object.assign(waiting, { looks: 0, isIdle: false })
+      return ++waiting.looks > WAITED_LOOKS && client.processID !== null ? [{ client, waiting }] : []
+    })
+    if (suspects.length === 0) return 0
+    const atWork = await this.#atWork(suspects.map(({ client }) => client.processID ?? 0))
+    // Twice: an answer may be on its way.
+    const silent = suspects.filter(({ client, waiting }) => {
+      const wasIdle = waiting.isIdle
+      waiting.isIdle = !client.readyForQuery && !atWork.has(client.processID ?? 0)
+      return wasIdle && waiting.isIdle
+    })
+    if (silent.length === 0) return 0
+    const former = [...this.#pools.values()]
+    this.#pools.clear()
+    for (const { client } of silent) client.cut()
+    for (const pool of former) void pool.end().catch(() => undefined)
+    return silent.length
+  }
+
+  async end(): Promise<void> {
+    for (const pool of this.#pools.values()) if (!pool.ended) await pool.end()
+  }
+
+  #open(options: pg.PoolConfig): pg.Pool {
+    const pool = openPool({ ...options, Client })
+    pool.on('acquire', (client) => {
+      if (client instanceof Client) this.#held.set(client, { looks: 0, isIdle: false })
+    })
+    const letGo = (client: pg.PoolClient): void => {
+      if (client instanceof Client) this.#held.delete(client)
+    }
+    pool.on('release', (_, client) => letGo(client))
+    pool.on('remove', letGo)
+    return pool
+  }
+
+  /** Of these processes of the server those that work on a query, as far as it says. */
+  async #atWork(pids: readonly number[]): Promise<ReadonlySet<number>> {
+    const [options] = Object.values<pg.PoolConfig>(this.#options)
+    const client = new pg.Client({ ...options, connectionTimeoutMillis: ASK_MS, query_timeout: ASK_MS })
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      const { rows } = await client.query<{ pid: number }>(
+        'select pid from pg_stat_activity where pid = any($1::int[]) and state = $2',
+        [pids, 'active'],
+      )
+      return new Set(rows.map(({ pid }) => pid))
+    } finally {
+      await client.end().catch(() => undefined)
+    }
+  }
+}
