@@ -80,6 +80,15 @@ export const SECTIONS: readonly Section[] = [
     by: [['e.marker', 'bigint']],
     without: ['answer_fingerprint'],
   },
+  {
+    name: 'voids',
+    table: 'position_voids',
+    from: (user) => sql`
+      ledger_entries e join position_voids t on t.position_id = e.reference
+       where e.user_id = ${user}::uuid and e.kind = 'margin' and e.marker is not null`,
+    by: [['e.marker', 'bigint']],
+    without: ['by_id', 'command_id'],
+  },
   { name: 'unpaidCloses', table: 'unpaid_closes', from: own('unpaid_closes'), by: [['t.position_id', 'uuid']] },
   { name: 'accountEvents', table: 'account_events', from: own('account_events'), by: [['t.marker', 'bigint']] },
   { name: 'notifications', table: 'notifications', from: own('notifications'), by: [['t.id', 'bigint']] },

@@ -193,7 +193,7 @@ export const Environment = z.object({
   JWT_WS_EXPIRY: variable(durationSecs, '60s', { meaning: 'lifetime of a token that opens a socket' }),
   REG_TICKET_SECRET: optionalSecret(isStrongSecret, 'must be at least 32 characters that cannot be guessed', {
     otherwise: 'generated in `DATA_DIR`',
-    meaning: 'signs registration tickets and one-time codes',
+    meaning: 'signs registration tickets and one-time codes, and finds those again who were erased and come back',
     isRequiredInProduction: true,
   }),
   REG_TICKET_TTL: variable(durationSecs, '5m', { meaning: 'lifetime of a registration ticket and of a one-time code' }),

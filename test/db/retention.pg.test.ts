@@ -16,6 +16,8 @@ const NOTHING = {
   accountEvents: 0,
   fixtures: 0,
   singleUse: 0,
+  departed: 0,
+  registrationNetworks: 0,
 }
 
 eachDatabase((open) => {

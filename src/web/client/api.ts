@@ -21,6 +21,7 @@ import type {
   Notification,
   OpenOrder,
   Order,
+  OwnLimits,
   Period,
   PersonalKey,
   Position,
@@ -31,11 +32,12 @@ import type {
   Referral,
   Referrals,
   Refill,
+  SignedIn,
   SpinnerWeek,
   Squad,
   Trade,
   TradeWindow,
-  User,
+  WantedLimits,
   Wallet,
 } from './wire.ts'
 
@@ -147,14 +149,14 @@ export function createApi({ baseUrl = '', onSignedOut = () => undefined }: ApiOp
     me: () => ask<Me>('/api/me'),
     /** Development only: the same name is the same user. */
     signInByName: (displayName: string) =>
-      ask<{ user: User; isNew: boolean }>('/api/auth/dev', {
+      ask<SignedIn>('/api/auth/dev', {
         method: 'POST',
         body: { displayName },
         isSigningIn: true,
       }),
     /** With the identity provider's token; 422 `NEEDS_PROFILE` brings a newcomer's registration ticket. */
     signInWithToken: (idToken: string, nonce: string) =>
-      ask<{ user: User }>('/api/auth/google', { method: 'POST', body: { idToken, nonce }, isSigningIn: true }),
+      ask<SignedIn>('/api/auth/google', { method: 'POST', body: { idToken, nonce }, isSigningIn: true }),
     verifyCode: (registrationTicket: string, otp: string) =>
       ask<unknown>('/api/auth/verify-otp', { method: 'POST', body: { registrationTicket, otp }, isSigningIn: true }),
     resendCode: (registrationTicket: string) =>
@@ -164,7 +166,7 @@ export function createApi({ baseUrl = '', onSignedOut = () => undefined }: ApiOp
         isSigningIn: true,
       }),
     register: (registrationTicket: string, profile: Profile) =>
-      ask<{ user: User }>('/api/auth/google/complete', {
+      ask<SignedIn>('/api/auth/google/complete', {
         method: 'POST',
         body: { registrationTicket, ...profile },
         isSigningIn: true,
@@ -217,6 +219,13 @@ export function createApi({ baseUrl = '', onSignedOut = () => undefined }: ApiOp
     /** The answer is the only one that shows the secret. */
     newKey: (order: KeyOrder) =>
       ask<{ key: PersonalKey; secret: string }>('/api/keys', { method: 'POST', body: order }),
+    limits: () => ask<OwnLimits>('/api/me/limits'),
+    /** Stricter limits bind at once, looser ones after 24 hours. */
+    setLimits: (wanted: WantedLimits) => ask<OwnLimits>('/api/me/limits', { method: 'PUT', body: wanted }),
+    hide: (hiddenFromBoards: boolean) =>
+      ask<{ hiddenFromBoards: boolean }>('/api/me', { method: 'PATCH', body: { hiddenFromBoards } }),
+    deleteAccount: (confirm: string) =>
+      ask<{ deletionDue: string }>('/api/me', { method: 'DELETE', body: { confirm } }),
     deleteKey: (id: string) => ask<unknown>(`/api/keys/${id}`, { method: 'DELETE' }),
     achievements: () => ask<Achievements>('/api/achievements'),
   }

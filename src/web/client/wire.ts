@@ -193,3 +193,32 @@ export interface PersonalKey extends KeyOrder {
   readonly createdAt: string
   readonly lastUsedAt: string | null
 }
+
+/** A looser value that waits. */
+interface Waiting<Value> {
+  readonly value: Value | null
+  readonly at: string
+}
+
+/** The caller's own limits; null for none. */
+export interface OwnLimits {
+  readonly dailyLoss: number | null
+  readonly coolOffUntil: string | null
+  readonly excludedUntil: string | null
+  readonly pending: {
+    readonly dailyLoss?: Waiting<number>
+    readonly coolOffUntil?: Waiting<string>
+    readonly excludedUntil?: Waiting<string>
+  }
+  readonly lostToday: number
+  readonly atStake: number
+  readonly dayEndsAt: string
+}
+
+export type WantedLimits = Partial<Pick<OwnLimits, 'dailyLoss' | 'coolOffUntil' | 'excludedUntil'>>
+
+/** `deletionCancelled`: the account was about to be deleted, and stays. */
+export interface SignedIn {
+  readonly user: User
+  readonly deletionCancelled?: true
+}

@@ -1,5 +1,7 @@
-/** The account: keys for programs, and signing out, for which a phone has no room in the top bar. */
+/** The account: own limits and data, keys for programs, and signing out, for which a phone has no room at the top. */
 import { html } from '../html.ts'
+import { OwnData } from '../parts/own-data.ts'
+import { OwnLimitsCard } from '../parts/own-limits.ts'
 import { Keys } from '../parts/keys.ts'
 import { signOut, user } from '../session.ts'
 
@@ -10,6 +12,9 @@ export const Account = () => html`
       <span>Signed in as <b>${user.value?.username}</b></span>
       <button class="small" onClick=${() => void signOut()}>Sign out</button>
     </p>
-    <${Keys} />
+    <div class="columns">
+      <div><${OwnLimitsCard} /><${OwnData} /></div>
+      <div><${Keys} /></div>
+    </div>
   </div>
 `

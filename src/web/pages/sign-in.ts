@@ -1,10 +1,11 @@
 /** Sign-in with the identity provider, then a mailed code and a profile for new users; by name in development. */
 import { useEffect, useState } from 'preact/hooks'
 import { ApiError, newKey } from '../client/api.ts'
-import type { District } from '../client/wire.ts'
+import type { District, SignedIn } from '../client/wire.ts'
 import { html } from '../html.ts'
 import { useRequest } from '../parts/use-request.ts'
 import { api, type PageFacts, signedIn } from '../session.ts'
+import { toast } from '../toasts.ts'
 import { messageFor } from '../error-messages.ts'
 
 export function SignIn({ facts }: { facts: PageFacts }) {
@@ -15,7 +16,7 @@ export function SignIn({ facts }: { facts: PageFacts }) {
     if (token === null) return
     api
       .signInWithToken(token.idToken, token.nonce)
-      .then(({ user }) => signedIn(user))
+      .then(enter)
       .catch((error: unknown) => {
         if (error instanceof ApiError && error.code === 'NEEDS_PROFILE') setNewcomer(newcomerFrom(error))
         else setTrouble(messageFor(error))
@@ -59,6 +60,12 @@ export function SignIn({ facts }: { facts: PageFacts }) {
       </section>
     </main>
   `
+}
+
+function enter({ user, deletionCancelled }: SignedIn): void {
+  signedIn(user)
+  if (deletionCancelled !== true) return
+  toast({ tone: 'good', title: 'Your account stays', text: 'You have signed in again, so nothing is deleted.' })
 }
 
 interface Newcomer {
@@ -136,7 +143,7 @@ const typed = (event: Event): string => (event.target as HTMLInputElement).value
 
 function ByName() {
   const [name, setName] = useState('')
-  const { trouble, isBusy, onSubmit } = useSending(async () => signedIn((await api.signInByName(name.trim())).user))
+  const { trouble, isBusy, onSubmit } = useSending(async () => enter(await api.signInByName(name.trim())))
   return html`
     <form onSubmit=${onSubmit}>
       <label for="name">Your name</label>
@@ -216,7 +223,7 @@ function ProfileStep({ newcomer }: { newcomer: Newcomer }) {
     if (districtId === null) return
     const referralCode = sessionStorage.getItem(INVITATION)
     const profile = { username, firstName, districtId, ...(referralCode === null ? {} : { referralCode }) }
-    signedIn((await api.register(newcomer.ticket, profile)).user)
+    enter(await api.register(newcomer.ticket, profile))
     sessionStorage.removeItem(INVITATION)
   })
   useEffect(() => {
