@@ -13,6 +13,7 @@ import { Legacy } from '../../db/legacy.ts'
 import { OwnLimitsStore } from '../../db/own-limits.ts'
 import { Rates } from '../../db/rates.ts'
 import { Referrals } from '../../db/referrals.ts'
+import { Recordings } from '../../db/recordings.ts'
 import { UserList } from '../../db/user-list.ts'
 import type { RealTime } from '../../rooms/boot.ts'
 import { RemoteFault } from '../../rooms/cluster/bus.ts'
@@ -106,6 +107,7 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
     audit: market.audit,
     userList: new UserList(stores.db, market.audit, world),
     anchors: market.anchors,
+    recordings: new Recordings(stores.db),
     integrity: integrityDesk(base, parts),
     bot,
     describeFeed,

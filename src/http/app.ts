@@ -18,6 +18,7 @@ import { rebuildBoards } from './routes/admin/leaderboard.ts'
 import { auditLedger } from './routes/admin/ledger.ts'
 import { endMatch } from './routes/admin/matches.ts'
 import { adminPositions } from './routes/admin/positions.ts'
+import { adminRecordings } from './routes/admin/recordings.ts'
 import { adminReactions } from './routes/admin/reactions.ts'
 import { adminSettings } from './routes/admin/settings.ts'
 import { adminUsers } from './routes/admin/users.ts'
@@ -100,7 +101,7 @@ const API: readonly Routes[] = [
   [validateReferral, createInvite, listReferrals],
   // 4.5 Admin
   [adminAnchors, adminFlags, adminPositions, adminSettings, adminUsers, gameplayBot, rebuildBoards, endMatch],
-  [adminReactions, auditLog, auditLedger],
+  [adminReactions, adminRecordings, auditLog, auditLedger],
 ].flat()
 
 /** They sign tokens. A queue each, so that a slow identity provider does not delay the refresh of sessions. */

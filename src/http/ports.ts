@@ -1,4 +1,5 @@
 /** The ports of the REST API: what its routes need from the rest of the server. The composition root passes them in. */
+import type { RecordedMatch } from '../../db/recordings.ts'
 import type { FixtureId, InstrumentId, PlayerId, PositionId, UserId } from '../../actors/kernel/ids.ts'
 import type { Price } from '../../actors/kernel/micros.ts'
 import type { TradingRules } from '../../actors/kernel/limits.ts'
@@ -245,6 +246,14 @@ export interface Integrity {
   void(request: VoidRequest): Promise<VoidOutcome>
 }
 
+/** Ended matches, with everything that they heard. */
+export interface Recordings {
+  list(limit: number, before: FixtureId | null): Promise<readonly RecordedMatch[]>
+  /** The match of a recording, or null. */
+  find(matchId: FixtureId): Promise<MatchInfo | null>
+  lines(info: MatchInfo): AsyncGenerator<string>
+}
+
 /** What admins see and set. */
 export interface AdminDeps {
   readonly settings: Settings
@@ -254,6 +263,7 @@ export interface AdminDeps {
   readonly userList: UserList
   readonly anchors: Anchors
   readonly integrity: Integrity
+  readonly recordings: Recordings
   readonly bot: Bot
 }
 

@@ -24,6 +24,19 @@ const named = z.object({ name: z.string() })
 
 const extensionOf = (path: string): string | undefined => Object.keys(UNPACK).find((ending) => path.endsWith(ending))
 
+/** A downloaded recording has everything that its match heard, of which only the payloads of updates are played. */
+const heard = z.object({
+  kind: z.enum(['rules', 'update', 'clock', 'end']),
+  at: z.int(),
+  payload: z.unknown().optional(),
+})
+
+function payloadsIn(line: unknown): readonly unknown[] {
+  const found = heard.safeParse(line)
+  if (!found.success) return [line]
+  return found.data.payload === undefined ? [] : [found.data.payload]
+}
+
 export interface RecordingFile {
   readonly name: string
   readonly path: string
@@ -51,7 +64,7 @@ export async function loadRecording(path: string): Promise<Recording> {
   const text = (await unpack(await readFile(path))).toString('utf8')
   const lines = await parseLines(text)
   const head = header.safeParse(lines[0])
-  const frames = head.success ? lines.slice(1) : lines
+  const frames = (head.success ? lines.slice(1) : lines).flatMap(payloadsIn)
   const name = (head.success ? head.data.recording.name : undefined) ?? basename(path, extension)
   const fixture = named.safeParse(frames[0])
   const fixtureName = fixture.success ? fixture.data.name : name

@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fixtureId, type FixtureId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES, type TradingRules } from '../../actors/kernel/limits.ts'
@@ -13,6 +15,7 @@ import { setAnchors } from '../../db/anchors.ts'
 import { FastMemory } from '../../db/fast/fast-memory.ts'
 import { Journal } from '../../db/journal.ts'
 import { SqlLeases } from '../../db/leases.ts'
+import { Recordings } from '../../db/recordings.ts'
 import { SqlMatchStore } from '../../db/match-store.ts'
 import { timelineOf, WalletCache } from '../../db/wallet-cache.ts'
 import { Rederivation } from '../../ops/verify/rederive.ts'
@@ -182,6 +185,34 @@ eachDatabase((open) => {
     const first = await run(matchId)
     expect(new Set(Object.values(first)).size).toBeGreaterThan(20)
     expect(await run(fixtureId(++matches))).toEqual(first)
+  }, 60_000)
+
+  it('[J5] a settled match is a recording that plays the same updates from the same prices', async () => {
+    const { connection, matchId, frames, own, play } = await stage()
+    const recordings = new Recordings(connection.db)
+    const actor = await own()
+    await play(actor, 0, 30)
+    expect(await recordings.find(matchId)).toBeNull()
+    await actor.end('full_time')
+    await actor.clock()
+    await actor.stop()
+    const info = await recordings.find(matchId)
+    if (info === null) throw new Error('the match is not listed')
+    const [listed] = await recordings.list(1, null)
+    expect(listed?.info.matchId).toBe(matchId)
+    expect(listed?.commits).toBeGreaterThanOrEqual(30)
+    const folder = await mkdtemp(join(tmpdir(), 'touchline-recording-'))
+    try {
+      const path = join(folder, 'match.jsonl')
+      await writeFile(path, (await Array.fromAsync(recordings.lines(info))).join(''))
+      const again = await loadRecording(path)
+      expect(again.name).toBe(`match-${matchId}`)
+      expect(JSON.stringify(again.frames)).toBe(JSON.stringify(frames.slice(0, 30)))
+      expect(Object.keys(again.anchors).length).toBeGreaterThan(20)
+      expect(recording?.anchors).toMatchObject(again.anchors)
+    } finally {
+      await rm(folder, { recursive: true })
+    }
   }, 60_000)
 
   it('[J3] a payload that is too deep or too large for the journal is kept as the snapshot that it gave', async () => {

@@ -11,6 +11,7 @@ import type { ListedUser } from '../../db/user-list.ts'
 import type { User } from '../../db/users.ts'
 import type { ReplayReport } from '../../src/replays/gameplay-bot.ts'
 import type { HttpDeps } from '../../src/http/ports.ts'
+import { info } from '../support/fixtures.ts'
 
 /** The one position that can be voided. */
 const POSITION_ID = positionId('0197f2a0-0000-7000-8000-0000000000f1')
@@ -36,9 +37,11 @@ const listed = (user: User, over: Partial<ListedUser> = {}): ListedUser => ({
   ...over,
 })
 
+const RECORDED = [3, 2, 1].map((n) => ({ info: info({ matchId: fixtureId(n) }), commits: 600, bytes: 50_000 }))
+
 export function adminPorts(user: User): Pick<
   HttpDeps,
-  'settings' | 'effectsOf' | 'audit' | 'userList' | 'anchors' | 'integrity' | 'bot'
+  'settings' | 'effectsOf' | 'audit' | 'userList' | 'anchors' | 'integrity' | 'recordings' | 'bot'
 > & {
   readonly actions: ControlAction[]
   readonly orders: unknown[]
@@ -125,6 +128,15 @@ export function adminPorts(user: User): Pick<
               repeated: reason === 'again',
             }
           : { kind: reason === 'void' || reason === 'busy' || reason === 'key_reused' ? reason : 'unknown' },
+    },
+    recordings: {
+      list: async (limit, before) =>
+        RECORDED.filter(({ info: { matchId } }) => before === null || matchId < before).slice(0, limit),
+      find: async (id) => RECORDED.find(({ info: { matchId } }) => matchId === id)?.info ?? null,
+      async *lines({ matchId }) {
+        yield `{"recording":{"name":"match-${matchId}"}}\n`
+        yield '{"n":1,"epoch":1,"kind":"clock","at":5}\n'
+      },
     },
     anchors: {
       set: async (anchors, by) =>

@@ -1,3 +1,4 @@
+import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { z } from '@hono/zod-openapi'
 import { fixtureId } from '../../actors/kernel/ids.ts'
@@ -267,6 +268,22 @@ describe('admin routes', () => {
       ].join('\r\n'),
     )
     expect(ports.actions).toMatchObject([{ actor: ALICE, action: 'users.export' }])
+  })
+
+  it('[J5] lists recordings page by page, and sends one compressed', async () => {
+    const ports = adminPorts(alice)
+    const { asAlice } = await openHttpRig({ role: 'admin', deps: ports })
+    const first = await (await asAlice('/api/admin/recordings?limit=2')).json()
+    expect(first).toMatchObject({ recordings: [{ matchId: 3 }, { matchId: 2, commits: 600 }], nextCursor: '2' })
+    const next = await (await asAlice('/api/admin/recordings?limit=2&cursor=2')).json()
+    expect(next).toMatchObject({ recordings: [{ matchId: 1 }], nextCursor: null })
+    const answer = await asAlice('/api/admin/recordings/2')
+    expect(answer.headers.get('content-disposition')).toBe('attachment; filename="match-2.jsonl.br"')
+    const text = brotliDecompressSync(Buffer.from(await answer.arrayBuffer())).toString()
+    expect(text).toBe('{"recording":{"name":"match-2"}}\n{"n":1,"epoch":1,"kind":"clock","at":5}\n')
+    expect(ports.actions).toMatchObject([{ action: 'recording.download', subject: '2' }])
+    expect((await asAlice('/api/admin/recordings/4')).status).toBe(404)
+    expect((await asAlice('/api/admin/recordings/4294967296')).status).toBe(400)
   })
 
   it('reads the next page of the export on demand, and stops when the client disconnects', async () => {

@@ -36,6 +36,8 @@ const ROUTES = [
   ['POST', '/api/admin/gameplay-bot/start', { fixtureId: 'goal-feast' }],
   ['POST', '/api/admin/gameplay-bot/stop', {}],
   ['POST', '/api/admin/leaderboard/rebuild-roi', undefined],
+  ['GET', '/api/admin/recordings'],
+  ['GET', '/api/admin/recordings/19155071'],
   ['GET', '/api/admin/ledger/audit'],
   ['GET', '/api/admin/audit'],
 ] as const

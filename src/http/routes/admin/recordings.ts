@@ -1,0 +1,123 @@
+/** `/api/admin/recordings`: ended matches, with everything that they heard. */
+import { pipeline, Readable } from 'node:stream'
+import { constants, createBrotliCompress } from 'node:zlib'
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { fixtureId } from '../../../../actors/kernel/ids.ts'
+import type { RecordedMatch } from '../../../../db/recordings.ts'
+import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
+import { ADMIN, INPUT } from '../../error-codes.ts'
+import { ADMIN_READ_SECURITY, type Gates } from '../../gates.ts'
+import { cursorInput, FixtureIdInput, limitInput } from '../../inputs.ts'
+import { timestamp } from '../../json.ts'
+import type { HttpDeps } from '../../ports.ts'
+import { json, timestampText } from '../../schemas.ts'
+
+const Team = z.object({
+  name: z.string().openapi({ example: 'Harbour' }),
+  score: z.int().nullable().openapi({ example: 2 }),
+})
+
+const RecordingBody = z
+  .object({
+    matchId: z.int().openapi({ example: 19_155_071 }),
+    name: z.string().openapi({ example: 'Harbour vs Hill' }),
+    startsAt: timestampText,
+    home: Team,
+    away: Team,
+    replay: z.boolean().openapi({ description: 'True if the match itself replayed a recording.', example: false }),
+    events: z.int().openapi({ description: 'Reported in-game events.', example: 31 }),
+    commits: z.int().openapi({ description: 'Commits that heard anything, about one an update.', example: 612 }),
+    bytes: z.int().openapi({ description: 'Size of the journal.', example: 53_214 }),
+  })
+  .openapi('Recording')
+
+const list = createRoute({
+  method: 'get',
+  path: '/api/admin/recordings',
+  tags: ['Admin'],
+  summary: 'Ended matches that can be downloaded as recordings',
+  description:
+    'Every settled match, as long as its journal is kept (`retention.journal_days`), the highest number first. A match ' +
+    'is listed as soon as it is settled.',
+  security: ADMIN_READ_SECURITY,
+  request: { query: z.object({ limit: limitInput(50), cursor: cursorInput(/^[1-9]\d{0,9}$/) }) },
+  responses: {
+    200: json(
+      z.object({
+        recordings: z.array(RecordingBody),
+        nextCursor: z.string().nullable().openapi({
+          description: 'Send it as `cursor` for the next page; null on the last.',
+          example: '19155071',
+        }),
+      }),
+      'A page of recordings.',
+    ),
+    ...errors(...ADMIN, ...INPUT),
+  },
+})
+
+const download = createRoute({
+  method: 'get',
+  path: '/api/admin/recordings/{id}',
+  tags: ['Admin'],
+  summary: 'Download a recording',
+  description:
+    'Lines of JSON, compressed with brotli. The first line is the head, with the prices at which players started, by ' +
+    'player id. Each other line is something that the match heard, in order: the rules and the price model in force ' +
+    '(`rules`), an update with the payload of the provider and the time at which it was heard (`update`), time that ' +
+    'had an effect (`clock`), or an end by an operator (`end`). `n` numbers the commits and `epoch` the owners. ' +
+    'The tools `provider-mock` and `replay-chart` play it. Writes an audit entry.',
+  security: ADMIN_READ_SECURITY,
+  request: { params: z.object({ id: FixtureIdInput }) },
+  responses: {
+    200: {
+      description: 'The recording.',
+      content: {
+        'application/octet-stream': { schema: z.string().openapi({ format: 'binary', example: 'brotli data' }) },
+      },
+    },
+    ...errors(...ADMIN, ...INPUT, 'NOT_FOUND'),
+  },
+})
+
+export function adminRecordings({ recordings, audit }: Pick<HttpDeps, 'recordings' | 'audit'>, gates: Gates) {
+  return new OpenAPIHono<HttpEnv>()
+    .openapi({ ...list, middleware: gates.admin }, async (c) => {
+      const { limit, cursor } = c.req.valid('query')
+      const found = await recordings.list(limit + 1, cursor === undefined ? null : fixtureId(Number(cursor)))
+      const page = found.slice(0, limit)
+      const last = page.at(-1)
+      const nextCursor = found.length > limit && last !== undefined ? String(last.info.matchId) : null
+      return c.json({ recordings: page.map(recordingJson), nextCursor }, 200)
+    })
+    .openapi({ ...download, middleware: gates.admin }, async (c) => {
+      const info = await recordings.find(c.req.valid('param').id)
+      if (info === null) return fail(c, notFound('match'))
+      const [actor, subject] = [c.var.caller.userId, String(info.matchId)]
+      await audit.record({ actor, action: 'recording.download', subject, before: null, after: null })
+      c.header('Content-Type', 'application/octet-stream')
+      c.header('Content-Disposition', `attachment; filename="match-${info.matchId}.jsonl.br"`)
+      return c.body(compressed(recordings.lines(info)), 200)
+    })
+}
+
+/** Compresses as fast as the client reads. `lines` is ended if the client disconnects. */
+function compressed(lines: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 22 }
+  const packed = createBrotliCompress({ params })
+  // A failure of the source ends the download early, which the client sees.
+  pipeline(Readable.from(lines), packed, () => undefined)
+  return Readable.toWeb(packed)
+}
+
+const recordingJson = ({ info, commits, bytes }: RecordedMatch): z.output<typeof RecordingBody> => ({
+  matchId: info.matchId,
+  name: info.name,
+  startsAt: timestamp(info.startsAt),
+  home: { name: info.home.name, score: info.home.goals },
+  away: { name: info.away.name, score: info.away.goals },
+  replay: info.replay,
+  events: info.events.filter(({ retracted }) => !retracted).length,
+  commits,
+  bytes,
+})
