@@ -98,4 +98,33 @@ onServers((settle) => {
       expect(await statusAt(url, cookie)).toBe(401)
     },
   )
+
+  it(
+    '[S18] a key that is deleted in one process is dead in the other, with its sockets',
+    { timeout: 120_000 },
+    async () => {
+      const place = await settle()
+      cleanUp.push(() => place.remove())
+      const env = { ...place.env, DEMO_REPLAY: 'none' }
+      const { url: here } = await new Program(env).listening()
+      const { url: there } = await new Program(env).listening()
+      const cookie = await signIn(here)
+      const made = await post(`${here}/api/keys`, cookie, { name: 'Bot', scopes: ['read'] })
+      const { key, secret } = z
+        .object({ key: z.object({ id: z.string() }), secret: z.string() })
+        .parse(await made.json())
+      const headers = { authorization: `Bearer ${secret}` }
+      const statuses = () =>
+        Promise.all([here, there].map(async (url) => (await fetch(`${url}/api/wallet`, { headers })).status))
+      expect(await statuses()).toEqual([200, 200])
+      const issued = await fetch(`${there}/api/ws/token`, { method: 'POST', headers })
+      const { token, wsUrl } = Socket.parse(await issued.json())
+      const feed = new FeedClient(`${wsUrl}/?token=${token}`)
+      await feed.opened
+      expect((await fetch(`${here}/api/keys/${key.id}`, { method: 'DELETE', headers: { cookie } })).status).toBe(200)
+      expect(await statuses()).toEqual([401, 401])
+      await vi.waitUntil(() => feed.ws.readyState === feed.ws.CLOSED, PATIENCE)
+      expect([await statusAt(here, cookie), await statusAt(there, cookie)]).toEqual([200, 200])
+    },
+  )
 })

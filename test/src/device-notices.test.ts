@@ -1,0 +1,54 @@
+import { expect, it, vi } from 'vitest'
+import { sessionId, userId } from '../../actors/kernel/ids.ts'
+import { instant } from '../../actors/kernel/world.ts'
+import { createDeviceNotices } from '../../src/auth/device-notices.ts'
+import type { Mail } from '../../src/auth/mail-queue.ts'
+import type { PersonalKey } from '../../src/auth/personal-keys.ts'
+import { createLog } from '../../src/observe/log.ts'
+import { alice } from '../http/http-rig.ts'
+import { TestWorld } from '../support/test-world.ts'
+
+const USER = userId('0197f2a0-0000-7000-8000-00000000000a')
+const KEY: PersonalKey = {
+  id: sessionId('0197f2a0-0000-7000-8000-0000000000e2'),
+  name: 'My bot',
+  scopes: ['trade'],
+  createdAt: instant(Date.UTC(2026, 4, 2, 14, 30)),
+  expiresAt: instant(Date.UTC(2026, 7, 1)),
+  lastUsedAt: null,
+}
+
+/** The mails to a user with this address. */
+function open(email: string, isOn: boolean) {
+  const world = new TestWorld()
+  const mails: Mail[] = []
+  const log = createLog({ level: 'silent', world })
+  const users = { find: async () => ({ ...alice, email }) }
+  const notices = createDeviceNotices({
+    mail: { post: (mail) => void mails.push(mail) },
+    users,
+    isOn: () => isOn,
+    world,
+    log,
+  })
+  return { mails, notices }
+}
+
+it('[S21] a user gets a mail about a new key, which no setting switches off', async () => {
+  const { mails, notices } = open('ada@people.example', false)
+  notices.newDevice(USER, { userAgent: 'Phone', addressPrefix: '203.0.113.0/24' })
+  notices.newKey(USER, KEY, '203.0.113.0/24')
+  await vi.waitUntil(() => mails.length > 0)
+  expect(mails.map(({ to, subject }) => [to, subject])).toEqual([
+    ['ada@people.example', 'New key to your Touchline account'],
+  ])
+  for (const said of ['My bot', 'trade', '2026-08-01T00:00:00.000Z', '203.0.113.0/24', 'everywhere'])
+    expect(mails[0]?.text).toContain(said)
+})
+
+it('[S21] an address that cannot exist gets none', async () => {
+  const { mails, notices } = open('ada@synthetic.invalid', true)
+  notices.newKey(USER, KEY, '203.0.113.0/24')
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(mails).toEqual([])
+})
