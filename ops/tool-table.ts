@@ -17,6 +17,7 @@ export const TOOLS: readonly Tool[] = [
   tool('capacity', './tools/capacity/main.ts', 'resources for N users, and the first bottleneck'),
   tool('market', './tools/market/main.ts', 'what a battery of strategies earns in simulated matches'),
   tool('market-fit', './tools/market/fit.ts', 'fit what prices expect of players beforehand'),
+  tool('integrity', './tools/integrity/main.ts', 'find cheats that are planted among honest traders'),
   tool('legacy-import', './tools/legacy-import.ts', 'import legacy trades from a CSV file'),
   tool('reactions-rebuild', './tools/reactions-rebuild.ts', 'rebuild careers, XP and weeks from the trade history'),
   tool('audit-verify', './tools/audit-verify.ts', 'check that no entry of the audit log was altered or removed'),

@@ -5,6 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { World } from '../../actors/kernel/world.ts'
 import { AuditChain } from '../../db/audit-chain.ts'
+import { Openings } from '../../db/openings.ts'
 import { LedgerMonitor } from '../../db/ledger-monitor.ts'
 import { Retention } from '../../db/retention.ts'
 import type { Users } from '../../db/users.ts'
@@ -96,6 +97,7 @@ async function assemble(base: Base): Promise<Touchline> {
     ledger: new LedgerMonitor(stores.db, world),
     security: accounts.security,
     auditChain: new AuditChain(stores.db),
+    openings: new Openings(stores.db, base.world),
     lookAtTimeline: async () => {
       stores.walletCache.timeline = await timelineOf(stores.db)
     },

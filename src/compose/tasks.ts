@@ -1,6 +1,8 @@
 /** The background work of a process, as one table of tasks. */
 import type { Role } from '../variables.ts'
 import type { AuditChain } from '../../db/audit-chain.ts'
+import type { Openings } from '../../db/openings.ts'
+import { lookForCheats } from '../integrity/watch.ts'
 import type { Connection } from '../../db/postgres/connect.ts'
 import type { LedgerMonitor } from '../../db/ledger-monitor.ts'
 import type { Retention } from '../../db/retention.ts'
@@ -22,6 +24,8 @@ export interface TaskParts {
   readonly ledger: LedgerMonitor
   readonly security: SecurityEvents
   readonly auditChain: AuditChain
+  /** What the integrity desk looks at. */
+  readonly openings: Openings
   /** Asks the database which history of it this is. */
   readonly lookAtTimeline: () => Promise<void>
   readonly connection: Pick<Connection, 'cutSilent'>
@@ -45,6 +49,7 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
     measuring,
     security,
     auditChain,
+    openings,
     lookAtTimeline,
     connection,
     keeper,
@@ -108,6 +113,16 @@ export function taskTable({ config, log }: Pick<Base, 'config' | 'log'>, parts: 
       run: async () => {
         measuring.books(await ledger.books())
         measuring.workLeft(await ledger.workLeft())
+      },
+    },
+    {
+      // Half a minute: an alert comes within a minute of what it is about. Not beside matches where roles are split.
+      name: 'integrity-watch',
+      everyMs: 29_989,
+      roles: ['api'],
+      run: async () => {
+        const alerts = await lookForCheats(openings)
+        if (alerts > 0) log.warn('integrity_alerts', { alerts })
       },
     },
     {

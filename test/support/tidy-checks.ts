@@ -38,6 +38,7 @@ export const FLOORS: readonly Floor[] = [
     code: ['actors/kernel/', 'actors/market/', 'actors/community/', 'actors/position/', 'actors/match/'],
     packages: [],
   },
+  { at: 'actors/integrity/', code: ['actors/kernel/', 'actors/integrity/'], packages: [] },
   { at: 'actors/replay/', code: ['actors/'], packages: [] },
   {
     at: 'db/postgres/',
