@@ -32,8 +32,8 @@ export class ActivityFeed {
     this.#db = db
   }
 
-  /** Newest first, of all users or of one district. */
-  async list(limit: number, district: DistrictId | null): Promise<readonly Activity[]> {
+  /** Newest first, of all users or of one district; `before`: older than the headline with this id. */
+  async list(limit: number, district: DistrictId | null, before?: number): Promise<readonly Activity[]> {
     const rows = await this.#db
       .selectFrom('activity')
       .innerJoin('users', 'users.id', 'activity.user_id')
@@ -41,6 +41,7 @@ export class ActivityFeed {
       .select('username')
       .where('off_boards', '=', false)
       .$if(district !== null, (query) => query.where('activity.district_id', '=', district ?? 0))
+      .$if(before !== undefined, (query) => query.where('activity.id', '<', before ?? 0))
       .orderBy('activity.id', 'desc')
       .limit(limit)
       .execute()

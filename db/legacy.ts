@@ -14,6 +14,13 @@ import type { LegacyTradesTable } from './postgres/schema/community.ts'
 const ACTIVITY_TIMEOUT_MS = 2_000
 const PAGE = 1_000
 
+export interface LegacyQuery {
+  /** The trades after the one with this time in ms and this id. */
+  readonly after?: readonly [at: number, id: string] | undefined
+  readonly limit: number
+  readonly offset: number
+}
+
 export class Legacy {
   readonly #db: Kysely<Database>
 
@@ -24,11 +31,26 @@ export class Legacy {
   /** A page of a user's trades, newest first, and their total number. */
   async trades(
     user: UserId,
-    page: { limit: number; offset: number },
+    { after, limit, offset }: LegacyQuery,
   ): Promise<{ trades: readonly LegacyTrade[]; total: number }> {
     const of = this.#db.selectFrom('legacy_trades').where('user_id', '=', user)
     const [rows, { total }] = await Promise.all([
-      of.selectAll().orderBy('at', 'desc').orderBy('id').limit(page.limit).offset(page.offset).execute(),
+      of
+        .selectAll()
+        .$if(after !== undefined, (trades) =>
+          trades.where((trade) => {
+            const at = new Date(after?.[0] ?? 0)
+            return trade.or([
+              trade('at', '<', at),
+              trade.and([trade('at', '=', at), trade('id', '>', after?.[1] ?? '')]),
+            ])
+          }),
+        )
+        .orderBy('at', 'desc')
+        .orderBy('id')
+        .limit(limit)
+        .offset(offset)
+        .execute(),
       of.select((row) => row.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
     ])
     return { trades: rows.map(tradeFrom), total }

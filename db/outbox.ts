@@ -36,7 +36,11 @@ export interface SetAside {
   readonly error: string
   readonly attempts: number
   readonly at: Instant
+  readonly key: AsideKey
 }
+
+/** The place of a row among those that were set aside: its time in µs, its match and its number in it. */
+export type AsideKey = readonly [atMicros: number, matchId: number, seq: number]
 
 /**
  * Rows per transaction, and their events, which cost the event loop some 10 ms in all. More at once is hardly faster,
@@ -113,9 +117,23 @@ export class Outbox {
   }
 
   /** The latest rows that were set aside. */
-  async setAside(limit: number): Promise<readonly SetAside[]> {
-    const rows = await this.#db.selectFrom('outbox_failures').selectAll().orderBy('at', 'desc').limit(limit).execute()
+  async setAside(limit: number, after?: AsideKey): Promise<readonly SetAside[]> {
+    const atMicros = sql<number>`(extract(epoch from at) * 1000000)::bigint`
+    const [at = 0, match = 0, seq = 0] = after ?? []
+    const rows = await this.#db
+      .selectFrom('outbox_failures')
+      .selectAll()
+      .select(atMicros.as('at_micros'))
+      .$if(after !== undefined, (failures) =>
+        failures.where(sql<boolean>`(${atMicros}, match_id, seq) < (${at}::bigint, ${match}::bigint, ${seq}::bigint)`),
+      )
+      .orderBy('at', 'desc')
+      .orderBy('match_id', 'desc')
+      .orderBy('seq', 'desc')
+      .limit(limit)
+      .execute()
     return rows.map((row) => ({
+      key: [row.at_micros, row.match_id, row.seq],
       matchId: fixtureId(row.match_id),
       seq: row.seq,
       error: row.error,

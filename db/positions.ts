@@ -1,10 +1,19 @@
 /** Reads positions. Only a match's commit writes them. */
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { assert } from '../actors/kernel/assert.ts'
-import { fixtureId, instrumentId, type PositionId, positionId, type UserId, userId } from '../actors/kernel/ids.ts'
+import {
+  type FixtureId,
+  fixtureId,
+  type InstrumentId,
+  instrumentId,
+  type PositionId,
+  positionId,
+  type UserId,
+  userId,
+} from '../actors/kernel/ids.ts'
 import { lots, MICROS_MAX, MICROS_PER_UNIT, money, type Price, price, slope } from '../actors/kernel/micros.ts'
 import type { Purse } from '../actors/kernel/purse.ts'
-import { instant } from '../actors/kernel/world.ts'
+import { type Instant, instant } from '../actors/kernel/world.ts'
 import { exitPrice } from '../actors/market/instrument.ts'
 import { type Close, exposureOf, type Position, realisedPnl } from '../actors/position/position.ts'
 import type { Database } from './postgres/schema.ts'
@@ -19,9 +28,22 @@ export interface HeldPosition {
   readonly exitPrice: Price
 }
 
+/** A position of a list, which is in the order of `openedMarker`, newest first. */
+export interface ListedPosition extends HeldPosition {
+  readonly openedMarker: number
+}
+
 export interface PositionQuery {
   readonly purse: Purse
   readonly status: 'open' | 'closed' | 'all'
+  readonly matchId?: FixtureId | undefined
+  readonly instrumentId?: InstrumentId | undefined
+  /** Opened at this time or later. */
+  readonly from?: Instant | undefined
+  /** Opened before this time. */
+  readonly to?: Instant | undefined
+  /** Opened before the position with this marker. */
+  readonly before?: number | undefined
   readonly limit: number
   readonly offset: number
 }
@@ -34,11 +56,21 @@ export class Positions {
   }
 
   /** A user's positions of one purse, most recently opened first. */
-  async list(user: UserId, query: PositionQuery): Promise<readonly HeldPosition[]> {
-    const { purse, status, limit, offset } = query
-    const asked = status === 'open' ? this.#open(user) : this.#opened(user, status)
-    const rows = await asked.where('positions.purse', '=', purse).limit(limit).offset(offset).execute()
-    return rows.map(heldFrom)
+  async list(user: UserId, query: PositionQuery): Promise<readonly ListedPosition[]> {
+    const { purse, status, matchId, instrumentId: player, from, to, limit, offset } = query
+    const before = query.before ?? Number.MAX_SAFE_INTEGER
+    const asked = status === 'open' ? this.#open(user, before) : this.#opened(user, status, before)
+    const rows = await asked
+      .where('positions.purse', '=', purse)
+      .$if(matchId !== undefined, (held) => held.where('positions.match_id', '=', Number(matchId)))
+      .$if(player !== undefined, (held) => held.where('positions.instrument_id', '=', String(player)))
+      .$if(from !== undefined, (held) => held.where('opened_at', '>=', new Date(Number(from))))
+      .$if(to !== undefined, (held) => held.where('opened_at', '<', new Date(Number(to))))
+      .select('positions.opened_marker')
+      .limit(limit)
+      .offset(offset)
+      .execute()
+    return rows.map((row) => ({ ...heldFrom(row), openedMarker: row.opened_marker }))
   }
 
   /** One position of a user; null when it does not exist or belongs to another user. */
@@ -50,9 +82,10 @@ export class Positions {
     return row === undefined ? null : heldFrom(row)
   }
 
-  #open(user: UserId) {
+  #open(user: UserId, before: number) {
     return this.#held()
       .where('positions.user_id', '=', user)
+      .where('positions.opened_marker', '<', before)
       .where('positions.closed_at', 'is', null)
       .orderBy('positions.opened_marker', 'desc')
   }
@@ -60,11 +93,12 @@ export class Positions {
   /**
    * All that the user ever opened, in the ledger's order: there may be thousands, and no other index has them in order.
    */
-  #opened(user: UserId, status: 'closed' | 'all') {
+  #opened(user: UserId, status: 'closed' | 'all', before: number) {
     return this.#held()
       .innerJoin('ledger_entries as opening', 'opening.reference', 'positions.id')
       .where('opening.user_id', '=', user)
       .where('opening.kind', '=', 'margin')
+      .where('opening.marker', '<', before)
       .$if(status === 'closed', (held) => held.where('positions.closed_at', 'is not', null))
       .orderBy('opening.marker', 'desc')
   }

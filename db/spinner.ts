@@ -98,11 +98,12 @@ export class Spinner {
   }
 
   /** Decided weeks, newest first. */
-  async history(limit: number): Promise<readonly SpinnerWeek[]> {
+  async history(limit: number, before?: Instant): Promise<readonly SpinnerWeek[]> {
     const rows = await this.#db
       .selectFrom('spinner_weeks')
       .selectAll()
       .where('decided_at', 'is not', null)
+      .$if(before !== undefined, (weeks) => weeks.where('starts_at', '<', new Date(Number(before))))
       .orderBy('starts_at', 'desc')
       .limit(limit)
       .execute()

@@ -1,12 +1,13 @@
 /** The tape: recent trades in a player, anonymised. */
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
 import type { InstrumentId } from '../actors/kernel/ids.ts'
 import { type Lots, lots, type Price, price } from '../actors/kernel/micros.ts'
 import { integer, listOf, oneOf, type Reader } from '../actors/kernel/read.ts'
-import { type Instant, instant } from '../actors/kernel/world.ts'
+import { type Instant, instant, SECOND_MS } from '../actors/kernel/world.ts'
 import type { MatchEvent } from '../actors/match/messages.ts'
 import { type ClosedBy, type Direction, signOf } from '../actors/position/position.ts'
 import type { Database } from './postgres/schema.ts'
+import type { TapeTable } from './postgres/schema/matches.ts'
 
 /** One opening or close of a position. */
 export interface TapeTrade {
@@ -16,7 +17,14 @@ export interface TapeTrade {
   readonly lots: Lots
   readonly price: Price
   readonly action: 'open' | 'close'
+  readonly key: TradeKey
 }
+
+/**
+ * The place of a trade on the tape: the second after its batch, the running total of lots with it, and which of the
+ * batch's trades it is. It tells the time no better than the tape does.
+ */
+export type TradeKey = readonly [secondAfter: number, traded: number, n: number]
 
 /** What one batch traded in one player. */
 interface TapeEntry {
@@ -79,17 +87,24 @@ export class Tape {
     this.#db = db
   }
 
-  /** The latest trades in a player, newest first. */
-  async recent(id: InstrumentId, limit: number): Promise<readonly TapeTrade[]> {
+  /** The latest trades in a player, newest first; those after a trade, if one is given. */
+  async recent(id: InstrumentId, limit: number, after?: TradeKey): Promise<readonly TapeTrade[]> {
+    const [second = 0, traded = 0, n = 0] = after ?? []
     const entries = await this.#db
       .selectFrom('tape')
-      .select(['at', 'trades'])
+      .select(['at', 'trades', 'traded_micros'])
       .where('instrument_id', '=', id)
+      .$if(after !== undefined, (tape) =>
+        tape.where('at', '<=', new Date(second * SECOND_MS)).where('traded_micros', '<=', traded),
+      )
       .orderBy('at', 'desc')
       .orderBy('traded_micros', 'desc')
-      .limit(limit) // each holds at least one trade
+      // Each holds at least one trade, and the first may hold only such as were read before.
+      .limit(limit + 1)
       .execute()
-    return entries.flatMap(tradesFrom).slice(0, limit)
+    const isRead = ({ key }: TapeTrade): boolean => key[1] === traded && key[2] <= n
+    const trades = entries.flatMap(tradesFrom)
+    return (after === undefined ? trades : trades.filter((trade) => !isRead(trade))).slice(0, limit)
   }
 }
 
@@ -104,9 +119,12 @@ const readTrade: Reader<Kept> = (value, path) => {
 }
 const readTrades = listOf(readTrade)
 
-function tradesFrom(entry: { readonly at: Date; readonly trades: string }): TapeTrade[] {
+type Row = Pick<Selectable<TapeTable>, 'at' | 'trades' | 'traded_micros'>
+
+function tradesFrom(entry: Row): TapeTrade[] {
   const kept = readTrades(JSON.parse(entry.trades), 'the trades of a tape entry')
-  return kept.toReversed().map(([sign, size, at, opened]) => ({
+  return kept.toReversed().map(([sign, size, at, opened], n) => ({
+    key: [Math.ceil(entry.at.getTime() / SECOND_MS) + 1, entry.traded_micros, n],
     at: instant(entry.at.getTime()),
     direction: sign === 1 ? 'long' : 'short',
     lots: lots(size),

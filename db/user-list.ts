@@ -30,6 +30,8 @@ export interface ListedUser {
 export interface UserQuery {
   /** A part of the username, e-mail or name, in any case, or a whole user id; empty for all users. */
   readonly search: string
+  /** Users who are older than this one. */
+  readonly before?: UserId | undefined
   readonly limit: number
   readonly offset: number
 }
@@ -82,7 +84,7 @@ export class UserList {
   }
 
   /** Newest first. */
-  async search({ search, limit, offset }: UserQuery): Promise<UserPage> {
+  async search({ search, before, limit, offset }: UserQuery): Promise<UserPage> {
     const text = search.trim().toLowerCase()
     const part = `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
     const found = this.#listed().$if(text !== '', (query) =>
@@ -96,7 +98,12 @@ export class UserList {
       ),
     )
     const [rows, { total }] = await Promise.all([
-      found.orderBy('users.id', 'desc').limit(limit).offset(offset).execute(),
+      found
+        .$if(before !== undefined, (query) => query.where('users.id', '<', String(before)))
+        .orderBy('users.id', 'desc')
+        .limit(limit)
+        .offset(offset)
+        .execute(),
       found
         .clearSelect()
         .select((eb) => eb.fn.countAll<number>().as('total'))

@@ -1,7 +1,7 @@
 /** Reads wallets and audits the ledger. Nothing here changes a balance. */
 import { type Kysely, sql } from 'kysely'
 import { assert, present } from '../actors/kernel/assert.ts'
-import { type PositionId, positionId, type UserId } from '../actors/kernel/ids.ts'
+import { type FixtureId, type InstrumentId, type PositionId, positionId, type UserId } from '../actors/kernel/ids.ts'
 import { lots, type Money, money, price } from '../actors/kernel/micros.ts'
 import { type Instant, instant } from '../actors/kernel/world.ts'
 import { readBounds } from '../actors/kernel/own-limits.ts'
@@ -45,10 +45,23 @@ export interface LedgerEntry {
   /** The position whose margin left, came back with its PnL, or was corrected by late news; null for other entries. */
   readonly positionId: PositionId | null
   readonly at: Instant
+  readonly key: LedgerKey
 }
+
+/** The place of an entry in its list: its time in µs, its marker or 0, its reference, its kind. All descend. */
+export type LedgerKey = readonly [atMicros: number, marker: number, reference: string, kind: string]
 
 export interface LedgerQuery {
   readonly purse: Purse
+  /** Of positions in this match, and in this player. */
+  readonly matchId?: FixtureId | undefined
+  readonly instrumentId?: InstrumentId | undefined
+  /** Booked at this time or later. */
+  readonly from?: Instant | undefined
+  /** Booked before this time. */
+  readonly to?: Instant | undefined
+  /** The entries after this one. */
+  readonly after?: LedgerKey | undefined
   readonly limit: number
   /** How many of the newest to skip. */
   readonly offset: number
@@ -136,26 +149,43 @@ export class Wallets {
   }
 
   /** The entries of a user's account in a purse, newest first. */
-  async ledger(user: UserId, { purse, limit, offset }: LedgerQuery): Promise<readonly LedgerEntry[]> {
+  async ledger(user: UserId, query: LedgerQuery): Promise<readonly LedgerEntry[]> {
+    const { purse, matchId, instrumentId, from, to, after, limit, offset } = query
+    const atMicros = sql<number>`(extract(epoch from at) * 1000000)::bigint`
+    // Entries without a marker were booked before the trades of their transaction.
+    const marker = sql<number>`coalesce(marker, 0)`
+    const ofPosition = sql<boolean>`exists (select from positions p where p.id = reference
+      and (${matchId ?? null}::bigint is null or p.match_id = ${matchId ?? null}::bigint)
+      and (${instrumentId ?? null}::uuid is null or p.instrument_id = ${instrumentId ?? null}::uuid))`
     const rows = await this.#db
       .selectFrom('ledger_entries')
-      .select(['kind', 'amount_micros', 'reference', 'at'])
+      .select(['kind', 'amount_micros', 'reference', 'at', atMicros.as('at_micros'), marker.as('place')])
       .where('user_id', '=', user)
       .where('purse', '=', purse)
+      .$if(matchId !== undefined || instrumentId !== undefined, (entries) => entries.where(ofPosition))
+      .$if(from !== undefined, (entries) => entries.where('at', '>=', new Date(Number(from))))
+      .$if(to !== undefined, (entries) => entries.where('at', '<', new Date(Number(to))))
+      .$if(after !== undefined, (entries) =>
+        entries.where(
+          sql<boolean>`(${atMicros}, ${marker}, reference, kind collate "C")
+            < (${after?.[0]}::bigint, ${after?.[1]}::bigint, ${after?.[2]}::uuid, ${after?.[3]}::text collate "C")`,
+        ),
+      )
       .orderBy('at', 'desc')
-      // Entries without a marker were booked before the trades of their transaction.
-      .orderBy('marker', (order) => order.desc().nullsLast())
+      .orderBy(marker, 'desc')
       .orderBy('reference', 'desc')
+      .orderBy(sql`kind collate "C"`, 'desc')
       .limit(limit)
       .offset(offset)
       .execute()
-    return rows.map(({ kind, amount_micros, reference, at }) => {
+    return rows.map(({ kind, amount_micros, reference, at, at_micros, place }) => {
       assert(kind !== 'batch', `${user} has an entry that only the house can have`)
       return {
         kind,
         amount: money(amount_micros),
         positionId: OF_POSITIONS.has(kind) ? positionId(reference) : null,
         at: instant(at.getTime()),
+        key: [at_micros, place, reference, kind],
       }
     })
   }

@@ -95,7 +95,7 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
     catalogue: market.catalogue,
     history: {
       prices: (id, from) => market.prices.of(id, from),
-      trades: (id, limit) => market.tape.recent(id, limit),
+      trades: (id, limit, after) => market.tape.recent(id, limit, after),
       movers: () => market.movers.top(),
     },
     positions: market.positions,
@@ -180,7 +180,7 @@ function communityPorts({ config, world }: Base, { stores, community }: HttpPart
     legacy: new Legacy(db),
     shareUrl: (code) => `${config.corsOrigins[0] ?? ''}/join?ref=${code}`,
     reactions: {
-      setAside: (limit) => outbox.setAside(limit),
+      setAside: (limit, after) => outbox.setAside(limit, after),
       lag: () => outbox.lag(),
       retry: (matchId, seq) => outbox.retry(matchId, seq, reaction),
     },

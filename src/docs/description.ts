@@ -4,7 +4,7 @@ import { ACCESS_COOKIE, REFRESH_COOKIE } from '../auth/cookies.ts'
 import { ErrorBody, errorExamples, errors, type HttpEnv } from '../http/answers.ts'
 import { PUBLIC_SECURITY } from '../http/gates.ts'
 import type { HttpDeps } from '../http/ports.ts'
-import { json } from '../http/schemas.ts'
+import { AccountChangesBody, json } from '../http/schemas.ts'
 import { sendFile } from '../http/send-file.ts'
 import { pathPattern } from '../http/unknown-names.ts'
 import type { WebFile } from '../http/web-files.ts'
@@ -142,6 +142,8 @@ function once<T>(make: () => T): () => T {
 /** The error form, an example of each error code, the two cookies and the keys. */
 function registerComponents(registry: OpenAPIHono['openAPIRegistry']): void {
   registry.register('Error', ErrorBody)
+  // Of the account stream; its REST counterpart has a cursor besides.
+  registry.register('AccountChanges', AccountChangesBody)
   for (const [code, example] of Object.entries(errorExamples())) registry.registerComponent('examples', code, example)
   registry.registerComponent('securitySchemes', 'accessCookie', {
     type: 'apiKey',

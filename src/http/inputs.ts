@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { districtId, fixtureId, instrumentId, positionId, userId } from '../../actors/kernel/ids.ts'
 import { KEY_LENGTH_MAX } from '../../actors/kernel/limits.ts'
 import { microsFromDecimal } from '../../actors/kernel/micros.ts'
+import { instant } from '../../actors/kernel/world.ts'
 import { purseName } from './schemas.ts'
 
 const uuid = (example: string) => z.guid().toLowerCase().openapi({ format: 'uuid', example })
@@ -53,11 +54,20 @@ export const decimalInput = <T>(kind: (micros: number) => T, wire: z.ZodNumber =
 export const limitInput = (byDefault: number, max = 100) => z.coerce.number().int().min(1).max(max).default(byDefault)
 
 /** How many rows to skip. */
-export const offsetInput = (max = 1_000_000) => z.coerce.number().int().min(0).max(max).default(0)
+export const offsetInput = (max = 1_000_000) =>
+  z.coerce.number().int().min(0).max(max).default(0).openapi({ description: 'Rows to skip, after those of `cursor`.' })
 
-/** The `nextCursor` of the page before. */
-export const cursorInput = (pattern: RegExp) =>
-  z.string().regex(pattern, 'must be a `nextCursor`').openapi({ example: '41' }).optional()
+/** An instant in ISO 8601, UTC. */
+const timeInput = z.iso
+  .datetime()
+  .openapi({ format: 'date-time', example: '2026-05-02T14:00:00.000Z' })
+  .transform((text) => instant(Date.parse(text)))
+
+/** Narrows a list to a stretch of time. */
+export const stretchInput = {
+  from: timeInput.optional().openapi({ description: 'At this time or later.' }),
+  to: timeInput.optional().openapi({ description: 'Before this time.' }),
+}
 
 /** The purse that is asked about. */
 export const purseInput = purseName.default('main')

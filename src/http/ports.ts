@@ -18,10 +18,10 @@ import type { DataExport } from '../../db/data-export.ts'
 import type { Allowance, Hits, Spent } from '../../db/fast/fast-store.ts'
 import type { MoversBoard } from '../../db/movers.ts'
 import type { History } from '../../db/price-history.ts'
-import type { TapeTrade } from '../../db/tape.ts'
+import type { TapeTrade, TradeKey } from '../../db/tape.ts'
 import type { LimitsNow } from '../../db/own-limits.ts'
 import type { VoidRequest } from '../../db/position-voids.ts'
-import type { HeldPosition, PositionQuery } from '../../db/positions.ts'
+import type { HeldPosition, ListedPosition, PositionQuery } from '../../db/positions.ts'
 import type { Refill } from '../../db/refills.ts'
 import type { SettingChange, SettingEntry, SettingOutcome, SettingPreview } from '../../db/settings.ts'
 import type {
@@ -95,8 +95,8 @@ export interface Catalogue {
 export interface MarketHistory {
   /** Prices of an instrument since an instant, or since its first tick if null. */
   prices(id: InstrumentId, from: Instant | null): Promise<History>
-  /** The last trades in an instrument, newest first. */
-  trades(id: InstrumentId, limit: number): Promise<readonly TapeTrade[]>
+  /** The last trades in an instrument, newest first; those after a trade, if one is given. */
+  trades(id: InstrumentId, limit: number, after?: TradeKey): Promise<readonly TapeTrade[]>
   movers(): Promise<MoversBoard>
 }
 
@@ -107,7 +107,7 @@ export interface Account {
 
 export interface Positions {
   /** The user's positions, newest first. */
-  list(userId: UserId, query: PositionQuery): Promise<readonly HeldPosition[]>
+  list(userId: UserId, query: PositionQuery): Promise<readonly ListedPosition[]>
   /** Null if it does not exist or belongs to another user. */
   find(userId: UserId, id: PositionId): Promise<HeldPosition | null>
 }

@@ -153,19 +153,17 @@ export const PriceHistoryBody = z
   })
   .openapi('PriceHistory')
 
-export const RecentTradesBody = z
-  .object({
-    trades: z.array(
-      z.object({
-        at: timestampText.openapi({ description: 'Rounded to the second.' }),
-        direction: z.enum(['long', 'short']).openapi({ description: 'Direction of the position.' }),
-        lotSize: lotNumber,
-        price: priceNumber,
-        action: z.enum(['open', 'close']),
-      }),
-    ),
-  })
-  .openapi('RecentTrades')
+export const RecentTradesBody = z.object({
+  trades: z.array(
+    z.object({
+      at: timestampText.openapi({ description: 'Rounded to the second.' }),
+      direction: z.enum(['long', 'short']).openapi({ description: 'Direction of the position.' }),
+      lotSize: lotNumber,
+      price: priceNumber,
+      action: z.enum(['open', 'close']),
+    }),
+  ),
+})
 
 const MoverBody = z
   .object({

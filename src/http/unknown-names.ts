@@ -75,7 +75,9 @@ function nearest(name: string, known: readonly string[]): string | null {
   const plain = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
   const edits = known.map((each) => ({ each, count: editsBetween(plain(name), plain(each)) }))
   const [best] = edits.toSorted((a, b) => a.count - b.count)
-  return best !== undefined && best.count <= EDITS_MAX ? best.each : null
+  // More than half of a name must be the known one: `to` is near nothing but itself.
+  const most = Math.min(EDITS_MAX, Math.floor(plain(best?.each ?? '').length / 2))
+  return best !== undefined && best.count <= most && best.count < plain(name).length ? best.each : null
 }
 
 const NAME_LENGTH_MAX = 64

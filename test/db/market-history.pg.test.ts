@@ -143,10 +143,14 @@ eachDatabase((open) => {
     await entry(now - 10, u(1), `[[1,${u(0.5)},${u(200)},1],[-1,${u(0.5)},${u(201)},0]]`)
     await entry(now, u(3), `[[1,${u(2)},${u(202)},1]]`)
     const tape = new Tape(connection.db)
-    expect(await tape.recent(P(1), 2)).toEqual([
+    const newest = await tape.recent(P(1), 2)
+    expect(newest).toMatchObject([
       { at: now, direction: 'long', lots: u(2), price: u(202), action: 'open' },
       { at: now - 10, direction: 'short', lots: u(0.5), price: u(201), action: 'close' },
     ])
+    const [last] = await tape.recent(P(1), 100, newest[1]?.key)
+    expect(last).toMatchObject({ price: u(200), action: 'open' })
+    expect(await tape.recent(P(1), 100, last?.key)).toEqual([])
     expect(await tape.recent(P(1), 100)).toHaveLength(3)
     expect(await tape.recent(P(2), 100)).toEqual([])
   })

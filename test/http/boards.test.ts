@@ -1,3 +1,4 @@
+import { z } from '@hono/zod-openapi'
 import { describe, expect, it } from 'vitest'
 import { communityPorts } from './community-ports.ts'
 import { alice, ALICE, NOW, openHttpRig } from './http-rig.ts'
@@ -47,7 +48,15 @@ describe('leaderboards', () => {
         expect((await get(`/api/leaderboard/${by}${board}?offset=1`)).body).toMatchObject({
           total: 2,
           entries: [{ rank: 2, userId: ALICE }],
+          nextCursor: null,
         })
+    const { nextCursor } = z
+      .object({ nextCursor: z.string() })
+      .parse((await get('/api/leaderboard/roi/global?limit=1')).body)
+    expect((await get(`/api/leaderboard/roi/global?limit=1&cursor=${nextCursor}`)).body).toMatchObject({
+      entries: [{ rank: 2 }],
+      nextCursor: null,
+    })
   })
 
   it('a district board includes the standing of the district; an unknown district is 404', async () => {
@@ -122,6 +131,7 @@ describe('reactions', () => {
       waiting: 1,
       oldestAt: '2026-05-02T14:30:00.000Z',
       setAside: [{ matchId: 7, seq: 3, error: 'Error: poison', attempts: 5, at: '2026-05-02T14:30:00.000Z' }],
+      nextCursor: null,
     })
     expect((await get('/api/admin/reactions')).status).toBe(403)
     const { send } = await openHttpRig({ role: 'admin' })

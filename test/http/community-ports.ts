@@ -145,7 +145,9 @@ export function communityPorts(alice: User, now: Instant): CommunityPorts {
     shareUrl: (code) => `https://play.touchline.example/join?ref=${code}`,
     tell: () => undefined,
     reactions: {
-      setAside: async () => [{ matchId: fixtureId(7), seq: 3, error: 'Error: poison', attempts: 5, at: now }],
+      setAside: async () => [
+        { matchId: fixtureId(7), seq: 3, error: 'Error: poison', attempts: 5, at: now, key: [now * 1_000, 7, 3] },
+      ],
       lag: async () => ({ commits: 1, oldestAt: now }),
       retry: async (matchId, seq) => matchId === 7 && seq === 3,
     },

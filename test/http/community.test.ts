@@ -1,3 +1,4 @@
+import { z } from '@hono/zod-openapi'
 import { describe, expect, it } from 'vitest'
 import { money } from '../../actors/kernel/micros.ts'
 import { instant } from '../../actors/kernel/world.ts'
@@ -33,11 +34,15 @@ describe('notifications', () => {
       const [one] = await community.inbox.list(user, query)
       return one === undefined ? [] : [one, { ...one, id: 40 }]
     }
-    const page = await get('/api/notifications?limit=1&unreadOnly=true&cursor=99', {
-      inbox: { ...community.inbox, list },
-    })
-    expect(page.body).toMatchObject({ notifications: [{ id: '41' }], nextCursor: '41' })
-    expect(asked).toEqual([{ limit: 2, unreadOnly: true, before: 99 }])
+    const inbox = { ...community.inbox, list }
+    const page = await get('/api/notifications?limit=1&unreadOnly=true', { inbox })
+    expect(page.body).toMatchObject({ notifications: [{ id: '41' }], nextCursor: expect.any(String) })
+    const { nextCursor } = z.object({ nextCursor: z.string() }).parse(page.body)
+    expect((await get(`/api/notifications?limit=1&cursor=${nextCursor}`, { inbox })).status).toBe(200)
+    expect(asked).toEqual([
+      { limit: 2, unreadOnly: true, before: null },
+      { limit: 2, unreadOnly: false, before: 41 },
+    ])
   })
 
   it('are marked as read, one or all; an unknown id is 404', async () => {
@@ -61,7 +66,7 @@ describe('activity', () => {
     })
     const asked: unknown[] = []
     const list: CommunityPorts['activity']['list'] = async (limit, district) => {
-      asked.push([limit, district])
+      asked.push([limit - 1, district])
       return []
     }
     const at = (query: string) => get(`/api/activity?${query}`, { activity: { list } })
@@ -187,6 +192,7 @@ describe('the legacy model', () => {
         },
       ],
       total: 1,
+      nextCursor: null,
     })
     expect((await get('/api/portfolio')).body).toEqual({
       holdings: [{ player: 'A. Striker', quantity: 3, averagePrice: 10, invested: 30 }],

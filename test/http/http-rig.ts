@@ -104,8 +104,22 @@ const priceHistory: History = {
 }
 
 const tradesShown: readonly TapeTrade[] = [
-  { at: instant(NOW + 700), direction: 'short', lots: lots(10_000), price: price(210_005_000), action: 'close' },
-  { at: instant(NOW + 300), direction: 'long', lots: lots(500_000), price: price(210_000_000), action: 'open' },
+  {
+    at: instant(NOW + 700),
+    direction: 'short',
+    lots: lots(10_000),
+    price: price(210_005_000),
+    action: 'close',
+    key: [2, 9, 0],
+  },
+  {
+    at: instant(NOW + 300),
+    direction: 'long',
+    lots: lots(500_000),
+    price: price(210_000_000),
+    action: 'open',
+    key: [2, 8, 0],
+  },
 ]
 
 const mover: Mover = {
@@ -233,8 +247,14 @@ export interface HttpRig {
 
 /** Alice has opened one position. */
 const ledger: readonly LedgerEntry[] = [
-  { kind: 'margin', amount: money(-50_000_000), positionId: position.id, at: NOW },
-  { kind: 'grant', amount: money(10_000_000_000), positionId: null, at: NOW },
+  {
+    kind: 'margin',
+    amount: money(-50_000_000),
+    positionId: position.id,
+    at: NOW,
+    key: [NOW * 1_000, 2, position.id, 'margin'],
+  },
+  { kind: 'grant', amount: money(10_000_000_000), positionId: null, at: NOW, key: [NOW * 1_000, 0, ALICE, 'grant'] },
 ]
 
 const BALANCED: LedgerAudit = {
@@ -342,7 +362,9 @@ export async function openHttpRig(options: HttpRigOptions = {}): Promise<HttpRig
       movers: async () => ({ gainers: [mover], losers: [], mostTraded: [mover], asOf: NOW }),
     },
     positions: {
-      list: async () => [{ position, currentPrice: price(210_000_000), exitPrice: price(209_997_500) }],
+      list: async () => [
+        { position, currentPrice: price(210_000_000), exitPrice: price(209_997_500), openedMarker: 1 },
+      ],
       find: async () => ({ position: closedPosition, currentPrice: price(230_000_000), exitPrice: price(229_997_500) }),
     },
     account: {

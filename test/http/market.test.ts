@@ -149,8 +149,12 @@ describe('the market', () => {
         { at: '2026-05-02T14:30:01.000Z', direction: 'short', lotSize: 0.01, price: 210.005, action: 'close' },
         { at: '2026-05-02T14:30:00.000Z', direction: 'long', lotSize: 0.5, price: 210, action: 'open' },
       ],
+      nextCursor: null,
     })
-    expect(await (await asAlice(`${path}?limit=1`)).json()).toMatchObject({ trades: [{ direction: 'short' }] })
+    expect(await (await asAlice(`${path}?limit=1`)).json()).toMatchObject({
+      trades: [{ direction: 'short' }],
+      nextCursor: expect.any(String),
+    })
     for (const limit of ['0', '101', '1.5', 'all']) {
       expect((await asAlice(`${path}?limit=${limit}`)).status, limit).toBe(400)
     }

@@ -427,8 +427,8 @@ describe('reading', () => {
     await asAlice('/api/positions')
     await asAlice('/api/positions?purse=practice&status=closed&limit=5&offset=10')
     expect(asked).toEqual([
-      { user: ALICE, purse: 'main', status: 'open', limit: 100, offset: 0 },
-      { user: ALICE, purse: 'practice', status: 'closed', limit: 5, offset: 10 },
+      { user: ALICE, purse: 'main', status: 'open', limit: 101, offset: 0, before: undefined },
+      { user: ALICE, purse: 'practice', status: 'closed', limit: 6, offset: 10, before: undefined },
     ])
     for (const query of [
       'status=won',
@@ -447,6 +447,7 @@ describe('reading', () => {
     const { asAlice } = await openHttpRig()
     expect(await (await asAlice('/api/positions')).json()).toEqual({
       positions: [{ ...positionJson, currentPrice: 210, exitPrice: 209.9975, unrealizedPnl: 24.99375 }],
+      nextCursor: null,
     })
   })
 
@@ -527,9 +528,9 @@ describe('reading', () => {
     const at = '2026-05-02T14:30:00.000Z'
     const opened = { kind: 'margin', amount: -50, positionId: POSITION, at }
     const given = { kind: 'grant', amount: 10_000, positionId: null, at }
-    expect(await read('')).toEqual({ entries: [opened, given] })
-    expect(await read('?limit=1')).toEqual({ entries: [opened] })
-    expect(await read('?limit=1&offset=1')).toEqual({ entries: [given] })
+    expect(await read('')).toEqual({ entries: [opened, given], nextCursor: null })
+    expect(await read('?limit=1')).toEqual({ entries: [opened], nextCursor: expect.any(String) })
+    expect(await read('?limit=1&offset=1')).toEqual({ entries: [given], nextCursor: null })
     for (const wrong of ['?limit=0', '?limit=101', '?offset=-1', '?offset=x']) {
       expect((await asAlice(`/api/wallet/ledger${wrong}`)).status).toBe(400)
     }

@@ -5,6 +5,7 @@ import type { Activity } from '../../../../db/activity.ts'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { READ_SECURITY, type Gates } from '../../gates.ts'
+import { cursorsOf, nextCursor } from '../../cursors.ts'
 import { limitInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -28,6 +29,12 @@ const EventBody = z
   })
   .openapi('ActivityEvent')
 
+const cursors = cursorsOf('activity', z.tuple([z.int().min(1)]), [907])
+
+const ActivityBody = z
+  .object({ count: z.int().openapi({ example: 1 }), events: z.array(EventBody), nextCursor })
+  .openapi('Activity')
+
 const route = createRoute({
   method: 'get',
   path: '/api/activity',
@@ -45,13 +52,11 @@ const route = createRoute({
         example: 1,
       }),
       limit: limitInput(50),
+      cursor: cursors.input,
     }),
   },
   responses: {
-    200: json(
-      z.object({ count: z.int().openapi({ example: 1 }), events: z.array(EventBody) }),
-      '`count` is the number of `events`.',
-    ),
+    200: json(ActivityBody, '`count` is the number of `events`.'),
     ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND'),
   },
 })
@@ -65,8 +70,10 @@ export function listActivity({ community, accounts }: Pick<HttpDeps, 'community'
     if (district !== null && !(await accounts.districts()).some(({ id }) => id === district)) {
       return fail(c, notFound('district'))
     }
-    const events = (await community.activity.list(query.limit, district)).map(eventJson)
-    return c.json({ count: events.length, events }, 200)
+    const found = await community.activity.list(query.limit + 1, district, query.cursor?.[0])
+    const page = cursors.page(found, query.limit, ({ id }) => [id])
+    const events = page.rows.map(eventJson)
+    return c.json({ count: events.length, events, nextCursor: page.nextCursor }, 200)
   })
 }
 

@@ -3,7 +3,8 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { ADMIN, INPUT } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, type Gates } from '../../gates.ts'
-import { cursorInput, limitInput } from '../../inputs.ts'
+import { cursorsOf, nextCursor } from '../../cursors.ts'
+import { limitInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, timestampText, usernameText } from '../../schemas.ts'
@@ -27,6 +28,10 @@ const EntryBody = z
   })
   .openapi('AuditEntry')
 
+const cursors = cursorsOf('audit', z.tuple([z.int().min(1)]), [88])
+
+const AuditBody = z.object({ entries: z.array(EntryBody), nextCursor }).openapi('AuditLog')
+
 const route = createRoute({
   method: 'get',
   path: '/api/admin/audit',
@@ -36,18 +41,9 @@ const route = createRoute({
     'Every write of an admin leaves an entry with its outcome, in the same transaction if the write has one. Entries are ' +
     'never removed.',
   security: ADMIN_READ_SECURITY,
-  request: { query: z.object({ limit: limitInput(50), cursor: cursorInput(/^\d{1,15}$/) }) },
+  request: { query: z.object({ limit: limitInput(50), cursor: cursors.input }) },
   responses: {
-    200: json(
-      z.object({
-        entries: z.array(EntryBody),
-        nextCursor: z.string().nullable().openapi({
-          description: 'Send it as `cursor` for the next page; null on the last.',
-          example: '41',
-        }),
-      }),
-      'One page.',
-    ),
+    200: json(AuditBody, 'One page.'),
     ...errors(...ADMIN, ...INPUT),
   },
 })
@@ -55,11 +51,8 @@ const route = createRoute({
 export function auditLog({ audit }: Pick<HttpDeps, 'audit'>, gates: Gates) {
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.admin }, async (c) => {
     const { limit, cursor } = c.req.valid('query')
-    const found = await audit.list(limit + 1, cursor === undefined ? null : Number(cursor))
-    const page = found.slice(0, limit)
-    const last = page.at(-1)
-    const nextCursor = found.length > limit && last !== undefined ? String(last.id) : null
-    return c.json({ entries: page.map(entryJson), nextCursor }, 200)
+    const page = cursors.page(await audit.list(limit + 1, cursor?.[0] ?? null), limit, ({ id }) => [id])
+    return c.json({ entries: page.rows.map(entryJson), nextCursor: page.nextCursor }, 200)
   })
 }
 

@@ -3,6 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { ADMIN, CHANGE, INPUT } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, type Gates } from '../../gates.ts'
+import { cursorsOf, nextCursor } from '../../cursors.ts'
 import { FixtureIdInput, limitInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -18,6 +19,17 @@ const SetAsideBody = z
   })
   .openapi('SetAside')
 
+const cursors = cursorsOf('set-aside', z.tuple([z.int(), z.int(), z.int()]), [1_777_730_400_000_000, 19_155_071, 4_711])
+
+const ReactionsBody = z
+  .object({
+    waiting: z.int().openapi({ description: 'Commits without a reaction yet.', example: 0 }),
+    oldestAt: timestampText.nullable().openapi({ description: 'Time of the oldest of them, or null.' }),
+    setAside: z.array(SetAsideBody).openapi({ description: 'Failed permanently; newest first.' }),
+    nextCursor,
+  })
+  .openapi('Reactions')
+
 const status = createRoute({
   method: 'get',
   path: '/api/admin/reactions',
@@ -27,16 +39,9 @@ const status = createRoute({
     'Careers, boards, badges and notifications follow a commit shortly after it. This shows how far they are behind, ' +
     'and the commits whose reactions failed five times and wait for an operator.',
   security: ADMIN_READ_SECURITY,
-  request: { query: z.object({ limit: limitInput(50) }) },
+  request: { query: z.object({ limit: limitInput(50), cursor: cursors.input }) },
   responses: {
-    200: json(
-      z.object({
-        waiting: z.int().openapi({ description: 'Commits without a reaction yet.', example: 0 }),
-        oldestAt: timestampText.nullable().openapi({ description: 'Time of the oldest of them, or null.' }),
-        setAside: z.array(SetAsideBody).openapi({ description: 'Failed permanently; newest first.' }),
-      }),
-      'As of now.',
-    ),
+    200: json(ReactionsBody, 'As of now.'),
     ...errors(...ADMIN, ...INPUT),
   },
 })
@@ -67,12 +72,16 @@ export function adminReactions({ community, audit }: Pick<HttpDeps, 'community' 
   const { reactions } = community
   return new OpenAPIHono<HttpEnv>()
     .openapi({ ...status, middleware: gates.admin }, async (c) => {
-      const [{ commits, oldestAt }, aside] = await Promise.all([
-        reactions.lag(),
-        reactions.setAside(c.req.valid('query').limit),
-      ])
-      const setAside = aside.map((one) => ({ ...one, matchId: Number(one.matchId), at: timestamp(one.at) }))
-      return c.json({ waiting: commits, oldestAt: oldestAt === null ? null : timestamp(oldestAt), setAside }, 200)
+      const { limit, cursor } = c.req.valid('query')
+      const [lag, found] = await Promise.all([reactions.lag(), reactions.setAside(limit + 1, cursor)])
+      const page = cursors.page(found, limit, ({ key }) => key)
+      const setAside = page.rows.map(({ key: _key, ...one }) => ({
+        ...one,
+        matchId: Number(one.matchId),
+        at: timestamp(one.at),
+      }))
+      const oldestAt = lag.oldestAt === null ? null : timestamp(lag.oldestAt)
+      return c.json({ waiting: lag.commits, oldestAt, setAside, nextCursor: page.nextCursor }, 200)
     })
     .openapi({ ...retry, middleware: gates.admin }, async (c) => {
       const { matchId, seq } = c.req.valid('param')

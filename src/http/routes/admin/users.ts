@@ -1,12 +1,14 @@
 /** `/api/admin/users`: users, listed, searched, exported, and given roles. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { unreachable } from '../../../../actors/kernel/assert.ts'
+import { userId } from '../../../../actors/kernel/ids.ts'
 import { decimal } from '../../../../actors/kernel/micros.ts'
 import type { ListedUser } from '../../../../db/user-list.ts'
 import { answerWith, errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { type CsvField, csvRecord, streamOf } from '../../csv.ts'
 import { ADMIN, BODY, INPUT } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, ADMIN_WRITE_SECURITY, BROWSER_SECURITY, type Gates } from '../../gates.ts'
+import { cursorsOf, nextCursor } from '../../cursors.ts'
 import { jsonBody, limitInput, offsetInput, reasonInput, UserIdInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -37,6 +39,16 @@ const ListedUserBody = z
   })
   .openapi('ListedUser')
 
+const cursors = cursorsOf('users', z.tuple([z.uuid()]), ['0197f2a0-1c2d-7d3e-8f40-5a6b7c8d9e0f'])
+
+const UserListBody = z
+  .object({
+    users: z.array(ListedUserBody),
+    total: z.int().openapi({ description: 'Matching users on all pages.', example: 12_930 }),
+    nextCursor,
+  })
+  .openapi('UserList')
+
 const list = createRoute({
   method: 'get',
   path: '/api/admin/users',
@@ -53,17 +65,12 @@ const list = createRoute({
         .default('')
         .openapi({ description: 'Case is ignored.' }),
       limit: limitInput(50),
+      cursor: cursors.input,
       offset: offsetInput(10_000_000),
     }),
   },
   responses: {
-    200: json(
-      z.object({
-        users: z.array(ListedUserBody),
-        total: z.int().openapi({ description: 'Matching users on all pages.', example: 12_930 }),
-      }),
-      'One page.',
-    ),
+    200: json(UserListBody, 'One page.'),
     ...errors(...ADMIN, ...INPUT),
   },
 })
@@ -149,8 +156,11 @@ const COLUMNS: readonly (readonly [name: string, of: (user: ListedUser) => CsvFi
 export function adminUsers({ userList, audit }: Pick<HttpDeps, 'userList' | 'audit'>, gates: Gates) {
   return new OpenAPIHono<HttpEnv>()
     .openapi({ ...list, middleware: gates.admin }, async (c) => {
-      const { users, total } = await userList.search(c.req.valid('query'))
-      return c.json({ users: users.map(listedUserJson), total }, 200)
+      const { search, limit, cursor, offset } = c.req.valid('query')
+      const before = cursor === undefined ? undefined : userId(cursor[0])
+      const { users, total } = await userList.search({ search, before, limit: limit + 1, offset })
+      const page = cursors.page(users, limit, ({ id }) => [id])
+      return c.json({ users: page.rows.map(listedUserJson), total, nextCursor: page.nextCursor }, 200)
     })
     .openapi({ ...exportCsv, middleware: gates.admin }, async (c) => {
       const actor = c.var.caller.userId

@@ -5,6 +5,7 @@ import { type DistrictId, districtId, type UserId } from '../../../../actors/ker
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { READ_SECURITY, type Gates } from '../../gates.ts'
+import { cursorsOf, nextCursor } from '../../cursors.ts'
 import { limitInput, offsetInput, purseInput } from '../../inputs.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json } from '../../schemas.ts'
@@ -13,9 +14,18 @@ import { EntryBody, entryJson, rankedTotal } from './entry.ts'
 
 const LIMIT_MAX = 500
 
-const BoardBody = z.object({ entries: z.array(EntryBody), total: rankedTotal }).openapi('Leaderboard')
+const BoardBody = z.object({ entries: z.array(EntryBody), total: rankedTotal, nextCursor }).openapi('Leaderboard')
+const DistrictBoardBody = z.object({ ...BoardBody.shape, district: DistrictBody }).openapi('DistrictLeaderboard')
 
-const Page = z.object({ purse: purseInput, limit: limitInput(50, LIMIT_MAX), offset: offsetInput(10_000_000) })
+/** A board moves while it is read, so its cursor is a place on it. */
+const cursors = cursorsOf('board', z.tuple([z.int().min(1)]), [50])
+
+const Page = z.object({
+  purse: purseInput,
+  limit: limitInput(50, LIMIT_MAX),
+  cursor: cursors.input,
+  offset: offsetInput(10_000_000),
+})
 type Page = z.output<typeof Page>
 const DistrictPath = z.object({
   districtId: z
@@ -47,7 +57,7 @@ const districtBoard = <Path extends string>(path: Path, summary: string, descrip
     security: READ_SECURITY,
     request: { query: Page, params: DistrictPath },
     responses: {
-      200: json(z.object({ ...BoardBody.shape, district: DistrictBody }), 'Sorted by rank.'),
+      200: json(DistrictBoardBody, 'Sorted by rank.'),
       ...errors(...SIGNED_IN, ...INPUT, 'NOT_FOUND'),
     },
   })
@@ -105,25 +115,36 @@ export function leaderboards({ community, accounts }: Deps, gates: Gates) {
     )
 }
 
+const startOf = ({ cursor, offset }: Page): number => (cursor?.[0] ?? 0) + offset
+
+/** The cursor of the entries from a place on; null if the page was empty or reached the end. */
+const nextOf = (place: number, total: number, shown: number): string | null =>
+  shown === 0 || place >= total ? null : cursors.write([place])
+
 /** Reads pages of boards, with the names of their users. */
 function readers({ community: { boards, careers, referrals }, accounts }: Deps) {
   const entriesOf = async (by: BoardName['by'], ranked: readonly Ranked[], caller: UserId) => {
     const names = await careers.names(ranked.map(({ standing }) => standing.userId))
     return ranked.map((one) => ({ ...entryJson(by, one, names), isMe: one.standing.userId === caller }))
   }
-  const top = async (name: BoardName, { purse, limit, offset }: Page, caller: UserId) => {
-    const { total, entries } = await boards[purse].top(name, limit, offset)
-    return { entries: await entriesOf(name.by, entries, caller), total }
+  const top = async (name: BoardName, page: Page, caller: UserId) => {
+    const from = startOf(page)
+    const { total, entries } = await boards[page.purse].top(name, page.limit, from)
+    const next = nextOf(from + entries.length, total, entries.length)
+    return { entries: await entriesOf(name.by, entries, caller), total, nextCursor: next }
   }
   return {
     top,
-    friends: async (by: BoardName['by'], { purse, limit, offset }: Page, caller: UserId) => {
-      const known = await boards[purse].standings(await referrals.network(caller))
+    friends: async (by: BoardName['by'], page: Page, caller: UserId) => {
+      const known = await boards[page.purse].standings(await referrals.network(caller))
       const ranked = rankAll(
         by,
         known.toSorted((a, b) => compareStandings(by, a, b)),
       )
-      return { entries: await entriesOf(by, ranked.slice(offset, offset + limit), caller), total: ranked.length }
+      const from = startOf(page)
+      const shown = ranked.slice(from, from + page.limit)
+      const next = nextOf(from + shown.length, ranked.length, shown.length)
+      return { entries: await entriesOf(by, shown, caller), total: ranked.length, nextCursor: next }
     },
     ofDistrict: async (name: BoardName & { readonly districtId: DistrictId }, page: Page, caller: UserId) => {
       const standings = await districtStandings({ accounts, boards: boards[page.purse] })

@@ -3,12 +3,20 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { READ_SECURITY, type Gates } from '../../gates.ts'
-import { cursorInput, limitInput } from '../../inputs.ts'
+import { cursorsOf, nextCursor } from '../../cursors.ts'
+import { limitInput } from '../../inputs.ts'
 import { notificationJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, NotificationBody } from '../../schemas.ts'
 
 export const unreadCount = z.int().openapi({ description: 'Unread notifications on all pages.', example: 3 })
+
+const cursors = cursorsOf('notifications', z.tuple([z.int().min(1)]), [41])
+
+const NotificationListBody = z
+  .object({ notifications: z.array(NotificationBody), unreadCount, nextCursor })
+  .openapi('NotificationList')
+const UnreadCountBody = z.object({ unreadCount }).openapi('UnreadCount')
 
 const list = createRoute({
   method: 'get',
@@ -23,21 +31,11 @@ const list = createRoute({
     query: z.object({
       limit: limitInput(50),
       unreadOnly: z.enum(['true', 'false']).default('false'),
-      cursor: cursorInput(/^[1-9]\d{0,14}$/),
+      cursor: cursors.input,
     }),
   },
   responses: {
-    200: json(
-      z.object({
-        notifications: z.array(NotificationBody),
-        unreadCount,
-        nextCursor: z.string().nullable().openapi({
-          description: 'Send it as `cursor` for the next page; null on the last.',
-          example: '41',
-        }),
-      }),
-      'One page.',
-    ),
+    200: json(NotificationListBody, 'One page.'),
     ...errors(...SIGNED_IN, ...INPUT),
   },
 })
@@ -49,7 +47,7 @@ const unread = createRoute({
   summary: 'The number of unread notifications',
   description: 'For the badge on a bell.',
   security: READ_SECURITY,
-  responses: { 200: json(z.object({ unreadCount }), 'As of now.'), ...errors(...SIGNED_IN) },
+  responses: { 200: json(UnreadCountBody, 'As of now.'), ...errors(...SIGNED_IN) },
 })
 
 export function listNotifications({ community: { inbox } }: Pick<HttpDeps, 'community'>, gates: Gates) {
@@ -57,14 +55,14 @@ export function listNotifications({ community: { inbox } }: Pick<HttpDeps, 'comm
     .openapi({ ...list, middleware: gates.signedIn }, async (c) => {
       const { userId } = c.var.caller
       const query = c.req.valid('query')
-      const before = query.cursor === undefined ? null : Number(query.cursor)
+      const before = query.cursor?.[0] ?? null
       const [found, count] = await Promise.all([
         inbox.list(userId, { limit: query.limit + 1, unreadOnly: query.unreadOnly === 'true', before }),
         inbox.unreadCount(userId),
       ])
-      const page = found.slice(0, query.limit)
-      const nextCursor = found.length > page.length ? String(page.at(-1)?.id) : null
-      return c.json({ notifications: page.map(notificationJson), unreadCount: count, nextCursor }, 200)
+      const page = cursors.page(found, query.limit, ({ id }) => [id])
+      const notifications = page.rows.map(notificationJson)
+      return c.json({ notifications, unreadCount: count, nextCursor: page.nextCursor }, 200)
     })
     .openapi({ ...unread, middleware: gates.signedIn }, async (c) =>
       c.json({ unreadCount: await inbox.unreadCount(c.var.caller.userId) }, 200),

@@ -3,10 +3,15 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { READ_SECURITY, type Gates } from '../../gates.ts'
-import { limitInput, offsetInput, purseInput } from '../../inputs.ts'
+import { cursorsOf, nextCursor } from '../../cursors.ts'
+import { FixtureIdInput, InstrumentIdInput, limitInput, offsetInput, purseInput, stretchInput } from '../../inputs.ts'
 import { positionJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, PositionBody } from '../../schemas.ts'
+
+const cursors = cursorsOf('positions', z.tuple([z.int().min(1)]), [41])
+
+const PositionListBody = z.object({ positions: z.array(PositionBody), nextCursor }).openapi('PositionList')
 
 const route = createRoute({
   method: 'get',
@@ -15,25 +20,32 @@ const route = createRoute({
   summary: "The caller's positions of one purse, newest first",
   description:
     'Open positions are valued at the current price of their instrument, closed ones at their close price. One page ' +
-    'holds all that a purse may have open, unless operators have raised that limit above 100.',
+    'holds all that a purse may have open, unless operators have raised that limit above 100. `from` and `to` ask for ' +
+    'the time of opening.',
   security: READ_SECURITY,
   request: {
     query: z.object({
       purse: purseInput,
       status: z.enum(['open', 'closed', 'all']).default('open'),
+      matchId: FixtureIdInput.optional(),
+      instrumentId: InstrumentIdInput.optional(),
+      ...stretchInput,
       limit: limitInput(100),
+      cursor: cursors.input,
       offset: offsetInput(),
     }),
   },
   responses: {
-    200: json(z.object({ positions: z.array(PositionBody) }), 'One page.'),
+    200: json(PositionListBody, 'One page.'),
     ...errors(...SIGNED_IN, ...INPUT),
   },
 })
 
 export function listPositions({ positions }: Pick<HttpDeps, 'positions'>, gates: Gates) {
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
-    const held = await positions.list(c.var.caller.userId, c.req.valid('query'))
-    return c.json({ positions: held.map(positionJson) }, 200)
+    const { limit, cursor, ...query } = c.req.valid('query')
+    const found = await positions.list(c.var.caller.userId, { ...query, limit: limit + 1, before: cursor?.[0] })
+    const page = cursors.page(found, limit, ({ openedMarker }) => [openedMarker])
+    return c.json({ positions: page.rows.map(positionJson), nextCursor: page.nextCursor }, 200)
   })
 }

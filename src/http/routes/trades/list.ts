@@ -5,6 +5,7 @@ import { decimal } from '../../../../actors/kernel/micros.ts'
 import { errors, type HttpEnv } from '../../answers.ts'
 import { INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { READ_SECURITY, type Gates } from '../../gates.ts'
+import { cursorsOf, nextCursor } from '../../cursors.ts'
 import { limitInput, offsetInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
@@ -22,6 +23,16 @@ const LegacyTradeBody = z
   })
   .openapi('LegacyTrade')
 
+const cursors = cursorsOf('trades', z.tuple([z.int(), z.string().max(100)]), [1_777_730_400_000, '5120'])
+
+const LegacyTradesBody = z
+  .object({
+    trades: z.array(LegacyTradeBody),
+    total: z.int().openapi({ description: 'Trades of the caller on all pages.', example: 1 }),
+    nextCursor,
+  })
+  .openapi('LegacyTrades')
+
 const route = createRoute({
   method: 'get',
   path: '/api/trades',
@@ -29,23 +40,19 @@ const route = createRoute({
   summary: "The caller's trades of the former share model, newest first",
   description: 'Read-only: the share model was replaced by positions, and no trades are added.',
   security: READ_SECURITY,
-  request: { query: z.object({ limit: limitInput(50), offset: offsetInput() }) },
+  request: { query: z.object({ limit: limitInput(50), cursor: cursors.input, offset: offsetInput() }) },
   responses: {
-    200: json(
-      z.object({
-        trades: z.array(LegacyTradeBody),
-        total: z.int().openapi({ description: 'Trades of the caller on all pages.', example: 1 }),
-      }),
-      'One page.',
-    ),
+    200: json(LegacyTradesBody, 'One page.'),
     ...errors(...SIGNED_IN, ...INPUT),
   },
 })
 
 export function legacyTrades({ community: { legacy } }: Pick<HttpDeps, 'community'>, gates: Gates) {
   return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.signedIn }, async (c) => {
-    const { trades, total } = await legacy.trades(c.var.caller.userId, c.req.valid('query'))
-    return c.json({ trades: trades.map(tradeJson), total }, 200)
+    const { limit, cursor, offset } = c.req.valid('query')
+    const found = await legacy.trades(c.var.caller.userId, { after: cursor, limit: limit + 1, offset })
+    const page = cursors.page(found.trades, limit, ({ at, id }) => [at, id])
+    return c.json({ trades: page.rows.map(tradeJson), total: found.total, nextCursor: page.nextCursor }, 200)
   })
 }
 
