@@ -7,7 +7,8 @@ import type { RecordedMatch } from '../../../../db/recordings.ts'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { ADMIN, INPUT } from '../../error-codes.ts'
 import { ADMIN_READ_SECURITY, type Gates } from '../../gates.ts'
-import { cursorInput, FixtureIdInput, limitInput } from '../../inputs.ts'
+import { cursorsOf, nextCursor } from '../../cursors.ts'
+import { FixtureIdInput, limitInput } from '../../inputs.ts'
 import { timestamp } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, timestampText } from '../../schemas.ts'
@@ -31,6 +32,8 @@ const RecordingBody = z
   })
   .openapi('Recording')
 
+const cursors = cursorsOf('recordings', z.tuple([z.int().min(1)]), [19_155_071])
+
 const list = createRoute({
   method: 'get',
   path: '/api/admin/recordings',
@@ -40,15 +43,12 @@ const list = createRoute({
     'Every settled match, as long as its journal is kept (`retention.journal_days`), the highest number first. A match ' +
     'is listed as soon as it is settled.',
   security: ADMIN_READ_SECURITY,
-  request: { query: z.object({ limit: limitInput(50), cursor: cursorInput(/^[1-9]\d{0,9}$/) }) },
+  request: { query: z.object({ limit: limitInput(50), cursor: cursors.input }) },
   responses: {
     200: json(
       z.object({
         recordings: z.array(RecordingBody),
-        nextCursor: z.string().nullable().openapi({
-          description: 'Send it as `cursor` for the next page; null on the last.',
-          example: '19155071',
-        }),
+        nextCursor,
       }),
       'A page of recordings.',
     ),
@@ -84,11 +84,9 @@ export function adminRecordings({ recordings, audit }: Pick<HttpDeps, 'recording
   return new OpenAPIHono<HttpEnv>()
     .openapi({ ...list, middleware: gates.admin }, async (c) => {
       const { limit, cursor } = c.req.valid('query')
-      const found = await recordings.list(limit + 1, cursor === undefined ? null : fixtureId(Number(cursor)))
-      const page = found.slice(0, limit)
-      const last = page.at(-1)
-      const nextCursor = found.length > limit && last !== undefined ? String(last.info.matchId) : null
-      return c.json({ recordings: page.map(recordingJson), nextCursor }, 200)
+      const before = cursor === undefined ? null : fixtureId(cursor[0])
+      const page = cursors.page(await recordings.list(limit + 1, before), limit, ({ info }) => [info.matchId])
+      return c.json({ recordings: page.rows.map(recordingJson), nextCursor: page.nextCursor }, 200)
     })
     .openapi({ ...download, middleware: gates.admin }, async (c) => {
       const info = await recordings.find(c.req.valid('param').id)
