@@ -48,5 +48,6 @@ export const TOOLS: readonly Tool[] = [
   tool('bench-journal', './bench/journal.ts', 'bytes and processor time of the journal of a match'),
   tool('bench-scale', './bench/scale.ts', 'the same load on one to four processes'),
   tool('bench-storm', './bench/storm.ts', 'thousands who come back at once, beside plain ws and Colyseus'),
+  tool('bench-takeover', './bench/takeover.ts', 'how long a match stands still when its owner is killed'),
   tool('bench-session', './bench/session.ts', 'cost of authenticating a request'),
 ]

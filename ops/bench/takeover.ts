@@ -1,0 +1,97 @@
+/**
+ * How long a match stands still when its owner is killed: kills the owner again and again, and measures until an order
+ * through another process is carried out. One process serves clients and two run matches; the killed one is replaced
+ * before the next kill. A watcher must see every move.
+ *
+ *   npm run ops -- bench-takeover [--kills 20] [--nats nats://127.0.0.1:4222]
+ *
+ * DATABASE_URL (or TEST_DATABASE_URL) names a server, where a database is made. Redis is started here.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { performance } from 'node:perf_hooks'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { present } from '../../actors/kernel/assert.ts'
+import { Cluster } from '../rehearse/chaos/cluster.ts'
+import { OwnRedis } from '../rehearse/chaos/redis.ts'
+import { Watcher } from '../rehearse/chaos/watcher.ts'
+import { waitForTrading } from '../rehearse/rig/consistency.ts'
+import { serverPlace } from '../rehearse/rig/data-place.ts'
+import { whole } from '../rehearse/rig/options.ts'
+import { Instruments, SimulatedClient } from '../rehearse/rig/simulated-client.ts'
+
+const { values } = parseArgs({
+  options: { kills: { type: 'string', default: '20' }, nats: { type: 'string', default: '' } },
+})
+const kills = whole('kills', values.kills, 1)
+const server = present(process.env['DATABASE_URL'] ?? process.env['TEST_DATABASE_URL'], 'a server in DATABASE_URL')
+
+/** A process is a witness two seconds after it has joined. */
+const CALM_MS = 4_000
+const AGAIN_MS = 10
+
+const folder = mkdtempSync(join(tmpdir(), 'touchline-takeover-'))
+const redis = await OwnRedis.start(folder)
+const place = await serverPlace(server, redis.url)
+const cluster = new Cluster({
+  ...place.settings,
+  ...(values.nats === '' ? {} : { NATS_URL: values.nats }),
+  BUS_KEY: randomBytes(32).toString('hex'),
+  DEMO_SPEED: '10',
+  DEMO_TRADERS: '0',
+  RATE_LIMIT_PER_MIN: '0',
+})
+const trader = new SimulatedClient('Takeover Trader')
+const watcher = new Watcher(trader)
+
+/** Milliseconds until an order is carried out. Orders with a price that has moved are sent again with the new one. */
+async function untilTraded(): Promise<number> {
+  const since = performance.now()
+  for (;;) {
+    const { instruments } = await trader.read(cluster.url, '/api/instruments', Instruments)
+    const open =
+      instruments.find(({ tradingStatus }) => tradingStatus === 'OPEN') ?? present(instruments[0], 'a player')
+    const order = { instrumentId: open.id, direction: 'long', lotSize: 0.01, clientPrice: open.currentPrice }
+    const reply = await trader.ask(cluster.url, 'POST', '/api/positions/open', order)
+    if (reply !== 'lost' && reply.status === 201) return performance.now() - since
+    await pause(AGAIN_MS)
+  }
+}
+
+const quantile = (sorted: readonly number[], q: number): number =>
+  present(sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))], 'a figure')
+
+try {
+  await cluster.makeWhole()
+  await trader.signIn(cluster.url)
+  await waitForTrading(cluster.url, trader)
+  const { instruments } = await trader.read(cluster.url, '/api/instruments', Instruments)
+  watcher.watch(cluster.url, instruments)
+  const taken: number[] = []
+  for (let n = 1; n <= kills; n++) {
+    await pause(CALM_MS)
+    await waitForTrading(cluster.url, trader)
+    await (await cluster.owner()).kill()
+    const ms = await untilTraded()
+    taken.push(ms)
+    process.stdout.write(`kill ${String(n).padStart(2)} of ${kills}: ${ms.toFixed(0)} ms\n`)
+    await cluster.makeWhole()
+  }
+  await watcher.isUpToDate(cluster.url)
+  const sorted = taken.toSorted((a, b) => a - b)
+  const [median, most] = [quantile(sorted, 0.5), quantile(sorted, 1)]
+  process.stdout.write(
+    `\n${kills} kills over ${values.nats === '' ? 'Redis' : 'NATS'}: median ${median.toFixed(0)} ms, most ` +
+      `${most.toFixed(0)} ms; ${watcher.frames} frames of ${watcher.epochs} epochs, ${watcher.gaps.length} gaps\n`,
+  )
+  if (watcher.gaps.length > 0) process.exitCode = 1
+} finally {
+  watcher.stop()
+  await cluster.end()
+  await place.remove([])
+  await redis.kill()
+  rmSync(folder, { recursive: true, force: true })
+}
