@@ -79,11 +79,14 @@ export class PositionVoids {
     }
     const at = new Date(this.#world.now())
     // A request that came to nothing left its note: the position is not void, and the new reason counts.
+    const note = { command_id: commandId, by_id: by, reason, at }
+    // Two constraints may find another request of this moment, so neither is named.
     await this.#db
       .insertInto('position_voids')
-      .values({ position_id: positionId, command_id: commandId, by_id: by, reason, at })
-      .onConflict((on) => on.column('position_id').doUpdateSet({ command_id: commandId, by_id: by, reason, at }))
+      .values({ position_id: positionId, ...note })
+      .onConflict((on) => on.doNothing())
       .execute()
+    await this.#db.updateTable('position_voids').set(note).where('position_id', '=', positionId).execute()
     return { kind: close === null ? 'open' : 'closed', matchId, userId }
   }
 
