@@ -43,6 +43,7 @@ const cluster = new Cluster({
   DEMO_SPEED: '10',
   DEMO_TRADERS: '0',
   RATE_LIMIT_PER_MIN: '0',
+  LOG_LEVEL: 'info', // says which process it is
 })
 const trader = new SimulatedClient('Takeover Trader')
 const watcher = new Watcher(trader)
