@@ -58,6 +58,7 @@ const positionJson = {
   closedAt: null,
   closedBy: null,
   voidReason: null,
+  voidNote: null,
 }
 const closedJson = {
   ...positionJson,

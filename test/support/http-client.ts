@@ -131,7 +131,10 @@ export class HttpClient {
   }
 
   async positions(status: 'open' | 'closed' | 'all' = 'open'): Promise<readonly PositionSeen[]> {
-    const page = await this.get(`/api/positions?status=${status}`, z.strictObject({ positions: z.array(Position) }))
+    const page = await this.get(
+      `/api/positions?status=${status}`,
+      z.strictObject({ positions: z.array(Position), nextCursor: z.string().nullable() }),
+    )
     return page.positions
   }
 
