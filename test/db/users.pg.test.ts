@@ -55,6 +55,9 @@ eachDatabase((open) => {
         xp: 0,
         referralCode: expect.stringMatching(/^[0-9a-f]{10}$/),
         createdAt: world.now(),
+        status: 'active',
+        hiddenFromBoards: false,
+        deletionDue: null,
       },
     })
     const again = await users().signInSynthetic(anyDistrict('zoe  angstrom'))

@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser)('the account in a browser', { timeout: 60_000 }, ()
     const { page, complaints } = await visit('Ada Keys')
     await page.getByRole('link', { name: 'Account' }).click()
     await page.getByLabel('Name', { exact: true }).fill('My bot')
-    expect(await page.getByRole('checkbox').count(), 'scopes of a user').toBe(2)
+    expect(await page.getByRole('group', { name: 'It may' }).getByRole('checkbox').count(), 'scopes of a user').toBe(2)
     await page.getByRole('button', { name: 'Create key' }).click()
     const secret = (await page.locator('.secret code').textContent()) ?? ''
     expect((await withKey(secret, '/api/wallet')).status).toBe(200)
