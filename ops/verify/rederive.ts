@@ -2,12 +2,10 @@
  * Derives the base prices of a match again from what it heard, with the game's own rules and the provider's parser and
  * nothing else of the server. Users' orders are not needed: no order moves a base.
  */
-import { z } from 'zod'
-import { fixtureId, type InstrumentId, instrumentId } from '../../actors/kernel/ids.ts'
+import { fixtureId, type InstrumentId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES, type TradingRules } from '../../actors/kernel/limits.ts'
-import { type Price, price } from '../../actors/kernel/micros.ts'
+import type { Price } from '../../actors/kernel/micros.ts'
 import { ALL_OPEN } from '../../actors/kernel/trading-mode.ts'
-import { instant } from '../../actors/kernel/world.ts'
 import type { FixtureSnapshot } from '../../actors/market/fixture.ts'
 import type { ScoringModel } from '../../actors/market/pricing.ts'
 import { proceed } from '../../actors/match/decide.ts'
@@ -15,40 +13,7 @@ import type { FeedTerms } from '../../actors/match/feed-updates.ts'
 import type { MatchEvent, SystemCommand } from '../../actors/match/messages.ts'
 import { Draft, MatchState, newMatch } from '../../actors/match/state.ts'
 import { instrumentIdFor, parseFixture } from '../../src/provider/snapshot.ts'
-
-const at = z.int().transform(instant)
-const fixed = z.int().nonnegative().transform(price)
-const History = z.object({
-  last: fixed.nullable(),
-  anchor: fixed.nullable(),
-  past: z.object({ matches: z.int().positive(), mean: fixed }).nullable(),
-  heldBy: z.int().transform(fixtureId).nullable(),
-})
-const Update = z.object({
-  kind: z.literal('update'),
-  at,
-  seq: z.int().positive(),
-  speed: z.number().positive(),
-  histories: z.record(z.string().transform(instrumentId), History),
-  players: z.string(),
-  startsAt: at,
-  sourceAt: at,
-  expectedGoals: z.object({ home: z.number(), away: z.number() }).nullable(),
-  payload: z.unknown(),
-})
-const Rules = z.object({
-  kind: z.literal('rules'),
-  at,
-  rules: z.record(z.string(), z.unknown()),
-  model: z.record(z.string(), z.unknown()),
-})
-const Line = z.discriminatedUnion('kind', [
-  Update,
-  Rules,
-  z.object({ kind: z.literal('clock'), at }),
-  z.object({ kind: z.literal('end'), at, ending: z.enum(['full_time', 'void']) }),
-])
-type Line = z.output<typeof Line>
+import { Line, type Payload, type Update } from './journal-line.ts'
 
 /** One move of a base. */
 export interface BaseMove {
@@ -131,10 +96,11 @@ export class Rederivation {
     if (line.kind === 'clock') return { kind: 'clock' }
     if (line.kind === 'end') return { kind: 'end_match', ending: line.ending }
     const { seq, speed } = line
-    return { kind: 'feed_update', seq, speed, snapshot: this.#snapshotOf(line) }
+    const snapshot = 'snapshot' in line ? line.snapshot : this.#snapshotOf(line)
+    return { kind: 'feed_update', seq, speed, snapshot }
   }
 
-  #snapshotOf({ payload, players, startsAt, sourceAt, expectedGoals }: z.output<typeof Update>): FixtureSnapshot {
+  #snapshotOf({ payload, players, startsAt, sourceAt, expectedGoals }: Payload): FixtureSnapshot {
     const parsed = parseFixture(payload, {
       instrumentIdOf: (player) => instrumentIdFor(players, player),
       receivedAt: startsAt,
@@ -144,4 +110,5 @@ export class Rederivation {
   }
 }
 
-const isReplay = ({ players }: z.output<typeof Update>): boolean => players.startsWith('replay/')
+/** No base depends on it, so a journal that begins with a snapshot, which does not say it, is taken for live. */
+const isReplay = (update: Update): boolean => 'players' in update && update.players.startsWith('replay/')

@@ -232,4 +232,31 @@ eachDatabase((open) => {
     }
     expect(found).toEqual(['payload', 'payload', 'payload', 'snapshot', 'snapshot', 'payload', 'payload'])
   }, 60_000)
+
+  it('[J3] bases come out of a journal of snapshots too, from the first update to the last', async () => {
+    const { connection, matchId, own, play, updateOf } = await stage()
+    const actor = await own()
+    const large = Array.from({ length: 200_000 }, (_, n) => `${n * 7_919}`)
+    for (let frame = 0; frame < 120; frame++) {
+      world.pass(FRAME_MS)
+      const update = updateOf(frame)
+      // The first has no source at all, some have a payload too large to keep.
+      if (frame === 0) await actor.feed({ ...update, source: undefined })
+      else if (frame % 20 === 0) await actor.feed({ ...update, source: { payload: large, players: 'replay/any' } })
+      else await actor.feed(update)
+    }
+    await play(actor, 120, 130)
+    const again = new Rederivation(matchId)
+    let snapshots = 0
+    for await (const { epoch, lines } of new Journal(connection.db).read(matchId)) {
+      for (const line of lines) {
+        if ('snapshot' in line) snapshots++
+        again.hear(line, epoch)
+      }
+    }
+    expect(snapshots).toBe(6)
+    const stored = await basesOf(matchId)
+    expect(Object.fromEntries(again.bases)).toEqual(stored)
+    expect(new Set(Object.values(stored)).size).toBeGreaterThan(20)
+  }, 60_000)
 })

@@ -1,0 +1,117 @@
+/** The lines of a journal, as a derivation reads them. Anything else in a line is refused or ignored. */
+import { z } from 'zod'
+import { fixtureId, instrumentId, playerId } from '../../actors/kernel/ids.ts'
+import { price } from '../../actors/kernel/micros.ts'
+import { instant } from '../../actors/kernel/world.ts'
+import { EVENT_KINDS } from '../../actors/market/fixture.ts'
+
+const at = z.int().transform(instant)
+const fixed = z.int().nonnegative().transform(price)
+const player = z.int().transform(playerId)
+const side = z.enum(['home', 'away'])
+const goals = z.object({ home: z.number(), away: z.number() }).nullable()
+
+const History = z.object({
+  last: fixed.nullable(),
+  anchor: fixed.nullable(),
+  past: z.object({ matches: z.int().positive(), mean: fixed }).nullable(),
+  heldBy: z.int().transform(fixtureId).nullable(),
+})
+
+const Team = z.object({ id: z.number(), name: z.string(), goals: z.number().nullable() })
+const Statistics = z.record(z.string(), z.number())
+
+/** A fixture snapshot, kept where a payload was too large or too deep to be. */
+const Snapshot = z.object({
+  fixtureId: z.int().transform(fixtureId),
+  name: z.string(),
+  league: z.string(),
+  startsAt: at,
+  state: z.string().nullable(),
+  stateId: z.number().nullable(),
+  home: Team,
+  away: Team,
+  periods: z.array(
+    z.object({
+      id: z.number(),
+      kind: z.enum(['first_half', 'second_half', 'extra_time', 'penalties']),
+      order: z.number(),
+      countsFrom: z.number(),
+      length: z.number(),
+      elapsedSecs: z.number(),
+      ticking: z.boolean(),
+    }),
+  ),
+  events: z
+    .array(
+      z.object({
+        id: z.number(),
+        kind: z.enum(EVENT_KINDS),
+        minute: z.number(),
+        extraMinute: z.number().nullable(),
+        period: z.number().nullable(),
+        side: side.nullable(),
+        playerId: player.nullable(),
+        playerName: z.string().nullable(),
+        relatedPlayerId: player.nullable(),
+        relatedPlayerName: z.string().nullable(),
+        result: z.string().nullable(),
+        addition: z.string().nullable(),
+        rescinded: z.boolean(),
+      }),
+    )
+    .nullable(),
+  players: z.array(
+    z.object({
+      playerId: player,
+      instrumentId: z.string().transform(instrumentId),
+      name: z.string(),
+      side,
+      role: z.enum(['GK', 'DEF', 'MID', 'FWD']).nullable(),
+      jersey: z.number().nullable(),
+      starter: z.boolean(),
+      details: Statistics.nullable(),
+    }),
+  ),
+  teamStats: z.object({ home: Statistics, away: Statistics }).nullable(),
+  expectedGoals: goals,
+  sourceAt: at,
+})
+
+const update = {
+  kind: z.literal('update'),
+  at,
+  seq: z.int().positive(),
+  speed: z.number().positive(),
+  histories: z.record(z.string().transform(instrumentId), History),
+}
+const Payload = z.object({
+  ...update,
+  players: z.string(),
+  startsAt: at,
+  sourceAt: at,
+  expectedGoals: goals,
+  payload: z.unknown(),
+})
+const Plain = z.object({ ...update, snapshot: Snapshot })
+export type Update = z.output<typeof Plain> | Payload
+export type Payload = z.output<typeof Payload>
+
+const Rules = z.object({
+  kind: z.literal('rules'),
+  at,
+  rules: z.record(z.string(), z.unknown()),
+  model: z.record(z.string(), z.unknown()),
+})
+
+/** Reads a line of a journal. Throws when it cannot be read. */
+export const Line = z.union([
+  Plain,
+  z.discriminatedUnion('kind', [
+    Payload,
+    Rules,
+    z.object({ kind: z.literal('clock'), at }),
+    z.object({ kind: z.literal('end'), at, ending: z.enum(['full_time', 'void']) }),
+  ]),
+])
+export type Line = z.output<typeof Line>
