@@ -34,6 +34,8 @@ export interface FoundKey extends KeyRow {
 
 export interface NewKey {
   readonly user: UserId
+  /** The session that asks for it. */
+  readonly by: SessionId
   readonly name: string
   readonly scopes: readonly string[]
   readonly expiresAt: Instant
@@ -57,14 +59,26 @@ export class PersonalKeys {
     this.#options = options
   }
 
-  /** Creates a key and audits it. Null if the user has as many keys as they may have. */
-  async create({ user, name, scopes, expiresAt, digest, addressPrefix }: NewKey): Promise<KeyRow | null> {
+  /**
+   * Creates a key and audits it. Null if the user has as many keys as they may have. `signed_out` if the session that
+   * asks has ended meanwhile: the key would outlive a sign-out everywhere, or the wish to delete the account.
+   */
+  async create(wanted: NewKey): Promise<KeyRow | 'signed_out' | null> {
+    const { user, by, name, scopes, expiresAt, digest, addressPrefix } = wanted
     const { db, audit, world } = this.#options
     const now = world.now()
     const id = sessionId(world.newId())
     return db.transaction().execute(async (tx) => {
-      // One at a time for each user, so that two requests cannot exceed the limit together.
+      // One at a time for each user, so that two requests cannot exceed the limit together. Whatever ends all sessions
+      // of a user locks the same row.
       await tx.selectFrom('users').select('id').where('id', '=', user).forUpdate().executeTakeFirstOrThrow()
+      const asking = await tx
+        .selectFrom('sessions')
+        .select('id')
+        .where('id', '=', by)
+        .where('ended_at', 'is', null)
+        .executeTakeFirst()
+      if (asking === undefined) return 'signed_out'
       const { count } = await living(tx, now, user)
         .clearSelect()
         .select((eb) => eb.fn.countAll<number>().as('count'))

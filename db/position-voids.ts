@@ -2,7 +2,7 @@
  * Positions that an operator voids. An open one is closed by its match; one that is closed is rebooked here, in one
  * transaction, however long ago its match has ended.
  */
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { type Insertable, type Kysely, sql, type Transaction } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId, type PositionId, type UserId } from '../actors/kernel/ids.ts'
 import { MICROS_MAX, type Money, money } from '../actors/kernel/micros.ts'
@@ -14,6 +14,7 @@ import { AuditLog } from './audit-log.ts'
 import { correctionsOf } from './recent-closes.ts'
 import { POSITION_COLUMNS, positionFrom, type PositionRow } from './positions.ts'
 import type { Database } from './postgres/schema.ts'
+import type { PositionVoidsTable } from './postgres/schema/positions.ts'
 import { timelineOf, type WalletCache } from './wallet-cache.ts'
 
 export interface VoidRequest {
@@ -78,16 +79,34 @@ export class PositionVoids {
       return isOurs ? { kind: 'done', userId, done: await this.done(positionId) } : { kind: 'void' }
     }
     const at = new Date(this.#world.now())
-    // A request that came to nothing left its note: the position is not void, and the new reason counts.
-    const note = { command_id: commandId, by_id: by, reason, at }
+    const note = { position_id: positionId, command_id: commandId, by_id: by, reason, at }
+    if (!(await this.#note(note))) return { kind: 'key_reused' }
+    return { kind: close === null ? 'open' : 'closed', matchId, userId }
+  }
+
+  /** False if the key has just been noted for another position. */
+  async #note(note: Insertable<PositionVoidsTable>): Promise<boolean> {
+    const { position_id: _position, ...noted } = note
     // Two constraints may find another request of this moment, so neither is named.
     await this.#db
       .insertInto('position_voids')
-      .values({ position_id: positionId, ...note })
+      .values(note)
       .onConflict((on) => on.doNothing())
       .execute()
-    await this.#db.updateTable('position_voids').set(note).where('position_id', '=', positionId).execute()
-    return { kind: close === null ? 'open' : 'closed', matchId, userId }
+    try {
+      // A request that came to nothing left its note: the position is not void, and the new reason counts.
+      const { numUpdatedRows } = await this.#db
+        .updateTable('position_voids')
+        .set(noted)
+        .where('position_id', '=', note.position_id)
+        .executeTakeFirstOrThrow()
+      return numUpdatedRows > 0n
+    } catch (error) {
+      if (error instanceof Error && 'constraint' in error && error.constraint === 'position_voids_command_id_key') {
+        return false
+      }
+      throw error
+    }
   }
 
   /** What the void of a position has done. */

@@ -196,7 +196,13 @@ export class Sessions {
 
   /** Ends all sessions and keys of a user, and returns how many there were. */
   async endAll(user: UserId): Promise<number> {
-    const ended = await this.#end((rows) => rows.where('user_id', '=', user))
+    const { db, world } = this.#options
+    const ended = await db.transaction().execute(async (tx) => {
+      // A key that is being created waits for this, or is ended by it.
+      await tx.selectFrom('users').select('id').where('id', '=', user).forNoKeyUpdate().executeTakeFirst()
+      const rows = await ending(tx, world).where('user_id', '=', user).returning('id').execute()
+      return rows.map((row) => sessionId(row.id))
+    })
     await this.#options.ended.add(ended)
     return ended.length
   }

@@ -8,7 +8,7 @@ import { TokenCache } from './token-cache.ts'
 
 /** Stored keys; see `db/personal-keys.ts`. */
 export interface KeyRows {
-  create(key: NewKey): Promise<KeyRow | null>
+  create(key: NewKey): Promise<KeyRow | 'signed_out' | null>
   list(user: UserId): Promise<readonly KeyRow[]>
   find(digest: string): Promise<FoundKey | null>
   delete(user: UserId, id: SessionId): Promise<boolean>
@@ -32,6 +32,8 @@ export interface KeyClaims {
 
 export interface KeyOrder {
   readonly user: UserId
+  /** The session that asks for it. */
+  readonly by: SessionId
   readonly name: string
   readonly scopes: readonly Scope[]
   readonly expiresAt: Instant
@@ -39,8 +41,13 @@ export interface KeyOrder {
 }
 
 export interface PersonalKeys {
-  /** A new key and its secret, which cannot be read again; null if the user has as many keys as they may have. */
-  readonly create: (order: KeyOrder) => Promise<{ readonly key: PersonalKey; readonly secret: string } | null>
+  /**
+   * A new key and its secret, which cannot be read again; null if the user has as many keys as they may have, and
+   * `signed_out` if the session that asks has ended meanwhile.
+   */
+  readonly create: (
+    order: KeyOrder,
+  ) => Promise<{ readonly key: PersonalKey; readonly secret: string } | 'signed_out' | null>
   readonly list: (user: UserId) => Promise<readonly PersonalKey[]>
   /** Ends one of the user's keys; false if they have no such key. */
   readonly delete: (user: UserId, id: SessionId) => Promise<boolean>
@@ -79,7 +86,7 @@ export function createPersonalKeys({ rows, ended, world, onCreated }: PersonalKe
     create: async ({ addressPrefix, ...order }) => {
       const secret = newKeySecret(world)
       const row = await rows.create({ ...order, addressPrefix, digest: digestOfKey(secret) })
-      if (row === null) return null
+      if (row === null || row === 'signed_out') return row
       const key = keyFrom(row)
       onCreated(order.user, key, addressPrefix)
       return { key, secret }

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import { sql } from 'kysely'
 import { present } from '../../actors/kernel/assert.ts'
-import { districtId, sessionId, type UserId } from '../../actors/kernel/ids.ts'
+import { districtId, type SessionId, sessionId, type UserId } from '../../actors/kernel/ids.ts'
 import { instant } from '../../actors/kernel/world.ts'
 import { AuditLog } from '../../db/audit-log.ts'
 import { EndedSessions } from '../../db/ended-sessions.ts'
 import { FastMemory } from '../../db/fast/fast-memory.ts'
 import { fastOrElse } from '../../db/fast/fast-or-else.ts'
-import { KEYS_MAX, PersonalKeys } from '../../db/personal-keys.ts'
+import { type KeyRow, KEYS_MAX, PersonalKeys } from '../../db/personal-keys.ts'
 import { seedDistricts } from '../../db/seed.ts'
 import { endSessionsOf, Sessions } from '../../db/sessions.ts'
 import { Users } from '../../db/users.ts'
@@ -38,8 +38,13 @@ eachDatabase((open) => {
     })
     return present(made, 'user').user.id
   }
-  const newKey = (owner: UserId, digest: string) => ({
+  const signIn = async (owner: UserId) => {
+    const device = { userAgent: null, addressPrefix: '203.0.113.0/24' }
+    return present((await process().sessions.start([owner], device))[0], 'session').id
+  }
+  const newKey = (owner: UserId, by: SessionId, digest: string) => ({
     user: owner,
+    by,
     name: 'Bot',
     scopes: ['trade'],
     expiresAt: instant(world.now() + 300 * DAY),
@@ -47,10 +52,16 @@ eachDatabase((open) => {
     addressPrefix: '203.0.113.0/24',
   })
 
+  const make = async (keys: PersonalKeys, owner: UserId, digest: string): Promise<KeyRow> => {
+    const made = await keys.create(newKey(owner, await signIn(owner), digest))
+    if (made === null || made === 'signed_out') throw new Error(`no key: ${made}`)
+    return made
+  }
+
   it('[S17] finds a key by its digest, with its user and role, and notes when it was used', async () => {
     const { keys } = process()
     const owner = await user()
-    const made = present(await keys.create(newKey(owner, 'found')), 'key')
+    const made = await make(keys, owner, 'found')
     expect(await keys.find('found')).toMatchObject({ id: made.id, userId: owner, role: 'user', scopes: ['trade'] })
     const noted = world.now()
     world.pass(9 * 60_000)
@@ -68,18 +79,31 @@ eachDatabase((open) => {
   it('[S19] gives a user at most ten, also when asked concurrently', async () => {
     const { keys } = process()
     const owner = await user()
+    const by = await signIn(owner)
     const made = await Promise.all(
-      Array.from({ length: KEYS_MAX + 5 }, (_, n) => keys.create(newKey(owner, `many ${owner} ${n}`))),
+      Array.from({ length: KEYS_MAX + 5 }, (_, n) => keys.create(newKey(owner, by, `many ${owner} ${n}`))),
     )
     expect(made.filter((key) => key !== null)).toHaveLength(KEYS_MAX)
     expect(await keys.list(owner)).toHaveLength(KEYS_MAX)
+  })
+
+  it('[S18] makes no key for a session that has ended, also when both come at once', async () => {
+    const { keys, sessions } = process()
+    for (let round = 0; round < 10; round++) {
+      const owner = await user()
+      const by = await signIn(owner)
+      const asked = Array.from({ length: 5 }, (_, n) => keys.create(newKey(owner, by, `late ${owner} ${n}`)))
+      await Promise.all([...asked, sessions.endAll(owner)])
+      expect(await keys.list(owner)).toEqual([])
+      expect(await keys.create(newKey(owner, by, `later ${owner}`))).toBe('signed_out')
+    }
   })
 
   it('[S21] deletes a key once, for its owner alone, and audits it', async () => {
     const { db, keys, ended } = process()
     const other = process()
     const [owner, stranger] = [await user(), await user()]
-    const { id } = present(await keys.create(newKey(owner, 'deleted')), 'key')
+    const { id } = await make(keys, owner, 'deleted')
     expect(await keys.delete(stranger, id)).toBe(false)
     expect(await Promise.all([keys.delete(owner, id), keys.delete(owner, id)])).toEqual(
       expect.arrayContaining([true, false]),
@@ -97,9 +121,9 @@ eachDatabase((open) => {
     const { db, keys, sessions } = process()
     const other = process()
     const owner = await user()
-    const first = present(await keys.create(newKey(owner, 'everywhere')), 'key')
+    const first = await make(keys, owner, 'everywhere')
     await sessions.endAll(owner)
-    const second = present(await keys.create(newKey(owner, 'demoted')), 'key')
+    const second = await make(keys, owner, 'demoted')
     await db.transaction().execute((tx) => endSessionsOf(owner, tx, world))
     expect([await keys.find('everywhere'), await keys.find('demoted')]).toEqual([null, null])
     const seen = (await other.ended.look()).map((one) => one.id)
@@ -110,9 +134,10 @@ eachDatabase((open) => {
   it('lists no key among sessions, and lets none be ended as one', async () => {
     const { keys, sessions } = process()
     const owner = await user()
-    const { id } = present(await keys.create(newKey(owner, 'listed')), 'key')
-    expect(await sessions.list(owner)).toEqual([])
-    expect(await sessions.devices(owner)).toEqual([])
+    const { id } = await make(keys, owner, 'listed')
+    expect(await sessions.list(owner)).toHaveLength(1)
+    expect((await sessions.list(owner)).map((session) => session.id)).not.toContain(id)
+    expect(await sessions.devices(owner)).toHaveLength(1)
     expect(await sessions.endOne(owner, id)).toBe(false)
     expect(await sessions.livingAmong([id])).toEqual(new Set([id]))
   })
@@ -120,7 +145,7 @@ eachDatabase((open) => {
   it('forgets a deleted key after a week, though it might have lasted a year', async () => {
     const { db, keys, sessions } = process()
     const owner = await user()
-    const { id } = present(await keys.create(newKey(owner, 'forgotten')), 'key')
+    const { id } = await make(keys, owner, 'forgotten')
     await keys.delete(owner, id)
     const left = async () => {
       const { rows } = await sql`select 1 from personal_keys where id = ${id}`.execute(db)
@@ -130,7 +155,7 @@ eachDatabase((open) => {
     await sessions.start([owner], { userAgent: null, addressPrefix: '203.0.113.0/24' })
     expect(await left()).toBe(1)
     world.pass(2 * DAY)
-    for (let n = 0; n < 10; n++) await sessions.start([owner], { userAgent: null, addressPrefix: '203.0.113.0/24' })
+    for (let n = 0; n < 100; n++) await sessions.start([owner], { userAgent: null, addressPrefix: '203.0.113.0/24' })
     expect(await left()).toBe(0)
     expect(await sessions.endOne(owner, sessionId(id))).toBe(false)
   })

@@ -187,6 +187,32 @@ eachDatabase((open) => {
     await booksBalance()
   })
 
+  it('[C4] one key for two positions at once voids one, and refuses the other', async () => {
+    const user = await someone()
+    const match = await season.match()
+    for (let round = 0; round < 5; round++) {
+      const won = [await match.open(user), await match.open(user)]
+      for (const each of won) await match.close(each, 220)
+      const key = world.newId()
+      const asked = [...won, ...won, ...won].map(({ id }) => voids().void(request(id, { commandId: key })))
+      const kinds = new Set((await Promise.all(asked)).map(({ kind }) => kind))
+      expect(kinds).toContain('voided')
+      expect(kinds).toContain('key_reused')
+      const byUs = await open()
+        .db.selectFrom('positions')
+        .select('id')
+        .where('closed_by', '=', 'void')
+        .where(
+          'id',
+          'in',
+          won.map(({ id }) => id),
+        )
+        .execute()
+      expect(byUs).toHaveLength(1)
+    }
+    await booksBalance()
+  })
+
   it('[C4] news no longer corrects a close that is void, and its proceeds are no longer locked', async () => {
     const user = await someone()
     const { actor, order, stopped } = await runningMatch(open(), world, ++matches)

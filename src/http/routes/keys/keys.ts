@@ -4,7 +4,7 @@ import { sessionId } from '../../../../actors/kernel/ids.ts'
 import { HOUR_MS, type Instant, instant } from '../../../../actors/kernel/world.ts'
 import type { PersonalKey } from '../../../auth/personal-keys.ts'
 import { isAdminScope, SCOPES } from '../../../auth/scopes.ts'
-import { answerWith, errors, fail, type HttpEnv, invalid, notFound } from '../../answers.ts'
+import { answerWith, errors, fail, type HttpEnv, invalid, notFound, UNAUTHORIZED } from '../../answers.ts'
 import { addressOf, addressPrefix } from '../../client-address.ts'
 import { BODY, CHANGE, INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { BROWSER_SECURITY, type Gates } from '../../gates.ts'
@@ -116,7 +116,7 @@ export function personalKeys({ keys, accounts, world, limits }: Deps, gates: Gat
     .openapi(
       { ...create, middleware: [gates.signedIn, gates.limited('new-keys', CREATED_PER_MINUTE)] as const },
       async (c) => {
-        const { userId } = c.var.caller
+        const { userId, sid: by } = c.var.caller
         const { expiresAt: wanted, ...order } = c.req.valid('json')
         const expiresAt = expiryFrom(wanted, world.now())
         if (expiresAt === null) return fail(c, invalid('expiresAt', `must lie within ${DAYS_MAX} days from now`))
@@ -124,7 +124,8 @@ export function personalKeys({ keys, accounts, world, limits }: Deps, gates: Gat
           return fail(c, answerWith('FORBIDDEN'))
         }
         const from = addressPrefix(addressOf(c, limits.trustedProxies))
-        const made = await keys.create({ ...order, user: userId, expiresAt, addressPrefix: from })
+        const made = await keys.create({ ...order, user: userId, by, expiresAt, addressPrefix: from })
+        if (made === 'signed_out') return fail(c, UNAUTHORIZED)
         if (made === null) return fail(c, answerWith('KEY_LIMIT'))
         return c.json({ key: keyJson(made.key), secret: made.secret }, 201)
       },
