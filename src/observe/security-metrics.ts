@@ -25,6 +25,7 @@ const WATCHED = [
   'match.void',
   'wallet.adopt',
   'wallet.restored',
+  'integrity.alert',
 ]
 
 /** An entry's action; what alerts tell apart by the new value has a name of its own. */

@@ -112,6 +112,8 @@ const BOUNDS: readonly (readonly [key: RegExp, least: number, most: number])[] =
   [/^referrals\.weekly_max$/, 0, 100],
   [/^rules\.max_move_pct$/, 0, 10],
   [/^auth\.session_max_days$/, 1, 400],
+  [/^auth\.registrations_per_network_day$/, 1, 1_000_000],
+  [/^privacy\.deletion_grace_days$/, 0, 30],
   [/^retention\.full_ticks_days$/, 7, 3_650],
   [/^retention\.(ticks|journal)_days$/, 30, 3_650],
   [/^scoring\.(base|par|par_by)\./, -8, 8],
