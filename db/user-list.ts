@@ -130,7 +130,13 @@ export class UserList {
   async setRole({ id, role, by }: RoleChange): Promise<RoleOutcome> {
     if (id === by && role !== 'admin') return { kind: 'own_role' }
     return this.#db.transaction().execute(async (tx) => {
-      const before = await tx.selectFrom('users').select('role').where('id', '=', id).forUpdate().executeTakeFirst()
+      const before = await tx
+        .selectFrom('users')
+        .select('role')
+        .where('id', '=', id)
+        .where('erased_at', 'is', null)
+        .forUpdate()
+        .executeTakeFirst()
       if (before === undefined) return { kind: 'unknown' }
       if (before.role !== role) {
         await tx.updateTable('users').set({ role, admin_by_email: false }).where('id', '=', id).execute()
@@ -175,6 +181,7 @@ export class UserList {
       .selectFrom('users')
       .select('status')
       .where('id', '=', id)
+      .where('erased_at', 'is', null)
       .forNoKeyUpdate()
       .executeTakeFirst()
     if (before === undefined) return { kind: 'unknown' } as const

@@ -41,6 +41,20 @@ eachDatabase((open) => {
 
   const running = (before?: (batch: Batch) => Promise<void>) => runningMatch(open(), world, ++matches, before)
 
+  it('[C1] an erased account is nobody: its status and role stay, and its wallets stay shut', async () => {
+    const user = await someone()
+    await sql`update users set erased_at = now() where id = ${user}`.execute(open().db)
+    await sql`update wallets set frozen = true where user_id = ${user}`.execute(open().db)
+    expect(await set(user, 'active')).toEqual({ kind: 'unknown' })
+    const list = new UserList(open().db, audit(), world)
+    expect(await list.setRole({ id: user, role: 'admin', by: admin })).toEqual({ kind: 'unknown' })
+    const { rows } = await sql<{ role: string; frozen: boolean }>`
+      select role, bool_and(frozen) as frozen from users join wallets on user_id = id where id = ${user} group by role`.execute(
+      open().db,
+    )
+    expect(rows).toEqual([{ role: 'user', frozen: true }])
+  })
+
   it('[C1] a frozen user closes and opens nothing, until made active again', async () => {
     const [user, other] = [await someone(), await someone()]
     const { actor, order } = await running()
