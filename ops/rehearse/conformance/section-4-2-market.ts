@@ -173,7 +173,7 @@ check(
 
 check('4.2.12', 'A known path with another method is 405, an unknown path 404 (contract 2).', async (t) => {
   const user = await t.observer()
-  for (const path of ['/api/instruments', '/api/matches', '/api/wallet', '/api/me']) {
+  for (const path of ['/api/instruments', '/api/matches', '/api/wallet', '/api/portfolio']) {
     const reply = await user.ask('DELETE', path)
     refuses(reply, 405)
     assert.match(reply.headers.get('allow') ?? '', /GET/)

@@ -23,10 +23,10 @@ const PATIENCE_MS = 30_000
 const LIMITED_TRIES = 3
 
 let visits = Math.floor(Math.random() * 0xff_ffff)
-/** An unused address of this run, out of 10.0.0.0/8. */
+/** An unused address of this run, out of 10.0.0.0/8, in another network than the last one. */
 export function newAddress(): string {
   const n = ++visits & 0xff_ffff
-  return `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`
+  return `10.${n & 255}.${(n >> 8) & 255}.${n >> 16}`
 }
 
 export class Visitor {
