@@ -110,8 +110,8 @@ export interface Gates {
   /** Passes every request. */
   readonly optional: MiddlewareHandler<OptionalEnv>
   /**
-   * Like `signedIn`, and 429 above the user's limit for the action. Without a caller the address counts instead. An
-   * order by a key marks its user as a bot before it is sent on.
+   * Like `signedIn`, and 429 above the user's limit for the action. For a request that may not act the address counts
+   * instead. An order by a key marks its user as a bot before it is sent on.
    */
   readonly acting: (action: LimitedAction) => MiddlewareHandler<SignedInEnv>
   /** 429 above the limit that a route has per address, in addition to the limit over all routes. */
@@ -174,11 +174,14 @@ export function createGates({ sessions, keys, scopeOf, accounts, flags, limits }
     },
     acting: (action) => async (c, next) => {
       const caller = await callerFrom(c)
-      const excess = await (caller === null ? limits.countAddress(c) : limits.countAction(c, action, caller.userId))
+      const refused = caller === null ? UNAUTHORIZED : refusal(caller, c.var.key, c)
+      // A request that may not act spends nothing of its user: a key that only reads could keep them from closing.
+      const excess = await (caller === null || refused !== null
+        ? limits.countAddress(c)
+        : limits.countAction(c, action, caller.userId))
       if (excess !== null) return fail(c, excess)
       if (caller === null) return fail(c, UNAUTHORIZED)
       c.set('caller', caller)
-      const refused = refusal(caller, c.var.key, c)
       if (refused !== null) return fail(c, refused)
       if (caller.keyId !== undefined && action !== 'refill') await keys.markBot(caller.userId)
       return next()

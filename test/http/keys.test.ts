@@ -113,6 +113,29 @@ describe('personal keys', () => {
     expect([full.status, await full.json()]).toMatchObject([409, { code: 'KEY_LIMIT' }])
   })
 
+  it('[S19] that lack the scope use up none of what their user may do', async () => {
+    const { app, keyRig, asAlice } = await limitedRig(1_000)
+    const secret = await keyRig.keyOf(alice, ['read'])
+    const send = (path: string) =>
+      app.request(path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
+        body: '{}',
+      })
+    const path = '/api/positions/00000000-0000-4000-8000-000000000001/close'
+    for (let n = 0; n < 100; n++) expect((await send(path)).status).toBe(403)
+    for (let n = 0; n < 10; n++) expect((await app.request('/api/me/export', bearer(secret))).status).toBe(403)
+    expect((await asAlice('/api/me/export')).status).toBe(200)
+  })
+
+  it('[S19] that lack the scope are limited by address on every route', async () => {
+    const { app, keyRig } = await limitedRig(5)
+    const secret = await keyRig.keyOf(alice, ['read'])
+    const statuses: number[] = []
+    for (let n = 0; n < 7; n++) statuses.push((await app.request('/api/me/export', bearer(secret))).status)
+    expect(statuses).toEqual([403, 403, 403, 403, 403, 429, 429])
+  })
+
   it('[S19] share one limit, whatever address they come from', async () => {
     const { app, keyRig } = await limitedRig(5)
     const secrets = [await keyRig.keyOf(alice, ['read']), await keyRig.keyOf(alice, ['read'])]
