@@ -22,6 +22,7 @@ export const TOOLS: readonly Tool[] = [
   tool('reactions-rebuild', './tools/reactions-rebuild.ts', 'rebuild careers, XP and weeks from the trade history'),
   tool('audit-verify', './tools/audit-verify.ts', 'check that no entry of the audit log was altered or removed'),
   tool('journal-verify', './tools/journal-verify.ts', 'derive all bases again from the journals of matches'),
+  tool('prices-verify', './tools/prices-verify.ts', 'hold the prices of recordings against those published before'),
   tool('spinner-verify', './tools/spinner-verify.ts', 'verify past draws from the published history'),
   // Match data
   tool('provider-mock', './tools/provider-mock/main.ts', 'serve recordings as the live provider would'),

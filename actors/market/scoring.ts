@@ -79,6 +79,12 @@ export interface ParFactors {
 /** Goals that a side of the usual strength scores in a match. */
 const GOALS_USUAL = 1.35
 
+/**
+ * Counts what releases have changed about base prices. The published prices of recordings name it
+ * (`npm run ops -- prices-verify`): a change that moves one of them raises it, with a line in the CHANGELOG.
+ */
+export const MODEL_VERSION = 1
+
 export interface ScoringModel {
   /** Points an action earns: `scoring.base.<action>`. */
   readonly base: Readonly<Record<Action, number>>

@@ -11,7 +11,7 @@ import type { ScoringModel } from '../../actors/market/pricing.ts'
 import { proceed } from '../../actors/match/decide.ts'
 import type { FeedTerms } from '../../actors/match/feed-updates.ts'
 import type { MatchEvent, SystemCommand } from '../../actors/match/messages.ts'
-import { Draft, MatchState, newMatch } from '../../actors/match/state.ts'
+import { Draft, MatchState, type MatchView, newMatch } from '../../actors/match/state.ts'
 import { instrumentIdFor, parseFixture } from '../../src/provider/snapshot.ts'
 import { Line, type Payload, type Update } from './journal-line.ts'
 
@@ -39,6 +39,11 @@ export class Rederivation {
   /** The base of each player now. */
   get bases(): ReadonlyMap<InstrumentId, Price> {
     return new Map([...(this.#state?.instruments() ?? [])].map(({ id, base }) => [id, base]))
+  }
+
+  /** The match now; null before its first update. */
+  get state(): MatchView | null {
+    return this.#state
   }
 
   /** The number of the last update. */

@@ -19,13 +19,13 @@ const ANNULLED = 0.3
 
 /** A match of a season that this seed draws: the same seed, the same match. */
 export function leagueMatch(seed: number): Fixture {
-  const plan = planOf(seed)
+  const plan = leaguePlan(seed)
   return fixtureOf(simulateMatch(plan), anchorsOf(plan), `market/${seed}`)
 }
 
 /** Its last payload alone: all that the price at full time depends on. */
 export function leagueResult(seed: number): Fixture {
-  const plan = planOf(seed)
+  const plan = leaguePlan(seed)
   return fixtureOf([simulateResult(plan)], anchorsOf(plan), `market/${seed}`)
 }
 
@@ -33,7 +33,8 @@ export function leagueResult(seed: number): Fixture {
 export const recordedMatch = ({ frames, anchors, name }: Recording): Fixture =>
   fixtureOf(frames, anchors, `market/${name}`)
 
-function planOf(seed: number): MatchPlan {
+/** The match that a seed draws, before it is played. */
+export function leaguePlan(seed: number): MatchPlan {
   const chance = chanceFrom(seed + 7_000_000)
   // Near enough to normal: the sum of three uniform numbers.
   const normal = (): number => 2 * (chance.uniform() + chance.uniform() + chance.uniform() - 1.5)
