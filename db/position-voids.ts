@@ -6,7 +6,7 @@ import { type Insertable, type Kysely, sql, type Transaction } from 'kysely'
 import { present } from '../actors/kernel/assert.ts'
 import { type FixtureId, fixtureId, type PositionId, type UserId } from '../actors/kernel/ids.ts'
 import { MICROS_MAX, type Money, money } from '../actors/kernel/micros.ts'
-import type { Instant, World } from '../actors/kernel/world.ts'
+import { HOUR_MS, type Instant, type World } from '../actors/kernel/world.ts'
 import type { CommittedEvent } from '../actors/community/committed-event.ts'
 import type { Close, Position } from '../actors/position/position.ts'
 import { baseMoveShifted, shiftOf } from '../actors/position/recent-close.ts'
@@ -16,6 +16,8 @@ import { POSITION_COLUMNS, positionFrom, type PositionRow } from './positions.ts
 import type { Database } from './postgres/schema.ts'
 import type { PositionVoidsTable } from './postgres/schema/positions.ts'
 import { timelineOf, type WalletCache } from './wallet-cache.ts'
+
+const DAY_MS = 24 * HOUR_MS
 
 export interface VoidRequest {
   readonly positionId: PositionId
@@ -190,6 +192,9 @@ export class PositionVoids {
     await sql`
       update wallets
          set balance_micros = ${balance}::bigint, version = version + 1,
+             -- Of the day on which it was closed: it is no loss of that day any more, and no win.
+             day_result_micros = day_result_micros
+               + case when day = ${Math.floor(close.at / DAY_MS)}::integer then ${balance - held}::bigint else 0 end,
              locks = nullif(locks - ${id}::text - ${`${id}+`}::text, '{}')
        where user_id = ${userId}::uuid and purse = ${purse}`.execute(tx)
     await sql`update wallets set events = ${marker}::bigint where user_id = ${userId}::uuid and purse = 'main'`.execute(

@@ -143,6 +143,30 @@ eachDatabase((open) => {
     expect(await weekOf(user)).toEqual([])
   })
 
+  it('[C4] what is void is no loss of the day, and no win to lose again', async () => {
+    const dayResult = async (user: UserId) => {
+      const wallet = open().db.selectFrom('wallets').select('day_result_micros').where('user_id', '=', user)
+      return (await wallet.where('purse', '=', 'main').executeTakeFirstOrThrow()).day_result_micros
+    }
+    for (const price of [190, 220]) {
+      const user = await someone()
+      const match = await season.match()
+      const position = await match.open(user)
+      await match.close(position, price)
+      expect(await dayResult(user)).toBe(u((price - 200) * 5))
+      await voids().void(request(position.id))
+      expect(await dayResult(user)).toBe(0)
+      const old = await match.open(user)
+      await match.close(old, price)
+      clock.now += 24 * 3_600_000
+      const today = await (await season.match()).open(user)
+      expect(today.id).not.toBe(old.id)
+      const before = await dayResult(user)
+      await voids().void(request(old.id))
+      expect(await dayResult(user)).toBe(before)
+    }
+  })
+
   it('[C4] what a wallet cannot give back is booked to the house, and shown', async () => {
     const user = await someone()
     const match = await season.match()
