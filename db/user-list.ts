@@ -83,6 +83,11 @@ export class UserList {
     this.#world = world
   }
 
+  async find(id: UserId): Promise<ListedUser | null> {
+    const row = await this.#listed().where('users.id', '=', id).executeTakeFirst()
+    return row === undefined ? null : userFrom(row)
+  }
+
   /** Newest first. */
   async search({ search, before, limit, offset }: UserQuery): Promise<UserPage> {
     const text = search.trim().toLowerCase()

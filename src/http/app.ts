@@ -21,6 +21,8 @@ import { adminPositions } from './routes/admin/positions.ts'
 import { adminRecordings } from './routes/admin/recordings.ts'
 import { adminReactions } from './routes/admin/reactions.ts'
 import { adminSettings } from './routes/admin/settings.ts'
+import { adminRisk } from './routes/admin/risk.ts'
+import { adminUser } from './routes/admin/user.ts'
 import { adminUsers } from './routes/admin/users.ts'
 import { completeProfile } from './routes/auth/complete.ts'
 import { syntheticUsers } from './routes/auth/dev.ts'
@@ -100,8 +102,18 @@ const API: readonly Routes[] = [
   [listNotifications, markRead, listActivity, listAchievements],
   [validateReferral, createInvite, listReferrals],
   // 4.5 Admin
-  [adminAnchors, adminFlags, adminPositions, adminSettings, adminUsers, gameplayBot, rebuildBoards, endMatch],
-  [adminReactions, adminRecordings, auditLog, auditLedger],
+  [
+    adminAnchors,
+    adminFlags,
+    adminPositions,
+    adminSettings,
+    adminUsers,
+    adminUser,
+    gameplayBot,
+    rebuildBoards,
+    endMatch,
+  ],
+  [adminReactions, adminRecordings, adminRisk, auditLog, auditLedger],
 ].flat()
 
 /** They sign tokens. A queue each, so that a slow identity provider does not delay the refresh of sessions. */

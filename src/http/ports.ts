@@ -24,6 +24,8 @@ import type { VoidRequest } from '../../db/position-voids.ts'
 import type { HeldPosition, ListedPosition, PositionQuery } from '../../db/positions.ts'
 import type { Refill } from '../../db/refills.ts'
 import type { SettingChange, SettingEntry, SettingOutcome, SettingPreview } from '../../db/settings.ts'
+import type { Risk } from '../../db/risk.ts'
+import type { UserAlert, UserConnection } from '../../db/user-connections.ts'
 import type {
   ListedUser,
   RoleChange,
@@ -156,6 +158,8 @@ export interface Audit {
 }
 
 export interface UserList {
+  /** Null if there is no such user. */
+  find(id: UserId): Promise<ListedUser | null>
   search(query: UserQuery): Promise<UserPage>
   /** Writes an audit row. The user's next token carries the new role. */
   setRole(change: RoleChange): Promise<RoleOutcome>
@@ -244,6 +248,12 @@ interface Anchors {
 export interface Integrity {
   /** Voids a position, open or closed. A repetition under the same key changes nothing. */
   void(request: VoidRequest): Promise<VoidOutcome>
+  /** Users in the same networks, the inviter and the invited: at most 50 of each. */
+  connections(user: UserId): Promise<readonly UserConnection[]>
+  /** The latest alerts about cheats that name the user, newest first. */
+  alerts(user: UserId): Promise<readonly UserAlert[]>
+  /** At most ten seconds old. */
+  risk(): Promise<Risk>
 }
 
 /** Ended matches, with everything that they heard. */

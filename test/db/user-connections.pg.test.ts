@@ -9,7 +9,7 @@ import { eachDatabase } from '../support/databases.ts'
 import { TestWorld } from '../support/test-world.ts'
 
 eachDatabase((open) => {
-  it('a user is connected by network and by invitation, and to the alerts that name them', async () => {
+  it('[C7] a user is connected by network and by invitation, and to the alerts that name them', async () => {
     const { db } = open()
     const world = new TestWorld()
     await seedDistricts(db)

@@ -1,8 +1,8 @@
 /** The admin ports with fixed values: two users, one flag, four settings, one replay. They record the actions taken. */
 import { instant } from '../../actors/kernel/world.ts'
-import { districtId, fixtureId, positionId } from '../../actors/kernel/ids.ts'
+import { districtId, fixtureId, instrumentId, positionId } from '../../actors/kernel/ids.ts'
 import { DEFAULT_RULES, REPLAY_FIXTURES_FROM } from '../../actors/kernel/limits.ts'
-import { money } from '../../actors/kernel/micros.ts'
+import { lots, money } from '../../actors/kernel/micros.ts'
 import { FLAGS, readSetting, type Setting, SETTINGS } from '../../actors/kernel/settings.ts'
 import { DEFAULT_MODEL } from '../../actors/market/pricing.ts'
 import type { ControlAction } from '../../db/audit-log.ts'
@@ -15,6 +15,7 @@ import { info } from '../support/fixtures.ts'
 
 /** The one position that can be voided. */
 const POSITION_ID = positionId('0197f2a0-0000-7000-8000-0000000000f1')
+const PLAYER_ID = instrumentId('0197f2a0-0000-7000-8000-0000000000a1')
 
 /** Settings of each type, and one that moves prices. */
 const LISTED = ['trading.hold_secs', 'trading.pre_match', 'trading.mode', 'trading.impact_cap_pct'] as const
@@ -101,6 +102,7 @@ export function adminPorts(user: User): Pick<
       },
     },
     userList: {
+      find: async (id) => (id === user.id ? listed(user) : null),
       search: async () => ({ users: [listed(user)], total: 1 }),
       setRole: async ({ id, role, by }) => {
         if (id !== user.id) return { kind: 'unknown' }
@@ -119,6 +121,28 @@ export function adminPorts(user: User): Pick<
       },
     },
     integrity: {
+      connections: async () => [{ kind: 'invited', userId: user.id, username: 'bob' }],
+      alerts: async () => [{ id: 7, at: user.createdAt, finding: 'lockstep' }],
+      risk: async () => ({
+        asOf: user.createdAt,
+        exposures: [
+          {
+            matchId: fixtureId(7),
+            instrumentId: PLAYER_ID,
+            name: 'A. Striker',
+            positions: 2,
+            long: lots(1_500_000),
+            short: lots(250_000),
+            margin: money(120_000_000),
+            houseToday: money(-41_250_000),
+          },
+        ],
+        houseToday: money(-41_250_000),
+        winners: [{ userId: user.id, username: user.username, pnl: money(41_250_000), closes: 3 }],
+        losers: [],
+        markOuts: [{ userId: user.id, username: user.username, openings: 8, after10s: 20_000, after60s: -5_000 }],
+        groups: [{ at: user.createdAt, finding: 'lockstep', users: [{ userId: user.id, username: user.username }] }],
+      }),
       void: async ({ positionId: id, reason }) =>
         id === POSITION_ID
           ? {

@@ -215,6 +215,34 @@ describe('admin routes', () => {
     }
   })
 
+  it('[C7] shows one user with all that an operator needs, and no secret', async () => {
+    const { asAlice } = await openHttpRig({ role: 'admin', deps: adminPorts(alice) })
+    const seen = await asAlice(`/api/admin/users/${ALICE}`)
+    expect([seen.status, await seen.json()]).toMatchObject([
+      200,
+      {
+        user: { userId: ALICE, status: 'active' },
+        hiddenFromBoards: false,
+        deletionDue: null,
+        connections: [{ kind: 'invited', username: 'bob' }],
+        alerts: [{ id: 7, finding: 'lockstep' }],
+      },
+    ])
+    expect((await asAlice(`/api/admin/users/${ALICE.replace('a', 'b')}`)).status).toBe(404)
+    expect((await asAlice('/api/admin/users/me')).status).toBe(400)
+  })
+
+  it("[C8] shows the house's risk in units and per cent", async () => {
+    const { asAlice } = await openHttpRig({ role: 'admin', deps: adminPorts(alice) })
+    expect(await (await asAlice('/api/admin/risk')).json()).toMatchObject({
+      exposures: [{ matchId: 7, long: 1.5, short: 0.25, margin: 120, houseToday: -41.25 }],
+      houseToday: -41.25,
+      winners: [{ userId: ALICE, pnl: 41.25, closes: 3 }],
+      markOuts: [{ openings: 8, after10s: 2, after60s: -0.5 }],
+      groups: [{ finding: 'lockstep', users: [{ userId: ALICE }] }],
+    })
+  })
+
   it('[C4] voids a position for a reason, and audits what it did or why not', async () => {
     const ports = adminPorts(alice)
     const { send } = await openHttpRig({ role: 'admin', deps: ports })

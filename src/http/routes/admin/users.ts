@@ -17,7 +17,7 @@ import { strictBody } from '../../unknown-names.ts'
 
 const userStatus = z.enum(['active', 'frozen']).openapi({ example: 'active' })
 
-const ListedUserBody = z
+export const ListedUserBody = z
   .object({
     userId: userIdText,
     username: usernameText,
@@ -204,7 +204,7 @@ async function* csvOf(pages: AsyncGenerator<readonly ListedUser[]>): AsyncGenera
   for await (const page of pages) yield page.map((user) => csvRecord(COLUMNS.map(([, of]) => of(user)))).join('')
 }
 
-const listedUserJson = ({ id, balance, createdAt, ...user }: ListedUser): z.output<typeof ListedUserBody> => ({
+export const listedUserJson = ({ id, balance, createdAt, ...user }: ListedUser): z.output<typeof ListedUserBody> => ({
   userId: id,
   ...user,
   balance: balance === null ? null : decimal(balance),

@@ -1,6 +1,7 @@
 /** `GET /api/auth/sessions`, `DELETE /api/auth/sessions/:id` and `POST /api/auth/logout-all`. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { sessionId } from '../../../../actors/kernel/ids.ts'
+import type { ListedSession } from '../../../../db/sessions.ts'
 import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
 import { CHANGE, INPUT, SIGNED_IN } from '../../error-codes.ts'
 import { BROWSER_SECURITY, type Gates } from '../../gates.ts'
@@ -12,6 +13,14 @@ import { clearSession } from '../../session-cookies.ts'
 const ID_EXAMPLE = '0197f2a0-6e7f-7a81-9c2d-3e4f5a6b7c8d'
 const SessionIdInput = z.guid().toLowerCase().openapi({ format: 'uuid', example: ID_EXAMPLE }).transform(sessionId)
 const time = z.string().openapi({ format: 'date-time', example: '2026-05-02T14:30:00.000Z' })
+
+export const SessionBody = z.object({
+  id: z.string().openapi({ format: 'uuid', example: ID_EXAMPLE }),
+  createdAt: time.openapi({ description: 'When the user signed in.' }),
+  lastSeenAt: time.openapi({ description: 'The sign-in or the last refresh.' }),
+  userAgent: z.string().nullable().openapi({ example: 'Mozilla/5.0 (X11; Linux x86_64)' }),
+  addressPrefix: z.string().openapi({ example: '203.0.113.0/24' }),
+})
 
 const list = createRoute({
   method: 'get',
@@ -26,12 +35,7 @@ const list = createRoute({
     200: json(
       z.object({
         sessions: z.array(
-          z.object({
-            id: z.string().openapi({ format: 'uuid', example: ID_EXAMPLE }),
-            createdAt: time.openapi({ description: 'When the user signed in.' }),
-            lastSeenAt: time.openapi({ description: 'The sign-in or the last refresh.' }),
-            userAgent: z.string().nullable().openapi({ example: 'Mozilla/5.0 (X11; Linux x86_64)' }),
-            addressPrefix: z.string().openapi({ example: '203.0.113.0/24' }),
+          SessionBody.extend({
             current: z.boolean().openapi({ description: 'The session of this request.', example: true }),
           }),
         ),
@@ -74,10 +78,8 @@ export function ownSessions({ sessions, cookies }: Pick<HttpDeps, 'sessions' | '
   return new OpenAPIHono<HttpEnv>()
     .openapi({ ...list, middleware: gates.signedIn }, async (c) => {
       const { userId, sid } = c.var.caller
-      const listed = (await sessions.list(userId)).map(({ createdAt, lastSeenAt, ...session }) => ({
-        ...session,
-        createdAt: timestamp(createdAt),
-        lastSeenAt: timestamp(lastSeenAt),
+      const listed = (await sessions.list(userId)).map((session) => ({
+        ...sessionJson(session),
         current: session.id === sid,
       }))
       return c.json({ sessions: listed }, 200)
@@ -95,3 +97,9 @@ export function ownSessions({ sessions, cookies }: Pick<HttpDeps, 'sessions' | '
       return c.json({ ended }, 200)
     })
 }
+
+export const sessionJson = ({ createdAt, lastSeenAt, ...session }: ListedSession) => ({
+  ...session,
+  createdAt: timestamp(createdAt),
+  lastSeenAt: timestamp(lastSeenAt),
+})

@@ -24,7 +24,7 @@ const time = z.string().openapi({ format: 'date-time', example: '2026-05-02T14:3
 const ScopeInput = z.enum(SCOPES)
 const scopes = z.array(ScopeInput).openapi({ example: ['trade'] })
 
-const KeyBody = z
+export const KeyBody = z
   .object({
     id: z.string().openapi({ format: 'uuid', example: ID_EXAMPLE }),
     name: z.string().openapi({ example: 'My bot' }),
@@ -143,7 +143,7 @@ function expiryFrom(wanted: string | undefined, now: Instant): Instant | null {
   return at > now && at <= now + DAYS_MAX * DAY_MS ? instant(at) : null
 }
 
-const keyJson = ({ createdAt, expiresAt, lastUsedAt, ...key }: PersonalKey) => ({
+export const keyJson = ({ createdAt, expiresAt, lastUsedAt, ...key }: PersonalKey) => ({
   ...key,
   scopes: [...key.scopes],
   createdAt: timestamp(createdAt),

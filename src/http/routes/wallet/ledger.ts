@@ -9,38 +9,35 @@ import { ledgerEntryJson } from '../../json.ts'
 import type { HttpDeps } from '../../ports.ts'
 import { json, positionIdText, timestampText } from '../../schemas.ts'
 
-const LedgerBody = z
+export const LedgerEntryBody = z
   .object({
-    entries: z.array(
-      z.object({
-        kind: z
-          .enum([
-            'grant',
-            'margin',
-            'release',
-            'external_adjustment',
-            'referral',
-            'refill',
-            'late_close',
-            'void',
-            'void_shortfall',
-          ])
-          .openapi({
-            description:
-              '`grant`: the starting balance. `margin`: debited by an opening. `release`: paid by a close, margin plus ' +
-              'realised PnL. `external_adjustment`: a change from outside. `referral`: a referral reward. ' +
-              '`refill`: practice money on request. ' +
-              '`late_close`: the correction of a position that was closed just before news.',
-            example: 'margin',
-          }),
-        amount: z.number().openapi({ description: 'Units credited, or debited if negative.', example: -50 }),
-        positionId: positionIdText.nullable(),
-        at: timestampText,
+    kind: z
+      .enum([
+        'grant',
+        'margin',
+        'release',
+        'external_adjustment',
+        'referral',
+        'refill',
+        'late_close',
+        'void',
+        'void_shortfall',
+      ])
+      .openapi({
+        description:
+          '`grant`: the starting balance. `margin`: debited by an opening. `release`: paid by a close, margin plus ' +
+          'realised PnL. `external_adjustment`: a change from outside. `referral`: a referral reward. ' +
+          '`refill`: practice money on request. ' +
+          '`late_close`: the correction of a position that was closed just before news.',
+        example: 'margin',
       }),
-    ),
-    nextCursor,
+    amount: z.number().openapi({ description: 'Units credited, or debited if negative.', example: -50 }),
+    positionId: positionIdText.nullable(),
+    at: timestampText,
   })
-  .openapi('WalletLedger')
+  .openapi('LedgerEntry')
+
+const LedgerBody = z.object({ entries: z.array(LedgerEntryBody), nextCursor }).openapi('WalletLedger')
 
 const cursors = cursorsOf('ledger', z.tuple([z.int().min(1), z.int().min(0), z.uuid(), z.string().max(40)]), [
   1_777_730_400_000_000,

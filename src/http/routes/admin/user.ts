@@ -1,0 +1,105 @@
+/** `GET /api/admin/users/:id`: one user, as an operator needs to know them before acting. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { type Purse, PURSES } from '../../../../actors/kernel/purse.ts'
+import { errors, fail, type HttpEnv, notFound } from '../../answers.ts'
+import { ADMIN, INPUT } from '../../error-codes.ts'
+import { ADMIN_READ_SECURITY, type Gates } from '../../gates.ts'
+import { UserIdInput } from '../../inputs.ts'
+import { ledgerEntryJson, positionJson, timestamp, walletJson } from '../../json.ts'
+import type { HttpDeps } from '../../ports.ts'
+import { json, PositionBody, timestampText, userIdText, usernameText, WalletBody } from '../../schemas.ts'
+import { SessionBody, sessionJson } from '../auth/sessions.ts'
+import { KeyBody, keyJson } from '../keys/keys.ts'
+import { LedgerEntryBody } from '../wallet/ledger.ts'
+import { ListedUserBody, listedUserJson } from './users.ts'
+
+/** Rows of each list, the newest. */
+const NEWEST = 50
+
+const PurseBody = z
+  .object({
+    wallet: WalletBody,
+    positions: z.array(PositionBody).openapi({ description: `Open and closed, the ${NEWEST} opened last.` }),
+    ledger: z.array(LedgerEntryBody).openapi({ description: `The last ${NEWEST} entries.` }),
+  })
+  .openapi('UserPurse')
+
+const ConnectionBody = z
+  .object({
+    kind: z.enum(['same_network', 'invited_by', 'invited']).openapi({ example: 'same_network' }),
+    userId: userIdText,
+    username: usernameText,
+  })
+  .openapi('UserConnection')
+
+const UserAlertBody = z
+  .object({
+    id: z.int().openapi({ description: 'Of the entry in the audit log.', example: 4_812 }),
+    at: timestampText,
+    finding: z.string().openapi({ example: 'lockstep' }),
+  })
+  .openapi('UserAlert')
+
+const UserFileBody = z
+  .object({
+    user: ListedUserBody,
+    hiddenFromBoards: z.boolean().openapi({ description: 'By their own wish.', example: false }),
+    deletionDue: timestampText.nullable().openapi({ description: 'When the account is erased; null for never.' }),
+    purses: z.array(PurseBody),
+    sessions: z.array(SessionBody).openapi({ description: 'Those that last, at most 100.' }),
+    keys: z.array(KeyBody),
+    connections: z.array(ConnectionBody).openapi({
+      description:
+        `At most ${NEWEST} of each kind. \`same_network\`: a stored session from the same /24 or /48, which many ` +
+        'strangers may share.',
+    }),
+    alerts: z.array(UserAlertBody).openapi({
+      description: 'The latest alerts about cheats that name the user, among the last 1,000 of all.',
+    }),
+  })
+  .openapi('UserFile')
+
+const route = createRoute({
+  method: 'get',
+  path: '/api/admin/users/{id}',
+  tags: ['Admin'],
+  summary: 'One user: wallets, positions, ledger, sessions, keys and connections',
+  description: 'Addresses are truncated, and secrets of keys are not stored. Nothing is written.',
+  security: ADMIN_READ_SECURITY,
+  request: { params: z.object({ id: UserIdInput }) },
+  responses: { 200: json(UserFileBody, 'The user.'), ...errors(...ADMIN, ...INPUT, 'NOT_FOUND') },
+})
+
+type Deps = Pick<HttpDeps, 'userList' | 'accounts' | 'wallets' | 'positions' | 'sessions' | 'keys' | 'integrity'>
+
+export function adminUser(deps: Deps, gates: Gates) {
+  const { userList, accounts, wallets, positions, sessions, keys, integrity } = deps
+  return new OpenAPIHono<HttpEnv>().openapi({ ...route, middleware: gates.admin }, async (c) => {
+    const { id } = c.req.valid('param')
+    const [listed, user] = await Promise.all([userList.find(id), accounts.find(id)])
+    if (listed === null || user === null) return fail(c, notFound('user'))
+    const inPurse = async (purse: Purse) => {
+      const newest = { purse, limit: NEWEST, offset: 0 }
+      const wallet = await wallets.find(id, purse)
+      if (wallet === null) return []
+      return [
+        {
+          wallet: walletJson(wallet, purse),
+          positions: (await positions.list(id, { ...newest, status: 'all' })).map(positionJson),
+          ledger: (await wallets.ledger(id, newest)).map(ledgerEntryJson),
+        },
+      ]
+    }
+    const body: z.output<typeof UserFileBody> = {
+      user: listedUserJson(listed),
+      hiddenFromBoards: user.hiddenFromBoards,
+      deletionDue: user.deletionDue === null ? null : timestamp(user.deletionDue),
+      purses: (await Promise.all(PURSES.map(inPurse))).flat(),
+      sessions: (await sessions.list(id)).map(sessionJson),
+      keys: (await keys.list(id)).map(keyJson),
+      connections: [...(await integrity.connections(id))],
+      alerts: (await integrity.alerts(id)).map((alert) => ({ ...alert, at: timestamp(alert.at) })),
+    }
+    return c.json(body, 200)
+  })
+}
