@@ -12,6 +12,8 @@ const parts = computed(() => path.value.replace(/^#\/?/, '').split('/'))
 export const view = computed<View>(() => VIEWS.find((name) => name === parts.value[0]) ?? 'trade')
 /** The part of the address after the view: a section of the control room. */
 export const section = computed(() => parts.value[1] ?? '')
+/** What the section shows: a user of the control room. Empty for none. */
+export const item = computed(() => parts.value[2] ?? '')
 
 export const isTrading = computed(() => view.value === 'market' || view.value === 'trade' || view.value === 'positions')
 

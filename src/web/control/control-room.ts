@@ -1,19 +1,22 @@
 /** The control room of operators. Every action is an API endpoint and leaves an entry in the audit log. */
 import type { ComponentType } from 'preact'
 import { html } from '../html.ts'
-import { section } from '../route.ts'
+import { item, section } from '../route.ts'
 import { isAdmin } from '../session.ts'
 import { AuditLog } from './audit.ts'
 import { Health } from './health.ts'
 import { Replays } from './replays.ts'
 import { SettingsPanel } from './settings.ts'
+import { Person } from './person.ts'
+import { RiskView } from './risk.ts'
 import { Users } from './users.ts'
 
 const PARTS: readonly (readonly [key: string, label: string, part: ComponentType])[] = [
   ['', 'Health', Health],
   ['replays', 'Replays', Replays],
   ['settings', 'Settings', SettingsPanel],
-  ['users', 'Users', Users],
+  ['users', 'Users', () => (item.value === '' ? html`<${Users} />` : html`<${Person} id=${item.value} />`)],
+  ['risk', 'Risk', RiskView],
   ['audit', 'Audit', AuditLog],
 ]
 

@@ -1,4 +1,5 @@
 /** The admin endpoints of the API and their types. */
+import type { Position } from '../client/wire.ts'
 import { api } from '../session.ts'
 
 export interface Replay {
@@ -49,7 +50,67 @@ export interface ListedUser {
   readonly role: string
   readonly balance: number | null
   readonly synthetic: boolean
+  readonly status: 'active' | 'frozen'
   readonly createdAt: string
+}
+
+/** A position in a user's file. */
+export type Holding = Position
+
+interface Who {
+  readonly userId: string
+  readonly username: string
+}
+
+export interface UserFile {
+  readonly user: ListedUser
+  readonly hiddenFromBoards: boolean
+  readonly deletionDue: string | null
+  readonly purses: readonly {
+    readonly wallet: { readonly purse: string; readonly balance: number; readonly marginUsed: number }
+    readonly positions: readonly Holding[]
+    readonly ledger: readonly {
+      readonly kind: string
+      readonly amount: number
+      readonly positionId: string | null
+      readonly at: string
+    }[]
+  }[]
+  readonly sessions: readonly {
+    readonly id: string
+    readonly lastSeenAt: string
+    readonly addressPrefix: string
+    readonly userAgent: string | null
+  }[]
+  readonly keys: readonly {
+    readonly id: string
+    readonly name: string
+    readonly scopes: readonly string[]
+    readonly expiresAt: string
+  }[]
+  readonly connections: readonly (Who & { readonly kind: string })[]
+  readonly alerts: readonly { readonly id: number; readonly at: string; readonly finding: string }[]
+}
+
+export interface Risk {
+  readonly asOf: string
+  readonly houseToday: number
+  readonly exposures: readonly {
+    readonly name: string
+    readonly positions: number
+    readonly long: number
+    readonly short: number
+    readonly margin: number
+    readonly houseToday: number
+  }[]
+  readonly winners: readonly (Who & { readonly pnl: number; readonly closes: number })[]
+  readonly losers: readonly (Who & { readonly pnl: number; readonly closes: number })[]
+  readonly markOuts: readonly (Who & {
+    readonly openings: number
+    readonly after10s: number
+    readonly after60s: number
+  })[]
+  readonly groups: readonly { readonly at: string; readonly finding: string; readonly users: readonly Who[] }[]
 }
 
 /** Sums over the whole ledger, and over each purse. */
@@ -92,6 +153,11 @@ export const operations = {
     put(`/api/admin/settings/${encodeURIComponent(key)}`, { value, force }),
   users: (search: string, offset: number) =>
     api.ask<{ users: ListedUser[]; total: number }>('/api/admin/users', { query: { search, offset, limit: 25 } }),
+  user: (id: string) => api.ask<UserFile>(`/api/admin/users/${encodeURIComponent(id)}`),
+  setStatus: (id: string, status: 'active' | 'frozen', reason: string) =>
+    put(`/api/admin/users/${id}/status`, { status, reason }),
+  voidPosition: (id: string, reason: string) => post(`/api/admin/positions/${id}/void`, { reason }),
+  risk: () => api.ask<Risk>('/api/admin/risk'),
   setRole: (id: string, role: 'admin' | 'user') => put(`/api/admin/users/${id}/role`, { role }),
   audit: () => api.ask<{ entries: AuditEntry[] }>('/api/admin/audit', { query: { limit: 100 } }),
   books: () => api.ask<LedgerAudit>('/api/admin/ledger/audit'),

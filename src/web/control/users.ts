@@ -76,7 +76,10 @@ function Table({ users, again }: { users: readonly ListedUser[]; again: () => vo
           ${users.map(
             (one) => html`
               <tr key=${one.userId}>
-                <th scope="row">${one.username} <small>${one.synthetic ? 'synthetic' : one.name}</small></th>
+                <th scope="row">
+                  <a href=${`#/control/users/${one.userId}`}>${one.username}</a>
+                  <small>${one.synthetic ? 'synthetic' : one.name}</small>
+                </th>
                 <td>${one.email}</td>
                 <td class="num">${one.balance === null ? '–' : units(one.balance)}</td>
                 <td>${dayTime(one.createdAt)}</td>

@@ -1,0 +1,81 @@
+/** The house's risk: what is open, who wins and loses today, and who opens ahead of moves. */
+import { dayTime, percent, signed, units } from '../format.ts'
+import { html } from '../html.ts'
+import { useRepeated, useRequest, Waiting } from '../parts/use-request.ts'
+import { operations } from './operations.ts'
+
+const AGAIN_MS = 15_000
+
+type Cell = ReturnType<typeof html> | string | number
+
+interface ListProps {
+  readonly title: string
+  readonly columns: readonly string[]
+  /** The first cell of each row names it. */
+  readonly rows: readonly (readonly Cell[])[]
+}
+
+export function RiskView() {
+  const { answer, trouble, again } = useRequest(() => operations.risk())
+  useRepeated(again, AGAIN_MS)
+  if (answer === null) return html`<section class="card"><${Waiting} trouble=${trouble} /></section>`
+  const { asOf, houseToday, exposures, winners, losers, markOuts, groups } = answer
+  const results = (users: typeof winners) =>
+    users.map((one) => [person(one), signed(one.pnl), one.closes] satisfies Cell[])
+  return html`
+    <p>
+      As of ${dayTime(asOf)}. The house has ${houseToday < 0 ? 'lost' : 'earned'} ${units(Math.abs(houseToday))} today.
+    </p>
+    <${List}
+      title="Open by player"
+      columns=${['Player', 'Positions', 'Long', 'Short', 'Margin', 'House today']}
+      rows=${exposures.map((one) => [one.name, one.positions, units(one.long), units(one.short), units(one.margin), signed(one.houseToday)])}
+    />
+    <${List} title="Winners today" columns=${['User', 'P&L', 'Closes']} rows=${results(winners)} />
+    <${List} title="Losers today" columns=${['User', 'P&L', 'Closes']} rows=${results(losers)} />
+    <${List}
+      title="Opens ahead of moves"
+      columns=${['User', 'Openings', 'After 10 s', 'After 60 s']}
+      rows=${markOuts.map((one) => [person(one), one.openings, percent(one.after10s), percent(one.after60s)])}
+    />
+    <${List}
+      title="Reported together"
+      columns=${['Alert', 'When', 'Users']}
+      rows=${groups.map(({ finding, at, users }) => [finding.replaceAll('_', ' '), dayTime(at), html`${users.map((one) => html`${person(one)} `)}`])}
+    />
+  `
+}
+
+const person = ({ userId, username }: { readonly userId: string; readonly username: string }) =>
+  html`<a href=${`#/control/users/${userId}`}>${username}</a>`
+
+function List({ title, columns, rows }: ListProps) {
+  const id = `risk-${title.toLowerCase().replaceAll(' ', '-')}`
+  return html`
+    <section class="card" aria-labelledby=${id}>
+      <header><h2 id=${id}>${title}</h2></header>
+      ${
+        rows.length === 0
+          ? html`<p class="empty">Nothing.</p>`
+          : html`<div class="scroll" tabindex="0" role="region" aria-label=${`${title}: list`}>
+              <table>
+                <thead>
+                  <tr>
+                    ${columns.map((name) => html`<th key=${name} scope="col">${name}</th>`)}
+                  </tr>
+                </thead>
+                <tbody>
+                  ${rows.map(
+                    ([name, ...cells], n) =>
+                      html`<tr key=${n}>
+                        <th scope="row">${name}</th>
+                        ${cells.map((cell) => html`<td class="num">${cell}</td>`)}
+                      </tr>`,
+                  )}
+                </tbody>
+              </table>
+            </div>`
+      }
+    </section>
+  `
+}

@@ -1,0 +1,83 @@
+/** The integrity desk of the control room, in a real browser against the whole program. */
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { present } from '../../actors/kernel/assert.ts'
+import { accessProblems, complaintsOf, hasBrowser, launch } from '../support/browser.ts'
+import { ComposedServer } from '../support/composed-server.ts'
+import { embeddedPlace } from '../support/data-place.ts'
+import { HttpClient } from '../support/http-client.ts'
+import { PATIENCE } from '../support/process.ts'
+
+const SHOTS = process.env['TEST_SCREENSHOTS']
+
+describe.skipIf(!hasBrowser)('the integrity desk in a browser', { timeout: 90_000 }, () => {
+  let server: ComposedServer
+  let browser: Browser
+  beforeAll(async () => {
+    const place = await embeddedPlace()
+    server = await ComposedServer.open({ ...place, env: { ...place.env, ADMIN_EMAILS: 'boss@synthetic.invalid' } })
+    browser = await launch()
+  }, 60_000)
+  afterAll(async () => {
+    await browser.close()
+    await server.close()
+  })
+
+  const shoot = async (page: Page, name: string): Promise<void> => {
+    if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true })
+  }
+
+  it('[C7][C8] shows the risk and a user, voids a position and freezes the user, each for a reason', async () => {
+    const fan = new HttpClient(server.url)
+    const { userId } = await fan.signIn('Fan')
+    const player = await vi.waitUntil(
+      async () => (await fan.instruments()).find(({ tradingStatus }) => tradingStatus === 'OPEN'),
+      PATIENCE,
+    )
+    const { id, currentPrice } = present(player, 'a player')
+    const order = { instrumentId: id, direction: 'long', lotSize: 0.5, clientPrice: currentPrice } as const
+    expect((await fan.open(order, 'one')).status).toBe(201)
+
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+    const page = await context.newPage()
+    page.setDefaultTimeout(10_000)
+    const complaints = complaintsOf(page, [new URL(server.url).origin])
+    await page.goto(server.url)
+    await page.getByLabel('Your name').fill('Boss')
+    await page.getByRole('button', { name: 'Kick off' }).click()
+    await page.getByRole('link', { name: 'Account' }).waitFor()
+
+    await page.goto(`${server.url}/#/control/risk`)
+    await page.getByRole('region', { name: 'Open by player: list' }).getByRole('row').nth(1).waitFor()
+    expect(await accessProblems(page)).toEqual([])
+    await shoot(page, 'risk-1440')
+    await page.goto(`${server.url}/#/control/users`)
+    await page.getByRole('link', { name: 'fan', exact: true }).click()
+    await page.getByRole('heading', { name: 'fan', exact: true }).waitFor()
+    expect(await accessProblems(page)).toEqual([])
+    await shoot(page, 'person-1440')
+
+    page.once('dialog', (dialog) => void dialog.dismiss())
+    await page.getByRole('button', { name: 'Void' }).click()
+    expect(await fan.positions('open')).toHaveLength(1)
+    page.once('dialog', (dialog) => void dialog.accept('beside the pitch'))
+    await page.getByRole('button', { name: 'Void' }).click()
+    await page.getByText('Void: an operator took it out. beside the pitch').waitFor()
+    expect(await fan.positions('open')).toEqual([])
+
+    page.once('dialog', (dialog) => void dialog.accept('ten opens before goals'))
+    await page.getByRole('button', { name: 'Freeze' }).click()
+    await page.getByRole('button', { name: 'Unfreeze' }).waitFor()
+    const opened = async () => (await fan.open(order, 'two')).status
+    expect(await opened()).toBeOneOf([401, 403])
+    await expect.poll(opened).toBe(401) // within a second they are signed out
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.emulateMedia({ colorScheme: 'dark' })
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+    expect(await accessProblems(page)).toEqual([])
+    await shoot(page, 'person-390-dark')
+    expect(new URL(page.url()).hash).toBe(`#/control/users/${userId}`)
+    expect(complaints).toEqual([])
+    await context.close()
+  })
+})
