@@ -86,8 +86,8 @@ const LONGEST_PAUSE_MS = 3_000
 export function createApi({ baseUrl = '', onSignedOut = () => undefined }: ApiOptions = {}) {
   /** One rotation at a time, among all tabs: a second one with the same token would be refused. */
   let renewing: Promise<boolean> | null = null
-  const renew = (): Promise<boolean> => {
-    renewing ??= alone(rotate).finally(() => (renewing = null))
+  const renew = (before = lastRenewal()): Promise<boolean> => {
+    renewing ??= alone(rotate, before).finally(() => (renewing = null))
     return renewing
   }
   const rotate = async (): Promise<boolean> => {
@@ -125,10 +125,11 @@ export function createApi({ baseUrl = '', onSignedOut = () => undefined }: ApiOp
     for (let attempt = 1; ; attempt++) {
       const isLast = !mayRepeat || attempt === ATTEMPTS
       let response: Response
+      const before = lastRenewal()
       try {
         response = await once(path, options)
         if (response.status === 401 && options.isSigningIn !== true) {
-          if (!(await renew())) onSignedOut()
+          if (!(await renew(before))) onSignedOut()
           else response = await once(path, options)
         }
       } catch {
@@ -234,14 +235,18 @@ export function createApi({ baseUrl = '', onSignedOut = () => undefined }: ApiOp
 /** When a tab of this browser last renewed the session. */
 const RENEWED = 'touchline.renewed'
 
-/** Runs one rotation among the tabs of a browser. A tab that had to wait for another's has its tokens already. */
-async function alone(rotate: () => Promise<boolean>): Promise<boolean> {
+const lastRenewal = (): string | null => (typeof localStorage === 'undefined' ? null : localStorage.getItem(RENEWED))
+
+/**
+ * Runs one rotation among the tabs of a browser, unless the session has been renewed since `before`, when the refused
+ * request was sent: then the tab has the tokens already.
+ */
+async function alone(rotate: () => Promise<boolean>, before: string | null): Promise<boolean> {
   if (typeof navigator === 'undefined' || typeof localStorage === 'undefined' || navigator.locks === undefined) {
     return rotate() // a program, or a page without TLS
   }
-  const before = localStorage.getItem(RENEWED)
   return navigator.locks.request(RENEWED, async () => {
-    if (localStorage.getItem(RENEWED) !== before) return true
+    if (lastRenewal() !== before) return true
     const isRenewed = await rotate()
     if (isRenewed) localStorage.setItem(RENEWED, newKey())
     return isRenewed
