@@ -11,7 +11,7 @@ import type { ProcessId, PubSub } from './cluster/bus.ts'
 import type { Presence, Registry } from './cluster/presence.ts'
 import { FanOut } from './feed/fan-out.ts'
 import { clusterMember } from './join-cluster.ts'
-import type { RealTimeStats } from './stats.ts'
+import type { PollerStats, RealTimeStats } from './stats.ts'
 import { type Wake, WakeLimiter } from './feed/wake-limiter.ts'
 import { type Directory, MatchDesk, type MatchDeskOptions } from './match/match-desk.ts'
 import { FairShare } from './match/fair-share.ts'
@@ -20,6 +20,7 @@ import { type HostedMatch, MATCH_ROOM, MatchRoom } from './match/match-room.ts'
 import { matchmake } from './match/seats.ts'
 import type { Ownership } from './cluster/peers.ts'
 import { PriceFeed, RECONNECT_SPREAD_MS } from './feed/price-feed.ts'
+import type { ProviderStatus } from './sources/provider.ts'
 import { type ProviderContext, ProviderPoller } from './sources/provider-poller.ts'
 import { REPLAY_ROOM, ReplayRoom } from './sources/replay-room.ts'
 import type { ReplayContext } from './sources/replay-player.ts'
@@ -129,7 +130,7 @@ export async function startRealTime(options: RealTimeOptions): Promise<RealTime>
       poller.start()
     },
     provider: () => poller,
-    stats: () => statsOf(parts),
+    stats: () => ({ ...statsOf(parts), poller: poller === null ? null : pollerStats(poller.status(), options.world) }),
     presence: cluster?.presence() ?? null,
     isSettling: () => hosted.values().some(({ actor }) => isClosing(actor.view)),
     matchmake: (request) => matchmake(request, seats),
@@ -193,7 +194,7 @@ async function startMatchmaker(publicAddress: string | null): Promise<void> {
   matchMaker.defineRoomType(REPLAY_ROOM, ReplayRoom)
 }
 
-const statsOf = ({ feed, hosted, fanOut, deadline, cluster }: Parts): RealTimeStats => ({
+const statsOf = ({ feed, hosted, fanOut, deadline, cluster }: Parts): Omit<RealTimeStats, 'poller'> => ({
   sockets: {
     feed: feed.connections,
     room: [...hosted.values()].reduce((sum, { connections }) => sum + connections, 0),
@@ -202,6 +203,17 @@ const statsOf = ({ feed, hosted, fanOut, deadline, cluster }: Parts): RealTimeSt
   tooSlow: deadline.closed,
   matches: [...hosted.values()].map(({ source }) => source.stats()),
   requests: cluster?.requests ?? null,
+  busUnheardMs: cluster?.presence()?.unheardMs ?? null,
+})
+
+const pollerStats = (
+  { polling, polls, failures, answeredAt }: ProviderStatus,
+  world: RealTimeOptions['world'],
+): PollerStats => ({
+  polling,
+  answered: polls - failures,
+  failed: failures,
+  answerAgeMs: polling && answeredAt !== null ? world.now() - answeredAt : null,
 })
 
 async function stopMatches({ replays, desk, feed, hosted }: Parts, poller: ProviderPoller | null): Promise<void> {

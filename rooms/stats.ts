@@ -30,6 +30,16 @@ export interface MatchStats {
   readonly feedAgeMs: number | null
 }
 
+/** The poller of the live provider, in a process that has one. Counters only grow. */
+export interface PollerStats {
+  /** Whether this process polls; another does, or none. */
+  readonly polling: boolean
+  readonly answered: number
+  readonly failed: number
+  /** Age of the newest answer, while this process polls; null before the first. */
+  readonly answerAgeMs: number | null
+}
+
 export interface RealTimeStats {
   /** Open sockets by endpoint. */
   readonly sockets: { readonly feed: number; readonly room: number }
@@ -39,4 +49,8 @@ export interface RealTimeStats {
   readonly matches: readonly MatchStats[]
   /** Null when there are no other processes. */
   readonly requests: Readonly<RequestEnds> | null
+  /** How long this process has not heard itself on the bus, to the second; null without a bus. */
+  readonly busUnheardMs: number | null
+  /** Null without a live provider. */
+  readonly poller: PollerStats | null
 }

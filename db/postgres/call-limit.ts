@@ -23,6 +23,11 @@ export class CallLimit {
     this.#options = options
   }
 
+  /** Calls that wait for a slot. */
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
   async run<T>(call: () => Promise<T>): Promise<T> {
     if (this.#hasRoom()) this.#enter()
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))

@@ -7,7 +7,7 @@ import pg from 'pg'
 import { type ArrayFormat, LITERALS, safeInteger } from './arrays.ts'
 import { BINARY } from './binary-arrays.ts'
 import { CallLimit } from './call-limit.ts'
-import { openPool, Pools } from './pools.ts'
+import { openPool, type PoolUse, Pools } from './pools.ts'
 import { type FolderLock, lockFolderSoon } from './folder-lock.ts'
 import type { Database } from './schema.ts'
 
@@ -41,6 +41,8 @@ export interface Connection {
    * queries on them would otherwise wait for their timeout.
    */
   cutSilent(): Promise<number>
+  /** How the pools of connections are used at this moment; none for the embedded database. */
+  pools(): readonly PoolUse[]
   /** Waits for running queries, then releases sockets, files and the folder's lock. */
   close(): Promise<void>
 }
@@ -106,6 +108,8 @@ function connectPostgres(databaseUrl: string, statementTimeoutMs: number): Conne
       }),
     ping: () => ping(db),
     cutSilent: () => pools.cutSilent(),
+    // Commits wait before they ask for a connection.
+    pools: () => pools.use().map((use) => (use.name === 'commits' ? { ...use, waiting: limit.waiting } : use)),
     async withoutTimeout(work) {
       const unlimited = new Kysely<Database>({
         dialect: new PostgresDialect({ pool: openPool(poolOf(databaseUrl, { ...lasting, max: 1 })) }),
@@ -182,6 +186,7 @@ export async function connectEmbedded(dataDir: string | null, template?: Blob): 
       call,
       ping: () => ping(db),
       cutSilent: async () => 0,
+      pools: () => [],
       withoutTimeout: (work) => work(db), // PGlite cancels nothing
       async close() {
         await db.destroy()

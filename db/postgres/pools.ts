@@ -35,6 +35,14 @@ interface Waiting {
   isIdle: boolean
 }
 
+/** Connections of a pool that work, at most `max`, and the queries that wait for one. */
+export interface PoolUse<Name extends string = string> {
+  readonly name: Name
+  readonly max: number
+  readonly inUse: number
+  readonly waiting: number
+}
+
 export function openPool(options: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool(options)
   // A connection may break while it is idle, in the pool or between two queries. The pool drops it, or the next query
@@ -58,6 +66,15 @@ export class Pools<Name extends string> {
     const pool = this.#pools.get(name) ?? this.#open(this.#options[name])
     this.#pools.set(name, pool)
     return pool
+  }
+
+  /** How each pool is used at this moment. */
+  use(): readonly PoolUse<Name>[] {
+    return Object.entries<pg.PoolConfig>(this.#options).map(([name, { max = 10 }]) => {
+      const pool = this.#pools.get(name as Name)
+      const [open, idle] = [pool?.totalCount ?? 0, pool?.idleCount ?? 0]
+      return { name: name as Name, max, inUse: open - idle, waiting: pool?.waitingCount ?? 0 }
+    })
   }
 
   /**

@@ -74,6 +74,11 @@ export class Presence {
     return this.#isCutOff
   }
 
+  /** How long this process has not heard itself, to the second. One beat is always under way. */
+  get unheardMs(): number {
+    return Math.max(0, this.#unheard - 1) * BEAT_MS
+  }
+
   async open(): Promise<void> {
     const { pubSub, bus } = this.#options
     const own = bus.processId

@@ -22,7 +22,8 @@ import { IdentityProviderAway } from '../auth/identity.ts'
 import { createApp, createWsApp } from '../http/app.ts'
 import type { RequestFacts } from '../http/edge.ts'
 import type { CommunityPorts } from '../http/community-ports.ts'
-import type { HttpDeps } from '../http/ports.ts'
+import type { HttpDeps, ReadyChecks } from '../http/ports.ts'
+import { readiness } from '../http/routes/health.ts'
 import { loadWebFiles } from '../http/web-files.ts'
 import { tracedDesk } from '../observe/tracing.ts'
 import type { GameplayBot } from '../replays/gameplay-bot.ts'
@@ -58,6 +59,9 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
   const { measuring, tracing } = observation
   const { realTime, wsServer } = realTimeSide
   const { settings } = market
+  const look = readiness(readyChecks(base, stores, realTime), log)
+  measuring.observeParts(look)
+  measuring.observePools(() => stores.connection.pools())
   const edge = {
     world,
     log,
@@ -75,7 +79,7 @@ export async function buildHttp(base: Base, parts: HttpParts): Promise<HttpApps>
     },
     tracing,
     cookies: { production: config.production, domain: config.cookieDomain },
-    readyChecks: readyChecks(base, stores, realTime),
+    readiness: look,
   }
   const deps: HttpDeps = {
     ...edge,
@@ -147,11 +151,7 @@ const isFault = (error: unknown): boolean =>
   error instanceof IdentityProviderAway ||
   error instanceof BoardsUnbuilt
 
-const readyChecks = (
-  { lifecycle }: Base,
-  { connection, fast }: Stores,
-  { presence }: RealTime,
-): HttpDeps['readyChecks'] => ({
+const readyChecks = ({ lifecycle }: Base, { connection, fast }: Stores, { presence }: RealTime): ReadyChecks => ({
   accepting: async () => {
     if (lifecycle.isStopping) throw new Error('this process is stopping')
   },

@@ -185,6 +185,9 @@ export interface SecurityWatch {
 /** Each named check resolves if its part of the server works and rejects if it does not. */
 export type ReadyChecks = Readonly<Record<string, () => Promise<void>>>
 
+/** The results of these checks, by name. */
+export type Readiness = () => Promise<readonly (readonly [part: string, result: 'ok' | 'failed'])[]>
+
 export interface Metrics {
   readonly access: MetricsAccess
   readonly contentType: string
@@ -201,7 +204,7 @@ export interface EdgeDeps {
   readonly corsOrigins: readonly string[]
   /** How many proxies of the deployment stand before this process. */
   readonly trustedProxies: number
-  readonly readyChecks: ReadyChecks
+  readonly readiness: Readiness
   readonly metrics: Metrics
   /** Null if tracing is off. */
   readonly tracing: Tracing | null

@@ -7,11 +7,16 @@ import { Counter, Gauge, Histogram, type Metric, Registry } from 'prom-client'
 import { SECOND_MS } from '../../actors/kernel/world.ts'
 import type { SealedEntry } from '../../db/audit-chain.ts'
 import type { BooksSample, WorkLeft } from '../../db/ledger-monitor.ts'
+import type { PoolUse } from '../../db/postgres/pools.ts'
 import type { RealTimeStats } from '../../rooms/stats.ts'
 import type { SignInFailure } from '../auth/security-events.ts'
 import type { RequestFacts } from '../http/edge.ts'
+import type { Readiness } from '../http/ports.ts'
 import { HouseResult } from './house-result.ts'
 import type { CommitFacts } from './observed.ts'
+import { partMetric, poolMetrics } from './reach-metrics.ts'
+import { realTimeMetrics } from './real-time-metrics.ts'
+import { readAtScrape } from './scraped.ts'
 import { securityMetrics } from './security-metrics.ts'
 
 export interface Measuring {
@@ -30,6 +35,10 @@ export interface Measuring {
   readonly workLeft: (left: WorkLeft) => void
   /** Adds the metrics of real time, which are read from `stats` at each scrape. To be called once. */
   readonly observe: (stats: () => RealTimeStats) => void
+  /** Adds the metrics of connections to the database, which are read at each scrape. To be called once. */
+  readonly observePools: (pools: () => readonly PoolUse[]) => void
+  /** Adds what this process can reach. `look` runs at each scrape. To be called once. */
+  readonly observeParts: (look: Readiness) => void
   /** Rotates the window of the event-loop lag: every scrape until the next call reads the window that ends now. */
   readonly turnLoop: () => void
   /** Stops measuring the event loop. */
@@ -86,6 +95,8 @@ export function startMeasuring(): Measuring {
     books: books.take,
     workLeft: work.take,
     observe: (stats) => register(realTimeMetrics(stats)),
+    observePools: (pools) => register(poolMetrics(pools)),
+    observeParts: (look) => register([partMetric(look)]),
     turnLoop: () => {
       lag = lagOf(loop)
       loop.reset()
@@ -219,28 +230,6 @@ function workMetrics(): Taking<WorkLeft> {
 
 const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers: [] })
 
-type Labelled = Iterable<readonly [label: string, value: number]>
-
-/** A number, or one for each value of a label, that is kept elsewhere and read at each scrape. */
-function readAtScrape(
-  Kind: typeof Gauge | typeof Counter,
-  { name, help, label }: { readonly name: string; readonly help: string; readonly label?: string },
-  value: () => number | Labelled,
-): Metric {
-  return new Kind({
-    name,
-    help,
-    labelNames: label === undefined ? [] : [label],
-    registers: [],
-    collect() {
-      this.reset()
-      const now = value()
-      if (typeof now === 'number') this.inc(now)
-      else if (label !== undefined) for (const [each, its] of now) this.inc({ [label]: each }, its)
-    },
-  })
-}
-
 type Quantiles = readonly (readonly [quantile: string, seconds: number])[]
 
 /** A timer that is on time fires after the resolution itself; before the first measurement there is no number. */
@@ -271,84 +260,5 @@ function processMetrics(lag: () => Quantiles): Metric[] {
       const { user, system } = process.cpuUsage()
       return (user + system) / 1e6
     }),
-  ]
-}
-
-function realTimeMetrics(stats: () => RealTimeStats): Metric[] {
-  return [
-    readAtScrape(
-      Gauge,
-      { name: 'touchline_sockets', help: 'Open sockets: of the price feed, and of match rooms.', label: 'door' },
-      () => Object.entries(stats().sockets),
-    ),
-    readAtScrape(
-      Counter,
-      { name: 'touchline_deliveries_total', help: 'Prices written to followers.' },
-      () => stats().traffic.prices,
-    ),
-    readAtScrape(
-      Counter,
-      {
-        name: 'touchline_conflations_total',
-        help: 'Delivered prices that replaced older ones not yet sent to a slow reader.',
-      },
-      () => stats().traffic.conflated,
-    ),
-    readAtScrape(
-      Counter,
-      { name: 'touchline_writes_total', help: 'Writes to followers; one write carries all prices that are due.' },
-      () => stats().traffic.writes,
-    ),
-    readAtScrape(
-      Counter,
-      {
-        name: 'touchline_sockets_dropped_total',
-        help: 'Sockets closed because their client did not read what it was sent.',
-      },
-      () => stats().tooSlow,
-    ),
-    ...matchMetrics(() => stats().matches),
-    readAtScrape(
-      Counter,
-      {
-        name: 'touchline_bus_requests_total',
-        help:
-          'Requests to other processes by end: answered, gone (no receiver), silent (timed out), ' +
-          'failed (receiver error).',
-        label: 'end',
-      },
-      () => Object.entries(stats().requests ?? {}),
-    ),
-  ]
-}
-
-function matchMetrics(matches: () => RealTimeStats['matches']): Metric[] {
-  return [
-    readAtScrape(
-      Gauge,
-      { name: 'touchline_matches_running', help: 'Matches that run in this process.' },
-      () => matches().length,
-    ),
-    readAtScrape(
-      Gauge,
-      {
-        name: 'touchline_mailbox_depth',
-        help: "Messages waiting in a match's mailbox; full at 1,024.",
-        label: 'match',
-      },
-      () => matches().map(({ matchId, waiting }) => [String(matchId), waiting] as const),
-    ),
-    readAtScrape(
-      Gauge,
-      {
-        name: 'touchline_feed_age_seconds',
-        help: 'Age of the newest match data, for matches in play.',
-        label: 'match',
-      },
-      () =>
-        matches().flatMap(({ matchId, feedAgeMs }) =>
-          feedAgeMs === null ? [] : [[String(matchId), feedAgeMs / SECOND_MS] as const],
-        ),
-    ),
   ]
 }

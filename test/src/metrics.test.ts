@@ -11,6 +11,8 @@ const IDLE: RealTimeStats = {
   tooSlow: 0,
   matches: [],
   requests: null,
+  busUnheardMs: null,
+  poller: null,
 }
 
 let measuring: Measuring
@@ -34,6 +36,8 @@ describe('metrics', () => {
       tooSlow: 1,
       matches: [{ matchId: MATCH, waiting: 7, feedAgeMs: 12_500 }],
       requests: { answered: 6, gone: 1, silent: 2, failed: 0 },
+      busUnheardMs: 4_000,
+      poller: { polling: true, answered: 8, failed: 3, answerAgeMs: 2_500 },
     }
     for (const again of [1, 2]) {
       expect(await linesOf('touchline_sockets{'), `time ${again}`).toEqual([
@@ -46,9 +50,17 @@ describe('metrics', () => {
       expect(await linesOf('touchline_mailbox_depth')).toEqual([`touchline_mailbox_depth{match="${MATCH}"} 7`])
       expect(await linesOf('touchline_feed_age_seconds')).toEqual([`touchline_feed_age_seconds{match="${MATCH}"} 12.5`])
       expect(await linesOf('touchline_bus_requests_total')).toContain('touchline_bus_requests_total{end="silent"} 2')
+      expect(await linesOf('touchline_bus_unheard')).toEqual(['touchline_bus_unheard_seconds{bus="own"} 4'])
+      expect(await linesOf('touchline_provider')).toEqual([
+        'touchline_provider_polling{poller="own"} 1',
+        'touchline_provider_polls_total{outcome="answered"} 8',
+        'touchline_provider_polls_total{outcome="failed"} 3',
+        'touchline_provider_answer_age_seconds{poller="own"} 2.5',
+      ])
     }
     figures = IDLE
     expect(await linesOf('touchline_mailbox_depth'), 'a match that runs here no more').toEqual([])
+    expect(await linesOf('touchline_provider'), 'a process without a provider').toEqual([])
   })
 
   it('count requests by method, route and status; unknown methods share one label', async () => {
@@ -153,6 +165,27 @@ describe('metrics', () => {
       'touchline_commit_batch_commands_count 2',
     ])
     expect(await linesOf('touchline_lease')).toEqual(['touchline_lease_renewals_lost_total 1'])
+  })
+
+  it('show what the process can reach, and how its pools are used', async () => {
+    measuring = startMeasuring()
+    let fastStore: 'ok' | 'failed' = 'failed'
+    measuring.observeParts(async () => [
+      ['database', 'ok'],
+      ['fastStore', fastStore],
+    ])
+    measuring.observePools(() => [{ name: 'readers', max: 10, inUse: 10, waiting: 3 }])
+    expect(await linesOf('touchline_part_ready')).toEqual([
+      'touchline_part_ready{part="database"} 1',
+      'touchline_part_ready{part="fastStore"} 0',
+    ])
+    fastStore = 'ok'
+    expect(await linesOf('touchline_part_ready{part="fast')).toEqual(['touchline_part_ready{part="fastStore"} 1'])
+    expect(await linesOf('touchline_database')).toEqual([
+      'touchline_database_connections{pool="readers"} 10',
+      'touchline_database_connections_max{pool="readers"} 10',
+      'touchline_database_waiting{pool="readers"} 3',
+    ])
   })
 
   it('count failed tasks by name', async () => {

@@ -1,7 +1,7 @@
 /** `GET /health` and `GET /ready`, for supervisors and load balancers, on the REST and on the WebSocket address. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { answerWith, errors, fail, type HttpEnv } from '../answers.ts'
-import type { HttpDeps } from '../ports.ts'
+import type { HttpDeps, Readiness, ReadyChecks } from '../ports.ts'
 import { json } from '../schemas.ts'
 import { PUBLIC_SECURITY } from '../gates.ts'
 
@@ -40,7 +40,11 @@ const readyRoute = createRoute({
   },
 })
 
-export function health({ readyChecks, log }: Pick<HttpDeps, 'readyChecks' | 'log'>) {
+/**
+ * Runs every check. Callers that come during a run share its result: each check is a round trip to the database or the
+ * fast store.
+ */
+export function readiness(checks: ReadyChecks, log: HttpDeps['log']): Readiness {
   const check = async ([name, answers]: [string, () => Promise<void>]): Promise<[string, 'ok' | 'failed']> => {
     try {
       await answers()
@@ -51,11 +55,11 @@ export function health({ readyChecks, log }: Pick<HttpDeps, 'readyChecks' | 'log
     }
   }
 
-  // Requests that arrive during a check share its result: each check is a round trip to the database.
   let look: Promise<readonly [string, 'ok' | 'failed'][]> | null = null
-  const results = (): Promise<readonly [string, 'ok' | 'failed'][]> =>
-    (look ??= Promise.all(Object.entries(readyChecks).map(check)).finally(() => (look = null)))
+  return () => (look ??= Promise.all(Object.entries(checks).map(check)).finally(() => (look = null)))
+}
 
+export function health({ readiness: results }: Pick<HttpDeps, 'readiness'>) {
   return new OpenAPIHono<HttpEnv>()
     .openapi(healthRoute, (c) => c.json({ status: 'ok' as const }, 200))
     .openapi(readyRoute, async (c) => {

@@ -1,0 +1,32 @@
+/** Metrics of what this process depends on: its connections to the database, and what `/ready` checks. */
+import { Gauge, type Metric } from 'prom-client'
+import type { PoolUse } from '../../db/postgres/pools.ts'
+import type { Readiness } from '../http/ports.ts'
+import { readAtScrape } from './scraped.ts'
+
+export function poolMetrics(pools: () => readonly PoolUse[]): Metric[] {
+  const inUse = { name: 'touchline_database_connections', help: 'Connections to PostgreSQL at work.', label: 'pool' }
+  const max = { name: 'touchline_database_connections_max', help: 'The most connections of a pool.', label: 'pool' }
+  const waiting = {
+    name: 'touchline_database_waiting',
+    help: 'Queries that wait for a connection, and commits that wait for their turn.',
+    label: 'pool',
+  }
+  return [
+    readAtScrape(Gauge, inUse, () => pools().map((pool) => [pool.name, pool.inUse] as const)),
+    readAtScrape(Gauge, max, () => pools().map((pool) => [pool.name, pool.max] as const)),
+    readAtScrape(Gauge, waiting, () => pools().map((pool) => [pool.name, pool.waiting] as const)),
+  ]
+}
+
+export function partMetric(look: Readiness): Metric {
+  return new Gauge({
+    name: 'touchline_part_ready',
+    help: 'What /ready checks, each as 1 or 0: database, fast store (read and written), bus, accepting.',
+    labelNames: ['part'],
+    registers: [],
+    async collect() {
+      for (const [part, result] of await look()) this.set({ part }, Number(result === 'ok'))
+    },
+  })
+}

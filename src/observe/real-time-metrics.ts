@@ -1,0 +1,120 @@
+/** Metrics of sockets, matches, the bus, and the poller of the live provider. */
+import { Counter, Gauge, type Metric } from 'prom-client'
+import { SECOND_MS } from '../../actors/kernel/world.ts'
+import type { PollerStats, RealTimeStats } from '../../rooms/stats.ts'
+import { known, readAtScrape } from './scraped.ts'
+
+export function realTimeMetrics(stats: () => RealTimeStats): Metric[] {
+  return [
+    readAtScrape(
+      Gauge,
+      { name: 'touchline_sockets', help: 'Open sockets: of the price feed, and of match rooms.', label: 'door' },
+      () => Object.entries(stats().sockets),
+    ),
+    readAtScrape(
+      Counter,
+      { name: 'touchline_deliveries_total', help: 'Prices written to followers.' },
+      () => stats().traffic.prices,
+    ),
+    readAtScrape(
+      Counter,
+      {
+        name: 'touchline_conflations_total',
+        help: 'Delivered prices that replaced older ones not yet sent to a slow reader.',
+      },
+      () => stats().traffic.conflated,
+    ),
+    readAtScrape(
+      Counter,
+      { name: 'touchline_writes_total', help: 'Writes to followers; one write carries all prices that are due.' },
+      () => stats().traffic.writes,
+    ),
+    readAtScrape(
+      Counter,
+      {
+        name: 'touchline_sockets_dropped_total',
+        help: 'Sockets closed because their client did not read what it was sent.',
+      },
+      () => stats().tooSlow,
+    ),
+    ...matchMetrics(() => stats().matches),
+    readAtScrape(
+      Counter,
+      {
+        name: 'touchline_bus_requests_total',
+        help:
+          'Requests to other processes by end: answered, gone (no receiver), silent (timed out), ' +
+          'failed (receiver error).',
+        label: 'end',
+      },
+      () => Object.entries(stats().requests ?? {}),
+    ),
+    readAtScrape(
+      Gauge,
+      {
+        name: 'touchline_bus_unheard_seconds',
+        help: 'How long this process has not heard its own messages to other processes.',
+        label: 'bus',
+      },
+      () => known('own', stats().busUnheardMs, SECOND_MS),
+    ),
+    ...pollerMetrics(() => stats().poller),
+  ]
+}
+
+function pollerMetrics(poller: () => PollerStats | null): Metric[] {
+  const polling = {
+    name: 'touchline_provider_polling',
+    help: 'Whether this process polls the live provider. One of the installation does.',
+    label: 'poller',
+  }
+  const polls = {
+    name: 'touchline_provider_polls_total',
+    help: 'Polls of the live provider by outcome.',
+    label: 'outcome',
+  }
+  const age = {
+    name: 'touchline_provider_answer_age_seconds',
+    help: 'Age of the newest answer of the live provider, where this process polls it.',
+    label: 'poller',
+  }
+  return [
+    readAtScrape(Gauge, polling, () => known('own', poller() && Number(poller()?.polling))),
+    readAtScrape(Counter, polls, () => [
+      ...known('answered', poller()?.answered),
+      ...known('failed', poller()?.failed),
+    ]),
+    readAtScrape(Gauge, age, () => known('own', poller()?.answerAgeMs, SECOND_MS)),
+  ]
+}
+
+function matchMetrics(matches: () => RealTimeStats['matches']): Metric[] {
+  return [
+    readAtScrape(
+      Gauge,
+      { name: 'touchline_matches_running', help: 'Matches that run in this process.' },
+      () => matches().length,
+    ),
+    readAtScrape(
+      Gauge,
+      {
+        name: 'touchline_mailbox_depth',
+        help: "Messages waiting in a match's mailbox; full at 1,024.",
+        label: 'match',
+      },
+      () => matches().map(({ matchId, waiting }) => [String(matchId), waiting] as const),
+    ),
+    readAtScrape(
+      Gauge,
+      {
+        name: 'touchline_feed_age_seconds',
+        help: 'Age of the newest match data, for matches in play.',
+        label: 'match',
+      },
+      () =>
+        matches().flatMap(({ matchId, feedAgeMs }) =>
+          feedAgeMs === null ? [] : [[String(matchId), feedAgeMs / SECOND_MS] as const],
+        ),
+    ),
+  ]
+}
