@@ -16,7 +16,7 @@ import { newPrivateKeyPem } from '../../src/auth/keys.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { VARIABLES } from '../../src/variables.ts'
 import { importsOf } from '../support/source-text.ts'
-import { expressions } from './watching.ts'
+import { alertRules, expressions } from './watching.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const text = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
@@ -276,6 +276,13 @@ describe('ops/deploy/kubernetes', () => {
   })
 })
 
+/** As GitHub makes them of headings. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^a-z0-9 -]/g, '')
+    .replaceAll(' ', '-')
+
 describe('ops/deploy/alerts.yaml and ops/deploy/grafana', () => {
   it('every expression is PromQL', () => {
     const isWrong = (expression: string): boolean => {
@@ -289,21 +296,13 @@ describe('ops/deploy/alerts.yaml and ops/deploy/grafana', () => {
   })
 
   it('every alert has a summary, a severity and a section of the runbook', () => {
-    const Rule = z.strictObject({
-      alert: z.string().regex(/^[A-Z]\w+$/),
-      expr: z.string(),
-      for: z
-        .string()
-        .regex(/^\d+[sm]$/)
-        .optional(),
-      labels: z.strictObject({ severity: z.enum(['page', 'ticket']) }),
-      annotations: z.strictObject({ summary: z.string().min(10), runbook: z.string() }),
-    })
-    const Rules = z.strictObject({ groups: z.array(z.strictObject({ name: z.string(), rules: z.array(Rule) })) })
-    const rules = Rules.parse(yaml('ops/deploy/alerts.yaml')).groups.flatMap((group) => group.rules)
+    const rules = alertRules()
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length)
-    const headings = [...text('ops/runbook.md').matchAll(/^#+ (.*)$/gm)].map((match) => (match[1] ?? '').toLowerCase())
-    for (const { annotations } of rules) expect(headings).toContain(annotations.runbook)
+    const anchors = [...text('ops/runbook.md').matchAll(/^#+ (.*)$/gm)].map((match) => anchorOf(match[1] ?? ''))
+    for (const { annotations } of rules) {
+      const [file, anchor = ''] = annotations.runbook.split('#')
+      expect([file, anchors.includes(anchor)], annotations.runbook).toEqual(['ops/runbook.md', true])
+    }
   })
 })
 

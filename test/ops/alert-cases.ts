@@ -1,0 +1,209 @@
+/**
+ * For each alert, series on which it fires and series on which it does not, in the notation of promtool: a value, and
+ * how much it grows in each minute.
+ */
+export interface AlertCase {
+  readonly fires: Readonly<Record<string, string>>
+  /** Labels of the alert besides its severity. */
+  readonly labels?: Readonly<Record<string, string>>
+  readonly quiet: Readonly<Record<string, string>>
+}
+
+const flat = (value: number | string): string => `${value}+0x40`
+const grows = (by: number): string => `0+${by}x40`
+
+const COMMITTED = 'touchline_commit_duration_seconds_count{verdict="committed"}'
+const FAULT = 'touchline_commit_duration_seconds_count{verdict="fault"}'
+const CHECKED = 'touchline_ledger_entries_checked_total'
+const request = (route: string, status: number): string =>
+  `touchline_http_request_duration_seconds_count{method="POST",route="${route}",status="${status}"}`
+const OPEN = '/api/positions/open'
+const bucket = (le: string): string =>
+  `touchline_http_request_duration_seconds_bucket{route="${OPEN}",status="201",le="${le}"}`
+const house = (what: 'paid' | 'taken' | 'margin', opened: string, closed: string): string =>
+  `touchline_house_${what}_units_total{opened="${opened}",closed="${closed}"}`
+const audited = (action: string, outcome = 'ok'): string =>
+  `touchline_audit_entries_total{action="${action}",outcome="${outcome}"}`
+const bus = (end: string): string => `touchline_bus_requests_total{end="${end}"}`
+const signIns = (outcome: string): string => `touchline_sign_ins_total{outcome="${outcome}"}`
+const up = (instance: string): string => `up{job="touchline",instance="${instance}"}`
+
+const counted = (action: string, outcome = 'ok'): AlertCase => ({
+  fires: { [audited(action, outcome)]: '0x30 0+1x10' },
+  quiet: { [audited(action, outcome)]: flat(3) },
+})
+
+export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
+  LedgerImbalance: {
+    fires: { touchline_ledger_imbalance_micros: flat(-1) },
+    quiet: { touchline_ledger_imbalance_micros: flat(0), touchline_ledger_unbalanced_transactions: flat(0) },
+  },
+  WalletMismatch: {
+    fires: { touchline_wallets_mismatched: flat(1) },
+    quiet: { touchline_wallets_mismatched: flat(0) },
+  },
+  BooksNotLookedAt: {
+    fires: { [COMMITTED]: grows(600), [CHECKED]: flat(9) },
+    quiet: { [COMMITTED]: grows(600), [CHECKED]: grows(9) },
+  },
+  HousePaysForEarlyTrades: {
+    fires: {
+      [house('paid', 'before_20s', 'user')]: grows(100),
+      [house('taken', 'before_20s', 'user')]: grows(10),
+      [house('margin', 'before_20s', 'user')]: grows(1_000),
+    },
+    quiet: {
+      [house('paid', 'before_20s', 'user')]: grows(100),
+      [house('taken', 'before_20s', 'user')]: grows(95),
+      [house('margin', 'before_20s', 'user')]: grows(1_000),
+    },
+  },
+  HousePaysForEarlyCloses: {
+    fires: {
+      [house('paid', 'unseen', 'before_20s')]: grows(100),
+      [house('taken', 'unseen', 'before_20s')]: grows(10),
+      [house('margin', 'unseen', 'before_20s')]: grows(1_000),
+    },
+    quiet: {
+      [house('paid', 'unseen', 'before_20s')]: grows(100),
+      [house('taken', 'unseen', 'before_20s')]: grows(100),
+      [house('margin', 'unseen', 'before_20s')]: grows(1_000),
+    },
+  },
+  TradesFail: {
+    fires: { [request(OPEN, 503)]: grows(10), [request(OPEN, 201)]: grows(100) },
+    quiet: { [request(OPEN, 503)]: grows(1), [request(OPEN, 201)]: grows(100), [request(OPEN, 409)]: grows(90) },
+  },
+  TradesSlow: {
+    fires: { [bucket('1')]: grows(90), [bucket('2.5')]: grows(100), [bucket('+Inf')]: grows(100) },
+    quiet: { [bucket('1')]: grows(100), [bucket('2.5')]: grows(100), [bucket('+Inf')]: grows(100) },
+  },
+  CommitsFail: { fires: { [FAULT]: grows(1) }, quiet: { [FAULT]: flat(7), [COMMITTED]: grows(99) } },
+  MailboxFilling: {
+    fires: { 'touchline_mailbox_depth{match="19"}': flat(600) },
+    labels: { match: '19' },
+    quiet: { 'touchline_mailbox_depth{match="19"}': flat(400) },
+  },
+  MatchesOverdue: { fires: { touchline_matches_overdue: flat(1) }, quiet: { touchline_matches_overdue: flat(0) } },
+  LeasesLost: {
+    fires: { touchline_lease_renewals_lost_total: grows(1) },
+    quiet: { touchline_lease_renewals_lost_total: flat(5) },
+  },
+  PeersSilent: {
+    fires: { [bus('answered')]: grows(100), [bus('gone')]: grows(5) },
+    quiet: { [bus('answered')]: grows(1_000), [bus('gone')]: grows(1), [bus('silent')]: grows(1) },
+  },
+  BusUnheard: {
+    fires: { 'touchline_bus_unheard_seconds{bus="own",instance="b"}': '0+5x40' },
+    labels: { instance: 'b' },
+    quiet: { 'touchline_bus_unheard_seconds{bus="own",instance="b"}': flat(1) },
+  },
+  PartUnavailable: {
+    fires: {
+      'touchline_part_ready{part="fastStore",instance="b"}': flat(0),
+      'touchline_part_ready{part="fastStore",instance="c"}': flat(1),
+    },
+    labels: { part: 'fastStore', instance: 'b' },
+    quiet: {
+      'touchline_part_ready{part="accepting",instance="b"}': flat(0),
+      'touchline_part_ready{part="fastStore",instance="b"}': flat(1),
+    },
+  },
+  QueriesWait: {
+    fires: { 'touchline_database_waiting{pool="readers",instance="b"}': flat(20) },
+    labels: { instance: 'b' },
+    quiet: {
+      'touchline_database_waiting{pool="readers",instance="b"}': flat(2),
+      'touchline_database_waiting{pool="commits",instance="b"}': flat(20),
+    },
+  },
+  MatchesNotRun: {
+    fires: { touchline_matches_unsettled: flat(2), 'touchline_matches_running{instance="b"}': flat(1) },
+    quiet: {
+      touchline_matches_unsettled: flat(2),
+      'touchline_matches_running{instance="b"}': flat(1),
+      'touchline_matches_running{instance="c"}': flat(1),
+    },
+  },
+  ProbeFails: {
+    fires: { touchline_probe_succeeded_timestamp_seconds: flat(0) },
+    quiet: { touchline_probe_succeeded_timestamp_seconds: '0+60x40' },
+  },
+  SignInsFail: {
+    fires: { [signIns('ok')]: grows(1), [signIns('INVALID_CODE')]: grows(10) },
+    quiet: { [signIns('ok')]: grows(20), [signIns('INVALID_CODE')]: grows(10) },
+  },
+  TokensReused: {
+    fires: { [audited('session.reuse')]: grows(1) },
+    quiet: { [audited('session.reuse')]: flat(9) },
+  },
+  RefusalBurst: counted('refusals.burst'),
+  RefusalsEverywhere: {
+    fires: { [request(OPEN, 429)]: grows(600), [request(OPEN, 201)]: grows(600) },
+    quiet: { [request(OPEN, 429)]: grows(60), [request(OPEN, 201)]: grows(600) },
+  },
+  AdminMade: counted('user.promote'),
+  MatchVoided: counted('match.void'),
+  CheatSuspected: { ...counted('integrity.alert'), labels: { action: 'integrity.alert' } },
+  BalanceAdopted: counted('wallet.adopt'),
+  AdoptionRefused: counted('wallet.adopt', 'ADOPTION_TOO_LARGE'),
+  AuditNotSealed: {
+    fires: { 'touchline_task_failures_total{task="audit-seal"}': grows(2) },
+    quiet: { 'touchline_task_failures_total{task="audit-seal"}': flat(50) },
+  },
+  FeedLate: {
+    fires: { 'touchline_feed_age_seconds{match="19"}': flat(40) },
+    labels: { match: '19' },
+    quiet: { 'touchline_feed_age_seconds{match="19"}': flat(12) },
+  },
+  PollerAway: {
+    fires: { 'touchline_provider_polling{poller="own",instance="b"}': flat(0) },
+    quiet: {
+      'touchline_provider_polling{poller="own",instance="b"}': flat(0),
+      'touchline_provider_polling{poller="own",instance="c"}': flat(1),
+    },
+  },
+  ProviderSilent: {
+    fires: { 'touchline_provider_answer_age_seconds{poller="own"}': '0+60x40' },
+    quiet: { 'touchline_provider_answer_age_seconds{poller="own"}': flat(11) },
+  },
+  LoopLate: {
+    fires: { 'touchline_loop_lag_seconds{quantile="0.99",instance="b"}': flat(0.2) },
+    labels: { instance: 'b' },
+    quiet: {
+      'touchline_loop_lag_seconds{quantile="0.99",instance="b"}': flat(0.01),
+      'touchline_loop_lag_seconds{quantile="1",instance="b"}': flat(0.4),
+    },
+  },
+  ReadersTooSlow: {
+    fires: { touchline_conflations_total: grows(30), touchline_deliveries_total: grows(100) },
+    quiet: { touchline_conflations_total: grows(1), touchline_deliveries_total: grows(100) },
+  },
+  SocketsFull: {
+    fires: {
+      'touchline_sockets{door="feed",instance="b"}': flat(15_000),
+      'touchline_sockets{door="room",instance="b"}': flat(4_000),
+    },
+    labels: { instance: 'b' },
+    quiet: {
+      'touchline_sockets{door="feed",instance="b"}': flat(15_000),
+      'touchline_sockets{door="feed",instance="c"}': flat(15_000),
+    },
+  },
+  ReactionsLate: {
+    fires: { touchline_outbox_lag_seconds: flat(90) },
+    quiet: { touchline_outbox_lag_seconds: flat(9) },
+  },
+  ReactionsSetAside: { fires: { touchline_outbox_set_aside: flat(1) }, quiet: { touchline_outbox_set_aside: flat(0) } },
+  ClosesUnpaid: { fires: { touchline_closes_unpaid: flat(1) }, quiet: { touchline_closes_unpaid: flat(0) } },
+  ProcessDown: {
+    fires: { [up('b')]: flat(0), [up('c')]: flat(1) },
+    labels: { job: 'touchline', instance: 'b' },
+    quiet: { [up('b')]: flat(1), [up('c')]: flat(1) },
+  },
+  AllDown: {
+    // Kubernetes discovery drops the targets of dead pods: no series is left.
+    fires: { [up('b')]: '1 1 1 stale' },
+    quiet: { [up('b')]: flat(0), [up('c')]: flat(1) },
+  },
+}
